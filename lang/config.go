@@ -1,0 +1,253 @@
+package lang
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Config is a whole configuration, evaluated: every expression is a value, every
+// service has its definition merged with its overrides. What cannot be known
+// before apply (generated secrets) is a reference inside a Text.
+//
+// Slices are in a fixed order (declaration order by file name and position), so
+// that everything made from a Config is deterministic.
+type Config struct {
+	Cloud     Cloud
+	Roles     []Role
+	Exposures []Exposure
+	Services  []Service
+	Manifests []Manifest
+
+	// Digest identifies the configuration: a hash over all files and over the
+	// values of all variables (sensitive ones only by name).
+	Digest string
+	// Files holds the sources that diagnostics quote, by file name.
+	Files map[string]*hcl.File
+}
+
+// Cloud is the one cloud block.
+type Cloud struct {
+	Name        string
+	Release     string   // OpenStack release, "2025.1"
+	Distro      string   // distribution part of image tags, "rocky-9"
+	Registry    string   // "quay.io/openstack.kolla"
+	Prefix      string   // put before every image name; usually empty
+	PullSecrets []string // names of existing Secrets of type dockerconfigjson
+	Namespace   string
+	Region      string
+	Range       hcl.Range
+}
+
+// Role is a set of nodes and the labels that make them. Exactly one of Nodes and
+// Match is set.
+type Role struct {
+	Name   string
+	Nodes  []string          // by name
+	Match  map[string]string // by labels that the nodes already have
+	Labels map[string]string // put on the nodes; also the selector of workloads
+	Range  hcl.Range
+}
+
+// Exposure is how chosen services become reachable from outside.
+type Exposure struct {
+	Name string
+	VIP  string // IP address
+	FQDN string // empty: clients use the VIP
+	Mode string // "nodeport"
+	Role string // name of the role over whose nodes traffic is spread; empty: any node
+	// NodePorts is the range that the cluster gives to node ports, inclusive.
+	NodePorts [2]int
+	Range     hcl.Range
+}
+
+// Host is the name, else the address, that outside clients use.
+func (e Exposure) Host() string {
+	if e.FQDN != "" {
+		return e.FQDN
+	}
+	return e.VIP
+}
+
+// Service is one use of a definition, with the overrides applied.
+type Service struct {
+	Name       string
+	Definition string
+	Role       string // default role of its workloads; empty: any node
+	Exposure   string // name of an exposure; empty: reachable from inside only
+	// Needs lists the services and manifests ("service.mariadb", "manifest.x")
+	// that must be ready before anything of this one runs: what its expressions
+	// refer to, and depends_on. Sorted, without the service itself.
+	Needs     []string
+	Ports     []Port
+	Databases []Database
+	Secrets   []Secret
+	Configs   []ConfigFile
+	Jobs      []Job
+	Workloads []Workload
+	Endpoints []Endpoint
+	// Outputs are what other services read as service.NAME.OUTPUT.
+	Outputs map[string]cty.Value
+	Range   hcl.Range // of the service block
+}
+
+// Port is a port of the service's Kubernetes Service.
+type Port struct {
+	Name     string
+	Number   int
+	Exposed  bool // open to the outside when the service has an exposure
+	NodePort int  // 0: chosen by the cluster
+	Range    hcl.Range
+}
+
+// Database is a database with its user on a database service.
+type Database struct {
+	Name     string // of the database and of its user
+	Server   string // name of the service it lives on
+	Password SecretRef
+	// Jobs create it; they come from the server's `provides "database"` block,
+	// evaluated for this database.
+	Jobs  []Job
+	Range hcl.Range
+}
+
+// Secret is a value that kolla generates once, at apply, and that lives only in
+// the cluster.
+type Secret struct {
+	Name   string
+	Kind   string // "password", "hex", "uuid", "fernet"
+	Length int    // characters of a password, bytes of a hex value
+	Count  int    // fernet: number of keys, named "0".."Count-1"
+	Keys   []string
+	Range  hcl.Range
+}
+
+// ConfigFile is one file of a service.
+type ConfigFile struct {
+	Name   string // block label, "keystone.conf"; also the key in its ConfigMap
+	Format string // "ini" or "raw"
+	Path   string // where the service reads it
+	// SecretPath is where the part with secret values goes, when the service
+	// merges a second file by itself (oslo.config directories); empty: a file
+	// with any secret in it becomes a Secret as a whole.
+	SecretPath string
+	Options    []Option // format "ini": sorted by section (DEFAULT first) and key
+	Content    Text     // format "raw"
+	Range      hcl.Range
+}
+
+// Option is one value of an INI file. A list of several values is a repeated key.
+type Option struct {
+	Section string
+	Key     string
+	Values  []Text
+	Origin  Origin
+}
+
+// Origin says which layer gave a value, and where.
+type Origin struct {
+	Layer string // "definition", "cloud", "service"
+	Range hcl.Range
+}
+
+// Job is something that runs once for a given set of inputs.
+type Job struct {
+	Name     string
+	When     string // "before" or "after" the workloads
+	Attempts int    // how often a failing pod is tried again before the job fails
+	Pod      Pod
+	Range    hcl.Range
+}
+
+// Workload is something that runs all the time.
+type Workload struct {
+	Name     string // "api"
+	Kind     string // "Deployment", "StatefulSet", "DaemonSet"
+	Role     string // empty: the service's
+	Replicas int
+	Update   string // "rolling", or "on-delete": pods change only when someone deletes them
+	Pod      Pod
+	Claims   []Claim
+	Ready    *Probe
+	Live     *Probe
+	Startup  *Probe
+	Range    hcl.Range
+}
+
+// Pod is what jobs and workloads have in common.
+type Pod struct {
+	Image       string // Kolla image name, or a full reference if it holds a slash
+	Start       string // "direct" or "kolla" (the image's own start contract)
+	Command     []string
+	Args        []string
+	Env         []Env // sorted by name
+	User        int   // uid and gid; Kolla's fixed numbers
+	Ports       []string
+	Configs     []string // names of config blocks that are mounted
+	Mounts      []SecretMount
+	Writable    []string // paths that get an emptyDir
+	Inits       []Init
+	Requests    map[string]string // "cpu", "memory"
+	Limits      map[string]string
+	GracePeriod int // seconds between SIGTERM and SIGKILL; 0: the cluster's default
+	HostNetwork bool
+}
+
+// Env is one environment variable.
+type Env struct {
+	Name  string
+	Value Text
+}
+
+// SecretMount puts all keys of a generated secret into a directory.
+type SecretMount struct {
+	Secret string // name of the secret block
+	Path   string
+}
+
+// Init is a step that runs in the pod before its main container, with the same
+// image, user, files and environment.
+type Init struct {
+	Name    string
+	Command []string
+}
+
+// Claim is a volume that every replica of a StatefulSet gets and keeps.
+type Claim struct {
+	Name         string
+	Path         string
+	Size         string // Kubernetes quantity
+	StorageClass string // empty: the cluster's default
+}
+
+// Probe is one of HTTP, TCP and Exec.
+type Probe struct {
+	HTTP    string // path
+	Port    string // name of a port, for HTTP and TCP
+	TCP     bool
+	Exec    []string
+	Period  int // seconds
+	Timeout int // seconds
+	Retries int // failures in a row that count as failed
+	Delay   int // seconds before the first try
+}
+
+// Endpoint is an entry in Keystone's catalogue.
+type Endpoint struct {
+	Type string // "identity"
+	Port string
+	Path string
+}
+
+// Manifest is Kubernetes objects brought as they are.
+type Manifest struct {
+	Name    string
+	Objects []ManifestObject
+	Needs   []string
+	Range   hcl.Range
+}
+
+// ManifestObject is one object of a manifest.
+type ManifestObject struct {
+	Content map[string]any // as decoded from YAML or HCL; numbers are int64 or float64
+	Range   hcl.Range      // of the document in its file, or of the object attribute
+}

@@ -1,0 +1,76 @@
+package lang
+
+import "strings"
+
+// Text is a string some parts of which may be secret. Config values, environment
+// values and raw files are Text: the parts that are known and public can be shown
+// and hashed, the others are only ever resolved on the way to the cluster.
+type Text []Part
+
+// Part is one run of a Text: either literal, or the value of a generated secret.
+type Part struct {
+	Literal   string     `json:"literal,omitempty"`
+	Sensitive bool       `json:"sensitive,omitempty"` // Literal must never be shown or stored
+	Secret    *SecretRef `json:"secret,omitempty"`    // set: the value is read from the cluster
+}
+
+// SecretRef names one value of a generated secret of a service.
+type SecretRef struct {
+	Service string `json:"service"` // name of the service whose definition declares it
+	Secret  string `json:"secret"`  // name of the secret block; "db-NAME" for a database's password
+	Key     string `json:"key"`     // key in the Kubernetes Secret
+}
+
+// Plain makes a Text of one public literal.
+func Plain(s string) Text {
+	if s == "" {
+		return nil
+	}
+	return Text{{Literal: s}}
+}
+
+// Secret reports whether any part must be kept from people and disks.
+func (t Text) Secret() bool {
+	for _, p := range t {
+		if p.Sensitive || p.Secret != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Refs lists the generated secrets that the text is made of, in order, with repetitions.
+func (t Text) Refs() []SecretRef {
+	var refs []SecretRef
+	for _, p := range t {
+		if p.Secret != nil {
+			refs = append(refs, *p.Secret)
+		}
+	}
+	return refs
+}
+
+// Masked shows the text with every secret part replaced by "(sensitive)".
+func (t Text) Masked() string {
+	var b strings.Builder
+	for _, p := range t {
+		if p.Sensitive || p.Secret != nil {
+			b.WriteString("(sensitive)")
+		} else {
+			b.WriteString(p.Literal)
+		}
+	}
+	return b.String()
+}
+
+// Join puts texts together with a public separator.
+func Join(texts []Text, sep string) Text {
+	var out Text
+	for i, t := range texts {
+		if i > 0 && sep != "" {
+			out = append(out, Part{Literal: sep})
+		}
+		out = append(out, t...)
+	}
+	return out
+}

@@ -1,0 +1,198 @@
+// Package planner compares what is desired with what is live, and says what
+// would change, why, and how it knows. Its result, Plan, is plain data: it knows
+// neither terminals nor clusters.
+package planner
+
+import (
+	"time"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Plan is the ordered set of actions between the live cluster and the desired
+// objects. It holds no secret values.
+type Plan struct {
+	Format  int                `json:"format"` // version of this structure
+	ID      string             `json:"id"`     // unique; a plan is applied once
+	Tool    string             `json:"tool"`   // version of kolla that made it
+	Created time.Time          `json:"created"`
+	Cloud   string             `json:"cloud"`
+	Config  string             `json:"config"` // lang.Config.Digest
+	Destroy bool               `json:"destroy,omitempty"`
+	Cluster providers.Identity `json:"cluster"`
+	State   StateRef           `json:"state"`
+
+	// Actions are in an order in which they could be carried out one by one: an
+	// action comes after all that it depends on.
+	Actions []Action `json:"actions"`
+	// Kept are data-bearing objects that a destroy leaves in place.
+	Kept []Kept `json:"kept,omitempty"`
+	// Impact is what the actions disturb, service by service.
+	Impact  []Impact      `json:"impact,omitempty"`
+	Elapsed time.Duration `json:"elapsed"` // how long the comparison took
+}
+
+// StateRef is the state that a plan was made against.
+type StateRef struct {
+	Lineage string `json:"lineage"`
+	Serial  uint64 `json:"serial"`
+}
+
+// Verb is what an action does. The zero value is invalid.
+type Verb string
+
+// The verbs.
+const (
+	None    Verb = "none"    // matches already
+	Create  Verb = "create"  // not there yet
+	Update  Verb = "update"  // changed in place
+	Replace Verb = "replace" // deleted and made again, because a field cannot change
+	Delete  Verb = "delete"  // no longer declared; of a Partial object: its fields are given up
+	Run     Verb = "run"     // a Job that has not run for these inputs
+	Adopt   Verb = "adopt"   // exists and is taken over, with or without changes
+	Forget  Verb = "forget"  // dropped from the state; the cluster is not touched
+)
+
+// Action is one step of a plan.
+type Action struct {
+	Address lang.Address `json:"address"`
+	Verb    Verb         `json:"verb"`
+	// Object is what is wanted; nil for Delete and Forget.
+	Object *providers.Object `json:"object,omitempty"`
+	// Ref is the object in the cluster.
+	Ref providers.Ref `json:"ref"`
+	// Prior binds the action to the live object it was planned against; zero for
+	// Create and Run.
+	Prior providers.Precondition `json:"prior,omitzero"`
+	// Force takes the fields named in Changes from the managers named there.
+	Force    bool     `json:"force,omitempty"`
+	Reasons  []Reason `json:"reasons,omitempty"`
+	Evidence Evidence `json:"evidence"`
+	// Changes are the differences between the live object and what the server says
+	// that it would become, in path order. For a Create: the declared fields.
+	Changes []Change `json:"changes,omitempty"`
+	// Supersedes is the member of the same family that this one takes the place
+	// of; Changes are then relative to it.
+	Supersedes lang.Address `json:"supersedes,omitzero"`
+	// DependsOn are the actions that must be done, and their objects ready,
+	// before this one starts. For a Delete: what must be deleted before it.
+	DependsOn []lang.Address `json:"depends_on,omitempty"`
+	// Pending: the object matches, but was not seen ready by the apply that wrote
+	// it; an apply waits for it.
+	Pending bool `json:"pending,omitempty"`
+}
+
+// ReasonKind classifies why an action is there. The zero value is invalid.
+type ReasonKind string
+
+// The kinds of reason.
+const (
+	ReasonNew        ReasonKind = "new"        // declared, not in the cluster
+	ReasonConfig     ReasonKind = "config"     // the configuration changed
+	ReasonDrift      ReasonKind = "drift"      // somebody changed the object in the cluster
+	ReasonGone       ReasonKind = "gone"       // kolla made it, somebody deleted it
+	ReasonUndeclared ReasonKind = "undeclared" // no longer in the configuration
+	ReasonSuperseded ReasonKind = "superseded" // an older member of a family, no longer needed
+	ReasonImmutable  ReasonKind = "immutable"  // Path cannot be changed in place
+	ReasonFailedJob  ReasonKind = "failed-job" // the run failed and is made again
+	ReasonUnowned    ReasonKind = "unowned"    // exists, made by somebody else
+	ReasonUpgrade    ReasonKind = "defaults"   // neither HCL nor cluster changed: a newer kolla or server wants it
+	ReasonDestroy    ReasonKind = "destroy"    // the cloud is being destroyed
+)
+
+// Reason says why an action is there.
+type Reason struct {
+	Kind    ReasonKind `json:"kind"`
+	Path    string     `json:"path,omitempty"`
+	Manager string     `json:"manager,omitempty"` // who, for drift: the field manager
+	Time    time.Time  `json:"time,omitzero"`     // when, for drift
+	Detail  string     `json:"detail,omitempty"`
+}
+
+// Evidence says how a verdict is known. The zero value is invalid.
+type Evidence struct {
+	Kind   EvidenceKind `json:"kind"`
+	Detail string       `json:"detail,omitempty"` // for Unverified: why
+}
+
+// EvidenceKind names the step that proved a verdict.
+type EvidenceKind string
+
+// The kinds of evidence.
+const (
+	Fingerprint EvidenceKind = "fingerprint" // hashes recorded at the last check still hold
+	Ownership   EvidenceKind = "ownership"   // every owned value equals the desired one
+	DryRun      EvidenceKind = "dry-run"     // the server said so
+	Surrogate   EvidenceKind = "surrogate"   // the server said so, in another namespace
+	Recorded    EvidenceKind = "recorded"    // the state says so (finished jobs, deletions)
+	Unverified  EvidenceKind = "unverified"  // nobody could be asked
+)
+
+// Change is one difference. Exactly one of Before and After is nil where a field
+// is added or removed. The values of a sensitive change are never kept.
+type Change struct {
+	// Path in the form `spec.template.spec.containers["api"].image`: list
+	// elements by their merge key, else by index.
+	Path      string `json:"path"`
+	Before    any    `json:"before,omitempty"`
+	After     any    `json:"after,omitempty"`
+	Sensitive bool   `json:"sensitive,omitempty"`
+	// Text: Before and After are the contents of a file, to be shown as a diff.
+	Text bool `json:"text,omitempty"`
+	// Drift: the live value is not what kolla wrote, but what Manager did, at Time.
+	Drift   bool      `json:"drift,omitempty"`
+	Manager string    `json:"manager,omitempty"`
+	Time    time.Time `json:"time,omitzero"`
+}
+
+// Kept is an object that holds data and stays.
+type Kept struct {
+	Address lang.Address  `json:"address"`
+	Ref     providers.Ref `json:"ref"`
+	Holds   string        `json:"holds"`
+}
+
+// Impact says what the plan disturbs in one service.
+type Impact struct {
+	Block string   `json:"block"` // "service.keystone"
+	Lines []string `json:"lines"` // "3 pods restart, one at a time: [token] expiration in keystone.conf changed"
+}
+
+// Counts are the numbers of the summary line. A replace counts as one to add and
+// one to destroy, a run as one to add.
+type Counts struct{ Add, Change, Destroy, Import, Forget int }
+
+// Counts counts the actions.
+func (p *Plan) Counts() Counts {
+	var c Counts
+	for _, a := range p.Actions {
+		switch a.Verb {
+		case Create, Run:
+			c.Add++
+		case Update:
+			c.Change++
+		case Replace:
+			c.Add++
+			c.Destroy++
+		case Delete:
+			c.Destroy++
+		case Adopt:
+			c.Import++
+		case Forget:
+			c.Forget++
+		}
+	}
+	return c
+}
+
+// Empty reports whether an apply of the plan would have nothing to write and
+// nothing to wait for.
+func (p *Plan) Empty() bool {
+	for _, a := range p.Actions {
+		if a.Verb != None || a.Pending {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,65 @@
+package providers
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Reader is all of a cluster that a plan may reach. Nothing behind it changes
+// anything in the cluster.
+type Reader interface {
+	// Identity asks which cluster this is.
+	Identity(ctx context.Context) (Identity, error)
+	// List reads all objects of one kind, in one namespace or (namespace empty)
+	// in all of the cluster. A kind that the server does not have is an error
+	// that satisfies meta.IsNoMatchError.
+	List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error)
+	// Namespaced reports whether objects of the kind live in namespaces.
+	Namespaced(ctx context.Context, kind schema.GroupVersionKind) (bool, error)
+	// DryRun asks the server what an apply would make of the object.
+	DryRun(ctx context.Context, object *unstructured.Unstructured, options DryRunOptions) (*unstructured.Unstructured, error)
+}
+
+// DryRunOptions change how a dry run is made.
+type DryRunOptions struct {
+	// Force takes fields from other managers; without it such a field is a
+	// *ConflictError.
+	Force bool
+	// Surrogate sends the object into the namespace "default" under a name that
+	// nothing has, and maps the answer back: for objects whose namespace does not
+	// exist yet, and for what a replacement would look like.
+	Surrogate bool
+}
+
+// Writer is the one gate through which the cluster is changed.
+type Writer interface {
+	// Apply makes a server-side apply, and returns the object as it then is.
+	Apply(ctx context.Context, object *unstructured.Unstructured, options ApplyOptions) (*unstructured.Unstructured, error)
+	// Delete deletes the object with exactly that UID, its dependents in the
+	// background, and returns when it is gone. An object that is gone already, or
+	// has another UID, is no error.
+	Delete(ctx context.Context, ref Ref, precondition Precondition) error
+	// Wait returns when the object is ready (kstatus; a Job: complete), or when it
+	// is certain that it will not be, with the reason in the error (a
+	// *NotReadyError), or when the context ends. It calls report with what it is
+	// waiting for whenever that changes; report may be nil.
+	Wait(ctx context.Context, ref Ref, report func(status string)) error
+}
+
+// ApplyOptions change how an apply is made.
+type ApplyOptions struct {
+	Force        bool
+	Precondition Precondition
+}
+
+// NotReadyError says why an object does not become ready.
+type NotReadyError struct {
+	Ref    Ref
+	Reason string   // one line: "image quay.io/... cannot be pulled: not found"
+	Detail []string // what there is to know: events, last log lines
+	Final  bool     // waiting longer is of no use
+}
+
+func (e *NotReadyError) Error() string { return e.Ref.String() + " is not ready: " + e.Reason }

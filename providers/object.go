@@ -1,0 +1,168 @@
+// Package providers is the one small boundary behind which declarations become
+// desired objects, and objects are listed, dry-run, applied, deleted and waited
+// for. It holds the types that cross that boundary and nothing that talks to a
+// cluster: providers/openstack makes objects, providers/kubernetes reaches the
+// cluster.
+package providers
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// FieldManager is the name under which kolla owns fields in the cluster.
+const FieldManager = "kolla"
+
+// Labels and annotations that kolla puts on what it makes.
+const (
+	LabelCloud   = "kolla.openstack.org/cloud"   // name of the cloud block
+	LabelService = "kolla.openstack.org/service" // name of the service block
+
+	// AnnotationAddress holds the object's address, so that a lost state can be
+	// rebuilt from the cluster.
+	AnnotationAddress = "kolla.openstack.org/address"
+	// AnnotationRevision is on generated Secrets: a name for their present values
+	// that says nothing about them. Whatever is derived from the values carries it
+	// in its own name.
+	AnnotationRevision = "kolla.openstack.org/revision"
+	// AnnotationChecksum is on generated Secrets: tells whether somebody replaced
+	// the values since the revision was given.
+	AnnotationChecksum = "kolla.openstack.org/checksum"
+)
+
+// Object is one desired thing in the cluster.
+type Object struct {
+	Address lang.Address `json:"address"`
+	// Manifest is exactly what kolla wants to own: no defaults, no nulls, and for
+	// a Secret no values (they are in Data).
+	Manifest *unstructured.Unstructured `json:"manifest"`
+	// Data is how the values of a Secret come about, by key.
+	Data map[string]SecretData `json:"data,omitempty"`
+	// Family is the address without the hash, for objects whose name carries a
+	// hash of their content: a change makes a new member of the family, and the
+	// old one is kept for a while. Otherwise zero.
+	Family lang.Address `json:"family,omitzero"`
+	// DependsOn are the objects that must be ready before this one is written.
+	DependsOn []lang.Address `json:"depends_on,omitempty"`
+	// Partial: kolla owns some fields of an object that somebody else made (the
+	// labels of a Node). It is never created or deleted; to delete it is to give
+	// the fields up.
+	Partial bool `json:"partial,omitempty"`
+	// Holds says what would be lost with the object ("generated values",
+	// "everything in it"); empty: nothing that apply would not make again.
+	Holds string `json:"holds,omitempty"`
+	// Source is where the object is declared, "cloud.hcl:41"; empty when in the
+	// built-in catalogue only.
+	Source string `json:"source,omitempty"`
+}
+
+// Ref names a live object.
+type Ref struct {
+	GVK       schema.GroupVersionKind `json:"gvk"`
+	Namespace string                  `json:"namespace,omitempty"`
+	Name      string                  `json:"name"`
+}
+
+// RefOf is the reference of a manifest.
+func RefOf(u *unstructured.Unstructured) Ref {
+	return Ref{GVK: u.GroupVersionKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+}
+
+// Ref is the reference of the object.
+func (o *Object) Ref() Ref { return RefOf(o.Manifest) }
+
+// String gives "Deployment openstack/keystone-api".
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return r.GVK.Kind + " " + r.Name
+	}
+	return r.GVK.Kind + " " + r.Namespace + "/" + r.Name
+}
+
+// Run reports whether the object is something that runs once.
+func (o *Object) Run() bool { return o.Manifest.GroupVersionKind().GroupKind() == JobKind }
+
+// Kinds that the planner and the executor treat specially.
+var (
+	JobKind       = schema.GroupKind{Group: "batch", Kind: "Job"}
+	SecretKind    = schema.GroupKind{Kind: "Secret"}
+	ConfigMapKind = schema.GroupKind{Kind: "ConfigMap"}
+	NamespaceKind = schema.GroupKind{Kind: "Namespace"}
+	NodeKind      = schema.GroupKind{Kind: "Node"}
+	ClaimKind     = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+)
+
+// SecretData is one value of a Secret: generated once, or put together from
+// literals and from values of generated Secrets. Exactly one field is set.
+type SecretData struct {
+	Generate *Generator `json:"generate,omitempty"`
+	Parts    []DataPart `json:"parts,omitempty"`
+}
+
+// Generator makes a random value.
+type Generator struct {
+	Kind   string `json:"kind"`             // "password", "hex", "uuid", "fernet"
+	Length int    `json:"length,omitempty"` // characters of a password, bytes of a hex value
+}
+
+// DataPart is one run of a derived value.
+type DataPart struct {
+	Literal string `json:"literal,omitempty"`
+	// Sensitive is a literal that came from a sensitive variable. It never
+	// reaches a disk: after a plan file was read, Omitted is set instead.
+	Sensitive string     `json:"-"`
+	Omitted   bool       `json:"omitted,omitempty"`
+	From      *SecretKey `json:"from,omitempty"`
+}
+
+// SecretKey is one value of a Secret in the cluster.
+type SecretKey struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Key       string `json:"key"`
+}
+
+// Identity says which cluster this is.
+type Identity struct {
+	UID     string `json:"uid"`     // of the namespace kube-system; never changes
+	Server  string `json:"server"`  // URL; may change
+	Version string `json:"version"` // "v1.37.1"
+}
+
+// Precondition binds a write to the object that was planned against. A zero
+// value binds nothing.
+type Precondition struct {
+	UID             types.UID `json:"uid,omitempty"`
+	ResourceVersion string    `json:"resource_version,omitempty"`
+}
+
+// ConflictError says that other field managers own fields that the apply would
+// change, and that it was not told to take them.
+type ConflictError struct {
+	Ref       Ref
+	Conflicts []Conflict
+}
+
+// Conflict is one field that somebody else owns.
+type Conflict struct {
+	Manager string
+	Path    string // ".spec.replicas"
+}
+
+func (e *ConflictError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Ref.String())
+	b.WriteString(": fields are owned by others: ")
+	for i, c := range e.Conflicts {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(c.Path + " by " + c.Manager)
+	}
+	return b.String()
+}

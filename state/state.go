@@ -1,0 +1,57 @@
+// Package state keeps what kolla created, where, and from which declaration. It
+// holds no values: what the cluster knows is asked of the cluster.
+package state
+
+import "time"
+
+// Format is the version of the file's structure that this kolla writes, and the
+// newest that it reads.
+const Format = 1
+
+// State is what kolla knows of one cloud in one cluster.
+type State struct {
+	Format  int     `json:"format"`
+	Serial  uint64  `json:"serial"`  // grows by one with every write that changes something
+	Lineage string  `json:"lineage"` // UUID, given at the first write, never changed
+	Tool    string  `json:"tool"`    // version of kolla that wrote it
+	Cloud   string  `json:"cloud"`
+	Cluster Cluster `json:"cluster"`
+	// Objects are sorted by address.
+	Objects []Object `json:"objects"`
+	// Plans are the IDs of the saved plans that were applied, oldest first, so
+	// that none is applied twice.
+	Plans []string `json:"plans,omitempty"`
+}
+
+// Cluster says which cluster the state belongs to.
+type Cluster struct {
+	UID    string `json:"uid"`    // of the namespace kube-system
+	Server string `json:"server"` // URL at the last write; only to show
+}
+
+// Object is one object that kolla made, or whose fields it owns.
+type Object struct {
+	Address    string    `json:"address"`
+	APIVersion string    `json:"api_version"`
+	Kind       string    `json:"kind"`
+	Namespace  string    `json:"namespace,omitempty"`
+	Name       string    `json:"name"`
+	UID        string    `json:"uid"`
+	Family     string    `json:"family,omitempty"` // address without the hash, of a versioned object
+	DependsOn  []string  `json:"depends_on,omitempty"`
+	Partial    bool      `json:"partial,omitempty"`
+	Holds      string    `json:"holds,omitempty"`
+	Desired    string    `json:"desired"` // hash of the desired object at the last apply
+	Ready      bool      `json:"ready"`   // seen ready after the last write; of a Job: complete
+	Applied    time.Time `json:"applied"` // last write
+}
+
+// Find returns the object with the address, or nil.
+func (s *State) Find(address string) *Object {
+	for i := range s.Objects {
+		if s.Objects[i].Address == address {
+			return &s.Objects[i]
+		}
+	}
+	return nil
+}
