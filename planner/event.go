@@ -1,0 +1,35 @@
+package planner
+
+import (
+	"time"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// Event is something that happens to an action while a plan is carried out.
+type Event struct {
+	Action  *Action
+	Kind    EventKind
+	Elapsed time.Duration // since the action started
+	// Status is what a Waiting action waits for: "2 of 3 replicas ready".
+	Status string
+	// Err is why an action Failed.
+	Err error
+	// Because is the failed action that a Skipped one depended on; zero when the
+	// apply was interrupted.
+	Because lang.Address
+}
+
+// EventKind is what happened. The zero value is invalid.
+type EventKind int
+
+// The kinds of event. An action gets Started, any number of Waiting, then Done
+// or Failed; or only Skipped.
+const (
+	_ EventKind = iota
+	Started
+	Waiting
+	Done
+	Failed
+	Skipped
+)

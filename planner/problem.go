@@ -1,0 +1,13 @@
+package planner
+
+import "kolla.openstack.org/kolla/lang"
+
+// Problem is why a plan cannot be made for one object, or what an operator
+// should know about it: something that the operator can decide or mend.
+type Problem struct {
+	Warning bool
+	Address lang.Address
+	Source  string // where the object is declared, "cloud.hcl:41"; may be empty
+	Summary string // one line
+	Detail  string // what was expected, and how to go on
+}

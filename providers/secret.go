@@ -1,0 +1,196 @@
+package providers
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// Values reads the values of a live Secret by key; nil when there is no such Secret.
+type Values func(namespace, name string) map[string][]byte
+
+// ValuesOf reads the values of a Secret as the server returned it.
+func ValuesOf(secret *unstructured.Unstructured) map[string][]byte {
+	if secret == nil {
+		return nil
+	}
+	encoded, _, err := unstructured.NestedStringMap(secret.Object, "data")
+	if err != nil {
+		return nil
+	}
+	values := make(map[string][]byte, len(encoded))
+	for key, text := range encoded {
+		if value, err := base64.StdEncoding.DecodeString(text); err == nil {
+			values[key] = value
+		}
+	}
+	return values
+}
+
+// Resolve returns the object's manifest as it is to be sent: for a Secret, with
+// its values. Values that were generated before are kept. Values that are still
+// missing are made when generate is set (an apply); otherwise (a plan) their keys
+// are returned as pending, and a placeholder stands in for each. The manifest of
+// any other object is returned as it is.
+func (o *Object) Resolve(live Values, generate bool) (manifest *unstructured.Unstructured, pending []string, err error) {
+	if len(o.Data) == 0 {
+		return o.Manifest, nil, nil
+	}
+	manifest = o.Manifest.DeepCopy()
+	values := map[string][]byte{}
+	own := live(manifest.GetNamespace(), manifest.GetName())
+	for _, key := range slices.Sorted(maps.Keys(o.Data)) {
+		value, known, err := o.Data[key].resolve(own[key], live, generate)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s, key %s: %w", o.Ref(), key, err)
+		}
+		if !known {
+			pending = append(pending, key)
+		}
+		values[key] = value
+	}
+	data := map[string]any{}
+	for key, value := range values {
+		data[key] = base64.StdEncoding.EncodeToString(value)
+	}
+	if err := unstructured.SetNestedMap(manifest.Object, data, "data"); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.Ref(), err)
+	}
+	if o.Generated() && len(pending) == 0 {
+		annotations := manifest.GetAnnotations()
+		annotations[AnnotationChecksum] = checksum(annotations[AnnotationRevision], values)
+		manifest.SetAnnotations(annotations)
+	}
+	return manifest, pending, nil
+}
+
+// placeholder stands for a value that is made at apply; dry runs carry it.
+const placeholder = "pending"
+
+func (d SecretData) resolve(own []byte, live Values, generate bool) (value []byte, known bool, err error) {
+	if d.Generate == nil {
+		return d.join(live)
+	}
+	switch {
+	case own != nil:
+		return own, true, nil
+	case generate:
+		value, err := d.Generate.make()
+		return value, true, err
+	default:
+		return []byte(placeholder), false, nil
+	}
+}
+
+// join puts a derived value together.
+func (d SecretData) join(live Values) (value []byte, known bool, err error) {
+	for _, part := range d.Parts {
+		switch {
+		case part.Omitted:
+			return nil, false, fmt.Errorf("it is made from a sensitive variable, whose value is not in the plan file")
+		case part.From == nil:
+			value = append(value, part.Literal+part.Sensitive...)
+		default:
+			source, ok := live(part.From.Namespace, part.From.Name)[part.From.Key]
+			if !ok {
+				return []byte(placeholder), false, nil
+			}
+			value = append(value, source...)
+		}
+	}
+	return value, true, nil
+}
+
+// Generated reports whether the object is a Secret whose values kolla makes up.
+func (o *Object) Generated() bool {
+	for _, data := range o.Data {
+		if data.Generate != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// alphabet of passwords: safe in URLs, INI files, SQL strings and shells.
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+func (g *Generator) make() ([]byte, error) {
+	switch g.Kind {
+	case "password":
+		return password(g.Length)
+	case "hex":
+		raw := make([]byte, g.Length)
+		rand.Read(raw)
+		return hex.AppendEncode(nil, raw), nil
+	case "uuid":
+		return []byte(uuid.NewString()), nil
+	case "fernet":
+		// 16 bytes of signing key and 16 of encryption key, as the Fernet
+		// specification has them, in URL-safe base64.
+		raw := make([]byte, 32)
+		rand.Read(raw)
+		return base64.URLEncoding.AppendEncode(nil, raw), nil
+	}
+	return nil, fmt.Errorf("no generator makes a secret of kind %q", g.Kind)
+}
+
+func password(length int) ([]byte, error) {
+	out := make([]byte, length)
+	for i := range out {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))
+		if err != nil {
+			return nil, fmt.Errorf("read random numbers: %w", err)
+		}
+		out[i] = alphabet[n.Int64()]
+	}
+	return out, nil
+}
+
+// RevisionOf names the present values of a live generated Secret without saying
+// anything about them: the recorded revision, or, when somebody replaced the
+// values since it was recorded, a new one.
+func RevisionOf(secret *unstructured.Unstructured) string {
+	annotations := secret.GetAnnotations()
+	revision := annotations[AnnotationRevision]
+	if revision != "" && annotations[AnnotationChecksum] == checksum(revision, ValuesOf(secret)) {
+		return revision
+	}
+	return Hash(secret.GetName(), string(secret.GetUID()), secret.GetResourceVersion())
+}
+
+// FirstRevision names values that are still to be generated. previousUID is the
+// UID of the Secret that they take the place of, or empty: values made anew get
+// another revision than the ones that were lost.
+func FirstRevision(address lang.Address, previousUID string) string {
+	return Hash(address.String(), previousUID)
+}
+
+// checksum of values, salted with their revision.
+func checksum(revision string, values map[string][]byte) string {
+	fields := []string{revision}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		fields = append(fields, key, string(values[key]))
+	}
+	return Hash(fields...)
+}
+
+// Hash is the short hash that names carry: ten hexadecimal digits over the
+// fields and their boundaries.
+func Hash(fields ...string) string {
+	h := sha256.New()
+	for _, field := range fields {
+		fmt.Fprintf(h, "%d:%s", len(field), field)
+	}
+	return strings.ToLower(hex.EncodeToString(h.Sum(nil))[:10])
+}
