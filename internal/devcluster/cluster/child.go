@@ -1,0 +1,167 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"kolla.openstack.org/kolla/internal/devcluster/components"
+)
+
+// self is this very program, even when its file was replaced meanwhile.
+const self = "/proc/self/exe"
+
+// child is a component that the supervisor keeps running.
+type child struct {
+	name  string
+	args  []string
+	dir   Dir
+	alive *os.File // the read end of the supervisor's lifeline
+
+	// changed is told each time the component was started.
+	changed func()
+	// ended is told each time it ended without being asked to.
+	ended func(name, how string)
+
+	stopping chan struct{}
+	done     chan struct{}
+	state    childState
+}
+
+// childState is what other goroutines ask of a child; guarded by the supervisor.
+type childState struct {
+	process  Process
+	started  bool
+	restarts int
+}
+
+// run starts the component, and again whenever it ends, until stop.
+// The lock guards c.state.
+func (c *child) run(lock func(func())) {
+	defer close(c.done)
+	const firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
+	pause := firstPause
+	for {
+		began := time.Now()
+		how := c.once(lock)
+		select {
+		case <-c.stopping:
+			return
+		default:
+		}
+		c.ended(c.name, how)
+		if time.Since(began) > 10*time.Second {
+			pause = firstPause
+		}
+		select {
+		case <-c.stopping:
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// once runs the component to its end and says how that came.
+func (c *child) once(lock func(func())) string {
+	log, err := os.OpenFile(c.dir.Log(c.name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err.Error()
+	}
+	defer log.Close()
+	cmd := exec.Command(self, append([]string{components.Verb, c.name}, c.args...)...)
+	cmd.Args[0] = "kolla-devcluster"
+	cmd.Dir = c.dir.join(runFolder)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.ExtraFiles = []*os.File{c.alive}
+	cmd.Env = append(os.Environ(), components.LifelineVariable+"=1")
+	// Its own process group: an interrupt typed at the supervisor's terminal is
+	// for the supervisor alone, which then stops the components in order.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	lock(func() { err = c.begin(cmd) })
+	if err != nil {
+		return err.Error()
+	}
+	c.changed()
+	if err := cmd.Wait(); err != nil {
+		return err.Error()
+	}
+	return "exit status 0"
+}
+
+// begin starts the process unless the component is being stopped. Both happen
+// under the lock, so that no process is started that stop does not know of.
+func (c *child) begin(cmd *exec.Cmd) error {
+	select {
+	case <-c.stopping:
+		return errors.New("stopped before it was started")
+	default:
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	process, err := identify(cmd.Process.Pid)
+	if err != nil {
+		_ = cmd.Process.Kill()
+		return errors.Join(err, cmd.Wait())
+	}
+	if c.state.started {
+		c.state.restarts++
+	}
+	c.state.started = true
+	c.state.process = process
+	return nil
+}
+
+// stop asks the component to end and makes it when it does not.
+func (c *child) stop(process Process, grace time.Duration) error {
+	if err := process.signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-c.done:
+		return nil
+	case <-time.After(grace):
+	}
+	if err := process.signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	select {
+	case <-c.done:
+		return nil
+	case <-time.After(grace):
+		return fmt.Errorf("stop %s: process %d does not end", c.name, process.PID)
+	}
+}
+
+// logTail is the end of a component's log, for an error that it explains.
+func (d Dir) logTail(component string, lines int) string {
+	data, err := os.ReadFile(d.Log(component))
+	if err != nil {
+		return ""
+	}
+	all := strings.Split(strings.TrimSpace(string(data)), "\n")
+	if len(all) > lines {
+		all = all[len(all)-lines:]
+	}
+	return strings.Join(all, "\n")
+}
+
+// removeSockets removes what a killed etcd leaves behind and would trip over.
+func (d Dir) removeSockets() error {
+	sockets, err := filepath.Glob(d.join(runFolder, "*.sock"))
+	if err != nil {
+		return err
+	}
+	for _, socket := range sockets {
+		if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("remove old socket: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Record is what a running cluster tells other processes about itself.
+type Record struct {
+	Supervisor Process `json:"supervisor"`
+	// Ready is set once pods can be created and run.
+	Ready      bool              `json:"ready"`
+	Started    time.Time         `json:"started"`
+	URL        string            `json:"url"`
+	Components []ComponentRecord `json:"components"`
+}
+
+// ComponentRecord is about one component of a running cluster.
+type ComponentRecord struct {
+	Name    string  `json:"name"`
+	Process Process `json:"process"`
+	// Restarts counts how often it had to be started again.
+	Restarts int `json:"restarts"`
+}
+
+func (r Record) component(name string) (ComponentRecord, bool) {
+	for _, c := range r.Components {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return ComponentRecord{}, false
+}
+
+func (r Record) processes() []Process {
+	all := []Process{r.Supervisor}
+	for _, c := range r.Components {
+		all = append(all, c.Process)
+	}
+	return all
+}
+
+func (d Dir) recordFile() string { return d.join(runFolder, "cluster.json") }
+
+// readRecord returns an empty record when the cluster was stopped properly.
+func (d Dir) readRecord() (Record, error) {
+	var record Record
+	data, err := os.ReadFile(d.recordFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return record, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &record)
+	}
+	if err != nil {
+		return record, fmt.Errorf("read what runs in %s: %w", d, err)
+	}
+	return record, nil
+}
+
+func (d Dir) removeRecord() error {
+	if err := os.Remove(d.recordFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove record of the stopped cluster: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"kolla.openstack.org/kolla/internal/devcluster/components"
+)
+
+// Stop ends the cluster of a directory, in whichever process it was started,
+// and waits until nothing of it runs. It reports whether anything did.
+func Stop(dir Dir) (stopped bool, err error) {
+	if _, err := dir.readMarker(); err != nil {
+		return false, err
+	}
+	record, err := dir.awaitRecord()
+	if err != nil {
+		return false, err
+	}
+	if record.Supervisor.Alive() {
+		stopped = true
+		if err := record.Supervisor.signal(syscall.SIGTERM); err != nil {
+			return false, fmt.Errorf("stop cluster: %w", err)
+		}
+		const patience = 30 * time.Second
+		if len(waitGone(patience, record.Supervisor)) > 0 {
+			if err := record.Supervisor.signal(syscall.SIGKILL); err != nil {
+				return false, fmt.Errorf("stop cluster: %w", err)
+			}
+			waitGone(patience, record.Supervisor)
+		}
+	}
+	left, err := dir.leftovers()
+	if err != nil {
+		return stopped, err
+	}
+	if err := dir.endLeftovers(); err != nil {
+		return stopped, err
+	}
+	return stopped || left, dir.removeRecord()
+}
+
+// Delete removes a stopped cluster with all its data.
+func Delete(dir Dir) error {
+	if _, err := os.Stat(dir.join(markerFile)); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("delete %s: %w (it has no %s)", dir, ErrNoCluster, markerFile)
+		}
+		return fmt.Errorf("delete %s: %w", dir, err)
+	}
+	if err := os.RemoveAll(string(dir)); err != nil {
+		return fmt.Errorf("delete cluster: %w", err)
+	}
+	return nil
+}
+
+// Restart kills a component, as a failure would, and waits until the supervisor
+// has started it again and the API server answers.
+func Restart(ctx context.Context, dir Dir, name string) error {
+	if !components.Known(name) {
+		return fmt.Errorf("restart %q: there is no such component; there are %s", name, strings.Join(components.Names(), ", "))
+	}
+	record, err := dir.running()
+	if err != nil {
+		return err
+	}
+	before, ok := record.component(name)
+	if !ok {
+		return fmt.Errorf("restart %s: the cluster is still starting; try again when it is ready", name)
+	}
+	if err := before.Process.signal(syscall.SIGKILL); err != nil {
+		return fmt.Errorf("restart %s: %w", name, err)
+	}
+	err = poll(ctx, func(context.Context) error {
+		record, err := dir.running()
+		if err != nil {
+			return err
+		}
+		now, ok := record.component(name)
+		if !ok || now.Process == before.Process || !now.Process.Alive() {
+			return errors.New("it was not started again yet")
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("restart %s: %w", name, err)
+	}
+	w, err := newWaiter(dir.Kubeconfig())
+	if err != nil {
+		return err
+	}
+	if err := w.apiServerReady(ctx); err != nil {
+		return fmt.Errorf("restart %s: API server does not answer: %w", name, err)
+	}
+	return nil
+}
+
+// running is the record of a cluster that runs now.
+func (d Dir) running() (Record, error) {
+	if _, err := d.readMarker(); err != nil {
+		return Record{}, err
+	}
+	record, err := d.awaitRecord()
+	if err != nil {
+		return Record{}, err
+	}
+	if !record.Supervisor.Alive() {
+		return Record{}, fmt.Errorf("use cluster in %s: %w; start it with: kolla-devcluster up -dir %s", d, ErrNotRunning, d)
+	}
+	return record, nil
+}
+
+// ErrNotRunning means that a cluster is there but stopped.
+var ErrNotRunning = errors.New("it is not running")
+
+// alreadyRunning is the error for a second start.
+func (d Dir) alreadyRunning() error {
+	record, err := d.awaitRecord()
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("start cluster: the one in %s is already running (process %d, %s); stop it with: kolla-devcluster down -dir %s",
+		d, record.Supervisor.PID, record.URL, d)
+}
+
+// awaitRecord reads the record, and waits for it for a moment when another
+// process has just taken the directory and is about to write it.
+func (d Dir) awaitRecord() (Record, error) {
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		record, err := d.readRecord()
+		if err != nil || record.Supervisor.Alive() || time.Now().After(deadline) {
+			return record, err
+		}
+		held, free, err := d.lock()
+		if err != nil {
+			return record, err
+		}
+		if free {
+			held.Close()
+			return d.readRecord()
+		}
+		time.Sleep(pollInterval)
+	}
+}
+
+// leftovers reports whether a component has outlived its supervisor.
+func (d Dir) leftovers() (bool, error) {
+	record, err := d.readRecord()
+	if err != nil {
+		return false, err
+	}
+	for _, c := range record.Components {
+		if c.Process.Alive() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// endLeftovers ends components that have outlived their supervisor. They end by
+// themselves, unless they hang.
+func (d Dir) endLeftovers() error {
+	record, err := d.readRecord()
+	if err != nil {
+		// Whatever was half-written there stood for processes that have gone
+		// with their supervisor.
+		return d.removeRecord()
+	}
+	const patience = 10 * time.Second
+	var left []Process
+	for _, c := range record.Components {
+		left = append(left, c.Process)
+	}
+	if left = waitGone(500*time.Millisecond, left...); len(left) == 0 {
+		return nil
+	}
+	for _, process := range left {
+		if err := process.signal(syscall.SIGKILL); err != nil {
+			return fmt.Errorf("end component of an earlier run: %w", err)
+		}
+	}
+	if left = waitGone(patience, left...); len(left) > 0 {
+		return fmt.Errorf("end component of an earlier run: process %d does not end", left[0].PID)
+	}
+	return nil
+}
+
+// CheckKubeconfig explains why there is no kubeconfig to use, if there is none.
+func CheckKubeconfig(dir Dir) error {
+	if _, err := dir.readMarker(); err != nil {
+		return err
+	}
+	if _, err := os.Stat(dir.Kubeconfig()); err != nil {
+		return fmt.Errorf("use cluster in %s: %w; start it with: kolla-devcluster up -dir %s", dir, err, dir)
+	}
+	return nil
+}

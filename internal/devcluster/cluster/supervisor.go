@@ -1,0 +1,316 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"kolla.openstack.org/kolla/internal/devcluster/components"
+	"kolla.openstack.org/kolla/internal/devcluster/nodes"
+	"kolla.openstack.org/kolla/internal/devcluster/pki"
+)
+
+// Options say what cluster to run.
+type Options struct {
+	Dir Dir
+	// Nodes are made if they are not there yet. A cluster that is started for
+	// the first time without any gets node-1.
+	Nodes []nodes.Spec
+	// NodesGiven tells "no nodes" from "nothing said about nodes".
+	NodesGiven bool
+	// Audit makes the API server write an audit log.
+	Audit bool
+	// Progress is given one short line, without its end, for each step.
+	Progress func(line string)
+	// Ready is called once, when pods can be created and run.
+	Ready func()
+}
+
+// startLimit is how long a start may take on a busy machine.
+const startLimit = 3 * time.Minute
+
+// Run starts the cluster and keeps it running until ctx ends, then stops it.
+// It returns nil when it was stopped that way.
+func Run(ctx context.Context, options Options) error {
+	dir := options.Dir
+	if err := dir.prepare(); err != nil {
+		return err
+	}
+	held, ok, err := dir.lock()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return dir.alreadyRunning()
+	}
+	defer held.Close()
+
+	s := &supervisor{Options: options, began: time.Now(), children: map[string]*child{}, failed: make(chan error, 1)}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	startCtx, cancel := context.WithTimeout(ctx, startLimit)
+	err = s.start(startCtx)
+	cancel()
+	switch {
+	case err == nil:
+		<-ctx.Done()
+		s.Progress("stopping")
+	case ctx.Err() != nil:
+		s.Progress("stopped while starting")
+		err = nil
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("start cluster: not ready after %s (%w); see the logs in %s", startLimit, err, dir.join(logsFolder))
+	}
+	return errors.Join(err, s.stop())
+}
+
+// supervisor is the state of a running cluster.
+type supervisor struct {
+	Options
+	ports ports
+	began time.Time
+	// lifeline is closed, by the kernel at the latest, when this process ends.
+	lifeline, lifelineEnd *os.File
+
+	mu       sync.Mutex
+	children map[string]*child
+	ready    bool
+	crashes  int
+	failed   chan error
+}
+
+// prepare brings the directory into the state that a start needs, whatever a
+// run before has left.
+func (s *supervisor) prepare() error {
+	if err := s.Dir.endLeftovers(); err != nil {
+		return err
+	}
+	if err := s.Dir.removeSockets(); err != nil {
+		return err
+	}
+	if err := s.Dir.rotateLogs(); err != nil {
+		return err
+	}
+	m, err := s.Dir.readMarker()
+	if err != nil {
+		return err
+	}
+	if s.ports, err = choosePorts(m.Ports); err != nil {
+		return err
+	}
+	if m.Ports.APIServer != 0 && m.Ports.APIServer != s.ports.APIServer {
+		s.Progress(fmt.Sprintf("port %d is taken; the API server moves to %d", m.Ports.APIServer, s.ports.APIServer))
+	}
+	m.Ports = s.ports
+	if err := s.Dir.writeMarker(m); err != nil {
+		return fmt.Errorf("remember ports: %w", err)
+	}
+	if err := pki.Ensure(s.Dir.join(pkiFolder)); err != nil {
+		return err
+	}
+	if err := s.Dir.writeConfig(s.ports, s.Audit); err != nil {
+		return err
+	}
+	if s.lifelineEnd, s.lifeline, err = os.Pipe(); err != nil {
+		return fmt.Errorf("make lifeline: %w", err)
+	}
+	return s.record()
+}
+
+// start brings up the components. The API server is started along with etcd,
+// which it waits for; the others only when it answers, because a refused first
+// request makes them pause for seconds.
+func (s *supervisor) start(ctx context.Context) error {
+	w, err := newWaiter(s.Dir.Kubeconfig())
+	if err != nil {
+		return err
+	}
+	s.launch(components.Etcd)
+	s.launch(components.APIServer)
+	steps := []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{components.Etcd, func(ctx context.Context) error { return etcdAnswers(ctx, s.Dir) }},
+		{components.APIServer, w.apiServerReady},
+		{"", func(context.Context) error {
+			s.launch(components.ControllerManager)
+			s.launch(components.Scheduler)
+			s.launch(components.Simulator)
+			return nil
+		}},
+		{"storage class", w.storageClass},
+		{"nodes", s.nodesReady(w)},
+		{components.ControllerManager, w.serviceAccount},
+	}
+	for _, step := range steps {
+		if err := s.waitFor(ctx, step.do); err != nil {
+			return fmt.Errorf("start %s: %w", step.name, err)
+		}
+		if step.name != "" {
+			s.Progress(fmt.Sprintf("%s ready (%.1f s)", step.name, time.Since(s.began).Seconds()))
+		}
+	}
+	s.mu.Lock()
+	s.ready = true
+	s.mu.Unlock()
+	if err := s.record(); err != nil {
+		return err
+	}
+	if s.Ready != nil {
+		s.Ready()
+	}
+	return nil
+}
+
+// waitFor does a step of the start, which ends early when a component fails.
+func (s *supervisor) waitFor(ctx context.Context, step func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case err := <-s.failed:
+			cancel(err)
+		case <-ctx.Done():
+		}
+	}()
+	err := step(ctx)
+	if cause := context.Cause(ctx); err != nil && ctx.Err() == context.Canceled && cause != context.Canceled {
+		return cause
+	}
+	return err
+}
+
+func (s *supervisor) nodesReady(w *waiter) func(context.Context) error {
+	return func(ctx context.Context) error {
+		specs := s.Nodes
+		if !s.NodesGiven {
+			any, err := w.anyNodes(ctx)
+			if err != nil {
+				return err
+			}
+			if !any {
+				specs = nodes.Numbered(1)
+			}
+		}
+		err := poll(ctx, func(ctx context.Context) error {
+			return nodes.Ensure(ctx, w.client, specs, s.ports.Kubelet)
+		})
+		if err != nil {
+			return err
+		}
+		return w.nodesReady(ctx, specs)
+	}
+}
+
+// launch starts a component and keeps it running.
+func (s *supervisor) launch(name string) {
+	c := &child{
+		name:     name,
+		args:     s.Dir.flags(name, s.ports, s.Audit),
+		dir:      s.Dir,
+		alive:    s.lifelineEnd,
+		ended:    s.ended,
+		stopping: make(chan struct{}),
+		done:     make(chan struct{}),
+	}
+	c.changed = func() {
+		if err := s.record(); err != nil {
+			s.Progress(err.Error())
+		}
+	}
+	s.locked(func() { s.children[name] = c })
+	go c.run(s.locked)
+}
+
+func (s *supervisor) locked(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do()
+}
+
+// ended is called when a component ends by itself. While the cluster starts,
+// the third time is taken for a mistake that will not go away.
+func (s *supervisor) ended(name, how string) {
+	const patience = 3
+	s.mu.Lock()
+	ready := s.ready
+	s.crashes++
+	crashes := s.crashes
+	s.mu.Unlock()
+	s.Progress(fmt.Sprintf("%s ended (%s) and is started again", name, how))
+	if !ready && crashes >= patience {
+		err := fmt.Errorf("%s ended %d times; its log %s says:\n%s", name, crashes, s.Dir.Log(name), s.Dir.logTail(name, 10))
+		select {
+		case s.failed <- err:
+		default:
+		}
+	}
+}
+
+// record writes down what runs, for other processes.
+func (s *supervisor) record() error {
+	me, err := identify(os.Getpid())
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	record := Record{Supervisor: me, Ready: s.ready, Started: s.began, URL: s.ports.url()}
+	for _, name := range components.Names() {
+		if c, ok := s.children[name]; ok && c.state.started {
+			record.Components = append(record.Components, ComponentRecord{
+				Name: name, Process: c.state.process, Restarts: c.state.restarts,
+			})
+		}
+	}
+	if err := writeJSON(s.Dir.recordFile(), record); err != nil {
+		return fmt.Errorf("record what runs: %w", err)
+	}
+	return nil
+}
+
+// stop ends the components, those that others need last.
+func (s *supervisor) stop() error {
+	const grace = 5 * time.Second
+	groups := [][]string{
+		{components.Simulator, components.Scheduler, components.ControllerManager},
+		{components.APIServer},
+		{components.Etcd},
+	}
+	var all []*child
+	s.locked(func() {
+		for _, c := range s.children {
+			close(c.stopping)
+			all = append(all, c)
+		}
+	})
+	var errs []error
+	for _, group := range groups {
+		var wg sync.WaitGroup
+		results := make([]error, len(all))
+		for i, c := range all {
+			if !slices.Contains(group, c.name) {
+				continue
+			}
+			wg.Go(func() {
+				var process Process
+				s.locked(func() { process = c.state.process })
+				results[i] = c.stop(process, grace)
+			})
+		}
+		wg.Wait()
+		errs = append(errs, results...)
+	}
+	s.lifeline.Close()
+	s.lifelineEnd.Close()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return s.Dir.removeRecord()
+}

@@ -1,0 +1,178 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"kolla.openstack.org/kolla/internal/devcluster/cluster"
+	"kolla.openstack.org/kolla/internal/devcluster/components"
+)
+
+func down(_ context.Context, args []string, s streams) error {
+	flags := newFlags("down", "-dir DIR [-delete]", s)
+	path := flags.String("dir", "", "`directory` of the cluster")
+	remove := flags.Bool("delete", false, "remove the directory with all data too")
+	if _, err := parse(flags, args); err != nil {
+		return err
+	}
+	dir, err := cluster.Abs(*path)
+	if err != nil {
+		return usageError("down: %v", err)
+	}
+	stopped, err := cluster.Stop(dir)
+	if err != nil {
+		return err
+	}
+	if stopped {
+		fmt.Fprintln(s.err, "cluster stopped")
+	} else {
+		fmt.Fprintln(s.err, "cluster was not running")
+	}
+	if !*remove {
+		return nil
+	}
+	if err := cluster.Delete(dir); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.err, "deleted", dir)
+	return nil
+}
+
+func status(ctx context.Context, args []string, s streams) error {
+	flags := newFlags("status", "-dir DIR [-json]", s)
+	path := flags.String("dir", "", "`directory` of the cluster")
+	asJSON := flags.Bool("json", false, "print JSON")
+	if _, err := parse(flags, args); err != nil {
+		return err
+	}
+	dir, err := cluster.Abs(*path)
+	if err != nil {
+		return usageError("status: %v", err)
+	}
+	found, err := cluster.ReadStatus(ctx, dir)
+	if err != nil && !(errors.Is(err, cluster.ErrNoCluster)) {
+		return err
+	}
+	if errors.Is(err, cluster.ErrNoCluster) {
+		found.Problem = err.Error()
+	}
+	if *asJSON {
+		encoder := json.NewEncoder(s.out)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(found); err != nil {
+			return fmt.Errorf("print status: %w", err)
+		}
+	} else {
+		writeStatus(s.out, found)
+	}
+	if !found.Running {
+		return exitError{code: exitNotRunning}
+	}
+	return nil
+}
+
+func writeStatus(w io.Writer, found cluster.Status) {
+	if !found.Running {
+		fmt.Fprintln(w, "not running:", found.Dir)
+		if found.Problem != "" {
+			fmt.Fprintln(w, "  "+found.Problem)
+		}
+		return
+	}
+	state := "running"
+	if !found.Ready {
+		state = "starting"
+	}
+	fmt.Fprintf(w, "%s: %s, process %d, for %s\n", state, found.URL, found.PID, time.Since(*found.Started).Round(time.Second))
+	fmt.Fprintln(w, "  kubeconfig:", found.Kubeconfig)
+	for _, c := range found.Components {
+		life := "process " + fmt.Sprint(c.PID)
+		if !c.Alive {
+			life = "ended"
+		}
+		fmt.Fprintf(w, "  %s: %s, restarted %d times\n", c.Name, life, c.Restarts)
+	}
+	for _, node := range found.Nodes {
+		ready := "ready"
+		if !node.Ready {
+			ready = "not ready"
+		}
+		fmt.Fprintf(w, "  node %s: %s\n", node.Name, ready)
+	}
+	if found.Problem != "" {
+		fmt.Fprintln(w, "  "+found.Problem)
+	}
+	fmt.Fprintf(w, "  kubernetes %s, etcd %s, kwok %s\n",
+		found.Versions["kubernetes"], found.Versions["etcd"], found.Versions["kwok"])
+}
+
+// kubectl takes only a -dir that comes first; all else is kubectl's.
+func kubectl(_ context.Context, args []string, s streams) error {
+	path, rest, err := leadingDir(args)
+	if err != nil {
+		return err
+	}
+	dir, err := cluster.Abs(path)
+	if err != nil {
+		return usageError("kubectl: %v before kubectl's own arguments", err)
+	}
+	if err := cluster.CheckKubeconfig(dir); err != nil {
+		return err
+	}
+	components.Kubectl(dir.Kubeconfig(), rest)
+	return nil
+}
+
+// leadingDir takes -dir DIR, -dir=DIR or the same with two dashes off the front.
+func leadingDir(args []string) (dir string, rest []string, err error) {
+	if len(args) == 0 {
+		return "", nil, nil
+	}
+	name, value, joined := strings.Cut(strings.TrimPrefix(args[0], "-"), "=")
+	if strings.TrimPrefix(name, "-") != "dir" || !strings.HasPrefix(args[0], "-") {
+		return "", args, nil
+	}
+	if joined {
+		return value, args[1:], nil
+	}
+	if len(args) < 2 {
+		return "", nil, usageError("kubectl: -dir needs a directory")
+	}
+	return args[1], args[2:], nil
+}
+
+func restart(ctx context.Context, args []string, s streams) error {
+	flags := newFlags("restart", "-dir DIR COMPONENT\n  COMPONENT is one of "+strings.Join(components.Names(), ", "), s)
+	path := flags.String("dir", "", "`directory` of the cluster")
+	rest, err := parse(flags, args, "COMPONENT")
+	if err != nil {
+		return err
+	}
+	dir, err := cluster.Abs(*path)
+	if err != nil {
+		return usageError("restart: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := cluster.Restart(ctx, dir, rest[0]); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.err, rest[0], "was killed and runs again")
+	return nil
+}
+
+func printVersions(_ context.Context, args []string, s streams) error {
+	if _, err := parse(newFlags("version", "", s), args); err != nil {
+		return err
+	}
+	versions := cluster.Versions()
+	for _, name := range []string{"kubernetes", "etcd", "kwok"} {
+		fmt.Fprintln(s.out, name, versions[name])
+	}
+	return nil
+}

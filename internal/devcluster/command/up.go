@@ -1,0 +1,141 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"kolla.openstack.org/kolla/internal/devcluster/cluster"
+	"kolla.openstack.org/kolla/internal/devcluster/nodes"
+)
+
+// superviseName is the command as which a detached cluster runs. It takes the
+// flags of up and is for that alone.
+const superviseName = "supervise"
+
+// upFlags are the flags of up.
+type upFlags struct {
+	dir      string
+	numbered int
+	named    []nodes.Spec
+	audit    bool
+	detach   bool
+	untilEOF bool
+	// nodesGiven is set when either kind of node was asked for.
+	nodesGiven bool
+}
+
+func (f *upFlags) register(flags *flag.FlagSet) {
+	flags.StringVar(&f.dir, "dir", "", "`directory` of the cluster; it is made if it is not there")
+	flags.Func("nodes", "`number` of simulated nodes, named node-1 and so on (1 for a new cluster)", func(text string) error {
+		f.nodesGiven = true
+		if _, err := fmt.Sscanf(text+"\n", "%d\n", &f.numbered); err != nil || f.numbered < 0 {
+			return errors.New("it must be a number, 0 or more")
+		}
+		return nil
+	})
+	flags.Func("node", "a simulated node, as `NAME[=label=value,...]`; may be given again", func(text string) error {
+		f.nodesGiven = true
+		spec, err := nodes.ParseSpec(text)
+		f.named = append(f.named, spec)
+		return err
+	})
+	flags.BoolVar(&f.audit, "audit", false, "write what the API server is asked for into audit.log")
+	flags.BoolVar(&f.detach, "detach", false, "leave the cluster running in the background when it is ready")
+	flags.BoolVar(&f.untilEOF, "until-eof", false, "stop also when standard input ends")
+}
+
+// options turns the flags into what the cluster package needs.
+func (f *upFlags) options() (cluster.Options, error) {
+	if f.detach && f.untilEOF {
+		return cluster.Options{}, usageError("up: -detach leaves the cluster running and -until-eof stops it; give one of them")
+	}
+	dir, err := cluster.Abs(f.dir)
+	if err != nil {
+		return cluster.Options{}, usageError("up: %v", err)
+	}
+	specs, err := nodes.Merge(nodes.Numbered(f.numbered), f.named)
+	if err != nil {
+		return cluster.Options{}, usageError("up: %v", err)
+	}
+	return cluster.Options{Dir: dir, Nodes: specs, NodesGiven: f.nodesGiven, Audit: f.audit}, nil
+}
+
+func up(ctx context.Context, args []string, s streams) error {
+	var given upFlags
+	flags := newFlags("up", "-dir DIR [flags]", s)
+	given.register(flags)
+	if _, err := parse(flags, args); err != nil {
+		return err
+	}
+	options, err := given.options()
+	if err != nil {
+		return err
+	}
+	if err := cluster.CheckBuild(); err != nil {
+		return err
+	}
+	began := time.Now()
+	options.Progress = func(line string) { fmt.Fprintln(s.err, line) }
+	options.Ready = func() {
+		fmt.Fprintf(s.err, "cluster ready (%.1f s); to use it:\n%s\n", time.Since(began).Seconds(), cluster.Usage(options.Dir))
+	}
+	if given.detach {
+		// The path is made whole, because the supervisor runs in another directory.
+		again := append([]string{superviseName}, args...)
+		again = append(again, "-dir", string(options.Dir))
+		if err := cluster.Detach(ctx, options.Dir, again, options.Progress); err != nil {
+			return err
+		}
+		options.Ready()
+		return nil
+	}
+	if given.untilEOF {
+		ctx = untilEOF(ctx, s.in)
+	}
+	return cluster.Run(ctx, options)
+}
+
+// untilEOF ends the context when everything has been read.
+func untilEOF(ctx context.Context, in io.Reader) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		cancel()
+	}()
+	return ctx
+}
+
+// supervise is what up -detach leaves running.
+func supervise(ctx context.Context, args []string, s streams) error {
+	var given upFlags
+	flags := newFlags(superviseName, "", s)
+	given.register(flags)
+	if _, err := parse(flags, args); err != nil {
+		return err
+	}
+	options, err := given.options()
+	if err != nil {
+		return err
+	}
+	reports := os.NewFile(cluster.ProgressFD, "progress")
+	report := func(line string) {
+		fmt.Fprintln(s.err, time.Now().Format(time.TimeOnly), line)
+		// Fails once reports is closed, which is when nobody reads them.
+		_, _ = fmt.Fprintln(reports, line)
+	}
+	options.Progress = report
+	options.Ready = func() {
+		fmt.Fprintln(s.err, time.Now().Format(time.TimeOnly), "cluster ready")
+		reports.Close()
+	}
+	if err := cluster.Run(ctx, options); err != nil {
+		report(err.Error())
+		return exitError{code: exitFailed}
+	}
+	return nil
+}
