@@ -1,0 +1,167 @@
+package dag
+
+import (
+	"container/heap"
+	"context"
+)
+
+// Result is what became of one node of a walk.
+type Result[K comparable] struct {
+	Node   K
+	Status Status
+	// Err is what the visit of a Failed node returned.
+	Err error
+	// Cause is the Failed node that a Skipped one depends on, directly or not; of
+	// several, the one that was added first.
+	Cause K
+}
+
+// Status is how a node of a walk ended. The zero value is invalid.
+type Status int
+
+// How a node ends.
+const (
+	_          Status = iota
+	Succeeded         // visited without error
+	Failed            // its visit returned an error
+	Skipped           // not visited: something that it depends on failed
+	NotStarted        // not visited: the context ended first
+)
+
+// Walk visits each node once all that it depends on was visited without error,
+// up to parallelism (at least one) of them at the same time. Among nodes that
+// could be visited next, it prefers the one with the longest chain of dependents.
+//
+// What depends on a failed node is skipped, all else goes on. When the context
+// ends no visit is started any more, and those under way are waited for. The
+// results are in the order in which the nodes were added. The error is a
+// *CycleError[K], and then nothing was visited.
+func (g *Graph[K]) Walk(ctx context.Context, parallelism int, visit func(ctx context.Context, node K) error) ([]Result[K], error) {
+	order, err := g.order()
+	if err != nil {
+		return nil, err
+	}
+	results := make([]Result[K], len(g.nodes))
+	for i, node := range g.nodes {
+		results[i].Node = node
+	}
+
+	type visited struct {
+		node int
+		err  error
+	}
+	done := make(chan visited)
+	queue := g.queue(order)
+	running := 0
+	for {
+		for running < max(parallelism, 1) && queue.Len() > 0 && ctx.Err() == nil {
+			node := queue.pop()
+			running++
+			go func() { done <- visited{node, visit(ctx, g.nodes[node])} }()
+		}
+		if running == 0 {
+			break
+		}
+		v := <-done
+		running--
+		if v.err != nil {
+			results[v.node].Status, results[v.node].Err = Failed, v.err
+			continue
+		}
+		results[v.node].Status = Succeeded
+		queue.finish(v.node)
+	}
+
+	for _, node := range order {
+		if results[node].Status == 0 {
+			results[node].Status, results[node].Cause = g.unvisited(node, results)
+		}
+	}
+	return results, nil
+}
+
+// unvisited tells why a node was not visited, from the results of what it
+// depends on.
+func (g *Graph[K]) unvisited(node int, results []Result[K]) (status Status, cause K) {
+	root := len(g.nodes)
+	for _, dependency := range g.dependencies[node] {
+		switch results[dependency].Status {
+		case Failed:
+			root = min(root, dependency)
+		case Skipped:
+			root = min(root, g.index[results[dependency].Cause])
+		}
+	}
+	if root == len(g.nodes) {
+		return NotStarted, cause
+	}
+	return Skipped, g.nodes[root]
+}
+
+// queue holds the nodes that could be visited next, as a heap, and what is
+// needed to tell when others can.
+type queue struct {
+	ready      []int
+	dependents [][]int
+	missing    []int // how many dependencies of each node were not visited yet
+	height     []int // nodes on the longest chain of dependents
+}
+
+func (g *Graph[K]) queue(order []int) *queue {
+	q := &queue{
+		dependents: make([][]int, len(order)),
+		missing:    make([]int, len(order)),
+		height:     make([]int, len(order)),
+	}
+	for node, dependencies := range g.dependencies {
+		q.missing[node] = len(dependencies)
+		for _, dependency := range dependencies {
+			q.dependents[dependency] = append(q.dependents[dependency], node)
+		}
+	}
+	for i := len(order) - 1; i >= 0; i-- {
+		for _, dependent := range q.dependents[order[i]] {
+			q.height[order[i]] = max(q.height[order[i]], q.height[dependent]+1)
+		}
+	}
+	for node, missing := range q.missing {
+		if missing == 0 {
+			heap.Push(q, node)
+		}
+	}
+	return q
+}
+
+// finish makes ready what has waited for the node alone.
+func (q *queue) finish(node int) {
+	for _, dependent := range q.dependents[node] {
+		q.missing[dependent]--
+		if q.missing[dependent] == 0 {
+			heap.Push(q, dependent)
+		}
+	}
+}
+
+func (q *queue) pop() int { return heap.Pop(q).(int) }
+
+// Len, Less, Swap, Push and Pop are for package heap.
+func (q *queue) Len() int { return len(q.ready) }
+
+func (q *queue) Less(i, j int) bool {
+	a, b := q.ready[i], q.ready[j]
+	if q.height[a] != q.height[b] {
+		return q.height[a] > q.height[b]
+	}
+	return a < b
+}
+
+func (q *queue) Swap(i, j int) { q.ready[i], q.ready[j] = q.ready[j], q.ready[i] }
+
+func (q *queue) Push(node any) { q.ready = append(q.ready, node.(int)) }
+
+func (q *queue) Pop() any {
+	last := len(q.ready) - 1
+	node := q.ready[last]
+	q.ready = q.ready[:last]
+	return node
+}
