@@ -75,6 +75,8 @@ type Action struct {
 	// Supersedes is the member of the same family that this one takes the place
 	// of; Changes are then relative to it.
 	Supersedes lang.Address `json:"supersedes,omitzero"`
+	// Partial, of a Delete: kolla gives its fields up, and the object stays.
+	Partial bool `json:"partial,omitempty"`
 	// DependsOn are the actions that must be done, and their objects ready,
 	// before this one starts. For a Delete: what must be deleted before it.
 	DependsOn []lang.Address `json:"depends_on,omitempty"`
@@ -160,7 +162,7 @@ type Impact struct {
 }
 
 // Counts are the numbers of the summary line. A replace counts as one to add and
-// one to destroy, a run as one to add.
+// one to destroy, a run as one to add, a partial delete as one to change.
 type Counts struct{ Add, Change, Destroy, Import, Forget int }
 
 // Counts counts the actions.
@@ -176,7 +178,11 @@ func (p *Plan) Counts() Counts {
 			c.Add++
 			c.Destroy++
 		case Delete:
-			c.Destroy++
+			if a.Partial {
+				c.Change++
+			} else {
+				c.Destroy++
+			}
 		case Adopt:
 			c.Import++
 		case Forget:
