@@ -1,0 +1,20 @@
+# Three control nodes, two compute nodes, and one address for the outside.
+
+cloud "multinode" {
+  release  = "2025.1"
+  distro   = "rocky-9"
+  registry = "quay.io/openstack.kolla"
+  region   = "RegionOne"
+
+  defaults {
+    config "*.conf" {
+      values = {
+        DEFAULT = { debug = false }
+      }
+    }
+  }
+}
+
+locals {
+  control_nodes = [for n in range(1, 4) : "ctl-${n}"]
+}

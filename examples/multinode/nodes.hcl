@@ -1,0 +1,18 @@
+# Roles by name, and by a label that the nodes have already.
+
+role "control" {
+  nodes  = local.control_nodes
+  labels = { "kolla.openstack.org/role-control" = "true" }
+}
+
+role "compute" {
+  match  = { "node.kubernetes.io/instance-type" = "hypervisor" }
+  labels = { "kolla.openstack.org/role-compute" = "true" }
+}
+
+exposure "public" {
+  vip   = var.vip
+  fqdn  = "cloud.example.org"
+  mode  = "nodeport"
+  nodes = role.compute
+}

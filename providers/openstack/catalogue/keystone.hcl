@@ -1,0 +1,159 @@
+# Keystone under uWSGI. Fernet and credential keys are generated Secrets, mounted
+# where Keystone looks for its key repositories.
+definition "keystone" {
+  description = "Identity: users, projects, tokens, and the catalogue of services"
+
+  port "public" {
+    number    = 5000
+    expose    = true
+    node_port = 30500
+  }
+
+  database "keystone" {}
+
+  secret "admin" {}
+
+  secret "fernet" {
+    kind  = "fernet"
+    count = 3
+  }
+
+  secret "credential" {
+    kind  = "fernet"
+    count = 2
+  }
+
+  config "keystone.conf" {
+    format      = "ini"
+    path        = "/etc/keystone/keystone.conf"
+    secret_path = "/etc/keystone/keystone.conf.d/secrets.conf"
+    values = {
+      DEFAULT = {
+        debug      = false
+        use_stderr = true
+      }
+      database = {
+        connection              = database.keystone.url
+        connection_recycle_time = 10
+        max_pool_size           = 1
+        max_retries             = -1
+      }
+      token = {
+        provider             = "fernet"
+        expiration           = 86400
+        allow_expired_window = 172800
+      }
+      fernet_tokens = {
+        key_repository  = "/etc/keystone/fernet-keys/"
+        max_active_keys = 3
+      }
+      credential = {
+        key_repository = "/etc/keystone/credential-keys/"
+      }
+      cache = {
+        enabled          = true
+        backend          = "oslo_cache.memcache_pool"
+        memcache_servers = service.memcached.address
+      }
+      oslo_middleware = {
+        enable_proxy_headers_parsing = true
+      }
+    }
+  }
+
+  config "keystone-uwsgi.ini" {
+    format = "ini"
+    path   = "/etc/keystone/keystone-uwsgi.ini"
+    values = {
+      uwsgi = {
+        http-socket    = "0.0.0.0:${port.public}"
+        module         = "keystone.wsgi.api:application"
+        plugins        = "python3"
+        processes      = 2
+        threads        = 2
+        master         = true
+        lazy-apps      = true
+        enable-threads = true
+        thunder-lock   = true
+        die-on-term    = true
+        buffer-size    = 65535
+      }
+    }
+  }
+
+  job "db-sync" {
+    image   = "keystone"
+    user    = 42425
+    command = ["keystone-manage", "db_sync"]
+    config  = ["keystone.conf"]
+  }
+
+  # Creates the administrator, the region and Keystone's own endpoints, and brings
+  # them up to date when they exist.
+  job "bootstrap" {
+    image   = "keystone"
+    user    = 42425
+    command = ["keystone-manage", "bootstrap"]
+    config  = ["keystone.conf"]
+    env = {
+      OS_BOOTSTRAP_USERNAME     = "admin"
+      OS_BOOTSTRAP_PASSWORD     = secret.admin.value
+      OS_BOOTSTRAP_PROJECT_NAME = "admin"
+      OS_BOOTSTRAP_ROLE_NAME    = "admin"
+      OS_BOOTSTRAP_SERVICE_NAME = "keystone"
+      OS_BOOTSTRAP_REGION_ID    = cloud.region
+      OS_BOOTSTRAP_INTERNAL_URL = "${self.url}/v3"
+      OS_BOOTSTRAP_PUBLIC_URL   = "${self.public_url}/v3"
+    }
+  }
+
+  workload "api" {
+    kind         = "Deployment"
+    image        = "keystone"
+    user         = 42425
+    command      = ["uwsgi", "--ini", "/etc/keystone/keystone-uwsgi.ini"]
+    ports        = ["public"]
+    config       = ["keystone.conf", "keystone-uwsgi.ini"]
+    grace_period = 60
+
+    mount "fernet" {
+      path = "/etc/keystone/fernet-keys"
+    }
+
+    mount "credential" {
+      path = "/etc/keystone/credential-keys"
+    }
+
+    resources {
+      requests = { cpu = "250m", memory = "384Mi" }
+      limits   = { cpu = "2", memory = "1Gi" }
+    }
+
+    startup {
+      http    = "/v3"
+      port    = "public"
+      period  = 2
+      retries = 60
+    }
+
+    ready {
+      http = "/v3"
+      port = "public"
+    }
+
+    live {
+      tcp     = "public"
+      period  = 30
+      retries = 4
+    }
+  }
+
+  endpoint "identity" {
+    port = "public"
+    path = "/v3"
+  }
+
+  output "admin_password" {
+    value = secret.admin.value
+  }
+}

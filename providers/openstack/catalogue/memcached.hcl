@@ -1,0 +1,31 @@
+# Memcached. Nothing is kept: a restart costs a cold cache.
+definition "memcached" {
+  description = "Cache of tokens and of other short-lived data"
+
+  port "memcache" {
+    number = 11211
+  }
+
+  workload "server" {
+    kind    = "StatefulSet"
+    image   = "memcached"
+    user    = 42457
+    command = ["memcached", "-v", "-l", "0.0.0.0", "-p", tostring(port.memcache), "-U", "0", "-c", "5000", "-m", "256"]
+    ports   = ["memcache"]
+
+    resources {
+      requests = { cpu = "50m", memory = "288Mi" }
+      limits   = { memory = "384Mi" }
+    }
+
+    ready {
+      tcp = "memcache"
+    }
+
+    live {
+      tcp     = "memcache"
+      period  = 30
+      retries = 4
+    }
+  }
+}

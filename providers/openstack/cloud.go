@@ -1,0 +1,186 @@
+package openstack
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+func (r *renderer) cloudBlock() string { return "cloud." + r.config.Cloud.Name }
+
+func (r *renderer) namespaceAddress() lang.Address {
+	return lang.Address{Block: r.cloudBlock(), Kind: "Namespace", Name: r.config.Cloud.Namespace}
+}
+
+// namespace is the cloud's namespace, with the strictest Pod Security level that
+// all of its pods pass.
+func (r *renderer) namespace() providers.Object {
+	address := r.namespaceAddress()
+	object := corev1.Namespace(r.config.Cloud.Namespace).
+		WithLabels(r.labels("")).
+		WithLabels(map[string]string{
+			"pod-security.kubernetes.io/enforce": r.podSecurity(),
+			"pod-security.kubernetes.io/warn":    r.podSecurity(),
+		}).
+		WithAnnotations(addressAnnotation(address))
+	return providers.Object{
+		Address:  address,
+		Manifest: manifest(object),
+		Holds:    "everything in it",
+		Source:   source(r.config.Cloud.Range),
+	}
+}
+
+// podSecurity is the Pod Security Standard that the cloud's pods need: restricted
+// for what starts directly, baseline for images that start through sudo, and
+// privileged for pods in the network of their node.
+func (r *renderer) podSecurity() string {
+	level := "restricted"
+	for _, s := range r.config.Services {
+		for _, pod := range pods(s) {
+			switch {
+			case pod.HostNetwork:
+				return "privileged"
+			case pod.Start == startKolla:
+				level = "baseline"
+			}
+		}
+	}
+	return level
+}
+
+// pods lists everything in a service that runs.
+func pods(s lang.Service) []lang.Pod {
+	var out []lang.Pod
+	for _, job := range s.Jobs {
+		out = append(out, job.Pod)
+	}
+	for _, workload := range s.Workloads {
+		out = append(out, workload.Pod)
+	}
+	return out
+}
+
+// labels are on everything that the cloud, or one service of it, makes.
+func (r *renderer) labels(service string) map[string]string {
+	out := map[string]string{
+		"app.kubernetes.io/managed-by": "kolla",
+		"app.kubernetes.io/part-of":    r.config.Cloud.Name,
+		providers.LabelCloud:           r.config.Cloud.Name,
+	}
+	if service != "" {
+		out["app.kubernetes.io/name"] = service
+		out[providers.LabelService] = service
+	}
+	return out
+}
+
+func addressAnnotation(address lang.Address) map[string]string {
+	return map[string]string{providers.AnnotationAddress: address.String()}
+}
+
+// roles makes one partial object for every node that has a role: a node with
+// several roles gets the labels of all of them at once, because what one field
+// manager applies it owns as a whole.
+func (r *renderer) roles() {
+	labels := map[string]map[string]string{}
+	givenBy := map[string]string{} // node and label → role
+	sources := map[string]string{}
+	for _, role := range r.config.Roles {
+		for _, node := range r.members(role) {
+			if labels[node] == nil {
+				labels[node] = map[string]string{}
+				sources[node] = source(role.Range)
+			}
+			for _, key := range slices.Sorted(maps.Keys(role.Labels)) {
+				value := role.Labels[key]
+				if old, set := labels[node][key]; set && old != value {
+					r.error(role.Range, "Roles disagree about a label",
+						fmt.Sprintf("Role %q wants %s=%s on node %s, role %q wants %s. A node that has both roles needs labels that do not contradict each other.",
+							role.Name, key, value, node, givenBy[node+" "+key], old))
+					continue
+				}
+				labels[node][key] = value
+				givenBy[node+" "+key] = role.Name
+			}
+			r.nodes[role.Name] = append(r.nodes[role.Name], r.nodeAddress(node))
+		}
+	}
+	for _, node := range slices.Sorted(maps.Keys(labels)) {
+		r.add(providers.Object{
+			Address:  r.nodeAddress(node),
+			Manifest: manifest(corev1.Node(node).WithLabels(labels[node])),
+			Partial:  true,
+			Source:   sources[node],
+		})
+	}
+}
+
+func (r *renderer) nodeAddress(name string) lang.Address {
+	return lang.Address{Block: r.cloudBlock(), Kind: "Node", Name: name}
+}
+
+// members are the nodes of a role, by name.
+func (r *renderer) members(role lang.Role) []string {
+	if r.facts.Nodes == nil {
+		return role.Nodes
+	}
+	var names, all []string
+	for _, node := range r.facts.Nodes {
+		all = append(all, node.Name)
+		if role.Match != nil && matches(node.Labels, role.Match) {
+			names = append(names, node.Name)
+		}
+	}
+	slices.Sort(all)
+	for _, name := range role.Nodes {
+		if !slices.Contains(all, name) {
+			r.error(role.Range, fmt.Sprintf("Role %q names a node that the cluster does not have", role.Name),
+				fmt.Sprintf("There is no node %q.%s The cluster's nodes are: %s.", name, lang.DidYouMean(name, all), list(all)))
+			continue
+		}
+		names = append(names, name)
+	}
+	if role.Match != nil && len(names) == 0 {
+		r.error(role.Range, fmt.Sprintf("Role %q matches no node", role.Name),
+			fmt.Sprintf("No node has the labels %s. The cluster's nodes are: %s. `kubectl get nodes --show-labels` shows what they carry; label one, or change `match`.",
+				formatLabels(role.Match), list(all)))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func matches(have, want map[string]string) bool {
+	for key, value := range want {
+		if got, ok := have[key]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
+// list names at most ten things.
+func list(names []string) string {
+	const most = 10
+	if len(names) == 0 {
+		return "none"
+	}
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+func formatLabels(labels map[string]string) string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		out = append(out, key+"="+labels[key])
+	}
+	return strings.Join(out, ",")
+}

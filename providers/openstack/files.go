@@ -1,0 +1,132 @@
+package openstack
+
+import (
+	"path"
+	"strings"
+
+	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// file is a config file of a service as pods mount it: the public part as a
+// ConfigMap, the secret part as a Secret, or only one of them.
+type file struct {
+	decl    lang.ConfigFile
+	sources []mounted
+}
+
+// mounted is one key of a ConfigMap or Secret at a path.
+type mounted struct {
+	object lang.Address
+	secret bool
+	key    string
+	path   string
+}
+
+// files renders the config files that something in the service reads. Versions
+// of them are immutable, and their names carry a hash of the content: a change
+// makes a new one, and exactly those that mount it roll.
+func (s *service) files() {
+	used := map[string]bool{}
+	for _, pod := range pods(*s.decl) {
+		for _, name := range pod.Configs {
+			used[name] = true
+		}
+	}
+	for _, decl := range s.decl.Configs {
+		if used[decl.Name] {
+			s.configs[decl.Name] = s.file(decl)
+		}
+	}
+}
+
+func (s *service) file(decl lang.ConfigFile) file {
+	f := file{decl: decl}
+	public, secret := split(decl)
+	base := s.dashed(label(decl.Name, true))
+	if secret == nil || decl.SecretPath != "" {
+		o := s.configMap(base, decl, public)
+		s.add(o)
+		f.sources = append(f.sources, mounted{object: o.Address, key: decl.Name, path: decl.Path})
+	}
+	if secret == nil {
+		return f
+	}
+	key, at := decl.Name, decl.Path
+	if decl.SecretPath != "" {
+		key, at = path.Base(decl.SecretPath), decl.SecretPath
+		base += "-secrets"
+	}
+	o := s.derived(base, map[string]lang.Text{key: secret})
+	o.Source = source(decl.Range)
+	s.add(o)
+	f.sources = append(f.sources, mounted{object: o.Address, secret: true, key: key, path: at})
+	return f
+}
+
+func (s *service) configMap(base string, decl lang.ConfigFile, content string) providers.Object {
+	name := base + "-" + providers.Hash(decl.Name, content)
+	o := s.object(manifest(corev1.ConfigMap(name, "").
+		WithData(map[string]string{decl.Name: content}).
+		WithImmutable(true)))
+	o.Family = s.address("ConfigMap", base)
+	o.Source = source(decl.Range)
+	return o
+}
+
+// split renders a file into its public and its secret part; secret is nil where
+// nothing is secret. A file that cannot be split is secret as a whole.
+func split(decl lang.ConfigFile) (public string, secret lang.Text) {
+	if decl.Format == "raw" {
+		if decl.Content.Secret() {
+			return "", decl.Content
+		}
+		return decl.Content.Masked(), nil
+	}
+	var open, hidden []lang.Option
+	for _, option := range decl.Options {
+		if lang.Join(option.Values, "").Secret() {
+			hidden = append(hidden, option)
+		} else {
+			open = append(open, option)
+		}
+	}
+	switch {
+	case len(hidden) == 0:
+		return ini(decl.Options).Masked(), nil
+	case decl.SecretPath == "":
+		return "", ini(decl.Options)
+	}
+	return ini(open).Masked(), ini(hidden)
+}
+
+// ini writes options in the form that oslo.config and most others read. Options
+// of one section follow each other; those without a section come first.
+func ini(options []lang.Option) lang.Text {
+	var out lang.Text
+	var plain strings.Builder
+	flush := func() {
+		out = append(out, lang.Plain(plain.String())...)
+		plain.Reset()
+	}
+	section := ""
+	for i, option := range options {
+		if option.Section != section {
+			if i > 0 {
+				plain.WriteString("\n")
+			}
+			plain.WriteString("[" + option.Section + "]\n")
+			section = option.Section
+		}
+		for _, value := range option.Values {
+			plain.WriteString(option.Key + " = ")
+			flush()
+			out = append(out, value...)
+			plain.WriteString("\n")
+		}
+	}
+	flush()
+	return out
+}

@@ -1,0 +1,177 @@
+package openstack
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// manifest converts an apply configuration, which holds only what was set.
+func manifest(applyConfiguration any) *unstructured.Unstructured {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(applyConfiguration)
+	if err != nil {
+		panic(fmt.Sprintf("apply configuration %T: %v", applyConfiguration, err)) // our own types always convert
+	}
+	return &unstructured.Unstructured{Object: content}
+}
+
+// manifest adds the objects that the user brings as they are: with the labels
+// that mark them as kolla's, and in the cloud's namespace if they name none.
+func (r *renderer) manifest(m lang.Manifest) {
+	block := "manifest." + m.Name
+	r.finals[block] = nil
+	needed := r.needed(m.Needs)
+	for _, content := range m.Objects {
+		o := r.brought(block, content)
+		o.DependsOn = unique(append(o.DependsOn, needed...))
+		r.add(o)
+		r.finals[block] = append(r.finals[block], o.Address)
+	}
+}
+
+func (r *renderer) brought(block string, m lang.ManifestObject) providers.Object {
+	u := (&unstructured.Unstructured{Object: m.Content}).DeepCopy()
+	dropNulls(u.Object)
+	delete(u.Object, "status")
+	namespaced := r.namespaced(u.GroupVersionKind())
+	if namespaced && u.GetNamespace() == "" {
+		u.SetNamespace(r.config.Cloud.Namespace)
+	}
+	address := lang.Address{Block: block, Kind: u.GetKind(), Name: u.GetName()}
+	if u.GetNamespace() != r.config.Cloud.Namespace {
+		address.Namespace = u.GetNamespace()
+	}
+	u.SetLabels(merged(u.GetLabels(), map[string]string{providers.LabelCloud: r.config.Cloud.Name}))
+	u.SetAnnotations(merged(u.GetAnnotations(), addressAnnotation(address)))
+
+	o := providers.Object{Address: address, Manifest: u, Source: source(m.Range), Holds: holds(u)}
+	if namespaced && u.GetNamespace() == r.config.Cloud.Namespace {
+		o.DependsOn = append(o.DependsOn, r.namespaceAddress())
+	}
+	if u.GroupVersionKind().GroupKind() == providers.SecretKind {
+		o.Data = takeData(u)
+	}
+	return o
+}
+
+// holds says what would be lost with an object that a user brings.
+func holds(u *unstructured.Unstructured) string {
+	switch u.GroupVersionKind().GroupKind() {
+	case providers.NamespaceKind:
+		return "everything in it"
+	case providers.ClaimKind:
+		return "the data on its volume"
+	}
+	return ""
+}
+
+// takeData moves the values of a Secret out of its manifest, so that they go
+// nowhere but to the cluster.
+func takeData(u *unstructured.Unstructured) map[string]providers.SecretData {
+	out := map[string]providers.SecretData{}
+	for key, value := range providers.ValuesOf(u) {
+		out[key] = literal(string(value))
+	}
+	text, _, _ := unstructured.NestedStringMap(u.Object, "stringData")
+	for key, value := range text {
+		out[key] = literal(value)
+	}
+	delete(u.Object, "data")
+	delete(u.Object, "stringData")
+	return out
+}
+
+func literal(value string) providers.SecretData {
+	return providers.SecretData{Parts: []providers.DataPart{{Sensitive: value}}}
+}
+
+func merged(a, b map[string]string) map[string]string {
+	out := maps.Clone(a)
+	if out == nil {
+		out = map[string]string{}
+	}
+	maps.Copy(out, b)
+	return out
+}
+
+// dropNulls removes null fields: the server would drop them, and then they would
+// be a difference for ever.
+func dropNulls(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(_ string, field any) bool { return field == nil })
+		for _, field := range v {
+			dropNulls(field)
+		}
+	case []any:
+		for _, element := range v {
+			dropNulls(element)
+		}
+	}
+}
+
+// namespaced reports whether a kind lives in namespaces: as the server says, as
+// a definition in this configuration says, or as Kubernetes itself has it.
+func (r *renderer) namespaced(kind schema.GroupVersionKind) bool {
+	if namespaced, known := r.facts.Namespaced(kind); known {
+		return namespaced
+	}
+	if namespaced, known := r.scopes[kind.GroupKind()]; known {
+		return namespaced
+	}
+	return !slices.Contains(clusterScoped, kind.GroupKind())
+}
+
+// declaredScopes reads the scopes of custom kinds from the definitions among the
+// manifests.
+func declaredScopes(config *lang.Config) map[schema.GroupKind]bool {
+	scopes := map[schema.GroupKind]bool{}
+	for _, m := range config.Manifests {
+		for _, o := range m.Objects {
+			if o.Content["kind"] != "CustomResourceDefinition" {
+				continue
+			}
+			group, _, _ := unstructured.NestedString(o.Content, "spec", "group")
+			kind, _, _ := unstructured.NestedString(o.Content, "spec", "names", "kind")
+			scope, _, _ := unstructured.NestedString(o.Content, "spec", "scope")
+			scopes[schema.GroupKind{Group: group, Kind: kind}] = scope == "Namespaced"
+		}
+	}
+	return scopes
+}
+
+// clusterScoped are Kubernetes' own kinds outside of namespaces.
+var clusterScoped = []schema.GroupKind{
+	providers.NamespaceKind,
+	providers.NodeKind,
+	{Kind: "PersistentVolume"},
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicy"},
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicyBinding"},
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"},
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"},
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicyBinding"},
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"},
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
+	{Group: "apiregistration.k8s.io", Kind: "APIService"},
+	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"},
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"},
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"},
+	{Group: "networking.k8s.io", Kind: "IngressClass"},
+	{Group: "node.k8s.io", Kind: "RuntimeClass"},
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"},
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"},
+	{Group: "resource.k8s.io", Kind: "DeviceClass"},
+	{Group: "scheduling.k8s.io", Kind: "PriorityClass"},
+	{Group: "storage.k8s.io", Kind: "CSIDriver"},
+	{Group: "storage.k8s.io", Kind: "CSINode"},
+	{Group: "storage.k8s.io", Kind: "StorageClass"},
+	{Group: "storage.k8s.io", Kind: "VolumeAttachment"},
+	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"},
+}

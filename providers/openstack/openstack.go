@@ -1,0 +1,167 @@
+// Package openstack turns a configuration into Kubernetes objects: the nodes of
+// its roles, and for every service its Secrets, ConfigMaps, Jobs, workloads and
+// Services, with the order among them. It never talks to a cluster; what it must
+// know of one comes in as Facts.
+//
+// Objects are built with client-go's apply configurations, so that exactly what
+// is meant is set, and nothing else is owned.
+package openstack
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+//go:embed catalogue/*.hcl
+var catalogue embed.FS
+
+// Catalogue holds the built-in definitions, one file a service.
+func Catalogue() fs.FS {
+	sub, err := fs.Sub(catalogue, "catalogue")
+	if err != nil {
+		panic(err) // the folder is embedded: it is there
+	}
+	return sub
+}
+
+// Facts is what rendering must know of the live cluster.
+type Facts struct {
+	// Nodes are the cluster's nodes; nil when there is no cluster to ask, and
+	// then roles are taken on trust and those that match by label have no nodes.
+	Nodes []Node
+	// Revision names the values that a Secret has, or is going to have; given holds
+	// them where kolla does not generate them. See providers.RevisionOf.
+	Revision func(address lang.Address, namespace, name string, given map[string]string) string
+	// Namespaced reports whether the server keeps a kind in namespaces; known is
+	// false for kinds that it does not have.
+	Namespaced func(kind schema.GroupVersionKind) (namespaced, known bool)
+}
+
+// Node is a node of the cluster.
+type Node struct {
+	Name   string
+	Labels map[string]string
+}
+
+// Offline are the facts to render with when there is no cluster to ask: every
+// generated Secret counts as still to be made.
+func Offline() Facts {
+	return Facts{
+		Revision: func(address lang.Address, _, _ string, _ map[string]string) string {
+			return providers.FirstRevision(address, "")
+		},
+		Namespaced: func(schema.GroupVersionKind) (bool, bool) { return false, false },
+	}
+}
+
+// Render makes the desired objects of a configuration, in a fixed order.
+func Render(config *lang.Config, facts Facts) ([]providers.Object, hcl.Diagnostics) {
+	r := &renderer{
+		config:   config,
+		facts:    facts,
+		services: map[string]*service{},
+		finals:   map[string][]lang.Address{},
+		nodes:    map[string][]lang.Address{},
+		scopes:   declaredScopes(config),
+	}
+	r.add(r.namespace())
+	r.roles()
+	for i := range config.Services {
+		s := newService(r, &config.Services[i])
+		r.services[s.decl.Name] = s
+	}
+	for _, s := range config.Services {
+		r.block("service." + s.Name)
+	}
+	for _, m := range config.Manifests {
+		r.block("manifest." + m.Name)
+	}
+	r.checkUnique()
+	return r.objects, r.diags
+}
+
+type renderer struct {
+	config   *lang.Config
+	facts    Facts
+	services map[string]*service
+	// finals are the objects that must be ready for a block to count as ready, by
+	// "service.NAME" or "manifest.NAME"; blocks that were rendered have an entry.
+	finals  map[string][]lang.Address
+	nodes   map[string][]lang.Address // by name of the role
+	scopes  map[schema.GroupKind]bool // custom kinds of this configuration: namespaced?
+	objects []providers.Object
+	diags   hcl.Diagnostics
+}
+
+func (r *renderer) add(o providers.Object) { r.objects = append(r.objects, o) }
+
+func (r *renderer) error(subject hcl.Range, summary, detail string) {
+	r.diags = append(r.diags, &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  summary,
+		Detail:   detail,
+		Subject:  subject.Ptr(),
+	})
+}
+
+// block renders a service or a manifest, unless that was done.
+func (r *renderer) block(block string) {
+	if _, done := r.finals[block]; done {
+		return
+	}
+	if name, ok := strings.CutPrefix(block, "service."); ok {
+		r.services[name].render()
+		return
+	}
+	for _, m := range r.config.Manifests {
+		if block == "manifest."+m.Name {
+			r.manifest(m)
+		}
+	}
+}
+
+// needed lists the objects that must be ready before anything of a block that
+// needs the given blocks runs. Needs have no cycles: lang refuses those.
+func (r *renderer) needed(blocks []string) []lang.Address {
+	var out []lang.Address
+	for _, block := range blocks {
+		r.block(block)
+		out = append(out, r.finals[block]...)
+	}
+	return out
+}
+
+// checkUnique reports objects that two declarations would both make.
+func (r *renderer) checkUnique() {
+	seen := map[providers.Ref]lang.Address{}
+	for i := range r.objects {
+		o := &r.objects[i]
+		first, twice := seen[o.Ref()]
+		if !twice {
+			seen[o.Ref()] = o.Address
+			continue
+		}
+		r.diags = append(r.diags, &hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Two declarations of one object",
+			Detail: fmt.Sprintf("%s is declared by %s and by %s (%s). Rename one of them, or remove it.",
+				o.Ref(), first.Block, o.Address.Block, o.Source),
+		})
+	}
+}
+
+// source is where a declaration stands, "cloud.hcl:41".
+func source(r hcl.Range) string {
+	if r.Filename == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line)
+}

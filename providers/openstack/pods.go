@@ -1,0 +1,309 @@
+package openstack
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// startKolla is the start mode of images whose own start script is needed; every
+// other pod starts its command directly.
+const startKolla = "kolla"
+
+// podTemplate collects what one pod is made of.
+type podTemplate struct {
+	*service
+	name    string // of the job or workload: keystone-api
+	pod     lang.Pod
+	role    string
+	volumes []*corev1.VolumeApplyConfiguration
+	mounts  []*corev1.VolumeMountApplyConfiguration
+	env     []*corev1.EnvVarApplyConfiguration
+	// notes are pod annotations that change when the pod must start again.
+	notes     map[string]string
+	dependsOn []lang.Address
+}
+
+// newPod renders the pod of a job or workload, and adds the objects that only
+// this pod needs.
+func (s *service) newPod(name string, pod lang.Pod, role string) *podTemplate {
+	t := &podTemplate{service: s, name: name, pod: pod, role: role, notes: map[string]string{}}
+	if t.role == "" {
+		t.role = s.decl.Role
+	}
+	t.dependsOn = append(t.dependsOn, s.nodes[t.role]...)
+	t.mountFiles()
+	t.mountSecrets()
+	t.mountWritable()
+	t.environment()
+	return t
+}
+
+// mountFiles puts every config file at its path, one by one and read-only. In
+// kolla's start mode the files go where the image's start script copies them from.
+func (t *podTemplate) mountFiles() {
+	var copies []copied
+	for _, name := range t.pod.Configs {
+		for _, m := range t.configs[name].sources {
+			volume := t.volume(m)
+			at := m.path
+			if t.pod.Start == startKolla {
+				at = stagingDir + "/" + m.key
+				copies = append(copies, copied{from: at, to: m.path})
+			}
+			t.mounts = append(t.mounts, corev1.VolumeMount().WithName(volume).
+				WithMountPath(at).WithSubPath(m.key).WithReadOnly(true))
+			t.dependsOn = append(t.dependsOn, m.object)
+		}
+	}
+	if t.pod.Start == startKolla {
+		t.mountStartFile(copies)
+	}
+}
+
+func (t *podTemplate) volume(m mounted) string {
+	name := label(m.key, false)
+	if m.secret {
+		name += "-secret"
+	}
+	volume := corev1.Volume().WithName(name)
+	if m.secret {
+		volume.WithSecret(corev1.SecretVolumeSource().WithSecretName(m.object.Name).WithDefaultMode(0o440))
+	} else {
+		volume.WithConfigMap(corev1.ConfigMapVolumeSource().WithName(m.object.Name))
+	}
+	t.volumes = append(t.volumes, volume)
+	return name
+}
+
+// mountSecrets puts generated Secrets into directories. Their names do not change
+// with their values, so the pod carries the revision.
+func (t *podTemplate) mountSecrets() {
+	for _, m := range t.pod.Mounts {
+		name := t.secretName(m.Secret)
+		volume := m.Secret + "-keys"
+		t.volumes = append(t.volumes, corev1.Volume().WithName(volume).
+			WithSecret(corev1.SecretVolumeSource().WithSecretName(name).WithDefaultMode(0o440)))
+		t.mounts = append(t.mounts, corev1.VolumeMount().WithName(volume).WithMountPath(m.Path).WithReadOnly(true))
+		t.notes["kolla.openstack.org/secret-"+m.Secret] = t.revision(t.decl.Name, m.Secret)
+		t.dependsOn = append(t.dependsOn, t.address("Secret", name))
+	}
+}
+
+// mountWritable gives the paths that are written to, and /tmp, a directory that
+// lives as long as the pod: the root file system is read-only.
+func (t *podTemplate) mountWritable() {
+	if t.pod.Start == startKolla {
+		return
+	}
+	for _, path := range append([]string{"/tmp"}, t.pod.Writable...) {
+		name := "writable-" + label(path, false)
+		t.volumes = append(t.volumes, corev1.Volume().WithName(name).WithEmptyDir(corev1.EmptyDirVolumeSource()))
+		t.mounts = append(t.mounts, corev1.VolumeMount().WithName(name).WithMountPath(path))
+	}
+}
+
+// environment sets the variables; those with a secret value come from a Secret.
+func (t *podTemplate) environment() {
+	secret := map[string]lang.Text{}
+	for _, e := range t.pod.Env {
+		if e.Value.Secret() {
+			secret[e.Name] = e.Value
+		}
+	}
+	source := ""
+	if len(secret) > 0 {
+		o := t.derived(t.name+"-env", secret)
+		t.add(o)
+		t.dependsOn = append(t.dependsOn, o.Address)
+		source = o.Address.Name
+	}
+	for _, e := range t.pod.Env {
+		variable := corev1.EnvVar().WithName(e.Name)
+		if e.Value.Secret() {
+			variable.WithValueFrom(corev1.EnvVarSource().
+				WithSecretKeyRef(corev1.SecretKeySelector().WithName(source).WithKey(e.Name)))
+		} else {
+			variable.WithValue(e.Value.Masked())
+		}
+		t.env = append(t.env, variable)
+	}
+}
+
+// spec is the pod's specification; probes and restart policy are the caller's.
+func (t *podTemplate) spec(main *corev1.ContainerApplyConfiguration) *corev1.PodSpecApplyConfiguration {
+	spec := corev1.PodSpec().
+		WithAutomountServiceAccountToken(false).
+		WithSecurityContext(t.podSecurityContext()).
+		WithVolumes(t.volumes...).
+		WithContainers(main)
+	for _, init := range t.pod.Inits {
+		spec.WithInitContainers(t.container(init.Name).WithCommand(init.Command...))
+	}
+	if selector := t.nodeSelector(); len(selector) > 0 {
+		spec.WithNodeSelector(selector)
+	}
+	for _, name := range t.config.Cloud.PullSecrets {
+		spec.WithImagePullSecrets(corev1.LocalObjectReference().WithName(name))
+	}
+	if t.pod.GracePeriod > 0 {
+		spec.WithTerminationGracePeriodSeconds(int64(t.pod.GracePeriod))
+	}
+	if t.pod.HostNetwork {
+		spec.WithHostNetwork(true).WithDNSPolicy(v1.DNSClusterFirstWithHostNet)
+	}
+	return spec
+}
+
+func (t *podTemplate) nodeSelector() map[string]string {
+	for _, role := range t.config.Roles {
+		if role.Name == t.role {
+			return role.Labels
+		}
+	}
+	return nil
+}
+
+// main is the container that does the work.
+func (t *podTemplate) main(name string) *corev1.ContainerApplyConfiguration {
+	c := t.container(name)
+	if t.pod.Start == startKolla {
+		// The image's own entry point reads the command from the start file.
+		return c
+	}
+	if len(t.pod.Command) > 0 {
+		c.WithCommand(t.pod.Command...)
+	}
+	if len(t.pod.Args) > 0 {
+		c.WithArgs(t.pod.Args...)
+	}
+	return c
+}
+
+// container is what all containers of the pod have in common.
+func (t *podTemplate) container(name string) *corev1.ContainerApplyConfiguration {
+	return corev1.Container().
+		WithName(name).
+		WithImage(t.image(t.pod.Image)).
+		WithImagePullPolicy(v1.PullIfNotPresent).
+		WithEnv(t.env...).
+		WithVolumeMounts(t.mounts...).
+		WithSecurityContext(t.containerSecurityContext()).
+		WithResources(resources(t.pod))
+}
+
+// image is the full reference of a Kolla image.
+func (r *renderer) image(name string) string {
+	if strings.Contains(name, "/") {
+		return name
+	}
+	c := r.config.Cloud
+	return c.Registry + "/" + c.Prefix + name + ":" + c.Release + "-" + c.Distro
+}
+
+// podSecurityContext runs the pod as the image's fixed user, and lets that user
+// write to its volumes.
+func (t *podTemplate) podSecurityContext() *corev1.PodSecurityContextApplyConfiguration {
+	c := corev1.PodSecurityContext().
+		WithSeccompProfile(corev1.SeccompProfile().WithType(v1.SeccompProfileTypeRuntimeDefault))
+	if t.pod.User != 0 {
+		id := int64(t.pod.User)
+		c.WithFSGroup(id).WithFSGroupChangePolicy(v1.FSGroupChangeOnRootMismatch)
+		if t.pod.Start != startKolla {
+			c.WithRunAsUser(id).WithRunAsGroup(id).WithRunAsNonRoot(true)
+		}
+	}
+	return c
+}
+
+// containerSecurityContext passes the Pod Security Standard "restricted" in the
+// direct start mode. The image's own start needs sudo, and a writable root.
+func (t *podTemplate) containerSecurityContext() *corev1.SecurityContextApplyConfiguration {
+	if t.pod.Start == startKolla {
+		return corev1.SecurityContext().WithAllowPrivilegeEscalation(true)
+	}
+	return corev1.SecurityContext().
+		WithAllowPrivilegeEscalation(false).
+		WithReadOnlyRootFilesystem(true).
+		WithCapabilities(corev1.Capabilities().WithDrop("ALL"))
+}
+
+// defaultRequests are for pods whose definition says nothing, so that the
+// scheduler always knows what to expect.
+var defaultRequests = map[string]string{"cpu": "50m", "memory": "256Mi"}
+
+func resources(pod lang.Pod) *corev1.ResourceRequirementsApplyConfiguration {
+	r := corev1.ResourceRequirements().WithRequests(quantities(merged(defaultRequests, pod.Requests)))
+	if len(pod.Limits) > 0 {
+		r.WithLimits(quantities(pod.Limits))
+	}
+	return r
+}
+
+func quantities(texts map[string]string) v1.ResourceList {
+	out := v1.ResourceList{}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		out[v1.ResourceName(name)] = resource.MustParse(texts[name]) // lang checked that they parse
+	}
+	return out
+}
+
+// probe converts a probe; nil stays nil.
+func (t *podTemplate) probe(p *lang.Probe) *corev1.ProbeApplyConfiguration {
+	if p == nil {
+		return nil
+	}
+	probe := corev1.Probe().
+		WithPeriodSeconds(orDefault(p.Period, 10)).
+		WithTimeoutSeconds(orDefault(p.Timeout, 5)).
+		WithFailureThreshold(orDefault(p.Retries, 3))
+	if p.Delay > 0 {
+		probe.WithInitialDelaySeconds(int32(p.Delay))
+	}
+	switch {
+	case p.HTTP != "":
+		probe.WithHTTPGet(corev1.HTTPGetAction().WithPath(p.HTTP).WithPort(intstr.FromString(p.Port)))
+	case p.TCP:
+		probe.WithTCPSocket(corev1.TCPSocketAction().WithPort(intstr.FromString(p.Port)))
+	default:
+		probe.WithExec(corev1.ExecAction().WithCommand(p.Exec...))
+	}
+	return probe
+}
+
+func orDefault(value, fallback int) int32 {
+	if value == 0 {
+		return int32(fallback)
+	}
+	return int32(value)
+}
+
+// template wraps a specification with the labels that select the pod.
+func (t *podTemplate) template(spec *corev1.PodSpecApplyConfiguration) *corev1.PodTemplateSpecApplyConfiguration {
+	template := corev1.PodTemplateSpec().WithLabels(t.podLabels()).WithSpec(spec)
+	if len(t.notes) > 0 {
+		template.WithAnnotations(t.notes)
+	}
+	return template
+}
+
+func (t *podTemplate) podLabels() map[string]string {
+	return merged(t.labels(t.decl.Name), map[string]string{"app.kubernetes.io/component": t.name})
+}
+
+// selector finds the pods, and never changes.
+func (s *service) selector(name string) map[string]string {
+	return map[string]string{
+		providers.LabelCloud:          s.config.Cloud.Name,
+		providers.LabelService:        s.decl.Name,
+		"app.kubernetes.io/component": name,
+	}
+}

@@ -1,0 +1,132 @@
+package openstack
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// secretName is the name of the Secret that a secret block becomes.
+func (s *service) secretName(secret string) string { return s.decl.Name + "-" + secret }
+
+func secretManifest(name string, immutable bool) *unstructured.Unstructured {
+	secret := corev1.Secret(name, "").WithType("Opaque")
+	if immutable {
+		secret.WithImmutable(true)
+	}
+	return manifest(secret)
+}
+
+// secrets adds the generated Secrets of the service: its own, and the passwords
+// of its databases.
+func (s *service) secrets() {
+	for _, secret := range s.decl.Secrets {
+		data := map[string]providers.SecretData{}
+		for _, key := range secret.Keys {
+			data[key] = providers.SecretData{Generate: &providers.Generator{Kind: secret.Kind, Length: secret.Length}}
+		}
+		s.add(s.generated(secret.Name, data))
+	}
+	for _, db := range s.decl.Databases {
+		s.add(s.generated(db.Password.Secret, map[string]providers.SecretData{
+			db.Password.Key: {Generate: &providers.Generator{Kind: "password", Length: 32}},
+		}))
+	}
+}
+
+func (s *service) generated(secret string, data map[string]providers.SecretData) providers.Object {
+	o := s.object(secretManifest(s.secretName(secret), false))
+	o.Data = data
+	o.Holds = "generated values"
+	annotate(o, providers.AnnotationRevision, s.revision(s.decl.Name, secret))
+	return o
+}
+
+func annotate(o providers.Object, key, value string) {
+	o.Manifest.SetAnnotations(merged(o.Manifest.GetAnnotations(), map[string]string{key: value}))
+}
+
+// revision names the present values of a generated secret of any service.
+func (s *service) revision(service, secret string) string {
+	owner := s.services[service]
+	name := owner.secretName(secret)
+	return s.facts.Revision(owner.address("Secret", name), s.config.Cloud.Namespace, name, nil)
+}
+
+// derived makes the Secret whose values are put together from literals, from
+// generated values and from sensitive variables. Its name carries a hash over the
+// recipe and over the revisions of what goes into it: never over a value. What
+// comes from variables has a Secret of its own, so that it has a revision too.
+func (s *service) derived(base string, values map[string]lang.Text) providers.Object {
+	d := derivation{service: s, base: base, given: map[string]string{}, data: map[string]providers.SecretData{}}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		d.value(key, values[key])
+	}
+	if len(d.given) > 0 {
+		d.recipe = append(d.recipe, s.addInputs(d.inputs(), d.given))
+		d.sources = append(d.sources, s.address("Secret", d.inputs()))
+	}
+	o := s.object(secretManifest(base+"-"+providers.Hash(d.recipe...), true), d.sources...)
+	o.Data = d.data
+	o.Family = s.address("Secret", base)
+	return o
+}
+
+// addInputs adds the Secret that holds the given values, and returns their revision.
+func (s *service) addInputs(name string, given map[string]string) string {
+	o := s.object(secretManifest(name, false))
+	o.Data = map[string]providers.SecretData{}
+	for key, value := range given {
+		o.Data[key] = literal(value)
+	}
+	revision := s.facts.Revision(o.Address, s.config.Cloud.Namespace, name, given)
+	annotate(o, providers.AnnotationRevision, revision)
+	s.add(o)
+	return revision
+}
+
+// derivation is a derived Secret in the making.
+type derivation struct {
+	*service
+	base    string
+	recipe  []string
+	sources []lang.Address
+	given   map[string]string // values of sensitive variables, by key in the inputs
+	data    map[string]providers.SecretData
+}
+
+func (d *derivation) inputs() string { return d.base + "-inputs" }
+
+func (d *derivation) value(key string, text lang.Text) {
+	var parts []providers.DataPart
+	d.recipe = append(d.recipe, key)
+	for _, p := range text {
+		switch {
+		case p.Secret != nil:
+			owner := d.services[p.Secret.Service]
+			name := owner.secretName(p.Secret.Secret)
+			parts = append(parts, d.from(name, p.Secret.Key))
+			d.recipe = append(d.recipe, name, p.Secret.Key, d.revision(p.Secret.Service, p.Secret.Secret))
+			d.sources = append(d.sources, owner.address("Secret", name))
+		case p.Sensitive:
+			input := fmt.Sprintf("value-%d", len(d.given))
+			d.given[input] = p.Literal
+			parts = append(parts, d.from(d.inputs(), input))
+			d.recipe = append(d.recipe, input)
+		default:
+			parts = append(parts, providers.DataPart{Literal: p.Literal})
+			d.recipe = append(d.recipe, p.Literal)
+		}
+	}
+	d.data[key] = providers.SecretData{Parts: parts}
+}
+
+func (d *derivation) from(name, key string) providers.DataPart {
+	return providers.DataPart{From: &providers.SecretKey{Namespace: d.config.Cloud.Namespace, Name: name, Key: key}}
+}

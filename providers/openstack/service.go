@@ -1,0 +1,94 @@
+package openstack
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// service is one service on its way to objects.
+type service struct {
+	*renderer
+	decl    *lang.Service
+	configs map[string]file // by name of the config block
+	// base is what everything in the service that runs waits for.
+	base []lang.Address
+}
+
+func newService(r *renderer, decl *lang.Service) *service {
+	return &service{renderer: r, decl: decl, configs: map[string]file{}}
+}
+
+func (s *service) block() string { return "service." + s.decl.Name }
+
+func (s *service) address(kind, name string) lang.Address {
+	return lang.Address{Block: s.block(), Kind: kind, Name: name}
+}
+
+// object wraps a manifest of this service, and gives it the marks that all have.
+func (s *service) object(u *unstructured.Unstructured, dependsOn ...lang.Address) providers.Object {
+	address := s.address(u.GetKind(), u.GetName())
+	u.SetNamespace(s.config.Cloud.Namespace)
+	u.SetLabels(merged(u.GetLabels(), s.labels(s.decl.Name)))
+	u.SetAnnotations(merged(u.GetAnnotations(), addressAnnotation(address)))
+	return providers.Object{
+		Address:   address,
+		Manifest:  u,
+		DependsOn: unique(append([]lang.Address{s.namespaceAddress()}, dependsOn...)),
+		Source:    source(s.decl.Range),
+	}
+}
+
+// render adds the objects of the service. What runs is chained: the jobs of its
+// databases, its own jobs before, its workloads, its jobs after. The workloads
+// and the jobs after stand for the service being ready.
+func (s *service) render() {
+	s.secrets()
+	s.files()
+	s.base = slices.Concat(s.needed(s.decl.Needs), s.kubeServices())
+	before := s.jobs(s.databaseJobs(), s.base)
+	before = s.jobs(s.ownJobs("before"), before)
+	workloads := s.workloads(before)
+	after := s.jobs(s.ownJobs("after"), workloads)
+	s.finals[s.block()] = unique(append(workloads, after...))
+}
+
+// unique removes repetitions and keeps the order.
+func unique(addresses []lang.Address) []lang.Address {
+	seen := make(map[lang.Address]bool, len(addresses))
+	out := addresses[:0:0]
+	for _, a := range addresses {
+		if !seen[a] {
+			seen[a] = true
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// dashed joins the parts of a name, without saying the service's name twice.
+func (s *service) dashed(parts ...string) string {
+	name := strings.Join(parts, "-")
+	if name == s.decl.Name || strings.HasPrefix(name, s.decl.Name+"-") || strings.HasPrefix(name, s.decl.Name+".") {
+		return name
+	}
+	return s.decl.Name + "-" + name
+}
+
+// label makes a string fit for names of volumes and objects: lower-case letters,
+// digits and dashes, and dots where dots is set.
+func label(text string, dots bool) string {
+	return strings.Trim(strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '.' && dots:
+			return c
+		case c >= 'A' && c <= 'Z':
+			return c - 'A' + 'a'
+		}
+		return '-'
+	}, text), "-.")
+}

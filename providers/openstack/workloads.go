@@ -1,0 +1,169 @@
+package openstack
+
+import (
+	appsapi "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	appsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+	policyv1 "k8s.io/client-go/applyconfigurations/policy/v1"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+const (
+	// revisionHistory is how many old ReplicaSets and revisions the cluster keeps.
+	revisionHistory = 3
+	// progressDeadline is how long, in seconds, a rollout may stand still before it
+	// counts as failed.
+	progressDeadline = 600
+	// drainSeconds is how long a pod goes on serving after it was told to stop, so
+	// that every node has heard of it before it refuses connections.
+	drainSeconds = 5
+)
+
+func (s *service) workloadName(w lang.Workload) string { return s.dashed(s.decl.Name, w.Name) }
+
+// workloads adds what runs all the time, and returns the addresses.
+func (s *service) workloads(after []lang.Address) []lang.Address {
+	var out []lang.Address
+	for _, w := range s.decl.Workloads {
+		name := s.workloadName(w)
+		t := s.newPod(name, w.Pod, w.Role)
+		o := s.object(s.workload(w, name, t), append(t.dependsOn, after...)...)
+		o.Source = workloadSource(s.decl, w)
+		s.add(o)
+		out = append(out, o.Address)
+		if w.Replicas > 1 && w.Kind != "DaemonSet" {
+			s.add(s.disruptionBudget(name))
+		}
+	}
+	return out
+}
+
+// workloadSource is the user's line, not the catalogue's: that is where an
+// operator can change something.
+func workloadSource(decl *lang.Service, w lang.Workload) string {
+	if w.Range.Filename == "" {
+		return source(decl.Range)
+	}
+	return source(w.Range)
+}
+
+func (s *service) workload(w lang.Workload, name string, t *podTemplate) *unstructured.Unstructured {
+	spec := t.spec(s.serving(w, t))
+	if w.Replicas > 1 && w.Kind != "DaemonSet" {
+		spec.WithTopologySpreadConstraints(corev1.TopologySpreadConstraint().
+			WithMaxSkew(1).
+			WithTopologyKey(v1.LabelHostname).
+			WithWhenUnsatisfiable(v1.ScheduleAnyway).
+			WithLabelSelector(metav1.LabelSelector().WithMatchLabels(s.selector(name))))
+	}
+	selector := metav1.LabelSelector().WithMatchLabels(s.selector(name))
+	template := t.template(spec)
+	switch w.Kind {
+	case "StatefulSet":
+		return manifest(appsv1.StatefulSet(name, "").WithLabels(t.podLabels()).WithSpec(s.statefulSet(w, name).
+			WithSelector(selector).WithTemplate(template)))
+	case "DaemonSet":
+		return manifest(appsv1.DaemonSet(name, "").WithLabels(t.podLabels()).WithSpec(appsv1.DaemonSetSpec().
+			WithSelector(selector).WithTemplate(template).
+			WithRevisionHistoryLimit(revisionHistory).
+			WithUpdateStrategy(appsv1.DaemonSetUpdateStrategy().WithType(daemonSetUpdate(w)))))
+	default:
+		return manifest(appsv1.Deployment(name, "").WithLabels(t.podLabels()).WithSpec(appsv1.DeploymentSpec().
+			WithReplicas(int32(w.Replicas)).
+			WithSelector(selector).WithTemplate(template).
+			WithRevisionHistoryLimit(revisionHistory).
+			WithProgressDeadlineSeconds(progressDeadline).
+			WithStrategy(appsv1.DeploymentStrategy().
+				WithType(appsapi.RollingUpdateDeploymentStrategyType).
+				WithRollingUpdate(appsv1.RollingUpdateDeployment().
+					WithMaxUnavailable(intstr.FromInt32(0)).
+					WithMaxSurge(intstr.FromInt32(1))))))
+	}
+}
+
+// serving is the main container of a workload, with its ports and probes.
+func (s *service) serving(w lang.Workload, t *podTemplate) *corev1.ContainerApplyConfiguration {
+	c := t.main(w.Name)
+	for _, p := range s.ports(w) {
+		c.WithPorts(corev1.ContainerPort().
+			WithName(p.Name).WithContainerPort(int32(p.Number)).WithProtocol(v1.ProtocolTCP))
+	}
+	if len(w.Pod.Ports) > 0 && w.Kind == "Deployment" {
+		c.WithLifecycle(corev1.Lifecycle().WithPreStop(corev1.LifecycleHandler().
+			WithSleep(corev1.SleepAction().WithSeconds(drainSeconds))))
+	}
+	for _, claim := range w.Claims {
+		c.WithVolumeMounts(corev1.VolumeMount().WithName(claim.Name).WithMountPath(claim.Path))
+	}
+	c.ReadinessProbe = t.probe(w.Ready)
+	c.LivenessProbe = t.probe(w.Live)
+	c.StartupProbe = t.probe(w.Startup)
+	return c
+}
+
+// ports are the declared ports that a workload listens on.
+func (s *service) ports(w lang.Workload) []lang.Port {
+	var out []lang.Port
+	for _, name := range w.Pod.Ports {
+		for _, p := range s.decl.Ports {
+			if p.Name == name {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+func (s *service) statefulSet(w lang.Workload, name string) *appsv1.StatefulSetSpecApplyConfiguration {
+	update := appsapi.RollingUpdateStatefulSetStrategyType
+	if w.Update == "on-delete" {
+		update = appsapi.OnDeleteStatefulSetStrategyType
+	}
+	spec := appsv1.StatefulSetSpec().
+		WithReplicas(int32(w.Replicas)).
+		WithServiceName(name).
+		WithPodManagementPolicy(appsapi.ParallelPodManagement).
+		WithRevisionHistoryLimit(revisionHistory).
+		WithUpdateStrategy(appsv1.StatefulSetUpdateStrategy().WithType(update))
+	for _, claim := range w.Claims {
+		spec.WithVolumeClaimTemplates(s.claim(claim))
+	}
+	return spec
+}
+
+// claim is the volume of each replica. Its labels are how a destroy finds the
+// volumes that a StatefulSet leaves behind.
+func (s *service) claim(c lang.Claim) *corev1.PersistentVolumeClaimApplyConfiguration {
+	spec := corev1.PersistentVolumeClaimSpec().
+		WithAccessModes(v1.ReadWriteOnce).
+		WithVolumeMode(v1.PersistentVolumeFilesystem).
+		WithResources(corev1.VolumeResourceRequirements().
+			WithRequests(v1.ResourceList{v1.ResourceStorage: resource.MustParse(c.Size)}))
+	if c.StorageClass != "" {
+		spec.WithStorageClassName(c.StorageClass)
+	}
+	return corev1.PersistentVolumeClaim(c.Name, "").
+		WithLabels(s.labels(s.decl.Name)).
+		WithSpec(spec)
+}
+
+func daemonSetUpdate(w lang.Workload) appsapi.DaemonSetUpdateStrategyType {
+	if w.Update == "on-delete" {
+		return appsapi.OnDeleteDaemonSetStrategyType
+	}
+	return appsapi.RollingUpdateDaemonSetStrategyType
+}
+
+// disruptionBudget lets node maintenance take one replica at a time.
+func (s *service) disruptionBudget(name string) providers.Object {
+	return s.object(manifest(policyv1.PodDisruptionBudget(name, "").WithSpec(policyv1.PodDisruptionBudgetSpec().
+		WithMaxUnavailable(intstr.FromInt32(1)).
+		WithSelector(metav1.LabelSelector().WithMatchLabels(s.selector(name))))))
+}
