@@ -1,0 +1,143 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+)
+
+// message is a box of the one look that all diagnostics have.
+type message struct {
+	warning bool
+	summary string
+	where   []line // the place: source lines, addresses
+	detail  string
+}
+
+// lines renders the message; running text takes at most width columns.
+func (m message) lines(width int) []line {
+	out := []line{styled(danger, "Error: ").then(styled(bold, m.summary))}
+	if m.warning {
+		out = []line{styled(caution, "Warning: ").then(styled(bold, m.summary))}
+	}
+	if len(m.where) > 0 {
+		out = append(append(out, nil), m.where...)
+	}
+	if m.detail != "" {
+		out = append(out, nil)
+		for _, l := range wrap(m.detail, width) {
+			out = append(out, text(l))
+		}
+	}
+	return append(out, nil)
+}
+
+// show prints messages to standard error: warnings first, so that the errors are
+// what remains on the screen; messages that read the same only once. An error of
+// writing has nowhere to be told.
+func (p *Printer) show(messages []message) {
+	slices.SortStableFunc(messages, func(a, b message) int {
+		switch {
+		case a.warning == b.warning:
+			return 0
+		case a.warning:
+			return -1
+		default:
+			return 1
+		}
+	})
+	seen := map[string]bool{}
+	var out []line
+	for _, m := range messages {
+		lines := m.lines(p.Err.prose(0))
+		if key := plainText(lines); !seen[key] {
+			seen[key] = true
+			out = append(out, lines...)
+		}
+	}
+	_ = p.Err.print(out)
+}
+
+// Diagnostics prints what is wrong with a configuration, with the source lines
+// that are meant, in the order of the files. Files are by file name, as in
+// lang.Config.Files; a file that is not among them is only named.
+func (p *Printer) Diagnostics(diags hcl.Diagnostics, files map[string]*hcl.File) {
+	sorted := slices.Clone(diags)
+	slices.SortStableFunc(sorted, func(a, b *hcl.Diagnostic) int {
+		if a.Subject == nil || b.Subject == nil {
+			return cmp.Compare(boolToInt(a.Subject == nil), boolToInt(b.Subject == nil))
+		}
+		return cmp.Or(
+			cmp.Compare(a.Subject.Filename, b.Subject.Filename),
+			cmp.Compare(a.Subject.Start.Byte, b.Subject.Start.Byte),
+		)
+	})
+	messages := make([]message, len(sorted))
+	for i, d := range sorted {
+		messages[i] = message{
+			warning: d.Severity == hcl.DiagWarning,
+			summary: d.Summary,
+			where:   source(d, files, p.Err.Width),
+			detail:  d.Detail,
+		}
+	}
+	p.show(messages)
+}
+
+func boolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Problems prints what stands in the way of a plan, or should be known about it.
+// A problem that several objects have is printed once, with all of them.
+func (p *Printer) Problems(problems []planner.Problem) {
+	var messages []message
+	first := map[planner.Problem]int{}
+	for _, problem := range problems {
+		key := problem
+		key.Address, key.Source = lang.Address{}, ""
+		at, ok := first[key]
+		if !ok {
+			at = len(messages)
+			first[key] = at
+			messages = append(messages, message{warning: problem.Warning, summary: problem.Summary, detail: problem.Detail})
+		}
+		if l := object(problem); l != nil {
+			messages[at].where = append(messages[at].where, l)
+		}
+	}
+	p.show(messages)
+}
+
+// object says which object has the problem, and where it is declared.
+func object(problem planner.Problem) line {
+	if problem.Address == (lang.Address{}) {
+		if problem.Source == "" {
+			return nil
+		}
+		return text("  at " + problem.Source)
+	}
+	l := text("  with ").then(styled(bold, problem.Address.String()))
+	if problem.Source != "" {
+		l = l.then(text(", declared at " + problem.Source))
+	}
+	return l
+}
+
+// Failure prints an error that belongs to no place in the configuration and to no
+// object.
+func (p *Printer) Failure(summary, detail string) {
+	p.show([]message{{summary: summary, detail: detail}})
+}
+
+// Warn prints a warning of the same kind.
+func (p *Printer) Warn(summary, detail string) {
+	p.show([]message{{warning: true, summary: summary, detail: detail}})
+}

@@ -1,0 +1,218 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
+
+const (
+	// excerptLimit is how many source lines are quoted at most.
+	excerptLimit = 8
+	// tabWidth is how many columns a tab of the source is printed as.
+	tabWidth = 4
+	// valueWidth is how many columns of a value are quoted.
+	valueWidth = 60
+)
+
+// source quotes what a diagnostic is about, underlined, and tells the values that
+// its expression was evaluated with; width is that of the stream.
+func source(d *hcl.Diagnostic, files map[string]*hcl.File, width int) []line {
+	if d.Subject == nil {
+		return nil
+	}
+	place := fmt.Sprintf("  on %s line %d", d.Subject.Filename, d.Subject.Start.Line)
+	file := files[d.Subject.Filename]
+	if file == nil || len(file.Bytes) == 0 {
+		return []line{text(place)}
+	}
+	if block := blockAt(file, d.Subject.Start.Byte); block != "" {
+		place += ", in " + block
+	}
+	out := append([]line{text(place + ":")}, excerpt(d, file.Bytes, width)...)
+	for i, v := range values(d) {
+		lead := "  where "
+		if i > 0 {
+			lead = "    and "
+		}
+		out = append(out, styled(faint, lead+v))
+	}
+	return out
+}
+
+// blockAt names the block around a position: `service "keystone"`.
+func blockAt(file *hcl.File, offset int) string {
+	nav, ok := file.Nav.(interface{ ContextString(offset int) string })
+	if !ok {
+		return ""
+	}
+	return nav.ContextString(offset)
+}
+
+// excerpt quotes the lines of a diagnostic with their numbers.
+func excerpt(d *hcl.Diagnostic, src []byte, width int) []line {
+	subject, shown := *d.Subject, *d.Subject
+	if d.Context != nil {
+		shown = hcl.RangeOver(shown, *d.Context)
+	}
+	all := bytes.Split(src, []byte("\n"))
+	gutter := len(strconv.Itoa(shown.End.Line)) + 2
+	var out []line
+	offset, skipped := 0, false
+	for i, raw := range all {
+		number, start := i+1, offset
+		offset += len(raw) + 1
+		if number < shown.Start.Line || number > shown.End.Line {
+			continue
+		}
+		if !quoted(number, subject, shown) {
+			if !skipped {
+				out = append(out, styled(faint, strings.Repeat(" ", gutter)+"..."))
+			}
+			skipped = true
+			continue
+		}
+		skipped = false
+		out = append(out, quote(string(raw), start, number, gutter, subject, width)...)
+	}
+	return out
+}
+
+// quoted reports whether a line is among those shown of a range that is too long
+// to be shown as a whole: its ends, and what the subject begins with.
+func quoted(number int, subject, shown hcl.Range) bool {
+	if shown.End.Line-shown.Start.Line < excerptLimit {
+		return true
+	}
+	near := number - subject.Start.Line
+	return number == shown.Start.Line || number == shown.End.Line || near >= -1 && near <= excerptLimit-4
+}
+
+// quote gives one source line and, if the subject is in it, the line that
+// underlines it.
+func quote(raw string, start, number, gutter int, subject hcl.Range, width int) []line {
+	raw = strings.TrimSuffix(raw, "\r")
+	from := min(max(subject.Start.Byte-start, 0), len(raw))
+	to := min(max(subject.End.Byte-start, 0), len(raw))
+	head := fmt.Sprintf("%*d: ", gutter, number)
+	before, marked, after := expand(raw[:from], 0), "", ""
+	marked = expand(raw[from:to], columns(before))
+	after = expand(raw[to:], columns(before+marked))
+
+	first := number == subject.Start.Line
+	if !first || subject.End.Line > subject.Start.Line && strings.TrimSpace(marked) == "" {
+		return []line{text(head + before + marked + after)}
+	}
+	marked = strings.TrimRight(marked, " ")
+	long := max(columns(marked), 1)
+	out := text(head+before).then(styled(bold, marked), text(after))
+	if shift := columns(head+before) + min(long, 20) - width; shift > 0 && columns(before) > shift {
+		// A very long line: begin it where the subject can be seen.
+		before = "…" + dropColumns(before, shift+1)
+		out = text(head+before).then(styled(bold, marked), text(after))
+	}
+	if marked == "" {
+		out = text(head + before + expand(raw[from:], columns(before)))
+	}
+	under := strings.Repeat(" ", columns(head+before)) + strings.Repeat("^", long)
+	return []line{out, styled(danger, under)}
+}
+
+// expand replaces tabs by blanks, for text that begins at the given column.
+func expand(s string, column int) string {
+	var b strings.Builder
+	for _, r := range printable(s) {
+		if r != '\t' {
+			b.WriteRune(r)
+			column += columns(string(r))
+			continue
+		}
+		n := tabWidth - column%tabWidth
+		b.WriteString(strings.Repeat(" ", n))
+		column += n
+	}
+	return b.String()
+}
+
+// dropColumns takes n columns off the front.
+func dropColumns(s string, n int) string {
+	for i, r := range s {
+		if n <= 0 {
+			return s[i:]
+		}
+		n -= columns(string(r))
+	}
+	return ""
+}
+
+// values tells what the variables in a diagnostic's expression stood for.
+func values(d *hcl.Diagnostic) []string {
+	if d.Expression == nil || d.EvalContext == nil {
+		return nil
+	}
+	found := map[string]bool{}
+	for _, traversal := range d.Expression.Variables() {
+		v, diags := traversal.TraverseAbs(d.EvalContext)
+		if !diags.HasErrors() {
+			found[traversalName(traversal)+" is "+describe(v)] = true
+		}
+	}
+	out := sortedKeys(found)
+	sort.Strings(out)
+	return out
+}
+
+// traversalName writes a traversal as in the source.
+func traversalName(traversal hcl.Traversal) string {
+	var b strings.Builder
+	for _, step := range traversal {
+		switch s := step.(type) {
+		case hcl.TraverseRoot:
+			b.WriteString(s.Name)
+		case hcl.TraverseAttr:
+			b.WriteString("." + s.Name)
+		case hcl.TraverseIndex:
+			b.WriteString("[" + describe(s.Key) + "]")
+		}
+	}
+	return b.String()
+}
+
+// describe shows a value; of what has parts only how many there are. Nothing of a
+// value that is marked in any way is shown.
+func describe(v cty.Value) string {
+	switch t := v.Type(); {
+	case v.ContainsMarked():
+		return sensitiveValue
+	case !v.IsKnown():
+		return unknownValue
+	case v.IsNull():
+		return "null"
+	case t == cty.String:
+		return cut(formatValue(v.AsString()), valueWidth)
+	case t == cty.Number:
+		return v.AsBigFloat().Text('f', -1)
+	case t == cty.Bool:
+		return strconv.FormatBool(v.True())
+	case t.IsObjectType():
+		return "an object with " + count(v.LengthInt(), "attribute")
+	default:
+		return "a " + kindOf(t) + " of " + count(v.LengthInt(), "element")
+	}
+}
+
+func kindOf(t cty.Type) string {
+	switch {
+	case t.IsMapType():
+		return "map"
+	case t.IsSetType():
+		return "set"
+	default:
+		return "list"
+	}
+}

@@ -1,0 +1,123 @@
+// Package view renders for people what the other packages found out: plans,
+// problems, progress and results. It decides nothing.
+//
+// The rules of output, for all of kolla:
+//
+//   - Results go to standard output: the plan, the closing line of an apply.
+//     Progress and everything that went wrong go to standard error.
+//   - Colour is used only on a terminal, only without NO_COLOR, TERM=dumb and
+//     -no-color, and never carries a meaning that the words do not carry.
+//   - Lines that review bots look for ("Plan: ", "No changes.", "Error: ",
+//     "Warning: ", "Apply complete!", "# ADDRESS will be ...") are Terraform's
+//     own, whole, alone on their line and, but for the last, not indented.
+//   - What comes from the cluster or from files is printed without the control
+//     characters in it, so that it cannot steer the terminal.
+//   - Secret values are never printed, whatever a caller passes.
+package view
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
+)
+
+// defaultWidth is the number of columns where there is no terminal to ask.
+const defaultWidth = 80
+
+// proseWidth is the most columns that running text takes: longer lines are hard
+// to read however wide the terminal is.
+const proseWidth = 100
+
+// Printer renders. Its methods are not safe for concurrent use, except through
+// the Progress that it makes.
+type Printer struct {
+	Out Stream // results
+	Err Stream // progress and diagnostics
+	// Zone is the time zone in which points in time are shown; nil: the local one.
+	Zone *time.Location
+}
+
+// Stream is a way out, and what is known about its other end.
+type Stream struct {
+	Writer   io.Writer
+	Width    int  // columns
+	Color    bool // SGR sequences are understood and wanted
+	Terminal bool // a person watches: lines may be rewritten
+}
+
+// New makes a printer for the two streams of a process.
+func New(stdout, stderr io.Writer, noColor bool) *Printer {
+	return &Printer{Out: NewStream(stdout, noColor), Err: NewStream(stderr, noColor)}
+}
+
+// NewStream finds out what w is. What is not a terminal is 80 columns wide.
+func NewStream(w io.Writer, noColor bool) Stream {
+	stream := Stream{Writer: w, Width: defaultWidth}
+	file, ok := w.(*os.File)
+	if !ok || !isatty.IsTerminal(file.Fd()) {
+		return stream
+	}
+	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+		stream.Width = width
+	}
+	// A dumb terminal understands neither colours nor the way back up.
+	stream.Terminal = os.Getenv("TERM") != "dumb"
+	stream.Color = stream.Terminal && !noColor && os.Getenv("NO_COLOR") == ""
+	return stream
+}
+
+// print writes lines in one piece, so that two streams on one terminal do not mix
+// within them.
+func (s Stream) print(lines []line) error {
+	var b strings.Builder
+	for _, l := range lines {
+		l.render(&b, s.Color)
+		b.WriteByte('\n')
+	}
+	if _, err := io.WriteString(s.Writer, b.String()); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// prose is the width of running text that starts indent columns from the left.
+func (s Stream) prose(indent int) int { return max(min(s.Width, proseWidth)-indent, 20) }
+
+// moment shows a point in time to the minute, with its zone.
+func (p *Printer) moment(t time.Time) string {
+	zone := p.Zone
+	if zone == nil {
+		zone = time.Local
+	}
+	return t.In(zone).Format("2006-01-02 15:04 MST")
+}
+
+// duration shows a span of time as exactly as a person wants to know it: "0.4 s",
+// "12 s", "2 min 10 s", "1 h 5 min", "3 days".
+func duration(d time.Duration) string {
+	switch seconds := int(d.Round(time.Second).Seconds()); {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case seconds < 60:
+		return fmt.Sprintf("%d s", seconds)
+	case seconds < 60*60:
+		return fmt.Sprintf("%d min %d s", seconds/60, seconds%60)
+	case seconds < 48*60*60:
+		return fmt.Sprintf("%d h %d min", seconds/3600, seconds%3600/60)
+	default:
+		return fmt.Sprintf("%d days", seconds/86400)
+	}
+}
+
+// count gives "1 object", "2 objects".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

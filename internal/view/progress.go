@@ -1,0 +1,255 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+)
+
+const (
+	// quietStart is how long an action may take before it is mentioned.
+	quietStart = 2 * time.Second
+	// patience is how long nothing is said about an action that is waited for. It
+	// doubles up to patienceLimit as long as there is no news.
+	patience      = 10 * time.Second
+	patienceLimit = time.Minute
+)
+
+// Progress shows a plan being carried out, on standard error: on a terminal as a
+// live view below the finished lines, otherwise as plain lines. Its methods may
+// be called from several goroutines.
+type Progress struct {
+	stream Stream
+	live   *live // nil: plain lines
+	begun  time.Time
+	total  int
+	stop   chan struct{}
+	ended  sync.WaitGroup
+
+	// speaking is held while lines are written, so that they come in order. It is
+	// never wanted by who holds mu: the live view reads the fields below while it
+	// is written to.
+	speaking sync.Mutex
+
+	mu      sync.Mutex
+	over    int // done, failed and skipped
+	failed  int
+	running map[lang.Address]*task
+}
+
+// task is an action that is being carried out.
+type task struct {
+	action    *planner.Action
+	begun     time.Time
+	status    string        // what it waits for
+	mentioned bool          // its beginning was
+	told      string        // the status that was mentioned last
+	toldAt    time.Time     // when
+	patience  time.Duration // until it is mentioned again
+}
+
+// Progress begins to show how the plan is carried out. Close must be called.
+func (p *Printer) Progress(plan *planner.Plan) *Progress {
+	progress := &Progress{
+		stream:  p.Err,
+		begun:   time.Now(),
+		stop:    make(chan struct{}),
+		running: map[lang.Address]*task{},
+	}
+	for _, a := range plan.Actions {
+		if concerns(&a) {
+			progress.total++
+		}
+	}
+	if p.Err.Terminal {
+		progress.live = newLive(progress)
+	} else {
+		progress.ended.Go(progress.watch)
+	}
+	return progress
+}
+
+// concerns reports whether an apply has anything to do about an action.
+func concerns(a *planner.Action) bool { return a.Verb != planner.None || a.Pending }
+
+// Close ends the live view. Nothing is shown afterwards.
+func (p *Progress) Close() {
+	close(p.stop)
+	p.ended.Wait()
+	if p.live != nil {
+		p.live.close()
+	}
+}
+
+// Observe takes note of an event, and shows it.
+func (p *Progress) Observe(e planner.Event) {
+	if !concerns(e.Action) {
+		return
+	}
+	p.speaking.Lock()
+	defer p.speaking.Unlock()
+	p.say(p.note(e))
+}
+
+// say writes finished lines.
+func (p *Progress) say(lines []line) {
+	if len(lines) == 0 {
+		return
+	}
+	stream := p.stream
+	if p.live != nil {
+		stream.Writer = p.live
+	}
+	_ = stream.print(lines) // there is nowhere to tell that telling failed
+}
+
+// note keeps account of an event, and gives the lines to say about it.
+func (p *Progress) note(e planner.Event) []line {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	address := e.Action.Address
+	t := p.running[address]
+	switch e.Kind {
+	case planner.Started, planner.Waiting:
+		if t == nil {
+			begun := time.Now().Add(-e.Elapsed)
+			t = &task{action: e.Action, begun: begun, toldAt: begun, patience: patience}
+			p.running[address] = t
+		}
+		t.status = e.Status
+		return nil
+	case planner.Done:
+		p.over++
+		delete(p.running, address)
+		return []line{p.finished(added, e, done(e.Action, t)+" after "+duration(e.Elapsed))}
+	case planner.Failed:
+		p.over++
+		p.failed++
+		delete(p.running, address)
+		return []line{p.finished(danger, e, fmt.Sprintf("FAILED after %s: %v", duration(e.Elapsed), e.Err))}
+	case planner.Skipped:
+		p.over++
+		why := "skipped: the apply was interrupted"
+		if e.Because != (lang.Address{}) {
+			why = "skipped because " + e.Because.String() + " failed"
+		}
+		return []line{p.finished(caution, e, why)}
+	default:
+		return nil
+	}
+}
+
+// finished is the line about an action that is over, with how many are.
+func (p *Progress) finished(s style, e planner.Event, outcome string) line {
+	return styled(bold, e.Action.Address.String()).then(
+		text(": "), styled(s, outcome), styled(faint, fmt.Sprintf("  [%d of %d]", p.over, p.total)))
+}
+
+// done says what has been reached. What was waited for is more than written.
+func done(a *planner.Action, t *task) string {
+	ready := ""
+	if t != nil && t.status != "" {
+		ready = ", ready"
+	}
+	switch a.Verb {
+	case planner.Create:
+		return "created" + ready
+	case planner.Update:
+		return "updated" + ready
+	case planner.Replace:
+		return "replaced" + ready
+	case planner.Delete:
+		if a.Partial {
+			return "given up"
+		}
+		return "destroyed"
+	case planner.Run:
+		return "completed"
+	case planner.Adopt:
+		return "imported" + ready
+	case planner.Forget:
+		return "forgotten"
+	default:
+		return "ready"
+	}
+}
+
+// doing says what is being done.
+func doing(a *planner.Action) string {
+	switch a.Verb {
+	case planner.Create:
+		return "creating"
+	case planner.Update:
+		return "updating"
+	case planner.Replace:
+		return "replacing"
+	case planner.Delete:
+		return "destroying"
+	case planner.Run:
+		return "running"
+	case planner.Adopt:
+		return "importing"
+	case planner.Forget:
+		return "forgetting"
+	default:
+		return "waiting"
+	}
+}
+
+// watch speaks up about what takes its time, where there is no live view to see
+// it in.
+func (p *Progress) watch() {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case now := <-ticker.C:
+			p.speaking.Lock()
+			p.say(p.overdue(now))
+			p.speaking.Unlock()
+		}
+	}
+}
+
+// overdue gives a line for each action that nothing was said about for too long.
+func (p *Progress) overdue(now time.Time) []line {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []line
+	for _, t := range p.inOrder() {
+		address := styled(bold, t.action.Address.String())
+		if !t.mentioned && now.Sub(t.begun) >= quietStart {
+			t.mentioned = true
+			out = append(out, address.then(text(": "+doing(t.action)+"...")))
+			continue
+		}
+		if t.status != t.told {
+			t.patience = patience
+		}
+		if now.Sub(t.toldAt) < t.patience {
+			continue
+		}
+		t.told, t.toldAt, t.patience = t.status, now, min(2*t.patience, patienceLimit)
+		status := t.status
+		if status == "" {
+			status = doing(t.action)
+		}
+		out = append(out, text("Still waiting for ").then(address, textf(": %s (%s)", status, duration(now.Sub(t.begun)))))
+	}
+	return out
+}
+
+// inOrder lists the running actions, the one that runs longest first.
+func (p *Progress) inOrder() []*task {
+	return slices.SortedFunc(maps.Values(p.running), func(a, b *task) int {
+		return cmp.Or(a.begun.Compare(b.begun), a.action.Address.Compare(b.action.Address))
+	})
+}

@@ -1,0 +1,129 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// Applied is how an apply went.
+type Applied struct {
+	// What was carried out, counted as in the plan's summary.
+	Added, Changed, Destroyed, Imported, Forgotten int
+	// Destroy: the plan was to destroy everything.
+	Destroy bool
+	// Interrupted: the operator stopped it.
+	Interrupted bool
+	Failed      []Failed
+	Skipped     []Skipped
+	Took        time.Duration
+}
+
+// Failed is an action that was begun and failed.
+type Failed struct {
+	Address lang.Address
+	Source  string   // where the object is declared, "cloud.hcl:41"; may be empty
+	Reason  string   // one line
+	Detail  []string // what there is to know: events, last log lines
+	After   time.Duration
+}
+
+// Skipped is an action that was not begun.
+type Skipped struct {
+	Address lang.Address
+	// Because is the failed action that it depends on; zero: the apply was
+	// interrupted before.
+	Because lang.Address
+}
+
+// Applied prints how an apply went: what failed, and what was skipped because of
+// it, to standard error; the closing line to standard output. The error is that
+// of writing the closing line.
+func (p *Printer) Applied(a Applied) error {
+	for _, f := range a.Failed {
+		_ = p.Err.print(f.lines(p.Err))
+	}
+	if len(a.Skipped) > 0 {
+		_ = p.Err.print(a.skipped())
+	}
+	return p.Out.print(a.closing())
+}
+
+// lines is the failure in the look of a diagnostic, with its log as it is.
+func (f Failed) lines(s Stream) []line {
+	where := text("  with ").then(styled(bold, f.Address.String()))
+	if f.Source != "" {
+		where = where.then(text(", declared at " + f.Source))
+	}
+	if f.After > 0 {
+		where = where.then(text(", after " + duration(f.After)))
+	}
+	out := message{summary: f.Reason, where: []line{where}}.lines(s.prose(0))
+	for _, d := range f.Detail {
+		for _, l := range strings.Split(strings.TrimRight(d, "\n"), "\n") {
+			out = append(out, text("    "+l))
+		}
+	}
+	if len(f.Detail) > 0 {
+		out = append(out, nil)
+	}
+	return out
+}
+
+// skipped lists what was not begun, below the failure that it waited for.
+func (a Applied) skipped() []line {
+	var order []lang.Address
+	byCause := map[lang.Address][]lang.Address{}
+	for _, s := range a.Skipped {
+		if _, seen := byCause[s.Because]; !seen {
+			order = append(order, s.Because)
+		}
+		byCause[s.Because] = append(byCause[s.Because], s.Address)
+	}
+	var out []line
+	for _, cause := range order {
+		title := text("Skipped because ").then(styled(bold, cause.String()), text(" failed:"))
+		if cause == (lang.Address{}) {
+			title = text("Not begun, because the apply was interrupted:")
+		}
+		out = append(out, title)
+		for _, address := range byCause[cause] {
+			out = append(out, text("  "+address.String()))
+		}
+		out = append(out, nil)
+	}
+	return out
+}
+
+// closing is the last line, Terraform's where all went well, and how to go on
+// where it did not.
+func (a Applied) closing() []line {
+	verb, again := "Apply", "kolla apply"
+	resources := fmt.Sprintf("%d added, %d changed, %d destroyed", a.Added, a.Changed, a.Destroyed)
+	if a.Imported > 0 {
+		resources = fmt.Sprintf("%d imported, %s", a.Imported, resources)
+	}
+	if a.Forgotten > 0 {
+		resources += fmt.Sprintf(", %d forgotten", a.Forgotten)
+	}
+	if a.Destroy {
+		verb, again = "Destroy", "kolla destroy"
+		resources = fmt.Sprintf("%d destroyed", a.Destroyed)
+	}
+	took := text("It took " + duration(a.Took) + ".")
+	if len(a.Failed) == 0 && len(a.Skipped) == 0 && !a.Interrupted {
+		return []line{styled(added, verb+" complete!").then(text(" Resources: " + resources + ".")), took}
+	}
+	state := fmt.Sprintf(" %d failed, %d skipped.", len(a.Failed), len(a.Skipped))
+	advice := fmt.Sprintf("Mend what failed and run %q again: it goes on from here.", again)
+	if a.Interrupted {
+		state = fmt.Sprintf(" Interrupted; %d failed, %d not begun.", len(a.Failed), len(a.Skipped))
+		advice = fmt.Sprintf("Run %q again: it goes on from here.", again)
+	}
+	return []line{
+		styled(danger, verb+" incomplete:").then(text(" Resources: " + resources + ";" + state)),
+		took.then(text(" " + advice)),
+	}
+}

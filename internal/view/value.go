@@ -1,0 +1,89 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// What is shown in place of values.
+const (
+	sensitiveValue = "(sensitive value)"
+	unknownValue   = "(known after apply)"
+)
+
+// context is how many characters of what two long values have in common are shown
+// on each side of what differs.
+const context = 12
+
+// formatValue shows a value of an object as JSON on one line.
+func formatValue(v any) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// cut shortens a formatted value to at most width columns, taking out its middle
+// and saying how long it was.
+func cut(s string, width int) string {
+	if columns(s) <= width {
+		return s
+	}
+	runes := []rune(s)
+	note := fmt.Sprintf("…(%d characters)…", len(runes))
+	room := max(width-columns(note), 2*context)
+	if room >= len(runes) {
+		return s
+	}
+	// Wide characters take two columns: go on cutting until it fits.
+	for ; room > 2*context; room-- {
+		if short := middle(runes, room, note); columns(short) <= width {
+			return short
+		}
+	}
+	return middle(runes, room, note)
+}
+
+// middle keeps room runes of both ends.
+func middle(runes []rune, room int, note string) string {
+	head := (room + 1) / 2
+	tail := room - head
+	return string(runes[:head]) + note + string(runes[len(runes)-tail:])
+}
+
+// cutPair shortens two formatted values to at most width columns each, in such a
+// way that what differs between them stays.
+func cutPair(before, after string, width int) (string, string) {
+	if columns(before) <= width && columns(after) <= width {
+		return before, after
+	}
+	b, a := []rune(before), []rune(after)
+	prefix := 0
+	for prefix < len(a) && prefix < len(b) && a[prefix] == b[prefix] {
+		prefix++
+	}
+	suffix := 0
+	for suffix < len(a)-prefix && suffix < len(b)-prefix && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
+		suffix++
+	}
+	return cut(window(b, prefix, suffix), width), cut(window(a, prefix, suffix), width)
+}
+
+// window takes out all but the ends of the first prefix and the last suffix runes.
+func window(runes []rune, prefix, suffix int) string {
+	start, end := "", ""
+	if prefix > 3*context {
+		start = string(runes[:context]) + "…"
+		runes = runes[prefix-context:]
+	}
+	if suffix > 3*context {
+		end = "…" + string(runes[len(runes)-context:])
+		runes = runes[:len(runes)-suffix+context]
+	}
+	return start + string(runes) + end
+}
