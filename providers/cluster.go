@@ -63,3 +63,17 @@ type NotReadyError struct {
 }
 
 func (e *NotReadyError) Error() string { return e.Ref.String() + " is not ready: " + e.Reason }
+
+// PreconditionError says that a write was refused because the object is no longer
+// the one that the write was bound to.
+type PreconditionError struct {
+	Ref  Ref
+	Gone bool // the object of that UID was deleted; otherwise it was changed
+}
+
+func (e *PreconditionError) Error() string {
+	if e.Gone {
+		return e.Ref.String() + " was deleted since it was read"
+	}
+	return e.Ref.String() + " was changed since it was read"
+}
