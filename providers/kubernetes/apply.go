@@ -1,0 +1,153 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Writer is the one gate through which the cluster is changed. Its methods may be
+// used by several goroutines at once.
+type Writer struct {
+	client *Client
+}
+
+var _ providers.Writer = (*Writer)(nil)
+
+// Writer opens the gate.
+func (c *Client) Writer() *Writer { return &Writer{client: c} }
+
+// Apply makes a server-side apply, and returns the object as it then is. Fields
+// that others own, without Force, are a *providers.ConflictError; an object that
+// is not what the precondition says is a *providers.PreconditionError. A kind
+// whose definition is seconds old is waited for.
+func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	ref := providers.RefOf(object)
+	applied, err := w.write(ctx, ref, object, options)
+	if err == nil {
+		if definesKinds(ref) {
+			w.client.kinds.forget()
+		}
+		return applied, nil
+	}
+	if conflict := conflictOf(ref, err); conflict != nil {
+		return nil, conflict
+	}
+	return nil, fmt.Errorf("apply %s: %w", ref, err)
+}
+
+func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	target, err := w.settled(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	// The server takes a UID and a resourceVersion in the payload as conditions,
+	// and gives nobody ownership of them.
+	payload := object.DeepCopy()
+	payload.SetUID(options.Precondition.UID)
+	payload.SetResourceVersion(options.Precondition.ResourceVersion)
+	var applied *unstructured.Unstructured
+	start := time.Now()
+	err = backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		var err error
+		applied, err = w.client.apply(ctx, target, payload, metav1.ApplyOptions{Force: options.Force})
+		if !raced(ref, err) {
+			return true, err
+		}
+		if options.Precondition != (providers.Precondition{}) {
+			var checked error
+			applied, checked = w.recheck(ctx, target, payload, options)
+			if applied != nil || checked != nil {
+				return true, checked
+			}
+		}
+		if time.Since(start) > shortPatience {
+			return false, err
+		}
+		return false, nil
+	})
+	return applied, err
+}
+
+// raced reports whether somebody else wrote the object at the same moment, or it
+// is not what the precondition says.
+func raced(ref providers.Ref, err error) bool {
+	return (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)) && conflictOf(ref, err) == nil
+}
+
+// recheck finds out why a write with a precondition was refused. It returns a
+// *providers.PreconditionError, or the live object where the payload turns out to
+// be in place already (the answer to an earlier attempt was lost, or somebody
+// else's change touched nothing of ours), or neither when the write may be tried
+// again.
+func (w *Writer) recheck(ctx context.Context, target dynamic.ResourceInterface, payload *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	ref := providers.RefOf(payload)
+	live, err := w.client.get(ctx, target, payload.GetName())
+	if apierrors.IsNotFound(err) {
+		return nil, &providers.PreconditionError{Ref: ref, Gone: true}
+	}
+	if err != nil {
+		return nil, err
+	}
+	want := options.Precondition
+	if want.UID != "" && live.GetUID() != want.UID {
+		return nil, &providers.PreconditionError{Ref: ref, Gone: true}
+	}
+	if want.ResourceVersion == "" || live.GetResourceVersion() == want.ResourceVersion {
+		return nil, nil
+	}
+	again := payload.DeepCopy()
+	again.SetResourceVersion("")
+	would, err := w.client.apply(ctx, target, again, metav1.ApplyOptions{Force: options.Force, DryRun: []string{metav1.DryRunAll}})
+	if err != nil || !equality.Semantic.DeepEqual(live.Object, would.Object) {
+		return nil, &providers.PreconditionError{Ref: ref}
+	}
+	return live, nil
+}
+
+// settled finds the object's resource, and gives a kind that was defined moments
+// ago the time to be served.
+func (w *Writer) settled(ctx context.Context, ref providers.Ref) (dynamic.ResourceInterface, error) {
+	var target dynamic.ResourceInterface
+	start := time.Now()
+	err := backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		var err error
+		target, err = w.client.target(ctx, ref, 0)
+		if meta.IsNoMatchError(err) && time.Since(start) < shortPatience {
+			return false, nil
+		}
+		return true, err
+	})
+	return target, err
+}
+
+// apply sends one server-side apply, as often as patience has it.
+func (c *Client) apply(ctx context.Context, target dynamic.ResourceInterface, object *unstructured.Unstructured, options metav1.ApplyOptions) (*unstructured.Unstructured, error) {
+	verb := verbPatch
+	if len(options.DryRun) > 0 {
+		verb = verbDryRun
+	}
+	options.FieldManager = providers.FieldManager
+	return call(ctx, c, verb, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return target.Apply(ctx, object.GetName(), object, options)
+	})
+}
+
+func (c *Client) get(ctx context.Context, target dynamic.ResourceInterface, name string) (*unstructured.Unstructured, error) {
+	return call(ctx, c, verbGet, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return target.Get(ctx, name, metav1.GetOptions{})
+	})
+}
+
+// definesKinds reports whether the server has other kinds once the object is in
+// place.
+func definesKinds(ref providers.Ref) bool { return definitions[ref.GVK.GroupKind()] }

@@ -1,0 +1,147 @@
+// Package kubernetes is the one package that talks to a cluster. A Client reads:
+// it lists objects, and asks the server what an apply would make of them. The
+// Writer that it hands out is the only way to change anything: server-side
+// apply, delete, and waiting until an object is ready, with the reason when it is
+// not.
+//
+// Failures that pass (a restarting server, throttling, lost connections, a new
+// etcd leader) are waited out with back-off; see patience for how long. Explain
+// turns the failures that an operator can do something about into words.
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+const (
+	// dialTimeout bounds how long a server that does not answer at all goes
+	// unnoticed.
+	dialTimeout = 5 * time.Second
+	// identityTimeout bounds the first questions to a cluster.
+	identityTimeout = 10 * time.Second
+	// pageSize is how many objects the server is asked for at a time.
+	pageSize = 500
+)
+
+// Options choose the cluster, and how it is spoken to.
+type Options struct {
+	// Kubeconfig is the path of a kubeconfig file. Empty: the files that kubectl
+	// would take ($KUBECONFIG, ~/.kube/config), or the service account of the pod
+	// that kolla runs in.
+	Kubeconfig string
+	// Context is the name of a context in the kubeconfig; empty: the current one.
+	Context string
+	// UserAgent is sent with each request; empty: what client-go sends.
+	UserAgent string
+	// Warn takes each distinct warning of the server once, such as the use of a
+	// deprecated API. It is not called by two goroutines at a time. May be nil.
+	Warn func(message string)
+}
+
+// Client reads a cluster. It has no method that changes anything there; see
+// Writer. All methods may be used by several goroutines at once.
+type Client struct {
+	server    string // URL
+	objects   dynamic.Interface
+	core      corev1client.CoreV1Interface // read only: pods, events, logs
+	discovery *discovery.DiscoveryClient
+	kinds     *kinds
+	traffic   *traffic
+}
+
+var _ providers.Reader = (*Client)(nil)
+
+// Connect finds the cluster as kubectl does. It does not speak to the server yet:
+// Identity is the first question to ask. Errors are a *NoConfigError, a
+// *BrokenConfigError, an *UnknownContextError, or say what else is wrong with the
+// chosen context.
+func Connect(options Options) (*Client, error) {
+	warnings := newWarnings(options.Warn)
+	config, err := loadConfig(options, warnings)
+	if err != nil {
+		return nil, err
+	}
+	traffic := newTraffic()
+	config.UserAgent = options.UserAgent
+	if config.UserAgent == "" {
+		config.UserAgent = rest.DefaultKubernetesUserAgent()
+	}
+	config.WarningHandler = warnings
+	config.RateLimiter = traffic
+	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
+	config.Wrap(traffic.wrap)
+	return newClient(config, traffic)
+}
+
+// newClient makes all API clients over one transport.
+func newClient(config *rest.Config, traffic *traffic) (*Client, error) {
+	web, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("set up the connection to %s: %w", config.Host, err)
+	}
+	objects, err := dynamic.NewForConfigAndClient(config, web)
+	if err != nil {
+		return nil, fmt.Errorf("set up the client for %s: %w", config.Host, err)
+	}
+	core, err := corev1client.NewForConfigAndClient(config, web)
+	if err != nil {
+		return nil, fmt.Errorf("set up the client for %s: %w", config.Host, err)
+	}
+	directory, err := discovery.NewDiscoveryClientForConfigAndClient(config, web)
+	if err != nil {
+		return nil, fmt.Errorf("set up discovery for %s: %w", config.Host, err)
+	}
+	c := &Client{server: config.Host, objects: objects, core: core, discovery: directory, traffic: traffic}
+	c.kinds = newKinds(c.discover)
+	return c, nil
+}
+
+// Server is the URL of the API server.
+func (c *Client) Server() string { return c.server }
+
+// Requests tells how many requests were sent so far, by verb: "get", "list",
+// "watch", "patch", "patch (dry-run)", "delete", and "discovery".
+func (c *Client) Requests() map[string]int { return c.traffic.requests() }
+
+// Identity asks which cluster this is. A server that does not answer is noticed
+// within ten seconds.
+func (c *Client) Identity(ctx context.Context) (providers.Identity, error) {
+	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
+	defer cancel()
+	namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	system, err := call(ctx, c, "get", func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return c.objects.Resource(namespaces).Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	})
+	if err != nil {
+		return providers.Identity{}, fmt.Errorf("identify the cluster: %w", err)
+	}
+	info, err := call(ctx, c, "get", func(ctx context.Context) (*version.Info, error) {
+		return c.discovery.ServerVersionWithContext(ctx)
+	})
+	if err != nil {
+		return providers.Identity{}, fmt.Errorf("ask for the server's version: %w", err)
+	}
+	return providers.Identity{UID: string(system.GetUID()), Server: c.server, Version: info.GitVersion}, nil
+}
+
+// quiet keeps client-go from writing to stderr: whatever matters comes back as an
+// error.
+func quiet(ctx context.Context) context.Context {
+	return klog.NewContext(ctx, logr.Discard())
+}

@@ -1,0 +1,133 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Delete deletes the object with exactly that UID, its dependents in the
+// background, and returns when it is gone. An object that is gone already, or has
+// another UID, is no error. When the context ends first, the error says what holds
+// the object.
+func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition providers.Precondition) error {
+	target, err := w.client.target(ctx, ref, missAge)
+	if meta.IsNoMatchError(err) {
+		return nil // the definition of the kind is gone, and all objects with it
+	}
+	if err != nil {
+		return fmt.Errorf("delete %s: %w", ref, err)
+	}
+	uid, err := w.remove(ctx, target, ref, precondition)
+	if err == nil && uid != "" {
+		err = w.gone(ctx, target, ref.Name, uid)
+	}
+	if err != nil {
+		return fmt.Errorf("delete %s: %w", ref, err)
+	}
+	if definesKinds(ref) {
+		w.client.kinds.forget()
+	}
+	return nil
+}
+
+// remove asks for the deletion, and returns the UID of the object that is then on
+// its way out; empty when there is none.
+func (w *Writer) remove(ctx context.Context, target dynamic.ResourceInterface, ref providers.Ref, precondition providers.Precondition) (types.UID, error) {
+	var uid types.UID
+	start := time.Now()
+	err := backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		live, err := w.client.get(ctx, target, ref.Name)
+		if apierrors.IsNotFound(err) || (err == nil && precondition.UID != "" && live.GetUID() != precondition.UID) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if live.GetDeletionTimestamp() != nil {
+			uid = live.GetUID()
+			return true, nil
+		}
+		if precondition.ResourceVersion != "" && live.GetResourceVersion() != precondition.ResourceVersion {
+			return false, &providers.PreconditionError{Ref: ref}
+		}
+		err = w.order(ctx, target, live, precondition)
+		if apierrors.IsConflict(err) && time.Since(start) < shortPatience {
+			return false, nil // look again at what is there now
+		}
+		if apierrors.IsNotFound(err) {
+			return true, nil
+		}
+		uid = live.GetUID()
+		return true, err
+	})
+	return uid, err
+}
+
+// order sends the request to delete exactly the object that was seen.
+func (w *Writer) order(ctx context.Context, target dynamic.ResourceInterface, live *unstructured.Unstructured, precondition providers.Precondition) error {
+	uid, background := live.GetUID(), metav1.DeletePropagationBackground
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background}
+	if precondition.ResourceVersion != "" {
+		options.Preconditions.ResourceVersion = &precondition.ResourceVersion
+	}
+	_, err := call(ctx, w.client, verbDelete, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, target.Delete(ctx, live.GetName(), options)
+	})
+	return err
+}
+
+// gone waits until the object of that UID is no more.
+func (w *Writer) gone(ctx context.Context, target dynamic.ResourceInterface, name string, uid types.UID) error {
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	var last *unstructured.Unstructured
+	for seen := range w.client.follow(following, target, name) {
+		switch {
+		case errors.Is(seen.err, context.Canceled), errors.Is(seen.err, context.DeadlineExceeded):
+			continue
+		case seen.err != nil:
+			return seen.err
+		case seen.object == nil || seen.object.GetUID() != uid:
+			return nil
+		}
+		last = seen.object
+	}
+	if holding := holders(last); holding != "" {
+		return fmt.Errorf("it is still being deleted, %s: %w", holding, ctx.Err())
+	}
+	return ctx.Err()
+}
+
+// holders says what keeps an object that is being deleted; empty when that is not
+// known.
+func holders(object *unstructured.Unstructured) string {
+	if object == nil {
+		return ""
+	}
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, item := range conditions {
+		condition, _ := item.(map[string]any)
+		// Of a Namespace: what is in it still, or cannot be removed.
+		kind, _ := condition["type"].(string)
+		if condition["status"] == "True" && strings.HasPrefix(kind, "Namespace") {
+			message, _ := condition["message"].(string)
+			return message
+		}
+	}
+	if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
+		return "held by the finalizer " + strings.Join(finalizers, ", ")
+	}
+	return ""
+}

@@ -1,0 +1,289 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// logLines is how much of a container's log goes into a diagnosis.
+const logLines = 10
+
+// finding is one thing that keeps an object from being ready.
+type finding struct {
+	cause  cause
+	reason string   // one line
+	detail []string // what else there is to know
+
+	pod       string // name; empty when it is not about a pod
+	container string // whose log helps to understand; may be empty
+	previous  bool   // the log of the container before its restart
+}
+
+// cause orders findings: the first is the best explanation.
+type cause int
+
+const (
+	_ cause = iota
+	causeUnschedulable
+	causeConfiguration
+	causeImage
+	causeCrash
+	causeExit
+	causeEvent
+	causeUnready
+	causeStarting // normal for a while; worth a word only with an event
+)
+
+// diagnose finds out why an object is not ready; nil when nothing is known to be
+// wrong.
+func (c *Client) diagnose(ctx context.Context, object *unstructured.Unstructured) (*finding, error) {
+	switch object.GroupVersionKind().GroupKind() {
+	case deploymentKind, statefulSetKind, daemonSetKind, providers.JobKind:
+		return c.diagnoseWorkload(ctx, object)
+	case providers.ClaimKind:
+		return c.diagnoseClaim(ctx, object.GetNamespace(), object.GetName())
+	}
+	return nil, nil
+}
+
+func (c *Client) diagnoseWorkload(ctx context.Context, workload *unstructured.Unstructured) (*finding, error) {
+	pods, err := c.podsOf(ctx, workload)
+	if err != nil {
+		return nil, err
+	}
+	worst, others := c.worst(ctx, pods)
+	if worst == nil {
+		return c.diagnoseCreation(ctx, workload)
+	}
+	about := "pod " + worst.pod
+	if others > 0 {
+		about += fmt.Sprintf(" (and %d more)", others)
+	}
+	worst.detail = append([]string{about}, worst.detail...)
+	if stuck := stuckRevision(workload, pods); stuck != "" {
+		worst.detail = append(worst.detail, stuck)
+	}
+	if worst.container != "" {
+		worst.detail = append(worst.detail, c.log(ctx, workload.GetNamespace(), worst)...)
+	}
+	return worst, nil
+}
+
+// worst examines the pods, and returns the best explanation with how many other
+// pods have trouble for the same kind of cause.
+func (c *Client) worst(ctx context.Context, pods []*corev1.Pod) (worst *finding, others int) {
+	for _, pod := range pods {
+		found := examine(pod)
+		if found != nil {
+			found = c.deepen(ctx, pod, found)
+		}
+		switch {
+		case found == nil:
+		case worst == nil || found.cause < worst.cause:
+			worst, others = found, 0
+		case found.cause == worst.cause:
+			others++
+		}
+	}
+	return worst, others
+}
+
+// podsOf lists the pods of a workload, the youngest first.
+func (c *Client) podsOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
+	raw, _, _ := unstructured.NestedMap(workload.Object, "spec", "selector")
+	var wanted metav1.LabelSelector
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &wanted); err != nil {
+		return nil, fmt.Errorf("read the selector of %s: %w", providers.RefOf(workload), err)
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&wanted)
+	if err != nil {
+		return nil, fmt.Errorf("read the selector of %s: %w", providers.RefOf(workload), err)
+	}
+	list, err := c.core.Pods(workload.GetNamespace()).List(withVerb(ctx, verbList), metav1.ListOptions{LabelSelector: selector.String()})
+	if err != nil {
+		return nil, fmt.Errorf("list the pods of %s: %w", providers.RefOf(workload), err)
+	}
+	var pods []*corev1.Pod
+	for i := range list.Items {
+		if pod := &list.Items[i]; owns(workload, pod) && pod.DeletionTimestamp == nil {
+			pods = append(pods, pod)
+		}
+	}
+	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
+		return b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
+	})
+	return pods, nil
+}
+
+// owns reports whether the workload made the pod. A Deployment does so through a
+// ReplicaSet whose name ends with a hash that the pod has as a label.
+func owns(workload *unstructured.Unstructured, pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return false
+	}
+	if workload.GetKind() == "Deployment" {
+		return owner.Kind == "ReplicaSet" && owner.Name == workload.GetName()+"-"+pod.Labels["pod-template-hash"]
+	}
+	return owner.UID == workload.GetUID()
+}
+
+// stuckRevision notices pods that a StatefulSet will not replace by itself: one
+// that never became ready under an old revision blocks the rollout of the new one.
+func stuckRevision(workload *unstructured.Unstructured, pods []*corev1.Pod) string {
+	revision := field(workload, "status", "updateRevision")
+	if workload.GetKind() != "StatefulSet" || revision == "" || field(workload, "spec", "podManagementPolicy") == "Parallel" {
+		return ""
+	}
+	for _, pod := range pods {
+		if pod.Labels["controller-revision-hash"] != revision && examine(pod) != nil {
+			return fmt.Sprintf("pod %s still has the specification from before, and Kubernetes waits for it rather than replace it: delete the pod", pod.Name)
+		}
+	}
+	return ""
+}
+
+// diagnoseCreation finds out why there are fewer pods than there should be.
+func (c *Client) diagnoseCreation(ctx context.Context, workload *unstructured.Unstructured) (*finding, error) {
+	if failure := conditionOf(workload, "ReplicaFailure"); failure != nil {
+		return &finding{cause: causeEvent, reason: fmt.Sprintf("pods cannot be created: %s", failure["message"])}, nil
+	}
+	event, err := c.lastEvent(ctx, workload.GetNamespace(), workload.GetUID(), func(event *corev1.Event) bool {
+		return event.Type == corev1.EventTypeWarning && event.Reason == "FailedCreate"
+	})
+	if event == nil {
+		return nil, err
+	}
+	return &finding{cause: causeEvent, reason: "pods cannot be created: " + event.Message}, nil
+}
+
+// diagnoseClaim finds out why a claim has no volume.
+func (c *Client) diagnoseClaim(ctx context.Context, namespace, name string) (*finding, error) {
+	claim, err := c.core.PersistentVolumeClaims(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("get claim %s/%s: %w", namespace, name, err)
+	}
+	if claim.Status.Phase == corev1.ClaimBound {
+		return nil, nil
+	}
+	event, err := c.lastEvent(ctx, namespace, claim.UID, func(event *corev1.Event) bool { return true })
+	if event == nil || event.Reason == "WaitForFirstConsumer" {
+		return nil, err
+	}
+	class := "no storage class"
+	if name := ptr.Deref(claim.Spec.StorageClassName, ""); name != "" {
+		class = "storage class " + name
+	}
+	return &finding{cause: causeUnschedulable, reason: fmt.Sprintf("volume claim %s (%s) is not bound: %s", name, class, event.Message)}, nil
+}
+
+// deepen adds to what the pod itself says what is known elsewhere; nil when there
+// turns out to be nothing wrong.
+func (c *Client) deepen(ctx context.Context, pod *corev1.Pod, found *finding) *finding {
+	switch found.cause {
+	case causeUnschedulable:
+		if reason := c.unmatchedSelector(ctx, pod); reason != "" {
+			found.detail = append(found.detail, found.reason)
+			found.reason = reason
+		} else if claim := c.unboundClaim(ctx, pod); claim != nil {
+			found.detail = append(found.detail, found.reason)
+			found.reason = claim.reason
+		}
+	case causeUnready, causeStarting:
+		event, _ := c.lastEvent(ctx, pod.Namespace, pod.UID, func(event *corev1.Event) bool {
+			return event.Type == corev1.EventTypeWarning
+		})
+		switch {
+		case event != nil && found.cause == causeStarting:
+			return &finding{cause: causeEvent, pod: pod.Name, reason: fmt.Sprintf("pod %s cannot start: %s", pod.Name, oneLine(event.Message))}
+		case event != nil:
+			found.reason += ": " + oneLine(event.Message)
+		case found.cause == causeStarting:
+			return nil
+		}
+	}
+	return found
+}
+
+// unmatchedSelector says which labels of the pod's node selector no node has.
+func (c *Client) unmatchedSelector(ctx context.Context, pod *corev1.Pod) string {
+	if len(pod.Spec.NodeSelector) == 0 {
+		return ""
+	}
+	nodes, err := c.core.Nodes().List(withVerb(ctx, verbList), metav1.ListOptions{})
+	if err != nil {
+		return ""
+	}
+	return unmatched(pod.Spec.NodeSelector, nodes.Items)
+}
+
+func (c *Client) unboundClaim(ctx context.Context, pod *corev1.Pod) *finding {
+	for _, volume := range pod.Spec.Volumes {
+		if volume.PersistentVolumeClaim == nil {
+			continue
+		}
+		if found, err := c.diagnoseClaim(ctx, pod.Namespace, volume.PersistentVolumeClaim.ClaimName); err == nil && found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// lastEvent returns the latest event about an object that is wanted, or nil.
+func (c *Client) lastEvent(ctx context.Context, namespace string, uid types.UID, wanted func(*corev1.Event) bool) (*corev1.Event, error) {
+	selector := fields.OneTermEqualSelector("involvedObject.uid", string(uid)).String()
+	list, err := c.core.Events(namespace).List(withVerb(ctx, verbList), metav1.ListOptions{FieldSelector: selector})
+	if err != nil {
+		return nil, fmt.Errorf("list events: %w", err)
+	}
+	var last *corev1.Event
+	for i := range list.Items {
+		event := &list.Items[i]
+		if wanted(event) && (last == nil || !happened(event).Before(happened(last))) {
+			last = event
+		}
+	}
+	return last, nil
+}
+
+// happened is when an event was last seen; which field tells depends on the
+// version of the API that it was written with.
+func happened(event *corev1.Event) *metav1.Time {
+	switch {
+	case event.Series != nil:
+		return &metav1.Time{Time: event.Series.LastObservedTime.Time}
+	case !event.LastTimestamp.IsZero():
+		return &event.LastTimestamp
+	}
+	return &metav1.Time{Time: event.EventTime.Time}
+}
+
+// log returns the end of the log that explains a finding.
+func (c *Client) log(ctx context.Context, namespace string, found *finding) []string {
+	raw, err := c.core.Pods(namespace).GetLogs(found.pod, &corev1.PodLogOptions{
+		Container: found.container,
+		TailLines: ptr.To(int64(logLines)),
+		Previous:  found.previous,
+	}).Do(ctx).Raw()
+	text := strings.TrimSpace(string(raw))
+	if err != nil || text == "" {
+		return nil
+	}
+	lines := []string{fmt.Sprintf("last lines of container %s:", found.container)}
+	for line := range strings.Lines(text) {
+		lines = append(lines, "  "+clip(strings.TrimRight(line, "\r\n")))
+	}
+	return lines
+}

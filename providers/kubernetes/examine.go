@@ -1,0 +1,156 @@
+package kubernetes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// examine says what a pod itself knows to be wrong with it; nil when nothing is.
+func examine(pod *corev1.Pod) *finding {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+			message, _, _ := strings.Cut(condition.Message, " preemption:")
+			return &finding{cause: causeUnschedulable, pod: pod.Name, reason: fmt.Sprintf("pod %s cannot be scheduled: %s", pod.Name, oneLine(message))}
+		}
+	}
+	statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+	for i := range statuses {
+		if found := examineContainer(&statuses[i]); found != nil {
+			found.pod = pod.Name
+			return found
+		}
+	}
+	switch {
+	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "": // evicted, say
+		return &finding{cause: causeExit, pod: pod.Name, reason: fmt.Sprintf("pod %s failed (%s): %s", pod.Name, pod.Status.Reason, oneLine(pod.Status.Message))}
+	case pod.Status.Phase == corev1.PodPending:
+		return &finding{cause: causeStarting, pod: pod.Name}
+	case pod.Status.Phase == corev1.PodRunning:
+		return unready(pod)
+	}
+	return nil
+}
+
+// unready notices a container that runs and does not pass its readiness probe.
+// The pods of a Job are of no interest: nobody waits for them to be ready.
+func unready(pod *corev1.Pod) *finding {
+	for _, owner := range pod.OwnerReferences {
+		if owner.Kind == "Job" {
+			return nil
+		}
+	}
+	for _, container := range pod.Status.ContainerStatuses {
+		if container.State.Running != nil && !container.Ready {
+			return &finding{cause: causeUnready, pod: pod.Name, container: container.Name, reason: fmt.Sprintf("container %s runs but is not ready", container.Name)}
+		}
+	}
+	return nil
+}
+
+func examineContainer(container *corev1.ContainerStatus) *finding {
+	if waiting := container.State.Waiting; waiting != nil {
+		return examineWaiting(container, waiting)
+	}
+	if ended := container.State.Terminated; ended != nil && ended.ExitCode != 0 {
+		return &finding{cause: causeExit, container: container.Name, reason: fmt.Sprintf("container %s %s", container.Name, exited(ended))}
+	}
+	return nil
+}
+
+func examineWaiting(container *corev1.ContainerStatus, waiting *corev1.ContainerStateWaiting) *finding {
+	switch waiting.Reason {
+	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":
+		return &finding{cause: causeImage, reason: strings.TrimSuffix(fmt.Sprintf("image %s cannot be pulled: %s", container.Image, pullMessage(waiting)), ": ")}
+	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError":
+		return &finding{cause: causeConfiguration, reason: fmt.Sprintf("container %s cannot be started: %s", container.Name, oneLine(waiting.Message))}
+	case "CrashLoopBackOff":
+		found := &finding{cause: causeCrash, container: container.Name, previous: true, reason: fmt.Sprintf("container %s keeps crashing", container.Name)}
+		if last := container.LastTerminationState.Terminated; last != nil {
+			found.reason += ": it " + exited(last)
+		}
+		return found
+	}
+	return nil
+}
+
+// pullMessage is the part of a kubelet's message that says why: what the runtime
+// reported, without the layers that passed it on.
+func pullMessage(waiting *corev1.ContainerStateWaiting) string {
+	message := oneLine(waiting.Message)
+	if at := strings.LastIndex(message, "desc = "); at >= 0 {
+		message = message[at+len("desc = "):]
+	}
+	if waiting.Reason == "InvalidImageName" {
+		message = "its name is not valid: " + message
+	}
+	return message
+}
+
+// exited words the end of a container.
+func exited(ended *corev1.ContainerStateTerminated) string {
+	switch {
+	case ended.Reason == "OOMKilled":
+		return "ran out of memory and was killed"
+	case ended.Signal != 0:
+		return fmt.Sprintf("was ended by signal %d", ended.Signal)
+	}
+	text := fmt.Sprintf("exited with code %d", ended.ExitCode)
+	if ended.Message != "" {
+		text += ": " + oneLine(ended.Message)
+	}
+	return text
+}
+
+// unmatched says which labels of a selector no node has; empty when the selector
+// is not to blame.
+func unmatched(selector map[string]string, nodes []corev1.Node) string {
+	var missing, wanted []string
+	for _, key := range slices.Sorted(maps.Keys(selector)) {
+		label := key + "=" + selector[key]
+		wanted = append(wanted, label)
+		if !anyNode(nodes, map[string]string{key: selector[key]}) {
+			missing = append(missing, label)
+		}
+	}
+	switch {
+	case len(nodes) == 0:
+		return "the cluster has no nodes"
+	case len(missing) == 1:
+		return "no node has the label " + missing[0]
+	case len(missing) > 1:
+		return "no node has the labels " + strings.Join(missing, ", ")
+	case !anyNode(nodes, selector):
+		return "no node has all of the labels " + strings.Join(wanted, ", ")
+	}
+	return ""
+}
+
+func anyNode(nodes []corev1.Node, labels map[string]string) bool {
+	return slices.ContainsFunc(nodes, func(node corev1.Node) bool {
+		for key, value := range labels {
+			if node.Labels[key] != value {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// oneLine makes a message fit a report.
+func oneLine(message string) string {
+	return clip(strings.Join(strings.Fields(message), " "))
+}
+
+// clip shortens what is too long to be read.
+func clip(line string) string {
+	const most = 400
+	runes := []rune(line)
+	if len(runes) <= most {
+		return line
+	}
+	return string(runes[:most]) + "..."
+}

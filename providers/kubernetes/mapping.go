@@ -1,0 +1,131 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// resource is where the objects of a kind are found.
+type resource struct {
+	schema.GroupVersionResource
+	namespaced bool
+}
+
+// catalogue is what a server's discovery documents say.
+type catalogue struct {
+	resources map[schema.GroupVersionKind]resource
+	// unknown are the groups whose documents could not be had, usually because an
+	// extension API server is down: their kinds are not known to be missing.
+	unknown map[schema.GroupVersion]error
+}
+
+// missAge is how old the catalogue may be for a kind to count as missing without
+// asking the server again. A plan asks for many kinds at a time.
+const missAge = 2 * time.Second
+
+// kinds maps kinds to resources. It reads the catalogue when it is first needed,
+// and again when a kind is not in it: the kind's definition may be younger.
+type kinds struct {
+	read func(context.Context) (catalogue, error)
+
+	mu        sync.Mutex
+	catalogue catalogue
+	readAt    time.Time
+}
+
+func newKinds(read func(context.Context) (catalogue, error)) *kinds {
+	return &kinds{read: read}
+}
+
+// find returns where objects of the kind are. A kind that a catalogue not older
+// than fresh does not have is a *meta.NoKindMatchError.
+func (k *kinds) find(ctx context.Context, kind schema.GroupVersionKind, fresh time.Duration) (resource, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if found, ok := k.catalogue.resources[kind]; ok {
+		return found, nil
+	}
+	if k.readAt.IsZero() || time.Since(k.readAt) > fresh {
+		read, err := k.read(ctx)
+		if err != nil {
+			return resource{}, fmt.Errorf("ask the server for its kinds: %w", err)
+		}
+		k.catalogue, k.readAt = read, time.Now()
+	}
+	if found, ok := k.catalogue.resources[kind]; ok {
+		return found, nil
+	}
+	if err := k.catalogue.unknown[kind.GroupVersion()]; err != nil {
+		return resource{}, fmt.Errorf("the server cannot tell its kinds of %s: %w", kind.GroupVersion(), err)
+	}
+	return resource{}, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
+}
+
+// forget makes the next search for an unknown kind ask the server.
+func (k *kinds) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.readAt = time.Time{}
+}
+
+// discover reads the catalogue: two requests where the server aggregates it, as
+// all do since Kubernetes 1.27.
+func (c *Client) discover(ctx context.Context) (catalogue, error) {
+	return call(ctx, c, verbDiscovery, func(ctx context.Context) (catalogue, error) {
+		_, lists, err := c.discovery.ServerGroupsAndResourcesWithContext(ctx)
+		unknown, partial := discovery.GroupDiscoveryFailedErrorGroups(err)
+		if err != nil && !partial {
+			return catalogue{}, err
+		}
+		read := catalogue{resources: map[schema.GroupVersionKind]resource{}, unknown: unknown}
+		for _, list := range lists {
+			version, err := schema.ParseGroupVersion(list.GroupVersion)
+			if err != nil {
+				return catalogue{}, fmt.Errorf("discovery has a malformed group version: %w", err)
+			}
+			for _, r := range list.APIResources {
+				if !strings.Contains(r.Name, "/") { // a subresource
+					read.resources[version.WithKind(r.Kind)] = resource{version.WithResource(r.Name), r.Namespaced}
+				}
+			}
+		}
+		return read, nil
+	})
+}
+
+// Namespaced reports whether objects of the kind live in namespaces. A kind that
+// the server does not have is an error that satisfies meta.IsNoMatchError.
+func (c *Client) Namespaced(ctx context.Context, kind schema.GroupVersionKind) (bool, error) {
+	found, err := c.kinds.find(ctx, kind, missAge)
+	return found.namespaced, err
+}
+
+// at gives access to the objects of one resource in one namespace.
+func (c *Client) at(where resource, namespace string) dynamic.ResourceInterface {
+	if !where.namespaced {
+		return c.objects.Resource(where.GroupVersionResource)
+	}
+	return c.objects.Resource(where.GroupVersionResource).Namespace(namespace)
+}
+
+// target gives access to the resource of one object.
+func (c *Client) target(ctx context.Context, ref providers.Ref, fresh time.Duration) (dynamic.ResourceInterface, error) {
+	where, err := c.kinds.find(ctx, ref.GVK, fresh)
+	if err != nil {
+		return nil, err
+	}
+	if where.namespaced && ref.Namespace == "" {
+		return nil, fmt.Errorf("%s has no namespace, and objects of its kind live in one", ref)
+	}
+	return c.at(where, ref.Namespace), nil
+}

@@ -1,0 +1,180 @@
+package kubernetes
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// readiness is how far an object is.
+type readiness struct {
+	ready  bool
+	failed bool   // it will not become ready any more
+	status string // what is waited for, or why it failed
+}
+
+// Workloads: kinds whose pods say why they are not ready.
+var (
+	deploymentKind  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
+	daemonSetKind   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+)
+
+// assess judges an object by kstatus, and by rules of our own where kstatus is
+// content with less than what depends on the object needs (a Job that has started,
+// a Namespace that exists) or waits for what nobody is going to do (pods that are
+// replaced on request only).
+func assess(object *unstructured.Unstructured) (readiness, error) {
+	kind := object.GroupVersionKind().GroupKind()
+	onDelete := field(object, "spec", "updateStrategy", "type") == "OnDelete"
+	switch {
+	case object.GetDeletionTimestamp() != nil:
+		return readiness{failed: true, status: "it is being deleted"}, nil
+	case kind == providers.JobKind:
+		return assessJob(object), nil
+	case kind == providers.NamespaceKind:
+		active := field(object, "status", "phase") == string(corev1.NamespaceActive)
+		return readiness{ready: active, status: "waiting for the namespace to be active"}, nil
+	case kind == providers.ClaimKind:
+		return assessClaim(object), nil
+	case kind == statefulSetKind && onDelete:
+		return assessOnDelete(object, number(object, 1, "spec", "replicas"), number(object, 0, "status", "readyReplicas")), nil
+	case kind == daemonSetKind && onDelete:
+		return assessOnDelete(object, number(object, 0, "status", "desiredNumberScheduled"), number(object, 0, "status", "numberReady")), nil
+	}
+	result, err := status.Compute(object)
+	if err != nil {
+		return readiness{}, fmt.Errorf("judge the status of %s: %w", providers.RefOf(object), err)
+	}
+	return readiness{
+		ready:  result.Status == status.CurrentStatus,
+		failed: result.Status == status.FailedStatus,
+		status: progress(object, result),
+	}, nil
+}
+
+func assessJob(job *unstructured.Unstructured) readiness {
+	if condition := conditionOf(job, string(batchv1.JobComplete)); condition != nil {
+		return readiness{ready: true}
+	}
+	if condition := conditionOf(job, string(batchv1.JobFailed)); condition != nil {
+		return readiness{failed: true, status: fmt.Sprintf("the job failed (%s)", condition["reason"])}
+	}
+	if suspended, _, _ := unstructured.NestedBool(job.Object, "spec", "suspend"); suspended {
+		return readiness{status: "the job is suspended"}
+	}
+	var counts []string
+	for _, state := range []string{"active", "failed"} {
+		if n := number(job, 0, "status", state); n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if len(counts) == 0 {
+		return readiness{status: "waiting for the job to start"}
+	}
+	return readiness{status: "waiting for the job to complete (" + strings.Join(counts, ", ") + ")"}
+}
+
+func assessClaim(claim *unstructured.Unstructured) readiness {
+	switch field(claim, "status", "phase") {
+	case string(corev1.ClaimBound):
+		return readiness{ready: true}
+	case string(corev1.ClaimLost):
+		return readiness{failed: true, status: "the volume it was bound to does not exist any more"}
+	}
+	return readiness{status: "waiting for a volume"}
+}
+
+// assessOnDelete is for workloads that replace their pods only when somebody
+// deletes them: old pods are as good as new ones.
+func assessOnDelete(object *unstructured.Unstructured, want, ready int64) readiness {
+	if !observed(object) {
+		return readiness{status: rolloutUnseen}
+	}
+	return readiness{ready: ready >= want, status: fmt.Sprintf("%d of %d pods ready", ready, want)}
+}
+
+const rolloutUnseen = "waiting for the controller to see it"
+
+// observed reports whether the controller has seen the specification as it is.
+func observed(object *unstructured.Unstructured) bool {
+	return number(object, 0, "status", "observedGeneration") >= object.GetGeneration()
+}
+
+// progress is a short text for what is still missing.
+func progress(object *unstructured.Unstructured, result *status.Result) string {
+	switch object.GroupVersionKind().GroupKind() {
+	case deploymentKind, statefulSetKind:
+		if result.Status == status.FailedStatus {
+			break
+		}
+		return replicas(object)
+	case daemonSetKind:
+		want := number(object, 0, "status", "desiredNumberScheduled")
+		updated := number(object, 0, "status", "updatedNumberScheduled")
+		switch {
+		case !observed(object):
+			return rolloutUnseen
+		case updated < want:
+			return fmt.Sprintf("%d of %d pods updated", updated, want)
+		}
+		return fmt.Sprintf("%d of %d pods ready", number(object, 0, "status", "numberReady"), want)
+	}
+	if result.Message == "" {
+		return "waiting for it to be ready"
+	}
+	return strings.ToLower(result.Message[:1]) + result.Message[1:]
+}
+
+// replicas tells the progress of a Deployment or StatefulSet.
+func replicas(object *unstructured.Unstructured) string {
+	want := number(object, 1, "spec", "replicas")
+	updated := number(object, 0, "status", "updatedReplicas")
+	ready := number(object, 0, "status", "readyReplicas")
+	paused, _, _ := unstructured.NestedBool(object.Object, "spec", "paused")
+	switch {
+	case paused:
+		return "the rollout is paused"
+	case !observed(object):
+		return rolloutUnseen
+	case updated < want:
+		return fmt.Sprintf("%d of %d replicas updated", updated, want)
+	case ready < want:
+		return fmt.Sprintf("%d of %d replicas ready", ready, want)
+	}
+	if old := number(object, 0, "status", "replicas") - want; old > 0 {
+		return fmt.Sprintf("waiting for %d old replicas to end", old)
+	}
+	return "waiting for the rollout to complete"
+}
+
+func number(object *unstructured.Unstructured, otherwise int64, path ...string) int64 {
+	if n, ok, err := unstructured.NestedInt64(object.Object, path...); ok && err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func field(object *unstructured.Unstructured, path ...string) string {
+	text, _, _ := unstructured.NestedString(object.Object, path...)
+	return text
+}
+
+// conditionOf returns the condition of that type when it is true, else nil.
+func conditionOf(object *unstructured.Unstructured, kind string) map[string]any {
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, item := range conditions {
+		condition, _ := item.(map[string]any)
+		if condition["type"] == kind && condition["status"] == "True" {
+			return condition
+		}
+	}
+	return nil
+}

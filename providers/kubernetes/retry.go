@@ -1,0 +1,139 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+const (
+	// longPatience is for what ends when the server is back: it covers a restart
+	// of a control plane.
+	longPatience = 2 * time.Minute
+	// shortPatience is for what may pass, but is as likely here to stay.
+	shortPatience = 10 * time.Second
+)
+
+// backoff is the pause between attempts: 0.2 s, doubling to 5 s.
+func backoff() wait.DelayFunc {
+	return wait.Backoff{
+		Duration: 200 * time.Millisecond,
+		Factor:   2,
+		Jitter:   0.2,
+		Steps:    100,
+		Cap:      5 * time.Second,
+	}.DelayFunc()
+}
+
+// Verbs that requests are counted as.
+const (
+	verbGet       = "get"
+	verbList      = "list"
+	verbWatch     = "watch"
+	verbPatch     = "patch"
+	verbDryRun    = "patch (dry-run)"
+	verbDelete    = "delete"
+	verbDiscovery = "discovery"
+)
+
+// call makes a request, and makes it again while it fails in a way that passes.
+// All requests are safe to repeat: reads, server-side applies, and deletes of one
+// UID. What it returns is the server's error, or an *UnreachableError.
+func call[T any](ctx context.Context, c *Client, verb string, request func(context.Context) (T, error)) (T, error) {
+	ctx = withVerb(quiet(ctx), verb)
+	var answer T
+	var last error
+	start := time.Now()
+	err := backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		got, err := request(ctx)
+		if err == nil {
+			answer = got
+			return true, nil
+		}
+		if ctx.Err() == nil || last == nil {
+			last = c.describe(err)
+		}
+		if ctx.Err() != nil || time.Since(start) >= c.patience(verb, last) {
+			return false, last
+		}
+		return false, nil
+	})
+	if err == nil {
+		return answer, nil
+	}
+	// When the context has ended, what the attempts failed with is the better half
+	// of the message.
+	if cause := ctx.Err(); cause != nil && last != nil && !errors.Is(last, cause) {
+		return answer, fmt.Errorf("%w: %w", last, cause)
+	}
+	if last == nil {
+		return answer, err
+	}
+	return answer, last
+}
+
+// patience is for how long a failure is waited out, zero for failures that stay.
+func (c *Client) patience(verb string, err error) time.Duration {
+	var unreachable *UnreachableError
+	if errors.As(err, &unreachable) {
+		// A server that never answered is more likely a wrong address than one
+		// that is about to be back.
+		if isCertificateTrouble(err) || !c.traffic.answered.Load() {
+			return 0
+		}
+		return longPatience
+	}
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return 0
+	}
+	return patienceWith(verb, answer.Status())
+}
+
+// patienceWith is patience for an answer of the server.
+func patienceWith(verb string, status metav1.Status) time.Duration {
+	switch status.Code {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return longPatience
+	case http.StatusForbidden:
+		// Admission says this while its caches fill after a start of the server.
+		if strings.Contains(status.Message, "not yet ready to handle request") {
+			return longPatience
+		}
+	case http.StatusInternalServerError:
+		switch {
+		case strings.Contains(status.Message, "etcdserver:"), strings.Contains(status.Message, "rpc error: code = Unavailable"):
+			return longPatience
+		case strings.Contains(status.Message, "failed calling webhook") && verb == verbPatch:
+			// The webhook may be part of what is being applied.
+			return longPatience
+		case strings.Contains(status.Message, "failed calling webhook"):
+			return 0
+		case status.Reason == metav1.StatusReasonInternalError, status.Reason == metav1.StatusReasonServerTimeout:
+			return shortPatience
+		}
+	}
+	return 0
+}
+
+// describe gives errors of the transport and of permissions their types.
+func (c *Client) describe(err error) error {
+	var transport *url.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &transport):
+		return &UnreachableError{Server: c.server, Err: transport.Err}
+	case apierrors.IsForbidden(err):
+		return denied(err)
+	}
+	return err
+}

@@ -1,0 +1,171 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+const (
+	// grace is how long an object may take before anybody asks why.
+	grace = 3 * time.Second
+	// examinationPause is between looks at the pods of what is not ready.
+	examinationPause = 5 * time.Second
+	// examinationTimeout bounds one look.
+	examinationTimeout = 5 * time.Second
+)
+
+// Wait returns when the object is ready (kstatus; a Job: complete; a claim: bound,
+// or bound as soon as a pod uses it), or when it is certain that it will not be,
+// with the reason in the error (a *providers.NotReadyError), or when the context
+// ends: at a deadline, with a *providers.NotReadyError that says what is known; on
+// cancellation, with the context's error. It calls report with what it is waiting
+// for whenever that changes, and with what is wrong within seconds of the cluster
+// knowing; report may be nil.
+func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status string)) error {
+	target, err := w.settled(ctx, ref)
+	if err != nil {
+		return fmt.Errorf("wait for %s: %w", ref, err)
+	}
+	vigil := &vigil{client: w.client, ref: ref, report: report, status: "waiting for it to be ready"}
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	sightings := w.client.follow(following, target, ref.Name)
+	examination := time.NewTimer(grace)
+	defer examination.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return vigil.interrupted(ctx)
+		case seen := <-sightings:
+			if ctx.Err() != nil {
+				return vigil.interrupted(ctx)
+			}
+			if seen.err != nil {
+				return fmt.Errorf("wait for %s: %w", ref, seen.err)
+			}
+			if done, err := vigil.see(ctx, seen.object); done || err != nil {
+				return err
+			}
+		case <-examination.C:
+			vigil.examine(ctx)
+			examination.Reset(examinationPause)
+		}
+	}
+}
+
+// vigil is one wait for one object.
+type vigil struct {
+	client *Client
+	ref    providers.Ref
+	report func(string)
+
+	object  *unstructured.Unstructured // as last seen
+	status  string                     // what is waited for
+	finding *finding                   // what is wrong, if that is known
+	told    string                     // the last report
+}
+
+// see judges the object, nil when there is none.
+func (v *vigil) see(ctx context.Context, object *unstructured.Unstructured) (done bool, err error) {
+	if object == nil {
+		return false, &providers.NotReadyError{Ref: v.ref, Reason: "there is no such object", Final: true}
+	}
+	v.object = object
+	now, err := assess(object)
+	if err != nil {
+		return false, err
+	}
+	if now.failed {
+		v.status = now.status
+		return false, v.failed(ctx)
+	}
+	if now.ready || v.bindsLater(ctx) {
+		return true, nil
+	}
+	v.status = now.status
+	v.tell()
+	return false, nil
+}
+
+// tell reports what is wrong, or else what is waited for.
+func (v *vigil) tell() {
+	text := v.status
+	if v.finding != nil {
+		text = v.finding.reason
+	}
+	if v.report != nil && text != v.told {
+		v.told = text
+		v.report(text)
+	}
+}
+
+// examine looks for what is wrong. It is a help only: what it cannot read, it
+// leaves out.
+func (v *vigil) examine(ctx context.Context) {
+	if v.object == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(withVerb(quiet(ctx), verbGet), examinationTimeout)
+	defer cancel()
+	found, err := v.client.diagnose(ctx, v.object)
+	if err != nil {
+		return
+	}
+	v.finding = found
+	v.tell()
+}
+
+// failed is the error for an object that will not become ready. What the pods
+// had to say may be gone with them: then the last examination counts.
+func (v *vigil) failed(ctx context.Context) error {
+	before := v.finding
+	v.examine(ctx)
+	if v.finding == nil {
+		v.finding = before
+	}
+	failure := v.notReady()
+	failure.Final = true
+	if v.finding != nil {
+		failure.Reason = v.status + ": " + v.finding.reason
+	}
+	return failure
+}
+
+// interrupted is the error for a wait whose context has ended.
+func (v *vigil) interrupted(ctx context.Context) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("wait for %s: %w", v.ref, ctx.Err())
+	}
+	v.examine(context.WithoutCancel(ctx))
+	return v.notReady()
+}
+
+func (v *vigil) notReady() *providers.NotReadyError {
+	if v.finding == nil {
+		return &providers.NotReadyError{Ref: v.ref, Reason: v.status}
+	}
+	return &providers.NotReadyError{Ref: v.ref, Reason: v.finding.reason, Detail: v.finding.detail}
+}
+
+// bindsLater reports whether the object is a claim that gets its volume when the
+// first pod uses it: waiting for it would be waiting for what waits for it.
+func (v *vigil) bindsLater(ctx context.Context) bool {
+	class := field(v.object, "spec", "storageClassName")
+	if v.object.GroupVersionKind().GroupKind() != providers.ClaimKind || class == "" {
+		return false
+	}
+	ref := providers.Ref{GVK: storagev1.SchemeGroupVersion.WithKind("StorageClass"), Name: class}
+	target, err := v.client.target(ctx, ref, missAge)
+	if err != nil {
+		return false
+	}
+	found, err := v.client.get(ctx, target, class)
+	return err == nil && field(found, "volumeBindingMode") == string(storagev1.VolumeBindingWaitForFirstConsumer)
+}
