@@ -1,5 +1,8 @@
 // Package state keeps what kolla created, where, and from which declaration. It
 // holds no values: what the cluster knows is asked of the cluster.
+//
+// A plan reads the state without a lock, with Store.Read. Whoever changes it takes
+// the lock first, with Store.Lock, and does so through the Session that it gets.
 package state
 
 import "time"
@@ -29,7 +32,8 @@ type Cluster struct {
 	Server string `json:"server"` // URL at the last write; only to show
 }
 
-// Object is one object that kolla made, or whose fields it owns.
+// Object is one object that kolla made, or whose fields it owns. One without a UID
+// was about to be made by an apply that was killed: it may exist or not.
 type Object struct {
 	Address    string    `json:"address"`
 	APIVersion string    `json:"api_version"`
@@ -52,6 +56,30 @@ func (s *State) Find(address string) *Object {
 		if s.Objects[i].Address == address {
 			return &s.Objects[i]
 		}
+	}
+	return nil
+}
+
+// CheckCluster returns a *ClusterError when the state belongs to another cluster
+// than the given one. A state that was never written belongs to none.
+func (s *State) CheckCluster(connected Cluster) error {
+	if s.Cluster.UID == "" || s.Cluster.UID == connected.UID {
+		return nil
+	}
+	return &ClusterError{State: s.Cluster, Connected: connected}
+}
+
+// CheckSuccessor returns an error when next is no later version of the state: a
+// *LineageError or a *SerialError. Anything may follow a state that was never
+// written.
+func (s *State) CheckSuccessor(next *State) error {
+	switch {
+	case s.Lineage == "":
+		return nil
+	case s.Lineage != next.Lineage:
+		return &LineageError{Have: s.Lineage, Given: next.Lineage}
+	case next.Serial < s.Serial:
+		return &SerialError{Have: s.Serial, Given: next.Serial}
 	}
 	return nil
 }

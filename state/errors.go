@@ -1,0 +1,145 @@
+package state
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// NewerFormatError says that a file has a structure which this kolla does not know.
+type NewerFormatError struct {
+	File   string
+	Format int
+	Tool   string // version of the kolla that wrote it; may be empty
+}
+
+func (e *NewerFormatError) Error() string {
+	tool := e.Tool
+	if tool == "" {
+		tool = "unknown version"
+	}
+	return fmt.Sprintf("%s was written by a newer kolla (%s): it has format %d, and this kolla reads formats up to %d; use that version, or a later one",
+		e.File, tool, e.Format, Format)
+}
+
+// DamagedError says that a file of the state is not what kolla wrote: it was cut,
+// edited by hand, or does not belong to the file beside it.
+type DamagedError struct {
+	File    string
+	Problem string // what is wrong with it
+	Journal bool   // the file is the journal of an apply that did not end
+	// Backups are the usable backups, newest first; none are known where a state
+	// does not come from a file.
+	Backups []Backup
+}
+
+func (e *DamagedError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s cannot be used: %s", e.File, e.Problem)
+	switch {
+	case e.Journal:
+		b.WriteString("\nIt records what an apply that did not end has written. Without it, `kolla state rebuild` finds those objects in the cluster.")
+	case len(e.Backups) == 0:
+		b.WriteString("\nThere is no backup. `kolla state rebuild` makes the state anew from what the cluster holds.")
+	default:
+		fmt.Fprintf(&b, "\nTo go back to the newest backup: cp '%s' '%s'\nUsable backups:", e.Backups[0].Path, e.File)
+		for _, backup := range e.Backups {
+			fmt.Fprintf(&b, "\n  serial %d, %s, %s", backup.Serial, backup.Written.Format(time.RFC3339), backup.Path)
+		}
+		b.WriteString("\nOr make the state anew from what the cluster holds: kolla state rebuild")
+	}
+	return b.String()
+}
+
+// ClusterError says that a state belongs to another cluster than the one that
+// kolla is connected to.
+type ClusterError struct {
+	State     Cluster
+	Connected Cluster
+}
+
+func (e *ClusterError) Error() string {
+	return fmt.Sprintf("the state belongs to another cluster: to %s (UID %s), while this is %s (UID %s)\nConnect to the first one, or use another state for the second.",
+		e.State.Server, e.State.UID, e.Connected.Server, e.Connected.UID)
+}
+
+// StaleError says that a plan was made against a state that has changed since.
+type StaleError struct {
+	PlanLineage, Lineage string
+	PlanSerial, Serial   uint64
+}
+
+func (e *StaleError) Error() string {
+	if e.PlanLineage != e.Lineage {
+		return fmt.Sprintf("the plan was made with another state: lineage %q, while this one has %q; make a new plan", e.PlanLineage, e.Lineage)
+	}
+	return fmt.Sprintf("the state has changed since the plan was made: the plan has serial %d, the state is at %d; make a new plan", e.PlanSerial, e.Serial)
+}
+
+// AppliedError says that a plan was applied before.
+type AppliedError struct{ Plan string }
+
+func (e *AppliedError) Error() string {
+	return fmt.Sprintf("plan %s was applied already, and a plan is applied once; make a new plan", e.Plan)
+}
+
+// LineageError says that one state is no successor of the other, because it has
+// another origin.
+type LineageError struct{ Have, Given string }
+
+func (e *LineageError) Error() string {
+	return fmt.Sprintf("the states have nothing to do with each other: the one here has lineage %s, the one given %s", e.Have, e.Given)
+}
+
+// SerialError says that a state is no successor of another, because it is not newer.
+type SerialError struct{ Have, Given uint64 }
+
+func (e *SerialError) Error() string {
+	return fmt.Sprintf("the state given is older: it has serial %d, the one here %d", e.Given, e.Have)
+}
+
+// LockedError says that somebody else holds the lock of the state.
+type LockedError struct {
+	File string   // the lock file
+	Info LockInfo // zero when the holder has not yet said who it is
+}
+
+func (e *LockedError) Error() string {
+	if e.Info.ID == "" {
+		return fmt.Sprintf("the state is locked by somebody who has not said who (%s); try again", e.File)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the state is locked by %s\n", e.Info.Who)
+	fmt.Fprintf(&b, "  ID:        %s\n", e.Info.ID)
+	fmt.Fprintf(&b, "  Operation: %s\n", e.Info.Operation)
+	fmt.Fprintf(&b, "  Since:     %s (%s ago)\n", e.Info.Created.Format(time.RFC3339), time.Since(e.Info.Created).Round(time.Second))
+	fmt.Fprintf(&b, "  Process:   %d, started %s\n", e.Info.PID, e.Info.ProcessStarted.Format(time.RFC3339))
+	fmt.Fprintf(&b, "  Version:   %s\n", e.Info.Version)
+	b.WriteString("Wait for it with -lock-timeout=10m.")
+	if e.Info.Local() {
+		fmt.Fprintf(&b, " The process runs on this machine: should it hang, end it, and the lock goes with it.")
+	}
+	fmt.Fprintf(&b, " If you are sure that it works no more: kolla force-unlock %s", e.Info.ID)
+	return b.String()
+}
+
+// LockLostError says that the lock of a session was taken away by force-unlock.
+// The session writes nothing any more.
+type LockLostError struct{ ID string }
+
+func (e *LockLostError) Error() string {
+	return fmt.Sprintf("lock %s of the state was taken away by force-unlock; nothing more is written", e.ID)
+}
+
+// UnlockError says that force-unlock was given an ID that is not that of the lock.
+type UnlockError struct {
+	ID     string
+	Holder *LockInfo // nil: nobody holds the lock
+}
+
+func (e *UnlockError) Error() string {
+	if e.Holder == nil {
+		return fmt.Sprintf("no lock %s to take away: the state is not locked", e.ID)
+	}
+	return fmt.Sprintf("lock %s is not the one that holds the state: that is %s, of %s for %s", e.ID, e.Holder.ID, e.Holder.Who, e.Holder.Operation)
+}

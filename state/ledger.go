@@ -1,0 +1,115 @@
+package state
+
+import (
+	"reflect"
+	"slices"
+)
+
+// entry is one step of an apply, as the journal holds it. Exactly one field is set.
+type entry struct {
+	Begin  *opening `json:"begin,omitempty"`
+	Intend *Object  `json:"intend,omitempty"`
+	Record *Object  `json:"record,omitempty"`
+	Forget string   `json:"forget,omitempty"` // an address
+}
+
+// opening is what the start of an apply changes.
+type opening struct {
+	Tool    string  `json:"tool"`
+	Cloud   string  `json:"cloud"`
+	Cluster Cluster `json:"cluster"`
+	Plan    string  `json:"plan"`
+}
+
+// valid reports whether exactly one field is set.
+func (e entry) valid() bool {
+	set := 0
+	for _, is := range []bool{
+		e.Begin != nil,
+		e.Intend != nil && e.Intend.Address != "",
+		e.Record != nil && e.Record.Address != "",
+		e.Forget != "",
+	} {
+		if is {
+			set++
+		}
+	}
+	return set == 1
+}
+
+// ledger is a state to which entries are applied one by one, each at a cost that
+// does not depend on how large the state is. Every entry that changes something
+// raises the serial by one, so that a serial names one content, whether it was
+// read from the file or put together from file and journal.
+type ledger struct {
+	head    State // without objects
+	objects map[string]Object
+}
+
+func newLedger(s *State) *ledger {
+	l := &ledger{head: *s, objects: make(map[string]Object, len(s.Objects))}
+	l.head.Objects = nil
+	for _, o := range s.Objects {
+		l.objects[o.Address] = o
+	}
+	return l
+}
+
+// state returns a copy of the state.
+func (l *ledger) state() *State {
+	s := l.head
+	s.Plans = slices.Clone(s.Plans)
+	s.Objects = make([]Object, 0, len(l.objects))
+	for _, o := range l.objects {
+		o.DependsOn = slices.Clone(o.DependsOn)
+		s.Objects = append(s.Objects, o)
+	}
+	sortObjects(s.Objects)
+	return &s
+}
+
+// apply carries out an entry, and reports whether it changed anything.
+func (l *ledger) apply(e entry) (changed bool) {
+	switch {
+	case e.Begin != nil:
+		changed = l.begin(e.Begin)
+	case e.Intend != nil:
+		o, known := l.objects[e.Intend.Address]
+		if !known {
+			o = *e.Intend
+			o.UID = ""
+		}
+		o.Ready = false
+		changed = l.put(o)
+	case e.Record != nil:
+		changed = l.put(*e.Record)
+	default:
+		_, changed = l.objects[e.Forget]
+		delete(l.objects, e.Forget)
+	}
+	if changed {
+		l.head.Serial++
+	}
+	return changed
+}
+
+func (l *ledger) put(o Object) (changed bool) {
+	o.Applied = o.Applied.UTC()
+	o.DependsOn = slices.Clone(o.DependsOn)
+	before, known := l.objects[o.Address]
+	l.objects[o.Address] = o
+	return !known || !reflect.DeepEqual(before, o)
+}
+
+// maxPlans is how many applied plans a state remembers.
+const maxPlans = 100
+
+func (l *ledger) begin(o *opening) (changed bool) {
+	before := l.head
+	l.head.Tool, l.head.Cloud, l.head.Cluster = o.Tool, o.Cloud, o.Cluster
+	if o.Plan != "" {
+		plans := append(slices.Clone(l.head.Plans), o.Plan)
+		l.head.Plans = plans[max(0, len(plans)-maxPlans):]
+	}
+	return !reflect.DeepEqual(before, l.head)
+}

@@ -1,0 +1,206 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/uuid"
+)
+
+// LockInfo says who holds the lock of a state.
+type LockInfo struct {
+	ID        string    `json:"id"`        // UUID; what force-unlock asks for
+	Operation string    `json:"operation"` // "apply"
+	Who       string    `json:"who"`       // user@host
+	Version   string    `json:"version"`   // of kolla
+	Created   time.Time `json:"created"`
+
+	PID            int       `json:"pid"`
+	ProcessStarted time.Time `json:"process_started"` // tells a process from a later one with its PID
+	// Boot is the boot ID of the machine, which no other machine has; empty where
+	// there is no such thing.
+	Boot string `json:"boot,omitempty"`
+}
+
+// Local reports whether the holder is a process of this machine.
+func (i LockInfo) Local() bool { return i.Boot != "" && i.Boot == bootID() }
+
+var processStarted = time.Now()
+
+// complete fills in what is known of this process.
+func (i LockInfo) complete() LockInfo {
+	i.ID = uuid.NewString()
+	i.Created = time.Now().UTC()
+	i.PID = os.Getpid()
+	i.ProcessStarted = processStarted.UTC()
+	i.Boot = bootID()
+	i.Who = whoAmI()
+	return i
+}
+
+func whoAmI() string {
+	name := os.Getenv("USER")
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return name + "@" + host
+}
+
+// bootID is what Linux gives each boot of a machine; containers share it.
+func bootID() string {
+	raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(raw))
+}
+
+// How long to wait between two tries to get the lock. The first pause is there
+// for all: whoever asks for the holder of a lock keeps it busy for an instant.
+const (
+	firstPause = 50 * time.Millisecond
+	nextPause  = time.Second
+	maxPause   = 16 * time.Second
+)
+
+// acquire takes the lock, waiting for it up to timeout.
+func (s *Store) acquire(ctx context.Context, info LockInfo, timeout time.Duration) (*lock, error) {
+	deadline := time.Now().Add(max(timeout, firstPause))
+	for pause, following := firstPause, nextPause; ; pause, following = following, min(2*following, maxPause) {
+		held, err := s.tryLock(info)
+		var locked *LockedError
+		left := time.Until(deadline)
+		if err == nil || !errors.As(err, &locked) || left <= 0 {
+			return held, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(fmt.Errorf("wait for the lock of the state: %w", context.Cause(ctx)), err)
+		case <-time.After(min(pause, left)):
+		}
+	}
+}
+
+// lock is the lock of a store, held.
+type lock struct {
+	flock *flock.Flock
+	info  LockInfo
+	// abandoned is what a holder left that ended without releasing the lock.
+	abandoned *LockInfo
+}
+
+// tryLock takes the lock, or returns a *LockedError. The kernel keeps the lock and
+// releases it when its holder ends, however that happens; the file's content only
+// says who it is.
+func (s *Store) tryLock(info LockInfo) (*lock, error) {
+	l := &lock{
+		flock: flock.New(s.lock, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600)),
+		info:  info.complete(),
+	}
+	free, err := l.flock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock the state: %w", err)
+	}
+	if !free || l.check() != nil { // not free, or it was a file that force-unlock has just removed
+		return nil, errors.Join(&LockedError{File: s.lock, Info: readLockInfo(s.lock)}, l.flock.Unlock())
+	}
+	if left := readLockInfo(s.lock); left.ID != "" {
+		l.abandoned = &left
+	}
+	raw, err := json.MarshalIndent(l.info, "", "  ")
+	if err == nil {
+		err = os.WriteFile(s.lock, append(raw, '\n'), 0o600)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("write into the lock of the state: %w", err), l.flock.Unlock())
+	}
+	return l, nil
+}
+
+// check returns a *LockLostError when the lock was taken away: when the file that
+// is locked is no longer the one that others would lock.
+func (l *lock) check() error {
+	mine, err := l.flock.Stat()
+	if err != nil {
+		return fmt.Errorf("look at the lock of the state: %w", err)
+	}
+	present, err := os.Stat(l.flock.Path())
+	if err == nil && os.SameFile(mine, present) {
+		return nil
+	}
+	return &LockLostError{ID: l.info.ID}
+}
+
+// release gives the lock back. The file stays, empty: to remove it would take the
+// lock from whoever is about to lock it.
+func (l *lock) release() error {
+	var err error
+	if l.check() == nil {
+		err = os.Truncate(l.flock.Path(), 0)
+	}
+	return errors.Join(err, l.flock.Unlock())
+}
+
+// readLockInfo reads who holds the lock, or held it last without releasing it;
+// zero when nobody, or while it is being written.
+func readLockInfo(file string) LockInfo {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return LockInfo{}
+	}
+	var info LockInfo
+	if err := json.Unmarshal(raw, &info); err != nil {
+		return LockInfo{}
+	}
+	return info
+}
+
+// Holder returns who holds the lock at present; nil when nobody does. It waits
+// for nothing.
+func (s *Store) Holder() (*LockInfo, error) {
+	info := readLockInfo(s.lock)
+	if info.ID == "" {
+		return nil, nil
+	}
+	probe := flock.New(s.lock, flock.SetFlag(os.O_RDWR))
+	free, err := probe.TryRLock()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at the lock of the state: %w", err)
+	}
+	if free {
+		return nil, probe.Unlock()
+	}
+	return &info, nil
+}
+
+// ForceUnlock takes the lock with the ID away from its holder. A holder that is
+// still at work notices before its next step, and writes nothing more. The error
+// is an *UnlockError when that lock is not held.
+func (s *Store) ForceUnlock(id string) error {
+	holder, err := s.Holder()
+	if err != nil {
+		return err
+	}
+	if holder == nil || holder.ID != id {
+		return &UnlockError{ID: id, Holder: holder}
+	}
+	if err := removeFile(s.lock); err != nil {
+		return fmt.Errorf("take away the lock of the state: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,305 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Session is the time during which one process holds the lock of a state, and
+// alone may change it. It is safe for concurrent use.
+//
+// Begin, Intend, Record and Forget take effect when they return: what they say is
+// on the disk, in the journal, and survives a kill of the process. An object is
+// first intended, then written to the cluster, then recorded. If nothing follows
+// an intent, the object may exist or not: the state then has it with Ready false,
+// and with no UID if it had none before, so that the next plan looks for it.
+type Session struct {
+	store *Store
+	lock  *lock
+	tool  string
+
+	mu      sync.Mutex
+	ledger  *ledger
+	saved   uint64         // serial of what is in the file
+	journal *journalWriter // nil: nothing was put into it yet
+	broken  error          // why the journal takes no more
+	closed  bool
+}
+
+// Lock takes the lock of the store, waiting for it up to timeout, and reads the
+// state. What a killed process has left in the journal is taken into the file.
+// Of info, Operation and Version are to be given.
+//
+// The error is a *LockedError when somebody else holds the lock, or one that Read
+// could return.
+func (s *Store) Lock(ctx context.Context, info LockInfo, timeout time.Duration) (*Session, error) {
+	return s.begin(ctx, info, timeout, s.load)
+}
+
+// Salvage is Lock for a state that cannot be read. Files that cannot be used are
+// moved in among the backups, with "damaged" in their names, and the session goes
+// on from the newest usable backup and what the journal says beyond it; without a
+// backup, from an empty state.
+func (s *Store) Salvage(ctx context.Context, info LockInfo, timeout time.Duration) (*Session, error) {
+	return s.begin(ctx, info, timeout, s.salvage)
+}
+
+func (s *Store) begin(ctx context.Context, info LockInfo, timeout time.Duration, load func() (*ledger, bool, error)) (*Session, error) {
+	held, err := s.acquire(ctx, info, timeout)
+	if err != nil {
+		return nil, err
+	}
+	session := &Session{store: s, lock: held, tool: info.Version}
+	var journaled bool
+	session.ledger, journaled, err = load()
+	if err == nil && journaled {
+		err = s.takeIn(session.ledger)
+	}
+	if err != nil {
+		return nil, errors.Join(err, held.release())
+	}
+	session.saved = session.ledger.head.Serial
+	return session, nil
+}
+
+// takeIn saves a state that was put together from file and journal, and ends the
+// journal. A journal without any change leaves the file as it is.
+func (s *Store) takeIn(l *ledger) error {
+	present, err := s.readFile()
+	if err != nil {
+		return err
+	}
+	if present.Serial != l.head.Serial {
+		if err := s.write(l.state()); err != nil {
+			return err
+		}
+	}
+	if err := removeFile(s.journal); err != nil {
+		return fmt.Errorf("remove the journal of the state: %w", err)
+	}
+	return nil
+}
+
+// salvage is load, after everything that load refuses was moved out of the way.
+func (s *Store) salvage() (*ledger, bool, error) {
+	for {
+		l, journaled, err := s.load()
+		var damaged *DamagedError
+		if !errors.As(err, &damaged) {
+			return l, journaled, err
+		}
+		if err := s.setAside(damaged.File); err != nil {
+			return nil, false, err
+		}
+		if len(damaged.Backups) == 0 {
+			continue
+		}
+		raw, err := os.ReadFile(damaged.Backups[0].Path)
+		if err == nil {
+			err = replaceFile(damaged.File, raw)
+		}
+		if err != nil {
+			return nil, false, fmt.Errorf("restore a backup of the state: %w", err)
+		}
+	}
+}
+
+// setAside moves a damaged file in among the backups.
+func (s *Store) setAside(file string) error {
+	if err := os.MkdirAll(s.backups, 0o700); err != nil {
+		return fmt.Errorf("make the directory of backups: %w", err)
+	}
+	name := fmt.Sprintf("%s.damaged-%d", filepath.Base(file), time.Now().UnixNano())
+	if err := os.Rename(file, filepath.Join(s.backups, name)); err != nil {
+		return fmt.Errorf("set a damaged file of the state aside: %w", err)
+	}
+	return nil
+}
+
+// Abandoned is who held the lock before and ended without releasing it: a process
+// that crashed or was killed. Nil when the last one ended in order.
+func (s *Session) Abandoned() *LockInfo { return s.lock.abandoned }
+
+// ID is the ID of the lock that the session holds.
+func (s *Session) ID() string { return s.lock.info.ID }
+
+// State returns a copy of the present state.
+func (s *Session) State() *State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ledger.state()
+}
+
+// Object returns the object with the address as the state has it at present.
+func (s *Session) Object(address string) (Object, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o, ok := s.ledger.objects[address]
+	o.DependsOn = slices.Clone(o.DependsOn)
+	return o, ok
+}
+
+// Run says what an apply is about to do, and what its plan was made against.
+type Run struct {
+	Plan    string // ID of the plan
+	Cloud   string
+	Cluster Cluster
+	// Lineage and Serial of the state that the plan was made against.
+	Lineage string
+	Serial  uint64
+}
+
+// Begin starts an apply. It refuses a plan that was applied before (an
+// *AppliedError), another cluster (a *ClusterError), and a plan that was made
+// against another content of the state (a *StaleError).
+func (s *Session) Begin(run Run) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	head := s.ledger.head
+	if slices.Contains(head.Plans, run.Plan) {
+		return &AppliedError{Plan: run.Plan}
+	}
+	if err := head.CheckCluster(run.Cluster); err != nil {
+		return err
+	}
+	if run.Lineage != head.Lineage || run.Serial != head.Serial {
+		return &StaleError{PlanLineage: run.Lineage, PlanSerial: run.Serial, Lineage: head.Lineage, Serial: head.Serial}
+	}
+	return s.note(entry{Begin: &opening{Tool: s.tool, Cloud: run.Cloud, Cluster: run.Cluster, Plan: run.Plan}})
+}
+
+// Intend says that a write of the object to the cluster, or its deletion, is
+// about to begin. It must not begin when Intend returns an error.
+func (s *Session) Intend(o Object) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.note(entry{Intend: &o})
+}
+
+// Record says what is now known of the object. Even when it returns an error the
+// session knows it, and Close tries once more to save it.
+func (s *Session) Record(o Object) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.note(entry{Record: &o})
+}
+
+// Forget says that the object is no longer kolla's, or no longer there. An
+// address that the state does not have is no error.
+func (s *Session) Forget(address string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.note(entry{Forget: address})
+}
+
+// note applies an entry, and puts it into the journal if it changes anything.
+// After a failure the journal stays as it is: a line may have been torn, and lines
+// that follow would be missing what came before them.
+func (s *Session) note(e entry) error {
+	if s.closed {
+		return errors.New("change the state: its session has ended")
+	}
+	before := s.ledger.head.Serial
+	if !s.ledger.apply(e) {
+		return nil
+	}
+	if s.ledger.head.Lineage == "" {
+		s.ledger.head.Lineage = uuid.NewString()
+	}
+	if s.broken == nil {
+		s.broken = s.append(e, before)
+	}
+	return s.broken
+}
+
+func (s *Session) append(e entry, before uint64) error {
+	if err := s.lock.check(); err != nil {
+		return err
+	}
+	if s.journal == nil {
+		start := base{Format: Format, Tool: s.tool, Lineage: s.ledger.head.Lineage, Serial: before}
+		var err error
+		if s.journal, err = createJournal(s.store.journal, start); err != nil {
+			return err
+		}
+	}
+	return s.journal.append(e)
+}
+
+// Replace gives the state the content of next: its cloud, cluster, objects and
+// plans. Lineage and serial go on from the present ones, except that an empty
+// state takes the lineage of next. The new content is in the file when Replace
+// returns.
+func (s *Session) Replace(next *State) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.New("replace the state: its session has ended")
+	}
+	l := newLedger(next)
+	l.head.Format, l.head.Tool = Format, s.tool
+	l.head.Serial = s.ledger.head.Serial
+	if s.ledger.head.Lineage != "" {
+		l.head.Lineage = s.ledger.head.Lineage
+	} else if l.head.Lineage == "" {
+		l.head.Lineage = uuid.NewString()
+	}
+	if reflect.DeepEqual(l.state(), s.ledger.state()) {
+		return nil
+	}
+	l.head.Serial = max(s.ledger.head.Serial, next.Serial) + 1
+	s.ledger = l
+	err := s.save()
+	if err != nil {
+		s.broken = err // the journal does not lead to this content
+	}
+	return err
+}
+
+// save writes the state if it is not in the file yet, and ends the journal.
+func (s *Session) save() error {
+	if s.ledger.head.Serial == s.saved {
+		return nil
+	}
+	if err := s.lock.check(); err != nil {
+		return err
+	}
+	if err := s.store.write(s.ledger.state()); err != nil {
+		return err
+	}
+	s.saved = s.ledger.head.Serial
+	if s.journal == nil {
+		return nil
+	}
+	err := s.journal.remove()
+	s.journal = nil
+	if err != nil {
+		return fmt.Errorf("remove the journal of the state: %w", err)
+	}
+	return nil
+}
+
+// Close saves the state and releases the lock. When the state cannot be saved,
+// what the journal holds is taken in by the next lock. A second call does nothing.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	err := s.save()
+	if s.journal != nil {
+		err = errors.Join(err, s.journal.file.Close())
+	}
+	return errors.Join(err, s.lock.release())
+}
