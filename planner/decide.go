@@ -1,0 +1,424 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// subject is one desired object on its way to a decision.
+type subject struct {
+	object *providers.Object
+	record *record                    // nil: not in the state
+	live   *unstructured.Unstructured // nil: not in the cluster
+	ours   bool                       // kolla made the live object, or owns fields of it by record
+
+	// action is the decision; without a verb while there is none, or because a
+	// problem stands in its way.
+	action Action
+	// after is the object as it would become, in the words of the server where it
+	// could be asked; nil where nothing changes.
+	after *unstructured.Unstructured
+	// pending are the keys of a Secret whose values are only made at apply.
+	pending  []string
+	problems []Problem
+}
+
+// A step either decides about an object, or leaves it to the next step. A
+// decision is to set the action's verb, or to name a problem.
+type step func(context.Context, *subject) (decided bool, err error)
+
+// decide takes the object through the steps, the cheapest first. The last one
+// asks the server; the ones before it may only decide what is certain without.
+func (p *planning) decide(ctx context.Context, object *providers.Object) (*subject, error) {
+	s := &subject{object: object, live: p.Snapshot.Get(object.Ref()), record: p.recordOf(object)}
+	s.action = Action{
+		Address:   object.Address,
+		Object:    object,
+		Ref:       object.Ref(),
+		DependsOn: p.dependencies(object),
+	}
+	if s.live != nil {
+		s.ours = s.recordedNow() || p.labelled(s.live)
+		s.action.Prior = providers.Precondition{UID: s.live.GetUID(), ResourceVersion: s.live.GetResourceVersion()}
+	}
+	for _, step := range []step{p.absent, p.leaving, p.foreign, p.ran, p.verified} {
+		decided, err := step(ctx, s)
+		if err != nil {
+			return nil, fmt.Errorf("plan %s: %w", object.Address, err)
+		}
+		if decided {
+			break
+		}
+	}
+	return s, nil
+}
+
+// recordOf finds what the state knows of a desired object: by its address, or
+// under the address that the same object had before.
+func (p *planning) recordOf(object *providers.Object) *record {
+	if r := p.recorded[object.Address]; r != nil {
+		return r
+	}
+	ref := object.Ref()
+	i := slices.IndexFunc(p.records, func(r record) bool { return r.ref == ref })
+	if i < 0 {
+		return nil
+	}
+	return &p.records[i]
+}
+
+// recordedNow reports whether the state knows the very object that is live.
+func (s *subject) recordedNow() bool {
+	return s.record != nil && s.record.UID == string(s.live.GetUID())
+}
+
+func (p *planning) labelled(live *unstructured.Unstructured) bool {
+	return live.GetLabels()[providers.LabelCloud] == p.Cloud
+}
+
+// dependencies are the declared ones, and the namespace and the definition of the
+// kind where this plan has them too.
+func (p *planning) dependencies(object *providers.Object) []lang.Address {
+	dependencies := slices.Clone(object.DependsOn)
+	ref := object.Ref()
+	namespace, inPlan := p.byRef[providers.Ref{GVK: namespaces, Name: ref.Namespace}]
+	if ref.Namespace != "" && inPlan {
+		dependencies = append(dependencies, namespace)
+	}
+	if definer, ok := p.definers[ref.GVK.GroupKind()]; ok {
+		dependencies = append(dependencies, definer)
+	}
+	slices.SortFunc(dependencies, lang.Address.Compare)
+	return slices.Compact(dependencies)
+}
+
+// absent decides about objects that are not in the cluster.
+func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
+	switch {
+	case s.live != nil:
+		return false, nil
+	case s.object.Partial:
+		s.refuse(fmt.Sprintf("%s does not exist", s.action.Ref),
+			"Only some of its fields are declared here, so it is never created. Correct its name, or bring it into the cluster first.")
+		return true, nil
+	case s.object.Run() && s.record != nil && s.record.Ready:
+		s.action.Verb = None
+		s.action.Evidence = Evidence{Kind: Recorded, Detail: "finished; cleaned up since"}
+		return true, nil
+	}
+	s.action.Verb = Create
+	if s.object.Run() {
+		s.action.Verb = Run
+	}
+	reason := Reason{Kind: ReasonNew}
+	if s.record != nil && s.record.UID != "" {
+		reason.Kind = ReasonGone
+	}
+	s.action.Reasons = []Reason{reason}
+	manifest, err := p.resolve(s)
+	if err != nil {
+		return false, err
+	}
+	if err := p.tryNew(ctx, s, manifest, !p.namespaceLive(s.action.Ref.Namespace)); err != nil {
+		return false, err
+	}
+	differences, err := compare(nil, manifest)
+	s.action.Changes = changesOf(s.withUnknown(differences))
+	return true, err
+}
+
+// leaving decides about objects that are on their way out: what they would
+// become cannot be told.
+func (p *planning) leaving(_ context.Context, s *subject) (bool, error) {
+	if s.live.GetDeletionTimestamp() == nil {
+		return false, nil
+	}
+	detail := "Plan again when it is gone."
+	if finalizers := s.live.GetFinalizers(); len(finalizers) > 0 {
+		detail += fmt.Sprintf(" It waits for its finalizers %q.", finalizers)
+	}
+	s.refuse(fmt.Sprintf("%s is being deleted", s.action.Ref), detail)
+	return true, nil
+}
+
+// foreign decides about objects that are not kolla's.
+func (p *planning) foreign(_ context.Context, s *subject) (bool, error) {
+	owner := s.live.GetLabels()[providers.LabelCloud]
+	switch {
+	case s.object.Partial:
+		return false, nil
+	case owner != "" && owner != p.Cloud:
+		s.refuse(fmt.Sprintf("%s belongs to cloud %q", s.action.Ref, owner),
+			fmt.Sprintf("Its label %s says so. Two clouds cannot have one object: choose another namespace or name.", providers.LabelCloud))
+		return true, nil
+	case !s.ours && !p.Adopt:
+		s.refuse(fmt.Sprintf("%s exists and is not kolla's", s.action.Ref),
+			"It has neither the label of this cloud nor a place in the state. To take it over as it is and change it to what is declared, plan with -adopt; otherwise rename one of the two.")
+		return true, nil
+	}
+	return false, nil
+}
+
+// adopts reports whether the action takes over somebody else's object.
+func (s *subject) adopts() bool { return s.live != nil && !s.ours && !s.object.Partial }
+
+// ran decides about jobs that are in the cluster. The name of a versioned one
+// says what it ran, so that there is nothing to compare.
+func (p *planning) ran(ctx context.Context, s *subject) (bool, error) {
+	if !s.object.Run() {
+		return false, nil
+	}
+	if condition := jobCondition(s.live, batchv1.JobFailed); condition != "" {
+		return true, p.replace(ctx, s, []Reason{{Kind: ReasonFailedJob, Detail: condition}})
+	}
+	if s.object.Family == (lang.Address{}) {
+		return false, nil
+	}
+	s.matches(Evidence{Kind: Recorded, Detail: "its name is made of what it runs"})
+	return true, nil
+}
+
+// jobCondition gives the message of a job's condition that is true, or its type
+// where there is no message; empty: the condition is not true.
+func jobCondition(job *unstructured.Unstructured, kind batchv1.JobConditionType) string {
+	conditions, _, _ := unstructured.NestedSlice(job.Object, "status", "conditions")
+	for _, c := range conditions {
+		condition, _ := c.(map[string]any)
+		if condition["type"] != string(kind) || condition["status"] != "True" {
+			continue
+		}
+		if message, _ := condition["message"].(string); message != "" {
+			return message
+		}
+		return string(kind)
+	}
+	return ""
+}
+
+// matches decides that nothing has to be written. An apply still has to look
+// after an object that the state does not know as ready, or not at all, or under
+// an earlier address.
+func (s *subject) matches(evidence Evidence) {
+	s.action.Verb = None
+	if s.adopts() {
+		s.action.Verb = Adopt
+		s.action.Reasons = []Reason{{Kind: ReasonUnowned}}
+	}
+	s.action.Evidence = evidence
+	s.action.Pending = !s.recordedNow() || !s.record.Ready || s.record.address != s.object.Address
+}
+
+// verified asks the server what an apply would change.
+func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
+	manifest, err := p.resolve(s)
+	if err != nil {
+		return false, err
+	}
+	answer, err := p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{})
+	var conflict *providers.ConflictError
+	if errors.As(err, &conflict) {
+		refused := p.policy.refused(conflict.Conflicts, s.ours || s.adopts())
+		if len(refused) > 0 {
+			s.problems = append(s.problems, conflictProblem(s, refused))
+			return true, nil
+		}
+		s.action.Force = true
+		answer, err = p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Force: true})
+	}
+	evidence := Evidence{Kind: DryRun}
+	if err != nil {
+		r := classify(err)
+		switch {
+		case r.world:
+			return false, err
+		case len(r.immutable) > 0:
+			return true, p.replace(ctx, s, immutableReasons(r.immutable))
+		case r.noDryRun == "":
+			s.reject(r)
+			return true, nil
+		}
+		evidence = Evidence{Kind: Unverified, Detail: r.noDryRun}
+		if answer, err = predict(s.live, manifest); err != nil {
+			return false, err
+		}
+	}
+	return true, p.conclude(s, answer, evidence)
+}
+
+// conclude decides by what the object would become.
+func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evidence Evidence) error {
+	differences, err := compare(s.live, answer)
+	if err != nil {
+		return err
+	}
+	differences = s.withUnknown(differences)
+	if len(differences) == 0 {
+		s.matches(evidence)
+		return nil
+	}
+	reasons := p.originOf(s, answer).blame(differences)
+	s.action.Verb = Update
+	if s.adopts() {
+		s.action.Verb = Adopt
+	}
+	s.action.Reasons = reasons
+	s.action.Evidence = evidence
+	s.action.Changes = changesOf(differences)
+	s.after = answer
+	return nil
+}
+
+func (p *planning) originOf(s *subject, answer *unstructured.Unstructured) origin {
+	return origin{
+		live:  ownershipOf(s.live),
+		after: ownershipOf(answer),
+		same:  s.record != nil && s.record.Desired == Digest(s.object),
+		ours:  !s.adopts(),
+	}
+}
+
+// replace decides to delete the object and make it again, if nothing is lost by
+// that and the server would take the new one.
+func (p *planning) replace(ctx context.Context, s *subject, reasons []Reason) error {
+	if holds := cmp.Or(holding(s.object.Manifest, s.object.Holds), ownVolumes(s.object.Manifest)); holds != "" {
+		s.refuse(fmt.Sprintf("%s cannot be changed in place, and holds %s", s.action.Ref, holds),
+			fmt.Sprintf("%s cannot change. kolla does not replace what holds data: take the change back; or save the data, delete the object yourself, and plan again.", pathsOf(reasons)))
+		return nil
+	}
+	manifest, err := p.resolve(s)
+	if err != nil {
+		return err
+	}
+	s.action.Verb = Replace
+	s.action.Force = false
+	s.action.Reasons = reasons
+	if err := p.tryNew(ctx, s, manifest, true); err != nil || s.action.Verb == "" {
+		return err
+	}
+	differences, err := compare(s.live, s.after)
+	if err != nil {
+		return err
+	}
+	differences = declared(differences, ownershipOf(s.live), ownershipOf(s.after))
+	p.originOf(s, s.after).blame(differences)
+	s.action.Changes = changesOf(s.withUnknown(differences))
+	return nil
+}
+
+// resolve gives the manifest as it is to be sent, and remembers which of its
+// values are only made at apply.
+func (p *planning) resolve(s *subject) (*unstructured.Unstructured, error) {
+	manifest, pending, err := s.object.Resolve(p.values, false)
+	s.pending = pending
+	return manifest, err
+}
+
+// tryNew asks the server whether it would take the object as a new one, under a
+// throw-away name if surrogate is set, and sets the action's evidence. Where it
+// would not, the decision is taken back and the problem named.
+func (p *planning) tryNew(ctx context.Context, s *subject, manifest *unstructured.Unstructured, surrogate bool) (err error) {
+	if s.after, err = asApplied(manifest); err != nil {
+		return err
+	}
+	if p.Snapshot.Missing(s.action.Ref.GVK) {
+		p.missingKind(s)
+		return nil
+	}
+	if ns := s.action.Ref.Namespace; ns != "" && !p.namespaceComing(ns) {
+		s.withdraw(fmt.Sprintf("namespace %q does not exist", ns), "Declare it in a manifest, or create it first.")
+		return nil
+	}
+	answer, err := p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Surrogate: surrogate})
+	if err == nil {
+		s.after = answer
+		s.action.Evidence = Evidence{Kind: DryRun}
+		if surrogate {
+			s.action.Evidence.Kind = Surrogate
+		}
+		return nil
+	}
+	if meta.IsNoMatchError(err) {
+		p.missingKind(s)
+		return nil
+	}
+	r := classify(err)
+	switch {
+	case r.world:
+		return err
+	case r.noDryRun != "":
+		s.action.Evidence = Evidence{Kind: Unverified, Detail: r.noDryRun}
+	case surrogate && r.taken:
+		s.action.Evidence = Evidence{Kind: Unverified, Detail: "what it is to have is still taken by the object that it replaces: " + r.message}
+	default:
+		s.action.Verb = ""
+		s.reject(r)
+	}
+	return nil
+}
+
+// missingKind decides about an object of a kind that the cluster does not have.
+func (p *planning) missingKind(s *subject) {
+	gvk := s.action.Ref.GVK
+	if definer, ok := p.definers[gvk.GroupKind()]; ok {
+		s.action.Evidence = Evidence{Kind: Unverified, Detail: fmt.Sprintf("its kind is only created by %s", definer)}
+		return
+	}
+	s.withdraw(fmt.Sprintf("the cluster has no kind %s in %s", gvk.Kind, gvk.GroupVersion()),
+		"Nothing that is declared here defines it either. Install the operator or the CustomResourceDefinition that it comes from, or correct apiVersion and kind.")
+}
+
+// namespaceLive reports whether objects can be made in the namespace now.
+func (p *planning) namespaceLive(name string) bool {
+	if name == "" {
+		return true
+	}
+	live := p.Snapshot.Get(providers.Ref{GVK: namespaces, Name: name})
+	return live != nil && live.GetDeletionTimestamp() == nil
+}
+
+// namespaceComing reports whether the namespace is there, or will be made by this
+// plan.
+func (p *planning) namespaceComing(name string) bool {
+	ref := providers.Ref{GVK: namespaces, Name: name}
+	_, declared := p.byRef[ref]
+	return declared || p.Snapshot.Get(ref) != nil
+}
+
+// values reads Secrets of the snapshot.
+func (p *planning) values(namespace, name string) map[string][]byte {
+	return providers.ValuesOf(p.Snapshot.Get(providers.Ref{GVK: secrets, Namespace: namespace, Name: name}))
+}
+
+// withUnknown marks the values of a Secret that will only be made at apply, and
+// the checksum that is made of them.
+func (s *subject) withUnknown(differences []difference) []difference {
+	if len(s.pending) == 0 {
+		return differences
+	}
+	for i := range differences {
+		d := &differences[i]
+		isValue := len(d.path) == 2 && slices.Contains(s.pending, *d.path[1].FieldName) && d.Sensitive
+		if isValue || d.Path == annotationPath(providers.AnnotationChecksum) {
+			d.After = Unknown
+		}
+	}
+	return differences
+}
+
+// declared keeps the differences in what kolla owns before or after: a new object
+// differs from a live one also in what the cluster gave to the latter.
+func declared(differences []difference, before, after ownership) []difference {
+	return slices.DeleteFunc(differences, func(d difference) bool {
+		return !touches(before.kolla, d.path) && !touches(after.kolla, d.path)
+	})
+}

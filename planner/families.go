@@ -1,0 +1,123 @@
+package planner
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// retire decides about what the state knows and nothing declares: objects that
+// are now declared under another address are only forgotten under the old one;
+// older members of a family are kept for one generation; the rest goes.
+func (p *planning) retire() error {
+	current := map[lang.Address]*subject{}
+	for _, s := range p.subjects {
+		if s.object.Family != (lang.Address{}) {
+			current[s.object.Family] = s
+		}
+	}
+	older := map[lang.Address][]*record{}
+	var undeclared []target
+	for i := range p.records {
+		r := &p.records[i]
+		if p.desired[r.address] != nil {
+			continue
+		}
+		address, moved := p.byRef[r.ref]
+		switch {
+		case moved:
+			p.forget(r.target(p.Snapshot), Reason{Kind: ReasonUndeclared, Detail: "it is now " + address.String()})
+		case current[r.family] != nil:
+			older[r.family] = append(older[r.family], r)
+		default:
+			undeclared = append(undeclared, r.target(p.Snapshot))
+		}
+	}
+	for _, s := range p.subjects {
+		if members := older[s.object.Family]; len(members) > 0 {
+			if err := p.retireFamily(s, members); err != nil {
+				return err
+			}
+		}
+	}
+	p.remove(undeclared, ReasonUndeclared)
+	return nil
+}
+
+// retireFamily keeps the newest of the members that are no longer declared, in
+// case the one that took its place has to be taken back, and deletes the others
+// once everything in their block is done. Of jobs none is kept: a state that still
+// knew an old run would take it for done when its inputs come back.
+func (p *planning) retireFamily(current *subject, members []*record) error {
+	slices.SortFunc(members, func(a, b *record) int { return p.newerFirst(a, b) })
+	previous := slices.IndexFunc(members, func(r *record) bool {
+		live := p.Snapshot.Get(r.ref)
+		return live != nil && string(live.GetUID()) == r.UID
+	})
+	var outdated []target
+	for i, r := range members {
+		if i != previous || current.object.Run() {
+			outdated = append(outdated, r.target(p.Snapshot))
+		}
+	}
+	first := len(p.actions)
+	p.remove(outdated, ReasonSuperseded)
+	for i := first; i < len(p.actions); i++ {
+		if p.actions[i].Verb == Delete {
+			p.actions[i].DependsOn = p.busy(current.object.Address.Block)
+		}
+	}
+	if previous < 0 || current.action.Verb != Create && current.action.Verb != Run {
+		return nil
+	}
+	return current.supersede(members[previous].address, p.Snapshot.Get(members[previous].ref))
+}
+
+// newerFirst orders members by when they were last applied, then by when they
+// were created.
+func (p *planning) newerFirst(a, b *record) int {
+	if c := b.Applied.Compare(a.Applied); c != 0 {
+		return c
+	}
+	created := func(r *record) int64 {
+		if live := p.Snapshot.Get(r.ref); live != nil {
+			return live.GetCreationTimestamp().Unix()
+		}
+		return 0
+	}
+	if c := created(b) - created(a); c != 0 {
+		return int(c)
+	}
+	return a.address.Compare(b.address)
+}
+
+// busy lists the objects of a block that an apply writes or waits for.
+func (p *planning) busy(block string) []lang.Address {
+	var addresses []lang.Address
+	for _, s := range p.subjects {
+		if s.object.Address.Block == block && s.action.Verb != "" && (s.action.Verb != None || s.action.Pending) {
+			addresses = append(addresses, s.object.Address)
+		}
+	}
+	return addresses
+}
+
+// supersede makes the changes of a new member relative to the one whose place it
+// takes.
+func (s *subject) supersede(address lang.Address, previous *unstructured.Unstructured) error {
+	differences, err := compare(previous, s.after)
+	if err != nil {
+		return err
+	}
+	differences = declared(differences, ownershipOf(previous), ownershipOf(s.after))
+	differences = slices.DeleteFunc(differences, func(d difference) bool {
+		return d.Path == annotationPath(providers.AnnotationAddress)
+	})
+	s.action.Supersedes = address
+	s.action.Changes = changesOf(s.withUnknown(differences))
+	s.action.Reasons = []Reason{{Kind: ReasonConfig}}
+	return nil
+}

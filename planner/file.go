@@ -1,0 +1,172 @@
+package planner
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/google/renameio/v2"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// Format is the version of the plan's structure that this kolla writes, and the
+// newest that it reads.
+const Format = 1
+
+// A plan file is a zip archive of two entries: the plan, and a manifest by which
+// it is known for what it is before it is read.
+const (
+	planEntry     = "plan.json"
+	manifestEntry = "manifest.json"
+
+	// largestEntry bounds what is unpacked from a file that may come from anywhere.
+	largestEntry = 1 << 28
+)
+
+// manifest is the entry manifest.json.
+type manifest struct {
+	Kind   string `json:"kind"`   // always manifestKind
+	Format int    `json:"format"` // Plan.Format
+	ID     string `json:"id"`     // Plan.ID
+	Tool   string `json:"tool"`   // Plan.Tool
+	SHA256 string `json:"sha256"` // of plan.json, in hexadecimal
+}
+
+const manifestKind = "kolla plan"
+
+// Save writes a plan file, readable by its owner only: all of it, or nothing.
+func Save(path string, plan *Plan) error {
+	var b bytes.Buffer
+	if err := Write(&b, plan); err != nil {
+		return err
+	}
+	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
+	if err != nil {
+		return fmt.Errorf("save the plan: %w", err)
+	}
+	defer file.Cleanup() // does nothing once the file is in place
+	if _, err := file.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("save the plan: %w", err)
+	}
+	if err := file.CloseAtomicallyReplace(); err != nil {
+		return fmt.Errorf("save the plan: %w", err)
+	}
+	return nil
+}
+
+// Write writes the content of a plan file. Literals that came from sensitive
+// variables are left out; see providers.DataPart.
+func Write(w io.Writer, plan *Plan) error {
+	content, err := json.Marshal(plan)
+	if err != nil {
+		return fmt.Errorf("write plan %s: %w", plan.ID, err)
+	}
+	sum := sha256.Sum256(content)
+	head, err := json.MarshalIndent(manifest{
+		Kind:   manifestKind,
+		Format: plan.Format,
+		ID:     plan.ID,
+		Tool:   plan.Tool,
+		SHA256: hex.EncodeToString(sum[:]),
+	}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write plan %s: %w", plan.ID, err)
+	}
+	archive := zip.NewWriter(w)
+	for _, entry := range []struct {
+		name    string
+		content []byte
+	}{{manifestEntry, head}, {planEntry, content}} {
+		out, err := archive.Create(entry.name)
+		if err == nil {
+			_, err = out.Write(entry.content)
+		}
+		if err != nil {
+			return fmt.Errorf("write plan %s: %w", plan.ID, err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return fmt.Errorf("write plan %s: %w", plan.ID, err)
+	}
+	return nil
+}
+
+// Errors of Load and Read, besides those of the file system. They are wrapped.
+var (
+	// ErrNotAPlan: the file is something else, or only a part of a plan file.
+	ErrNotAPlan = errors.New("not a kolla plan file, or not all of one")
+	// ErrDamaged: it is a plan file whose content was changed.
+	ErrDamaged = errors.New("the plan file is damaged")
+	// ErrNewer: it was written by a newer kolla.
+	ErrNewer = errors.New("the plan file was written by a newer kolla")
+)
+
+// Load reads a plan file.
+func Load(path string) (*Plan, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("load the plan: %w", err)
+	}
+	plan, err := Read(content)
+	if err != nil {
+		return nil, fmt.Errorf("load the plan from %s: %w", path, err)
+	}
+	return plan, nil
+}
+
+// Read reads the content of a plan file.
+func Read(content []byte) (*Plan, error) {
+	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotAPlan, err)
+	}
+	text, err := entry(archive, manifestEntry)
+	if err != nil {
+		return nil, err
+	}
+	var head manifest
+	if err := json.Unmarshal(text, &head); err != nil || head.Kind != manifestKind || head.Format < 1 {
+		return nil, ErrNotAPlan
+	}
+	if head.Format > Format {
+		return nil, fmt.Errorf("%w (%s): its format is %d, and this one reads up to %d. Apply it with the kolla that wrote it, or plan again", ErrNewer, head.Tool, head.Format, Format)
+	}
+	text, err = entry(archive, planEntry)
+	if err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != head.SHA256 {
+		return nil, fmt.Errorf("%w: its checksum does not match. Plan again", ErrDamaged)
+	}
+	plan := &Plan{}
+	if err := utiljson.Unmarshal(text, plan); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if plan.ID != head.ID || plan.Format != head.Format {
+		return nil, fmt.Errorf("%w: its parts are of different plans. Plan again", ErrDamaged)
+	}
+	return plan, nil
+}
+
+// entry unpacks one entry of a plan file.
+func entry(archive *zip.Reader, name string) ([]byte, error) {
+	file, err := archive.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: it has no %s", ErrNotAPlan, name)
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, largestEntry+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, name, err)
+	case len(content) > largestEntry:
+		return nil, fmt.Errorf("%w: %s is too large", ErrDamaged, name)
+	}
+	return content, nil
+}

@@ -1,0 +1,3 @@
+package planner
+
+func (p *planning) impact() []Impact { return nil }

@@ -1,0 +1,386 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/internal/dag"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+// Input is what a plan is made from.
+type Input struct {
+	Cloud     string // name of the cloud
+	Namespace string // the cloud's own
+	Digest    string // lang.Config.Digest
+	Tool      string // version of kolla
+	// Objects are what is desired. A destroy takes from them only what a lost
+	// state cannot tell any more.
+	Objects []providers.Object
+	Reader  providers.Reader
+	// Snapshot is what was listed already; the plan lists what else it needs.
+	Snapshot *providers.Snapshot
+	State    *state.State // nil: nothing was ever applied
+	Cluster  providers.Identity
+	// Destroy plans to delete everything instead.
+	Destroy bool
+	// DeleteData are the addresses of objects that hold data and may be deleted
+	// nevertheless; "*" stands for all of them.
+	DeleteData []string
+	// Adopt takes over desired objects that exist and are not kolla's.
+	Adopt bool
+	// ForceConflicts takes fields from whoever owns them.
+	ForceConflicts bool
+	// Parallelism is how many objects are looked at at a time; 0: ten.
+	Parallelism int
+	Now         time.Time
+}
+
+// Make compares what is desired with what is live. It changes nothing.
+//
+// Problems are all that stands in the way of a plan, and warnings. With any
+// problem that is not a warning the plan must not be used: it is nil where
+// nothing could be compared, else it holds what could be found out. The error is
+// for failures of the world: a server that is gone, a cancelled context.
+func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
+	started := time.Now()
+	p, problems := newPlanning(in)
+	if len(problems) > 0 {
+		return nil, problems, nil
+	}
+	err := p.Snapshot.Load(ctx, p.scopes()...)
+	if err == nil && p.Destroy {
+		err = p.Snapshot.Load(ctx, p.labelledNamespaces()...)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the cluster: %w", err)
+	}
+	if p.Destroy {
+		p.destroy()
+	} else {
+		err = p.converge(ctx)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	p.checkDeleteData()
+	actions, err := inOrder(p.actions)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Plan{
+		Format:  Format,
+		ID:      uuid.NewString(),
+		Tool:    in.Tool,
+		Created: in.Now.UTC(),
+		Cloud:   in.Cloud,
+		Config:  in.Digest,
+		Destroy: in.Destroy,
+		Cluster: in.Cluster,
+		State:   StateRef{Lineage: p.State.Lineage, Serial: p.State.Serial},
+		Actions: actions,
+		Kept:    p.kept,
+		Impact:  p.impact(),
+		Elapsed: time.Since(started),
+	}, p.problems, nil
+}
+
+// planning is a plan in the making.
+type planning struct {
+	Input
+	desired  map[lang.Address]*providers.Object
+	byRef    map[providers.Ref]lang.Address // of desired objects
+	records  []record                       // of the state, in its order
+	recorded map[lang.Address]*record
+	definers map[schema.GroupKind]lang.Address // desired CRDs, by the kind that each gives
+	policy   conflictPolicy
+
+	subjects []*subject // desired objects, as they were decided
+	actions  []Action
+	kept     []Kept
+	problems []Problem
+	named    map[string]bool // what of DeleteData was of use
+}
+
+// record is an object of the state.
+type record struct {
+	*state.Object
+	address lang.Address
+	family  lang.Address
+	ref     providers.Ref
+}
+
+// newPlanning indexes the input, and refuses what no plan can be made from.
+func newPlanning(in Input) (*planning, []Problem) {
+	if in.State == nil {
+		in.State = &state.State{}
+	}
+	if in.Parallelism <= 0 {
+		in.Parallelism = 10
+	}
+	p := &planning{
+		Input:    in,
+		desired:  map[lang.Address]*providers.Object{},
+		byRef:    map[providers.Ref]lang.Address{},
+		recorded: map[lang.Address]*record{},
+		definers: map[schema.GroupKind]lang.Address{},
+		policy:   conflictPolicy{force: in.ForceConflicts},
+		named:    map[string]bool{},
+	}
+	problems := p.checkState()
+	problems = append(problems, p.indexDesired()...)
+	problems = append(problems, p.checkDependencies()...)
+	return p, append(problems, p.indexRecords()...)
+}
+
+// checkState refuses a state that belongs elsewhere.
+func (p *planning) checkState() []Problem {
+	var problems []Problem
+	if uid := p.State.Cluster.UID; uid != "" && uid != p.Cluster.UID {
+		problems = append(problems, Problem{
+			Summary: "the state belongs to another cluster",
+			Detail: fmt.Sprintf("It was last written for %s (UID %s); this is %s (UID %s). Choose the right kubeconfig context, or the directory with the right state.",
+				p.State.Cluster.Server, uid, p.Cluster.Server, p.Cluster.UID),
+		})
+	}
+	if cloud := p.State.Cloud; cloud != "" && cloud != p.Cloud {
+		problems = append(problems, Problem{
+			Summary: fmt.Sprintf("the state belongs to cloud %q, and this is cloud %q", cloud, p.Cloud),
+			Detail:  "Give the cloud its name back, or work in a directory of its own.",
+		})
+	}
+	return problems
+}
+
+// indexDesired refuses two declarations of one object.
+func (p *planning) indexDesired() []Problem {
+	var problems []Problem
+	for i := range p.Objects {
+		object := &p.Objects[i]
+		other, twice := p.byRef[object.Ref()]
+		if _, same := p.desired[object.Address]; same {
+			other, twice = object.Address, true
+		}
+		if twice {
+			problems = append(problems, problemOf(object,
+				fmt.Sprintf("%s is declared twice", object.Ref()),
+				fmt.Sprintf("It is also %s, %s. Remove one of them, or name it differently.", other, sourceOf(p.desired[other]))))
+			continue
+		}
+		p.desired[object.Address] = object
+		p.byRef[object.Ref()] = object.Address
+		if kind, ok := definedKind(object.Manifest); ok {
+			p.definers[kind] = object.Address
+		}
+	}
+	return problems
+}
+
+// checkDependencies refuses dependencies on what is not declared.
+func (p *planning) checkDependencies() []Problem {
+	var problems []Problem
+	for i := range p.Objects {
+		for _, dependency := range p.Objects[i].DependsOn {
+			if p.desired[dependency] == nil {
+				problems = append(problems, problemOf(&p.Objects[i],
+					fmt.Sprintf("%s depends on %s, which is not declared", p.Objects[i].Address, dependency),
+					"Declare it, or take it out of depends_on."))
+			}
+		}
+	}
+	return problems
+}
+
+func sourceOf(object *providers.Object) string {
+	if object.Source == "" {
+		return "from the built-in catalogue"
+	}
+	return "at " + object.Source
+}
+
+func (p *planning) indexRecords() []Problem {
+	var problems []Problem
+	for i := range p.State.Objects {
+		object := &p.State.Objects[i]
+		r := record{Object: object, ref: providers.Ref{
+			GVK:       schema.FromAPIVersionAndKind(object.APIVersion, object.Kind),
+			Namespace: object.Namespace,
+			Name:      object.Name,
+		}}
+		var err error
+		if r.address, err = lang.ParseAddress(object.Address); err == nil && object.Family != "" {
+			r.family, err = lang.ParseAddress(object.Family)
+		}
+		if err != nil {
+			problems = append(problems, Problem{Summary: "the state cannot be used", Detail: err.Error()})
+			continue
+		}
+		p.records = append(p.records, r)
+	}
+	for i := range p.records {
+		p.recorded[p.records[i].address] = &p.records[i]
+	}
+	return problems
+}
+
+// definedKind is the kind that a CustomResourceDefinition gives to the cluster.
+func definedKind(u *unstructured.Unstructured) (schema.GroupKind, bool) {
+	if u.GroupVersionKind().GroupKind() != definitionKind {
+		return schema.GroupKind{}, false
+	}
+	group, _, _ := unstructured.NestedString(u.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(u.Object, "spec", "names", "kind")
+	return schema.GroupKind{Group: group, Kind: kind}, true
+}
+
+// Kinds that only the planner treats specially.
+var (
+	definitionKind  = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
+	deploymentKind  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	daemonSetKind   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+
+	namespaces = providers.NamespaceKind.WithVersion("v1")
+	secrets    = providers.SecretKind.WithVersion("v1")
+	claims     = providers.ClaimKind.WithVersion("v1")
+)
+
+// contents are the kinds that are looked for in a namespace before it is deleted.
+var contents = []schema.GroupVersionKind{
+	providers.ConfigMapKind.WithVersion("v1"), secrets,
+	{Version: "v1", Kind: "Service"},
+	claims,
+	deploymentKind.WithVersion("v1"), statefulSetKind.WithVersion("v1"), daemonSetKind.WithVersion("v1"),
+	providers.JobKind.WithVersion("v1"),
+	{Version: "v1", Kind: "Pod"},
+}
+
+// scopes lists all that has to be read: where desired and recorded objects are,
+// what their values come from, all namespaces, and what is in those that may go.
+func (p *planning) scopes() []providers.Scope {
+	scopes := []providers.Scope{{GVK: namespaces}}
+	for _, object := range p.Objects {
+		ref := object.Ref()
+		scopes = append(scopes, providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace})
+		for _, data := range object.Data {
+			for _, part := range data.Parts {
+				if part.From != nil {
+					scopes = append(scopes, providers.Scope{GVK: secrets, Namespace: part.From.Namespace})
+				}
+			}
+		}
+	}
+	for _, r := range p.records {
+		scopes = append(scopes, providers.Scope{GVK: r.ref.GVK, Namespace: r.ref.Namespace})
+		if p.Destroy && r.ref.Namespace != "" {
+			scopes = append(scopes, providers.Scope{GVK: claims, Namespace: r.ref.Namespace})
+		}
+		if _, stays := p.byRef[r.ref]; r.ref.GVK.GroupKind() == providers.NamespaceKind && (p.Destroy || !stays) {
+			scopes = append(scopes, contentsOf(r.Name)...)
+		}
+	}
+	if p.Destroy {
+		scopes = append(scopes, contentsOf(p.Namespace)...)
+	}
+	return scopes
+}
+
+func contentsOf(namespace string) []providers.Scope {
+	var scopes []providers.Scope
+	for _, kind := range contents {
+		scopes = append(scopes, providers.Scope{GVK: kind, Namespace: namespace})
+	}
+	return scopes
+}
+
+// labelledNamespaces are the contents of the namespaces that carry the cloud's
+// label, which a lost state does not know.
+func (p *planning) labelledNamespaces() []providers.Scope {
+	var scopes []providers.Scope
+	for _, namespace := range p.Snapshot.All(namespaces) {
+		if p.labelled(namespace) {
+			scopes = append(scopes, contentsOf(namespace.GetName())...)
+		}
+	}
+	return scopes
+}
+
+// converge plans to make the cluster what is desired.
+func (p *planning) converge(ctx context.Context) error {
+	p.subjects = make([]*subject, len(p.Objects))
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(p.Parallelism)
+	for i := range p.Objects {
+		group.Go(func() error {
+			s, err := p.decide(inner, &p.Objects[i])
+			p.subjects[i] = s
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, s := range p.subjects {
+		p.problems = append(p.problems, s.problems...)
+	}
+	if err := p.retire(); err != nil {
+		return err
+	}
+	for _, s := range p.subjects {
+		if s.action.Verb != "" {
+			p.actions = append(p.actions, s.action)
+		}
+	}
+	p.linkDeletes()
+	p.warnOrphans()
+	return nil
+}
+
+// inOrder sorts actions so that each comes after all that it depends on; creates
+// and updates by address, then what is deleted. Dependencies on what has no action,
+// because of a problem, are dropped.
+func inOrder(actions []Action) ([]Action, error) {
+	slices.SortFunc(actions, func(a, b Action) int {
+		return cmp.Or(cmp.Compare(phase(a), phase(b)), a.Address.Compare(b.Address))
+	})
+	graph := dag.Graph[lang.Address]{}
+	there := map[lang.Address]bool{}
+	for _, a := range actions {
+		graph.Add(a.Address)
+		there[a.Address] = true
+	}
+	byAddress := map[lang.Address]Action{}
+	for i := range actions {
+		a := &actions[i]
+		a.DependsOn = slices.DeleteFunc(slices.Clone(a.DependsOn), func(d lang.Address) bool { return !there[d] })
+		graph.Connect(a.Address, a.DependsOn...)
+		byAddress[a.Address] = *a
+	}
+	order, err := graph.Order()
+	if err != nil {
+		return nil, fmt.Errorf("order the plan: %w", err)
+	}
+	sorted := make([]Action, 0, len(order))
+	for _, address := range order {
+		sorted = append(sorted, byAddress[address])
+	}
+	return sorted, nil
+}
+
+func phase(a Action) int {
+	switch a.Verb {
+	case Delete, Forget:
+		return 1
+	}
+	return 0
+}

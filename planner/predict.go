@@ -1,0 +1,70 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// predict works out by itself what an apply would make of a live object, for want
+// of a server that could be asked: what is declared is merged over it, and what
+// kolla owned and does not declare any more is taken away. Defaults and webhooks
+// are beyond it.
+func predict(live, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	types, err := typedAlike(comparable(live), comparable(manifest))
+	if err != nil {
+		return nil, err
+	}
+	before, wanted := types[0], types[1]
+	fields, err := wanted.ToFieldSet()
+	if err != nil {
+		return nil, fmt.Errorf("list the declared fields: %w", err)
+	}
+	merged, err := before.Merge(wanted)
+	if err != nil {
+		return nil, fmt.Errorf("merge what is declared over what is live: %w", err)
+	}
+	dropped := ownershipOf(live).kolla.Difference(fields)
+	content, ok := merged.RemoveItems(dropped).AsValue().Unstructured().(map[string]any)
+	if !ok {
+		return nil, errors.New("merge what is declared over what is live: the result is no object")
+	}
+	after := (&unstructured.Unstructured{Object: content}).DeepCopy()
+	return after, own(after, fields)
+}
+
+// asApplied is the manifest as if kolla had just applied it, and the server had
+// added nothing.
+func asApplied(manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	types, err := typedAlike(comparable(manifest))
+	if err != nil {
+		return nil, err
+	}
+	fields, err := types[0].ToFieldSet()
+	if err != nil {
+		return nil, fmt.Errorf("list the declared fields: %w", err)
+	}
+	after := manifest.DeepCopy()
+	return after, own(after, fields)
+}
+
+// own writes into an object that kolla owns the fields.
+func own(u *unstructured.Unstructured, fields *fieldpath.Set) error {
+	text, err := fields.ToJSON()
+	if err != nil {
+		return fmt.Errorf("write down who owns the fields: %w", err)
+	}
+	u.SetManagedFields([]metav1.ManagedFieldsEntry{{
+		Manager:    providers.FieldManager,
+		Operation:  metav1.ManagedFieldsOperationApply,
+		APIVersion: u.GetAPIVersion(),
+		FieldsType: "FieldsV1",
+		FieldsV1:   metav1.NewFieldsV1(string(text)),
+	}})
+	return nil
+}

@@ -1,0 +1,150 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// rejection is why a dry run gave no answer.
+type rejection struct {
+	// world: nothing was said about the object; asking again may help.
+	world   bool
+	message string
+	causes  []metav1.StatusCause
+	// immutable are those of the causes that forbid only the change, not the
+	// object.
+	immutable []metav1.StatusCause
+	// noDryRun: the object meets an admission webhook that cannot be asked; why.
+	noDryRun string
+	// taken: something that only one object can have is another's, such as a port.
+	taken bool
+}
+
+var (
+	// unchangeable is how the API server, CRD rules and webhooks word that a field
+	// cannot change. There is no type for it: the reason is Invalid or Forbidden,
+	// as for any wrong value.
+	unchangeable = regexp.MustCompile(`(?i)\bimmutable\b|(may|must|can) ?not (be )?(change|update|modif)|updates to .* (are|is) forbidden`)
+	// noDryRun is how the API server words that a webhook has side effects.
+	noDryRun = regexp.MustCompile(`admission webhook "[^"]*" does not support dry run`)
+)
+
+// classify finds out what an error of a dry run means.
+func classify(err error) rejection {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return rejection{world: true}
+	}
+	answer := status.Status()
+	r := rejection{message: answer.Message, world: passing(answer)}
+	if answer.Details != nil {
+		r.causes = answer.Details.Causes
+	}
+	r.noDryRun = noDryRun.FindString(answer.Message)
+	r.taken = strings.Contains(answer.Message, "already allocated")
+	if answer.Reason != metav1.StatusReasonInvalid {
+		return r
+	}
+	for _, cause := range r.causes {
+		if unchangeable.MatchString(cause.Message) {
+			r.immutable = append(r.immutable, cause)
+		}
+	}
+	return r
+}
+
+// passing reports whether the status is about the server or the connection. A
+// webhook that does not answer is about the object: only objects like it meet it.
+func passing(status metav1.Status) bool {
+	switch status.Code {
+	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		return true
+	case http.StatusInternalServerError:
+		return !strings.Contains(status.Message, "failed calling webhook")
+	}
+	return status.Code < 400 || status.Code > 499
+}
+
+func immutableReasons(causes []metav1.StatusCause) []Reason {
+	var reasons []Reason
+	for _, cause := range causes {
+		reasons = append(reasons, Reason{Kind: ReasonImmutable, Path: cause.Field, Detail: cause.Message})
+	}
+	return reasons
+}
+
+// pathsOf lists the paths of reasons: "spec.selector, spec.serviceName".
+func pathsOf(reasons []Reason) string {
+	var paths []string
+	for _, r := range reasons {
+		path := r.Path
+		if path == "" {
+			path = "it"
+		}
+		paths = append(paths, path)
+	}
+	return strings.Join(paths, ", ")
+}
+
+// problemOf is a problem of a desired object.
+func problemOf(object *providers.Object, summary, detail string) Problem {
+	return Problem{Address: object.Address, Source: object.Source, Summary: summary, Detail: detail}
+}
+
+// refuse names a problem of the subject.
+func (s *subject) refuse(summary, detail string) {
+	s.problems = append(s.problems, problemOf(s.object, summary, detail))
+}
+
+// withdraw takes back what was decided, because of a problem.
+func (s *subject) withdraw(summary, detail string) {
+	s.action.Verb = ""
+	s.refuse(summary, detail)
+}
+
+// reject says what the server has against the object.
+func (s *subject) reject(r rejection) {
+	detail := r.message
+	for _, cause := range r.causes {
+		if !strings.Contains(detail, cause.Message) {
+			detail += fmt.Sprintf("\n%s: %s", cause.Field, cause.Message)
+		}
+	}
+	s.refuse(fmt.Sprintf("the cluster does not accept %s", s.action.Ref), detail)
+}
+
+// holding says what would be lost with an object: what its declaration says, or
+// what every object of its kind holds. Empty: nothing that could not be made again.
+func holding(manifest *unstructured.Unstructured, holds string) string {
+	if holds != "" {
+		return holds
+	}
+	switch manifest.GroupVersionKind().GroupKind() {
+	case providers.NamespaceKind:
+		return "everything in it"
+	case providers.ClaimKind:
+		return "the data on its volume"
+	case definitionKind:
+		return "all objects of the kind that it defines"
+	}
+	return ""
+}
+
+// ownVolumes says what a StatefulSet with claim templates holds. Its deletion
+// leaves the volumes behind, but another one may not take them up again.
+func ownVolumes(manifest *unstructured.Unstructured) string {
+	templates, _, _ := unstructured.NestedSlice(manifest.Object, "spec", "volumeClaimTemplates")
+	if manifest.GroupVersionKind().GroupKind() != statefulSetKind || len(templates) == 0 {
+		return ""
+	}
+	return "volumes of its own for each replica"
+}

@@ -1,0 +1,308 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// target is an object that is to go.
+type target struct {
+	address lang.Address
+	ref     providers.Ref
+	live    *unstructured.Unstructured // nil: gone already
+	uid     string                     // of the object in the state; empty: known by its label only
+	partial bool
+	holds   string // what would be lost, as declared
+}
+
+func (r *record) target(snapshot *providers.Snapshot) target {
+	return target{
+		address: r.address,
+		ref:     r.ref,
+		live:    snapshot.Get(r.ref),
+		uid:     r.UID,
+		partial: r.Partial,
+		holds:   r.Holds,
+	}
+}
+
+func (t target) namespace() bool { return t.ref.GVK.GroupKind() == providers.NamespaceKind }
+
+// remove plans deletions; namespaces last, when it is known what else goes.
+func (p *planning) remove(targets []target, reason ReasonKind) {
+	for _, t := range targets {
+		if !t.namespace() {
+			p.removeOne(t, reason)
+		}
+	}
+	for _, t := range targets {
+		if t.namespace() {
+			p.removeOne(t, reason)
+		}
+	}
+}
+
+// removeOne deletes an object only if state, label and UID agree that it is
+// kolla's, and if nothing is lost by it that the operator did not name.
+func (p *planning) removeOne(t target, reason ReasonKind) {
+	if t.live == nil {
+		p.forget(t, Reason{Kind: ReasonGone})
+		return
+	}
+	if why := p.notOurs(t); why != "" {
+		p.forget(t, Reason{Kind: reason, Detail: why})
+		p.problems = append(p.problems, Problem{
+			Warning: true,
+			Address: t.address,
+			Summary: fmt.Sprintf("%s is left alone: %s", t.ref, why),
+			Detail:  "kolla deletes only what state, label and UID all say is its own. It is dropped from the state.",
+		})
+		return
+	}
+	if why := p.protected(t); why != "" {
+		p.protect(t, why)
+		return
+	}
+	p.actions = append(p.actions, Action{
+		Address:  t.address,
+		Verb:     Delete,
+		Ref:      t.ref,
+		Prior:    providers.Precondition{UID: t.live.GetUID(), ResourceVersion: t.live.GetResourceVersion()},
+		Reasons:  []Reason{{Kind: reason}},
+		Evidence: Evidence{Kind: Recorded},
+	})
+}
+
+func (p *planning) forget(t target, reason Reason) {
+	p.actions = append(p.actions, Action{
+		Address:  t.address,
+		Verb:     Forget,
+		Ref:      t.ref,
+		Reasons:  []Reason{reason},
+		Evidence: Evidence{Kind: Recorded},
+	})
+}
+
+// notOurs says why a live object is not the one that kolla made; empty: it is.
+func (p *planning) notOurs(t target) string {
+	if t.uid != "" && t.uid != string(t.live.GetUID()) {
+		return "it was deleted and made again by somebody else"
+	}
+	label := t.live.GetLabels()[providers.LabelCloud]
+	switch {
+	case t.partial, label == p.Cloud:
+		return ""
+	case label != "":
+		return fmt.Sprintf("it is labelled as an object of cloud %q", label)
+	case t.uid == "":
+		return "it has no label of this cloud, and the state does not know its UID"
+	}
+	return ""
+}
+
+// protected says what would be lost with an object; empty: nothing, or the
+// operator named it.
+func (p *planning) protected(t target) string {
+	if t.partial {
+		return ""
+	}
+	if t.namespace() {
+		if occupants := p.occupants(t.ref.Name); len(occupants) > 0 {
+			return "what is not deleted with it: " + enumerate(occupants, 4)
+		}
+		if p.Destroy {
+			return ""
+		}
+	}
+	holds := holding(t.live, t.holds)
+	if holds == "" || p.mayDelete(t.address) {
+		return ""
+	}
+	return holds
+}
+
+// protect leaves an object in place: a destroy says so, any other plan is not
+// made.
+func (p *planning) protect(t target, holds string) {
+	if p.Destroy {
+		p.kept = append(p.kept, Kept{Address: t.address, Ref: t.ref, Holds: holds})
+		return
+	}
+	detail := fmt.Sprintf("Put its declaration back; or, to delete it with what it holds, plan with -delete-data=%s.", t.address)
+	if t.namespace() && len(p.occupants(t.ref.Name)) > 0 {
+		detail = "Put its declaration back, or delete or move what is in it first."
+	}
+	p.problems = append(p.problems, Problem{
+		Address: t.address,
+		Summary: fmt.Sprintf("%s is no longer declared, and holds %s", t.ref, holds),
+		Detail:  detail,
+	})
+}
+
+// mayDelete reports whether the operator named the object as one that may go.
+func (p *planning) mayDelete(address lang.Address) bool {
+	for _, name := range []string{address.String(), "*"} {
+		if slices.Contains(p.DeleteData, name) {
+			p.named[name] = true
+			return true
+		}
+	}
+	return false
+}
+
+// checkDeleteData warns of names that matched nothing: probably slips.
+func (p *planning) checkDeleteData() {
+	for _, name := range p.DeleteData {
+		if name != "*" && !p.named[name] {
+			p.problems = append(p.problems, Problem{
+				Warning: true,
+				Summary: fmt.Sprintf("-delete-data=%s has no effect", name),
+				Detail:  "No object of that address holds data and would be deleted by this plan.",
+			})
+		}
+	}
+}
+
+// systemNamespaces belong to Kubernetes.
+var systemNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
+
+// occupants lists what is in a namespace and is not deleted by this plan: what is
+// kept, and what is not kolla's. What Kubernetes itself puts into each namespace,
+// and what belongs to another object, does not count.
+func (p *planning) occupants(namespace string) []string {
+	if slices.Contains(systemNamespaces, namespace) {
+		return []string{"what Kubernetes itself needs"}
+	}
+	going := map[providers.Ref]bool{}
+	for _, a := range p.actions {
+		going[a.Ref] = a.Verb == Delete
+	}
+	var occupants []string
+	for _, kind := range contents {
+		for _, u := range p.Snapshot.All(kind) {
+			ref := providers.Ref{GVK: kind, Namespace: u.GetNamespace(), Name: u.GetName()}
+			if ref.Namespace == namespace && !going[ref] && !implicit(u) {
+				occupants = append(occupants, ref.String())
+			}
+		}
+	}
+	slices.Sort(occupants)
+	return occupants
+}
+
+// implicit reports whether an object comes and goes without anybody's doing.
+func implicit(u *unstructured.Unstructured) bool {
+	kind := u.GroupVersionKind().GroupKind()
+	secretType, _, _ := unstructured.NestedString(u.Object, "type")
+	return len(u.GetOwnerReferences()) > 0 ||
+		kind == providers.ConfigMapKind && u.GetName() == "kube-root-ca.crt" ||
+		kind == providers.SecretKind && secretType == string(corev1.SecretTypeServiceAccountToken)
+}
+
+// enumerate lists the first few, and how many more there are.
+func enumerate(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// linkDeletes has each deletion wait for the actions on what depended on it, for
+// the deletion of what is in it (a namespace), of its kind (a definition), or may
+// still use it (a claim).
+func (p *planning) linkDeletes() {
+	acted := map[lang.Address]*Action{}
+	for i := range p.actions {
+		a := &p.actions[i]
+		if a.Verb != None && a.Verb != Forget {
+			acted[a.Address] = a
+		}
+	}
+	dependants := p.dependants()
+	for i := range p.actions {
+		a := &p.actions[i]
+		if a.Verb != Delete {
+			continue
+		}
+		for _, dependant := range dependants[a.Address] {
+			if acted[dependant] != nil {
+				a.DependsOn = append(a.DependsOn, dependant)
+			}
+		}
+		for _, other := range p.actions {
+			if other.Verb == Delete && other.Address != a.Address && p.outlives(a, other) {
+				a.DependsOn = append(a.DependsOn, other.Address)
+			}
+		}
+		slices.SortFunc(a.DependsOn, lang.Address.Compare)
+		a.DependsOn = slices.Compact(a.DependsOn)
+	}
+}
+
+// dependants lists, for each object, what depends on it: as recorded, or, of
+// objects that the state lost, as declared.
+func (p *planning) dependants() map[lang.Address][]lang.Address {
+	dependants := map[lang.Address][]lang.Address{}
+	for _, r := range p.records {
+		for _, text := range r.DependsOn {
+			if on, err := lang.ParseAddress(text); err == nil {
+				dependants[on] = append(dependants[on], r.address)
+			}
+		}
+	}
+	for address, object := range p.desired {
+		if p.recorded[address] == nil {
+			for _, on := range object.DependsOn {
+				dependants[on] = append(dependants[on], address)
+			}
+		}
+	}
+	return dependants
+}
+
+// outlives reports whether a must be deleted after b by what they are.
+func (p *planning) outlives(a *Action, b Action) bool {
+	switch a.Ref.GVK.GroupKind() {
+	case providers.NamespaceKind:
+		return b.Ref.Namespace == a.Ref.Name
+	case providers.ClaimKind:
+		return b.Ref.Namespace == a.Ref.Namespace && runsPods(b.Ref.GVK.GroupKind())
+	case definitionKind:
+		kind, _ := definedKind(p.Snapshot.Get(a.Ref))
+		return b.Ref.GVK.GroupKind() == kind
+	}
+	return false
+}
+
+func runsPods(kind schema.GroupKind) bool {
+	switch kind {
+	case deploymentKind, statefulSetKind, daemonSetKind, providers.JobKind:
+		return true
+	}
+	return false
+}
+
+// warnOrphans names objects that are labelled as this cloud's, and that neither
+// the state nor the configuration knows.
+func (p *planning) warnOrphans() {
+	for _, t := range p.unrecorded() {
+		if p.byRef[t.ref] != (lang.Address{}) || t.live.GetAnnotations()[providers.AnnotationAddress] == "" {
+			continue
+		}
+		p.problems = append(p.problems, Problem{
+			Warning: true,
+			Address: t.address,
+			Summary: fmt.Sprintf("%s is labelled as an object of this cloud, but neither the state nor the configuration knows it", t.ref),
+			Detail:  "It is left alone. If nothing needs it any more, delete it with kubectl.",
+		})
+	}
+}
