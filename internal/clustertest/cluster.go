@@ -1,0 +1,198 @@
+package clustertest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	// binaryVariable names the program that runs local clusters.
+	binaryVariable = "KOLLA_DEVCLUSTER"
+
+	startTimeout = 90 * time.Second
+	stopTimeout  = 30 * time.Second
+)
+
+// Cluster is a cluster for tests.
+type Cluster struct {
+	dir        string // of the local cluster's files
+	kubeconfig string
+	audit      string // path of the audit log; empty when there is none
+
+	// Of a cluster that this process started: the process ends when its standard
+	// input does, so that nothing is left over even if the tests are killed.
+	process *exec.Cmd
+	input   io.Closer
+	ended   chan error
+}
+
+// Start starts a cluster of one node for a test that does harm to it, and stops it
+// when the test ends.
+func Start(t testing.TB) *Cluster {
+	t.Helper()
+	c, err := start("-nodes=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// Kubeconfig is the path of the cluster's kubeconfig.
+func (c *Cluster) Kubeconfig() string { return c.kubeconfig }
+
+// Kubectl runs kubectl against the cluster, fails the test if it fails, and
+// returns what it printed.
+func (c *Cluster) Kubectl(t testing.TB, args ...string) string {
+	t.Helper()
+	return c.run(t, append([]string{"kubectl", "-dir", c.dir, "--kubeconfig", c.kubeconfig}, args...)...)
+}
+
+// Restart kills one component, such as "kube-apiserver", and returns when it runs
+// again.
+func (c *Cluster) Restart(t testing.TB, component string) {
+	t.Helper()
+	c.run(t, "restart", "-dir", c.dir, component)
+}
+
+func (c *Cluster) run(t testing.TB, args ...string) string {
+	t.Helper()
+	binary, err := findBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, complaints bytes.Buffer
+	command := exec.CommandContext(t.Context(), binary, args...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig)
+	command.Stdout, command.Stderr = &out, &complaints
+	if err := command.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s%s", strings.Join(args, " "), err, out.String(), complaints.String())
+	}
+	return out.String()
+}
+
+// start starts a cluster in a temporary directory, and waits until it is ready.
+func start(flags ...string) (*Cluster, error) {
+	binary, err := findBinary()
+	if err != nil {
+		return nil, err
+	}
+	parent, err := os.MkdirTemp("", "kolla-cluster-")
+	if err != nil {
+		return nil, fmt.Errorf("start a local cluster: %w", err)
+	}
+	dir := filepath.Join(parent, "cluster")
+	process := exec.Command(binary, append([]string{"up", "-dir", dir, "-until-eof"}, flags...)...)
+	input, err := process.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start a local cluster: %w", err)
+	}
+	progress, err := process.StderrPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start a local cluster: %w", err)
+	}
+	if err := process.Start(); err != nil {
+		return nil, fmt.Errorf("start a local cluster: %w", err)
+	}
+	c := &Cluster{dir: dir, kubeconfig: filepath.Join(dir, "kubeconfig"), process: process, input: input, ended: make(chan error, 1)}
+	if audit := filepath.Join(dir, "audit.log"); strings.Contains(strings.Join(flags, " "), "-audit") {
+		c.audit = audit
+	}
+	if err := c.awaitReady(progress); err != nil {
+		return nil, errors.Join(err, c.stop())
+	}
+	return c, nil
+}
+
+// awaitReady reads the progress of the cluster until it says that it is ready, and
+// goes on reading so that the cluster never blocks on a full pipe.
+func (c *Cluster) awaitReady(progress io.Reader) error {
+	ready := make(chan struct{})
+	var said []string
+	go func() {
+		lines := bufio.NewScanner(progress)
+		isReady := false
+		for lines.Scan() {
+			switch {
+			case isReady:
+			case strings.HasPrefix(lines.Text(), "cluster ready"):
+				isReady = true
+				close(ready)
+			default:
+				said = append(said, lines.Text())
+			}
+		}
+		c.ended <- c.process.Wait()
+		close(c.ended)
+	}()
+	select {
+	case <-ready:
+		return nil
+	case err := <-c.ended:
+		return fmt.Errorf("the local cluster did not start (%w):\n%s", err, strings.Join(said, "\n"))
+	case <-time.After(startTimeout):
+		return fmt.Errorf("the local cluster is not ready after %s; its logs are in %s", startTimeout, filepath.Join(c.dir, "logs"))
+	}
+}
+
+// stop ends a cluster that this process started, and removes its files.
+func (c *Cluster) stop() error {
+	if c.process == nil {
+		return nil
+	}
+	c.input.Close()
+	select {
+	case <-c.ended:
+	case <-time.After(stopTimeout):
+		return errors.Join(fmt.Errorf("the local cluster did not stop within %s", stopTimeout), c.process.Process.Kill())
+	}
+	if err := os.RemoveAll(filepath.Dir(c.dir)); err != nil {
+		return fmt.Errorf("remove the local cluster: %w", err)
+	}
+	return nil
+}
+
+// findBinary finds the program that runs local clusters.
+func findBinary() (string, error) {
+	if path := os.Getenv(binaryVariable); path != "" {
+		return path, nil
+	}
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(root, "bin", "kolla-devcluster")
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("there is no %s: build the local cluster first: make devcluster", path)
+	}
+	return path, nil
+}
+
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the module: %w", err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if filepath.Dir(dir) == dir {
+			return "", errors.New("find the module: there is no go.mod above the working directory")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
