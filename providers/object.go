@@ -26,11 +26,11 @@ const (
 	// AnnotationAddress holds the object's address, so that a lost state can be
 	// rebuilt from the cluster.
 	AnnotationAddress = "kolla.openstack.org/address"
-	// AnnotationRevision is on generated Secrets: a name for their present values
-	// that says nothing about them. Whatever is derived from the values carries it
-	// in its own name.
+	// AnnotationRevision is on Secrets that others are derived from: a name for
+	// their present values that says nothing about them. Whatever is derived from
+	// the values carries it in its own name.
 	AnnotationRevision = "kolla.openstack.org/revision"
-	// AnnotationChecksum is on generated Secrets: tells whether somebody replaced
+	// AnnotationChecksum is on the same Secrets: it tells whether somebody replaced
 	// the values since the revision was given.
 	AnnotationChecksum = "kolla.openstack.org/checksum"
 )

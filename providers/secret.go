@@ -67,9 +67,9 @@ func (o *Object) Resolve(live Values, generate bool) (manifest *unstructured.Uns
 	if err := unstructured.SetNestedMap(manifest.Object, data, "data"); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", o.Ref(), err)
 	}
-	if o.Generated() && len(pending) == 0 {
-		annotations := manifest.GetAnnotations()
-		annotations[AnnotationChecksum] = checksum(annotations[AnnotationRevision], values)
+	annotations := manifest.GetAnnotations()
+	if revision := annotations[AnnotationRevision]; revision != "" && len(pending) == 0 {
+		annotations[AnnotationChecksum] = checksum(revision, values)
 		manifest.SetAnnotations(annotations)
 	}
 	return manifest, pending, nil
@@ -157,13 +157,19 @@ func password(length int) ([]byte, error) {
 	return out, nil
 }
 
-// RevisionOf names the present values of a live generated Secret without saying
-// anything about them: the recorded revision, or, when somebody replaced the
-// values since it was recorded, a new one.
-func RevisionOf(secret *unstructured.Unstructured) string {
+// RevisionOf names the values of a live Secret without saying anything about
+// them: the recorded revision, or, when somebody replaced the values since it was
+// recorded, a new one. For values that are given rather than generated, given
+// holds them, and the revision is a new one too when they differ from the live.
+func RevisionOf(secret *unstructured.Unstructured, given map[string]string) string {
 	annotations := secret.GetAnnotations()
 	revision := annotations[AnnotationRevision]
-	if revision != "" && annotations[AnnotationChecksum] == checksum(revision, ValuesOf(secret)) {
+	live := ValuesOf(secret)
+	same := revision != "" && annotations[AnnotationChecksum] == checksum(revision, live)
+	for key, value := range given {
+		same = same && string(live[key]) == value
+	}
+	if same {
 		return revision
 	}
 	return Hash(secret.GetName(), string(secret.GetUID()), secret.GetResourceVersion())

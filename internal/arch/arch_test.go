@@ -1,0 +1,110 @@
+// Package arch holds the rule of which package may import which. The rule is the
+// table in ARCHITECTURE.md.
+package arch_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "kolla.openstack.org/kolla"
+
+// allowed lists, for every package, which of ours it may import.
+var allowed = map[string][]string{
+	"cmd/kolla":            {"internal/cli"},
+	"lang":                 {"internal/dag"},
+	"providers":            {"lang"},
+	"providers/openstack":  {"providers", "lang"},
+	"providers/kubernetes": {"providers"},
+	"state":                {},
+	"planner":              {"lang", "providers", "state", "internal/dag"},
+	"examples":             {},
+	"internal/executor":    {"planner", "providers", "state", "internal/dag", "lang"},
+	"internal/dag":         {},
+	"internal/view":        {"planner", "lang", "providers"},
+	"internal/cli": {
+		"lang", "providers", "providers/openstack", "providers/kubernetes", "state", "planner",
+		"examples", "internal/executor", "internal/view",
+	},
+	"internal/clustertest": {},
+	"internal/arch":        {},
+}
+
+// heavy are modules that kolla's own must not pull in.
+var heavy = []string{"k8s.io/kubernetes", "k8s.io/apiserver", "sigs.k8s.io/controller-runtime", "helm.sh/helm"}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		may, known := allowed[name]
+		if !known {
+			t.Errorf("package %s is not in the table: decide what it may import", name)
+			continue
+		}
+		for _, path := range p.Imports {
+			ours, ok := strings.CutPrefix(path, module+"/")
+			if ok && !slices.Contains(may, ours) {
+				t.Errorf("%s imports %s; it may import only %v of ours", name, ours, may)
+			}
+		}
+		for _, path := range p.Deps {
+			for _, h := range heavy {
+				if path == h || strings.HasPrefix(path, h+"/") {
+					t.Errorf("%s depends on %s, which is too heavy for it", name, path)
+				}
+			}
+		}
+	}
+}
+
+// TestOneDoorToTheCluster holds that only providers/kubernetes speaks to a cluster.
+func TestOneDoorToTheCluster(t *testing.T) {
+	doors := []string{"k8s.io/client-go/dynamic", "k8s.io/client-go/kubernetes", "k8s.io/client-go/rest"}
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		if name == "providers/kubernetes" || name == "internal/clustertest" {
+			continue
+		}
+		for _, path := range p.Imports {
+			if slices.Contains(doors, path) {
+				t.Errorf("%s imports %s; only providers/kubernetes talks to a cluster", name, path)
+			}
+		}
+	}
+}
+
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	output, err := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", module+"/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []goPackage
+	decoder := json.NewDecoder(strings.NewReader(string(output)))
+	for {
+		var p goPackage
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("read go list: %v", err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < len(allowed) {
+		t.Errorf("found %d packages, the table has %d: remove what is gone", len(all), len(allowed))
+	}
+	return all
+}

@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+func applyCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:      "apply",
+		Usage:     "Carry out a plan",
+		ArgsUsage: "[PLANFILE]",
+		Description: `
+Makes a plan, shows it, asks, and carries it out in dependency order, waiting until
+each thing is ready. With a plan file it carries out exactly that plan, without
+asking, or refuses when the cluster or the state is no longer what was planned
+against.
+
+Interrupted once (Ctrl-C), it finishes what it is writing and stops; run it again
+to go on. It goes on as well after it was killed.`,
+		Flags: append(append(planFlags(), applyFlags()...)),
+		Action: func(c *cli.Context) error {
+			if err := atMost(c, 1); err != nil {
+				return err
+			}
+			w := newWorkspace(s, c)
+			if file := c.Args().First(); file != "" {
+				return runSavedPlan(w, file)
+			}
+			return runApply(w, false)
+		},
+	}
+}
+
+func destroyCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:  "destroy",
+		Usage: "Take the cloud down; data stays unless it is named",
+		Description: `
+Deletes what kolla made, in reverse dependency order. What holds data (volumes,
+generated secrets, and the namespace that they are in) stays, unless -delete-data
+names it by the address that the plan shows; -delete-data='*' names all of it.
+Labels of nodes are given back.`,
+		Flags: append(append(planFlags(), applyFlags()...), deleteDataFlag()),
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			return runApply(newWorkspace(s, c), true)
+		},
+	}
+}
+
+// runApply plans, asks, and carries out.
+func runApply(w *workspace, destroy bool) error {
+	ctx := w.flags.Context
+	if err := w.loadConfig(); err != nil {
+		return err
+	}
+	if err := w.connect(ctx); err != nil {
+		return err
+	}
+	return w.locked(ctx, "apply", func(session *state.Session) error {
+		plan, err := w.makePlan(ctx, session.State(), destroy)
+		if err != nil {
+			return err
+		}
+		if err := w.showPlan(plan); err != nil || plan.Empty() {
+			return err
+		}
+		if !w.flags.Bool("auto-approve") {
+			question := "\nDo you want kolla to do this?"
+			if destroy {
+				question = fmt.Sprintf("\nDo you really want to destroy cloud %q?", plan.Cloud)
+			}
+			if err := w.approve(question); err != nil {
+				return err
+			}
+		}
+		return w.carryOut(ctx, session, plan)
+	})
+}
+
+// runSavedPlan carries out a plan from a file. The comparison is made once more:
+// only when it says the same as the file is anything written.
+func runSavedPlan(w *workspace, file string) error {
+	ctx := w.flags.Context
+	for _, name := range []string{"var", "var-file", "adopt", "force-conflicts"} {
+		if w.flags.IsSet(name) {
+			return &failure{"A saved plan takes no plan options", fmt.Sprintf("What -%s decides was decided when %s was made.", name, file)}
+		}
+	}
+	saved, err := planner.Load(file)
+	if err != nil {
+		return err
+	}
+	if err := w.connect(ctx); err != nil {
+		return err
+	}
+	if w.cluster.UID != saved.Cluster.UID {
+		return &failure{"The plan is for another cluster", fmt.Sprintf("%s was made for the cluster at %s, this is the one at %s.", file, saved.Cluster.Server, w.cluster.Server)}
+	}
+	return w.locked(ctx, "apply", func(session *state.Session) error {
+		fresh, err := w.remake(ctx, session.State(), saved)
+		if err != nil {
+			return err
+		}
+		if moved := planner.Moved(saved, fresh); len(moved) > 0 {
+			w.printer.Problems(moved)
+			return exitCode(exitError)
+		}
+		return w.carryOut(ctx, session, fresh)
+	})
+}
+
+// remake compares the objects of a saved plan with the cluster as it is now.
+func (w *workspace) remake(ctx context.Context, st *state.State, saved *planner.Plan) (*planner.Plan, error) {
+	var objects []providers.Object
+	for _, action := range saved.Actions {
+		if action.Object != nil {
+			objects = append(objects, *action.Object)
+		}
+	}
+	fresh, err := w.compare(ctx, planner.Input{
+		Cloud:     saved.Cloud,
+		Namespace: saved.Namespace,
+		Digest:    saved.Config,
+		Objects:   objects,
+		Snapshot:  providers.NewSnapshot(w.client),
+		State:     st,
+		Destroy:   saved.Destroy,
+	}, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	fresh.ID, fresh.State = saved.ID, saved.State
+	return fresh, nil
+}
+
+// locked runs work while holding the lock of the state, and saves the state.
+func (w *workspace) locked(ctx context.Context, operation string, work func(*state.Session) error) error {
+	if _, err := w.openState(); err != nil {
+		return err
+	}
+	session, err := w.store.Lock(ctx, state.LockInfo{Operation: operation, Version: Version}, w.flags.Duration("lock-timeout"))
+	if err != nil {
+		return err
+	}
+	if last := session.Abandoned(); last != nil {
+		w.printer.Warn("The last "+last.Operation+" did not end",
+			fmt.Sprintf("It was started by %s at %s and was killed, or its machine was. What it wrote is known; this run carries on from there.",
+				last.Who, last.Created.Local().Format("2006-01-02 15:04")))
+	}
+	err = w.checkState(session.State())
+	if err == nil {
+		err = work(session)
+	}
+	return errors.Join(err, session.Close())
+}
+
+// carryOut executes a plan and says how it went.
+func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *planner.Plan) error {
+	err := session.Begin(state.Run{
+		Tool:    Version,
+		Cloud:   plan.Cloud,
+		Cluster: state.Cluster{UID: w.cluster.UID, Server: w.cluster.Server},
+		Plan:    plan.ID,
+		Lineage: plan.State.Lineage,
+		Serial:  plan.State.Serial,
+	})
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	progress := w.printer.Progress(plan)
+	result, err := executor.Apply(ctx, plan, executor.Options{
+		Parallelism: w.flags.Int("parallelism"),
+		Reader:      w.client,
+		Writer:      w.client.Writer(),
+		Session:     session,
+		Observe:     progress.Observe,
+		Timeout:     w.flags.Duration("timeout"),
+	})
+	progress.Close()
+	if result != nil {
+		if printErr := w.printer.Applied(applied(plan, result, time.Since(start))); printErr != nil {
+			return errors.Join(err, printErr)
+		}
+		if !result.Complete() {
+			return errors.Join(err, exitCode(exitError))
+		}
+	}
+	return err
+}
+
+// applied says how an apply went, in the words of the view.
+func applied(plan *planner.Plan, result *executor.Result, took time.Duration) view.Applied {
+	a := view.Applied{Destroy: plan.Destroy, Interrupted: result.Interrupted, Took: took}
+	done := planner.Plan{}
+	for _, action := range result.Applied {
+		done.Actions = append(done.Actions, *action)
+	}
+	counts := done.Counts()
+	a.Added, a.Changed, a.Destroyed = counts.Add, counts.Change, counts.Destroy
+	a.Imported, a.Forgotten = counts.Import, counts.Forget
+	for _, f := range result.Failed {
+		row := view.Failed{Address: f.Action.Address, Reason: f.Err.Error(), After: f.Took}
+		if f.Action.Object != nil {
+			row.Source = f.Action.Object.Source
+		}
+		var notReady *providers.NotReadyError
+		if errors.As(f.Err, &notReady) {
+			row.Reason, row.Detail = notReady.Reason, notReady.Detail
+		}
+		a.Failed = append(a.Failed, row)
+	}
+	for _, s := range result.Skipped {
+		a.Skipped = append(a.Skipped, view.Skipped{Address: s.Action.Address, Because: s.Because})
+	}
+	return a
+}

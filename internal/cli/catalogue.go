@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers/openstack"
+)
+
+func catalogueCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:      "catalogue",
+		Usage:     "List the services that kolla knows, or show one",
+		ArgsUsage: "[NAME]",
+		Description: `
+With a name it prints the definition, in the words that a definition of your own
+would use: copy it into a configuration to change what overrides cannot.`,
+		Action: func(c *cli.Context) error {
+			if err := atMost(c, 1); err != nil {
+				return err
+			}
+			definitions, diags := lang.Catalogue(openstack.Catalogue())
+			if diags.HasErrors() {
+				return fmt.Errorf("read the catalogue: %w", diags)
+			}
+			if name := c.Args().First(); name != "" {
+				return showDefinition(s, name, definitions)
+			}
+			table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
+			fmt.Fprintln(table, "NAME\tPORTS\tNEEDS\tDESCRIPTION")
+			for _, d := range definitions {
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", d.Name, ports(d), strings.Join(d.Needs, ", "), d.Description)
+			}
+			return table.Flush()
+		},
+	}
+}
+
+func ports(d lang.DefinitionInfo) string {
+	var out []string
+	for _, p := range d.Ports {
+		out = append(out, fmt.Sprint(p.Number))
+	}
+	return strings.Join(out, ", ")
+}
+
+func showDefinition(s streams, name string, definitions []lang.DefinitionInfo) error {
+	var names []string
+	for _, d := range definitions {
+		if d.Name == name {
+			_, err := s.out.Write(d.Source)
+			return err
+		}
+		names = append(names, d.Name)
+	}
+	return &failure{fmt.Sprintf("No service %q in the catalogue", name), didYouMean(name, names) + "`kolla catalogue` lists them."}
+}
+
+// didYouMean is a sentence with the near miss, and a space after it, or nothing.
+func didYouMean(given string, known []string) string {
+	if text := lang.DidYouMean(given, known); text != "" {
+		return strings.TrimSpace(text) + " "
+	}
+	return ""
+}

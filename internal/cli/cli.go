@@ -1,0 +1,163 @@
+// Package cli is kolla's command line: one file a command. It is the only place
+// that joins all the parts.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/view"
+)
+
+// Exit codes, as Terraform has them.
+const (
+	exitError     = 1
+	exitChanges   = 2 // plan -detailed-exitcode: there is something to do
+	exitUnchecked = 3 // fmt -check: a file is not in canonical form
+)
+
+// exitCode is an error that was reported already, or that is no error but a
+// result; all that is left is to exit with it.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+// failure is an error with advice for the operator.
+type failure struct {
+	summary string
+	detail  string
+}
+
+func (f *failure) Error() string { return f.summary + ": " + f.detail }
+
+// streams is where a command reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// printer renders for the streams; every command with -no-color makes its own.
+func (s streams) printer(c *cli.Context) *view.Printer {
+	return view.New(s.out, s.err, c.Bool("no-color"))
+}
+
+// Run runs the command line and returns the exit code of the process.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s := streams{in: stdin, out: stdout, err: stderr}
+	err := newApp(s).RunContext(ctx, args)
+	var code exitCode
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	}
+	report(view.New(stdout, stderr, false), err)
+	return exitError
+}
+
+// newApp makes the command tree. Nothing in it is global.
+func newApp(s streams) *cli.App {
+	app := &cli.App{
+		Name:                      "kolla",
+		HideVersion:               true,
+		EnableBashCompletion:      true,
+		DisableSliceFlagSeparator: true,
+		CustomAppHelpTemplate:     appHelp,
+		Reader:                    s.in,
+		Writer:                    s.out,
+		ErrWriter:                 s.err,
+		ExitErrHandler:            func(*cli.Context, error) {}, // Run reports and exits
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "chdir", Usage: "work in `DIR` instead of the current directory"},
+		},
+		Before: func(c *cli.Context) error {
+			if dir := c.String("chdir"); dir != "" {
+				if err := os.Chdir(dir); err != nil {
+					return &failure{"Cannot change directory", err.Error()}
+				}
+			}
+			return nil
+		},
+		OnUsageError: usageError,
+		Action: func(c *cli.Context) error {
+			if name := c.Args().First(); name != "" {
+				return unknownCommand(c.App, name)
+			}
+			return cli.ShowAppHelp(c)
+		},
+		Commands: []*cli.Command{
+			initCommand(s), validateCommand(s), planCommand(s), applyCommand(s), destroyCommand(s),
+			fmtCommand(s), renderCommand(s), showCommand(s), stateCommand(s), forceUnlockCommand(s),
+			catalogueCommand(s), completionCommand(s), versionCommand(s),
+		},
+	}
+	for _, command := range app.Commands {
+		finish(app.Name, command)
+	}
+	return app
+}
+
+// finish gives a command what all of them have in common.
+func finish(path string, command *cli.Command) {
+	path += " " + command.Name
+	command.CustomHelpTemplate = commandHelp(path, command)
+	command.OnUsageError = usageError
+	command.HideHelpCommand = true
+	for _, sub := range command.Subcommands {
+		finish(path, sub)
+	}
+	if len(command.Subcommands) == 0 {
+		return
+	}
+	command.Action = func(c *cli.Context) error {
+		if name := c.Args().First(); name != "" {
+			return &failure{fmt.Sprintf("No command %q", path+" "+name), fmt.Sprintf("`%s -help` lists the ones there are.", path)}
+		}
+		return cli.ShowSubcommandHelp(c)
+	}
+}
+
+func unknownCommand(app *cli.App, name string) error {
+	var names []string
+	for _, command := range app.Commands {
+		names = append(names, command.Name)
+	}
+	return &failure{fmt.Sprintf("No command %q", name), didYouMean(name, names) + "`kolla -help` lists the ones there are."}
+}
+
+func usageError(c *cli.Context, err error, _ bool) error {
+	command := "kolla"
+	if c.Command != nil && c.Command.Name != "" && c.Command.Name != "kolla" {
+		command = "kolla " + c.Command.Name
+	}
+	return &failure{"Wrong options", fmt.Sprintf("%s. `%s -help` lists the ones there are.", sentence(err.Error()), command)}
+}
+
+// sentence makes an error text start like a sentence.
+func sentence(text string) string {
+	if text == "" {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// noArguments refuses arguments, among them flags that come after one.
+func noArguments(c *cli.Context) error { return atMost(c, 0) }
+
+func atMost(c *cli.Context, n int) error {
+	if c.NArg() <= n {
+		return nil
+	}
+	extra := c.Args().Get(n)
+	if strings.HasPrefix(extra, "-") {
+		return &failure{"Options come first", fmt.Sprintf("Put %s before the other arguments: kolla %s %s ...", extra, c.Command.Name, extra)}
+	}
+	return &failure{"Too many arguments", fmt.Sprintf("Did not expect %q. See `kolla %s -help`.", extra, c.Command.Name)}
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Options that several commands share. They come from functions: a flag holds
+// state, so that no two commands can have the same one.
+
+func noColorFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "no-color", Usage: "print without colours"}
+}
+
+func variableFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "var", Usage: "set a variable, `NAME=VALUE`; may be repeated"},
+		&cli.StringSliceFlag{Name: "var-file", Usage: "read variables from `FILE`; may be repeated"},
+		&cli.BoolFlag{Name: "input", Value: true, Usage: "ask for missing variables on a terminal; -input=false never asks"},
+	}
+}
+
+func clusterFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "kubeconfig", Usage: "`FILE` that says where the cluster is (default as kubectl: $KUBECONFIG, ~/.kube/config)"},
+		&cli.StringFlag{Name: "context", Usage: "`NAME` of the context in that file (default the current one)"},
+	}
+}
+
+func stateFlag() cli.Flag {
+	return &cli.StringFlag{Name: "state", Value: defaultState, Usage: "the state `FILE`"}
+}
+
+func lockFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.DurationFlag{Name: "lock-timeout", Usage: "wait up to `DURATION` for another kolla to release the state"},
+	}
+}
+
+// planFlags are the options of whatever makes a plan.
+func planFlags() []cli.Flag {
+	return append(append(variableFlags(), clusterFlags()...),
+		stateFlag(),
+		&cli.BoolFlag{Name: "adopt", Usage: "take over objects that exist and were not made by kolla"},
+		&cli.BoolFlag{Name: "force-conflicts", Usage: "take over fields that other field managers own"},
+		&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created"},
+		&cli.BoolFlag{Name: "compact", Usage: "show one line an object"},
+		parallelismFlag(),
+		noColorFlag())
+}
+
+func parallelismFlag() cli.Flag {
+	return &cli.IntFlag{Name: "parallelism", Value: 10, Usage: "do up to `N` things at once"}
+}
+
+// applyFlags are the options of whatever changes the cluster.
+func applyFlags() []cli.Flag {
+	return append(lockFlags(),
+		&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask before changing anything"},
+		&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "wait up to `DURATION` for each object to become ready"})
+}
+
+func deleteDataFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "delete-data", Usage: "also delete the data-bearing object with this `ADDRESS`; '*' means all; may be repeated"}
+}

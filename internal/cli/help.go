@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// appHelp is what `kolla` alone prints.
+const appHelp = `kolla: OpenStack on Kubernetes. Plan it, apply it, keep it.
+
+Usage: kolla [-chdir=DIR] COMMAND [options]
+
+The usual way:
+  init         Write a starter cloud to edit
+  validate     Check the configuration, without a cluster
+  plan         Show what would change in the cluster, and why
+  apply        Make it so
+  destroy      Take the cloud down; data stays unless it is named
+
+Also:
+  fmt          Bring configuration files into canonical form
+  render       Print the Kubernetes objects of the cloud as YAML
+  show         Show the state, or a saved plan
+  state        Look into the state
+  force-unlock Release a lock that its holder left behind
+  catalogue    List the services that kolla knows, or show one
+  completion   Print a completion script for a shell
+  version      Print the version
+
+"kolla COMMAND -help" explains a command.
+A configuration is all *.hcl files of a directory. The cluster is the one that
+kubectl would use; -kubeconfig and -context choose another.
+`
+
+// commandHelp writes the help of one command. It is finished text: the library's
+// templates have nothing left to fill in.
+func commandHelp(path string, command *cli.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\nUsage: %s", command.Usage, path)
+	if len(command.Subcommands) > 0 {
+		b.WriteString(" COMMAND [options]\n\nCommands:\n")
+		for _, sub := range command.Subcommands {
+			fmt.Fprintf(&b, "  %-12s %s\n", sub.Name, sub.Usage)
+		}
+		return b.String()
+	}
+	if len(command.Flags) > 0 {
+		b.WriteString(" [options]")
+	}
+	if command.ArgsUsage != "" {
+		b.WriteString(" " + command.ArgsUsage)
+	}
+	b.WriteString("\n")
+	if command.Description != "" {
+		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(command.Description))
+	}
+	if len(command.Flags) > 0 {
+		b.WriteString("\nOptions:\n")
+	}
+	for _, flag := range command.Flags {
+		b.WriteString(optionHelp(flag))
+	}
+	return b.String()
+}
+
+// optionHelp writes one option with one dash, as Terraform has them; two work as
+// well. The word in back quotes in its usage names the value.
+func optionHelp(flag cli.Flag) string {
+	documented, ok := flag.(cli.DocGenerationFlag)
+	if !ok {
+		return ""
+	}
+	usage := documented.GetUsage()
+	name := "-" + flag.Names()[0]
+	if documented.TakesValue() {
+		value := "VALUE"
+		if before, rest, found := strings.Cut(usage, "`"); found {
+			var after string
+			value, after, _ = strings.Cut(rest, "`")
+			usage = before + value + after
+		}
+		name += "=" + value
+	}
+	if text := documented.GetDefaultText(); text != "" && documented.TakesValue() && text != `""` {
+		usage += " (default " + text + ")"
+	}
+	const column = 26
+	if len(name) > column-2 {
+		return fmt.Sprintf("  %s\n%*s%s\n", name, column+2, "", usage)
+	}
+	return fmt.Sprintf("  %-*s%s\n", column, name, usage)
+}

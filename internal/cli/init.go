@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/examples"
+)
+
+func initCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:  "init",
+		Usage: "Write a starter cloud to edit",
+		Description: `
+Writes the files of a small cloud, with comments, into the current directory.
+Nothing that exists is overwritten.
+
+  all-in-one   one node with every role
+  multinode    three control nodes, two compute nodes, one address for the outside`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "from", Value: "all-in-one", Usage: "`STARTER`: all-in-one or multinode"},
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			written, err := writeStarter(c.String("from"))
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(s.out, "Wrote %s.\n\nName your nodes and your address in there, then:\n\n  kolla validate\n  kolla plan\n", strings.Join(written, ", "))
+			return nil
+		},
+	}
+}
+
+// writeStarter copies an example into the current directory.
+func writeStarter(name string) ([]string, error) {
+	starters, err := fs.ReadDir(examples.Files, ".")
+	if err != nil {
+		return nil, fmt.Errorf("read the starters: %w", err)
+	}
+	var names []string
+	for _, starter := range starters {
+		names = append(names, starter.Name())
+	}
+	starter, err := fs.Sub(examples.Files, name)
+	if _, statErr := fs.Stat(examples.Files, name); err != nil || statErr != nil {
+		return nil, &failure{fmt.Sprintf("No starter %q", name), "The starters are: " + strings.Join(names, ", ") + "."}
+	}
+	if existing, _ := filepath.Glob("*.hcl"); len(existing) > 0 {
+		return nil, &failure{"There is a configuration here already", fmt.Sprintf("This directory holds %s. Run kolla init in an empty one.", strings.Join(existing, ", "))}
+	}
+	var written []string
+	err = fs.WalkDir(starter, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(starter, path)
+		if err != nil {
+			return err
+		}
+		written = append(written, path)
+		return writeNew(path, content)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write the starter: %w", err)
+	}
+	return written, nil
+}
+
+// writeNew writes a file that must not exist yet.
+func writeNew(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err := file.Write(content); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}

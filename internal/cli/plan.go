@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/planner"
+)
+
+func planCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:  "plan",
+		Usage: "Show what would change in the cluster, and why",
+		Description: `
+Compares the configuration with the live cluster, object by object, by asking the
+API server what an apply would do. Changes nothing.
+
+Exit codes: 0 done, 1 error; with -detailed-exitcode 0 nothing to do, 2 changes.`,
+		Flags: append(planFlags(),
+			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for kolla apply FILE"},
+			&cli.BoolFlag{Name: "destroy", Usage: "plan to take the cloud down"},
+			deleteDataFlag(),
+			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there is something to do"}),
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			return runPlan(newWorkspace(s, c))
+		},
+	}
+}
+
+func runPlan(w *workspace) error {
+	ctx := w.flags.Context
+	if err := w.loadConfig(); err != nil {
+		return err
+	}
+	if err := w.connect(ctx); err != nil {
+		return err
+	}
+	st, err := w.openState()
+	if err != nil {
+		return err
+	}
+	plan, err := w.makePlan(ctx, st, w.flags.Bool("destroy"))
+	if err != nil {
+		return err
+	}
+	if err := w.showPlan(plan); err != nil {
+		return err
+	}
+	if out := w.flags.String("out"); out != "" {
+		if err := planner.Save(out, plan); err != nil {
+			return err
+		}
+		fmt.Fprintf(w.out, "\nSaved the plan to %s. To carry out exactly this:\n\n  kolla apply %s\n", out, out)
+	}
+	if w.flags.Bool("detailed-exitcode") && !plan.Empty() {
+		return exitCode(exitChanges)
+	}
+	return nil
+}
+
+func (w *workspace) showPlan(plan *planner.Plan) error {
+	return w.printer.Plan(plan, view.PlanOptions{Full: w.flags.Bool("full"), Compact: w.flags.Bool("compact")})
+}

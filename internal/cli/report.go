@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+	"kolla.openstack.org/kolla/state"
+)
+
+// report prints an error: what went wrong, and how to go on.
+func report(printer *view.Printer, err error) {
+	var f *failure
+	if errors.As(err, &f) {
+		printer.Failure(f.summary, f.detail)
+		return
+	}
+	if summary, ok := stateFailure(err); ok {
+		printer.Failure(summary, sentence(err.Error()))
+		return
+	}
+	if summary, detail, ok := kubernetes.Explain(err); ok {
+		printer.Failure(summary, detail)
+		return
+	}
+	if errors.Is(err, context.Canceled) {
+		printer.Failure("Interrupted", "Nothing more was changed.")
+		return
+	}
+	printer.Failure("Unexpected failure", fmt.Sprintf("%s.", sentence(err.Error())))
+}
+
+// stateFailure is the headline of an error of the state; the error itself says
+// how to go on.
+func stateFailure(err error) (summary string, ok bool) {
+	var (
+		locked  *state.LockedError
+		damaged *state.DamagedError
+		newer   *state.NewerFormatError
+		cluster *state.ClusterError
+		stale   *state.StaleError
+		applied *state.AppliedError
+		lost    *state.LockLostError
+		unlock  *state.UnlockError
+	)
+	switch {
+	case errors.As(err, &locked):
+		return "The state is locked", true
+	case errors.As(err, &damaged):
+		return "The state is damaged", true
+	case errors.As(err, &newer):
+		return "The state is newer than this kolla", true
+	case errors.As(err, &cluster):
+		return "The state is of another cluster", true
+	case errors.As(err, &stale):
+		return "The plan is stale", true
+	case errors.As(err, &applied):
+		return "The plan was applied already", true
+	case errors.As(err, &lost):
+		return "The lock was taken away", true
+	case errors.As(err, &unlock):
+		return "Cannot unlock", true
+	}
+	return "", false
+}

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/state"
+)
+
+func stateCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:  "state",
+		Usage: "Look into the state",
+		Subcommands: []*cli.Command{
+			{
+				Name:      "list",
+				Usage:     "List the addresses of what kolla made",
+				ArgsUsage: "[PREFIX]",
+				Flags:     []cli.Flag{stateFlag()},
+				Action: func(c *cli.Context) error {
+					if err := atMost(c, 1); err != nil {
+						return err
+					}
+					st, err := state.Open(c.String("state")).Read()
+					if err != nil {
+						return err
+					}
+					for _, o := range st.Objects {
+						if strings.HasPrefix(o.Address, c.Args().First()) {
+							fmt.Fprintln(s.out, o.Address)
+						}
+					}
+					return nil
+				},
+			},
+			{
+				Name:      "show",
+				Usage:     "Show what the state knows of one object",
+				ArgsUsage: "ADDRESS",
+				Flags:     []cli.Flag{stateFlag()},
+				Action: func(c *cli.Context) error {
+					if c.NArg() != 1 {
+						return &failure{"Which object?", "kolla state show ADDRESS; `kolla state list` lists the addresses."}
+					}
+					st, err := state.Open(c.String("state")).Read()
+					if err != nil {
+						return err
+					}
+					return showObject(s, st, c.Args().First())
+				},
+			},
+		},
+	}
+}
+
+func showObject(s streams, st *state.State, address string) error {
+	o := st.Find(address)
+	if o == nil {
+		var known []string
+		for _, object := range st.Objects {
+			known = append(known, object.Address)
+		}
+		return &failure{fmt.Sprintf("No object %q in the state", address), didYouMean(address, known) + "`kolla state list` lists the addresses."}
+	}
+	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(table, "%s:\t%s\n", name, value)
+		}
+	}
+	row("Address", o.Address)
+	row("Kind", o.APIVersion+" "+o.Kind)
+	row("Namespace", o.Namespace)
+	row("Name", o.Name)
+	row("UID", o.UID)
+	row("Version of", o.Family)
+	row("Holds", o.Holds)
+	row("Applied", o.Applied.Local().Format(time.RFC3339))
+	row("Ready", fmt.Sprint(o.Ready))
+	row("Depends on", strings.Join(o.DependsOn, "\n\t"))
+	return table.Flush()
+}
+
+func showCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "Show the state, or a saved plan",
+		ArgsUsage: "[PLANFILE]",
+		Flags: []cli.Flag{
+			stateFlag(),
+			&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created"},
+			&cli.BoolFlag{Name: "compact", Usage: "show one line an object"},
+			noColorFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := atMost(c, 1); err != nil {
+				return err
+			}
+			if file := c.Args().First(); file != "" {
+				plan, err := planner.Load(file)
+				if err != nil {
+					return err
+				}
+				return newWorkspace(s, c).showPlan(plan)
+			}
+			st, err := state.Open(c.String("state")).Read()
+			if err != nil {
+				return err
+			}
+			return showState(s, st)
+		},
+	}
+}
+
+// showState prints the state as a table, block by block.
+func showState(s streams, st *state.State) error {
+	if len(st.Objects) == 0 {
+		fmt.Fprintln(s.out, "The state is empty: nothing was applied yet.")
+		return nil
+	}
+	fmt.Fprintf(s.out, "Cloud %q in the cluster at %s, serial %d.\n", st.Cloud, st.Cluster.Server, st.Serial)
+	block := ""
+	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
+	for _, o := range st.Objects {
+		address, err := lang.ParseAddress(o.Address)
+		if err != nil {
+			return fmt.Errorf("read the state: %w", err)
+		}
+		if address.Block != block {
+			block = address.Block
+			fmt.Fprintf(table, "\n%s\n", block)
+		}
+		ready := ""
+		if !o.Ready {
+			ready = "not seen ready"
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%s\n", o.Kind, o.Name, ready)
+	}
+	return table.Flush()
+}
+
+func forceUnlockCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:      "force-unlock",
+		Usage:     "Release a lock that its holder left behind",
+		ArgsUsage: "ID",
+		Description: `
+A kolla that dies on this machine leaves no lock. This is for a holder on another
+machine, when you are sure that it works no more. The message about the lock says
+the ID.`,
+		Flags: []cli.Flag{stateFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return &failure{"Which lock?", "kolla force-unlock ID; the message about the lock says the ID."}
+			}
+			if err := state.Open(c.String("state")).ForceUnlock(c.Args().First()); err != nil {
+				return err
+			}
+			fmt.Fprintln(s.out, "The lock is released.")
+			return nil
+		},
+	}
+}

@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Version of this build; the Makefile sets it with -ldflags -X.
+var Version = "0.1.0-dev"
+
+func versionCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:  "version",
+		Usage: "Print the version",
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			fmt.Fprintf(s.out, "kolla %s (%s, %s/%s)\n", Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return nil
+		},
+	}
+}

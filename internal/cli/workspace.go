@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/urfave/cli/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+	"kolla.openstack.org/kolla/providers/openstack"
+	"kolla.openstack.org/kolla/state"
+)
+
+// defaultState is the state file of a configuration directory.
+const defaultState = "kolla.state.json"
+
+// workspace is what a command works with: a configuration, a cluster, a state.
+// A command fills what it needs.
+type workspace struct {
+	streams
+	flags   *cli.Context
+	printer *view.Printer
+	config  *lang.Config
+	client  *kubernetes.Client
+	cluster providers.Identity
+	store   *state.Store
+}
+
+func newWorkspace(s streams, c *cli.Context) *workspace {
+	return &workspace{streams: s, flags: c, printer: s.printer(c)}
+}
+
+// loadConfig reads and evaluates the configuration of the current directory.
+func (w *workspace) loadConfig() error {
+	options := lang.Options{
+		Catalogue: openstack.Catalogue(),
+		Vars:      w.flags.StringSlice("var"),
+		VarFiles:  w.flags.StringSlice("var-file"),
+		Environ:   os.Environ(),
+	}
+	if w.flags.Bool("input") && w.interactive() {
+		options.Prompt = w.askVariable
+	}
+	config, diags := lang.Load(".", options)
+	var files map[string]*hcl.File
+	if config != nil {
+		files = config.Files
+	}
+	w.printer.Diagnostics(diags, files)
+	if diags.HasErrors() {
+		return exitCode(exitError)
+	}
+	w.config = config
+	return nil
+}
+
+// connect finds the cluster and asks which one it is.
+func (w *workspace) connect(ctx context.Context) error {
+	client, err := kubernetes.Connect(kubernetes.Options{
+		Kubeconfig: w.flags.String("kubeconfig"),
+		Context:    w.flags.String("context"),
+		UserAgent:  "kolla/" + Version,
+		Warn:       func(text string) { w.printer.Warn("The API server warns", text) },
+	})
+	if err != nil {
+		return err
+	}
+	w.client = client
+	w.cluster, err = client.Identity(ctx)
+	return err
+}
+
+// openState finds the state, and refuses one of another cluster.
+func (w *workspace) openState() (*state.State, error) {
+	w.store = state.Open(w.flags.String("state"))
+	st, err := w.store.Read()
+	if err != nil {
+		return nil, err
+	}
+	return st, w.checkState(st)
+}
+
+// checkState refuses a state that does not belong to this cluster and cloud.
+func (w *workspace) checkState(st *state.State) error {
+	if err := st.CheckCluster(w.cluster.UID, w.cluster.Server); err != nil {
+		return err
+	}
+	if st.Cloud != "" && w.config != nil && st.Cloud != w.config.Cloud.Name {
+		return &failure{
+			"The state is of another cloud",
+			fmt.Sprintf("%s describes cloud %q, the configuration cloud %q. A cloud cannot be renamed: its name is in the labels of its objects. Use another state with -state, or the old name.",
+				w.store.Path(), st.Cloud, w.config.Cloud.Name),
+		}
+	}
+	return nil
+}
+
+// makePlan compares the configuration with the cluster. Warnings are printed;
+// problems are printed and end in an error.
+func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool) (*planner.Plan, error) {
+	start := time.Now()
+	snapshot := providers.NewSnapshot(w.client)
+	err := snapshot.Load(ctx,
+		providers.Scope{GVK: nodeKind},
+		providers.Scope{GVK: secretKind, Namespace: w.config.Cloud.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	var objects []providers.Object
+	if !destroy {
+		var diags hcl.Diagnostics
+		objects, diags = openstack.Render(w.config, w.facts(ctx, snapshot, st))
+		w.printer.Diagnostics(diags, w.config.Files)
+		if diags.HasErrors() {
+			return nil, exitCode(exitError)
+		}
+	}
+	return w.compare(ctx, planner.Input{
+		Cloud:     w.config.Cloud.Name,
+		Namespace: w.config.Cloud.Namespace,
+		Digest:    w.config.Digest,
+		Objects:   objects,
+		Snapshot:  snapshot,
+		State:     st,
+		Destroy:   destroy,
+	}, start)
+}
+
+// compare runs the planner with what all its callers have in common.
+func (w *workspace) compare(ctx context.Context, input planner.Input, start time.Time) (*planner.Plan, error) {
+	input.Tool = Version
+	input.Reader = w.client
+	input.Cluster = w.cluster
+	input.DeleteData = w.flags.StringSlice("delete-data")
+	input.Adopt = w.flags.Bool("adopt")
+	input.ForceConflicts = w.flags.Bool("force-conflicts")
+	input.Parallelism = w.flags.Int("parallelism")
+	input.Now = start
+	plan, problems, err := planner.Make(ctx, input)
+	if err != nil {
+		return nil, err
+	}
+	w.printer.Problems(problems)
+	for _, problem := range problems {
+		if !problem.Warning {
+			return nil, exitCode(exitError)
+		}
+	}
+	plan.Elapsed = time.Since(start)
+	return plan, nil
+}
+
+var (
+	nodeKind   = schema.GroupVersionKind{Version: "v1", Kind: "Node"}
+	secretKind = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+)
+
+// facts is what rendering must know of the live cluster.
+func (w *workspace) facts(ctx context.Context, snapshot *providers.Snapshot, st *state.State) openstack.Facts {
+	return openstack.Facts{
+		Nodes: nodes(snapshot.All(nodeKind)),
+		Revision: func(address lang.Address, namespace, name string, given map[string]string) string {
+			live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
+			if live != nil {
+				return providers.RevisionOf(live, given)
+			}
+			previous := ""
+			if known := st.Find(address.String()); known != nil {
+				previous = known.UID
+			}
+			return providers.FirstRevision(address, previous)
+		},
+		Namespaced: func(kind schema.GroupVersionKind) (bool, bool) {
+			namespaced, err := w.client.Namespaced(ctx, kind)
+			return namespaced, err == nil
+		},
+	}
+}
+
+func nodes(live []*unstructured.Unstructured) []openstack.Node {
+	out := make([]openstack.Node, 0, len(live))
+	for _, u := range live {
+		out = append(out, openstack.Node{Name: u.GetName(), Labels: u.GetLabels()})
+	}
+	return out
+}

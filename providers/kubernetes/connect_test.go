@@ -1,0 +1,315 @@
+package kubernetes_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+)
+
+func TestIdentity(t *testing.T) {
+	client := connect(t)
+	got, err := client.Identity(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid := clustertest.Kubectl(t, "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
+	if got.UID != uid || got.Server != client.Server() || !strings.HasPrefix(got.Version, "v1.") {
+		t.Errorf("identity is %+v, want UID %s, server %s and a version", got, uid, client.Server())
+	}
+	if diff := cmp.Diff(map[string]int{"get": 2}, client.Requests()); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+func TestConnectChoosesKubeconfigAsKubectlDoes(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("clusters: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	missing := filepath.Join(t.TempDir(), "missing")
+	cases := []struct {
+		name        string
+		options     kubernetes.Options
+		environment string
+		summary     string // of the explanation; empty: no error
+		detail      string
+	}{
+		{name: "explicit", options: kubernetes.Options{Kubeconfig: clustertest.Kubeconfig()}, environment: broken},
+		{name: "environment", environment: missing + ":" + clustertest.Kubeconfig()},
+		{name: "none", environment: missing, summary: "no kubeconfig was found", detail: missing},
+		{name: "empty file", environment: empty, summary: "no kubeconfig was found", detail: empty},
+		{name: "explicit file is missing", options: kubernetes.Options{Kubeconfig: missing}, summary: "the kubeconfig " + missing + " cannot be used: no such file", detail: "kubectl config view --kubeconfig " + missing},
+		{name: "broken", options: kubernetes.Options{Kubeconfig: broken}, summary: "the kubeconfig " + broken + " cannot be used", detail: broken},
+		{name: "one of several is broken", environment: clustertest.Kubeconfig() + ":" + broken, summary: "the kubeconfig " + broken + " cannot be used", detail: broken},
+		{name: "unknown context", options: kubernetes.Options{Kubeconfig: clustertest.Kubeconfig(), Context: "prod"}, summary: `the kubeconfig has no context "prod"`, detail: "There are: "},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("KUBECONFIG", c.environment)
+			t.Setenv("KUBERNETES_SERVICE_HOST", "") // not in a pod
+			client, err := kubernetes.Connect(c.options)
+			if c.summary == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := client.Identity(t.Context()); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			explained(t, err, c.summary, c.detail)
+		})
+	}
+}
+
+// explained checks what Explain makes of an error.
+func explained(t *testing.T, err error, summary, detail string) {
+	t.Helper()
+	gotSummary, gotDetail, ok := kubernetes.Explain(err)
+	if !ok {
+		t.Fatalf("there is no explanation of: %v", err)
+	}
+	if !strings.Contains(gotSummary, summary) || strings.Contains(gotSummary, "\n") {
+		t.Errorf("summary is\n%s\nwant one line with\n%s", gotSummary, summary)
+	}
+	if !strings.Contains(gotDetail, detail) {
+		t.Errorf("detail is\n%s\nwant something with\n%s", gotDetail, detail)
+	}
+}
+
+func TestFailuresToConnectAreExplainedSoon(t *testing.T) {
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	silent := silentServer(t)
+	cases := []struct {
+		name    string
+		alter   func(*clientcmdapi.Config, *clientcmdapi.Cluster, *clientcmdapi.AuthInfo)
+		summary string
+		detail  string
+	}{
+		{
+			name: "nothing listens",
+			alter: func(_ *clientcmdapi.Config, cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
+				cluster.Server = "https://" + closedPort(t)
+			},
+			summary: "nothing listens at https://127.0.0.1:",
+			detail:  "The API server is down",
+		},
+		{
+			name: "accepts and says nothing",
+			alter: func(_ *clientcmdapi.Config, cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
+				cluster.Server = "https://" + silent
+			},
+			summary: "does not answer",
+			detail:  "firewall",
+		},
+		{
+			name: "no such name",
+			alter: func(_ *clientcmdapi.Config, cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
+				cluster.Server = "https://kubernetes.invalid:6443"
+			},
+			summary: "the name kubernetes.invalid of the server cannot be resolved",
+		},
+		{
+			name: "other authority",
+			alter: func(_ *clientcmdapi.Config, cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
+				cluster.CertificateAuthority, cluster.CertificateAuthorityData = "", nil
+			},
+			summary: "is signed by an unknown authority",
+			detail:  "certificate-authority-data",
+		},
+		{
+			name: "other name",
+			alter: func(_ *clientcmdapi.Config, cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
+				cluster.TLSServerName = "elsewhere.example.org"
+			},
+			summary: "is for another name",
+			detail:  "tls-server-name",
+		},
+		{
+			name: "not TLS",
+			alter: func(_ *clientcmdapi.Config, cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
+				cluster.Server = strings.Replace(plain.URL, "http:", "https:", 1)
+			},
+			summary: "speaks HTTP, not HTTPS",
+		},
+		{
+			name: "credentials",
+			alter: func(_ *clientcmdapi.Config, _ *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
+				*user = clientcmdapi.AuthInfo{Token: "wrong"}
+			},
+			summary: "the server does not accept the credentials",
+			detail:  "expired",
+		},
+		{
+			name: "credential command",
+			alter: func(_ *clientcmdapi.Config, _ *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
+				*user = clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{
+					APIVersion: "client.authentication.k8s.io/v1", Command: "no-such-login", InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+				}}
+			},
+			summary: "the command that the kubeconfig names for credentials failed",
+			detail:  "no-such-login",
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			client := connectTo(t, alteredKubeconfig(t, c.alter))
+			start := time.Now()
+			_, err := client.Identity(t.Context())
+			explained(t, err, c.summary, c.detail)
+			if took := time.Since(start); took > 11*time.Second {
+				t.Errorf("it took %s to notice", took)
+			}
+		})
+	}
+}
+
+// closedPort is an address where nothing listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// silentServer accepts connections and never answers.
+func silentServer(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	return listener.Addr().String()
+}
+
+func TestPermissionIsExplained(t *testing.T) {
+	namespace := clustertest.Namespace(t)
+	clustertest.Kubectl(t, "-n", namespace, "create", "role", "reader", "--verb=get,list", "--resource=configmaps")
+	clustertest.Kubectl(t, "-n", namespace, "create", "rolebinding", "reader", "--role=reader", "--user=jane")
+	client := connectTo(t, alteredKubeconfig(t, func(_ *clientcmdapi.Config, _ *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
+		user.Impersonate = "jane"
+	}))
+	if _, err := client.List(t.Context(), configMapKind, namespace); err != nil {
+		t.Fatalf("jane may list ConfigMaps here: %v", err)
+	}
+	_, err := client.List(t.Context(), corev1.SchemeGroupVersion.WithKind("Secret"), namespace)
+	var permission *kubernetes.PermissionError
+	if !errors.As(err, &permission) || !apierrors.IsForbidden(err) {
+		t.Fatalf("got %v, want a PermissionError that is still the server's", err)
+	}
+	permission.Err = nil
+	if diff := cmp.Diff(&kubernetes.PermissionError{User: "jane", Verb: "list", Resource: "secrets", Namespace: namespace}, permission); diff != "" {
+		t.Errorf("permission (-want +got):\n%s", diff)
+	}
+	explained(t, err, `user "jane" is not allowed to list secrets in namespace `+namespace, "kubectl auth can-i list secrets -n "+namespace+" --as=jane")
+	_, err = client.List(t.Context(), deploymentKind, "")
+	explained(t, err, `user "jane" is not allowed to list deployments.apps in the whole cluster`, "ClusterRole")
+}
+
+func TestWarningsAreTakenOnce(t *testing.T) {
+	namespace := clustertest.Namespace(t)
+	var got []string
+	client, err := kubernetes.Connect(kubernetes.Options{Kubeconfig: clustertest.Kubeconfig(), Warn: func(text string) { got = append(got, text) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	workload := object(t, namespace, strings.Replace(deployment, "    spec: {", "    spec: {nodeSelector: {beta.kubernetes.io/os: linux}, ", 1))
+	for range 3 {
+		if _, err := client.DryRun(t.Context(), workload, dryRun); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(got) != 1 || !strings.Contains(got[0], "beta.kubernetes.io/os") {
+		t.Errorf("warnings are %q, want one about the label", got)
+	}
+}
+
+func TestThrottledRequestsAreRepeated(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		switch {
+		case asked == 1:
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+		case asked == 2:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case r.URL.Path == "/version":
+			writeJSON(w, `{"gitVersion": "v1.2.3"}`)
+		default:
+			writeJSON(w, `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": "u"}}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	got, err := connectTo(t, kubeconfigOf(t, server.URL)).Identity(t.Context())
+	if err != nil || got.UID != "u" || got.Version != "v1.2.3" {
+		t.Errorf("got %+v and %v after %d requests", got, err, asked)
+	}
+}
+
+func TestNothingIsRepeatedThatCannotPass(t *testing.T) {
+	for _, code := range []int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError} {
+		asked := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked++
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(code)
+			_, _ = w.Write([]byte(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no such field"}`))
+		}))
+		t.Cleanup(server.Close)
+		if _, err := connectTo(t, kubeconfigOf(t, server.URL)).Identity(t.Context()); err == nil || asked != 1 {
+			t.Errorf("%d: error %v after %d requests, want one after the first", code, err, asked)
+		}
+	}
+}
+
+func TestCancellationIsNotUnreachability(t *testing.T) {
+	client := connectTo(t, kubeconfigOf(t, "http://"+silentServer(t)))
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	_, err := client.List(ctx, configMapKind, "default")
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the cancellation", err)
+	}
+}
+
+func writeJSON(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(text))
+}
+
+// kubeconfigOf writes a kubeconfig for a server without credentials.
+func kubeconfigOf(t *testing.T, url string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	text := "{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}], users: [{name: u, user: {token: t}}], clusters: [{name: c, cluster: {server: '" + url + "'}}]}"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
