@@ -1,0 +1,258 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+// visit carries out one action of the plan. Where there is nothing to do and
+// nothing to wait for, nobody is told.
+func (r *run) visit(ctx context.Context, index int) error {
+	action := &r.plan.Actions[index]
+	s := &step{
+		run:     r,
+		action:  action,
+		outcome: &r.outcomes[index],
+		started: time.Now(),
+		waits:   r.waitsFor(index),
+	}
+	quiet := action.Verb == planner.None && !action.Pending && !s.waits
+	if !quiet {
+		r.tell(planner.Event{Action: action, Kind: planner.Started})
+	}
+	err := s.do(ctx)
+	s.outcome.Elapsed = time.Since(s.started)
+	switch {
+	case err == nil:
+		s.outcome.Status = Applied
+		if !quiet {
+			r.tell(planner.Event{Action: action, Kind: planner.Done, Elapsed: s.outcome.Elapsed})
+		}
+		return nil
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		s.outcome.Status, s.outcome.Err = Interrupted, ErrInterrupted
+	default:
+		s.outcome.Status, s.outcome.Err = Failed, err
+	}
+	r.tell(planner.Event{Action: action, Kind: planner.Failed, Elapsed: s.outcome.Elapsed, Err: s.outcome.Err})
+	return s.outcome.Err
+}
+
+// waitsFor reports whether the action's object has to be waited for. A Job that
+// was seen complete is over for good, even if the cluster has cleaned it up since.
+func (r *run) waitsFor(index int) bool {
+	action := &r.plan.Actions[index]
+	switch {
+	case action.Object == nil || becomesReadyAtOnce(action.Object):
+		return false
+	case action.Verb == planner.None && !action.Pending:
+		return r.checked[index] && !action.Object.Run()
+	default:
+		return true
+	}
+}
+
+// step is one action under way.
+type step struct {
+	*run
+	action  *planner.Action
+	outcome *Outcome
+	started time.Time
+	waits   bool // until the object is ready
+}
+
+func (s *step) do(ctx context.Context) error {
+	switch s.action.Verb {
+	case planner.None:
+		return s.confirm(ctx)
+	case planner.Forget:
+		return s.Session.Forget(s.action.Address.String())
+	case planner.Delete:
+		return s.remove(ctx)
+	default:
+		return s.write(ctx)
+	}
+}
+
+// confirm leaves the object as it is, and takes down what the configuration now
+// says of it: its dependencies count when it is deleted one day. An object that
+// the state does not have stays unknown to it.
+func (s *step) confirm(ctx context.Context) error {
+	if s.waits {
+		if err := s.wait(ctx); err != nil {
+			return err
+		}
+	}
+	before, known := s.Session.Object(s.action.Address.String())
+	if !known {
+		return nil
+	}
+	record := recordOf(s.action)
+	if record.UID == "" {
+		record.UID = before.UID
+	}
+	record.Applied = before.Applied
+	record.Ready = before.Ready || s.waits || s.action.Pending
+	return s.Session.Record(record)
+}
+
+// write makes the object what is wanted, and waits until it is ready.
+func (s *step) write(ctx context.Context) error {
+	manifest, err := s.values.resolve(s.action.Object)
+	if err != nil {
+		return err
+	}
+	record := recordOf(s.action)
+	var live *unstructured.Unstructured
+	err = s.journaled(record, func() (err error) {
+		live, err = s.send(ctx, manifest)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.outcome.Written = true
+	s.values.keep(s.action.Object, live)
+	record.UID = string(live.GetUID())
+	record.Applied = time.Now()
+	record.Ready = !s.waits
+	if err := s.Session.Record(record); err != nil || record.Ready {
+		return err
+	}
+	if err := s.wait(ctx); err != nil {
+		return err
+	}
+	record.Ready = true
+	return s.Session.Record(record)
+}
+
+// send applies the manifest, to the object that the plan is about or, for a
+// replacement, in its place.
+func (s *step) send(ctx context.Context, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	precondition := s.action.Prior
+	if s.action.Verb == planner.Replace {
+		if err := s.delete(ctx); err != nil {
+			return nil, err
+		}
+		precondition = providers.Precondition{}
+	}
+	ctx, cancel := outlive(ctx, s.Timeout)
+	defer cancel()
+	return s.apply(ctx, manifest, precondition)
+}
+
+// remove deletes the object. Of one that kolla only owns fields of, it gives
+// these up: an apply that names no field takes away all that were named before.
+func (s *step) remove(ctx context.Context) error {
+	record := recordOf(s.action)
+	known, ok := s.Session.Object(record.Address)
+	err := s.journaled(record, func() error {
+		if !s.action.Partial && !(ok && known.Partial) {
+			return s.delete(ctx)
+		}
+		ctx, cancel := outlive(ctx, s.Timeout)
+		defer cancel()
+		bare := &unstructured.Unstructured{}
+		bare.SetGroupVersionKind(s.action.Ref.GVK)
+		bare.SetNamespace(s.action.Ref.Namespace)
+		bare.SetName(s.action.Ref.Name)
+		_, err := s.Writer.Apply(ctx, bare, providers.ApplyOptions{Precondition: providers.Precondition{UID: s.action.Prior.UID}})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.outcome.Written = true
+	return s.Session.Forget(record.Address)
+}
+
+// delete deletes the live object that the action was planned against. What was
+// written to it since does not matter; that it is the same one does.
+func (s *step) delete(ctx context.Context) error {
+	ctx, cancel := outlive(ctx, s.Timeout)
+	defer cancel()
+	err := s.Writer.Delete(ctx, s.action.Ref, providers.Precondition{UID: s.action.Prior.UID})
+	if err == nil {
+		s.outcome.Written = true
+	}
+	return err
+}
+
+// journaled takes the intent down, and then writes. When it is certain that
+// nothing was written, the intent is taken back.
+func (s *step) journaled(record state.Object, write func() error) error {
+	before, known := s.Session.Object(record.Address)
+	if err := s.Session.Intend(record); err != nil {
+		return err
+	}
+	err := write()
+	switch {
+	case err == nil || s.outcome.Written || !refused(err):
+		return err
+	case known:
+		return errors.Join(err, s.Session.Record(before))
+	default:
+		return errors.Join(err, s.Session.Forget(record.Address))
+	}
+}
+
+// refused reports whether the error is the server's word that it has written
+// nothing. After any other error the object may have been written.
+func refused(err error) bool {
+	var (
+		conflict     *providers.ConflictError
+		precondition *providers.PreconditionError
+		moved        *MovedError
+		status       apierrors.APIStatus
+	)
+	if errors.As(err, &conflict) || errors.As(err, &precondition) || errors.As(err, &moved) {
+		return true
+	}
+	if !errors.As(err, &status) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
+}
+
+// wait waits until the object is ready.
+func (s *step) wait(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	return s.Writer.Wait(ctx, s.action.Ref, func(status string) {
+		s.tell(planner.Event{
+			Action:  s.action,
+			Kind:    planner.Waiting,
+			Elapsed: time.Since(s.started),
+			Status:  status,
+		})
+	})
+}
+
+// outlive returns a context for a write, which is not cut off when ctx ends, but
+// given some grace. It ends after timeout in any case.
+func outlive(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-write.Done():
+		}
+	})
+	return write, func() {
+		stop()
+		cancel()
+	}
+}

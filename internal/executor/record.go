@@ -1,0 +1,65 @@
+package executor
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+// atOnce are the kinds whose objects are ready as soon as they are written.
+var atOnce = map[schema.GroupKind]bool{
+	providers.ConfigMapKind:                                          true,
+	providers.SecretKind:                                             true,
+	providers.NodeKind:                                               true,
+	{Kind: "Service"}:                                                true,
+	{Kind: "ServiceAccount"}:                                         true,
+	{Kind: "LimitRange"}:                                             true,
+	{Kind: "ResourceQuota"}:                                          true,
+	{Group: "rbac.authorization.k8s.io", Kind: "Role"}:               true,
+	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        true,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:        true,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: true,
+	{Group: "policy", Kind: "PodDisruptionBudget"}:                   true,
+	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:              true,
+	{Group: "networking.k8s.io", Kind: "IngressClass"}:               true,
+	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:              true,
+	{Group: "storage.k8s.io", Kind: "StorageClass"}:                  true,
+	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:               true,
+}
+
+// becomesReadyAtOnce reports whether there is nothing to wait for once the object
+// is written. Of an object that kolla owns a few fields of, these count.
+func becomesReadyAtOnce(o *providers.Object) bool {
+	return o.Partial || atOnce[o.Ref().GVK.GroupKind()]
+}
+
+// recordOf is what the state is to know of an action's object, as far as that is
+// known before it is written.
+func recordOf(a *planner.Action) state.Object {
+	apiVersion, kind := a.Ref.GVK.ToAPIVersionAndKind()
+	record := state.Object{
+		Address:    a.Address.String(),
+		APIVersion: apiVersion,
+		Kind:       kind,
+		Namespace:  a.Ref.Namespace,
+		Name:       a.Ref.Name,
+		UID:        string(a.Prior.UID),
+		Partial:    a.Partial,
+	}
+	if a.Object == nil {
+		return record
+	}
+	record.Partial = a.Object.Partial
+	record.Holds = a.Object.Holds
+	record.Desired = a.Object.Digest()
+	if a.Object.Family != (lang.Address{}) {
+		record.Family = a.Object.Family.String()
+	}
+	for _, dependency := range a.Object.DependsOn {
+		record.DependsOn = append(record.DependsOn, dependency.String())
+	}
+	return record
+}

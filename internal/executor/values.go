@@ -1,0 +1,84 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+var secrets = providers.SecretKind.WithVersion("v1")
+
+// values are the values of the Secrets in the cluster: as they were when the apply
+// began, and those that it has written itself.
+type values struct {
+	snapshot *providers.Snapshot
+
+	mu      sync.Mutex
+	written map[providers.Ref]map[string][]byte
+}
+
+// readValues lists the Secrets of the namespaces that values to be written are in
+// or come from; none when no values are to be written.
+func readValues(ctx context.Context, reader providers.Reader, actions []planner.Action) (*values, error) {
+	v := &values{
+		snapshot: providers.NewSnapshot(reader),
+		written:  map[providers.Ref]map[string][]byte{},
+	}
+	var scopes []providers.Scope
+	for i := range actions {
+		a := &actions[i]
+		if !writes(a) || a.Object == nil || len(a.Object.Data) == 0 {
+			continue
+		}
+		scopes = append(scopes, providers.Scope{GVK: secrets, Namespace: a.Ref.Namespace})
+		for _, data := range a.Object.Data {
+			for _, part := range data.Parts {
+				if part.From != nil {
+					scopes = append(scopes, providers.Scope{GVK: secrets, Namespace: part.From.Namespace})
+				}
+			}
+		}
+	}
+	if err := v.snapshot.Load(ctx, scopes...); err != nil {
+		return nil, fmt.Errorf("read the values that secrets have now: %w", err)
+	}
+	return v, nil
+}
+
+// resolve gives the manifest to be sent. Values that there are already are kept.
+func (v *values) resolve(o *providers.Object) (*unstructured.Unstructured, error) {
+	manifest, missing, err := o.Resolve(v.get, true)
+	if err != nil {
+		return nil, err
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%s: the values that %s is made from are not in the cluster", o.Ref(), strings.Join(missing, ", "))
+	}
+	return manifest, nil
+}
+
+func (v *values) get(namespace, name string) map[string][]byte {
+	ref := providers.Ref{GVK: secrets, Namespace: namespace, Name: name}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if written, ok := v.written[ref]; ok {
+		return written
+	}
+	return providers.ValuesOf(v.snapshot.Get(ref))
+}
+
+// keep remembers the values of a Secret that was written.
+func (v *values) keep(o *providers.Object, live *unstructured.Unstructured) {
+	if len(o.Data) == 0 {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.written[o.Ref()] = providers.ValuesOf(live)
+}
