@@ -3,6 +3,7 @@ package clustertest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,8 @@ const (
 
 	startTimeout = 90 * time.Second
 	stopTimeout  = 30 * time.Second
+	// commandTimeout bounds one kubectl, or the restart of a component.
+	commandTimeout = time.Minute
 )
 
 // Cluster is a cluster for tests.
@@ -75,7 +78,10 @@ func (c *Cluster) run(t testing.TB, args ...string) string {
 		t.Fatal(err)
 	}
 	var out, complaints bytes.Buffer
-	command := exec.CommandContext(t.Context(), binary, args...)
+	// Tests clean up with this too, when their own context has ended.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), commandTimeout)
+	defer cancel()
+	command := exec.CommandContext(ctx, binary, args...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig)
 	command.Stdout, command.Stderr = &out, &complaints
 	if err := command.Run(); err != nil {

@@ -89,7 +89,7 @@ func Namespace(t testing.TB) string {
 	t.Cleanup(func() {
 		// The test's own context has ended by now. Nobody waits for the namespace to
 		// be gone: the next test has another.
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
 		if err := namespaces.Delete(ctx, made.Name, metav1.DeleteOptions{}); err != nil {
 			t.Errorf("delete namespace %s: %v", made.Name, err)

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,6 +47,10 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 }
 
 func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	if options.Precondition.UID == "" && options.Precondition.ResourceVersion != "" {
+		// The server would make the object anew if it was gone.
+		return nil, errors.New("a resourceVersion binds a write only together with a UID")
+	}
 	target, err := w.settled(ctx, ref)
 	if err != nil {
 		return nil, err

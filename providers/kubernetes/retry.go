@@ -132,6 +132,9 @@ func (c *Client) describe(err error) error {
 		return err
 	case errors.As(err, &transport):
 		return &UnreachableError{Server: c.server, Err: transport.Err}
+	case strings.Contains(err.Error(), "when reading response body"):
+		// The connection was lost halfway; client-go has no type for this.
+		return &UnreachableError{Server: c.server, Err: errors.Unwrap(err)}
 	case apierrors.IsForbidden(err):
 		return denied(err)
 	}
