@@ -23,12 +23,10 @@ func Detach(ctx context.Context, dir Dir, args []string, progress func(line stri
 	if err := dir.prepare(); err != nil {
 		return err
 	}
-	held, free, err := dir.lock()
+	// The supervisor takes the lock again; here it only makes for a quick error.
+	held, err := dir.take()
 	if err != nil {
 		return err
-	}
-	if !free {
-		return dir.alreadyRunning()
 	}
 	held.Close()
 

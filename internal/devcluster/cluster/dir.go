@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"kolla.openstack.org/kolla/internal/devcluster/components"
 )
@@ -142,6 +143,22 @@ func (d Dir) lock() (held *os.File, ok bool, err error) {
 		return nil, false, fmt.Errorf("lock cluster directory: %w", err)
 	}
 	return file, true, nil
+}
+
+// take locks the directory for a supervisor. Others hold the lock for a moment
+// to see whether there is one, so a held lock means little at first.
+func (d Dir) take() (*os.File, error) {
+	for range 20 {
+		held, ok, err := d.lock()
+		if err != nil || ok {
+			return held, err
+		}
+		if record, err := d.readRecord(); err == nil && record.Supervisor.Alive() {
+			break
+		}
+		time.Sleep(pollInterval)
+	}
+	return nil, d.alreadyRunning()
 }
 
 // rotateLogs puts the logs of the run before aside, so that a log is about one

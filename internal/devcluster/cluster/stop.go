@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
@@ -63,8 +62,9 @@ func Delete(dir Dir) error {
 // Restart kills a component, as a failure would, and waits until the supervisor
 // has started it again and the API server answers.
 func Restart(ctx context.Context, dir Dir, name string) error {
-	if !components.Known(name) {
-		return fmt.Errorf("restart %q: there is no such component; there are %s", name, strings.Join(components.Names(), ", "))
+	name, err := components.FullName(name)
+	if err != nil {
+		return fmt.Errorf("restart: %w", err)
 	}
 	record, err := dir.running()
 	if err != nil {
@@ -78,7 +78,7 @@ func Restart(ctx context.Context, dir Dir, name string) error {
 		return fmt.Errorf("restart %s: %w", name, err)
 	}
 	err = poll(ctx, func(context.Context) error {
-		record, err := dir.running()
+		record, err := dir.readRecord()
 		if err != nil {
 			return err
 		}
@@ -124,6 +124,9 @@ func (d Dir) alreadyRunning() error {
 	record, err := d.awaitRecord()
 	if err != nil {
 		return err
+	}
+	if !record.Supervisor.Alive() {
+		return fmt.Errorf("start cluster: another process is using %s; try again", d)
 	}
 	return fmt.Errorf("start cluster: the one in %s is already running (process %d, %s); stop it with: kolla-devcluster down -dir %s",
 		d, record.Supervisor.PID, record.URL, d)
@@ -192,13 +195,8 @@ func (d Dir) endLeftovers() error {
 	return nil
 }
 
-// CheckKubeconfig explains why there is no kubeconfig to use, if there is none.
-func CheckKubeconfig(dir Dir) error {
-	if _, err := dir.readMarker(); err != nil {
-		return err
-	}
-	if _, err := os.Stat(dir.Kubeconfig()); err != nil {
-		return fmt.Errorf("use cluster in %s: %w; start it with: kolla-devcluster up -dir %s", dir, err, dir)
-	}
-	return nil
+// CheckRunning explains why a cluster cannot be used, if it does not run.
+func CheckRunning(dir Dir) error {
+	_, err := dir.running()
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"sync"
@@ -40,12 +41,9 @@ func Run(ctx context.Context, options Options) error {
 	if err := dir.prepare(); err != nil {
 		return err
 	}
-	held, ok, err := dir.lock()
+	held, err := dir.take()
 	if err != nil {
 		return err
-	}
-	if !ok {
-		return dir.alreadyRunning()
 	}
 	defer held.Close()
 
@@ -58,8 +56,7 @@ func Run(ctx context.Context, options Options) error {
 	cancel()
 	switch {
 	case err == nil:
-		<-ctx.Done()
-		s.Progress("stopping")
+		s.Progress("stopping: " + s.reasonToStop(ctx))
 	case ctx.Err() != nil:
 		s.Progress("stopped while starting")
 		err = nil
@@ -166,6 +163,23 @@ func (s *supervisor) start(ctx context.Context) error {
 		s.Ready()
 	}
 	return nil
+}
+
+// reasonToStop waits for one. A cluster whose directory was removed is of no use
+// to anybody, and could not be stopped in any other way.
+func (s *supervisor) reasonToStop(ctx context.Context) string {
+	ticker := time.NewTicker(2 * time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return "asked to"
+		case <-ticker.C:
+		}
+		if _, err := os.Stat(s.Dir.join(markerFile)); errors.Is(err, fs.ErrNotExist) {
+			return "its directory is gone"
+		}
+	}
 }
 
 // waitFor does a step of the start, which ends early when a component fails.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -111,20 +112,29 @@ func writeStatus(w io.Writer, found cluster.Status) {
 		found.Versions["kubernetes"], found.Versions["etcd"], found.Versions["kwok"])
 }
 
-// kubectl takes only a -dir that comes first; all else is kubectl's.
-func kubectl(_ context.Context, args []string, s streams) error {
+// kubectl takes only a -dir that comes first; all else is kubectl's. Without it
+// the environment has to say which cluster is meant: kubectl's own default may
+// be somebody's real one.
+func kubectl(_ context.Context, args []string, _ streams) error {
 	path, rest, err := leadingDir(args)
 	if err != nil {
 		return err
 	}
-	dir, err := cluster.Abs(path)
-	if err != nil {
-		return usageError("kubectl: %v before kubectl's own arguments", err)
+	kubeconfig := os.Getenv("KUBECONFIG")
+	if path != "" {
+		dir, err := cluster.Abs(path)
+		if err != nil {
+			return usageError("kubectl: %v", err)
+		}
+		if err := cluster.CheckRunning(dir); err != nil {
+			return err
+		}
+		kubeconfig = dir.Kubeconfig()
 	}
-	if err := cluster.CheckKubeconfig(dir); err != nil {
-		return err
+	if kubeconfig == "" {
+		return usageError("kubectl: no cluster given; name its directory with -dir DIR before kubectl's own arguments, or set KUBECONFIG")
 	}
-	components.Kubectl(dir.Kubeconfig(), rest)
+	components.Kubectl(kubeconfig, rest)
 	return nil
 }
 

@@ -67,13 +67,22 @@ func Run(name string, args []string) int {
 	case Scheduler:
 		return runCobra(scheduler.NewSchedulerCommand(), args)
 	default:
-		fmt.Fprintf(os.Stderr, "run component: there is no %q; there are %s\n", name, strings.Join(Names(), ", "))
+		_, err := FullName(name)
+		fmt.Fprintln(os.Stderr, "run component:", err)
 		return 2
 	}
 }
 
-// Known reports whether name is a component.
-func Known(name string) bool { return slices.Contains(Names(), name) }
+// FullName is the name of a component that a user named, perhaps without the
+// kube- in front.
+func FullName(name string) (string, error) {
+	for _, full := range []string{name, "kube-" + name} {
+		if slices.Contains(Names(), full) {
+			return full, nil
+		}
+	}
+	return "", fmt.Errorf("there is no component %q; there are %s", name, strings.Join(Names(), ", "))
+}
 
 // followLifeline ends this process at once when the supervisor is gone: nobody
 // would stop or restart it any more.

@@ -3,12 +3,14 @@ package nodes
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/kwok/pkg/kwok/controllers"
+	"sigs.k8s.io/kwok/pkg/log"
 )
 
 // holder is the name under which the nodes' leases are held. It is the same in
@@ -19,6 +21,8 @@ const holder = "devcluster"
 
 // Simulate plays the kubelets of all nodes until ctx ends.
 func Simulate(ctx context.Context, config *rest.Config) error {
+	// Below this level there is a line for each node every ten seconds.
+	ctx = log.NewContext(ctx, log.NewLogger(os.Stderr, log.LevelWarn))
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("simulate nodes: %w", err)
