@@ -12,29 +12,50 @@ import (
 // heads below each other, and what they have in common once.
 type item struct {
 	heads []line // one an action: "# ADDRESS will be ..."
-	body  []line
+	// own is said about the object alone, below its head; once there are several,
+	// together is said about all of them in its place.
+	own, together line
+	body          []line
 	// create: a plain creation, which is listed with its neighbours.
 	create bool
 	block  string
 	source string
 }
 
+// similar is how many objects with something in common a person counts at a glance.
+const similar = 5
+
 // lines puts heads and body together.
-func (it item) lines() []line { return append(append([]line{}, it.heads...), it.body...) }
+func (it item) lines() []line {
+	out := append([]line{}, it.heads...)
+	own := it.own
+	if len(it.heads) > 1 {
+		own = it.together
+	}
+	if own != nil {
+		out = append(out, own)
+	}
+	if n := len(it.heads); n > similar {
+		out = append(out, comment(fmt.Sprintf("the same in all %d", n)))
+	}
+	return append(out, it.body...)
+}
 
 // fold joins items with the same body into the first of them.
 func fold(items []item) []item {
 	var out []item
 	first := map[string]int{}
 	for _, it := range items {
-		key := plainText(it.body)
-		if at, ok := first[key]; ok && !it.create && !out[at].create {
+		if it.create {
+			out = append(out, it)
+			continue
+		}
+		key := it.together.String() + "\n" + plainText(it.body)
+		if at, ok := first[key]; ok {
 			out[at].heads = append(out[at].heads, it.heads...)
 			continue
 		}
-		if !it.create {
-			first[key] = len(out)
-		}
+		first[key] = len(out)
 		out = append(out, it)
 	}
 	return out
@@ -112,23 +133,23 @@ func heading(items []item) line {
 	return l
 }
 
-// signs are the marks in front of fields, and what they stand for.
-var signs = [][2]string{{"+", "added"}, {"~", "changed"}, {"-", "removed"}}
-
 // legend explains the signs that occur among the items.
 func legend(items []item) []line {
-	used := map[string]bool{}
+	used := map[style]bool{}
 	for _, it := range items {
 		for _, l := range it.body {
-			if sign, _, _ := strings.Cut(strings.TrimLeft(l.String(), " "), " "); sign != "" {
-				used[sign] = true
+			for _, s := range l {
+				used[s.style] = true
 			}
 		}
 	}
 	var parts []string
-	for _, s := range signs {
-		if used[s[0]] {
-			parts = append(parts, s[0]+" "+s[1])
+	for _, sign := range []struct {
+		style style
+		text  string
+	}{{added, "+ added"}, {changed, "~ changed"}, {removed, "- removed"}} {
+		if used[sign.style] {
+			parts = append(parts, sign.text)
 		}
 	}
 	if len(parts) == 0 {
@@ -139,38 +160,55 @@ func legend(items []item) []line {
 
 // item renders one action.
 func (v *planView) item(a *planner.Action) item {
-	it := item{
-		heads:  []line{v.head(a)},
-		block:  a.Address.Block,
-		create: (a.Verb == planner.Create || a.Verb == planner.Run) && a.Supersedes == (lang.Address{}),
-	}
+	it := item{heads: []line{v.head(a)}, block: a.Address.Block, create: fresh(a)}
 	if a.Object != nil {
 		it.source = a.Object.Source
 	}
 	if v.options.Compact {
 		return it
 	}
-	for _, comment := range v.comments(a) {
-		for _, part := range wrap("("+comment+")", max(v.width-4, 40)) {
-			it.body = append(it.body, styled(faint, "  # "+part))
+	if a.Supersedes != (lang.Address{}) {
+		place := "in place of " + a.Supersedes.Name
+		if it.source != "" {
+			place += ", " + it.source
+		}
+		it.own = comment(place)
+		it.together = comment("each in place of its older version")
+	}
+	var telling []string
+	if it.create && !v.options.Full && a.Object != nil && !a.Object.Partial {
+		telling = essence(a.Object, v.width-bodyIndent-2)
+	}
+	for _, c := range v.comments(a) {
+		if c == runsOnce && len(telling) > 0 {
+			continue
+		}
+		for _, part := range wrap(c, max(v.width-6, 40)) {
+			it.body = append(it.body, comment(part))
 		}
 	}
-	f := v.fields(a)
 	switch {
-	case it.create && !v.options.Full && a.Object != nil && !a.Object.Partial:
-		for _, e := range essence(a.Object) {
-			it.body = append(it.body, styled(added, "+").then(text(" "+e)).indent(bodyIndent))
+	case it.create && !v.options.Full:
+		for _, t := range telling {
+			it.body = append(it.body, styled(added, "+").then(text(" "+t)).indent(bodyIndent))
 		}
 	case a.Verb != planner.Delete || a.Partial:
-		it.body = append(it.body, f.render(a.Changes)...)
+		it.body = append(it.body, v.fields(a).render(a.Changes)...)
 	}
 	return it
 }
 
+// fresh reports whether an action makes something that has no predecessor.
+func fresh(a *planner.Action) bool {
+	return (a.Verb == planner.Create || a.Verb == planner.Run) && a.Supersedes == (lang.Address{})
+}
+
+// comment is a remark below the head of an action.
+func comment(s string) line { return styled(faint, "  # ("+s+")") }
+
 // fields is how the changes of an action are rendered.
 func (v *planView) fields(a *planner.Action) fields {
-	f := fields{width: v.width, full: v.options.Full}
-	f.fresh = (a.Verb == planner.Create || a.Verb == planner.Run) && a.Supersedes == (lang.Address{})
+	f := fields{width: v.width, full: v.options.Full, fresh: fresh(a), named: family(a)}
 	switch a.Address.Kind {
 	case "Deployment", "StatefulSet", "DaemonSet", "Job":
 		if !f.full {
@@ -211,6 +249,9 @@ func (v *planView) head(a *planner.Action) line {
 		if a.Partial {
 			return at.then(address, text(" will be updated in-place"))
 		}
+		if hasReason(a, planner.ReasonSuperseded) {
+			return at.then(address, text(" will be destroyed"))
+		}
 		return at.then(address, text(" will be "), styled(danger, "destroyed"))
 	case planner.Adopt:
 		return at.then(address, text(" will be imported"))
@@ -221,25 +262,25 @@ func (v *planView) head(a *planner.Action) line {
 	}
 }
 
+// runsOnce marks jobs, which Terraform has no words for.
+const runsOnce = "a job: runs once"
+
 // comments say why, where the action itself does not, most important first.
 func (v *planView) comments(a *planner.Action) []string {
 	var out []string
-	if a.Supersedes != (lang.Address{}) {
-		out = append(out, "in place of "+a.Supersedes.Name)
-	}
 	if a.Verb == planner.Run {
-		out = append(out, "a job: runs once")
+		out = append(out, runsOnce)
 	}
 	if a.Verb == planner.Delete && a.Partial {
 		out = append(out, "kolla gives up its fields; the object itself stays")
-	}
-	if a.Verb == planner.Adopt {
-		out = append(out, "imported from "+a.Ref.String())
 	}
 	for _, r := range a.Reasons {
 		if c := because(r); c != "" {
 			out = append(out, c)
 		}
+	}
+	if a.Verb == planner.Replace && a.Object != nil && a.Object.Holds != "" {
+		out = append(out, "what it holds is lost: "+a.Object.Holds)
 	}
 	if a.Force {
 		out = append(out, "takes fields from other managers by force")
@@ -269,6 +310,14 @@ func because(r planner.Reason) string {
 	default:
 		return fmt.Sprintf("%s: %s", words, r.Detail)
 	}
+}
+
+// family is the name of an object of which there are versions, without the version.
+func family(a *planner.Action) string {
+	if a.Object == nil {
+		return ""
+	}
+	return a.Object.Family.Name
 }
 
 func hasReason(a *planner.Action, kind planner.ReasonKind) bool {

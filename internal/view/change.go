@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -16,17 +17,23 @@ type fields struct {
 	width int
 	full  bool
 	fresh bool // the whole object is new
+	// named is a file that needs not be named: the object itself is.
+	named string
 	// shorten is taken off the front of paths: what they all have in common.
 	shorten string
 	// note says something about a change, after it; nil: nothing is said.
 	note func(planner.Change) string
 }
 
+// alignLimit is the longest path that the values of others are put in line with.
+const alignLimit = 48
+
 // render gives the lines of all changes.
 func (f fields) render(changes []planner.Change) []line {
 	paths := 0
 	for _, c := range changes {
-		if n := columns(f.path(c)); !isText(c) && n <= f.width/2 {
+		n := columns(f.path(c))
+		if !isText(c) && n <= alignLimit && f.values(c, f.width-bodyIndent-2-n-3) != nil {
 			paths = max(paths, n)
 		}
 	}
@@ -41,34 +48,44 @@ func (f fields) render(changes []planner.Change) []line {
 	return out
 }
 
-// field is a change of a single value; the column of values begins after paths.
+// field is a change of a single value. The values begin after a path of paths
+// columns if they fit there, else after the path itself, else on the next line.
 func (f fields) field(c planner.Change, paths int) []line {
-	mark := f.sign(c)
-	head := mark.then(text(" " + f.path(c))).indent(bodyIndent)
+	const inner = bodyIndent + 4
+	head := f.sign(c).then(text(" " + f.path(c))).indent(bodyIndent)
 	note := f.noteOf(c)
-	column := max(bodyIndent+2+paths, head.width()) + 3
-	if one := f.values(c, f.width-column); one != nil {
-		l := head.pad(column).then(one)
-		return f.append(l, note, column)
+	for _, column := range []int{bodyIndent + 2 + paths + 3, head.width() + 3} {
+		if one := f.values(c, f.width-column); one != nil && column >= head.width()+3 {
+			return f.append(head.pad(column).then(one), note)
+		}
 	}
-	inner := bodyIndent + 4
 	if one := f.values(c, f.width-inner); one != nil {
-		return append([]line{head}, f.append(one.indent(inner), note, inner)...)
+		return append([]line{head}, f.append(one.indent(inner), note)...)
+	}
+	out := []line{head}
+	if note != nil {
+		out = f.append(head, note)
+	}
+	if c.Before == nil || c.After == nil {
+		return append(out, f.oneSided(c, inner)...)
 	}
 	before, after := cutPair(formatValue(c.Before), formatValue(c.After), f.room(inner))
-	out := []line{head}
-	if c.Before != nil {
-		out = append(out, text(before).indent(inner))
+	return append(out, text(before).indent(inner), text("→ "+after).indent(inner-2))
+}
+
+// oneSided shows a value that was added or removed, and is long.
+func (f fields) oneSided(c planner.Change, indent int) []line {
+	v := c.After
+	if v == nil {
+		v = c.Before
 	}
-	if c.After != nil {
-		arrow := ""
-		if c.Before != nil {
-			arrow = "→ "
-		}
-		out = append(out, text(arrow+after).indent(inner-columns(arrow)))
+	lines := block(v, f.full)
+	if lines == nil {
+		lines = []string{cut(formatValue(v), f.room(indent))}
 	}
-	if note != nil {
-		out = append(out, note.indent(inner))
+	var out []line
+	for _, l := range lines {
+		out = append(out, text(l).indent(indent))
 	}
 	return out
 }
@@ -87,15 +104,15 @@ func (f fields) values(c planner.Change, width int) line {
 	var l line
 	switch {
 	case c.Sensitive:
-		return styled(faint, sensitiveValue)
+		return styled(faint, planner.Masked)
 	case c.Before == nil && c.After == nil:
-		return styled(faint, unknownValue)
+		return styled(faint, planner.Unknown)
 	case c.Before == nil:
-		l = text(formatValue(c.After))
+		l = value(c.After)
 	case c.After == nil:
-		l = text(formatValue(c.Before))
+		l = value(c.Before)
 	default:
-		l = text(formatValue(c.Before) + " → " + formatValue(c.After))
+		l = value(c.Before).then(text(" → "), value(c.After))
 	}
 	if l.width() > width {
 		return nil
@@ -103,15 +120,23 @@ func (f fields) values(c planner.Change, width int) line {
 	return l
 }
 
+// value shows one value; what only stands for one is not quoted.
+func value(v any) line {
+	if v == planner.Unknown || v == planner.Masked {
+		return styled(faint, fmt.Sprint(v))
+	}
+	return text(formatValue(v))
+}
+
 // append puts a note at the end of the line, or below it where it does not fit.
-func (f fields) append(l, note line, column int) []line {
+func (f fields) append(l, note line) []line {
 	switch {
 	case note == nil:
 		return []line{l}
 	case l.width()+3+note.width() <= f.width:
 		return []line{l.then(text("   "), note)}
 	default:
-		return []line{l, note.indent(column)}
+		return []line{l, note.indent(bodyIndent + 4)}
 	}
 }
 
@@ -126,20 +151,17 @@ func (f fields) path(c planner.Change) string { return strings.TrimPrefix(c.Path
 
 // file is a change of a whole file.
 func (f fields) file(c planner.Change) []line {
-	head := f.sign(c).then(text(" " + fileName(c.Path))).indent(bodyIndent)
-	if note := f.noteOf(c); note != nil {
-		head = head.then(text("   "), note)
-	}
-	return append([]line{head}, f.diff(c)...)
-}
-
-// diff is what changes inside of a file.
-func (f fields) diff(c planner.Change) []line {
 	before, _ := c.Before.(string)
 	after, _ := c.After.(string)
+	diff := limited(textDiff(before, after), f.full)
 	var out []line
-	for _, l := range limited(textDiff(before, after), f.full) {
-		out = append(out, l.indent(bodyIndent+2))
+	name, note, inner := fileName(c.Path), f.noteOf(c), bodyIndent
+	if name != f.named || note != nil {
+		out = append(out, f.sign(c).then(text(" "+name+"   "), note).indent(bodyIndent))
+		inner += 2
+	}
+	for _, l := range diff {
+		out = append(out, l.indent(inner))
 	}
 	return out
 }
@@ -169,17 +191,19 @@ func fileName(path string) string {
 // sign says with one character what happens to a field.
 func (f fields) sign(c planner.Change) line {
 	switch {
-	case c.Sensitive && !f.fresh, c.Before != nil && c.After != nil:
+	case c.Before != nil && c.After != nil:
 		return styled(changed, "~")
-	case c.After == nil && c.Before != nil:
+	case c.Before != nil:
 		return styled(removed, "-")
+	case c.After == nil && !f.fresh: // something sensitive, or not yet known
+		return styled(changed, "~")
 	default:
 		return styled(added, "+")
 	}
 }
 
 // culprit says who changed a field outside of kolla, and when, seen from the
-// moment now: "scaled by kubectl 50 min ago (2026-11-21 02:11 UTC)".
+// moment now: "scaled by kubectl 50 min ago, 2026-11-21 02:11 UTC".
 func (p *Printer) culprit(c planner.Change, now time.Time) string {
 	var words []string
 	if c.Manager != "" {
@@ -191,21 +215,22 @@ func (p *Printer) culprit(c planner.Change, now time.Time) string {
 	}
 	if !c.Time.IsZero() {
 		if age := now.Sub(c.Time); age >= 0 && !now.IsZero() {
-			words = append(words, ago(age), "("+p.moment(c.Time)+")")
-		} else {
-			words = append(words, p.moment(c.Time))
+			words = append(words, ago(age)+",")
 		}
+		words = append(words, p.moment(c.Time))
 	}
 	return strings.Join(words, " ")
 }
 
-// ago is a span of time up to now, as people say it.
+// ago is a span of time up to now, in the one unit that matters.
 func ago(d time.Duration) string {
 	switch {
 	case d < time.Minute:
 		return "just now"
 	case d < time.Hour:
-		return count(int(d.Minutes()), "minute") + " ago"
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
 	default:
 		return duration(d) + " ago"
 	}

@@ -7,25 +7,27 @@ import (
 	"strconv"
 	"strings"
 
+	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // essence is what an operator wants to know of an object that will be created:
-// not every field, but the few that tell it from others of its kind.
-func essence(object *providers.Object) []string {
+// not every field, but the few that tell it from others of its kind. Each takes
+// about width columns at most; an image is never shortened.
+func essence(object *providers.Object, width int) []string {
 	if object == nil || object.Manifest == nil {
 		return nil
 	}
 	content := object.Manifest.Object
 	switch kind := object.Manifest.GetKind(); kind {
 	case "ConfigMap":
-		return files(content)
+		return files(content, width)
 	case "Secret":
 		return secretKeys(object.Data)
 	case "Deployment", "StatefulSet", "DaemonSet":
 		return workload(kind, content)
 	case "Job":
-		return podEssence(field(content, "spec", "template", "spec"), "runs ")
+		return job(field(content, "spec", "template", "spec"), width)
 	case "Service":
 		return servicePorts(content)
 	case "PersistentVolumeClaim":
@@ -38,7 +40,7 @@ func essence(object *providers.Object) []string {
 }
 
 // files lists the entries of a ConfigMap with their sizes.
-func files(content map[string]any) []string {
+func files(content map[string]any, width int) []string {
 	var out []string
 	data := field(content, "data")
 	for _, key := range sortedKeys(data) {
@@ -46,7 +48,7 @@ func files(content map[string]any) []string {
 		if n := strings.Count(body, "\n"); n > 0 {
 			out = append(out, key+", "+count(n, "line"))
 		} else {
-			out = append(out, key+" = "+cut(formatValue(body), 60))
+			out = append(out, key+" = "+cut(formatValue(body), width-columns(key)-3))
 		}
 	}
 	return out
@@ -70,7 +72,7 @@ func secretKeys(data map[string]providers.SecretData) []string {
 func secretOrigin(data providers.SecretData) string {
 	switch g := data.Generate; {
 	case g == nil:
-		return sensitiveValue
+		return planner.Masked
 	case g.Kind == "password" && g.Length > 0:
 		return fmt.Sprintf("(generated password, %d characters)", g.Length)
 	case g.Kind == "hex" && g.Length > 0:
@@ -91,30 +93,36 @@ func workload(kind string, content map[string]any) []string {
 	if kind == "DaemonSet" {
 		lead = "1 pod per node of "
 	}
-	out := podEssence(pod, lead)
+	var out []string
+	for i, container := range elements(pod["containers"]) {
+		image, _ := container["image"].(string)
+		if i > 0 {
+			name, _ := container["name"].(string)
+			lead = "with " + name + ": "
+		}
+		out = append(out, lead+image)
+	}
+	if selector := field(pod, "nodeSelector"); len(selector) > 0 {
+		out = append(out, "on nodes with "+pairs(selector))
+	}
 	for _, template := range elements(spec["volumeClaimTemplates"]) {
 		name, _ := field(template, "metadata")["name"].(string)
 		out = append(out, "volume "+name+" for each: "+claim(template))
 	}
-	return out
+	return append(out, powers(pod)...)
 }
 
-// podEssence tells what a pod runs, and whether it can do more than pods should.
-func podEssence(pod map[string]any, lead string) []string {
+// job tells what runs once, and in which image.
+func job(pod map[string]any, width int) []string {
 	var out []string
-	for i, container := range elements(pod["containers"]) {
+	for _, container := range elements(pod["containers"]) {
 		image, _ := container["image"].(string)
-		name, _ := container["name"].(string)
-		if i > 0 {
-			lead = "with " + name + ": "
+		command := words(container)
+		if command == "" {
+			out = append(out, "runs once: "+image)
+			continue
 		}
-		out = append(out, lead+image)
-		if command := words(container); command != "" && lead == "runs " {
-			out = append(out, cut(command, 66))
-		}
-	}
-	if selector := field(pod, "nodeSelector"); len(selector) > 0 {
-		out = append(out, "on nodes with "+pairs(selector))
+		out = append(out, "runs once: "+cut(command, width-len("runs once: ")), "in "+image)
 	}
 	return append(out, powers(pod)...)
 }
@@ -170,12 +178,12 @@ func servicePorts(content map[string]any) []string {
 		if nodePort, ok := number(port["nodePort"]); ok {
 			entry += fmt.Sprintf(", on every node %d", nodePort)
 		} else if kind == "NodePort" {
-			entry += ", on every node " + unknownValue
+			entry += ", on every node " + planner.Unknown
 		}
 		out = append(out, entry)
 	}
 	if kind == "LoadBalancer" {
-		out = append(out, "load balancer "+unknownValue)
+		out = append(out, "load balancer "+planner.Unknown)
 	}
 	return out
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/planner"
 )
 
 const (
@@ -188,9 +190,9 @@ func traversalName(traversal hcl.Traversal) string {
 func describe(v cty.Value) string {
 	switch t := v.Type(); {
 	case v.ContainsMarked():
-		return sensitiveValue
+		return planner.Masked
 	case !v.IsKnown():
-		return unknownValue
+		return planner.Unknown
 	case v.IsNull():
 		return "null"
 	case t == cty.String:

@@ -2,6 +2,7 @@ package view
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,9 @@ func newLive(p *Progress) *live {
 	)
 	rows := mpb.BarFillerFunc(func(w io.Writer, stat decor.Statistics) error {
 		var b strings.Builder
-		for _, l := range p.rows(time.Now(), stat.AvailableWidth) {
+		lines := p.rows(time.Now(), stat.AvailableWidth)
+		slices.Reverse(lines) // rows above a bar are added upwards
+		for _, l := range lines {
 			l.render(&b, p.stream.Color)
 			b.WriteByte('\n')
 		}
@@ -79,7 +82,7 @@ func liveRow(address, status string, width int) line {
 	head := "  " + address + ": "
 	if columns(head)+columns(printable(status)) > room {
 		// The end of the address says more than its beginning.
-		spare := max(room-columns(printable(status))-5, 24)
+		spare := max(room-columns(printable(status))-4, 12)
 		if n := columns(address); n > spare {
 			head = "  …" + dropColumns(address, n-spare+1) + ": "
 		}

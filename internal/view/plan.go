@@ -32,7 +32,7 @@ type planView struct {
 // lines is the whole output: what is in danger first, the summary last, because
 // the ends are what is on the screen.
 func (v *planView) lines() []line {
-	out := []line{v.compared()}
+	out := v.compared()
 	actions := v.items()
 	for _, section := range [][]line{
 		v.destroyed(),
@@ -52,7 +52,7 @@ func (v *planView) lines() []line {
 }
 
 // compared says what was compared, and how much of it is as it should be.
-func (v *planView) compared() line {
+func (v *planView) compared() []line {
 	unchanged := 0
 	for _, a := range v.plan.Actions {
 		if a.Verb == planner.None {
@@ -66,8 +66,12 @@ func (v *planView) compared() line {
 	if unchanged == len(v.plan.Actions) {
 		verdict = "all unchanged"
 	}
-	return textf("Compared %s of cloud %q with %s in %s: %s.",
-		count(len(v.plan.Actions), "object"), v.plan.Cloud, v.plan.Cluster.Server, duration(v.plan.Elapsed), verdict)
+	what := textf("Compared %s of cloud %q with %s in %s:",
+		count(len(v.plan.Actions), "object"), v.plan.Cloud, v.plan.Cluster.Server, duration(v.plan.Elapsed))
+	if l := what.then(text(" " + verdict + ".")); l.width() <= v.width {
+		return []line{l}
+	}
+	return []line{what, text("  " + verdict + ".")}
 }
 
 // destroyed lists everything that the plan destroys, before anything else. Older
@@ -89,15 +93,18 @@ func (v *planView) destroyed() []line {
 	if len(rows) == 0 {
 		return nil
 	}
-	title := count(len(rows), "object") + " will be DESTROYED:"
-	if v.plan.Destroy {
-		return []line{
-			styled(danger, fmt.Sprintf("Everything of cloud %q will be DESTROYED: ", v.plan.Cloud)).then(text(v.kinds())),
+	if v.plan.Destroy { // the actions are nothing but this list
+		title := fmt.Sprintf("%s of cloud %q will be DESTROYED:", count(len(rows), "object"), v.plan.Cloud)
+		out := []line{styled(danger, title)}
+		for _, part := range wrap(v.kinds(), v.width-2) {
+			out = append(out, text("  "+part))
 		}
+		return out
 	}
-	out := append([]line{styled(danger, title), nil}, v.columns(rows)...)
+	out := []line{styled(danger, count(len(rows), "object")+" will be DESTROYED:"), nil}
+	out = append(out, v.columns(rows)...)
 	if superseded > 0 {
-		out = append(out, styled(faint, "      and "+count(superseded, "old version")+" of config files that nothing uses any more"))
+		out = append(out, styled(faint, "      and "+count(superseded, "old version")+" that nothing uses any more"))
 	}
 	return out
 }
@@ -107,6 +114,9 @@ func (v *planView) why(a *planner.Action) line {
 	comments := v.comments(a)
 	if len(comments) == 0 {
 		return nil
+	}
+	if a.Verb == planner.Replace {
+		return text("made again: " + strings.Join(comments, "; "))
 	}
 	return text(comments[0])
 }
@@ -122,7 +132,7 @@ func (v *planView) kinds() string {
 	kinds := sortedKeys(counts)
 	slices.SortStableFunc(kinds, func(a, b string) int { return counts[b] - counts[a] })
 	for i, kind := range kinds {
-		kinds[i] = count(counts[kind], kind)
+		kinds[i] = fmt.Sprintf("%d %s", counts[kind], kind)
 	}
 	return strings.Join(kinds, ", ")
 }
@@ -131,15 +141,17 @@ func (v *planView) kinds() string {
 func (v *planView) columns(rows [][2]line) []line {
 	first := 0
 	for _, row := range rows {
-		first = max(first, row[0].width())
+		if row[0].width()+3+row[1].width() <= v.width {
+			first = max(first, row[0].width())
+		}
 	}
 	var out []line
 	for _, row := range rows {
 		switch {
 		case len(row[1]) == 0:
 			out = append(out, row[0])
-		case first+3+row[1].width() <= v.width:
-			out = append(out, row[0].pad(first+3).then(row[1]))
+		case max(first, row[0].width())+3+row[1].width() <= v.width:
+			out = append(out, row[0].pad(first).then(text("   "), row[1]))
 		default:
 			out = append(out, row[0])
 			for _, part := range wrap(row[1].String(), max(v.width-8, 40)) {
@@ -163,8 +175,20 @@ func (v *planView) drift() []line {
 		return nil
 	}
 	out := []line{styled(caution, "Changed outside of kolla, will be put back:")}
-	for _, it := range fold(items) {
-		out = append(append(out, nil), it.lines()...)
+	if v.options.Compact {
+		out = append(out, nil)
+	} else {
+		items = fold(items)
+	}
+	for _, it := range items {
+		if !v.options.Compact {
+			out = append(out, nil)
+		}
+		// All of them are again among the actions.
+		if n := len(it.heads); n > similar {
+			it.heads = append(it.heads[:similar-1:similar-1], styled(faint, fmt.Sprintf("  # and %d more, all listed below", n-similar+1)))
+		}
+		out = append(out, it.lines()...)
 	}
 	return out
 }
@@ -172,19 +196,27 @@ func (v *planView) drift() []line {
 // drifted is the part of an action that is there because of somebody else.
 func (v *planView) drifted(a *planner.Action) (item, bool) {
 	head := text("  # ").then(styled(bold, a.Address.String()))
-	if hasReason(a, planner.ReasonGone) {
-		return item{heads: []line{head}, body: []line{text("(deleted)").indent(bodyIndent)}}, true
+	if hasReason(a, planner.ReasonGone) && fresh(a) {
+		if v.options.Compact {
+			return item{heads: []line{head.then(text(": deleted"))}}, true
+		}
+		return item{heads: []line{head}, body: []line{styled(removed, "-").then(text(" deleted from the cluster")).indent(bodyIndent)}}, true
 	}
 	var changes []planner.Change
+	var paths []string
+	f := v.fields(a)
 	for _, c := range a.Changes {
 		if c.Drift {
 			changes = append(changes, c)
+			paths = append(paths, f.path(c))
 		}
 	}
 	if len(changes) == 0 {
 		return item{}, false
 	}
-	f := v.fields(a)
+	if v.options.Compact {
+		return item{heads: []line{head.then(text(": " + strings.Join(paths, ", ")))}}, true
+	}
 	f.note = func(c planner.Change) string { return v.culprit(c, v.plan.Created) }
 	return item{heads: []line{head}, body: f.render(changes)}, true
 }
@@ -238,7 +270,7 @@ func (v *planView) unverified() []line {
 	}
 	var out []line
 	for _, cause := range sortedKeys(byCause) {
-		note := "Not checked by the server, the differences shown are kolla's own reckoning"
+		note := "Not checked by the server; what is shown is kolla's own reckoning"
 		if cause != "" {
 			note += " (" + cause + ")"
 		}

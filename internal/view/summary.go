@@ -117,9 +117,9 @@ func (a Applied) closing() []line {
 		return []line{styled(added, verb+" complete!").then(text(" Resources: " + resources + ".")), took}
 	}
 	state := fmt.Sprintf(" %d failed, %d skipped.", len(a.Failed), len(a.Skipped))
-	advice := fmt.Sprintf("Mend what failed and run %q again: it goes on from here.", again)
+	advice := fmt.Sprintf("Fix what failed and run %q again: it goes on from here.", again)
 	if a.Interrupted {
-		state = fmt.Sprintf(" Interrupted; %d failed, %d not begun.", len(a.Failed), len(a.Skipped))
+		state = fmt.Sprintf(" interrupted, %d failed, %d not begun.", len(a.Failed), len(a.Skipped))
 		advice = fmt.Sprintf("Run %q again: it goes on from here.", again)
 	}
 	return []line{

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"sigs.k8s.io/yaml"
 )
 
-// What is shown in place of values.
-const (
-	sensitiveValue = "(sensitive value)"
-	unknownValue   = "(known after apply)"
-)
+// blockLimit is how many lines of a structure are shown unless all is asked for.
+const blockLimit = 24
 
 // context is how many characters of what two long values have in common are shown
 // on each side of what differs.
@@ -86,4 +85,24 @@ func window(runes []rune, prefix, suffix int) string {
 		runes = runes[:len(runes)-suffix+context]
 	}
 	return start + string(runes) + end
+}
+
+// block shows a structure that was added or removed as YAML, one field a line; nil
+// for what is no structure.
+func block(v any, full bool) []string {
+	switch v.(type) {
+	case map[string]any, []any:
+	default:
+		return nil
+	}
+	content, err := yaml.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
+	if full || len(lines) <= blockLimit+2 {
+		return lines
+	}
+	rest := fmt.Sprintf("(%d more lines; -full shows them)", len(lines)-blockLimit)
+	return append(lines[:blockLimit:blockLimit], rest)
 }

@@ -1,0 +1,180 @@
+package view_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/planner"
+)
+
+// actionLine is what review bots make of a plan: they read Terraform's words to
+// the end of the line.
+var actionLine = regexp.MustCompile(`(?m)^ *# (\S+) (will be created|will be updated in-place|will be destroyed|must be replaced|will be imported)$`)
+
+// TestPlanNamesEveryAction holds the lines that programs read: one an action,
+// however much is folded, in every form of the output.
+func TestPlanNamesEveryAction(t *testing.T) {
+	words := map[planner.Verb]string{
+		planner.Create:  "will be created",
+		planner.Run:     "will be created",
+		planner.Update:  "will be updated in-place",
+		planner.Delete:  "will be destroyed",
+		planner.Replace: "must be replaced",
+		planner.Adopt:   "will be imported",
+	}
+	samples := map[string]func() *planner.Plan{
+		"first": firstPlan, "drift": driftAndConfig, "replace": replaceAndDelete, "destroy": destroyAll,
+		"many": manyUpdates, "unverified": unverified, "adopt": adoptAndForget, "long": longValues,
+	}
+	for name, sample := range samples {
+		for _, options := range []view.PlanOptions{{}, {Full: true}, {Compact: true}} {
+			var want, got []string
+			for _, a := range sample().Actions {
+				word, ok := words[a.Verb]
+				if a.Partial {
+					word = words[planner.Update]
+				}
+				if ok {
+					want = append(want, a.Address.String()+" "+word)
+				}
+			}
+			out := capture(80, false, plan(sample, options))
+			for _, match := range actionLine.FindAllStringSubmatch(string(out), -1) {
+				got = append(got, match[1]+" "+match[2])
+			}
+			if diff := cmp.Diff(want, got, cmpopts.SortSlices(strings.Compare)); diff != "" {
+				t.Errorf("%s %+v: lines (-want +got):\n%s", name, options, diff)
+			}
+		}
+	}
+}
+
+// TestSummaryLine holds the line by which bots tell what kind of plan it is.
+func TestSummaryLine(t *testing.T) {
+	tests := map[string]struct {
+		sample func() *planner.Plan
+		want   string
+	}{
+		"changes": {driftAndConfig, "Plan: 2 to add, 2 to change, 0 to destroy."},
+		"import":  {adoptAndForget, "Plan: 1 to import, 0 to add, 0 to change, 0 to destroy, 1 to forget."},
+		"none":    {unchanged(3, 0), "No changes. Your infrastructure matches the configuration."},
+		"pending": {unchanged(3, 1), "No changes. Your infrastructure matches the configuration."},
+		"destroy": {nothingToDestroy, "No changes. No objects need to be destroyed."},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			lines := strings.Split(strings.TrimSpace(string(capture(80, false, plan(test.sample, view.PlanOptions{})))), "\n")
+			if got := lines[len(lines)-1]; got != test.want {
+				t.Errorf("last line is %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestColorSaysNothingMore strips the colours off the golden files and wants what
+// was printed without.
+func TestColorSaysNothingMore(t *testing.T) {
+	escape := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	for name, render := range goldens {
+		plain, colored := capture(80, false, render), capture(80, true, render)
+		if bytes.Equal(plain, colored) && !strings.HasPrefix(name, "plan_none") {
+			t.Errorf("%s has no colour", name)
+		}
+		if diff := cmp.Diff(string(plain), string(escape.ReplaceAll(colored, nil))); diff != "" {
+			t.Errorf("%s (-plain +colored):\n%s", name, diff)
+		}
+	}
+}
+
+// TestNoControlCharacters wants nothing on the screen that steers it.
+func TestNoControlCharacters(t *testing.T) {
+	for name, render := range goldens {
+		if out := capture(80, false, render); bytes.ContainsAny(out, "\x1b\r\x07\u202e") {
+			t.Errorf("%s lets control characters through", name)
+		}
+	}
+}
+
+// TestSecretsStaySecret puts values where there should be none.
+func TestSecretsStaySecret(t *testing.T) {
+	leaky := func() *planner.Plan {
+		change := planner.Change{Path: `data["password"]`, Before: "hunter2", After: "hunter2\nhunter2\nhunter2", Sensitive: true, Text: true, Drift: true}
+		p := newPlan(0, action(planner.Update, "service.keystone/Secret/keystone-admin", change))
+		p.Actions = append(p.Actions, firstPlan().Actions...)
+		return p
+	}
+	renders := map[string]func(*view.Printer){
+		"plan": plan(leaky, view.PlanOptions{}), "full": plan(leaky, view.PlanOptions{Full: true}), "diagnostics": diagnostics,
+	}
+	for name, render := range renders {
+		out := string(capture(160, false, render))
+		if strings.Contains(out, "hunter2") {
+			t.Errorf("%s shows a secret value:\n%s", name, out)
+		}
+		if !strings.Contains(out, "(sensitive value)") {
+			t.Errorf("%s does not say that there is a secret value", name)
+		}
+	}
+}
+
+// TestStreams wants results in one stream and everything else in the other.
+func TestStreams(t *testing.T) {
+	tests := map[string]struct {
+		render   func(*view.Printer)
+		out, err bool
+	}{
+		"plan":        {render: plan(firstPlan, view.PlanOptions{}), out: true},
+		"diagnostics": {render: diagnostics, err: true},
+		"problems":    {render: problems, err: true},
+		"complete":    {render: appliedComplete, out: true},
+		"failed":      {render: appliedFailed, out: true, err: true},
+	}
+	for name, test := range tests {
+		var stdout, stderr bytes.Buffer
+		test.render(view.New(&stdout, &stderr, true))
+		if got := stdout.Len() > 0; got != test.out {
+			t.Errorf("%s: something on standard output is %v, want %v", name, got, test.out)
+		}
+		if got := stderr.Len() > 0; got != test.err {
+			t.Errorf("%s: something on standard error is %v, want %v", name, got, test.err)
+		}
+	}
+}
+
+func TestNewStream(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	got := view.NewStream(file, false)
+	if want := (view.Stream{Writer: file, Width: 80}); got != want {
+		t.Errorf("a file is %+v, want %+v", got, want)
+	}
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+var errFull = errors.New("no space left on device")
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+
+func TestResultsThatCannotBeWritten(t *testing.T) {
+	p := view.New(fullDisk{}, fullDisk{}, true)
+	if err := p.Plan(firstPlan(), view.PlanOptions{}); !errors.Is(err, errFull) {
+		t.Errorf("Plan gives %v, want %v", err, errFull)
+	}
+	if err := p.Applied(view.Applied{}); !errors.Is(err, errFull) {
+		t.Errorf("Applied gives %v, want %v", err, errFull)
+	}
+}

@@ -1,0 +1,123 @@
+package view_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/internal/view"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// goldens are the screens that are kept: what is printed, by name.
+var goldens = map[string]func(*view.Printer){
+	"plan_first":           plan(firstPlan, view.PlanOptions{}),
+	"plan_first_full":      plan(firstPlan, view.PlanOptions{Full: true}),
+	"plan_first_compact":   plan(firstPlan, view.PlanOptions{Compact: true}),
+	"plan_drift_config":    plan(driftAndConfig, view.PlanOptions{}),
+	"plan_drift_compact":   plan(driftAndConfig, view.PlanOptions{Compact: true}),
+	"plan_replace_delete":  plan(replaceAndDelete, view.PlanOptions{}),
+	"plan_replace_compact": plan(replaceAndDelete, view.PlanOptions{Compact: true}),
+	"plan_destroy":         plan(destroyAll, view.PlanOptions{}),
+	"plan_many":            plan(manyUpdates, view.PlanOptions{}),
+	"plan_unverified":      plan(unverified, view.PlanOptions{}),
+	"plan_adopt_forget":    plan(adoptAndForget, view.PlanOptions{}),
+	"plan_long_values":     plan(longValues, view.PlanOptions{}),
+	"plan_none":            plan(unchanged(64, 0), view.PlanOptions{}),
+	"plan_none_pending":    plan(unchanged(64, 2), view.PlanOptions{}),
+	"plan_none_destroy":    plan(nothingToDestroy, view.PlanOptions{}),
+	"diagnostics":          diagnostics,
+	"problems":             problems,
+	"applied_complete":     appliedComplete,
+	"applied_failed":       appliedFailed,
+	"applied_interrupted":  appliedInterrupted,
+}
+
+// screens are the ways in which each is printed.
+var screens = []struct {
+	name  string
+	width int
+	color bool
+}{
+	{"80.txt", 80, false},
+	{"160.txt", 160, false},
+	{"80-color.txt", 80, true},
+	{"160-color.txt", 160, true},
+}
+
+func TestGolden(t *testing.T) {
+	for name, render := range goldens {
+		for _, screen := range screens {
+			path := filepath.Join("testdata", name, screen.name)
+			t.Run(name+"/"+screen.name, func(t *testing.T) {
+				compareGolden(t, path, capture(screen.width, screen.color, render))
+			})
+		}
+	}
+}
+
+// capture gives what is printed, both streams in one.
+func capture(width int, color bool, render func(*view.Printer)) []byte {
+	var b bytes.Buffer
+	stream := view.Stream{Writer: &b, Width: width, Color: color}
+	render(&view.Printer{Out: stream, Err: stream, Zone: time.UTC})
+	return b.Bytes()
+}
+
+func compareGolden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got; -update rewrites):\n%s", path, diff)
+	}
+}
+
+// TestGoldenFilesAreUsed fails for files that no case compares with.
+func TestGoldenFilesAreUsed(t *testing.T) {
+	err := filepath.WalkDir("testdata", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		dir, file := filepath.Split(path)
+		_, known := goldens[filepath.Base(dir)]
+		known = known && slices.ContainsFunc(screens, func(s struct {
+			name  string
+			width int
+			color bool
+		},
+		) bool {
+			return s.name == file
+		})
+		if !known {
+			if *update {
+				return os.Remove(path)
+			}
+			return fmt.Errorf("%s belongs to no case", path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,179 @@
+package view_test
+
+import (
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/planner"
+)
+
+// cloudHCL is the source that the sample diagnostics are about.
+const cloudHCL = `cloud "prod" {
+  release = "2025.1"
+}
+
+variable "admin" {
+  sensitive = true
+}
+
+exposure "public" {
+  vip = cidrhost(var.net, local.offset)
+}
+
+service "keystone" {
+	role    = role.control
+	replica = 3	# tabs before and after
+	region  = "東京リージョン" + var.admin
+}
+
+service "glance" {
+  config "glance-api.conf" {
+    values = {
+      DEFAULT = {
+        a = 1
+        b = 2
+        c = 3
+        d = 4
+        e = 5
+        f = 6
+        worker = var.sizes["small"]
+      }
+    }
+  }
+}
+`
+
+// parsed is cloudHCL, as it is known to a configuration.
+func parsed() map[string]*hcl.File {
+	file, diags := hclsyntax.ParseConfig([]byte(cloudHCL), "cloud.hcl", hcl.InitialPos)
+	if diags.HasErrors() {
+		panic(diags)
+	}
+	return map[string]*hcl.File{"cloud.hcl": file}
+}
+
+// rangeOf finds text in cloudHCL.
+func rangeOf(s string) *hcl.Range {
+	start := strings.Index(cloudHCL, s)
+	end := start + len(s)
+	return &hcl.Range{Filename: "cloud.hcl", Start: position(start), End: position(end)}
+}
+
+func position(offset int) hcl.Pos {
+	before := cloudHCL[:offset]
+	return hcl.Pos{Line: 1 + strings.Count(before, "\n"), Column: 1 + len(before) - 1 - strings.LastIndex(before, "\n"), Byte: offset}
+}
+
+func expression(s string) hcl.Expression {
+	e, diags := hclsyntax.ParseExpression([]byte(s), "cloud.hcl", hcl.InitialPos)
+	if diags.HasErrors() {
+		panic(diags)
+	}
+	return e
+}
+
+// diagnostics are of every form that there is.
+func diagnostics(p *view.Printer) {
+	scope := &hcl.EvalContext{Variables: map[string]cty.Value{
+		"var": cty.ObjectVal(map[string]cty.Value{
+			"net":   cty.StringVal("10.0.0.0/30"),
+			"admin": cty.StringVal("hunter2").Mark("sensitive"),
+			"sizes": cty.MapVal(map[string]cty.Value{"small": cty.NumberIntVal(2)}),
+			"later": cty.UnknownVal(cty.String),
+		}),
+		"local": cty.ObjectVal(map[string]cty.Value{"offset": cty.NumberIntVal(300)}),
+	}}
+	p.Diagnostics(hcl.Diagnostics{
+		{
+			Severity: hcl.DiagError, Summary: "No such role",
+			Detail:  `This configuration has no role "control". Declare one with: role "control" { nodes = ["NODE"] }.`,
+			Subject: rangeOf("role.control"),
+		},
+		{
+			Severity: hcl.DiagError, Summary: "Unknown service attribute",
+			Detail:  `An argument named "replica" is not expected here. Did you mean "replicas"?`,
+			Subject: rangeOf("replica"),
+		},
+		{
+			Severity: hcl.DiagError, Summary: "Invalid operand", Detail: "A number is required.",
+			Subject: rangeOf(`"東京リージョン"`), Expression: expression(`"x" + var.admin + var.later`), EvalContext: scope,
+		},
+		{
+			Severity: hcl.DiagError, Summary: "Error in function call",
+			Detail:  "Call to function \"cidrhost\" failed: the prefix 10.0.0.0/30 has room for 4 hosts, and number 300 was asked for. Every one of these works:\n\n  cidrhost(\"10.0.0.0/30\", 0)\n  cidrhost(\"10.0.0.0/30\", 3)",
+			Subject: rangeOf("cidrhost(var.net, local.offset)"), Expression: expression("cidrhost(var.net, local.offset)"), EvalContext: scope,
+		},
+		{
+			Severity: hcl.DiagWarning, Summary: "Unknown option",
+			Detail:  `glance-api.conf of release 2025.1 has no option "worker" in section DEFAULT. Did you mean "workers"?`,
+			Subject: rangeOf("worker"), Context: rangeOf(cloudHCL[strings.Index(cloudHCL, "    values = {") : strings.Index(cloudHCL, "    values = {")+160]),
+			Expression: expression(`var.sizes["small"]`), EvalContext: scope,
+		},
+		{
+			Severity: hcl.DiagError, Summary: "Missing variable", Detail: "A value is needed.",
+			Subject: &hcl.Range{Filename: "other.hcl", Start: hcl.Pos{Line: 3}},
+		},
+		{Severity: hcl.DiagError, Summary: "No configuration", Detail: "There is no *.hcl file in this directory."},
+		{Severity: hcl.DiagError, Summary: "No configuration", Detail: "There is no *.hcl file in this directory."},
+	}, parsed())
+}
+
+// problems are errors and warnings about objects.
+func problems(p *view.Printer) {
+	p.Problems([]planner.Problem{
+		{
+			Address: address("service.glance/Deployment/glance-api"), Source: "cloud.hcl:41",
+			Summary: "Fields are owned by others",
+			Detail:  "spec.template.spec.containers[\"api\"].image is owned by \"argocd-controller\", and kolla never had it. Decide with one of:\n\n  lifecycle { ignore_fields = [\"spec.template.spec.containers\"] }\n  kolla apply -force-conflicts",
+		},
+		{Warning: true, Address: address("service.a/Deployment/a"), Source: "cloud.hcl:1", Summary: "No server to ask", Detail: "The webhook refuses dry runs."},
+		{Warning: true, Address: address("service.b/Deployment/b"), Summary: "No server to ask", Detail: "The webhook refuses dry runs."},
+		{Source: "cloud.hcl:7", Summary: "Two owners", Detail: "Both want it."},
+	})
+	p.Warn("The state is of an older kolla", "It is written in the new format at the next apply.")
+	p.Failure("Cannot reach the cluster", "dial tcp 10.0.0.10:6443: connect: connection refused")
+}
+
+func appliedComplete(p *view.Printer) {
+	must(p.Applied(view.Applied{Added: 5, Changed: 1, Took: 72 * time.Second}))
+	must(p.Applied(view.Applied{Added: 1, Imported: 2, Forgotten: 1, Took: 900 * time.Millisecond}))
+	must(p.Applied(view.Applied{Destroy: true, Destroyed: 13, Took: 2 * time.Hour}))
+}
+
+func appliedFailed(p *view.Printer) {
+	mariadb := address("service.mariadb/StatefulSet/mariadb")
+	keystone := address("service.keystone/Job/keystone-db-sync-88e0")
+	must(p.Applied(view.Applied{
+		Added: 20, Changed: 1, Took: 312 * time.Second,
+		Failed: []view.Failed{
+			{Address: mariadb, Source: "cloud.hcl:38", Reason: "2 of 3 pods cannot be scheduled: no node with kolla.openstack.org/role-control=true has room", After: 131 * time.Second},
+			{Address: keystone, Reason: "the job failed: BackoffLimitExceeded", Detail: []string{
+				"last log lines of keystone-db-sync-88e0-x7k2p:",
+				"  2026-11-21 03:01:12.001 1 ERROR keystone \x1b[31moslo_db.exception.DBConnectionError\n  Access denied for user 'keystone'@'10.42.0.7'",
+			}, After: 9200 * time.Millisecond},
+		},
+		Skipped: []view.Skipped{
+			{Address: address("service.glance/Job/glance-db-create-1c22"), Because: mariadb},
+			{Address: address("service.keystone/Deployment/keystone-api"), Because: keystone},
+			{Address: address("service.glance/Deployment/glance-api"), Because: mariadb},
+		},
+	}))
+}
+
+func appliedInterrupted(p *view.Printer) {
+	must(p.Applied(view.Applied{
+		Added: 3, Took: 12 * time.Second, Interrupted: true,
+		Skipped: []view.Skipped{{Address: address("service.keystone/Deployment/keystone-api")}},
+	}))
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

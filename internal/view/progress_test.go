@@ -1,0 +1,210 @@
+package view_test
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+)
+
+// apply is a plan of four actions, with something that is ready already and
+// something that only has to become ready.
+func applyPlan() *planner.Plan {
+	pending := action(planner.None, "service.nova/Deployment/nova-api")
+	pending.Pending = true
+	return newPlan(2,
+		action(planner.Create, "service.keystone/ConfigMap/keystone.conf-7c1f90"),
+		action(planner.Update, "service.keystone/Deployment/keystone-api"),
+		action(planner.Run, "service.glance/Job/glance-db-sync-88e0"),
+		pending,
+		action(planner.Create, "service.glance/Deployment/glance-api"),
+	)
+}
+
+// script plays the events of an apply, with the time that passes between them.
+func script(plan *planner.Plan, progress *view.Progress) {
+	actions := plan.Actions[2:]
+	conf, api, job, pending, glance := &actions[0], &actions[1], &actions[2], &actions[3], &actions[4]
+	observe := progress.Observe
+	observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Done})
+	observe(planner.Event{Action: conf, Kind: planner.Started})
+	observe(planner.Event{Action: job, Kind: planner.Started})
+	observe(planner.Event{Action: pending, Kind: planner.Started})
+	time.Sleep(100 * time.Millisecond)
+	observe(planner.Event{Action: conf, Kind: planner.Done, Elapsed: 100 * time.Millisecond})
+	observe(planner.Event{Action: api, Kind: planner.Started})
+	time.Sleep(time.Second)
+	observe(planner.Event{Action: api, Kind: planner.Waiting, Status: "1 of 3 replicas ready"})
+	observe(planner.Event{Action: pending, Kind: planner.Waiting, Status: "0 of 1 replicas ready"})
+	time.Sleep(20 * time.Second)
+	observe(planner.Event{Action: job, Kind: planner.Failed, Elapsed: 21100 * time.Millisecond, Err: errors.New("the job failed: BackoffLimitExceeded")})
+	observe(planner.Event{Action: glance, Kind: planner.Skipped, Because: job.Address})
+	observe(planner.Event{Action: api, Kind: planner.Waiting, Status: "2 of 3 replicas ready"})
+	time.Sleep(150 * time.Second)
+	observe(planner.Event{Action: api, Kind: planner.Done, Elapsed: 171 * time.Second})
+	observe(planner.Event{Action: pending, Kind: planner.Done, Elapsed: 171100 * time.Millisecond})
+}
+
+func TestProgressPlain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		printer := &view.Printer{Err: view.Stream{Writer: &out, Width: 80}}
+		plan := applyPlan()
+		progress := printer.Progress(plan)
+		script(plan, progress)
+		progress.Close()
+
+		want := `service.keystone/ConfigMap/keystone.conf-7c1f90: created after 0.1 s  [1 of 5]
+service.glance/Job/glance-db-sync-88e0: running...
+service.nova/Deployment/nova-api: waiting...
+service.keystone/Deployment/keystone-api: updating...
+Still waiting for service.glance/Job/glance-db-sync-88e0: running (10 s)
+Still waiting for service.nova/Deployment/nova-api: 0 of 1 replicas ready (10 s)
+Still waiting for service.keystone/Deployment/keystone-api: 1 of 3 replicas ready (11 s)
+service.glance/Job/glance-db-sync-88e0: FAILED after 21 s: the job failed: BackoffLimitExceeded  [2 of 5]
+service.glance/Deployment/glance-api: skipped because service.glance/Job/glance-db-sync-88e0 failed  [3 of 5]
+Still waiting for service.keystone/Deployment/keystone-api: 2 of 3 replicas ready (22 s)
+Still waiting for service.nova/Deployment/nova-api: 0 of 1 replicas ready (30 s)
+Still waiting for service.keystone/Deployment/keystone-api: 2 of 3 replicas ready (42 s)
+Still waiting for service.nova/Deployment/nova-api: 0 of 1 replicas ready (1 min 10 s)
+Still waiting for service.keystone/Deployment/keystone-api: 2 of 3 replicas ready (1 min 22 s)
+Still waiting for service.nova/Deployment/nova-api: 0 of 1 replicas ready (2 min 10 s)
+Still waiting for service.keystone/Deployment/keystone-api: 2 of 3 replicas ready (2 min 22 s)
+service.keystone/Deployment/keystone-api: updated, ready after 2 min 51 s  [4 of 5]
+service.nova/Deployment/nova-api: ready after 2 min 51 s  [5 of 5]
+`
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("progress (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestProgressLive looks at a terminal in the middle of an apply, and after it.
+func TestProgressLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		screen := &screen{}
+		printer := &view.Printer{Err: view.Stream{Writer: screen, Width: 60, Terminal: true}}
+		plan := applyPlan()
+		progress := printer.Progress(plan)
+		var during string
+		var looking sync.WaitGroup
+		looking.Go(func() {
+			time.Sleep(60*time.Second + 10*time.Millisecond)
+			during = screen.String()
+		})
+		script(plan, progress)
+		looking.Wait()
+		time.Sleep(time.Second)
+		progress.Close()
+
+		const finished = `service.keystone/ConfigMap/keystone.conf-7c1f90: created after 0.1 s  [1 of 5]
+service.glance/Job/glance-db-sync-88e0: FAILED after 21 s: the job failed: BackoffLimitExceeded  [2 of 5]
+service.glance/Deployment/glance-api: skipped because service.glance/Job/glance-db-sync-88e0 failed  [3 of 5]
+`
+		want := finished + `  …ent/nova-api: waiting: 0 of 1 replicas ready (1 min 0 s)
+  …ment/keystone-api: waiting: 2 of 3 replicas ready (59 s)
+3 of 5, 1 failed (1 min 0 s)
+`
+		if diff := cmp.Diff(want, during); diff != "" {
+			t.Errorf("during the apply (-want +got):\n%s", diff)
+		}
+		want = finished + `service.keystone/Deployment/keystone-api: updated, ready after 2 min 51 s  [4 of 5]
+service.nova/Deployment/nova-api: ready after 2 min 51 s  [5 of 5]
+`
+		if diff := cmp.Diff(want, screen.String()); diff != "" {
+			t.Errorf("after the apply (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestProgressManyAtOnce has more running than a screen has room for, from as many
+// goroutines.
+func TestProgressManyAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		screen := &screen{}
+		printer := &view.Printer{Err: view.Stream{Writer: screen, Width: 80, Terminal: true}}
+		plan := manyUpdates()
+		progress := printer.Progress(plan)
+		var running sync.WaitGroup
+		for i := range plan.Actions {
+			running.Go(func() {
+				progress.Observe(planner.Event{Action: &plan.Actions[i], Kind: planner.Started})
+				time.Sleep(10 * time.Second)
+				progress.Observe(planner.Event{Action: &plan.Actions[i], Kind: planner.Done, Elapsed: 10 * time.Second})
+			})
+		}
+		time.Sleep(5 * time.Second)
+		lines := strings.Split(strings.TrimSuffix(screen.String(), "\n"), "\n")
+		want := []string{"  and 288 more objects", "0 of 300 (4.0 s)"}
+		if diff := cmp.Diff(want, lines[max(0, len(lines)-2):]); diff != "" {
+			t.Errorf("below %d lines (-want +got):\n%s", len(lines), diff)
+		}
+		if len(lines) != 14 {
+			t.Errorf("the live view has %d lines, want 14", len(lines))
+		}
+		running.Wait()
+		progress.Close()
+		if got := strings.Count(screen.String(), "\n"); got != 300 {
+			t.Errorf("%d lines are left on the screen, want 300", got)
+		}
+	})
+}
+
+// screen is a terminal that knows as much as a live view needs: newline, n lines
+// up, clear to the end.
+type screen struct {
+	mu    sync.Mutex
+	lines []string
+	row   int
+}
+
+func (s *screen) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for rest := string(b); rest != ""; {
+		if up, after, ok := strings.Cut(strings.TrimPrefix(rest, "\x1b["), "A\x1b[J"); ok && strings.HasPrefix(rest, "\x1b[") {
+			n, err := strconv.Atoi(up)
+			if err != nil {
+				return 0, err
+			}
+			s.row -= n
+			s.lines = s.lines[:s.row]
+			rest = after
+			continue
+		}
+		l, after, _ := strings.Cut(rest, "\n")
+		s.lines = append(s.lines, l)
+		s.row++
+		rest = after
+	}
+	return len(b), nil
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.lines, "\n") + "\n"
+}
+
+func TestProgressInterrupted(t *testing.T) {
+	var out bytes.Buffer
+	printer := &view.Printer{Err: view.Stream{Writer: &out, Width: 80}}
+	plan := newPlan(0, action(planner.Create, "service.glance/Deployment/glance-api"))
+	progress := printer.Progress(plan)
+	progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Skipped, Because: lang.Address{}})
+	progress.Close()
+	want := "service.glance/Deployment/glance-api: skipped: the apply was interrupted  [1 of 1]\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("progress (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,152 @@
+package view_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// replaceAndDelete loses objects: one is forced, two were taken out of the
+// configuration, two are old versions; a node gives up a role.
+func replaceAndDelete() *planner.Plan {
+	replaced := because(action(planner.Replace, "service.keystone/Service/keystone",
+		planner.Change{Path: "spec.clusterIP", Before: "None", After: nil},
+		planner.Change{Path: `spec.ports["public"].nodePort`, Before: int64(30500), After: int64(30501)}),
+		planner.Reason{Kind: planner.ReasonImmutable, Path: "spec.clusterIP"})
+	replaced.Object = &providers.Object{Address: replaced.Address, Holds: "the address that clients have cached"}
+	undeclared := planner.Reason{Kind: planner.ReasonUndeclared}
+	superseded := planner.Reason{Kind: planner.ReasonSuperseded}
+	role := because(action(planner.Delete, "role.compute/Node/hv-9",
+		planner.Change{Path: `metadata.labels["kolla.openstack.org/role-compute"]`, Before: "true"}), undeclared)
+	role.Partial = true
+	job := because(action(planner.Run, "service.keystone/Job/keystone-bootstrap-77d0"),
+		planner.Reason{Kind: planner.ReasonFailedJob, Detail: "BackoffLimitExceeded"})
+	p := newPlan(40,
+		replaced,
+		job,
+		because(action(planner.Delete, "service.redis/StatefulSet/redis"), undeclared),
+		because(action(planner.Delete, "service.redis/Service/redis"), undeclared),
+		because(action(planner.Delete, "service.keystone/ConfigMap/keystone.conf-4be2a1"), superseded),
+		because(action(planner.Delete, "service.glance/ConfigMap/glance-api.conf-0a77c2"), superseded),
+		role,
+	)
+	p.Impact = []planner.Impact{
+		{Block: "service.keystone", Lines: []string{"clients cannot connect while the Service is made again, and the node port changes from 30500 to 30501"}},
+		{Block: "service.redis", Lines: []string{"3 pods removed"}},
+	}
+	return p
+}
+
+// destroyAll takes a cloud away but for its data.
+func destroyAll() *planner.Plan {
+	var actions []planner.Action
+	destroy := planner.Reason{Kind: planner.ReasonDestroy}
+	for _, service := range []string{"horizon", "glance", "keystone"} {
+		for _, kind := range []string{"Deployment", "Service", "ConfigMap", "Job"} {
+			actions = append(actions, because(action(planner.Delete, fmt.Sprintf("service.%s/%s/%s-api", service, kind, service)), destroy))
+		}
+	}
+	node := because(action(planner.Delete, "role.control/Node/ctl-1",
+		planner.Change{Path: `metadata.labels["kolla.openstack.org/role-control"]`, Before: "true"}), destroy)
+	node.Partial = true
+	p := newPlan(0, append(actions, node)...)
+	p.Destroy = true
+	p.Kept = []planner.Kept{
+		{Address: address("service.mariadb/PersistentVolumeClaim/data-mariadb-0"), Holds: "the databases of every service"},
+		{Address: address("service.keystone/Secret/keystone-fernet"), Holds: "generated values"},
+		{Address: address("cloud.prod/Namespace/openstack"), Holds: "everything in it"},
+	}
+	return p
+}
+
+// manyUpdates is a cloud of some size that goes to a new release, with a setting
+// for all services.
+func manyUpdates() *planner.Plan {
+	var actions []planner.Action
+	for i := range 100 {
+		service := fmt.Sprintf("svc%03d", i)
+		conf := action(planner.Create, fmt.Sprintf("service.%s/ConfigMap/%s.conf-9f02", service, service), planner.Change{
+			Path:   fmt.Sprintf("data[%q]", service+".conf"),
+			Before: fmt.Sprintf("[DEFAULT]\ndebug = false\nhost = %s\n", service),
+			After:  fmt.Sprintf("[DEFAULT]\ndebug = true\nhost = %s\n", service),
+			Text:   true,
+		})
+		conf.Supersedes = address(fmt.Sprintf("service.%s/ConfigMap/%s.conf-11aa", service, service))
+		conf.Object = &providers.Object{Address: conf.Address, Family: address(fmt.Sprintf("service.%s/ConfigMap/%s.conf", service, service))}
+		api := action(planner.Update, fmt.Sprintf("service.%s/Deployment/%s-api", service, service),
+			planner.Change{Path: `spec.template.spec.containers["api"].image`, Before: image("openstack-base"), After: "quay.io/openstack.kolla/openstack-base:2025.2-rocky-10"})
+		budget := action(planner.Update, fmt.Sprintf("service.%s/PodDisruptionBudget/%s-api", service, service),
+			planner.Change{Path: "spec.maxUnavailable", Before: int64(1), After: int64(2), Drift: true, Manager: "kubectl-patch", Time: now.Add(-3 * time.Hour)})
+		actions = append(actions, conf, api, budget)
+	}
+	p := newPlan(700, actions...)
+	p.Elapsed = 2100 * time.Millisecond
+	return p
+}
+
+// unverified has objects that the server could not be asked about.
+func unverified() *planner.Plan {
+	webhook := planner.Evidence{Kind: planner.Unverified, Detail: `the webhook "policy.example.org" refuses dry runs`}
+	a := action(planner.Update, "service.keystone/Deployment/keystone-api", planner.Change{Path: "spec.replicas", Before: int64(3), After: int64(5)})
+	b := create("manifest.dashboards/ConfigMap/monitoring/grafana", "extra.hcl:3", m{"data": m{"dashboard.json": "{\n}\n", "theme": "dark"}})
+	a.Evidence, b.Evidence = webhook, webhook
+	a.Force = true
+	return newPlan(3, a, b)
+}
+
+// adoptAndForget takes over what exists, and lets go of something.
+func adoptAndForget() *planner.Plan {
+	return newPlan(10,
+		because(action(planner.Adopt, "service.keystone/Deployment/keystone-api",
+			planner.Change{Path: "spec.replicas", Before: int64(1), After: int64(3)},
+			planner.Change{Path: `spec.template.spec.containers["api"].env["OLD"].value`, Before: "yes"}),
+			planner.Reason{Kind: planner.ReasonUnowned}),
+		because(action(planner.Forget, "service.redis/StatefulSet/redis"),
+			planner.Reason{Kind: planner.ReasonUndeclared, Detail: "removed block at cloud.hcl:90"}),
+	)
+}
+
+// longValues has what does not fit, what must not be seen and what cannot be.
+func longValues() *planner.Plan {
+	script := "#!/bin/sh\nset -e\nexec keystone-manage bootstrap\n"
+	token := planner.Change{Path: `data["password"]`, Before: planner.Masked, After: planner.Masked, Sensitive: true, Drift: true, Manager: "kubectl-client-side-apply", Time: now.Add(-90 * 24 * time.Hour)}
+	annotation := strings.Repeat("0123456789", 30)
+	p := newPlan(1,
+		action(planner.Update, "service.keystone/ServiceAccount/keystone",
+			planner.Change{Path: `metadata.annotations["example.org/fingerprint"]`, Before: annotation + "old" + annotation, After: annotation + "new" + annotation},
+			planner.Change{Path: `metadata.annotations["example.org/certificate-authority"]`, After: annotation},
+			planner.Change{Path: `metadata.annotations["steer"]`, Before: "\x1b[2Jcleared", After: "日本語 と \u202eكلمة"},
+			planner.Change{Path: `secrets`, Before: []any{m{"name": "a"}, m{"name": "b"}}, After: []any{m{"name": "a"}}},
+			planner.Change{Path: `spec.sidecars`, After: []any{m{"name": "log", "image": image("fluentd"), "args": []any{"--quiet"}}}},
+			planner.Change{Path: `metadata.uid`, After: planner.Unknown}),
+		action(planner.Update, "service.keystone/Secret/keystone-admin", token),
+		action(planner.Update, "manifest.scripts/ConfigMap/scripts",
+			planner.Change{Path: `data["run.sh"]`, Before: script, After: strings.Replace(script, "set -e", "set -eu  ", 1) + "# done", Text: true}),
+		create("service.keystone/Deployment/keystone-api", "cloud.hcl:41", m{"spec": m{"replicas": int64(1), "template": m{"spec": pod("control", "api",
+			"registry.example.org:5000/mirrors/quay.io/openstack.kolla/keystone@sha256:"+strings.Repeat("ab", 32))}}}),
+	)
+	p.Actions[len(p.Actions)-1].Object.Holds = "nothing"
+	return p
+}
+
+// unchanged is a plan without changes, in which some objects are not ready yet.
+func unchanged(objects, pending int) func() *planner.Plan {
+	return func() *planner.Plan {
+		p := newPlan(objects)
+		for i := range pending {
+			p.Actions[i].Pending = true
+		}
+		return p
+	}
+}
+
+// nothingToDestroy is what a second destroy finds.
+func nothingToDestroy() *planner.Plan {
+	p := newPlan(0)
+	p.Destroy = true
+	p.Cluster = providers.Identity{Server: "https://10.0.0.10:6443"}
+	return p
+}
