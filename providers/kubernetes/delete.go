@@ -45,45 +45,53 @@ func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition pro
 // remove asks for the deletion, and returns the UID of the object that is then on
 // its way out; empty when there is none.
 func (w *Writer) remove(ctx context.Context, target dynamic.ResourceInterface, ref providers.Ref, precondition providers.Precondition) (types.UID, error) {
-	var uid types.UID
+	var leaving types.UID
 	start := time.Now()
 	err := backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
-		live, err := w.client.get(ctx, target, ref.Name)
-		if apierrors.IsNotFound(err) || (err == nil && precondition.UID != "" && live.GetUID() != precondition.UID) {
+		condition := precondition
+		if condition.UID == "" {
+			live, err := w.client.get(ctx, target, ref.Name)
+			if err != nil {
+				return true, err
+			}
+			condition.UID = live.GetUID()
+		}
+		leaving = condition.UID
+		err := w.order(ctx, target, ref.Name, condition)
+		if !apierrors.IsConflict(err) {
+			return true, err
+		}
+		live, lookErr := w.client.get(ctx, target, ref.Name)
+		switch {
+		case lookErr != nil:
+			return true, lookErr
+		case live.GetUID() != condition.UID:
+			leaving = ""
 			return true, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		if live.GetDeletionTimestamp() != nil {
-			uid = live.GetUID()
+		case live.GetDeletionTimestamp() != nil:
 			return true, nil
+		case precondition.ResourceVersion != "" && live.GetResourceVersion() != precondition.ResourceVersion:
+			return true, &providers.PreconditionError{Ref: ref}
+		case time.Since(start) > shortPatience:
+			return true, err
 		}
-		if precondition.ResourceVersion != "" && live.GetResourceVersion() != precondition.ResourceVersion {
-			return false, &providers.PreconditionError{Ref: ref}
-		}
-		err = w.order(ctx, target, live, precondition)
-		if apierrors.IsConflict(err) && time.Since(start) < shortPatience {
-			return false, nil // look again at what is there now
-		}
-		if apierrors.IsNotFound(err) {
-			return true, nil
-		}
-		uid = live.GetUID()
-		return true, err
+		return false, nil
 	})
-	return uid, err
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	return leaving, err
 }
 
-// order sends the request to delete exactly the object that was seen.
-func (w *Writer) order(ctx context.Context, target dynamic.ResourceInterface, live *unstructured.Unstructured, precondition providers.Precondition) error {
-	uid, background := live.GetUID(), metav1.DeletePropagationBackground
-	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background}
-	if precondition.ResourceVersion != "" {
-		options.Preconditions.ResourceVersion = &precondition.ResourceVersion
+// order sends the request to delete.
+func (w *Writer) order(ctx context.Context, target dynamic.ResourceInterface, name string, condition providers.Precondition) error {
+	background := metav1.DeletePropagationBackground
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &condition.UID}, PropagationPolicy: &background}
+	if condition.ResourceVersion != "" {
+		options.Preconditions.ResourceVersion = &condition.ResourceVersion
 	}
 	_, err := call(ctx, w.client, verbDelete, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, target.Delete(ctx, live.GetName(), options)
+		return struct{}{}, target.Delete(ctx, name, options)
 	})
 	return err
 }

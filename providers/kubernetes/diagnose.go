@@ -63,41 +63,50 @@ func (c *Client) diagnoseWorkload(ctx context.Context, workload *unstructured.Un
 	if err != nil {
 		return nil, err
 	}
-	worst, others := c.worst(ctx, pods)
-	if worst == nil {
+	found, others := c.explainPods(ctx, pods)
+	if found == nil {
 		return c.diagnoseCreation(ctx, workload)
 	}
-	about := "pod " + worst.pod
+	about := "pod " + found.pod
 	if others > 0 {
 		about += fmt.Sprintf(" (and %d more)", others)
 	}
-	worst.detail = append([]string{about}, worst.detail...)
+	found.detail = append([]string{about}, found.detail...)
 	if stuck := stuckRevision(workload, pods); stuck != "" {
-		worst.detail = append(worst.detail, stuck)
+		found.detail = append(found.detail, stuck)
 	}
-	if worst.container != "" {
-		worst.detail = append(worst.detail, c.log(ctx, workload.GetNamespace(), worst)...)
+	if found.container != "" {
+		found.detail = append(found.detail, c.log(ctx, workload.GetNamespace(), found)...)
 	}
-	return worst, nil
+	return found, nil
 }
 
-// worst examines the pods, and returns the best explanation with how many other
-// pods have trouble for the same kind of cause.
-func (c *Client) worst(ctx context.Context, pods []*corev1.Pod) (worst *finding, others int) {
+// deepest is how many pods are looked into further than their own status.
+const deepest = 5
+
+// explainPods examines the pods, and returns the best explanation with how many
+// other pods have trouble of the same kind.
+func (c *Client) explainPods(ctx context.Context, pods []*corev1.Pod) (best *finding, others int) {
+	type suspect struct {
+		pod   *corev1.Pod
+		found *finding
+	}
+	var suspects []suspect
+	counts := map[cause]int{}
 	for _, pod := range pods {
-		found := examine(pod)
-		if found != nil {
-			found = c.deepen(ctx, pod, found)
-		}
-		switch {
-		case found == nil:
-		case worst == nil || found.cause < worst.cause:
-			worst, others = found, 0
-		case found.cause == worst.cause:
-			others++
+		if found := examine(pod); found != nil {
+			suspects = append(suspects, suspect{pod, found})
+			counts[found.cause]++
 		}
 	}
-	return worst, others
+	slices.SortStableFunc(suspects, func(a, b suspect) int { return int(a.found.cause - b.found.cause) })
+	for _, s := range suspects[:min(len(suspects), deepest)] {
+		others = counts[s.found.cause] - 1
+		if found := c.deepen(ctx, s.pod, s.found); found != nil {
+			return found, others
+		}
+	}
+	return nil, 0
 }
 
 // podsOf lists the pods of a workload, the youngest first.
@@ -158,7 +167,7 @@ func stuckRevision(workload *unstructured.Unstructured, pods []*corev1.Pod) stri
 // diagnoseCreation finds out why there are fewer pods than there should be.
 func (c *Client) diagnoseCreation(ctx context.Context, workload *unstructured.Unstructured) (*finding, error) {
 	if failure := conditionOf(workload, "ReplicaFailure"); failure != nil {
-		return &finding{cause: causeEvent, reason: fmt.Sprintf("pods cannot be created: %s", failure["message"])}, nil
+		return &finding{cause: causeEvent, reason: "pods cannot be created: " + oneLine(fmt.Sprint(failure["message"]))}, nil
 	}
 	event, err := c.lastEvent(ctx, workload.GetNamespace(), workload.GetUID(), func(event *corev1.Event) bool {
 		return event.Type == corev1.EventTypeWarning && event.Reason == "FailedCreate"
@@ -166,7 +175,7 @@ func (c *Client) diagnoseCreation(ctx context.Context, workload *unstructured.Un
 	if event == nil {
 		return nil, err
 	}
-	return &finding{cause: causeEvent, reason: "pods cannot be created: " + event.Message}, nil
+	return &finding{cause: causeEvent, reason: "pods cannot be created: " + oneLine(event.Message)}, nil
 }
 
 // diagnoseClaim finds out why a claim has no volume.
@@ -186,7 +195,7 @@ func (c *Client) diagnoseClaim(ctx context.Context, namespace, name string) (*fi
 	if name := ptr.Deref(claim.Spec.StorageClassName, ""); name != "" {
 		class = "storage class " + name
 	}
-	return &finding{cause: causeUnschedulable, reason: fmt.Sprintf("volume claim %s (%s) is not bound: %s", name, class, event.Message)}, nil
+	return &finding{cause: causeUnschedulable, reason: fmt.Sprintf("volume claim %s (%s) is not bound: %s", name, class, oneLine(event.Message))}, nil
 }
 
 // deepen adds to what the pod itself says what is known elsewhere; nil when there
@@ -207,7 +216,7 @@ func (c *Client) deepen(ctx context.Context, pod *corev1.Pod, found *finding) *f
 		})
 		switch {
 		case event != nil && found.cause == causeStarting:
-			return &finding{cause: causeEvent, pod: pod.Name, reason: fmt.Sprintf("pod %s cannot start: %s", pod.Name, oneLine(event.Message))}
+			return &finding{cause: causeEvent, pod: pod.Name, reason: "the pod cannot start: " + oneLine(event.Message)}
 		case event != nil:
 			found.reason += ": " + oneLine(event.Message)
 		case found.cause == causeStarting:

@@ -14,7 +14,7 @@ func examine(pod *corev1.Pod) *finding {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
 			message, _, _ := strings.Cut(condition.Message, " preemption:")
-			return &finding{cause: causeUnschedulable, pod: pod.Name, reason: fmt.Sprintf("pod %s cannot be scheduled: %s", pod.Name, oneLine(message))}
+			return &finding{cause: causeUnschedulable, pod: pod.Name, reason: "no node can take the pod: " + oneLine(message)}
 		}
 	}
 	statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
@@ -26,7 +26,7 @@ func examine(pod *corev1.Pod) *finding {
 	}
 	switch {
 	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "": // evicted, say
-		return &finding{cause: causeExit, pod: pod.Name, reason: fmt.Sprintf("pod %s failed (%s): %s", pod.Name, pod.Status.Reason, oneLine(pod.Status.Message))}
+		return &finding{cause: causeExit, pod: pod.Name, reason: fmt.Sprintf("the pod failed (%s): %s", pod.Status.Reason, oneLine(pod.Status.Message))}
 	case pod.Status.Phase == corev1.PodPending:
 		return &finding{cause: causeStarting, pod: pod.Name}
 	case pod.Status.Phase == corev1.PodRunning:

@@ -76,8 +76,11 @@ func assessJob(job *unstructured.Unstructured) readiness {
 			counts = append(counts, fmt.Sprintf("%d %s", n, state))
 		}
 	}
-	if len(counts) == 0 {
+	switch {
+	case field(job, "status", "startTime") == "":
 		return readiness{status: "waiting for the job to start"}
+	case len(counts) == 0:
+		return readiness{status: "waiting for the job to complete"}
 	}
 	return readiness{status: "waiting for the job to complete (" + strings.Join(counts, ", ") + ")"}
 }

@@ -55,6 +55,7 @@ func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status
 			}
 		case <-examination.C:
 			vigil.examine(ctx)
+			vigil.tell()
 			examination.Reset(examinationPause)
 		}
 	}
@@ -119,7 +120,6 @@ func (v *vigil) examine(ctx context.Context) {
 		return
 	}
 	v.finding = found
-	v.tell()
 }
 
 // failed is the error for an object that will not become ready. What the pods

@@ -1,0 +1,355 @@
+package kubernetes_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+)
+
+// reports collects what Wait says.
+type reports struct {
+	mu   sync.Mutex
+	said []string
+	at   map[string]time.Time
+}
+
+func (r *reports) take(status string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.at == nil {
+		r.at = map[string]time.Time{}
+	}
+	r.said = append(r.said, status)
+	r.at[status] = time.Now()
+}
+
+// applied makes an object of a manifest whose pods behave as the annotations say.
+func applied(t *testing.T, client *kubernetes.Client, namespace, manifest string, annotations map[string]any) *unstructured.Unstructured {
+	t.Helper()
+	u := object(t, namespace, manifest)
+	if annotations != nil {
+		if err := unstructured.SetNestedMap(u.Object, annotations, "spec", "template", "metadata", "annotations"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, err := client.Writer().Apply(t.Context(), u, providers.ApplyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+const (
+	statefulSet = `
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 2
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: db, image: "example.org/db:1"}]}
+`
+	daemonSet = `
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec: {containers: [{name: agent, image: "example.org/agent:1"}]}
+`
+	job = `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: sync}
+spec:
+  backoffLimit: 0
+  template:
+    spec: {restartPolicy: Never, containers: [{name: sync, image: "example.org/sync:1"}]}
+`
+	claim = `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+`
+)
+
+func TestWaitUntilReady(t *testing.T) {
+	client := connect(t)
+	cases := []struct {
+		name     string
+		manifest string
+		delay    string
+		want     string // one of the reports; empty: none is needed
+		check    string // what must be there by then, as a path of the object
+	}{
+		{name: "Deployment", manifest: deployment, delay: "1s", want: "0 of 2 replicas ready", check: "availableReplicas"},
+		{name: "StatefulSet", manifest: statefulSet, delay: "1s", want: "1 of 2 replicas", check: "readyReplicas"},
+		{name: "DaemonSet", manifest: daemonSet, delay: "1s", want: "0 of 3 pods ready", check: "numberReady"},
+		{name: "Job", manifest: job, delay: "1s", want: "waiting for the job to complete (1 active)", check: "succeeded"},
+		{name: "ConfigMap", manifest: configMap},
+		{name: "Service", manifest: "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{port: 80}]}}"},
+		{name: "no replicas", manifest: strings.Replace(deployment, "replicas: 2", "replicas: 0", 1)},
+		{name: "claim that waits for its consumer", manifest: strings.Replace(claim, "spec: {", "spec: {storageClassName: late, ", 1)},
+	}
+	clustertest.Kubectl(t, "apply", "-f", "testdata/late.yaml")
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var annotations map[string]any
+			if c.delay != "" {
+				annotations = map[string]any{"devcluster.kolla/delay": c.delay}
+			}
+			made := applied(t, client, clustertest.Namespace(t), c.manifest, annotations)
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			var got reports
+			if err := client.Writer().Wait(ctx, providers.RefOf(made), got.take); err != nil {
+				t.Fatalf("got %v after %q", err, got.said)
+			}
+			if !slices.ContainsFunc(got.said, func(said string) bool { return strings.Contains(said, c.want) }) && c.want != "" {
+				t.Errorf("it said %q, and not %q", got.said, c.want)
+			}
+			if c.check != "" {
+				list, err := client.List(ctx, made.GroupVersionKind(), made.GetNamespace())
+				if err != nil || nested(list[0], "status", c.check) == nil {
+					t.Errorf("it is not ready: %v, %v", nested(list[0], "status"), err)
+				}
+			}
+		})
+	}
+}
+
+func TestWaitForNamespaceAndClaim(t *testing.T) {
+	client := connect(t)
+	namespace := clustertest.Namespace(t)
+	if err := client.Writer().Wait(t.Context(), providers.Ref{GVK: namespaceKind, Name: namespace}, nil); err != nil {
+		t.Error(err)
+	}
+	made := applied(t, client, namespace, claim, nil)
+	if err := client.Writer().Wait(t.Context(), providers.RefOf(made), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWaitSaysWhatIsWrong(t *testing.T) {
+	client := connect(t)
+	cases := []struct {
+		name        string
+		manifest    string
+		annotations map[string]any
+		reason      string
+		detail      string // part of a line
+		final       bool
+	}{
+		{
+			name: "image", manifest: deployment,
+			annotations: map[string]any{"devcluster.kolla/outcome": "image-pull", "devcluster.kolla/message": "rpc error: code = NotFound desc = no such tag"},
+			reason:      "image example.org/web:1 cannot be pulled: no such tag",
+			detail:      "(and 1 more)",
+		},
+		{
+			name: "crash", manifest: statefulSet,
+			annotations: map[string]any{"devcluster.kolla/outcome": "crash", "devcluster.kolla/message": "no database", "devcluster.kolla/logs": "starting\nERROR no database"},
+			reason:      "container db keeps crashing: it exited with code 1: no database",
+			detail:      "ERROR no database",
+		},
+		{
+			name: "not ready", manifest: daemonSet,
+			annotations: map[string]any{"devcluster.kolla/outcome": "not-ready"},
+			reason:      "container agent runs but is not ready: readiness probe failed",
+		},
+		{
+			name: "node selector", manifest: strings.Replace(deployment, "    spec: {", "    spec: {nodeSelector: {kolla.openstack.org/role-none: 'true'}, ", 1),
+			reason: "no node has the label kolla.openstack.org/role-none=true",
+			detail: "0/3 nodes are available",
+		},
+		{
+			name: "requests", manifest: strings.Replace(deployment, "{name: web, ", "{name: web, resources: {requests: {cpu: 9k}}, ", 1),
+			reason: "no node can take the pod: 0/3 nodes are available: 3 Insufficient cpu.",
+		},
+		{
+			name: "volume claim", manifest: strings.Replace(deployment, "    spec: {", "    spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: none}}], ", 1),
+			reason: `persistentvolumeclaim "none" not found`,
+		},
+		{
+			name: "service account", manifest: strings.Replace(deployment, "    spec: {", "    spec: {serviceAccountName: nobody, ", 1),
+			reason: `pods cannot be created: `,
+		},
+		{
+			name: "service account of a set", manifest: strings.Replace(statefulSet, "    spec: {", "    spec: {serviceAccountName: nobody, ", 1),
+			reason: `pods cannot be created: `,
+		},
+		{
+			name: "claim without a class", manifest: strings.Replace(claim, "spec: {", "spec: {storageClassName: none, ", 1),
+			reason: `volume claim data (storage class none) is not bound: storageclass.storage.k8s.io "none" not found`,
+		},
+		{
+			name: "progress deadline", manifest: strings.Replace(deployment, "replicas: 2", "replicas: 1\n  progressDeadlineSeconds: 2", 1),
+			annotations: map[string]any{"devcluster.kolla/outcome": "image-pull"},
+			reason:      "progress deadline exceeded: image example.org/web:1 cannot be pulled",
+			final:       true,
+		},
+		{
+			name: "job", manifest: job,
+			annotations: map[string]any{"devcluster.kolla/outcome": "fail", "devcluster.kolla/message": "table exists", "devcluster.kolla/logs": "migrating\nERROR table exists"},
+			reason:      "the job failed (BackoffLimitExceeded): container sync exited with code 1: table exists",
+			detail:      "ERROR table exists",
+			final:       true,
+		},
+		{
+			name: "job that restarts its container", manifest: strings.Replace(job, "Never", "OnFailure", 1),
+			annotations: map[string]any{"devcluster.kolla/outcome": "fail"},
+			reason:      "the job failed (BackoffLimitExceeded)",
+			final:       true,
+		},
+	}
+	// All at once: each takes as long as it may.
+	type outcome struct {
+		start time.Time
+		got   reports
+		err   error
+	}
+	outcomes := make([]outcome, len(cases))
+	var group sync.WaitGroup
+	for i, c := range cases {
+		made := applied(t, client, clustertest.Namespace(t), c.manifest, c.annotations)
+		group.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+			defer cancel()
+			outcomes[i].start = time.Now()
+			outcomes[i].err = client.Writer().Wait(ctx, providers.RefOf(made), outcomes[i].got.take)
+		})
+	}
+	group.Wait()
+	for i, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			start, got := outcomes[i].start, &outcomes[i].got
+			var failure *providers.NotReadyError
+			if !errors.As(outcomes[i].err, &failure) {
+				t.Fatalf("got %v, want a NotReadyError", outcomes[i].err)
+			}
+			if !strings.Contains(failure.Reason, c.reason) || strings.Contains(failure.Reason, "\n") {
+				t.Errorf("reason is %q, want one line with %q", failure.Reason, c.reason)
+			}
+			if failure.Final != c.final {
+				t.Errorf("final is %t, want %t", failure.Final, c.final)
+			}
+			if detail := strings.Join(failure.Detail, "\n"); !strings.Contains(detail, c.detail) {
+				t.Errorf("detail is\n%s\nwant something with %q", detail, c.detail)
+			}
+			if when, told := got.at[failure.Reason]; !c.final && (!told || when.Sub(start) > 6*time.Second) {
+				t.Errorf("the reports %q do not have the reason, or had it after %s", got.said, when.Sub(start))
+			}
+		})
+	}
+}
+
+func TestWaitForWhatIsNotThere(t *testing.T) {
+	client, namespace := connect(t), clustertest.Namespace(t)
+	ref := providers.Ref{GVK: configMapKind, Namespace: namespace, Name: "settings"}
+	var failure *providers.NotReadyError
+	if err := client.Writer().Wait(t.Context(), ref, nil); !errors.As(err, &failure) || !failure.Final {
+		t.Errorf("never made: got %v", err)
+	}
+	made := applied(t, client, namespace, deployment, map[string]any{"devcluster.kolla/outcome": "not-ready"})
+	time.AfterFunc(500*time.Millisecond, func() {
+		clustertest.Kubectl(t, "-n", namespace, "delete", "deployment", "web")
+	})
+	if err := client.Writer().Wait(t.Context(), providers.RefOf(made), nil); !errors.As(err, &failure) || !failure.Final {
+		t.Errorf("deleted meanwhile: got %v", err)
+	}
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	client, namespace := connect(t), clustertest.Namespace(t)
+	made := applied(t, client, namespace, deployment, map[string]any{"devcluster.kolla/outcome": "not-ready"})
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(500*time.Millisecond, cancel)
+	var failure *providers.NotReadyError
+	if err := client.Writer().Wait(ctx, providers.RefOf(made), nil); !errors.Is(err, context.Canceled) || errors.As(err, &failure) {
+		t.Errorf("got %v, want the cancellation", err)
+	}
+}
+
+func TestPodsReplacedOnRequestAreNotWaitedFor(t *testing.T) {
+	client, namespace := connect(t), clustertest.Namespace(t)
+	for _, manifest := range []string{statefulSet, daemonSet} {
+		manifest = strings.Replace(manifest, "spec:\n", "spec:\n  updateStrategy: {type: OnDelete}\n", 1)
+		made := applied(t, client, namespace, manifest, nil)
+		if err := client.Writer().Wait(t.Context(), providers.RefOf(made), nil); err != nil {
+			t.Fatal(err)
+		}
+		list, err := client.List(t.Context(), made.GroupVersionKind(), namespace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ready := max(asInt(nested(list[0], "status", "readyReplicas")), asInt(nested(list[0], "status", "numberReady")))
+		if ready < 2 {
+			t.Errorf("%s: %d pods are ready", made.GetKind(), ready)
+		}
+		changed := applied(t, client, namespace, strings.Replace(manifest, ":1\"", ":2\"", 1), nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if err := client.Writer().Wait(ctx, providers.RefOf(changed), nil); err != nil {
+			t.Errorf("after a change: %v", err)
+		}
+	}
+}
+
+func asInt(value any) int64 {
+	n, _ := value.(int64)
+	return n
+}
+
+func TestStuckStatefulSetIsExplained(t *testing.T) {
+	client, namespace := connect(t), clustertest.Namespace(t)
+	applied(t, client, namespace, statefulSet, map[string]any{"devcluster.kolla/outcome": "image-pull"})
+	clustertest.Eventually(t, 10*time.Second, "the first pod exists", func() bool {
+		return strings.Contains(clustertest.Kubectl(t, "-n", namespace, "get", "pods", "-o", "name"), "db-0")
+	})
+	mended := applied(t, client, namespace, statefulSet, map[string]any{"devcluster.kolla/outcome": "ok"})
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	var failure *providers.NotReadyError
+	if err := client.Writer().Wait(ctx, providers.RefOf(mended), nil); !errors.As(err, &failure) || !strings.Contains(strings.Join(failure.Detail, "\n"), "delete the pod") {
+		t.Errorf("got %#v, want the advice to delete the pod", err)
+	}
+}
+
+func TestWaitWithoutPermissionToWatch(t *testing.T) {
+	namespace := clustertest.Namespace(t)
+	clustertest.Kubectl(t, "-n", namespace, "create", "role", "lister", "--verb=list", "--resource=deployments.apps")
+	clustertest.Kubectl(t, "-n", namespace, "create", "rolebinding", "lister", "--role=lister", "--user=joe")
+	made := applied(t, connect(t), namespace, deployment, map[string]any{"devcluster.kolla/delay": "2s"})
+	client := connectTo(t, alteredKubeconfig(t, func(_ *clientcmdapi.Config, _ *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
+		user.Impersonate = "joe"
+	}))
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	defer cancel()
+	if err := client.Writer().Wait(ctx, providers.RefOf(made), nil); err != nil {
+		t.Error(err)
+	}
+	var permission *kubernetes.PermissionError
+	ref := providers.Ref{GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Namespace: namespace, Name: "s"}
+	if err := client.Writer().Wait(ctx, ref, nil); !errors.As(err, &permission) || permission.Verb != "list" {
+		t.Errorf("got %v, want that Secrets may not be listed", err)
+	}
+}
