@@ -87,7 +87,7 @@ func (j *journal) readEntry(line []byte) (problem string) {
 // further on has taken the journal in already: its writer was killed between
 // saving the state and removing the journal.
 func (j *journal) fold(l *ledger, file string) error {
-	fresh := l.head.Lineage == "" && l.head.Serial == 0
+	fresh := l.head.isFresh()
 	switch {
 	case j.base.Lineage == "": // even its first line is torn
 		return nil
@@ -98,9 +98,10 @@ func (j *journal) fold(l *ledger, file string) error {
 			"it continues a state with lineage %q and serial %d, but the one beside it has lineage %q and serial %d",
 			j.base.Lineage, j.base.Serial, l.head.Lineage, l.head.Serial)}
 	}
-	l.head.Lineage = j.base.Lineage
 	for _, e := range j.entries {
-		l.apply(e)
+		if l.apply(e) {
+			l.head.Lineage = j.base.Lineage
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -113,13 +114,13 @@ func (s *Store) salvage() (*ledger, bool, error) {
 	}
 }
 
-// setAside moves a damaged file in among the backups.
+// setAside moves a damaged file in among the backups, if there is one.
 func (s *Store) setAside(file string) error {
 	if err := os.MkdirAll(s.backups, 0o700); err != nil {
 		return fmt.Errorf("make the directory of backups: %w", err)
 	}
 	name := fmt.Sprintf("%s.damaged-%d", filepath.Base(file), time.Now().UnixNano())
-	if err := os.Rename(file, filepath.Join(s.backups, name)); err != nil {
+	if err := os.Rename(file, filepath.Join(s.backups, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("set a damaged file of the state aside: %w", err)
 	}
 	return nil
@@ -246,7 +247,7 @@ func (s *Session) Replace(next *State) error {
 		return errors.New("replace the state: its session has ended")
 	}
 	l := newLedger(next)
-	l.head.Format, l.head.Tool = Format, s.tool
+	l.head.Format, l.head.Tool = Format, s.ledger.head.Tool
 	l.head.Serial = s.ledger.head.Serial
 	if s.ledger.head.Lineage != "" {
 		l.head.Lineage = s.ledger.head.Lineage
@@ -256,6 +257,7 @@ func (s *Session) Replace(next *State) error {
 	if reflect.DeepEqual(l.state(), s.ledger.state()) {
 		return nil
 	}
+	l.head.Tool = s.tool
 	l.head.Serial = max(s.ledger.head.Serial, next.Serial) + 1
 	s.ledger = l
 	err := s.save()

@@ -60,6 +60,9 @@ func (s *State) Find(address string) *Object {
 	return nil
 }
 
+// isFresh reports whether the state was never written.
+func (s *State) isFresh() bool { return s.Lineage == "" && s.Serial == 0 }
+
 // CheckCluster returns a *ClusterError when the state belongs to another cluster
 // than the given one. A state that was never written belongs to none.
 func (s *State) CheckCluster(connected Cluster) error {

@@ -81,6 +81,12 @@ func (s *Store) load() (l *ledger, journaled bool, err error) {
 	if j == nil {
 		return l, false, nil
 	}
+	if read.isFresh() && j.base.Serial > 0 {
+		if backups := s.usableBackups(); len(backups) > 0 {
+			return nil, false, &DamagedError{File: s.file, Backups: backups, Problem: fmt.Sprintf(
+				"it is missing, while %s continues a state with serial %d", s.journal, j.base.Serial)}
+		}
+	}
 	return l, true, j.fold(l, s.journal)
 }
 

@@ -1,0 +1,218 @@
+package state_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/state"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden() *state.State {
+	applied := time.Date(2026, 11, 21, 2, 11, 5, 0, time.UTC)
+	return &state.State{
+		Format:  state.Format,
+		Serial:  41,
+		Lineage: "6a6c1f8e-7f0c-4a60-9a0e-3a3d8bb1b0a5",
+		Tool:    "1.0.0",
+		Cloud:   "prod",
+		Cluster: state.Cluster{UID: "8f9f4a0e-1f6e-4b3c-9d4f-0a4f3b7f2c11", Server: "https://10.0.0.10:6443"},
+		Objects: []state.Object{
+			{
+				Address: "role.control/Node/ctl-1", APIVersion: "v1", Kind: "Node", Name: "ctl-1",
+				UID: "4f0c2c0e-53a1-4d6c-8c53-7f7f7d2d9f10", Partial: true, Desired: "ab12", Ready: true, Applied: applied,
+			},
+			{
+				Address: `service.redis["<a&b>"]/Secret/redis-a`, APIVersion: "v1", Kind: "Secret", Namespace: "openstack", Name: "redis-a",
+				Family: "service.redis/Secret/redis", DependsOn: []string{"cloud.prod/Namespace/openstack"}, Holds: "generated values",
+			},
+		},
+		Plans: []string{"0c9f5c9a-2b7c-4a51-8f44-0d7b7f0f6c9e"},
+	}
+}
+
+func TestGoldenRoundTrip(t *testing.T) {
+	file := filepath.Join("testdata", "state.json")
+	unsorted := golden()
+	unsorted.Objects[0], unsorted.Objects[1] = unsorted.Objects[1], unsorted.Objects[0]
+	encoded, err := unsorted.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(file, encoded, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stored, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(stored), string(encoded)); diff != "" {
+		t.Errorf("encoding (-want +got):\n%s", diff)
+	}
+	decoded, err := state.Decode(file, stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(golden(), decoded); diff != "" {
+		t.Errorf("decoding (-want +got):\n%s", diff)
+	}
+}
+
+// The documentation promises that a shell can check the checksum.
+func TestChecksumIsThatOfTheDocumentation(t *testing.T) {
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Skip("jq is not installed")
+	}
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", `jq -cSj 'del(.checksum)' testdata/state.json | sha256sum`).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, _, _ := strings.Cut(string(out), " ")
+	stored, err := os.ReadFile(filepath.Join("testdata", "state.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(stored, []byte(`"checksum": "sha256:`+sum+`"`)) {
+		t.Errorf("jq and sha256sum give %s, which is not in the file", sum)
+	}
+}
+
+func TestWhiteSpaceDoesNotCount(t *testing.T) {
+	encoded, err := golden().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := bytes.ReplaceAll(encoded, []byte("\n  "), []byte("\r\n\t"))
+	if _, err := state.Decode("state", other); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSerialsLargerThanFloats(t *testing.T) {
+	large := golden()
+	large.Serial = math.MaxUint64
+	encoded, err := large.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := state.Decode("state", encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if decoded.Serial != large.Serial {
+		t.Errorf("got serial %d, want %d", decoded.Serial, large.Serial)
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	encoded, err := golden().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice := golden()
+	twice.Objects[1].Address = twice.Objects[0].Address
+	encodedTwice, err := twice.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nameless := golden()
+	nameless.Objects[1].Address = ""
+	encodedNameless, err := nameless.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		raw  []byte
+		want string
+	}{
+		"empty":           {nil, "it is empty"},
+		"white space":     {[]byte(" \n"), "it is empty"},
+		"torn":            {encoded[:len(encoded)/2], "it is not a whole JSON document"},
+		"something after": {append(bytes.Clone(encoded), encoded...), "it is not a whole JSON document"},
+		"another file":    {[]byte(`{"kind": "ConfigMap"}`), "it has no format number"},
+		"edited":          {bytes.Replace(encoded, []byte(`"ready": true`), []byte(`"ready": false`), 1), "its checksum is wrong"},
+		"address twice":   {encodedTwice, "it has two objects with the address role.control/Node/ctl-1"},
+		"no address":      {encodedNameless, "it has an object without an address"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := state.Decode("kolla.state.json", test.raw)
+			var damaged *state.DamagedError
+			if !errors.As(err, &damaged) {
+				t.Fatalf("got %v, want damage", err)
+			}
+			if !strings.Contains(err.Error(), "kolla.state.json cannot be used: "+test.want) {
+				t.Errorf("got %q, want it to say %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestFileOfTheFuture(t *testing.T) {
+	file := filepath.Join("testdata", "future.json")
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = state.Decode(file, raw)
+	want := &state.NewerFormatError{File: file, Format: 7, Tool: "4.2.0"}
+	if diff := cmp.Diff(error(want), err); diff != "" {
+		t.Errorf("error (-want +got):\n%s", diff)
+	}
+	store := state.Open(file)
+	if _, err := store.Read(); err == nil || err.Error() != want.Error() {
+		t.Errorf("store: got %v, want %v", err, want)
+	}
+}
+
+func TestCheckCluster(t *testing.T) {
+	here := state.Cluster{UID: "a", Server: "https://a"}
+	for name, test := range map[string]struct {
+		state   state.Cluster
+		refused bool
+	}{
+		"never written": {state.Cluster{}, false},
+		"same":          {here, false},
+		"moved":         {state.Cluster{UID: "a", Server: "https://old"}, false},
+		"another":       {state.Cluster{UID: "b", Server: "https://a"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := (&state.State{Cluster: test.state}).CheckCluster(here)
+			var other *state.ClusterError
+			if errors.As(err, &other) != test.refused {
+				t.Errorf("got %v, want a refusal: %v", err, test.refused)
+			}
+		})
+	}
+}
+
+func TestCheckSuccessor(t *testing.T) {
+	here := &state.State{Lineage: "a", Serial: 5}
+	var lineage *state.LineageError
+	var serial *state.SerialError
+	if err := here.CheckSuccessor(&state.State{Lineage: "a", Serial: 5}); err != nil {
+		t.Errorf("same: %v", err)
+	}
+	if err := (&state.State{}).CheckSuccessor(here); err != nil {
+		t.Errorf("after nothing: %v", err)
+	}
+	if err := here.CheckSuccessor(&state.State{Lineage: "b", Serial: 9}); !errors.As(err, &lineage) {
+		t.Errorf("other lineage: got %v", err)
+	}
+	if err := here.CheckSuccessor(&state.State{Lineage: "a", Serial: 4}); !errors.As(err, &serial) {
+		t.Errorf("older: got %v", err)
+	}
+}

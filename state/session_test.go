@@ -1,0 +1,421 @@
+package state_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"kolla.openstack.org/kolla/state"
+)
+
+var cluster = state.Cluster{UID: "cluster-a", Server: "https://a"}
+
+func lock(t *testing.T, store *state.Store) *state.Session {
+	t.Helper()
+	session, err := store.Lock(t.Context(), state.LockInfo{Operation: "apply", Version: "1.0.0"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+func read(t *testing.T, store *state.Store) *state.State {
+	t.Helper()
+	s, err := store.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// object is a Deployment as it is recorded once it is there.
+func object(name string) state.Object {
+	return state.Object{
+		Address:    "service." + name + "/Deployment/" + name,
+		APIVersion: "apps/v1",
+		Kind:       "Deployment",
+		Namespace:  "openstack",
+		Name:       name,
+		UID:        "uid-" + name,
+		DependsOn:  []string{"cloud.prod/Namespace/openstack"},
+		Desired:    "digest-" + name,
+		Ready:      true,
+		Applied:    time.Date(2026, 11, 21, 2, 11, 0, 0, time.FixedZone("CET", 3600)),
+	}
+}
+
+func begin(t *testing.T, session *state.Session, plan string) {
+	t.Helper()
+	now := session.State()
+	must(t, session.Begin(state.Run{Plan: plan, Cloud: "prod", Cluster: cluster, Lineage: now.Lineage, Serial: now.Serial}))
+}
+
+func same(t *testing.T, what string, want, got *state.State) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func TestFirstApply(t *testing.T) {
+	dir := t.TempDir()
+	store := state.Open(filepath.Join(dir, state.DefaultFile))
+	same(t, "before", &state.State{Format: state.Format}, read(t, store))
+	if entries, _ := os.ReadDir(dir); len(entries) > 0 {
+		t.Errorf("a read left %v", entries)
+	}
+
+	session := lock(t, store)
+	same(t, "locked", &state.State{Format: state.Format}, session.State())
+	begin(t, session, "plan-1")
+	o := object("glance")
+	must(t, session.Intend(o))
+	must(t, session.Record(o))
+	seen := read(t, store) // without the lock, from the journal
+	same(t, "while open", session.State(), seen)
+	must(t, session.Close())
+	must(t, session.Close())
+
+	got := read(t, store)
+	same(t, "closed", seen, got)
+	o.Applied = o.Applied.UTC()
+	want := &state.State{
+		Format: state.Format, Serial: 3, Lineage: got.Lineage, Tool: "1.0.0", Cloud: "prod", Cluster: cluster,
+		Objects: []state.Object{o}, Plans: []string{"plan-1"},
+	}
+	same(t, "content", want, got)
+	if got.Lineage == "" {
+		t.Error("no lineage was given")
+	}
+	if info, err := os.Stat(store.Path()); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file has mode %v, %v", info.Mode(), err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "kolla.state.journal")); err == nil {
+		t.Error("the journal was left behind")
+	}
+}
+
+func TestSerialGrowsOnlyWithContent(t *testing.T) {
+	store := state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
+	session := lock(t, store)
+	must(t, session.Record(object("glance")))
+	must(t, session.Close())
+	before, err := os.ReadFile(store.Path())
+	must(t, err)
+
+	session = lock(t, store)
+	must(t, session.Record(object("glance")))
+	must(t, session.Forget("service.nova/Deployment/nova"))
+	must(t, session.Replace(session.State()))
+	must(t, session.Close())
+	after, err := os.ReadFile(store.Path())
+	must(t, err)
+	if diff := cmp.Diff(string(before), string(after)); diff != "" {
+		t.Errorf("the file changed (-before +after):\n%s", diff)
+	}
+}
+
+func TestIntentOutlivesTheApply(t *testing.T) {
+	store := state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
+	session := lock(t, store)
+	must(t, session.Record(object("known")))
+	must(t, session.Intend(object("known")))
+	must(t, session.Intend(object("unknown")))
+	must(t, session.Close())
+
+	got := read(t, store)
+	known, unknown := got.Find("service.known/Deployment/known"), got.Find("service.unknown/Deployment/unknown")
+	if known == nil || known.Ready || known.UID != "uid-known" {
+		t.Errorf("known: got %+v, want it with its UID and not ready", known)
+	}
+	if unknown == nil || unknown.Ready || unknown.UID != "" || unknown.Name != "unknown" {
+		t.Errorf("unknown: got %+v, want it without UID and not ready", unknown)
+	}
+}
+
+func TestBeginRefuses(t *testing.T) {
+	store := state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
+	session := lock(t, store)
+	begin(t, session, "plan-1")
+	now := session.State()
+	fits := state.Run{Plan: "plan-2", Cloud: "prod", Cluster: cluster, Lineage: now.Lineage, Serial: now.Serial}
+
+	for name, test := range map[string]struct {
+		change func(*state.Run)
+		want   any
+	}{
+		"applied before":    {func(r *state.Run) { r.Plan = "plan-1" }, new(*state.AppliedError)},
+		"another cluster":   {func(r *state.Run) { r.Cluster.UID = "cluster-b" }, new(*state.ClusterError)},
+		"older content":     {func(r *state.Run) { r.Serial-- }, new(*state.StaleError)},
+		"another lineage":   {func(r *state.Run) { r.Lineage = "other" }, new(*state.StaleError)},
+		"from before birth": {func(r *state.Run) { r.Lineage, r.Serial = "", 0 }, new(*state.StaleError)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := fits
+			test.change(&run)
+			if err := session.Begin(run); !errors.As(err, test.want) {
+				t.Errorf("got %v, want a %T", err, test.want)
+			}
+		})
+	}
+	must(t, session.Begin(fits))
+}
+
+func TestPlansAreForgottenInTheEnd(t *testing.T) {
+	store := state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
+	session := lock(t, store)
+	for i := range 103 {
+		begin(t, session, fmt.Sprint("plan-", i))
+	}
+	plans := session.State().Plans
+	if len(plans) != 100 || plans[0] != "plan-3" || plans[99] != "plan-102" {
+		t.Errorf("got %d plans, from %s to %s", len(plans), plans[0], plans[len(plans)-1])
+	}
+}
+
+func TestStateIsACopy(t *testing.T) {
+	store := state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
+	session := lock(t, store)
+	must(t, session.Record(object("glance")))
+	first := session.State()
+	first.Objects[0].DependsOn[0] = "something else"
+	first.Objects[0].UID = "something else"
+	if got, _ := session.Object(first.Objects[0].Address); got.DependsOn[0] == "something else" || got.UID == "something else" {
+		t.Error("a change of the copy changed the session")
+	}
+}
+
+func TestReplace(t *testing.T) {
+	store := state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
+	session := lock(t, store)
+	must(t, session.Record(object("glance")))
+	before := session.State()
+
+	next := session.State()
+	next.Objects[0].Address = "service.image/Deployment/glance"
+	next.Lineage, next.Serial = "of no importance", 41
+	must(t, session.Replace(next))
+	got := read(t, store)
+	if got.Lineage != before.Lineage || got.Serial != 42 || got.Objects[0].Address != next.Objects[0].Address {
+		t.Errorf("got %+v", got)
+	}
+	must(t, session.Record(object("nova"))) // the journal continues the new content
+	same(t, "after a step", session.State(), read(t, store))
+}
+
+func TestReplaceAnEmptyStateTakesTheLineage(t *testing.T) {
+	store := state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
+	session := lock(t, store)
+	must(t, session.Replace(golden()))
+	got := read(t, store)
+	if got.Lineage != golden().Lineage || got.Serial != golden().Serial+1 {
+		t.Errorf("got lineage %s, serial %d", got.Lineage, got.Serial)
+	}
+}
+
+func TestBackups(t *testing.T) {
+	dir := t.TempDir()
+	store := state.Open(filepath.Join(dir, state.DefaultFile))
+	for i := range 14 {
+		session := lock(t, store)
+		must(t, session.Record(object(fmt.Sprint("s", i))))
+		must(t, session.Close())
+	}
+	backups := names(t, filepath.Join(dir, ".kolla", "backups"))
+	if len(backups) != 10 || !slices.Contains(backups, "kolla.state.14.json") || slices.Contains(backups, "kolla.state.4.json") {
+		t.Errorf("got backups %v, want serials 5 to 14", backups)
+	}
+	// A state of another lineage does not overwrite backups with the same serial.
+	must(t, os.Remove(store.Path()))
+	for range 13 {
+		session := lock(t, store)
+		must(t, session.Record(object(fmt.Sprint("s", session.State().Serial))))
+		must(t, session.Close())
+	}
+	for _, name := range names(t, filepath.Join(dir, ".kolla", "backups")) {
+		raw, err := os.ReadFile(filepath.Join(dir, ".kolla", "backups", name))
+		must(t, err)
+		if _, err := state.Decode(name, raw); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+func TestDamagedStateNamesTheWayBack(t *testing.T) {
+	dir := t.TempDir()
+	store := state.Open(filepath.Join(dir, state.DefaultFile))
+	for _, name := range []string{"glance", "nova"} {
+		session := lock(t, store)
+		must(t, session.Record(object(name)))
+		must(t, session.Close())
+	}
+	want := read(t, store)
+	must(t, os.Truncate(store.Path(), 200))
+
+	_, err := store.Lock(t.Context(), state.LockInfo{}, 0)
+	var damaged *state.DamagedError
+	if !errors.As(err, &damaged) {
+		t.Fatalf("got %v, want damage", err)
+	}
+	if len(damaged.Backups) != 2 || damaged.Backups[0].Serial != 2 || damaged.Backups[1].Serial != 1 {
+		t.Errorf("got backups %+v, want serials 2 and 1", damaged.Backups)
+	}
+	backup := filepath.Join(dir, ".kolla", "backups", "kolla.state.2.json")
+	if command := "cp '" + backup + "' '" + store.Path() + "'"; !strings.Contains(err.Error(), command) {
+		t.Errorf("%q does not say %q", err, command)
+	}
+	if holder, err := store.Holder(); holder != nil || err != nil {
+		t.Errorf("the refusal kept the lock: %v, %v", holder, err)
+	}
+
+	raw, err := os.ReadFile(backup)
+	must(t, err)
+	must(t, os.WriteFile(store.Path(), raw, 0o600))
+	same(t, "restored", want, read(t, store))
+}
+
+func TestSalvage(t *testing.T) {
+	type files struct{ state, journal string }
+	cut := func(text string) string { return text[:len(text)/2] }
+	tests := map[string]struct {
+		damage func(now, before files) files
+		want   uint64 // serial
+	}{
+		"nothing":                  {func(now, _ files) files { return now }, 4},
+		"state cut":                {func(now, _ files) files { return files{cut(now.state), now.journal} }, 4},
+		"state gone":               {func(now, _ files) files { return files{"", now.journal} }, 4},
+		"journal torn inside":      {func(now, _ files) files { return files{now.state, strings.Replace(now.journal, "record", "", 1)} }, 2},
+		"both":                     {func(now, _ files) files { return files{cut(now.state), "x\n" + now.journal} }, 2},
+		"journal of another state": {func(now, before files) files { return files{before.state, now.journal} }, 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			store := state.Open(filepath.Join(dir, state.DefaultFile))
+			journal := filepath.Join(dir, "kolla.state.journal")
+			load := func() files {
+				s, _ := os.ReadFile(store.Path())
+				j, _ := os.ReadFile(journal)
+				return files{string(s), string(j)}
+			}
+			session := lock(t, store)
+			must(t, session.Record(object("glance")))
+			must(t, session.Close())
+			before := load()
+			session = lock(t, store)
+			must(t, session.Record(object("nova")))
+			must(t, session.Close())
+			session = lock(t, store)
+			must(t, session.Record(object("neutron")))
+			must(t, session.Record(object("cinder")))
+			now := load()
+			must(t, session.Close())
+
+			damaged := test.damage(files{backup(t, dir, 2), now.journal}, before)
+			must(t, os.WriteFile(store.Path(), []byte(damaged.state), 0o600))
+			if damaged.state == "" {
+				must(t, os.Remove(store.Path()))
+			}
+			must(t, os.WriteFile(journal, []byte(damaged.journal), 0o600))
+			removeBackup(t, dir, 4)
+
+			session, err := store.Salvage(t.Context(), state.LockInfo{Operation: "state rebuild"}, 0)
+			must(t, err)
+			if got := session.State().Serial; got != test.want {
+				t.Errorf("got serial %d, want %d", got, test.want)
+			}
+			must(t, session.Close())
+			same(t, "readable again", session.State(), read(t, store))
+		})
+	}
+}
+
+func removeBackup(t *testing.T, dir string, serial int) {
+	t.Helper()
+	must(t, os.Remove(filepath.Join(dir, ".kolla", "backups", fmt.Sprintf("kolla.state.%d.json", serial))))
+}
+
+func TestSymbolicLinksShareOneState(t *testing.T) {
+	dir := t.TempDir()
+	shared := state.Open(filepath.Join(dir, "shared.json"))
+	session := lock(t, shared)
+	must(t, session.Record(object("glance")))
+	must(t, session.Close())
+	link := filepath.Join(t.TempDir(), state.DefaultFile)
+	must(t, os.Symlink(shared.Path(), link))
+
+	session = lock(t, state.Open(link))
+	var locked *state.LockedError
+	if _, err := shared.Lock(t.Context(), state.LockInfo{}, 0); !errors.As(err, &locked) {
+		t.Errorf("got %v, want it locked", err)
+	}
+	must(t, session.Record(object("nova")))
+	must(t, session.Close())
+	if got := read(t, shared); len(got.Objects) != 2 {
+		t.Errorf("got %d objects, want 2", len(got.Objects))
+	}
+}
+
+func TestClosedSessionChangesNothing(t *testing.T) {
+	store := state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
+	session := lock(t, store)
+	must(t, session.Close())
+	for name, err := range map[string]error{
+		"intend":  session.Intend(object("glance")),
+		"record":  session.Record(object("glance")),
+		"forget":  session.Forget("a"),
+		"replace": session.Replace(golden()),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// A full disk, or a directory that went away: nothing is begun that cannot be
+// taken down, and what is known is still saved if that works in the end.
+func TestJournalThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	store := state.Open(filepath.Join(dir, state.DefaultFile))
+	session := lock(t, store)
+	blocker := filepath.Join(dir, "kolla.state.journal")
+	must(t, os.Mkdir(blocker, 0o700))
+	if err := session.Intend(object("glance")); err == nil {
+		t.Fatal("an intent was accepted that is not on the disk")
+	}
+	must(t, os.Remove(blocker))
+	if err := session.Record(object("nova")); err == nil {
+		t.Error("a journal that misses a step was continued")
+	}
+	must(t, session.Close())
+	if got := read(t, store); len(got.Objects) != 2 {
+		t.Errorf("got %d objects saved, want 2", len(got.Objects))
+	}
+}
