@@ -37,8 +37,7 @@ func (m message) lines(width int) []line {
 }
 
 // show prints messages to standard error: warnings first, so that the errors are
-// what remains on the screen; messages that read the same only once. An error of
-// writing has nowhere to be told.
+// what remains on the screen; messages that read the same only once.
 func (p *Printer) show(messages []message) {
 	slices.SortStableFunc(messages, func(a, b message) int {
 		switch {
@@ -59,7 +58,7 @@ func (p *Printer) show(messages []message) {
 			out = append(out, lines...)
 		}
 	}
-	_ = p.Err.print(out)
+	p.tell(out)
 }
 
 // Diagnostics prints what is wrong with a configuration, with the source lines

@@ -20,6 +20,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -33,13 +34,16 @@ const defaultWidth = 80
 // to read however wide the terminal is.
 const proseWidth = 100
 
-// Printer renders. Its methods are not safe for concurrent use, except through
-// the Progress that it makes.
+// Printer renders. What goes to standard error may be printed from several
+// goroutines, and while a Progress is shown: it stays above the live lines.
 type Printer struct {
 	Out Stream // results
 	Err Stream // progress and diagnostics
 	// Zone is the time zone in which points in time are shown; nil: the local one.
 	Zone *time.Location
+
+	mu       sync.Mutex
+	progress *Progress // the one that is shown now
 }
 
 // Stream is a way out, and what is known about its other end.
@@ -83,6 +87,17 @@ func (s Stream) print(lines []line) error {
 		return fmt.Errorf("write output: %w", err)
 	}
 	return nil
+}
+
+// tell prints lines to standard error. That it failed could not be told anywhere.
+func (p *Printer) tell(lines []line) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.progress != nil {
+		p.progress.speak(lines)
+		return
+	}
+	_ = p.Err.print(lines)
 }
 
 // prose is the width of running text that starts indent columns from the left.

@@ -25,12 +25,13 @@ const (
 // live view below the finished lines, otherwise as plain lines. Its methods may
 // be called from several goroutines.
 type Progress struct {
-	stream Stream
-	live   *live // nil: plain lines
-	begun  time.Time
-	total  int
-	stop   chan struct{}
-	ended  sync.WaitGroup
+	printer *Printer
+	stream  Stream
+	live    *live // nil: plain lines
+	begun   time.Time
+	total   int
+	stop    chan struct{}
+	ended   sync.WaitGroup
 
 	// speaking is held while lines are written, so that they come in order. It is
 	// never wanted by who holds mu: the live view reads the fields below while it
@@ -57,6 +58,7 @@ type task struct {
 // Progress begins to show how the plan is carried out. Close must be called.
 func (p *Printer) Progress(plan *planner.Plan) *Progress {
 	progress := &Progress{
+		printer: p,
 		stream:  p.Err,
 		begun:   time.Now(),
 		stop:    make(chan struct{}),
@@ -72,14 +74,20 @@ func (p *Printer) Progress(plan *planner.Plan) *Progress {
 	} else {
 		progress.ended.Go(progress.watch)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.progress = progress
 	return progress
 }
 
 // concerns reports whether an apply has anything to do about an action.
 func concerns(a *planner.Action) bool { return a.Verb != planner.None || a.Pending }
 
-// Close ends the live view. Nothing is shown afterwards.
+// Close ends the live view. Nothing must be observed afterwards.
 func (p *Progress) Close() {
+	p.printer.mu.Lock()
+	p.printer.progress = nil
+	p.printer.mu.Unlock()
 	close(p.stop)
 	p.ended.Wait()
 	if p.live != nil {
@@ -97,7 +105,14 @@ func (p *Progress) Observe(e planner.Event) {
 	p.say(p.note(e))
 }
 
-// say writes finished lines.
+// speak writes lines that have nothing to do with an action.
+func (p *Progress) speak(lines []line) {
+	p.speaking.Lock()
+	defer p.speaking.Unlock()
+	p.say(lines)
+}
+
+// say writes lines that stay. The caller holds speaking.
 func (p *Progress) say(lines []line) {
 	if len(lines) == 0 {
 		return

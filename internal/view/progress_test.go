@@ -196,6 +196,31 @@ func (s *screen) String() string {
 	return strings.Join(s.lines, "\n") + "\n"
 }
 
+// TestWarningDuringProgress wants a warning to stay, above the live lines.
+func TestWarningDuringProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		screen := &screen{}
+		printer := &view.Printer{Err: view.Stream{Writer: screen, Width: 60, Terminal: true}}
+		plan := newPlan(0, action(planner.Create, "service.glance/Deployment/glance-api"))
+		progress := printer.Progress(plan)
+		progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Started})
+		time.Sleep(time.Second)
+		printer.Warn("The API server warns", "v1 Endpoints is deprecated.")
+		time.Sleep(time.Second + 200*time.Millisecond)
+
+		const warning = "Warning: The API server warns\n\nv1 Endpoints is deprecated.\n\n"
+		want := warning + "  service.glance/Deployment/glance-api: creating (2.0 s)\n0 of 1 (2.0 s)\n"
+		if diff := cmp.Diff(want, screen.String()); diff != "" {
+			t.Errorf("during the apply (-want +got):\n%s", diff)
+		}
+		progress.Close()
+		printer.Warn("The API server warns", "v1 Endpoints is deprecated.")
+		if diff := cmp.Diff(warning+warning, screen.String()); diff != "" {
+			t.Errorf("after the apply (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestProgressInterrupted(t *testing.T) {
 	var out bytes.Buffer
 	printer := &view.Printer{Err: view.Stream{Writer: &out, Width: 80}}

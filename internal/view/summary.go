@@ -43,10 +43,10 @@ type Skipped struct {
 // of writing the closing line.
 func (p *Printer) Applied(a Applied) error {
 	for _, f := range a.Failed {
-		_ = p.Err.print(f.lines(p.Err))
+		p.tell(f.lines(p.Err))
 	}
 	if len(a.Skipped) > 0 {
-		_ = p.Err.print(a.skipped())
+		p.tell(a.skipped())
 	}
 	return p.Out.print(a.closing())
 }

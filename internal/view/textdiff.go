@@ -34,6 +34,13 @@ func textDiff(before, after string) []line {
 	return unifiedDiff(compareTexts(before, after))
 }
 
+// TextDiff prints what changes in a text, of which name is the name, to standard
+// output. The error is that of writing.
+func (p *Printer) TextDiff(name, before, after string) error {
+	out := []line{styled(bold, "--- "+name), styled(bold, "+++ "+name)}
+	return p.Out.print(append(out, unifiedDiff(compareTexts(before, after))...))
+}
+
 // compareTexts puts both texts into one sequence of lines.
 func compareTexts(before, after string) []diffLine {
 	dmp := diffmatchpatch.New()
