@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/lang"
@@ -14,7 +15,7 @@ type item struct {
 	heads []line // one an action: "# ADDRESS will be ..."
 	// own is said about the object alone, below its head; once there are several,
 	// together is said about all of them in its place.
-	own, together line
+	own, together []line
 	body          []line
 	// create: a plain creation, which is listed with its neighbours.
 	create bool
@@ -32,11 +33,9 @@ func (it item) lines() []line {
 	if len(it.heads) > 1 {
 		own = it.together
 	}
-	if own != nil {
-		out = append(out, own)
-	}
+	out = append(out, own...)
 	if n := len(it.heads); n > similar {
-		out = append(out, comment(fmt.Sprintf("the same in all %d", n)))
+		out = append(out, comment(fmt.Sprintf("the same in all %d", n), 0)...)
 	}
 	return append(out, it.body...)
 }
@@ -50,7 +49,7 @@ func fold(items []item) []item {
 			out = append(out, it)
 			continue
 		}
-		key := it.together.String() + "\n" + plainText(it.body)
+		key := plainText(slices.Concat(it.together, it.body))
 		if at, ok := first[key]; ok {
 			out[at].heads = append(out[at].heads, it.heads...)
 			continue
@@ -172,8 +171,8 @@ func (v *planView) item(a *planner.Action) item {
 		if it.source != "" {
 			place += ", " + it.source
 		}
-		it.own = comment(place)
-		it.together = comment("each in place of its older version")
+		it.own = comment(place, v.width)
+		it.together = comment("each in place of its older version", v.width)
 	}
 	var telling []string
 	if it.create && !v.options.Full && a.Object != nil && !a.Object.Partial {
@@ -183,9 +182,7 @@ func (v *planView) item(a *planner.Action) item {
 		if c == runsOnce && len(telling) > 0 {
 			continue
 		}
-		for _, part := range wrap(c, max(v.width-6, 40)) {
-			it.body = append(it.body, comment(part))
-		}
+		it.body = append(it.body, comment(c, v.width)...)
 	}
 	switch {
 	case it.create && !v.options.Full:
@@ -204,7 +201,13 @@ func fresh(a *planner.Action) bool {
 }
 
 // comment is a remark below the head of an action.
-func comment(s string) line { return styled(faint, "  # ("+s+")") }
+func comment(s string, width int) []line {
+	var out []line
+	for _, part := range wrap("("+s+")", max(width-4, 40)) {
+		out = append(out, styled(faint, "  # "+part))
+	}
+	return out
+}
 
 // fields is how the changes of an action are rendered.
 func (v *planView) fields(a *planner.Action) fields {
@@ -244,12 +247,15 @@ func (v *planView) head(a *planner.Action) line {
 	case planner.Update:
 		return at.then(address, text(" will be updated in-place"))
 	case planner.Replace:
+		if harmless(a) {
+			return at.then(address, text(" must be replaced"))
+		}
 		return at.then(address, text(" "), styled(danger, "must be replaced"))
 	case planner.Delete:
 		if a.Partial {
 			return at.then(address, text(" will be updated in-place"))
 		}
-		if hasReason(a, planner.ReasonSuperseded) {
+		if harmless(a) {
 			return at.then(address, text(" will be destroyed"))
 		}
 		return at.then(address, text(" will be "), styled(danger, "destroyed"))
@@ -312,6 +318,12 @@ func because(r planner.Reason) string {
 	}
 }
 
+// harmless reports whether nothing is lost with what an action deletes: versions
+// that nothing uses any more, jobs that failed.
+func harmless(a *planner.Action) bool {
+	return hasReason(a, planner.ReasonSuperseded) || hasReason(a, planner.ReasonFailedJob)
+}
+
 // family is the name of an object of which there are versions, without the version.
 func family(a *planner.Action) string {
 	if a.Object == nil {
@@ -321,10 +333,5 @@ func family(a *planner.Action) string {
 }
 
 func hasReason(a *planner.Action, kind planner.ReasonKind) bool {
-	for _, r := range a.Reasons {
-		if r.Kind == kind {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Reasons, func(r planner.Reason) bool { return r.Kind == kind })
 }

@@ -113,10 +113,10 @@ func (p *Printer) moment(t time.Time) string {
 }
 
 // duration shows a span of time as exactly as a person wants to know it: "0.4 s",
-// "12 s", "2 min 10 s", "1 h 5 min", "3 days".
+// "5 s", "12 s", "2 min 10 s", "1 h 5 min", "3 days".
 func duration(d time.Duration) string {
 	switch seconds := int(d.Round(time.Second).Seconds()); {
-	case d < 10*time.Second:
+	case d < 10*time.Second && d%time.Second != 0:
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	case seconds < 60:
 		return fmt.Sprintf("%d s", seconds)

@@ -74,16 +74,16 @@ func (v *planView) compared() []line {
 	return []line{what, text("  " + verdict + ".")}
 }
 
-// destroyed lists everything that the plan destroys, before anything else. Older
-// versions of config files that nothing uses any more are no loss and only counted.
+// destroyed lists everything that the plan destroys, before anything else. That
+// with which nothing is lost is only counted.
 func (v *planView) destroyed() []line {
 	var rows [][2]line
-	superseded := 0
+	harmlessly := 0
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
 		switch {
-		case hasReason(a, planner.ReasonSuperseded):
-			superseded++
+		case harmless(a):
+			harmlessly++
 		case a.Verb == planner.Delete && !a.Partial:
 			rows = append(rows, [2]line{styled(removed, "    - ").then(styled(bold, a.Address.String())), v.why(a)})
 		case a.Verb == planner.Replace:
@@ -103,8 +103,8 @@ func (v *planView) destroyed() []line {
 	}
 	out := []line{styled(danger, count(len(rows), "object")+" will be DESTROYED:"), nil}
 	out = append(out, v.columns(rows)...)
-	if superseded > 0 {
-		out = append(out, styled(faint, "      and "+count(superseded, "old version")+" that nothing uses any more"))
+	if harmlessly > 0 {
+		out = append(out, styled(faint, fmt.Sprintf("      and %d with which nothing is lost: old versions, failed jobs", harmlessly)))
 	}
 	return out
 }

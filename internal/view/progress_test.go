@@ -145,7 +145,7 @@ func TestProgressManyAtOnce(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second)
 		lines := strings.Split(strings.TrimSuffix(screen.String(), "\n"), "\n")
-		want := []string{"  and 288 more objects", "0 of 300 (4.0 s)"}
+		want := []string{"  and 288 more objects", "0 of 300 (4 s)"}
 		if diff := cmp.Diff(want, lines[max(0, len(lines)-2):]); diff != "" {
 			t.Errorf("below %d lines (-want +got):\n%s", len(lines), diff)
 		}
@@ -209,7 +209,7 @@ func TestWarningDuringProgress(t *testing.T) {
 		time.Sleep(time.Second + 200*time.Millisecond)
 
 		const warning = "Warning: The API server warns\n\nv1 Endpoints is deprecated.\n\n"
-		want := warning + "  service.glance/Deployment/glance-api: creating (2.0 s)\n0 of 1 (2.0 s)\n"
+		want := warning + "  service.glance/Deployment/glance-api: creating (2 s)\n0 of 1 (2 s)\n"
 		if diff := cmp.Diff(want, screen.String()); diff != "" {
 			t.Errorf("during the apply (-want +got):\n%s", diff)
 		}

@@ -22,7 +22,7 @@ func replaceAndDelete() *planner.Plan {
 	role := because(action(planner.Delete, "role.compute/Node/hv-9",
 		planner.Change{Path: `metadata.labels["kolla.openstack.org/role-compute"]`, Before: "true"}), undeclared)
 	role.Partial = true
-	job := because(action(planner.Run, "service.keystone/Job/keystone-bootstrap-77d0"),
+	job := because(action(planner.Replace, "service.keystone/Job/keystone-bootstrap-77d0"),
 		planner.Reason{Kind: planner.ReasonFailedJob, Detail: "BackoffLimitExceeded"})
 	p := newPlan(40,
 		replaced,

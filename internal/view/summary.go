@@ -42,6 +42,9 @@ type Skipped struct {
 // it, to standard error; the closing line to standard output. The error is that
 // of writing the closing line.
 func (p *Printer) Applied(a Applied) error {
+	if len(a.Failed)+len(a.Skipped) > 0 {
+		p.tell([]line{nil})
+	}
 	for _, f := range a.Failed {
 		p.tell(f.lines(p.Err))
 	}
@@ -114,7 +117,7 @@ func (a Applied) closing() []line {
 	}
 	took := text("It took " + duration(a.Took) + ".")
 	if len(a.Failed) == 0 && len(a.Skipped) == 0 && !a.Interrupted {
-		return []line{styled(added, verb+" complete!").then(text(" Resources: " + resources + ".")), took}
+		return []line{nil, styled(added, verb+" complete!").then(text(" Resources: " + resources + ".")), took}
 	}
 	state := fmt.Sprintf(" %d failed, %d skipped.", len(a.Failed), len(a.Skipped))
 	advice := fmt.Sprintf("Fix what failed and run %q again: it goes on from here.", again)
