@@ -14,7 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
@@ -97,6 +99,7 @@ func explained(t *testing.T, err error, summary, detail string) {
 }
 
 func TestFailuresToConnectAreExplainedSoon(t *testing.T) {
+	t.Parallel()
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
 	silent := silentServer(t)
@@ -312,4 +315,72 @@ func kubeconfigOf(t *testing.T, url string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+func TestRequestsAreHeldBackOnlyWhereTheServerDoesNot(t *testing.T) {
+	const burst = 300
+	for _, fair := range []bool{true, false} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if fair {
+				w.Header().Set(flowcontrolv1.ResponseHeaderMatchedFlowSchemaUID, "u")
+			}
+			writeJSON(w, `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": "u"}}`)
+		}))
+		t.Cleanup(server.Close)
+		client := connectTo(t, kubeconfigOf(t, server.URL))
+		start := time.Now()
+		for range (burst + 60) / 2 { // two requests each
+			if _, err := client.Identity(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// 60 requests over the burst at 50 a second.
+		if took := time.Since(start); fair && took > time.Second || !fair && took < time.Second {
+			t.Errorf("fair is %t: %v took %s", fair, client.Requests(), took)
+		}
+	}
+}
+
+func TestTheServerSaysThatItIsFair(t *testing.T) {
+	web, err := rest.HTTPClientFor(clustertest.Config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := web.Get(clustertest.Config(t).Host + "/version")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.Header.Get(flowcontrolv1.ResponseHeaderMatchedFlowSchemaUID) == "" {
+		t.Errorf("headers are %v", response.Header)
+	}
+}
+
+func TestListStartsOverWhenItsPagesExpire(t *testing.T) {
+	pages := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		query := r.URL.Query()
+		switch {
+		case r.URL.Path == "/api":
+			writeJSON(w, `{"kind": "APIVersions", "versions": ["v1"]}`)
+		case r.URL.Path == "/apis":
+			writeJSON(w, `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`)
+		case r.URL.Path == "/api/v1":
+			writeJSON(w, `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [{"name": "configmaps", "kind": "ConfigMap", "namespaced": true}]}`)
+		case query.Get("continue") != "":
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusGone)
+			writeJSON(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Expired", "code": 410, "message": "too old"}`)
+		case query.Get("limit") != "":
+			pages++
+			writeJSON(w, `{"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {"continue": "next"}, "items": [{"metadata": {"name": "stale"}}]}`)
+		default:
+			writeJSON(w, `{"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {}, "items": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}]}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	items, err := connectTo(t, kubeconfigOf(t, server.URL)).List(t.Context(), configMapKind, "default")
+	if err != nil || len(items) != 2 || items[0].GetName() != "a" || pages != 1 {
+		t.Errorf("got %v, %v after %d first pages", items, err, pages)
+	}
 }

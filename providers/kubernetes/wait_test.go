@@ -150,6 +150,7 @@ func TestWaitForNamespaceAndClaim(t *testing.T) {
 }
 
 func TestWaitSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	client := connect(t)
 	cases := []struct {
 		name        string
@@ -290,6 +291,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 }
 
 func TestPodsReplacedOnRequestAreNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	client, namespace := connect(t), clustertest.Namespace(t)
 	for _, manifest := range []string{statefulSet, daemonSet} {
 		manifest = strings.Replace(manifest, "spec:\n", "spec:\n  updateStrategy: {type: OnDelete}\n", 1)
@@ -320,6 +322,7 @@ func asInt(value any) int64 {
 }
 
 func TestStuckStatefulSetIsExplained(t *testing.T) {
+	t.Parallel()
 	client, namespace := connect(t), clustertest.Namespace(t)
 	applied(t, client, namespace, statefulSet, map[string]any{"devcluster.kolla/outcome": "image-pull"})
 	clustertest.Eventually(t, 10*time.Second, "the first pod exists", func() bool {
@@ -335,6 +338,7 @@ func TestStuckStatefulSetIsExplained(t *testing.T) {
 }
 
 func TestWaitWithoutPermissionToWatch(t *testing.T) {
+	t.Parallel()
 	namespace := clustertest.Namespace(t)
 	clustertest.Kubectl(t, "-n", namespace, "create", "role", "lister", "--verb=list", "--resource=deployments.apps")
 	clustertest.Kubectl(t, "-n", namespace, "create", "rolebinding", "lister", "--role=lister", "--user=joe")

@@ -126,6 +126,7 @@ func TestDelete(t *testing.T) {
 }
 
 func TestDeleteSaysWhatHoldsTheObject(t *testing.T) {
+	t.Parallel()
 	client, namespace := connect(t), clustertest.Namespace(t)
 	made, err := client.Writer().Apply(t.Context(), object(t, namespace, strings.Replace(configMap, "{name: settings}", "{name: settings, finalizers: [example.org/hold]}", 1)), providers.ApplyOptions{})
 	if err != nil {
@@ -146,6 +147,7 @@ func TestDeleteSaysWhatHoldsTheObject(t *testing.T) {
 }
 
 func TestDeleteRemovesDependents(t *testing.T) {
+	t.Parallel()
 	client, namespace := connect(t), clustertest.Namespace(t)
 	made, err := client.Writer().Apply(t.Context(), object(t, namespace, deployment), providers.ApplyOptions{})
 	if err != nil {
@@ -163,13 +165,14 @@ func TestDeleteRemovesDependents(t *testing.T) {
 }
 
 func TestRestartOfTheServerIsWaitedOut(t *testing.T) {
+	t.Parallel()
 	cluster := clustertest.Start(t)
 	client := connectTo(t, cluster.Kubeconfig())
 	if _, err := client.Identity(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	writer := client.Writer()
-	slow := strings.Replace(deployment, "metadata: {labels: {app: web}}", `metadata: {labels: {app: web}, annotations: {devcluster.kolla/delay: 10s}}`, 1)
+	slow := strings.Replace(deployment, "metadata: {labels: {app: web}}", `metadata: {labels: {app: web}, annotations: {devcluster.kolla/delay: 6s}}`, 1)
 	made, err := writer.Apply(t.Context(), object(t, "default", slow), providers.ApplyOptions{})
 	if err != nil {
 		t.Fatal(err)
