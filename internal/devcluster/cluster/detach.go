@@ -50,7 +50,7 @@ func Detach(ctx context.Context, dir Dir, args []string, progress func(line stri
 		// Nobody waits for this cluster any more, so it is not left behind.
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		<-ended
-		return ctx.Err()
+		return errors.New("start cluster: interrupted; nothing is left running")
 	}
 	record, err := dir.readRecord()
 	if err == nil && record.Ready && record.Supervisor.PID == cmd.Process.Pid {

@@ -36,14 +36,6 @@ func (r Record) component(name string) (ComponentRecord, bool) {
 	return ComponentRecord{}, false
 }
 
-func (r Record) processes() []Process {
-	all := []Process{r.Supervisor}
-	for _, c := range r.Components {
-		all = append(all, c.Process)
-	}
-	return all
-}
-
 func (d Dir) recordFile() string { return d.join(runFolder, "cluster.json") }
 
 // readRecord returns an empty record when the cluster was stopped properly.

@@ -77,7 +77,6 @@ type supervisor struct {
 	mu       sync.Mutex
 	children map[string]*child
 	ready    bool
-	crashes  int
 	failed   chan error
 }
 
@@ -153,9 +152,7 @@ func (s *supervisor) start(ctx context.Context) error {
 			s.Progress(fmt.Sprintf("%s ready (%.1f s)", step.name, time.Since(s.began).Seconds()))
 		}
 	}
-	s.mu.Lock()
-	s.ready = true
-	s.mu.Unlock()
+	s.locked(func() { s.ready = true })
 	if err := s.record(); err != nil {
 		return err
 	}
@@ -252,14 +249,15 @@ func (s *supervisor) locked(do func()) {
 // the third time is taken for a mistake that will not go away.
 func (s *supervisor) ended(name, how string) {
 	const patience = 3
-	s.mu.Lock()
-	ready := s.ready
-	s.crashes++
-	crashes := s.crashes
-	s.mu.Unlock()
+	var ready bool
+	var times int
+	s.locked(func() {
+		ready = s.ready
+		times = s.children[name].state.restarts + 1
+	})
 	s.Progress(fmt.Sprintf("%s ended (%s) and is started again", name, how))
-	if !ready && crashes >= patience {
-		err := fmt.Errorf("%s ended %d times; its log %s says:\n%s", name, crashes, s.Dir.Log(name), s.Dir.logTail(name, 10))
+	if !ready && times >= patience {
+		err := fmt.Errorf("%s ended %d times; its log %s says:\n%s", name, times, s.Dir.Log(name), s.Dir.logTail(name, 10))
 		select {
 		case s.failed <- err:
 		default:
