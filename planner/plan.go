@@ -13,17 +13,15 @@ import (
 // Plan is the ordered set of actions between the live cluster and the desired
 // objects. It holds no secret values.
 type Plan struct {
-	Format  int       `json:"format"` // version of this structure
-	ID      string    `json:"id"`     // unique; a plan is applied once
-	Tool    string    `json:"tool"`   // version of kolla that made it
-	Created time.Time `json:"created"`
-	Cloud   string    `json:"cloud"`
-	// Namespace is the cloud's own.
-	Namespace string             `json:"namespace"`
-	Config    string             `json:"config"` // lang.Config.Digest
-	Destroy   bool               `json:"destroy,omitempty"`
-	Cluster   providers.Identity `json:"cluster"`
-	State     StateRef           `json:"state"`
+	Format  int                `json:"format"` // version of this structure
+	ID      string             `json:"id"`     // unique; a plan is applied once
+	Tool    string             `json:"tool"`   // version of kolla that made it
+	Created time.Time          `json:"created"`
+	Cloud   string             `json:"cloud"`
+	Config  string             `json:"config"` // lang.Config.Digest
+	Destroy bool               `json:"destroy,omitempty"`
+	Cluster providers.Identity `json:"cluster"`
+	State   StateRef           `json:"state"`
 
 	// Actions are in an order in which they could be carried out one by one: an
 	// action comes after all that it depends on.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -28,7 +28,7 @@ against.
 
 Interrupted once (Ctrl-C), it finishes what it is writing and stops; run it again
 to go on. It goes on as well after it was killed.`,
-		Flags: append(append(planFlags(), applyFlags()...)),
+		Flags: append(planFlags(), applyFlags()...),
 		Action: func(c *cli.Context) error {
 			if err := atMost(c, 1); err != nil {
 				return err
@@ -91,8 +91,8 @@ func runApply(w *workspace, destroy bool) error {
 	})
 }
 
-// runSavedPlan carries out a plan from a file. The comparison is made once more:
-// only when it says the same as the file is anything written.
+// runSavedPlan carries out a plan from a file. What it says of an object holds only
+// for that version of the object; the executor sees to it.
 func runSavedPlan(w *workspace, file string) error {
 	ctx := w.flags.Context
 	for _, name := range []string{"var", "var-file", "adopt", "force-conflicts"} {
@@ -100,51 +100,16 @@ func runSavedPlan(w *workspace, file string) error {
 			return &failure{"A saved plan takes no plan options", fmt.Sprintf("What -%s decides was decided when %s was made.", name, file)}
 		}
 	}
-	saved, err := planner.Load(file)
+	plan, err := planner.Load(file)
 	if err != nil {
 		return err
 	}
 	if err := w.connect(ctx); err != nil {
 		return err
 	}
-	if w.cluster.UID != saved.Cluster.UID {
-		return &failure{"The plan is for another cluster", fmt.Sprintf("%s was made for the cluster at %s, this is the one at %s.", file, saved.Cluster.Server, w.cluster.Server)}
-	}
 	return w.locked(ctx, "apply", func(session *state.Session) error {
-		fresh, err := w.remake(ctx, session.State(), saved)
-		if err != nil {
-			return err
-		}
-		if moved := planner.Moved(saved, fresh); len(moved) > 0 {
-			w.printer.Problems(moved)
-			return exitCode(exitError)
-		}
-		return w.carryOut(ctx, session, fresh)
+		return w.carryOut(ctx, session, plan)
 	})
-}
-
-// remake compares the objects of a saved plan with the cluster as it is now.
-func (w *workspace) remake(ctx context.Context, st *state.State, saved *planner.Plan) (*planner.Plan, error) {
-	var objects []providers.Object
-	for _, action := range saved.Actions {
-		if action.Object != nil {
-			objects = append(objects, *action.Object)
-		}
-	}
-	fresh, err := w.compare(ctx, planner.Input{
-		Cloud:     saved.Cloud,
-		Namespace: saved.Namespace,
-		Digest:    saved.Config,
-		Objects:   objects,
-		Snapshot:  providers.NewSnapshot(w.client),
-		State:     st,
-		Destroy:   saved.Destroy,
-	}, time.Now())
-	if err != nil {
-		return nil, err
-	}
-	fresh.ID, fresh.State = saved.ID, saved.State
-	return fresh, nil
 }
 
 // locked runs work while holding the lock of the state, and saves the state.
@@ -170,62 +135,59 @@ func (w *workspace) locked(ctx context.Context, operation string, work func(*sta
 
 // carryOut executes a plan and says how it went.
 func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *planner.Plan) error {
-	err := session.Begin(state.Run{
-		Tool:    Version,
-		Cloud:   plan.Cloud,
-		Cluster: state.Cluster{UID: w.cluster.UID, Server: w.cluster.Server},
-		Plan:    plan.ID,
-		Lineage: plan.State.Lineage,
-		Serial:  plan.State.Serial,
-	})
-	if err != nil {
-		return err
-	}
-	start := time.Now()
 	progress := w.printer.Progress(plan)
 	result, err := executor.Apply(ctx, plan, executor.Options{
-		Parallelism: w.flags.Int("parallelism"),
 		Reader:      w.client,
 		Writer:      w.client.Writer(),
 		Session:     session,
 		Observe:     progress.Observe,
+		Parallelism: w.flags.Int("parallelism"),
 		Timeout:     w.flags.Duration("timeout"),
 	})
 	progress.Close()
-	if result != nil {
-		if printErr := w.printer.Applied(applied(plan, result, time.Since(start))); printErr != nil {
-			return errors.Join(err, printErr)
-		}
-		if !result.Complete() {
-			return errors.Join(err, exitCode(exitError))
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	if err := w.printer.Applied(summarize(plan, result)); err != nil {
+		return err
+	}
+	if !result.Complete() {
+		return exitCode(exitError)
+	}
+	return nil
 }
 
-// applied says how an apply went, in the words of the view.
-func applied(plan *planner.Plan, result *executor.Result, took time.Duration) view.Applied {
-	a := view.Applied{Destroy: plan.Destroy, Interrupted: result.Interrupted, Took: took}
-	done := planner.Plan{}
-	for _, action := range result.Applied {
-		done.Actions = append(done.Actions, *action)
+// summarize says how an apply went, in the words of the view.
+func summarize(plan *planner.Plan, result *executor.Result) view.Applied {
+	a := view.Applied{Destroy: plan.Destroy, Interrupted: result.Interrupted, Took: result.Elapsed}
+	var done planner.Plan
+	for _, outcome := range result.Outcomes {
+		switch outcome.Status {
+		case executor.Applied:
+			done.Actions = append(done.Actions, *outcome.Action)
+		case executor.Failed:
+			a.Failed = append(a.Failed, failed(outcome))
+		case executor.Skipped:
+			a.Skipped = append(a.Skipped, view.Skipped{Address: outcome.Action.Address, Because: outcome.Because})
+		}
 	}
 	counts := done.Counts()
 	a.Added, a.Changed, a.Destroyed = counts.Add, counts.Change, counts.Destroy
 	a.Imported, a.Forgotten = counts.Import, counts.Forget
-	for _, f := range result.Failed {
-		row := view.Failed{Address: f.Action.Address, Reason: f.Err.Error(), After: f.Took}
-		if f.Action.Object != nil {
-			row.Source = f.Action.Object.Source
-		}
-		var notReady *providers.NotReadyError
-		if errors.As(f.Err, &notReady) {
-			row.Reason, row.Detail = notReady.Reason, notReady.Detail
-		}
-		a.Failed = append(a.Failed, row)
-	}
-	for _, s := range result.Skipped {
-		a.Skipped = append(a.Skipped, view.Skipped{Address: s.Action.Address, Because: s.Because})
-	}
 	return a
+}
+
+func failed(outcome executor.Outcome) view.Failed {
+	row := view.Failed{Address: outcome.Action.Address, Reason: outcome.Err.Error(), After: outcome.Elapsed}
+	if outcome.Action.Object != nil {
+		row.Source = outcome.Action.Object.Source
+	}
+	var notReady *providers.NotReadyError
+	if errors.As(outcome.Err, &notReady) {
+		row.Reason, row.Detail = notReady.Reason, notReady.Detail
+	}
+	if summary, detail, ok := kubernetes.Explain(outcome.Err); ok {
+		row.Reason, row.Detail = summary, []string{detail}
+	}
+	return row
 }

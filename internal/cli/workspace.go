@@ -115,37 +115,31 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 	if err != nil {
 		return nil, err
 	}
-	var objects []providers.Object
+	objects, diags := openstack.Render(w.config, w.facts(ctx, snapshot, st))
+	// What cannot be made any more can still be destroyed.
 	if !destroy {
-		var diags hcl.Diagnostics
-		objects, diags = openstack.Render(w.config, w.facts(ctx, snapshot, st))
 		w.printer.Diagnostics(diags, w.config.Files)
 		if diags.HasErrors() {
 			return nil, exitCode(exitError)
 		}
 	}
-	return w.compare(ctx, planner.Input{
-		Cloud:     w.config.Cloud.Name,
-		Namespace: w.config.Cloud.Namespace,
-		Digest:    w.config.Digest,
-		Objects:   objects,
-		Snapshot:  snapshot,
-		State:     st,
-		Destroy:   destroy,
-	}, start)
-}
-
-// compare runs the planner with what all its callers have in common.
-func (w *workspace) compare(ctx context.Context, input planner.Input, start time.Time) (*planner.Plan, error) {
-	input.Tool = Version
-	input.Reader = w.client
-	input.Cluster = w.cluster
-	input.DeleteData = w.flags.StringSlice("delete-data")
-	input.Adopt = w.flags.Bool("adopt")
-	input.ForceConflicts = w.flags.Bool("force-conflicts")
-	input.Parallelism = w.flags.Int("parallelism")
-	input.Now = start
-	plan, problems, err := planner.Make(ctx, input)
+	plan, problems, err := planner.Make(ctx, planner.Input{
+		Cloud:          w.config.Cloud.Name,
+		Namespace:      w.config.Cloud.Namespace,
+		Digest:         w.config.Digest,
+		Tool:           Version,
+		Objects:        objects,
+		Reader:         w.client,
+		Snapshot:       snapshot,
+		State:          st,
+		Cluster:        w.cluster,
+		Destroy:        destroy,
+		DeleteData:     w.flags.StringSlice("delete-data"),
+		Adopt:          w.flags.Bool("adopt"),
+		ForceConflicts: w.flags.Bool("force-conflicts"),
+		Parallelism:    w.flags.Int("parallelism"),
+		Now:            start,
+	})
 	if err != nil {
 		return nil, err
 	}
