@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/state"
+)
+
+// devcluster is the variable that names the program of the local cluster.
+const devcluster = "KOLLA_DEVCLUSTER"
+
+// withCluster runs tests beside a real API server.
+type withCluster struct{ m *testing.M }
+
+func (w withCluster) Run() int { return clustertest.Run(w.m) }
+
+func TestMain(m *testing.M) {
+	testscript.Main(withCluster{m}, map[string]func(){
+		"kolla":   func() { os.Exit(run()) },
+		"kubectl": func() { os.Exit(execKubectl()) },
+	})
+}
+
+// TestScripts holds what the command line does. Each script has a namespace of
+// its own, named in $NS; NAMESPACE stands for it in its configuration files. The
+// examples are in $EXAMPLES.
+func TestScripts(t *testing.T) {
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := os.Getenv(devcluster)
+	if binary == "" {
+		if binary, err = filepath.Abs("../../bin/kolla-devcluster"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("KUBECONFIG", clustertest.Kubeconfig())
+			env.Setenv("NS", namespaceOf(env.WorkDir))
+			env.Setenv("EXAMPLES", examples)
+			env.Setenv(devcluster, binary)
+			env.Setenv("HOME", env.WorkDir)
+			return nameNamespace(env.WorkDir, namespaceOf(env.WorkDir))
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"kubectl":      kubectl,
+			"exits":        exits,
+			"edit":         edit,
+			"foreignstate": foreignState,
+		},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+// nameNamespace writes the script's namespace into its configuration files.
+func nameNamespace(dir, namespace string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".hcl" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, []byte(strings.ReplaceAll(string(content), "NAMESPACE", namespace)), 0o644)
+	})
+}
+
+var unfit = regexp.MustCompile(`[^a-z0-9-]+`)
+
+// namespaceOf makes a namespace's name from the folder of a script.
+func namespaceOf(dir string) string {
+	name := strings.TrimPrefix(filepath.Base(dir), "script-")
+	return "t-" + strings.Trim(unfit.ReplaceAllString(strings.ToLower(name), "-"), "-")
+}
+
+// execKubectl becomes the kubectl that is compiled into the local cluster.
+func execKubectl() int {
+	binary := os.Getenv(devcluster)
+	err := syscall.Exec(binary, append([]string{binary, "kubectl"}, os.Args[1:]...), os.Environ())
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+// kubectl runs kubectl against the test's cluster.
+func kubectl(ts *testscript.TestScript, neg bool, args []string) {
+	if err := ts.Exec("kubectl", args...); (err != nil) != neg {
+		ts.Fatalf("kubectl %s: %v", strings.Join(args, " "), err)
+	}
+}
+
+// exits runs a command and expects one exit code: exits 2 kolla plan.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("%s exited with %s, want %s", strings.Join(args[1:], " "), got, args[0])
+	}
+}
+
+// edit replaces text in a file, which must have it: edit FILE OLD NEW.
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: edit FILE OLD NEW")
+	}
+	path := ts.MkAbs(args[0])
+	content := ts.ReadFile(args[0])
+	if !strings.Contains(content, args[1]) {
+		ts.Fatalf("%s does not contain %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(path, []byte(strings.Replace(content, args[1], args[2], 1)), 0o644))
+	fmt.Fprintf(ts.Stdout(), "edited %s\n", args[0])
+}
+
+// foreignState writes the state of a cluster that nobody has: foreignstate FILE.
+func foreignState(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: foreignstate FILE")
+	}
+	session, err := state.Open(ts.MkAbs(args[0])).Lock(context.Background(), state.LockInfo{Operation: "test"}, 0)
+	ts.Check(err)
+	ts.Check(session.Begin(state.Run{
+		Tool:    "test",
+		Cloud:   ts.Getenv("NS"),
+		Cluster: state.Cluster{UID: "00000000-0000-0000-0000-000000000000", Server: "https://192.0.2.1:6443"},
+	}))
+	ts.Check(session.Record(state.Object{
+		Address: "cloud.x/Namespace/x", APIVersion: "v1", Kind: "Namespace", Name: "x", UID: "1", Ready: true,
+	}))
+	ts.Check(session.Close())
+}
