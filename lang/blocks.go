@@ -1,0 +1,153 @@
+package lang
+
+// Schema describes the language: the types of blocks that may stand at the top of
+// a file, and all that may stand in them.
+func Schema() []*BlockType { return fileType.Blocks }
+
+// fileType is what all files of a configuration make together.
+var fileType = &BlockType{Blocks: []*BlockType{
+	cloudType, variableType, localsType, roleType, exposureType, serviceType, definitionType, manifestType,
+}}
+
+// catalogueType is what a file of the catalogue may hold.
+var catalogueType = &BlockType{Blocks: []*BlockType{definitionType}}
+
+// releases are the OpenStack releases that kolla deploys, oldest first, with the
+// distribution that the images of each are built on by default.
+var releases = []struct{ name, distro string }{
+	{"2025.1", "rocky-9"},
+	{"2025.2", "rocky-10"},
+	{"2026.1", "rocky-10"},
+}
+
+func releaseNames() []string {
+	var names []string
+	for _, r := range releases {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+var cloudType = &BlockType{
+	Name: "cloud", Label: "cloud", LabelForm: formName,
+	Doc: "The whole deployment. A configuration has exactly one.",
+	Attributes: []Attribute{
+		{Name: "release", Type: TypeString, Required: true, OneOf: releaseNames(), Doc: "OpenStack release. With distro it makes the tag of the images."},
+		{Name: "distro", Type: TypeString, Form: formPlain, Doc: "Distribution that the images are built on, as in their tags. By default what the release is usually built on: rocky-9 for 2025.1, rocky-10 from then on."},
+		{Name: "registry", Type: TypeString, Default: "quay.io/openstack.kolla", Form: formPlain, Doc: "Registry and path that the images come from."},
+		{Name: "prefix", Type: TypeString, Default: "", Doc: "Put before the name of every image."},
+		{Name: "pull_secrets", Type: TypeList, Form: formSubdomain, Doc: "Names of Secrets in the namespace, of type kubernetes.io/dockerconfigjson, that the images are pulled with."},
+		{Name: "namespace", Type: TypeString, Default: "openstack", Form: formNamespace, Doc: "Namespace of the services. A service answers as SERVICE.NAMESPACE."},
+		{Name: "region", Type: TypeString, Default: "RegionOne", Form: formPlain, Doc: "Region in Keystone's catalogue."},
+	},
+	Blocks: []*BlockType{{
+		Name: "defaults", Single: true,
+		Doc: "Overrides for every service.",
+		Blocks: []*BlockType{{
+			Name: "config", Label: "file name or pattern", LabelForm: formGlob,
+			Doc: "Values for all config files, of any service, whose name matches. Values in sections go to ini files, values without to properties files.",
+			Attributes: []Attribute{
+				{Name: "values", Type: TypeSettings, Required: true, Doc: "Merged over the definitions' values and under the services'."},
+			},
+		}},
+	}},
+}
+
+var variableType = &BlockType{
+	Name: "variable", Label: "variable", LabelForm: formIdentifier,
+	Doc: "A value that is given from outside: -var, -var-file, kolla.vars.hcl, *.auto.vars.hcl, KOLLA_VAR_name. Read as var.NAME.",
+	Attributes: []Attribute{
+		{Name: "type", Type: TypeConstraint, Doc: "Type constraint, such as string, number, list(string), object({ a = string, b = optional(number, 1) }). Without one, any value."},
+		{Name: "default", Type: TypeAny, Doc: "Value when none is given. Without it a value must be given."},
+		{Name: "description", Type: TypeLiteral, Doc: "What the variable is for."},
+		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "The value is never shown and never stored."},
+		{Name: "nullable", Type: TypeBool, Default: true, Doc: "Whether null is a value. If not, null means the default."},
+	},
+	Blocks: []*BlockType{{
+		Name: "validation",
+		Doc:  "A condition that the value must meet.",
+		Attributes: []Attribute{
+			{Name: "condition", Type: TypeAny, Required: true, Doc: "True when the value is good. It may refer to variables."},
+			{Name: "error_message", Type: TypeAny, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+		},
+	}},
+}
+
+var localsType = &BlockType{
+	Name: "locals", AnyAttribute: true,
+	Doc: "Names for expressions: every argument NAME is read as local.NAME. They may refer to each other in any order.",
+}
+
+var roleType = &BlockType{
+	Name: "role", Label: "role", LabelForm: formName,
+	Doc: "A set of nodes, and the labels that kolla puts on them. One of nodes and match says which.",
+	Attributes: []Attribute{
+		{Name: "nodes", Type: TypeList, Form: formSubdomain, Doc: "Names of the nodes."},
+		{Name: "match", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the nodes have already."},
+		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: `Labels to put on the nodes; workloads select by them. By default { "kolla.openstack.org/role-NAME" = "true" }.`},
+	},
+}
+
+var exposureType = &BlockType{
+	Name: "exposure", Label: "exposure", LabelForm: formName,
+	Doc: "How chosen services are reached from outside of the cluster.",
+	Attributes: []Attribute{
+		{Name: "vip", Type: TypeString, Required: true, Form: formIP, Doc: "Address that clients connect to."},
+		{Name: "fqdn", Type: TypeString, Form: formSubdomain, Doc: "Name that clients use instead of the address."},
+		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport", "managed", "loadbalancer", "ingress", "gateway"}, Doc: "How traffic comes in. This version knows nodeport: stable ports on the nodes, behind a load balancer of the operator's own."},
+		{Name: "nodes", Type: TypeRole, Doc: "Role over whose nodes the traffic is spread; by default any node."},
+		{Name: "node_ports", Type: TypeString, Default: "30000-32767", Doc: "Range that the cluster gives to node ports (--service-node-port-range), FIRST-LAST."},
+	},
+}
+
+var serviceType = &BlockType{
+	Name: "service", Label: "service", LabelForm: formName,
+	Doc: "One use of a definition in this cloud, with overrides.",
+	Attributes: []Attribute{
+		{Name: "definition", Type: TypeLiteral, Doc: "Name of the definition; by default the service's own name."},
+		{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on; by default any."},
+		{Name: "replicas", Type: TypeNumber, Doc: "How many pods each of its workloads has, where neither the workload's block nor its kind says otherwise."},
+		{Name: "expose", Type: TypeExposure, Doc: "Makes the ports that are meant for it reachable from outside."},
+		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full references to use in place of images, by the name of the image in the definition."},
+		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the service starts, where no reference shows it."},
+	},
+	Blocks: []*BlockType{
+		{
+			Name: "config", Label: "config file",
+			Doc: "Override of a config file of the definition.",
+			Attributes: []Attribute{
+				{Name: "values", Type: TypeSettings, Doc: "Merged over the definition's values, key by key; a list replaces a list, null removes a key or a section."},
+				{Name: "content", Type: TypeText, Doc: "In place of the content of a raw file."},
+			},
+		},
+		{
+			Name: "workload", Label: "workload",
+			Doc: "Override of a workload of the definition.",
+			Attributes: []Attribute{
+				{Name: "replicas", Type: TypeNumber, Doc: "How many pods."},
+				{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on."},
+				{Name: "host_network", Type: TypeBool, Doc: "Whether pods use the network of their node."},
+				{Name: "update", Type: TypeString, OneOf: updates, Doc: "rolling: pods are replaced when something changes. on-delete: only when someone deletes them."},
+				{Name: "env", Type: TypeTexts, Doc: "Merged over the definition's environment; null removes a variable."},
+			},
+			Blocks: []*BlockType{resourcesType},
+		},
+		{
+			Name: "port", Label: "port",
+			Doc: "Override of a port of the definition.",
+			Attributes: []Attribute{
+				{Name: "node_port", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "Port on the nodes, within the exposure's range."},
+			},
+		},
+	},
+}
+
+var manifestType = &BlockType{
+	Name: "manifest", Label: "manifest", LabelForm: formName,
+	Doc: "Kubernetes objects as they are. One of object and files gives them.",
+	Attributes: []Attribute{
+		{Name: "object", Type: TypeAny, Doc: "The object, with apiVersion, kind and metadata."},
+		{Name: "files", Type: TypeList, Form: formPlain, Doc: "Patterns for YAML files, relative to the configuration's directory. A file may hold several documents."},
+		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the objects are made."},
+	},
+}

@@ -1,0 +1,194 @@
+package lang
+
+import "slices"
+
+var (
+	kinds   = []string{"Deployment", "StatefulSet", "DaemonSet"}
+	updates = []string{"rolling", "on-delete"}
+	formats = []string{"ini", "properties", "raw"}
+)
+
+// secretKinds are the kinds of generated secrets.
+var secretKinds = []string{"password", "hex", "uuid", "fernet"}
+
+// formProvides is what a service can provide to others.
+var formProvides = Form{`"database"`, func(s string) bool { return s == "database" }}
+
+var definitionType = &BlockType{
+	Name: "definition", Label: "definition", LabelForm: formName,
+	Doc: "How a service is made. One of the same name as in the catalogue takes its place.",
+	Attributes: []Attribute{
+		{Name: "description", Type: TypeLiteral, Doc: "What the service is, in a few words."},
+	},
+	Blocks: []*BlockType{
+		portType, databaseType, secretType, configType, jobType, workloadType, endpointType, outputType, providesType,
+	},
+}
+
+var portType = &BlockType{
+	Name: "port", Label: "port", LabelForm: formPort,
+	Doc: "A port of the service. Its number is read as port.NAME; the first one is the service's main port.",
+	Attributes: []Attribute{
+		{Name: "number", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "TCP port."},
+		{Name: "expose", Type: TypeBool, Default: false, Doc: "Reachable from outside when the service has an exposure."},
+		{Name: "node_port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port on the nodes when it is; by default the cluster chooses one."},
+	},
+}
+
+var databaseType = &BlockType{
+	Name: "database", Label: "database", LabelForm: formDatabase,
+	Doc: "A database, with a user of the same name, on a service that provides databases. Read as database.NAME.url, host, port, name, user, password.",
+	Attributes: []Attribute{
+		{Name: "server", Type: TypeLiteral, Default: "mariadb", Doc: "Name of the service that it lives on."},
+	},
+}
+
+var secretType = &BlockType{
+	Name: "secret", Label: "secret", LabelForm: formName,
+	Doc: "A value that is generated once, at apply, and lives only in the cluster, in the Secret secret.NAME.name. It is read as secret.NAME.value.",
+	Attributes: []Attribute{
+		{Name: "kind", Type: TypeString, Default: "password", OneOf: secretKinds, Doc: "password: letters and digits. hex: hexadecimal digits. uuid. fernet: a repository of keys, named 0 and up."},
+		{Name: "length", Type: TypeNumber, Default: 32, Min: 8, Max: 1024, Doc: "Characters of a password, bytes of a hex value."},
+		{Name: "count", Type: TypeNumber, Default: 3, Min: 1, Max: 64, Doc: "Keys of a fernet repository."},
+	},
+}
+
+var configType = &BlockType{
+	Name: "config", Label: "config file", LabelForm: formFile,
+	Doc: "A config file. Jobs and workloads that list it get it mounted.",
+	Attributes: []Attribute{
+		{Name: "format", Type: TypeLiteral, Default: "ini", OneOf: formats, Doc: "ini: sections of keys. properties: keys. raw: any content."},
+		{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "Where the service reads it."},
+		{Name: "secret_path", Type: TypeString, Form: formPath, Doc: "Where values with secrets in them go, for services that read a second file. Without it a file with a secret in it is a Secret as a whole."},
+		{Name: "values", Type: TypeSettings, Doc: "ini: { SECTION = { KEY = VALUE } }, properties: { KEY = VALUE }. A list is joined by commas; in a list of lists each inner one repeats the key."},
+		{Name: "content", Type: TypeText, Doc: "raw: the file."},
+	},
+}
+
+// podAttributes are what jobs and workloads have in common.
+var podAttributes = []Attribute{
+	{Name: "image", Type: TypeString, Required: true, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it holds a slash."},
+	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group that it runs as: Kolla's fixed number of the service's account."},
+	{Name: "start", Type: TypeString, Default: "direct", OneOf: []string{"direct", "kolla"}, Doc: "direct: the command is run. kolla: by the image's own start script."},
+	{Name: "command", Type: TypeList, Doc: "Command, in place of the image's."},
+	{Name: "args", Type: TypeList, Doc: "Arguments of the command."},
+	{Name: "env", Type: TypeTexts, Doc: "Environment variables."},
+	{Name: "host_network", Type: TypeBool, Default: false, Doc: "Whether pods use the network of their node."},
+}
+
+// mountAttributes are for pods that have the files of their own service.
+var mountAttributes = []Attribute{
+	{Name: "config", Type: TypeList, Doc: "Names of the config files to mount."},
+	{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that can be written to, empty at every start."},
+}
+
+var resourcesType = &BlockType{
+	Name: "resources", Single: true,
+	Doc: "What a pod asks for, and what it is held to.",
+	Attributes: []Attribute{
+		{Name: "requests", Type: TypeMap, Form: formQuantity, Doc: `Reserved for each pod: { cpu = "250m", memory = "512Mi" }.`},
+		{Name: "limits", Type: TypeMap, Form: formQuantity, Doc: "More than this a pod does not get."},
+	},
+}
+
+var mountType = &BlockType{
+	Name: "mount", Label: "secret", LabelForm: formName,
+	Doc: "Puts the keys of a secret of this definition into a directory, one file each.",
+	Attributes: []Attribute{
+		{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "The directory."},
+	},
+}
+
+var whenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after"}, Doc: "Before or after the workloads."}
+
+var attemptsAttribute = Attribute{Name: "attempts", Type: TypeNumber, Default: 6, Max: 100, Doc: "How often a pod that failed is tried again."}
+
+var jobType = &BlockType{
+	Name: "job", Label: "job", LabelForm: formName,
+	Doc:        "Something that runs once, and again when its image, its config or its secrets change. Jobs run one after the other, in the order in which they are written.",
+	Attributes: slices.Concat([]Attribute{whenAttribute, attemptsAttribute}, podAttributes, mountAttributes),
+	Blocks:     []*BlockType{mountType, resourcesType},
+}
+
+var probeAttributes = []Attribute{
+	{Name: "http", Type: TypeString, Form: formURLPath, Doc: "Path to GET from a port: good when the answer is 2xx or 3xx."},
+	{Name: "port", Type: TypeString, Doc: "Name of the port, for http."},
+	{Name: "tcp", Type: TypeString, Doc: "Name of a port to connect to."},
+	{Name: "exec", Type: TypeList, Doc: "Command to run in the container: good when it ends with 0."},
+	{Name: "period", Type: TypeNumber, Default: 10, Min: 1, Max: 3600, Doc: "Seconds between two tries."},
+	{Name: "timeout", Type: TypeNumber, Default: 5, Min: 1, Max: 3600, Doc: "Seconds that a try may take."},
+	{Name: "retries", Type: TypeNumber, Default: 3, Min: 1, Max: 10000, Doc: "Failures in a row that count as failed."},
+	{Name: "delay", Type: TypeNumber, Default: 0, Max: 3600, Doc: "Seconds before the first try."},
+}
+
+func probeType(name, doc string) *BlockType {
+	return &BlockType{Name: name, Single: true, Doc: doc + " One of http, tcp and exec says how.", Attributes: probeAttributes}
+}
+
+var workloadType = &BlockType{
+	Name: "workload", Label: "workload", LabelForm: formName,
+	Doc: "Something that runs all the time.",
+	Attributes: slices.Concat([]Attribute{
+		{Name: "kind", Type: TypeString, Required: true, OneOf: kinds, Doc: "Deployment: pods that are alike. StatefulSet: pods with a name and volumes of their own. DaemonSet: one pod on every node of the role."},
+		{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on; by default the service's."},
+		{Name: "replicas", Type: TypeNumber, Default: 1, Max: 1000, Doc: "How many pods, unless the service says otherwise."},
+		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: 1000, Doc: "How many it can cope with at most."},
+		{Name: "update", Type: TypeString, Default: "rolling", OneOf: updates, Doc: "rolling: pods are replaced when something changes. on-delete: only when someone deletes them."},
+		{Name: "grace_period", Type: TypeNumber, Max: 86400, Doc: "Seconds that a pod gets to stop; by default what the cluster gives."},
+		{Name: "ports", Type: TypeList, Doc: "Names of the ports that it listens on."},
+	}, podAttributes, mountAttributes),
+	Blocks: []*BlockType{
+		{
+			Name: "init", Label: "init step", LabelForm: formName,
+			Doc: "A step in each pod before its main container starts, with the same image, user, files and environment.",
+			Attributes: []Attribute{
+				{Name: "command", Type: TypeList, Required: true, Doc: "Command to run."},
+			},
+		},
+		{
+			Name: "claim", Label: "volume", LabelForm: formName,
+			Doc: "A volume that each pod of a StatefulSet gets and keeps.",
+			Attributes: []Attribute{
+				{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "Where it is mounted."},
+				{Name: "size", Type: TypeString, Required: true, Form: formQuantity, Doc: "How big it is."},
+				{Name: "storage_class", Type: TypeString, Form: formSubdomain, Doc: "Storage class; by default the cluster's default one."},
+			},
+		},
+		mountType,
+		resourcesType,
+		probeType("startup", "Until it is good, the other probes wait. When it fails, the pod starts again."),
+		probeType("ready", "While it is good, the pod gets traffic."),
+		probeType("live", "When it fails, the pod starts again."),
+	},
+}
+
+var endpointType = &BlockType{
+	Name: "endpoint", Label: "endpoint", LabelForm: formIdentifier,
+	Doc: "An entry in Keystone's catalogue; the label is the type of the service.",
+	Attributes: []Attribute{
+		{Name: "port", Type: TypeString, Required: true, Doc: "Name of the port."},
+		{Name: "path", Type: TypeString, Default: "", Doc: "What follows host and port in the URL."},
+	},
+}
+
+var outputType = &BlockType{
+	Name: "output", Label: "output", LabelForm: formIdentifier,
+	Doc: "A value that others read as service.NAME.OUTPUT.",
+	Attributes: []Attribute{
+		{Name: "value", Type: TypeAny, Required: true, Doc: "The value."},
+	},
+}
+
+var providesType = &BlockType{
+	Name: "provides", Label: "provision", LabelForm: formProvides,
+	Doc: "What the database blocks of other services become. In it, database.name, user and password are the other service's; self, port and secret are the own ones.",
+	Attributes: []Attribute{
+		{Name: "url", Type: TypeText, Required: true, Doc: "What the other service reads as database.NAME.url."},
+	},
+	Blocks: []*BlockType{{
+		Name: "job", Label: "job", LabelForm: formName,
+		Doc:        "Makes the database and the user, before anything of the other service runs.",
+		Attributes: slices.Concat([]Attribute{attemptsAttribute}, podAttributes),
+		Blocks:     []*BlockType{resourcesType},
+	}},
+}

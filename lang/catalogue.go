@@ -1,0 +1,140 @@
+package lang
+
+import (
+	"bytes"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// DefinitionInfo says what a definition holds, as far as it can be said without a
+// cloud.
+type DefinitionInfo struct {
+	Name        string
+	Description string
+	Ports       []PortInfo
+	Images      []string // names of Kolla images, sorted
+	Databases   []string
+	Secrets     []SecretInfo
+	Configs     []ConfigInfo
+	Workloads   []WorkloadInfo
+	Jobs        []string
+	// Needs are the services that it refers to, and that its databases live on.
+	// Sorted.
+	Needs []string
+	// Source is the definition as it is written, with the comment before it.
+	Source []byte
+}
+
+// PortInfo is a port of a definition.
+type PortInfo struct {
+	Name   string
+	Number int // 0: depends on the cloud
+	Expose bool
+}
+
+// SecretInfo is a secret of a definition.
+type SecretInfo struct{ Name, Kind string }
+
+// ConfigInfo is a config file of a definition.
+type ConfigInfo struct{ Name, Path string }
+
+// WorkloadInfo is a workload of a definition.
+type WorkloadInfo struct{ Name, Kind string }
+
+// Catalogue describes the definitions in the *.hcl files of a file system, in
+// order of their names.
+func Catalogue(fsys fs.FS) ([]DefinitionInfo, hcl.Diagnostics) {
+	l := newLoader("", Options{Catalogue: fsys})
+	catalogue, ok := l.readCatalogue()
+	if !ok {
+		return nil, l.sorted()
+	}
+	var out []DefinitionInfo
+	for _, b := range catalogue.all("definition") {
+		out = append(out, l.definitionInfo(b))
+	}
+	slices.SortFunc(out, func(a, b DefinitionInfo) int { return strings.Compare(a.Name, b.Name) })
+	return out, l.sorted()
+}
+
+func (l *loader) definitionInfo(b *block) DefinitionInfo {
+	info := DefinitionInfo{
+		Name:        b.label,
+		Description: l.written(b, "description"),
+		Databases:   b.labels("database"),
+		Jobs:        b.labels("job"),
+		Source:      sourceOf(b, l.config.Files[b.header.Filename].Bytes),
+	}
+	for _, p := range b.all("port") {
+		number, _ := strconv.Atoi(l.written(p, "number"))
+		info.Ports = append(info.Ports, PortInfo{p.label, number, l.written(p, "expose") == "true"})
+	}
+	for _, s := range b.all("secret") {
+		info.Secrets = append(info.Secrets, SecretInfo{s.label, l.written(s, "kind")})
+	}
+	for _, c := range b.all("config") {
+		info.Configs = append(info.Configs, ConfigInfo{c.label, l.written(c, "path")})
+	}
+	for _, w := range b.all("workload") {
+		info.Workloads = append(info.Workloads, WorkloadInfo{w.label, l.written(w, "kind")})
+	}
+	info.Images = l.imagesOf(b)
+	info.Needs = l.servicesOf(b)
+	return info
+}
+
+// written is the value of an attribute as text, where it depends on nothing.
+func (l *loader) written(b *block, name string) string {
+	text, _ := b.typ.attribute(name).Default.(string)
+	attr := b.attributes[name]
+	if attr == nil {
+		return text
+	}
+	text, _ = staticKey(attr.Expr)
+	return text
+}
+
+// imagesOf are the images that anything in a block runs.
+func (l *loader) imagesOf(b *block) []string {
+	var out []string
+	if b.typ.attribute("image") != nil {
+		out = append(out, l.written(b, "image"))
+	}
+	for _, child := range b.blocks {
+		out = append(out, l.imagesOf(child)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// servicesOf are the services that a definition needs.
+func (l *loader) servicesOf(b *block) []string {
+	var out []string
+	for _, e := range blockEdges(b) {
+		if name, ok := strings.CutPrefix(e.to, "service."); ok {
+			out = append(out, name)
+		}
+	}
+	for _, d := range b.all("database") {
+		out = append(out, l.written(d, "server"))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// sourceOf is the source of a block with the comment lines right before it.
+func sourceOf(b *block, file []byte) []byte {
+	start := b.whole.Start.Byte
+	for start > 0 {
+		line := bytes.LastIndexByte(file[:start-1], '\n') + 1
+		if !bytes.HasPrefix(bytes.TrimSpace(file[line:start]), []byte("#")) {
+			break
+		}
+		start = line
+	}
+	return append(slices.Clone(file[start:b.whole.End.Byte]), '\n')
+}

@@ -1,0 +1,216 @@
+package lang
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// cloud evaluates the cloud block, but for its defaults: those belong to the
+// services.
+func (g *graph) cloud(b *block) cty.Value {
+	e := g.evaluator()
+	c := Cloud{
+		Name:        b.label,
+		Release:     e.string(b, "release"),
+		Distro:      e.string(b, "distro"),
+		Registry:    e.string(b, "registry"),
+		Prefix:      e.string(b, "prefix"),
+		PullSecrets: e.list(b, "pull_secrets"),
+		Namespace:   e.string(b, "namespace"),
+		Region:      e.string(b, "region"),
+		Range:       b.header,
+	}
+	for _, r := range releases {
+		if r.name == c.Release {
+			c.Distro = cmp.Or(c.Distro, r.distro)
+		}
+	}
+	g.config.Cloud = c
+	return cty.ObjectVal(map[string]cty.Value{
+		"name":      cty.StringVal(c.Name),
+		"release":   cty.StringVal(c.Release),
+		"distro":    cty.StringVal(c.Distro),
+		"registry":  cty.StringVal(c.Registry),
+		"namespace": cty.StringVal(c.Namespace),
+		"region":    cty.StringVal(c.Region),
+	})
+}
+
+// roleObject is the type of role.NAME.
+var roleObject = cty.Object(map[string]cty.Type{
+	"name": cty.String, "labels": cty.Map(cty.String), "nodes": cty.List(cty.String),
+})
+
+func (g *graph) role(b *block) cty.Value {
+	e := g.evaluator()
+	r := Role{
+		Name:   b.label,
+		Nodes:  e.list(b, "nodes"),
+		Match:  e.strings(b, "match"),
+		Labels: e.strings(b, "labels"),
+		Range:  b.header,
+	}
+	if b.attributes["labels"] == nil {
+		r.Labels = map[string]string{"kolla.openstack.org/role-" + b.label: "true"}
+	}
+	switch nodes, match := b.attributes["nodes"], b.attributes["match"]; {
+	case nodes == nil && match == nil:
+		g.error(b.header, "Role without nodes", "A role says which nodes it is: nodes = [\"NAME\", ...], or match = { LABEL = \"VALUE\" } for the nodes with such a label.")
+	case nodes != nil && match != nil:
+		g.error(match.NameRange, "Both nodes and match", "A role is either nodes by name or nodes by label: take one of the two away.")
+	}
+	g.checkLabelKeys(b, "match", r.Match)
+	g.checkLabelKeys(b, "labels", r.Labels)
+	for i, name := range r.Nodes {
+		if slices.Contains(r.Nodes[:i], name) {
+			g.error(b.attributeRange("nodes"), "Node named twice", "The node %q is in the list more than once.", name)
+		}
+	}
+	g.config.Roles = append(g.config.Roles, r)
+	return cty.ObjectVal(map[string]cty.Value{
+		"name":   cty.StringVal(r.Name),
+		"labels": stringMap(r.Labels),
+		"nodes":  stringList(r.Nodes),
+	})
+}
+
+func (g *graph) checkLabelKeys(b *block, attribute string, labels map[string]string) {
+	if b.attributes[attribute] != nil && len(labels) == 0 {
+		// An empty match would be all nodes, and empty labels nothing to select by.
+		g.error(b.attributeRange(attribute), fmt.Sprintf("Unsuitable value for %q", attribute), "It needs at least one label.")
+	}
+	for _, key := range keysOf(labels) {
+		if len(validation.IsQualifiedName(key)) > 0 {
+			g.error(b.attributeRange(attribute), fmt.Sprintf("Unsuitable value for %q", attribute),
+				"%q is not the key of a Kubernetes label: letters, digits, dots, dashes and underscores, with DOMAIN/ before them if wanted.", key)
+		}
+	}
+}
+
+// exposureObject is the type of exposure.NAME.
+var exposureObject = cty.Object(map[string]cty.Type{
+	"name": cty.String, "vip": cty.String, "fqdn": cty.String, "host": cty.String, "mode": cty.String,
+})
+
+func (g *graph) exposure(b *block) cty.Value {
+	e := g.evaluator()
+	x := Exposure{
+		Name:  b.label,
+		VIP:   e.string(b, "vip"),
+		FQDN:  e.string(b, "fqdn"),
+		Mode:  e.string(b, "mode"),
+		Role:  e.role(b, "nodes"),
+		Range: b.header,
+	}
+	if x.Mode != "nodeport" {
+		e.unsuitable(b, "mode", "Mode %q is not supported yet by this version: use \"nodeport\".", x.Mode)
+	}
+	x.NodePorts = e.portRange(b, "node_ports")
+	g.config.Exposures = append(g.config.Exposures, x)
+	return cty.ObjectVal(map[string]cty.Value{
+		"name": cty.StringVal(x.Name),
+		"vip":  cty.StringVal(x.VIP),
+		"fqdn": cty.StringVal(x.FQDN),
+		"host": cty.StringVal(x.Host()),
+		"mode": cty.StringVal(x.Mode),
+	})
+}
+
+func (e *evaluator) portRange(b *block, name string) [2]int {
+	text := e.string(b, name)
+	low, high, _ := strings.Cut(text, "-")
+	first, err1 := strconv.Atoi(strings.TrimSpace(low))
+	last, err2 := strconv.Atoi(strings.TrimSpace(high))
+	if err1 != nil || err2 != nil || first < 1 || last > 65535 || first > last {
+		e.unsuitable(b, name, "It must be a range of ports, FIRST-LAST, such as \"30000-32767\".")
+		return [2]int{1, 65535}
+	}
+	return [2]int{first, last}
+}
+
+// role evaluates an attribute that names a role: role.NAME, and in definitions
+// also "NAME".
+func (e *evaluator) role(b *block, name string) string {
+	if b.attributes[name] == nil {
+		return ""
+	}
+	v := e.value(b.attributes[name].Expr)
+	bare, _ := v.Unmark()
+	if e.inDefinition && bare.IsKnown() && !bare.IsNull() && bare.Type() == cty.String && e.public(v, b.attributeRange(name), "a role") {
+		roles, _, _ := e.scope.find("role")
+		if _, ok := roles[bare.AsString()]; !ok {
+			e.missing("role", bare.AsString(), keysOf(roles), b.attributeRange(name))
+			return ""
+		}
+		return bare.AsString()
+	}
+	return e.named(b, name, v, roleObject, "role")
+}
+
+// exposure evaluates an attribute that names an exposure.
+func (e *evaluator) exposure(b *block, name string) string {
+	if b.attributes[name] == nil {
+		return ""
+	}
+	return e.named(b, name, e.value(b.attributes[name].Expr), exposureObject, "exposure")
+}
+
+// named takes the name out of the value of role.NAME or exposure.NAME.
+func (e *evaluator) named(b *block, name string, v cty.Value, want cty.Type, kind string) string {
+	v, _ = v.UnmarkDeep()
+	switch {
+	case !v.IsKnown() || v.IsNull():
+		return ""
+	case v.Type().Equals(want):
+		return v.GetAttr("name").AsString()
+	case v.Type() == cty.String:
+		e.unsuitable(b, name, "It must be a reference without quotes: %s.NAME.", kind)
+	default:
+		e.unsuitable(b, name, "It must be %s.NAME, and this is %s.", kind, kindOf(v))
+	}
+	return ""
+}
+
+func stringMap(m map[string]string) cty.Value {
+	if len(m) == 0 {
+		return cty.MapValEmpty(cty.String)
+	}
+	out := map[string]cty.Value{}
+	for k, v := range m {
+		out[k] = cty.StringVal(v)
+	}
+	return cty.MapVal(out)
+}
+
+func stringList(list []string) cty.Value {
+	if len(list) == 0 {
+		return cty.ListValEmpty(cty.String)
+	}
+	var out []cty.Value
+	for _, s := range list {
+		out = append(out, cty.StringVal(s))
+	}
+	return cty.ListVal(out)
+}
+
+// finish puts what was evaluated into the order of the source, and checks what
+// only shows when all of it is there.
+func (g *graph) finish() {
+	c := g.config
+	for _, in := range g.services {
+		c.Services = append(c.Services, in.out)
+	}
+	inSourceOrder(c.Roles, func(r Role) hcl.Range { return r.Range })
+	inSourceOrder(c.Exposures, func(x Exposure) hcl.Range { return x.Range })
+	inSourceOrder(c.Services, func(s Service) hcl.Range { return s.Range })
+	inSourceOrder(c.Manifests, func(m Manifest) hcl.Range { return m.Range })
+	g.checkNodePorts()
+	g.checkPatterns()
+}

@@ -1,0 +1,334 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/gocty"
+)
+
+// evaluator turns expressions into values in one scope. It reports what is wrong
+// and returns a value all the same: an unknown one, which nothing complains about
+// a second time.
+type evaluator struct {
+	*reporter
+	scope     *scope
+	functions map[string]function.Function
+	// owner is the user's service block that the evaluation is for; nil outside of
+	// services.
+	owner *block
+	// inDefinition: the expressions are the definition's, not the owner's.
+	inDefinition bool
+}
+
+// value evaluates an expression. After an error, which was reported, the result
+// is unknown.
+func (e *evaluator) value(expr hcl.Expression) cty.Value {
+	refs := expr.Variables()
+	ctx, ok := e.context(refs)
+	if !ok {
+		return cty.DynamicVal
+	}
+	v, diags := expr.Value(ctx)
+	e.addEvaluation(diags, refs, ctx)
+	if diags.HasErrors() {
+		return cty.DynamicVal
+	}
+	if v.Type().IsPrimitiveType() && !v.IsMarked() && (v.Type() != cty.String || !v.IsKnown() || v.IsNull() || !strings.ContainsAny(v.AsString(), tokenRunes)) {
+		return v
+	}
+	e.checkConditions(expr, ctx)
+	v, err := settled(v)
+	if err != nil {
+		e.error(expr.Range(), "Unsuitable use of a secret", "%s.", sentence(err))
+		return cty.DynamicVal
+	}
+	return v
+}
+
+// addEvaluation passes on what HCL says about an expression, without the values
+// that it would show, and with the names there are where one is unknown.
+func (e *evaluator) addEvaluation(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext) {
+	sensitive := slices.ContainsFunc(refs, func(t hcl.Traversal) bool {
+		v, diags := t.TraverseAbs(ctx)
+		return !diags.HasErrors() && v.ContainsMarked()
+	})
+	for _, d := range diags {
+		if d.Severity == hcl.DiagError && d.Subject != nil && e.missingAttribute(*d.Subject, refs, ctx) {
+			continue
+		}
+		clean := &hcl.Diagnostic{Severity: d.Severity, Summary: d.Summary, Detail: d.Detail, Subject: d.Subject, Context: d.Context}
+		if sensitive {
+			clean.Detail = "The expression refers to a sensitive value, so what is wrong cannot be shown in detail."
+		}
+		e.add(clean)
+	}
+}
+
+// missingAttribute reports a reference to an attribute that a block's value does
+// not have, if that is what a complaint about the range is about.
+func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, ctx *hcl.EvalContext) bool {
+	for _, t := range refs {
+		for i := 1; i < len(t); i++ {
+			step, isAttr := t[i].(hcl.TraverseAttr)
+			if !isAttr || !step.SrcRange.Overlaps(complaint) {
+				continue
+			}
+			parent, diags := t[:i].TraverseAbs(ctx)
+			if diags.HasErrors() || !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
+				continue
+			}
+			var names []string
+			for name := range parent.Type().AttributeTypes() {
+				names = append(names, name)
+			}
+			e.error(step.SrcRange, "Unknown attribute", "%s", trimJoin(DidYouMean(step.Name, names),
+				fmt.Sprintf("%s has no attribute %q. It has: %s.", written(t[:i]), step.Name, listed(names))))
+			return true
+		}
+	}
+	return false
+}
+
+// written gives a reference as it is written.
+func written(t hcl.Traversal) string {
+	var b strings.Builder
+	for _, step := range t {
+		switch step := step.(type) {
+		case hcl.TraverseRoot:
+			b.WriteString(step.Name)
+		case hcl.TraverseAttr:
+			b.WriteString("." + step.Name)
+		default:
+			b.WriteString("[...]")
+		}
+	}
+	return b.String()
+}
+
+// checkConditions reports conditions that depend on the value of a generated
+// secret: the token would be compared, not the value.
+func (e *evaluator) checkConditions(expr hcl.Expression, ctx *hcl.EvalContext) {
+	node, ok := expr.(hclsyntax.Node)
+	if !ok {
+		return
+	}
+	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
+		c, ok := n.(*hclsyntax.ConditionalExpr)
+		if !ok {
+			return nil
+		}
+		v, diags := c.Condition.Value(ctx)
+		if diags.HasErrors() {
+			return nil
+		}
+		_, marks := v.Unmark()
+		for mark := range marks {
+			if _, generated := mark.(generatedMark); generated {
+				e.error(c.Condition.Range(), "Unsuitable use of a secret", "%s.", sentence(errComputed))
+			}
+		}
+		return nil
+	})
+}
+
+// sentence makes an error the start of a sentence.
+func sentence(err error) string {
+	s := err.Error()
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// attribute evaluates an attribute and converts it. It is not ok when there is no
+// value: not written, null, or wrong, which was reported.
+func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value, ok bool) {
+	attr := b.attributes[name]
+	if attr == nil {
+		return cty.NilVal, false
+	}
+	v = e.value(attr.Expr)
+	if !v.IsKnown() {
+		return v, false
+	}
+	if v.IsNull() {
+		if b.typ.attribute(name).Required {
+			e.error(attr.Expr.Range(), "Missing value", "%s needs a value for %q; this one is null.", describe(b), name)
+		}
+		return v, false
+	}
+	converted, err := convert.Convert(v, want)
+	if err != nil {
+		e.unsuitable(b, name, "It %s", mismatch(b.typ.attribute(name).Type, v, err))
+		return v, false
+	}
+	return converted, converted.IsWhollyKnown()
+}
+
+// mismatch says why a value does not fit.
+func mismatch(want AttributeType, v cty.Value, err error) string {
+	bare, _ := v.Unmark()
+	if bare.Type().IsPrimitiveType() || isList(bare) != (want == TypeList) {
+		return fmt.Sprintf("must be a %s, and this is %s.", want, kindOf(bare))
+	}
+	return fmt.Sprintf("must be a %s: %s.", want, err)
+}
+
+func (e *evaluator) unsuitable(b *block, name, detail string, args ...any) {
+	e.error(b.attributeRange(name), fmt.Sprintf("Unsuitable value for %q", name), detail, args...)
+}
+
+// public reports values that would have to be kept secret in places where they
+// would be shown.
+func (e *evaluator) public(v cty.Value, at hcl.Range, what string) bool {
+	_, marks := v.UnmarkDeep()
+	return e.publicMarks(marks, at, what)
+}
+
+func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string) bool {
+	for mark := range marks {
+		if generated, ok := mark.(generatedMark); ok {
+			e.error(at, "A secret would be shown", "The value of the generated secret %q of service %q cannot be used in %s, which is no secret. Put it into env or a config file.",
+				generated.ref.Secret, generated.ref.Service, what)
+			return false
+		}
+	}
+	if len(marks) > 0 {
+		e.error(at, "A secret would be shown", "The value comes from a sensitive variable and cannot be used in %s, which is no secret. Put it into env or a config file, or say nonsensitive(...) if it may be seen.", what)
+		return false
+	}
+	return true
+}
+
+// publicAttribute is attribute for values that are shown.
+func (e *evaluator) publicAttribute(b *block, name string, want cty.Type) (cty.Value, bool) {
+	v, ok := e.attribute(b, name, want)
+	if !ok || !e.public(v, b.attributeRange(name), fmt.Sprintf("%q", name)) {
+		return cty.NilVal, false
+	}
+	return v, true
+}
+
+// string evaluates an attribute of TypeString; its default where there is no value.
+func (e *evaluator) string(b *block, name string) string {
+	typ := b.typ.attribute(name)
+	fallback, _ := typ.Default.(string)
+	v, ok := e.publicAttribute(b, name, cty.String)
+	if !ok {
+		return fallback
+	}
+	s := v.AsString()
+	if len(typ.OneOf) > 0 && !slices.Contains(typ.OneOf, s) {
+		e.unsuitable(b, name, "%s", trimJoin(DidYouMean(s, typ.OneOf), fmt.Sprintf("It must be one of: %s.", strings.Join(typ.OneOf, ", "))))
+		return fallback
+	}
+	if !e.checkForm(b, name, "It", s) {
+		return fallback
+	}
+	return s
+}
+
+func (e *evaluator) checkForm(b *block, name, subject, s string) bool {
+	form := b.typ.attribute(name).Form
+	if form.valid == nil || form.valid(s) {
+		return true
+	}
+	e.unsuitable(b, name, "%s must be %s, and %q is not.", subject, form.Expected, s)
+	return false
+}
+
+// number evaluates an attribute of TypeNumber; its default where there is no value.
+func (e *evaluator) number(b *block, name string) int {
+	typ := b.typ.attribute(name)
+	fallback, _ := typ.Default.(int)
+	v, ok := e.publicAttribute(b, name, cty.Number)
+	if !ok {
+		return fallback
+	}
+	var n int
+	err := gocty.FromCtyValue(v, &n)
+	switch {
+	case err != nil:
+		e.unsuitable(b, name, "It must be a whole number.")
+	case n < typ.Min || typ.Max > 0 && n > typ.Max:
+		e.unsuitable(b, name, "It must be %s.", bounds(typ))
+	default:
+		return n
+	}
+	return fallback
+}
+
+func bounds(a *Attribute) string {
+	if a.Max == 0 {
+		return fmt.Sprintf("at least %d", a.Min)
+	}
+	return fmt.Sprintf("from %d to %d", a.Min, a.Max)
+}
+
+// bool evaluates an attribute of TypeBool; its default where there is no value.
+func (e *evaluator) bool(b *block, name string) bool {
+	fallback, _ := b.typ.attribute(name).Default.(bool)
+	v, ok := e.publicAttribute(b, name, cty.Bool)
+	if !ok {
+		return fallback
+	}
+	return v.True()
+}
+
+// list evaluates an attribute of TypeList.
+func (e *evaluator) list(b *block, name string) []string {
+	v, ok := e.publicAttribute(b, name, cty.List(cty.String))
+	if !ok {
+		return nil
+	}
+	var out []string
+	for i, item := range elements(v) {
+		if item.IsNull() {
+			e.unsuitable(b, name, "Element %d is null.", i)
+			continue
+		}
+		if s := item.AsString(); e.checkForm(b, name, "Each element", s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// strings evaluates an attribute of TypeMap. Entries that are null are left out.
+func (e *evaluator) strings(b *block, name string) map[string]string {
+	v, ok := e.publicAttribute(b, name, cty.Map(cty.String))
+	if !ok {
+		return nil
+	}
+	out := map[string]string{}
+	for _, m := range members(v) {
+		if m.value.IsNull() {
+			continue
+		}
+		if s := m.value.AsString(); e.checkForm(b, name, fmt.Sprintf("The value of %q", m.key), s) {
+			out[m.key] = s
+		}
+	}
+	return out
+}
+
+// text evaluates an attribute that may hold secrets.
+func (e *evaluator) text(b *block, name string) Text {
+	v, ok := e.attribute(b, name, cty.String)
+	if !ok {
+		return nil
+	}
+	return e.textOf(v, b.attributeRange(name))
+}
+
+func (e *evaluator) textOf(v cty.Value, at hcl.Range) Text {
+	text, err := TextOf(v)
+	if err != nil {
+		e.error(at, "Unsuitable value", "%s.", sentence(err))
+	}
+	return text
+}

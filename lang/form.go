@@ -1,0 +1,84 @@
+package lang
+
+import (
+	"net/netip"
+	"path"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Form is what a string has to look like. The zero Form is any string.
+type Form struct {
+	// Expected completes "must be ...": "an absolute path, such as /etc/x".
+	Expected string
+	valid    func(string) bool
+}
+
+// maxName is the length of the names of services, workloads and jobs. Two of
+// them, joined, and a hash have to fit into the 63 characters of a label.
+const maxName = 40
+
+var (
+	formName = Form{
+		"a name of at most 40 lower-case letters, digits and dashes that starts with a letter and does not end with a dash",
+		func(s string) bool { return len(s) <= maxName && len(validation.IsDNS1035Label(s)) == 0 },
+	}
+	formNamespace = Form{
+		"a namespace: at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends",
+		func(s string) bool { return len(validation.IsDNS1123Label(s)) == 0 },
+	}
+	formSubdomain = Form{
+		"a name of Kubernetes: lower-case letters, digits, dashes and dots",
+		func(s string) bool { return len(validation.IsDNS1123Subdomain(s)) == 0 },
+	}
+	formPort = Form{
+		"the name of a port: at most 15 lower-case letters, digits and dashes, at least one of them a letter",
+		func(s string) bool { return len(validation.IsValidPortName(s)) == 0 },
+	}
+	formDatabase = Form{
+		"the name of a database: at most 32 lower-case letters, digits and underscores that starts with a letter",
+		regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`).MatchString,
+	}
+	formFile = Form{
+		"a file name: letters, digits, dots, dashes and underscores",
+		func(s string) bool { return len(validation.IsConfigMapKey(s)) == 0 },
+	}
+	formIdentifier = Form{
+		"a name of letters, digits, dashes and underscores that starts with a letter",
+		regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`).MatchString,
+	}
+	formPath     = Form{"an absolute path without . and .. in it", func(s string) bool { return path.IsAbs(s) && path.Clean(s) == strings.TrimSuffix(s, "/") && s != "/" }}
+	formURLPath  = Form{"a path that starts with a slash", func(s string) bool { return strings.HasPrefix(s, "/") }}
+	formQuantity = Form{
+		"a Kubernetes quantity that is not negative, such as 500m, 2, 512Mi or 10Gi",
+		func(s string) bool {
+			q, err := resource.ParseQuantity(s)
+			return err == nil && q.Sign() >= 0
+		},
+	}
+	formIP = Form{
+		"an IP address, such as 192.0.2.10 or 2001:db8::10",
+		func(s string) bool {
+			ip, err := netip.ParseAddr(s)
+			return err == nil && ip.Zone() == ""
+		},
+	}
+	formPlain = Form{
+		"not empty and without spaces",
+		func(s string) bool { return s != "" && !strings.ContainsAny(s, " \t\r\n") },
+	}
+	formGlob = Form{
+		"a file name or pattern, such as *.conf",
+		func(s string) bool {
+			_, err := path.Match(s, "")
+			return err == nil && s != ""
+		},
+	}
+	formLabelValue = Form{
+		"a value of a Kubernetes label: at most 63 letters, digits, dots, dashes and underscores",
+		func(s string) bool { return len(validation.IsValidLabelValue(s)) == 0 },
+	}
+)

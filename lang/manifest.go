@@ -1,0 +1,271 @@
+package lang
+
+import (
+	"bytes"
+	"fmt"
+	"math/big"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	kubejson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// manifest makes the objects that a manifest block brings.
+func (g *graph) manifest(b *block) {
+	m := Manifest{Name: b.label, Needs: g.needsOf(b.id()), Range: b.header}
+	object, files := b.attributes["object"], b.attributes["files"]
+	switch {
+	case object != nil && files != nil:
+		g.error(files.NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")
+	case object != nil:
+		m.Objects = g.manifestObject(b)
+	case files != nil:
+		for _, name := range g.manifestFiles(b) {
+			m.Objects = append(m.Objects, g.manifestFile(b, name)...)
+		}
+	default:
+		g.error(b.header, "Manifest without objects", "Give it object = { ... } or files = [\"*.yaml\"].")
+	}
+	g.config.Manifests = append(g.config.Manifests, m)
+}
+
+// manifestObject converts an object that is written in HCL.
+func (g *graph) manifestObject(b *block) []ManifestObject {
+	e, at := g.evaluator(), b.attributeRange("object")
+	v := e.value(b.attributes["object"].Expr)
+	if !v.IsWhollyKnown() {
+		return nil
+	}
+	if v.IsNull() || !isMap(v) {
+		e.unsuitable(b, "object", "It must be a map with apiVersion, kind and metadata, and this is %s.", kindOf(v))
+		return nil
+	}
+	content, _ := e.plain(v, at, nil).(map[string]any)
+	if content == nil || !g.checkObject(content, at) {
+		return nil
+	}
+	return []ManifestObject{{Content: content, Range: at}}
+}
+
+// plain converts a value to what JSON would decode to. Secrets have no place in
+// it, except that the values of a Secret may come from sensitive variables.
+func (e *evaluator) plain(v cty.Value, at hcl.Range, path []string) any {
+	_, marks := v.Unmark()
+	inSecret := len(path) > 1 && path[0] == "Secret" && (path[1] == "data" || path[1] == "stringData")
+	if !(inSecret && marks.Equal(cty.NewValueMarks(sensitiveMark{}))) && !e.publicMarks(marks, at, "a manifest") {
+		return nil
+	}
+	switch {
+	case v.IsNull():
+		return nil
+	case isMap(v):
+		if path == nil {
+			path = []string{kindField(v)}
+		}
+		out := map[string]any{}
+		for _, m := range members(v) {
+			out[m.key] = e.plain(m.value, at, append(slices.Clip(path), m.key))
+		}
+		return out
+	case isList(v):
+		out := []any{}
+		for _, item := range elements(v) {
+			out = append(out, e.plain(item, at, append(slices.Clip(path), "")))
+		}
+		return out
+	}
+	return scalar(v)
+}
+
+// kindField is the kind of an object.
+func kindField(v cty.Value) string {
+	for _, m := range members(v) {
+		if kind, _ := m.value.Unmark(); m.key == "kind" && kind.Type() == cty.String && kind.IsKnown() && !kind.IsNull() {
+			return kind.AsString()
+		}
+	}
+	return ""
+}
+
+func scalar(v cty.Value) any {
+	v, _ = v.Unmark()
+	switch v.Type() {
+	case cty.Bool:
+		return v.True()
+	case cty.Number:
+		f := v.AsBigFloat()
+		if n, accuracy := f.Int64(); accuracy == big.Exact {
+			return n
+		}
+		n, _ := f.Float64()
+		return n
+	}
+	return v.AsString()
+}
+
+// manifestFiles are the files that the patterns match, each once.
+func (g *graph) manifestFiles(b *block) []string {
+	var out []string
+	for _, pattern := range g.evaluator().list(b, "files") {
+		names, err := filepath.Glob(g.reader.path(pattern))
+		if err != nil || len(names) == 0 {
+			g.error(b.attributeRange("files"), "No such file", "No file matches %q in %s.", pattern, g.dir)
+			continue
+		}
+		for _, name := range names {
+			if rel, err := filepath.Rel(g.dir, name); err == nil && !filepath.IsAbs(pattern) {
+				name = rel
+			}
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// manifestFile reads the documents of a YAML file.
+func (g *graph) manifestFile(b *block, name string) []ManifestObject {
+	source, err := g.reader.read(name)
+	if err != nil {
+		g.error(b.attributeRange("files"), "Cannot read a manifest", "%s.", sentence(err))
+		return nil
+	}
+	full := g.reader.path(name)
+	g.config.Files[full] = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
+	var out []ManifestObject
+	for _, doc := range documents(source) {
+		at := lineRange(full, source, doc.line)
+		content, err := decodeYAML(doc.text)
+		if err != nil {
+			line, message := yamlError(err)
+			g.error(lineRange(full, source, doc.first+max(line, 1)-1), "Not valid YAML", "%s.", sentence(message))
+			continue
+		}
+		for _, object := range unlisted(content) {
+			if g.checkObject(object, at) {
+				out = append(out, ManifestObject{Content: object, Range: at})
+			}
+		}
+	}
+	return out
+}
+
+// document is one document of a YAML file.
+type document struct {
+	text  []byte
+	first int // line of the file that text starts at
+	line  int // line that the content starts at
+}
+
+// documents splits a file at the lines that separate documents, and leaves out
+// those with nothing but comments.
+func documents(source []byte) []document {
+	var out []document
+	current := document{first: 1}
+	flush := func() {
+		if current.line > 0 {
+			out = append(out, current)
+		}
+	}
+	for i, line := range bytes.SplitAfter(source, []byte("\n")) {
+		text := bytes.TrimRight(line, " \t\r\n")
+		if bytes.Equal(text, []byte("---")) || bytes.HasPrefix(text, []byte("--- ")) {
+			flush()
+			current = document{first: i + 1}
+			line = append([]byte("   "), line[3:]...)
+			text = bytes.TrimSpace(line)
+		}
+		current.text = append(current.text, line...)
+		if trimmed := bytes.TrimSpace(text); current.line == 0 && len(trimmed) > 0 && trimmed[0] != '#' && trimmed[0] != '%' {
+			current.line = i + 1
+		}
+	}
+	flush()
+	return out
+}
+
+// decodeYAML decodes a document as kubectl would; whole numbers are int64.
+func decodeYAML(text []byte) (content map[string]any, err error) {
+	asJSON, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := kubejson.Unmarshal(asJSON, &content); err != nil {
+		return nil, fmt.Errorf("an object is needed, with apiVersion, kind and metadata")
+	}
+	return content, nil
+}
+
+var yamlLine = regexp.MustCompile(`line (\d+): (?s:(.*))`)
+
+// yamlError takes the line out of an error of the YAML parser.
+func yamlError(err error) (line int, message error) {
+	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
+	if m := yamlLine.FindStringSubmatch(text); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		text = m[2]
+	}
+	return line, fmt.Errorf("%s", text)
+}
+
+// unlisted takes a List apart.
+func unlisted(content map[string]any) []map[string]any {
+	items, ok := content["items"].([]any)
+	if !ok || content["kind"] != "List" {
+		return []map[string]any{content}
+	}
+	var out []map[string]any
+	for _, item := range items {
+		object, _ := item.(map[string]any)
+		out = append(out, object)
+	}
+	return out
+}
+
+// checkObject reports what every object has to have.
+func (g *graph) checkObject(content map[string]any, at hcl.Range) bool {
+	metadata, _ := content["metadata"].(map[string]any)
+	var missing []string
+	for _, field := range []struct {
+		name  string
+		value any
+	}{{"apiVersion", content["apiVersion"]}, {"kind", content["kind"]}, {"metadata.name", metadata["name"]}} {
+		if text, ok := field.value.(string); !ok || text == "" {
+			missing = append(missing, field.name)
+		}
+	}
+	if len(missing) > 0 {
+		g.error(at, "Incomplete object", "An object of Kubernetes needs %s, as text.", listed(missing))
+		return false
+	}
+	return true
+}
+
+// lineRange is the range of one line of a file, counted from 1.
+func lineRange(name string, source []byte, line int) hcl.Range {
+	start := 0
+	for range line - 1 {
+		next := bytes.IndexByte(source[start:], '\n')
+		if next < 0 {
+			break
+		}
+		start += next + 1
+	}
+	end := len(source)
+	if next := bytes.IndexByte(source[start:], '\n'); next >= 0 {
+		end = start + next
+	}
+	width := len([]rune(string(source[start:end])))
+	return hcl.Range{
+		Filename: name,
+		Start:    hcl.Pos{Line: line, Column: 1, Byte: start},
+		End:      hcl.Pos{Line: line, Column: width + 1, Byte: end},
+	}
+}

@@ -1,0 +1,71 @@
+package lang
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// reporter collects diagnostics. One that was reported already, because the same
+// definition was evaluated for two services, is kept once.
+type reporter struct {
+	diags hcl.Diagnostics
+	seen  map[string]bool
+}
+
+func newReporter() *reporter { return &reporter{seen: map[string]bool{}} }
+
+func (r *reporter) add(diags ...*hcl.Diagnostic) {
+	for _, d := range diags {
+		key := d.Summary + "\n" + d.Detail
+		if d.Subject != nil {
+			key += "\n" + d.Subject.String()
+		}
+		if !r.seen[key] {
+			r.seen[key] = true
+			r.diags = append(r.diags, d)
+		}
+	}
+}
+
+func (r *reporter) error(subject hcl.Range, summary, detail string, args ...any) {
+	r.add(&hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  summary,
+		Detail:   fmt.Sprintf(detail, args...),
+		Subject:  subject.Ptr(),
+	})
+}
+
+func (r *reporter) warn(subject hcl.Range, summary, detail string, args ...any) {
+	r.add(&hcl.Diagnostic{
+		Severity: hcl.DiagWarning,
+		Summary:  summary,
+		Detail:   fmt.Sprintf(detail, args...),
+		Subject:  subject.Ptr(),
+	})
+}
+
+// sorted gives the diagnostics in the order of the files and of the lines in
+// them; those without a place come first.
+func (r *reporter) sorted() hcl.Diagnostics {
+	place := func(d *hcl.Diagnostic) hcl.Range {
+		if d.Subject == nil {
+			return hcl.Range{}
+		}
+		return *d.Subject
+	}
+	slices.SortStableFunc(r.diags, func(a, b *hcl.Diagnostic) int {
+		x, y := place(a), place(b)
+		return cmp.Or(
+			cmp.Compare(x.Filename, y.Filename),
+			cmp.Compare(x.Start.Byte, y.Start.Byte),
+		)
+	})
+	return r.diags
+}
+
+// position gives "cloud.hcl:41".
+func position(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }

@@ -1,0 +1,173 @@
+package lang
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// group is the named things of one kind, such as all roles.
+type group map[string]cty.Value
+
+// scope says what names mean in an expression. What it does not know, its parent
+// may.
+type scope struct {
+	parent  *scope
+	groups  map[string]group     // role.NAME, var.NAME, ...
+	singles map[string]cty.Value // cloud, self, ...
+}
+
+func newScope(parent *scope) *scope {
+	return &scope{parent: parent, groups: map[string]group{}, singles: map[string]cty.Value{}}
+}
+
+// find looks a root name up: either a group or a single value is returned.
+func (s *scope) find(root string) (g group, single cty.Value, ok bool) {
+	for ; s != nil; s = s.parent {
+		if v, ok := s.singles[root]; ok {
+			return nil, v, true
+		}
+		if g, ok := s.groups[root]; ok {
+			return g, cty.NilVal, true
+		}
+	}
+	return nil, cty.NilVal, false
+}
+
+// roots are all names that an expression can start with.
+func (s *scope) roots() []string {
+	var names []string
+	for ; s != nil; s = s.parent {
+		names = append(names, keysOf(s.groups)...)
+		names = append(names, keysOf(s.singles)...)
+	}
+	return names
+}
+
+// nouns name the members of groups in messages.
+var nouns = map[string]string{
+	"var": "variable", "local": "local value", "role": "role", "exposure": "exposure", "service": "service",
+	"manifest": "manifest", "port": "port", "secret": "secret", "database": "database",
+}
+
+// nameOf is the second step of a reference: the NAME of role.NAME or role["NAME"].
+func nameOf(t hcl.Traversal) (name string, ok bool) {
+	if len(t) < 2 {
+		return "", false
+	}
+	switch step := t[1].(type) {
+	case hcl.TraverseAttr:
+		return step.Name, true
+	case hcl.TraverseIndex:
+		if step.Key.Type() == cty.String && step.Key.IsKnown() && !step.Key.IsNull() {
+			return step.Key.AsString(), true
+		}
+	}
+	return "", false
+}
+
+// context makes HCL's evaluation context of just what an expression refers to.
+// References that mean nothing are reported; ok is then false.
+func (e *evaluator) context(refs []hcl.Traversal) (ctx *hcl.EvalContext, ok bool) {
+	ok = true
+	found := map[string]map[string]cty.Value{}
+	ctx = &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: e.functions}
+	for _, t := range refs {
+		root := t.RootName()
+		g, single, known := e.scope.find(root)
+		switch {
+		case !known:
+			e.unknownRoot(t)
+			ok = false
+		case g == nil:
+			ctx.Variables[root] = single
+		default:
+			name, value, known := e.member(root, g, t)
+			if !known {
+				ok = false
+				continue
+			}
+			if found[root] == nil {
+				found[root] = map[string]cty.Value{}
+			}
+			found[root][name] = value
+		}
+	}
+	for root, values := range found {
+		ctx.Variables[root] = cty.ObjectVal(values)
+	}
+	return ctx, ok
+}
+
+// member finds what a reference into a group means.
+func (e *evaluator) member(root string, g group, t hcl.Traversal) (name string, value cty.Value, ok bool) {
+	name, named := nameOf(t)
+	if !named {
+		e.error(t.SourceRange(), "Name missing",
+			"%q alone is not a value: say which %s, as in %s.NAME. Names that are computed cannot be used here.", root, nouns[root], root)
+		return "", cty.NilVal, false
+	}
+	if root == "service" && e.owner != nil && e.owner.label == name {
+		e.error(t.SourceRange(), "A service refers to itself", "Within service %q, write self instead of service.%s.", name, name)
+		return "", cty.NilVal, false
+	}
+	if value, ok = g[name]; !ok {
+		e.missing(root, name, keysOf(g), t.SourceRange())
+	}
+	return name, value, ok
+}
+
+// missing reports a reference to something that is not declared. What a
+// definition of the catalogue lacks is the business of whoever uses it.
+func (e *evaluator) missing(root, name string, known []string, at hcl.Range) {
+	noun := nouns[root]
+	if e.owner != nil && e.inDefinition && (root == "service" || root == "role" || root == "exposure") {
+		e.unmet(root, name, position(at))
+		return
+	}
+	hint := fmt.Sprintf("Declare it, or use one of the declared ones: %s.", listed(known))
+	if len(known) == 0 {
+		hint = "None is declared."
+	}
+	e.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s", trimJoin(DidYouMean(name, known), hint))
+}
+
+// unmet reports that the definition of a service needs a block that the user has
+// not written.
+func (e *evaluator) unmet(typ, name, refersAt string) {
+	body := "..."
+	if typ == "service" {
+		body = ""
+	}
+	e.error(e.owner.header, fmt.Sprintf("Service %q needs %s %q", e.owner.label, typ, name),
+		"Its definition refers to it (%s), and the configuration does not declare it. Add:\n\n  %s %q {%s}", refersAt, typ, name, body)
+}
+
+// unknownRoot reports a name that starts no reference. A bare word that is the
+// name of something was meant as a reference to it, or as a string.
+func (e *evaluator) unknownRoot(t hcl.Traversal) {
+	root := t.RootName()
+	var hint string
+	for _, kind := range []string{"role", "exposure", "service", "var", "local"} {
+		if g, _, ok := e.scope.find(kind); ok && len(t) == 1 {
+			if _, ok := g[root]; ok {
+				hint = fmt.Sprintf(" Did you mean %s.%s?", kind, root)
+				break
+			}
+		}
+	}
+	if hint == "" {
+		hint = DidYouMean(root, e.scope.roots())
+	}
+	e.error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s",
+		trimJoin(hint, fmt.Sprintf("References start with one of: %s. A text stands in quotes.", listed(e.scope.roots()))))
+}
+
+// trimJoin joins two sentences, the first of which may be empty or start with a space.
+func trimJoin(first, second string) string {
+	if first == "" {
+		return second
+	}
+	return first[1:] + " " + second
+}

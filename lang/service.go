@@ -1,0 +1,436 @@
+package lang
+
+import (
+	"fmt"
+	"net"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// instance is one service: a use of a definition, on its way to a Service.
+type instance struct {
+	*graph
+	block      *block // the user's service block
+	definition *block
+	user       *evaluator // of what stands in the service block
+	inner      *evaluator // of what stands in the definition
+	configs    map[string]*settings
+	envs       map[string]*settings // of workloads
+	images     map[string]string
+	used       map[string]bool // names of images
+	out        Service
+}
+
+// addServices finds the definition of every service, and what each refers to.
+func (g *graph) addServices() {
+	for _, b := range g.document.all("service") {
+		in := g.newInstance(b)
+		if in == nil {
+			// Nothing more is known of it, and nobody complains about it again.
+			g.addBlock(b, nil, func() cty.Value { return cty.DynamicVal })
+			continue
+		}
+		g.addBlock(b, in.edges(), in.evaluate)
+	}
+}
+
+func (g *graph) newInstance(b *block) *instance {
+	name := b.label
+	if b.attributes["definition"] != nil {
+		name = g.literal(b, "definition")
+	}
+	definition, builtin := g.document.one("definition", name), false
+	if definition == nil {
+		definition, builtin = g.builtin.one("definition", name), true
+	}
+	if definition == nil {
+		if name != "" {
+			g.unknownDefinition(b, name)
+		}
+		return nil
+	}
+	in := &instance{
+		graph: g, block: b, definition: definition,
+		configs: map[string]*settings{}, envs: map[string]*settings{}, used: map[string]bool{},
+	}
+	outer := g.root
+	if builtin {
+		outer = newScope(nil)
+		outer.singles["cloud"] = cty.DynamicVal
+		for _, kind := range []string{"role", "exposure", "service"} {
+			outer.groups[kind] = g.root.groups[kind]
+		}
+	}
+	in.user = &evaluator{reporter: g.reporter, functions: g.functions, owner: b, scope: newScope(g.root)}
+	in.inner = &evaluator{reporter: g.reporter, functions: g.functions, owner: b, inDefinition: true, scope: newScope(outer)}
+	for _, kind := range []string{"port", "secret", "database"} {
+		in.user.scope.groups[kind] = group{}
+		in.inner.scope.groups[kind] = in.user.scope.groups[kind]
+	}
+	in.out = Service{Name: b.label, Definition: name, Range: b.header}
+	in.mergeSettings()
+	return in
+}
+
+func (g *graph) unknownDefinition(b *block, name string) {
+	at := b.labelRange
+	if b.attributes["definition"] != nil {
+		at = b.attributeRange("definition")
+	}
+	known := append(g.document.labels("definition"), g.builtin.labels("definition")...)
+	g.error(at, fmt.Sprintf("There is no definition %q", name), "%s", trimJoin(DidYouMean(name, known),
+		fmt.Sprintf("A service is made by the definition of its own name, or by the one that its argument `definition` names. There are: %s.", listed(known))))
+}
+
+// mergeSettings puts the layers of config values and of environments together.
+func (in *instance) mergeSettings() {
+	for _, config := range in.definition.all("config") {
+		var layers []*layer
+		add := func(name string, b *block, eval *evaluator, attribute string) {
+			if b != nil && b.attributes[attribute] != nil {
+				layers = append(layers, &layer{name, b.attributes[attribute].Expr, eval})
+			}
+		}
+		add(layerDefinition, config, in.inner, "values")
+		for _, d := range in.defaults() {
+			if matched, _ := path.Match(d.label, config.label); matched {
+				add(layerCloud, d, in.user, "values")
+			}
+		}
+		add(layerService, in.block.one("config", config.label), in.user, "values")
+		depth := 2
+		if in.literal(config, "format") == "properties" {
+			depth = 1
+		}
+		in.configs[config.label] = merge(depth, layers)
+	}
+	for _, workload := range in.definition.all("workload") {
+		var layers []*layer
+		if attr := workload.attributes["env"]; attr != nil {
+			layers = append(layers, &layer{layerDefinition, attr.Expr, in.inner})
+		}
+		if over := in.block.one("workload", workload.label); over != nil && over.attributes["env"] != nil {
+			layers = append(layers, &layer{layerService, over.attributes["env"].Expr, in.user})
+		}
+		in.envs[workload.label] = merge(1, layers)
+	}
+}
+
+// defaults are the overrides that the cloud has for all services.
+func (g *graph) defaults() []*block {
+	for _, b := range g.document.all("cloud") {
+		if d := b.one("defaults", ""); d != nil {
+			return d.all("config")
+		}
+	}
+	return nil
+}
+
+// edges are all references of the service and of its definition, but for those
+// in values that are overridden.
+func (in *instance) edges() []edge {
+	out := []edge{{"cloud", in.block.header}}
+	out = append(out, in.edgesWithoutSettings(in.block)...)
+	out = append(out, in.edgesWithoutSettings(in.definition)...)
+	for _, name := range keysOf(in.configs) {
+		out = append(out, in.configs[name].edges()...)
+	}
+	for _, name := range keysOf(in.envs) {
+		out = append(out, in.envs[name].edges()...)
+	}
+	for _, b := range in.definition.all("database") {
+		out = append(out, edge{"service." + in.literal(b, "server"), b.header})
+	}
+	for _, ref := range in.dependsOn(in.block) {
+		out = append(out, edge{ref.id, ref.at})
+	}
+	self := in.block.id()
+	return slices.DeleteFunc(out, func(e edge) bool { return e.to == self })
+}
+
+func (in *instance) edgesWithoutSettings(b *block) []edge {
+	var out []edge
+	for _, attr := range b.ordered() {
+		merged := b.typ.Name == "config" && attr.Name == "values" || b.typ.Name == "workload" && attr.Name == "env"
+		if !merged && attr.Name != "depends_on" {
+			out = append(out, edges(attr.Expr)...)
+		}
+	}
+	for _, child := range b.blocks {
+		out = append(out, in.edgesWithoutSettings(child)...)
+	}
+	return out
+}
+
+// evaluate makes the Service, and returns what others read as service.NAME.
+func (in *instance) evaluate() cty.Value {
+	in.inner.scope.singles["cloud"] = in.root.singles["cloud"]
+	s := &in.out
+	s.Role = in.user.role(in.block, "role")
+	s.Exposure = in.user.exposure(in.block, "expose")
+	s.Needs = in.needsOf(in.block.id())
+	in.images = in.user.strings(in.block, "images")
+	in.ports()
+	in.secrets()
+	in.setSelf(in.object())
+	in.databases()
+	object := in.outputs()
+	in.setSelf(object)
+	in.files()
+	for _, b := range in.definition.all("job") {
+		s.Jobs = append(s.Jobs, in.job(b, in.inner, in.inner.environment(b)))
+	}
+	for _, b := range in.definition.all("workload") {
+		s.Workloads = append(s.Workloads, in.workload(b))
+	}
+	in.endpoints()
+	in.checkOverrides()
+	in.services[s.Name] = in
+	return object
+}
+
+func (in *instance) setSelf(self cty.Value) {
+	in.user.scope.singles["self"] = self
+	in.inner.scope.singles["self"] = self
+}
+
+// rangeOf is the place of a block for the Config: the user's override where there
+// is one, nothing where only the catalogue has it.
+func rangeOf(override, definition *block) hcl.Range {
+	switch {
+	case override != nil:
+		return override.header
+	case builtinRange(definition.header):
+		return hcl.Range{}
+	}
+	return definition.header
+}
+
+func (in *instance) ports() {
+	numbers := map[int]string{}
+	for _, b := range in.definition.all("port") {
+		override := in.block.one("port", b.label)
+		p := Port{
+			Name:     b.label,
+			Number:   in.inner.number(b, "number"),
+			Exposed:  in.inner.bool(b, "expose"),
+			NodePort: in.inner.number(b, "node_port"),
+			Range:    rangeOf(override, b),
+		}
+		if override != nil {
+			p.NodePort = in.user.number(override, "node_port")
+		}
+		if other, taken := numbers[p.Number]; taken && p.Number != 0 {
+			in.error(b.attributeRange("number"), "Two ports with one number", "Port %q has the number %d already.", other, p.Number)
+		}
+		numbers[p.Number] = p.Name
+		in.out.Ports = append(in.out.Ports, p)
+		in.inner.scope.groups["port"][p.Name] = known(p.Number)
+	}
+}
+
+// known is a number, unless it is 0: then it could not be evaluated.
+func known(n int) cty.Value {
+	if n == 0 {
+		return cty.UnknownVal(cty.Number)
+	}
+	return cty.NumberIntVal(int64(n))
+}
+
+func (in *instance) secrets() {
+	for _, b := range in.definition.all("secret") {
+		s := Secret{Name: b.label, Kind: in.inner.string(b, "kind"), Range: rangeOf(nil, b)}
+		if strings.HasPrefix(s.Name, "db-") {
+			in.error(b.labelRange, "Unsuitable name", "Names that start with db- are kept for the passwords of databases.")
+		}
+		values := map[string]cty.Value{"name": cty.StringVal(in.out.Name + "-" + s.Name)}
+		switch s.Kind {
+		case "fernet":
+			s.Count = in.inner.number(b, "count")
+			for i := range s.Count {
+				s.Keys = append(s.Keys, strconv.Itoa(i))
+			}
+		default:
+			s.Length = in.inner.number(b, "length")
+			s.Keys = []string{"value"}
+			values["value"] = SecretRef{Service: in.out.Name, Secret: s.Name, Key: "value"}.token()
+		}
+		in.out.Secrets = append(in.out.Secrets, s)
+		in.inner.scope.groups["secret"][s.Name] = cty.ObjectVal(values)
+	}
+}
+
+// object is what the service is to others, but for its outputs.
+func (in *instance) object() cty.Value {
+	s := in.out
+	host := s.Name + "." + in.config.Cloud.Namespace
+	values := map[string]cty.Value{
+		"name":      cty.StringVal(s.Name),
+		"namespace": cty.StringVal(in.config.Cloud.Namespace),
+		"host":      cty.StringVal(host),
+		"replicas":  cty.NumberIntVal(int64(in.mainReplicas())),
+	}
+	if len(s.Ports) > 0 {
+		port := s.Ports[0].Number
+		address := net.JoinHostPort(host, strconv.Itoa(port))
+		values["port"] = known(port)
+		values["address"] = cty.StringVal(address)
+		values["url"] = cty.StringVal("http://" + address)
+		values["public_url"] = cty.StringVal("http://" + in.publicAddress(address))
+	}
+	return cty.ObjectVal(values)
+}
+
+// publicAddress is how clients outside reach the first exposed port; others use
+// the given address.
+func (in *instance) publicAddress(internal string) string {
+	for _, p := range in.out.Ports {
+		if !p.Exposed {
+			continue
+		}
+		for _, x := range in.config.Exposures {
+			if x.Name == in.out.Exposure {
+				return net.JoinHostPort(x.Host(), strconv.Itoa(p.Number))
+			}
+		}
+	}
+	return internal
+}
+
+// mainReplicas is how many pods the first workload has.
+func (in *instance) mainReplicas() int {
+	for _, b := range in.definition.all("workload") {
+		return in.replicas(b)
+	}
+	return 0
+}
+
+// databases makes the databases, each by what its server provides.
+func (in *instance) databases() {
+	for _, b := range in.definition.all("database") {
+		d := Database{
+			Name:   b.label,
+			Server: in.literal(b, "server"),
+			Password: SecretRef{
+				Service: in.out.Name,
+				Secret:  "db-" + strings.ReplaceAll(b.label, "_", "-"),
+				Key:     "password",
+			},
+			Range: rangeOf(nil, b),
+		}
+		value := cty.DynamicVal
+		switch {
+		case d.Server == in.out.Name:
+			in.error(b.header, "A service refers to itself", "Database %q cannot live on the service that it belongs to.", d.Name)
+		case in.document.one("service", d.Server) == nil:
+			if d.Server != "" {
+				in.inner.unmet("service", d.Server, position(b.header))
+			}
+		case in.services[d.Server] != nil:
+			value = in.services[d.Server].provideDatabase(in.block, &d)
+		}
+		in.out.Databases = append(in.out.Databases, d)
+		in.inner.scope.groups["database"][d.Name] = value
+	}
+}
+
+// provideDatabase makes a database of another service on this one: it adds the
+// jobs, and returns what the other reads as database.NAME.
+func (in *instance) provideDatabase(consumer *block, d *Database) cty.Value {
+	b := in.definition.one("provides", "database")
+	if b == nil {
+		in.error(consumer.header, "No database server",
+			"Database %q of service %q should live on service %q, whose definition has no block `provides \"database\"`.", d.Name, consumer.label, d.Server)
+		return cty.DynamicVal
+	}
+	values := map[string]cty.Value{
+		"name":     cty.StringVal(d.Name),
+		"user":     cty.StringVal(d.Name),
+		"password": d.Password.token(),
+	}
+	e := *in.inner
+	e.scope = newScope(in.inner.scope)
+	e.scope.singles["database"] = cty.ObjectVal(values)
+	for _, job := range b.all("job") {
+		d.Jobs = append(d.Jobs, in.job(job, &e, e.environment(job)))
+	}
+	self := in.inner.scope.singles["self"]
+	values["host"] = self.GetAttr("host")
+	values["port"] = cty.DynamicVal
+	if self.Type().HasAttribute("port") {
+		values["port"] = self.GetAttr("port")
+	}
+	url, ok := e.attribute(b, "url", cty.String)
+	if !ok {
+		url = cty.UnknownVal(cty.String)
+	}
+	values["url"] = url
+	return cty.ObjectVal(values)
+}
+
+// outputs evaluates the outputs, and returns the service's object with them.
+func (in *instance) outputs() cty.Value {
+	base := in.inner.scope.singles["self"].AsValueMap()
+	names := keysOf(base)
+	in.out.Outputs = map[string]cty.Value{}
+	for _, b := range in.definition.all("output") {
+		if slices.Contains(names, b.label) {
+			in.error(b.labelRange, "Unsuitable name", "Every service has an attribute %q already.", b.label)
+			continue
+		}
+		v := in.inner.value(b.attributes["value"].Expr)
+		in.out.Outputs[b.label], base[b.label] = v, v
+	}
+	return cty.ObjectVal(base)
+}
+
+func (in *instance) endpoints() {
+	for _, b := range in.definition.all("endpoint") {
+		e := Endpoint{Type: b.label, Port: in.inner.string(b, "port"), Path: in.inner.string(b, "path")}
+		in.checkPort(b, "port", e.Port, in.definition.labels("port"))
+		in.out.Endpoints = append(in.out.Endpoints, e)
+	}
+}
+
+// files makes the config files.
+func (in *instance) files() {
+	for _, b := range in.definition.all("config") {
+		override := in.block.one("config", b.label)
+		f := ConfigFile{
+			Name:       b.label,
+			Format:     in.literal(b, "format"),
+			Path:       in.inner.string(b, "path"),
+			SecretPath: in.inner.string(b, "secret_path"),
+			Range:      rangeOf(override, b),
+		}
+		unused := "content"
+		if f.Format == "raw" {
+			unused = "values"
+			f.Content = in.content(b, override)
+		} else {
+			f.Options = in.configs[b.label].options()
+		}
+		for _, part := range []*block{b, override} {
+			if part != nil && part.attributes[unused] != nil {
+				in.error(part.attributes[unused].NameRange, "Argument does not fit the format",
+					"%q is %s: a raw file has content, and other files have values.", b.label, f.Format)
+			}
+		}
+		in.out.Configs = append(in.out.Configs, f)
+	}
+}
+
+func (in *instance) content(b, override *block) Text {
+	switch {
+	case override != nil && override.attributes["content"] != nil:
+		return in.user.text(override, "content")
+	case b.attributes["content"] == nil:
+		in.error(b.header, "Missing argument", "config %q is raw: it needs the argument \"content\".", b.label)
+	}
+	return in.inner.text(b, "content")
+}

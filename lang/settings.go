@@ -1,0 +1,327 @@
+package lang
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// Layers of values, the weakest first.
+const (
+	layerDefinition = "definition"
+	layerCloud      = "cloud"
+	layerService    = "service"
+)
+
+// layer is one map of values that is merged with others.
+type layer struct {
+	name string
+	expr hcl.Expression
+	eval *evaluator
+}
+
+// leaf is one value in a layer, as far as it can be seen without evaluating
+// anything: in { token = { expiration = 1 } } it is token, expiration. Where a map
+// is not written out, the path ends there, and expr is the map.
+type leaf struct {
+	path  []string
+	expr  hcl.Expression
+	layer *layer
+}
+
+// settings are maps of values, merged key by key. What a stronger layer
+// overrides is dropped before anything is evaluated: it is then not needed, nor is
+// what it refers to.
+type settings struct {
+	depth  int // of the maps: 2 where there are sections, else 1
+	leaves []leaf
+	// removals are the nulls of the service's layer.
+	removals []*removal
+	keys     []string // last names of the weaker layers' leaves
+}
+
+// removal is a null that takes a value of a weaker layer away.
+type removal struct {
+	leaf
+	effect bool // there is, or may be, something to take away
+}
+
+// merge puts layers over each other, the weakest first.
+func merge(depth int, layers []*layer) *settings {
+	s := &settings{depth: depth}
+	stronger := map[string]bool{}
+	for _, l := range slices.Backward(layers) {
+		var kept []leaf
+		own := map[string]bool{}
+		for _, x := range leaves(l, l.expr, depth, nil) {
+			s.note(x)
+			if overridden(x.path, stronger) {
+				continue
+			}
+			kept = append(kept, x)
+			if len(x.path) == depth || isNullLiteral(x.expr) {
+				own[joined(x.path)] = true
+			}
+		}
+		maps.Copy(stronger, own)
+		s.leaves = append(kept, s.leaves...)
+	}
+	return s
+}
+
+// note keeps book of what is removed, and of what there is to remove.
+func (s *settings) note(x leaf) {
+	if x.layer.name == layerService {
+		if isNullLiteral(x.expr) {
+			s.removals = append(s.removals, &removal{leaf: x})
+		}
+		return
+	}
+	if len(x.path) > 0 {
+		s.keys = append(s.keys, x.path[len(x.path)-1])
+	}
+	for _, r := range s.removals {
+		short := min(len(r.path), len(x.path))
+		if slices.Equal(r.path[:short], x.path[:short]) && (short == len(r.path) || len(x.path) < s.depth) {
+			r.effect = true
+		}
+	}
+}
+
+// joined makes a map key of a path.
+func joined(path []string) string { return strings.Join(path, "\x00") }
+
+// overridden reports whether a path, or a map that it is in, is set by a stronger
+// layer.
+func overridden(path []string, stronger map[string]bool) bool {
+	for i := 1; i <= len(path); i++ {
+		if stronger[joined(path[:i])] {
+			return true
+		}
+	}
+	return false
+}
+
+// leaves takes a map apart that is written out, down to depth.
+func leaves(l *layer, expr hcl.Expression, depth int, path []string) []leaf {
+	for {
+		inner, ok := expr.(*hclsyntax.ParenthesesExpr)
+		if !ok {
+			break
+		}
+		expr = inner.Expression
+	}
+	object, ok := expr.(*hclsyntax.ObjectConsExpr)
+	if !ok || len(path) == depth {
+		return []leaf{{path: path, expr: expr, layer: l}}
+	}
+	var out []leaf
+	for _, item := range object.Items {
+		key, ok := staticKey(item.KeyExpr)
+		if !ok {
+			return []leaf{{path: path, expr: expr, layer: l}}
+		}
+		out = append(out, leaves(l, item.ValueExpr, depth, append(slices.Clip(path), key))...)
+	}
+	return out
+}
+
+// staticKey is a key that needs no evaluation.
+func staticKey(expr hcl.Expression) (string, bool) {
+	v, diags := expr.Value(nil)
+	if diags.HasErrors() || v.IsNull() || !v.IsKnown() {
+		return "", false
+	}
+	v, err := convert.Convert(v, cty.String)
+	if err != nil {
+		return "", false
+	}
+	return v.AsString(), true
+}
+
+// edges are what the values refer to.
+func (s *settings) edges() []edge {
+	var out []edge
+	for _, x := range s.leaves {
+		out = append(out, edges(x.expr)...)
+	}
+	return out
+}
+
+// entry is one merged value.
+type entry struct {
+	path   []string
+	value  cty.Value
+	eval   *evaluator
+	origin Origin
+}
+
+// entries evaluates and merges. They are sorted by path.
+func (s *settings) entries() []entry {
+	merged := map[string]entry{}
+	written := map[string]leaf{}
+	for _, x := range s.leaves {
+		key := x.layer.name + "\x00" + joined(x.path)
+		if first, twice := written[key]; twice && len(x.path) == s.depth && first.layer == x.layer {
+			x.layer.eval.error(x.expr.Range(), fmt.Sprintf("Second value for %q", x.path[len(x.path)-1]), "The first is at %s.", position(first.expr.Range()))
+			continue
+		}
+		written[key] = x
+		s.set(merged, x, x.path, x.layer.eval.value(x.expr))
+	}
+	s.checkRemovals()
+	out := slices.Collect(maps.Values(merged))
+	slices.SortFunc(out, func(a, b entry) int { return slices.Compare(a.path, b.path) })
+	return out
+}
+
+// set puts one evaluated value, or map of values, over what is there.
+func (s *settings) set(merged map[string]entry, x leaf, path []string, value cty.Value) {
+	switch {
+	case value.IsNull():
+		maps.DeleteFunc(merged, func(_ string, e entry) bool {
+			return len(path) <= len(e.path) && slices.Equal(path, e.path[:len(path)])
+		})
+	case len(path) == s.depth:
+		if x.layer.name == layerCloud && s.depth == 1 && isMap(value) {
+			return // a section, meant for other files
+		}
+		merged[joined(path)] = entry{path, value, x.layer.eval, Origin{Layer: x.layer.name, Range: x.expr.Range()}}
+	case !value.IsKnown():
+		return
+	case isMap(value):
+		for _, m := range members(value) {
+			s.set(merged, x, append(slices.Clip(path), m.key), m.value)
+		}
+	case x.layer.name == layerCloud && len(path) == 1:
+		return // not in a section, meant for other files
+	case len(path) == 0:
+		x.layer.eval.error(x.expr.Range(), "Unsuitable config values", "They must be a map, and this is %s.", kindOf(value))
+	default:
+		x.layer.eval.error(x.expr.Range(), "Section expected", "The file has sections: write { SECTION = { KEY = VALUE } }. %q is %s.", path[0], kindOf(value))
+	}
+}
+
+// checkRemovals warns of nulls that remove nothing: a name is probably misspelled.
+func (s *settings) checkRemovals() {
+	for _, r := range s.removals {
+		if !r.effect && len(r.path) > 0 {
+			name := r.path[len(r.path)-1]
+			r.layer.eval.warn(r.expr.Range(), "Nothing to remove", "%s",
+				trimJoin(DidYouMean(name, s.keys), fmt.Sprintf("null takes a value away, but nothing sets %q.", strings.Join(r.path, "."))))
+		}
+	}
+}
+
+// valuesOf gives the values of an option: one, or for a list of lists one for
+// each repetition of the key.
+func (e *evaluator) valuesOf(v cty.Value, at hcl.Range) []Text {
+	if isList(v) && v.IsKnown() && !v.IsNull() {
+		if items := elements(v); len(items) > 0 && isList(items[0]) {
+			var out []Text
+			for _, item := range items {
+				out = append(out, e.line(item, at))
+			}
+			return out
+		}
+	}
+	return []Text{e.line(v, at)}
+}
+
+// line is the text of one value. The elements of a list are joined by commas.
+func (e *evaluator) line(v cty.Value, at hcl.Range) Text {
+	if !v.IsWhollyKnown() {
+		return nil
+	}
+	if !isList(v) || v.IsNull() {
+		return e.singleLine(v, at)
+	}
+	var items []Text
+	for _, item := range elements(v) {
+		items = append(items, e.singleLine(item, at))
+	}
+	return Join(items, ",")
+}
+
+func (e *evaluator) singleLine(v cty.Value, at hcl.Range) Text {
+	text, err := TextOf(v)
+	if err != nil {
+		e.error(at, "Unsuitable config value", "%s. A list of them is joined by commas, and a list of lists repeats the key.", sentence(err))
+		return nil
+	}
+	for _, p := range text {
+		if strings.ContainsAny(p.Literal, "\r\n") {
+			e.error(at, "Unsuitable config value", "It must be one line. chomp() takes the line break at the end of a heredoc away.")
+			return nil
+		}
+	}
+	return text
+}
+
+// options are the entries of an INI or properties file.
+func (s *settings) options() []Option {
+	var out []Option
+	for _, x := range s.entries() {
+		o := Option{Key: x.path[len(x.path)-1], Origin: x.origin}
+		if s.depth == 2 {
+			o.Section = x.path[0]
+		}
+		if !x.eval.checkOptionName(o, s.depth == 2) {
+			continue
+		}
+		o.Values = x.eval.valuesOf(x.value, x.origin.Range)
+		out = append(out, o)
+	}
+	slices.SortStableFunc(out, func(a, b Option) int {
+		return cmp.Or(
+			sectionRank(a.Section)-sectionRank(b.Section),
+			cmp.Compare(a.Section, b.Section),
+			cmp.Compare(a.Key, b.Key),
+		)
+	})
+	return out
+}
+
+// checkOptionName reports names that would make another file than was meant.
+func (e *evaluator) checkOptionName(o Option, sections bool) bool {
+	switch {
+	case o.Key == "" || strings.TrimSpace(o.Key) != o.Key || strings.ContainsAny(o.Key, "=\r\n") || strings.ContainsAny(o.Key[:1], "#;["):
+		e.error(o.Origin.Range, "Unsuitable name of a config value", "%q cannot be a key: it may not be empty, hold = or a line break, have spaces round it, or start with #, ; or [.", o.Key)
+	case sections && (o.Section == "" || strings.ContainsAny(o.Section, "[]\r\n")):
+		e.error(o.Origin.Range, "Unsuitable name of a section", "%q cannot be a section: it may not be empty, or hold brackets or a line break.", o.Section)
+	default:
+		return true
+	}
+	return false
+}
+
+func sectionRank(section string) int {
+	if section == "DEFAULT" {
+		return 0
+	}
+	return 1
+}
+
+// environment are the entries as environment variables.
+func (s *settings) environment() []Env {
+	var out []Env
+	for _, x := range s.entries() {
+		name := x.path[0]
+		if name == "" || strings.ContainsAny(name, "=\x00 \t\r\n") {
+			x.eval.error(x.origin.Range, "Unsuitable name of an environment variable", "%q cannot be the name of one.", name)
+			continue
+		}
+		if !x.value.IsKnown() {
+			continue
+		}
+		out = append(out, Env{Name: name, Value: x.eval.textOf(x.value, x.origin.Range)})
+	}
+	return out
+}

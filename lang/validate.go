@@ -1,0 +1,122 @@
+package lang
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// maxJoined is the length of SERVICE-WORKLOAD. A StatefulSet puts a hash after
+// its name into labels of 63 characters, and kolla one after the name of a Job.
+const maxJoined = 52
+
+// undeclared reports the name of a block that the definition does not have.
+func (r *reporter) undeclared(at hcl.Range, noun, name string, known []string) {
+	r.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
+		trimJoin(DidYouMean(name, known), fmt.Sprintf("There are: %s.", listed(known))))
+}
+
+// checkPort reports a port that is not among those there are.
+func (in *instance) checkPort(b *block, attribute, name string, known []string) {
+	switch {
+	case name == "" && b.attributes[attribute] == nil:
+		in.error(b.header, "Missing argument", "%s needs the argument %q: %s", describe(b), attribute, b.typ.attribute(attribute).Doc)
+	case name != "" && !slices.Contains(known, name):
+		in.undeclared(b.attributeRange(attribute), "port", name, known)
+	}
+}
+
+// checkLength reports names that would be too long when joined.
+func (in *instance) checkLength(b *block) {
+	if len(in.out.Name)+1+len(b.label) > maxJoined {
+		in.error(in.block.labelRange, "Unsuitable name",
+			"%q together with the name of its %s %q is longer than %d characters. Take a shorter one.", in.out.Name, b.typ.Name, b.label, maxJoined)
+	}
+}
+
+// updateRange is where the update of a workload comes from.
+func (in *instance) updateRange(b, override *block) hcl.Range {
+	if override != nil && override.attributes["update"] != nil {
+		return override.attributeRange("update")
+	}
+	return b.attributeRange("update")
+}
+
+// checkOverrides reports overrides of what the definition does not have.
+func (in *instance) checkOverrides() {
+	for _, b := range in.block.blocks {
+		known := in.definition.labels(b.typ.Name)
+		if !slices.Contains(known, b.label) {
+			in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s",
+				trimJoin(DidYouMean(b.label, known), fmt.Sprintf("Definition %q has: %s.", in.out.Definition, listed(known))))
+		}
+	}
+	for _, name := range keysOf(in.images) {
+		if !in.used[name] {
+			in.error(in.block.attributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
+				trimJoin(DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, listed(keysOf(in.used)))))
+		}
+	}
+	for _, p := range in.out.Ports {
+		if override := in.block.one("port", p.Name); override != nil && (in.block.attributes["expose"] == nil || !p.Exposed) {
+			in.warn(override.header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, in.whyInside(p))
+		}
+	}
+}
+
+func (in *instance) whyInside(p Port) string {
+	if !p.Exposed {
+		return "the definition does not mean it to be"
+	}
+	return "the service has no exposure (expose = exposure.NAME)"
+}
+
+// checkNodePorts reports node ports out of range, and those that two services
+// would share.
+func (g *graph) checkNodePorts() {
+	taken := map[int]string{}
+	for _, s := range g.config.Services {
+		in := g.services[s.Name]
+		for _, p := range s.Ports {
+			if !p.Exposed || p.NodePort == 0 || s.Exposure == "" {
+				continue
+			}
+			at := in.block.header
+			if override := in.block.one("port", p.Name); override != nil {
+				at = override.attributeRange("node_port")
+			}
+			what := fmt.Sprintf("port %q of service %q", p.Name, s.Name)
+			if other, ok := taken[p.NodePort]; ok {
+				g.error(at, "Node port taken twice", "Node port %d is wanted for %s and for %s. Give one of them another, in the service: port %q { node_port = ... }.", p.NodePort, other, what, p.Name)
+			}
+			taken[p.NodePort] = what
+			g.checkNodePortRange(s, p, at)
+		}
+	}
+}
+
+func (g *graph) checkNodePortRange(s Service, p Port, at hcl.Range) {
+	for _, x := range g.config.Exposures {
+		if x.Name == s.Exposure && (p.NodePort < x.NodePorts[0] || p.NodePort > x.NodePorts[1]) {
+			g.error(at, "Node port out of range", "Port %q of service %q wants node port %d, and exposure %q has %d-%d.",
+				p.Name, s.Name, p.NodePort, x.Name, x.NodePorts[0], x.NodePorts[1])
+		}
+	}
+}
+
+// checkPatterns warns of defaults that apply to no file.
+func (g *graph) checkPatterns() {
+	for _, b := range g.defaults() {
+		used := slices.ContainsFunc(g.config.Services, func(s Service) bool {
+			return slices.ContainsFunc(s.Configs, func(f ConfigFile) bool {
+				matched, _ := path.Match(b.label, f.Name)
+				return matched && f.Format != "raw"
+			})
+		})
+		if !used {
+			g.warn(b.labelRange, "Default without effect", "No service of this cloud has an ini or properties file whose name matches %q.", b.label)
+		}
+	}
+}

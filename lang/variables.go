@@ -1,0 +1,306 @@
+package lang
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// Names of the files that give values to variables without being named on the
+// command line.
+const (
+	varsFile      = "kolla.vars.hcl"
+	varsExtension = ".vars.hcl"
+	autoExtension = ".auto.vars.hcl"
+	environPrefix = "KOLLA_VAR_"
+)
+
+// Variable is the declaration of a variable, for whoever asks a person for its
+// value.
+type Variable struct {
+	Name        string
+	Description string
+	Type        string // type constraint as it is written, "any" if there is none
+	Sensitive   bool
+	Range       hcl.Range
+}
+
+// variable is a declared variable on its way to a value.
+type variable struct {
+	Variable
+	block      *block
+	constraint cty.Type
+	literal    bool // a value that comes as text is taken as it is, not as an expression
+	defaults   *typeexpr.Defaults
+	fallback   cty.Value // cty.NilVal: there is none
+	nullable   bool
+	given      *given
+}
+
+// given is the value that a source gives to a variable: the later source wins.
+type given struct {
+	text   string         // from -var, the environment, a prompt
+	expr   hcl.Expression // from a file
+	source string         // for messages: "-var", "KOLLA_VAR_x", a position
+}
+
+// variables finds the values of all variables and puts them into the scope.
+func (l *loader) variables() {
+	vars := group{}
+	l.root.groups["var"] = vars
+	var declared []*variable
+	for _, b := range l.document.all("variable") {
+		declared = append(declared, l.declare(b))
+	}
+	l.giveAll(declared)
+	for _, v := range declared {
+		vars[v.Name] = l.variableValue(v)
+		l.recordVariable(v, vars[v.Name])
+	}
+	for _, v := range declared {
+		l.validate(v)
+	}
+}
+
+// constant evaluates expressions in which nothing can be referred to.
+func (l *loader) constant() *evaluator {
+	return &evaluator{reporter: l.reporter, scope: newScope(nil), functions: l.functions}
+}
+
+func (l *loader) declare(b *block) *variable {
+	e := l.constant()
+	v := &variable{
+		Variable: Variable{
+			Name:        b.label,
+			Description: e.string(b, "description"),
+			Type:        "any",
+			Sensitive:   e.bool(b, "sensitive"),
+			Range:       b.header,
+		},
+		block:      b,
+		constraint: cty.DynamicPseudoType,
+		literal:    true,
+		nullable:   e.bool(b, "nullable"),
+	}
+	if attr := b.attributes["type"]; attr != nil {
+		constraint, defaults, diags := typeexpr.TypeConstraintWithDefaults(attr.Expr)
+		l.add(diags...)
+		if !diags.HasErrors() {
+			v.constraint, v.defaults = constraint, defaults
+			v.Type = typeexpr.TypeString(constraint)
+			v.literal = constraint == cty.String
+		}
+	}
+	if attr := b.attributes["default"]; attr != nil {
+		v.fallback = e.value(attr.Expr)
+		if converted, err := v.convert(v.fallback); err != nil {
+			l.error(attr.Expr.Range(), fmt.Sprintf("Unsuitable default of variable %q", v.Name), "It must be of type %s: %s.", v.Type, err)
+			v.fallback = cty.DynamicVal
+		} else {
+			v.fallback = converted
+		}
+	}
+	return v
+}
+
+// convert makes a value fit the variable's type.
+func (v *variable) convert(value cty.Value) (cty.Value, error) {
+	if v.defaults != nil {
+		value = v.defaults.Apply(value)
+	}
+	return convert.Convert(value, v.constraint.WithoutOptionalAttributesDeep())
+}
+
+// giveAll goes through the sources, the weakest first.
+func (l *loader) giveAll(declared []*variable) {
+	byName := map[string]*variable{}
+	for _, v := range declared {
+		byName[v.Name] = v
+	}
+	for _, entry := range l.options.Environ {
+		name, text, _ := strings.Cut(entry, "=")
+		if v := byName[strings.TrimPrefix(name, environPrefix)]; v != nil && strings.HasPrefix(name, environPrefix) {
+			v.given = &given{text: text, source: name}
+		}
+	}
+	for _, name := range l.autoVarFiles() {
+		l.giveFile(byName, name)
+	}
+	for _, name := range l.options.VarFiles {
+		l.giveFile(byName, name)
+	}
+	for _, entry := range l.options.Vars {
+		name, text, ok := strings.Cut(entry, "=")
+		name = strings.TrimSpace(name)
+		v := byName[name]
+		switch {
+		case !ok:
+			l.addPlain("Unsuitable -var", fmt.Sprintf("%q gives no value. Write -var 'NAME=VALUE'.", name))
+		case v == nil:
+			l.addPlain(fmt.Sprintf("There is no variable %q", name),
+				trimJoin(DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. Declared are: %s.", listed(keysOf(byName)))))
+		default:
+			v.given = &given{text: text, source: "-var"}
+		}
+	}
+}
+
+// addPlain reports an error that has no place in a file.
+func (l *loader) addPlain(summary, detail string) {
+	l.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail})
+}
+
+// autoVarFiles are the files of the directory that give values by themselves.
+func (l *loader) autoVarFiles() []string {
+	var names []string
+	for _, name := range l.names {
+		if strings.HasSuffix(name, autoExtension) {
+			names = append(names, filepath.Join(l.dir, name))
+		}
+	}
+	if slices.Contains(l.names, varsFile) {
+		names = append([]string{filepath.Join(l.dir, varsFile)}, names...)
+	}
+	return names
+}
+
+func (l *loader) giveFile(byName map[string]*variable, name string) {
+	source, err := os.ReadFile(name)
+	if err != nil {
+		l.addPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, cause(err)))
+		return
+	}
+	body, ok := l.parse(name, source)
+	if !ok {
+		return
+	}
+	for _, b := range body.Blocks {
+		l.error(b.DefRange(), "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
+	}
+	for _, key := range keysOf(body.Attributes) {
+		attr := body.Attributes[key]
+		v := byName[key]
+		if v == nil {
+			l.warn(attr.NameRange, fmt.Sprintf("There is no variable %q", key), "%s",
+				trimJoin(DidYouMean(key, keysOf(byName)), "The value is given here, but no variable block declares it."))
+			continue
+		}
+		v.given = &given{expr: attr.Expr, source: position(attr.NameRange)}
+	}
+}
+
+// variableValue evaluates, converts and marks the value of a variable.
+func (l *loader) variableValue(v *variable) cty.Value {
+	value := l.unmarkedValue(v)
+	if value.IsKnown() && value.IsNull() && !v.nullable {
+		if v.fallback != cty.NilVal {
+			value = v.fallback
+		}
+		if value.IsKnown() && value.IsNull() {
+			l.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Its value is null, which it does not allow (nullable = false).")
+			value = cty.DynamicVal
+		}
+	}
+	if v.Sensitive {
+		value = value.Mark(sensitiveMark{})
+	}
+	return value
+}
+
+func (l *loader) unmarkedValue(v *variable) cty.Value {
+	if v.given == nil && v.fallback != cty.NilVal {
+		return v.fallback
+	}
+	if v.given == nil && !l.prompt(v) {
+		return cty.DynamicVal
+	}
+	value, at := cty.StringVal(v.given.text), v.Range
+	switch {
+	case v.given.expr != nil:
+		value, at = l.constant().value(v.given.expr), v.given.expr.Range()
+	case !v.literal:
+		var ok bool
+		if value, ok = l.parseValue(v); !ok {
+			return cty.DynamicVal
+		}
+	}
+	value, _ = value.UnmarkDeep()
+	converted, err := v.convert(value)
+	if err != nil {
+		l.unsuitableVariable(v, at, err.Error())
+		return cty.DynamicVal
+	}
+	return converted
+}
+
+// prompt asks for a value that nothing gives.
+func (l *loader) prompt(v *variable) bool {
+	if l.options.Prompt != nil {
+		text, err := l.options.Prompt(v.Variable)
+		if err == nil {
+			v.given = &given{text: text, source: "the answer"}
+			return true
+		}
+		l.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Asking for it failed: %s.", err)
+		return false
+	}
+	l.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name),
+		"Give it one with -var '%s=...', with %s%s, in %s or in a file named with -var-file, or give the variable a default.", v.Name, environPrefix, v.Name, varsFile)
+	return false
+}
+
+// parseValue reads a value that came as text as an expression.
+func (l *loader) parseValue(v *variable) (cty.Value, bool) {
+	expr, diags := hclsyntax.ParseExpression([]byte(v.given.text), v.given.source, hcl.InitialPos)
+	if !diags.HasErrors() {
+		var value cty.Value
+		value, diags = expr.Value(nil)
+		if !diags.HasErrors() {
+			return value, true
+		}
+	}
+	l.unsuitableVariable(v, v.Range, strings.TrimSuffix(diags[0].Detail, "."))
+	return cty.DynamicVal, false
+}
+
+func (l *loader) unsuitableVariable(v *variable, at hcl.Range, why string) {
+	if v.Sensitive {
+		why = "what is wrong is not shown, because the variable is sensitive"
+	}
+	l.error(at, fmt.Sprintf("Unsuitable value for variable %q", v.Name),
+		"The value from %s must be of type %s: %s.", v.given.source, v.Type, why)
+}
+
+// validate checks the conditions of a variable's validation blocks.
+func (l *loader) validate(v *variable) {
+	e := l.evaluator()
+	for _, b := range v.block.all("validation") {
+		condition, ok := e.attribute(b, "condition", cty.Bool)
+		condition, _ = condition.Unmark()
+		if !ok || condition.True() {
+			continue
+		}
+		detail := "It does not meet the condition."
+		message, ok := e.attribute(b, "error_message", cty.String)
+		switch {
+		case message.ContainsMarked():
+			detail = "It does not meet the condition. The message is not shown, because it holds a sensitive value."
+		case ok:
+			detail = message.AsString()
+		}
+		source := v.Range
+		if v.given != nil && v.given.expr != nil {
+			source = v.given.expr.Range()
+		}
+		l.error(source, fmt.Sprintf("Unsuitable value for variable %q", v.Name),
+			"%s\n\nThe condition is at %s.", detail, position(b.attributeRange("condition")))
+	}
+}
