@@ -147,12 +147,13 @@ func TestJournalRefused(t *testing.T) {
 		change func(lines []string) []string
 		want   string
 	}{
-		"torn inside":      {func(l []string) []string { l[2] = l[2][:10]; return l }, "line 3: "},
-		"torn first line":  {func(l []string) []string { l[0] = l[0][:10]; return l }, "line 1: "},
-		"line missing":     {func(l []string) []string { return l[1:] }, "line 1: it does not say which state it continues"},
-		"unknown step":     {func(l []string) []string { l[3] = `{"teleport":{}}`; return l }, "line 4: it is no step of an apply"},
-		"another lineage":  {func(l []string) []string { l[0] = `{"format":1,"lineage":"other","serial":1}`; return l }, `it continues a state with lineage "other" and serial 1`},
-		"of a later state": {func(l []string) []string { l[0] = strings.Replace(l[0], `"serial":1`, `"serial":9`, 1); return l }, "and serial 9, but the one beside it"},
+		"torn inside":        {func(l []string) []string { l[2] = l[2][:10]; return l }, "line 3: "},
+		"torn first line":    {func(l []string) []string { l[0] = l[0][:10]; return l }, "line 1: "},
+		"line missing":       {func(l []string) []string { return l[1:] }, "line 1: it does not say which state it continues"},
+		"unknown step":       {func(l []string) []string { l[3] = `{"teleport":{}}`; return l }, "line 4: it is no step of an apply"},
+		"another lineage":    {func(l []string) []string { l[0] = `{"format":1,"lineage":"other","serial":1}`; return l }, `it continues a state with lineage "other" and serial 1`},
+		"older, and another": {func(l []string) []string { l[0] = `{"format":1,"lineage":"other","serial":0}`; return l }, `it continues a state with lineage "other" and serial 0`},
+		"of a later state":   {func(l []string) []string { l[0] = strings.Replace(l[0], `"serial":1`, `"serial":9`, 1); return l }, "and serial 9, but the one beside it"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -257,6 +257,21 @@ func TestBackups(t *testing.T) {
 	}
 }
 
+// A state that came without its backups is not overwritten without one.
+func TestBackupOfAStateFromElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	store := state.Open(filepath.Join(dir, state.DefaultFile))
+	encoded, err := golden().Encode()
+	must(t, err)
+	must(t, os.WriteFile(store.Path(), encoded, 0o600))
+	session := lock(t, store)
+	must(t, session.Record(object("nova")))
+	must(t, session.Close())
+	if diff := cmp.Diff(string(encoded), backup(t, dir, int(golden().Serial))); diff != "" {
+		t.Errorf("backup (-want +got):\n%s", diff)
+	}
+}
+
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -1,0 +1,308 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+// cluster stands in for a cluster: it takes what it is given, and can be told to
+// fail. calls are the requests in the order in which they were answered.
+type cluster struct {
+	identity providers.Identity
+	// What happens before an answer; nil: nothing.
+	onApply  func(ctx context.Context, ref providers.Ref, options providers.ApplyOptions) error
+	onDelete func(ctx context.Context, ref providers.Ref) error
+	onWait   func(ctx context.Context, ref providers.Ref, report func(string)) error
+	onList   func(kind schema.GroupVersionKind) error
+
+	mu      sync.Mutex
+	calls   []string
+	objects map[providers.Ref]*unstructured.Unstructured
+	uids    int
+}
+
+func newCluster(live ...*unstructured.Unstructured) *cluster {
+	c := &cluster{
+		identity: providers.Identity{UID: "cluster-a", Server: "https://a"},
+		objects:  map[providers.Ref]*unstructured.Unstructured{},
+	}
+	for _, u := range live {
+		c.objects[providers.RefOf(u)] = u
+	}
+	return c
+}
+
+func (c *cluster) called(format string, values ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls = append(c.calls, strings.TrimSpace(fmt.Sprintf(format, values...)))
+}
+
+func (c *cluster) Identity(context.Context) (providers.Identity, error) { return c.identity, nil }
+
+func (c *cluster) List(_ context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
+	c.called("list %s %s", kind.Kind, namespace)
+	if c.onList != nil {
+		if err := c.onList(kind); err != nil {
+			return nil, err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []*unstructured.Unstructured
+	for ref, u := range c.objects {
+		if ref.GVK == kind && ref.Namespace == namespace {
+			list = append(list, u.DeepCopy())
+		}
+	}
+	return list, nil
+}
+
+func (c *cluster) Namespaced(context.Context, schema.GroupVersionKind) (bool, error) {
+	return true, nil
+}
+
+// DryRun lays the object over the live one, field by field of its spec.
+func (c *cluster) DryRun(_ context.Context, object *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+	c.called("dry-run %s", providers.RefOf(object))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	after := c.objects[providers.RefOf(object)].DeepCopy()
+	spec, _, err := unstructured.NestedMap(object.Object, "spec")
+	for field, value := range spec {
+		err = unstructured.SetNestedField(after.Object, value, "spec", field)
+	}
+	return after, err
+}
+
+func (c *cluster) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	ref := providers.RefOf(object)
+	if c.onApply != nil {
+		if err := c.onApply(ctx, ref, options); err != nil {
+			return nil, err
+		}
+	}
+	c.called("apply %s %s", ref, bound(options.Precondition))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	live := object.DeepCopy()
+	if before, ok := c.objects[ref]; ok {
+		live.SetUID(before.GetUID())
+	} else {
+		c.uids++
+		live.SetUID(types.UID(fmt.Sprint("new-", c.uids)))
+	}
+	c.objects[ref] = live
+	return live.DeepCopy(), nil
+}
+
+func (c *cluster) Delete(ctx context.Context, ref providers.Ref, precondition providers.Precondition) error {
+	if c.onDelete != nil {
+		if err := c.onDelete(ctx, ref); err != nil {
+			return err
+		}
+	}
+	c.called("delete %s %s", ref, bound(precondition))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.objects, ref)
+	return nil
+}
+
+func (c *cluster) Wait(ctx context.Context, ref providers.Ref, report func(string)) error {
+	if c.onWait != nil {
+		if err := c.onWait(ctx, ref, report); err != nil {
+			return err
+		}
+	}
+	c.called("wait %s", ref)
+	return nil
+}
+
+func bound(p providers.Precondition) string {
+	switch {
+	case p.ResourceVersion != "":
+		return fmt.Sprintf("if %s@%s", p.UID, p.ResourceVersion)
+	case p.UID != "":
+		return fmt.Sprintf("if %s", p.UID)
+	}
+	return ""
+}
+
+// kinds that the tests use.
+var kinds = map[string]schema.GroupVersionKind{
+	"Deployment": {Group: "apps", Version: "v1", Kind: "Deployment"},
+	"ConfigMap":  {Version: "v1", Kind: "ConfigMap"},
+	"Secret":     {Version: "v1", Kind: "Secret"},
+	"Job":        {Group: "batch", Version: "v1", Kind: "Job"},
+	"Node":       {Version: "v1", Kind: "Node"},
+}
+
+// parse makes an object from "Deployment api".
+func parse(text string) *providers.Object {
+	kind, name, _ := strings.Cut(text, " ")
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	u.SetGroupVersionKind(kinds[kind])
+	u.SetName(name)
+	if kind != "Node" {
+		u.SetNamespace("openstack")
+	}
+	return &providers.Object{Address: address(text), Manifest: u, Partial: kind == "Node"}
+}
+
+func address(text string) lang.Address {
+	kind, name, _ := strings.Cut(text, " ")
+	return lang.Address{Block: "service.test", Kind: kind, Name: name}
+}
+
+// act makes an action on an object, "Deployment api", that depends on others.
+// What there has to be a live object for has the UID "uid-api".
+func act(verb planner.Verb, text string, dependencies ...string) planner.Action {
+	object := parse(text)
+	a := planner.Action{Address: object.Address, Verb: verb, Object: object, Ref: object.Ref()}
+	for _, dependency := range dependencies {
+		a.DependsOn = append(a.DependsOn, address(dependency))
+		object.DependsOn = append(object.DependsOn, address(dependency))
+	}
+	switch verb {
+	case planner.Delete, planner.Forget:
+		a.Object = nil
+		a.Partial = object.Partial
+	}
+	if verb != planner.Create && verb != planner.Run {
+		a.Prior.UID = types.UID("uid-" + object.Manifest.GetName())
+	}
+	return a
+}
+
+func pending(a planner.Action) planner.Action {
+	a.Pending = true
+	return a
+}
+
+// live is an object as the cluster has it.
+func live(text string) *unstructured.Unstructured {
+	u := parse(text).Manifest
+	u.SetUID(types.UID("uid-" + u.GetName()))
+	return u
+}
+
+var lastWrite = time.Date(2026, 11, 21, 2, 11, 5, 0, time.UTC)
+
+// recorded is an object as an earlier apply recorded it.
+func recorded(text string, ready bool) state.Object {
+	o := parse(text)
+	apiVersion, kind := o.Ref().GVK.ToAPIVersionAndKind()
+	return state.Object{
+		Address: o.Address.String(), APIVersion: apiVersion, Kind: kind, Namespace: o.Ref().Namespace, Name: o.Ref().Name,
+		UID: "uid-" + o.Ref().Name, Desired: "earlier", Ready: ready, Partial: o.Partial, Applied: lastWrite,
+	}
+}
+
+// apply is one apply in a test.
+type apply struct {
+	*cluster
+	store   *state.Store
+	session *state.Session
+	options executor.Options
+	events  []string
+}
+
+// newApply opens a state with the given objects.
+func newApply(t *testing.T, c *cluster, known ...state.Object) *apply {
+	t.Helper()
+	a := &apply{cluster: c, store: state.Open(filepath.Join(t.TempDir(), state.DefaultFile))}
+	var err error
+	if a.session, err = a.store.Lock(t.Context(), state.LockInfo{Operation: "apply"}, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.session.Close() })
+	for _, o := range known {
+		if err := a.session.Record(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.options = executor.Options{Reader: c, Writer: c, Session: a.session, Observe: a.observe}
+	return a
+}
+
+// observe needs no lock: it is called from one goroutine at a time.
+func (a *apply) observe(e planner.Event) {
+	kinds := map[planner.EventKind]string{
+		planner.Started: "started", planner.Waiting: "waiting", planner.Done: "done",
+		planner.Failed: "failed", planner.Skipped: "skipped",
+	}
+	text := kinds[e.Kind] + " " + e.Action.Ref.Name
+	switch {
+	case e.Err != nil:
+		text += ": " + e.Err.Error()
+	case e.Because != (lang.Address{}):
+		text += " because of " + e.Because.Name
+	case e.Status != "":
+		text += ": " + e.Status
+	}
+	a.events = append(a.events, text)
+}
+
+func (a *apply) plan(actions ...planner.Action) *planner.Plan {
+	now := a.session.State()
+	return &planner.Plan{
+		ID: "plan-1", Cloud: "prod", Cluster: a.identity,
+		State:   planner.StateRef{Lineage: now.Lineage, Serial: now.Serial},
+		Actions: actions,
+	}
+}
+
+func (a *apply) run(ctx context.Context, t *testing.T, actions ...planner.Action) *executor.Result {
+	t.Helper()
+	result, err := executor.Apply(ctx, a.plan(actions...), a.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// known is what the state, as a plan would read it, has of an object.
+func (a *apply) known(t *testing.T, text string) *state.Object {
+	t.Helper()
+	s, err := a.store.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Find(address(text).String())
+}
+
+// outcomes writes a result as lines: "api: failed, written".
+func outcomes(r *executor.Result) []string {
+	names := map[executor.Status]string{
+		executor.Applied: "applied", executor.Failed: "failed",
+		executor.Skipped: "skipped", executor.Interrupted: "interrupted",
+	}
+	var lines []string
+	for _, o := range r.Outcomes {
+		line := o.Action.Ref.Name + ": " + names[o.Status]
+		if o.Because != (lang.Address{}) {
+			line += " because of " + o.Because.Name
+		}
+		if o.Written {
+			line += ", written"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

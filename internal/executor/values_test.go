@@ -1,0 +1,117 @@
+package executor_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// generated is an action on a Secret with one password.
+func generated(verb planner.Verb, name string) planner.Action {
+	a := act(verb, "Secret "+name)
+	a.Object.Data = map[string]providers.SecretData{
+		"password": {Generate: &providers.Generator{Kind: "password", Length: 16}},
+	}
+	return a
+}
+
+// derived is an action on a Secret made from the password of another.
+func derived(verb planner.Verb, name, from string) planner.Action {
+	a := act(verb, "Secret "+name, "Secret "+from)
+	a.Object.Data = map[string]providers.SecretData{
+		"url": {Parts: []providers.DataPart{
+			{Literal: "mysql://keystone:"},
+			{From: &providers.SecretKey{Namespace: "openstack", Name: from, Key: "password"}},
+		}},
+	}
+	return a
+}
+
+func liveSecret(name, password string) *unstructured.Unstructured {
+	u := live("Secret " + name)
+	u.Object["data"] = map[string]any{"password": base64.StdEncoding.EncodeToString([]byte(password))}
+	return u
+}
+
+func (a *apply) value(name, key string) string {
+	secret := a.objects[act(planner.None, "Secret "+name).Ref]
+	return string(providers.ValuesOf(secret)[key])
+}
+
+func TestValuesAreMadeOnceAndPassedOn(t *testing.T) {
+	a := newApply(t, newCluster())
+	result := a.run(t.Context(), t, generated(planner.Create, "db"), derived(planner.Create, "conf", "db"))
+	if !result.Complete() {
+		t.Fatalf("not complete: %v", outcomes(result))
+	}
+	password := a.value("db", "password")
+	if len(password) != 16 || a.value("conf", "url") != "mysql://keystone:"+password {
+		t.Errorf("got password %q and URL %q", password, a.value("conf", "url"))
+	}
+	diff(t, "calls", []string{"list Secret openstack", "apply Secret openstack/db", "apply Secret openstack/conf"}, a.calls)
+
+	s, err := a.store.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprintf("%+v", s); strings.Contains(text, password) {
+		t.Error("the state holds the password")
+	}
+}
+
+func TestValuesThatThereAreAreKept(t *testing.T) {
+	for name, action := range map[string]planner.Action{
+		"found at a create": generated(planner.Create, "db"),
+		"update":            generated(planner.Update, "db"),
+		"adopt":             generated(planner.Adopt, "db"),
+		"replace":           generated(planner.Replace, "db"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newApply(t, newCluster(liveSecret("db", "kept")))
+			a.run(t.Context(), t, action, derived(planner.Create, "conf", "db"))
+			if got := a.value("db", "password"); got != "kept" {
+				t.Errorf("got password %q, want the one that was there", got)
+			}
+			if got := a.value("conf", "url"); got != "mysql://keystone:kept" {
+				t.Errorf("got URL %q", got)
+			}
+		})
+	}
+}
+
+func TestValuesOfSecretsThatArePlannedToStay(t *testing.T) {
+	a := newApply(t, newCluster(liveSecret("db", "kept")))
+	a.run(t.Context(), t, generated(planner.None, "db"), derived(planner.Create, "conf", "db"))
+	if got := a.value("conf", "url"); got != "mysql://keystone:kept" {
+		t.Errorf("got URL %q", got)
+	}
+}
+
+func TestNoPlaceholderIsEverWritten(t *testing.T) {
+	a := newApply(t, newCluster())
+	result := a.run(t.Context(), t, derived(planner.Create, "conf", "db"))
+	diff(t, "outcomes", []string{"conf: failed"}, outcomes(result))
+	diff(t, "calls", []string{"list Secret openstack"}, a.calls)
+	if err := result.Outcomes[0].Err; !strings.Contains(err.Error(), "url") {
+		t.Errorf("%q does not name the key", err)
+	}
+	if got := a.known(t, "Secret conf"); got != nil {
+		t.Errorf("the state has %+v", got)
+	}
+}
+
+func TestSecretsAreNotReadWithoutNeed(t *testing.T) {
+	a := newApply(t, newCluster())
+	a.run(t.Context(), t, generated(planner.None, "db"), act(planner.Create, "Secret plain"), act(planner.Create, "ConfigMap conf"))
+	for _, call := range a.calls {
+		if strings.HasPrefix(call, "list") {
+			t.Errorf("it did %s", call)
+		}
+	}
+}
