@@ -190,7 +190,7 @@ func TestCheckCluster(t *testing.T) {
 		"another":       {state.Cluster{UID: "b", Server: "https://a"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := (&state.State{Cluster: test.state}).CheckCluster(here)
+			err := (&state.State{Cluster: test.state}).CheckCluster(here.UID, here.Server)
 			var other *state.ClusterError
 			if errors.As(err, &other) != test.refused {
 				t.Errorf("got %v, want a refusal: %v", err, test.refused)

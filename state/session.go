@@ -169,7 +169,7 @@ func (s *Session) Begin(run Run) error {
 	if slices.Contains(head.Plans, run.Plan) {
 		return &AppliedError{Plan: run.Plan}
 	}
-	if err := head.CheckCluster(run.Cluster); err != nil {
+	if err := head.CheckCluster(run.Cluster.UID, run.Cluster.Server); err != nil {
 		return err
 	}
 	if run.Lineage != head.Lineage || run.Serial != head.Serial {

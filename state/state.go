@@ -64,12 +64,13 @@ func (s *State) Find(address string) *Object {
 func (s *State) isFresh() bool { return s.Lineage == "" && s.Serial == 0 }
 
 // CheckCluster returns a *ClusterError when the state belongs to another cluster
-// than the given one. A state that was never written belongs to none.
-func (s *State) CheckCluster(connected Cluster) error {
-	if s.Cluster.UID == "" || s.Cluster.UID == connected.UID {
+// than the one with the given UID of its namespace kube-system; server, its URL,
+// is only to show. A state that was never written belongs to none.
+func (s *State) CheckCluster(uid, server string) error {
+	if s.Cluster.UID == "" || s.Cluster.UID == uid {
 		return nil
 	}
-	return &ClusterError{State: s.Cluster, Connected: connected}
+	return &ClusterError{State: s.Cluster, Connected: Cluster{UID: uid, Server: server}}
 }
 
 // CheckSuccessor returns an error when next is no later version of the state: a
