@@ -205,17 +205,22 @@ func jobCondition(job *unstructured.Unstructured, kind batchv1.JobConditionType)
 	return ""
 }
 
-// matches decides that nothing has to be written. An apply still has to look
-// after an object that the state does not know as ready, or not at all, or under
-// an earlier address.
+// matches decides that the cluster has nothing to be written to. An object that
+// the state does not know, or knows under an earlier address, is taken into it; an
+// object that was not seen ready since its last write is still to be waited for.
 func (s *subject) matches(evidence Evidence) {
 	s.action.Verb = None
-	if s.adopts() {
-		s.action.Verb = Adopt
-		s.action.Reasons = []Reason{{Kind: ReasonUnowned}}
-	}
 	s.action.Evidence = evidence
-	s.action.Pending = !s.recordedNow() || !s.record.Ready || s.record.address != s.object.Address
+	switch {
+	case s.adopts():
+		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonUnowned}}
+	case s.record == nil:
+		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonUnrecorded}}
+	case s.record.address != s.object.Address:
+		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonMoved, Detail: s.record.Address}}
+	default:
+		s.action.Pending = !s.recordedNow() || !s.record.Ready
+	}
 }
 
 // verified asks the server what an apply would change.
@@ -282,7 +287,7 @@ func (p *planning) originOf(s *subject, answer *unstructured.Unstructured) origi
 	return origin{
 		live:  ownershipOf(s.live),
 		after: ownershipOf(answer),
-		same:  s.record != nil && s.record.Desired == Digest(s.object),
+		same:  s.record != nil && s.record.Desired == s.object.Digest(),
 		ours:  !s.adopts(),
 	}
 }

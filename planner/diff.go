@@ -64,7 +64,7 @@ func changesOf(differences []difference) []Change {
 
 // compare is Diff before the paths' structure is given up.
 func compare(before, after *unstructured.Unstructured) ([]difference, error) {
-	c := &comparer{before: comparable(before), after: comparable(after)}
+	c := &comparer{before: stripped(before), after: stripped(after)}
 	var (
 		paths []fieldpath.Path
 		err   error
@@ -304,9 +304,9 @@ var bookkeeping = []string{
 	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields",
 }
 
-// comparable is a copy of the object without what is never compared. The values
+// stripped is a copy of the object without what is never compared. The values
 // that are left are shared with the original.
-func comparable(u *unstructured.Unstructured) *unstructured.Unstructured {
+func stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
 	if u == nil {
 		return nil
 	}
@@ -321,11 +321,20 @@ func comparable(u *unstructured.Unstructured) *unstructured.Unstructured {
 			annotations = maps.Clone(annotations)
 			// It holds the whole object, values of Secrets included.
 			delete(annotations, corev1.LastAppliedConfigAnnotation)
-			metadata["annotations"] = annotations
+			put(metadata, "annotations", annotations)
 		}
-		object["metadata"] = metadata
+		put(object, "metadata", metadata)
 	}
 	return &unstructured.Unstructured{Object: object}
+}
+
+// put sets a field to a map, or removes it if the map is empty.
+func put(object map[string]any, field string, value map[string]any) {
+	if len(value) == 0 {
+		delete(object, field)
+	} else {
+		object[field] = value
+	}
 }
 
 // builtin knows the schemas of the kinds that Kubernetes itself has.

@@ -29,7 +29,7 @@ func (p *planning) retire() error {
 		address, moved := p.byRef[r.ref]
 		switch {
 		case moved:
-			p.forget(r.target(p.Snapshot), Reason{Kind: ReasonUndeclared, Detail: "it is now " + address.String()})
+			p.forget(r.target(p.Snapshot), Reason{Kind: ReasonMoved, Detail: address.String()})
 		case current[r.family] != nil:
 			older[r.family] = append(older[r.family], r)
 		default:

@@ -90,7 +90,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		State:   StateRef{Lineage: p.State.Lineage, Serial: p.State.Serial},
 		Actions: actions,
 		Kept:    p.kept,
-		Impact:  p.impact(),
+		Impact:  p.impact(actions),
 		Elapsed: time.Since(started),
 	}, p.problems, nil
 }

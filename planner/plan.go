@@ -50,7 +50,7 @@ const (
 	Replace Verb = "replace" // deleted and made again, because a field cannot change
 	Delete  Verb = "delete"  // no longer declared; of a Partial object: its fields are given up
 	Run     Verb = "run"     // a Job that has not run for these inputs
-	Adopt   Verb = "adopt"   // exists and is taken over, with or without changes
+	Adopt   Verb = "adopt"   // exists and is taken over, or into the state, with or without changes
 	Forget  Verb = "forget"  // dropped from the state; the cluster is not touched
 )
 
@@ -70,7 +70,8 @@ type Action struct {
 	Reasons  []Reason `json:"reasons,omitempty"`
 	Evidence Evidence `json:"evidence"`
 	// Changes are the differences between the live object and what the server says
-	// that it would become, in path order. For a Create: the declared fields.
+	// that it would become, in path order; see Diff. For a Create: the declared
+	// fields. For a Replace: those that kolla declares, or did.
 	Changes []Change `json:"changes,omitempty"`
 	// Supersedes is the member of the same family that this one takes the place
 	// of; Changes are then relative to it.
@@ -78,7 +79,8 @@ type Action struct {
 	// Partial, of a Delete: kolla gives its fields up, and the object stays.
 	Partial bool `json:"partial,omitempty"`
 	// DependsOn are the actions that must be done, and their objects ready,
-	// before this one starts. For a Delete: what must be deleted before it.
+	// before this one starts. For a Delete: what must be deleted, or be changed to
+	// do without it, before it. All of them are actions of the same plan.
 	DependsOn []lang.Address `json:"depends_on,omitempty"`
 	// Pending: the object matches, but was not seen ready by the apply that wrote
 	// it; an apply waits for it.
@@ -99,6 +101,8 @@ const (
 	ReasonImmutable  ReasonKind = "immutable"  // Path cannot be changed in place
 	ReasonFailedJob  ReasonKind = "failed-job" // the run failed and is made again
 	ReasonUnowned    ReasonKind = "unowned"    // exists, made by somebody else
+	ReasonMoved      ReasonKind = "moved"      // kolla's, declared under another address before; Detail is that or, of a Forget, the new one
+	ReasonUnrecorded ReasonKind = "unrecorded" // kolla's, but the state does not know it
 	ReasonUpgrade    ReasonKind = "defaults"   // neither HCL nor cluster changed: a newer kolla or server wants it
 	ReasonDestroy    ReasonKind = "destroy"    // the cloud is being destroyed
 )
@@ -132,7 +136,8 @@ const (
 )
 
 // Change is one difference. Exactly one of Before and After is nil where a field
-// is added or removed. The values of a sensitive change are never kept.
+// is added or removed. The values of a sensitive change are never kept: Masked or
+// Unknown stand for them.
 type Change struct {
 	// Path in the form `spec.template.spec.containers["api"].image`: list
 	// elements by their merge key, else by index.

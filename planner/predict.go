@@ -16,7 +16,7 @@ import (
 // kolla owned and does not declare any more is taken away. Defaults and webhooks
 // are beyond it.
 func predict(live, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	types, err := typedAlike(comparable(live), comparable(manifest))
+	types, err := typedAlike(stripped(live), stripped(manifest))
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func predict(live, manifest *unstructured.Unstructured) (*unstructured.Unstructu
 // asApplied is the manifest as if kolla had just applied it, and the server had
 // added nothing.
 func asApplied(manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	types, err := typedAlike(comparable(manifest))
+	types, err := typedAlike(stripped(manifest))
 	if err != nil {
 		return nil, err
 	}

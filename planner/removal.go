@@ -75,6 +75,7 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 	p.actions = append(p.actions, Action{
 		Address:  t.address,
 		Verb:     Delete,
+		Partial:  t.partial,
 		Ref:      t.ref,
 		Prior:    providers.Precondition{UID: t.live.GetUID(), ResourceVersion: t.live.GetResourceVersion()},
 		Reasons:  []Reason{{Kind: reason}},

@@ -1,0 +1,252 @@
+package planner_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/planner"
+)
+
+// object reads an object as a server would have sent it.
+func object(t testing.TB, text string) *unstructured.Unstructured {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	raw, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatalf("read %s: %v", text, err)
+	}
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON(raw); err != nil {
+		t.Fatalf("read %s: %v", text, err)
+	}
+	return u
+}
+
+const deployment = `
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: keystone-api
+  namespace: openstack
+  resourceVersion: "7"
+  uid: u1
+  generation: 3
+  labels: {app: keystone}
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: '{"all":"of it"}'
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: keystone}}
+  template:
+    metadata: {labels: {app: keystone}}
+    spec:
+      initContainers:
+      - {name: first, image: busybox}
+      - {name: second, image: busybox}
+      containers:
+      - name: api
+        image: keystone:1
+        args: [a, b]
+        env:
+        - {name: A, value: "1"}
+        - {name: B, value: "2"}
+        ports:
+        - {containerPort: 5000, protocol: TCP, name: public}
+        - {containerPort: 5000, protocol: UDP, name: odd}
+        resources: {limits: {memory: 1Gi}}
+status: {replicas: 3}
+`
+
+func changes(list ...planner.Change) []planner.Change { return list }
+
+func TestDiff(t *testing.T) {
+	container := func(u *unstructured.Unstructured) map[string]any {
+		list, _, _ := unstructured.NestedFieldNoCopy(u.Object, "spec", "template", "spec", "containers")
+		return list.([]any)[0].(map[string]any)
+	}
+	pod := func(u *unstructured.Unstructured) map[string]any {
+		spec, _, _ := unstructured.NestedFieldNoCopy(u.Object, "spec", "template", "spec")
+		return spec.(map[string]any)
+	}
+	tests := map[string]struct {
+		edit func(*unstructured.Unstructured)
+		want []planner.Change
+	}{
+		"nothing": {edit: func(*unstructured.Unstructured) {}},
+		"bookkeeping": {edit: func(u *unstructured.Unstructured) {
+			u.SetResourceVersion("8")
+			u.SetUID("u2")
+			u.SetGeneration(4)
+			u.SetAnnotations(nil)
+			delete(u.Object, "status")
+		}},
+		"scalar": {
+			edit: func(u *unstructured.Unstructured) { u.Object["spec"].(map[string]any)["replicas"] = int64(5) },
+			want: changes(planner.Change{Path: "spec.replicas", Before: int64(3), After: int64(5)}),
+		},
+		"element of a list by its key": {
+			edit: func(u *unstructured.Unstructured) { container(u)["image"] = "keystone:2" },
+			want: changes(planner.Change{Path: `spec.template.spec.containers["api"].image`, Before: "keystone:1", After: "keystone:2"}),
+		},
+		"list without keys": {
+			edit: func(u *unstructured.Unstructured) { container(u)["args"] = []any{"a", "c"} },
+			want: changes(planner.Change{Path: `spec.template.spec.containers["api"].args`, Before: []any{"a", "b"}, After: []any{"a", "c"}}),
+		},
+		"element with two keys": {
+			edit: func(u *unstructured.Unstructured) {
+				container(u)["ports"].([]any)[1].(map[string]any)["name"] = "dns"
+			},
+			want: changes(planner.Change{Path: `spec.template.spec.containers["api"].ports[5000/UDP].name`, Before: "odd", After: "dns"}),
+		},
+		"added and removed elements are whole": {
+			edit: func(u *unstructured.Unstructured) {
+				container(u)["env"] = []any{
+					map[string]any{"name": "B", "value": "2"},
+					map[string]any{"name": "C", "value": "3"},
+				}
+			},
+			want: changes(
+				planner.Change{Path: `spec.template.spec.containers["api"].env["A"]`, Before: map[string]any{"name": "A", "value": "1"}},
+				planner.Change{Path: `spec.template.spec.containers["api"].env["C"]`, After: map[string]any{"name": "C", "value": "3"}},
+			),
+		},
+		"another order": {
+			edit: func(u *unstructured.Unstructured) {
+				list := pod(u)["initContainers"].([]any)
+				list[0], list[1] = list[1], list[0]
+			},
+			want: changes(planner.Change{Path: "spec.template.spec.initContainers", Before: []any{"first", "second"}, After: []any{"second", "first"}}),
+		},
+		"order of what is on both sides only": {
+			edit: func(u *unstructured.Unstructured) {
+				pod(u)["initContainers"] = append([]any{map[string]any{"name": "zeroth"}}, pod(u)["initContainers"].([]any)...)
+			},
+			want: changes(planner.Change{Path: `spec.template.spec.initContainers["zeroth"]`, After: map[string]any{"name": "zeroth"}}),
+		},
+		"labels and annotations by key": {
+			edit: func(u *unstructured.Unstructured) {
+				u.SetLabels(nil)
+				u.SetAnnotations(map[string]string{"kolla.openstack.org/address": "x", "plain": "y"})
+			},
+			want: changes(
+				planner.Change{Path: `metadata.annotations.plain`, After: "y"},
+				planner.Change{Path: `metadata.annotations["kolla.openstack.org/address"]`, After: "x"},
+				planner.Change{Path: `metadata.labels.app`, Before: "keystone"},
+			),
+		},
+		"text of several lines": {
+			edit: func(u *unstructured.Unstructured) {
+				container(u)["args"] = []any{"a", "b"}
+				container(u)["workingDir"] = "/a\n/b\n"
+			},
+			want: changes(planner.Change{Path: `spec.template.spec.containers["api"].workingDir`, After: "/a\n/b\n", Text: true}),
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			before, after := object(t, deployment), object(t, deployment)
+			test.edit(after)
+			got, err := planner.Diff(before, after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("Diff (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDiffOfFilesAndSecrets(t *testing.T) {
+	tests := map[string]struct {
+		before, after string
+		want          []planner.Change
+	}{
+		"config files": {
+			before: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {keystone.conf: \"[token]\\n\", policy: a}}",
+			after:  "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {keystone.conf: \"[cache]\\n\"}}",
+			want: changes(
+				planner.Change{Path: `data["keystone.conf"]`, Before: "[token]\n", After: "[cache]\n", Text: true},
+				planner.Change{Path: `data["policy"]`, Before: "a", Text: true},
+			),
+		},
+		"all files are new": {
+			before: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}",
+			after:  "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: \"1\", z: \"2\"}}",
+			want: changes(
+				planner.Change{Path: `data["x"]`, After: "1", Text: true},
+				planner.Change{Path: `data["z"]`, After: "2", Text: true},
+			),
+		},
+		"values of a Secret": {
+			before: "{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {kept: c2FtZQ==, old: b2xk, changed: b25l}}",
+			after:  "{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {kept: c2FtZQ==, new: bmV3, changed: dHdv}}",
+			want: changes(
+				planner.Change{Path: `data["changed"]`, Before: planner.Masked, After: planner.Masked, Sensitive: true},
+				planner.Change{Path: `data["new"]`, After: planner.Masked, Sensitive: true},
+				planner.Change{Path: `data["old"]`, Before: planner.Masked, Sensitive: true},
+			),
+		},
+		"all values of a Secret are new": {
+			before: "{apiVersion: v1, kind: Secret, metadata: {name: a}}",
+			after:  "{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {new: bmV3}}",
+			want:   changes(planner.Change{Path: `data["new"]`, After: planner.Masked, Sensitive: true}),
+		},
+		"checksum of values": {
+			before: "{apiVersion: v1, kind: Secret, metadata: {name: a, annotations: {kolla.openstack.org/checksum: a1}}}",
+			after:  "{apiVersion: v1, kind: Secret, metadata: {name: a, annotations: {kolla.openstack.org/checksum: a2}}}",
+			want: changes(planner.Change{
+				Path: `metadata.annotations["kolla.openstack.org/checksum"]`, Before: planner.Masked, After: planner.Masked, Sensitive: true,
+			}),
+		},
+		"a kind without a schema": {
+			before: "{apiVersion: example.org/v1, kind: Widget, metadata: {name: a}, spec: {size: 1, tags: [a]}}",
+			after:  "{apiVersion: example.org/v1, kind: Widget, metadata: {name: a}, spec: {size: 2, tags: [a, b]}}",
+			want: changes(
+				planner.Change{Path: "spec.size", Before: int64(1), After: int64(2)},
+				planner.Change{Path: "spec.tags", Before: []any{"a"}, After: []any{"a", "b"}},
+			),
+		},
+		"a field that the schema does not know": {
+			before: "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {novelty: a}}",
+			after:  "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {novelty: b}}",
+			want:   changes(planner.Change{Path: "spec.novelty", Before: "a", After: "b"}),
+		},
+		"every field of a new object": {
+			after: `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: n, labels: {x: "1"}},
+			  spec: {ports: [{port: 53, protocol: UDP, name: dns}, {port: 53, name: dns-tcp}], selector: {}}}`,
+			want: changes(
+				planner.Change{Path: "metadata.labels.x", After: "1"},
+				planner.Change{Path: "spec.ports[53/TCP].name", After: "dns-tcp"},
+				planner.Change{Path: "spec.ports[53/UDP].name", After: "dns"},
+				planner.Change{Path: "spec.selector", After: map[string]any{}},
+			),
+		},
+		"an element with nothing but its key": {
+			after: "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, env: [{name: KOLLA_BOOTSTRAP}]}]}}",
+			want: changes(planner.Change{
+				Path: `spec.containers["c"].env["KOLLA_BOOTSTRAP"]`, After: map[string]any{"name": "KOLLA_BOOTSTRAP"},
+			}),
+		},
+		"every field of an object that is gone": {
+			before: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: \"1\"}}",
+			want:   changes(planner.Change{Path: `data["x"]`, Before: "1", Text: true}),
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := planner.Diff(object(t, test.before), object(t, test.after))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("Diff (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
