@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -329,96 +327,6 @@ func TestMatchingObjectsAreRefreshed(t *testing.T) {
 	if got := a.known(t, "ConfigMap unknown"); got != nil {
 		t.Errorf("the state has %+v, which nobody wrote", got)
 	}
-}
-
-func TestInterruptedWhileWaiting(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		a := newApply(t, newCluster())
-		a.onWait = func(ctx context.Context, ref providers.Ref, _ func(string)) error {
-			<-ctx.Done()
-			return fmt.Errorf("wait for %s: %w", ref, ctx.Err())
-		}
-		time.AfterFunc(time.Minute, cancel)
-		start := time.Now()
-		a.options.Parallelism = 1
-		result := a.run(ctx, t,
-			act(planner.Create, "Deployment db"),
-			act(planner.Create, "Deployment api", "Deployment db"),
-			act(planner.Create, "ConfigMap beside"),
-		)
-		if took := time.Since(start); took != time.Minute {
-			t.Errorf("took %s, want to end with the context", took)
-		}
-		diff(t, "outcomes", []string{"db: interrupted, written", "api: interrupted", "beside: interrupted"}, outcomes(result))
-		diff(t, "calls", []string{"apply Deployment openstack/db"}, a.calls)
-		diff(t, "events", []string{
-			"started db", "failed db: interrupted before it was ready",
-			"skipped api", "skipped beside",
-		}, a.events)
-		if !result.Interrupted || !errors.Is(result.Outcomes[0].Err, executor.ErrInterrupted) {
-			t.Errorf("interrupted %v, %v", result.Interrupted, result.Outcomes[0].Err)
-		}
-		if got := a.known(t, "Deployment db"); got == nil || got.Ready || got.UID != "new-1" {
-			t.Errorf("the state has %+v, want it with its UID and not ready", got)
-		}
-		if err := a.session.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func TestWritesOutliveTheInterruption(t *testing.T) {
-	tests := map[string]struct {
-		takes time.Duration
-		want  []string
-		took  time.Duration
-		uid   string
-	}{
-		"within the grace":  {20 * time.Second, []string{"conf: applied, written"}, 21 * time.Second, "new-1"},
-		"longer than grace": {time.Hour, []string{"conf: interrupted"}, 31 * time.Second, ""},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancel(t.Context())
-				a := newApply(t, newCluster())
-				a.onApply = func(ctx context.Context, _ providers.Ref, _ providers.ApplyOptions) error {
-					time.AfterFunc(time.Second, cancel)
-					select {
-					case <-ctx.Done():
-						return ctx.Err()
-					case <-time.After(time.Second + test.takes):
-						return nil
-					}
-				}
-				start := time.Now()
-				result := a.run(ctx, t, act(planner.Create, "ConfigMap conf"))
-				if took := time.Since(start); took != test.took {
-					t.Errorf("took %s, want %s", took, test.took)
-				}
-				diff(t, "outcomes", test.want, outcomes(result))
-				if got := a.known(t, "ConfigMap conf"); got == nil || got.UID != test.uid {
-					t.Errorf("the state has %+v, want UID %q", got, test.uid)
-				}
-			})
-		})
-	}
-}
-
-func TestTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := newApply(t, newCluster())
-		a.onWait = func(ctx context.Context, ref providers.Ref, _ func(string)) error {
-			<-ctx.Done()
-			return &providers.NotReadyError{Ref: ref, Reason: "0 of 1 ready"}
-		}
-		result := a.run(t.Context(), t, act(planner.Create, "Deployment db"), act(planner.Create, "ConfigMap beside"))
-		diff(t, "outcomes", []string{"db: failed, written", "beside: applied, written"}, outcomes(result))
-		if got := result.Outcomes[0].Elapsed; got != 10*time.Minute {
-			t.Errorf("failed after %s, want ten minutes", got)
-		}
-	})
 }
 
 func TestEmptyPlan(t *testing.T) {
