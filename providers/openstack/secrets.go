@@ -119,10 +119,14 @@ func (d *derivation) value(key string, text lang.Text) {
 			d.given[input] = p.Literal
 			parts = append(parts, d.from(d.inputs(), input))
 			d.recipe = append(d.recipe, input)
+		case len(parts) > 0 && parts[len(parts)-1].From == nil:
+			parts[len(parts)-1].Literal += p.Literal
 		default:
 			parts = append(parts, providers.DataPart{Literal: p.Literal})
-			d.recipe = append(d.recipe, p.Literal)
 		}
+	}
+	for _, p := range parts {
+		d.recipe = append(d.recipe, p.Literal)
 	}
 	d.data[key] = providers.SecretData{Parts: parts}
 }

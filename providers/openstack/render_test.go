@@ -1,0 +1,292 @@
+package openstack_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+// TestGolden compares the objects of whole clouds with those of golden files.
+func TestGolden(t *testing.T) {
+	cases := map[string]string{
+		"all-in-one": "../../examples/all-in-one",
+		"multinode":  "../../examples/multinode",
+		"wide":       "testdata/wide",
+	}
+	for name, dir := range cases {
+		t.Run(name, func(t *testing.T) {
+			objects := render(t, load(t, dir), facts())
+			golden(t, filepath.Join("testdata", name+".golden.yaml"), dump(t, objects))
+		})
+	}
+}
+
+// TestDeterministic renders the same cloud again and again.
+func TestDeterministic(t *testing.T) {
+	want := dump(t, render(t, load(t, "testdata/wide"), facts()))
+	for range 20 {
+		if diff := cmp.Diff(string(want), string(dump(t, render(t, load(t, "testdata/wide"), facts())))); diff != "" {
+			t.Fatalf("rendered otherwise the second time (-first +second):\n%s", diff)
+		}
+	}
+}
+
+// TestDependencies holds that every dependency is an object of the same rendering,
+// and that following them leads nowhere round.
+func TestDependencies(t *testing.T) {
+	objects := render(t, load(t, "testdata/wide"), facts())
+	known := map[lang.Address]providers.Object{}
+	for _, o := range objects {
+		known[o.Address] = o
+	}
+	var visit func(path []lang.Address, a lang.Address)
+	done := map[lang.Address]bool{}
+	visit = func(path []lang.Address, a lang.Address) {
+		if slices.Contains(path, a) {
+			t.Fatalf("cycle: %v → %v", path, a)
+		}
+		if done[a] {
+			return
+		}
+		done[a] = true
+		o, ok := known[a]
+		if !ok {
+			t.Fatalf("%v depends on %s, which is not rendered", path, a)
+		}
+		for _, d := range o.DependsOn {
+			visit(append(path, a), d)
+		}
+	}
+	for _, o := range objects {
+		visit(nil, o.Address)
+	}
+}
+
+// TestOrder holds the chain of design section 5 for a service with everything.
+func TestOrder(t *testing.T) {
+	objects := render(t, load(t, "testdata/wide"), facts())
+	before := func(first, second string) {
+		t.Helper()
+		if !reaches(objects, find(t, objects, second).Address, find(t, objects, first).Address) {
+			t.Errorf("%s does not wait for %s", second, first)
+		}
+	}
+	before("Namespace/cloud", "Secret/gate-keys")
+	before("Secret/gate-db-ledger", "Job/gate-db-ledger-create")
+	before("StatefulSet/mariadb-server", "Job/gate-db-ledger-create")
+	before("Job/gate-db-ledger-create", "Job/gate-migrate")
+	before("Job/gate-migrate", "Deployment/gate-web")
+	before("Service/gate", "Deployment/gate-web")
+	before("Deployment/gate-web", "Job/gate-announce")
+	before("Job/gate-announce", "ConfigMap/note")
+	before("Node/n1", "DaemonSet/gate-agent")
+}
+
+// TestNothingSecret searches everything that could reach a disk.
+func TestNothingSecret(t *testing.T) {
+	objects := render(t, load(t, "testdata/wide"), facts())
+	for _, secret := range []string{"not-a-real-license", "not-a-real-password"} {
+		if text := string(dump(t, objects)); strings.Contains(text, secret) {
+			t.Errorf("%q is in the objects", secret)
+		}
+	}
+	brought := find(t, objects, "Secret/elsewhere/brought")
+	if got := brought.Data["password"].Parts; len(got) != 1 || got[0].Sensitive != "not-a-real-password" {
+		t.Errorf("the value of a brought Secret is lost: %v", got)
+	}
+}
+
+// TestOnlyWhatReadsAFileChanges holds that a change of one value is a new version
+// of one file, and touches nothing that does not mount it.
+func TestOnlyWhatReadsAFileChanges(t *testing.T) {
+	before := render(t, load(t, "testdata/wide"), facts())
+	config := load(t, "testdata/wide")
+	for i, s := range config.Services {
+		for j, c := range s.Configs {
+			if c.Name == "public.ini" {
+				config.Services[i].Configs[j].Options[0].Values = []lang.Text{lang.Plain("http://elsewhere")}
+			}
+		}
+	}
+	after := render(t, config, facts())
+	var changed []string
+	for i := range before {
+		if diff := cmp.Diff(before[i].Manifest.Object, after[i].Manifest.Object); diff != "" {
+			changed = append(changed, strings.TrimPrefix(logical(before[i]), "service.gate/"))
+		}
+	}
+	slices.Sort(changed)
+	want := []string{"ConfigMap/gate-public.ini", "DaemonSet/gate-agent", "Deployment/gate-web"}
+	if diff := cmp.Diff(want, changed); diff != "" {
+		t.Errorf("changed objects (-want +got):\n%s", diff)
+	}
+}
+
+// TestRevisions holds that what is derived from a Secret has another name when the
+// Secret has another revision, and that nothing else has.
+func TestRevisions(t *testing.T) {
+	before := render(t, load(t, "testdata/wide"), facts())
+	rotated := facts()
+	rotated.Revision = func(a lang.Address, namespace, name string, given map[string]string) string {
+		if name == "gate-db-ledger" {
+			return "rotated"
+		}
+		return facts().Revision(a, namespace, name, given)
+	}
+	after := render(t, load(t, "testdata/wide"), rotated)
+	var renamed []string
+	for i := range before {
+		if before[i].Address != after[i].Address {
+			renamed = append(renamed, before[i].Family.Kind+"/"+before[i].Family.Name)
+		}
+	}
+	slices.Sort(renamed)
+	want := []string{
+		"Job/gate-db-ledger-create", "Job/gate-migrate", "Secret/gate-db-ledger-create-env", "Secret/gate.conf",
+	}
+	if diff := cmp.Diff(want, renamed); diff != "" {
+		t.Errorf("renamed objects (-want +got):\n%s", diff)
+	}
+}
+
+// TestRoles covers roles that the cluster cannot satisfy.
+func TestRoles(t *testing.T) {
+	cases := map[string]struct {
+		nodes []openstack.Node
+		want  string
+	}{
+		"unknown node": {
+			nodes: []openstack.Node{{Name: "n1"}, {Name: "n22", Labels: map[string]string{"zone": "edge"}}},
+			want:  `Role "all" names a node that the cluster does not have`,
+		},
+		"no match": {
+			nodes: []openstack.Node{{Name: "n1"}, {Name: "n2", Labels: map[string]string{"zone": "core"}}},
+			want:  `Role "edge" matches no node`,
+		},
+		"empty cluster": {
+			nodes: []openstack.Node{},
+			want:  `Role "edge" matches no node`,
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := facts()
+			f.Nodes = c.nodes
+			_, diags := openstack.Render(load(t, "testdata/wide"), f)
+			if !strings.Contains(diags.Error(), c.want) {
+				t.Errorf("got %v, want %q", diags, c.want)
+			}
+			for _, d := range diags {
+				if d.Severity == hcl.DiagError && d.Subject == nil {
+					t.Errorf("no place for %q", d.Summary)
+				}
+			}
+		})
+	}
+}
+
+func load(t *testing.T, dir string) *lang.Config {
+	t.Helper()
+	config, diags := lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue()})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return config
+}
+
+// facts are those of a cluster in which nothing was applied yet.
+func facts() openstack.Facts {
+	f := openstack.Offline()
+	hypervisor := map[string]string{"node.kubernetes.io/instance-type": "hypervisor", "zone": "edge"}
+	f.Nodes = []openstack.Node{
+		{Name: "node-1"}, {Name: "ctl-1"}, {Name: "ctl-2"}, {Name: "ctl-3"}, {Name: "n1"},
+		{Name: "cmp-1", Labels: hypervisor}, {Name: "cmp-2", Labels: hypervisor}, {Name: "n2", Labels: hypervisor},
+	}
+	return f
+}
+
+func render(t *testing.T, config *lang.Config, f openstack.Facts) []providers.Object {
+	t.Helper()
+	objects, diags := openstack.Render(config, f)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return objects
+}
+
+// logical is an address without the hash in its name.
+func logical(o providers.Object) string {
+	if o.Family != (lang.Address{}) {
+		return o.Family.String()
+	}
+	return o.Address.String()
+}
+
+func find(t *testing.T, objects []providers.Object, suffix string) providers.Object {
+	t.Helper()
+	for _, o := range objects {
+		if strings.HasSuffix(logical(o), "/"+suffix) {
+			return o
+		}
+	}
+	t.Fatalf("no object %s", suffix)
+	return providers.Object{}
+}
+
+func reaches(objects []providers.Object, from, to lang.Address) bool {
+	if from == to {
+		return true
+	}
+	for _, o := range objects {
+		if o.Address == from {
+			return slices.ContainsFunc(o.DependsOn, func(d lang.Address) bool { return reaches(objects, d, to) })
+		}
+	}
+	return false
+}
+
+// dump prints objects with everything that is known of them.
+func dump(t *testing.T, objects []providers.Object) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	for _, o := range objects {
+		o.Source = filepath.Base(o.Source)
+		text, err := yaml.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "---\n%s", text)
+	}
+	return b.Bytes()
+}
+
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs, see make golden (-want +got):\n%s", path, diff)
+	}
+}
