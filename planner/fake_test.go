@@ -1,0 +1,220 @@
+package planner_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+// cluster is a Reader whose server says what the test wants. It knows nothing of
+// server-side apply: that is tested against a real server.
+type cluster struct {
+	objects []*unstructured.Unstructured
+	missing schema.GroupKind // a kind that it does not have
+	// answer is asked for dry runs; nil: every object is accepted as it is sent.
+	answer func(object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error)
+}
+
+func (c *cluster) Identity(context.Context) (providers.Identity, error) { return here, nil }
+
+func (c *cluster) Namespaced(context.Context, schema.GroupVersionKind) (bool, error) { return true, nil }
+
+func (c *cluster) List(_ context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
+	if kind.GroupKind() == c.missing {
+		return nil, &meta.NoKindMatchError{GroupKind: kind.GroupKind()}
+	}
+	var list []*unstructured.Unstructured
+	for _, u := range c.objects {
+		if u.GroupVersionKind() == kind && (namespace == "" || u.GetNamespace() == namespace) {
+			list = append(list, u)
+		}
+	}
+	return list, nil
+}
+
+func (c *cluster) DryRun(_ context.Context, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
+	if c.answer != nil {
+		return c.answer(object, options)
+	}
+	return object, nil
+}
+
+var (
+	here = providers.Identity{UID: "cluster-1", Server: "https://10.0.0.10:6443", Version: "v1.37.1"}
+	now  = time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+	then = time.Date(2026, 11, 21, 2, 11, 0, 0, time.UTC)
+)
+
+// address reads an address that is known to be one.
+func address(text string) lang.Address {
+	a, err := lang.ParseAddress(text)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+// input is what a plan for the cloud "prod" is made from. Its namespace is there
+// already, and not declared.
+func input(c *cluster, objects ...providers.Object) planner.Input {
+	c.objects = append(c.objects, namespaceOf("openstack"))
+	return planner.Input{
+		Cloud:     "prod",
+		Namespace: "openstack",
+		Objects:   objects,
+		Reader:    c,
+		Snapshot:  providers.NewSnapshot(c),
+		State:     &state.State{Cluster: state.Cluster{UID: here.UID}},
+		Cluster:   here,
+		Now:       now,
+	}
+}
+
+func namespaceOf(name string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	u.SetAPIVersion("v1")
+	u.SetKind("Namespace")
+	u.SetName(name)
+	u.SetUID(types.UID(name))
+	return u
+}
+
+// declared is a desired object.
+func declared(at string, manifest *unstructured.Unstructured, dependsOn ...string) providers.Object {
+	o := providers.Object{Address: address(at), Manifest: manifest, Source: "cloud.hcl:41"}
+	for _, on := range dependsOn {
+		o.DependsOn = append(o.DependsOn, address(on))
+	}
+	return o
+}
+
+// live makes a live object of a manifest, with the label of the cloud.
+func live(manifest *unstructured.Unstructured, uid types.UID) *unstructured.Unstructured {
+	u := manifest.DeepCopy()
+	u.SetUID(uid)
+	u.SetResourceVersion("1")
+	u.SetLabels(map[string]string{providers.LabelCloud: "prod"})
+	u.SetCreationTimestamp(metav1.NewTime(then))
+	return u
+}
+
+// recorded is what the state knows of a live object.
+func recorded(at string, u *unstructured.Unstructured) state.Object {
+	return state.Object{
+		Address:    at,
+		APIVersion: u.GetAPIVersion(),
+		Kind:       u.GetKind(),
+		Namespace:  u.GetNamespace(),
+		Name:       u.GetName(),
+		UID:        string(u.GetUID()),
+		Ready:      true,
+		Applied:    then,
+	}
+}
+
+// owns adds an entry to the object's managedFields.
+func owns(u *unstructured.Unstructured, manager string, operation metav1.ManagedFieldsOperationType, at time.Time, fields string) {
+	stamp := metav1.NewTime(at)
+	u.SetManagedFields(append(u.GetManagedFields(), metav1.ManagedFieldsEntry{
+		Manager: manager, Operation: operation, APIVersion: u.GetAPIVersion(), Time: &stamp,
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
+	}))
+}
+
+// mustPlan makes a plan, and fails the test if there is any problem with it.
+func mustPlan(t *testing.T, in planner.Input) *planner.Plan {
+	t.Helper()
+	plan, problems, err := planner.Make(t.Context(), in)
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("Make: %v, problems %v", err, problems)
+	}
+	return plan
+}
+
+// mustNotPlan makes a plan that has problems, and returns their summaries and
+// details as text.
+func mustNotPlan(t *testing.T, in planner.Input) string {
+	t.Helper()
+	_, problems, err := planner.Make(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text []string
+	for _, p := range problems {
+		if !p.Warning {
+			text = append(text, fmt.Sprintf("%s (%s): %s", p.Summary, p.Source, p.Detail))
+		}
+	}
+	if len(text) == 0 {
+		t.Fatal("there is no problem")
+	}
+	return strings.Join(text, "\n")
+}
+
+// find returns the action on an address.
+func find(t *testing.T, plan *planner.Plan, at string) planner.Action {
+	t.Helper()
+	i := slices.IndexFunc(plan.Actions, func(a planner.Action) bool { return a.Address == address(at) })
+	if i < 0 {
+		t.Fatalf("no action on %s in %s", at, verbs(plan))
+	}
+	return plan.Actions[i]
+}
+
+// verbs lists the actions in their order: "create service.a/ConfigMap/a".
+func verbs(plan *planner.Plan) []string {
+	var list []string
+	for _, a := range plan.Actions {
+		list = append(list, string(a.Verb)+" "+a.Address.String())
+	}
+	return list
+}
+
+// kinds lists the kinds of the reasons.
+func kinds(reasons []planner.Reason) []planner.ReasonKind {
+	var list []planner.ReasonKind
+	for _, r := range reasons {
+		list = append(list, r.Kind)
+	}
+	return list
+}
+
+// refusal is an answer of the API server that says no.
+func refusal(code int32, reason metav1.StatusReason, message string, causes ...metav1.StatusCause) error {
+	return fmt.Errorf("dry run: %w", &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message,
+		Details: &metav1.StatusDetails{Causes: causes},
+	}})
+}
+
+func invalid(field, message string) error {
+	return refusal(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, field+": "+message,
+		metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Field: field, Message: message})
+}
+
+// text is the whole plan as JSON.
+func text(t *testing.T, plan *planner.Plan) string {
+	t.Helper()
+	raw, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

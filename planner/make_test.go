@@ -1,0 +1,478 @@
+package planner_test
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+const (
+	configMap = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: openstack}, data: {x: \"1\"}}"
+	job       = "{apiVersion: batch/v1, kind: Job, metadata: {name: sync-1, namespace: openstack}, spec: {}}"
+	node      = "{apiVersion: v1, kind: Node, metadata: {name: ctl-1, labels: {role: control}}}"
+
+	atConfigMap = "service.a/ConfigMap/a"
+	atJob       = "service.a/Job/sync-1"
+	atNode      = "role.control/Node/ctl-1"
+)
+
+// situation is one object: what is declared, what is live, what is recorded.
+type situation struct {
+	at       string
+	manifest string
+	adjust   func(*providers.Object)
+	live     func(*unstructured.Unstructured) // nil: not in the cluster
+	record   func(*state.Object)              // nil: not in the state
+	answer   func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error)
+	input    func(*planner.Input)
+}
+
+func (s situation) make(t *testing.T) planner.Input {
+	manifest := object(t, s.manifest)
+	o := declared(s.at, manifest)
+	if s.adjust != nil {
+		s.adjust(&o)
+	}
+	u := live(manifest, "uid-1")
+	c := &cluster{answer: s.answer}
+	if s.live != nil {
+		s.live(u)
+		c.objects = append(c.objects, u)
+	}
+	in := input(c, o)
+	if s.record != nil {
+		r := recorded(s.at, u)
+		s.record(&r)
+		in.State.Objects = []state.Object{r}
+	}
+	if s.input != nil {
+		s.input(&in)
+	}
+	return in
+}
+
+func asItIs(*unstructured.Unstructured) {}
+
+func known(*state.Object) {}
+
+func versioned(o *providers.Object) { o.Family = address("service.a/Job/sync") }
+
+func condition(kind string) func(*unstructured.Unstructured) {
+	return func(u *unstructured.Unstructured) {
+		u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": kind, "status": "True", "message": "it is " + kind}}}
+	}
+}
+
+func says(err error) func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) {
+	return func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) { return nil, err }
+}
+
+// unlessNew refuses changes, and accepts new objects.
+func unlessNew(err error) func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) {
+	return func(u *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
+		if o.Surrogate {
+			return u, nil
+		}
+		return nil, err
+	}
+}
+
+func TestDecision(t *testing.T) {
+	noDryRun := refusal(http.StatusBadRequest, metav1.StatusReasonBadRequest, `admission webhook "w.example.org" does not support dry run`)
+	tests := map[string]struct {
+		situation
+		verb     planner.Verb
+		reasons  []planner.ReasonKind
+		evidence planner.EvidenceKind
+		pending  bool
+	}{
+		"new": {
+			situation: situation{at: atConfigMap, manifest: configMap},
+			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.DryRun,
+		},
+		"deleted by somebody": {
+			situation: situation{at: atConfigMap, manifest: configMap, record: known},
+			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonGone}, evidence: planner.DryRun,
+		},
+		"was about to be made": {
+			situation: situation{at: atConfigMap, manifest: configMap, record: func(r *state.Object) { r.UID = "" }},
+			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.DryRun,
+		},
+		"new, and a webhook cannot be asked": {
+			situation: situation{at: atConfigMap, manifest: configMap, answer: says(noDryRun)},
+			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.Unverified,
+		},
+		"matches": {
+			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known},
+			verb:      planner.None, evidence: planner.DryRun,
+		},
+		"matches, but was not seen ready": {
+			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: func(r *state.Object) { r.Ready = false }},
+			verb:      planner.None, evidence: planner.DryRun, pending: true,
+		},
+		"matches, but is another one of that name": {
+			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: func(r *state.Object) { r.UID = "uid-0" }},
+			verb:      planner.None, evidence: planner.DryRun, pending: true,
+		},
+		"matches, and the state lost it": {
+			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs},
+			verb:      planner.Adopt, reasons: []planner.ReasonKind{planner.ReasonUnrecorded}, evidence: planner.DryRun,
+		},
+		"recorded without a label": {
+			situation: situation{at: atConfigMap, manifest: configMap, record: known, live: func(u *unstructured.Unstructured) { u.SetLabels(nil) }},
+			verb:      planner.None, evidence: planner.DryRun,
+		},
+		"somebody else's, to be adopted": {
+			situation: situation{at: atConfigMap, manifest: configMap,
+				live:  func(u *unstructured.Unstructured) { u.SetLabels(nil) },
+				input: func(in *planner.Input) { in.Adopt = true }},
+			verb: planner.Adopt, reasons: []planner.ReasonKind{planner.ReasonUnowned}, evidence: planner.DryRun,
+		},
+		"changed, and a webhook cannot be asked": {
+			situation: situation{at: atConfigMap, manifest: configMap, record: known, answer: says(noDryRun),
+				live: func(u *unstructured.Unstructured) { u.Object["data"] = map[string]any{"x": "0"} }},
+			verb: planner.Update, reasons: []planner.ReasonKind{planner.ReasonDrift}, evidence: planner.Unverified,
+		},
+		"cannot be changed in place": {
+			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: unlessNew(invalid("data", "field is immutable when `immutable` is set"))},
+			verb:      planner.Replace, reasons: []planner.ReasonKind{planner.ReasonImmutable}, evidence: planner.Surrogate,
+		},
+		"what a replacement needs is taken by the old one": {
+			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known,
+				answer: func(_ *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
+					if o.Surrogate {
+						return nil, invalid("spec.ports[0].nodePort", "provided port is already allocated")
+					}
+					return nil, invalid("spec.clusterIPs[0]", "may not change once set")
+				}},
+			verb: planner.Replace, reasons: []planner.ReasonKind{planner.ReasonImmutable}, evidence: planner.Unverified,
+		},
+		"job that never ran": {
+			situation: situation{at: atJob, manifest: job, adjust: versioned},
+			verb:      planner.Run, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.DryRun,
+		},
+		"job that finished and was cleaned up": {
+			situation: situation{at: atJob, manifest: job, adjust: versioned, record: known},
+			verb:      planner.None, evidence: planner.Recorded,
+		},
+		"job that vanished before it finished": {
+			situation: situation{at: atJob, manifest: job, adjust: versioned, record: func(r *state.Object) { r.Ready = false }},
+			verb:      planner.Run, reasons: []planner.ReasonKind{planner.ReasonGone}, evidence: planner.DryRun,
+		},
+		"job that is still running": {
+			situation: situation{at: atJob, manifest: job, adjust: versioned, live: asItIs, record: func(r *state.Object) { r.Ready = false }},
+			verb:      planner.None, evidence: planner.Recorded, pending: true,
+		},
+		"job that finished while nobody looked": {
+			situation: situation{at: atJob, manifest: job, adjust: versioned, live: condition("Complete"), record: func(r *state.Object) { r.Ready = false }},
+			verb:      planner.None, evidence: planner.Recorded, pending: true,
+		},
+		"job that is complete": {
+			situation: situation{at: atJob, manifest: job, adjust: versioned, live: condition("Complete"), record: known,
+				answer: says(errors.New("nobody is asked"))},
+			verb: planner.None, evidence: planner.Recorded,
+		},
+		"job that failed": {
+			situation: situation{at: atJob, manifest: job, adjust: versioned, live: condition("Failed"), record: func(r *state.Object) { r.Ready = false }},
+			verb:      planner.Replace, reasons: []planner.ReasonKind{planner.ReasonFailedJob}, evidence: planner.Surrogate,
+		},
+		"job with a name of its own": {
+			situation: situation{at: atJob, manifest: job, live: condition("Complete"), record: known, answer: unlessNew(invalid("spec.template", "field is immutable"))},
+			verb:      planner.Replace, reasons: []planner.ReasonKind{planner.ReasonImmutable}, evidence: planner.Surrogate,
+		},
+		"node": {
+			situation: situation{at: atNode, manifest: node, record: known,
+				adjust: func(o *providers.Object) { o.Partial = true },
+				live:   func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"role": "control"}) }},
+			verb: planner.None, evidence: planner.DryRun,
+		},
+		"node whose labels are new": {
+			situation: situation{at: atNode, manifest: node,
+				adjust: func(o *providers.Object) { o.Partial = true },
+				live:   func(u *unstructured.Unstructured) { u.SetLabels(nil) },
+				answer: func(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+					u = u.DeepCopy()
+					owns(u, "kolla", metav1.ManagedFieldsOperationApply, now, `{"f:metadata":{"f:labels":{"f:role":{}}}}`)
+					return u, nil
+				}},
+			verb: planner.Update, reasons: []planner.ReasonKind{planner.ReasonConfig}, evidence: planner.DryRun,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if test.manifest == configMap && test.answer == nil {
+				test.answer = func(u *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
+					u = u.DeepCopy()
+					if test.live != nil {
+						was := live(u, "uid-1")
+						test.live(was)
+						u.SetLabels(was.GetLabels())
+					}
+					return u, nil
+				}
+			}
+			in := test.make(t)
+			if len(in.State.Objects) > 0 {
+				in.State.Objects[0].Desired = in.Objects[0].Digest()
+			}
+			got := find(t, mustPlan(t, in), test.at)
+			if got.Verb != test.verb || got.Evidence.Kind != test.evidence || got.Pending != test.pending {
+				t.Errorf("decided %s, %+v, pending %v; want %s, %s, %v", got.Verb, got.Evidence, got.Pending, test.verb, test.evidence, test.pending)
+			}
+			if diff := cmp.Diff(test.reasons, kinds(got.Reasons)); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+			if bound := got.Prior.UID != ""; bound != (test.live != nil) {
+				t.Errorf("bound to %+v", got.Prior)
+			}
+		})
+	}
+}
+
+func TestProblems(t *testing.T) {
+	unlabelled := func(u *unstructured.Unstructured) { u.SetLabels(nil) }
+	tests := map[string]struct {
+		situation
+		want []string
+	}{
+		"somebody else's": {
+			situation{at: atConfigMap, manifest: configMap, live: unlabelled},
+			[]string{"ConfigMap openstack/a exists and is not kolla's", "cloud.hcl:41", "-adopt"},
+		},
+		"another cloud's, in spite of -adopt": {
+			situation{at: atConfigMap, manifest: configMap, record: known,
+				live:  func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{providers.LabelCloud: "test"}) },
+				input: func(in *planner.Input) { in.Adopt = true }},
+			[]string{`ConfigMap openstack/a belongs to cloud "test"`},
+		},
+		"node that does not exist": {
+			situation{at: atNode, manifest: node, adjust: func(o *providers.Object) { o.Partial = true }},
+			[]string{"Node ctl-1 does not exist"},
+		},
+		"on its way out": {
+			situation{at: atConfigMap, manifest: configMap, record: known, live: func(u *unstructured.Unstructured) {
+				stamp := metav1.NewTime(then)
+				u.SetDeletionTimestamp(&stamp)
+				u.SetFinalizers([]string{"example.org/wait"})
+			}},
+			[]string{"ConfigMap openstack/a is being deleted", "example.org/wait"},
+		},
+		"rejected": {
+			situation{at: atConfigMap, manifest: configMap, answer: says(invalid("data", "must not be empty"))},
+			[]string{"the cluster does not accept ConfigMap openstack/a", "must not be empty"},
+		},
+		"rejected as a change and as a new one": {
+			situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: says(invalid("data", "field is immutable, and wrong"))},
+			[]string{"the cluster does not accept ConfigMap openstack/a"},
+		},
+		"denied by a webhook": {
+			situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known,
+				answer: says(refusal(http.StatusForbidden, metav1.StatusReasonForbidden, `admission webhook "w" denied the request: no`))},
+			[]string{`admission webhook "w" denied the request: no`},
+		},
+		"webhook is down": {
+			situation{at: atConfigMap, manifest: configMap,
+				answer: says(refusal(http.StatusInternalServerError, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "w"`))},
+			[]string{`failed calling webhook "w"`},
+		},
+		"field of a controller": {
+			situation{at: atConfigMap, manifest: configMap, record: known,
+				live: func(u *unstructured.Unstructured) {
+					owns(u, "autoscaler", metav1.ManagedFieldsOperationUpdate, then, `{"f:data":{"f:x":{}}}`)
+				},
+				answer: says(&providers.ConflictError{Conflicts: []providers.Conflict{{Manager: "autoscaler", Path: ".data.x"}}})},
+			[]string{"a field of ConfigMap openstack/a belongs to autoscaler", `data["x"] is owned by autoscaler, last written 2026-11-21 02:11 UTC`, "-force-conflicts"},
+		},
+		"generated values that cannot change": {
+			situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known,
+				adjust: func(o *providers.Object) { o.Holds = "generated values" },
+				answer: unlessNew(invalid("data", "field is immutable"))},
+			[]string{"cannot be changed in place, and holds generated values", "data cannot change"},
+		},
+		"claim templates that cannot change": {
+			situation{at: "service.a/StatefulSet/a", live: asItIs, record: known,
+				manifest: "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a, namespace: openstack}, spec: {volumeClaimTemplates: [{metadata: {name: data}}]}}",
+				answer:   unlessNew(invalid("spec", "updates to statefulset spec for fields other than 'replicas' are forbidden"))},
+			[]string{"volumes of its own for each replica"},
+		},
+		"no such namespace": {
+			situation{at: "service.a/ConfigMap/other/a", manifest: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: other}}"},
+			[]string{`namespace "other" does not exist`},
+		},
+		"no such kind": {
+			situation{at: "manifest.w/Widget/w", manifest: "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: openstack}}",
+				input: func(in *planner.Input) {
+					in.Reader.(*cluster).missing = schema.GroupKind{Group: "example.org", Kind: "Widget"}
+				}},
+			[]string{"the cluster has no kind Widget in example.org/v1"},
+		},
+		"state of another cluster": {
+			situation{at: atConfigMap, manifest: configMap, input: func(in *planner.Input) { in.State.Cluster.UID = "cluster-0" }},
+			[]string{"the state belongs to another cluster", "cluster-0"},
+		},
+		"state of another cloud": {
+			situation{at: atConfigMap, manifest: configMap, input: func(in *planner.Input) { in.State.Cloud = "test" }},
+			[]string{`the state belongs to cloud "test"`},
+		},
+		"declared twice": {
+			situation{at: atConfigMap, manifest: configMap, input: func(in *planner.Input) {
+				twin := in.Objects[0]
+				twin.Address.Block = "service.b"
+				in.Objects = append(in.Objects, twin)
+			}},
+			[]string{"ConfigMap openstack/a is declared twice", "service.a/ConfigMap/a, at cloud.hcl:41"},
+		},
+		"depends on nothing": {
+			situation{at: atConfigMap, manifest: configMap, input: func(in *planner.Input) {
+				in.Objects[0].DependsOn = append(in.Objects[0].DependsOn, address("service.z/ConfigMap/z"))
+			}},
+			[]string{"depends on service.z/ConfigMap/z, which is not declared"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := mustNotPlan(t, test.make(t))
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("problem is %q, lacks %q", got, want)
+				}
+			}
+		})
+	}
+}
+
+// All problems are named at once.
+func TestProblemsAreCollected(t *testing.T) {
+	c := &cluster{answer: says(invalid("data", "is wrong"))}
+	in := input(c,
+		declared(atConfigMap, object(t, configMap)),
+		declared("service.b/ConfigMap/b", object(t, strings.Replace(configMap, "name: a", "name: b", 1))))
+	got := mustNotPlan(t, in)
+	for _, want := range []string{"openstack/a", "openstack/b"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q lacks %q", got, want)
+		}
+	}
+}
+
+func TestFailureOfTheWorld(t *testing.T) {
+	gone := errors.New("connection refused")
+	_, _, err := planner.Make(t.Context(), situation{at: atConfigMap, manifest: configMap, answer: says(gone)}.make(t))
+	if !errors.Is(err, gone) || !strings.Contains(err.Error(), atConfigMap) {
+		t.Errorf("error is %v", err)
+	}
+	throttled := refusal(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "later")
+	if _, _, err = planner.Make(t.Context(), situation{at: atConfigMap, manifest: configMap, answer: says(throttled)}.make(t)); err == nil {
+		t.Error("throttling is taken for an answer")
+	}
+}
+
+// An object of a kind, and in a namespace, that the same plan creates.
+func TestOrderOfWhatDependsOnThePlan(t *testing.T) {
+	c := &cluster{missing: schema.GroupKind{Group: "example.org", Kind: "Widget"}}
+	surrogates := map[string]bool{}
+	c.answer = func(u *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
+		surrogates[u.GetKind()] = o.Surrogate
+		return u, nil
+	}
+	in := input(c,
+		declared("manifest.w/Widget/new/w", object(t, "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: new}}")),
+		declared("manifest.w/ConfigMap/new/c", object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: new}}")),
+		declared("manifest.w/CustomResourceDefinition/widgets.example.org", object(t,
+			"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.org}, spec: {group: example.org, names: {kind: Widget}}}")),
+		declared("manifest.x/Namespace/new", namespaceOf("new")),
+	)
+	plan := mustPlan(t, in)
+	want := []string{
+		"create manifest.x/Namespace/new",
+		"create manifest.w/ConfigMap/new/c",
+		"create manifest.w/CustomResourceDefinition/widgets.example.org",
+		"create manifest.w/Widget/new/w",
+	}
+	if diff := cmp.Diff(want, verbs(plan)); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]bool{"ConfigMap": true, "CustomResourceDefinition": false, "Namespace": false}, surrogates); diff != "" {
+		t.Errorf("dry runs under a throw-away name (-want +got):\n%s", diff)
+	}
+	widget := find(t, plan, "manifest.w/Widget/new/w")
+	if widget.Evidence.Kind != planner.Unverified || !strings.Contains(widget.Evidence.Detail, "widgets.example.org") {
+		t.Errorf("evidence of the custom resource is %+v", widget.Evidence)
+	}
+	if len(widget.DependsOn) != 2 {
+		t.Errorf("custom resource depends on %v", widget.DependsOn)
+	}
+}
+
+func TestOrderIsByDependencyThenAddress(t *testing.T) {
+	named := func(name string) *unstructured.Unstructured {
+		return object(t, strings.Replace(configMap, "name: a", "name: "+name, 1))
+	}
+	in := input(&cluster{},
+		declared("service.b/ConfigMap/b", named("b")),
+		declared("service.c/ConfigMap/c", named("c")),
+		declared("service.a/ConfigMap/a", named("a"), "service.c/ConfigMap/c"))
+	want := []string{"create service.c/ConfigMap/c", "create service.a/ConfigMap/a", "create service.b/ConfigMap/b"}
+	for range 5 {
+		slices.Reverse(in.Objects)
+		if diff := cmp.Diff(want, verbs(mustPlan(t, in))); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestCycle(t *testing.T) {
+	in := input(&cluster{},
+		declared("service.a/ConfigMap/a", object(t, configMap), "service.b/ConfigMap/b"),
+		declared("service.b/ConfigMap/b", object(t, strings.Replace(configMap, "name: a", "name: b", 1)), "service.a/ConfigMap/a"))
+	if _, _, err := planner.Make(t.Context(), in); err == nil || !strings.Contains(err.Error(), "cycle") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// Nothing that is secret gets into a plan, whatever happens to the Secret.
+func TestNoSecretInAPlan(t *testing.T) {
+	const generated, given, derived = "c2VjcmV0LWdlbmVyYXRlZA==", "secret-given", "secret-generated"
+	source := object(t, "{apiVersion: v1, kind: Secret, metadata: {name: source, namespace: openstack}, data: {password: "+generated+"}}")
+	target := object(t, "{apiVersion: v1, kind: Secret, metadata: {name: target, namespace: openstack}}")
+	o := declared("service.a/Secret/target", target)
+	o.Data = map[string]providers.SecretData{
+		"derived": {Parts: []providers.DataPart{{Literal: "p="}, {From: &providers.SecretKey{Namespace: "openstack", Name: "source", Key: "password"}}}},
+		"given":   {Parts: []providers.DataPart{{Sensitive: given}}},
+		"made":    {Generate: &providers.Generator{Kind: "password", Length: 8}},
+	}
+	was := live(target, "uid-2")
+	was.Object["data"] = map[string]any{"derived": generated}
+	for name, objects := range map[string][]*unstructured.Unstructured{
+		"create": {live(source, "uid-1")},
+		"update": {live(source, "uid-1"), was},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := mustPlan(t, input(&cluster{objects: objects}, o))
+			got := text(t, plan)
+			for _, secret := range []string{generated, given, derived, "c2VjcmV0LWdpdmVu"} {
+				if strings.Contains(got, secret) {
+					t.Errorf("the plan holds %q:\n%s", secret, got)
+				}
+			}
+			want := map[string]any{"derived": planner.Masked, "given": planner.Masked, "made": planner.Unknown}
+			for _, c := range find(t, plan, "service.a/Secret/target").Changes {
+				key := strings.TrimSuffix(strings.TrimPrefix(c.Path, `data["`), `"]`)
+				if w, ok := want[key]; ok && (c.After != w || !c.Sensitive) {
+					t.Errorf("change of %s is %+v, want %v", key, c, w)
+				}
+			}
+		})
+	}
+}

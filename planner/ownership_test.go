@@ -1,0 +1,204 @@
+package planner_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+const (
+	replicasField = `{"f:spec":{"f:replicas":{}}}`
+	nothing       = `{}`
+)
+
+// Who is to blame for spec.replicas being 5 instead of 3, by who owns the field
+// before and after, and by whether the configuration changed.
+func TestBlame(t *testing.T) {
+	type entry struct {
+		manager   string
+		operation metav1.ManagedFieldsOperationType
+		at        time.Time
+	}
+	later := then.Add(time.Minute)
+	tests := map[string]struct {
+		held, wanted bool
+		others       []entry
+		changed      bool // the configuration
+		want         planner.Reason
+	}{
+		"held, other configuration": {
+			held: true, wanted: true, changed: true,
+			want: planner.Reason{Kind: planner.ReasonConfig},
+		},
+		"held and no longer declared": {
+			held: true, changed: true,
+			want: planner.Reason{Kind: planner.ReasonConfig},
+		},
+		"held, same configuration": {
+			held: true, wanted: true,
+			want: planner.Reason{Kind: planner.ReasonUpgrade},
+		},
+		"held with somebody else": {
+			held: true, wanted: true, changed: true, others: []entry{{"kubectl", metav1.ManagedFieldsOperationApply, then}},
+			want: planner.Reason{Kind: planner.ReasonConfig},
+		},
+		"taken": {
+			wanted: true, others: []entry{{"kubectl-edit", metav1.ManagedFieldsOperationUpdate, then}},
+			want: planner.Reason{Kind: planner.ReasonDrift, Path: "spec.replicas", Manager: "kubectl-edit", Time: then},
+		},
+		"taken, and the configuration changed elsewhere": {
+			wanted: true, changed: true, others: []entry{{"kubectl-edit", metav1.ManagedFieldsOperationUpdate, then}},
+			want: planner.Reason{Kind: planner.ReasonDrift, Path: "spec.replicas", Manager: "kubectl-edit", Time: then},
+		},
+		"taken twice": {
+			wanted: true, others: []entry{{"kubectl-edit", metav1.ManagedFieldsOperationUpdate, then}, {"k9s", metav1.ManagedFieldsOperationUpdate, later}},
+			want: planner.Reason{Kind: planner.ReasonDrift, Path: "spec.replicas", Manager: "k9s", Time: later},
+		},
+		"removed by nobody knows whom": {
+			wanted: true,
+			want:   planner.Reason{Kind: planner.ReasonDrift, Path: "spec.replicas"},
+		},
+		"newly declared": {
+			wanted: true, changed: true,
+			want: planner.Reason{Kind: planner.ReasonConfig},
+		},
+		"nobody's, such as a default": {
+			changed: true,
+			want:    planner.Reason{Kind: planner.ReasonUpgrade},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			fields := func(owned bool) string {
+				if owned {
+					return replicasField
+				}
+				return nothing
+			}
+			manifest := object(t, deployment)
+			was := live(manifest, "uid-1")
+			was.Object["spec"].(map[string]any)["replicas"] = int64(5)
+			owns(was, "kolla", metav1.ManagedFieldsOperationApply, then, fields(test.held))
+			for _, other := range test.others {
+				owns(was, other.manager, other.operation, other.at, replicasField)
+			}
+			after := live(manifest, "uid-1")
+			owns(after, "kolla", metav1.ManagedFieldsOperationApply, now, fields(test.wanted))
+
+			in := input(&cluster{objects: []*unstructured.Unstructured{was}, answer: func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) {
+				return after, nil
+			}}, declared("service.keystone/Deployment/keystone-api", manifest))
+			record := recorded("service.keystone/Deployment/keystone-api", was)
+			if !test.changed {
+				record.Desired = in.Objects[0].Digest()
+			}
+			in.State.Objects = append(in.State.Objects, record)
+
+			got := find(t, mustPlan(t, in), "service.keystone/Deployment/keystone-api")
+			if diff := cmp.Diff([]planner.Reason{test.want}, got.Reasons); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+			wantChange := planner.Change{
+				Path: "spec.replicas", Before: int64(5), After: int64(3),
+				Drift: test.want.Kind == planner.ReasonDrift, Manager: test.want.Manager, Time: test.want.Time,
+			}
+			if diff := cmp.Diff([]planner.Change{wantChange}, got.Changes); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Reasons are named once, whatever number of fields they are for.
+func TestReasonsAreCollected(t *testing.T) {
+	manifest := object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: openstack}, data: {w: \"1\", x: \"1\", y1: \"1\", z: \"1\"}}")
+	was := live(manifest, "uid-1")
+	was.Object["data"] = map[string]any{"w": "0", "x": "0", "y1": "0", "z": "0"}
+	owns(was, "kolla", metav1.ManagedFieldsOperationApply, then, `{"f:data":{"f:w":{}}}`)
+	owns(was, "kubectl-edit", metav1.ManagedFieldsOperationUpdate, then, `{"f:data":{"f:x":{},"f:y1":{}}}`)
+	owns(was, "k9s", metav1.ManagedFieldsOperationUpdate, then, `{"f:data":{"f:z":{}}}`)
+	after := live(manifest, "uid-1")
+	owns(after, "kolla", metav1.ManagedFieldsOperationApply, now, `{"f:data":{"f:w":{},"f:x":{},"f:y1":{},"f:z":{}}}`)
+	in := input(&cluster{objects: []*unstructured.Unstructured{was}, answer: func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) {
+		return after, nil
+	}}, declared(atConfigMap, manifest))
+	want := []planner.Reason{
+		{Kind: planner.ReasonConfig},
+		{Kind: planner.ReasonDrift, Manager: "kubectl-edit", Time: then},
+		{Kind: planner.ReasonDrift, Path: `data["z"]`, Manager: "k9s", Time: then},
+	}
+	if diff := cmp.Diff(want, find(t, mustPlan(t, in), atConfigMap).Reasons); diff != "" {
+		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+}
+
+func TestConflicts(t *testing.T) {
+	tests := map[string]struct {
+		manager string
+		adjust  func(*planner.Input, *unstructured.Unstructured)
+		taken   bool
+	}{
+		"kubectl":                     {manager: "kubectl", taken: true},
+		"a subcommand of kubectl":     {manager: "kubectl-client-side-apply", taken: true},
+		"k9s":                         {manager: "k9s", taken: true},
+		"before server-side apply":    {manager: "before-first-apply", taken: true},
+		"a browser":                   {manager: "Mozilla", taken: true},
+		"a controller":                {manager: "kube-controller-manager"},
+		"another deployment tool":     {manager: "helm"},
+		"something named after a man": {manager: "kubectlish"},
+		"a controller, by force": {
+			manager: "kube-controller-manager", taken: true,
+			adjust: func(in *planner.Input, _ *unstructured.Unstructured) { in.ForceConflicts = true },
+		},
+		"kubectl, on what is to be adopted": {
+			manager: "kubectl", taken: true,
+			adjust: func(in *planner.Input, u *unstructured.Unstructured) {
+				u.SetLabels(nil)
+				in.Adopt = true
+			},
+		},
+		"kubectl, on a node that kolla never labelled": {
+			manager: "kubectl",
+			adjust: func(in *planner.Input, u *unstructured.Unstructured) {
+				u.SetLabels(nil)
+				in.Objects[0].Partial = true
+			},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			manifest := object(t, configMap)
+			was := live(manifest, "uid-1")
+			was.Object["data"] = map[string]any{"x": "0"}
+			owns(was, test.manager, metav1.ManagedFieldsOperationUpdate, then, `{"f:data":{"f:x":{}}}`)
+			in := input(&cluster{objects: []*unstructured.Unstructured{was}, answer: func(u *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
+				if !o.Force {
+					return nil, &providers.ConflictError{Conflicts: []providers.Conflict{{Manager: test.manager, Path: ".data.x"}}}
+				}
+				u = u.DeepCopy()
+				owns(u, "kolla", metav1.ManagedFieldsOperationApply, now, `{"f:data":{"f:x":{}}}`)
+				return u, nil
+			}}, declared(atConfigMap, manifest))
+			if test.adjust != nil {
+				test.adjust(&in, was)
+			}
+			if !test.taken {
+				mustNotPlan(t, in)
+				return
+			}
+			action := find(t, mustPlan(t, in), atConfigMap)
+			if !action.Force || len(action.Changes) == 0 {
+				t.Errorf("action is %+v", action)
+			}
+			if action.Verb == planner.Update && (action.Reasons[0].Kind != planner.ReasonDrift || action.Reasons[0].Manager != test.manager) {
+				t.Errorf("reasons are %+v", action.Reasons)
+			}
+		})
+	}
+}
