@@ -12,7 +12,7 @@ var (
 var secretKinds = []string{"password", "hex", "uuid", "fernet"}
 
 // formProvides is what a service can provide to others.
-var formProvides = Form{`"database"`, func(s string) bool { return s == "database" }}
+var formProvides = Form{`"database", the only thing that a service can provide`, func(s string) bool { return s == "database" }}
 
 var definitionType = &BlockType{
 	Name: "definition", Label: "definition", LabelForm: formName,

@@ -82,7 +82,7 @@ func (g *graph) role(b *block) cty.Value {
 }
 
 func (g *graph) checkLabelKeys(b *block, attribute string, labels map[string]string) {
-	if b.attributes[attribute] != nil && len(labels) == 0 {
+	if labels != nil && len(labels) == 0 {
 		// An empty match would be all nodes, and empty labels nothing to select by.
 		g.error(b.attributeRange(attribute), fmt.Sprintf("Unsuitable value for %q", attribute), "It needs at least one label.")
 	}

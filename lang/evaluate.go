@@ -57,14 +57,19 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 func (e *evaluator) addEvaluation(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext) {
 	sensitive := slices.ContainsFunc(refs, func(t hcl.Traversal) bool {
 		v, diags := t.TraverseAbs(ctx)
-		return !diags.HasErrors() && v.ContainsMarked()
+		return !diags.HasErrors() && hasMark(v, sensitiveMark{})
 	})
 	for _, d := range diags {
 		if d.Severity == hcl.DiagError && d.Subject != nil && e.missingAttribute(*d.Subject, refs, ctx) {
 			continue
 		}
+		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
+			name := unknown.CalledFunctionNamespace() + unknown.CalledFunctionName()
+			e.error(*d.Subject, fmt.Sprintf("There is no function %q", name), "%s", trimJoin(DidYouMean(name, keysOf(e.functions)), "The functions are Terraform's, as far as they make sense here."))
+			continue
+		}
 		clean := &hcl.Diagnostic{Severity: d.Severity, Summary: d.Summary, Detail: d.Detail, Subject: d.Subject, Context: d.Context}
-		if sensitive {
+		if sensitive || strings.ContainsAny(d.Detail, tokenRunes) {
 			clean.Detail = "The expression refers to a sensitive value, so what is wrong cannot be shown in detail."
 		}
 		e.add(clean)
@@ -223,21 +228,23 @@ func (e *evaluator) string(b *block, name string) string {
 	}
 	s := v.AsString()
 	if len(typ.OneOf) > 0 && !slices.Contains(typ.OneOf, s) {
-		e.unsuitable(b, name, "%s", trimJoin(DidYouMean(s, typ.OneOf), fmt.Sprintf("It must be one of: %s.", strings.Join(typ.OneOf, ", "))))
+		e.unsuitable(b, name, "%s", trimJoin(DidYouMean(s, typ.OneOf), fmt.Sprintf("%q is not one of: %s.", s, strings.Join(typ.OneOf, ", "))))
 		return fallback
 	}
-	if !e.checkForm(b, name, "It", s) {
+	if !e.checkForm(b, name, "", s) {
 		return fallback
 	}
 	return s
 }
 
-func (e *evaluator) checkForm(b *block, name, subject, s string) bool {
+// checkForm reports a string that does not look as it has to. where says which
+// one of several it is.
+func (e *evaluator) checkForm(b *block, name, where, s string) bool {
 	form := b.typ.attribute(name).Form
 	if form.valid == nil || form.valid(s) {
 		return true
 	}
-	e.unsuitable(b, name, "%s must be %s, and %q is not.", subject, form.Expected, s)
+	e.unsuitable(b, name, "%q%s is not %s.", s, where, form.Expected)
 	return false
 }
 
@@ -291,7 +298,7 @@ func (e *evaluator) list(b *block, name string) []string {
 			e.unsuitable(b, name, "Element %d is null.", i)
 			continue
 		}
-		if s := item.AsString(); e.checkForm(b, name, "Each element", s) {
+		if s := item.AsString(); e.checkForm(b, name, fmt.Sprintf(", element %d,", i), s) {
 			out = append(out, s)
 		}
 	}
@@ -309,7 +316,7 @@ func (e *evaluator) strings(b *block, name string) map[string]string {
 		if m.value.IsNull() {
 			continue
 		}
-		if s := m.value.AsString(); e.checkForm(b, name, fmt.Sprintf("The value of %q", m.key), s) {
+		if s := m.value.AsString(); e.checkForm(b, name, fmt.Sprintf(", the value of %q,", m.key), s) {
 			out[m.key] = s
 		}
 	}

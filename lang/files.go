@@ -35,13 +35,16 @@ func (f *fileReader) path(name string) string {
 }
 
 func (f *fileReader) read(name string) ([]byte, error) {
-	source, err := os.ReadFile(f.path(name))
+	info, err := os.Stat(f.path(name))
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	var source []byte
+	if err == nil {
+		source, err = os.ReadFile(f.path(name))
+	}
 	if err != nil {
-		var cause *fs.PathError
-		if errors.As(err, &cause) {
-			err = cause.Err
-		}
-		return nil, fmt.Errorf("read %s: %w", f.path(name), err)
+		return nil, fmt.Errorf("read %s: %w", f.path(name), cause(err))
 	}
 	f.seen[name] = source
 	return source, nil

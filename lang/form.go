@@ -12,7 +12,7 @@ import (
 
 // Form is what a string has to look like. The zero Form is any string.
 type Form struct {
-	// Expected completes "must be ...": "an absolute path, such as /etc/x".
+	// Expected completes "is not ...": "an absolute path".
 	Expected string
 	valid    func(string) bool
 }
@@ -27,23 +27,23 @@ var (
 		func(s string) bool { return len(s) <= maxName && len(validation.IsDNS1035Label(s)) == 0 },
 	}
 	formNamespace = Form{
-		"a namespace: at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends",
+		"a name of at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends",
 		func(s string) bool { return len(validation.IsDNS1123Label(s)) == 0 },
 	}
 	formSubdomain = Form{
-		"a name of Kubernetes: lower-case letters, digits, dashes and dots",
+		"a name of lower-case letters, digits, dashes and dots, with a letter or digit at both ends",
 		func(s string) bool { return len(validation.IsDNS1123Subdomain(s)) == 0 },
 	}
 	formPort = Form{
-		"the name of a port: at most 15 lower-case letters, digits and dashes, at least one of them a letter",
+		"a name of at most 15 lower-case letters, digits and dashes, at least one of them a letter",
 		func(s string) bool { return len(validation.IsValidPortName(s)) == 0 },
 	}
 	formDatabase = Form{
-		"the name of a database: at most 32 lower-case letters, digits and underscores that starts with a letter",
+		"a name of at most 32 lower-case letters, digits and underscores that starts with a letter",
 		regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`).MatchString,
 	}
 	formFile = Form{
-		"a file name: letters, digits, dots, dashes and underscores",
+		"a file name of letters, digits, dots, dashes and underscores",
 		func(s string) bool { return len(validation.IsConfigMapKey(s)) == 0 },
 	}
 	formIdentifier = Form{
@@ -67,7 +67,7 @@ var (
 		},
 	}
 	formPlain = Form{
-		"not empty and without spaces",
+		"a text without spaces",
 		func(s string) bool { return s != "" && !strings.ContainsAny(s, " \t\r\n") },
 	}
 	formGlob = Form{
@@ -78,7 +78,7 @@ var (
 		},
 	}
 	formLabelValue = Form{
-		"a value of a Kubernetes label: at most 63 letters, digits, dots, dashes and underscores",
+		"a text of at most 63 letters, digits, dots, dashes and underscores, with a letter or digit at both ends",
 		func(s string) bool { return len(validation.IsValidLabelValue(s)) == 0 },
 	}
 )

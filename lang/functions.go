@@ -162,17 +162,6 @@ func refusing(f function.Function) function.Function {
 	return function.New(spec)
 }
 
-// generated reports whether anything in a value was made from a generated secret.
-func generated(v cty.Value) bool {
-	_, marks := v.UnmarkDeep()
-	for mark := range marks {
-		if _, ok := mark.(generatedMark); ok {
-			return true
-		}
-	}
-	return false
-}
-
 // anyParam takes a value of any type.
 func anyParam(name string) function.Parameter {
 	return function.Parameter{Name: name, Type: cty.DynamicPseudoType, AllowMarked: true, AllowNull: true, AllowUnknown: true, AllowDynamicType: true}

@@ -57,9 +57,7 @@ func newGraph(l *loader) *graph {
 	g.addServices()
 	for _, b := range l.document.all("manifest") {
 		needs := blockEdges(b)
-		for _, name := range g.dependsOn(b) {
-			needs = append(needs, edge{name.id, name.at})
-		}
+		needs = append(needs, g.dependsOn(b)...)
 		g.addBlock(b, needs, func() cty.Value {
 			g.manifest(b)
 			return cty.NilVal
@@ -68,8 +66,12 @@ func newGraph(l *loader) *graph {
 	return g
 }
 
+// add makes a node known. Until it is evaluated, nothing is known of its value.
 func (g *graph) add(n *node) {
 	g.nodes[n.id] = n
+	if names, ok := g.root.groups[n.root]; ok {
+		names[n.name] = cty.DynamicVal
+	}
 	g.order = append(g.order, n)
 }
 
@@ -139,14 +141,8 @@ func blockEdges(b *block) []edge {
 	return out
 }
 
-// reference is an entry of a depends_on list.
-type reference struct {
-	id string // "service.x", "manifest.x"
-	at hcl.Range
-}
-
 // dependsOn reads a depends_on list. It is not evaluated: only names are needed.
-func (g *graph) dependsOn(b *block) []reference {
+func (g *graph) dependsOn(b *block) []edge {
 	attr := b.attributes["depends_on"]
 	if attr == nil {
 		return nil
@@ -156,7 +152,7 @@ func (g *graph) dependsOn(b *block) []reference {
 		g.error(attr.Expr.Range(), "Unsuitable value for \"depends_on\"", "It must be a list of references, such as [service.mariadb].")
 		return nil
 	}
-	var out []reference
+	var out []edge
 	for _, item := range items {
 		t, diags := hcl.AbsTraversalForExpr(item)
 		name, ok := nameOf(t)
@@ -173,7 +169,7 @@ func (g *graph) dependsOn(b *block) []reference {
 		case id == b.id():
 			g.error(item.Range(), "Unsuitable value for \"depends_on\"", "Nothing can depend on itself.")
 		default:
-			out = append(out, reference{id, item.Range()})
+			out = append(out, edge{id, item.Range()})
 		}
 	}
 	return out
@@ -189,7 +185,7 @@ func (g *graph) evaluate() {
 		switch {
 		case n.root == "cloud":
 			g.root.singles["cloud"] = value
-		case n.root != "manifest":
+		case g.root.groups[n.root] != nil:
 			g.root.groups[n.root][n.name] = value
 		}
 	}

@@ -228,7 +228,7 @@ func (d decoder) block(parent *BlockType, source *hclsyntax.Block) *block {
 
 func (d decoder) checkLabel(b *block) {
 	if form := b.typ.LabelForm; form.valid != nil && !form.valid(b.label) {
-		d.error(b.labelRange, "Unsuitable name", "The name of a %s must be %s.", b.typ.Label, form.Expected)
+		d.error(b.labelRange, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q is not %s.", b.label, form.Expected)
 	}
 }
 

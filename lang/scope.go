@@ -126,28 +126,31 @@ func (e *evaluator) missing(root, name string, known []string, at hcl.Range) {
 		e.unmet(root, name, position(at))
 		return
 	}
-	hint := fmt.Sprintf("Declare it, or use one of the declared ones: %s.", listed(known))
-	if len(known) == 0 {
-		hint = "None is declared."
-	}
-	e.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s", trimJoin(DidYouMean(name, known), hint))
+	e.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
+		trimJoin(DidYouMean(name, known), fmt.Sprintf("Declared are: %s.", listed(known))))
+}
+
+// minimal is what has to stand in a block at least.
+var minimal = map[string]string{
+	"role":     "\n    nodes = [\"NAME\"]\n  ",
+	"exposure": "\n    vip = \"ADDRESS\"\n  ",
 }
 
 // unmet reports that the definition of a service needs a block that the user has
 // not written.
 func (e *evaluator) unmet(typ, name, refersAt string) {
-	body := "..."
-	if typ == "service" {
-		body = ""
-	}
 	e.error(e.owner.header, fmt.Sprintf("Service %q needs %s %q", e.owner.label, typ, name),
-		"Its definition refers to it (%s), and the configuration does not declare it. Add:\n\n  %s %q {%s}", refersAt, typ, name, body)
+		"Its definition refers to it (%s), and the configuration does not declare it. Add:\n\n  %s %q {%s}", refersAt, typ, name, minimal[typ])
 }
 
 // unknownRoot reports a name that starts no reference. A bare word that is the
 // name of something was meant as a reference to it, or as a string.
 func (e *evaluator) unknownRoot(t hcl.Traversal) {
 	root := t.RootName()
+	if len(e.scope.roots()) == 0 {
+		e.error(t.SourceRange(), "Reference where there can be none", "This value is needed before anything else is evaluated, so it cannot refer to %q. A text stands in quotes.", root)
+		return
+	}
 	var hint string
 	for _, kind := range []string{"role", "exposure", "service", "var", "local"} {
 		if g, _, ok := e.scope.find(kind); ok && len(t) == 1 {

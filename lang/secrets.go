@@ -25,6 +25,24 @@ type sensitiveMark struct{}
 // generatedMark is on values that were made from a generated secret.
 type generatedMark struct{ ref SecretRef }
 
+// generated reports whether anything in a value was made from a generated secret.
+func generated(v cty.Value) bool {
+	_, marks := v.UnmarkDeep()
+	for mark := range marks {
+		if _, ok := mark.(generatedMark); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// hasMark reports whether anything in a value has a mark.
+func hasMark(v cty.Value, mark any) bool {
+	_, marks := v.UnmarkDeep()
+	_, ok := marks[mark]
+	return ok
+}
+
 // token is the value that stands for a generated secret.
 func (r SecretRef) token() cty.Value {
 	text := string(tokenStart) + r.Service + "/" + r.Secret + "/" + r.Key + string(tokenEnd)
@@ -81,6 +99,10 @@ func kindOf(value cty.Value) string {
 	switch t := value.Type(); {
 	case value.IsNull():
 		return "null"
+	case t.Equals(roleObject):
+		return "a role"
+	case t.Equals(exposureObject):
+		return "an exposure"
 	case t.IsPrimitiveType():
 		return "a " + t.FriendlyName()
 	case t.IsObjectType() || t.IsMapType():

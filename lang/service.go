@@ -22,6 +22,7 @@ type instance struct {
 	configs    map[string]*settings
 	envs       map[string]*settings // of workloads
 	images     map[string]string
+	replicas   map[string]int  // by workload
 	used       map[string]bool // names of images
 	out        Service
 }
@@ -146,9 +147,7 @@ func (in *instance) edges() []edge {
 	for _, b := range in.definition.all("database") {
 		out = append(out, edge{"service." + in.literal(b, "server"), b.header})
 	}
-	for _, ref := range in.dependsOn(in.block) {
-		out = append(out, edge{ref.id, ref.at})
-	}
+	out = append(out, in.dependsOn(in.block)...)
 	self := in.block.id()
 	return slices.DeleteFunc(out, func(e edge) bool { return e.to == self })
 }
@@ -175,6 +174,7 @@ func (in *instance) evaluate() cty.Value {
 	s.Exposure = in.user.exposure(in.block, "expose")
 	s.Needs = in.needsOf(in.block.id())
 	in.images = in.user.strings(in.block, "images")
+	in.replicas = in.allReplicas()
 	in.ports()
 	in.secrets()
 	in.setSelf(in.object())
@@ -256,7 +256,9 @@ func (in *instance) secrets() {
 				s.Keys = append(s.Keys, strconv.Itoa(i))
 			}
 		default:
-			s.Length = in.inner.number(b, "length")
+			if s.Kind != "uuid" {
+				s.Length = in.inner.number(b, "length")
+			}
 			s.Keys = []string{"value"}
 			values["value"] = SecretRef{Service: in.out.Name, Secret: s.Name, Key: "value"}.token()
 		}
@@ -273,7 +275,10 @@ func (in *instance) object() cty.Value {
 		"name":      cty.StringVal(s.Name),
 		"namespace": cty.StringVal(in.config.Cloud.Namespace),
 		"host":      cty.StringVal(host),
-		"replicas":  cty.NumberIntVal(int64(in.mainReplicas())),
+		"replicas":  cty.NumberIntVal(0),
+	}
+	for _, b := range in.definition.all("workload")[:min(1, len(in.definition.all("workload")))] {
+		values["replicas"] = cty.NumberIntVal(int64(in.replicas[b.label]))
 	}
 	if len(s.Ports) > 0 {
 		port := s.Ports[0].Number
@@ -300,14 +305,6 @@ func (in *instance) publicAddress(internal string) string {
 		}
 	}
 	return internal
-}
-
-// mainReplicas is how many pods the first workload has.
-func (in *instance) mainReplicas() int {
-	for _, b := range in.definition.all("workload") {
-		return in.replicas(b)
-	}
-	return 0
 }
 
 // databases makes the databases, each by what its server provides.

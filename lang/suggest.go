@@ -11,7 +11,7 @@ import (
 
 // DidYouMean gives ` Did you mean "NAME"?`, with the space before it, when one of
 // the known names is so close to the given one that it was probably meant; else
-// nothing. Of several that are equally close it takes the first in order of names.
+// nothing. Where several are equally close there is nothing to suggest either.
 func DidYouMean(given string, known []string) string {
 	if name := nearest(given, known); name != "" {
 		return fmt.Sprintf(" Did you mean %q?", name)
@@ -19,14 +19,17 @@ func DidYouMean(given string, known []string) string {
 	return ""
 }
 
-// nearest is the closest of the known names, or "" when none is close. Longer
-// names may differ in more letters.
+// nearest is the closest of the known names, or "" when there is no one such.
+// Longer names may differ in more letters.
 func nearest(given string, known []string) string {
-	best, limit := "", 1+len(given)/4
-	for _, name := range slices.Sorted(slices.Values(known)) {
+	best, least := "", 2+len(given)/4
+	for _, name := range known {
 		distance := levenshtein.Distance(strings.ToLower(given), strings.ToLower(name), nil)
-		if distance <= limit && distance < len(name) {
-			best, limit = name, distance-1
+		switch {
+		case distance < least && distance < len(name):
+			best, least = name, distance
+		case distance == least && name != best:
+			best = ""
 		}
 	}
 	return best

@@ -28,6 +28,15 @@ func (in *instance) checkPort(b *block, attribute, name string, known []string) 
 	}
 }
 
+// checkProbePort reports a port of a probe that the workload does not listen on.
+func (in *instance) checkProbePort(b *block, attribute, name string, ports []string) {
+	known := in.definition.labels("port")
+	in.checkPort(b, attribute, name, known)
+	if slices.Contains(known, name) && !slices.Contains(ports, name) {
+		in.error(b.attributeRange(attribute), "Unsuitable probe", "The workload does not listen on port %q: add it to its argument `ports`.", name)
+	}
+}
+
 // checkLength reports names that would be too long when joined.
 func (in *instance) checkLength(b *block) {
 	if len(in.out.Name)+1+len(b.label) > maxJoined {
@@ -115,7 +124,7 @@ func (g *graph) checkPatterns() {
 				return matched && f.Format != "raw"
 			})
 		})
-		if !used {
+		if !used && len(g.config.Services) > 0 && formGlob.valid(b.label) {
 			g.warn(b.labelRange, "Default without effect", "No service of this cloud has an ini or properties file whose name matches %q.", b.label)
 		}
 	}

@@ -95,7 +95,7 @@ func (l *loader) declare(b *block) *variable {
 		l.add(diags...)
 		if !diags.HasErrors() {
 			v.constraint, v.defaults = constraint, defaults
-			v.Type = typeexpr.TypeString(constraint)
+			v.Type = l.sourceText(attr.Expr.Range())
 			v.literal = constraint == cty.String
 		}
 	}
@@ -109,6 +109,11 @@ func (l *loader) declare(b *block) *variable {
 		}
 	}
 	return v
+}
+
+// sourceText is what stands in a range, in one line.
+func (l *loader) sourceText(at hcl.Range) string {
+	return strings.Join(strings.Fields(string(at.SliceBytes(l.config.Files[at.Filename].Bytes))), " ")
 }
 
 // convert makes a value fit the variable's type.

@@ -91,7 +91,7 @@ func (in *instance) workload(b *block) Workload {
 		Name:     b.label,
 		Kind:     e.string(b, "kind"),
 		Role:     e.role(b, "role"),
-		Replicas: in.replicas(b),
+		Replicas: in.replicas[b.label],
 		Update:   e.string(b, "update"),
 		Pod:      in.pod(b, e, in.envs[b.label].environment()),
 		Claims:   in.claims(b),
@@ -145,20 +145,27 @@ func mergedMap(base, over map[string]string) map[string]string {
 	return out
 }
 
-// replicas is how many pods a workload of the definition has: what its block in
-// the service says, else what the service says, else what the definition says. A
-// DaemonSet has 0: its nodes decide.
-func (in *instance) replicas(b *block) int {
+// allReplicas is how many pods each workload of the definition has.
+func (in *instance) allReplicas() map[string]int {
+	out := map[string]int{}
+	forAll := in.user.number(in.block, "replicas")
+	for _, b := range in.definition.all("workload") {
+		out[b.label] = in.replicasOf(b, forAll)
+	}
+	return out
+}
+
+// replicasOf is how many pods a workload has: what its block in the service says,
+// else what the service says for all, else what the definition says. A DaemonSet
+// has 0: its nodes decide.
+func (in *instance) replicasOf(b *block, forAll int) int {
 	n := in.inner.number(b, "replicas")
 	e, source := in.inner, b
 	if in.block.attributes["replicas"] != nil {
-		e, source = in.user, in.block
+		e, source, n = in.user, in.block, forAll
 	}
-	if over := in.block.one("workload", b.label); over != nil && over.attributes["replicas"] != nil {
-		e, source = in.user, over
-	}
-	if source != b {
-		n = e.number(source, "replicas")
+	if override := in.block.one("workload", b.label); override != nil && override.attributes["replicas"] != nil {
+		e, source, n = in.user, override, in.user.number(override, "replicas")
 	}
 	if in.inner.string(b, "kind") == "DaemonSet" {
 		if source != in.block && source.attributes["replicas"] != nil {
@@ -175,7 +182,7 @@ func (in *instance) replicas(b *block) int {
 func (in *instance) claims(b *block) []Claim {
 	var out []Claim
 	for _, c := range b.all("claim") {
-		if in.inner.string(b, "kind") != "StatefulSet" {
+		if kind := in.inner.string(b, "kind"); kind != "" && kind != "StatefulSet" {
 			in.error(c.header, "Volume without a StatefulSet", "Only the pods of a StatefulSet have volumes of their own, and workload %q is none.", b.label)
 		}
 		out = append(out, Claim{
@@ -215,9 +222,9 @@ func (in *instance) probe(workload *block, name string, ports []string) *Probe {
 		in.error(b.header, "Unsuitable probe", "Exactly one of http, tcp and exec says how to probe; here are %d.", ways)
 	case b.attributes["tcp"] != nil:
 		p.TCP, p.Port = true, e.string(b, "tcp")
-		in.checkPort(b, "tcp", p.Port, ports)
+		in.checkProbePort(b, "tcp", p.Port, ports)
 	case b.attributes["http"] != nil:
-		in.checkPort(b, "port", p.Port, ports)
+		in.checkProbePort(b, "port", p.Port, ports)
 	}
 	if b.attributes["port"] != nil && b.attributes["http"] == nil {
 		in.error(b.attributes["port"].NameRange, "Unsuitable probe", "The argument port belongs to http. For a connection, write tcp = \"PORT\".")

@@ -21,12 +21,12 @@ definition "rabbitmq" {
     format = "properties"
     path   = "/etc/rabbitmq/rabbitmq.conf"
     values = {
-      "listeners.tcp.default"        = port.amqp
-      "prometheus.tcp.port"          = port.metrics
-      "log.console"                  = true
-      "log.file"                     = false
-      "load_definitions"             = "/etc/rabbitmq/definitions.json"
-      "cluster_partition_handling"   = "pause_minority"
+      "listeners.tcp.default"             = port.amqp
+      "prometheus.tcp.port"               = port.metrics
+      "log.console"                       = true
+      "log.file"                          = false
+      "load_definitions"                  = "/etc/rabbitmq/definitions.json"
+      "cluster_partition_handling"        = "pause_minority"
       "vm_memory_high_watermark.absolute" = "640MB"
     }
   }

@@ -1,0 +1,147 @@
+package lang_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// smallCatalogue is a catalogue whose line numbers tests can rely on.
+func smallCatalogue() fs.FS { return os.DirFS("testdata/catalogue") }
+
+// builtinCatalogue is the one that kolla comes with.
+func builtinCatalogue() fs.FS { return os.DirFS("../providers/openstack/catalogue") }
+
+// cases are the directories below a directory of testdata.
+func cases(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	if len(names) == 0 {
+		t.Fatalf("no cases in %s", dir)
+	}
+	return names
+}
+
+// golden compares with a file, or rewrites it.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// lines are the lines of a file that need not be there.
+func lines(t *testing.T, name string) []string {
+	t.Helper()
+	source, err := os.ReadFile(name)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(source)), "\n")
+}
+
+// render writes diagnostics so that all of what they say can be compared, with
+// the names of files relative to dir, if that is not empty.
+func render(diags hcl.Diagnostics, dir string) []byte {
+	var b bytes.Buffer
+	for _, d := range diags {
+		severity := "Error"
+		if d.Severity == hcl.DiagWarning {
+			severity = "Warning"
+		}
+		fmt.Fprintf(&b, "%s: %s\n", severity, d.Summary)
+		if d.Subject != nil {
+			fmt.Fprintf(&b, "  at %s\n", d.Subject)
+		}
+		if d.Detail != "" {
+			fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(d.Detail, "\n", "\n  "))
+		}
+		b.WriteString("\n")
+	}
+	if dir == "" {
+		return b.Bytes()
+	}
+	return bytes.ReplaceAll(b.Bytes(), []byte(dir+string(filepath.Separator)), nil)
+}
+
+// TestDiagnostics compares what is said about faulty configurations, one in each
+// directory, with want.txt there.
+func TestDiagnostics(t *testing.T) {
+	const root = "testdata/diagnostics"
+	for _, name := range cases(t, root) {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(root, name)
+			config, diags := lang.Load(dir, lang.Options{
+				Catalogue: smallCatalogue(),
+				Vars:      lines(t, filepath.Join(dir, "vars.txt")),
+				Environ:   lines(t, filepath.Join(dir, "environ.txt")),
+			})
+			got := render(diags, dir)
+			golden(t, filepath.Join(dir, "want.txt"), got)
+			checkDiagnostics(t, diags, config.Files)
+			if bytes.Contains(got, []byte("hunter2")) {
+				t.Error("a sensitive value is shown")
+			}
+			if bytes.ContainsAny(got, "\uefe0\uefe1") {
+				t.Error("a token is shown")
+			}
+		})
+	}
+}
+
+// checkDiagnostics holds what is true of all diagnostics.
+func checkDiagnostics(t *testing.T, diags hcl.Diagnostics, files map[string]*hcl.File) {
+	t.Helper()
+	for _, d := range diags {
+		if d.EvalContext != nil || d.Expression != nil {
+			t.Errorf("%s: a renderer could show values of variables", d.Summary)
+		}
+		if !slices.Contains([]string{".", "?", ")", "}", "]", ","}, d.Detail[max(0, len(d.Detail)-1):]) && !strings.Contains(d.Detail, "\n\n") {
+			t.Errorf("%s: the detail is not a sentence: %q", d.Summary, d.Detail)
+		}
+		if d.Subject == nil {
+			continue
+		}
+		file := files[d.Subject.Filename]
+		if file == nil {
+			t.Errorf("%s: the source of %s is not known", d.Summary, d.Subject.Filename)
+			continue
+		}
+		if d.Subject.End.Byte > len(file.Bytes) {
+			t.Errorf("%s: %s is after the end of the file", d.Summary, d.Subject)
+		}
+	}
+}

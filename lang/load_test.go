@@ -1,0 +1,149 @@
+package lang_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+func TestExamples(t *testing.T) {
+	for _, name := range []string{"all-in-one", "multinode"} {
+		dir := filepath.Join("../examples", name)
+		if _, diags := lang.Load(dir, lang.Options{Catalogue: builtinCatalogue()}); len(diags) > 0 {
+			t.Errorf("%s:\n%s", name, render(diags, dir))
+		}
+	}
+}
+
+func TestLoadWithoutDirectory(t *testing.T) {
+	config, diags := lang.Load(filepath.Join(t.TempDir(), "none"), lang.Options{})
+	if !diags.HasErrors() || config == nil {
+		t.Fatalf("config %v, diagnostics:\n%s", config, render(diags, ""))
+	}
+}
+
+// TestLoadPartly holds that what is right is evaluated when something else is not.
+func TestLoadPartly(t *testing.T) {
+	config, diags := load(t, lang.Options{}, `
+cloud "test" {
+  release = "2025.1"
+}
+role "control" {
+  nodes = [var.nowhere]
+}
+service "memcached" {
+  replicas = 2
+  workload "sever" {}
+}
+`)
+	if len(diags.Errs()) != 2 {
+		t.Errorf("diagnostics:\n%s", render(diags, ""))
+	}
+	if len(config.Services) != 1 || config.Services[0].Workloads[0].Replicas != 2 || len(config.Roles) != 1 {
+		t.Errorf("services %+v, roles %+v", config.Services, config.Roles)
+	}
+}
+
+// FuzzLoad holds that no file makes Load panic, that no diagnostic could show a
+// value that it should not, and that no token leaves the language.
+func FuzzLoad(f *testing.F) {
+	seeds, err := filepath.Glob("testdata/*/*/*.hcl")
+	if err != nil || len(seeds) == 0 {
+		f.Fatalf("no seeds: %v", err)
+	}
+	for _, seed := range seeds {
+		source, err := os.ReadFile(seed)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(source)
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, source []byte) {
+		name := filepath.Join(dir, fmt.Sprintf("%d.hcl", os.Getpid()))
+		if err := os.WriteFile(name, source, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		config, diags := lang.Load(dir, lang.Options{Catalogue: smallCatalogue()})
+		for _, d := range diags {
+			if d.EvalContext != nil || d.Expression != nil {
+				t.Errorf("%s: a renderer could show values of variables", d.Summary)
+			}
+		}
+		if diags.HasErrors() || bytes.ContainsAny(source, "\uefe0\uefe1") || bytes.Contains(source, []byte("efe")) {
+			return
+		}
+		shown := *config
+		shown.Files, shown.Services = nil, nil
+		for _, s := range config.Services {
+			s.Outputs = nil
+			shown.Services = append(shown.Services, s)
+		}
+		text, err := json.Marshal(shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.ContainsAny(text, "\uefe0\uefe1") {
+			t.Errorf("a token left the language:\n%s", text)
+		}
+	})
+}
+
+func BenchmarkLoad(b *testing.B) {
+	for _, services := range []int{10, 200} {
+		b.Run(fmt.Sprint(services), func(b *testing.B) {
+			dir := b.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(manyServices(services)), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			options := lang.Options{Catalogue: builtinCatalogue()}
+			b.ReportAllocs()
+			for b.Loop() {
+				config, diags := lang.Load(dir, options)
+				if diags.HasErrors() || len(config.Services) != services {
+					b.Fatalf("%d services\n%s", len(config.Services), render(diags, dir))
+				}
+			}
+		})
+	}
+}
+
+// manyServices is a cloud of Keystones, with what they need.
+func manyServices(n int) string {
+	var s strings.Builder
+	s.WriteString(`
+cloud "many" {
+  release = "2025.1"
+  defaults {
+    config "*.conf" {
+      values = { DEFAULT = { debug = false } }
+    }
+  }
+}
+
+role "control" {
+  nodes = ["a", "b"]
+}
+
+service "mariadb" {}
+service "memcached" {}
+`)
+	for i := range n - 2 {
+		fmt.Fprintf(&s, `
+service "keystone-%d" {
+  definition = "keystone"
+  role       = role.control
+  config "keystone.conf" {
+    values = { token = { expiration = %d } }
+  }
+}
+`, i, i+1)
+	}
+	return s.String()
+}

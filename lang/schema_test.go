@@ -1,0 +1,71 @@
+package lang_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// TestSchema holds that the reference of the language can be made from it.
+func TestSchema(t *testing.T) {
+	var check func(path string, b *lang.BlockType)
+	check = func(path string, b *lang.BlockType) {
+		path += "." + b.Name
+		if !sentence(b.Doc) {
+			t.Errorf("%s: the documentation %q is not a sentence", path, b.Doc)
+		}
+		names := map[string]bool{}
+		for _, a := range b.Attributes {
+			where := path + "." + a.Name
+			switch {
+			case names[a.Name]:
+				t.Errorf("%s is there twice", where)
+			case !sentence(a.Doc):
+				t.Errorf("%s: the documentation %q is not a sentence", where, a.Doc)
+			case a.Type == "":
+				t.Errorf("%s has no type", where)
+			case a.Required && a.Default != nil:
+				t.Errorf("%s is required and has a default", where)
+			case a.OneOf != nil && a.Default != nil && !slices.Contains(a.OneOf, fmt.Sprint(a.Default)):
+				t.Errorf("%s: the default is not one of the values", where)
+			}
+			names[a.Name] = true
+		}
+		for _, child := range b.Blocks {
+			if names[child.Name] {
+				t.Errorf("%s.%s is an argument and a block", path, child.Name)
+			}
+			names[child.Name] = true
+			check(path, child)
+		}
+	}
+	for _, b := range lang.Schema() {
+		check("", b)
+	}
+}
+
+// sentence reports whether a text starts and ends like one.
+func sentence(text string) bool {
+	return text != "" && strings.HasSuffix(text, ".")
+}
+
+func TestDidYouMean(t *testing.T) {
+	known := []string{"keystone", "memcached", "mariadb", "db1", "db2"}
+	for given, want := range map[string]string{
+		"keystne":   ` Did you mean "keystone"?`,
+		"Keystone":  ` Did you mean "keystone"?`,
+		"memcache":  ` Did you mean "memcached"?`,
+		"maria":     ` Did you mean "mariadb"?`,
+		"nova":      "",
+		"db3":       "", // two are equally close
+		"":          "",
+		"keystone2": ` Did you mean "keystone"?`,
+	} {
+		if got := lang.DidYouMean(given, known); got != want {
+			t.Errorf("%q: got %q, want %q", given, got, want)
+		}
+	}
+}

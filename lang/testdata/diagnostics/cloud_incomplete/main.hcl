@@ -1,0 +1,9 @@
+cloud "test" {
+  defaults {
+    config "[" {
+    }
+    config "*.yaml" {
+      values = { a = 1 }
+    }
+  }
+}

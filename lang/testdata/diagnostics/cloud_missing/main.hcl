@@ -1,0 +1,3 @@
+locals {
+  where = cloud.namespace
+}

@@ -1,0 +1,3 @@
+cloud "one" {
+  release = "2025.1"
+}

@@ -1,0 +1,3 @@
+cloud "two" {
+  release = "2025.2"
+}

@@ -1,0 +1,26 @@
+cloud "test" {
+  release = "2025.1"
+}
+
+role "nothing" {
+}
+
+role "both" {
+  nodes = ["a"]
+  match = { a = "b" }
+}
+
+role "empty" {
+  match  = {}
+  labels = {}
+}
+
+role "labels" {
+  nodes  = ["a", "b", "a", "Not A Node"]
+  labels = { "not a key" = "x", "fine" = "not a value" }
+}
+
+role "types" {
+  nodes  = "a"
+  labels = ["x"]
+}

@@ -1,0 +1,17 @@
+cloud "test" {
+  release = "2025.1"
+}
+
+definition "own" {
+  port "p" {
+    number = 1
+  }
+  database "own" {
+    server = "own"
+  }
+}
+
+service "own" {
+  replicas   = service.own.replicas
+  depends_on = [service.own]
+}

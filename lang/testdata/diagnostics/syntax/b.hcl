@@ -1,0 +1,3 @@
+service "keystone" {
+  replica = 3
+}

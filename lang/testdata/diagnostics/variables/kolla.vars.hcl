@@ -1,0 +1,4 @@
+number = "twelve"
+nubmer = 12
+x {
+}
