@@ -34,7 +34,9 @@ type cluster struct {
 
 func (c *cluster) Identity(context.Context) (providers.Identity, error) { return here, nil }
 
-func (c *cluster) Namespaced(context.Context, schema.GroupVersionKind) (bool, error) { return true, nil }
+func (c *cluster) Namespaced(context.Context, schema.GroupVersionKind) (bool, error) {
+	return true, nil
+}
 
 func (c *cluster) List(_ context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
 	if kind.GroupKind() == c.missing {

@@ -75,7 +75,9 @@ func condition(kind string) func(*unstructured.Unstructured) {
 }
 
 func says(err error) func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) {
-	return func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) { return nil, err }
+	return func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) {
+		return nil, err
+	}
 }
 
 // unlessNew refuses changes, and accepts new objects.
@@ -134,14 +136,18 @@ func TestDecision(t *testing.T) {
 			verb:      planner.None, evidence: planner.DryRun,
 		},
 		"somebody else's, to be adopted": {
-			situation: situation{at: atConfigMap, manifest: configMap,
+			situation: situation{
+				at: atConfigMap, manifest: configMap,
 				live:  func(u *unstructured.Unstructured) { u.SetLabels(nil) },
-				input: func(in *planner.Input) { in.Adopt = true }},
+				input: func(in *planner.Input) { in.Adopt = true },
+			},
 			verb: planner.Adopt, reasons: []planner.ReasonKind{planner.ReasonUnowned}, evidence: planner.DryRun,
 		},
 		"changed, and a webhook cannot be asked": {
-			situation: situation{at: atConfigMap, manifest: configMap, record: known, answer: says(noDryRun),
-				live: func(u *unstructured.Unstructured) { u.Object["data"] = map[string]any{"x": "0"} }},
+			situation: situation{
+				at: atConfigMap, manifest: configMap, record: known, answer: says(noDryRun),
+				live: func(u *unstructured.Unstructured) { u.Object["data"] = map[string]any{"x": "0"} },
+			},
 			verb: planner.Update, reasons: []planner.ReasonKind{planner.ReasonDrift}, evidence: planner.Unverified,
 		},
 		"cannot be changed in place": {
@@ -149,13 +155,15 @@ func TestDecision(t *testing.T) {
 			verb:      planner.Replace, reasons: []planner.ReasonKind{planner.ReasonImmutable}, evidence: planner.Surrogate,
 		},
 		"what a replacement needs is taken by the old one": {
-			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known,
+			situation: situation{
+				at: atConfigMap, manifest: configMap, live: asItIs, record: known,
 				answer: func(_ *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
 					if o.Surrogate {
 						return nil, invalid("spec.ports[0].nodePort", "provided port is already allocated")
 					}
 					return nil, invalid("spec.clusterIPs[0]", "may not change once set")
-				}},
+				},
+			},
 			verb: planner.Replace, reasons: []planner.ReasonKind{planner.ReasonImmutable}, evidence: planner.Unverified,
 		},
 		"job that never ran": {
@@ -179,8 +187,10 @@ func TestDecision(t *testing.T) {
 			verb:      planner.None, evidence: planner.Recorded, pending: true,
 		},
 		"job that is complete": {
-			situation: situation{at: atJob, manifest: job, adjust: versioned, live: condition("Complete"), record: known,
-				answer: says(errors.New("nobody is asked"))},
+			situation: situation{
+				at: atJob, manifest: job, adjust: versioned, live: condition("Complete"), record: known,
+				answer: says(errors.New("nobody is asked")),
+			},
 			verb: planner.None, evidence: planner.Recorded,
 		},
 		"job that failed": {
@@ -192,20 +202,24 @@ func TestDecision(t *testing.T) {
 			verb:      planner.Replace, reasons: []planner.ReasonKind{planner.ReasonImmutable}, evidence: planner.Surrogate,
 		},
 		"node": {
-			situation: situation{at: atNode, manifest: node, record: known,
+			situation: situation{
+				at: atNode, manifest: node, record: known,
 				adjust: func(o *providers.Object) { o.Partial = true },
-				live:   func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"role": "control"}) }},
+				live:   func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"role": "control"}) },
+			},
 			verb: planner.None, evidence: planner.DryRun,
 		},
 		"node whose labels are new": {
-			situation: situation{at: atNode, manifest: node,
+			situation: situation{
+				at: atNode, manifest: node,
 				adjust: func(o *providers.Object) { o.Partial = true },
 				live:   func(u *unstructured.Unstructured) { u.SetLabels(nil) },
 				answer: func(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
 					u = u.DeepCopy()
 					owns(u, "kolla", metav1.ManagedFieldsOperationApply, now, `{"f:metadata":{"f:labels":{"f:role":{}}}}`)
 					return u, nil
-				}},
+				},
+			},
 			verb: planner.Update, reasons: []planner.ReasonKind{planner.ReasonConfig}, evidence: planner.DryRun,
 		},
 	}
@@ -251,9 +265,11 @@ func TestProblems(t *testing.T) {
 			[]string{"ConfigMap openstack/a exists and is not kolla's", "cloud.hcl:41", "-adopt"},
 		},
 		"another cloud's, in spite of -adopt": {
-			situation{at: atConfigMap, manifest: configMap, record: known,
+			situation{
+				at: atConfigMap, manifest: configMap, record: known,
 				live:  func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{providers.LabelCloud: "test"}) },
-				input: func(in *planner.Input) { in.Adopt = true }},
+				input: func(in *planner.Input) { in.Adopt = true },
+			},
 			[]string{`ConfigMap openstack/a belongs to cloud "test"`},
 		},
 		"node that does not exist": {
@@ -277,33 +293,43 @@ func TestProblems(t *testing.T) {
 			[]string{"the cluster does not accept ConfigMap openstack/a"},
 		},
 		"denied by a webhook": {
-			situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known,
-				answer: says(refusal(http.StatusForbidden, metav1.StatusReasonForbidden, `admission webhook "w" denied the request: no`))},
+			situation{
+				at: atConfigMap, manifest: configMap, live: asItIs, record: known,
+				answer: says(refusal(http.StatusForbidden, metav1.StatusReasonForbidden, `admission webhook "w" denied the request: no`)),
+			},
 			[]string{`admission webhook "w" denied the request: no`},
 		},
 		"webhook is down": {
-			situation{at: atConfigMap, manifest: configMap,
-				answer: says(refusal(http.StatusInternalServerError, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "w"`))},
+			situation{
+				at: atConfigMap, manifest: configMap,
+				answer: says(refusal(http.StatusInternalServerError, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "w"`)),
+			},
 			[]string{`failed calling webhook "w"`},
 		},
 		"field of a controller": {
-			situation{at: atConfigMap, manifest: configMap, record: known,
+			situation{
+				at: atConfigMap, manifest: configMap, record: known,
 				live: func(u *unstructured.Unstructured) {
 					owns(u, "autoscaler", metav1.ManagedFieldsOperationUpdate, then, `{"f:data":{"f:x":{}}}`)
 				},
-				answer: says(&providers.ConflictError{Conflicts: []providers.Conflict{{Manager: "autoscaler", Path: ".data.x"}}})},
+				answer: says(&providers.ConflictError{Conflicts: []providers.Conflict{{Manager: "autoscaler", Path: ".data.x"}}}),
+			},
 			[]string{"a field of ConfigMap openstack/a belongs to autoscaler", `data["x"] is owned by autoscaler, last written 2026-11-21 02:11 UTC`, "-force-conflicts"},
 		},
 		"generated values that cannot change": {
-			situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known,
+			situation{
+				at: atConfigMap, manifest: configMap, live: asItIs, record: known,
 				adjust: func(o *providers.Object) { o.Holds = "generated values" },
-				answer: unlessNew(invalid("data", "field is immutable"))},
+				answer: unlessNew(invalid("data", "field is immutable")),
+			},
 			[]string{"cannot be changed in place, and holds generated values", "data cannot change"},
 		},
 		"claim templates that cannot change": {
-			situation{at: "service.a/StatefulSet/a", live: asItIs, record: known,
+			situation{
+				at: "service.a/StatefulSet/a", live: asItIs, record: known,
 				manifest: "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a, namespace: openstack}, spec: {volumeClaimTemplates: [{metadata: {name: data}}]}}",
-				answer:   unlessNew(invalid("spec", "updates to statefulset spec for fields other than 'replicas' are forbidden"))},
+				answer:   unlessNew(invalid("spec", "updates to statefulset spec for fields other than 'replicas' are forbidden")),
+			},
 			[]string{"volumes of its own for each replica"},
 		},
 		"no such namespace": {
@@ -311,10 +337,12 @@ func TestProblems(t *testing.T) {
 			[]string{`namespace "other" does not exist`},
 		},
 		"no such kind": {
-			situation{at: "manifest.w/Widget/w", manifest: "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: openstack}}",
+			situation{
+				at: "manifest.w/Widget/w", manifest: "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: openstack}}",
 				input: func(in *planner.Input) {
 					in.Reader.(*cluster).missing = schema.GroupKind{Group: "example.org", Kind: "Widget"}
-				}},
+				},
+			},
 			[]string{"the cluster has no kind Widget in example.org/v1"},
 		},
 		"state of another cluster": {

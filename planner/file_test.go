@@ -1,0 +1,310 @@
+package planner_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// savedPlan has a value in every field of a plan that a file must bring back.
+func savedPlan(t testing.TB) *planner.Plan {
+	secret := declared("service.a/Secret/a", object(t, "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: openstack}}"), "service.b/ConfigMap/b")
+	secret.Family = address("service.a/Secret/family")
+	secret.Holds = "generated values"
+	secret.Data = map[string]providers.SecretData{
+		"made":    {Generate: &providers.Generator{Kind: "password", Length: 32}},
+		"derived": {Parts: []providers.DataPart{{Literal: "p="}, {From: &providers.SecretKey{Namespace: "openstack", Name: "b", Key: "k"}}}},
+		"given":   {Parts: []providers.DataPart{{Sensitive: "do not keep me"}}},
+	}
+	ref := secret.Ref()
+	return &planner.Plan{
+		Format:  planner.Format,
+		ID:      "5f0c9c9e-6a6f-4a0c-9a53-2f3c1a4f1f10",
+		Tool:    "v0.1.0",
+		Created: now,
+		Cloud:   "prod",
+		Config:  "c0ffee",
+		Destroy: true,
+		Cluster: here,
+		State:   planner.StateRef{Lineage: "9d6d8f2e-7c39-4f80-8a3e-5d7c0b9f7a11", Serial: 41},
+		Actions: []planner.Action{{
+			Address:    secret.Address,
+			Verb:       planner.Replace,
+			Object:     &secret,
+			Ref:        ref,
+			Prior:      providers.Precondition{UID: "uid-1", ResourceVersion: "12"},
+			Force:      true,
+			Reasons:    []planner.Reason{{Kind: planner.ReasonDrift, Path: "spec.replicas", Manager: "kubectl", Time: then, Detail: "d"}},
+			Evidence:   planner.Evidence{Kind: planner.Unverified, Detail: "nobody could be asked"},
+			Supersedes: address("service.a/Secret/a-0"),
+			DependsOn:  []lang.Address{address("service.b/ConfigMap/b")},
+			Pending:    true,
+			Changes: []planner.Change{
+				{Path: "spec.replicas", Before: int64(5), After: int64(3), Drift: true, Manager: "kubectl", Time: then},
+				{Path: "spec.ratio", Before: 0.5, After: true},
+				{Path: "spec.list", After: []any{map[string]any{"n": int64(1)}}},
+				{Path: "data[\"x\"]", Before: planner.Masked, After: planner.Unknown, Sensitive: true},
+				{Path: "data[\"y\"]", Before: "a\n", After: "", Text: true},
+			},
+		}, {
+			Address: address("role.control/Node/ctl-1"), Verb: planner.Delete, Partial: true, Ref: ref,
+		}},
+		Kept:    []planner.Kept{{Address: secret.Address, Ref: ref, Holds: "generated values"}},
+		Impact:  []planner.Impact{{Block: "service.a", Lines: []string{"3 pods restart"}}},
+		Elapsed: 400 * time.Millisecond,
+	}
+}
+
+func TestSaveAndLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tonight.plan")
+	want := savedPlan(t)
+	digest := want.Actions[0].Object.Digest()
+	if err := planner.Save(path, want); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode is %v, error %v", info.Mode(), err)
+	}
+	got, err := planner.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Actions[0].Object.Digest() != digest {
+		t.Error("the object has another digest after it was read back")
+	}
+	// What must not reach a disk comes back as a mark that it was there.
+	want.Actions[0].Object.Data["given"] = providers.SecretData{Parts: []providers.DataPart{{Omitted: true}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("plan (-saved +loaded):\n%s", diff)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+func TestSaveWhereNothingCanBeWritten(t *testing.T) {
+	if err := planner.Save(filepath.Join(t.TempDir(), "none", "a.plan"), savedPlan(t)); err == nil {
+		t.Error("no error")
+	}
+}
+
+// The content of plan.json is a format that others read.
+func TestPlanFormat(t *testing.T) {
+	const path = "testdata/plan/format-1.json"
+	got := unpack(t, packed(t, savedPlan(t)), "plan.json")
+	if strings.Contains(got, "do not keep me") {
+		t.Error("the plan holds the value of a sensitive variable")
+	}
+	got = indented(t, got)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("plan.json (-golden +got):\n%s", diff)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	good := packed(t, savedPlan(t))
+	head := unpack(t, good, "manifest.json")
+	body := unpack(t, good, "plan.json")
+	tests := map[string]struct {
+		content []byte
+		want    error
+		says    string
+	}{
+		"nothing":                  {nil, planner.ErrNotAPlan, ""},
+		"a text":                   {[]byte("kind: Plan\n"), planner.ErrNotAPlan, ""},
+		"another archive":          {pack(t, map[string]string{"README": "hello"}), planner.ErrNotAPlan, "manifest.json"},
+		"another program's file":   {pack(t, map[string]string{"manifest.json": `{"kind":"tfplan","format":1}`, "plan.json": body}), planner.ErrNotAPlan, ""},
+		"the first half":           {good[:len(good)/2], planner.ErrNotAPlan, ""},
+		"no plan in it":            {pack(t, map[string]string{"manifest.json": head}), planner.ErrNotAPlan, "plan.json"},
+		"an edited plan":           {pack(t, map[string]string{"manifest.json": head, "plan.json": strings.Replace(body, "prod", "test", 1)}), planner.ErrDamaged, "Plan again"},
+		"parts of different plans": {pack(t, map[string]string{"manifest.json": strings.Replace(head, "5f0c9c9e", "00000000", 1), "plan.json": body}), planner.ErrDamaged, ""},
+		"a flipped bit":            {flipped(good), planner.ErrDamaged, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			plan, err := planner.Read(test.content)
+			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("error is %v, want %v with %q", err, test.want, test.says)
+			}
+			if plan != nil {
+				t.Error("there is a plan")
+			}
+		})
+	}
+}
+
+// flipped changes a byte in the middle of the packed plan.
+func flipped(content []byte) []byte {
+	content = bytes.Clone(content)
+	content[len(content)/2] ^= 0xff
+	return content
+}
+
+// The file is what a kolla of the future might write: this one says whose it is.
+func TestLoadFromTheFuture(t *testing.T) {
+	const path = "testdata/plan/format-2.plan"
+	if *update {
+		future := pack(t, map[string]string{
+			"manifest.json": `{"kind":"kolla plan","format":2,"id":"x","tool":"v9.0.0","digest":"of another kind"}`,
+			"plan.cbor":     "not JSON any more",
+		})
+		if err := os.WriteFile(path, future, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := planner.Load(path)
+	if !errors.Is(err, planner.ErrNewer) || !strings.Contains(err.Error(), "v9.0.0") || !strings.Contains(err.Error(), path) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestLoadOfNoFile(t *testing.T) {
+	if _, err := planner.Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// FuzzRead: whatever file is read, there is either a plan or an error.
+func FuzzRead(f *testing.F) {
+	seed(f, "testdata/plan/*.plan")
+	f.Add(packed(f, savedPlan(f)))
+	f.Fuzz(readAndWrite)
+}
+
+// FuzzReadPlan is FuzzRead behind the checksum.
+func FuzzReadPlan(f *testing.F) {
+	seed(f, "testdata/plan/*.json")
+	f.Fuzz(func(t *testing.T, content []byte) {
+		var plan struct{ ID string }
+		_ = json.Unmarshal(content, &plan)
+		head, err := json.Marshal(map[string]any{
+			"kind": "kolla plan", "format": 1, "id": plan.ID, "sha256": fmt.Sprintf("%x", sha256.Sum256(content)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		readAndWrite(t, pack(t, map[string]string{"manifest.json": string(head), "plan.json": string(content)}))
+	})
+}
+
+// seed adds files to a corpus; that there are none is a mistake.
+func seed(f *testing.F, pattern string) {
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		f.Fatalf("there are no seeds in %s: %v", pattern, err)
+	}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(content)
+	}
+}
+
+// readAndWrite wants of a plan that can be read that it can be written, and read
+// again.
+func readAndWrite(t *testing.T, content []byte) {
+	plan, err := planner.Read(content)
+	if err != nil {
+		return
+	}
+	var b bytes.Buffer
+	if err := planner.Write(&b, plan); err != nil {
+		t.Fatalf("write what was read: %v", err)
+	}
+	again, err := planner.Read(b.Bytes())
+	if err != nil {
+		t.Fatalf("read what was written: %v", err)
+	}
+	if first, second := indented(t, unpack(t, packed(t, plan), "plan.json")), indented(t, unpack(t, packed(t, again), "plan.json")); first != second {
+		t.Errorf("plan (-read +read again):\n%s", cmp.Diff(first, second))
+	}
+}
+
+func packed(t testing.TB, plan *planner.Plan) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := planner.Write(&b, plan); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func pack(t testing.TB, entries map[string]string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	archive := zip.NewWriter(&b)
+	for _, name := range []string{"manifest.json", "plan.json", "plan.cbor", "README"} {
+		content, ok := entries[name]
+		if !ok {
+			continue
+		}
+		w, err := archive.Create(name)
+		if err == nil {
+			_, err = io.WriteString(w, content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func unpack(t testing.TB, content []byte, name string) string {
+	t.Helper()
+	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := archive.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	out, err := io.ReadAll(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func indented(t testing.TB, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Indent(&b, []byte(text), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	return b.String() + "\n"
+}
