@@ -1,0 +1,261 @@
+package planner_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// workload is a Deployment, StatefulSet or DaemonSet of three pods that reads
+// a config file, given by the name of its ConfigMap.
+func workload(kind, name string) *unstructured.Unstructured {
+	u := thing("apps/v1", kind, name)
+	u.Object["spec"] = map[string]any{
+		"replicas": int64(3),
+		"template": map[string]any{"metadata": map[string]any{"annotations": map[string]any{"a": "1"}}, "spec": map[string]any{
+			"containers": []any{map[string]any{
+				"name": "main", "image": "quay.io/openstack.kolla/keystone:1",
+				"env": []any{map[string]any{"name": "A", "value": "1"}},
+			}},
+			"volumes": []any{map[string]any{"name": "conf", "configMap": map[string]any{"name": "keystone.conf-1"}}},
+		}},
+	}
+	if kind == "DaemonSet" {
+		unstructured.RemoveNestedField(u.Object, "spec", "replicas")
+	}
+	return u
+}
+
+func put(t *testing.T, u *unstructured.Unstructured, value any, path ...string) {
+	t.Helper()
+	if err := unstructured.SetNestedField(u.Object, value, path...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func container(u *unstructured.Unstructured) map[string]any {
+	list, _, _ := unstructured.NestedFieldNoCopy(u.Object, "spec", "template", "spec", "containers")
+	return list.([]any)[0].(map[string]any)
+}
+
+// image changes the image, so that pods restart.
+func image(u *unstructured.Unstructured) {
+	container(u)["image"] = "quay.io/openstack.kolla/keystone:2"
+}
+
+func TestImpactOfAWorkload(t *testing.T) {
+	const because = ": image keystone:1 → keystone:2"
+	tests := map[string]struct {
+		kind string
+		was  func(*testing.T, *unstructured.Unstructured) // nil: it is new
+		want func(*testing.T, *unstructured.Unstructured)
+		says []string
+	}{
+		"new":         {kind: "Deployment", says: []string{"3 pods will be deployed"}},
+		"new on each": {kind: "DaemonSet", says: []string{"will be deployed, one pod on each of its nodes"}},
+		"nothing that pods notice": {
+			kind: "Deployment", was: func(t *testing.T, u *unstructured.Unstructured) { put(t, u, int64(1), "spec", "revisionHistoryLimit") },
+		},
+		"one at a time": {
+			kind: "Deployment",
+			was: func(t *testing.T, u *unstructured.Unstructured) {
+				put(t, u, map[string]any{"maxSurge": int64(1), "maxUnavailable": int64(0)}, "spec", "strategy", "rollingUpdate")
+			},
+			want: func(t *testing.T, u *unstructured.Unstructured) {
+				put(t, u, map[string]any{"maxSurge": int64(1), "maxUnavailable": int64(0)}, "spec", "strategy", "rollingUpdate")
+				image(u)
+			},
+			says: []string{"3 pods restart, one at a time" + because},
+		},
+		"some at a time": {
+			kind: "Deployment", was: func(*testing.T, *unstructured.Unstructured) {},
+			want: func(t *testing.T, u *unstructured.Unstructured) {
+				put(t, u, map[string]any{"maxSurge": "34%", "maxUnavailable": "10%"}, "spec", "strategy", "rollingUpdate")
+				image(u)
+			},
+			says: []string{"3 pods restart, 2 at a time" + because},
+		},
+		"all at once": {
+			kind: "Deployment", was: func(*testing.T, *unstructured.Unstructured) {},
+			want: func(t *testing.T, u *unstructured.Unstructured) {
+				put(t, u, "Recreate", "spec", "strategy", "type")
+				image(u)
+			},
+			says: []string{"3 pods restart, all at once" + because},
+		},
+		"in order": {
+			kind: "StatefulSet", was: func(*testing.T, *unstructured.Unstructured) {}, want: func(_ *testing.T, u *unstructured.Unstructured) { image(u) },
+			says: []string{"3 pods restart, one at a time" + because},
+		},
+		"on request": {
+			kind: "StatefulSet", was: func(*testing.T, *unstructured.Unstructured) {},
+			want: func(t *testing.T, u *unstructured.Unstructured) {
+				put(t, u, "OnDelete", "spec", "updateStrategy", "type")
+				image(u)
+			},
+			says: []string{"3 pods go on as before until somebody deletes them" + because},
+		},
+		"as many as there are nodes": {
+			kind: "DaemonSet", was: func(t *testing.T, u *unstructured.Unstructured) {
+				put(t, u, int64(7), "status", "desiredNumberScheduled")
+			},
+			want: func(_ *testing.T, u *unstructured.Unstructured) { image(u) },
+			says: []string{"7 pods restart, one at a time" + because},
+		},
+		"only one": {
+			kind: "Deployment", was: func(t *testing.T, u *unstructured.Unstructured) { put(t, u, int64(1), "spec", "replicas") },
+			want: func(t *testing.T, u *unstructured.Unstructured) {
+				put(t, u, int64(1), "spec", "replicas")
+				image(u)
+			},
+			says: []string{"1 pod restarts" + because},
+		},
+		"more of them": {
+			kind: "Deployment", was: func(t *testing.T, u *unstructured.Unstructured) { put(t, u, int64(1), "spec", "replicas") },
+			says: []string{"2 pods added"},
+		},
+		"fewer of them, and those others": {
+			kind: "StatefulSet", was: func(t *testing.T, u *unstructured.Unstructured) { put(t, u, int64(4), "spec", "replicas") },
+			want: func(_ *testing.T, u *unstructured.Unstructured) { image(u) },
+			says: []string{"3 pods restart, one at a time" + because, "1 pod removed"},
+		},
+		"environment, resources and the rest": {
+			kind: "StatefulSet", was: func(*testing.T, *unstructured.Unstructured) {},
+			want: func(t *testing.T, u *unstructured.Unstructured) {
+				container(u)["env"] = []any{map[string]any{"name": "A", "value": "2"}}
+				container(u)["resources"] = map[string]any{"limits": map[string]any{"cpu": "1"}}
+				put(t, u, "true", "spec", "template", "spec", "nodeSelector", "disk")
+				put(t, u, "x", "spec", "template", "metadata", "annotations", "kolla.openstack.org/secret-fernet")
+			},
+			says: []string{"3 pods restart, one at a time: values of secret fernet changed, A in the environment changed, resources changed and 1 more"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			want := workload(test.kind, "api")
+			if test.want != nil {
+				test.want(t, want)
+			}
+			w := &world{}
+			if test.was != nil {
+				was := workload(test.kind, "api")
+				test.was(t, was)
+				w.add("service.a/"+test.kind+"/api", was)
+			}
+			plan := mustPlan(t, w.input(declared("service.a/"+test.kind+"/api", want)))
+			var expected []planner.Impact
+			if test.says != nil {
+				expected = []planner.Impact{{Block: "service.a", Lines: test.says}}
+			}
+			if diff := cmp.Diff(expected, plan.Impact); diff != "" {
+				t.Errorf("impact (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Which settings of which file make pods restart.
+func TestImpactOfAConfigFile(t *testing.T) {
+	tests := map[string]struct{ before, after, says string }{
+		"a setting": {
+			"[token]\nexpiration = 3600\n", "[token]\nexpiration = 7200\n",
+			"[token] expiration in keystone.conf changed",
+		},
+		"settings": {
+			"[token]\nexpiration = 1\n[cache]\na = 1\nb = 1\n", "[token]\nexpiration = 2\n[cache]\na = 2\nc = 1\n",
+			"[cache] a, [cache] b and 2 more in keystone.conf changed",
+		},
+		"a repeated key and a long value": {
+			"[a]\nk = 1\nk = 2\nl = 1,\n  2\n", "[a]\nk = 1\nk = 3\nl = 1,\n  3\n",
+			"[a] k, [a] l in keystone.conf changed",
+		},
+		"comments only": {"# one\n[a]\nk = 1\n", "; two\n\n[a]\nk=1\n", "keystone.conf changed"},
+		"no settings":   {"a: 1\n", "a: 2\n", "keystone.conf changed"},
+		"no section":    {"k = 1\n", "k = 2\n", "keystone.conf changed"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			file := func(n int, text string) *unstructured.Unstructured {
+				u := thing("v1", "ConfigMap", fmt.Sprintf("keystone.conf-%d", n))
+				u.Object["data"] = map[string]any{"keystone.conf": text}
+				return u
+			}
+			w := &world{}
+			w.add("service.a/ConfigMap/keystone.conf-1", file(1, test.before)).Family = "service.a/ConfigMap/keystone.conf"
+			w.add("service.a/StatefulSet/api", workload("StatefulSet", "api"), "service.a/ConfigMap/keystone.conf-1")
+			fresh := declared("service.a/ConfigMap/keystone.conf-2", file(2, test.after))
+			fresh.Family = address("service.a/ConfigMap/keystone.conf")
+			changed := workload("StatefulSet", "api")
+			put(t, changed, []any{map[string]any{"name": "conf", "configMap": map[string]any{"name": "keystone.conf-2"}}}, "spec", "template", "spec", "volumes")
+			plan := mustPlan(t, w.input(fresh, declared("service.a/StatefulSet/api", changed, "service.a/ConfigMap/keystone.conf-2")))
+			want := []planner.Impact{{Block: "service.a", Lines: []string{"3 pods restart, one at a time: " + test.says}}}
+			if diff := cmp.Diff(want, plan.Impact); diff != "" {
+				t.Errorf("impact (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestImpactOfOtherActions(t *testing.T) {
+	w := smallCloud()
+	plan := mustPlan(t, destroy(w, "*"))
+	want := []planner.Impact{
+		{Block: "service.keystone", Lines: []string{"1 pod stops for good"}},
+		{Block: "service.mariadb", Lines: []string{
+			"1 pod stops for good",
+			"PersistentVolumeClaim openstack/data-mariadb-0 is deleted, and the data on its volume with it",
+			"Secret openstack/mariadb is deleted, and generated values with it",
+		}},
+	}
+	if diff := cmp.Diff(want, plan.Impact); diff != "" {
+		t.Errorf("impact of a destroy (-want +got):\n%s", diff)
+	}
+
+	service := thing("v1", "Service", "a")
+	service.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(1)}}}
+	w = &world{}
+	w.add("service.a/Service/a", service)
+	failed := thing("batch/v1", "Job", "sync")
+	condition("Failed")(failed)
+	w.add("service.a/Job/sync", failed)
+	other := service.DeepCopy()
+	put(t, other, []any{map[string]any{"port": int64(2)}}, "spec", "ports")
+	in := w.input(
+		declared("service.a/Service/a", other),
+		declared("service.a/Job/sync", thing("batch/v1", "Job", "sync")),
+		declared("service.a/Job/boot", thing("batch/v1", "Job", "boot")),
+		declared("service.b/Deployment/one", workload("Deployment", "one")),
+		declared("service.b/Deployment/two", workload("Deployment", "two")),
+	)
+	want = []planner.Impact{
+		{Block: "service.a", Lines: []string{"job boot runs", "job sync runs again", "the ports of Service openstack/a change"}},
+		{Block: "service.b", Lines: []string{"one: 3 pods will be deployed", "two: 3 pods will be deployed"}},
+	}
+	if diff := cmp.Diff(want, mustPlan(t, in).Impact); diff != "" {
+		t.Errorf("impact (-want +got):\n%s", diff)
+	}
+}
+
+func TestImpactOfAReplacement(t *testing.T) {
+	w := &world{}
+	w.add("service.a/Deployment/api", workload("Deployment", "api"))
+	changed := workload("Deployment", "api")
+	put(t, changed, "x", "spec", "selector", "matchLabels", "app")
+	w.cluster.answer = func(u *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
+		if o.Surrogate {
+			return u, nil
+		}
+		return nil, invalid("spec.selector", "field is immutable")
+	}
+	want := []planner.Impact{{Block: "service.a", Lines: []string{
+		"3 pods stop at once, and new ones are made: spec.selector cannot be changed in place",
+	}}}
+	if diff := cmp.Diff(want, mustPlan(t, w.input(declared("service.a/Deployment/api", changed))).Impact); diff != "" {
+		t.Errorf("impact (-want +got):\n%s", diff)
+	}
+}
