@@ -5,8 +5,8 @@
 //	func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
 //
 // With $KOLLA_TEST_KUBECONFIG set, the tests use the cluster of that file instead
-// and start none. A cluster that cannot be had fails the tests; they are never
-// skipped.
+// and start none; it must be a local cluster with Nodes nodes. A cluster that
+// cannot be had fails the tests; they are never skipped.
 package clustertest
 
 import (

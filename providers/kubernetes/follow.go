@@ -10,9 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/utils/ptr"
 )
 
 const (
+	// watchTime is how long one watch lasts, so that one that has gone deaf without
+	// being closed, by a proxy say, holds nobody up for long.
+	watchTime = time.Minute
 	// watchPause keeps a watch that ends at once from being a busy loop.
 	watchPause = time.Second
 	// pollPause is between looks where watching is not allowed.
@@ -73,7 +77,11 @@ func onlyNamed(name string) string {
 // relay sends what one watch sees, and returns when it is time to list again.
 func (c *Client) relay(ctx context.Context, target dynamic.ResourceInterface, name, version string, send func(sighting)) {
 	start := time.Now()
-	events, err := target.Watch(withVerb(ctx, verbWatch), metav1.ListOptions{FieldSelector: onlyNamed(name), ResourceVersion: version})
+	events, err := target.Watch(withVerb(ctx, verbWatch), metav1.ListOptions{
+		FieldSelector:   onlyNamed(name),
+		ResourceVersion: version,
+		TimeoutSeconds:  ptr.To(int64(watchTime.Seconds())),
+	})
 	if err != nil {
 		pause := watchPause
 		if apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) {

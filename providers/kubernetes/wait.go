@@ -125,6 +125,9 @@ func (v *vigil) examine(ctx context.Context) {
 // failed is the error for an object that will not become ready. What the pods
 // had to say may be gone with them: then the last examination counts.
 func (v *vigil) failed(ctx context.Context) error {
+	if v.object.GetDeletionTimestamp() != nil {
+		return &providers.NotReadyError{Ref: v.ref, Reason: v.status, Final: true}
+	}
 	before := v.finding
 	v.examine(ctx)
 	if v.finding == nil {

@@ -110,6 +110,7 @@ func TestWaitUntilReady(t *testing.T) {
 		{name: "claim that waits for its consumer", manifest: strings.Replace(claim, "spec: {", "spec: {storageClassName: late, ", 1)},
 	}
 	clustertest.Kubectl(t, "apply", "-f", "testdata/late.yaml")
+	t.Cleanup(func() { clustertest.Kubectl(t, "delete", "-f", "testdata/late.yaml") })
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
