@@ -211,6 +211,7 @@ func jobCondition(job *unstructured.Unstructured, kind batchv1.JobConditionType)
 func (s *subject) matches(evidence Evidence) {
 	s.action.Verb = None
 	s.action.Evidence = evidence
+	s.action.Force = false
 	switch {
 	case s.adopts():
 		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonUnowned}}
@@ -265,6 +266,11 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 	differences, err := compare(s.live, answer)
 	if err != nil {
 		return err
+	}
+	if answer.GetResourceVersion() != s.live.GetResourceVersion() {
+		// Somebody wrote to the object since it was listed. What kolla does not
+		// declare differs by that, not by the apply.
+		differences = declared(differences, ownershipOf(s.live), ownershipOf(answer))
 	}
 	differences = s.withUnknown(differences)
 	if len(differences) == 0 {

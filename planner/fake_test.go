@@ -52,10 +52,21 @@ func (c *cluster) List(_ context.Context, kind schema.GroupVersionKind, namespac
 }
 
 func (c *cluster) DryRun(_ context.Context, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
+	answer := object
 	if c.answer != nil {
-		return c.answer(object, options)
+		var err error
+		if answer, err = c.answer(object, options); err != nil {
+			return nil, err
+		}
 	}
-	return object, nil
+	// As of the object that it compared with.
+	answer = answer.DeepCopy()
+	for _, u := range c.objects {
+		if providers.RefOf(u) == providers.RefOf(object) && !options.Surrogate && answer.GetResourceVersion() == "" {
+			answer.SetResourceVersion(u.GetResourceVersion())
+		}
+	}
+	return answer, nil
 }
 
 var (

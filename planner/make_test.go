@@ -406,6 +406,39 @@ func TestFailureOfTheWorld(t *testing.T) {
 	}
 }
 
+// Between the LIST and the dry run somebody else wrote to the object.
+func TestObjectThatMoves(t *testing.T) {
+	in := situation{
+		at: atConfigMap, manifest: configMap, record: known,
+		live: func(u *unstructured.Unstructured) {
+			owns(u, "kolla", metav1.ManagedFieldsOperationApply, then, `{"f:data":{"f:x":{}}}`)
+		},
+		answer: func(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+			u = live(u, "uid-1")
+			u.SetResourceVersion("2")
+			u.SetAnnotations(map[string]string{"theirs": "new"})
+			owns(u, "kolla", metav1.ManagedFieldsOperationApply, then, `{"f:data":{"f:x":{}}}`)
+			return u, nil
+		},
+	}.make(t)
+	if a := find(t, mustPlan(t, in), atConfigMap); a.Verb != planner.None {
+		t.Errorf("%s: %+v", a.Verb, a.Changes)
+	}
+}
+
+// What the server quotes of an object does not get into a plan or a message.
+func TestLongValuesAreNotQuoted(t *testing.T) {
+	long := invalid("spec.template", `Invalid value: {"Env":[{"Name":"PASSWORD","Value":"hunter2: it is"}],"DNSPolicy":"ClusterFirst","RestartPolicy":"Never"}: field is immutable`)
+	plan := mustPlan(t, situation{at: atJob, manifest: job, live: asItIs, record: known, answer: unlessNew(long)}.make(t))
+	if got := text(t, plan); strings.Contains(got, "hunter2") || !strings.Contains(got, "field is immutable") {
+		t.Errorf("plan is %s", got)
+	}
+	got := mustNotPlan(t, situation{at: atJob, manifest: job, answer: says(long)}.make(t))
+	if strings.Contains(got, "hunter2") || !strings.Contains(got, "spec.template: Invalid value: field is immutable") {
+		t.Errorf("problem is %q", got)
+	}
+}
+
 // An object of a kind, and in a namespace, that the same plan creates.
 func TestOrderOfWhatDependsOnThePlan(t *testing.T) {
 	c := &cluster{missing: schema.GroupKind{Group: "example.org", Kind: "Widget"}}

@@ -35,6 +35,7 @@ func predict(live, manifest *unstructured.Unstructured) (*unstructured.Unstructu
 		return nil, errors.New("merge what is declared over what is live: the result is no object")
 	}
 	after := (&unstructured.Unstructured{Object: content}).DeepCopy()
+	after.SetResourceVersion(live.GetResourceVersion())
 	return after, own(after, fields)
 }
 

@@ -77,7 +77,7 @@ func passing(status metav1.Status) bool {
 func immutableReasons(causes []metav1.StatusCause) []Reason {
 	var reasons []Reason
 	for _, cause := range causes {
-		reasons = append(reasons, Reason{Kind: ReasonImmutable, Path: cause.Field, Detail: cause.Message})
+		reasons = append(reasons, Reason{Kind: ReasonImmutable, Path: cause.Field, Detail: brief(cause.Message)})
 	}
 	return reasons
 }
@@ -111,15 +111,35 @@ func (s *subject) withdraw(summary, detail string) {
 	s.refuse(summary, detail)
 }
 
-// reject says what the server has against the object.
+// reject says what the server has against the object: its causes where it gives
+// any, since its message only strings them together.
 func (s *subject) reject(r rejection) {
-	detail := r.message
+	var lines []string
 	for _, cause := range r.causes {
-		if !strings.Contains(detail, cause.Message) {
-			detail += fmt.Sprintf("\n%s: %s", cause.Field, cause.Message)
+		line := brief(cause.Message)
+		if cause.Field != "" && cause.Field != "<nil>" {
+			line = cause.Field + ": " + line
 		}
+		lines = append(lines, line)
 	}
-	s.refuse(fmt.Sprintf("the cluster does not accept %s", s.action.Ref), detail)
+	if len(lines) == 0 {
+		lines = []string{r.message}
+	}
+	s.refuse(fmt.Sprintf("the cluster does not accept %s", s.action.Ref), strings.Join(lines, "\n"))
+}
+
+// longestValue is how much of a wrong value is quoted.
+const longestValue = 60
+
+// brief takes a long value out of a message such as "Invalid value: {...}: field
+// is immutable": the server prints whole pod templates there, and what is in them.
+func brief(message string) string {
+	value, ok := strings.CutPrefix(message, "Invalid value: ")
+	end := strings.LastIndex(value, ": ")
+	if !ok || end <= longestValue {
+		return message
+	}
+	return "Invalid value: " + value[end+len(": "):]
 }
 
 // holding says what would be lost with an object: what its declaration says, or

@@ -1,0 +1,190 @@
+// Package live_test makes plans against a real API server: what server-side apply
+// says of an object is only known there.
+package live_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+	"kolla.openstack.org/kolla/state"
+)
+
+func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
+
+// bench is one cloud in a namespace of its own, with a state that a test keeps.
+type bench struct {
+	t         *testing.T
+	client    *kubernetes.Client
+	namespace string
+	cluster   providers.Identity
+	state     state.State
+	objects   []providers.Object
+}
+
+// newBench makes a cloud. Its namespace has the name of the test, and is there
+// already unless the test says otherwise.
+func newBench(t *testing.T, namespace string) *bench {
+	t.Helper()
+	client, err := kubernetes.Connect(kubernetes.Options{Kubeconfig: clustertest.Kubeconfig()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	identity, err := client.Identity(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bench{t: t, client: client, namespace: namespace, cluster: identity}
+}
+
+// declare adds a desired object, in place of one of the same address.
+func (b *bench) declare(at, text string, dependsOn ...string) *providers.Object {
+	b.t.Helper()
+	var content map[string]any
+	if err := yaml.Unmarshal([]byte(text), &content); err != nil {
+		b.t.Fatalf("read %s: %v", text, err)
+	}
+	raw, err := json.Marshal(content)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON(raw); err != nil {
+		b.t.Fatal(err)
+	}
+	labels := u.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[providers.LabelCloud] = b.cloud()
+	u.SetLabels(labels)
+	o := providers.Object{Address: address(at), Manifest: u, Source: "cloud.hcl:7"}
+	for _, on := range dependsOn {
+		o.DependsOn = append(o.DependsOn, address(on))
+	}
+	for i := range b.objects {
+		if b.objects[i].Address == o.Address {
+			b.objects[i] = o
+			return &b.objects[i]
+		}
+	}
+	b.objects = append(b.objects, o)
+	return &b.objects[len(b.objects)-1]
+}
+
+// cloud is unique: namespaces of other tests carry other labels.
+func (b *bench) cloud() string { return b.namespace }
+
+func address(text string) lang.Address {
+	a, err := lang.ParseAddress(text)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+func (b *bench) input() planner.Input {
+	return planner.Input{
+		Cloud: b.cloud(), Namespace: b.namespace, Objects: b.objects,
+		Reader: b.client, Snapshot: providers.NewSnapshot(b.client),
+		State: &b.state, Cluster: b.cluster, Now: time.Now(),
+	}
+}
+
+// plan makes a plan, and fails the test if there is any problem with it.
+func (b *bench) plan() *planner.Plan {
+	b.t.Helper()
+	plan, problems, err := planner.Make(b.t.Context(), b.input())
+	if err != nil || len(problems) > 0 {
+		b.t.Fatalf("Make: %v, problems %+v", err, problems)
+	}
+	return plan
+}
+
+// problem makes a plan that has a problem, and returns it as text.
+func (b *bench) problem(in planner.Input) string {
+	b.t.Helper()
+	_, problems, err := planner.Make(b.t.Context(), in)
+	if err != nil || len(problems) != 1 || problems[0].Warning {
+		b.t.Fatalf("Make: %v, problems %+v", err, problems)
+	}
+	return problems[0].Summary + "\n" + problems[0].Detail
+}
+
+// apply does what a plan says, in its order and without much ado.
+func (b *bench) apply(plan *planner.Plan) {
+	b.t.Helper()
+	writer := b.client.Writer()
+	b.state.Cluster.UID = b.cluster.UID
+	for _, a := range plan.Actions {
+		if a.Verb == planner.Delete || a.Verb == planner.Replace {
+			if err := writer.Delete(b.t.Context(), a.Ref, a.Prior); err != nil {
+				b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
+			}
+		}
+		b.forget(a.Address)
+		if a.Object == nil {
+			continue
+		}
+		live, err := writer.Apply(b.t.Context(), a.Object.Manifest, providers.ApplyOptions{Force: a.Force})
+		if err != nil {
+			b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
+		}
+		b.state.Objects = append(b.state.Objects, state.Object{
+			Address: a.Address.String(), APIVersion: live.GetAPIVersion(), Kind: live.GetKind(),
+			Namespace: live.GetNamespace(), Name: live.GetName(), UID: string(live.GetUID()),
+			Desired: a.Object.Digest(), Ready: true, Applied: time.Now(), Partial: a.Object.Partial,
+		})
+	}
+}
+
+func (b *bench) forget(at lang.Address) {
+	for i := range b.state.Objects {
+		if b.state.Objects[i].Address == at.String() {
+			b.state.Objects = append(b.state.Objects[:i], b.state.Objects[i+1:]...)
+			return
+		}
+	}
+}
+
+// action returns the action on an address.
+func (b *bench) action(plan *planner.Plan, at string) planner.Action {
+	b.t.Helper()
+	for _, a := range plan.Actions {
+		if a.Address == address(at) {
+			return a
+		}
+	}
+	b.t.Fatalf("no action on %s", at)
+	return planner.Action{}
+}
+
+// settled fails the test unless a plan has nothing to do.
+func (b *bench) settled() {
+	b.t.Helper()
+	for _, a := range b.plan().Actions {
+		if a.Verb != planner.None || a.Pending {
+			b.t.Errorf("after the apply, a plan would %s %s because of %+v:\n%s", a.Verb, a.Address, a.Reasons, lines(a.Changes))
+		}
+	}
+}
+
+// lines shows changes, one a line.
+func lines(changes []planner.Change) string {
+	var out strings.Builder
+	for _, c := range changes {
+		fmt.Fprintf(&out, "%s: %v -> %v\n", c.Path, c.Before, c.After)
+	}
+	return out.String()
+}

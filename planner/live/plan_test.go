@@ -1,0 +1,442 @@
+package live_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/planner"
+)
+
+const (
+	atAPI  = "service.keystone/Deployment/keystone-api"
+	atConf = "service.keystone/ConfigMap/keystone.conf"
+)
+
+// api is a Deployment as kolla declares one; $NS, $IMAGE and $APP are filled in.
+func api(b *bench, image, app string) string {
+	return strings.NewReplacer("$NS", b.namespace, "$IMAGE", image, "$APP", app).Replace(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: keystone-api, namespace: $NS}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: $APP}}
+  template:
+    metadata: {labels: {app: $APP}}
+    spec:
+      containers:
+      - name: api
+        image: $IMAGE
+        ports:
+        - {name: public, containerPort: 5000, protocol: TCP}
+        resources: {requests: {cpu: 100m, memory: 1024Mi}}
+`)
+}
+
+func conf(b *bench, text string) string {
+	return "{apiVersion: v1, kind: ConfigMap, metadata: {name: keystone.conf, namespace: " + b.namespace + "}, data: {keystone.conf: " + text + "}}"
+}
+
+func TestCreateThenNothingThenUpdate(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atConf, conf(b, `"[token]\nexpiration = 1\n"`))
+	b.declare(atAPI, api(b, "keystone:1", "keystone"), atConf)
+	plan := b.plan()
+	for _, a := range plan.Actions {
+		if a.Verb != planner.Create || a.Evidence.Kind != planner.DryRun {
+			t.Errorf("%s: %s, %+v", a.Address, a.Verb, a.Evidence)
+		}
+	}
+	if plan.Actions[0].Address != address(atConf) {
+		t.Errorf("the first action is on %s", plan.Actions[0].Address)
+	}
+	b.apply(plan)
+	b.settled()
+
+	b.declare(atConf, conf(b, `"[token]\nexpiration = 2\n"`))
+	b.declare(atAPI, api(b, "keystone:2", "keystone"), atConf)
+	plan = b.plan()
+	a := b.action(plan, atConf)
+	want := []planner.Change{{Path: `data["keystone.conf"]`, Before: "[token]\nexpiration = 1\n", After: "[token]\nexpiration = 2\n", Text: true}}
+	if diff := cmp.Diff(want, a.Changes); diff != "" {
+		t.Errorf("changes of the file (-want +got):\n%s", diff)
+	}
+	a = b.action(plan, atAPI)
+	want = []planner.Change{{Path: `spec.template.spec.containers["api"].image`, Before: "keystone:1", After: "keystone:2"}}
+	if diff := cmp.Diff(want, a.Changes); diff != "" {
+		t.Errorf("changes of the workload (-want +got):\n%s", diff)
+	}
+	if a.Verb != planner.Update || len(a.Reasons) != 1 || a.Reasons[0].Kind != planner.ReasonConfig {
+		t.Errorf("%s because of %+v", a.Verb, a.Reasons)
+	}
+	impact := []planner.Impact{{Block: "service.keystone", Lines: []string{"3 pods restart, one at a time: image keystone:1 → keystone:2"}}}
+	if diff := cmp.Diff(impact, plan.Impact); diff != "" {
+		t.Errorf("impact (-want +got):\n%s", diff)
+	}
+	b.apply(plan)
+	b.settled()
+}
+
+func TestDriftByScale(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atAPI, api(b, "keystone:1", "keystone"))
+	b.apply(b.plan())
+	clustertest.Kubectl(t, "scale", "-n", b.namespace, "deployment/keystone-api", "--replicas=5")
+
+	a := b.action(b.plan(), atAPI)
+	if a.Verb != planner.Update || !a.Force || len(a.Changes) != 1 || len(a.Reasons) != 1 {
+		t.Fatalf("action is %s, force %v, %+v, %+v", a.Verb, a.Force, a.Changes, a.Reasons)
+	}
+	r, c := a.Reasons[0], a.Changes[0]
+	if r.Kind != planner.ReasonDrift || r.Manager != "kubectl" || r.Path != "spec.replicas" {
+		t.Errorf("reason is %+v", r)
+	}
+	if !c.Drift || c.Manager != "kubectl" || c.Before != int64(5) || c.After != int64(3) {
+		t.Errorf("change is %+v", c)
+	}
+	b.apply(b.plan())
+	b.settled()
+}
+
+// The server dates what is written to the object itself, and not what goes through
+// its subresource "scale".
+func TestDriftHasADate(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atAPI, api(b, "keystone:1", "keystone"))
+	b.apply(b.plan())
+	before := time.Now().Add(-2 * time.Second)
+	clustertest.Kubectl(t, "set", "image", "-n", b.namespace, "deployment/keystone-api", "api=keystone:9")
+	a := b.action(b.plan(), atAPI)
+	if len(a.Changes) != 1 || a.Changes[0].Manager != "kubectl-set" || a.Changes[0].Time.Before(before) || a.Changes[0].Time.After(time.Now()) {
+		t.Errorf("changes are %+v", a.Changes)
+	}
+}
+
+// What somebody takes away has nobody's name on it.
+func TestDriftByRemoval(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atConf, conf(b, "x"))
+	b.apply(b.plan())
+	clustertest.Kubectl(t, "patch", "-n", b.namespace, "configmap/keystone.conf", "--type=json", `-p=[{"op":"remove","path":"/data"}]`)
+	a := b.action(b.plan(), atConf)
+	want := []planner.Change{{Path: `data["keystone.conf"]`, After: "x", Text: true, Drift: true}}
+	if diff := cmp.Diff(want, a.Changes); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	b.apply(b.plan())
+	b.settled()
+}
+
+// What somebody adds and kolla never declared is nobody's business.
+func TestForeignFieldsStay(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atAPI, api(b, "keystone:1", "keystone"))
+	b.apply(b.plan())
+	clustertest.Kubectl(t, "annotate", "-n", b.namespace, "deployment/keystone-api", "team=blue")
+	b.settled()
+}
+
+func TestConflictWithAController(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atAPI, api(b, "keystone:1", "keystone"))
+	b.apply(b.plan())
+	clustertest.Kubectl(t, "scale", "-n", b.namespace, "deployment/keystone-api", "--replicas=4")
+	clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", "--field-manager=autoscaler", `-p={"spec":{"replicas":5}}`)
+	got := b.problem(b.input())
+	if !strings.Contains(got, "spec.replicas is owned by autoscaler") {
+		t.Errorf("problem is %q", got)
+	}
+	in := b.input()
+	in.ForceConflicts = true
+	plan, problems, err := planner.Make(t.Context(), in)
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("Make: %v, %+v", err, problems)
+	}
+	if a := b.action(plan, atAPI); !a.Force || a.Reasons[0].Manager != "autoscaler" {
+		t.Errorf("action is force %v because of %+v", a.Force, a.Reasons)
+	}
+	b.apply(plan)
+	b.settled()
+}
+
+func TestImmutableSelector(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atAPI, api(b, "keystone:1", "keystone"))
+	b.apply(b.plan())
+	b.declare(atAPI, api(b, "keystone:1", "identity"))
+	a := b.action(b.plan(), atAPI)
+	if a.Verb != planner.Replace || a.Evidence.Kind != planner.Surrogate {
+		t.Fatalf("action is %s, %+v", a.Verb, a.Evidence)
+	}
+	if len(a.Reasons) != 1 || a.Reasons[0].Kind != planner.ReasonImmutable || a.Reasons[0].Path != "spec.selector" {
+		t.Errorf("reasons are %+v", a.Reasons)
+	}
+	want := []planner.Change{
+		{Path: "spec.selector", Before: selector("keystone"), After: selector("identity")},
+		{Path: "spec.template.metadata.labels.app", Before: "keystone", After: "identity"},
+	}
+	if diff := cmp.Diff(want, a.Changes); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	b.apply(b.plan())
+	b.settled()
+}
+
+func selector(app string) map[string]any {
+	return map[string]any{"matchLabels": map[string]any{"app": app}}
+}
+
+// Each of these is worded in its own way by the server.
+func TestImmutable(t *testing.T) {
+	tests := map[string]struct {
+		before, after, path string
+		refused             string // what stands in the way; empty: it is replaced
+	}{
+		"immutable ConfigMap": {
+			before: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: $NS}, immutable: true, data: {a: x}}",
+			after:  "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: $NS}, immutable: true, data: {a: z}}",
+			path:   "data",
+		},
+		"type of a Secret": {
+			before: "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: $NS}, type: example.org/one}",
+			after:  "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: $NS}, type: example.org/two}",
+			path:   "type",
+		},
+		"cluster IP": {
+			before: "{apiVersion: v1, kind: Service, metadata: {name: a, namespace: $NS}, spec: {clusterIP: $IP1, ports: [{port: 80}]}}",
+			after:  "{apiVersion: v1, kind: Service, metadata: {name: a, namespace: $NS}, spec: {clusterIP: $IP2, ports: [{port: 80}]}}",
+			path:   "spec.clusterIPs[0]",
+		},
+		"role of a binding": {
+			before: "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a, namespace: $NS}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: one}}",
+			after:  "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a, namespace: $NS}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: two}}",
+			path:   "roleRef",
+		},
+		"template of a job": {
+			before: "{apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: $NS}, spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: c, image: one}]}}}}",
+			after:  "{apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: $NS}, spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: c, image: two}]}}}}",
+			path:   "spec.template.spec",
+		},
+		"name of a StatefulSet's service": {
+			before: "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a, namespace: $NS}, spec: {replicas: 0, serviceName: one, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}",
+			after:  "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a, namespace: $NS}, spec: {replicas: 0, serviceName: two, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}",
+			path:   "spec.serviceName",
+		},
+		"storage class of a claim": {
+			before:  "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: $NS}, spec: {storageClassName: one, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}",
+			after:   "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: $NS}, spec: {storageClassName: two, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}",
+			refused: "the data on its volume",
+		},
+		"claim templates": {
+			before:  "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a, namespace: $NS}, spec: {replicas: 0, serviceName: a, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}, volumeClaimTemplates: [{metadata: {name: d}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]}}",
+			after:   "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a, namespace: $NS}, spec: {replicas: 0, serviceName: a, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}, volumeClaimTemplates: [{metadata: {name: d}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 2Gi}}}}]}}",
+			refused: "volumes of its own",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, clustertest.Namespace(t))
+			in := func(text string) string {
+				return strings.NewReplacer("$NS", b.namespace, "$IP1", "10.96.77.1", "$IP2", "10.96.77.2").Replace(text)
+			}
+			const at = "manifest.a/Thing/a"
+			b.declare(at, in(test.before))
+			b.apply(b.plan())
+			b.settled()
+			b.declare(at, in(test.after))
+			if test.refused != "" {
+				if got := b.problem(b.input()); !strings.Contains(got, test.refused) {
+					t.Errorf("problem is %q", got)
+				}
+				return
+			}
+			a := b.action(b.plan(), at)
+			if a.Verb != planner.Replace || len(a.Reasons) == 0 || a.Reasons[0].Path != test.path || len(a.Changes) == 0 {
+				t.Fatalf("action is %s because of %+v:\n%s", a.Verb, a.Reasons, lines(a.Changes))
+			}
+			if test.path == "spec.template.spec" {
+				return // the new job waits for the old one's pods, which is not the plan's matter
+			}
+			b.apply(b.plan())
+			b.settled()
+		})
+	}
+}
+
+// A whole cloud can be planned before its namespace exists.
+func TestNamespaceIsNotYetThere(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t)+"-new")
+	t.Cleanup(func() {
+		clustertest.Kubectl(t, "delete", "namespace", b.namespace, "--wait=false", "--ignore-not-found")
+	})
+	b.declare("cloud.c/Namespace/n", "{apiVersion: v1, kind: Namespace, metadata: {name: "+b.namespace+"}}")
+	b.declare(atAPI, api(b, "keystone:1", "keystone"))
+	plan := b.plan()
+	a := b.action(plan, atAPI)
+	if a.Verb != planner.Create || a.Evidence.Kind != planner.Surrogate {
+		t.Errorf("action is %s, %+v", a.Verb, a.Evidence)
+	}
+	if len(a.DependsOn) != 1 || plan.Actions[0].Address != address("cloud.c/Namespace/n") {
+		t.Errorf("it depends on %v; the first action is on %s", a.DependsOn, plan.Actions[0].Address)
+	}
+	b.declare(atAPI, strings.Replace(api(b, "keystone:1", "keystone"), "containerPort: 5000", "containerPort: 500000", 1))
+	if got := b.problem(b.input()); !strings.Contains(got, "containerPort") || strings.Contains(got, "default") {
+		t.Errorf("problem is %q", got)
+	}
+	b.declare(atAPI, api(b, "keystone:1", "keystone"))
+	b.apply(plan)
+	b.settled()
+}
+
+const definition = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.live.example.org}
+spec:
+  group: live.example.org
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {type: integer, default: 7}
+              colour: {type: string}
+              parts:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [name]
+                items:
+                  type: object
+                  required: [name]
+                  properties: {name: {type: string}, count: {type: integer}}
+`
+
+// A custom resource is planned together with the definition of its kind, and
+// compared once the cluster knows the kind.
+func TestCustomResource(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	t.Cleanup(func() {
+		clustertest.Kubectl(t, "delete", "customresourcedefinition", "widgets.live.example.org", "--ignore-not-found")
+	})
+	const at, atDefinition = "manifest.w/Widget/w", "manifest.w/CustomResourceDefinition/widgets.live.example.org"
+	widget := func(colour, count string) string {
+		return "{apiVersion: live.example.org/v1, kind: Widget, metadata: {name: w, namespace: " + b.namespace + "}, spec: {colour: " + colour + ", parts: [{name: a, count: " + count + "}]}}"
+	}
+	b.declare(at, widget("red", "1"))
+	if got := b.problem(b.input()); !strings.Contains(got, "no kind Widget in live.example.org/v1") {
+		t.Errorf("without the definition, the problem is %q", got)
+	}
+	b.declare(atDefinition, definition)
+	plan := b.plan()
+	if a := b.action(plan, at); a.Evidence.Kind != planner.Unverified || len(a.DependsOn) != 1 {
+		t.Errorf("evidence is %+v, it depends on %v", a.Evidence, a.DependsOn)
+	}
+	b.apply(&planner.Plan{Actions: plan.Actions[:1]})
+	clustertest.Kubectl(t, "wait", "--for=condition=Established", "--timeout=30s", "customresourcedefinition/widgets.live.example.org")
+	clustertest.Eventually(t, 30*time.Second, "the server has the new kind", func() bool {
+		plan, problems, err := planner.Make(t.Context(), b.input())
+		return err == nil && len(problems) == 0 && b.action(plan, at).Evidence.Kind == planner.DryRun
+	})
+	b.apply(b.plan())
+	b.settled()
+
+	b.declare(at, widget("blue", "2"))
+	want := []planner.Change{
+		{Path: "spec.colour", Before: "red", After: "blue"},
+		{
+			Path:   "spec.parts",
+			Before: []any{map[string]any{"name": "a", "count": int64(1)}},
+			After:  []any{map[string]any{"name": "a", "count": int64(2)}},
+		},
+	}
+	a := b.action(b.plan(), at)
+	if diff := cmp.Diff(want, a.Changes); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	if len(a.Reasons) != 1 || a.Reasons[0].Kind != planner.ReasonConfig {
+		t.Errorf("reasons are %+v", a.Reasons)
+	}
+}
+
+func TestAdopt(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	clustertest.Kubectl(t, "create", "configmap", "-n", b.namespace, "keystone.conf", "--from-literal=keystone.conf=theirs", "--from-literal=more=kept")
+	b.declare(atConf, conf(b, "ours"))
+	if got := b.problem(b.input()); !strings.Contains(got, "is not kolla's") {
+		t.Errorf("problem is %q", got)
+	}
+	in := b.input()
+	in.Adopt = true
+	plan, problems, err := planner.Make(t.Context(), in)
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("Make: %v, %+v", err, problems)
+	}
+	a := b.action(plan, atConf)
+	want := []planner.Change{
+		{Path: `data["keystone.conf"]`, Before: "theirs", After: "ours", Text: true},
+		{Path: `metadata.labels["kolla.openstack.org/cloud"]`, After: b.cloud()},
+	}
+	if diff := cmp.Diff(want, a.Changes); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	if a.Verb != planner.Adopt || a.Reasons[0].Kind != planner.ReasonUnowned {
+		t.Errorf("%s because of %+v", a.Verb, a.Reasons)
+	}
+	b.apply(plan)
+	b.settled()
+}
+
+// The labels of a node are kolla's, the node is not.
+func TestNode(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	node := "{apiVersion: v1, kind: Node, metadata: {name: node-1, labels: {example.org/" + b.namespace + ": \"true\"}}}"
+	const at = "role.control/Node/node-1"
+	o := b.declare(at, node)
+	o.Partial = true
+	o.Manifest.SetLabels(map[string]string{"example.org/" + b.namespace: "true"})
+	plan := b.plan()
+	if a := b.action(plan, at); a.Verb != planner.Update || len(a.Changes) != 1 || a.Reasons[0].Kind != planner.ReasonConfig {
+		t.Errorf("action is %s because of %+v:\n%s", a.Verb, a.Reasons, lines(a.Changes))
+	}
+	b.apply(plan)
+	b.settled()
+	clustertest.Kubectl(t, "label", "node/node-1", "--overwrite", "example.org/"+b.namespace+"=false")
+	if a := b.action(b.plan(), at); !a.Force || a.Changes[0].Manager != "kubectl-label" {
+		t.Errorf("action is force %v, %+v", a.Force, a.Changes)
+	}
+	b.apply(b.plan())
+	b.objects = nil
+	if a := b.action(b.plan(), at); a.Verb != planner.Delete || !a.Partial {
+		t.Errorf("undeclared, it is %s", a.Verb)
+	}
+}
+
+func TestReorderedListRollsPods(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	swap := func(first, second string) string {
+		return strings.Replace(api(b, "keystone:1", "keystone"), "      containers:",
+			"      initContainers: [{name: "+first+", image: i}, {name: "+second+", image: i}]\n      containers:", 1)
+	}
+	b.declare(atAPI, swap("one", "two"))
+	b.apply(b.plan())
+	b.settled()
+	b.declare(atAPI, swap("two", "one"))
+	want := []planner.Change{{Path: "spec.template.spec.initContainers", Before: []any{"one", "two"}, After: []any{"two", "one"}}}
+	if diff := cmp.Diff(want, b.action(b.plan(), atAPI).Changes); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	b.apply(b.plan())
+	b.settled()
+}
