@@ -10,7 +10,8 @@ import (
 // before apply (generated secrets) is a reference inside a Text.
 //
 // Slices are in a fixed order (declaration order by file name and position), so
-// that everything made from a Config is deterministic.
+// that everything made from a Config is deterministic. The Range of what only the
+// catalogue declares is empty; an Origin says where in the catalogue.
 type Config struct {
 	Cloud     Cloud
 	Roles     []Role
@@ -85,7 +86,8 @@ type Service struct {
 	Jobs      []Job
 	Workloads []Workload
 	Endpoints []Endpoint
-	// Outputs are what other services read as service.NAME.OUTPUT.
+	// Outputs are what other services read as service.NAME.OUTPUT. Values of
+	// generated secrets in them can only be read with TextOf.
 	Outputs map[string]cty.Value
 	Range   hcl.Range // of the service block
 }
@@ -124,20 +126,21 @@ type Secret struct {
 // ConfigFile is one file of a service.
 type ConfigFile struct {
 	Name   string // block label, "keystone.conf"; also the key in its ConfigMap
-	Format string // "ini" or "raw"
+	Format string // "ini", "properties" or "raw"
 	Path   string // where the service reads it
 	// SecretPath is where the part with secret values goes, when the service
 	// merges a second file by itself (oslo.config directories); empty: a file
 	// with any secret in it becomes a Secret as a whole.
 	SecretPath string
-	Options    []Option // format "ini": sorted by section (DEFAULT first) and key
+	Options    []Option // formats "ini" and "properties": sorted by section (DEFAULT first) and key
 	Content    Text     // format "raw"
 	Range      hcl.Range
 }
 
-// Option is one value of an INI file. A list of several values is a repeated key.
+// Option is one value of an INI or properties file. A list of several values is a
+// repeated key.
 type Option struct {
-	Section string
+	Section string // empty in a properties file
 	Key     string
 	Values  []Text
 	Origin  Origin
@@ -163,7 +166,7 @@ type Workload struct {
 	Name     string // "api"
 	Kind     string // "Deployment", "StatefulSet", "DaemonSet"
 	Role     string // empty: the service's
-	Replicas int
+	Replicas int    // of a DaemonSet: 0, its nodes decide
 	Update   string // "rolling", or "on-delete": pods change only when someone deletes them
 	Pod      Pod
 	Claims   []Claim

@@ -43,7 +43,9 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	if v.Type().IsPrimitiveType() && !v.IsMarked() && (v.Type() != cty.String || !v.IsKnown() || v.IsNull() || !strings.ContainsAny(v.AsString(), tokenRunes)) {
 		return v
 	}
-	e.checkConditions(expr, ctx)
+	if generated(v) {
+		e.checkConditions(expr, ctx)
+	}
 	v, err := settled(v)
 	if err != nil {
 		e.error(expr.Range(), "Unsuitable use of a secret", "%s.", sentence(err))

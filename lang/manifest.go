@@ -57,7 +57,7 @@ func (g *graph) manifestObject(b *block) []ManifestObject {
 // it, except that the values of a Secret may come from sensitive variables.
 func (e *evaluator) plain(v cty.Value, at hcl.Range, path []string) any {
 	_, marks := v.Unmark()
-	inSecret := len(path) > 1 && path[0] == "Secret" && (path[1] == "data" || path[1] == "stringData")
+	inSecret := len(path) > 2 && path[0] == "Secret" && (path[1] == "data" || path[1] == "stringData")
 	if !(inSecret && marks.Equal(cty.NewValueMarks(sensitiveMark{}))) && !e.publicMarks(marks, at, "a manifest") {
 		return nil
 	}

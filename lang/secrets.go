@@ -43,6 +43,13 @@ func hasMark(v cty.Value, mark any) bool {
 	return ok
 }
 
+// hasOwnMark reports whether a value itself has a mark, not only something in it.
+func hasOwnMark(v cty.Value, mark any) bool {
+	_, marks := v.Unmark()
+	_, ok := marks[mark]
+	return ok
+}
+
 // token is the value that stands for a generated secret.
 func (r SecretRef) token() cty.Value {
 	text := string(tokenStart) + r.Service + "/" + r.Secret + "/" + r.Key + string(tokenEnd)

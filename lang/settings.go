@@ -45,6 +45,9 @@ type settings struct {
 	// removals are the nulls of the service's layer.
 	removals []*removal
 	keys     []string // last names of the weaker layers' leaves
+	// replaced are the references that values of a definition make, and that
+	// stronger layers take the place of, by path.
+	replaced map[string]hcl.Traversal
 }
 
 // removal is a null that takes a value of a weaker layer away.
@@ -55,7 +58,7 @@ type removal struct {
 
 // merge puts layers over each other, the weakest first.
 func merge(depth int, layers []*layer) *settings {
-	s := &settings{depth: depth}
+	s := &settings{depth: depth, replaced: map[string]hcl.Traversal{}}
 	stronger := map[string]bool{}
 	for _, l := range slices.Backward(layers) {
 		var kept []leaf
@@ -63,6 +66,7 @@ func merge(depth int, layers []*layer) *settings {
 		for _, x := range leaves(l, l.expr, depth, nil) {
 			s.note(x)
 			if overridden(x.path, stronger) {
+				s.noteReplaced(x)
 				continue
 			}
 			kept = append(kept, x)
@@ -74,6 +78,15 @@ func merge(depth int, layers []*layer) *settings {
 		s.leaves = append(kept, s.leaves...)
 	}
 	return s
+}
+
+// noteReplaced remembers what the value of a definition referred to.
+func (s *settings) noteReplaced(x leaf) {
+	for _, t := range x.expr.Variables() {
+		if root := t.RootName(); x.layer.name == layerDefinition && (root == "service" || root == "database") {
+			s.replaced[joined(x.path)] = t
+		}
+	}
 }
 
 // note keeps book of what is removed, and of what there is to remove.
@@ -196,6 +209,9 @@ func (s *settings) set(merged map[string]entry, x leaf, path []string, value cty
 		merged[joined(path)] = entry{path, value, x.layer.eval, Origin{Layer: x.layer.name, Range: x.expr.Range()}}
 	case !value.IsKnown():
 		return
+	case isMap(value) && hasOwnMark(value, sensitiveMark{}):
+		x.layer.eval.error(x.expr.Range(), "A secret would be shown",
+			"The map as a whole is sensitive, and its keys would be names in the file. Write the keys out, and let only the values come from the sensitive variable.")
 	case isMap(value):
 		for _, m := range members(value) {
 			s.set(merged, x, append(slices.Clip(path), m.key), m.value)
@@ -277,6 +293,9 @@ func (s *settings) options() []Option {
 			continue
 		}
 		o.Values = x.eval.valuesOf(x.value, x.origin.Range)
+		if t := s.replaced[joined(x.path)]; t != nil {
+			x.eval.checkHost(o, t)
+		}
 		out = append(out, o)
 	}
 	slices.SortStableFunc(out, func(a, b Option) int {

@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -34,6 +35,24 @@ func (in *instance) checkProbePort(b *block, attribute, name string, ports []str
 	in.checkPort(b, attribute, name, known)
 	if slices.Contains(known, name) && !slices.Contains(ports, name) {
 		in.error(b.attributeRange(attribute), "Unsuitable probe", "The workload does not listen on port %q: add it to its argument `ports`.", name)
+	}
+}
+
+// hostByAddress matches values that name a host by its address, alone or in a URL.
+var hostByAddress = regexp.MustCompile(`(?i)(^|[@/, ])(localhost|[0-9]{1,3}(\.[0-9]{1,3}){3}|\[[0-9a-f:.]+\])([:/, ]|$)`)
+
+// checkHost warns of an address in place of a reference to a service of this
+// cloud: addresses change, names do not.
+func (e *evaluator) checkHost(o Option, replaced hcl.Traversal) {
+	services, _, _ := e.scope.find("service")
+	name, _ := nameOf(replaced)
+	if _, declared := services[name]; replaced.RootName() == "service" && !declared {
+		return
+	}
+	for _, value := range o.Values {
+		if !value.Secret() && hostByAddress.MatchString(value.Masked()) {
+			e.warn(o.Origin.Range, "Host by address", "The definition refers to %s here, which is a name that stays. Write a reference instead of an address, or leave the value out.", written(replaced))
+		}
 	}
 }
 

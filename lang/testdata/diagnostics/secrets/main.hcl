@@ -26,6 +26,7 @@ service "keystone" {
       open      = { a = nonsensitive(secret.admin.value) }
       part      = { a = format("%.10s", secret.admin.value) }
       key       = { a = { (secret.admin.value) = 1 } }
+      names     = { (var.token) = 1 }
       fernet    = { a = secret.fernet.value }
       reserved  = { a = "\ue000 is fine, \uefe0 is not" }
     }

@@ -1,0 +1,25 @@
+cloud "test" {
+  release = "2025.1"
+}
+
+service "mariadb" {}
+service "memcached" {}
+
+service "keystone" {
+  config "keystone.conf" {
+    values = {
+      cache    = { servers = "10.0.0.1:11211,localhost:11211" }
+      database = { connection = "mysql://x@127.0.0.1/x" }
+      other    = { listen = "0.0.0.0" }
+    }
+  }
+}
+
+service "named" {
+  definition = "keystone"
+  config "keystone.conf" {
+    values = {
+      cache = { servers = "1.cache.example.org:11211" }
+    }
+  }
+}
