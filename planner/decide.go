@@ -111,7 +111,7 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 		s.refuse(fmt.Sprintf("%s does not exist", s.action.Ref),
 			"Only some of its fields are declared here, so it is never created. Correct its name, or bring it into the cluster first.")
 		return true, nil
-	case s.object.Run() && s.record != nil && s.record.Ready:
+	case s.finished() && s.sameInputs():
 		s.action.Verb = None
 		s.action.Evidence = Evidence{Kind: Recorded, Detail: "finished; cleaned up since"}
 		return true, nil
@@ -121,7 +121,10 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 		s.action.Verb = Run
 	}
 	reason := Reason{Kind: ReasonNew}
-	if s.record != nil && s.record.UID != "" {
+	switch {
+	case s.finished():
+		reason.Kind = ReasonConfig
+	case s.record != nil && s.record.UID != "":
 		reason.Kind = ReasonGone
 	}
 	s.action.Reasons = []Reason{reason}
@@ -135,6 +138,19 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 	differences, err := compare(nil, manifest)
 	s.action.Changes = changesOf(s.withUnknown(differences))
 	return true, err
+}
+
+// finished reports whether the object is a job that was seen complete.
+func (s *subject) finished() bool {
+	return s.object.Run() && s.record != nil && s.record.Ready
+}
+
+// versioned reports whether the object's name says what is in it.
+func (s *subject) versioned() bool { return s.object.Family != (lang.Address{}) }
+
+// sameInputs reports whether a job would run for the same as it last did.
+func (s *subject) sameInputs() bool {
+	return s.versioned() || s.record.Desired == s.object.Digest()
 }
 
 // leaving decides about objects that are on their way out: what they would
@@ -181,7 +197,7 @@ func (p *planning) ran(ctx context.Context, s *subject) (bool, error) {
 	if condition := jobCondition(s.live, batchv1.JobFailed); condition != "" {
 		return true, p.replace(ctx, s, []Reason{{Kind: ReasonFailedJob, Detail: condition}})
 	}
-	if s.object.Family == (lang.Address{}) {
+	if !s.versioned() {
 		return false, nil
 	}
 	s.matches(Evidence{Kind: Recorded, Detail: "its name is made of what it runs"})
@@ -213,7 +229,7 @@ func (s *subject) matches(evidence Evidence) {
 	s.action.Evidence = evidence
 	s.action.Force = false
 	switch {
-	case s.adopts():
+	case s.adopts(), s.object.Partial && s.record == nil:
 		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonUnowned}}
 	case s.record == nil:
 		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonUnrecorded}}

@@ -1,10 +1,12 @@
 package planner_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/planner"
@@ -139,6 +141,10 @@ func TestDiff(t *testing.T) {
 				planner.Change{Path: `metadata.labels.app`, Before: "keystone"},
 			),
 		},
+		"element of a set": {
+			edit: func(u *unstructured.Unstructured) { u.SetFinalizers([]string{"example.org/hold"}) },
+			want: changes(planner.Change{Path: "metadata.finalizers", After: []any{"example.org/hold"}}),
+		},
 		"text of several lines": {
 			edit: func(u *unstructured.Unstructured) {
 				container(u)["args"] = []any{"a", "b"}
@@ -204,6 +210,14 @@ func TestDiffOfFilesAndSecrets(t *testing.T) {
 				Path: `metadata.annotations["kolla.openstack.org/checksum"]`, Before: planner.Masked, After: planner.Masked, Sensitive: true,
 			}),
 		},
+		"elements of a set": {
+			before: "{apiVersion: v1, kind: Pod, metadata: {name: a, finalizers: [x.org/a, x.org/b]}}",
+			after:  "{apiVersion: v1, kind: Pod, metadata: {name: a, finalizers: [x.org/b, x.org/c]}}",
+			want: changes(
+				planner.Change{Path: `metadata.finalizers["x.org/a"]`, Before: "x.org/a"},
+				planner.Change{Path: `metadata.finalizers["x.org/c"]`, After: "x.org/c"},
+			),
+		},
 		"a kind without a schema": {
 			before: "{apiVersion: example.org/v1, kind: Widget, metadata: {name: a}, spec: {size: 1, tags: [a]}}",
 			after:  "{apiVersion: example.org/v1, kind: Widget, metadata: {name: a}, spec: {size: 2, tags: [a, b]}}",
@@ -249,4 +263,42 @@ func TestDiffOfFilesAndSecrets(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzDiff: an object does not differ from itself, and two objects differ in the
+// same places from either side.
+func FuzzDiff(f *testing.F) {
+	seed(f, "testdata/diff/*.json")
+	f.Fuzz(func(t *testing.T, content []byte) {
+		var pair []map[string]any
+		if json.Unmarshal(content, &pair) != nil || len(pair) != 2 {
+			return
+		}
+		a, b := &unstructured.Unstructured{Object: pair[0]}, &unstructured.Unstructured{Object: pair[1]}
+		for _, u := range []*unstructured.Unstructured{a, b} {
+			if same, err := planner.Diff(u, u.DeepCopy()); err != nil || len(same) > 0 {
+				t.Errorf("compared with itself: %v, %v", same, err)
+			}
+		}
+		forth, err := planner.Diff(a, b)
+		if err != nil {
+			return // not objects of one kind
+		}
+		back, err := planner.Diff(b, a)
+		if err != nil {
+			t.Fatalf("there is no way back: %v", err)
+		}
+		if diff := cmp.Diff(paths(forth), paths(back)); diff != "" {
+			t.Errorf("paths (-forth +back):\n%s", diff)
+		}
+	})
+}
+
+func paths(list []planner.Change) []string {
+	var paths []string
+	for _, c := range list {
+		paths = append(paths, c.Path)
+	}
+	slices.Sort(paths)
+	return paths
 }

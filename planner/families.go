@@ -1,7 +1,9 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -52,7 +54,7 @@ func (p *planning) retire() error {
 // once everything in their block is done. Of jobs none is kept: a state that still
 // knew an old run would take it for done when its inputs come back.
 func (p *planning) retireFamily(current *subject, members []*record) error {
-	slices.SortFunc(members, func(a, b *record) int { return p.newerFirst(a, b) })
+	slices.SortFunc(members, p.newerFirst)
 	previous := slices.IndexFunc(members, func(r *record) bool {
 		live := p.Snapshot.Get(r.ref)
 		return live != nil && string(live.GetUID()) == r.UID
@@ -79,19 +81,17 @@ func (p *planning) retireFamily(current *subject, members []*record) error {
 // newerFirst orders members by when they were last applied, then by when they
 // were created.
 func (p *planning) newerFirst(a, b *record) int {
-	if c := b.Applied.Compare(a.Applied); c != 0 {
-		return c
-	}
-	created := func(r *record) int64 {
+	created := func(r *record) time.Time {
 		if live := p.Snapshot.Get(r.ref); live != nil {
-			return live.GetCreationTimestamp().Unix()
+			return live.GetCreationTimestamp().Time
 		}
-		return 0
+		return time.Time{}
 	}
-	if c := created(b) - created(a); c != 0 {
-		return int(c)
-	}
-	return a.address.Compare(b.address)
+	return cmp.Or(
+		b.Applied.Compare(a.Applied),
+		created(b).Compare(created(a)),
+		a.address.Compare(b.address),
+	)
 }
 
 // busy lists the objects of a block that an apply writes or waits for.

@@ -120,7 +120,8 @@ type record struct {
 	ref     providers.Ref
 }
 
-// newPlanning indexes the input, and refuses what no plan can be made from.
+// newPlanning indexes the input, and refuses what no plan can be made from. What
+// is wrong with the declarations does not matter to a destroy.
 func newPlanning(in Input) (*planning, []Problem) {
 	if in.State == nil {
 		in.State = &state.State{}
@@ -137,10 +138,12 @@ func newPlanning(in Input) (*planning, []Problem) {
 		policy:   conflictPolicy{force: in.ForceConflicts},
 		named:    map[string]bool{},
 	}
-	problems := p.checkState()
-	problems = append(problems, p.indexDesired()...)
-	problems = append(problems, p.checkDependencies()...)
-	return p, append(problems, p.indexRecords()...)
+	problems := append(p.checkState(), p.indexRecords()...)
+	declared := append(p.indexDesired(), p.checkDependencies()...)
+	if !in.Destroy {
+		problems = append(problems, declared...)
+	}
+	return p, problems
 }
 
 // checkState refuses a state that belongs elsewhere.

@@ -53,6 +53,7 @@ func (s situation) make(t *testing.T) planner.Input {
 	in := input(c, o)
 	if s.record != nil {
 		r := recorded(s.at, u)
+		r.Desired = o.Digest()
 		s.record(&r)
 		in.State.Objects = []state.Object{r}
 	}
@@ -174,6 +175,16 @@ func TestDecision(t *testing.T) {
 			situation: situation{at: atJob, manifest: job, adjust: versioned, record: known},
 			verb:      planner.None, evidence: planner.Recorded,
 		},
+		"job of one name, whose inputs changed since it was cleaned up": {
+			situation: situation{at: atJob, manifest: job, record: known, input: func(in *planner.Input) {
+				in.Objects[0].Manifest.SetAnnotations(map[string]string{"inputs": "others"})
+			}},
+			verb: planner.Run, reasons: []planner.ReasonKind{planner.ReasonConfig}, evidence: planner.DryRun,
+		},
+		"job of one name that was cleaned up": {
+			situation: situation{at: atJob, manifest: job, record: known},
+			verb:      planner.None, evidence: planner.Recorded,
+		},
 		"job that vanished before it finished": {
 			situation: situation{at: atJob, manifest: job, adjust: versioned, record: func(r *state.Object) { r.Ready = false }},
 			verb:      planner.Run, reasons: []planner.ReasonKind{planner.ReasonGone}, evidence: planner.DryRun,
@@ -209,6 +220,14 @@ func TestDecision(t *testing.T) {
 			},
 			verb: planner.None, evidence: planner.DryRun,
 		},
+		"node that somebody labelled already": {
+			situation: situation{
+				at: atNode, manifest: node,
+				adjust: func(o *providers.Object) { o.Partial = true },
+				live:   func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"role": "control"}) },
+			},
+			verb: planner.Adopt, reasons: []planner.ReasonKind{planner.ReasonUnowned}, evidence: planner.DryRun,
+		},
 		"node whose labels are new": {
 			situation: situation{
 				at: atNode, manifest: node,
@@ -237,9 +256,6 @@ func TestDecision(t *testing.T) {
 				}
 			}
 			in := test.make(t)
-			if len(in.State.Objects) > 0 {
-				in.State.Objects[0].Desired = in.Objects[0].Digest()
-			}
 			got := find(t, mustPlan(t, in), test.at)
 			if got.Verb != test.verb || got.Evidence.Kind != test.evidence || got.Pending != test.pending {
 				t.Errorf("decided %s, %+v, pending %v; want %s, %s, %v", got.Verb, got.Evidence, got.Pending, test.verb, test.evidence, test.pending)
@@ -454,6 +470,7 @@ func TestOrderOfWhatDependsOnThePlan(t *testing.T) {
 			"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.org}, spec: {group: example.org, names: {kind: Widget}}}")),
 		declared("manifest.x/Namespace/new", namespaceOf("new")),
 	)
+	in.Parallelism = 1 // the answers are collected without a lock
 	plan := mustPlan(t, in)
 	want := []string{
 		"create manifest.x/Namespace/new",

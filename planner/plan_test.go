@@ -1,0 +1,47 @@
+package planner_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/planner"
+)
+
+func TestCounts(t *testing.T) {
+	plan := planner.Plan{Actions: []planner.Action{
+		{Verb: planner.None},
+		{Verb: planner.Create},
+		{Verb: planner.Run},
+		{Verb: planner.Update},
+		{Verb: planner.Replace},
+		{Verb: planner.Delete},
+		{Verb: planner.Delete, Partial: true},
+		{Verb: planner.Adopt},
+		{Verb: planner.Forget},
+	}}
+	want := planner.Counts{Add: 3, Change: 2, Destroy: 2, Import: 1, Forget: 1}
+	if diff := cmp.Diff(want, plan.Counts()); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	tests := map[string]struct {
+		actions []planner.Action
+		want    bool
+	}{
+		"nothing at all":  {want: true},
+		"nothing to do":   {actions: []planner.Action{{Verb: planner.None}}, want: true},
+		"to be waited on": {actions: []planner.Action{{Verb: planner.None, Pending: true}}},
+		"to be forgotten": {actions: []planner.Action{{Verb: planner.Forget}}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			plan := planner.Plan{Actions: test.actions}
+			if got := plan.Empty(); got != test.want {
+				t.Errorf("Empty is %v", got)
+			}
+		})
+	}
+}
