@@ -45,7 +45,7 @@ var cloudType = &BlockType{
 		Doc: "Overrides for every service.",
 		Blocks: []*BlockType{{
 			Name: "config", Label: "file name or pattern", LabelForm: formGlob,
-			Doc: "Values for all config files, of any service, whose name matches. Values in sections go to ini files, values without to properties files.",
+			Doc: "Values for all config files, of any service, whose name matches. Values in sections go to ini files, values without to properties files. They are evaluated for each service; self is the service.",
 			Attributes: []Attribute{
 				{Name: "values", Type: TypeSettings, Required: true, Doc: "Merged over the definitions' values and under the services'."},
 			},
@@ -106,7 +106,7 @@ var serviceType = &BlockType{
 	Attributes: []Attribute{
 		{Name: "definition", Type: TypeLiteral, Doc: "Name of the definition; by default the service's own name."},
 		{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on; by default any."},
-		{Name: "replicas", Type: TypeNumber, Doc: "How many pods each of its workloads has, where neither the workload's block nor its kind says otherwise."},
+		{Name: "replicas", Type: TypeNumber, Max: maxReplicas, Doc: "How many pods each of its workloads has, where neither the workload's block nor its kind says otherwise."},
 		{Name: "expose", Type: TypeExposure, Doc: "Makes the ports that are meant for it reachable from outside."},
 		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full references to use in place of images, by the name of the image in the definition."},
 		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the service starts, where no reference shows it."},
@@ -124,7 +124,7 @@ var serviceType = &BlockType{
 			Name: "workload", Label: "workload",
 			Doc: "Override of a workload of the definition.",
 			Attributes: []Attribute{
-				{Name: "replicas", Type: TypeNumber, Doc: "How many pods."},
+				{Name: "replicas", Type: TypeNumber, Max: maxReplicas, Doc: "How many pods."},
 				{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on."},
 				{Name: "host_network", Type: TypeBool, Doc: "Whether pods use the network of their node."},
 				{Name: "update", Type: TypeString, OneOf: updates, Doc: "rolling: pods are replaced when something changes. on-delete: only when someone deletes them."},

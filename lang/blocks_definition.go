@@ -2,6 +2,9 @@ package lang
 
 import "slices"
 
+// maxReplicas is more than anyone means.
+const maxReplicas = 1000
+
 var (
 	kinds   = []string{"Deployment", "StatefulSet", "DaemonSet"}
 	updates = []string{"rolling", "on-delete"}
@@ -131,8 +134,8 @@ var workloadType = &BlockType{
 	Attributes: slices.Concat([]Attribute{
 		{Name: "kind", Type: TypeString, Required: true, OneOf: kinds, Doc: "Deployment: pods that are alike. StatefulSet: pods with a name and volumes of their own. DaemonSet: one pod on every node of the role."},
 		{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on; by default the service's."},
-		{Name: "replicas", Type: TypeNumber, Default: 1, Max: 1000, Doc: "How many pods, unless the service says otherwise."},
-		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: 1000, Doc: "How many it can cope with at most."},
+		{Name: "replicas", Type: TypeNumber, Default: 1, Max: maxReplicas, Doc: "How many pods, unless the service says otherwise."},
+		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: maxReplicas, Doc: "How many it can cope with at most."},
 		{Name: "update", Type: TypeString, Default: "rolling", OneOf: updates, Doc: "rolling: pods are replaced when something changes. on-delete: only when someone deletes them."},
 		{Name: "grace_period", Type: TypeNumber, Max: 86400, Doc: "Seconds that a pod gets to stop; by default what the cluster gives."},
 		{Name: "ports", Type: TypeList, Doc: "Names of the ports that it listens on."},

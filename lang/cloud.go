@@ -57,14 +57,17 @@ func (g *graph) role(b *block) cty.Value {
 		Labels: e.strings(b, "labels"),
 		Range:  b.header,
 	}
-	if b.attributes["labels"] == nil {
+	if !e.given(b, "labels") {
 		r.Labels = map[string]string{"kolla.openstack.org/role-" + b.label: "true"}
 	}
-	switch nodes, match := b.attributes["nodes"], b.attributes["match"]; {
-	case nodes == nil && match == nil:
+	switch nodes, match := e.given(b, "nodes"), e.given(b, "match"); {
+	case !nodes && !match:
 		g.error(b.header, "Role without nodes", "A role says which nodes it is: nodes = [\"NAME\", ...], or match = { LABEL = \"VALUE\" } for the nodes with such a label.")
-	case nodes != nil && match != nil:
-		g.error(match.NameRange, "Both nodes and match", "A role is either nodes by name or nodes by label: take one of the two away.")
+	case nodes && match:
+		g.error(b.attributes["match"].NameRange, "Both nodes and match", "A role is either nodes by name or nodes by label: take one of the two away.")
+	}
+	if v, ok := e.publicAttribute(b, "nodes", cty.List(cty.String)); ok && v.LengthInt() == 0 {
+		e.unsuitable(b, "nodes", "It needs at least one node.")
 	}
 	g.checkLabelKeys(b, "match", r.Match)
 	g.checkLabelKeys(b, "labels", r.Labels)

@@ -176,6 +176,12 @@ func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value
 	return converted, converted.IsWhollyKnown()
 }
 
+// given reports whether an attribute has a value: it is written and not null.
+func (e *evaluator) given(b *block, name string) bool {
+	attr := b.attributes[name]
+	return attr != nil && !e.value(attr.Expr).IsNull()
+}
+
 // mismatch says why a value does not fit.
 func mismatch(want AttributeType, v cty.Value, err error) string {
 	bare, _ := v.Unmark()

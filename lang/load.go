@@ -150,9 +150,6 @@ func (l *loader) parse(name string, source []byte) (*hclsyntax.Body, bool) {
 // quote, whether it is right or not.
 func Parse(name string, source []byte) (map[string]*hcl.File, hcl.Diagnostics) {
 	file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
-	if file == nil {
-		file = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
-	}
 	return map[string]*hcl.File{name: file}, diags
 }
 
@@ -210,7 +207,7 @@ func (l *loader) checkClouds() {
 // recordVariable makes the value of a variable a part of the digest.
 func (l *loader) recordVariable(v *variable, value cty.Value) {
 	key := "variable " + v.Name
-	if v.Sensitive || !value.IsWhollyKnown() {
+	if value.ContainsMarked() || !value.IsWhollyKnown() {
 		l.digest[key] = ""
 		return
 	}

@@ -3,6 +3,7 @@ package lang
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/big"
 	"path/filepath"
 	"regexp"
@@ -19,13 +20,13 @@ import (
 // manifest makes the objects that a manifest block brings.
 func (g *graph) manifest(b *block) {
 	m := Manifest{Name: b.label, Needs: g.needsOf(b.id()), Range: b.header}
-	object, files := b.attributes["object"], b.attributes["files"]
-	switch {
-	case object != nil && files != nil:
-		g.error(files.NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")
-	case object != nil:
+	e := g.evaluator()
+	switch object, files := e.given(b, "object"), e.given(b, "files"); {
+	case object && files:
+		g.error(b.attributes["files"].NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")
+	case object:
 		m.Objects = g.manifestObject(b)
-	case files != nil:
+	case files:
 		for _, name := range g.manifestFiles(b) {
 			m.Objects = append(m.Objects, g.manifestFile(b, name)...)
 		}
@@ -42,7 +43,7 @@ func (g *graph) manifestObject(b *block) []ManifestObject {
 	if !v.IsWhollyKnown() {
 		return nil
 	}
-	if v.IsNull() || !isMap(v) {
+	if !isMap(v) {
 		e.unsuitable(b, "object", "It must be a map with apiVersion, kind and metadata, and this is %s.", kindOf(v))
 		return nil
 	}
@@ -80,7 +81,12 @@ func (e *evaluator) plain(v cty.Value, at hcl.Range, path []string) any {
 		}
 		return out
 	}
-	return scalar(v)
+	value := scalar(v)
+	if f, ok := value.(float64); ok && math.IsInf(f, 0) {
+		e.error(at, "Number out of range", "A number of the object is too large for JSON.")
+		return nil
+	}
+	return value
 }
 
 // kindField is the kind of an object.

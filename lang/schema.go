@@ -115,9 +115,6 @@ func (b *block) id() string {
 
 // all are the blocks of one type inside of this one.
 func (b *block) all(typ string) []*block {
-	if b == nil {
-		return nil
-	}
 	var out []*block
 	for _, child := range b.blocks {
 		if child.typ.Name == typ {

@@ -42,7 +42,7 @@ func (g *graph) addServices() {
 
 func (g *graph) newInstance(b *block) *instance {
 	name := b.label
-	if b.attributes["definition"] != nil {
+	if attr := b.attributes["definition"]; attr != nil && !isNullLiteral(attr.Expr) {
 		name = g.literal(b, "definition")
 	}
 	definition, builtin := g.document.one("definition", name), false
@@ -380,7 +380,10 @@ func (in *instance) outputs() cty.Value {
 			in.error(b.labelRange, "Unsuitable name", "Every service has an attribute %q already.", b.label)
 			continue
 		}
-		v := in.inner.value(b.attributes["value"].Expr)
+		v := cty.DynamicVal
+		if attr := b.attributes["value"]; attr != nil {
+			v = in.inner.value(attr.Expr)
+		}
 		in.out.Outputs[b.label], base[b.label] = v, v
 	}
 	return cty.ObjectVal(base)
@@ -424,9 +427,9 @@ func (in *instance) files() {
 
 func (in *instance) content(b, override *block) Text {
 	switch {
-	case override != nil && override.attributes["content"] != nil:
+	case override != nil && in.user.given(override, "content"):
 		return in.user.text(override, "content")
-	case b.attributes["content"] == nil:
+	case !in.inner.given(b, "content"):
 		in.error(b.header, "Missing argument", "config %q is raw: it needs the argument \"content\".", b.label)
 	}
 	return in.inner.text(b, "content")

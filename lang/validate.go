@@ -22,7 +22,7 @@ func (r *reporter) undeclared(at hcl.Range, noun, name string, known []string) {
 // checkPort reports a port that is not among those there are.
 func (in *instance) checkPort(b *block, attribute, name string, known []string) {
 	switch {
-	case name == "" && b.attributes[attribute] == nil:
+	case name == "" && !in.inner.given(b, attribute):
 		in.error(b.header, "Missing argument", "%s needs the argument %q: %s", describe(b), attribute, b.typ.attribute(attribute).Doc)
 	case name != "" && !slices.Contains(known, name):
 		in.undeclared(b.attributeRange(attribute), "port", name, known)
@@ -80,6 +80,9 @@ func (in *instance) checkOverrides() {
 			in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s",
 				trimJoin(DidYouMean(b.label, known), fmt.Sprintf("Definition %q has: %s.", in.out.Definition, listed(known))))
 		}
+	}
+	if in.forAll != nil && !slices.ContainsFunc(in.out.Workloads, func(w Workload) bool { return w.Kind != "DaemonSet" }) {
+		in.user.unsuitable(in.block, "replicas", "Definition %q has nothing that replicas could be counted of: a DaemonSet has one pod on each node of its role.", in.out.Definition)
 	}
 	for _, name := range keysOf(in.images) {
 		if !in.used[name] {

@@ -49,6 +49,10 @@ variable "password" {
   default   = "hunter2"
 }
 
+variable "marked" {
+  default = sensitive("marked")
+}
+
 variable "name" {
   default = "world"
 }
@@ -117,6 +121,8 @@ func TestText(t *testing.T) {
 		{"sensitive and generated", `"x:${var.password}:${secret.a.value}:y"`, "<sensitive x:hunter2:><own/a/value><sensitive :y>"},
 		{"computed from a sensitive variable", `upper(var.password)`, "<sensitive HUNTER2>"},
 		{"sensitive function", `sensitive("x")`, "<sensitive x>"},
+		{"sensitive default", `var.marked`, "<sensitive marked>"},
+		{"reference by index", `var["name"]`, "world"},
 		{"nonsensitive function", `nonsensitive(var.password)`, "hunter2"},
 		{"sensitive condition", `var.password == "x" ? "a" : "b"`, "<sensitive b>"},
 	}

@@ -202,9 +202,10 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 	}
 }
 
-// variableValue evaluates, converts and marks the value of a variable.
+// variableValue is the value of a variable: null only if it may be, and marked if
+// it is sensitive.
 func (l *loader) variableValue(v *variable) cty.Value {
-	value := l.unmarkedValue(v)
+	value := l.chosenValue(v)
 	if value.IsKnown() && value.IsNull() && !v.nullable {
 		if v.fallback != cty.NilVal {
 			value = v.fallback
@@ -220,7 +221,8 @@ func (l *loader) variableValue(v *variable) cty.Value {
 	return value
 }
 
-func (l *loader) unmarkedValue(v *variable) cty.Value {
+// chosenValue is the value from the strongest source, converted.
+func (l *loader) chosenValue(v *variable) cty.Value {
 	if v.given == nil && v.fallback != cty.NilVal {
 		return v.fallback
 	}
@@ -237,7 +239,6 @@ func (l *loader) unmarkedValue(v *variable) cty.Value {
 			return cty.DynamicVal
 		}
 	}
-	value, _ = value.UnmarkDeep()
 	converted, err := v.convert(value)
 	if err != nil {
 		l.unsuitableVariable(v, at, err.Error())

@@ -118,10 +118,10 @@ func (in *instance) workload(b *block) Workload {
 // override applies a service's workload block.
 func (in *instance) override(w *Workload, b *block) {
 	e := in.user
-	if b.attributes["role"] != nil {
+	if e.given(b, "role") {
 		w.Role = e.role(b, "role")
 	}
-	if b.attributes["host_network"] != nil {
+	if e.given(b, "host_network") {
 		w.Pod.HostNetwork = e.bool(b, "host_network")
 	}
 	if update := e.string(b, "update"); update != "" {
@@ -148,9 +148,12 @@ func mergedMap(base, over map[string]string) map[string]string {
 // allReplicas is how many pods each workload of the definition has.
 func (in *instance) allReplicas() map[string]int {
 	out := map[string]int{}
-	forAll := in.user.number(in.block, "replicas")
+	if in.user.given(in.block, "replicas") {
+		n := in.user.number(in.block, "replicas")
+		in.forAll = &n
+	}
 	for _, b := range in.definition.all("workload") {
-		out[b.label] = in.replicasOf(b, forAll)
+		out[b.label] = in.replicasOf(b)
 	}
 	return out
 }
@@ -158,13 +161,13 @@ func (in *instance) allReplicas() map[string]int {
 // replicasOf is how many pods a workload has: what its block in the service says,
 // else what the service says for all, else what the definition says. A DaemonSet
 // has 0: its nodes decide.
-func (in *instance) replicasOf(b *block, forAll int) int {
+func (in *instance) replicasOf(b *block) int {
 	n := in.inner.number(b, "replicas")
 	e, source := in.inner, b
-	if in.block.attributes["replicas"] != nil {
-		e, source, n = in.user, in.block, forAll
+	if in.forAll != nil {
+		e, source, n = in.user, in.block, *in.forAll
 	}
-	if override := in.block.one("workload", b.label); override != nil && override.attributes["replicas"] != nil {
+	if override := in.block.one("workload", b.label); override != nil && in.user.given(override, "replicas") {
 		e, source, n = in.user, override, in.user.number(override, "replicas")
 	}
 	if in.inner.string(b, "kind") == "DaemonSet" {
@@ -213,20 +216,20 @@ func (in *instance) probe(workload *block, name string, ports []string) *Probe {
 	}
 	ways := 0
 	for _, way := range []string{"http", "tcp", "exec"} {
-		if b.attributes[way] != nil {
+		if e.given(b, way) {
 			ways++
 		}
 	}
 	switch {
 	case ways != 1:
 		in.error(b.header, "Unsuitable probe", "Exactly one of http, tcp and exec says how to probe; here are %d.", ways)
-	case b.attributes["tcp"] != nil:
+	case e.given(b, "tcp"):
 		p.TCP, p.Port = true, e.string(b, "tcp")
 		in.checkProbePort(b, "tcp", p.Port, ports)
-	case b.attributes["http"] != nil:
+	case e.given(b, "http"):
 		in.checkProbePort(b, "port", p.Port, ports)
 	}
-	if b.attributes["port"] != nil && b.attributes["http"] == nil {
+	if e.given(b, "port") && !e.given(b, "http") {
 		in.error(b.attributes["port"].NameRange, "Unsuitable probe", "The argument port belongs to http. For a connection, write tcp = \"PORT\".")
 	}
 	return p

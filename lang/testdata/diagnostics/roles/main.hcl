@@ -24,3 +24,15 @@ role "types" {
   nodes  = "a"
   labels = ["x"]
 }
+
+role "none" {
+  nodes = []
+}
+
+role "compute" {
+  nodes = ["a"]
+}
+
+service "agent" {
+  replicas = 2
+}

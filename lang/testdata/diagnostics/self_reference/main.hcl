@@ -9,6 +9,10 @@ definition "own" {
   database "own" {
     server = "own"
   }
+  workload "w" {
+    kind  = "Deployment"
+    image = "own"
+  }
 }
 
 service "own" {
