@@ -57,6 +57,9 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 // addEvaluation passes on what HCL says about an expression, without the values
 // that it would show, and with the names there are where one is unknown.
 func (e *evaluator) addEvaluation(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext) {
+	if len(diags) == 0 {
+		return
+	}
 	sensitive := slices.ContainsFunc(refs, func(t hcl.Traversal) bool {
 		v, diags := t.TraverseAbs(ctx)
 		return !diags.HasErrors() && hasMark(v, sensitiveMark{})

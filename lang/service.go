@@ -22,6 +22,7 @@ type instance struct {
 	configs    map[string]*settings
 	envs       map[string]*settings // of workloads
 	images     map[string]string
+	forAll     *int            // replicas of all workloads, if the service says so
 	replicas   map[string]int  // by workload
 	used       map[string]bool // names of images
 	out        Service
