@@ -57,13 +57,11 @@ func TestScripts(t *testing.T) {
 			return nameNamespace(env.WorkDir, namespaceOf(env.WorkDir))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"kubectl":      kubectl,
 			"exits":        exits,
 			"edit":         edit,
 			"foreignstate": foreignState,
 		},
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
+		RequireUniqueNames: true,
 	})
 }
 
@@ -95,13 +93,6 @@ func execKubectl() int {
 	err := syscall.Exec(binary, append([]string{binary, "kubectl"}, os.Args[1:]...), os.Environ())
 	fmt.Fprintln(os.Stderr, err)
 	return 1
-}
-
-// kubectl runs kubectl against the test's cluster.
-func kubectl(ts *testscript.TestScript, neg bool, args []string) {
-	if err := ts.Exec("kubectl", args...); (err != nil) != neg {
-		ts.Fatalf("kubectl %s: %v", strings.Join(args, " "), err)
-	}
 }
 
 // exits runs a command and expects one exit code: exits 2 kolla plan.
@@ -141,7 +132,6 @@ func foreignState(ts *testscript.TestScript, neg bool, args []string) {
 	session, err := state.Open(ts.MkAbs(args[0])).Lock(context.Background(), state.LockInfo{Operation: "test"}, 0)
 	ts.Check(err)
 	ts.Check(session.Begin(state.Run{
-		Tool:    "test",
 		Cloud:   ts.Getenv("NS"),
 		Cluster: state.Cluster{UID: "00000000-0000-0000-0000-000000000000", Server: "https://192.0.2.1:6443"},
 	}))

@@ -167,6 +167,12 @@ func summarize(plan *planner.Plan, result *executor.Result) view.Applied {
 			done.Actions = append(done.Actions, *outcome.Action)
 		case executor.Failed:
 			a.Failed = append(a.Failed, failed(outcome))
+		case executor.Interrupted:
+			if outcome.Written {
+				done.Actions = append(done.Actions, *outcome.Action)
+			} else {
+				a.Skipped = append(a.Skipped, view.Skipped{Address: outcome.Action.Address})
+			}
 		case executor.Skipped:
 			a.Skipped = append(a.Skipped, view.Skipped{Address: outcome.Action.Address, Because: outcome.Because})
 		}
@@ -182,11 +188,20 @@ func failed(outcome executor.Outcome) view.Failed {
 	if outcome.Action.Object != nil {
 		row.Source = outcome.Action.Object.Source
 	}
-	var notReady *providers.NotReadyError
-	if errors.As(outcome.Err, &notReady) {
+	var (
+		notReady *providers.NotReadyError
+		conflict *providers.ConflictError
+	)
+	summary, detail, explained := kubernetes.Explain(outcome.Err)
+	switch {
+	case errors.As(outcome.Err, &notReady):
 		row.Reason, row.Detail = notReady.Reason, notReady.Detail
-	}
-	if summary, detail, ok := kubernetes.Explain(outcome.Err); ok {
+	case errors.As(outcome.Err, &conflict):
+		row.Reason = "others changed it since the plan was made"
+		for _, c := range conflict.Conflicts {
+			row.Detail = append(row.Detail, c.Path+" by "+c.Manager)
+		}
+	case explained:
 		row.Reason, row.Detail = summary, []string{detail}
 	}
 	return row

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/state"
 )
 
 // Options that several commands share. They come from functions: a flag holds
@@ -29,7 +31,7 @@ func clusterFlags() []cli.Flag {
 }
 
 func stateFlag() cli.Flag {
-	return &cli.StringFlag{Name: "state", Value: defaultState, Usage: "the state `FILE`"}
+	return &cli.StringFlag{Name: "state", Value: state.DefaultFile, Usage: "the state `FILE`"}
 }
 
 func lockFlags() []cli.Flag {

@@ -20,9 +20,6 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// defaultState is the state file of a configuration directory.
-const defaultState = "kolla.state.json"
-
 // workspace is what a command works with: a configuration, a cluster, a state.
 // A command fills what it needs.
 type workspace struct {

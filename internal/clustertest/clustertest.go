@@ -29,8 +29,14 @@ import (
 // kubeconfigVariable names a cluster to use instead of starting one.
 const kubeconfigVariable = "KOLLA_TEST_KUBECONFIG"
 
-// Nodes is how many nodes the cluster of Run has. They are named node-1 and so on.
-const Nodes = 3
+// nodes are those of the cluster of Run: three without a purpose, and those that
+// the multinode example is written for.
+var nodes = []string{
+	"-nodes=3",
+	"-node=ctl-1", "-node=ctl-2", "-node=ctl-3",
+	"-node=cmp-1=node.kubernetes.io/instance-type=hypervisor",
+	"-node=cmp-2=node.kubernetes.io/instance-type=hypervisor",
+}
 
 // shared is the cluster of the test binary. Tests cannot be handed it: they are
 // called by package testing.
@@ -42,7 +48,7 @@ func Run(m *testing.M) int {
 	if path := os.Getenv(kubeconfigVariable); path != "" {
 		shared, err = given(path)
 	} else {
-		shared, err = start(fmt.Sprintf("-nodes=%d", Nodes), "-audit")
+		shared, err = start(append(nodes, "-audit")...)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
