@@ -15,7 +15,7 @@ func Format(src []byte) []byte {
 	if _, diags := hclwrite.ParseConfig(unix, "", hcl.InitialPos); diags.HasErrors() {
 		return src
 	}
-	out := bytes.TrimRight(hclwrite.Format(unix), "\n\t ")
+	out := bytes.TrimRight(hclwrite.Format(unix), "\r\n\t ")
 	if len(out) == 0 {
 		return nil
 	}
