@@ -23,7 +23,7 @@ Nothing that exists is overwritten.
   all-in-one   one node with every role
   multinode    three control nodes, two compute nodes, one address for the outside`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Value: "all-in-one", Usage: "`STARTER`: all-in-one or multinode"},
+			&cli.StringFlag{Name: "from", Value: "all-in-one", Usage: "start from `STARTER`, all-in-one or multinode"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {

@@ -41,7 +41,7 @@ func assess(object *unstructured.Unstructured) (readiness, error) {
 		return assessJob(object), nil
 	case kind == providers.NamespaceKind:
 		active := field(object, "status", "phase") == string(corev1.NamespaceActive)
-		return readiness{ready: active, status: "waiting for the namespace to be active"}, nil
+		return readiness{ready: active, status: "the namespace is not active yet"}, nil
 	case kind == providers.ClaimKind:
 		return assessClaim(object), nil
 	case kind == statefulSetKind && onDelete:
@@ -78,11 +78,11 @@ func assessJob(job *unstructured.Unstructured) readiness {
 	}
 	switch {
 	case field(job, "status", "startTime") == "":
-		return readiness{status: "waiting for the job to start"}
+		return readiness{status: "the job has not started yet"}
 	case len(counts) == 0:
-		return readiness{status: "waiting for the job to complete"}
+		return readiness{status: "the job has not completed yet"}
 	}
-	return readiness{status: "waiting for the job to complete (" + strings.Join(counts, ", ") + ")"}
+	return readiness{status: "the job has not completed yet (" + strings.Join(counts, ", ") + ")"}
 }
 
 func assessClaim(claim *unstructured.Unstructured) readiness {
@@ -92,7 +92,7 @@ func assessClaim(claim *unstructured.Unstructured) readiness {
 	case string(corev1.ClaimLost):
 		return readiness{failed: true, status: "the volume it was bound to does not exist any more"}
 	}
-	return readiness{status: "waiting for a volume"}
+	return readiness{status: "it has no volume yet"}
 }
 
 // assessOnDelete is for workloads that replace their pods only when somebody
@@ -104,7 +104,7 @@ func assessOnDelete(object *unstructured.Unstructured, want, ready int64) readin
 	return readiness{ready: ready >= want, status: fmt.Sprintf("%d of %d pods ready", ready, want)}
 }
 
-const rolloutUnseen = "waiting for the controller to see it"
+const rolloutUnseen = "the controller has not seen it yet"
 
 // observed reports whether the controller has seen the specification as it is.
 func observed(object *unstructured.Unstructured) bool {
@@ -131,7 +131,7 @@ func progress(object *unstructured.Unstructured, result *status.Result) string {
 		return fmt.Sprintf("%d of %d pods ready", number(object, 0, "status", "numberReady"), want)
 	}
 	if result.Message == "" {
-		return "waiting for it to be ready"
+		return "it is not ready yet"
 	}
 	return strings.ToLower(result.Message[:1]) + result.Message[1:]
 }
@@ -153,9 +153,9 @@ func replicas(object *unstructured.Unstructured) string {
 		return fmt.Sprintf("%d of %d replicas ready", ready, want)
 	}
 	if old := number(object, 0, "status", "replicas") - want; old > 0 {
-		return fmt.Sprintf("waiting for %d old replicas to end", old)
+		return fmt.Sprintf("%d old replicas have not ended yet", old)
 	}
-	return "waiting for the rollout to complete"
+	return "the rollout is not complete yet"
 }
 
 func number(object *unstructured.Unstructured, otherwise int64, path ...string) int64 {

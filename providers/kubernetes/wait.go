@@ -33,7 +33,7 @@ func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status
 	if err != nil {
 		return fmt.Errorf("wait for %s: %w", ref, err)
 	}
-	vigil := &vigil{client: w.client, ref: ref, report: report, status: "waiting for it to be ready"}
+	vigil := &vigil{client: w.client, ref: ref, report: report, status: "it is not ready yet"}
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	sightings := w.client.follow(following, target, ref.Name)

@@ -103,7 +103,7 @@ func TestWaitUntilReady(t *testing.T) {
 		{name: "Deployment", manifest: deployment, delay: "1s", want: "0 of 2 replicas ready", check: "availableReplicas"},
 		{name: "StatefulSet", manifest: statefulSet, delay: "1s", want: "1 of 2 replicas", check: "readyReplicas"},
 		{name: "DaemonSet", manifest: daemonSet, delay: "1s", want: "0 of 3 pods ready", check: "numberReady"},
-		{name: "Job", manifest: job, delay: "1s", want: "waiting for the job to complete (1 active)", check: "succeeded"},
+		{name: "Job", manifest: job, delay: "1s", want: "the job has not completed yet (1 active)", check: "succeeded"},
 		{name: "ConfigMap", manifest: configMap},
 		{name: "Service", manifest: "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{port: 80}]}}"},
 		{name: "no replicas", manifest: strings.Replace(deployment, "replicas: 2", "replicas: 0", 1)},
