@@ -17,9 +17,6 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// devcluster is the variable that names the program of the local cluster.
-const devcluster = "KOLLA_DEVCLUSTER"
-
 // withCluster runs tests beside a real API server.
 type withCluster struct{ m *testing.M }
 
@@ -40,19 +37,13 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary := os.Getenv(devcluster)
-	if binary == "" {
-		if binary, err = filepath.Abs("../../bin/kolla-devcluster"); err != nil {
-			t.Fatal(err)
-		}
-	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("KUBECONFIG", clustertest.Kubeconfig())
 			env.Setenv("NS", namespaceOf(env.WorkDir))
 			env.Setenv("EXAMPLES", examples)
-			env.Setenv(devcluster, binary)
+			env.Setenv(clustertest.BinaryVariable, os.Getenv(clustertest.BinaryVariable))
 			env.Setenv("HOME", env.WorkDir)
 			return nameNamespace(env.WorkDir, namespaceOf(env.WorkDir))
 		},
@@ -89,7 +80,7 @@ func namespaceOf(dir string) string {
 
 // execKubectl becomes the kubectl that is compiled into the local cluster.
 func execKubectl() int {
-	binary := os.Getenv(devcluster)
+	binary := os.Getenv(clustertest.BinaryVariable)
 	err := syscall.Exec(binary, append([]string{binary, "kubectl"}, os.Args[1:]...), os.Environ())
 	fmt.Fprintln(os.Stderr, err)
 	return 1

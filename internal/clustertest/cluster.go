@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// binaryVariable names the program that runs local clusters.
-	binaryVariable = "KOLLA_DEVCLUSTER"
+	// BinaryVariable names the program that runs local clusters.
+	BinaryVariable = "KOLLA_DEVCLUSTER"
 
 	startTimeout = 90 * time.Second
 	stopTimeout  = 30 * time.Second
@@ -173,7 +173,7 @@ func (c *Cluster) stop() error {
 
 // findBinary finds the program that runs local clusters.
 func findBinary() (string, error) {
-	if path := os.Getenv(binaryVariable); path != "" {
+	if path := os.Getenv(BinaryVariable); path != "" {
 		return path, nil
 	}
 	root, err := moduleRoot()

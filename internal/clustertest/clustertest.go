@@ -44,7 +44,15 @@ var shared *Cluster
 
 // Run runs the tests of m with a cluster, and returns the exit code.
 func Run(m *testing.M) int {
-	var err error
+	// Tests may change the working directory, from which the program is found.
+	binary, err := findBinary()
+	if err == nil {
+		err = os.Setenv(BinaryVariable, binary)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	if path := os.Getenv(kubeconfigVariable); path != "" {
 		shared, err = given(path)
 	} else {

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"kolla.openstack.org/kolla/internal/cli"
+	"kolla.openstack.org/kolla/internal/clustertest"
+)
+
+// TestPlanWritesNothing reads in the API server's audit log what kolla asked for:
+// a plan of an empty cluster, of drift and of no change sends nothing that writes,
+// and an apply writes each object once.
+func TestPlanWritesNothing(t *testing.T) {
+	if clustertest.Audit() == "" {
+		t.Fatal("the cluster has no audit log: let the tests start their own")
+	}
+	t.Setenv("KUBECONFIG", clustertest.Kubeconfig())
+	t.Chdir(t.TempDir())
+	const config = `
+cloud "audited" {
+  release   = "2025.1"
+  namespace = "audited"
+}
+
+service "mariadb" {}
+
+service "memcached" {}
+
+service "keystone" {}
+`
+	if err := os.WriteFile("cloud.hcl", []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	audit := tail(t, clustertest.Audit())
+	kolla(t, "plan")
+	requests := audit.kolla()
+	if writes := writesOf(requests); len(writes) > 0 {
+		t.Errorf("the first plan wrote: %v", writes)
+	}
+	if len(requests) == 0 {
+		t.Fatal("the audit log does not show the plan: this test proves nothing")
+	}
+
+	kolla(t, "apply", "-auto-approve")
+	seen := map[string]int{}
+	for _, write := range writesOf(audit.kolla()) {
+		seen[write]++
+	}
+	if len(seen) == 0 {
+		t.Error("the audit log does not show what the apply wrote")
+	}
+	for write, times := range seen {
+		if times > 1 {
+			t.Errorf("the apply wrote %d times: %s", times, write)
+		}
+	}
+
+	kolla(t, "plan")
+	kolla(t, "apply", "-auto-approve")
+	if writes := writesOf(audit.kolla()); len(writes) > 0 {
+		t.Errorf("with nothing to do kolla wrote: %v", writes)
+	}
+
+	clustertest.Kubectl(t, "-n", "audited", "scale", "deployment", "keystone-api", "--replicas=3")
+	kolla(t, "plan")
+	if writes := writesOf(audit.kolla()); len(writes) > 0 {
+		t.Errorf("the plan of drift wrote: %v", writes)
+	}
+	kolla(t, "destroy", "-auto-approve", "-delete-data=*")
+}
+
+// kolla runs a command line that must succeed.
+func kolla(t *testing.T, args ...string) {
+	t.Helper()
+	var out bytes.Buffer
+	if code := cli.Run(t.Context(), append([]string{"kolla"}, args...), strings.NewReader(""), &out, &out); code != 0 {
+		t.Fatalf("kolla %s exited with %d:\n%s", strings.Join(args, " "), code, out.String())
+	}
+}
+
+// event is what this test reads of an audit event.
+type event struct {
+	Verb       string `json:"verb"`
+	RequestURI string `json:"requestURI"`
+	UserAgent  string `json:"userAgent"`
+}
+
+// auditLog is read from where it was left.
+type auditLog struct {
+	t      *testing.T
+	path   string
+	offset int64
+}
+
+func tail(t *testing.T, path string) *auditLog {
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &auditLog{t: t, path: path, offset: info.Size()}
+}
+
+// kolla returns what kolla has asked for since the last call. The log is written
+// as the answers go out; the wait is for one that has been answered but not noted.
+func (a *auditLog) kolla() []event {
+	a.t.Helper()
+	time.Sleep(200 * time.Millisecond)
+	file, err := os.Open(a.path)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.Seek(a.offset, io.SeekStart); err != nil {
+		a.t.Fatal(err)
+	}
+	var events []event
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			a.t.Fatal(err)
+		}
+		a.offset += int64(len(lines.Bytes())) + 1
+		if strings.HasPrefix(e.UserAgent, "kolla/") {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// writesOf lists what changed something.
+func writesOf(events []event) []string {
+	var writes []string
+	for _, e := range events {
+		reads := e.Verb == "get" || e.Verb == "list" || e.Verb == "watch"
+		if !reads && !strings.Contains(e.RequestURI, "dryRun=All") {
+			path, _, _ := strings.Cut(e.RequestURI, "?")
+			writes = append(writes, e.Verb+" "+path)
+		}
+	}
+	return writes
+}
