@@ -84,11 +84,15 @@ func (d *disturbance) lines() []string {
 func isPort(c Change) bool { return within(c.Path, "spec.ports") || within(c.Path, "spec.type") }
 
 func (d *disturbance) job() []string {
+	name := d.action.Address.Name
+	if d.subject != nil && d.subject.versioned() {
+		name = d.subject.object.Family.Name
+	}
 	switch d.action.Verb {
 	case Run:
-		return []string{fmt.Sprintf("job %s runs", d.action.Address.Name)}
+		return []string{fmt.Sprintf("job %s runs", name)}
 	case Replace:
-		return []string{fmt.Sprintf("job %s runs again", d.action.Address.Name)}
+		return []string{fmt.Sprintf("job %s runs again", name)}
 	}
 	return nil
 }

@@ -225,10 +225,12 @@ func TestImpactOfOtherActions(t *testing.T) {
 	w.add("service.a/Job/sync", failed)
 	other := service.DeepCopy()
 	put(t, other, []any{map[string]any{"port": int64(2)}}, "spec", "ports")
+	boot := declared("service.a/Job/boot-1", thing("batch/v1", "Job", "boot-1"))
+	boot.Family = address("service.a/Job/boot")
 	in := w.input(
 		declared("service.a/Service/a", other),
 		declared("service.a/Job/sync", thing("batch/v1", "Job", "sync")),
-		declared("service.a/Job/boot", thing("batch/v1", "Job", "boot")),
+		boot,
 		declared("service.b/Deployment/one", workload("Deployment", "one")),
 		declared("service.b/Deployment/two", workload("Deployment", "two")),
 	)
