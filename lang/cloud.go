@@ -25,6 +25,7 @@ func (g *graph) cloud(b *block) cty.Value {
 		PullSecrets: e.list(b, "pull_secrets"),
 		Namespace:   e.string(b, "namespace"),
 		Region:      e.string(b, "region"),
+		PodSecurity: e.string(b, "pod_security"),
 		Range:       b.header,
 	}
 	for _, r := range releases {

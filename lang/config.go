@@ -36,6 +36,7 @@ type Cloud struct {
 	PullSecrets []string // names of existing Secrets of type dockerconfigjson
 	Namespace   string
 	Region      string
+	PodSecurity string // "restricted", "baseline", "privileged"; empty: what the services need
 	Range       hcl.Range
 }
 

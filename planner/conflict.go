@@ -50,7 +50,7 @@ func (c conflictPolicy) refused(conflicts []providers.Conflict, ours bool) []pro
 
 // conflictProblem says who owns what, since when, and how to go on.
 func conflictProblem(s *subject, conflicts []providers.Conflict) Problem {
-	owners := ownershipOf(s.live)
+	owners := ownershipOf(s.live, s.manager)
 	var lines []string
 	for _, conflict := range conflicts {
 		line := fmt.Sprintf("%s is owned by %s", strings.TrimPrefix(conflict.Path, "."), conflict.Manager)

@@ -18,9 +18,11 @@ import (
 // subject is one desired object on its way to a decision.
 type subject struct {
 	object *providers.Object
-	record *record                    // nil: not in the state
-	live   *unstructured.Unstructured // nil: not in the cluster
-	ours   bool                       // kolla made the live object, or owns fields of it by record
+	// manager is the field manager that the object is applied by.
+	manager string
+	record  *record                    // nil: not in the state
+	live    *unstructured.Unstructured // nil: not in the cluster
+	ours    bool                       // kolla made the live object, or owns fields of it by record
 
 	// action is the decision; without a verb while there is none, or because a
 	// problem stands in its way.
@@ -40,7 +42,7 @@ type step func(context.Context, *subject) (decided bool, err error)
 // decide takes the object through the steps, the cheapest first. The last one
 // asks the server; the ones before it may only decide what is certain without.
 func (p *planning) decide(ctx context.Context, object *providers.Object) (*subject, error) {
-	s := &subject{object: object, live: p.Snapshot.Get(object.Ref()), record: p.recordOf(object)}
+	s := &subject{object: object, manager: providers.ManagerOf(p.Cloud, object.Partial), live: p.Snapshot.Get(object.Ref()), record: p.recordOf(object)}
 	s.action = Action{
 		Address:   object.Address,
 		Object:    object,
@@ -246,7 +248,7 @@ func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	answer, err := p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{})
+	answer, err := p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.manager})
 	var conflict *providers.ConflictError
 	if errors.As(err, &conflict) {
 		refused := p.policy.refused(conflict.Conflicts, s.ours || s.adopts())
@@ -255,7 +257,7 @@ func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
 			return true, nil
 		}
 		s.action.Force = true
-		answer, err = p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Force: true})
+		answer, err = p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.manager, Force: true})
 	}
 	evidence := Evidence{Kind: DryRun}
 	if err != nil {
@@ -270,7 +272,7 @@ func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
 			return true, nil
 		}
 		evidence = Evidence{Kind: Unverified, Detail: r.noDryRun}
-		if answer, err = predict(s.live, manifest); err != nil {
+		if answer, err = predict(s.live, manifest, s.manager); err != nil {
 			return false, err
 		}
 	}
@@ -286,7 +288,7 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 	if answer.GetResourceVersion() != s.live.GetResourceVersion() {
 		// Somebody wrote to the object since it was listed. What kolla does not
 		// declare differs by that, not by the apply.
-		differences = declared(differences, ownershipOf(s.live), ownershipOf(answer))
+		differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(answer, s.manager))
 	}
 	differences = s.withUnknown(differences)
 	if len(differences) == 0 {
@@ -307,8 +309,8 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 
 func (p *planning) originOf(s *subject, answer *unstructured.Unstructured) origin {
 	return origin{
-		live:  ownershipOf(s.live),
-		after: ownershipOf(answer),
+		live:  ownershipOf(s.live, s.manager),
+		after: ownershipOf(answer, s.manager),
 		same:  s.record != nil && s.record.Desired == s.object.Digest(),
 		ours:  !s.adopts(),
 	}
@@ -336,7 +338,7 @@ func (p *planning) replace(ctx context.Context, s *subject, reasons []Reason) er
 	if err != nil {
 		return err
 	}
-	differences = declared(differences, ownershipOf(s.live), ownershipOf(s.after))
+	differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(s.after, s.manager))
 	p.originOf(s, s.after).blame(differences)
 	s.action.Changes = changesOf(s.withUnknown(differences))
 	return nil

@@ -112,7 +112,7 @@ func (s *subject) supersede(address lang.Address, previous *unstructured.Unstruc
 	if err != nil {
 		return err
 	}
-	differences = declared(differences, ownershipOf(previous), ownershipOf(s.after))
+	differences = declared(differences, ownershipOf(previous, s.manager), ownershipOf(s.after, s.manager))
 	differences = slices.DeleteFunc(differences, func(d difference) bool {
 		return d.Path == annotationPath(providers.AnnotationAddress)
 	})

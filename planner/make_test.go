@@ -235,7 +235,7 @@ func TestDecision(t *testing.T) {
 				live:   func(u *unstructured.Unstructured) { u.SetLabels(nil) },
 				answer: func(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
 					u = u.DeepCopy()
-					owns(u, "kolla", metav1.ManagedFieldsOperationApply, now, `{"f:metadata":{"f:labels":{"f:role":{}}}}`)
+					owns(u, "kolla:prod", metav1.ManagedFieldsOperationApply, now, `{"f:metadata":{"f:labels":{"f:role":{}}}}`)
 					return u, nil
 				},
 			},

@@ -7,8 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-
-	"kolla.openstack.org/kolla/providers"
 )
 
 // ownership is who owns which fields of an object, as its managedFields say.
@@ -25,9 +23,9 @@ type owner struct {
 	fields  *fieldpath.Set
 }
 
-// ownershipOf reads the managedFields of an object. Entries that cannot be read
-// own nothing.
-func ownershipOf(u *unstructured.Unstructured) ownership {
+// ownershipOf reads the managedFields of an object; manager is the one that counts
+// as kolla. Entries that cannot be read own nothing.
+func ownershipOf(u *unstructured.Unstructured, manager string) ownership {
 	o := ownership{kolla: fieldpath.NewSet()}
 	if u == nil {
 		return o
@@ -37,7 +35,7 @@ func ownershipOf(u *unstructured.Unstructured) ownership {
 		if entry.FieldsV1 == nil || fields.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil {
 			continue
 		}
-		if entry.Manager == providers.FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
+		if entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
 			o.kolla = o.kolla.Union(fields)
 			continue
 		}

@@ -87,6 +87,11 @@ type Action struct {
 	Pending bool `json:"pending,omitempty"`
 }
 
+// Prunes reports whether the action deletes an old version of something that stays.
+func (a *Action) Prunes() bool {
+	return a.Verb == Delete && len(a.Reasons) == 1 && a.Reasons[0].Kind == ReasonSuperseded
+}
+
 // ReasonKind classifies why an action is there. The zero value is invalid.
 type ReasonKind string
 
@@ -167,7 +172,8 @@ type Impact struct {
 }
 
 // Counts are the numbers of the summary line. A replace counts as one to add and
-// one to destroy, a run as one to add, a partial delete as one to change.
+// one to destroy, a run as one to add, a partial delete as one to change. Pruned
+// versions are not counted: what they are versions of stays.
 type Counts struct{ Add, Change, Destroy, Import, Forget int }
 
 // Counts counts the actions.
@@ -183,9 +189,10 @@ func (p *Plan) Counts() Counts {
 			c.Add++
 			c.Destroy++
 		case Delete:
-			if a.Partial {
+			switch {
+			case a.Partial:
 				c.Change++
-			} else {
+			case !a.Prunes():
 				c.Destroy++
 			}
 		case Adopt:

@@ -13,9 +13,9 @@ import (
 
 // predict works out by itself what an apply would make of a live object, for want
 // of a server that could be asked: what is declared is merged over it, and what
-// kolla owned and does not declare any more is taken away. Defaults and webhooks
+// kolla alone owned and does not declare any more is taken away. Defaults and webhooks
 // are beyond it.
-func predict(live, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func predict(live, manifest *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
 	types, err := typedAlike(stripped(live), stripped(manifest))
 	if err != nil {
 		return nil, err
@@ -29,14 +29,18 @@ func predict(live, manifest *unstructured.Unstructured) (*unstructured.Unstructu
 	if err != nil {
 		return nil, fmt.Errorf("merge what is declared over what is live: %w", err)
 	}
-	dropped := ownershipOf(live).kolla.Difference(fields)
+	owned := ownershipOf(live, manager)
+	dropped := owned.kolla.Difference(fields)
+	for _, other := range owned.others {
+		dropped = dropped.Difference(other.fields)
+	}
 	content, ok := merged.RemoveItems(dropped).AsValue().Unstructured().(map[string]any)
 	if !ok {
 		return nil, errors.New("merge what is declared over what is live: the result is no object")
 	}
 	after := (&unstructured.Unstructured{Object: content}).DeepCopy()
 	after.SetResourceVersion(live.GetResourceVersion())
-	return after, own(after, fields)
+	return after, own(after, fields, manager)
 }
 
 // asApplied is the manifest as if kolla had just applied it, and the server had
@@ -51,17 +55,17 @@ func asApplied(manifest *unstructured.Unstructured) (*unstructured.Unstructured,
 		return nil, fmt.Errorf("list the declared fields: %w", err)
 	}
 	after := manifest.DeepCopy()
-	return after, own(after, fields)
+	return after, own(after, fields, providers.FieldManager)
 }
 
-// own writes into an object that kolla owns the fields.
-func own(u *unstructured.Unstructured, fields *fieldpath.Set) error {
+// own writes into an object that the manager owns the fields.
+func own(u *unstructured.Unstructured, fields *fieldpath.Set, manager string) error {
 	text, err := fields.ToJSON()
 	if err != nil {
 		return fmt.Errorf("write down who owns the fields: %w", err)
 	}
 	u.SetManagedFields([]metav1.ManagedFieldsEntry{{
-		Manager:    providers.FieldManager,
+		Manager:    manager,
 		Operation:  metav1.ManagedFieldsOperationApply,
 		APIVersion: u.GetAPIVersion(),
 		FieldsType: "FieldsV1",

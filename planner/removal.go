@@ -72,7 +72,7 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		p.protect(t, why)
 		return
 	}
-	p.actions = append(p.actions, Action{
+	action := Action{
 		Address:  t.address,
 		Verb:     Delete,
 		Partial:  t.partial,
@@ -80,7 +80,29 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		Prior:    providers.Precondition{UID: t.live.GetUID(), ResourceVersion: t.live.GetResourceVersion()},
 		Reasons:  []Reason{{Kind: reason}},
 		Evidence: Evidence{Kind: Recorded},
-	})
+	}
+	if t.partial {
+		action.Changes = p.givenUp(t.live)
+	}
+	p.actions = append(p.actions, action)
+}
+
+// givenUp are the fields that are gone when kolla owns them no more: what nobody
+// else owns. An object that cannot be read that way shows none.
+func (p *planning) givenUp(live *unstructured.Unstructured) []Change {
+	bare := &unstructured.Unstructured{}
+	bare.SetGroupVersionKind(live.GroupVersionKind())
+	bare.SetName(live.GetName())
+	bare.SetNamespace(live.GetNamespace())
+	after, err := predict(live, bare, providers.ManagerOf(p.Cloud, true))
+	if err != nil {
+		return nil
+	}
+	differences, err := compare(live, after)
+	if err != nil {
+		return nil
+	}
+	return changesOf(differences)
 }
 
 func (p *planning) forget(t target, reason Reason) {

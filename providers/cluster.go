@@ -24,6 +24,7 @@ type Reader interface {
 
 // DryRunOptions change how a dry run is made.
 type DryRunOptions struct {
+	Manager string // field manager; empty: FieldManager
 	// Force takes fields from other managers; without it such a field is a
 	// *ConflictError.
 	Force bool
@@ -50,6 +51,7 @@ type Writer interface {
 
 // ApplyOptions change how an apply is made.
 type ApplyOptions struct {
+	Manager      string // field manager; empty: FieldManager
 	Force        bool
 	Precondition Precondition
 }

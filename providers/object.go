@@ -15,8 +15,18 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// FieldManager is the name under which kolla owns fields in the cluster.
+// FieldManager is the name under which kolla owns the fields of what it makes.
 const FieldManager = "kolla"
+
+// ManagerOf is the field manager for an object of a cloud. Partial objects belong
+// to the cluster, so that several clouds may own fields of one; and what a manager
+// applies replaces what it applied before, so that each cloud needs its own.
+func ManagerOf(cloud string, partial bool) string {
+	if partial {
+		return FieldManager + ":" + cloud
+	}
+	return FieldManager
+}
 
 // Labels and annotations that kolla puts on what it makes.
 const (

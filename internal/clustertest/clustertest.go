@@ -29,6 +29,9 @@ import (
 // kubeconfigVariable names a cluster to use instead of starting one.
 const kubeconfigVariable = "KOLLA_TEST_KUBECONFIG"
 
+// Nodes is how many nodes the cluster of Run has.
+const Nodes = 8
+
 // nodes are those of the cluster of Run: three without a purpose, and those that
 // the multinode example is written for.
 var nodes = []string{

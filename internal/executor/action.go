@@ -70,6 +70,9 @@ type step struct {
 	waits   bool // until the object is ready
 }
 
+// manager is the field manager that the object is applied by.
+func (s *step) manager(partial bool) string { return providers.ManagerOf(s.plan.Cloud, partial) }
+
 func (s *step) do(ctx context.Context) error {
 	switch s.action.Verb {
 	case planner.None:
@@ -165,7 +168,10 @@ func (s *step) remove(ctx context.Context) error {
 		bare.SetGroupVersionKind(s.action.Ref.GVK)
 		bare.SetNamespace(s.action.Ref.Namespace)
 		bare.SetName(s.action.Ref.Name)
-		_, err := s.Writer.Apply(ctx, bare, providers.ApplyOptions{Precondition: providers.Precondition{UID: s.action.Prior.UID}})
+		_, err := s.Writer.Apply(ctx, bare, providers.ApplyOptions{
+			Manager:      s.manager(true),
+			Precondition: providers.Precondition{UID: s.action.Prior.UID},
+		})
 		return err
 	})
 	if err != nil {

@@ -43,7 +43,11 @@ const maxMoves = 5
 // the write goes on if it still does only what the plan says.
 func (s *step) apply(ctx context.Context, manifest *unstructured.Unstructured, precondition providers.Precondition) (*unstructured.Unstructured, error) {
 	for moves := 0; ; moves++ {
-		live, err := s.Writer.Apply(ctx, manifest, providers.ApplyOptions{Force: s.action.Force, Precondition: precondition})
+		live, err := s.Writer.Apply(ctx, manifest, providers.ApplyOptions{
+			Manager:      s.manager(s.action.Object.Partial),
+			Force:        s.action.Force,
+			Precondition: precondition,
+		})
 		var moved *providers.PreconditionError
 		if !errors.As(err, &moved) || moved.Gone || precondition.ResourceVersion == "" || moves == maxMoves {
 			return live, err
@@ -70,7 +74,10 @@ func (s *step) approve(ctx context.Context, manifest *unstructured.Unstructured,
 	if live == nil {
 		return "", &providers.PreconditionError{Ref: moved.Ref, Gone: true}
 	}
-	after, err := s.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Force: s.action.Force})
+	after, err := s.Reader.DryRun(ctx, manifest, providers.DryRunOptions{
+		Manager: s.manager(s.action.Object.Partial),
+		Force:   s.action.Force,
+	})
 	if err != nil {
 		return "", err
 	}

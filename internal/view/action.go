@@ -255,8 +255,8 @@ func (v *planView) head(a *planner.Action) line {
 		if a.Partial {
 			return at.then(address, text(" will be updated in-place"))
 		}
-		if harmless(a) {
-			return at.then(address, text(" will be destroyed"))
+		if a.Prunes() {
+			return at.then(address, text(" will be pruned"))
 		}
 		return at.then(address, text(" will be "), styled(danger, "destroyed"))
 	case planner.Adopt:
@@ -321,7 +321,7 @@ func because(r planner.Reason) string {
 // harmless reports whether nothing is lost with what an action deletes: versions
 // that nothing uses any more, jobs that failed.
 func harmless(a *planner.Action) bool {
-	return hasReason(a, planner.ReasonSuperseded) || hasReason(a, planner.ReasonFailedJob)
+	return a.Prunes() || hasReason(a, planner.ReasonFailedJob)
 }
 
 // family is the name of an object of which there are versions, without the version.

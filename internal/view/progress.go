@@ -183,6 +183,9 @@ func done(a *planner.Action, t *task) string {
 		if a.Partial {
 			return "given up"
 		}
+		if a.Prunes() {
+			return "pruned"
+		}
 		return "destroyed"
 	case planner.Run:
 		return "completed"
@@ -205,6 +208,9 @@ func doing(a *planner.Action) string {
 	case planner.Replace:
 		return "replacing"
 	case planner.Delete:
+		if a.Prunes() {
+			return "pruning"
+		}
 		return "destroying"
 	case planner.Run:
 		return "running"

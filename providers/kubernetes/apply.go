@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructu
 	start := time.Now()
 	err = backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		var err error
-		applied, err = w.client.apply(ctx, target, payload, metav1.ApplyOptions{Force: options.Force})
+		applied, err = w.client.apply(ctx, target, payload, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force})
 		if !raced(ref, err) {
 			return true, err
 		}
@@ -112,7 +113,7 @@ func (w *Writer) recheck(ctx context.Context, target dynamic.ResourceInterface, 
 	}
 	again := payload.DeepCopy()
 	again.SetResourceVersion("")
-	would, err := w.client.apply(ctx, target, again, metav1.ApplyOptions{Force: options.Force, DryRun: []string{metav1.DryRunAll}})
+	would, err := w.client.apply(ctx, target, again, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force, DryRun: []string{metav1.DryRunAll}})
 	if err != nil || !equality.Semantic.DeepEqual(live.Object, would.Object) {
 		return nil, &providers.PreconditionError{Ref: ref}
 	}
@@ -141,7 +142,7 @@ func (c *Client) apply(ctx context.Context, target dynamic.ResourceInterface, ob
 	if len(options.DryRun) > 0 {
 		verb = verbDryRun
 	}
-	options.FieldManager = providers.FieldManager
+	options.FieldManager = cmp.Or(options.FieldManager, providers.FieldManager)
 	return call(ctx, c, verb, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return target.Apply(ctx, object.GetName(), object, options)
 	})

@@ -37,14 +37,14 @@ func (c *Client) dryRun(ctx context.Context, object *unstructured.Unstructured, 
 		if err != nil {
 			return nil, err
 		}
-		return c.apply(ctx, target, object, metav1.ApplyOptions{Force: options.Force, DryRun: []string{metav1.DryRunAll}})
+		return c.apply(ctx, target, object, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force, DryRun: []string{metav1.DryRunAll}})
 	}
 	stand, err := newSurrogate(object, where.namespaced)
 	if err != nil {
 		return nil, err
 	}
 	target := c.at(where, stand.object.GetNamespace())
-	answer, err := c.apply(ctx, target, stand.object, metav1.ApplyOptions{Force: options.Force, DryRun: []string{metav1.DryRunAll}})
+	answer, err := c.apply(ctx, target, stand.object, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force, DryRun: []string{metav1.DryRunAll}})
 	if err != nil {
 		return nil, stand.restoreError(err)
 	}

@@ -3,6 +3,7 @@ package kubernetes_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -102,7 +103,7 @@ func TestWaitUntilReady(t *testing.T) {
 	}{
 		{name: "Deployment", manifest: deployment, delay: "1s", want: "0 of 2 replicas ready", check: "availableReplicas"},
 		{name: "StatefulSet", manifest: statefulSet, delay: "1s", want: "1 of 2 replicas", check: "readyReplicas"},
-		{name: "DaemonSet", manifest: daemonSet, delay: "1s", want: "0 of 3 pods ready", check: "numberReady"},
+		{name: "DaemonSet", manifest: daemonSet, delay: "1s", want: fmt.Sprintf("0 of %d pods ready", clustertest.Nodes), check: "numberReady"},
 		{name: "Job", manifest: job, delay: "1s", want: "the job has not completed yet (1 active)", check: "succeeded"},
 		{name: "ConfigMap", manifest: configMap},
 		{name: "Service", manifest: "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{port: 80}]}}"},
@@ -181,11 +182,11 @@ func TestWaitSaysWhatIsWrong(t *testing.T) {
 		{
 			name: "node selector", manifest: strings.Replace(deployment, "    spec: {", "    spec: {nodeSelector: {kolla.openstack.org/role-none: 'true'}, ", 1),
 			reason: "no node has the label kolla.openstack.org/role-none=true",
-			detail: "0/3 nodes are available",
+			detail: fmt.Sprintf("0/%d nodes are available", clustertest.Nodes),
 		},
 		{
 			name: "requests", manifest: strings.Replace(deployment, "{name: web, ", "{name: web, resources: {requests: {cpu: 9k}}, ", 1),
-			reason: "no node can take the pod: 0/3 nodes are available: 3 Insufficient cpu.",
+			reason: fmt.Sprintf("no node can take the pod: 0/%[1]d nodes are available: %[1]d Insufficient cpu.", clustertest.Nodes),
 		},
 		{
 			name: "volume claim", manifest: strings.Replace(deployment, "    spec: {", "    spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: none}}], ", 1),

@@ -37,10 +37,13 @@ func (r *renderer) namespace() providers.Object {
 	}
 }
 
-// podSecurity is the Pod Security Standard that the cloud's pods need: restricted
-// for what starts directly, baseline for images that start through sudo, and
-// privileged for pods in the network of their node.
+// podSecurity is the Pod Security Standard that was chosen, or else the one that
+// the cloud's pods need: restricted for what starts directly, baseline for images
+// that start through sudo, and privileged for pods in the network of their node.
 func (r *renderer) podSecurity() string {
+	if chosen := r.config.Cloud.PodSecurity; chosen != "" {
+		return chosen
+	}
 	level := "restricted"
 	for _, s := range r.config.Services {
 		for _, pod := range pods(s) {
