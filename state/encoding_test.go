@@ -198,21 +198,3 @@ func TestCheckCluster(t *testing.T) {
 		})
 	}
 }
-
-func TestCheckSuccessor(t *testing.T) {
-	here := &state.State{Lineage: "a", Serial: 5}
-	var lineage *state.LineageError
-	var serial *state.SerialError
-	if err := here.CheckSuccessor(&state.State{Lineage: "a", Serial: 5}); err != nil {
-		t.Errorf("same: %v", err)
-	}
-	if err := (&state.State{}).CheckSuccessor(here); err != nil {
-		t.Errorf("after nothing: %v", err)
-	}
-	if err := here.CheckSuccessor(&state.State{Lineage: "b", Serial: 9}); !errors.As(err, &lineage) {
-		t.Errorf("other lineage: got %v", err)
-	}
-	if err := here.CheckSuccessor(&state.State{Lineage: "a", Serial: 4}); !errors.As(err, &serial) {
-		t.Errorf("older: got %v", err)
-	}
-}

@@ -38,15 +38,15 @@ func (e *DamagedError) Error() string {
 	fmt.Fprintf(&b, "%s cannot be used: %s", e.File, e.Problem)
 	switch {
 	case e.Journal:
-		b.WriteString("\nIt records what an apply that did not end has written. Without it, `kolla state rebuild` finds those objects in the cluster.")
+		b.WriteString("\nIt records what an apply that did not end has written. `kolla state rebuild` goes on without it; the next apply finds those objects in the cluster.")
 	case len(e.Backups) == 0:
-		b.WriteString("\nThere is no backup. `kolla state rebuild` makes the state anew from what the cluster holds.")
+		b.WriteString("\nThere is no backup. `kolla state rebuild` begins an empty state; the next plan finds in the cluster what kolla made.")
 	default:
 		fmt.Fprintf(&b, "\nTo go back to the newest backup: cp '%s' '%s'\nUsable backups:", e.Backups[0].Path, e.File)
 		for _, backup := range e.Backups {
 			fmt.Fprintf(&b, "\n  serial %d, %s, %s", backup.Serial, backup.Written.Format(time.RFC3339), backup.Path)
 		}
-		b.WriteString("\nOr make the state anew from what the cluster holds: kolla state rebuild")
+		b.WriteString("\nOr, with the backup and what the journal says beyond it: kolla state rebuild")
 	}
 	return b.String()
 }
@@ -81,21 +81,6 @@ type AppliedError struct{ Plan string }
 
 func (e *AppliedError) Error() string {
 	return fmt.Sprintf("plan %s was applied already, and a plan is applied once; make a new plan", e.Plan)
-}
-
-// LineageError says that one state is no successor of the other, because it has
-// another origin.
-type LineageError struct{ Have, Given string }
-
-func (e *LineageError) Error() string {
-	return fmt.Sprintf("the states have nothing to do with each other: the one here has lineage %s, the one given %s", e.Have, e.Given)
-}
-
-// SerialError says that a state is no successor of another, because it is not newer.
-type SerialError struct{ Have, Given uint64 }
-
-func (e *SerialError) Error() string {
-	return fmt.Sprintf("the state given is older: it has serial %d, the one here %d", e.Given, e.Have)
 }
 
 // LockedError says that somebody else holds the lock of the state.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -234,37 +233,6 @@ func (s *Session) append(e entry, before uint64) error {
 		}
 	}
 	return s.journal.append(e)
-}
-
-// Replace gives the state the content of next: its cloud, cluster, objects and
-// plans. Lineage and serial go on from the present ones, except that an empty
-// state takes the lineage of next. The new content is in the file when Replace
-// returns.
-func (s *Session) Replace(next *State) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return errors.New("replace the state: its session has ended")
-	}
-	l := newLedger(next)
-	l.head.Format, l.head.Tool = Format, s.ledger.head.Tool
-	l.head.Serial = s.ledger.head.Serial
-	if s.ledger.head.Lineage != "" {
-		l.head.Lineage = s.ledger.head.Lineage
-	} else if l.head.Lineage == "" {
-		l.head.Lineage = uuid.NewString()
-	}
-	if reflect.DeepEqual(l.state(), s.ledger.state()) {
-		return nil
-	}
-	l.head.Tool = s.tool
-	l.head.Serial = max(s.ledger.head.Serial, next.Serial) + 1
-	s.ledger = l
-	err := s.save()
-	if err != nil {
-		s.broken = err // the journal does not lead to this content
-	}
-	return err
 }
 
 // save writes the state if it is not in the file yet, and ends the journal.

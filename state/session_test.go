@@ -122,7 +122,6 @@ func TestSerialGrowsOnlyWithContent(t *testing.T) {
 	session = lock(t, store)
 	must(t, session.Record(object("glance")))
 	must(t, session.Forget("service.nova/Deployment/nova"))
-	must(t, session.Replace(session.State()))
 	must(t, session.Close())
 	after, err := os.ReadFile(store.Path())
 	must(t, err)
@@ -198,34 +197,6 @@ func TestStateIsACopy(t *testing.T) {
 	first.Objects[0].UID = "something else"
 	if got, _ := session.Object(first.Objects[0].Address); got.DependsOn[0] == "something else" || got.UID == "something else" {
 		t.Error("a change of the copy changed the session")
-	}
-}
-
-func TestReplace(t *testing.T) {
-	store := state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
-	session := lock(t, store)
-	must(t, session.Record(object("glance")))
-	before := session.State()
-
-	next := session.State()
-	next.Objects[0].Address = "service.image/Deployment/glance"
-	next.Lineage, next.Serial = "of no importance", 41
-	must(t, session.Replace(next))
-	got := read(t, store)
-	if got.Lineage != before.Lineage || got.Serial != 42 || got.Objects[0].Address != next.Objects[0].Address {
-		t.Errorf("got %+v", got)
-	}
-	must(t, session.Record(object("nova"))) // the journal continues the new content
-	same(t, "after a step", session.State(), read(t, store))
-}
-
-func TestReplaceAnEmptyStateTakesTheLineage(t *testing.T) {
-	store := state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
-	session := lock(t, store)
-	must(t, session.Replace(golden()))
-	got := read(t, store)
-	if got.Lineage != golden().Lineage || got.Serial != golden().Serial+1 {
-		t.Errorf("got lineage %s, serial %d", got.Lineage, got.Serial)
 	}
 }
 
@@ -403,10 +374,9 @@ func TestClosedSessionChangesNothing(t *testing.T) {
 	session := lock(t, store)
 	must(t, session.Close())
 	for name, err := range map[string]error{
-		"intend":  session.Intend(object("glance")),
-		"record":  session.Record(object("glance")),
-		"forget":  session.Forget("a"),
-		"replace": session.Replace(golden()),
+		"intend": session.Intend(object("glance")),
+		"record": session.Record(object("glance")),
+		"forget": session.Forget("a"),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

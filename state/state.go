@@ -72,18 +72,3 @@ func (s *State) CheckCluster(uid, server string) error {
 	}
 	return &ClusterError{State: s.Cluster, Connected: Cluster{UID: uid, Server: server}}
 }
-
-// CheckSuccessor returns an error when next is no later version of the state: a
-// *LineageError or a *SerialError. Anything may follow a state that was never
-// written.
-func (s *State) CheckSuccessor(next *State) error {
-	switch {
-	case s.Lineage == "":
-		return nil
-	case s.Lineage != next.Lineage:
-		return &LineageError{Have: s.Lineage, Given: next.Lineage}
-	case next.Serial < s.Serial:
-		return &SerialError{Have: s.Serial, Given: next.Serial}
-	}
-	return nil
-}

@@ -23,7 +23,7 @@ Also:
   fmt          Bring configuration files into canonical form
   render       Print the Kubernetes objects of the cloud as YAML
   show         Show the state, or a saved plan
-  state        Look into the state
+  state        Look into the state, or mend it
   force-unlock Release a lock that its holder left behind
   catalogue    List the services that kolla knows, or show one
   completion   Print a completion script for a shell

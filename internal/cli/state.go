@@ -16,7 +16,7 @@ import (
 func stateCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:  "state",
-		Usage: "Look into the state",
+		Usage: "Look into the state, or mend it",
 		Subcommands: []*cli.Command{
 			{
 				Name:      "list",
@@ -55,8 +55,38 @@ func stateCommand(s streams) *cli.Command {
 					return showObject(s, st, c.Args().First())
 				},
 			},
+			{
+				Name:  "rebuild",
+				Usage: "Make a damaged state usable again",
+				Description: `
+Goes on from the newest backup and from what the journal of an apply that did not
+end says beyond it. Files that cannot be used are kept in .kolla/backups. What is
+lost all the same, the next apply finds in the cluster, by its labels.`,
+				Flags: append([]cli.Flag{stateFlag()}, lockFlags()...),
+				Action: func(c *cli.Context) error {
+					if err := noArguments(c); err != nil {
+						return err
+					}
+					return rebuildState(s, c)
+				},
+			},
 		},
 	}
+}
+
+// rebuildState makes a damaged state usable again, from what is left of it.
+func rebuildState(s streams, c *cli.Context) error {
+	store := state.Open(c.String("state"))
+	session, err := store.Salvage(c.Context, state.LockInfo{Operation: "state rebuild", Version: Version}, c.Duration("lock-timeout"))
+	if err != nil {
+		return err
+	}
+	objects := len(session.State().Objects)
+	if err := session.Close(); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s can be used again: it knows %d objects.\nWhat it does not know any more, the next `kolla apply` finds in the cluster.\n", store.Path(), objects)
+	return nil
 }
 
 func showObject(s streams, st *state.State, address string) error {

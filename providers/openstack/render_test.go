@@ -214,8 +214,14 @@ func facts() openstack.Facts {
 	f := openstack.Offline()
 	hypervisor := map[string]string{"node.kubernetes.io/instance-type": "hypervisor", "zone": "edge"}
 	f.Nodes = []openstack.Node{
-		{Name: "node-1"}, {Name: "ctl-1"}, {Name: "ctl-2"}, {Name: "ctl-3"}, {Name: "n1"},
-		{Name: "cmp-1", Labels: hypervisor}, {Name: "cmp-2", Labels: hypervisor}, {Name: "n2", Labels: hypervisor},
+		{Name: "node-1"},
+		{Name: "ctl-1"},
+		{Name: "ctl-2"},
+		{Name: "ctl-3"},
+		{Name: "n1"},
+		{Name: "cmp-1", Labels: hypervisor},
+		{Name: "cmp-2", Labels: hypervisor},
+		{Name: "n2", Labels: hypervisor},
 	}
 	return f
 }

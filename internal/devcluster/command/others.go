@@ -56,7 +56,7 @@ func status(ctx context.Context, args []string, s streams) error {
 		return usageError("status: %v", err)
 	}
 	found, err := cluster.ReadStatus(ctx, dir)
-	if err != nil && !(errors.Is(err, cluster.ErrNoCluster)) {
+	if err != nil && !errors.Is(err, cluster.ErrNoCluster) {
 		return err
 	}
 	if errors.Is(err, cluster.ErrNoCluster) {
