@@ -81,7 +81,7 @@ func compare(before, after *unstructured.Unstructured) ([]difference, error) {
 		return nil, err
 	}
 	secret := either(after, before).GroupVersionKind().GroupKind() == providers.SecretKind
-	differences := append(c.reordered, c.describe(paths, secret)...)
+	differences := slices.Concat(c.reordered, c.describe(paths, secret))
 	slices.SortFunc(differences, func(a, b difference) int { return strings.Compare(a.Path, b.Path) })
 	return differences, nil
 }

@@ -297,7 +297,7 @@ func pace(workload *unstructured.Unstructured, n int) (text string, onRequest bo
 		field = "strategy"
 	}
 	kind, _, _ := unstructured.NestedString(workload.Object, "spec", field, "type")
-	at := 1
+	var at int
 	switch {
 	case kind == "OnDelete":
 		return "", true

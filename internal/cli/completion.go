@@ -44,7 +44,7 @@ For every fish shell:  kolla completion fish > ~/.config/fish/completions/kolla.
 			if err := atMost(c, 1); err != nil {
 				return err
 			}
-			script := ""
+			var script string
 			switch shell := c.Args().First(); shell {
 			case "bash":
 				script = bashCompletion

@@ -143,7 +143,9 @@ func (f *formatter) file(path string) error {
 	f.changed = true
 	fmt.Fprintln(f.out, path)
 	if f.diff {
-		f.printer.TextDiff(path, string(source), string(formatted))
+		if err := f.printer.TextDiff(path, string(source), string(formatted)); err != nil {
+			return err
+		}
 	}
 	if !f.write {
 		return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -83,9 +84,6 @@ func writeNew(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := file.Write(content); err != nil {
-		file.Close()
-		return err
-	}
-	return file.Close()
+	_, err = file.Write(content)
+	return errors.Join(err, file.Close())
 }

@@ -159,9 +159,14 @@ func (c *Cluster) stop() error {
 	if c.process == nil {
 		return nil
 	}
-	c.input.Close()
+	if err := c.input.Close(); err != nil {
+		return fmt.Errorf("tell the local cluster to stop: %w", err)
+	}
 	select {
-	case <-c.ended:
+	case err := <-c.ended:
+		if err != nil {
+			return fmt.Errorf("stop the local cluster: %w", err)
+		}
 	case <-time.After(stopTimeout):
 		return errors.Join(fmt.Errorf("the local cluster did not stop within %s", stopTimeout), c.process.Process.Kill())
 	}

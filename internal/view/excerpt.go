@@ -102,9 +102,9 @@ func quote(raw string, start, number, gutter int, subject hcl.Range, width int) 
 	from := min(max(subject.Start.Byte-start, 0), len(raw))
 	to := min(max(subject.End.Byte-start, 0), len(raw))
 	head := fmt.Sprintf("%*d: ", gutter, number)
-	before, marked, after := expand(raw[:from], 0), "", ""
-	marked = expand(raw[from:to], columns(before))
-	after = expand(raw[to:], columns(before+marked))
+	before := expand(raw[:from], 0)
+	marked := expand(raw[from:to], columns(before))
+	after := expand(raw[to:], columns(before+marked))
 
 	first := number == subject.Start.Line
 	if !first || subject.End.Line > subject.Start.Line && strings.TrimSpace(marked) == "" {
