@@ -95,12 +95,12 @@ type event struct {
 
 // auditLog is read from where it was left.
 type auditLog struct {
-	t      *testing.T
+	t      testing.TB
 	path   string
 	offset int64
 }
 
-func tail(t *testing.T, path string) *auditLog {
+func tail(t testing.TB, path string) *auditLog {
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)

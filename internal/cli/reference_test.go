@@ -10,29 +10,36 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/lang"
 )
 
-var update = flag.Bool("update", false, "write the command reference anew")
+var update = flag.Bool("update", false, "write the references anew")
 
-// TestReference holds that docs/commands.md is what the commands say of themselves.
+// TestReference holds that the references in docs are what the commands and the
+// language say of themselves.
 func TestReference(t *testing.T) {
-	const path = "../../docs/commands.md"
-	want := reference(newApp(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard}))
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+	app := newApp(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
+	for path, want := range map[string]string{
+		"../../docs/commands.md": commandReference(app),
+		"../../docs/language.md": languageReference(),
+	} {
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/commands.md is stale, run make golden (-want +got):\n%s", diff)
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("%s is stale, run make golden (-want +got):\n%s", path, diff)
+		}
 	}
 }
 
-func reference(app *cli.App) string {
+func commandReference(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nWritten from the commands' own help by `make golden`.\n")
 	fmt.Fprintf(&b, "\n## kolla\n\n```\n%s```\n", appHelp)
@@ -46,4 +53,62 @@ func reference(app *cli.App) string {
 	}
 	walk(app.Name, app.Commands)
 	return b.String()
+}
+
+const languageIntroduction = `# Language
+
+Written from the schema of the language by ` + "`make golden`" + `.
+
+All ` + "`*.hcl`" + ` files of a directory are one configuration; hidden files are not read.
+Expressions, functions and ` + "`variable`" + ` blocks are as in Terraform. Everything can be
+referred to: ` + "`var.NAME`, `local.NAME`, `cloud.namespace`, `role.NAME`, `exposure.NAME`" + `,
+and of a service ` + "`service.NAME.host`, `.port`, `.address` (host:port), `.url`, `.public_url`" + `
+and the outputs of its definition. Within a service and its definition there are also
+` + "`self`, `port.NAME`, `secret.NAME.value` and `database.NAME.url`" + `. A reference to a
+service is also a dependency: it is ready before anything that refers to it starts.
+
+A config value is the first that is given of: the service's, the cloud's defaults,
+the definition's. Values merge key by key, lists replace, ` + "`null`" + ` takes a key away.
+A list is joined by commas; a list of lists repeats the key.
+
+The value of a generated secret is not known before apply. It can be put into
+strings, config values and environment variables, and into nothing else.
+`
+
+func languageReference() string {
+	var b strings.Builder
+	b.WriteString(languageIntroduction)
+	for _, block := range lang.Schema() {
+		writeBlock(&b, "", block)
+	}
+	return b.String()
+}
+
+// writeBlock writes a section for a type of block, and one for each in it.
+func writeBlock(b *strings.Builder, path string, block *lang.BlockType) {
+	name := strings.TrimSpace(path + " " + block.Name)
+	header := block.Name
+	if block.Label != "" {
+		header += fmt.Sprintf(" %q", strings.ToUpper(block.Label))
+	}
+	fmt.Fprintf(b, "\n## %s\n\n`%s { ... }`\n\n%s\n", name, header, block.Doc)
+	if len(block.Attributes) > 0 {
+		b.WriteString("\n| argument | type | default | |\n| --- | --- | --- | --- |\n")
+	}
+	for _, a := range block.Attributes {
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", a.Name, a.Type, defaultOf(a), strings.ReplaceAll(a.Doc, "|", "\\|"))
+	}
+	for _, inner := range block.Blocks {
+		writeBlock(b, name, inner)
+	}
+}
+
+func defaultOf(a lang.Attribute) string {
+	switch {
+	case a.Required:
+		return "required"
+	case a.Default == nil, a.Default == "":
+		return ""
+	}
+	return fmt.Sprintf("`%v`", a.Default)
 }
