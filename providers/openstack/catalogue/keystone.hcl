@@ -68,6 +68,7 @@ definition "keystone" {
       uwsgi = {
         http-socket    = "0.0.0.0:${port.public}"
         module         = "keystone.wsgi.api:application"
+        plugins-dir    = can(regex("^(debian|ubuntu)", cloud.distro)) ? "/usr/lib/uwsgi/plugins" : "/usr/lib64/uwsgi"
         plugins        = "python3"
         processes      = 2
         threads        = 2
@@ -76,7 +77,9 @@ definition "keystone" {
         enable-threads = true
         thunder-lock   = true
         die-on-term    = true
-        buffer-size    = 65535
+        # Requests that are being answered when the pod is told to stop are finished.
+        hook-master-start = "unix_signal:15 gracefully_kill_them_all"
+        buffer-size       = 65535
       }
     }
   }
