@@ -83,7 +83,7 @@ func runApply(w *workspace, destroy bool) error {
 			if destroy {
 				question = fmt.Sprintf("\nDo you really want to destroy cloud %q?", plan.Cloud)
 			}
-			if err := w.approve(question); err != nil {
+			if err := w.approve(ctx, question); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -17,15 +18,32 @@ func (s streams) interactive() bool {
 	return ok && isatty.IsTerminal(file.Fd())
 }
 
-// ask prints a question to standard error and reads one line.
-func (s streams) ask(question string) (string, error) {
+// ask prints a question to standard error and reads one line, or ends with the
+// context.
+func (s streams) ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(s.err, question)
-	answer, err := bufio.NewReader(s.in).ReadString('\n')
-	if err != nil && answer == "" {
-		fmt.Fprintln(s.err)
-		return "", &failure{"No answer", "Standard input ended before there was one. Without a person to ask, use -auto-approve or a saved plan, and -var for variables."}
+	type line struct {
+		text string
+		err  error
 	}
-	return strings.TrimSpace(answer), nil
+	// Nothing can end a read from a terminal: it is left behind when the program is
+	// about to end.
+	answer := make(chan line, 1)
+	go func() {
+		text, err := bufio.NewReader(s.in).ReadString('\n')
+		answer <- line{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(s.err)
+		return "", ctx.Err()
+	case l := <-answer:
+		if l.err != nil && l.text == "" {
+			fmt.Fprintln(s.err)
+			return "", &failure{"No answer", "Standard input ended before there was one. Without a person to ask, use -auto-approve or a saved plan, and -var for variables."}
+		}
+		return strings.TrimSpace(l.text), nil
+	}
 }
 
 func (w *workspace) askVariable(v lang.Variable) (string, error) {
@@ -33,12 +51,12 @@ func (w *workspace) askVariable(v lang.Variable) (string, error) {
 	if v.Description != "" {
 		question += "  " + v.Description + "\n"
 	}
-	return w.ask(question + "\n  Enter a value: ")
+	return w.ask(w.flags.Context, question+"\n  Enter a value: ")
 }
 
 // approve asks for the word yes, and takes no other.
-func (s streams) approve(question string) error {
-	answer, err := s.ask(question + "\n  Only \"yes\" is accepted.\n\n  Enter a value: ")
+func (s streams) approve(ctx context.Context, question string) error {
+	answer, err := s.ask(ctx, question+"\n  Only \"yes\" is accepted.\n\n  Enter a value: ")
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 func renderCommand(s streams) *cli.Command {
@@ -27,14 +26,9 @@ no nodes here.`,
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			w := newWorkspace(s, c)
-			if err := w.loadConfig(); err != nil {
+			objects, err := newWorkspace(s, c).renderOffline()
+			if err != nil {
 				return err
-			}
-			objects, diags := openstack.Render(w.config, openstack.Offline())
-			w.printer.Diagnostics(diags, w.config.Files)
-			if diags.HasErrors() {
-				return exitCode(exitError)
 			}
 			return writeYAML(s.out, objects)
 		},

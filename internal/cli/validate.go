@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/urfave/cli/v2"
-
-	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 func validateCommand(s streams) *cli.Command {
@@ -18,13 +16,9 @@ func validateCommand(s streams) *cli.Command {
 				return err
 			}
 			w := newWorkspace(s, c)
-			if err := w.loadConfig(); err != nil {
+			objects, err := w.renderOffline()
+			if err != nil {
 				return err
-			}
-			objects, diags := openstack.Render(w.config, openstack.Offline())
-			w.printer.Diagnostics(diags, w.config.Files)
-			if diags.HasErrors() {
-				return exitCode(exitError)
 			}
 			fmt.Fprintf(s.out, "The configuration is valid: %d services, %d objects.\n", len(w.config.Services), len(objects))
 			return nil

@@ -6,7 +6,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -48,16 +47,26 @@ func (w *workspace) loadConfig() error {
 		options.Prompt = w.askVariable
 	}
 	config, diags := lang.Load(".", options)
-	var files map[string]*hcl.File
-	if config != nil {
-		files = config.Files
-	}
-	w.printer.Diagnostics(diags, files)
+	w.printer.Diagnostics(diags, config.Files)
 	if diags.HasErrors() {
 		return exitCode(exitError)
 	}
 	w.config = config
 	return nil
+}
+
+// renderOffline loads the configuration and makes its objects as far as that goes
+// without a cluster.
+func (w *workspace) renderOffline() ([]providers.Object, error) {
+	if err := w.loadConfig(); err != nil {
+		return nil, err
+	}
+	objects, diags := openstack.Render(w.config, openstack.Offline())
+	w.printer.Diagnostics(diags, w.config.Files)
+	if diags.HasErrors() {
+		return nil, exitCode(exitError)
+	}
+	return objects, nil
 }
 
 // connect finds the cluster and asks which one it is.
