@@ -17,6 +17,7 @@ help: ## list the targets
 
 build: ## build bin/kolla
 	@mkdir -p bin
+	@echo 'Building kolla.'
 	go build -ldflags '-s -w -X kolla.openstack.org/kolla/internal/cli.Version=$(VERSION)' -o bin/kolla ./cmd/kolla
 
 devcluster: bin/kolla-devcluster ## build bin/kolla-devcluster, the local cluster (the first time compiles Kubernetes: minutes)
