@@ -6,6 +6,13 @@ service "mariadb" {
       mysqld = { innodb_buffer_pool_size = "512M" }
     }
   }
+
+  workload "server" {
+    resources {
+      requests = { memory = "1Gi" }
+      limits   = { memory = "2Gi" }
+    }
+  }
 }
 
 service "rabbitmq" {

@@ -38,8 +38,9 @@ func (r *renderer) namespace() providers.Object {
 }
 
 // podSecurity is the Pod Security Standard that was chosen, or else the one that
-// the cloud's pods need: restricted for what starts directly, baseline for images
-// that start through sudo, and privileged for pods in the network of their node.
+// the cloud's pods need: restricted for what starts directly as a known user,
+// baseline for images that start through sudo or as a user of their own choice, and
+// privileged for pods in the network of their node.
 func (r *renderer) podSecurity() string {
 	if chosen := r.config.Cloud.PodSecurity; chosen != "" {
 		return chosen
@@ -50,7 +51,7 @@ func (r *renderer) podSecurity() string {
 			switch {
 			case pod.HostNetwork:
 				return "privileged"
-			case pod.Start == startKolla:
+			case pod.Start == startKolla, pod.User == 0:
 				level = "baseline"
 			}
 		}

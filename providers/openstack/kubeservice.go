@@ -1,6 +1,9 @@
 package openstack
 
 import (
+	"fmt"
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
@@ -17,57 +20,72 @@ import (
 // StatefulSet, has a name of its own, SERVICE-WORKLOAD.NAMESPACE.
 func (s *service) kubeServices() []lang.Address {
 	var out []lang.Address
-	add := func(service *corev1.ServiceApplyConfiguration) {
-		o := s.object(manifest(service))
-		s.add(o)
-		out = append(out, o.Address)
-	}
-	named := false
+	named := len(s.decl.Ports) == 0
 	for _, w := range s.decl.Workloads {
 		ports := s.ports(w)
 		name := s.workloadName(w)
-		main := !named && len(ports) > 0 && ports[0].Name == s.decl.Ports[0].Name
+		main := !named && slices.ContainsFunc(ports, func(p lang.Port) bool { return p.Name == s.decl.Ports[0].Name })
 		named = named || main
-		if main {
-			for _, service := range s.mainServices(name, ports) {
-				add(service)
-			}
-		}
+		var services []*corev1.ServiceApplyConfiguration
 		switch {
-		case w.Kind == "StatefulSet":
-			add(headless(kubeService(name, s.selector(name), ports, false)))
-		case len(ports) > 0 && !main:
-			add(kubeService(name, s.selector(name), ports, false))
+		case main:
+			services = s.reachable(s.decl.Name, s.selector(name), ports)
+		case len(ports) > 0 && w.Kind != "StatefulSet":
+			services = s.reachable(name, s.selector(name), ports)
+		case len(ports) > 0:
+			services = s.public(name, s.selector(name), ports)
 		}
+		if w.Kind == "StatefulSet" {
+			services = append(services, headless(name, s.selector(name), ports))
+		}
+		for _, service := range services {
+			o := s.object(manifest(service))
+			s.add(o)
+			out = append(out, o.Address)
+		}
+	}
+	if !named {
+		s.error(s.decl.Range, fmt.Sprintf("Nothing in service %q has its port %q", s.decl.Name, s.decl.Ports[0].Name),
+			"The first port of a definition is the one that the service is reached by. List it in `ports` of a workload.")
 	}
 	return out
 }
 
 // headless makes a Service name its pods one by one, ready or not: the members of
 // a StatefulSet find each other through it.
-func headless(service *corev1.ServiceApplyConfiguration) *corev1.ServiceApplyConfiguration {
+func headless(name string, selector map[string]string, ports []lang.Port) *corev1.ServiceApplyConfiguration {
+	service := kubeService(name, selector, ports, false)
 	service.Spec.WithClusterIP(v1.ClusterIPNone).WithPublishNotReadyAddresses(true)
 	return service
 }
 
-// mainServices is the Service named like the service itself. Where the service is
-// exposed it is a node port; where only some ports are, those have a second
-// Service, because a node port cannot be withheld from a port.
-func (s *service) mainServices(workload string, ports []lang.Port) []*corev1.ServiceApplyConfiguration {
-	var exposed []lang.Port
-	if s.decl.Exposure != "" {
-		for _, p := range ports {
-			if p.Exposed {
-				exposed = append(exposed, p)
-			}
+// reachable makes the Service of some pods, with node ports where all of its ports
+// are open to the outside. A node port cannot be withheld from a port: where only
+// some are open, those have a second Service.
+func (s *service) reachable(name string, selector map[string]string, ports []lang.Port) []*corev1.ServiceApplyConfiguration {
+	if exposed := s.exposed(ports); len(exposed) == len(ports) {
+		return []*corev1.ServiceApplyConfiguration{kubeService(name, selector, ports, true)}
+	}
+	return append([]*corev1.ServiceApplyConfiguration{kubeService(name, selector, ports, false)}, s.public(name, selector, ports)...)
+}
+
+// public makes the Service for those of the ports that are open to the outside.
+func (s *service) public(name string, selector map[string]string, ports []lang.Port) []*corev1.ServiceApplyConfiguration {
+	exposed := s.exposed(ports)
+	if len(exposed) == 0 {
+		return nil
+	}
+	return []*corev1.ServiceApplyConfiguration{kubeService(name+"-public", selector, exposed, true)}
+}
+
+func (s *service) exposed(ports []lang.Port) []lang.Port {
+	var out []lang.Port
+	for _, p := range ports {
+		if s.decl.Exposure != "" && p.Exposed {
+			out = append(out, p)
 		}
 	}
-	selector := s.selector(workload)
-	main := kubeService(s.decl.Name, selector, ports, len(exposed) == len(ports))
-	if len(exposed) == 0 || len(exposed) == len(ports) {
-		return []*corev1.ServiceApplyConfiguration{main}
-	}
-	return []*corev1.ServiceApplyConfiguration{main, kubeService(s.decl.Name+"-public", selector, exposed, true)}
+	return out
 }
 
 func kubeService(name string, selector map[string]string, ports []lang.Port, nodePort bool) *corev1.ServiceApplyConfiguration {

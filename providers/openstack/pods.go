@@ -1,6 +1,8 @@
 package openstack
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,6 +26,7 @@ type podTemplate struct {
 	name    string // of the job or workload: keystone-api
 	pod     lang.Pod
 	role    string
+	taken   []string // names of volumes
 	volumes []*corev1.VolumeApplyConfiguration
 	mounts  []*corev1.VolumeMountApplyConfiguration
 	env     []*corev1.EnvVarApplyConfiguration
@@ -34,10 +37,12 @@ type podTemplate struct {
 
 // newPod renders the pod of a job or workload, and adds the objects that only
 // this pod needs.
-func (s *service) newPod(name string, pod lang.Pod, role string) *podTemplate {
-	t := &podTemplate{service: s, name: name, pod: pod, role: role, notes: map[string]string{}}
-	if t.role == "" {
-		t.role = s.decl.Role
+func (s *service) newPod(name string, pod lang.Pod, role string, claims ...lang.Claim) *podTemplate {
+	t := &podTemplate{service: s, name: name, pod: pod, role: cmp.Or(role, s.decl.Role), notes: map[string]string{}}
+	for _, claim := range claims {
+		// The volume of a claim has the claim's name; the StatefulSet makes it.
+		t.taken = append(t.taken, claim.Name)
+		t.mounts = append(t.mounts, corev1.VolumeMount().WithName(claim.Name).WithMountPath(claim.Path))
 	}
 	t.dependsOn = append(t.dependsOn, s.nodes[t.role]...)
 	t.mountFiles()
@@ -56,7 +61,7 @@ func (t *podTemplate) mountFiles() {
 			volume := t.volume(m)
 			at := m.path
 			if t.pod.Start == startKolla {
-				at = stagingDir + "/" + m.key
+				at = stagingDir + "/" + volume
 				copies = append(copies, copied{from: at, to: m.path})
 			}
 			t.mounts = append(t.mounts, corev1.VolumeMount().WithName(volume).
@@ -74,6 +79,7 @@ func (t *podTemplate) volume(m mounted) string {
 	if m.secret {
 		name += "-secret"
 	}
+	name = t.volumeName(name)
 	volume := corev1.Volume().WithName(name)
 	if m.secret {
 		volume.WithSecret(corev1.SecretVolumeSource().WithSecretName(m.object.Name).WithDefaultMode(0o440))
@@ -84,12 +90,24 @@ func (t *podTemplate) volume(m mounted) string {
 	return name
 }
 
+// volumeName makes a name that no other volume of the pod has, and that fits.
+func (t *podTemplate) volumeName(base string) string {
+	const longest = 63 - len("-00")
+	base = strings.TrimRight(base[:min(len(base), longest)], "-")
+	name := base
+	for n := 2; slices.Contains(t.taken, name); n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	t.taken = append(t.taken, name)
+	return name
+}
+
 // mountSecrets puts generated Secrets into directories. Their names do not change
 // with their values, so the pod carries the revision.
 func (t *podTemplate) mountSecrets() {
 	for _, m := range t.pod.Mounts {
 		name := t.secretName(m.Secret)
-		volume := m.Secret + "-keys"
+		volume := t.volumeName(m.Secret + "-keys")
 		t.volumes = append(t.volumes, corev1.Volume().WithName(volume).
 			WithSecret(corev1.SecretVolumeSource().WithSecretName(name).WithDefaultMode(0o440)))
 		t.mounts = append(t.mounts, corev1.VolumeMount().WithName(volume).WithMountPath(m.Path).WithReadOnly(true))
@@ -105,7 +123,7 @@ func (t *podTemplate) mountWritable() {
 		return
 	}
 	for _, path := range append([]string{"/tmp"}, t.pod.Writable...) {
-		name := "writable-" + label(path, false)
+		name := t.volumeName("writable-" + label(path, false))
 		t.volumes = append(t.volumes, corev1.Volume().WithName(name).WithEmptyDir(corev1.EmptyDirVolumeSource()))
 		t.mounts = append(t.mounts, corev1.VolumeMount().WithName(name).WithMountPath(path))
 	}

@@ -33,7 +33,7 @@ func (s *service) workloads(after []lang.Address) []lang.Address {
 	var out []lang.Address
 	for _, w := range s.decl.Workloads {
 		name := s.workloadName(w)
-		t := s.newPod(name, w.Pod, w.Role)
+		t := s.newPod(name, w.Pod, w.Role, w.Claims...)
 		o := s.object(s.workload(w, name, t), append(t.dependsOn, after...)...)
 		o.Source = workloadSource(s.decl, w)
 		s.add(o)
@@ -82,10 +82,20 @@ func (s *service) workload(w lang.Workload, name string, t *podTemplate) *unstru
 			WithProgressDeadlineSeconds(progressDeadline).
 			WithStrategy(appsv1.DeploymentStrategy().
 				WithType(appsapi.RollingUpdateDeploymentStrategyType).
-				WithRollingUpdate(appsv1.RollingUpdateDeployment().
-					WithMaxUnavailable(intstr.FromInt32(0)).
-					WithMaxSurge(intstr.FromInt32(1))))))
+				WithRollingUpdate(rolling(w)))))
 	}
+}
+
+// rolling starts a new pod before an old one ends, so that there are never too few;
+// in the network of the node a new one needs the ports of an old one first.
+func rolling(w lang.Workload) *appsv1.RollingUpdateDeploymentApplyConfiguration {
+	unavailable, surge := int32(0), int32(1)
+	if w.Pod.HostNetwork {
+		unavailable, surge = 1, 0
+	}
+	return appsv1.RollingUpdateDeployment().
+		WithMaxUnavailable(intstr.FromInt32(unavailable)).
+		WithMaxSurge(intstr.FromInt32(surge))
 }
 
 // serving is the main container of a workload, with its ports and probes.
@@ -98,9 +108,6 @@ func (s *service) serving(w lang.Workload, t *podTemplate) *corev1.ContainerAppl
 	if len(w.Pod.Ports) > 0 && w.Kind == "Deployment" {
 		c.WithLifecycle(corev1.Lifecycle().WithPreStop(corev1.LifecycleHandler().
 			WithSleep(corev1.SleepAction().WithSeconds(drainSeconds))))
-	}
-	for _, claim := range w.Claims {
-		c.WithVolumeMounts(corev1.VolumeMount().WithName(claim.Name).WithMountPath(claim.Path))
 	}
 	c.ReadinessProbe = t.probe(w.Ready)
 	c.LivenessProbe = t.probe(w.Live)
@@ -149,9 +156,11 @@ func (s *service) claim(c lang.Claim) *corev1.PersistentVolumeClaimApplyConfigur
 	if c.StorageClass != "" {
 		spec.WithStorageClassName(c.StorageClass)
 	}
-	return corev1.PersistentVolumeClaim(c.Name, "").
+	claim := corev1.PersistentVolumeClaim(c.Name, "").
 		WithLabels(s.labels(s.decl.Name)).
 		WithSpec(spec)
+	claim.Namespace = nil // it is the StatefulSet's
+	return claim
 }
 
 func daemonSetUpdate(w lang.Workload) appsapi.DaemonSetUpdateStrategyType {

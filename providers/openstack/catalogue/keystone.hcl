@@ -53,7 +53,7 @@ definition "keystone" {
       cache = {
         enabled          = true
         backend          = "oslo_cache.memcache_pool"
-        memcache_servers = service.memcached.address
+        memcache_servers = service.memcached.servers
       }
       oslo_middleware = {
         enable_proxy_headers_parsing = true
@@ -98,6 +98,15 @@ definition "keystone" {
     user    = 42425
     command = ["keystone-manage", "bootstrap"]
     config  = ["keystone.conf"]
+
+    mount "fernet" {
+      path = "/etc/keystone/fernet-keys"
+    }
+
+    mount "credential" {
+      path = "/etc/keystone/credential-keys"
+    }
+
     env = {
       OS_BOOTSTRAP_USERNAME     = "admin"
       OS_BOOTSTRAP_PASSWORD     = secret.admin.value

@@ -1,6 +1,5 @@
 # MariaDB, one server on one volume. The root password is set from the generated
-# secret at every start, so that replacing the secret and restarting is all that a
-# rotation takes.
+# secret at every start: another password is another init.sql, and a restart.
 definition "mariadb" {
   description = "SQL database of the other services"
 
@@ -22,7 +21,7 @@ definition "mariadb" {
         port                    = port.mysql
         init_file               = "/etc/mysql/init.sql"
         skip_name_resolve       = 1
-        max_connections         = 4096
+        max_connections         = 1024
         character_set_server    = "utf8mb3"
         default_storage_engine  = "innodb"
         innodb_file_per_table   = 1
@@ -57,8 +56,17 @@ definition "mariadb" {
 
     init "install" {
       command = ["sh", "-ec", <<-SH
-        test -d /var/lib/mysql/mysql && exit 0
-        mariadb-install-db --no-defaults --datadir=/var/lib/mysql --auth-root-socket-user=mysql --skip-test-db
+        # What is moved last says that the rest is complete.
+        cd /var/lib/mysql
+        test -d mysql && exit 0
+        rm -rf .install
+        mariadb-install-db --no-defaults --datadir=/var/lib/mysql/.install --auth-root-socket-user=mysql --skip-test-db
+        for entry in $(ls .install | grep -vx mysql); do
+          rm -rf "$entry"
+          mv ".install/$entry" .
+        done
+        mv .install/mysql .
+        rm -rf .install
       SH
       ]
     }

@@ -1,4 +1,5 @@
-# Memcached. Nothing is kept: a restart costs a cold cache.
+# Memcached. Nothing is kept: a restart costs a cold cache. The replicas know nothing
+# of each other: clients spread keys over all of them, by name.
 definition "memcached" {
   description = "Cache of tokens and of other short-lived data"
 
@@ -27,5 +28,11 @@ definition "memcached" {
       period  = 30
       retries = 4
     }
+  }
+
+  output "servers" {
+    value = join(",", [
+      for n in range(self.replicas) : "${self.name}-server-${n}.${self.name}-server.${self.namespace}:${port.memcache}"
+    ])
   }
 }

@@ -1,5 +1,5 @@
 # RabbitMQ, one node. Users come from a definitions file that is read at every
-# start, so that a new password needs no more than a restart.
+# start: another password is another file, and a restart.
 definition "rabbitmq" {
   description = "Message queue of the other services"
 
@@ -45,7 +45,7 @@ definition "rabbitmq" {
       users = [{
         name     = "openstack"
         password = secret.password.value
-        tags     = ["administrator"]
+        tags     = []
       }]
       permissions = [{
         user      = "openstack"
