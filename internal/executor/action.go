@@ -110,6 +110,9 @@ func (s *step) confirm(ctx context.Context) error {
 
 // write makes the object what is wanted, and waits until it is ready.
 func (s *step) write(ctx context.Context) error {
+	if err := s.unclaimed(); err != nil {
+		return err
+	}
 	manifest, err := s.values.resolve(s.action.Object)
 	if err != nil {
 		return err

@@ -151,6 +151,7 @@ type run struct {
 	dependencies [][]int // of each action, on other actions
 	checked      []bool  // of each action without anything to do: whether it has to be ready
 	outcomes     []Outcome
+	snapshot     *providers.Snapshot // as the cluster was when the apply began
 	values       *values
 
 	observing sync.Mutex
@@ -175,9 +176,10 @@ func prepare(ctx context.Context, plan *planner.Plan, options Options) (*run, er
 	if r.cluster.UID != plan.Cluster.UID {
 		return nil, &ClusterError{Plan: plan.Cluster, Connected: r.cluster}
 	}
-	if r.values, err = readValues(ctx, options.Reader, plan.Actions); err != nil {
+	if r.snapshot, err = readPresent(ctx, options.Reader, plan.Actions); err != nil {
 		return nil, err
 	}
+	r.values = newValues(r.snapshot)
 	return r, nil
 }
 

@@ -202,6 +202,12 @@ func live(text string) *unstructured.Unstructured {
 	return u
 }
 
+// labelled is a live object that the tests' cloud made.
+func labelled(u *unstructured.Unstructured) *unstructured.Unstructured {
+	u.SetLabels(map[string]string{providers.LabelCloud: "prod"})
+	return u
+}
+
 var lastWrite = time.Date(2026, 11, 21, 2, 11, 5, 0, time.UTC)
 
 // recorded is an object as an earlier apply recorded it.

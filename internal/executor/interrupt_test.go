@@ -27,13 +27,13 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		result := a.run(ctx, t,
 			act(planner.Create, "Deployment db"),
 			act(planner.Create, "Deployment api", "Deployment db"),
-			act(planner.Create, "ConfigMap beside"),
+			act(planner.Create, "Deployment beside"),
 		)
 		if took := time.Since(start); took != time.Minute {
 			t.Errorf("took %s, want to end with the context", took)
 		}
 		diff(t, "outcomes", []string{"db: interrupted, written", "api: interrupted", "beside: interrupted"}, outcomes(result))
-		diff(t, "calls", []string{"apply Deployment openstack/db"}, a.calls)
+		diff(t, "calls", []string{"list Deployment openstack", "apply Deployment openstack/db"}, a.calls)
 		diff(t, "events", []string{
 			"started db", "failed db: interrupted before it was ready",
 			"skipped api", "skipped beside",

@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -23,32 +22,25 @@ type values struct {
 	written map[providers.Ref]map[string][]byte
 }
 
-// readValues lists the Secrets of the namespaces that values to be written are in
-// or come from; none when no values are to be written.
-func readValues(ctx context.Context, reader providers.Reader, actions []planner.Action) (*values, error) {
-	v := &values{
-		snapshot: providers.NewSnapshot(reader),
-		written:  map[providers.Ref]map[string][]byte{},
+func newValues(snapshot *providers.Snapshot) *values {
+	return &values{snapshot: snapshot, written: map[providers.Ref]map[string][]byte{}}
+}
+
+// scopesOfValues are the Secrets of the namespaces that values to be written are
+// in or come from; none when no values are to be written.
+func scopesOfValues(a *planner.Action) []providers.Scope {
+	if !writes(a) || a.Object == nil || len(a.Object.Data) == 0 {
+		return nil
 	}
-	var scopes []providers.Scope
-	for i := range actions {
-		a := &actions[i]
-		if !writes(a) || a.Object == nil || len(a.Object.Data) == 0 {
-			continue
-		}
-		scopes = append(scopes, providers.Scope{GVK: secrets, Namespace: a.Ref.Namespace})
-		for _, data := range a.Object.Data {
-			for _, part := range data.Parts {
-				if part.From != nil {
-					scopes = append(scopes, providers.Scope{GVK: secrets, Namespace: part.From.Namespace})
-				}
+	scopes := []providers.Scope{{GVK: secrets, Namespace: a.Ref.Namespace}}
+	for _, data := range a.Object.Data {
+		for _, part := range data.Parts {
+			if part.From != nil {
+				scopes = append(scopes, providers.Scope{GVK: secrets, Namespace: part.From.Namespace})
 			}
 		}
 	}
-	if err := v.snapshot.Load(ctx, scopes...); err != nil {
-		return nil, fmt.Errorf("read the values that secrets have now: %w", err)
-	}
-	return v, nil
+	return scopes
 }
 
 // resolve gives the manifest to be sent. Values that there are already are kept.
