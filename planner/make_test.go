@@ -348,6 +348,13 @@ func TestProblems(t *testing.T) {
 			},
 			[]string{"volumes of its own for each replica"},
 		},
+		"a field that the kind does not have": {
+			situation{
+				at: atConfigMap, manifest: configMap,
+				answer: says(refusal(http.StatusInternalServerError, "", "failed to create typed patch object (default/kolla-x7; /v1, Kind=ConfigMap): .datta: field not declared in schema")),
+			},
+			[]string{"the cluster does not accept ConfigMap openstack/a (cloud.hcl:41): .datta: field not declared in schema"},
+		},
 		"no such namespace": {
 			situation{at: "service.a/ConfigMap/other/a", manifest: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: other}}"},
 			[]string{`namespace "other" does not exist`},

@@ -36,6 +36,11 @@ var (
 	unchangeable = regexp.MustCompile(`(?i)\bimmutable\b|(may|must|can) ?not (be )?(change|update|modif)|updates to .* (are|is) forbidden`)
 	// noDryRun is how the API server words that a webhook has side effects.
 	noDryRun = regexp.MustCompile(`admission webhook "[^"]*" does not support dry run`)
+	// untyped is how the API server words that an object does not fit the schema of
+	// its kind: an unknown field, a wrong type, a list key that is there twice. It
+	// answers so with 500 and without a reason. In brackets it names the object,
+	// which may be under a throw-away name.
+	untyped = regexp.MustCompile(`failed to create (?:typed (?:patch|live) object|manager for existing fields)(?: \([^)]*\))?: `)
 )
 
 // classify finds out what an error of a dry run means.
@@ -46,6 +51,10 @@ func classify(err error) rejection {
 	}
 	answer := status.Status()
 	r := rejection{message: answer.Message, world: passing(answer)}
+	if at := untyped.FindStringIndex(answer.Message); at != nil {
+		r.world = false
+		r.message = answer.Message[at[1]:]
+	}
 	if answer.Details != nil {
 		r.causes = answer.Details.Causes
 	}

@@ -287,6 +287,10 @@ func TestNamespaceIsNotYetThere(t *testing.T) {
 	if got := b.problem(b.input()); !strings.Contains(got, "containerPort") || strings.Contains(got, "default") {
 		t.Errorf("problem is %q", got)
 	}
+	b.declare(atAPI, strings.Replace(api(b, "keystone:1", "keystone"), "replicas:", "replicaz:", 1))
+	if got := b.problem(b.input()); !strings.Contains(got, ".spec.replicaz: field not declared in schema") || strings.Contains(got, "default") {
+		t.Errorf("problem is %q", got)
+	}
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
 	b.apply(plan)
 	b.settled()
