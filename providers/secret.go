@@ -112,6 +112,17 @@ func (d SecretData) join(live Values) (value []byte, known bool, err error) {
 	return value, true, nil
 }
 
+// Incomplete reports whether a sensitive literal is missing, because the object
+// was read from a plan file.
+func (o *Object) Incomplete() bool {
+	for _, data := range o.Data {
+		if slices.ContainsFunc(data.Parts, func(p DataPart) bool { return p.Omitted }) {
+			return true
+		}
+	}
+	return false
+}
+
 // Generated reports whether the object is a Secret whose values kolla makes up.
 func (o *Object) Generated() bool {
 	for _, data := range o.Data {

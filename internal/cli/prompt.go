@@ -3,11 +3,13 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 
 	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
 
 	"kolla.openstack.org/kolla/lang"
 )
@@ -51,7 +53,25 @@ func (w *workspace) askVariable(v lang.Variable) (string, error) {
 	if v.Description != "" {
 		question += "  " + v.Description + "\n"
 	}
+	if v.Sensitive {
+		return w.askSecret(question + "\n  Enter a value, which is not shown: ")
+	}
 	return w.ask(w.flags.Context, question+"\n  Enter a value: ")
+}
+
+// askSecret reads a line without showing it.
+func (s streams) askSecret(question string) (string, error) {
+	file, ok := s.in.(*os.File)
+	if !ok {
+		return "", errors.New("a secret can be asked for on a terminal only")
+	}
+	fmt.Fprint(s.err, question)
+	answer, err := term.ReadPassword(int(file.Fd()))
+	fmt.Fprintln(s.err)
+	if err != nil {
+		return "", fmt.Errorf("read from the terminal: %w", err)
+	}
+	return string(answer), nil
 }
 
 // approve asks for the word yes, and takes no other.

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
+	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 )
@@ -21,6 +24,10 @@ func report(printer *view.Printer, err error) {
 		printer.Failure(summary, sentence(err.Error()))
 		return
 	}
+	if summary, ok := planFailure(err); ok {
+		printer.Failure(summary, sentence(err.Error())+".")
+		return
+	}
 	if summary, detail, ok := kubernetes.Explain(err); ok {
 		printer.Failure(summary, detail)
 		return
@@ -30,6 +37,24 @@ func report(printer *view.Printer, err error) {
 		return
 	}
 	printer.Failure("Unexpected failure", fmt.Sprintf("%s.", sentence(err.Error())))
+}
+
+// planFailure is the headline of an error of a plan file.
+func planFailure(err error) (summary string, ok bool) {
+	var cluster *executor.ClusterError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "There is no such file", true
+	case errors.Is(err, planner.ErrNotAPlan):
+		return "This is no plan file", true
+	case errors.Is(err, planner.ErrDamaged):
+		return "The plan file is damaged", true
+	case errors.Is(err, planner.ErrNewer):
+		return "The plan is newer than this kolla", true
+	case errors.As(err, &cluster):
+		return "The plan is for another cluster", true
+	}
+	return "", false
 }
 
 // stateFailure is the headline of an error of the state; the error itself says

@@ -85,7 +85,7 @@ func rebuildState(s streams, c *cli.Context) error {
 	if err := session.Close(); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "%s can be used again: it knows %d objects.\nWhat it does not know any more, the next `kolla apply` finds in the cluster.\n", store.Path(), objects)
+	fmt.Fprintf(s.out, "%s can be used again: it knows %s.\nWhat it does not know any more, the next `kolla apply` finds in the cluster.\n", store.Path(), counted(objects, "object"))
 	return nil
 }
 

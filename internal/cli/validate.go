@@ -20,8 +20,17 @@ func validateCommand(s streams) *cli.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.out, "The configuration is valid: %d services, %d objects.\n", len(w.config.Services), len(objects))
+			fmt.Fprintf(s.out, "The configuration is valid: %s, %s.\n",
+				counted(len(w.config.Services), "service"), counted(len(objects), "object"))
 			return nil
 		},
 	}
+}
+
+// counted gives "1 service", "2 services".
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -115,19 +116,11 @@ func (w *workspace) checkState(st *state.State) error {
 func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool) (*planner.Plan, error) {
 	start := time.Now()
 	snapshot := providers.NewSnapshot(w.client)
-	err := snapshot.Load(ctx,
-		providers.Scope{GVK: nodeKind},
-		providers.Scope{GVK: secretKind, Namespace: w.config.Cloud.Namespace})
-	if err != nil {
-		return nil, err
-	}
-	objects, diags := openstack.Render(w.config, w.facts(ctx, snapshot, st))
+	objects, err := w.render(ctx, snapshot, st)
 	// What cannot be made any more can still be destroyed.
-	if !destroy {
-		w.printer.Diagnostics(diags, w.config.Files)
-		if diags.HasErrors() {
-			return nil, exitCode(exitError)
-		}
+	var code exitCode
+	if err != nil && !(destroy && errors.As(err, &code)) {
+		return nil, err
 	}
 	plan, problems, err := planner.Make(ctx, planner.Input{
 		Cloud:          w.config.Cloud.Name,
@@ -157,6 +150,22 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 	}
 	plan.Elapsed = time.Since(start)
 	return plan, nil
+}
+
+// render makes the objects of the configuration for the cluster as it is.
+func (w *workspace) render(ctx context.Context, snapshot *providers.Snapshot, st *state.State) ([]providers.Object, error) {
+	err := snapshot.Load(ctx,
+		providers.Scope{GVK: nodeKind},
+		providers.Scope{GVK: secretKind, Namespace: w.config.Cloud.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	objects, diags := openstack.Render(w.config, w.facts(ctx, snapshot, st))
+	w.printer.Diagnostics(diags, w.config.Files)
+	if diags.HasErrors() {
+		return objects, exitCode(exitError)
+	}
+	return objects, nil
 }
 
 var (

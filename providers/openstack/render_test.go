@@ -23,6 +23,14 @@ var update = flag.Bool("update", false, "write golden files anew")
 
 // TestGolden compares the objects of whole clouds with those of golden files.
 func TestGolden(t *testing.T) {
+	unused := map[string]bool{}
+	files, err := filepath.Glob("testdata/*.golden.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		unused[file] = true
+	}
 	cases := map[string]string{
 		"all-in-one": "../../examples/all-in-one",
 		"multinode":  "../../examples/multinode",
@@ -31,8 +39,13 @@ func TestGolden(t *testing.T) {
 	for name, dir := range cases {
 		t.Run(name, func(t *testing.T) {
 			objects := render(t, load(t, dir), facts())
-			golden(t, filepath.Join("testdata", name+".golden.yaml"), dump(t, objects))
+			path := filepath.Join("testdata", name+".golden.yaml")
+			golden(t, path, dump(t, objects))
+			delete(unused, path)
 		})
+	}
+	for file := range unused {
+		t.Errorf("%s belongs to no case", file)
 	}
 }
 
