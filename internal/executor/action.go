@@ -151,6 +151,11 @@ func (s *step) send(ctx context.Context, manifest *unstructured.Unstructured) (*
 		}
 		precondition = providers.Precondition{}
 	}
+	if s.action.Object.Partial {
+		// What others do to the rest of the object, such as the heartbeats of a Node,
+		// gives it one version after the other.
+		precondition.ResourceVersion = ""
+	}
 	ctx, cancel := outlive(ctx, s.Timeout)
 	defer cancel()
 	return s.apply(ctx, manifest, precondition)

@@ -29,6 +29,8 @@ type cluster struct {
 	onDelete func(ctx context.Context, ref providers.Ref) error
 	onWait   func(ctx context.Context, ref providers.Ref, report func(string)) error
 	onList   func(kind schema.GroupVersionKind) error
+	// onDryRun changes the answer; nil: as it is.
+	onDryRun func(after *unstructured.Unstructured)
 
 	mu      sync.Mutex
 	calls   []string
@@ -86,6 +88,9 @@ func (c *cluster) DryRun(_ context.Context, object *unstructured.Unstructured, _
 	spec, _, err := unstructured.NestedMap(object.Object, "spec")
 	for field, value := range spec {
 		err = unstructured.SetNestedField(after.Object, value, "spec", field)
+	}
+	if c.onDryRun != nil {
+		c.onDryRun(after)
 	}
 	return after, err
 }

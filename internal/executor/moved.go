@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -85,20 +86,26 @@ func (s *step) approve(ctx context.Context, manifest *unstructured.Unstructured,
 	if err != nil {
 		return "", err
 	}
-	approved := map[string]bool{}
-	for _, change := range s.action.Changes {
-		approved[essence(change)] = true
-	}
-	var others []planner.Change
-	for _, change := range changes {
-		if !approved[essence(change)] {
-			others = append(others, change)
-		}
-	}
-	if len(others) > 0 {
+	if others := unapproved(changes, s.action.Changes); len(others) > 0 {
 		return "", &MovedError{Ref: moved.Ref, Changes: others}
 	}
 	return live.GetResourceVersion(), nil
+}
+
+// unapproved lists the changes that are not among the planned ones. A value that
+// was only to be known at apply is approved whatever it turned out to be.
+func unapproved(changes, planned []planner.Change) []planner.Change {
+	approved := map[string]bool{}
+	for _, change := range planned {
+		approved[essence(change)] = true
+	}
+	return slices.DeleteFunc(changes, func(change planner.Change) bool {
+		known := approved[essence(change)]
+		if change.After != nil {
+			change.After = planner.Unknown
+		}
+		return known || approved[essence(change)]
+	})
 }
 
 // essence is what a change does, without who is to blame, in a form that is the

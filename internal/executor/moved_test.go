@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -53,6 +55,58 @@ func TestMoved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A Secret gets a key whose value is made at apply, and a checksum of it.
+func TestMovedWithValuesThatWereUnknown(t *testing.T) {
+	const checksum = `metadata.annotations["kolla.openstack.org/checksum"]`
+	tests := map[string]struct {
+		planned []planner.Change
+		want    []string
+	}{
+		"planned": {[]planner.Change{
+			{Path: `data["password"]`, After: planner.Unknown, Sensitive: true},
+			{Path: checksum, Before: "old", After: planner.Unknown},
+		}, []string{"db: applied, written"}},
+		"another value before": {[]planner.Change{
+			{Path: `data["password"]`, After: planner.Unknown, Sensitive: true},
+			{Path: checksum, Before: "older", After: planner.Unknown},
+		}, []string{"db: failed"}},
+		"not planned": {[]planner.Change{
+			{Path: checksum, Before: "old", After: planner.Unknown},
+		}, []string{"db: failed"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			now := live("Secret db")
+			now.SetResourceVersion("12")
+			now.SetAnnotations(map[string]string{providers.AnnotationChecksum: "old"})
+			a := newApply(t, newCluster(now))
+			a.onApply = func(_ context.Context, ref providers.Ref, options providers.ApplyOptions) error {
+				if options.Precondition.ResourceVersion != "12" {
+					return &providers.PreconditionError{Ref: ref}
+				}
+				return nil
+			}
+			a.onDryRun = func(after *unstructured.Unstructured) {
+				after.Object["data"] = map[string]any{"password": "aHVudGVyMg=="}
+				after.SetAnnotations(map[string]string{providers.AnnotationChecksum: "new"})
+			}
+			action := act(planner.Update, "Secret db")
+			action.Prior.ResourceVersion = "10"
+			action.Changes = test.planned
+			diff(t, "outcomes", test.want, outcomes(a.run(t.Context(), t, action)))
+		})
+	}
+}
+
+// The version of a Node changes all the time.
+func TestPartsAreBoundToTheObjectOnly(t *testing.T) {
+	a := newApply(t, newCluster(live("Node ctl-1")))
+	action := act(planner.Update, "Node ctl-1")
+	action.Prior.ResourceVersion = "10"
+	a.run(t.Context(), t, action)
+	diff(t, "calls", []string{"apply Node ctl-1 if uid-ctl-1"}, a.calls)
 }
 
 func TestMovedAndGone(t *testing.T) {
