@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -86,31 +85,29 @@ func (s *step) approve(ctx context.Context, manifest *unstructured.Unstructured,
 	if err != nil {
 		return "", err
 	}
-	if others := unapproved(changes, s.action.Changes); len(others) > 0 {
+	approved := map[string]bool{}
+	for _, change := range s.action.Changes {
+		approved[essence(change)] = true
+	}
+	var others []planner.Change
+	for _, change := range changes {
+		if !approved[essence(change)] {
+			others = append(others, change)
+		}
+	}
+	if len(others) > 0 {
 		return "", &MovedError{Ref: moved.Ref, Changes: others}
 	}
 	return live.GetResourceVersion(), nil
 }
 
-// unapproved lists the changes that are not among the planned ones. A value that
-// was only to be known at apply is approved whatever it turned out to be.
-func unapproved(changes, planned []planner.Change) []planner.Change {
-	approved := map[string]bool{}
-	for _, change := range planned {
-		approved[essence(change)] = true
-	}
-	return slices.DeleteFunc(changes, func(change planner.Change) bool {
-		known := approved[essence(change)]
-		if change.After != nil {
-			change.After = planner.Unknown
-		}
-		return known || approved[essence(change)]
-	})
-}
-
 // essence is what a change does, without who is to blame, in a form that is the
-// same before and after the change went through a plan file.
+// same before and after the change went through a plan file, and whether or not a
+// sensitive value has been made yet.
 func essence(c planner.Change) string {
+	if c.Sensitive && c.After == planner.Unknown {
+		c.After = planner.Masked
+	}
 	raw, err := json.Marshal([]any{c.Path, c.Before, c.After, c.Sensitive})
 	if err != nil {
 		panic(fmt.Sprintf("the change of %s is not JSON: %v", c.Path, err))
