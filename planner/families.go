@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
@@ -51,16 +52,21 @@ func (p *planning) retire() error {
 
 // retireFamily keeps the newest of the members that are no longer declared, in
 // case the one that took its place has to be taken back, and deletes the others
-// once everything in their block is done. Of jobs none is kept: a state that still
-// knew an old run would take it for done when its inputs come back.
+// once everything in their block is done; unless pods in it may still mount them.
+// Of jobs none is kept: a state that still knew an old run would take it for done
+// when its inputs come back.
 func (p *planning) retireFamily(current *subject, members []*record) error {
 	slices.SortFunc(members, p.newerFirst)
 	previous := slices.IndexFunc(members, func(r *record) bool {
 		live := p.Snapshot.Get(r.ref)
 		return live != nil && string(live.GetUID()) == r.UID
 	})
+	mounted := p.keepsOldPods(current.object.Address.Block) && !current.object.Run()
 	var outdated []target
 	for i, r := range members {
+		if mounted && p.Snapshot.Get(r.ref) != nil {
+			continue
+		}
 		if i != previous || current.object.Run() {
 			outdated = append(outdated, r.target(p.Snapshot))
 		}
@@ -76,6 +82,16 @@ func (p *planning) retireFamily(current *subject, members []*record) error {
 		return nil
 	}
 	return current.supersede(members[previous].address, p.Snapshot.Get(members[previous].ref))
+}
+
+// keepsOldPods reports whether a workload of the block leaves its pods as they are
+// until somebody deletes them. Any earlier version may be mounted by one of them,
+// and it could not start again without.
+func (p *planning) keepsOldPods(block string) bool {
+	return slices.ContainsFunc(p.Objects, func(o providers.Object) bool {
+		strategy, _, _ := unstructured.NestedString(o.Manifest.Object, "spec", "updateStrategy", "type")
+		return o.Address.Block == block && runsPods(o.Ref().GVK.GroupKind()) && strategy == string(appsv1.OnDeleteDaemonSetStrategyType)
+	})
 }
 
 // newerFirst orders members by when they were last applied, then by when they
