@@ -92,6 +92,6 @@ func measure(b *testing.B, audit *auditLog, args ...string) {
 		requests[verb]++
 	}
 	for _, verb := range []string{"get", "list", "watch", "dry-run", "patch", "delete"} {
-		b.ReportMetric(requests[verb], verb+"s")
+		b.ReportMetric(requests[verb], verb+"-requests")
 	}
 }
