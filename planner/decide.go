@@ -386,7 +386,7 @@ func (p *planning) tryNew(ctx context.Context, s *subject, manifest *unstructure
 		return err
 	case r.noDryRun != "":
 		s.action.Evidence = Evidence{Kind: Unverified, Detail: r.noDryRun}
-	case surrogate && r.taken:
+	case s.action.Verb == Replace && r.taken:
 		s.action.Evidence = Evidence{Kind: Unverified, Detail: "what it is to have is still taken by the object that it replaces: " + r.message}
 	default:
 		s.action.Verb = ""

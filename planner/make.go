@@ -266,6 +266,17 @@ var contents = []schema.GroupVersionKind{
 	deploymentKind.WithVersion("v1"), statefulSetKind.WithVersion("v1"), daemonSetKind.WithVersion("v1"),
 	providers.JobKind.WithVersion("v1"),
 	{Version: "v1", Kind: "Pod"},
+	{Version: "v1", Kind: "ReplicationController"},
+	{Version: "v1", Kind: "LimitRange"},
+	{Version: "v1", Kind: "ResourceQuota"},
+	{Group: "apps", Version: "v1", Kind: "ReplicaSet"},
+	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
+	{Group: "batch", Version: "v1", Kind: "CronJob"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
+	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
+	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "Role"},
+	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "RoleBinding"},
 }
 
 // scopes lists all that has to be read: where desired and recorded objects are,

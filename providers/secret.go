@@ -176,7 +176,7 @@ func RevisionOf(secret *unstructured.Unstructured, given map[string]string) stri
 	annotations := secret.GetAnnotations()
 	revision := annotations[AnnotationRevision]
 	live := ValuesOf(secret)
-	same := revision != "" && annotations[AnnotationChecksum] == checksum(revision, live)
+	same := revision != "" && unchanged(annotations[AnnotationChecksum], revision, live)
 	for key, value := range given {
 		same = same && string(live[key]) == value
 	}
@@ -193,13 +193,27 @@ func FirstRevision(address lang.Address, previousUID string) string {
 	return Hash(address.String(), previousUID)
 }
 
-// checksum of values, salted with their revision.
+// checksum of values, salted with their revision, and the keys that it is made of:
+// what others put into the Secret beside them is not kolla's.
 func checksum(revision string, values map[string][]byte) string {
 	fields := []string{revision}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
+	keys := slices.Sorted(maps.Keys(values))
+	for _, key := range keys {
 		fields = append(fields, key, string(values[key]))
 	}
-	return Hash(fields...)
+	return Hash(fields...) + " " + strings.Join(keys, ",")
+}
+
+// unchanged reports whether the values are those that the checksum was made of.
+func unchanged(recorded, revision string, live map[string][]byte) bool {
+	_, keys, _ := strings.Cut(recorded, " ")
+	own := map[string][]byte{}
+	for key := range strings.SplitSeq(keys, ",") {
+		if value, ok := live[key]; ok {
+			own[key] = value
+		}
+	}
+	return recorded == checksum(revision, own)
 }
 
 // Hash is the short hash that names carry: ten hexadecimal digits over the

@@ -142,7 +142,8 @@ func usageError(c *cli.Context, err error, _ bool) error {
 
 // sentence makes an error text start like a sentence.
 func sentence(text string) string {
-	if text == "" {
+	first, _, _ := strings.Cut(text, " ")
+	if text == "" || strings.ContainsAny(first, "./") { // the name of a file stays as it is
 		return text
 	}
 	return strings.ToUpper(text[:1]) + text[1:]

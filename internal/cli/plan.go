@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -34,6 +35,9 @@ Exit codes: 0 done, 1 error; with -detailed-exitcode 0 nothing to do, 2 changes.
 
 func runPlan(w *workspace) error {
 	ctx := w.flags.Context
+	if err := checkTarget(w.flags.String("out")); err != nil {
+		return err
+	}
 	if err := w.loadConfig(); err != nil {
 		return err
 	}
@@ -59,6 +63,17 @@ func runPlan(w *workspace) error {
 	}
 	if w.flags.Bool("detailed-exitcode") && !plan.Empty() {
 		return exitCode(exitChanges)
+	}
+	return nil
+}
+
+// checkTarget refuses to write a plan over anything but another plan.
+func checkTarget(path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := planner.Load(path); errors.Is(err, planner.ErrNotAPlan) {
+		return &failure{"There is another file of that name", fmt.Sprintf("%s is no plan file, and -out would overwrite it. Choose another name.", path)}
 	}
 	return nil
 }

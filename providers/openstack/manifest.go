@@ -29,6 +29,10 @@ func (r *renderer) manifest(m lang.Manifest) {
 	r.finals[block] = nil
 	needed := r.needed(m.Needs)
 	for _, content := range m.Objects {
+		if content.Content["kind"] == "Node" && content.Content["apiVersion"] == "v1" {
+			r.error(content.Range, "A Node in a manifest", "kolla never makes or deletes a Node. To label nodes, declare a role.")
+			continue
+		}
 		o := r.brought(block, content)
 		o.DependsOn = unique(append(o.DependsOn, needed...))
 		r.add(o)
