@@ -184,6 +184,8 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 		return
 	}
 	body, ok := l.parse(name, source)
+	// A file with values may hold secrets: diagnostics name it and do not quote it.
+	delete(l.config.Files, name)
 	if !ok {
 		return
 	}
