@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"kolla.openstack.org/kolla/internal/devcluster/components"
+	"kolla.openstack.org/kolla/internal/devcluster/lifeline"
 )
 
 // self is this very program, even when its file was replaced meanwhile.
@@ -18,15 +18,20 @@ const self = "/proc/self/exe"
 
 // child is a component that the supervisor keeps running.
 type child struct {
-	name  string
-	args  []string
+	name string
+	// program runs with args and, if there are any, in namespaces of its own.
+	program    string
+	args       []string
+	namespaces uintptr
+	// stage says when it is stopped: what others need has a higher one.
+	stage int
 	dir   Dir
 	alive *os.File // the read end of the supervisor's lifeline
 
 	// changed is told each time the component was started.
 	changed func()
 	// ended is told each time it ended without being asked to.
-	ended func(name, how string)
+	ended func(c *child, how string)
 
 	stopping chan struct{}
 	done     chan struct{}
@@ -54,7 +59,7 @@ func (c *child) run(lock func(func())) {
 			return
 		default:
 		}
-		c.ended(c.name, how)
+		c.ended(c, how)
 		if time.Since(began) > 10*time.Second {
 			pause = firstPause
 		}
@@ -74,15 +79,16 @@ func (c *child) once(lock func(func())) string {
 		return err.Error()
 	}
 	defer log.Close()
-	cmd := exec.Command(self, append([]string{components.Verb, c.name}, c.args...)...)
-	cmd.Args[0] = "kolla-devcluster"
+	cmd := exec.Command(c.program, c.args...)
+	if c.program == self {
+		cmd.Args[0] = "kolla-devcluster"
+	}
 	cmd.Dir = c.dir.join(runFolder)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.ExtraFiles = []*os.File{c.alive}
-	cmd.Env = append(os.Environ(), components.LifelineVariable+"=1")
+	lifeline.Give(cmd, c.alive)
 	// Its own process group: an interrupt typed at the supervisor's terminal is
 	// for the supervisor alone, which then stops the components in order.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Cloneflags: c.namespaces}
 	lock(func() { err = c.begin(cmd) })
 	if err != nil {
 		return err.Error()

@@ -64,7 +64,7 @@ func Detach(ctx context.Context, dir Dir, args []string, progress func(line stri
 }
 
 func startDetached(dir Dir, args []string) (*os.File, *exec.Cmd, error) {
-	log, err := os.OpenFile(dir.Log("supervisor"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	log, err := os.OpenFile(dir.Log(supervisorName), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
-
-	"kolla.openstack.org/kolla/internal/devcluster/components"
 )
 
 // Dir is the directory of a cluster, as an absolute path.
@@ -30,7 +28,11 @@ const (
 	pkiFolder      = "pki"
 	logsFolder     = "logs"
 	etcdFolder     = "etcd"
+	machinesFolder = "machines"
 )
+
+// supervisorName is what the log of a detached supervisor is called after.
+const supervisorName = "supervisor"
 
 // Abs makes a Dir of what a user typed.
 func Abs(path string) (Dir, error) {
@@ -164,10 +166,17 @@ func (d Dir) take() (*os.File, error) {
 // rotateLogs puts the logs of the run before aside, so that a log is about one
 // run and the one before can still be read.
 func (d Dir) rotateLogs() error {
-	for _, name := range components.Names() {
-		err := os.Rename(d.Log(name), d.Log(name)+".old")
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("put old log aside: %w", err)
+	logs, err := filepath.Glob(d.join(logsFolder, "*.log"))
+	if err != nil {
+		return fmt.Errorf("put old logs aside: %w", err)
+	}
+	for _, log := range logs {
+		// Its owner writes it already, and begins it anew.
+		if log == d.Log(supervisorName) {
+			continue
+		}
+		if err := os.Rename(log, log+".old"); err != nil {
+			return fmt.Errorf("put old logs aside: %w", err)
 		}
 	}
 	return nil

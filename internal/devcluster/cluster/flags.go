@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"kolla.openstack.org/kolla/internal/devcluster/components"
+	"kolla.openstack.org/kolla/internal/devcluster/fabric"
 	"kolla.openstack.org/kolla/internal/devcluster/pki"
 )
 
@@ -26,13 +27,24 @@ omitStages: [RequestReceived]
 rules: [{level: Metadata}]
 `
 
+// egressConfig leads the API server's connections to kubelets through the
+// network of the real nodes. The socket is in its working directory.
+const egressConfig = `apiVersion: apiserver.k8s.io/v1beta1
+kind: EgressSelectorConfiguration
+egressSelections:
+- name: cluster
+  connection:
+    proxyProtocol: HTTPConnect
+    transport: {uds: {udsName: ` + fabric.EgressSocket + `}}
+`
+
 // flags are the arguments of a component.
-func (d Dir) flags(component string, p ports, audit bool) []string {
+func (d Dir) flags(component string, p ports, options Options) []string {
 	switch component {
 	case components.Etcd:
 		return []string{"-data-dir=" + d.join(etcdFolder)}
 	case components.APIServer:
-		return d.apiServerFlags(p, audit)
+		return d.apiServerFlags(p, options)
 	case components.ControllerManager:
 		return d.controllerManagerFlags()
 	case components.Scheduler:
@@ -52,18 +64,17 @@ func (d Dir) flags(component string, p ports, audit bool) []string {
 			"-tls-cert-file=" + d.cert(pki.Kubelet),
 			"-tls-private-key-file=" + d.key(pki.Kubelet),
 			"-client-ca-file=" + d.cert(pki.CA),
+			"-machines=" + d.join(machinesFolder),
 		}
 	}
 	panic("no flags for component " + component)
 }
 
-func (d Dir) apiServerFlags(p ports, audit bool) []string {
+func (d Dir) apiServerFlags(p ports, options Options) []string {
 	flags := []string{
 		"--etcd-servers=" + components.EtcdURL,
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", p.APIServer),
-		"--advertise-address=" + advertised,
-		"--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=" + serviceCIDR,
 		"--tls-cert-file=" + d.cert(pki.APIServer),
 		"--tls-private-key-file=" + d.key(pki.APIServer),
@@ -78,7 +89,7 @@ func (d Dir) apiServerFlags(p ports, audit bool) []string {
 		"--kubelet-certificate-authority=" + d.cert(pki.CA),
 		"--kubelet-client-certificate=" + d.cert(pki.KubeletClient),
 		"--kubelet-client-key=" + d.key(pki.KubeletClient),
-		"--kubelet-preferred-address-types=InternalDNS",
+		"--kubelet-preferred-address-types=InternalDNS,InternalIP",
 		"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
 		"--service-account-key-file=" + d.join(pkiFolder, pki.ServiceAccount+".pub"),
 		"--service-account-signing-key-file=" + d.key(pki.ServiceAccount),
@@ -86,7 +97,18 @@ func (d Dir) apiServerFlags(p ports, audit bool) []string {
 		"--enable-admission-plugins=NodeRestriction",
 		"--allow-privileged=true",
 	}
-	if audit {
+	if options.Real.Nodes > 0 {
+		flags = append(flags,
+			"--advertise-address="+pki.RealNetworkAddress,
+			"--egress-selector-config-file="+d.egressFile(),
+		)
+	} else {
+		flags = append(flags,
+			"--advertise-address="+advertised,
+			"--endpoint-reconciler-type=none",
+		)
+	}
+	if options.Audit {
 		flags = append(flags,
 			"--audit-policy-file="+d.auditPolicyFile(),
 			"--audit-log-path="+d.AuditLog(),
@@ -126,6 +148,8 @@ func (d Dir) key(name string) string { return pki.KeyFile(d.join(pkiFolder), nam
 
 func (d Dir) auditPolicyFile() string { return d.join(runFolder, "audit-policy.yaml") }
 
+func (d Dir) egressFile() string { return d.join(runFolder, "egress.yaml") }
+
 func (d Dir) componentKubeconfig(identity string) string {
 	return d.join(runFolder, identity+".kubeconfig")
 }
@@ -134,7 +158,7 @@ func (p ports) url() string { return fmt.Sprintf("https://127.0.0.1:%d", p.APISe
 
 // writeConfig writes every file that the components read, which is all anew in
 // each run because the ports may have changed.
-func (d Dir) writeConfig(p ports, audit bool) error {
+func (d Dir) writeConfig(p ports) error {
 	files := map[string]string{d.Kubeconfig(): pki.Admin}
 	for _, identity := range []string{pki.ControllerManager, pki.Scheduler, pki.Simulator} {
 		files[d.componentKubeconfig(identity)] = identity
@@ -148,11 +172,13 @@ func (d Dir) writeConfig(p ports, audit bool) error {
 			return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 		}
 	}
-	if !audit {
-		return nil
-	}
-	if err := writeFile(d.auditPolicyFile(), []byte(auditPolicy)); err != nil {
-		return fmt.Errorf("write audit policy: %w", err)
+	for path, content := range map[string]string{
+		d.auditPolicyFile(): auditPolicy,
+		d.egressFile():      egressConfig,
+	} {
+		if err := writeFile(path, []byte(content)); err != nil {
+			return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+		}
 	}
 	return nil
 }

@@ -17,6 +17,8 @@ type Record struct {
 	Started    time.Time         `json:"started"`
 	URL        string            `json:"url"`
 	Components []ComponentRecord `json:"components"`
+	// Programs is the folder with the programs of real nodes, if there are any.
+	Programs string `json:"programs,omitempty"`
 }
 
 // ComponentRecord is about one component of a running cluster.
@@ -27,13 +29,23 @@ type ComponentRecord struct {
 	Restarts int `json:"restarts"`
 }
 
-func (r Record) component(name string) (ComponentRecord, bool) {
+// find returns the component that a user named, perhaps without the kube- in
+// front.
+func (r Record) find(name string) (ComponentRecord, bool) {
 	for _, c := range r.Components {
-		if c.Name == name {
+		if c.Name == name || c.Name == "kube-"+name {
 			return c, true
 		}
 	}
 	return ComponentRecord{}, false
+}
+
+func (r Record) names() []string {
+	var names []string
+	for _, c := range r.Components {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 func (d Dir) recordFile() string { return d.join(runFolder, "cluster.json") }

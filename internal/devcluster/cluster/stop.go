@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 	"time"
-
-	"kolla.openstack.org/kolla/internal/devcluster/components"
 )
 
 // Stop ends the cluster of a directory, in whichever process it was started,
@@ -62,18 +61,18 @@ func Delete(dir Dir) error {
 // Restart kills a component, as a failure would, and waits until the supervisor
 // has started it again and the API server answers.
 func Restart(ctx context.Context, dir Dir, name string) error {
-	name, err := components.FullName(name)
-	if err != nil {
-		return fmt.Errorf("restart: %w", err)
-	}
 	record, err := dir.running()
 	if err != nil {
 		return err
 	}
-	before, ok := record.component(name)
-	if !ok {
+	before, ok := record.find(name)
+	if !ok && !record.Ready {
 		return fmt.Errorf("restart %s: the cluster is still starting; try again when it is ready", name)
 	}
+	if !ok {
+		return fmt.Errorf("restart: there is no component %q; there are %s", name, strings.Join(record.names(), ", "))
+	}
+	name = before.Name
 	if err := before.Process.signal(syscall.SIGKILL); err != nil {
 		return fmt.Errorf("restart %s: %w", name, err)
 	}
@@ -82,7 +81,7 @@ func Restart(ctx context.Context, dir Dir, name string) error {
 		if err != nil {
 			return err
 		}
-		now, ok := record.component(name)
+		now, ok := record.find(name)
 		if !ok || now.Process == before.Process || !now.Process.Alive() {
 			return errors.New("it was not started again yet")
 		}
@@ -174,7 +173,7 @@ func (d Dir) endLeftovers() error {
 	if err != nil {
 		// Whatever was half-written there stood for processes that have gone
 		// with their supervisor.
-		return d.removeRecord()
+		return errors.Join(d.removeRecord(), d.removeCgroups())
 	}
 	const patience = 10 * time.Second
 	var left []Process
@@ -182,7 +181,7 @@ func (d Dir) endLeftovers() error {
 		left = append(left, c.Process)
 	}
 	if left = waitGone(500*time.Millisecond, left...); len(left) == 0 {
-		return nil
+		return d.removeCgroups()
 	}
 	for _, process := range left {
 		if err := process.signal(syscall.SIGKILL); err != nil {
@@ -192,7 +191,7 @@ func (d Dir) endLeftovers() error {
 	if left = waitGone(patience, left...); len(left) > 0 {
 		return fmt.Errorf("end component of an earlier run: process %d does not end", left[0].PID)
 	}
-	return nil
+	return d.removeCgroups()
 }
 
 // CheckRunning explains why a cluster cannot be used, if it does not run.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +22,8 @@ type Options struct {
 	Nodes []nodes.Spec
 	// NodesGiven tells "no nodes" from "nothing said about nodes".
 	NodesGiven bool
+	// Real asks for real nodes beside the simulated ones.
+	Real Real
 	// Audit makes the API server write an audit log.
 	Audit bool
 	// Progress is given one short line, without its end, for each step.
@@ -41,13 +42,16 @@ func Run(ctx context.Context, options Options) error {
 	if err := dir.prepare(); err != nil {
 		return err
 	}
+	if err := options.Real.check(dir); err != nil {
+		return err
+	}
 	held, err := dir.take()
 	if err != nil {
 		return err
 	}
 	defer held.Close()
 
-	s := &supervisor{Options: options, began: time.Now(), children: map[string]*child{}, failed: make(chan error, 1)}
+	s := &supervisor{Options: options, began: time.Now(), failed: make(chan error, 1)}
 	if err := s.prepare(); err != nil {
 		return err
 	}
@@ -74,8 +78,9 @@ type supervisor struct {
 	// lifeline is closed, by the kernel at the latest, when this process ends.
 	lifeline, lifelineEnd *os.File
 
-	mu       sync.Mutex
-	children map[string]*child
+	mu sync.Mutex
+	// children are in the order in which they were started.
+	children []*child
 	ready    bool
 	failed   chan error
 }
@@ -109,7 +114,10 @@ func (s *supervisor) prepare() error {
 	if err := pki.Ensure(s.Dir.join(pkiFolder)); err != nil {
 		return err
 	}
-	if err := s.Dir.writeConfig(s.ports, s.Audit); err != nil {
+	if err := s.Dir.writeConfig(s.ports); err != nil {
+		return err
+	}
+	if err := s.prepareMachines(); err != nil {
 		return err
 	}
 	if s.lifelineEnd, s.lifeline, err = os.Pipe(); err != nil {
@@ -126,23 +134,29 @@ func (s *supervisor) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.launch(components.Etcd)
-	s.launch(components.APIServer)
-	steps := []struct {
+	s.launchFabric()
+	s.launchComponent(components.Etcd)
+	s.launchComponent(components.APIServer)
+	type step struct {
 		name string
 		do   func(context.Context) error
-	}{
+	}
+	steps := []step{
 		{components.Etcd, func(ctx context.Context) error { return etcdAnswers(ctx, s.Dir) }},
 		{components.APIServer, w.apiServerReady},
 		{"", func(context.Context) error {
-			s.launch(components.ControllerManager)
-			s.launch(components.Scheduler)
-			s.launch(components.Simulator)
+			s.launchComponent(components.ControllerManager)
+			s.launchComponent(components.Scheduler)
+			s.launchComponent(components.Simulator)
+			s.launchMachines()
 			return nil
 		}},
-		{"storage class", w.storageClass},
+		{"storage class", func(ctx context.Context) error { return w.storageClass(ctx, s.Real.Nodes > 0) }},
 		{"nodes", s.nodesReady(w)},
 		{components.ControllerManager, w.serviceAccount},
+	}
+	if s.Real.Nodes > 0 {
+		steps = append(steps, step{"cluster DNS", func(ctx context.Context) error { return s.startDNS(ctx, w) }})
 	}
 	for _, step := range steps {
 		if err := s.waitFor(ctx, step.do); err != nil {
@@ -205,7 +219,7 @@ func (s *supervisor) nodesReady(w *waiter) func(context.Context) error {
 			if err != nil {
 				return err
 			}
-			if !any {
+			if !any && s.Real.Nodes == 0 {
 				specs = nodes.Numbered(1)
 			}
 		}
@@ -215,27 +229,41 @@ func (s *supervisor) nodesReady(w *waiter) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		return w.nodesReady(ctx, specs)
+		return w.nodesReady(ctx, append(specs, s.Real.specs()...))
 	}
 }
 
-// launch starts a component and keeps it running.
-func (s *supervisor) launch(name string) {
-	c := &child{
-		name:     name,
-		args:     s.Dir.flags(name, s.ports, s.Audit),
-		dir:      s.Dir,
-		alive:    s.lifelineEnd,
-		ended:    s.ended,
-		stopping: make(chan struct{}),
-		done:     make(chan struct{}),
-	}
+// The stages in which the components are stopped.
+const (
+	stopClients = iota
+	stopAPIServer
+	stopEtcd
+)
+
+// launchComponent starts a part of this program and keeps it running.
+func (s *supervisor) launchComponent(name string) {
+	stages := map[string]int{components.APIServer: stopAPIServer, components.Etcd: stopEtcd}
+	s.launch(&child{
+		name:    name,
+		program: self,
+		args:    append([]string{components.Verb, name}, s.Dir.flags(name, s.ports, s.Options)...),
+		stage:   stages[name],
+	})
+}
+
+// launch starts a child and keeps it running.
+func (s *supervisor) launch(c *child) {
+	c.dir = s.Dir
+	c.alive = s.lifelineEnd
+	c.ended = s.ended
+	c.stopping = make(chan struct{})
+	c.done = make(chan struct{})
 	c.changed = func() {
 		if err := s.record(); err != nil {
 			s.Progress(err.Error())
 		}
 	}
-	s.locked(func() { s.children[name] = c })
+	s.locked(func() { s.children = append(s.children, c) })
 	go c.run(s.locked)
 }
 
@@ -247,17 +275,17 @@ func (s *supervisor) locked(do func()) {
 
 // ended is called when a component ends by itself. While the cluster starts,
 // the third time is taken for a mistake that will not go away.
-func (s *supervisor) ended(name, how string) {
+func (s *supervisor) ended(c *child, how string) {
 	const patience = 3
 	var ready bool
 	var times int
 	s.locked(func() {
 		ready = s.ready
-		times = s.children[name].state.restarts + 1
+		times = c.state.restarts + 1
 	})
-	s.Progress(fmt.Sprintf("%s ended (%s) and is started again", name, how))
+	s.Progress(fmt.Sprintf("%s ended (%s) and is started again", c.name, how))
 	if !ready && times >= patience {
-		err := fmt.Errorf("%s ended %d times; its log %s says:\n%s", name, times, s.Dir.Log(name), s.Dir.logTail(name, 10))
+		err := fmt.Errorf("%s ended %d times; its log %s says:\n%s", c.name, times, s.Dir.Log(c.name), s.Dir.logTail(c.name, 10))
 		select {
 		case s.failed <- err:
 		default:
@@ -274,10 +302,13 @@ func (s *supervisor) record() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	record := Record{Supervisor: me, Ready: s.ready, Started: s.began, URL: s.ports.url()}
-	for _, name := range components.Names() {
-		if c, ok := s.children[name]; ok && c.state.started {
+	if s.Real.Nodes > 0 {
+		record.Programs = s.Real.Programs
+	}
+	for _, c := range s.children {
+		if c.state.started {
 			record.Components = append(record.Components, ComponentRecord{
-				Name: name, Process: c.state.process, Restarts: c.state.restarts,
+				Name: c.name, Process: c.state.process, Restarts: c.state.restarts,
 			})
 		}
 	}
@@ -290,11 +321,6 @@ func (s *supervisor) record() error {
 // stop ends the components, those that others need last.
 func (s *supervisor) stop() error {
 	const grace = 5 * time.Second
-	groups := [][]string{
-		{components.Simulator, components.Scheduler, components.ControllerManager},
-		{components.APIServer},
-		{components.Etcd},
-	}
 	var all []*child
 	s.locked(func() {
 		for _, c := range s.children {
@@ -303,11 +329,11 @@ func (s *supervisor) stop() error {
 		}
 	})
 	var errs []error
-	for _, group := range groups {
+	for stage := stopClients; stage <= stopEtcd; stage++ {
 		var wg sync.WaitGroup
 		results := make([]error, len(all))
 		for i, c := range all {
-			if !slices.Contains(group, c.name) {
+			if c.stage != stage {
 				continue
 			}
 			wg.Go(func() {
@@ -319,6 +345,7 @@ func (s *supervisor) stop() error {
 		wg.Wait()
 		errs = append(errs, results...)
 	}
+	errs = append(errs, s.Dir.removeCgroups())
 	s.lifeline.Close()
 	s.lifelineEnd.Close()
 	if err := errors.Join(errs...); err != nil {

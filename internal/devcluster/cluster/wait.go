@@ -70,8 +70,8 @@ func (w *waiter) apiServerReady(ctx context.Context) error {
 	})
 }
 
-func (w *waiter) storageClass(ctx context.Context) error {
-	return poll(ctx, func(ctx context.Context) error { return storage.EnsureClass(ctx, w.client) })
+func (w *waiter) storageClass(ctx context.Context, realNodes bool) error {
+	return poll(ctx, func(ctx context.Context) error { return storage.EnsureClass(ctx, w.client, realNodes) })
 }
 
 // serviceAccount waits for the account that every pod in the default namespace

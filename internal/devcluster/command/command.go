@@ -39,6 +39,7 @@ func commands() []command {
 		{"status", "say whether a cluster is running, and how to reach it", status},
 		{"kubectl", "run the compiled-in kubectl against a cluster", kubectl},
 		{"restart", "kill one component of a cluster and have it started again", restart},
+		{"outside", "run a command as a machine outside of a cluster with real nodes", outside},
 		{"version", "print the versions of what is inside", printVersions},
 	}
 }
@@ -97,7 +98,7 @@ func dispatch(ctx context.Context, args []string, s streams) error {
 }
 
 func writeUsage(w io.Writer) {
-	fmt.Fprintln(w, "kolla-devcluster runs a small Kubernetes cluster with simulated nodes on this machine.")
+	fmt.Fprintln(w, "kolla-devcluster runs a small Kubernetes cluster on this machine, with simulated nodes or real ones.")
 	fmt.Fprintln(w)
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  %-8s  %s\n", c.name, c.summary)
@@ -122,6 +123,15 @@ func newFlags(name, arguments string, s streams) *flag.FlagSet {
 
 // parse reads flags and exactly as many further arguments as are named.
 func parse(flags *flag.FlagSet, args []string, names ...string) ([]string, error) {
+	rest, err := parseLeading(flags, args, names...)
+	if err == nil && len(rest) > len(names) {
+		err = usageError("%s: do not know what to do with %q", flags.Name(), rest[len(names)])
+	}
+	return rest, err
+}
+
+// parseLeading reads flags and at least as many further arguments as are named.
+func parseLeading(flags *flag.FlagSet, args []string, names ...string) ([]string, error) {
 	// The flag package calls Usage for mistakes too.
 	usage := flags.Usage
 	flags.Usage = func() {}
@@ -134,10 +144,7 @@ func parse(flags *flag.FlagSet, args []string, names ...string) ([]string, error
 		return nil, usageError("%s: %v; see kolla-devcluster %s -help", flags.Name(), err, flags.Name())
 	}
 	rest := flags.Args()
-	switch {
-	case len(rest) > len(names):
-		return nil, usageError("%s: do not know what to do with %q", flags.Name(), rest[len(names)])
-	case len(rest) < len(names):
+	if len(rest) < len(names) {
 		return nil, usageError("%s: %s is missing; see kolla-devcluster %s -help", flags.Name(), names[len(rest)], flags.Name())
 	}
 	return rest, nil

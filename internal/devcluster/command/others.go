@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"kolla.openstack.org/kolla/internal/devcluster/cluster"
@@ -157,7 +158,7 @@ func leadingDir(args []string) (dir string, rest []string, err error) {
 }
 
 func restart(ctx context.Context, args []string, s streams) error {
-	flags := newFlags("restart", "-dir DIR COMPONENT\n  COMPONENT is one of "+strings.Join(components.Names(), ", "), s)
+	flags := newFlags("restart", "-dir DIR COMPONENT\n  COMPONENT is one that status lists; a real node is one too", s)
 	path := flags.String("dir", "", "`directory` of the cluster")
 	rest, err := parse(flags, args, "COMPONENT")
 	if err != nil {
@@ -174,6 +175,27 @@ func restart(ctx context.Context, args []string, s streams) error {
 	}
 	fmt.Fprintln(s.err, rest[0], "was killed and runs again")
 	return nil
+}
+
+// outside runs a command on the network of the real nodes.
+func outside(ctx context.Context, args []string, s streams) error {
+	flags := newFlags("outside", "-dir DIR -address ADDRESS COMMAND [ARGUMENT]...", s)
+	path := flags.String("dir", "", "`directory` of the cluster")
+	address := flags.String("address", "10.200.0.100", "`address` that the command has, in 10.200.0.0/24")
+	rest, err := parseLeading(flags, args, "COMMAND")
+	if err != nil {
+		return err
+	}
+	dir, err := cluster.Abs(*path)
+	if err != nil {
+		return usageError("outside: %v", err)
+	}
+	cmd, err := cluster.Outside(dir, *address, rest)
+	if err != nil {
+		return err
+	}
+	// It becomes the command, which is told of signals as any other.
+	return syscall.Exec(cmd.Path, cmd.Args, cmd.Environ())
 }
 
 func printVersions(_ context.Context, args []string, s streams) error {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	"kolla.openstack.org/kolla/internal/devcluster/cluster"
@@ -22,6 +24,7 @@ type upFlags struct {
 	dir      string
 	numbered int
 	named    []nodes.Spec
+	real     cluster.Real
 	audit    bool
 	detach   bool
 	untilEOF bool
@@ -44,9 +47,45 @@ func (f *upFlags) register(flags *flag.FlagSet) {
 		f.named = append(f.named, spec)
 		return err
 	})
+	flags.Var((*realNodes)(&f.real.Nodes), "real", "a real node with containerd and a kubelet, or `-real=NUMBER` of them; takes root")
+	flags.StringVar(&f.real.Programs, "programs", beside("node"), "`directory` with the programs of real nodes")
+	flags.StringVar(&f.real.Images, "images", beside("images"), "`directory` of an OCI image layout with all images for real nodes")
 	flags.BoolVar(&f.audit, "audit", false, "write what the API server is asked for into audit.log")
 	flags.BoolVar(&f.detach, "detach", false, "leave the cluster running in the background when it is ready")
 	flags.BoolVar(&f.untilEOF, "until-eof", false, "stop also when standard input ends")
+}
+
+// realNodes is a number that is one when only asked for.
+type realNodes int
+
+func (n *realNodes) String() string { return strconv.Itoa(int(*n)) }
+
+// IsBoolFlag lets the flag be given without a value.
+func (n *realNodes) IsBoolFlag() bool { return true }
+
+func (n *realNodes) Set(text string) error {
+	if on, err := strconv.ParseBool(text); err == nil && text != "0" && text != "1" {
+		*n = 0
+		if on {
+			*n = 1
+		}
+		return nil
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 0 || number > cluster.MaxRealNodes {
+		return fmt.Errorf("it must be a number from 0 to %d", cluster.MaxRealNodes)
+	}
+	*n = realNodes(number)
+	return nil
+}
+
+// beside is the path of something that is built next to this program.
+func beside(name string) string {
+	program, err := os.Executable()
+	if err != nil {
+		return name
+	}
+	return filepath.Join(filepath.Dir(program), name)
 }
 
 // options turns the flags into what the cluster package needs.
@@ -58,11 +97,16 @@ func (f *upFlags) options() (cluster.Options, error) {
 	if err != nil {
 		return cluster.Options{}, usageError("up: %v", err)
 	}
+	for _, path := range []*string{&f.real.Programs, &f.real.Images} {
+		if *path, err = filepath.Abs(*path); err != nil {
+			return cluster.Options{}, usageError("up: %v", err)
+		}
+	}
 	specs, err := nodes.Merge(nodes.Numbered(f.numbered), f.named)
 	if err != nil {
 		return cluster.Options{}, usageError("up: %v", err)
 	}
-	return cluster.Options{Dir: dir, Nodes: specs, NodesGiven: f.nodesGiven, Audit: f.audit}, nil
+	return cluster.Options{Dir: dir, Nodes: specs, NodesGiven: f.nodesGiven, Real: f.real, Audit: f.audit}, nil
 }
 
 func up(ctx context.Context, args []string, s streams) error {

@@ -6,11 +6,8 @@ package components
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 	_ "time/tzdata" // time zones of CronJobs, where the machine has no database
 
@@ -21,6 +18,8 @@ import (
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+
+	"kolla.openstack.org/kolla/internal/devcluster/lifeline"
 )
 
 // Verb is the first argument that makes the program a component; the second is
@@ -37,24 +36,10 @@ const (
 	Simulator = "simulator"
 )
 
-// Names lists the components in the order in which they are started.
-func Names() []string {
-	return []string{Etcd, APIServer, ControllerManager, Scheduler, Simulator}
-}
-
-// Lifeline is the file descriptor on which a component notices the end of its
-// supervisor: the other end is closed when that process ends in any way.
-const Lifeline = 3
-
-// LifelineVariable is set in the environment of a component that has one.
-const LifelineVariable = "DEVCLUSTER_LIFELINE"
-
 // Run runs the component name with its flags until it ends, and returns the
 // exit code for the process.
 func Run(name string, args []string) int {
-	if os.Getenv(LifelineVariable) != "" {
-		go followLifeline()
-	}
+	lifeline.Follow()
 	switch name {
 	case Etcd:
 		return runWithSignals(name, args, runEtcd)
@@ -67,29 +52,9 @@ func Run(name string, args []string) int {
 	case Scheduler:
 		return runCobra(scheduler.NewSchedulerCommand(), args)
 	default:
-		_, err := FullName(name)
-		fmt.Fprintln(os.Stderr, "run component:", err)
+		fmt.Fprintf(os.Stderr, "run component: there is no %q\n", name)
 		return 2
 	}
-}
-
-// FullName is the name of a component that a user named, perhaps without the
-// kube- in front.
-func FullName(name string) (string, error) {
-	for _, full := range []string{name, "kube-" + name} {
-		if slices.Contains(Names(), full) {
-			return full, nil
-		}
-	}
-	return "", fmt.Errorf("there is no component %q; there are %s", name, strings.Join(Names(), ", "))
-}
-
-// followLifeline ends this process at once when the supervisor is gone: nobody
-// would stop or restart it any more.
-func followLifeline() {
-	_, _ = io.Copy(io.Discard, os.NewFile(Lifeline, "lifeline"))
-	fmt.Fprintln(os.Stderr, "the supervisor is gone; ending too")
-	os.Exit(1)
 }
 
 func runCobra(command *cobra.Command, args []string) int {

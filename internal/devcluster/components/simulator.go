@@ -23,6 +23,7 @@ func runSimulator(ctx context.Context, args []string) error {
 	flags.StringVar(&kubelet.CertFile, "tls-cert-file", "", "certificate of the kubelets")
 	flags.StringVar(&kubelet.KeyFile, "tls-private-key-file", "", "key of the kubelets")
 	flags.StringVar(&kubelet.ClientCAFile, "client-ca-file", "", "who may ask the kubelets")
+	machines := flags.String("machines", "", "folder with the homes of the real nodes")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -42,6 +43,6 @@ func runSimulator(ctx context.Context, args []string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return kubelet.Serve(ctx) })
 	group.Go(func() error { return nodes.Simulate(ctx, config) })
-	group.Go(func() error { return storage.Provision(ctx, client) })
+	group.Go(func() error { return storage.Provision(ctx, client, *machines) })
 	return group.Wait()
 }

@@ -25,6 +25,12 @@ const Address = "localhost"
 // address in it.
 var nodeNet = netip.MustParsePrefix("198.18.0.0/15")
 
+// The label of simulated nodes, by which they are told from real ones.
+const (
+	simulatedLabel = "type"
+	simulatedValue = "kwok"
+)
+
 // Ensure makes the nodes that are not there yet, and gives those that are the
 // labels named now. Labels and nodes that are not named stay as they are.
 func Ensure(ctx context.Context, client kubernetes.Interface, specs []Spec, kubeletPort int) error {
@@ -84,7 +90,7 @@ func newNode(spec Spec, address netip.Addr, kubeletPort int) (*corev1.Node, erro
 		corev1.LabelHostname:   spec.Name,
 		corev1.LabelOSStable:   "linux",
 		corev1.LabelArchStable: "amd64",
-		"type":                 "kwok",
+		simulatedLabel:         simulatedValue,
 	}
 	maps.Copy(labels, spec.Labels)
 	capacity := corev1.ResourceList{

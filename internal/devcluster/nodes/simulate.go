@@ -19,7 +19,7 @@ import (
 // to it that there is only one.
 const holder = "devcluster"
 
-// Simulate plays the kubelets of all nodes until ctx ends.
+// Simulate plays the kubelets of the simulated nodes until ctx ends.
 func Simulate(ctx context.Context, config *rest.Config) error {
 	// Below this level there is a line for each node every ten seconds.
 	ctx = log.NewContext(ctx, log.NewLogger(os.Stderr, log.LevelWarn))
@@ -40,13 +40,13 @@ func Simulate(ctx context.Context, config *rest.Config) error {
 		LocalStages:   stages(),
 		FuncMap:       templateFuncs(),
 
-		ManageAllNodes:            true,
-		CIDR:                      "10.0.0.0/24",
-		NodeLeaseDurationSeconds:  40,
-		NodeLeaseParallelism:      4,
-		NodePlayStageParallelism:  4,
-		PodPlayStageParallelism:   4,
-		PodsOnNodeSyncParallelism: 1,
+		ManageNodesWithLabelSelector: simulatedLabel + "=" + simulatedValue,
+		CIDR:                         "10.0.0.0/24",
+		NodeLeaseDurationSeconds:     40,
+		NodeLeaseParallelism:         4,
+		NodePlayStageParallelism:     4,
+		PodPlayStageParallelism:      4,
+		PodsOnNodeSyncParallelism:    1,
 
 		EnablePodsOnNodeSyncListPager: true,
 	})

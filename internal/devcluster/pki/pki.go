@@ -35,6 +35,8 @@ const (
 	ControllerManager = "controller-manager"
 	Scheduler         = "scheduler"
 	Simulator         = "simulator"
+	// Proxy is kube-proxy on the real nodes.
+	Proxy = "kube-proxy"
 	// ServiceAccount is a key pair without a certificate: .key and .pub.
 	ServiceAccount = "sa"
 )
@@ -53,7 +55,7 @@ func identities() []identity {
 	return []identity{
 		{name: APIServer, signer: CA, cn: "kube-apiserver", hosts: []string{
 			"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
-			"kubernetes.default.svc.cluster.local", "127.0.0.1", "10.96.0.1",
+			"kubernetes.default.svc.cluster.local", "127.0.0.1", "10.96.0.1", RealNetworkAddress,
 		}},
 		{name: Kubelet, signer: CA, cn: "devcluster-kubelet", hosts: []string{"localhost", "127.0.0.1"}},
 		{name: KubeletClient, signer: CA, cn: "kube-apiserver-kubelet-client", groups: []string{"system:masters"}},
@@ -62,7 +64,52 @@ func identities() []identity {
 		{name: ControllerManager, signer: CA, cn: "system:kube-controller-manager"},
 		{name: Scheduler, signer: CA, cn: "system:kube-scheduler"},
 		{name: Simulator, signer: CA, cn: "devcluster-simulator", groups: []string{"system:masters"}},
+		{name: Proxy, signer: CA, cn: "system:kube-proxy"},
 	}
+}
+
+// RealNetworkAddress is where real nodes find the API server.
+const RealNetworkAddress = "10.200.0.1"
+
+// NodeClient and NodeServer name the two identities of a real node: as a client
+// of the API server, and for its kubelet's own port.
+func NodeClient(node string) string { return "node-" + node }
+
+// NodeServer is described with NodeClient.
+func NodeServer(node string) string { return "node-" + node + "-kubelet" }
+
+// EnsureNode makes the identities of a real node unless they are there already.
+func EnsureNode(dir, node, address string) error {
+	ca, err := readPair(dir, CA)
+	if err != nil {
+		return fmt.Errorf("make certificates of node %s: %w", node, err)
+	}
+	for _, id := range []identity{
+		{name: NodeClient(node), cn: "system:node:" + node, groups: []string{"system:nodes"}},
+		{name: NodeServer(node), cn: "system:node:" + node, hosts: []string{node, address}},
+	} {
+		if pair, err := readPair(dir, id.name); err == nil && id.serves(pair.cert) == nil {
+			continue
+		}
+		pair, err := newPair(id.template(), ca)
+		if err == nil {
+			err = pair.write(dir, id.name)
+		}
+		if err != nil {
+			return fmt.Errorf("make certificates of node %s: %w", node, err)
+		}
+	}
+	return nil
+}
+
+// serves reports a host that the certificate of the identity is not for.
+func (id identity) serves(cert *x509.Certificate) error {
+	for _, host := range id.hosts {
+		if err := cert.VerifyHostname(host); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Ensure makes all keys and certificates in dir unless they are there already.
@@ -96,6 +143,9 @@ func check(dir string) error {
 		pair, err := readPair(dir, id.name)
 		if err == nil && time.Now().After(pair.cert.NotAfter) {
 			err = fmt.Errorf("%s.crt expired on %s", id.name, pair.cert.NotAfter.Format(time.DateOnly))
+		}
+		if err == nil {
+			err = id.serves(pair.cert)
 		}
 		if err != nil {
 			return fmt.Errorf("use certificates of %s: %w; delete the cluster and start a new one", dir, err)

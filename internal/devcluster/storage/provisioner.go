@@ -34,6 +34,7 @@ type key = types.NamespacedName
 
 type provisioner struct {
 	client  kubernetes.Interface
+	local   local
 	claims  corelisters.PersistentVolumeClaimLister
 	volumes corelisters.PersistentVolumeLister
 	classes storagelisters.StorageClassLister
@@ -43,13 +44,16 @@ type provisioner struct {
 
 // Provision makes volumes for claims, grows them with their claims and removes
 // them once they are released, until ctx ends.
-func Provision(ctx context.Context, client kubernetes.Interface) error {
+//
+// The homes of the real nodes are in the folder machines, by name.
+func Provision(ctx context.Context, client kubernetes.Interface, machines string) error {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	claims := factory.Core().V1().PersistentVolumeClaims()
 	volumes := factory.Core().V1().PersistentVolumes()
 	classes := factory.Storage().V1().StorageClasses()
 	p := &provisioner{
 		client:  client,
+		local:   local{machines: machines},
 		claims:  claims.Lister(),
 		volumes: volumes.Lister(),
 		classes: classes.Lister(),
@@ -136,7 +140,11 @@ func (p *provisioner) syncClaim(ctx context.Context, item key) error {
 	if waitsForPod(class) && claim.Annotations[selectedNodeAnnotation] == "" {
 		return nil
 	}
-	_, err = p.client.CoreV1().PersistentVolumes().Create(ctx, newVolume(claim, class), metav1.CreateOptions{})
+	volume := newVolume(claim, class)
+	if err := p.local.place(volume, claim.Annotations[selectedNodeAnnotation]); err != nil {
+		return fmt.Errorf("provision volume for claim %s: %w", item, err)
+	}
+	_, err = p.client.CoreV1().PersistentVolumes().Create(ctx, volume, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("provision volume for claim %s: %w", item, err)
 	}
@@ -170,7 +178,7 @@ func newVolume(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClas
 				APIVersion: "v1", Kind: "PersistentVolumeClaim",
 				Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID,
 			},
-			// No kubelet ever mounts it.
+			// On a simulated node no kubelet ever mounts it.
 			PersistentVolumeSource: corev1.PersistentVolumeSource{
 				HostPath: &corev1.HostPathVolumeSource{Path: "/simulated/" + name},
 			},
@@ -222,6 +230,9 @@ func (p *provisioner) syncVolume(ctx context.Context, item key) error {
 		Preconditions: &metav1.Preconditions{UID: &volume.UID},
 	})
 	if err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("delete released volume %s: %w", volume.Name, err)
+	}
+	if err := p.local.remove(volume); err != nil {
 		return fmt.Errorf("delete released volume %s: %w", volume.Name, err)
 	}
 	return nil

@@ -1,5 +1,6 @@
 // Package storage gives every claim of its storage class a volume, so that
-// pods with claims are scheduled. The volumes hold nothing.
+// pods with claims are scheduled: a folder of the node for a pod on a real one,
+// and nothing that could be written to for simulated pods.
 package storage
 
 import (
@@ -24,7 +25,13 @@ const (
 )
 
 // EnsureClass makes the default storage class unless there is one of its name.
-func EnsureClass(ctx context.Context, client kubernetes.Interface) error {
+// Volumes on real nodes are where their pods are, so they are made only when it
+// is known where that will be.
+func EnsureClass(ctx context.Context, client kubernetes.Interface, realNodes bool) error {
+	binding := storagev1.VolumeBindingImmediate
+	if realNodes {
+		binding = storagev1.VolumeBindingWaitForFirstConsumer
+	}
 	class := &storagev1.StorageClass{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        ClassName,
@@ -32,7 +39,7 @@ func EnsureClass(ctx context.Context, client kubernetes.Interface) error {
 		},
 		Provisioner:          Provisioner,
 		ReclaimPolicy:        ptr.To(corev1.PersistentVolumeReclaimDelete),
-		VolumeBindingMode:    ptr.To(storagev1.VolumeBindingImmediate),
+		VolumeBindingMode:    &binding,
 		AllowVolumeExpansion: ptr.To(true),
 	}
 	_, err := client.StorageV1().StorageClasses().Create(ctx, class, metav1.CreateOptions{})

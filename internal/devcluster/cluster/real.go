@@ -1,0 +1,281 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/opencontainers/cgroups"
+	"github.com/opencontainers/cgroups/manager"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"kolla.openstack.org/kolla/internal/devcluster/fabric"
+	"kolla.openstack.org/kolla/internal/devcluster/machine"
+	"kolla.openstack.org/kolla/internal/devcluster/nodes"
+	"kolla.openstack.org/kolla/internal/devcluster/pki"
+)
+
+// Real asks for real nodes: machines in namespaces of their own, with
+// containerd, kubelet and kube-proxy.
+type Real struct {
+	// Nodes is how many there are: real-1, real-2 and so on.
+	Nodes int
+	// Programs is the folder with what they run.
+	Programs string
+	// Images is the folder of an OCI image layout: all the images that can be
+	// pulled, whichever registry their names have.
+	Images string
+}
+
+const (
+	nodeProgram = "kolla-devnode"
+	fabricName  = "fabric"
+)
+
+// MaxRealNodes is how many real nodes find an address.
+const MaxRealNodes = 50
+
+// The images that a cluster with real nodes itself runs.
+const (
+	pauseImage   = "kolla.test/devcluster/pause:dev"
+	corednsImage = "kolla.test/devcluster/coredns:dev"
+)
+
+// clusterDNS is the address of the Service in dns.yaml.
+var clusterDNS = netip.MustParseAddr("10.96.0.10")
+
+//go:embed dns.yaml
+var dnsManifest string
+
+func (r Real) program() string { return filepath.Join(r.Programs, nodeProgram) }
+
+func (r Real) name(i int) string { return fmt.Sprintf("real-%d", i+1) }
+
+func (r Real) address(i int) netip.Addr {
+	const first = 11
+	bytes := fabric.Gateway.As4()
+	bytes[3] = byte(first + i)
+	return netip.AddrFrom4(bytes)
+}
+
+func (r Real) specs() []nodes.Spec {
+	var specs []nodes.Spec
+	for i := range r.Nodes {
+		specs = append(specs, nodes.Spec{Name: r.name(i)})
+	}
+	return specs
+}
+
+// check finds out whether this computer can run real nodes, before anything of
+// the cluster is started.
+func (r Real) check(dir Dir) error {
+	if r.Nodes == 0 {
+		return nil
+	}
+	if os.Geteuid() != 0 {
+		return errors.New("start cluster: real nodes need root; run this as root, or leave out -real for simulated nodes")
+	}
+	var missing []error
+	for _, file := range []struct{ path, target string }{
+		{r.program(), "devnode"},
+		{filepath.Join(r.Images, "index.json"), "images"},
+	} {
+		if _, err := os.Stat(file.path); err != nil {
+			missing = append(missing, fmt.Errorf("%w; make it with: make %s", err, file.target))
+		}
+	}
+	if err := errors.Join(missing...); err != nil {
+		return fmt.Errorf("start cluster: something that real nodes need is missing:\n%w", err)
+	}
+	if err := os.MkdirAll(dir.join(machinesFolder), 0o700); err != nil {
+		return fmt.Errorf("start cluster: %w", err)
+	}
+	cmd := exec.Command(r.program(), "check", dir.join(machinesFolder))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: machine.Namespaces}
+	out, err := cmd.CombinedOutput()
+	if said := strings.TrimSpace(string(out)); said != "" {
+		err = errors.New(said)
+	}
+	if err != nil {
+		return fmt.Errorf("start cluster: this computer cannot run real nodes:\n%w", err)
+	}
+	return nil
+}
+
+// prepareMachines writes what the machines are told when they are switched on.
+func (s *supervisor) prepareMachines() error {
+	for i := range s.Real.Nodes {
+		if err := s.prepareMachine(s.Real.name(i), s.Real.address(i)); err != nil {
+			return fmt.Errorf("prepare node %s: %w", s.Real.name(i), err)
+		}
+	}
+	return nil
+}
+
+func (s *supervisor) prepareMachine(name string, address netip.Addr) error {
+	home := s.Dir.join(machinesFolder, name)
+	if err := machine.MakeHome(home); err != nil {
+		return err
+	}
+	url := fmt.Sprintf("https://%s:%d", fabric.Gateway, s.ports.APIServer)
+	settings := machine.Settings{
+		Name:       name,
+		Address:    address,
+		Home:       home,
+		Programs:   s.Real.Programs,
+		Fabric:     s.Dir.join(runFolder),
+		Cgroup:     path.Join(s.Dir.cgroup(), name),
+		APIServer:  url,
+		ClusterDNS: clusterDNS,
+		PodNetwork: netip.MustParsePrefix(podCIDR),
+		PauseImage: pauseImage,
+		Registry:   fmt.Sprintf("http://%s:%d", fabric.Gateway, fabric.RegistryPort),
+	}
+	etc := filepath.Join(home, machine.EtcFolder)
+	if err := writeJSON(filepath.Join(etc, machine.SettingsFile), settings); err != nil {
+		return err
+	}
+	keys := s.Dir.join(pkiFolder)
+	if err := pki.EnsureNode(keys, name, address.String()); err != nil {
+		return err
+	}
+	for file, identity := range map[string]string{
+		machine.KubeletKubeconfig: pki.NodeClient(name),
+		machine.ProxyKubeconfig:   pki.Proxy,
+	} {
+		data, err := pki.Kubeconfig(keys, identity, url)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(etc, file), data); err != nil {
+			return err
+		}
+	}
+	for file, source := range map[string]string{
+		machine.CAFile:          s.Dir.cert(pki.CA),
+		machine.KubeletCertFile: s.Dir.cert(pki.NodeServer(name)),
+		machine.KubeletKeyFile:  s.Dir.key(pki.NodeServer(name)),
+	} {
+		data, err := os.ReadFile(source)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(etc, file), data); err != nil {
+			return err
+		}
+	}
+	return makeCgroup(settings.Cgroup)
+}
+
+// launchFabric starts the network of the real nodes.
+func (s *supervisor) launchFabric() {
+	if s.Real.Nodes == 0 {
+		return
+	}
+	s.launch(&child{
+		name:    fabricName,
+		program: s.Real.program(),
+		args:    []string{"fabric", fmt.Sprint(s.ports.APIServer), s.Real.Images},
+		stage:   stopEtcd,
+	})
+}
+
+func (s *supervisor) launchMachines() {
+	for i := range s.Real.Nodes {
+		name := s.Real.name(i)
+		s.launch(&child{
+			name:       name,
+			program:    s.Real.program(),
+			args:       []string{"machine", s.Dir.join(machinesFolder, name)},
+			namespaces: machine.Namespaces,
+		})
+	}
+}
+
+// startDNS makes the cluster's DNS and waits until it answers.
+func (s *supervisor) startDNS(ctx context.Context, w *waiter) error {
+	manifest := strings.ReplaceAll(dnsManifest, "IMAGE", corednsImage)
+	cmd := exec.CommandContext(ctx, self, "kubectl", "-dir", string(s.Dir), "apply", "--server-side", "--force-conflicts", "-f", "-")
+	cmd.Stdin = strings.NewReader(manifest)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%w: %s", err, strings.TrimSpace(out.String()))
+	}
+	return poll(ctx, func(ctx context.Context) error {
+		deployment, err := w.client.AppsV1().Deployments(metav1.NamespaceSystem).Get(ctx, "coredns", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for _, condition := range deployment.Status.Conditions {
+			if string(condition.Type) == "Available" && condition.Status == corev1.ConditionTrue &&
+				deployment.Status.ObservedGeneration == deployment.Generation {
+				return nil
+			}
+		}
+		return errors.New("coredns is not available")
+	})
+}
+
+// cgroup is the one that holds all machines of the cluster, in every hierarchy.
+func (d Dir) cgroup() string {
+	sum := sha256.Sum256([]byte(d))
+	return "/kolla-devcluster-" + hex.EncodeToString(sum[:6])
+}
+
+func cgroupManager(path string) (cgroups.Manager, error) {
+	return manager.New(&cgroups.Cgroup{Path: path, Resources: &cgroups.Resources{SkipDevices: true}})
+}
+
+func makeCgroup(path string) error {
+	m, err := cgroupManager(path)
+	if err != nil {
+		return fmt.Errorf("make cgroup %s: %w", path, err)
+	}
+	const noProcess = -1
+	if err := m.Apply(noProcess); err != nil {
+		return fmt.Errorf("make cgroup %s: %w", path, err)
+	}
+	return nil
+}
+
+// removeCgroups removes those of machines that have ended.
+func (d Dir) removeCgroups() error {
+	if _, err := os.Stat(d.join(machinesFolder)); os.IsNotExist(err) || os.Geteuid() != 0 {
+		return nil
+	}
+	m, err := cgroupManager(d.cgroup())
+	if err != nil {
+		return fmt.Errorf("remove cgroup %s: %w", d.cgroup(), err)
+	}
+	if err := m.Destroy(); err != nil {
+		return fmt.Errorf("remove cgroup %s: %w", d.cgroup(), err)
+	}
+	return nil
+}
+
+// Outside is the command that runs argv as a machine outside of the cluster
+// with an address of the fabric.
+func Outside(dir Dir, address string, argv []string) (*exec.Cmd, error) {
+	record, err := dir.running()
+	if err != nil {
+		return nil, err
+	}
+	if record.Programs == "" {
+		return nil, fmt.Errorf("use cluster in %s: it has no real nodes, and so no network that others could be on; start it with -real", dir)
+	}
+	program := filepath.Join(record.Programs, nodeProgram)
+	return exec.Command(program, append([]string{"outside", dir.join(runFolder), address}, argv...)...), nil
+}

@@ -1,0 +1,138 @@
+// Package fabric is the network between real nodes: a bridge in a network
+// namespace of its own, to which each node, and whatever is to play a machine
+// outside of the cluster, is plugged in. Nothing of it is on the machine's own
+// network: what has to be reached there, the API server on loopback, is passed
+// on connection by connection.
+package fabric
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strconv"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sync/errgroup"
+)
+
+// The addresses of the fabric.
+var (
+	// Network holds the nodes and the machines outside of the cluster.
+	Network = netip.MustParsePrefix("10.200.0.0/24")
+	// Gateway is the bridge's own address: the API server and the image registry
+	// are found there.
+	Gateway = netip.MustParseAddr("10.200.0.1")
+)
+
+// RegistryPort is the port of the image registry at the gateway.
+const RegistryPort = 5000
+
+// The sockets of the fabric, in the folder that Run is started in: a socket's
+// path must be short, and a folder's may be long.
+const (
+	cableSocket = "fabric.sock"
+	// EgressSocket is where the API server connects to nodes through.
+	EgressSocket = "egress.sock"
+)
+
+const bridgeName = "fabric0"
+
+// Options say what to reach through the fabric.
+type Options struct {
+	// APIServer is a port of 127.0.0.1; the gateway has it under the same number.
+	APIServer int
+	// Images is the folder of an OCI image layout that the registry serves.
+	Images string
+}
+
+// Run makes the fabric in a namespace of its own and serves it until ctx ends.
+// The namespace, and every cable in it, goes with this process.
+func Run(ctx context.Context, options Options) error {
+	inside, err := newNamespace()
+	if err != nil {
+		return err
+	}
+	if err := inside.do(makeBridge); err != nil {
+		return fmt.Errorf("make bridge: %w", err)
+	}
+	images, err := openLayout(options.Images)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	serve := func(open func() (net.Listener, error), handle func(net.Listener) error) {
+		group.Go(func() error {
+			listener, err := open()
+			if err != nil {
+				return err
+			}
+			stop := context.AfterFunc(ctx, func() { listener.Close() })
+			defer stop()
+			if err := handle(listener); err != nil && ctx.Err() == nil {
+				return err
+			}
+			return nil
+		})
+	}
+	apiServer := net.JoinHostPort("127.0.0.1", strconv.Itoa(options.APIServer))
+	serve(inside.listen(options.APIServer), func(l net.Listener) error { return forward(l, apiServer) })
+	serve(inside.listen(RegistryPort), func(l net.Listener) error { return serveHTTP(l, images) })
+	serve(listenUnix(EgressSocket), func(l net.Listener) error { return serveHTTP(l, egress{inside}) })
+	serve(listenUnix(cableSocket), newPatchPanel(inside).serve)
+	return group.Wait()
+}
+
+func makeBridge() error {
+	loopback, err := netlink.LinkByName("lo")
+	if err != nil {
+		return err
+	}
+	if err := netlink.LinkSetUp(loopback); err != nil {
+		return err
+	}
+	bridge := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: bridgeName}}
+	if err := netlink.LinkAdd(bridge); err != nil {
+		return err
+	}
+	if err := addAddress(netlink.AddrAdd, bridge, Gateway); err != nil {
+		return err
+	}
+	return netlink.LinkSetUp(bridge)
+}
+
+func addAddress(add func(netlink.Link, *netlink.Addr) error, link netlink.Link, address netip.Addr) error {
+	return add(link, &netlink.Addr{IPNet: &net.IPNet{
+		IP:   address.AsSlice(),
+		Mask: net.CIDRMask(Network.Bits(), address.BitLen()),
+	}})
+}
+
+// listen opens a port at the gateway.
+func (n namespace) listen(port int) func() (net.Listener, error) {
+	return func() (listener net.Listener, err error) {
+		err = n.do(func() error {
+			listener, err = net.Listen("tcp", net.JoinHostPort(Gateway.String(), strconv.Itoa(port)))
+			return err
+		})
+		return listener, err
+	}
+}
+
+// listenUnix opens a socket in the working directory, in place of what a killed
+// process has left there.
+func listenUnix(name string) func() (net.Listener, error) {
+	return func() (net.Listener, error) {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("remove old socket: %w", err)
+		}
+		return net.Listen("unix", name)
+	}
+}
+
+func serveHTTP(listener net.Listener, handler http.Handler) error {
+	return (&http.Server{Handler: handler}).Serve(listener)
+}

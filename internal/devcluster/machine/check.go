@@ -1,0 +1,128 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Namespaces are those that a machine has for itself, for syscall.SysProcAttr.
+const Namespaces = syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC
+
+// Check tries, in the namespaces of a machine, everything that one needs from
+// the computer it runs on. The error names all that is missing, a line each.
+// home is a folder on the file system that machines are going to use.
+func Check(home string) error {
+	if err := (mount{"", "/", "", unix.MS_REC | unix.MS_PRIVATE, ""}).do(); err != nil {
+		return err
+	}
+	return errors.Join(
+		checkPrograms("iptables", "mount", "umount"),
+		checkOverlay(home),
+		checkBridge(),
+		checkIptables(),
+		checkCgroups(),
+	)
+}
+
+// packages say how to get a program on Debian.
+var packages = map[string]string{"iptables": "iptables", "mount": "mount", "umount": "mount"}
+
+func checkPrograms(names ...string) error {
+	var errs []error
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err != nil {
+			errs = append(errs, fmt.Errorf("the program %s is missing; get it with: apt-get install %s", name, packages[name]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkOverlay mounts what every container has for a root.
+func checkOverlay(home string) error {
+	dir, err := os.MkdirTemp(home, "check-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	var options []string
+	for _, layer := range []string{"lowerdir", "upperdir", "workdir"} {
+		path := filepath.Join(dir, layer)
+		if err := os.Mkdir(path, 0o700); err != nil {
+			return err
+		}
+		options = append(options, layer+"="+path)
+	}
+	merged := filepath.Join(dir, "merged")
+	if err := os.Mkdir(merged, 0o700); err != nil {
+		return err
+	}
+	err = unix.Mount("overlay", merged, "overlay", 0, strings.Join(options, ","))
+	if err != nil {
+		return fmt.Errorf("overlayfs cannot be mounted in %s (%w): it needs a kernel with CONFIG_OVERLAY_FS and a file system that is not itself an overlay; choose another directory", home, err)
+	}
+	return unix.Unmount(merged, 0)
+}
+
+func checkBridge() error {
+	const problem = "bridges and pairs of virtual Ethernet devices cannot be made (%w): the kernel needs CONFIG_BRIDGE and CONFIG_VETH"
+	if err := netlink.LinkAdd(&netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: "check0"}}); err != nil {
+		return fmt.Errorf(problem, err)
+	}
+	if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "check1"}, PeerName: "check2"}); err != nil {
+		return fmt.Errorf(problem, err)
+	}
+	if _, err := os.Stat("/proc/sys/net/bridge/bridge-nf-call-iptables"); err != nil {
+		return errors.New("packets on bridges do not pass iptables: the kernel needs CONFIG_BRIDGE_NETFILTER (modprobe br_netfilter)")
+	}
+	return nil
+}
+
+// checkIptables makes rules of the kinds that Services are made of.
+func checkIptables() error {
+	if _, err := exec.LookPath("iptables"); err != nil {
+		return nil // said already
+	}
+	rules := [][]string{
+		{"-t", "nat", "-N", "CHECK"},
+		{"-t", "nat", "-A", "CHECK", "-p", "tcp", "-m", "comment", "--comment", "check", "-m", "tcp", "--dport", "80", "-j", "DNAT", "--to-destination", "192.0.2.1:80"},
+		{"-t", "nat", "-A", "CHECK", "-m", "statistic", "--mode", "random", "--probability", "0.5", "-j", "MARK", "--or-mark", "0x4000"},
+		{"-t", "nat", "-A", "POSTROUTING", "-m", "mark", "!", "--mark", "0x4000/0x4000", "-j", "MASQUERADE", "--random-fully"},
+		{"-A", "FORWARD", "-m", "conntrack", "--ctstate", "INVALID", "-j", "DROP"},
+	}
+	for _, rule := range rules {
+		out, err := exec.Command("iptables", append([]string{"-w"}, rule...)...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("iptables %s: %s: the kernel lacks what this rule needs (nf_tables with nft_compat, or legacy iptables, with nat, conntrack, comment, mark, statistic)",
+				strings.Join(rule, " "), strings.TrimSpace(string(out)))
+		}
+	}
+	return nil
+}
+
+func checkCgroups() error {
+	data, err := os.ReadFile("/proc/cgroups")
+	if err != nil {
+		return fmt.Errorf("look for cgroups: %w", err)
+	}
+	var enabled []string
+	for line := range strings.Lines(string(data)) {
+		if fields := strings.Fields(line); len(fields) == 4 && fields[3] == "1" {
+			enabled = append(enabled, fields[0])
+		}
+	}
+	for _, controller := range []string{"cpu", "cpuset", "memory", "pids"} {
+		if !slices.Contains(enabled, controller) {
+			return fmt.Errorf("the cgroup controller %s is missing or off; it is switched on with the kernel's command line", controller)
+		}
+	}
+	return nil
+}
