@@ -78,9 +78,8 @@ func (r Real) specs() []nodes.Spec {
 	return specs
 }
 
-// check finds out whether this computer can run real nodes, before anything of
-// the cluster is started.
-func (r Real) check(dir Dir) error {
+// check finds what real nodes need and lack here, before anything is made.
+func (r Real) check() error {
 	if r.Nodes == 0 {
 		return nil
 	}
@@ -98,6 +97,15 @@ func (r Real) check(dir Dir) error {
 	}
 	if err := errors.Join(missing...); err != nil {
 		return fmt.Errorf("start cluster: something that real nodes need is missing:\n%w", err)
+	}
+	return nil
+}
+
+// try does for a moment what real nodes do, on the file system that they are
+// going to use, before anything of the cluster is started.
+func (r Real) try(dir Dir) error {
+	if r.Nodes == 0 {
+		return nil
 	}
 	if err := os.MkdirAll(dir.join(machinesFolder), 0o700); err != nil {
 		return fmt.Errorf("start cluster: %w", err)
@@ -267,8 +275,9 @@ func (d Dir) removeCgroups() error {
 }
 
 // Outside is the command that runs argv as a machine outside of the cluster
-// with an address of the fabric.
-func Outside(dir Dir, address string, argv []string) (*exec.Cmd, error) {
+// with an address of the fabric and, unless root is empty, with that folder as its
+// file system.
+func Outside(dir Dir, address, root string, argv []string) (*exec.Cmd, error) {
 	record, err := dir.running()
 	if err != nil {
 		return nil, err
@@ -277,5 +286,5 @@ func Outside(dir Dir, address string, argv []string) (*exec.Cmd, error) {
 		return nil, fmt.Errorf("use cluster in %s: it has no real nodes, and so no network that others could be on; start it with -real", dir)
 	}
 	program := filepath.Join(record.Programs, nodeProgram)
-	return exec.Command(program, append([]string{"outside", dir.join(runFolder), address}, argv...)...), nil
+	return exec.Command(program, append([]string{"outside", dir.join(runFolder), address, root}, argv...)...), nil
 }

@@ -39,10 +39,13 @@ const startLimit = 3 * time.Minute
 // It returns nil when it was stopped that way.
 func Run(ctx context.Context, options Options) error {
 	dir := options.Dir
+	if err := options.Real.check(); err != nil {
+		return err
+	}
 	if err := dir.prepare(); err != nil {
 		return err
 	}
-	if err := options.Real.check(dir); err != nil {
+	if err := options.Real.try(dir); err != nil {
 		return err
 	}
 	held, err := dir.take()
@@ -229,7 +232,7 @@ func (s *supervisor) nodesReady(w *waiter) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		return w.nodesReady(ctx, append(specs, s.Real.specs()...))
+		return w.nodesReady(ctx, append(specs, s.Real.specs()...), s.began)
 	}
 }
 

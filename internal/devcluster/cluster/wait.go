@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"kolla.openstack.org/kolla/internal/devcluster/components"
+	"kolla.openstack.org/kolla/internal/devcluster/machine"
 	"kolla.openstack.org/kolla/internal/devcluster/nodes"
 	"kolla.openstack.org/kolla/internal/devcluster/storage"
 )
@@ -93,7 +94,10 @@ func (w *waiter) anyNodes(ctx context.Context) (bool, error) {
 
 // nodesReady waits for the nodes of this start that are meant to be ready, and
 // for the taint to be taken off that new nodes have until they are.
-func (w *waiter) nodesReady(ctx context.Context, specs []nodes.Spec) error {
+//
+// A real node that was ready in the run before has to say so again: since is when
+// this one began.
+func (w *waiter) nodesReady(ctx context.Context, specs []nodes.Spec, since time.Time) error {
 	wanted := map[string]bool{}
 	for _, spec := range specs {
 		wanted[spec.Name] = true
@@ -105,7 +109,7 @@ func (w *waiter) nodesReady(ctx context.Context, specs []nodes.Spec) error {
 		}
 		ready := 0
 		for _, node := range list.Items {
-			if wanted[node.Name] && schedulable(&node) {
+			if wanted[node.Name] && schedulable(&node) && heardFrom(&node, since) {
 				ready++
 			}
 		}
@@ -127,6 +131,20 @@ func schedulable(node *corev1.Node) bool {
 		}
 	}
 	return nodeReady(node)
+}
+
+// heardFrom always holds for simulated nodes.
+func heardFrom(node *corev1.Node, since time.Time) bool {
+	if node.Labels[machine.RealLabel] == "" {
+		return true
+	}
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			// The API keeps whole seconds.
+			return !condition.LastHeartbeatTime.Time.Before(since.Truncate(time.Second))
+		}
+	}
+	return false
 }
 
 func nodeReady(node *corev1.Node) bool {

@@ -182,6 +182,7 @@ func outside(ctx context.Context, args []string, s streams) error {
 	flags := newFlags("outside", "-dir DIR -address ADDRESS COMMAND [ARGUMENT]...", s)
 	path := flags.String("dir", "", "`directory` of the cluster")
 	address := flags.String("address", "10.200.0.100", "`address` that the command has, in 10.200.0.0/24")
+	root := flags.String("root", "", "`directory` with the file system of the machine; in it, /mnt is the working directory (default: as here)")
 	rest, err := parseLeading(flags, args, "COMMAND")
 	if err != nil {
 		return err
@@ -190,7 +191,7 @@ func outside(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return usageError("outside: %v", err)
 	}
-	cmd, err := cluster.Outside(dir, *address, rest)
+	cmd, err := cluster.Outside(dir, *address, *root, rest)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func Run(name string, args []string) int {
 	case Scheduler:
 		return runCobra(scheduler.NewSchedulerCommand(), args)
 	default:
-		fmt.Fprintf(os.Stderr, "run component: there is no %q\n", name)
+		fmt.Fprintf(os.Stderr, "run component: there is no component %q\n", name)
 		return 2
 	}
 }

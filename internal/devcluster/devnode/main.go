@@ -7,15 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"net/netip"
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime"
 	"strconv"
 	"syscall"
 
-	"golang.org/x/sys/unix"
 	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
@@ -67,7 +64,7 @@ func run(ctx context.Context, name string, args []string) error {
 		"fabric":     {2, runFabric},
 		"machine":    {1, boot},
 		serveCommand: {1, serve},
-		"outside":    {3, outside},
+		"outside":    {4, outside},
 	}
 	command, ok := commands[name]
 	if !ok || len(args) < command.arguments {
@@ -101,27 +98,4 @@ func serve(ctx context.Context, args []string) error {
 		return err
 	}
 	return machine.Serve(ctx, settings)
-}
-
-// outside: FABRIC ADDRESS COMMAND [ARGUMENT]... runs a command on the fabric in
-// a network namespace of its own.
-func outside(ctx context.Context, args []string) error {
-	address, err := netip.ParseAddr(args[1])
-	if err != nil {
-		return fmt.Errorf("read address: %w", err)
-	}
-	// The command is started from this thread, and so in its namespace.
-	runtime.LockOSThread()
-	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-		return fmt.Errorf("make network namespace: %w; it takes root", err)
-	}
-	cable, err := fabric.PlugIn(args[0], address)
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, args[2], args[3:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	return errors.Join(cmd.Run(), cable.Unplug())
 }
