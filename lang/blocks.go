@@ -95,7 +95,7 @@ var exposureType = &BlockType{
 	Attributes: []Attribute{
 		{Name: "vip", Type: TypeString, Required: true, Form: formIP, Doc: "Address that clients connect to."},
 		{Name: "fqdn", Type: TypeString, Form: formSubdomain, Doc: "Name that clients use instead of the address."},
-		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport", "managed", "loadbalancer", "ingress", "gateway"}, Doc: "How traffic comes in. This version knows nodeport: stable ports on the nodes, behind a load balancer of the operator's own."},
+		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport", "managed", "loadbalancer", "ingress", "gateway"}, Doc: "How traffic comes in. This version knows nodeport: stable ports on the nodes, behind a load balancer of the operator's own, which `kolla exposure haproxy` configures."},
 		{Name: "nodes", Type: TypeRole, Doc: "Role over whose nodes the traffic is spread; by default any node."},
 		{Name: "node_ports", Type: TypeString, Default: "30000-32767", Doc: "Range that the cluster gives to node ports (--service-node-port-range), FIRST-LAST."},
 	},
@@ -129,6 +129,7 @@ var serviceType = &BlockType{
 				{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on."},
 				{Name: "host_network", Type: TypeBool, Doc: "Whether pods use the network of their node."},
 				{Name: "update", Type: TypeString, OneOf: updates, Doc: "rolling: pods are replaced when something changes. on-delete: only when someone deletes them."},
+				gracePeriodAttribute, drainAttribute,
 				{Name: "env", Type: TypeTexts, Doc: "Merged over the definition's environment; null removes a variable."},
 			},
 			Blocks: []*BlockType{resourcesType},

@@ -128,6 +128,12 @@ func probeType(name, doc string) *BlockType {
 	return &BlockType{Name: name, Single: true, Doc: doc + " One of http, tcp and exec says how.", Attributes: probeAttributes}
 }
 
+// How the pods of a workload stop, in a definition and in a service.
+var (
+	gracePeriodAttribute = Attribute{Name: "grace_period", Type: TypeNumber, Max: 86400, Doc: "Seconds that a pod gets to stop, those of drain among them; by default what the cluster gives, which is 30."}
+	drainAttribute       = Attribute{Name: "drain", Type: TypeNumber, Max: 86400, Doc: "Seconds that a pod goes on serving after it was told to stop: as long as it takes until no node sends it new connections. Shorter than grace_period. By default 5 for a Deployment with ports, whose other pods take over, and otherwise 0. Needs Kubernetes 1.30."}
+)
+
 var workloadType = &BlockType{
 	Name: "workload", Label: "workload", LabelForm: formName,
 	Doc: "Something that runs all the time.",
@@ -137,7 +143,7 @@ var workloadType = &BlockType{
 		{Name: "replicas", Type: TypeNumber, Default: 1, Max: maxReplicas, Doc: "How many pods, unless the service says otherwise."},
 		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: maxReplicas, Doc: "How many it can cope with at most."},
 		{Name: "update", Type: TypeString, Default: "rolling", OneOf: updates, Doc: "rolling: pods are replaced when something changes. on-delete: only when someone deletes them."},
-		{Name: "grace_period", Type: TypeNumber, Max: 86400, Doc: "Seconds that a pod gets to stop; by default what the cluster gives."},
+		gracePeriodAttribute, drainAttribute,
 		{Name: "ports", Type: TypeList, Doc: "Names of the ports that it listens on."},
 	}, podAttributes, mountAttributes),
 	Blocks: []*BlockType{

@@ -216,5 +216,6 @@ func (g *graph) finish() {
 	inSourceOrder(c.Services, func(s Service) hcl.Range { return s.Range })
 	inSourceOrder(c.Manifests, func(m Manifest) hcl.Range { return m.Range })
 	g.checkNodePorts()
+	g.checkPublicPorts()
 	g.checkPatterns()
 }

@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 )
@@ -48,6 +50,17 @@ type Role struct {
 	Match  map[string]string // by labels that the nodes already have
 	Labels map[string]string // put on the nodes; also the selector of workloads
 	Range  hcl.Range
+}
+
+// Selects reports whether a node of that name and with those labels is one of the
+// role's.
+func (r Role) Selects(name string, labels map[string]string) bool {
+	for key, value := range r.Match {
+		if got, ok := labels[key]; !ok || got != value {
+			return false
+		}
+	}
+	return len(r.Match) > 0 || slices.Contains(r.Nodes, name)
 }
 
 // Exposure is how chosen services become reachable from outside.
@@ -169,12 +182,15 @@ type Workload struct {
 	Role     string // empty: the service's
 	Replicas int    // of a DaemonSet: 0, its nodes decide
 	Update   string // "rolling", or "on-delete": pods change only when someone deletes them
-	Pod      Pod
-	Claims   []Claim
-	Ready    *Probe
-	Live     *Probe
-	Startup  *Probe
-	Range    hcl.Range
+	// Drain is for how many seconds a pod goes on serving after it was told to
+	// stop; they are part of the grace period, and shorter.
+	Drain   int
+	Pod     Pod
+	Claims  []Claim
+	Ready   *Probe
+	Live    *Probe
+	Startup *Probe
+	Range   hcl.Range
 }
 
 // Pod is what jobs and workloads have in common.
@@ -192,7 +208,7 @@ type Pod struct {
 	Inits       []Init
 	Requests    map[string]string // "cpu", "memory"
 	Limits      map[string]string
-	GracePeriod int // seconds between SIGTERM and SIGKILL; 0: the cluster's default
+	GracePeriod int // seconds that it gets to stop before it is killed; 0: the cluster's default
 	HostNetwork bool
 }
 

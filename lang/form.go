@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -51,7 +52,7 @@ var (
 		regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`).MatchString,
 	}
 	formPath     = Form{"an absolute path without . and .. in it", func(s string) bool { return path.IsAbs(s) && path.Clean(s) == strings.TrimSuffix(s, "/") && s != "/" }}
-	formURLPath  = Form{"a path that starts with a slash", func(s string) bool { return strings.HasPrefix(s, "/") }}
+	formURLPath  = Form{"a path that starts with a slash and has no spaces in it", func(s string) bool { return strings.HasPrefix(s, "/") && !strings.ContainsFunc(s, unprintable) }}
 	formQuantity = Form{
 		"a Kubernetes quantity that is not negative, such as 500m, 2, 512Mi or 10Gi",
 		func(s string) bool {
@@ -82,3 +83,7 @@ var (
 		func(s string) bool { return len(validation.IsValidLabelValue(s)) == 0 },
 	}
 )
+
+// unprintable reports what cannot stand in a URL as it is: spaces and control
+// characters.
+func unprintable(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"net/netip"
 	"path"
 	"regexp"
 	"slices"
@@ -124,6 +125,34 @@ func (g *graph) checkNodePorts() {
 			}
 			taken[p.NodePort] = what
 			g.checkNodePortRange(s, p, at)
+		}
+	}
+}
+
+// checkPublicPorts reports ports of two services that clients would reach at one
+// address under one number.
+func (g *graph) checkPublicPorts() {
+	addresses := map[string]netip.Addr{}
+	for _, x := range g.config.Exposures {
+		addresses[x.Name], _ = netip.ParseAddr(x.VIP) // a wrong one was reported
+	}
+	taken := map[netip.AddrPort]*instance{}
+	for _, s := range g.config.Services {
+		in, vip := g.services[s.Name], addresses[s.Exposure]
+		for _, p := range s.Ports {
+			if !p.Exposed || p.Number == 0 || !vip.IsValid() {
+				continue
+			}
+			public := netip.AddrPortFrom(vip, uint16(p.Number))
+			other := taken[public]
+			if other == nil {
+				taken[public] = in
+				continue
+			}
+			at := other.block.attributeRange("expose")
+			g.error(in.block.attributeRange("expose"), "Public port taken twice",
+				"Clients would reach both service %q (%s) and service %q at %s. Take an exposure with another vip for one of them, or a definition whose port has another number.",
+				other.out.Name, position(at), s.Name, public)
 		}
 	}
 }

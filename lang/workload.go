@@ -1,8 +1,11 @@
 package lang
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/hashicorp/hcl/v2"
 )
 
 // job makes a job in the scope of an evaluator; env is its environment.
@@ -97,7 +100,6 @@ func (in *instance) workload(b *block) Workload {
 		Claims:   in.claims(b),
 		Range:    rangeOf(override, b),
 	}
-	w.Pod.GracePeriod = e.number(b, "grace_period")
 	w.Pod.Ports = in.names(b, e, "ports", "port", in.definition.labels("port"))
 	for _, init := range b.all("init") {
 		w.Pod.Inits = append(w.Pod.Inits, Init{Name: init.label, Command: e.list(init, "command")})
@@ -105,6 +107,7 @@ func (in *instance) workload(b *block) Workload {
 	w.Ready = in.probe(b, "ready", w.Pod.Ports)
 	w.Live = in.probe(b, "live", w.Pod.Ports)
 	w.Startup = in.probe(b, "startup", w.Pod.Ports)
+	in.stopping(&w, b, override)
 	if override != nil {
 		in.override(&w, override)
 	}
@@ -113,6 +116,52 @@ func (in *instance) workload(b *block) Workload {
 	}
 	in.checkLength(b)
 	return w
+}
+
+const (
+	// defaultGrace is how many seconds the API server gives a pod to stop.
+	defaultGrace = 30
+	// defaultDrain is how many seconds it takes, with room to spare, until every
+	// node has heard that a pod stops.
+	defaultDrain = 5
+)
+
+// stopping says how the pods of a workload stop. One that would be killed while it
+// still serves could never end in order.
+func (in *instance) stopping(w *Workload, b, override *block) {
+	e, source := in.sourceOf(b, override, "grace_period")
+	w.Pod.GracePeriod = e.number(source, "grace_period")
+	e, source = in.sourceOf(b, override, "drain")
+	w.Drain = e.number(source, "drain")
+	if !e.given(source, "drain") && w.Kind == "Deployment" && len(w.Pod.Ports) > 0 {
+		w.Drain = defaultDrain
+	}
+	if grace := cmp.Or(w.Pod.GracePeriod, defaultGrace); w.Drain >= grace {
+		in.error(stoppingRange(b, override), "Pods would be killed while they serve",
+			"Pods of workload %q go on serving for %d seconds after they were told to stop (drain), and get %d seconds in all (grace_period). Make grace_period longer, or drain shorter.",
+			w.Name, w.Drain, grace)
+	}
+}
+
+// sourceOf finds who says what an argument of a workload is: the service where it
+// overrides it, else the definition.
+func (in *instance) sourceOf(b, override *block, name string) (*evaluator, *block) {
+	if override != nil && in.user.given(override, name) {
+		return in.user, override
+	}
+	return in.inner, b
+}
+
+// stoppingRange is where somebody can change how pods stop.
+func stoppingRange(b, override *block) hcl.Range {
+	for _, source := range []*block{override, b} {
+		for _, name := range []string{"drain", "grace_period"} {
+			if source != nil && source.attributes[name] != nil {
+				return source.attributeRange(name)
+			}
+		}
+	}
+	return b.header
 }
 
 // override applies a service's workload block.

@@ -138,7 +138,7 @@ func (r *renderer) members(role lang.Role) []string {
 	var names, all []string
 	for _, node := range r.facts.Nodes {
 		all = append(all, node.Name)
-		if role.Match != nil && matches(node.Labels, role.Match) {
+		if role.Match != nil && role.Selects(node.Name, node.Labels) {
 			names = append(names, node.Name)
 		}
 	}
@@ -158,15 +158,6 @@ func (r *renderer) members(role lang.Role) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-func matches(have, want map[string]string) bool {
-	for key, value := range want {
-		if got, ok := have[key]; !ok || got != value {
-			return false
-		}
-	}
-	return true
 }
 
 // list names at most ten things.

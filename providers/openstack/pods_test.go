@@ -2,10 +2,13 @@ package openstack_test
 
 import (
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -158,4 +161,100 @@ func checkRestricted(t *testing.T, spec v1.PodSpec) {
 			t.Errorf("volume %s is a path of the node: %s", v.Name, strings.TrimSpace(v.HostPath.Path))
 		}
 	}
+}
+
+// TestRollout holds what it takes for a rollout to fail no request, however few the
+// replicas: a new pod is ready before an old one is told to stop, and that one goes
+// on serving until no node sends it anything.
+func TestRollout(t *testing.T) {
+	for _, dir := range []string{"../../examples/all-in-one", "../../examples/multinode", "testdata/wide"} {
+		config := load(t, dir)
+		found := 0
+		for _, o := range render(t, config, facts()) {
+			if o.Address.Kind != "Deployment" {
+				continue
+			}
+			found++
+			var d appsv1.Deployment
+			convert(t, o.Manifest.Object, &d)
+			rolling := d.Spec.Strategy.RollingUpdate
+			if rolling == nil || rolling.MaxUnavailable.String() != "0" || rolling.MaxSurge.String() != "1" {
+				t.Errorf("%s: %s rolls by %v", dir, o.Address, rolling)
+			}
+			pod := d.Spec.Template.Spec
+			if pod.Containers[0].ReadinessProbe == nil {
+				t.Errorf("%s: nobody knows when %s is ready", dir, o.Address)
+			}
+			grace := int64(30)
+			if pod.TerminationGracePeriodSeconds != nil {
+				grace = *pod.TerminationGracePeriodSeconds
+			}
+			if sleep := sleepOf(pod); sleep == 0 || sleep >= grace {
+				t.Errorf("%s: pods of %s serve for %d s after they were told to stop, and get %d s in all", dir, o.Address, sleep, grace)
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s has no Deployment", dir)
+		}
+	}
+}
+
+// TestDrain covers who says how long a pod goes on serving.
+func TestDrain(t *testing.T) {
+	cases := map[string]struct {
+		kind, definition, override string
+		want                       int64
+	}{
+		"default":              {kind: "Deployment", want: 5},
+		"definition":           {kind: "Deployment", definition: "drain = 7", want: 7},
+		"service":              {kind: "Deployment", definition: "drain = 7", override: "drain = 9", want: 9},
+		"service by none":      {kind: "Deployment", definition: "drain = 7", override: "drain = null", want: 7},
+		"off":                  {kind: "Deployment", override: "drain = 0", want: 0},
+		"no stand-in":          {kind: "StatefulSet", want: 0},
+		"stand-ins of its own": {kind: "StatefulSet", definition: "drain = 3", want: 3},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			source := fmt.Sprintf(`
+cloud "c" {
+  release = "2025.1"
+}
+
+definition "web" {
+  port "web" {
+    number = 80
+  }
+  workload "w" {
+    kind  = %q
+    image = "web"
+    ports = ["web"]
+    %s
+  }
+}
+
+service "web" {
+  workload "w" {
+    %s
+  }
+}
+`, c.kind, c.definition, c.override)
+			if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(source), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			spec, _, _ := podOf(t, find(t, render(t, load(t, dir), facts()), c.kind+"/web-w"))
+			if got := sleepOf(spec); got != c.want {
+				t.Errorf("a pod goes on for %d s, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+// sleepOf is how long a pod's main container goes on after it was told to stop.
+func sleepOf(spec v1.PodSpec) int64 {
+	hooks := spec.Containers[0].Lifecycle
+	if hooks == nil || hooks.PreStop == nil || hooks.PreStop.Sleep == nil {
+		return 0
+	}
+	return hooks.PreStop.Sleep.Seconds
 }

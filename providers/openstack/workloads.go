@@ -21,9 +21,6 @@ const (
 	// progressDeadline is how long, in seconds, a rollout may stand still before it
 	// counts as failed.
 	progressDeadline = 600
-	// drainSeconds is how long a pod goes on serving after it was told to stop, so
-	// that every node has heard of it before it refuses connections.
-	drainSeconds = 5
 )
 
 func (s *service) workloadName(w lang.Workload) string { return s.dashed(s.decl.Name, w.Name) }
@@ -105,9 +102,11 @@ func (s *service) serving(w lang.Workload, t *podTemplate) *corev1.ContainerAppl
 		c.WithPorts(corev1.ContainerPort().
 			WithName(p.Name).WithContainerPort(int32(p.Number)).WithProtocol(v1.ProtocolTCP))
 	}
-	if len(w.Pod.Ports) > 0 && w.Kind == "Deployment" {
+	if w.Drain > 0 {
+		// The process hears of the end only after the sleep: until then it serves
+		// what nodes that have not heard of it yet still send.
 		c.WithLifecycle(corev1.Lifecycle().WithPreStop(corev1.LifecycleHandler().
-			WithSleep(corev1.SleepAction().WithSeconds(drainSeconds))))
+			WithSleep(corev1.SleepAction().WithSeconds(int64(w.Drain)))))
 	}
 	c.ReadinessProbe = t.probe(w.Ready)
 	c.LivenessProbe = t.probe(w.Live)
