@@ -50,7 +50,7 @@ fmt: ## format the Go code
 	go tool gofumpt -w $$(git ls-files '*.go')
 
 golden: devcluster ## write golden files and the command reference anew
-	go test ./lang ./planner ./state ./providers/openstack ./internal/view ./internal/cli -update
+	go test ./lang ./planner ./state ./providers/openstack ./providers/haproxy ./internal/view ./internal/cli -update
 
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	@for package in $$(go list $(PACKAGES)); do \

@@ -21,6 +21,7 @@ var allowed = map[string][]string{
 	"providers":            {"lang"},
 	"providers/openstack":  {"providers", "lang"},
 	"providers/kubernetes": {"providers"},
+	"providers/haproxy":    {"lang"},
 	"state":                {},
 	"planner":              {"lang", "providers", "state", "internal/dag"},
 	"examples":             {},
@@ -28,11 +29,12 @@ var allowed = map[string][]string{
 	"internal/dag":         {},
 	"internal/view":        {"planner", "lang", "providers"},
 	"internal/cli": {
-		"lang", "providers", "providers/openstack", "providers/kubernetes", "state", "planner",
+		"lang", "providers", "providers/openstack", "providers/kubernetes", "providers/haproxy", "state", "planner",
 		"examples", "internal/executor", "internal/view",
 	},
 	"internal/clustertest": {},
 	"planner/live":         {}, // tests only
+	"internal/realcloud":   {}, // tests only
 	"internal/arch":        {},
 }
 
