@@ -10,8 +10,8 @@ role "compute" {
   labels = { "kolla.openstack.org/role-compute" = "true" }
 }
 
-# Clients use the VIP and the services' own ports. Whatever holds the VIP, such as
-# HAProxy, maps those to the node ports (keystone: 5000 to 30500) of these nodes.
+# Clients use the VIP and the services' own ports. `kolla exposure haproxy` configures
+# what holds the VIP and leads to the node ports (keystone: 30500) of these nodes.
 exposure "public" {
   vip   = var.vip
   fqdn  = "cloud.example.org"

@@ -95,7 +95,7 @@ func newApp(s streams) *cli.App {
 		Commands: []*cli.Command{
 			initCommand(s), validateCommand(s), planCommand(s), applyCommand(s), destroyCommand(s),
 			fmtCommand(s), renderCommand(s), showCommand(s), stateCommand(s), forceUnlockCommand(s),
-			catalogueCommand(s), completionCommand(s), versionCommand(s),
+			catalogueCommand(s), exposureCommand(s), completionCommand(s), versionCommand(s),
 		},
 	}
 	for _, command := range app.Commands {
@@ -112,15 +112,31 @@ func finish(path string, command *cli.Command) {
 	command.HideHelpCommand = true
 	for _, sub := range command.Subcommands {
 		finish(path, sub)
+		sub.Before = optionsAfter(path + " " + sub.Name)
 	}
 	if len(command.Subcommands) == 0 {
 		return
+	}
+	alone := command.Action
+	if alone == nil {
+		alone = cli.ShowSubcommandHelp
 	}
 	command.Action = func(c *cli.Context) error {
 		if name := c.Args().First(); name != "" {
 			return &failure{fmt.Sprintf("No command %q", path+" "+name), fmt.Sprintf("`%s -help` lists the ones there are.", path)}
 		}
-		return cli.ShowSubcommandHelp(c)
+		return alone(c)
+	}
+}
+
+// optionsAfter refuses options between a command and the one within it: they would
+// have no effect.
+func optionsAfter(path string) cli.BeforeFunc {
+	return func(c *cli.Context) error {
+		if parent := c.Lineage()[1]; parent.NumFlags() > 0 {
+			return &failure{"Options come after the command", fmt.Sprintf("Put -%s behind it: %s -%s ...", parent.LocalFlagNames()[0], path, parent.LocalFlagNames()[0])}
+		}
+		return nil
 	}
 }
 

@@ -26,6 +26,7 @@ Also:
   state        Look into the state, or mend it
   force-unlock Release a lock that its holder left behind
   catalogue    List the services that kolla knows, or show one
+  exposure     List what is reachable from outside, or configure the way in
   completion   Print a completion script for a shell
   version      Print the version
 
@@ -39,14 +40,12 @@ kubectl would use; -kubeconfig and -context choose another.
 func commandHelp(path string, command *cli.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nUsage: %s", command.Usage, path)
-	if len(command.Subcommands) > 0 {
-		b.WriteString(" COMMAND [options]\n\nCommands:\n")
-		for _, sub := range command.Subcommands {
-			fmt.Fprintf(&b, "  %-12s %s\n", sub.Name, sub.Usage)
-		}
-		return b.String()
-	}
-	if len(command.Flags) > 0 {
+	switch {
+	case len(command.Subcommands) > 0 && len(command.Flags) > 0:
+		b.WriteString(" [COMMAND] [options]")
+	case len(command.Subcommands) > 0:
+		b.WriteString(" COMMAND [options]")
+	case len(command.Flags) > 0:
 		b.WriteString(" [options]")
 	}
 	if command.ArgsUsage != "" {
@@ -55,6 +54,12 @@ func commandHelp(path string, command *cli.Command) string {
 	b.WriteString("\n")
 	if command.Description != "" {
 		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(command.Description))
+	}
+	if len(command.Subcommands) > 0 {
+		b.WriteString("\nCommands:\n")
+	}
+	for _, sub := range command.Subcommands {
+		fmt.Fprintf(&b, "  %-12s %s\n", sub.Name, sub.Usage)
 	}
 	if len(command.Flags) > 0 {
 		b.WriteString("\nOptions:\n")

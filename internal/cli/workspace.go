@@ -72,6 +72,16 @@ func (w *workspace) renderOffline() ([]providers.Object, error) {
 
 // connect finds the cluster and asks which one it is.
 func (w *workspace) connect(ctx context.Context) error {
+	if err := w.dial(); err != nil {
+		return err
+	}
+	cluster, err := w.client.Identity(ctx)
+	w.cluster = cluster
+	return err
+}
+
+// dial finds the cluster, and asks it nothing.
+func (w *workspace) dial() error {
 	client, err := kubernetes.Connect(kubernetes.Options{
 		Kubeconfig: w.flags.String("kubeconfig"),
 		Context:    w.flags.String("context"),
@@ -82,7 +92,6 @@ func (w *workspace) connect(ctx context.Context) error {
 		return err
 	}
 	w.client = client
-	w.cluster, err = client.Identity(ctx)
 	return err
 }
 
