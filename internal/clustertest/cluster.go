@@ -54,6 +54,36 @@ func Start(t testing.TB) *Cluster {
 	return c
 }
 
+// StartReal starts a cluster of real nodes, real-1 and so on, which takes root, and
+// stops it when the test ends.
+func StartReal(t testing.TB, nodes int) *Cluster {
+	t.Helper()
+	c, err := start(fmt.Sprintf("-real=%d", nodes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// Outside is the command that runs argv as a machine outside of a cluster of real
+// nodes, with an address of their network. Its file system is the one in the folder
+// root, in which /mnt is the command's working directory.
+func (c *Cluster) Outside(ctx context.Context, address, root string, argv ...string) (*exec.Cmd, error) {
+	binary, err := findBinary()
+	if err != nil {
+		return nil, err
+	}
+	return exec.CommandContext(ctx, binary, append([]string{"outside", "-dir", c.dir, "-address", address, "-root", root}, argv...)...), nil
+}
+
+// Dir is the folder with the cluster's files.
+func (c *Cluster) Dir() string { return c.dir }
+
 // Kubeconfig is the path of the cluster's kubeconfig.
 func (c *Cluster) Kubeconfig() string { return c.kubeconfig }
 

@@ -1,8 +1,10 @@
 package acceptance_test
 
 import (
+	"context"
 	_ "embed"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +45,7 @@ func TestRealNodes(t *testing.T) {
 		{"pods run", realPodsRun},
 		{"volumes are folders of a node", volumesAreFolders},
 		{"reached from outside", reachedFromOutside},
+		{"names resolve", namesResolve},
 		{"node reboots", nodeReboots},
 		{"network restarts", networkRestarts},
 		{"supervisor killed", realSupervisorKilled},
@@ -147,6 +150,36 @@ func reachedFromOutside(t *testing.T, c devcluster) {
 	if r := run(t, "outside", "-dir", c.dir, "sh", "-c", "exit 7"); r.code != 7 {
 		t.Errorf("exit code %d, want the command's own, 7", r.code)
 	}
+}
+
+// namesResolve asks the cluster's DNS from outside: for a Service, and for a name
+// that only another name server could know.
+func namesResolve(t *testing.T, c devcluster) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"kubernetes.default.svc.cluster.local.": "10.96.0.1",
+		"example.org.":                          "no such host",
+	} {
+		t.Setenv(lookupVariable, name)
+		if r := run(t, "outside", "-dir", c.dir, "-address", "10.200.0.100", self); !strings.Contains(r.stdout, want) {
+			t.Errorf("%s resolves to %q, want %s\n%s", name, r.stdout, want, r.stderr)
+		}
+	}
+}
+
+// lookupVariable makes the test binary look up a name with the cluster's DNS.
+const lookupVariable = "DEVCLUSTER_TEST_LOOKUP"
+
+func lookup(name string) {
+	resolver := net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", "10.200.0.11:30053")
+	}}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	fmt.Println(resolver.LookupHost(ctx, name))
 }
 
 // nodeReboots: everything that ran on it is killed, and runs again.

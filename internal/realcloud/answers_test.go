@@ -1,0 +1,165 @@
+package realcloud_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCloud brings one cloud up, looks at it from inside and outside, and breaks it
+// again and again. Each step finds it as the step before has left it: answering.
+func TestCloud(t *testing.T) {
+	c := newCloud(t)
+	steps := []struct {
+		name string
+		do   func(*testing.T, *cloud)
+	}{
+		{"apply", applies},
+		{"restricted", runsRestricted},
+		{"discovery", servicesFindEachOther},
+		{"exposure", answersThroughTheVIP},
+		{"pods deleted", podsComeBack},
+		{"job deleted", jobStaysDone},
+		{"config changed", configRollsOut},
+		{"password replaced", passwordRollsOut},
+		{"database stopped", applyWaitsForDatabase},
+		{"image broken", oldPodsServe},
+		{"node rebooted", nodeComesBack},
+		{"control plane restarted", controlPlaneComesBack},
+		{"destroyed", dataStays},
+	}
+	for i, step := range steps {
+		if !t.Run(step.name, func(t *testing.T) { step.do(t, c) }) {
+			t.Fatalf("%d steps were not taken", len(steps)-i-1)
+		}
+		if i == 0 {
+			// It holds the VIP until the end of all steps.
+			c.haproxy(t)
+		}
+	}
+}
+
+// applies: four services in dependency order, and a token at the end.
+func applies(t *testing.T, c *cloud) {
+	cold := c.kolla(t, 0, "apply", "-auto-approve")
+	measured(t, "apply, with images to pull", cold.took.Round(100*time.Millisecond))
+	order := []string{
+		"StatefulSet/mariadb-server", "Job/keystone-db-create", "Job/keystone-db-sync",
+		"Job/keystone-bootstrap", "Deployment/keystone-api",
+	}
+	done := 0
+	for line := range strings.Lines(cold.out) {
+		if done < len(order) && strings.Contains(line, order[done]) && (strings.Contains(line, "ready after") || strings.Contains(line, "completed after")) {
+			done++
+		}
+	}
+	if done < len(order) {
+		t.Errorf("%s was not ready after what it needs:\n%s", order[done], cold.out)
+	}
+	c.noChanges(t)
+}
+
+// runsRestricted: the namespace enforces the strictest Pod Security level, and the
+// processes are the ones that it lets run.
+func runsRestricted(t *testing.T, c *cloud) {
+	level := c.kubectl(t, "get", "namespace", namespace, "-o", `jsonpath={.metadata.labels.pod-security\.kubernetes\.io/enforce}`)
+	if level != "restricted" {
+		t.Errorf("the namespace enforces %q, want restricted", level)
+	}
+	users := map[string]string{"deployment/keystone-api": "42425", "statefulset/mariadb-server": "42434", "statefulset/rabbitmq-server": "42439", "statefulset/memcached-server": "42457"}
+	for workload, want := range users {
+		out := c.kubectl(t, "exec", workload, "--", "sh", "-c", "id -u; touch /nothing 2>&1 || true")
+		uid, written, _ := strings.Cut(out, "\n")
+		if uid != want || !strings.Contains(written, "Read-only file system") {
+			t.Errorf("%s runs as %s, want %s; writing to its root: %s", workload, uid, want, written)
+		}
+	}
+}
+
+// servicesFindEachOther by name, and by the variables that Kubernetes gives to pods.
+func servicesFindEachOther(t *testing.T, c *cloud) {
+	const script = `
+import os, socket, sys
+for service, port in (("mariadb", 3306), ("rabbitmq", 5672), ("memcached", 11211), ("keystone", 5000)):
+    by_name = socket.gethostbyname(service + ".openstack")
+    by_variable = os.environ[service.upper() + "_SERVICE_HOST"], os.environ[service.upper() + "_SERVICE_PORT"]
+    assert by_variable == (by_name, str(port)), (service, by_name, by_variable)
+    socket.create_connection((by_name, port), 5).close()
+    print(service)
+`
+	// A pod that was there before a Service has no variables for it: the environment
+	// is made when a container starts, and keystone depends on all but itself.
+	if out := c.kubectl(t, "exec", "deployment/keystone-api", "--", "python3", "-c", script); out != "mariadb\nrabbitmq\nmemcached\nkeystone\n" {
+		t.Errorf("found only %q", out)
+	}
+}
+
+// answersThroughTheVIP: a client outside gets a token, the catalogue says the VIP,
+// and all compute nodes are used.
+func answersThroughTheVIP(t *testing.T, c *cloud) {
+	took := c.eventualToken(t, 30*time.Second)
+	measured(t, "first token through the VIP", took.Round(100*time.Millisecond))
+	r := c.openstack(t, "catalog", "list", "-f", "json")
+	var catalog []struct {
+		Type      string
+		Endpoints []struct{ Interface, URL string }
+	}
+	if err := json.Unmarshal([]byte(r.out), &catalog); err != nil || len(catalog) != 1 {
+		t.Fatalf("read the catalogue: %v\n%s", err, r.out)
+	}
+	urls := map[string]string{}
+	for _, endpoint := range catalog[0].Endpoints {
+		urls[endpoint.Interface] = endpoint.URL
+	}
+	if urls["public"] != "http://"+vip+":5000/v3" || urls["internal"] != "http://keystone.openstack:5000/v3" {
+		t.Errorf("the endpoints are %v", urls)
+	}
+	const asked = 20
+	for range asked {
+		if r := c.outside(t, clientAddress, nil, "curl", "-sf", "-o", "/dev/null", "http://"+vip+":5000/v3"); r.code != 0 {
+			t.Fatalf("curl: exit code %d %s", r.code, r.out)
+		}
+	}
+	for _, node := range []string{"real-2", "real-3"} {
+		if n := strings.Count(c.proxyLog.String(), "/"+node+" "); n < asked/3 {
+			t.Errorf("node %s was asked %d times of %d and more:\n%s", node, n, asked, c.proxyLog)
+		}
+	}
+	if n := strings.Count(c.proxyLog.String(), "/real-1 "); n > 0 {
+		t.Errorf("real-1 has no compute role and was asked %d times", n)
+	}
+}
+
+// dataStays after destroy, and is found again by the next apply, unless it is named.
+func dataStays(t *testing.T, c *cloud) {
+	if r := c.openstack(t, "project", "create", "kept", "-f", "value", "-c", "name"); r.out != "kept\n" {
+		t.Fatalf("openstack project create: %s", r.out)
+	}
+	c.kolla(t, 0, "destroy", "-auto-approve")
+	if left := c.kubectl(t, "get", "pods,deployments,statefulsets,jobs", "-o", "name"); left != "" {
+		t.Errorf("left after destroy: %s", left)
+	}
+	c.kubectl(t, "get", "pvc", "data-mariadb-server-0", "data-rabbitmq-server-0")
+	warm := c.kolla(t, 0, "apply", "-auto-approve")
+	measured(t, "apply, with images and data there", warm.took.Round(100*time.Millisecond))
+	c.eventualToken(t, 30*time.Second)
+	if r := c.openstack(t, "project", "show", "kept", "-f", "value", "-c", "name"); r.out != "kept\n" {
+		t.Errorf("the project is gone: %s", r.out)
+	}
+	folders := filepath.Join(c.cluster.Dir(), "machines", "real-1", "var", "lib", "devcluster", "volumes")
+	if entries, err := os.ReadDir(folders); err != nil || len(entries) != 2 {
+		t.Errorf("%d volumes on the node, %v; want 2", len(entries), err)
+	}
+	c.kolla(t, 0, "destroy", "-auto-approve", "-delete-data=*")
+	eventually(t, 30*time.Second, func() error {
+		entries, err := os.ReadDir(folders)
+		if err == nil && len(entries) > 0 {
+			err = fmt.Errorf("%d volumes are left on the node", len(entries))
+		}
+		return err
+	})
+}

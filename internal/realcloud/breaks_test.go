@@ -1,0 +1,186 @@
+package realcloud_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// podsComeBack without kolla: it has nothing to plan.
+func podsComeBack(t *testing.T, c *cloud) {
+	c.kubectl(t, "delete", "pods", "-l", "app.kubernetes.io/name=keystone", "--wait=false")
+	c.kubectl(t, "rollout", "status", "deployment/keystone-api", "--timeout=90s")
+	c.eventualToken(t, 30*time.Second)
+	c.noChanges(t)
+}
+
+// jobStaysDone: what has run is not run again because somebody cleaned up.
+func jobStaysDone(t *testing.T, c *cloud) {
+	for _, job := range strings.Fields(c.kubectl(t, "get", "jobs", "-o", "name")) {
+		c.kubectl(t, "delete", job)
+	}
+	c.noChanges(t)
+	c.kolla(t, 0, "apply", "-auto-approve")
+	if jobs := c.kubectl(t, "get", "jobs", "-o", "name"); jobs != "" {
+		t.Errorf("jobs ran again: %s", jobs)
+	}
+}
+
+// configRollsOut: the plan shows the setting and what restarts, and no request
+// through the VIP fails while it does.
+func configRollsOut(t *testing.T, c *cloud) {
+	c.edit(t, "default     = 86400", "default     = 7200")
+	plan := c.kolla(t, 2, "plan", "-detailed-exitcode").out
+	for _, want := range []string{
+		"- expiration = 86400", "+ expiration = 7200",
+		"2 pods restart", "[token] expiration in keystone.conf changed",
+	} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("the plan does not say %q:\n%s", want, plan)
+		}
+	}
+	result := c.underLoad(t, "/v3", func() {
+		time.Sleep(2 * time.Second)
+		c.kolla(t, 0, "apply", "-auto-approve")
+		// Old pods go on stopping when new ones are ready already.
+		time.Sleep(10 * time.Second)
+	})
+	measured(t, "requests during the rollout, and of them failed", fmt.Sprintf("%d, %d (slowest %s)", result.Requests, result.Failed, result.Slowest))
+	if result.Failed > 0 || result.Requests < 100 {
+		t.Errorf("of %d requests during the rollout %d failed, such as %s", result.Requests, result.Failed, strings.Join(result.Failures, "; "))
+	}
+	issued := c.openstack(t, "token", "issue", "-f", "value", "-c", "expires").out
+	expires, err := time.Parse("2006-01-02T15:04:05-0700", strings.TrimSpace(issued))
+	if left := time.Until(expires); err != nil || left > 2*time.Hour || left < 110*time.Minute {
+		t.Errorf("a token expires at %q (%v), want two hours from now", issued, err)
+	}
+	c.noChanges(t)
+}
+
+// passwordRollsOut: replacing the generated password in the cluster is a change
+// like any other.
+func passwordRollsOut(t *testing.T, c *cloud) {
+	c.kubectl(t, "patch", "secret", "keystone-db-keystone", "--type=merge", "-p", `{"stringData":{"value":"replaced-by-the-operator"}}`)
+	plan := c.kolla(t, 2, "plan", "-detailed-exitcode").out
+	for _, want := range []string{"job keystone-db-create runs", "2 pods restart"} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("the plan does not say %q:\n%s", want, plan)
+		}
+	}
+	if strings.Contains(plan, "replaced-by-the-operator") {
+		t.Error("the plan shows the password")
+	}
+	c.kolla(t, 0, "apply", "-auto-approve")
+	c.token(t)
+	const connect = `
+import configparser, pymysql
+from urllib.parse import urlparse
+c = configparser.RawConfigParser()
+c.read("/etc/keystone/keystone.conf.d/secrets.conf")
+u = urlparse(c["database"]["connection"])
+assert u.password == "replaced-by-the-operator"
+pymysql.connect(host=u.hostname, port=u.port, user=u.username, password=u.password, database=u.path[1:]).close()
+`
+	c.kubectl(t, "exec", "deployment/keystone-api", "--", "python3", "-c", connect)
+	c.noChanges(t)
+}
+
+// applyWaitsForDatabase: MariaDB goes away while an apply needs it, and comes back a
+// minute later. The apply says what it waits for, and finishes.
+func applyWaitsForDatabase(t *testing.T, c *cloud) {
+	c.cluster.Kubectl(t, "cordon", "real-1")
+	c.kubectl(t, "delete", "pod", "mariadb-server-0")
+	c.edit(t, "default     = 7200", "default     = 3600")
+	cmd := c.command(t.Context(), "apply", "-auto-approve")
+	out := &lockedBuffer{}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	const away = time.Minute
+	select {
+	case err := <-ended:
+		t.Fatalf("the apply ended while the database was away: %v\n%s", err, out)
+	case <-time.After(away):
+	}
+	said := out.String()
+	c.cluster.Kubectl(t, "uncordon", "real-1")
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Fatalf("the apply: %v\n%s", err, out)
+		}
+	case <-time.After(3 * time.Minute):
+		t.Fatalf("the apply does not end:\n%s", out)
+	}
+	if !strings.Contains(said, "Still waiting for") || !strings.Contains(said, "unschedulable") {
+		t.Errorf("the apply does not say what it waited for:\n%s", said)
+	}
+	c.token(t)
+	c.noChanges(t)
+}
+
+// oldPodsServe: an image that is not there stops the rollout, not the service.
+func oldPodsServe(t *testing.T, c *cloud) {
+	c.edit(t, "  replicas = 2\n", "  replicas = 2\n  images   = { keystone = \"kolla.test/openstack.kolla/keystone:no-such-tag\" }\n")
+	result := c.underLoad(t, "/v3", func() {
+		r := c.kolla(t, 1, "apply", "-auto-approve")
+		measured(t, "until an image that is not there is reported", r.took.Round(100*time.Millisecond))
+		for _, want := range []string{"kolla.test/openstack.kolla/keystone:no-such-tag", "not found"} {
+			if !strings.Contains(r.out, want) {
+				t.Errorf("the apply does not say %q:\n%s", want, r.out)
+			}
+		}
+	})
+	if result.Failed > 0 {
+		t.Errorf("%d of %d requests failed: %v", result.Failed, result.Requests, result.Failures)
+	}
+	c.token(t)
+	c.edit(t, "  images   = { keystone = \"kolla.test/openstack.kolla/keystone:no-such-tag\" }\n", "")
+	c.kolla(t, 0, "apply", "-auto-approve")
+	c.token(t)
+	c.noChanges(t)
+}
+
+// nodeComesBack: everything on the control node is killed, containerd and kubelet
+// too, and starts again by itself.
+func nodeComesBack(t *testing.T, c *cloud) {
+	before := time.Now()
+	c.cluster.Restart(t, "real-1")
+	if r := c.openstack(t, "token", "issue"); r.code == 0 {
+		t.Log("the cloud answered while its only control node was down")
+	}
+	c.eventualToken(t, 3*time.Minute)
+	measured(t, "from a reboot of the control node to a token", time.Since(before).Round(time.Second))
+	eventually(t, time.Minute, func() error {
+		ready := c.kubectl(t, "get", "pods", "-o", "jsonpath={.items[*].status.containerStatuses[*].ready}")
+		if strings.Contains(ready, "false") {
+			return errors.New("not all pods are ready: " + ready)
+		}
+		return nil
+	})
+	c.noChanges(t)
+}
+
+// controlPlaneComesBack: the API server goes away while an apply runs.
+func controlPlaneComesBack(t *testing.T, c *cloud) {
+	c.edit(t, "default     = 3600", "default     = 1800")
+	cmd := c.command(t.Context(), "apply", "-auto-approve")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(5 * time.Second)
+	c.cluster.Restart(t, "kube-apiserver")
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("the apply: %v\n%s", err, out.String())
+	}
+	c.token(t)
+	c.noChanges(t)
+}

@@ -1,0 +1,208 @@
+package realcloud_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+)
+
+// The machines outside of the cluster: one holds the VIP, others ask.
+const (
+	vip           = "10.200.0.100"
+	clientAddress = "10.200.0.101"
+	loaderAddress = "10.200.0.102"
+)
+
+const namespace = "openstack"
+
+// cloud is a cloud under test: a configuration, and the cluster it is applied to.
+type cloud struct {
+	cluster *clustertest.Cluster
+	dir     string // of the configuration
+	root    string // of the project
+	// proxyLog is what HAProxy says, a line for each request.
+	proxyLog *lockedBuffer
+}
+
+func newCloud(t *testing.T) *cloud {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cloud{cluster: clustertest.StartReal(t, 3), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{}}
+	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(root, "examples", "real-keystone"))); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// result is what a finished command left: output and complaints together.
+type result struct {
+	out  string
+	code int
+	took time.Duration
+}
+
+func (c *cloud) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(c.root, "bin", "kolla"), args...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.cluster.Kubeconfig(), "NO_COLOR=1")
+	return cmd
+}
+
+// kolla runs kolla and wants an exit code of it.
+func (c *cloud) kolla(t *testing.T, want int, args ...string) result {
+	t.Helper()
+	r := finish(t, c.command(t.Context(), args...))
+	if r.code != want {
+		t.Fatalf("kolla %s: exit code %d, want %d\n%s", strings.Join(args, " "), r.code, want, r.out)
+	}
+	return r
+}
+
+func finish(t *testing.T, cmd *exec.Cmd) result {
+	t.Helper()
+	began := time.Now()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("run %s: %v", cmd, err)
+	}
+	return result{out.String(), cmd.ProcessState.ExitCode(), time.Since(began)}
+}
+
+func (c *cloud) kubectl(t *testing.T, args ...string) string {
+	t.Helper()
+	return c.cluster.Kubectl(t, append([]string{"-n", namespace}, args...)...)
+}
+
+// edit replaces text in the configuration, which has to be there once.
+func (c *cloud) edit(t *testing.T, before, after string) {
+	t.Helper()
+	path := filepath.Join(c.dir, "cloud.hcl")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(data), before); n != 1 {
+		t.Fatalf("%q is %d times in the configuration, want once", before, n)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(data), before, after, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// outside runs a command as the client outside of the cluster.
+func (c *cloud) outside(t *testing.T, address string, env []string, argv ...string) result {
+	t.Helper()
+	cmd, err := c.cluster.Outside(t.Context(), address, filepath.Join(c.root, "bin", "outside"), argv...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), env...)
+	return finish(t, cmd)
+}
+
+// openstack runs the OpenStack client as the administrator, through the VIP.
+func (c *cloud) openstack(t *testing.T, args ...string) result {
+	t.Helper()
+	password := c.kubectl(t, "get", "secret", "keystone-admin", "-o", "go-template={{.data.value | base64decode}}")
+	return c.outside(t, clientAddress, []string{
+		"OS_AUTH_URL=http://" + vip + ":5000/v3", "OS_USERNAME=admin", "OS_PASSWORD=" + password,
+		"OS_PROJECT_NAME=admin", "OS_USER_DOMAIN_NAME=Default", "OS_PROJECT_DOMAIN_NAME=Default",
+		"OS_IDENTITY_API_VERSION=3", "OS_INTERFACE=public",
+	}, append([]string{"openstack"}, args...)...)
+}
+
+// token gets one, which is what the whole cloud is for.
+func (c *cloud) token(t *testing.T) {
+	t.Helper()
+	r := c.openstack(t, "token", "issue", "-f", "value", "-c", "id")
+	if r.code != 0 || !strings.HasPrefix(r.out, "gAAAAA") {
+		t.Fatalf("openstack token issue: exit code %d\n%s", r.code, r.out)
+	}
+}
+
+// eventualToken waits until the cloud answers again.
+func (c *cloud) eventualToken(t *testing.T, limit time.Duration) time.Duration {
+	t.Helper()
+	began := time.Now()
+	for {
+		r := c.openstack(t, "token", "issue", "-f", "value", "-c", "id")
+		if r.code == 0 {
+			return time.Since(began)
+		}
+		if time.Since(began) > limit {
+			t.Fatalf("no token after %s:\n%s", limit, r.out)
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// haproxy runs HAProxy with what kolla has rendered, until the test ends, on a
+// machine that holds the VIP.
+func (c *cloud) haproxy(t *testing.T) {
+	t.Helper()
+	config := "haproxy.cfg"
+	c.kolla(t, 0, "exposure", "haproxy", "-out", config)
+	cmd, err := c.cluster.Outside(context.WithoutCancel(t.Context()), vip, filepath.Join(c.root, "bin", "outside"), "haproxy", "-db", "-f", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Dir = c.dir
+	cmd.Stdout, cmd.Stderr = c.proxyLog, c.proxyLog
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("haproxy said:\n%s", c.proxyLog)
+		}
+	})
+}
+
+func (c *cloud) noChanges(t *testing.T) {
+	t.Helper()
+	r := c.kolla(t, 0, "plan", "-detailed-exitcode")
+	if !strings.Contains(r.out, "No changes.") {
+		t.Errorf("the plan is not empty:\n%s", r.out)
+	}
+}
+
+// eventually repeats a check until it finds nothing wrong.
+func eventually(t *testing.T, limit time.Duration, check func() error) {
+	t.Helper()
+	deadline := time.Now().Add(limit)
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// measured prints a number that belongs into the closing table of a run.
+func measured(t *testing.T, what string, value any) {
+	t.Helper()
+	fmt.Printf("measured: %s: %v\n", what, value)
+}

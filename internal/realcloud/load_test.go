@@ -1,0 +1,133 @@
+package realcloud_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// loadVariable makes the test binary the client that asks without a pause.
+const loadVariable = "KOLLA_TEST_LOAD"
+
+// load is what asking for a while has come to.
+type load struct {
+	Requests int      `json:"requests"`
+	Failed   int      `json:"failed"`
+	Failures []string `json:"failures"` // the first few
+	Slowest  string   `json:"slowest"`
+}
+
+// runLoad asks url for as long as standard input is open, each worker again as soon
+// as it has its answer and with a connection of its own, and prints what came of it.
+func runLoad(url string) {
+	const workers, kept = 4, 5
+	stop := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		close(stop)
+	}()
+	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	var mu sync.Mutex
+	var result load
+	var slowest time.Duration
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(20 * time.Millisecond):
+				}
+				began := time.Now()
+				err := ask(client, url)
+				mu.Lock()
+				result.Requests++
+				slowest = max(slowest, time.Since(began))
+				if err != nil {
+					result.Failed++
+					if len(result.Failures) < kept {
+						result.Failures = append(result.Failures, began.Format(time.StampMilli)+" "+err.Error())
+					}
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	result.Slowest = slowest.Round(time.Millisecond).String()
+	_ = json.NewEncoder(os.Stdout).Encode(result)
+}
+
+func ask(client *http.Client, url string) error {
+	response, err := client.Get(url)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("status %s", response.Status)
+	}
+	return nil
+}
+
+// underLoad asks through the VIP while work is done.
+func (c *cloud) underLoad(t *testing.T, path string, work func()) load {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, err := c.cluster.Outside(t.Context(), loaderAddress, "", self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append(os.Environ(), loadVariable+"=http://"+vip+":5000"+path)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	work()
+	stdin.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("ask through the VIP: %v\n%s", err, out.String())
+	}
+	var result load
+	if err := json.Unmarshal(out.Bytes(), &result); err != nil {
+		t.Fatalf("read what the client says: %v\n%s", err, out.String())
+	}
+	return result
+}
+
+// lockedBuffer is written by a command and read by the test.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.TrimSpace(b.buf.String())
+}
