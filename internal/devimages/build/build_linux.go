@@ -1,0 +1,297 @@
+// Package build makes images by their recipes: what the cache does not hold is made,
+// and everything asked for is put into an image layout.
+package build
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"kolla.openstack.org/kolla/internal/devimages/cache"
+	"kolla.openstack.org/kolla/internal/devimages/imageset"
+	"kolla.openstack.org/kolla/internal/devimages/ocitar"
+	"kolla.openstack.org/kolla/internal/devimages/recipe"
+	"kolla.openstack.org/kolla/internal/devimages/rootfs"
+)
+
+// Options say what to build, from what, and where to.
+type Options struct {
+	// Out is the directory of the image layout, Cache that of finished layers.
+	Out, Cache string
+	// Binaries is the directory with the programs of the images that hold one.
+	Binaries string
+	// Images are names of recipes; none means all, those of binaries only where there
+	// is a directory of binaries.
+	Images []string
+	// Prefix (registry and namespace) and Tag make the references of the service images.
+	Prefix, Tag string
+	// Mirror is the URL of a Debian mirror, Security that of its security archive.
+	Mirror, Security string
+	// Progress is told, line by line, what is being done.
+	Progress func(line string)
+}
+
+// Run builds.
+func Run(ctx context.Context, options Options) error {
+	images, err := choose(options)
+	if err != nil {
+		return err
+	}
+	store, err := cache.Open(ctx, options.Cache, func() {
+		options.Progress("waiting for another build that uses the cache " + options.Cache)
+	})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	b := &builder{Options: options, cache: store, layers: map[string]cache.Layer{}, update: true}
+	if err := b.needs(ctx, images); err != nil {
+		return err
+	}
+	var set []imageset.Image
+	for _, image := range images {
+		made, err := b.image(ctx, image)
+		if err != nil {
+			return err
+		}
+		set = append(set, made)
+	}
+	return imageset.Write(options.Out, set)
+}
+
+// choose returns the recipes that the options ask for.
+func choose(options Options) ([]recipe.Image, error) {
+	all := recipe.Images()
+	var chosen []recipe.Image
+	for _, name := range options.Images {
+		i := slices.IndexFunc(all, func(image recipe.Image) bool { return image.Name == name })
+		if i < 0 {
+			var names []string
+			for _, image := range all {
+				names = append(names, image.Name)
+			}
+			return nil, fmt.Errorf("there is no recipe for an image %q; there are %s", name, strings.Join(names, ", "))
+		}
+		chosen = append(chosen, all[i])
+	}
+	if len(options.Images) == 0 {
+		chosen = slices.DeleteFunc(all, func(image recipe.Image) bool {
+			return image.Binary != "" && options.Binaries == ""
+		})
+	}
+	for _, image := range chosen {
+		if image.Binary == "" {
+			continue
+		}
+		if options.Binaries == "" {
+			return nil, fmt.Errorf("image %s holds a program that -binaries has to say where to find", image.Name)
+		}
+		if err := isProgram(filepath.Join(options.Binaries, image.Binary)); err != nil {
+			return nil, fmt.Errorf("image %s: %w", image.Name, err)
+		}
+	}
+	return chosen, nil
+}
+
+func isProgram(name string) error {
+	info, err := os.Stat(name)
+	if err == nil && (!info.Mode().IsRegular() || info.Mode()&0o111 == 0) {
+		return fmt.Errorf("%s is not a program", name)
+	}
+	return err
+}
+
+type builder struct {
+	Options
+	cache  *cache.Cache
+	layers map[string]cache.Layer // by name
+	update bool                   // the package lists have to be renewed
+}
+
+// maker stands for the program that makes layers and its settings, in their keys.
+func (b *builder) maker() string {
+	sum := sha256.New()
+	for _, sources := range []embed.FS{rootfs.Sources, ocitar.Sources} {
+		err := fs.WalkDir(sources, ".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || strings.HasSuffix(name, "_test.go") {
+				return err
+			}
+			content, err := sources.ReadFile(name)
+			fmt.Fprintf(sum, "%s %d\n%s", name, len(content), content)
+			return err
+		})
+		if err != nil {
+			panic(err) // they are in this program
+		}
+	}
+	fmt.Fprintf(sum, "%s %s %s", b.Mirror, b.Security, runtime.GOARCH)
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// keyed is a layer with what names its outcome.
+type keyed struct {
+	recipe.Layer
+	key string
+}
+
+func (b *builder) chain(name string) []keyed {
+	var chain []keyed
+	parent, maker := "", b.maker()
+	for _, layer := range recipe.Chain(name) {
+		parent = layer.Key(parent, maker)
+		chain = append(chain, keyed{layer, parent})
+	}
+	return chain
+}
+
+// needs reports what this machine lacks, if there is anything to make.
+func (b *builder) needs(ctx context.Context, images []recipe.Image) error {
+	for _, image := range images {
+		if image.Layer == "" {
+			continue
+		}
+		for _, layer := range b.chain(image.Layer) {
+			_, found, err := b.cache.Find(layer.Name, layer.key)
+			if err != nil {
+				return err
+			}
+			if !found {
+				return rootfs.Check(ctx, b.Cache)
+			}
+		}
+	}
+	return nil
+}
+
+func (b *builder) image(ctx context.Context, image recipe.Image) (imageset.Image, error) {
+	made := imageset.Image{
+		Reference:    cmp.Or(b.Prefix, recipe.Prefix) + "/" + image.Name + ":" + cmp.Or(b.Tag, recipe.Tag),
+		Architecture: runtime.GOARCH,
+		Config: v1.Config{
+			User:       image.User,
+			Env:        image.Env,
+			Entrypoint: image.Entrypoint,
+			Cmd:        image.Cmd,
+			WorkingDir: "/",
+			Labels:     map[string]string{"name": image.Name, "maintainer": "kolla tests", "kolla_version": recipe.Release},
+		},
+	}
+	if image.Binary != "" {
+		made.Reference = recipe.BinaryPrefix + "/" + image.Name + ":" + recipe.BinaryTag
+		made.Config.Labels = nil
+		layer, err := b.binary(image)
+		made.Layers = []imageset.Layer{imageLayer(layer, image.Binary)}
+		return made, err
+	}
+	var below []cache.Layer
+	for _, layer := range b.chain(image.Layer) {
+		done, err := b.layer(ctx, layer, below)
+		if err != nil {
+			return imageset.Image{}, err
+		}
+		below = append(below, done)
+		made.Layers = append(made.Layers, imageLayer(done, layer.Name+": "+strings.Join(layer.Packages, " ")))
+	}
+	return made, nil
+}
+
+func imageLayer(layer cache.Layer, comment string) imageset.Layer {
+	return imageset.Layer{
+		Path:      layer.Path,
+		Hash:      layer.Digest,
+		Length:    layer.Size,
+		PlainHash: layer.DiffID,
+		Comment:   comment,
+	}
+}
+
+// layer returns a layer from the cache, or makes it upon the ones below.
+func (b *builder) layer(ctx context.Context, layer keyed, below []cache.Layer) (cache.Layer, error) {
+	if done, ok := b.layers[layer.Name]; ok {
+		return done, nil
+	}
+	done, found, err := b.cache.Find(layer.Name, layer.key)
+	if err == nil && !found {
+		done, err = b.make(ctx, layer, below)
+	} else if found {
+		b.say(layer.Name, "unchanged")
+	}
+	b.layers[layer.Name] = done
+	return done, err
+}
+
+func (b *builder) make(ctx context.Context, layer keyed, below []cache.Layer) (cache.Layer, error) {
+	began := time.Now()
+	work, err := b.cache.Work()
+	if err != nil {
+		return cache.Layer{}, err
+	}
+	defer os.RemoveAll(work)
+	log, err := b.cache.Log(layer.Name)
+	if err != nil {
+		return cache.Layer{}, err
+	}
+	defer log.Close()
+
+	spec := rootfs.Spec{
+		Layer:    layer.Name,
+		Work:     work,
+		Apt:      b.cache.Apt(),
+		Update:   b.update,
+		Mirror:   b.Mirror,
+		Security: b.Security,
+	}
+	for _, lower := range slices.Backward(below) {
+		spec.Lower = append(spec.Lower, lower.Files)
+	}
+	err = rootfs.Make(ctx, spec, b.cache.Lock(), log, func(line string) { b.say(layer.Name, line) })
+	if err != nil {
+		return cache.Layer{}, withLog(err, log)
+	}
+	if layer.Parent != "" {
+		b.update = false
+	}
+	b.say(layer.Name, fmt.Sprintf("made in %.1f s; packing", time.Since(began).Seconds()))
+	return b.pack(layer, spec, began)
+}
+
+// pack puts a layer that was made into the cache.
+func (b *builder) pack(layer keyed, spec rootfs.Spec, began time.Time) (cache.Layer, error) {
+	packing := time.Now()
+	var files string
+	if isParent(layer.Name) {
+		files = spec.Upper()
+	}
+	done, err := b.cache.Add(layer.Name, layer.key, files, func(w io.Writer) error {
+		return ocitar.Write(w, spec.Upper(), ocitar.Options{
+			Lower: spec.Lower,
+			Made:  began,
+			Empty: []string{"dev", "proc", "run", "sys", "tmp"},
+		})
+	})
+	if err != nil {
+		return cache.Layer{}, err
+	}
+	b.say(layer.Name, fmt.Sprintf("packed in %.1f s; %d MB, compressed %d MB",
+		time.Since(packing).Seconds(), done.Length/1e6, done.Size/1e6))
+	return done, nil
+}
+
+func isParent(name string) bool {
+	return slices.ContainsFunc(recipe.Layers(), func(l recipe.Layer) bool { return l.Parent == name })
+}
+
+func (b *builder) say(layer, line string) { b.Progress(layer + ": " + line) }

@@ -1,0 +1,203 @@
+// Package cache keeps finished layers in a directory, by the key of what they are made
+// of.
+package cache
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Cache is a directory of layers that this process has to itself.
+type Cache struct {
+	dir  string
+	lock *os.File
+}
+
+// Layer is a finished layer.
+type Layer struct {
+	Blob
+	// Files is the directory with the layer's files in overlayfs' form; empty where
+	// they were not kept.
+	Files string `json:"-"`
+}
+
+const (
+	blobName  = "layer.tar.zst"
+	filesName = "fs"
+	facts     = "layer.json"
+)
+
+// Open makes the directory if there is none, waits until no other process uses it, and
+// removes what killed builds have left. waiting is called once if there is a wait.
+func Open(ctx context.Context, dir string, waiting func()) (*Cache, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cache{dir: dir}
+	for _, name := range []string{"layers", "log", "tmp", "apt/lists/partial", "apt/archives/partial"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			return nil, fmt.Errorf("opening the cache: %w", err)
+		}
+	}
+	c.lock, err = os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("opening the cache: %w", err)
+	}
+	if err := c.acquire(ctx, waiting); err != nil {
+		c.lock.Close()
+		return nil, fmt.Errorf("locking the cache %s: %w", dir, err)
+	}
+	if err := c.removeLeftovers(); err != nil {
+		c.lock.Close()
+		return nil, fmt.Errorf("removing what an earlier build left in the cache: %w", err)
+	}
+	return c, nil
+}
+
+func (c *Cache) acquire(ctx context.Context, waiting func()) error {
+	const pause = 200 * time.Millisecond
+	for tries := 0; ; tries++ {
+		err := unix.Flock(int(c.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		if tries == 1 { // a killed build needs a moment to end
+			waiting()
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (c *Cache) removeLeftovers() error {
+	tmp := filepath.Join(c.dir, "tmp")
+	return errors.Join(os.RemoveAll(tmp), os.Mkdir(tmp, 0o755))
+}
+
+// Close lets others use the directory.
+func (c *Cache) Close() error { return c.lock.Close() }
+
+// Lock is the open lock file. The lock is held for as long as anybody has it open.
+func (c *Cache) Lock() *os.File { return c.lock }
+
+// Apt is the directory that keeps package lists and packages.
+func (c *Cache) Apt() string { return filepath.Join(c.dir, "apt") }
+
+// Work makes an empty directory on the cache's file system; it does not outlive the
+// next Open.
+func (c *Cache) Work() (string, error) { return os.MkdirTemp(filepath.Join(c.dir, "tmp"), "") }
+
+// Log makes an empty log file.
+func (c *Cache) Log(name string) (*os.File, error) {
+	return os.Create(filepath.Join(c.dir, "log", name+".log"))
+}
+
+// Find returns the layer of this name and key, if there is one.
+func (c *Cache) Find(name, key string) (Layer, bool, error) {
+	dir := c.layerDir(name, key)
+	encoded, err := os.ReadFile(filepath.Join(dir, facts))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Layer{}, false, nil
+	}
+	var layer Layer
+	if err == nil {
+		err = json.Unmarshal(encoded, &layer)
+	}
+	if err != nil {
+		return Layer{}, false, fmt.Errorf("reading layer %s from the cache: %w", name, err)
+	}
+	layer.Path = filepath.Join(dir, blobName)
+	if _, err := os.Stat(filepath.Join(dir, filesName)); err == nil {
+		layer.Files = filepath.Join(dir, filesName)
+	}
+	return layer, true, nil
+}
+
+func (c *Cache) layerDir(name, key string) string {
+	return filepath.Join(c.dir, "layers", name+"@"+key)
+}
+
+// Add keeps the layer whose archive write writes, and removes other layers of the name.
+// files is a directory on the cache's file system that is moved to the layer; it may be
+// empty. What is there after a crash is the whole layer, or nothing.
+func (c *Cache) Add(name, key, files string, write func(io.Writer) error) (Layer, error) {
+	layer, err := c.add(name, key, files, write)
+	if err != nil {
+		return Layer{}, fmt.Errorf("adding layer %s to the cache: %w", name, err)
+	}
+	return layer, nil
+}
+
+func (c *Cache) add(name, key, files string, write func(io.Writer) error) (Layer, error) {
+	work, err := c.Work()
+	if err != nil {
+		return Layer{}, err
+	}
+	defer os.RemoveAll(work)
+	blob, err := writeBlob(filepath.Join(work, blobName), write)
+	if err != nil {
+		return Layer{}, err
+	}
+	encoded, err := json.Marshal(Layer{Blob: blob})
+	if err != nil {
+		return Layer{}, err
+	}
+	if err := os.WriteFile(filepath.Join(work, facts), encoded, 0o644); err != nil {
+		return Layer{}, err
+	}
+	if files != "" {
+		if err := os.Rename(files, filepath.Join(work, filesName)); err != nil {
+			return Layer{}, err
+		}
+	}
+	if err := syncFileSystem(work); err != nil {
+		return Layer{}, err
+	}
+	if err := c.removeOthers(name); err != nil {
+		return Layer{}, err
+	}
+	if err := os.Rename(work, c.layerDir(name, key)); err != nil {
+		return Layer{}, err
+	}
+	layer, _, err := c.Find(name, key)
+	return layer, err
+}
+
+// syncFileSystem waits until what was written is on the disk: thousands of small files
+// at once.
+func syncFileSystem(dir string) error {
+	file, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return unix.Syncfs(int(file.Fd()))
+}
+
+func (c *Cache) removeOthers(name string) error {
+	layers := filepath.Join(c.dir, "layers")
+	entries, err := os.ReadDir(layers)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), name+"@") {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(layers, entry.Name())))
+		}
+	}
+	return err
+}

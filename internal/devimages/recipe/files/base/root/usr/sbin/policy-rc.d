@@ -1,0 +1,3 @@
+#!/bin/sh
+# Nothing that a package brings is started while it is installed.
+exit 101
