@@ -31,12 +31,26 @@ definition "keystone" {
       DEFAULT = {
         debug      = false
         use_stderr = true
+        # The defaults of oslo.log and Keystone, and one more: the directory of a mounted
+        # Secret is open to all of its pod, and Keystone would warn of that at every
+        # request.
+        default_log_levels = join(",", [
+          "amqp=WARN", "dogpile=INFO", "iso8601=WARN", "keystoneauth=WARN",
+          "keystonemiddleware=WARN", "oslo.cache=INFO", "oslo.messaging=INFO",
+          "oslo_messaging=INFO", "oslo_policy=INFO", "routes=INFO", "sqlalchemy=WARN",
+          "stevedore=WARN", "urllib3.connectionpool=WARN", "urllib3.util.retry=WARN",
+          "keystone.common.fernet_utils=ERROR",
+        ])
       }
       database = {
         connection              = database.keystone.url
         connection_recycle_time = 10
         max_pool_size           = 1
         max_retries             = -1
+      }
+      # As much as bcrypt takes: with more, Keystone warns of that at every login.
+      identity = {
+        max_password_length = 72
       }
       token = {
         provider             = "fernet"
@@ -80,6 +94,8 @@ definition "keystone" {
         # Requests that are being answered when the pod is told to stop are finished.
         hook-master-start = "unix_signal:15 gracefully_kill_them_all"
         buffer-size       = 65535
+        # Where Keystone cannot be loaded the pod ends, and its log says why.
+        need-app = true
       }
     }
   }

@@ -24,7 +24,6 @@ definition "mariadb" {
         max_connections         = 1024
         character_set_server    = "utf8mb3"
         default_storage_engine  = "innodb"
-        innodb_file_per_table   = 1
         innodb_buffer_pool_size = "256M"
       }
       client = {

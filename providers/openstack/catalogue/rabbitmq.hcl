@@ -24,10 +24,13 @@ definition "rabbitmq" {
       "listeners.tcp.default"             = port.amqp
       "prometheus.tcp.port"               = port.metrics
       "log.console"                       = true
+      "log.console.use_colors"            = "off"
       "log.file"                          = false
       "load_definitions"                  = "/etc/rabbitmq/definitions.json"
       "cluster_partition_handling"        = "pause_minority"
       "vm_memory_high_watermark.absolute" = "640MB"
+      # Prometheus has a way of its own to the numbers; the old collector is deprecated.
+      "management_agent.disable_metrics_collector" = true
     }
   }
 
