@@ -22,19 +22,55 @@ build: ## build bin/kolla
 
 devcluster: bin/kolla-devcluster ## build bin/kolla-devcluster, the local cluster (the first time compiles Kubernetes: minutes)
 
-bin/kolla-devcluster: $(shell find internal/devcluster -type f ! -name '*_test.go' ! -name '*.md')
+DEVCLUSTER_SOURCES := $(shell find internal/devcluster -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*')
+
+bin/kolla-devcluster: $(DEVCLUSTER_SOURCES)
 	@mkdir -p bin
 	@echo "Building the local cluster: etcd and Kubernetes, from source."
 	@echo "The first build takes about ten minutes on two cores; later ones are cached."
 	cd internal/devcluster && go build -ldflags "$$(cat ldflags)" -o ../../bin/kolla-devcluster.new .
 	@mv bin/kolla-devcluster.new bin/kolla-devcluster
 
+devnode: bin/node/kolla-devnode ## build bin/node, what the real nodes of the local cluster run (as root: installs packages)
+
+# Static programs are for images that hold nothing else.
+STATIC := -linkmode external -extldflags "-static -Wl,--no-warnings"
+
+bin/node/kolla-devnode: $(DEVCLUSTER_SOURCES)
+	@internal/devcluster/packages
+	@mkdir -p bin/node/cni bin/node/images
+	@echo "Building what real nodes run: kubelet, containerd, runc, CNI plugins, CoreDNS, from source."
+	@echo "The first build takes some minutes; later ones are cached."
+	cd internal/devcluster && go build -ldflags '-s -w' -o ../../bin/node/ \
+	  github.com/containerd/containerd/v2/cmd/containerd github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2
+	cd internal/devcluster && go build -ldflags '-s -w' -tags seccomp -o ../../bin/node/ github.com/opencontainers/runc
+	cd internal/devcluster && go build -ldflags '-s -w' -o ../../bin/node/cni/ \
+	  $(addprefix github.com/containernetworking/plugins/plugins/,main/bridge main/loopback ipam/host-local meta/portmap)
+	cd internal/devcluster && go build -ldflags '-s -w $(STATIC)' -o ../../bin/node/images/pause ./pause
+	cd internal/devcluster && go build -ldflags '-s -w $(STATIC)' -o ../../bin/node/images/coredns ./dns
+	cd internal/devcluster && go build -ldflags "$$(cat ldflags)" -o ../../bin/node/ ./devnode
+
+images: devnode ## make bin/images, container images from Debian packages, for real nodes (as root)
+	cd internal/devimages && go build -o ../../bin/kolla-devimages .
+	bin/kolla-devimages build -out bin/images -binaries bin/node/images
+	bin/kolla-devimages unpack -out bin/images -to bin/outside haproxy kolla-toolbox
+
 demo: build devcluster ## plan and apply a cloud on a local cluster, then show drift
 	@./internal/demo/run
 
-test: devcluster ## run all tests
+demo-real: build devcluster images ## bring up a cloud that really answers, on real nodes (as root)
+	@./internal/demo/run-real
+
+test: devcluster ## run all tests; those on real nodes too, where they can be
 	go test $(PACKAGES)
-	cd internal/devcluster && KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test ./...
+	cd internal/devimages && go test ./...
+	cd internal/devcluster && KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 ./...
+	@if why=$$(internal/devcluster/can-be-real); then $(MAKE) --no-print-directory test-real; else \
+	  printf '\n%s\n\n' "NOT RUN: make test-real, the tests on real nodes: $$why."; fi
+
+test-real: build devcluster images ## run the tests on real nodes, with real OpenStack daemons (as root)
+	cd internal/devcluster && KOLLA_REAL=1 KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -run TestReal ./acceptance
+	KOLLA_REAL=1 go test -count=1 -v -timeout 20m ./internal/realcloud
 
 check: lint test ## everything that must hold before a change lands
 
@@ -42,6 +78,7 @@ lint: ## formatting, vet, staticcheck, golangci-lint, dead code
 	@unformatted=$$(go tool gofumpt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "run make fmt: $$unformatted"; exit 1; }
 	go vet $(PACKAGES)
 	cd internal/devcluster && go vet ./...
+	cd internal/devimages && go vet ./...
 	go tool staticcheck $(PACKAGES)
 	go tool -modfile=internal/tools/go.mod golangci-lint run
 	@dead=$$(go tool -modfile=internal/tools/go.mod deadcode -test $(PACKAGES)) && test -z "$$dead" || { echo "$$dead"; exit 1; }
@@ -66,4 +103,4 @@ clean: ## remove what was built, and the demo's cluster
 	@test ! -x bin/kolla-devcluster || ! test -d .demo || bin/kolla-devcluster down -dir .demo/cluster
 	rm -rf bin .demo
 
-.PHONY: help build devcluster demo test check lint fmt golden fuzz bench clean
+.PHONY: help build devcluster devnode images demo demo-real test test-real check lint fmt golden fuzz bench clean

@@ -47,6 +47,7 @@ func TestCloud(t *testing.T) {
 func applies(t *testing.T, c *cloud) {
 	cold := c.kolla(t, 0, "apply", "-auto-approve")
 	measured(t, "apply, with images to pull", cold.took.Round(100*time.Millisecond))
+	t.Log(cold.out)
 	order := []string{
 		"StatefulSet/mariadb-server", "Job/keystone-db-create", "Job/keystone-db-sync",
 		"Job/keystone-bootstrap", "Deployment/keystone-api",

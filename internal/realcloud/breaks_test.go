@@ -34,14 +34,7 @@ func jobStaysDone(t *testing.T, c *cloud) {
 func configRollsOut(t *testing.T, c *cloud) {
 	c.edit(t, "default     = 86400", "default     = 7200")
 	plan := c.kolla(t, 2, "plan", "-detailed-exitcode").out
-	for _, want := range []string{
-		"- expiration = 86400", "+ expiration = 7200",
-		"2 pods restart", "[token] expiration in keystone.conf changed",
-	} {
-		if !strings.Contains(plan, want) {
-			t.Errorf("the plan does not say %q:\n%s", want, plan)
-		}
-	}
+	wantSaid(t, "plan", plan, "- expiration = 86400", "+ expiration = 7200", "2 pods restart", "[token] expiration in keystone.conf changed")
 	result := c.underLoad(t, "/v3", func() {
 		time.Sleep(2 * time.Second)
 		c.kolla(t, 0, "apply", "-auto-approve")
@@ -63,13 +56,9 @@ func configRollsOut(t *testing.T, c *cloud) {
 // passwordRollsOut: replacing the generated password in the cluster is a change
 // like any other.
 func passwordRollsOut(t *testing.T, c *cloud) {
-	c.kubectl(t, "patch", "secret", "keystone-db-keystone", "--type=merge", "-p", `{"stringData":{"value":"replaced-by-the-operator"}}`)
+	c.kubectl(t, "patch", "secret", "keystone-db-keystone", "--type=merge", "-p", `{"stringData":{"password":"replaced-by-the-operator"}}`)
 	plan := c.kolla(t, 2, "plan", "-detailed-exitcode").out
-	for _, want := range []string{"job keystone-db-create runs", "2 pods restart"} {
-		if !strings.Contains(plan, want) {
-			t.Errorf("the plan does not say %q:\n%s", want, plan)
-		}
-	}
+	wantSaid(t, "plan", plan, "job keystone-db-create runs", "2 pods restart")
 	if strings.Contains(plan, "replaced-by-the-operator") {
 		t.Error("the plan shows the password")
 	}
@@ -118,9 +107,7 @@ func applyWaitsForDatabase(t *testing.T, c *cloud) {
 	case <-time.After(3 * time.Minute):
 		t.Fatalf("the apply does not end:\n%s", out)
 	}
-	if !strings.Contains(said, "Still waiting for") || !strings.Contains(said, "unschedulable") {
-		t.Errorf("the apply does not say what it waited for:\n%s", said)
-	}
+	wantSaid(t, "apply", said, "Still waiting for", "unschedulable")
 	c.token(t)
 	c.noChanges(t)
 }
@@ -131,11 +118,7 @@ func oldPodsServe(t *testing.T, c *cloud) {
 	result := c.underLoad(t, "/v3", func() {
 		r := c.kolla(t, 1, "apply", "-auto-approve")
 		measured(t, "until an image that is not there is reported", r.took.Round(100*time.Millisecond))
-		for _, want := range []string{"kolla.test/openstack.kolla/keystone:no-such-tag", "not found"} {
-			if !strings.Contains(r.out, want) {
-				t.Errorf("the apply does not say %q:\n%s", want, r.out)
-			}
-		}
+		wantSaid(t, "apply", r.out, "kolla.test/openstack.kolla/keystone:no-such-tag", "not found")
 	})
 	if result.Failed > 0 {
 		t.Errorf("%d of %d requests failed: %v", result.Failed, result.Requests, result.Failures)

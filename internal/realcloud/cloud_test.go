@@ -206,3 +206,14 @@ func measured(t *testing.T, what string, value any) {
 	t.Helper()
 	fmt.Printf("measured: %s: %v\n", what, value)
 }
+
+// wantSaid looks for words in what was printed, however its lines are broken.
+func wantSaid(t *testing.T, who, out string, words ...string) {
+	t.Helper()
+	flat := strings.Join(strings.Fields(out), " ")
+	for _, want := range words {
+		if !strings.Contains(flat, want) {
+			t.Errorf("the %s does not say %q:\n%s", who, want, out)
+		}
+	}
+}
