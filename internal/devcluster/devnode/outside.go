@@ -74,7 +74,11 @@ func furnish(root string) error {
 		{"tmpfs", "/tmp", "tmpfs", 0},
 		{here, workDir, "", unix.MS_BIND},
 	} {
-		if err := unix.Mount(m.source, filepath.Join(root, m.target), m.kind, m.flags, ""); err != nil {
+		target := filepath.Join(root, m.target)
+		if err := os.MkdirAll(target, 0o755); err != nil {
+			return fmt.Errorf("mount %s in %s: %w", m.target, root, err)
+		}
+		if err := unix.Mount(m.source, target, m.kind, m.flags, ""); err != nil {
 			return fmt.Errorf("mount %s in %s: %w", m.target, root, err)
 		}
 	}

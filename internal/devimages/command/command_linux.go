@@ -29,6 +29,8 @@ names of the Kolla images.
 
   build -out DIR [IMAGE...]   make images, and put them into an OCI image layout
   list -out DIR               show the images of a layout
+  unpack -out DIR -to DIR IMAGE...
+                              make the file system of images, one laid over the other
 
 Flags of a command: kolla-devimages COMMAND -help
 `
@@ -51,18 +53,20 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		return usageError{errors.New("which command? There are build and list; help says more")}
+		return usageError{errors.New("which command? There are build, list and unpack; help says more")}
 	}
 	switch args[0] {
 	case "build":
 		return runBuild(ctx, args[1:], stdout, stderr)
 	case "list":
 		return runList(args[1:], stdout)
+	case "unpack":
+		return runUnpack(ctx, args[1:], stdout)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stdout, usage)
 		return nil
 	}
-	return usageError{fmt.Errorf("there is no command %q; there are build and list", args[0])}
+	return usageError{fmt.Errorf("there is no command %q; there are build, list and unpack", args[0])}
 }
 
 func runBuild(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -99,6 +103,19 @@ func runBuild(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	}
 	options.Progress("done: " + options.Out)
 	return nil
+}
+
+func runUnpack(ctx context.Context, args []string, stdout io.Writer) error {
+	flags := flag.NewFlagSet("unpack", flag.ContinueOnError)
+	out := flags.String("out", "", "the `directory` of the OCI image layout (required)")
+	to := flags.String("to", "", "the `directory` to make, or to replace if the images have changed (required)")
+	if err := parse(flags, "-out DIR -to DIR IMAGE...", args, stdout); err != nil {
+		return err
+	}
+	if *out == "" || *to == "" || flags.NArg() == 0 {
+		return usageError{errors.New("unpack: -out, -to and the names of images are wanted")}
+	}
+	return imageset.Unpack(ctx, *out, *to, flags.Args())
 }
 
 func runList(args []string, stdout io.Writer) error {

@@ -55,7 +55,9 @@ func Layers() []Layer {
 				"python3-venv", "uwsgi-core", "uwsgi-plugin-python3",
 			},
 		},
+		{Name: "haproxy", Parent: "base", Packages: []string{"haproxy"}},
 		{Name: "keystone", Parent: "openstack-base", Packages: []string{"python3-keystone"}},
+		{Name: "kolla-toolbox", Parent: "openstack-base", Packages: []string{"python3-openstackclient"}},
 		{Name: "mariadb-server", Parent: "base", Packages: []string{"mariadb-server"}},
 		{Name: "memcached", Parent: "base", Packages: []string{"memcached"}},
 		{Name: "rabbitmq", Parent: "base", Packages: []string{"rabbitmq-server"}},
@@ -100,7 +102,9 @@ const searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 // Images are all images, by name: those of the services first, then those of one binary.
 func Images() []Image {
 	return []Image{
+		service("haproxy", "", "PATH="+searched),
 		service("keystone", "", "PATH=/var/lib/kolla/venv/bin:"+searched),
+		service("kolla-toolbox", "ansible", "PATH="+searched),
 		service("mariadb-server", "mysql", "PATH="+searched),
 		service("memcached", "memcached", "PATH="+searched),
 		service("rabbitmq", "rabbitmq", "PATH="+searched),

@@ -111,6 +111,7 @@ func install(layer recipe.Layer, update bool) error {
 			"--option=Acquire::Retries=3",
 			"--option=Dpkg::Use-Pty=0",
 			"--option=Dpkg::Options::=--force-unsafe-io",
+			"--option=Dpkg::Options::=--force-confold",
 		}
 		return tool("apt-get", append(options, args...)...)
 	}
