@@ -193,7 +193,7 @@ func (a address) askUntil(t *testing.T, effect func() bool) {
 }
 
 // thisDevice matches what in the file belongs to a device of its own.
-var thisDevice = regexp.MustCompile(`(?m)^    (user|group|chroot|stats socket) .*\n`)
+var thisDevice = regexp.MustCompile(`(?m)^    (user|group|chroot) .*\n`)
 
 // startHAProxy runs HAProxy on 127.0.0.1, in front of 127.0.0.2 and 127.0.0.3.
 func startHAProxy(t *testing.T, program string, servicePort, nodePort int) address {

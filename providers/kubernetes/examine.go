@@ -99,10 +99,16 @@ func exited(ended *corev1.ContainerStateTerminated) string {
 		return fmt.Sprintf("was ended by signal %d", ended.Signal)
 	}
 	text := fmt.Sprintf("exited with code %d", ended.ExitCode)
-	if ended.Message != "" {
-		text += ": " + oneLine(ended.Message)
+	if message := lastLine(ended.Message); message != "" {
+		text += ": " + message
 	}
 	return text
+}
+
+// lastLine is where programs say why they end, after whatever led to it.
+func lastLine(message string) string {
+	lines := strings.Split(strings.TrimSpace(message), "\n")
+	return oneLine(lines[len(lines)-1])
 }
 
 // unmatched says which labels of a selector no node has; empty when the selector

@@ -267,8 +267,8 @@ func TestExamine(t *testing.T) {
 		{"crash", corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{crashed}}, "container api keeps crashing: it ran out of memory and was killed", true},
 		{
 			"init container first",
-			corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{{Name: "init", State: ended(corev1.ContainerStateTerminated{ExitCode: 3})}}, ContainerStatuses: []corev1.ContainerStatus{waiting("PodInitializing", "")}},
-			"container init exited with code 3",
+			corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{{Name: "init", State: ended(corev1.ContainerStateTerminated{ExitCode: 3, Message: "Traceback:\n  in main\nno  database\n"})}}, ContainerStatuses: []corev1.ContainerStatus{waiting("PodInitializing", "")}},
+			"container init exited with code 3: no database",
 			true,
 		},
 		{"signal", corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "api", State: ended(corev1.ContainerStateTerminated{ExitCode: 143, Signal: 15})}}}, "container api was ended by signal 15", true},

@@ -212,6 +212,9 @@ func (t *podTemplate) container(name string) *corev1.ContainerApplyConfiguration
 		WithName(name).
 		WithImage(t.image(t.pod.Image)).
 		WithImagePullPolicy(v1.PullIfNotPresent).
+		// What a container said at its end is then part of its pod's status, where
+		// kolla finds it while it waits.
+		WithTerminationMessagePolicy(v1.TerminationMessageFallbackToLogsOnError).
 		WithEnv(t.env...).
 		WithVolumeMounts(t.mounts...).
 		WithSecurityContext(t.containerSecurityContext()).

@@ -112,6 +112,11 @@ definition "mariadb" {
         DB_PASSWORD = database.password
       }
       command = ["sh", "-ec", <<-SH
+        # Nodes learn of a server that has just become ready a moment later.
+        for try in $(seq 60); do
+          mariadb-admin --no-defaults --host="$MYSQL_HOST" --user=root --connect-timeout=5 --silent ping && break
+          sleep 1
+        done
         mariadb --no-defaults --host="$MYSQL_HOST" --user=root <<SQL
         CREATE DATABASE IF NOT EXISTS $DB_NAME CHARACTER SET utf8mb3;
         CREATE USER IF NOT EXISTS '$DB_USER'@'%' IDENTIFIED BY '$DB_PASSWORD';
