@@ -14,10 +14,10 @@ import (
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == rootfs.Verb {
-		os.Exit(rootfs.Run(os.Args[2:]))
+		os.Exit(rootfs.Run(os.Args[2:])) //nolint:forbidigo // this is main
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := command.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
-	os.Exit(code)
+	os.Exit(code) //nolint:forbidigo // this is main
 }

@@ -169,7 +169,11 @@ func (b *builder) needs(ctx context.Context, images []recipe.Image) error {
 				return err
 			}
 			if !found {
-				return rootfs.Check(ctx, b.Cache)
+				work, err := b.cache.Work()
+				if err != nil {
+					return err
+				}
+				return rootfs.Check(ctx, work)
 			}
 		}
 	}
@@ -239,7 +243,7 @@ func (b *builder) make(ctx context.Context, layer keyed, below []cache.Layer) (c
 	if err != nil {
 		return cache.Layer{}, err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }() // else the next build does
 	log, err := b.cache.Log(layer.Name)
 	if err != nil {
 		return cache.Layer{}, err
@@ -265,12 +269,12 @@ func (b *builder) make(ctx context.Context, layer keyed, below []cache.Layer) (c
 		b.update = false
 	}
 	b.say(layer.Name, fmt.Sprintf("made in %.1f s; packing", time.Since(began).Seconds()))
-	return b.pack(layer, spec, began)
+	return b.pack(layer, spec)
 }
 
 // pack puts a layer that was made into the cache.
-func (b *builder) pack(layer keyed, spec rootfs.Spec, began time.Time) (cache.Layer, error) {
-	packing := time.Now()
+func (b *builder) pack(layer keyed, spec rootfs.Spec) (cache.Layer, error) {
+	began := time.Now()
 	var files string
 	if isParent(layer.Name) {
 		files = spec.Upper()
@@ -278,7 +282,6 @@ func (b *builder) pack(layer keyed, spec rootfs.Spec, began time.Time) (cache.La
 	done, err := b.cache.Add(layer.Name, layer.key, files, func(w io.Writer) error {
 		return ocitar.Write(w, spec.Upper(), ocitar.Options{
 			Lower: spec.Lower,
-			Made:  began,
 			Empty: []string{"dev", "proc", "run", "sys", "tmp"},
 		})
 	})
@@ -286,7 +289,7 @@ func (b *builder) pack(layer keyed, spec rootfs.Spec, began time.Time) (cache.La
 		return cache.Layer{}, err
 	}
 	b.say(layer.Name, fmt.Sprintf("packed in %.1f s; %d MB, compressed %d MB",
-		time.Since(packing).Seconds(), done.Length/1e6, done.Size/1e6))
+		time.Since(began).Seconds(), done.Length/1e6, done.Size/1e6))
 	return done, nil
 }
 

@@ -89,7 +89,7 @@ func (c *Cache) removeLeftovers() error {
 }
 
 // Close lets others use the directory.
-func (c *Cache) Close() error { return c.lock.Close() }
+func (c *Cache) Close() { c.lock.Close() }
 
 // Lock is the open lock file. The lock is held for as long as anybody has it open.
 func (c *Cache) Lock() *os.File { return c.lock }
@@ -147,7 +147,7 @@ func (c *Cache) add(name, key, files string, write func(io.Writer) error) (Layer
 	if err != nil {
 		return Layer{}, err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }() // else the next Open does
 	blob, err := writeBlob(filepath.Join(work, blobName), write)
 	if err != nil {
 		return Layer{}, err

@@ -4,87 +4,105 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path"
 	"slices"
 	"strings"
 
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// madeOf is the file beside an unpacked file system that says which images it is
-// made of.
+// madeOf ends the name of the file beside an unpacked file system that says which
+// images it is made of.
 const madeOf = ".made-of"
 
-// Unpack makes the directory to the file system of images of the layout in dir,
-// which are named as recipes name them, each laid over the one before. It is
-// replaced in one step, and left as it is when it is of these very images.
+// Unpack makes the directory to the file system of images of the layout in dir, which
+// are named as recipes name them, each laid over the one before. It is left as it is
+// where it is of these very images, and replaced as a whole where not. It takes root,
+// and the program tar.
 func Unpack(ctx context.Context, dir, to string, names []string) error {
-	entries, err := List(dir)
+	digests, err := find(dir, names)
 	if err != nil {
 		return err
 	}
-	var wanted []Entry
-	var digests []string
+	var made strings.Builder
+	for _, digest := range digests {
+		fmt.Fprintln(&made, digest)
+	}
+	if isMadeOf(to, made.String()) {
+		return nil
+	}
+	if err := unpackAll(ctx, dir, to, digests); err != nil {
+		return fmt.Errorf("unpacking %s: %w", strings.Join(names, ", "), err)
+	}
+	return os.WriteFile(to+madeOf, []byte(made.String()), 0o644)
+}
+
+// find returns the digests of images by their names.
+func find(dir string, names []string) ([]v1.Hash, error) {
+	entries, err := List(dir)
+	if err != nil {
+		return nil, err
+	}
+	var digests []v1.Hash
 	for _, name := range names {
 		i := slices.IndexFunc(entries, func(e Entry) bool {
 			base, _, _ := strings.Cut(path.Base(e.Reference), ":")
 			return base == name
 		})
 		if i < 0 {
-			return fmt.Errorf("there is no image %s in %s; build it first", name, dir)
+			return nil, fmt.Errorf("there is no image %s in %s; build it first", name, dir)
 		}
-		wanted = append(wanted, entries[i])
-		digests = append(digests, entries[i].Digest.String())
+		digests = append(digests, entries[i].Digest)
 	}
-	made := strings.Join(digests, "\n") + "\n"
-	if now, err := os.ReadFile(to + madeOf); err == nil && string(now) == made {
-		if _, err := os.Stat(to); err == nil {
-			return nil
-		}
-	}
-	unfinished := to + ".new"
-	err = errors.Join(remove(unfinished), os.MkdirAll(unfinished, 0o755))
-	for _, entry := range wanted {
-		if err == nil {
-			err = unpack(ctx, dir, entry, unfinished)
-		}
-	}
-	if err == nil {
-		err = errors.Join(remove(to+madeOf), remove(to), os.Rename(unfinished, to), os.WriteFile(to+madeOf, []byte(made), 0o644))
-	}
-	if err != nil {
-		return fmt.Errorf("unpack %s: %w", strings.Join(names, ", "), err)
-	}
-	return nil
+	return digests, nil
 }
 
-func remove(path string) error {
-	if err := os.RemoveAll(path); !errors.Is(err, fs.ErrNotExist) {
+func isMadeOf(to, made string) bool {
+	if _, err := os.Stat(to); err != nil {
+		return false
+	}
+	now, err := os.ReadFile(to + madeOf)
+	return err == nil && string(now) == made
+}
+
+// unpackAll unpacks beside the directory, and then puts it in its place.
+func unpackAll(ctx context.Context, dir, to string, digests []v1.Hash) error {
+	unfinished := to + ".new"
+	if err := errors.Join(os.RemoveAll(unfinished), os.MkdirAll(unfinished, 0o755)); err != nil {
 		return err
 	}
-	return nil
+	for _, digest := range digests {
+		if err := unpack(ctx, dir, digest, unfinished); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(os.RemoveAll(to+madeOf), os.RemoveAll(to)); err != nil {
+		return err
+	}
+	return os.Rename(unfinished, to)
 }
 
-// unpack has tar write the image's file system, with owners and modes.
-func unpack(ctx context.Context, dir string, entry Entry, to string) error {
+// unpack has tar write an image's file system, with owners, modes and attributes.
+func unpack(ctx context.Context, dir string, digest v1.Hash, to string) error {
 	index, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
 		return err
 	}
-	image, err := index.Image(entry.Digest)
+	image, err := index.Image(digest)
 	if err != nil {
 		return err
 	}
 	archive := mutate.Extract(image)
-	defer archive.Close()
-	tar := exec.CommandContext(ctx, "tar", "--extract", "--preserve-permissions", "--numeric-owner", "--directory", to)
+	defer func() { _ = archive.Close() }()
+	tar := exec.CommandContext(ctx, "tar", "--extract", "--preserve-permissions", "--numeric-owner",
+		"--xattrs", "--xattrs-include=*", "--directory", to)
 	tar.Stdin = archive
 	if out, err := tar.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("tar: %w: %s", err, strings.TrimSpace(string(out)))
 	}
 	return nil
 }

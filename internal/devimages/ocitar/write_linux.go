@@ -27,18 +27,11 @@ const (
 	xattrRecord = "SCHILY.xattr."
 )
 
-// fixedTime takes the place of every time at which the layer was being made.
-var fixedTime = time.Unix(1735689600, 0)
-
 // Options say how a directory becomes a layer.
 type Options struct {
 	// Lower are the file systems below, in any order: only a directory that one of
 	// them has can hide anything.
 	Lower []string
-	// Made is when the making of the layer began: what was modified since has a fixed
-	// time in the archive. Files of packages have times before, which compiled Python
-	// files rely on.
-	Made time.Time
 	// Empty are directories, relative with slashes, whose content is left out.
 	Empty []string
 }
@@ -139,7 +132,7 @@ func (a *archive) covers(name string) bool {
 
 // marker writes an empty file with a meaning.
 func (a *archive) marker(name string) error {
-	return a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, ModTime: fixedTime})
+	return a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600})
 }
 
 func (a *archive) header(name string, info fs.FileInfo, status *syscall.Stat_t) (*tar.Header, error) {
@@ -163,9 +156,6 @@ func (a *archive) header(name string, info fs.FileInfo, status *syscall.Stat_t) 
 	header.Uname, header.Gname = "", ""
 	header.AccessTime, header.ChangeTime = time.Time{}, time.Time{}
 	header.ModTime = info.ModTime().Truncate(time.Second)
-	if !info.ModTime().Before(a.Made) {
-		header.ModTime = fixedTime
-	}
 	if first, ok := a.firstName(name, info, status); ok {
 		header.Typeflag, header.Linkname, header.Size = tar.TypeLink, first, 0
 		return header, nil

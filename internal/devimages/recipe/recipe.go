@@ -19,10 +19,10 @@ const (
 	Tag = Release + "-debian-" + Suite
 	// Prefix is the default registry and namespace of the images.
 	Prefix = "kolla.test/openstack.kolla"
-	// BinaryPrefix is the registry and namespace of the images that hold one binary,
-	// and BinaryTag their tag.
+	// BinaryPrefix is the registry and namespace of the images that hold one binary.
 	BinaryPrefix = "kolla.test/devcluster"
-	BinaryTag    = "dev"
+	// BinaryTag is the tag of the images that hold one binary.
+	BinaryTag = "dev"
 )
 
 // Layer is one set of changes to a file system.

@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 )
 
-// Check says whether layers can be made on this machine, with their files below dir. It
-// returns everything that is missing, and how to get it.
-func Check(ctx context.Context, dir string) error {
+// Check says whether layers can be made on this machine. It returns everything that is
+// missing, and how to get it. work is an empty directory where layers are to be made; the
+// caller removes it.
+func Check(ctx context.Context, work string) error {
 	if os.Geteuid() != 0 {
 		return errors.New("making images needs root: packages are installed into file systems with the owners they have")
 	}
@@ -20,22 +21,17 @@ func Check(ctx context.Context, dir string) error {
 		problems = append(problems, errors.New("mmdebstrap is missing: apt-get install mmdebstrap"))
 	}
 	if _, err := os.Stat(Keyring); err != nil {
-		problems = append(problems, fmt.Errorf("Debian's keys are missing (%s): apt-get install debian-archive-keyring", Keyring))
+		problems = append(problems, fmt.Errorf("the keys of Debian are missing (%s): apt-get install debian-archive-keyring", Keyring))
 	}
-	if err := tryOverlay(ctx, dir); err != nil {
-		problems = append(problems, fmt.Errorf("overlayfs cannot be mounted with its layers in %s (another -cache directory may do: not one on overlayfs, NFS or the like): %w", dir, err))
+	if err := tryOverlay(ctx, work); err != nil {
+		problems = append(problems, fmt.Errorf("no overlayfs with its layers in %s (-cache can name a directory on another file system, one that is not itself an overlay or on a network): %w", work, err))
 	}
 	return errors.Join(problems...)
 }
 
 // tryOverlay mounts an overlay as Make does, in namespaces of its own.
-func tryOverlay(ctx context.Context, dir string) error {
-	work, err := os.MkdirTemp(dir, "probe-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(work)
-	spec := Spec{Layer: "probe", Work: work, Lower: []string{filepath.Join(work, "lower")}}
+func tryOverlay(ctx context.Context, work string) error {
+	spec := Spec{Work: work, Lower: []string{filepath.Join(work, "lower")}}
 	for _, name := range []string{spec.Upper(), spec.Lower[0]} {
 		if err := os.Mkdir(name, 0o755); err != nil {
 			return err

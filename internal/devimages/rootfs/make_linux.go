@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Verb is the first argument of a process that Make or Check starts: main hands such a
@@ -41,12 +42,18 @@ type Spec struct {
 func (s Spec) Upper() string { return filepath.Join(s.Work, "upper") }
 
 // Make makes a layer. Each step is told to progress; what the tools print goes to log.
-// lock is held open by every process that Make starts.
+// lock is held open by every process that Make starts. What was modified in the making
+// has a fixed time afterwards, so that the same layer comes out whenever it is made.
 func Make(ctx context.Context, spec Spec, lock *os.File, log *os.File, progress func(string)) error {
 	if err := os.Mkdir(spec.Upper(), 0o755); err != nil {
 		return fmt.Errorf("preparing layer %s: %w", spec.Layer, err)
 	}
-	if err := start(ctx, "make", spec, lock, log, progress); err != nil {
+	began := time.Now().Truncate(time.Second)
+	err := start(ctx, "make", spec, lock, log, progress)
+	if err == nil {
+		err = fixTimes(spec.Upper(), began)
+	}
+	if err != nil {
 		return fmt.Errorf("making layer %s: %w", spec.Layer, err)
 	}
 	return nil
