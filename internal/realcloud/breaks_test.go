@@ -107,7 +107,7 @@ func applyWaitsForDatabase(t *testing.T, c *cloud) {
 	case <-time.After(3 * time.Minute):
 		t.Fatalf("the apply does not end:\n%s", out)
 	}
-	wantSaid(t, "apply", said, "Still waiting for", "unschedulable")
+	wantSaid(t, "apply", said, "Still waiting for service.mariadb/StatefulSet/mariadb-server", "no node can take the pod")
 	c.token(t)
 	c.noChanges(t)
 }

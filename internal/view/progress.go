@@ -80,7 +80,9 @@ func (p *Printer) Progress(plan *planner.Plan) *Progress {
 	return progress
 }
 
-// concerns reports whether an apply has anything to do about an action.
+// concerns reports whether an apply has anything to do about an action. An object
+// that the plan leaves as it is can still have to be waited for, when others
+// depend on it: that is mentioned only where it takes its time.
 func concerns(a *planner.Action) bool { return a.Verb != planner.None || a.Pending }
 
 // Close ends the live view. Nothing must be observed afterwards.
@@ -97,9 +99,6 @@ func (p *Progress) Close() {
 
 // Observe takes note of an event, and shows it.
 func (p *Progress) Observe(e planner.Event) {
-	if !concerns(e.Action) {
-		return
-	}
 	p.speaking.Lock()
 	defer p.speaking.Unlock()
 	p.say(p.note(e))
@@ -132,6 +131,9 @@ func (p *Progress) note(e planner.Event) []line {
 	t := p.running[address]
 	switch e.Kind {
 	case planner.Started, planner.Waiting:
+		if e.Kind == planner.Started && !concerns(e.Action) {
+			return nil
+		}
 		if t == nil {
 			begun := time.Now().Add(-e.Elapsed)
 			t = &task{action: e.Action, begun: begun, toldAt: begun, patience: patience}
@@ -140,16 +142,22 @@ func (p *Progress) note(e planner.Event) []line {
 		t.status = e.Status
 		return nil
 	case planner.Done:
-		p.over++
 		delete(p.running, address)
+		if !concerns(e.Action) && (t == nil || !t.mentioned) {
+			return nil
+		}
+		p.count(e.Action)
 		return []line{p.finished(added, e, done(e.Action, t)+" after "+duration(e.Elapsed))}
 	case planner.Failed:
-		p.over++
+		p.count(e.Action)
 		p.failed++
 		delete(p.running, address)
 		return []line{p.finished(danger, e, fmt.Sprintf("FAILED after %s: %v", duration(e.Elapsed), e.Err))}
 	case planner.Skipped:
-		p.over++
+		if !concerns(e.Action) {
+			return nil
+		}
+		p.count(e.Action)
 		why := "skipped: the apply was interrupted"
 		if e.Because != (lang.Address{}) {
 			why = "skipped because " + e.Because.String() + " failed"
@@ -160,10 +168,20 @@ func (p *Progress) note(e planner.Event) []line {
 	}
 }
 
+// count takes an action for over, if it is one of those that the apply is about.
+func (p *Progress) count(a *planner.Action) {
+	if concerns(a) {
+		p.over++
+	}
+}
+
 // finished is the line about an action that is over, with how many are.
 func (p *Progress) finished(s style, e planner.Event, outcome string) line {
-	return styled(bold, e.Action.Address.String()).then(
-		text(": "), styled(s, outcome), styled(faint, fmt.Sprintf("  [%d of %d]", p.over, p.total)))
+	l := styled(bold, e.Action.Address.String()).then(text(": "), styled(s, outcome))
+	if concerns(e.Action) {
+		l = l.then(styled(faint, fmt.Sprintf("  [%d of %d]", p.over, p.total)))
+	}
+	return l
 }
 
 // done says what has been reached. What was waited for is more than written.

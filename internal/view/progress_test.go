@@ -40,13 +40,22 @@ func script(plan *planner.Plan, progress *view.Progress) {
 	observe(planner.Event{Action: conf, Kind: planner.Started})
 	observe(planner.Event{Action: job, Kind: planner.Started})
 	observe(planner.Event{Action: pending, Kind: planner.Started})
+	// Objects that the plan leaves as they are, and others depend on.
+	databaseLeft, cacheLeft := action(planner.None, "service.mariadb/StatefulSet/mariadb-server"), action(planner.None, "service.memcached/StatefulSet/memcached-server")
+	database, cache := &databaseLeft, &cacheLeft
+	observe(planner.Event{Action: database, Kind: planner.Started})
+	observe(planner.Event{Action: cache, Kind: planner.Started})
+	observe(planner.Event{Action: cache, Kind: planner.Done})
 	time.Sleep(100 * time.Millisecond)
 	observe(planner.Event{Action: conf, Kind: planner.Done, Elapsed: 100 * time.Millisecond})
 	observe(planner.Event{Action: api, Kind: planner.Started})
 	time.Sleep(time.Second)
 	observe(planner.Event{Action: api, Kind: planner.Waiting, Status: "1 of 3 replicas ready"})
 	observe(planner.Event{Action: pending, Kind: planner.Waiting, Status: "0 of 1 replicas ready"})
-	time.Sleep(20 * time.Second)
+	observe(planner.Event{Action: database, Kind: planner.Waiting, Status: "no node can take the pod"})
+	time.Sleep(12 * time.Second)
+	observe(planner.Event{Action: database, Kind: planner.Done, Elapsed: 13100 * time.Millisecond})
+	time.Sleep(8 * time.Second)
 	observe(planner.Event{Action: job, Kind: planner.Failed, Elapsed: 21100 * time.Millisecond, Err: errors.New("the job failed: BackoffLimitExceeded")})
 	observe(planner.Event{Action: glance, Kind: planner.Skipped, Because: job.Address})
 	observe(planner.Event{Action: api, Kind: planner.Waiting, Status: "2 of 3 replicas ready"})
@@ -68,9 +77,12 @@ func TestProgressPlain(t *testing.T) {
 service.glance/Job/glance-db-sync-88e0: running...
 service.nova/Deployment/nova-api: waiting...
 service.keystone/Deployment/keystone-api: updating...
+service.mariadb/StatefulSet/mariadb-server: waiting...
 Still waiting for service.glance/Job/glance-db-sync-88e0: running (10 s)
 Still waiting for service.nova/Deployment/nova-api: 0 of 1 replicas ready (10 s)
 Still waiting for service.keystone/Deployment/keystone-api: 1 of 3 replicas ready (11 s)
+Still waiting for service.mariadb/StatefulSet/mariadb-server: no node can take the pod (11 s)
+service.mariadb/StatefulSet/mariadb-server: ready after 13 s
 service.glance/Job/glance-db-sync-88e0: FAILED after 21 s: the job failed: BackoffLimitExceeded  [2 of 5]
 service.glance/Deployment/glance-api: skipped because service.glance/Job/glance-db-sync-88e0 failed  [3 of 5]
 Still waiting for service.keystone/Deployment/keystone-api: 2 of 3 replicas ready (22 s)
