@@ -3,7 +3,6 @@
 package build
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -12,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,26 +25,9 @@ import (
 	"kolla.openstack.org/kolla/internal/devimages/rootfs"
 )
 
-// Options say what to build, from what, and where to.
-type Options struct {
-	// Out is the directory of the image layout, Cache that of finished layers.
-	Out, Cache string
-	// Binaries is the directory with the programs of the images that hold one.
-	Binaries string
-	// Images are names of recipes; none means all, those of binaries only where there
-	// is a directory of binaries.
-	Images []string
-	// Prefix (registry and namespace) and Tag make the references of the service images.
-	Prefix, Tag string
-	// Mirror is the URL of a Debian mirror, Security that of its security archive.
-	Mirror, Security string
-	// Progress is told, line by line, what is being done.
-	Progress func(line string)
-}
-
 // Run builds.
 func Run(ctx context.Context, options Options) error {
-	images, err := choose(options)
+	images, err := options.choose()
 	if err != nil {
 		return err
 	}
@@ -70,48 +51,6 @@ func Run(ctx context.Context, options Options) error {
 		set = append(set, made)
 	}
 	return imageset.Write(options.Out, set)
-}
-
-// choose returns the recipes that the options ask for.
-func choose(options Options) ([]recipe.Image, error) {
-	all := recipe.Images()
-	var chosen []recipe.Image
-	for _, name := range options.Images {
-		i := slices.IndexFunc(all, func(image recipe.Image) bool { return image.Name == name })
-		if i < 0 {
-			var names []string
-			for _, image := range all {
-				names = append(names, image.Name)
-			}
-			return nil, fmt.Errorf("there is no recipe for an image %q; there are %s", name, strings.Join(names, ", "))
-		}
-		chosen = append(chosen, all[i])
-	}
-	if len(options.Images) == 0 {
-		chosen = slices.DeleteFunc(all, func(image recipe.Image) bool {
-			return image.Binary != "" && options.Binaries == ""
-		})
-	}
-	for _, image := range chosen {
-		if image.Binary == "" {
-			continue
-		}
-		if options.Binaries == "" {
-			return nil, fmt.Errorf("image %s holds a program that -binaries has to say where to find", image.Name)
-		}
-		if err := isProgram(filepath.Join(options.Binaries, image.Binary)); err != nil {
-			return nil, fmt.Errorf("image %s: %w", image.Name, err)
-		}
-	}
-	return chosen, nil
-}
-
-func isProgram(name string) error {
-	info, err := os.Stat(name)
-	if err == nil && (!info.Mode().IsRegular() || info.Mode()&0o111 == 0) {
-		return fmt.Errorf("%s is not a program", name)
-	}
-	return err
 }
 
 type builder struct {
@@ -182,7 +121,7 @@ func (b *builder) needs(ctx context.Context, images []recipe.Image) error {
 
 func (b *builder) image(ctx context.Context, image recipe.Image) (imageset.Image, error) {
 	made := imageset.Image{
-		Reference:    cmp.Or(b.Prefix, recipe.Prefix) + "/" + image.Name + ":" + cmp.Or(b.Tag, recipe.Tag),
+		Reference:    b.reference(image),
 		Architecture: runtime.GOARCH,
 		Config: v1.Config{
 			User:       image.User,
@@ -194,7 +133,6 @@ func (b *builder) image(ctx context.Context, image recipe.Image) (imageset.Image
 		},
 	}
 	if image.Binary != "" {
-		made.Reference = recipe.BinaryPrefix + "/" + image.Name + ":" + recipe.BinaryTag
 		made.Config.Labels = nil
 		layer, err := b.binary(image)
 		made.Layers = []imageset.Layer{imageLayer(layer, image.Binary)}

@@ -153,15 +153,16 @@ func megabytes(bytes int64) int64 { return (bytes + 1e6 - 1) / 1e6 }
 
 func parse(flags *flag.FlagSet, arguments string, args []string, stdout io.Writer) error {
 	flags.SetOutput(io.Discard)
-	flags.Usage = func() {
+	flags.Usage = func() {} // a mistake is one line
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(stdout, "usage: kolla-devimages %s %s\n", flags.Name(), arguments)
 		flags.SetOutput(stdout)
 		flags.PrintDefaults()
-		flags.SetOutput(io.Discard)
+		return err
 	}
-	err := flags.Parse(args)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err != nil {
 		return usageError{fmt.Errorf("%s: %w", flags.Name(), err)}
 	}
-	return err
+	return nil
 }

@@ -1,0 +1,141 @@
+package recipe_test
+
+import (
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/internal/devimages/recipe"
+)
+
+func TestChain(t *testing.T) {
+	var names []string
+	for _, layer := range recipe.Chain("keystone") {
+		names = append(names, layer.Name)
+	}
+	if diff := cmp.Diff([]string{"base", "openstack-base", "keystone"}, names); diff != "" {
+		t.Errorf("the layers of keystone, lowest first (-want +got):\n%s", diff)
+	}
+}
+
+func TestImagesHaveLayersOrOneBinary(t *testing.T) {
+	for _, image := range recipe.Images() {
+		if (image.Layer == "") == (image.Binary == "") {
+			t.Errorf("image %s has to be made of either layers or one binary", image.Name)
+		}
+		if image.Layer != "" {
+			recipe.Chain(image.Layer) // panics where there is none
+		}
+	}
+}
+
+func TestEveryDirectoryOfFilesBelongsToALayer(t *testing.T) {
+	entries, err := os.ReadDir("files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		known := slices.ContainsFunc(recipe.Layers(), func(l recipe.Layer) bool { return l.Name == entry.Name() })
+		if !known {
+			t.Errorf("files/%s belongs to no layer", entry.Name())
+		}
+	}
+}
+
+func TestFiles(t *testing.T) {
+	modes := map[string]os.FileMode{}
+	for _, file := range recipe.Chain("base")[0].Files() {
+		modes[file.Path] = file.Mode
+	}
+	for name, want := range map[string]os.FileMode{
+		"usr/local/bin/kolla_start": 0o755,
+		"usr/sbin/policy-rc.d":      0o755,
+		"etc/sudoers.d/kolla":       0o644,
+	} {
+		if got := modes[name]; got != want {
+			t.Errorf("mode of %s is %o, want %o", name, got, want)
+		}
+	}
+}
+
+// Two layers are taken for the same by their keys.
+func TestKey(t *testing.T) {
+	layer := recipe.Layer{Name: "memcached", Parent: "base", Packages: []string{"memcached"}}
+	key := layer.Key("parent", "maker")
+	if again := layer.Key("parent", "maker"); again != key {
+		t.Errorf("the key of the same recipe is %s, then %s", key, again)
+	}
+	other := layer
+	other.Packages = []string{"memcached", "strace"}
+	files := layer
+	files.Name = "rabbitmq"
+	for what, changed := range map[string]string{
+		"another package":      other.Key("parent", "maker"),
+		"other files":          files.Key("parent", "maker"),
+		"another parent":       layer.Key("other", "maker"),
+		"another way of doing": layer.Key("parent", "other"),
+	} {
+		if changed == key {
+			t.Errorf("%s makes no other key", what)
+		}
+	}
+}
+
+func TestUsers(t *testing.T) {
+	seen := map[string]string{}
+	lines := strings.Split(strings.TrimSpace(string(file(t, "base", "usr/local/share/kolla-images/users"))), "\n")
+	for _, line := range lines {
+		name, id, ok := strings.Cut(line, " ")
+		if !ok || len(id) != len("42400") || !strings.HasPrefix(id, "424") {
+			t.Errorf("line %q is not a name and one of Kolla's numbers", line)
+		}
+		if first, ok := seen[id]; ok {
+			t.Errorf("%s and %s have the same number %s", first, name, id)
+		}
+		seen[id] = name
+	}
+	// What the catalogue runs its pods as.
+	for id, name := range map[string]string{"42425": "keystone", "42434": "mysql", "42439": "rabbitmq", "42457": "memcached"} {
+		if seen[id] != name {
+			t.Errorf("user %s is %q, want %s", id, seen[id], name)
+		}
+	}
+}
+
+func TestScriptsParse(t *testing.T) {
+	for _, layer := range recipe.Layers() {
+		check(t, layer.Name+"/setup.sh", layer.Setup())
+		for _, file := range layer.Files() {
+			content := string(file.Content)
+			if strings.HasPrefix(content, "#!/bin/sh") || path.Base(file.Path) == "kolla_extend_start" {
+				check(t, layer.Name+"/"+file.Path, content)
+			}
+		}
+	}
+}
+
+func check(t *testing.T, name, script string) {
+	t.Helper()
+	sh := exec.Command("sh", "-n")
+	sh.Stdin = strings.NewReader(script)
+	if out, err := sh.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", name, err, out)
+	}
+}
+
+// file returns a file that a layer brings.
+func file(t *testing.T, layer, name string) []byte {
+	t.Helper()
+	chain := recipe.Chain(layer)
+	files := chain[len(chain)-1].Files()
+	i := slices.IndexFunc(files, func(f recipe.File) bool { return f.Path == name })
+	if i < 0 {
+		t.Fatalf("layer %s has no file %s", layer, name)
+	}
+	return files[i].Content
+}

@@ -1,0 +1,43 @@
+package rootfs_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"kolla.openstack.org/kolla/internal/devimages/rootfs"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == rootfs.Verb {
+		os.Exit(rootfs.Run(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// What is missing is said at once, with the way to get it.
+func TestCheck(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	err := rootfs.Check(t.Context(), t.TempDir())
+	want := "mmdebstrap is missing: apt-get install mmdebstrap"
+	if os.Geteuid() != 0 {
+		want = "needs root"
+	}
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error is %v, want one with %q", err, want)
+	}
+}
+
+func TestCheckOverlay(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("NOT RUN: it takes root to mount an overlay")
+	}
+	// No file system of files that are made on the fly holds the layers of an overlay.
+	err := rootfs.Check(t.Context(), "/proc/self/task")
+	if err == nil || !strings.Contains(err.Error(), "no overlayfs with its layers in /proc/self/task (-cache can name") {
+		t.Errorf("error is %v", err)
+	}
+	if mounts, err := os.ReadFile("/proc/self/mounts"); err != nil || strings.Contains(string(mounts), t.TempDir()) {
+		t.Errorf("a mount is left (%v):\n%s", err, mounts)
+	}
+}
