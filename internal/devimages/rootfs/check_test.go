@@ -32,12 +32,19 @@ func TestCheckOverlay(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("NOT RUN: it takes root to mount an overlay")
 	}
-	// No file system of files that are made on the fly holds the layers of an overlay.
+	const complaint = "no overlayfs with its layers in "
+	// Nothing can be written there.
 	err := rootfs.Check(t.Context(), "/proc/self/task")
-	if err == nil || !strings.Contains(err.Error(), "no overlayfs with its layers in /proc/self/task (-cache can name") {
+	if err == nil || !strings.Contains(err.Error(), complaint+"/proc/self/task (-cache can name") {
 		t.Errorf("error is %v", err)
 	}
-	if mounts, err := os.ReadFile("/proc/self/mounts"); err != nil || strings.Contains(string(mounts), t.TempDir()) {
-		t.Errorf("a mount is left (%v):\n%s", err, mounts)
+
+	work := t.TempDir()
+	err = rootfs.Check(t.Context(), work)
+	if err != nil && strings.Contains(err.Error(), complaint) {
+		t.Skip("NOT RUN: the temporary directory of this machine holds no layers of overlays:", err)
+	}
+	if mounts, err := os.ReadFile("/proc/self/mounts"); err != nil || strings.Contains(string(mounts), work) {
+		t.Errorf("the mount is left (%v):\n%s", err, mounts)
 	}
 }

@@ -1,0 +1,231 @@
+package acceptance_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The images of the services, cold, on two cores; and all that is kept on disk.
+const (
+	longestBuild = 10 * time.Minute
+	mostBytes    = 2_500_000_000
+)
+
+func TestAcceptance(t *testing.T) {
+	if os.Getenv("KOLLA_DEVIMAGES_ACCEPTANCE") == "" {
+		t.Skip("NOT RUN: building the images takes root, mmdebstrap, a Debian mirror and minutes; set KOLLA_DEVIMAGES_ACCEPTANCE=1")
+	}
+	b := newBuilder(t)
+	t.Run("killed", b.killed)
+	t.Run("not root", b.notRoot)
+	if !t.Run("built", b.built) {
+		t.FailNow()
+	}
+	t.Run("unchanged", b.unchanged)
+	for image, works := range map[string]func(container){
+		"haproxy":        func(c container) { c.succeeds("haproxy", "-v") },
+		"keystone":       keystone,
+		"kolla-toolbox":  func(c container) { c.succeeds("openstack", "--version") },
+		"mariadb-server": mariadb,
+		"memcached":      memcached,
+		"rabbitmq":       rabbitmq,
+	} {
+		t.Run(image, func(t *testing.T) {
+			c := unpack(t, b.out, image)
+			c.clean()
+			works(c)
+		})
+	}
+}
+
+// builder is the program, and the directories that it is run with.
+type builder struct {
+	program, out, cache string
+}
+
+func newBuilder(t *testing.T) builder {
+	t.Helper()
+	dir := t.TempDir()
+	b := builder{
+		program: filepath.Join(dir, "kolla-devimages"),
+		out:     filepath.Join(dir, "out"),
+		cache:   os.Getenv("KOLLA_DEVIMAGES_CACHE"),
+	}
+	if b.cache == "" {
+		b.cache = filepath.Join(dir, "cache")
+	}
+	if out, err := exec.Command("go", "build", "-o", b.program, "..").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return b
+}
+
+// run runs the program, and returns what it says.
+func (b builder) run(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(b.program, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("kolla-devimages %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// killed kills a build in the middle: nothing of it goes on, and the next one removes
+// what it has left.
+func (b builder) killed(t *testing.T) {
+	cache := t.TempDir()
+	cmd := exec.Command(b.program, "build", "-out", filepath.Join(cache, "out"), "-cache", cache, "memcached")
+	progress, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(progress)
+	if !lines.Scan() || !strings.Contains(lines.Text(), "mmdebstrap") {
+		t.Errorf("the build begins with %q", lines.Text())
+	}
+	eventually(t, time.Minute, func() error {
+		if made, _ := filepath.Glob(filepath.Join(cache, "tmp", "*", "upper", "usr", "bin", "*")); len(made) > 0 {
+			return nil
+		}
+		return errors.New("the build makes nothing")
+	})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+
+	eventually(t, 20*time.Second, func() error { return nobodyUses(cache) })
+	if err := os.WriteFile(filepath.Join(cache, "pause"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.run(t, "build", "-out", filepath.Join(cache, "out"), "-cache", cache, "-binaries", cache, "pause")
+	if left, _ := os.ReadDir(filepath.Join(cache, "tmp")); len(left) > 0 {
+		t.Errorf("left of the killed build: %v", left)
+	}
+}
+
+// nobodyUses returns an error where a process has a mount below a directory, or names it
+// among its arguments.
+func nobodyUses(dir string) error {
+	for _, name := range []string{"mountinfo", "cmdline"} {
+		files, err := filepath.Glob("/proc/[0-9]*/" + name)
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			content, _ := os.ReadFile(file) // some have ended
+			if bytes.Contains(content, []byte(dir)) {
+				return fmt.Errorf("%s: %q", file, content)
+			}
+		}
+	}
+	return nil
+}
+
+func (b builder) notRoot(t *testing.T) {
+	cache := t.TempDir()
+	const nobody = 65534
+	if err := os.Chown(cache, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{cache, filepath.Dir(b.program)} {
+		if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(b.program, "build", "-out", filepath.Join(cache, "out"), "-cache", cache)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "making images needs root") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// built builds everything, within the time and the space that there are.
+func (b builder) built(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), longestBuild)
+	defer cancel()
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, b.program, "build", "-out", b.out, "-cache", b.cache)
+	cmd.WaitDelay = time.Minute
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	t.Logf("built in %.0f s\n%s%s", time.Since(began).Seconds(), out, b.run(t, "list", "-out", b.out))
+	if used := bytesBelow(t, b.cache) + bytesBelow(t, b.out); used > mostBytes {
+		t.Errorf("%d bytes are used, want %d at most", used, mostBytes)
+	}
+	if err := nobodyUses(b.cache); err != nil {
+		t.Error("in use after the build:", err)
+	}
+}
+
+func bytesBelow(t *testing.T, dir string) int64 {
+	t.Helper()
+	var sum int64
+	err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			sum += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// unchanged builds again: at once, and the same.
+func (b builder) unchanged(t *testing.T) {
+	index := filepath.Join(b.out, "index.json")
+	before, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	out := b.run(t, "build", "-out", b.out, "-cache", b.cache)
+	if took := time.Since(began); took > 5*time.Second || strings.Contains(out, "apt-get") {
+		t.Errorf("nothing has changed, and it took %v:\n%s", took, out)
+	}
+	after, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(before, after) {
+		t.Errorf("nothing has changed, but the index:\n%s\n%s", before, after)
+	}
+}
+
+// eventually waits until something holds.
+func eventually(t *testing.T, limit time.Duration, holds func() error) {
+	t.Helper()
+	const pause = 200 * time.Millisecond
+	for deadline := time.Now().Add(limit); ; time.Sleep(pause) {
+		err := holds()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after %v: %v", limit, err)
+		}
+	}
+}
