@@ -35,7 +35,7 @@ func configRollsOut(t *testing.T, c *cloud) {
 	c.edit(t, "default     = 86400", "default     = 7200")
 	plan := c.kolla(t, 2, "plan", "-detailed-exitcode").out
 	wantSaid(t, "plan", plan, "- expiration = 86400", "+ expiration = 7200", "2 pods restart", "[token] expiration in keystone.conf changed")
-	result := c.underLoad(t, "/v3", func() {
+	result := c.underLoad(t, func() {
 		time.Sleep(2 * time.Second)
 		c.kolla(t, 0, "apply", "-auto-approve")
 		// Old pods go on stopping when new ones are ready already.
@@ -63,7 +63,7 @@ func passwordRollsOut(t *testing.T, c *cloud) {
 		t.Error("the plan shows the password")
 	}
 	c.kolla(t, 0, "apply", "-auto-approve")
-	c.token(t)
+	c.eventualToken(t, 30*time.Second)
 	const connect = `
 import configparser, pymysql
 from urllib.parse import urlparse
@@ -115,7 +115,7 @@ func applyWaitsForDatabase(t *testing.T, c *cloud) {
 // oldPodsServe: an image that is not there stops the rollout, not the service.
 func oldPodsServe(t *testing.T, c *cloud) {
 	c.edit(t, "  replicas = 2\n", "  replicas = 2\n  images   = { keystone = \"kolla.test/openstack.kolla/keystone:no-such-tag\" }\n")
-	result := c.underLoad(t, "/v3", func() {
+	result := c.underLoad(t, func() {
 		r := c.kolla(t, 1, "apply", "-auto-approve")
 		measured(t, "until an image that is not there is reported", r.took.Round(100*time.Millisecond))
 		wantSaid(t, "apply", r.out, "kolla.test/openstack.kolla/keystone:no-such-tag", "not found")

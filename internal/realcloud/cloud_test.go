@@ -117,12 +117,17 @@ func (c *cloud) outside(t *testing.T, address string, env []string, argv ...stri
 	return finish(t, cmd)
 }
 
+// password is the administrator's.
+func (c *cloud) password(t *testing.T) string {
+	t.Helper()
+	return c.kubectl(t, "get", "secret", "keystone-admin", "-o", "go-template={{.data.value | base64decode}}")
+}
+
 // openstack runs the OpenStack client as the administrator, through the VIP.
 func (c *cloud) openstack(t *testing.T, args ...string) result {
 	t.Helper()
-	password := c.kubectl(t, "get", "secret", "keystone-admin", "-o", "go-template={{.data.value | base64decode}}")
 	return c.outside(t, clientAddress, []string{
-		"OS_AUTH_URL=http://" + vip + ":5000/v3", "OS_USERNAME=admin", "OS_PASSWORD=" + password,
+		"OS_AUTH_URL=http://" + vip + ":5000/v3", "OS_USERNAME=admin", "OS_PASSWORD=" + c.password(t),
 		"OS_PROJECT_NAME=admin", "OS_USER_DOMAIN_NAME=Default", "OS_PROJECT_DOMAIN_NAME=Default",
 		"OS_IDENTITY_API_VERSION=3", "OS_INTERFACE=public",
 	}, append([]string{"openstack"}, args...)...)

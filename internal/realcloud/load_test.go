@@ -24,10 +24,22 @@ type load struct {
 	Slowest  string   `json:"slowest"`
 }
 
-// runLoad asks url for as long as standard input is open, each worker again as soon
-// as it has its answer and with a connection of its own, and prints what came of it.
-func runLoad(url string) {
+// orders are what the client is told to ask for.
+type orders struct {
+	URL   string `json:"url"`   // asked for by most workers
+	Token string `json:"token"` // where one worker gets tokens
+	Body  string `json:"body"`  // and with what
+}
+
+// runLoad asks for as long as standard input is open, each worker again as soon as it
+// has its answer and with a connection of its own, and prints what came of it.
+func runLoad(given string) {
 	const workers, kept = 4, 5
+	var o orders
+	if err := json.Unmarshal([]byte(given), &o); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	stop := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -38,7 +50,13 @@ func runLoad(url string) {
 	var result load
 	var slowest time.Duration
 	var all sync.WaitGroup
-	for range workers {
+	for worker := range workers {
+		request := func() (*http.Request, error) { return http.NewRequest(http.MethodGet, o.URL, nil) }
+		if worker == 0 {
+			request = func() (*http.Request, error) {
+				return http.NewRequest(http.MethodPost, o.Token, strings.NewReader(o.Body))
+			}
+		}
 		all.Go(func() {
 			for {
 				select {
@@ -47,7 +65,7 @@ func runLoad(url string) {
 				case <-time.After(20 * time.Millisecond):
 				}
 				began := time.Now()
-				err := ask(client, url)
+				err := ask(client, request)
 				mu.Lock()
 				result.Requests++
 				slowest = max(slowest, time.Since(began))
@@ -66,8 +84,13 @@ func runLoad(url string) {
 	_ = json.NewEncoder(os.Stdout).Encode(result)
 }
 
-func ask(client *http.Client, url string) error {
-	response, err := client.Get(url)
+func ask(client *http.Client, request func() (*http.Request, error)) error {
+	r, err := request()
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := client.Do(r)
 	if err != nil {
 		return err
 	}
@@ -75,15 +98,25 @@ func ask(client *http.Client, url string) error {
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		return err
 	}
-	if response.StatusCode != http.StatusOK {
+	if response.StatusCode >= 300 {
 		return fmt.Errorf("status %s", response.Status)
 	}
 	return nil
 }
 
 // underLoad asks through the VIP while work is done.
-func (c *cloud) underLoad(t *testing.T, path string, work func()) load {
+func (c *cloud) underLoad(t *testing.T, work func()) load {
 	t.Helper()
+	const auth = `{"auth": {"identity": {"methods": ["password"], "password":
+		{"user": {"name": "admin", "domain": {"id": "default"}, "password": %q}}}}}`
+	given, err := json.Marshal(orders{
+		URL:   "http://" + vip + ":5000/v3",
+		Token: "http://" + vip + ":5000/v3/auth/tokens",
+		Body:  fmt.Sprintf(auth, c.password(t)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +125,7 @@ func (c *cloud) underLoad(t *testing.T, path string, work func()) load {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Env = append(os.Environ(), loadVariable+"=http://"+vip+":5000"+path)
+	cmd.Env = append(os.Environ(), loadVariable+"="+string(given))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	stdin, err := cmd.StdinPipe()

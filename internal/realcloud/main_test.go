@@ -9,8 +9,8 @@ import (
 // TestMain leaves everything out where real nodes cannot be, and says so.
 // `make test-real` sets the variable, after it has seen to all that they need.
 func TestMain(m *testing.M) {
-	if url := os.Getenv(loadVariable); url != "" {
-		runLoad(url)
+	if given := os.Getenv(loadVariable); given != "" {
+		runLoad(given)
 		return
 	}
 	if os.Getenv("KOLLA_REAL") == "" {

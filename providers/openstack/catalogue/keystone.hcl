@@ -143,6 +143,7 @@ definition "keystone" {
     ports        = ["public"]
     config       = ["keystone.conf", "keystone-uwsgi.ini"]
     grace_period = 60
+    drain        = 10 # a token that is being issued cannot be asked for twice
 
     mount "fernet" {
       path = "/etc/keystone/fernet-keys"
