@@ -200,6 +200,9 @@ func (b *builder) make(ctx context.Context, layer keyed, below []cache.Layer) (c
 		spec.Lower = append(spec.Lower, lower.Files)
 	}
 	err = rootfs.Make(ctx, spec, b.cache.Lock(), log, func(line string) { b.say(layer.Name, line) })
+	if ctx.Err() != nil {
+		return cache.Layer{}, err // whoever stopped it knows why
+	}
 	if err != nil {
 		return cache.Layer{}, withLog(err, log)
 	}
