@@ -48,7 +48,7 @@ bin/node/kolla-devnode: $(DEVCLUSTER_SOURCES)
 	  $(addprefix github.com/containernetworking/plugins/plugins/,main/bridge main/loopback ipam/host-local meta/portmap)
 	cd internal/devcluster && go build -ldflags '-s -w $(STATIC)' -o ../../bin/node/images/pause ./pause
 	cd internal/devcluster && go build -ldflags '-s -w $(STATIC)' -o ../../bin/node/images/coredns ./dns
-	cd internal/devcluster && go build -ldflags "$$(cat ldflags)" -o ../../bin/node/ ./devnode
+	cd internal/devcluster && go build -ldflags "$$(cat ldflags)" -o ../../bin/node/kolla-devnode ./devnode
 
 images: devnode ## make bin/images, container images from Debian packages, for real nodes (as root)
 	cd internal/devimages && go build -o ../../bin/kolla-devimages .
