@@ -47,12 +47,20 @@ func main() {
 	err := run(ctx, name, args)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		os.Exit(exit.ExitCode())
+		os.Exit(exitCode(exit))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// exitCode is what a shell would say.
+func exitCode(exit *exec.ExitError) int {
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return exit.ExitCode()
 }
 
 func run(ctx context.Context, name string, args []string) error {

@@ -7,9 +7,11 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -22,13 +24,20 @@ const workDir = "/mnt"
 
 // outside: FABRIC ADDRESS ROOT COMMAND [ARGUMENT]... runs a command on the fabric
 // in a network namespace of its own and, unless ROOT is empty, with that folder
-// for its file system.
-func outside(ctx context.Context, args []string) error {
+// for its file system. It ends with the fabric.
+func outside(_ context.Context, args []string) error {
 	address, err := netip.ParseAddr(args[1])
 	if err != nil {
 		return fmt.Errorf("read address: %w", err)
 	}
 	root, argv := args[2], args[3:]
+	if info, err := os.Stat(root); root != "" && (err != nil || !info.IsDir()) {
+		return fmt.Errorf("use %s as a file system: there is no such folder", root)
+	}
+	// An interrupt that is typed reaches the command too, which does with it what
+	// it likes.
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
 	// The command is started from this thread, and so in its namespaces.
 	runtime.LockOSThread()
 	if err := unix.Unshare(unix.CLONE_NEWNET | unix.CLONE_NEWNS); err != nil {
@@ -38,21 +47,63 @@ func outside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	if root != "" {
 		if err := furnish(root); err != nil {
 			return err
 		}
 		// The program is looked for in there, not here.
-		cmd = exec.CommandContext(ctx, "/usr/bin/env", argv...)
+		cmd = exec.Command("/usr/bin/env", argv...)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Chroot: root}
 		cmd.Dir = workDir
 		cmd.Env = append(os.Environ(), "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root")
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	return errors.Join(cmd.Run(), cable.Unplug())
+	if err := cmd.Start(); err != nil {
+		return errors.Join(err, cable.Unplug())
+	}
+	return errors.Join(accompany(cmd, cable, signals), cable.Unplug())
+}
+
+// accompany waits for a command to end. It passes on the signal to end, keeps the
+// command plugged in, and ends it when the fabric is gone for good.
+func accompany(cmd *exec.Cmd, cable *fabric.Cable, signals <-chan os.Signal) error {
+	const (
+		pause    = 100 * time.Millisecond
+		patience = 10 * time.Second // a fabric that was killed is started again
+		grace    = 2 * time.Second
+	)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	lost := cable.Lost()
+	var since time.Time
+	var retry, kill <-chan time.Time
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case received := <-signals:
+			if received == syscall.SIGTERM {
+				_ = cmd.Process.Signal(received)
+			}
+		case <-lost:
+			lost, since, retry = nil, time.Now(), time.After(0)
+		case <-retry:
+			switch {
+			case cable.Stopped() || time.Since(since) > patience:
+				fmt.Fprintln(os.Stderr, "the network of the cluster is gone; ending too")
+				_ = cmd.Process.Signal(syscall.SIGTERM)
+				retry, kill = nil, time.After(grace)
+			case cable.PlugInAgain() == nil:
+				lost, retry = cable.Lost(), nil
+			default:
+				retry = time.After(pause)
+			}
+		case <-kill:
+			_ = cmd.Process.Kill()
+		}
+	}
 }
 
 // furnish mounts, for this thread and what it starts, what a file system lacks

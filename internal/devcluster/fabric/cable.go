@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
@@ -21,8 +23,16 @@ import (
 const plugName = "eth0"
 
 // accepted is the answer to a request that was carried out. Any other answer
-// says why it was not.
-const accepted = "plugged in"
+// says why it was not. A second line, farewell, comes when the fabric is stopped
+// for good.
+const (
+	accepted = "plugged in"
+	farewell = "stopped"
+)
+
+// farewellLimit is how long the fabric, when it is stopped, waits for those who
+// are plugged in to let go.
+const farewellLimit = 3 * time.Second
 
 // request asks for a cable. The network namespace for its far end comes along
 // as a file descriptor.
@@ -30,11 +40,15 @@ type request struct {
 	Address netip.Addr `json:"address"`
 }
 
-// Cable is a connection to the fabric. It holds as long as both the process
-// that has it and the fabric live.
+// Cable connects a network namespace to the fabric. It holds as long as both the
+// process that has it and the fabric live. It is for one goroutine at a time.
 type Cable struct {
-	conn *net.UnixConn
-	lost chan struct{}
+	folder  string
+	address netip.Addr
+	plug    *os.File
+	conn    *net.UnixConn
+	lost    chan struct{}
+	stopped bool // once lost is closed
 }
 
 // PlugIn gives the network namespace that the calling thread is in an interface
@@ -45,50 +59,77 @@ func PlugIn(folder string, address netip.Addr) (*Cable, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plug into the fabric: %w", err)
 	}
-	defer here.Close()
-	conn, err := dialIn(folder, cableSocket)
-	if err != nil {
-		return nil, fmt.Errorf("plug into the fabric: %w", err)
+	cable := &Cable{folder: folder, address: address, plug: here}
+	if err := cable.connect(); err != nil {
+		here.Close()
+		return nil, err
 	}
-	if err := ask(conn, request{address}, here); err != nil {
-		conn.Close()
-		return nil, fmt.Errorf("plug %s into the fabric: %w", address, err)
-	}
-	cable := &Cable{conn: conn, lost: make(chan struct{})}
-	go func() {
-		defer close(cable.lost)
-		_, _ = io.Copy(io.Discard, conn)
-	}()
 	return cable, nil
 }
 
-// ask sends a request and waits for the answer.
-func ask(conn *net.UnixConn, r request, plug *os.File) error {
-	data, err := json.Marshal(r)
+func (c *Cable) connect() error {
+	conn, err := dialIn(c.folder, cableSocket)
 	if err != nil {
-		return err
+		return fmt.Errorf("plug into the fabric: %w", err)
 	}
-	if _, _, err := conn.WriteMsgUnix(append(data, '\n'), unix.UnixRights(int(plug.Fd())), nil); err != nil {
-		return err
-	}
-	answer, err := bufio.NewReader(conn).ReadString('\n')
+	answers, err := ask(conn, request{c.address}, c.plug)
 	if err != nil {
-		return err
+		conn.Close()
+		return fmt.Errorf("plug %s into the fabric: %w", c.address, err)
 	}
-	if answer = strings.TrimSpace(answer); answer != accepted {
-		return errors.New(answer)
-	}
+	lost := make(chan struct{})
+	c.conn, c.lost = conn, lost
+	go func() {
+		defer close(lost)
+		line, _ := answers.ReadString('\n')
+		c.stopped = strings.TrimSpace(line) == farewell
+	}()
 	return nil
 }
 
-// Lost is closed when the fabric has ended.
+// ask sends a request and waits for the answer. What comes later can be read from
+// the reader.
+func ask(conn *net.UnixConn, r request, plug *os.File) (*bufio.Reader, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := conn.WriteMsgUnix(append(data, '\n'), unix.UnixRights(int(plug.Fd())), nil); err != nil {
+		return nil, err
+	}
+	answers := bufio.NewReader(conn)
+	answer, err := answers.ReadString('\n')
+	if err != nil {
+		return nil, err
+	}
+	if answer = strings.TrimSpace(answer); answer != accepted {
+		return nil, errors.New(answer)
+	}
+	return answers, nil
+}
+
+// Lost is closed when the fabric has ended, or is about to.
 func (c *Cable) Lost() <-chan struct{} { return c.lost }
 
-// Unplug removes the interface.
+// Stopped reports about a cable that is lost whether the fabric was stopped, and
+// not killed: it is not going to come back, and waits for Unplug.
+func (c *Cable) Stopped() bool { return c.stopped }
+
+// PlugInAgain connects the same namespace again, after the cable was lost.
+func (c *Cable) PlugInAgain() error {
+	c.conn.Close()
+	return c.connect()
+}
+
+// Unplug removes the interface, and waits until the address is free.
 func (c *Cable) Unplug() error {
-	err := c.conn.Close()
+	defer c.plug.Close()
+	defer c.conn.Close()
+	if err := c.conn.CloseWrite(); err != nil {
+		return nil // the fabric has ended, and the interface with it
+	}
 	<-c.lost
-	return err
+	return nil
 }
 
 // dialIn connects to a socket through a descriptor of its folder, whose own
@@ -115,19 +156,27 @@ func newPatchPanel(inside namespace) *patchPanel {
 	return &patchPanel{inside: inside, taken: map[netip.Addr]bool{Gateway: true}}
 }
 
-func (p *patchPanel) serve(listener net.Listener) error {
+// serve handles cables until ctx ends, and then until all are unplugged.
+func (p *patchPanel) serve(ctx context.Context, listener net.Listener) error {
+	var cables sync.WaitGroup
+	defer cables.Wait()
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
 			return err
 		}
-		go p.handle(conn.(*net.UnixConn))
+		cables.Go(func() { p.handle(ctx, conn.(*net.UnixConn)) })
 	}
 }
 
 // handle serves one cable: it is there for as long as its connection is.
-func (p *patchPanel) handle(conn *net.UnixConn) {
+func (p *patchPanel) handle(ctx context.Context, conn *net.UnixConn) {
 	defer conn.Close()
+	sayGoodbye := context.AfterFunc(ctx, func() {
+		_ = conn.SetDeadline(time.Now().Add(farewellLimit))
+		_, _ = fmt.Fprintln(conn, farewell)
+	})
+	defer sayGoodbye()
 	r, plug, err := receive(conn)
 	if err == nil {
 		defer plug.Close()

@@ -82,7 +82,7 @@ func Run(ctx context.Context, options Options) error {
 	serve(inside.listen(options.APIServer), func(l net.Listener) error { return forward(l, apiServer) })
 	serve(inside.listen(RegistryPort), func(l net.Listener) error { return serveHTTP(l, images) })
 	serve(listenUnix(EgressSocket), func(l net.Listener) error { return serveHTTP(l, egress{inside}) })
-	serve(listenUnix(cableSocket), newPatchPanel(inside).serve)
+	serve(listenUnix(cableSocket), func(l net.Listener) error { return newPatchPanel(inside).serve(ctx, l) })
 	return group.Wait()
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 // descriptor is where the started process finds its end of the pipe: the first
@@ -34,6 +35,7 @@ func Follow() {
 	}
 	// What this process starts must not take an unrelated file for its lifeline.
 	os.Unsetenv(variable)
+	syscall.CloseOnExec(descriptor)
 	end := os.NewFile(descriptor, "lifeline")
 	go func() {
 		_, _ = io.Copy(io.Discard, end)

@@ -49,7 +49,7 @@ func Serve(ctx context.Context, settings Settings) error {
 		{ProxyCommand, append([]string{"/proc/self/exe", ProxyCommand}, settings.proxyFlags()...)},
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return keepPluggedIn(ctx, settings, cable) })
+	group.Go(func() error { return keepPluggedIn(ctx, cable) })
 	group.Go(func() error { return followNodes(ctx, settings) })
 	for i, s := range services {
 		group.Go(func() error {
@@ -87,12 +87,36 @@ func setSysctls() error {
 }
 
 // plugIn connects the machine to the fabric as soon as that is there.
-func plugIn(ctx context.Context, settings Settings) (*fabric.Cable, error) {
+func plugIn(ctx context.Context, settings Settings) (cable *fabric.Cable, err error) {
+	err = insist(ctx, func() error {
+		cable, err = fabric.PlugIn(fabricMount, settings.Address)
+		return err
+	})
+	return cable, err
+}
+
+// keepPluggedIn connects the machine again when the fabric was started again.
+func keepPluggedIn(ctx context.Context, cable *fabric.Cable) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-cable.Lost():
+		}
+		if err := insist(ctx, cable.PlugInAgain); err != nil {
+			return nil
+		}
+	}
+}
+
+// insist repeats attempt until it succeeds or ctx ends, and logs each new reason
+// why it does not.
+func insist(ctx context.Context, attempt func() error) error {
 	const pause = 100 * time.Millisecond
 	for last := ""; ; {
-		cable, err := fabric.PlugIn(fabricMount, settings.Address)
+		err := attempt()
 		if err == nil {
-			return cable, nil
+			return nil
 		}
 		if err.Error() != last {
 			last = err.Error()
@@ -100,23 +124,8 @@ func plugIn(ctx context.Context, settings Settings) (*fabric.Cable, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return ctx.Err()
 		case <-time.After(pause):
-		}
-	}
-}
-
-// keepPluggedIn connects the machine again when the fabric was started again.
-func keepPluggedIn(ctx context.Context, settings Settings, cable *fabric.Cable) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-cable.Lost():
-		}
-		var err error
-		if cable, err = plugIn(ctx, settings); err != nil {
-			return nil
 		}
 	}
 }
