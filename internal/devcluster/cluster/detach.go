@@ -18,8 +18,13 @@ const ProgressFD = 3
 
 // Detach starts this program with args, in a session of its own, and passes on
 // the lines that it writes to ProgressFD. It returns when the cluster is ready
-// or has failed to be. The started program goes on after that.
-func Detach(ctx context.Context, dir Dir, args []string, progress func(line string)) error {
+// or has failed to be. The started program goes on after that. The options are
+// the ones that args ask for.
+func Detach(ctx context.Context, options Options, args []string) error {
+	dir := options.Dir
+	if err := options.Real.check(options.Nodes); err != nil {
+		return err
+	}
 	if err := dir.prepare(); err != nil {
 		return err
 	}
@@ -41,7 +46,7 @@ func Detach(ctx context.Context, dir Dir, args []string, progress func(line stri
 	go func() {
 		defer close(read)
 		for scanner := bufio.NewScanner(lines); scanner.Scan(); {
-			progress(scanner.Text())
+			options.Progress(scanner.Text())
 		}
 	}()
 	select {

@@ -132,7 +132,7 @@ func up(ctx context.Context, args []string, s streams) error {
 		// The path is made whole, because the supervisor runs in another directory.
 		again := append([]string{superviseName}, args...)
 		again = append(again, "-dir", string(options.Dir))
-		if err := cluster.Detach(ctx, options.Dir, again, options.Progress); err != nil {
+		if err := cluster.Detach(ctx, options, again); err != nil {
 			return err
 		}
 		options.Ready()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/opencontainers/cgroups"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 )
@@ -53,20 +54,21 @@ func checkOverlay(home string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	var options []string
-	for _, layer := range []string{"lowerdir", "upperdir", "workdir"} {
-		path := filepath.Join(dir, layer)
-		if err := os.Mkdir(path, 0o700); err != nil {
-			return err
-		}
-		options = append(options, layer+"="+path)
-	}
-	merged := filepath.Join(dir, "merged")
-	if err := os.Mkdir(merged, 0o700); err != nil {
+	opened, err := os.Open(dir)
+	if err != nil {
 		return err
 	}
-	err = unix.Mount("overlay", merged, "overlay", 0, strings.Join(options, ","))
-	if err != nil {
+	defer opened.Close()
+	// Options have no room for a long path, and none for commas and colons in it.
+	short := fmt.Sprintf("/proc/self/fd/%d/", opened.Fd())
+	for _, layer := range []string{"lower", "upper", "work", "merged"} {
+		if err := os.Mkdir(filepath.Join(dir, layer), 0o700); err != nil {
+			return err
+		}
+	}
+	options := fmt.Sprintf("lowerdir=%[1]slower,upperdir=%[1]supper,workdir=%[1]swork", short)
+	merged := filepath.Join(dir, "merged")
+	if err := unix.Mount("overlay", merged, "overlay", 0, options); err != nil {
 		return fmt.Errorf("overlayfs cannot be mounted in %s (%w): it needs a kernel with CONFIG_OVERLAY_FS and a file system that is not itself an overlay; choose another directory", home, err)
 	}
 	return unix.Unmount(merged, 0)
@@ -108,21 +110,30 @@ func checkIptables() error {
 	return nil
 }
 
+// checkCgroups looks for the controllers that a kubelet cannot do without.
 func checkCgroups() error {
-	data, err := os.ReadFile("/proc/cgroups")
-	if err != nil {
-		return fmt.Errorf("look for cgroups: %w", err)
-	}
-	var enabled []string
-	for line := range strings.Lines(string(data)) {
-		if fields := strings.Fields(line); len(fields) == 4 && fields[3] == "1" {
-			enabled = append(enabled, fields[0])
-		}
-	}
+	var errs []error
 	for _, controller := range []string{"cpu", "cpuset", "memory", "pids"} {
-		if !slices.Contains(enabled, controller) {
-			return fmt.Errorf("the cgroup controller %s is missing or off; it is switched on with the kernel's command line", controller)
+		if err := checkController(controller); err != nil {
+			errs = append(errs, err)
 		}
+	}
+	return errors.Join(errs...)
+}
+
+func checkController(name string) error {
+	if !cgroups.IsCgroup2UnifiedMode() {
+		if _, err := cgroups.FindCgroupMountpoint("/sys/fs/cgroup", name); err != nil {
+			return fmt.Errorf("the cgroup controller %s is off or not mounted (%w); try: mount -t cgroup -o %s cgroup /sys/fs/cgroup/%s", name, err, name, name)
+		}
+		return nil
+	}
+	data, err := os.ReadFile("/sys/fs/cgroup/cgroup.controllers")
+	if err != nil {
+		return fmt.Errorf("look for the cgroup controller %s: %w", name, err)
+	}
+	if !slices.Contains(strings.Fields(string(data)), name) {
+		return fmt.Errorf("the cgroup controller %s is not among those in /sys/fs/cgroup/cgroup.controllers; the kernel's command line may switch it off, and in a container its host has to pass it on", name)
 	}
 	return nil
 }
