@@ -13,13 +13,12 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/opencontainers/cgroups"
 	"github.com/opencontainers/cgroups/manager"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"kolla.openstack.org/kolla/internal/devcluster/fabric"
 	"kolla.openstack.org/kolla/internal/devcluster/machine"
@@ -78,22 +77,35 @@ func (r Real) specs() []nodes.Spec {
 	return specs
 }
 
+// programs are the files of the folder Programs.
+func (r Real) programs() []string {
+	return []string{
+		nodeProgram, "containerd", "containerd-shim-runc-v2", "runc",
+		"cni/bridge", "cni/host-local", "cni/loopback", "cni/portmap",
+	}
+}
+
 // check finds what real nodes need and lack here, before anything is made.
-func (r Real) check() error {
+func (r Real) check(simulated []nodes.Spec) error {
 	if r.Nodes == 0 {
 		return nil
 	}
 	if os.Geteuid() != 0 {
 		return errors.New("start cluster: real nodes need root; run this as root, or leave out -real for simulated nodes")
 	}
-	var missing []error
-	for _, file := range []struct{ path, target string }{
-		{r.program(), "devnode"},
-		{filepath.Join(r.Images, "index.json"), "images"},
-	} {
-		if _, err := os.Stat(file.path); err != nil {
-			missing = append(missing, fmt.Errorf("%w; make it with: make %s", err, file.target))
+	for _, spec := range simulated {
+		if slices.ContainsFunc(r.specs(), func(real nodes.Spec) bool { return real.Name == spec.Name }) {
+			return fmt.Errorf("start cluster: %s is the name of a real node, and no simulated one can have it; choose another", spec.Name)
 		}
+	}
+	var missing []error
+	for _, file := range r.programs() {
+		if _, err := os.Stat(filepath.Join(r.Programs, file)); err != nil {
+			missing = append(missing, fmt.Errorf("%w; make it with: make devnode", err))
+		}
+	}
+	if _, err := os.Stat(filepath.Join(r.Images, "index.json")); err != nil {
+		missing = append(missing, fmt.Errorf("%w; make it with: make images", err))
 	}
 	if err := errors.Join(missing...); err != nil {
 		return fmt.Errorf("start cluster: something that real nodes need is missing:\n%w", err)
@@ -222,19 +234,7 @@ func (s *supervisor) startDNS(ctx context.Context, w *waiter) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(out.String()))
 	}
-	return poll(ctx, func(ctx context.Context) error {
-		deployment, err := w.client.AppsV1().Deployments(metav1.NamespaceSystem).Get(ctx, "coredns", metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		for _, condition := range deployment.Status.Conditions {
-			if string(condition.Type) == "Available" && condition.Status == corev1.ConditionTrue &&
-				deployment.Status.ObservedGeneration == deployment.Generation {
-				return nil
-			}
-		}
-		return errors.New("coredns is not available")
-	})
+	return poll(ctx, func(ctx context.Context) error { return w.dnsReady(ctx, s.began) })
 }
 
 // cgroup is the one that holds all machines of the cluster, in every hierarchy.
@@ -259,11 +259,16 @@ func makeCgroup(path string) error {
 	return nil
 }
 
-// removeCgroups removes those of machines that have ended.
-func (d Dir) removeCgroups() error {
+// removeOldCgroups removes those that machines of an earlier run have left.
+func (d Dir) removeOldCgroups() error {
 	if _, err := os.Stat(d.join(machinesFolder)); os.IsNotExist(err) || os.Geteuid() != 0 {
 		return nil
 	}
+	return d.removeCgroups()
+}
+
+// removeCgroups removes those of machines that have ended.
+func (d Dir) removeCgroups() error {
 	m, err := cgroupManager(d.cgroup())
 	if err != nil {
 		return fmt.Errorf("remove cgroup %s: %w", d.cgroup(), err)

@@ -173,7 +173,7 @@ func (d Dir) endLeftovers() error {
 	if err != nil {
 		// Whatever was half-written there stood for processes that have gone
 		// with their supervisor.
-		return errors.Join(d.removeRecord(), d.removeCgroups())
+		return errors.Join(d.removeRecord(), d.removeOldCgroups())
 	}
 	const patience = 10 * time.Second
 	var left []Process
@@ -181,7 +181,7 @@ func (d Dir) endLeftovers() error {
 		left = append(left, c.Process)
 	}
 	if left = waitGone(500*time.Millisecond, left...); len(left) == 0 {
-		return d.removeCgroups()
+		return d.removeOldCgroups()
 	}
 	for _, process := range left {
 		if err := process.signal(syscall.SIGKILL); err != nil {
@@ -191,7 +191,7 @@ func (d Dir) endLeftovers() error {
 	if left = waitGone(patience, left...); len(left) > 0 {
 		return fmt.Errorf("end component of an earlier run: process %d does not end", left[0].PID)
 	}
-	return d.removeCgroups()
+	return d.removeOldCgroups()
 }
 
 // CheckRunning explains why a cluster cannot be used, if it does not run.

@@ -39,7 +39,7 @@ const startLimit = 3 * time.Minute
 // It returns nil when it was stopped that way.
 func Run(ctx context.Context, options Options) error {
 	dir := options.Dir
-	if err := options.Real.check(); err != nil {
+	if err := options.Real.check(options.Nodes); err != nil {
 		return err
 	}
 	if err := dir.prepare(); err != nil {
@@ -348,7 +348,10 @@ func (s *supervisor) stop() error {
 		wg.Wait()
 		errs = append(errs, results...)
 	}
-	errs = append(errs, s.Dir.removeCgroups())
+	if s.Real.Nodes > 0 {
+		// Even when their folder is gone.
+		errs = append(errs, s.Dir.removeCgroups())
+	}
 	s.lifeline.Close()
 	s.lifelineEnd.Close()
 	if err := errors.Join(errs...); err != nil {

@@ -2,9 +2,13 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -107,17 +111,48 @@ func (w *waiter) nodesReady(ctx context.Context, specs []nodes.Spec, since time.
 		if err != nil {
 			return fmt.Errorf("list nodes: %w", err)
 		}
-		ready := 0
+		missing := maps.Clone(wanted)
 		for _, node := range list.Items {
-			if wanted[node.Name] && schedulable(&node) && heardFrom(&node, since) {
-				ready++
+			if schedulable(&node) && heardFrom(&node, since) {
+				delete(missing, node.Name)
 			}
 		}
-		if ready < len(wanted) {
-			return fmt.Errorf("%d of %d nodes are ready", ready, len(wanted))
+		if len(missing) == 0 {
+			return nil
 		}
-		return nil
+		const shown = 3
+		names := slices.Sorted(maps.Keys(missing))
+		return fmt.Errorf("%d of %d nodes are ready, but not %s", len(wanted)-len(missing), len(wanted), strings.Join(names[:min(shown, len(names))], ", "))
 	})
+}
+
+// dnsReady looks for a pod of the cluster's DNS that has become ready since the
+// start: what the API says about the pods of the run before is out of date.
+func (w *waiter) dnsReady(ctx context.Context, since time.Time) error {
+	list, err := w.client.CoreV1().Pods(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{LabelSelector: "k8s-app=kube-dns"})
+	if err != nil {
+		return fmt.Errorf("list pods of coredns: %w", err)
+	}
+	problem := errors.New("coredns has no pod yet")
+	for _, pod := range list.Items {
+		for _, status := range pod.Status.ContainerStatuses {
+			switch running, waiting := status.State.Running, status.State.Waiting; {
+			// The API keeps whole seconds.
+			case status.Ready && running != nil && !running.StartedAt.Time.Before(since.Truncate(time.Second)):
+				return nil
+			case waiting != nil:
+				problem = fmt.Errorf("pod %s: %s: %s", pod.Name, waiting.Reason, waiting.Message)
+			default:
+				problem = fmt.Errorf("pod %s is not ready", pod.Name)
+			}
+		}
+		for _, condition := range pod.Status.Conditions {
+			if condition.Type == corev1.PodScheduled && condition.Status != corev1.ConditionTrue {
+				problem = fmt.Errorf("pod %s: %s: %s", pod.Name, condition.Reason, condition.Message)
+			}
+		}
+	}
+	return problem
 }
 
 // schedulable also holds for a node that was made not ready on purpose.
