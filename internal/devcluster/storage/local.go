@@ -26,13 +26,12 @@ func (l local) place(volume *corev1.PersistentVolume, node string) error {
 	} else if err != nil {
 		return err
 	}
-	path := machine.VolumesFolder + "/" + volume.Name
-	if err := os.MkdirAll(inside(home, path), 0o755); err != nil {
+	if err := os.MkdirAll(outside(home, volume), 0o755); err != nil {
 		return fmt.Errorf("make folder for volume: %w", err)
 	}
 	// Unlike a hostPath, it is given to the group of the pod's file system.
 	volume.Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{
-		Local: &corev1.LocalVolumeSource{Path: path},
+		Local: &corev1.LocalVolumeSource{Path: folder(volume)},
 	}
 	volume.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{
 		NodeSelectorTerms: []corev1.NodeSelectorTerm{{
@@ -46,15 +45,29 @@ func (l local) place(volume *corev1.PersistentVolume, node string) error {
 
 // remove deletes what a volume held.
 func (l local) remove(volume *corev1.PersistentVolume) error {
-	affinity := volume.Spec.NodeAffinity
-	if volume.Spec.Local == nil || affinity == nil || affinity.Required == nil {
+	if volume.Spec.Local == nil {
 		return nil
 	}
-	node := affinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values[0]
-	return os.RemoveAll(inside(filepath.Join(l.machines, node), volume.Spec.Local.Path))
+	// Only one machine has it. Its name is not taken from the volume, which
+	// others can write to.
+	machines, err := os.ReadDir(l.machines)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, m := range machines {
+		if err := os.RemoveAll(outside(filepath.Join(l.machines, m.Name()), volume)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// inside is where a path of a machine's /var is found from outside.
-func inside(home, path string) string {
-	return filepath.Join(home, machine.VarFolder, strings.TrimPrefix(path, "/var/"))
+// folder is where a node sees a volume.
+func folder(volume *corev1.PersistentVolume) string {
+	return machine.VolumesFolder + "/" + volume.Name
+}
+
+// outside is where the same folder is found from outside of the machine.
+func outside(home string, volume *corev1.PersistentVolume) string {
+	return filepath.Join(home, machine.VarFolder, strings.TrimPrefix(folder(volume), "/var/"))
 }

@@ -226,13 +226,14 @@ func (p *provisioner) syncVolume(ctx context.Context, item key) error {
 		volume.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
 		return nil
 	}
+	// The data first: once the object is gone nobody would look for them again.
+	if err := p.local.remove(volume); err != nil {
+		return fmt.Errorf("delete released volume %s: %w", volume.Name, err)
+	}
 	err = p.client.CoreV1().PersistentVolumes().Delete(ctx, volume.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &volume.UID},
 	})
 	if err != nil && !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("delete released volume %s: %w", volume.Name, err)
-	}
-	if err := p.local.remove(volume); err != nil {
 		return fmt.Errorf("delete released volume %s: %w", volume.Name, err)
 	}
 	return nil

@@ -42,7 +42,18 @@ func EnsureClass(ctx context.Context, client kubernetes.Interface, realNodes boo
 		VolumeBindingMode:    &binding,
 		AllowVolumeExpansion: ptr.To(true),
 	}
-	_, err := client.StorageV1().StorageClasses().Create(ctx, class, metav1.CreateOptions{})
+	classes := client.StorageV1().StorageClasses()
+	old, err := classes.Get(ctx, ClassName, metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("look for storage class %s: %w", ClassName, err)
+	}
+	if err == nil && realNodes && old.Provisioner == Provisioner && !waitsForPod(old) {
+		// It is of a time without real nodes, and cannot be changed.
+		if err := classes.Delete(ctx, ClassName, metav1.DeleteOptions{}); err != nil {
+			return fmt.Errorf("replace storage class %s: %w", ClassName, err)
+		}
+	}
+	_, err = classes.Create(ctx, class, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create storage class %s: %w", ClassName, err)
 	}
