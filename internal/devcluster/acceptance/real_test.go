@@ -3,6 +3,7 @@ package acceptance_test
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -37,6 +38,7 @@ func TestRealNodes(t *testing.T) {
 	if now := traces(t); now != before {
 		t.Errorf("the computer is not as it was before: %s\nbefore: %s", now, before)
 	}
+	cgroup := c.cgroup(t)
 	c.apply(t, realWorkloads)
 	steps := []struct {
 		name string
@@ -49,7 +51,7 @@ func TestRealNodes(t *testing.T) {
 		{"node reboots", nodeReboots},
 		{"network restarts", networkRestarts},
 		{"supervisor killed", realSupervisorKilled},
-		{"stopped", func(t *testing.T, c devcluster) { must(t, run(t, "down", "-dir", c.dir, "-delete")) }},
+		{"stopped", stopped},
 	}
 	for _, step := range steps {
 		if !t.Run(step.name, func(t *testing.T) { step.do(t, c) }) {
@@ -59,9 +61,7 @@ func TestRealNodes(t *testing.T) {
 	if now := traces(t); now != before {
 		t.Errorf("the computer is not as it was before: %s\nbefore: %s", now, before)
 	}
-	if left := cgroups(t); len(left) > 0 {
-		t.Errorf("cgroups are left: %v", left)
-	}
+	wantNoCgroup(t, cgroup)
 }
 
 // traces are what a machine could leave behind on the computer it runs on.
@@ -92,17 +92,29 @@ func traces(t *testing.T) string {
 	return all.String()
 }
 
-func cgroups(t *testing.T) []string {
+// cgroup is the one with the machines of a cluster.
+func (c devcluster) cgroup(t *testing.T) string {
 	t.Helper()
-	var all []string
-	for _, pattern := range []string{"/sys/fs/cgroup/kolla-devcluster-*", "/sys/fs/cgroup/*/kolla-devcluster-*"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, found...)
+	data, err := os.ReadFile(filepath.Join(c.dir, "machines", "real-1", "etc", "settings.json"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	var settings struct{ Cgroup string }
+	if err := json.Unmarshal(data, &settings); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(settings.Cgroup)
+}
+
+// wantNoCgroup looks for a cgroup in all hierarchies.
+func wantNoCgroup(t *testing.T, name string) {
+	t.Helper()
+	for _, pattern := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/*"} {
+		left, err := filepath.Glob(pattern + name)
+		if err != nil || len(left) > 0 {
+			t.Errorf("cgroups are left: %v %v", left, err)
+		}
+	}
 }
 
 func realPodsRun(t *testing.T, c devcluster) {
@@ -147,8 +159,17 @@ func reachedFromOutside(t *testing.T, c devcluster) {
 	if r.code == 0 || !strings.Contains(r.stderr, "the address is taken") {
 		t.Errorf("taking a node's address: exit code %d, %s", r.code, r.stderr)
 	}
-	if r := run(t, "outside", "-dir", c.dir, "sh", "-c", "exit 7"); r.code != 7 {
-		t.Errorf("exit code %d, want the command's own, 7", r.code)
+	for script, want := range map[string]int{"exit 7": 7, "kill $$": 128 + int(syscall.SIGTERM)} {
+		if r := run(t, "outside", "-dir", c.dir, "sh", "-c", script); r.code != want {
+			t.Errorf("%s: exit code %d, want the command's own, %d", script, r.code, want)
+		}
+	}
+	const folder = "/nonexistent/folder"
+	if r := run(t, "outside", "-dir", c.dir, "-root", folder, "true"); r.code == 0 || !strings.Contains(r.stderr, folder) {
+		t.Errorf("a file system that is not there: exit code %d, %s", r.code, r.stderr)
+	}
+	if _, err := os.Stat(filepath.Dir(folder)); err == nil {
+		t.Error("a file system that is not there was made")
 	}
 }
 
@@ -199,9 +220,28 @@ func nodeReboots(t *testing.T, c devcluster) {
 	}
 }
 
-// networkRestarts: the machines find it again.
+// networkRestarts: the machines find it again, those outside of the cluster too.
 func networkRestarts(t *testing.T, c devcluster) {
+	cmd := exec.Command(binary, "outside", "-dir", c.dir, "-address", "10.200.0.101",
+		"sh", "-c", "echo here; while read -r line; do curl -s -m 2 -o /dev/null http://10.200.0.1:5000/v2/ && exit 7; sleep 0.5; done")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = stdout.Read(make([]byte, 16))
 	must(t, run(t, "restart", "-dir", c.dir, "fabric"))
+	_, _ = fmt.Fprint(stdin, strings.Repeat("again\n", 20))
+	stdin.Close()
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+		t.Errorf("a command outside does not find the network again: %v", err)
+	}
 	reachedFromOutside(t, c)
 	c.kubectl(t, "-n", "kube-system", "logs", "deployment/coredns", "--tail=1")
 }
@@ -209,33 +249,97 @@ func networkRestarts(t *testing.T, c devcluster) {
 // realSupervisorKilled: everything on the machines ends with it, and the next
 // start clears up the rest.
 func realSupervisorKilled(t *testing.T, c devcluster) {
+	if processesIn(t, c.dir) == 0 {
+		t.Error("no process is found to run on the machines")
+	}
 	found, _ := c.status(t)
 	signal(t, found.PID, syscall.SIGKILL)
 	gone(t, 5*time.Second, found.pids()...)
 	eventually(t, 10*time.Second, func() error {
-		if running := processesIn(t, "/run/programs/containerd"); running > 0 {
+		if running := processesIn(t, c.dir); running > 0 {
 			return fmt.Errorf("%d processes of the machines still run", running)
 		}
 		return nil
 	})
 	c.up(t, "-real=2")
+	restarts := c.get(t, "{.items[*].status.containerStatuses[*].restartCount}", "pods", "-n", "kube-system", "-l", "k8s-app=kube-dns")
+	if restarts == "0" {
+		t.Error("the cluster was ready before its DNS was started again")
+	}
 	c.kubectl(t, "rollout", "status", "daemonset/everywhere", "statefulset/keeper", "--timeout=60s")
 }
 
-// processesIn counts processes whose command line begins with a path.
-func processesIn(t *testing.T, path string) int {
+// stopped: what runs outside of the cluster, on its network, is told to end, too.
+func stopped(t *testing.T, c devcluster) {
+	outside := map[string]int{
+		"trap 'exit 5' TERM; echo here; while :; do sleep 0.1; done": 5,
+		"echo here; exec sleep 600": 128 + int(syscall.SIGTERM),
+	}
+	var all []*exec.Cmd
+	for script := range outside {
+		cmd := exec.Command(binary, "outside", "-dir", c.dir, "-address", fmt.Sprintf("10.200.0.%d", 120+len(all)), "sh", "-c", script)
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = stdout.Read(make([]byte, 16))
+		all = append(all, cmd)
+	}
+	must(t, run(t, "down", "-dir", c.dir, "-delete"))
+	for _, cmd := range all {
+		timer := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
+		err := cmd.Wait()
+		if !timer.Stop() {
+			t.Errorf("%v ran on after the cluster", cmd.Args)
+		}
+		if want := outside[cmd.Args[len(cmd.Args)-1]]; cmd.ProcessState.ExitCode() != want {
+			t.Errorf("%v: %v, want exit status %d", cmd.Args, err, want)
+		}
+	}
+}
+
+// processesIn counts processes that see a file system of the machines in a
+// cluster's directory.
+func processesIn(t *testing.T, dir string) int {
 	t.Helper()
-	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	tables, err := filepath.Glob("/proc/[0-9]*/mountinfo")
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := 0
-	for _, line := range lines {
-		if data, err := os.ReadFile(line); err == nil && strings.HasPrefix(string(data), path) {
+	for _, table := range tables {
+		if data, err := os.ReadFile(table); err == nil && strings.Contains(string(data), filepath.Join(dir, "machines")) {
 			n++
 		}
 	}
 	return n
+}
+
+// TestRealNodesLater: a cluster that had only simulated nodes gets a real one, and
+// leaves nothing behind when its directory, in which a path of mount options would
+// not be understood, is taken away from it.
+func TestRealNodesLater(t *testing.T) {
+	needsRealNodes(t)
+	c := devcluster{dir: filepath.Join(t.TempDir(), "a cluster, or two")}
+	c.up(t)
+	must(t, run(t, "down", "-dir", c.dir))
+	c.up(t, "-real")
+	t.Cleanup(func() { c.end(t) })
+	c.apply(t, realWorkloads)
+	c.kubectl(t, "rollout", "status", "statefulset/keeper", "--timeout=60s")
+	if path := c.get(t, "{.items[0].spec.local.path}", "pv"); path == "" {
+		t.Error("the volume is not a folder of the node")
+	}
+	cgroup := c.cgroup(t)
+	found, _ := c.status(t)
+	if err := os.Rename(c.dir, c.dir+" gone"); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, 20*time.Second, found.pids()...)
+	wantNoCgroup(t, cgroup)
 }
 
 // TestRealNodesMissing: what is missing is said before anything is made.
@@ -251,7 +355,9 @@ func TestRealNodesMissing(t *testing.T) {
 	}{
 		{"root", nil, os.Getenv("PATH"), nobody, "real nodes need root"},
 		{"images", []string{"-images", "/nonexistent"}, os.Getenv("PATH"), 0, "make images"},
-		{"programs", []string{"-programs", "/nonexistent"}, os.Getenv("PATH"), 0, "make devnode"},
+		{"programs", []string{"-programs", "/nonexistent"}, os.Getenv("PATH"), 0, "/nonexistent/cni/portmap"},
+		{"programs, detached", []string{"-programs", "/nonexistent", "-detach"}, os.Getenv("PATH"), 0, "make devnode"},
+		{"a name", []string{"-node", "real-1"}, os.Getenv("PATH"), 0, "real-1 is the name of a real node"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
