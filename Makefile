@@ -69,6 +69,7 @@ test: devcluster ## run all tests; those on real nodes too, where they can be
 	  printf '\n%s\n\n' "NOT RUN: make test-real, the tests on real nodes: $$why."; fi
 
 test-real: build devcluster images ## run the tests on real nodes, with real OpenStack daemons (as root)
+	cd internal/devimages && KOLLA_DEVIMAGES_ACCEPTANCE=1 KOLLA_DEVIMAGES_CACHE=$${XDG_CACHE_HOME:-$$HOME/.cache}/kolla-devimages go test -count=1 -timeout 30m ./acceptance
 	cd internal/devcluster && KOLLA_REAL=1 KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -run TestReal ./acceptance
 	KOLLA_REAL=1 go test -count=1 -v -timeout 20m ./internal/realcloud
 
@@ -81,6 +82,7 @@ lint: ## formatting, vet, staticcheck, golangci-lint, dead code
 	cd internal/devimages && go vet ./...
 	go tool staticcheck $(PACKAGES)
 	go tool -modfile=internal/tools/go.mod golangci-lint run
+	cd internal/devimages && go tool -modfile=../tools/go.mod golangci-lint run
 	@dead=$$(go tool -modfile=internal/tools/go.mod deadcode -test $(PACKAGES)) && test -z "$$dead" || { echo "$$dead"; exit 1; }
 
 fmt: ## format the Go code
