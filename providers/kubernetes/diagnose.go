@@ -26,6 +26,9 @@ type finding struct {
 	reason string   // one line
 	detail []string // what else there is to know
 
+	// hopeless: nothing but another declaration, or somebody elsewhere, mends it.
+	hopeless bool
+
 	pod       string // name; empty when it is not about a pod
 	container string // whose log helps to understand; may be empty
 	previous  bool   // the log of the container before its restart

@@ -64,7 +64,12 @@ func examineContainer(container *corev1.ContainerStatus) *finding {
 func examineWaiting(container *corev1.ContainerStatus, waiting *corev1.ContainerStateWaiting) *finding {
 	switch waiting.Reason {
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":
-		return &finding{cause: causeImage, reason: strings.TrimSuffix(fmt.Sprintf("image %s cannot be pulled: %s", container.Image, pullMessage(waiting)), ": ")}
+		message := pullMessage(waiting)
+		return &finding{
+			cause:    causeImage,
+			reason:   strings.TrimSuffix(fmt.Sprintf("image %s cannot be pulled: %s", container.Image, message), ": "),
+			hopeless: waiting.Reason == "InvalidImageName" || refusedByRegistry(message),
+		}
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError":
 		return &finding{cause: causeConfiguration, reason: fmt.Sprintf("container %s cannot be started: %s", container.Name, oneLine(waiting.Message))}
 	case "CrashLoopBackOff":
@@ -75,6 +80,19 @@ func examineWaiting(container *corev1.ContainerStatus, waiting *corev1.Container
 		return found
 	}
 	return nil
+}
+
+// refusedByRegistry reports whether a registry has answered that it does not have the
+// image, or does not give it: words of the OCI distribution specification and of
+// container runtimes.
+func refusedByRegistry(message string) bool {
+	message = strings.ToLower(message)
+	for _, words := range []string{"not found", "manifest unknown", "name unknown", "unauthorized", "access denied", "access is denied", "403 forbidden"} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // pullMessage is the part of a kubelet's message that says why: what the runtime

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -286,6 +287,39 @@ func TestExamine(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHopeless: only the registry's own word ends the wait, and not at once.
+func TestHopeless(t *testing.T) {
+	for message, want := range map[string]bool{
+		"rpc error: code = NotFound desc = failed to resolve image: example.org/api:2: not found":                   true,
+		"failed to authorize: failed to fetch anonymous token: 401 Unauthorized":                                    true,
+		`failed to resolve reference: dial tcp: lookup example.org: no such host`:                                   false,
+		`failed to do request: Head "https://example.org/v2/": dial tcp 192.0.2.1:443: connect: connection refused`: false,
+	} {
+		status := corev1.ContainerStatus{Image: "example.org/api:2", State: corev1.ContainerState{
+			Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: message},
+		}}
+		if found := examineContainer(&status); found == nil || found.hopeless != want {
+			t.Errorf("%s: hopeless is not %v", message, want)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		v := &vigil{finding: &finding{hopeless: true}}
+		for range 6 {
+			if v.hopeless() {
+				t.Fatal("it was not waited for at all")
+			}
+			time.Sleep(examinationPause)
+		}
+		if !v.hopeless() {
+			t.Error("it is still waited for")
+		}
+		v.finding = nil
+		if v.hopeless() {
+			t.Error("a new finding is not waited for")
+		}
+	})
 }
 
 func TestUnmatched(t *testing.T) {

@@ -19,6 +19,9 @@ const (
 	examinationPause = 5 * time.Second
 	// examinationTimeout bounds one look.
 	examinationTimeout = 5 * time.Second
+	// hope is how long what is hopeless is waited for all the same: an image may be
+	// on its way to the registry.
+	hope = 30 * time.Second
 )
 
 // Wait returns when the object is ready (kstatus; a Job: complete; a claim: bound,
@@ -56,6 +59,11 @@ func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status
 		case <-examination.C:
 			vigil.examine(ctx)
 			vigil.tell()
+			if vigil.hopeless() {
+				failure := vigil.notReady()
+				failure.Final = true
+				return failure
+			}
 			examination.Reset(examinationPause)
 		}
 	}
@@ -71,6 +79,8 @@ type vigil struct {
 	status  string                     // what is waited for
 	finding *finding                   // what is wrong, if that is known
 	told    string                     // the last report
+	// hopelessSince is when what is wrong was first found to be hopeless.
+	hopelessSince time.Time
 }
 
 // see judges the object, nil when there is none.
@@ -120,6 +130,17 @@ func (v *vigil) examine(ctx context.Context) {
 		return
 	}
 	v.finding = found
+}
+
+// hopeless reports whether waiting longer is of no use.
+func (v *vigil) hopeless() bool {
+	switch {
+	case v.finding == nil || !v.finding.hopeless:
+		v.hopelessSince = time.Time{}
+	case v.hopelessSince.IsZero():
+		v.hopelessSince = time.Now()
+	}
+	return !v.hopelessSince.IsZero() && time.Since(v.hopelessSince) >= hope
 }
 
 // failed is the error for an object that will not become ready. What the pods
