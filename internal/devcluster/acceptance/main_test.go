@@ -24,6 +24,13 @@ func TestMain(m *testing.M) {
 		lookup(name)
 		return
 	}
+	if address := os.Getenv(peerVariable); address != "" {
+		if err := peer(address); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	code, err := testMain(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

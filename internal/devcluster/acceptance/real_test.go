@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -48,6 +49,7 @@ func TestRealNodes(t *testing.T) {
 		{"volumes are folders of a node", volumesAreFolders},
 		{"reached from outside", reachedFromOutside},
 		{"names resolve", namesResolve},
+		{"pods see each other", podsSeeEachOther},
 		{"node reboots", nodeReboots},
 		{"network restarts", networkRestarts},
 		{"supervisor killed", realSupervisorKilled},
@@ -203,6 +205,89 @@ func lookup(name string) {
 	fmt.Println(resolver.LookupHost(ctx, name))
 }
 
+// podsSeeEachOther under their own addresses, on different nodes.
+func podsSeeEachOther(t *testing.T, c devcluster) {
+	listener, wantSeen := c.inPod(t, "real-1"), c.podOn(t, "real-2", "{.items[0].status.podIP}")
+	t.Setenv(peerVariable, "listen")
+	seen, err := listener.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Env = os.Environ()
+	if err := listener.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(peerVariable, net.JoinHostPort(c.podOn(t, "real-1", "{.items[0].status.podIP}"), peerPort))
+	eventually(t, 5*time.Second, func() error {
+		out, err := c.inPod(t, "real-2").CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("connect to the other pod: %w: %s", err, out)
+		}
+		return nil
+	})
+	out, err := io.ReadAll(seen)
+	if err != nil || listener.Wait() != nil || string(out) != wantSeen {
+		t.Errorf("a pod is seen as %q, want %s (%v)", out, wantSeen, err)
+	}
+}
+
+func (c devcluster) podOn(t *testing.T, node, path string) string {
+	t.Helper()
+	return c.get(t, path, "pods", "-l", "app=everywhere", "--field-selector", "spec.nodeName="+node)
+}
+
+// inPod is this test binary on the network of the pod that is on every node.
+func (c devcluster) inPod(t *testing.T, node string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid := c.podOn(t, node, "{.items[0].metadata.uid}")
+	tables, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		if data, err := os.ReadFile(table); err == nil && strings.Contains(string(data), "pod"+uid) {
+			return exec.Command("nsenter", "--net="+filepath.Join(filepath.Dir(table), "ns", "net"), self)
+		}
+	}
+	t.Fatalf("the pod on %s has no process", node)
+	return nil
+}
+
+// peerVariable makes the test binary one end of a connection: "listen", or the
+// address to connect to.
+const (
+	peerVariable = "DEVCLUSTER_TEST_PEER"
+	peerPort     = "9999"
+)
+
+// peer prints, when it listens, the address that it is asked from.
+func peer(address string) error {
+	if address != "listen" {
+		conn, err := net.DialTimeout("tcp", address, 2*time.Second)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	}
+	listener, err := net.Listen("tcp", ":"+peerPort)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	_ = listener.(*net.TCPListener).SetDeadline(time.Now().Add(10 * time.Second))
+	conn, err := listener.Accept()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	fmt.Print(conn.RemoteAddr().(*net.TCPAddr).IP)
+	return nil
+}
+
 // nodeReboots: everything that ran on it is killed, and runs again.
 func nodeReboots(t *testing.T, c devcluster) {
 	node := c.get(t, "{.spec.nodeName}", "pod/keeper-0")
@@ -273,7 +358,7 @@ func realSupervisorKilled(t *testing.T, c devcluster) {
 func stopped(t *testing.T, c devcluster) {
 	outside := map[string]int{
 		"trap 'exit 5' TERM; echo here; while :; do sleep 0.1; done": 5,
-		"echo here; exec sleep 600": 128 + int(syscall.SIGTERM),
+		"echo here; exec sleep 600":                                  128 + int(syscall.SIGTERM),
 	}
 	var all []*exec.Cmd
 	for script := range outside {

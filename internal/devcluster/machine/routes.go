@@ -99,7 +99,6 @@ func configureCNI(podCIDR string) error {
       "type": "bridge",
       "bridge": "cni0",
       "isGateway": true,
-      "ipMasq": true,
       "hairpinMode": true,
       "ipam": {
         "type": "host-local",

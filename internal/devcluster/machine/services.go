@@ -35,6 +35,9 @@ func Serve(ctx context.Context, settings Settings) error {
 	if err := setSysctls(); err != nil {
 		return err
 	}
+	if err := hidePods(settings); err != nil {
+		return err
+	}
 	cable, err := plugIn(ctx, settings)
 	if err != nil {
 		return err
@@ -82,6 +85,17 @@ func setSysctls() error {
 		if err := os.WriteFile("/proc/sys/net/"+name, []byte("1\n"), 0o644); err != nil {
 			return fmt.Errorf("set sysctl %s: %w", name, err)
 		}
+	}
+	return nil
+}
+
+// hidePods lets pods reach what has no routes to them, under the machine's address.
+// Among each other pods are seen under their own, on whichever machine.
+func hidePods(settings Settings) error {
+	pods := settings.PodNetwork.String()
+	out, err := exec.Command("iptables", "-w", "-t", "nat", "-A", "POSTROUTING", "-s", pods, "!", "-d", pods, "-j", "MASQUERADE").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("hide pods behind the machine: %w: %s", err, out)
 	}
 	return nil
 }
