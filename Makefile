@@ -101,8 +101,10 @@ fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 bench: devcluster ## run the benchmarks
 	go test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem $(PACKAGES)
 
-clean: ## remove what was built, and the demo's cluster
-	@test ! -x bin/kolla-devcluster || ! test -d .demo || bin/kolla-devcluster down -dir .demo/cluster
-	rm -rf bin .demo
+clean: ## remove what was built, and the clusters of the demos
+	@for demo in .demo .demo-real; do \
+	  if test -d $$demo/cluster && test -x bin/kolla-devcluster; then bin/kolla-devcluster down -dir $$demo/cluster || exit 1; fi; \
+	done
+	rm -rf bin .demo .demo-real
 
 .PHONY: help build devcluster devnode images demo demo-real test test-real check lint fmt golden fuzz bench clean

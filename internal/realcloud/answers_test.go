@@ -104,6 +104,7 @@ for service, port in (("mariadb", 3306), ("rabbitmq", 5672), ("memcached", 11211
 func answersThroughTheVIP(t *testing.T, c *cloud) {
 	took := c.eventualToken(t, 30*time.Second)
 	measured(t, "first token through the VIP", took.Round(100*time.Millisecond))
+	measured(t, "memory of the whole, with three nodes and the cloud", fmt.Sprintf("%d MB", c.memory(t)>>20))
 	r := c.openstack(t, "catalog", "list", "-f", "json")
 	var catalog []struct {
 		Type      string

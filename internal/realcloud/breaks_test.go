@@ -1,7 +1,6 @@
 package realcloud_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -81,6 +80,7 @@ pymysql.connect(host=u.hostname, port=u.port, user=u.username, password=u.passwo
 // minute later. The apply says what it waits for, and finishes.
 func applyWaitsForDatabase(t *testing.T, c *cloud) {
 	c.cluster.Kubectl(t, "cordon", "real-1")
+	t.Cleanup(func() { c.cluster.Kubectl(t, "uncordon", "real-1") })
 	c.kubectl(t, "delete", "pod", "mariadb-server-0")
 	c.edit(t, "default     = 7200", "default     = 3600")
 	cmd := c.command(t.Context(), "apply", "-auto-approve")
@@ -136,12 +136,12 @@ func nodeComesBack(t *testing.T, c *cloud) {
 	before := time.Now()
 	c.cluster.Restart(t, "real-1")
 	if r := c.openstack(t, "token", "issue"); r.code == 0 {
-		t.Log("the cloud answered while its only control node was down")
+		t.Error("the cloud answers while its only control node is down")
 	}
 	c.eventualToken(t, 3*time.Minute)
 	measured(t, "from a reboot of the control node to a token", time.Since(before).Round(time.Second))
 	eventually(t, time.Minute, func() error {
-		ready := c.kubectl(t, "get", "pods", "-o", "jsonpath={.items[*].status.containerStatuses[*].ready}")
+		ready := c.kubectl(t, "get", "pods", "--field-selector=status.phase=Running", "-o", "jsonpath={.items[*].status.containerStatuses[*].ready}")
 		if strings.Contains(ready, "false") {
 			return errors.New("not all pods are ready: " + ready)
 		}
@@ -154,15 +154,20 @@ func nodeComesBack(t *testing.T, c *cloud) {
 func controlPlaneComesBack(t *testing.T, c *cloud) {
 	c.edit(t, "default     = 3600", "default     = 1800")
 	cmd := c.command(t.Context(), "apply", "-auto-approve")
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
+	out := &lockedBuffer{}
+	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(5 * time.Second)
+	eventually(t, time.Minute, func() error {
+		if !strings.Contains(out.String(), "Deployment/keystone-api: updating...") {
+			return errors.New("the rollout does not begin:\n" + out.String())
+		}
+		return nil
+	})
 	c.cluster.Restart(t, "kube-apiserver")
 	if err := cmd.Wait(); err != nil {
-		t.Fatalf("the apply: %v\n%s", err, out.String())
+		t.Fatalf("the apply: %v\n%s", err, out)
 	}
 	c.token(t)
 	c.noChanges(t)

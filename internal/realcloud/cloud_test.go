@@ -222,3 +222,31 @@ func wantSaid(t *testing.T, who, out string, words ...string) {
 		}
 	}
 }
+
+// memory is what the processes of the control plane, the nodes and the cloud have of
+// it, in bytes, with what they share counted once (PSS).
+func (c *cloud) memory(t *testing.T) int64 {
+	t.Helper()
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum int64
+	for _, folder := range folders {
+		line, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
+		cgroup, _ := os.ReadFile(filepath.Join(folder, "cgroup"))
+		ours := strings.Contains(string(line), c.cluster.Dir()) || strings.Contains(string(cgroup), "/kolla-devcluster-") ||
+			strings.Contains(string(line), "/run/machine") || strings.Contains(string(line), "/run/programs")
+		rollup, err := os.ReadFile(filepath.Join(folder, "smaps_rollup"))
+		if !ours || err != nil {
+			continue
+		}
+		for text := range strings.Lines(string(rollup)) {
+			var kilobytes int64
+			if n, _ := fmt.Sscanf(text, "Pss: %d kB", &kilobytes); n == 1 {
+				sum += kilobytes << 10
+			}
+		}
+	}
+	return sum
+}

@@ -28,6 +28,7 @@ func TestMistakes(t *testing.T) {
 		{"", 2, "up"},
 		{"fly", 2, `there is no command "fly"`},
 		{"up", 2, "name one with -dir"},
+		{"up -dir " + absent + ":b", 2, "a colon"},
 		{"up -dir " + absent + " -nodes many", 2, "number"},
 		{"up -dir " + absent + " -nodes -1", 2, "0 or more"},
 		{"up -dir " + absent + " -nodes 2x", 2, "number"},

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -42,6 +43,9 @@ func Abs(path string) (Dir, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("find cluster directory %s: %w", path, err)
+	}
+	if strings.Contains(abs, ":") {
+		return "", fmt.Errorf("%s cannot be a cluster directory: a colon separates the files in KUBECONFIG", abs)
 	}
 	return Dir(abs), nil
 }

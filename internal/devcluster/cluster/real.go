@@ -17,9 +17,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/opencontainers/cgroups"
-	"github.com/opencontainers/cgroups/manager"
-
 	"kolla.openstack.org/kolla/internal/devcluster/fabric"
 	"kolla.openstack.org/kolla/internal/devcluster/machine"
 	"kolla.openstack.org/kolla/internal/devcluster/nodes"
@@ -196,7 +193,7 @@ func (s *supervisor) prepareMachine(name string, address netip.Addr) error {
 			return err
 		}
 	}
-	return makeCgroup(settings.Cgroup)
+	return machine.MakeCgroup(settings.Cgroup)
 }
 
 // launchFabric starts the network of the real nodes.
@@ -207,7 +204,7 @@ func (s *supervisor) launchFabric() {
 	s.launch(&child{
 		name:    fabricName,
 		program: s.Real.program(),
-		args:    []string{"fabric", fmt.Sprint(s.ports.APIServer), s.Real.Images},
+		args:    []string{"fabric", fmt.Sprint(s.ports.APIServer), s.Real.Images, s.Dir.cgroup()},
 		stage:   stopEtcd,
 	})
 }
@@ -243,40 +240,12 @@ func (d Dir) cgroup() string {
 	return "/kolla-devcluster-" + hex.EncodeToString(sum[:6])
 }
 
-func cgroupManager(path string) (cgroups.Manager, error) {
-	return manager.New(&cgroups.Cgroup{Path: path, Resources: &cgroups.Resources{SkipDevices: true}})
-}
-
-func makeCgroup(path string) error {
-	m, err := cgroupManager(path)
-	if err != nil {
-		return fmt.Errorf("make cgroup %s: %w", path, err)
-	}
-	const noProcess = -1
-	if err := m.Apply(noProcess); err != nil {
-		return fmt.Errorf("make cgroup %s: %w", path, err)
-	}
-	return nil
-}
-
 // removeOldCgroups removes those that machines of an earlier run have left.
 func (d Dir) removeOldCgroups() error {
 	if _, err := os.Stat(d.join(machinesFolder)); os.IsNotExist(err) || os.Geteuid() != 0 {
 		return nil
 	}
-	return d.removeCgroups()
-}
-
-// removeCgroups removes those of machines that have ended.
-func (d Dir) removeCgroups() error {
-	m, err := cgroupManager(d.cgroup())
-	if err != nil {
-		return fmt.Errorf("remove cgroup %s: %w", d.cgroup(), err)
-	}
-	if err := m.Destroy(); err != nil {
-		return fmt.Errorf("remove cgroup %s: %w", d.cgroup(), err)
-	}
-	return nil
+	return machine.RemoveCgroup(d.cgroup())
 }
 
 // Outside is the command that runs argv as a machine outside of the cluster

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/devcluster/components"
+	"kolla.openstack.org/kolla/internal/devcluster/machine"
 	"kolla.openstack.org/kolla/internal/devcluster/nodes"
 	"kolla.openstack.org/kolla/internal/devcluster/pki"
 )
@@ -350,7 +351,7 @@ func (s *supervisor) stop() error {
 	}
 	if s.Real.Nodes > 0 {
 		// Even when their folder is gone.
-		errs = append(errs, s.Dir.removeCgroups())
+		errs = append(errs, machine.RemoveCgroup(s.Dir.cgroup()))
 	}
 	s.lifeline.Close()
 	s.lifelineEnd.Close()

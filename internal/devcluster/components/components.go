@@ -39,7 +39,7 @@ const (
 // Run runs the component name with its flags until it ends, and returns the
 // exit code for the process.
 func Run(name string, args []string) int {
-	lifeline.Follow()
+	lifeline.Follow(nil)
 	switch name {
 	case Etcd:
 		return runWithSignals(name, args, runEtcd)

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"strconv"
 	"syscall"
+	"time"
 
 	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
@@ -24,16 +25,26 @@ import (
 	"kolla.openstack.org/kolla/internal/devcluster/machine"
 )
 
+// The network between the machines, and how many arguments it takes.
+const (
+	fabricCommand   = "fabric"
+	fabricArguments = 3
+)
+
 // serveCommand is what a machine runs once it is booted.
 const serveCommand = "serve"
 
 func main() {
-	lifeline.Follow()
 	log.SetFlags(log.LstdFlags)
 	if len(os.Args) < 2 {
 		log.Fatal("this program is started by kolla-devcluster")
 	}
 	name, args := os.Args[1], os.Args[2:]
+	if name == fabricCommand && len(args) == fabricArguments {
+		lifeline.Follow(func() { clearUp(args[2]) })
+	} else {
+		lifeline.Follow(nil)
+	}
 	switch name {
 	case machine.KubeletCommand:
 		os.Args = append([]string{name}, args...)
@@ -68,11 +79,11 @@ func run(ctx context.Context, name string, args []string) error {
 		arguments int
 		run       func(ctx context.Context, args []string) error
 	}{
-		"check":      {1, func(_ context.Context, args []string) error { return machine.Check(args[0]) }},
-		"fabric":     {2, runFabric},
-		"machine":    {1, boot},
-		serveCommand: {1, serve},
-		"outside":    {4, outside},
+		"check":       {1, func(_ context.Context, args []string) error { return machine.Check(args[0]) }},
+		fabricCommand: {fabricArguments, runFabric},
+		"machine":     {1, boot},
+		serveCommand:  {1, serve},
+		"outside":     {4, outside},
 	}
 	command, ok := commands[name]
 	if !ok || len(args) < command.arguments {
@@ -81,7 +92,19 @@ func run(ctx context.Context, name string, args []string) error {
 	return command.run(ctx, args)
 }
 
-// runFabric: PORT IMAGES
+// clearUp removes the cgroups of machines whose supervisor was killed, once they
+// have ended with it: nobody may ever start or stop this cluster again.
+func clearUp(cgroup string) {
+	for range 100 {
+		err := machine.RemoveCgroup(cgroup)
+		if err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// runFabric: PORT IMAGES CGROUP
 func runFabric(ctx context.Context, args []string) error {
 	port, err := strconv.Atoi(args[0])
 	if err != nil {

@@ -27,9 +27,9 @@ func Give(cmd *exec.Cmd, end *os.File) {
 	cmd.Env = append(cmd.Env, variable+"=1")
 }
 
-// Follow ends this process at once when the one that gave it a lifeline is
-// gone: nobody would stop or restart it any more.
-func Follow() {
+// Follow ends this process when the one that gave it a lifeline is gone: nobody
+// would stop or restart it any more. It does last before that, unless it is nil.
+func Follow(last func()) {
 	if os.Getenv(variable) == "" {
 		return
 	}
@@ -40,6 +40,9 @@ func Follow() {
 	go func() {
 		_, _ = io.Copy(io.Discard, end)
 		fmt.Fprintln(os.Stderr, "the supervisor is gone; ending too")
+		if last != nil {
+			last()
+		}
 		os.Exit(1)
 	}()
 }

@@ -98,7 +98,6 @@ func mountAll(settings Settings) error {
 	}
 	steps = append(
 		steps,
-		mount{"", "/", "", unix.MS_BIND | unix.MS_REMOUNT | unix.MS_RDONLY, ""},
 		mount{"proc", "/proc", "proc", unix.MS_NOSUID | unix.MS_NOEXEC | unix.MS_NODEV, ""},
 		// What a pod mounts for others to see is seen in the whole machine.
 		mount{"", "/", "", unix.MS_REC | unix.MS_SHARED, ""},
@@ -108,7 +107,28 @@ func mountAll(settings Settings) error {
 			return err
 		}
 	}
+	if err := protect(); err != nil {
+		return err
+	}
 	return coverSysctls()
+}
+
+// protect makes all file systems read-only, but for those that are the machine's own
+// or the kernel's.
+func protect() error {
+	readOnly := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &readOnly); err != nil {
+		return fmt.Errorf("make the file system read-only: %w", err)
+	}
+	writable := unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
+	for _, path := range []string{"/run", "/tmp", "/var", "/proc", "/dev", "/sys"} {
+		err := unix.MountSetattr(unix.AT_FDCWD, path, unix.AT_RECURSIVE, &writable)
+		// Where it is no mount, it is part of what stays read-only.
+		if err != nil && !errors.Is(err, unix.EINVAL) {
+			return fmt.Errorf("make %s writable: %w", path, err)
+		}
+	}
+	return nil
 }
 
 // mount is one call of mount(2). A target below /run is made.
