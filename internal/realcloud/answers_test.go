@@ -2,6 +2,7 @@ package realcloud_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -142,9 +143,16 @@ func dataStays(t *testing.T, c *cloud) {
 		t.Fatalf("openstack project create: %s", r.out)
 	}
 	c.kolla(t, 0, "destroy", "-auto-approve")
-	if left := c.kubectl(t, "get", "pods,deployments,statefulsets,jobs", "-o", "name"); left != "" {
+	if left := c.kubectl(t, "get", "deployments,statefulsets,jobs", "-o", "name"); left != "" {
 		t.Errorf("left after destroy: %s", left)
 	}
+	// They go on serving for a while, as always when they are told to stop.
+	eventually(t, 90*time.Second, func() error {
+		if left := c.kubectl(t, "get", "pods", "-o", "name"); left != "" {
+			return errors.New("left after destroy: " + left)
+		}
+		return nil
+	})
 	c.kubectl(t, "get", "pvc", "data-mariadb-server-0", "data-rabbitmq-server-0")
 	warm := c.kolla(t, 0, "apply", "-auto-approve")
 	measured(t, "apply, with images and data there", warm.took.Round(100*time.Millisecond))
