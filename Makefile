@@ -71,7 +71,7 @@ test: devcluster ## run all tests; those on real nodes too, where they can be
 test-real: build devcluster images ## run the tests on real nodes, with real OpenStack daemons (as root)
 	cd internal/devimages && KOLLA_DEVIMAGES_ACCEPTANCE=1 KOLLA_DEVIMAGES_CACHE=$${XDG_CACHE_HOME:-$$HOME/.cache}/kolla-devimages go test -count=1 -timeout 30m ./acceptance
 	cd internal/devcluster && KOLLA_REAL=1 KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -run TestReal ./acceptance
-	KOLLA_REAL=1 go test -count=1 -v -timeout 20m ./internal/realcloud
+	KOLLA_REAL=1 go test -count=1 -v -timeout 30m ./internal/realcloud
 
 check: lint test ## everything that must hold before a change lands
 
