@@ -133,7 +133,8 @@ func (b *bench) apply(plan *planner.Plan) {
 	b.state.Cluster.UID = b.cluster.UID
 	for _, a := range plan.Actions {
 		if a.Verb == planner.Delete || a.Verb == planner.Replace {
-			if err := writer.Delete(b.t.Context(), a.Ref, a.Prior); err != nil {
+			// Controllers may have written to it since.
+			if err := writer.Delete(b.t.Context(), a.Ref, providers.Precondition{UID: a.Prior.UID}); err != nil {
 				b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
 			}
 		}
