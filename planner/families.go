@@ -26,7 +26,7 @@ func (p *planning) retire() error {
 	var undeclared []target
 	for i := range p.records {
 		r := &p.records[i]
-		if p.desired[r.address] != nil {
+		if p.desired[r.address] != nil || !p.includes(p.successor(r)) {
 			continue
 		}
 		address, moved := p.byRef[r.ref]
@@ -52,7 +52,8 @@ func (p *planning) retire() error {
 
 // retireFamily keeps the newest of the members that are no longer declared, in
 // case the one that took its place has to be taken back, and deletes the others
-// once everything in their block is done; unless pods in it may still mount them.
+// once everything in their block is done; unless pods in it may still mount them,
+// also because what runs them is not selected.
 // Of jobs none is kept: a state that still knew an old run would take it for done
 // when its inputs come back.
 func (p *planning) retireFamily(current *subject, members []*record) error {
@@ -61,7 +62,7 @@ func (p *planning) retireFamily(current *subject, members []*record) error {
 		live := p.Snapshot.Get(r.ref)
 		return live != nil && string(live.GetUID()) == r.UID
 	})
-	mounted := p.keepsOldPods(current.object.Address.Block) && !current.object.Run()
+	mounted := !current.object.Run() && (p.keepsOldPods(current.object.Address.Block) || !p.includesBlock(current.object.Address.Block))
 	var outdated []target
 	for i, r := range members {
 		if mounted && p.Snapshot.Get(r.ref) != nil {

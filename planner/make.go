@@ -41,6 +41,17 @@ type Input struct {
 	Adopt bool
 	// ForceConflicts takes fields from whoever owns them.
 	ForceConflicts bool
+	// Selection restricts the plan to a part of the cloud; zero: all of it.
+	Selection Selection
+	// Replace are the addresses of objects that are deleted and made again although
+	// they need not be; of a job: that runs again.
+	Replace []string
+	// RefreshOnly plans to change nothing but the state: it drops what is gone, and
+	// takes over UIDs and readiness. What others changed is shown.
+	RefreshOnly bool
+	// MaxDeletes is how many objects the plan may delete; nil: any number of a
+	// destroy, else at most half of what the state knows. See guard.
+	MaxDeletes *int
 	// Parallelism is how many objects are looked at at a time; 0: ten.
 	Parallelism int
 	Now         time.Time
@@ -65,6 +76,9 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the cluster: %w", err)
 	}
+	if problems := p.choose(); len(problems) > 0 {
+		return nil, problems, nil
+	}
 	if p.Destroy {
 		p.destroy()
 	} else {
@@ -74,6 +88,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		return nil, nil, err
 	}
 	p.checkDeleteData()
+	p.guard()
 	actions, err := inOrder(p.actions)
 	if err != nil {
 		return nil, nil, err
@@ -88,6 +103,10 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		Destroy: in.Destroy,
 		Cluster: in.Cluster,
 		State:   StateRef{Lineage: p.State.Lineage, Serial: p.State.Serial},
+
+		RefreshOnly: in.RefreshOnly,
+		Selection:   in.Selection,
+
 		Actions: actions,
 		Kept:    p.kept,
 		Impact:  p.impact(actions),
@@ -104,6 +123,7 @@ type planning struct {
 	recorded map[lang.Address]*record
 	definers map[schema.GroupKind]lang.Address // desired CRDs, by the kind that each gives
 	policy   conflictPolicy
+	chosen   map[lang.Address]bool // what is selected; nil: everything
 
 	subjects []*subject // desired objects, as they were decided
 	actions  []Action
@@ -331,18 +351,23 @@ func (p *planning) labelledNamespaces() []providers.Scope {
 
 // converge plans to make the cluster what is desired.
 func (p *planning) converge(ctx context.Context) error {
-	p.subjects = make([]*subject, len(p.Objects))
+	objects := p.chosenObjects()
+	p.subjects = make([]*subject, len(objects))
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(p.Parallelism)
-	for i := range p.Objects {
+	for i := range objects {
 		group.Go(func() error {
-			s, err := p.decide(inner, &p.Objects[i])
+			s, err := p.decide(inner, objects[i])
 			p.subjects[i] = s
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
+	}
+	if p.RefreshOnly {
+		p.refresh()
+		return nil
 	}
 	for _, s := range p.subjects {
 		p.problems = append(p.problems, s.problems...)

@@ -214,7 +214,7 @@ func checkAction(a *planner.Action) error {
 	switch a.Verb {
 	case planner.None, planner.Create, planner.Run:
 		bound = writes(a) && a.Object != nil && a.Object.Partial
-	case planner.Update, planner.Replace, planner.Adopt:
+	case planner.Update, planner.Replace, planner.Adopt, planner.Refresh:
 		bound = true
 	case planner.Delete:
 		bound = true
@@ -235,7 +235,9 @@ func checkAction(a *planner.Action) error {
 }
 
 // writes reports whether an action changes the cluster.
-func writes(a *planner.Action) bool { return a.Verb != planner.None && a.Verb != planner.Forget }
+func writes(a *planner.Action) bool {
+	return a.Verb != planner.None && a.Verb != planner.Forget && a.Verb != planner.Refresh
+}
 
 // chooseChecks finds the actions without anything to do whose objects have to be
 // ready nevertheless: those that something to be written depends on, directly or
