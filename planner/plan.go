@@ -85,6 +85,8 @@ type Action struct {
 	// Supersedes is the member of the same family that this one takes the place
 	// of; Changes are then relative to it.
 	Supersedes lang.Address `json:"supersedes,omitzero"`
+	// Holds, of a Delete: what is lost with the object, which the operator allowed.
+	Holds string `json:"holds,omitempty"`
 	// Partial, of a Delete: kolla gives its fields up, and the object stays.
 	Partial bool `json:"partial,omitempty"`
 	// DependsOn are the actions that must be done, and their objects ready,

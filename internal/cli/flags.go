@@ -47,9 +47,24 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "adopt", Usage: "take over objects that exist and were not made by kolla"},
 		&cli.BoolFlag{Name: "force-conflicts", Usage: "take over fields that other field managers own"},
 		&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created"},
-		&cli.BoolFlag{Name: "compact", Usage: "show one line an object"},
+		&cli.BoolFlag{Name: "compact", Usage: "show one line an action, dangerous ones first"},
+		&cli.StringSliceFlag{Name: "target", Usage: "plan only for `ADDRESS`, an object or a block, and what it depends on; may be repeated"},
+		&cli.StringSliceFlag{Name: "target-file", Usage: "read addresses for -target from `FILE`, one a line; # begins a comment; may be repeated"},
+		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out `ADDRESS`, an object or a block, and what depends on it; may be repeated"},
+		&cli.IntFlag{Name: "max-deletes", Usage: "delete at most `N` objects; old versions and jobs do not count (default half of what the state knows; a destroy: all)", DefaultText: " "},
+		&cli.BoolFlag{Name: "json", Usage: "print events as JSON, one object a line, instead of text for people"},
+		&cli.StringFlag{Name: "json-into", Usage: "also write those events to `FILE`"},
 		parallelismFlag(),
 		noColorFlag())
+}
+
+// changeFlags are the options of whatever plans to change a cloud, not to destroy
+// it.
+func changeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "replace", Usage: "delete the object with this `ADDRESS` and make it again; of a job: run it again; may be repeated"},
+		&cli.BoolFlag{Name: "refresh-only", Usage: "only take into the state what is so in the cluster, and show what others changed"},
+	}
 }
 
 func parallelismFlag() cli.Flag {

@@ -44,7 +44,7 @@ func (w *workspace) loadConfig() error {
 		VarFiles:  w.flags.StringSlice("var-file"),
 		Environ:   os.Environ(),
 	}
-	if w.flags.Bool("input") && w.interactive() {
+	if w.flags.Bool("input") && !w.flags.Bool("json") && w.interactive() {
 		options.Prompt = w.askVariable
 	}
 	config, diags := lang.Load(".", options)
@@ -124,6 +124,10 @@ func (w *workspace) checkState(st *state.State) error {
 // problems are printed and end in an error.
 func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool) (*planner.Plan, error) {
 	start := time.Now()
+	options, err := w.planOptions(destroy)
+	if err != nil {
+		return nil, err
+	}
 	snapshot := providers.NewSnapshot(w.client)
 	objects, err := w.render(ctx, snapshot, st)
 	// What cannot be made any more can still be destroyed.
@@ -145,6 +149,10 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 		DeleteData:     w.flags.StringSlice("delete-data"),
 		Adopt:          w.flags.Bool("adopt"),
 		ForceConflicts: w.flags.Bool("force-conflicts"),
+		Selection:      options.selection,
+		Replace:        w.flags.StringSlice("replace"),
+		RefreshOnly:    w.flags.Bool("refresh-only"),
+		MaxDeletes:     options.maxDeletes,
 		Parallelism:    w.flags.Int("parallelism"),
 		Now:            start,
 	})
