@@ -126,7 +126,7 @@ func (v *planView) others() []line {
 	}
 	title := "kolla will perform these actions:"
 	if above > 0 {
-		title = "and these actions:"
+		title = "kolla will also perform these actions:"
 	}
 	return append([]line{styled(bold, title), nil}, out...)
 }
