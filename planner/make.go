@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -169,18 +170,11 @@ func newPlanning(in Input) (*planning, []Problem) {
 // checkState refuses a state that belongs elsewhere.
 func (p *planning) checkState() []Problem {
 	var problems []Problem
-	if uid := p.State.Cluster.UID; uid != "" && uid != p.Cluster.UID {
-		problems = append(problems, Problem{
-			Summary: "the state belongs to another cluster",
-			Detail: fmt.Sprintf("It was last written for %s (UID %s); this is %s (UID %s). Choose the right kubeconfig context, or the directory with the right state.",
-				p.State.Cluster.Server, uid, p.Cluster.Server, p.Cluster.UID),
-		})
-	}
-	if cloud := p.State.Cloud; cloud != "" && cloud != p.Cloud {
-		problems = append(problems, Problem{
-			Summary: fmt.Sprintf("the state belongs to cloud %q, and this is cloud %q", cloud, p.Cloud),
-			Detail:  "Give the cloud its name back, or work in a directory of its own.",
-		})
+	for _, err := range []error{p.State.CheckCluster(p.Cluster.UID, p.Cluster.Server), p.State.CheckCloud(p.Cloud)} {
+		if err != nil {
+			summary, advice, _ := strings.Cut(err.Error(), "\n")
+			problems = append(problems, Problem{Summary: summary, Detail: advice})
+		}
 	}
 	return problems
 }

@@ -221,11 +221,20 @@ func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *
 func summarize(plan *planner.Plan, result *executor.Result) view.Applied {
 	a := view.Applied{Destroy: plan.Destroy, Interrupted: result.Interrupted, Took: result.Elapsed}
 	var done planner.Plan
+	missing := map[int]*providers.PermissionError{} // by index of a.Failed
 	for _, outcome := range result.Outcomes {
 		switch outcome.Status {
 		case executor.Applied:
 			done.Actions = append(done.Actions, *outcome.Action)
 		case executor.Failed:
+			var permission *providers.PermissionError
+			if errors.As(outcome.Err, &permission) {
+				if first, ok := sameAs(missing, permission); ok {
+					a.Failed[first].Others = append(a.Failed[first].Others, outcome.Action.Address)
+					continue
+				}
+				missing[len(a.Failed)] = permission
+			}
 			a.Failed = append(a.Failed, failed(outcome))
 		case executor.Interrupted:
 			if outcome.Written {
@@ -241,6 +250,16 @@ func summarize(plan *planner.Plan, result *executor.Result) view.Applied {
 	a.Added, a.Changed, a.Destroyed = counts.Add, counts.Change, counts.Destroy
 	a.Imported, a.Forgotten = counts.Import, counts.Forget
 	return a
+}
+
+// sameAs finds the failure that has the same missing permission.
+func sameAs(missing map[int]*providers.PermissionError, permission *providers.PermissionError) (int, bool) {
+	for i, other := range missing {
+		if other.Same(permission) {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 func failed(outcome executor.Outcome) view.Failed {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -110,14 +109,10 @@ func (w *workspace) checkState(st *state.State) error {
 	if err := st.CheckCluster(w.cluster.UID, w.cluster.Server); err != nil {
 		return err
 	}
-	if st.Cloud != "" && w.config != nil && st.Cloud != w.config.Cloud.Name {
-		return &failure{
-			"The state is of another cloud",
-			fmt.Sprintf("%s describes cloud %q, the configuration cloud %q. A cloud cannot be renamed: its name is in the labels of its objects. Use another state with -state, or the old name.",
-				w.store.Path(), st.Cloud, w.config.Cloud.Name),
-		}
+	if w.config == nil {
+		return nil
 	}
-	return nil
+	return st.CheckCloud(w.config.Cloud.Name)
 }
 
 // makePlan compares the configuration with the cluster. Warnings are printed;

@@ -119,7 +119,18 @@ func (p *Printer) Problems(problems []planner.Problem) {
 			messages[at].where = append(messages[at].where, l)
 		}
 	}
+	for i := range messages {
+		messages[i].where = fewer(messages[i].where)
+	}
 	p.show(messages)
+}
+
+// fewer shortens a list of objects that have something in common.
+func fewer(where []line) []line {
+	if len(where) <= similar+1 {
+		return where
+	}
+	return append(where[:similar:similar], textf("  and %d more, %d in all", len(where)-similar, len(where)))
 }
 
 // object says which object has the problem, and where it is declared.

@@ -210,6 +210,10 @@ func (e *events) applied(a Applied, diagnose func(Failed) *diagnosticJSON) {
 	}
 	for _, f := range a.Failed {
 		e.diagnostic(diagnose(f))
+		for _, other := range f.Others {
+			f.Address, f.Source = other, ""
+			e.diagnostic(diagnose(f))
+		}
 	}
 	operation := "apply"
 	if a.Destroy {

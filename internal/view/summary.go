@@ -29,6 +29,8 @@ type Failed struct {
 	Reason  string   // one line
 	Detail  []string // what there is to know: events, last log lines
 	After   time.Duration
+	// Others failed for the very same reason.
+	Others []lang.Address
 }
 
 // Skipped is an action that was not begun.
@@ -65,7 +67,11 @@ func (f Failed) lines(s Stream) []line {
 	if f.After > 0 {
 		where = where.then(text(", after " + duration(f.After)))
 	}
-	out := message{summary: f.Reason, where: []line{where}}.lines(s.prose(0))
+	places := []line{where}
+	for _, other := range f.Others {
+		places = append(places, text("  with ").then(styled(bold, other.String())))
+	}
+	out := message{summary: f.Reason, where: fewer(places)}.lines(s.prose(0))
 	for _, d := range f.Detail {
 		for _, l := range strings.Split(strings.TrimRight(d, "\n"), "\n") {
 			out = append(out, text("    "+l))
@@ -122,6 +128,14 @@ func (a Applied) closing() []line {
 
 func (a Applied) complete() bool { return len(a.Failed) == 0 && len(a.Skipped) == 0 && !a.Interrupted }
 
+func (a Applied) failures() int {
+	n := len(a.Failed)
+	for _, f := range a.Failed {
+		n += len(f.Others)
+	}
+	return n
+}
+
 // sentence counts what was done.
 func (a Applied) sentence() line {
 	verb := "Apply"
@@ -140,9 +154,9 @@ func (a Applied) sentence() line {
 	case a.complete():
 		return styled(added, verb+" complete!").then(text(" Resources: " + resources + "."))
 	case a.Interrupted:
-		resources += fmt.Sprintf("; interrupted, %d failed, %d not begun.", len(a.Failed), len(a.Skipped))
+		resources += fmt.Sprintf("; interrupted, %d failed, %d not begun.", a.failures(), len(a.Skipped))
 	default:
-		resources += fmt.Sprintf("; %d failed, %d skipped.", len(a.Failed), len(a.Skipped))
+		resources += fmt.Sprintf("; %d failed, %d skipped.", a.failures(), len(a.Skipped))
 	}
 	return styled(danger, verb+" incomplete:").then(text(" Resources: " + resources))
 }
