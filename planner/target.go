@@ -147,7 +147,21 @@ func (p *planning) choose() []Problem {
 	for address := range graph.excluded(matching(candidates, p.Selection.Excludes)) {
 		delete(p.chosen, address)
 	}
-	return nil
+	return p.checkReplaceChosen(candidates)
+}
+
+// checkReplaceChosen refuses a replacement of what is not selected.
+func (p *planning) checkReplaceChosen(candidates []candidate) []Problem {
+	var problems []Problem
+	for _, name := range p.Replace {
+		if !slices.ContainsFunc(matching(candidates, []string{name}), p.includes) {
+			problems = append(problems, Problem{
+				Summary: fmt.Sprintf("-replace=%s is not selected", name),
+				Detail:  fmt.Sprintf("The plan is restricted (%s) and leaves it out.", p.Selection),
+			})
+		}
+	}
+	return problems
 }
 
 func matching(candidates []candidate, names []string) []lang.Address {

@@ -164,6 +164,12 @@ func TestUnknownAddresses(t *testing.T) {
 			func(in *planner.Input) { in.Replace = []string{"service.nothing/Like/this"} },
 			[]string{"-replace=service.nothing/Like/this names nothing"},
 		},
+		"replace what is left out": {
+			func(in *planner.Input) {
+				in.Replace, in.Selection.Targets = []string{dbAddress}, []string{"service.cache"}
+			},
+			[]string{"-replace=service.db/ConfigMap/db is not selected", "-target=service.cache"},
+		},
 		"a block cannot be replaced": {
 			func(in *planner.Input) { in.Replace = []string{"service.db"} },
 			[]string{"-replace=service.db names a block", "Name the one object"},

@@ -103,6 +103,9 @@ func withEvents(s streams, c *cli.Context, run func(*workspace) error) (err erro
 		s.out, s.err = io.Discard, io.Discard
 	}
 	if path := c.String("json-into"); path != "" {
+		if err := checkEventsFile(path); err != nil {
+			return err
+		}
 		file, err := os.Create(path)
 		if err != nil {
 			return &failure{"Cannot write the file of -json-into", sentence(err.Error()) + "."}
@@ -126,4 +129,18 @@ func withEvents(s streams, c *cli.Context, run func(*workspace) error) (err erro
 	}
 	report(w.printer, err)
 	return exitCode(exitError)
+}
+
+// checkEventsFile refuses to write events over anything but other events.
+func checkEventsFile(path string) error {
+	const beginning = `{"@level"`
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil // not there, or nothing that could be lost
+	}
+	content, err := os.ReadFile(path)
+	if err != nil || !strings.HasPrefix(string(content), beginning) {
+		return &failure{"There is another file of that name", fmt.Sprintf("%s holds no events, and -json-into would overwrite it. Choose another name.", path)}
+	}
+	return nil
 }
