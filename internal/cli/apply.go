@@ -281,7 +281,7 @@ func failed(outcome executor.Outcome) view.Failed {
 			row.Detail = append(row.Detail, c.Path+" by "+c.Manager)
 		}
 	case explained:
-		row.Reason, row.Detail = summary, []string{detail}
+		row.Reason, row.Advice = summary, detail
 	}
 	return row
 }

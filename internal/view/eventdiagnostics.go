@@ -121,7 +121,7 @@ func (p *Printer) ofFailure(f Failed) *diagnosticJSON {
 	return &diagnosticJSON{
 		Severity: severity(false),
 		Summary:  f.Reason,
-		Detail:   strings.Join(f.Detail, "\n"),
+		Detail:   strings.TrimSpace(f.Advice + "\n" + strings.Join(f.Detail, "\n")),
 		Address:  f.Address.String(),
 		Range:    p.lineAt(f.Source),
 	}

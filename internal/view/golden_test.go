@@ -44,6 +44,7 @@ var goldens = map[string]func(*view.Printer){
 	"problems":              problems,
 	"applied_complete":      appliedComplete,
 	"applied_failed":        appliedFailed,
+	"applied_forbidden":     appliedForbidden,
 	"applied_interrupted":   appliedInterrupted,
 }
 

@@ -27,7 +27,8 @@ type Failed struct {
 	Address lang.Address
 	Source  string   // where the object is declared, "cloud.hcl:41"; may be empty
 	Reason  string   // one line
-	Detail  []string // what there is to know: events, last log lines
+	Detail  []string // what there is to know, line by line as it is: events, last log lines
+	Advice  string   // running text: how to mend it; may be empty
 	After   time.Duration
 	// Others failed for the very same reason.
 	Others []lang.Address
@@ -71,7 +72,7 @@ func (f Failed) lines(s Stream) []line {
 	for _, other := range f.Others {
 		places = append(places, text("  with ").then(styled(bold, other.String())))
 	}
-	out := message{summary: f.Reason, where: fewer(places)}.lines(s.prose(0))
+	out := message{summary: f.Reason, where: fewer(places), detail: f.Advice}.lines(s.prose(0))
 	for _, d := range f.Detail {
 		for _, l := range strings.Split(strings.TrimRight(d, "\n"), "\n") {
 			out = append(out, text("    "+l))
