@@ -64,7 +64,7 @@ func (p *planning) decide(ctx context.Context, object *providers.Object) (*subje
 		s.ours = s.recordedNow() || p.labelled(s.live)
 		s.action.Prior = providers.Precondition{UID: s.live.GetUID(), ResourceVersion: s.live.GetResourceVersion()}
 	}
-	for _, step := range []step{p.absent, p.leaving, p.foreign, p.ran, p.proven, p.verified} {
+	for _, step := range []step{p.absent, p.leaving, p.foreign, p.requested, p.ran, p.proven, p.verified} {
 		decided, err := step(ctx, s)
 		if err != nil {
 			return nil, fmt.Errorf("plan %s: %w", object.Address, err)
@@ -120,7 +120,7 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 		s.refuse(fmt.Sprintf("%s does not exist", s.action.Ref),
 			"Only some of its fields are declared here, so it is never created. Correct its name, or bring it into the cluster first.")
 		return true, nil
-	case s.finished() && s.sameInputs():
+	case s.finished() && s.sameInputs() && !p.replaces(s.object):
 		s.action.Verb = None
 		s.action.Evidence = Evidence{Kind: Recorded, Detail: "finished; cleaned up since"}
 		return true, nil
@@ -131,6 +131,8 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 	}
 	reason := Reason{Kind: ReasonNew}
 	switch {
+	case s.finished() && p.replaces(s.object):
+		reason.Kind = ReasonRequested
 	case s.finished():
 		reason.Kind = ReasonConfig
 	case s.record != nil && s.record.UID != "":

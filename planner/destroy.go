@@ -17,7 +17,8 @@ func (p *planning) destroy() {
 	for i := range p.records {
 		targets = append(targets, p.records[i].target(p.Snapshot))
 	}
-	p.remove(append(targets, p.unrecorded()...), ReasonDestroy)
+	targets = slices.DeleteFunc(append(targets, p.unrecorded()...), func(t target) bool { return !p.includes(t.address) })
+	p.remove(targets, ReasonDestroy)
 	p.linkDeletes()
 }
 

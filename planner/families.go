@@ -26,7 +26,7 @@ func (p *planning) retire() error {
 	var undeclared []target
 	for i := range p.records {
 		r := &p.records[i]
-		if p.desired[r.address] != nil {
+		if p.desired[r.address] != nil || !p.includes(p.successor(r)) {
 			continue
 		}
 		address, moved := p.byRef[r.ref]
@@ -53,7 +53,8 @@ func (p *planning) retire() error {
 
 // retireFamily keeps the newest of the members that are no longer declared, in
 // case the one that took its place has to be taken back, and deletes the others
-// once everything in their block is done; unless pods in it may still mount them.
+// once everything in their block is done; unless pods in it may still mount them,
+// also because what runs them is not selected.
 // Of jobs none is kept: a state that still knew an old run would take it for done
 // when its inputs come back.
 func (p *planning) retireFamily(current *subject, members []*record, of *block) error {
@@ -62,7 +63,7 @@ func (p *planning) retireFamily(current *subject, members []*record, of *block) 
 		live := p.Snapshot.Get(r.ref)
 		return live != nil && string(live.GetUID()) == r.UID
 	})
-	mounted := of.keepsOldPods && !current.object.Run()
+	mounted := !current.object.Run() && (of.keepsOldPods || !p.includesBlock(current.object.Address.Block))
 	var outdated []target
 	for i, r := range members {
 		if mounted && p.Snapshot.Get(r.ref) != nil {

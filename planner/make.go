@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -45,6 +46,17 @@ type Input struct {
 	// without that an apply would change nothing; and the plan refused where the
 	// server says otherwise.
 	VerifyAll bool
+	// Selection restricts the plan to a part of the cloud; zero: all of it.
+	Selection Selection
+	// Replace are the addresses of objects that are deleted and made again although
+	// they need not be; of a job: that runs again.
+	Replace []string
+	// RefreshOnly plans to change nothing but the state: it drops what is gone, and
+	// takes over UIDs and readiness. What others changed is shown.
+	RefreshOnly bool
+	// MaxDeletes is how many objects the plan may delete; nil: any number of a
+	// destroy, else at most half of what the state knows. See guard.
+	MaxDeletes *int
 	// Parallelism is how many objects are looked at at a time; 0: ten.
 	Parallelism int
 	Now         time.Time
@@ -66,6 +78,9 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the cluster: %w", err)
 	}
+	if problems := p.choose(); len(problems) > 0 {
+		return nil, problems, nil
+	}
 	if p.Destroy {
 		p.destroy()
 	} else {
@@ -75,6 +90,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		return nil, nil, err
 	}
 	p.checkDeleteData()
+	p.guard()
 	actions, err := inOrder(p.actions)
 	if err != nil {
 		return nil, nil, err
@@ -89,6 +105,10 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		Destroy: in.Destroy,
 		Cluster: in.Cluster,
 		State:   StateRef{Lineage: p.State.Lineage, Serial: p.State.Serial},
+
+		RefreshOnly: in.RefreshOnly,
+		Selection:   in.Selection,
+
 		Actions: actions,
 		Kept:    p.kept,
 		Impact:  p.impact(actions),
@@ -122,7 +142,8 @@ type planning struct {
 	known    map[providers.Ref]*record         // recorded, by the object in the cluster
 	definers map[schema.GroupKind]lang.Address // desired CRDs, by the kind that each gives
 	policy   conflictPolicy
-	rules    *Rules // nil of a destroy
+	rules    *Rules                // nil of a destroy
+	chosen   map[lang.Address]bool // what is selected; nil: everything
 
 	subjects []*subject // desired objects, as they were decided
 	actions  []Action
@@ -169,18 +190,11 @@ func newPlanning(in Input) (*planning, []Problem) {
 // checkState refuses a state that belongs elsewhere.
 func (p *planning) checkState() []Problem {
 	var problems []Problem
-	if uid := p.State.Cluster.UID; uid != "" && uid != p.Cluster.UID {
-		problems = append(problems, Problem{
-			Summary: "the state belongs to another cluster",
-			Detail: fmt.Sprintf("It was last written for %s (UID %s); this is %s (UID %s). Choose the right kubeconfig context, or the directory with the right state.",
-				p.State.Cluster.Server, uid, p.Cluster.Server, p.Cluster.UID),
-		})
-	}
-	if cloud := p.State.Cloud; cloud != "" && cloud != p.Cloud {
-		problems = append(problems, Problem{
-			Summary: fmt.Sprintf("the state belongs to cloud %q, and this is cloud %q", cloud, p.Cloud),
-			Detail:  "Give the cloud its name back, or work in a directory of its own.",
-		})
+	for _, err := range []error{p.State.CheckCluster(p.Cluster.UID, p.Cluster.Server), p.State.CheckCloud(p.Cloud)} {
+		if err != nil {
+			summary, advice, _ := strings.Cut(err.Error(), "\n")
+			problems = append(problems, Problem{Summary: summary, Detail: advice})
+		}
 	}
 	return problems
 }
@@ -366,18 +380,23 @@ func (p *planning) labelledNamespaces() []providers.Scope {
 
 // converge plans to make the cluster what is desired.
 func (p *planning) converge(ctx context.Context) error {
-	p.subjects = make([]*subject, len(p.Objects))
+	objects := p.chosenObjects()
+	p.subjects = make([]*subject, len(objects))
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(p.Parallelism)
-	for i := range p.Objects {
+	for i := range objects {
 		group.Go(func() error {
-			s, err := p.decide(inner, &p.Objects[i])
+			s, err := p.decide(inner, objects[i])
 			p.subjects[i] = s
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
+	}
+	if p.RefreshOnly {
+		p.refresh()
+		return nil
 	}
 	for _, s := range p.subjects {
 		p.problems = append(p.problems, s.problems...)

@@ -4,6 +4,7 @@
 package planner
 
 import (
+	"slices"
 	"time"
 
 	"kolla.openstack.org/kolla/lang"
@@ -23,6 +24,12 @@ type Plan struct {
 	Destroy bool               `json:"destroy,omitempty"`
 	Cluster providers.Identity `json:"cluster"`
 	State   StateRef           `json:"state"`
+	// RefreshOnly: the plan only takes into the state what is so in the cluster,
+	// which it does not touch. See Input.RefreshOnly.
+	RefreshOnly bool `json:"refresh_only,omitempty"`
+	// Selection is what the plan is restricted to. Objects outside of it were not
+	// compared and have no action.
+	Selection Selection `json:"selection,omitzero"`
 
 	// Actions are in an order in which they could be carried out one by one: an
 	// action comes after all that it depends on.
@@ -53,6 +60,7 @@ const (
 	Run     Verb = "run"     // a Job that has not run for these inputs
 	Adopt   Verb = "adopt"   // exists and is taken over, or into the state, with or without changes
 	Forget  Verb = "forget"  // dropped from the state; the cluster is not touched
+	Refresh Verb = "refresh" // the state takes over UID and readiness; the cluster is not touched
 )
 
 // Action is one step of a plan.
@@ -72,11 +80,14 @@ type Action struct {
 	Evidence Evidence `json:"evidence"`
 	// Changes are the differences between the live object and what the server says
 	// that it would become, in path order; see Diff. For a Create: the declared
-	// fields. For a Replace: those that kolla declares, or did.
+	// fields. For a Replace: those that kolla declares, or did. In a RefreshOnly
+	// plan: what others changed, from what kolla wrote to what is live.
 	Changes []Change `json:"changes,omitempty"`
 	// Supersedes is the member of the same family that this one takes the place
 	// of; Changes are then relative to it.
 	Supersedes lang.Address `json:"supersedes,omitzero"`
+	// Holds, of a Delete: what is lost with the object, which the operator allowed.
+	Holds string `json:"holds,omitempty"`
 	// Partial, of a Delete: kolla gives its fields up, and the object stays.
 	Partial bool `json:"partial,omitempty"`
 	// DependsOn are the actions that must be done, and their objects ready,
@@ -114,6 +125,7 @@ const (
 	ReasonUnrecorded ReasonKind = "unrecorded" // kolla's, but the state does not know it
 	ReasonUpgrade    ReasonKind = "defaults"   // neither HCL nor cluster changed: a newer kolla or server wants it
 	ReasonDestroy    ReasonKind = "destroy"    // the cloud is being destroyed
+	ReasonRequested  ReasonKind = "requested"  // the operator named it with -replace
 )
 
 // Reason says why an action is there.
@@ -206,6 +218,15 @@ func (p *Plan) Counts() Counts {
 		}
 	}
 	return c
+}
+
+// Drifted reports whether somebody else changed an object since kolla wrote it,
+// or deleted it.
+func (p *Plan) Drifted() bool {
+	return slices.ContainsFunc(p.Actions, func(a Action) bool {
+		return slices.ContainsFunc(a.Changes, func(c Change) bool { return c.Drift }) ||
+			slices.ContainsFunc(a.Reasons, func(r Reason) bool { return r.Kind == ReasonGone })
+	})
 }
 
 // Empty reports whether an apply of the plan would have nothing to write and

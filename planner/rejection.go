@@ -25,6 +25,8 @@ type rejection struct {
 	immutable []metav1.StatusCause
 	// noDryRun: the object meets an admission webhook that cannot be asked; why.
 	noDryRun string
+	// permission: the user may not even ask; nil: they may.
+	permission *providers.PermissionError
 	// taken: something that only one object can have is another's, such as a port.
 	taken bool
 }
@@ -51,6 +53,7 @@ func classify(err error) rejection {
 	}
 	answer := status.Status()
 	r := rejection{message: answer.Message, world: passing(answer)}
+	errors.As(err, &r.permission)
 	if at := untyped.FindStringIndex(answer.Message); at != nil {
 		r.world = false
 		r.message = answer.Message[at[1]:]
@@ -122,7 +125,14 @@ func (s *subject) withdraw(summary, detail string) {
 
 // reject says what the server has against the object: its causes where it gives
 // any, since its message only strings them together.
+//
+// A missing permission is named in the same words for all that it keeps from being
+// planned: it is one problem.
 func (s *subject) reject(r rejection) {
+	if r.permission != nil {
+		s.refuse(r.permission.Error(), r.permission.Advice())
+		return
+	}
 	var lines []string
 	for _, cause := range r.causes {
 		line := brief(cause.Message)

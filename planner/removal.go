@@ -83,6 +83,8 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 	}
 	if t.partial {
 		action.Changes = p.givenUp(t.live)
+	} else {
+		action.Holds = holding(t.live, t.holds)
 	}
 	p.actions = append(p.actions, action)
 }

@@ -51,16 +51,27 @@ func (e *DamagedError) Error() string {
 	return b.String()
 }
 
-// ClusterError says that a state belongs to another cluster than the one that
-// kolla is connected to.
+// ClusterError says that a state, or a plan that was made against one, is of
+// another cluster than the one that kolla is connected to. The first line of its
+// text says what is wrong, the second how to go on.
 type ClusterError struct {
-	State     Cluster
+	What      string // "state", "plan"
+	Owner     Cluster
 	Connected Cluster
 }
 
 func (e *ClusterError) Error() string {
-	return fmt.Sprintf("the state belongs to another cluster: to %s (UID %s), while this is %s (UID %s)\nConnect to the first one, or use another state for the second.",
-		e.State.Server, e.State.UID, e.Connected.Server, e.Connected.UID)
+	return fmt.Sprintf("the %s is of another cluster: of %s (UID %s), while this is %s (UID %s)\nConnect to that cluster (-kubeconfig, -context), or use another %s for this one.",
+		e.What, e.Owner.Server, e.Owner.UID, e.Connected.Server, e.Connected.UID, e.What)
+}
+
+// CloudError says that a state is of another cloud than the configuration. Its
+// text is of the same form.
+type CloudError struct{ State, Configured string }
+
+func (e *CloudError) Error() string {
+	return fmt.Sprintf("the state is of another cloud: of %q, while the configuration is of %q\nA cloud cannot be renamed: its name is in the labels of its objects. Give it its old name back, or use another state (-state) for the new one.",
+		e.State, e.Configured)
 }
 
 // StaleError says that a plan was made against a state that has changed since.

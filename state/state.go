@@ -83,5 +83,14 @@ func (s *State) CheckCluster(uid, server string) error {
 	if s.Cluster.UID == "" || s.Cluster.UID == uid {
 		return nil
 	}
-	return &ClusterError{State: s.Cluster, Connected: Cluster{UID: uid, Server: server}}
+	return &ClusterError{What: "state", Owner: s.Cluster, Connected: Cluster{UID: uid, Server: server}}
+}
+
+// CheckCloud returns a *CloudError when the state belongs to another cloud. A
+// state that was never written belongs to none.
+func (s *State) CheckCloud(name string) error {
+	if s.Cloud == "" || s.Cloud == name {
+		return nil
+	}
+	return &CloudError{State: s.Cloud, Configured: name}
 }

@@ -74,6 +74,11 @@ service "keystone" {}
 	if writes := writesOf(audit.kolla()); len(writes) > 0 {
 		t.Errorf("the plan of drift wrote: %v", writes)
 	}
+	clustertest.Kubectl(t, "-n", "audited", "delete", "service", "memcached")
+	kolla(t, "apply", "-refresh-only", "-auto-approve")
+	if writes := writesOf(audit.kolla()); len(writes) > 0 {
+		t.Errorf("the refresh wrote: %v", writes)
+	}
 	kolla(t, "destroy", "-auto-approve", "-delete-data=*")
 }
 

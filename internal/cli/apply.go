@@ -29,16 +29,21 @@ against.
 
 Interrupted once (Ctrl-C), it finishes what it is writing and stops; run it again
 to go on. It goes on as well after it was killed.`,
-		Flags: append(planFlags(), applyFlags()...),
+		Flags: append(append(planFlags(), changeFlags()...), applyFlags()...),
 		Action: func(c *cli.Context) error {
 			if err := atMost(c, 1); err != nil {
 				return err
 			}
-			w := newWorkspace(s, c)
-			if file := c.Args().First(); file != "" {
-				return runSavedPlan(w, file)
+			file := c.Args().First()
+			if err := approvable(c, file != ""); err != nil {
+				return err
 			}
-			return runApply(w, false)
+			return withEvents(s, c, func(w *workspace) error {
+				if file != "" {
+					return runSavedPlan(w, file)
+				}
+				return runApply(w, false)
+			})
 		},
 	}
 }
@@ -57,7 +62,10 @@ Labels of nodes are given back.`,
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			return runApply(newWorkspace(s, c), true)
+			if err := approvable(c, false); err != nil {
+				return err
+			}
+			return withEvents(s, c, func(w *workspace) error { return runApply(w, true) })
 		},
 	}
 }
@@ -83,11 +91,7 @@ func runApply(w *workspace, destroy bool) error {
 			return executor.Recheck(session, plan)
 		}
 		if !w.flags.Bool("auto-approve") {
-			question := "\nDo you want kolla to do this?"
-			if destroy {
-				question = fmt.Sprintf("\nDo you really want to destroy cloud %q?", plan.Cloud)
-			}
-			if err := w.approve(ctx, question); err != nil {
+			if err := w.approve(ctx, questionOf(plan)); err != nil {
 				return err
 			}
 		}
@@ -95,11 +99,28 @@ func runApply(w *workspace, destroy bool) error {
 	})
 }
 
+// questionOf asks for approval of a plan.
+func questionOf(plan *planner.Plan) string {
+	switch {
+	case plan.Destroy && plan.Selection.Restricts():
+		return fmt.Sprintf("\nDo you really want to destroy this part of cloud %q?", plan.Cloud)
+	case plan.Destroy:
+		return fmt.Sprintf("\nDo you really want to destroy cloud %q?", plan.Cloud)
+	case plan.RefreshOnly:
+		return "\nDo you want kolla to take this into the state?"
+	default:
+		return "\nDo you want kolla to do this?"
+	}
+}
+
+// planOptions decide what is in a plan, and mean nothing to one that is made.
+var planOptions = []string{"adopt", "force-conflicts", "target", "target-file", "exclude", "replace", "refresh-only", "max-deletes", "verify"}
+
 // runSavedPlan carries out a plan from a file. What it says of an object holds only
 // for that version of the object; the executor sees to it.
 func runSavedPlan(w *workspace, file string) error {
 	ctx := w.flags.Context
-	for _, name := range []string{"adopt", "force-conflicts", "verify"} {
+	for _, name := range planOptions {
 		if w.flags.IsSet(name) {
 			return &failure{"A saved plan takes no plan options", fmt.Sprintf("What -%s decides was decided when %s was made.", name, file)}
 		}
@@ -203,11 +224,20 @@ func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *
 func summarize(plan *planner.Plan, result *executor.Result) view.Applied {
 	a := view.Applied{Destroy: plan.Destroy, Interrupted: result.Interrupted, Took: result.Elapsed}
 	var done planner.Plan
+	missing := map[int]*providers.PermissionError{} // by index of a.Failed
 	for _, outcome := range result.Outcomes {
 		switch outcome.Status {
 		case executor.Applied:
 			done.Actions = append(done.Actions, *outcome.Action)
 		case executor.Failed:
+			var permission *providers.PermissionError
+			if errors.As(outcome.Err, &permission) {
+				if first, ok := sameAs(missing, permission); ok {
+					a.Failed[first].Others = append(a.Failed[first].Others, outcome.Action.Address)
+					continue
+				}
+				missing[len(a.Failed)] = permission
+			}
 			a.Failed = append(a.Failed, failed(outcome))
 		case executor.Interrupted:
 			if outcome.Written {
@@ -223,6 +253,16 @@ func summarize(plan *planner.Plan, result *executor.Result) view.Applied {
 	a.Added, a.Changed, a.Destroyed = counts.Add, counts.Change, counts.Destroy
 	a.Imported, a.Forgotten = counts.Import, counts.Forget
 	return a
+}
+
+// sameAs finds the failure that has the same missing permission.
+func sameAs(missing map[int]*providers.PermissionError, permission *providers.PermissionError) (int, bool) {
+	for i, other := range missing {
+		if other.Same(permission) {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 func failed(outcome executor.Outcome) view.Failed {
@@ -244,7 +284,7 @@ func failed(outcome executor.Outcome) view.Failed {
 			row.Detail = append(row.Detail, c.Path+" by "+c.Manager)
 		}
 	case explained:
-		row.Reason, row.Detail = summary, []string{detail}
+		row.Reason, row.Advice = summary, detail
 	}
 	return row
 }

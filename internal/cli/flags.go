@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -49,18 +48,23 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "force-conflicts", Usage: "take over fields that other field managers own"},
 		&cli.StringFlag{Name: "verify", Usage: "with `full`, ask the server also about objects that are known to be unchanged"},
 		&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created"},
-		&cli.BoolFlag{Name: "compact", Usage: "show one line an object"},
+		&cli.BoolFlag{Name: "compact", Usage: "show one line an action, dangerous ones first"},
+		&cli.StringSliceFlag{Name: "target", Usage: "plan only for `ADDRESS`, an object or a block, and what it depends on; may be repeated"},
+		&cli.StringSliceFlag{Name: "target-file", Usage: "read addresses for -target from `FILE`, one a line; # begins a comment; may be repeated"},
+		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out `ADDRESS`, an object or a block, and what depends on it; may be repeated"},
+		&cli.IntFlag{Name: "max-deletes", Usage: "delete at most `N` objects; old versions and jobs do not count (default half of what the state knows; a destroy: all)", DefaultText: " "},
+		&cli.BoolFlag{Name: "json", Usage: "print events as JSON, one object a line, instead of text for people"},
+		&cli.StringFlag{Name: "json-into", Usage: "also write those events to `FILE`"},
 		parallelismFlag(),
 		noColorFlag())
 }
 
-// verifyFull reads -verify.
-func verifyFull(c *cli.Context) (bool, error) {
-	switch value := c.String("verify"); value {
-	case "", "full":
-		return value == "full", nil
-	default:
-		return false, &failure{fmt.Sprintf("-verify=%s is not known", value), "Use -verify=full to have the server asked about every object, or leave it out."}
+// changeFlags are the options of whatever plans to change a cloud, not to destroy
+// it.
+func changeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "replace", Usage: "delete the object with this `ADDRESS` and make it again; of a job: run it again; may be repeated"},
+		&cli.BoolFlag{Name: "refresh-only", Usage: "only take into the state what is so in the cluster, and show what others changed"},
 	}
 }
 

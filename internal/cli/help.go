@@ -88,7 +88,7 @@ func optionHelp(flag cli.Flag) string {
 		}
 		name += "=" + value
 	}
-	if text := documented.GetDefaultText(); text != "" && documented.TakesValue() && text != `""` {
+	if text := documented.GetDefaultText(); text != "" && documented.TakesValue() && text != `""` && text != " " {
 		usage += " (default " + text + ")"
 	}
 	const column = 26

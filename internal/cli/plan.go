@@ -18,8 +18,12 @@ func planCommand(s streams) *cli.Command {
 Compares the configuration with the live cluster, object by object, by asking the
 API server what an apply would do. Changes nothing.
 
+With -target or -exclude a part of the cloud is planned: a target with all that it
+depends on, without what depends on something excluded. Where something is to be
+deleted it is the other way round.
+
 Exit codes: 0 done, 1 error; with -detailed-exitcode 0 nothing to do, 2 changes.`,
-		Flags: append(planFlags(),
+		Flags: append(append(planFlags(), changeFlags()...),
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for kolla apply FILE"},
 			&cli.BoolFlag{Name: "destroy", Usage: "plan to take the cloud down"},
 			deleteDataFlag(),
@@ -28,7 +32,7 @@ Exit codes: 0 done, 1 error; with -detailed-exitcode 0 nothing to do, 2 changes.
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			return runPlan(newWorkspace(s, c))
+			return withEvents(s, c, runPlan)
 		},
 	}
 }
@@ -59,9 +63,11 @@ func runPlan(w *workspace) error {
 		if err := planner.Save(out, plan); err != nil {
 			return err
 		}
-		fmt.Fprintf(w.out, "\nSaved the plan to %s. To carry out exactly this:\n\n  kolla apply %s\n", out, out)
+		if err := w.printer.Saved(out); err != nil {
+			return err
+		}
 	}
-	if w.flags.Bool("detailed-exitcode") && !plan.Empty() {
+	if w.flags.Bool("detailed-exitcode") && (!plan.Empty() || plan.Drifted()) {
 		return exitCode(exitChanges)
 	}
 	return nil

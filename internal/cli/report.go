@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 
-	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -41,7 +40,6 @@ func report(printer *view.Printer, err error) {
 
 // planFailure is the headline of an error of a plan file.
 func planFailure(err error) (summary string, ok bool) {
-	var cluster *executor.ClusterError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "There is no such file", true
@@ -51,8 +49,6 @@ func planFailure(err error) (summary string, ok bool) {
 		return "The plan file is damaged", true
 	case errors.Is(err, planner.ErrNewer):
 		return "The plan is newer than this kolla", true
-	case errors.As(err, &cluster):
-		return "The plan is for another cluster", true
 	}
 	return "", false
 }
@@ -65,6 +61,7 @@ func stateFailure(err error) (summary string, ok bool) {
 		damaged *state.DamagedError
 		newer   *state.NewerFormatError
 		cluster *state.ClusterError
+		cloud   *state.CloudError
 		stale   *state.StaleError
 		applied *state.AppliedError
 		lost    *state.LockLostError
@@ -78,7 +75,9 @@ func stateFailure(err error) (summary string, ok bool) {
 	case errors.As(err, &newer):
 		return "The state is newer than this kolla", true
 	case errors.As(err, &cluster):
-		return "The state is of another cluster", true
+		return "The " + cluster.What + " is of another cluster", true
+	case errors.As(err, &cloud):
+		return "The state is of another cloud", true
 	case errors.As(err, &stale):
 		return "The plan is stale", true
 	case errors.As(err, &applied):

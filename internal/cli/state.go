@@ -8,8 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -114,64 +112,6 @@ func showObject(s streams, st *state.State, address string) error {
 	row("Applied", o.Applied.Local().Format(time.RFC3339))
 	row("Ready", fmt.Sprint(o.Ready))
 	row("Depends on", strings.Join(o.DependsOn, "\n\t"))
-	return table.Flush()
-}
-
-func showCommand(s streams) *cli.Command {
-	return &cli.Command{
-		Name:      "show",
-		Usage:     "Show the state, or a saved plan",
-		ArgsUsage: "[PLANFILE]",
-		Flags: []cli.Flag{
-			stateFlag(),
-			&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created"},
-			&cli.BoolFlag{Name: "compact", Usage: "show one line an object"},
-			noColorFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			if err := atMost(c, 1); err != nil {
-				return err
-			}
-			if file := c.Args().First(); file != "" {
-				plan, err := planner.Load(file)
-				if err != nil {
-					return err
-				}
-				return newWorkspace(s, c).showPlan(plan)
-			}
-			st, err := state.Open(c.String("state")).Read()
-			if err != nil {
-				return err
-			}
-			return showState(s, st)
-		},
-	}
-}
-
-// showState prints the state as a table, block by block.
-func showState(s streams, st *state.State) error {
-	if len(st.Objects) == 0 {
-		fmt.Fprintln(s.out, "The state is empty: nothing was applied yet.")
-		return nil
-	}
-	fmt.Fprintf(s.out, "Cloud %q in the cluster at %s, serial %d.\n", st.Cloud, st.Cluster.Server, st.Serial)
-	block := ""
-	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
-	for _, o := range st.Objects {
-		address, err := lang.ParseAddress(o.Address)
-		if err != nil {
-			return fmt.Errorf("read the state: %w", err)
-		}
-		if address.Block != block {
-			block = address.Block
-			fmt.Fprintf(table, "\n%s\n", block)
-		}
-		ready := ""
-		if !o.Ready {
-			ready = "not seen ready"
-		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\n", o.Kind, o.Name, ready)
-	}
 	return table.Flush()
 }
 

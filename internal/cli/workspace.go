@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -44,7 +43,7 @@ func (w *workspace) loadConfig() error {
 		VarFiles:  w.flags.StringSlice("var-file"),
 		Environ:   os.Environ(),
 	}
-	if w.flags.Bool("input") && w.interactive() {
+	if w.flags.Bool("input") && !w.flags.Bool("json") && w.interactive() {
 		options.Prompt = w.askVariable
 	}
 	config, diags := lang.Load(".", options)
@@ -110,21 +109,17 @@ func (w *workspace) checkState(st *state.State) error {
 	if err := st.CheckCluster(w.cluster.UID, w.cluster.Server); err != nil {
 		return err
 	}
-	if st.Cloud != "" && w.config != nil && st.Cloud != w.config.Cloud.Name {
-		return &failure{
-			"The state is of another cloud",
-			fmt.Sprintf("%s describes cloud %q, the configuration cloud %q. A cloud cannot be renamed: its name is in the labels of its objects. Use another state with -state, or the old name.",
-				w.store.Path(), st.Cloud, w.config.Cloud.Name),
-		}
+	if w.config == nil {
+		return nil
 	}
-	return nil
+	return st.CheckCloud(w.config.Cloud.Name)
 }
 
 // makePlan compares the configuration with the cluster. Warnings are printed;
 // problems are printed and end in an error.
 func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool) (*planner.Plan, error) {
 	start := time.Now()
-	all, err := verifyFull(w.flags)
+	options, err := w.planOptions(destroy)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +144,11 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 		DeleteData:     w.flags.StringSlice("delete-data"),
 		Adopt:          w.flags.Bool("adopt"),
 		ForceConflicts: w.flags.Bool("force-conflicts"),
-		VerifyAll:      all,
+		VerifyAll:      options.verifyAll,
+		Selection:      options.selection,
+		Replace:        w.flags.StringSlice("replace"),
+		RefreshOnly:    w.flags.Bool("refresh-only"),
+		MaxDeletes:     options.maxDeletes,
 		Parallelism:    w.flags.Int("parallelism"),
 		Now:            start,
 	})

@@ -76,7 +76,12 @@ func (s *step) manager(partial bool) string { return providers.ManagerOf(s.plan.
 func (s *step) do(ctx context.Context) error {
 	switch s.action.Verb {
 	case planner.None:
+		if s.plan.RefreshOnly {
+			return nil
+		}
 		return s.confirm(ctx)
+	case planner.Refresh:
+		return s.refresh(ctx)
 	case planner.Forget:
 		return s.Session.Forget(s.action.Address.String())
 	case planner.Delete:
@@ -100,6 +105,32 @@ func (s *step) confirm(ctx context.Context) error {
 		return nil
 	}
 	record.Ready = record.Ready || s.waits
+	return s.Session.Record(record)
+}
+
+// glance is how long a refresh looks at an object to see whether it is ready.
+const glance = 5 * time.Second
+
+// refresh takes over into the state which object it is, and whether it is ready
+// now. That it is not is no failure. What the configuration says of an object that
+// the state knows counts only once it is applied.
+func (s *step) refresh(ctx context.Context) error {
+	record, known := s.Session.Object(s.action.Address.String())
+	if !known {
+		record = recordOf(s.action)
+	}
+	record.UID = string(s.action.Prior.UID)
+	record.Ready = true
+	if s.waits {
+		ctx, cancel := context.WithTimeout(ctx, glance)
+		defer cancel()
+		err := s.Writer.Wait(ctx, s.action.Ref, nil)
+		var notReady *providers.NotReadyError
+		record.Ready = err == nil
+		if err != nil && !errors.As(err, &notReady) && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
 	return s.Session.Record(record)
 }
 

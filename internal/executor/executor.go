@@ -93,22 +93,14 @@ func (r *Result) Complete() bool {
 	return true
 }
 
-// ClusterError says that a plan was made for another cluster than the one that
-// kolla is connected to.
-type ClusterError struct{ Plan, Connected providers.Identity }
-
-func (e *ClusterError) Error() string {
-	return fmt.Sprintf("the plan was made for another cluster: for %s (UID %s), while this is %s (UID %s)",
-		e.Plan.Server, e.Plan.UID, e.Connected.Server, e.Connected.UID)
-}
-
 // Apply carries out the plan. An action starts when all that it depends on is
 // done and ready. What depends on a failed action is skipped, all else goes on.
 // When ctx is cancelled, nothing new is started, writes that are under way are
 // finished, and nothing is waited for any more.
 //
 // The error is for what keeps an apply from starting: nothing has been written
-// then. It is a *ClusterError or one of Session.Begin where the plan does not fit.
+// then. It is a *state.ClusterError or another one of Session.Begin where the plan does not
+// fit.
 // What goes wrong with single actions is in the Result. An empty plan does
 // nothing at all.
 func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, error) {
@@ -179,7 +171,11 @@ func prepare(ctx context.Context, plan *planner.Plan, options Options) (*run, er
 		return nil, err
 	}
 	if r.cluster.UID != plan.Cluster.UID {
-		return nil, &ClusterError{Plan: plan.Cluster, Connected: r.cluster}
+		return nil, &state.ClusterError{
+			What:      "plan",
+			Owner:     state.Cluster{UID: plan.Cluster.UID, Server: plan.Cluster.Server},
+			Connected: state.Cluster{UID: r.cluster.UID, Server: r.cluster.Server},
+		}
 	}
 	if r.snapshot, err = readPresent(ctx, options.Reader, plan.Actions); err != nil {
 		return nil, err
@@ -222,7 +218,7 @@ func checkAction(a *planner.Action) error {
 	switch a.Verb {
 	case planner.None, planner.Create, planner.Run:
 		bound = writes(a) && a.Object != nil && a.Object.Partial
-	case planner.Update, planner.Replace, planner.Adopt:
+	case planner.Update, planner.Replace, planner.Adopt, planner.Refresh:
 		bound = true
 	case planner.Delete:
 		bound = true
@@ -243,7 +239,9 @@ func checkAction(a *planner.Action) error {
 }
 
 // writes reports whether an action changes the cluster.
-func writes(a *planner.Action) bool { return a.Verb != planner.None && a.Verb != planner.Forget }
+func writes(a *planner.Action) bool {
+	return a.Verb != planner.None && a.Verb != planner.Forget && a.Verb != planner.Refresh
+}
 
 // chooseChecks finds the actions without anything to do whose objects have to be
 // ready nevertheless: those that something to be written depends on, directly or

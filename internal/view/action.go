@@ -67,7 +67,7 @@ func (v *planView) items() []item {
 	byBlock := map[string][]item{}
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
-		if a.Verb == planner.None {
+		if riskOf(a) == leavesItBe {
 			continue
 		}
 		if _, seen := byBlock[a.Address.Block]; !seen {
@@ -85,17 +85,13 @@ func (v *planView) items() []item {
 // actions lists what will be done. Creations of one block that follow each other
 // stand under a heading without empty lines between them.
 func (v *planView) actions(items []item) []line {
+	if v.options.Compact {
+		return v.others()
+	}
 	if len(items) == 0 {
 		return nil
 	}
 	out := []line{styled(bold, "kolla will perform these actions:")}
-	if v.options.Compact {
-		out = append(out, nil)
-		for _, it := range items {
-			out = append(out, it.heads...)
-		}
-		return out
-	}
 	out = append(out, legend(items)...)
 	items = fold(items)
 	for i := 0; i < len(items); {
@@ -110,6 +106,29 @@ func (v *planView) actions(items []item) []line {
 		i += max(n, 1)
 	}
 	return out
+}
+
+// others is one line an action, those that were not listed as destroyed.
+func (v *planView) others() []line {
+	var out []line
+	above := 0
+	for _, a := range v.byRisk() {
+		switch r := riskOf(a); {
+		case r == leavesItBe:
+		case r <= destroys && !v.plan.Destroy:
+			above++
+		default:
+			out = append(out, v.head(a))
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	title := "kolla will perform these actions:"
+	if above > 0 {
+		title = "kolla will also perform these actions:"
+	}
+	return append([]line{styled(bold, title), nil}, out...)
 }
 
 // creations counts the plain creations of one block at the start of items.
@@ -247,6 +266,9 @@ func (v *planView) head(a *planner.Action) line {
 	case planner.Update:
 		return at.then(address, text(" will be updated in-place"))
 	case planner.Replace:
+		if hasReason(a, planner.ReasonRequested) {
+			return at.then(address, text(" "), styled(danger, "will be replaced, as requested"))
+		}
 		if harmless(a) {
 			return at.then(address, text(" must be replaced"))
 		}
@@ -276,23 +298,33 @@ func (v *planView) comments(a *planner.Action) []string {
 	var out []string
 	if a.Verb == planner.Run {
 		out = append(out, runsOnce)
+		if hasReason(a, planner.ReasonRequested) {
+			out = append(out, "it runs again, as requested with -replace")
+		}
 	}
 	if a.Verb == planner.Delete && a.Partial {
 		out = append(out, "kolla gives up its fields; the object itself stays")
 	}
-	for _, r := range a.Reasons {
-		if c := because(r); c != "" {
-			out = append(out, c)
-		}
-	}
-	if a.Verb == planner.Replace && a.Object != nil && a.Object.Holds != "" {
-		out = append(out, "what it holds is lost: "+a.Object.Holds)
+	out = append(out, v.reasons(a)...)
+	if holds := lost(a); holds != "" {
+		out = append(out, "what it holds is lost: "+holds)
 	}
 	if a.Force {
 		out = append(out, "takes fields from other managers by force")
 	}
 	if a.Evidence.Kind == planner.Unverified {
 		out = append(out, "not checked by the server, see below")
+	}
+	return out
+}
+
+// reasons are the reasons of an action in words.
+func (v *planView) reasons(a *planner.Action) []string {
+	var out []string
+	for _, r := range a.Reasons {
+		if c := because(r); c != "" {
+			out = append(out, c)
+		}
 	}
 	return out
 }

@@ -18,7 +18,7 @@ import (
 
 // actionLine is what review bots make of a plan: they read Terraform's words to
 // the end of the line.
-var actionLine = regexp.MustCompile(`(?m)^ *# (\S+) (will be created|will be updated in-place|will be destroyed|must be replaced|will be imported)$`)
+var actionLine = regexp.MustCompile(`(?m)^ *# (\S+) (will be created|will be updated in-place|will be destroyed|must be replaced|will be replaced, as requested|will be imported)$`)
 
 // TestPlanNamesEveryAction holds the lines that programs read: one an action,
 // however much is folded, in every form of the output.
@@ -34,14 +34,18 @@ func TestPlanNamesEveryAction(t *testing.T) {
 	samples := map[string]func() *planner.Plan{
 		"first": firstPlan, "drift": driftAndConfig, "replace": replaceAndDelete, "destroy": destroyAll,
 		"many": manyUpdates, "unverified": unverified, "adopt": adoptAndForget, "long": longValues,
+		"haystack": haystack, "requested": requested,
 	}
 	for name, sample := range samples {
 		for _, options := range []view.PlanOptions{{}, {Full: true}, {Compact: true}} {
 			var want, got []string
 			for _, a := range sample().Actions {
 				word, ok := words[a.Verb]
-				if a.Partial {
+				switch {
+				case a.Partial:
 					word = words[planner.Update]
+				case len(a.Reasons) > 0 && a.Reasons[0].Kind == planner.ReasonRequested:
+					word = "will be replaced, as requested"
 				}
 				if ok && !a.Prunes() {
 					want = append(want, a.Address.String()+" "+word)
@@ -67,7 +71,9 @@ func TestSummaryLine(t *testing.T) {
 		"changes": {driftAndConfig, "Plan: 2 to add, 2 to change, 0 to destroy."},
 		"import":  {adoptAndForget, "Plan: 1 to import, 0 to add, 0 to change, 0 to destroy, 1 to forget."},
 		"none":    {unchanged(3, 0), "No changes. Your infrastructure matches the configuration."},
-		"pending": {unchanged(3, 1), "No changes. Your infrastructure matches the configuration."},
+		"pending": {unchanged(3, 1), "Plan: 0 to add, 0 to change, 0 to destroy."},
+		"part":    {partlyUnchanged, "No changes. What was selected matches the configuration."},
+		"refresh": {refreshOnly, "Plan: 0 to add, 0 to change, 0 to destroy, 1 to forget."},
 		"destroy": {nothingToDestroy, "No changes. No objects need to be destroyed."},
 	}
 	for name, test := range tests {
@@ -77,6 +83,77 @@ func TestSummaryLine(t *testing.T) {
 				t.Errorf("last line is %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// What tfcmt and Atlantis look for, as they do: the first by lines, the second in
+// the whole output.
+var (
+	tfcmtPass    = regexp.MustCompile(`(?m)^(Plan: \d|No changes.)`)
+	tfcmtNone    = regexp.MustCompile(`(?m)^(No changes.)`)
+	tfcmtDestroy = regexp.MustCompile(`(?m)([1-9][0-9]* to destroy.)`)
+	tfcmtFail    = regexp.MustCompile(`(?m)^([│|] )?(Error: )`)
+	tfcmtWarning = regexp.MustCompile(`(?m)^([│|] )?(Warning: )`)
+	tfcmtDone    = regexp.MustCompile(`(?m)^(Apply complete!)`)
+	atlantisPlan = regexp.MustCompile(`(?m)^Plan: (?:(\d+) to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy(?:, \d+ to forget)?\.$`)
+	atlantisNone = regexp.MustCompile(`(?m)^No changes\. Your infrastructure matches the configuration\.$`)
+)
+
+// TestReviewBots holds by what review bots tell plans apart. Of changes to outputs
+// ("Changes to Outputs:") there are none: a configuration of kolla has no outputs.
+func TestReviewBots(t *testing.T) {
+	type verdict struct{ pass, none, destroy, atlantis, atlantisNone bool }
+	tests := map[string]struct {
+		sample func() *planner.Plan
+		want   verdict
+	}{
+		"changes":           {driftAndConfig, verdict{pass: true, atlantis: true}},
+		"deletes":           {replaceAndDelete, verdict{pass: true, destroy: true, atlantis: true}},
+		"requested":         {requested, verdict{pass: true, destroy: true, atlantis: true}},
+		"imports":           {adoptAndForget, verdict{pass: true, atlantis: true}},
+		"nothing":           {unchanged(3, 0), verdict{pass: true, none: true, atlantisNone: true}},
+		"only waiting":      {unchanged(3, 1), verdict{pass: true, atlantis: true}},
+		"nothing of a part": {partlyUnchanged, verdict{pass: true, none: true}},
+	}
+	for name, test := range tests {
+		for _, options := range []view.PlanOptions{{}, {Compact: true}} {
+			out := capture(80, false, plan(test.sample, options))
+			got := verdict{tfcmtPass.Match(out), tfcmtNone.Match(out), tfcmtDestroy.Match(out), atlantisPlan.Match(out), atlantisNone.Match(out)}
+			if got != test.want {
+				t.Errorf("%s %+v: bots see %+v, want %+v", name, options, got, test.want)
+			}
+			if tfcmtFail.Match(out) || tfcmtWarning.Match(out) {
+				t.Errorf("%s %+v: bots see an error or a warning", name, options)
+			}
+		}
+	}
+	if out := capture(80, false, problems); !tfcmtFail.Match(out) || !tfcmtWarning.Match(out) {
+		t.Error("bots see neither the error nor the warning among the problems")
+	}
+	if !tfcmtDone.Match(capture(80, false, appliedComplete)) || tfcmtDone.Match(capture(80, false, appliedFailed)) {
+		t.Error("bots cannot tell a complete apply from one that failed")
+	}
+}
+
+// TestDangerFirst wants what is destroyed, lost and forced on the first screen of a
+// plan of 300 changes, red where there is colour.
+func TestDangerFirst(t *testing.T) {
+	for _, options := range []view.PlanOptions{{}, {Compact: true}} {
+		for _, width := range []int{80, 160} {
+			lines := strings.Split(string(capture(width, true, plan(haystack, options))), "\n")
+			screen := strings.Join(lines[:24], "\n")
+			for _, want := range []string{
+				"\x1b[31;1m3 objects will be DESTROYED:", "data-mariadb-0", "the data on its volume",
+				"redis", "svc099-api", "by FORCE in:", "service.svc050/Service/svc050",
+			} {
+				if !strings.Contains(strings.ReplaceAll(screen, "[1;31m", "[31;1m"), want) {
+					t.Errorf("%+v at %d columns: %q is not on the first screen:\n%s", options, width, want, screen)
+				}
+			}
+			if first := strings.Index(screen, "data-mariadb-0"); first > strings.Index(screen, "redis") {
+				t.Errorf("%+v at %d columns: what holds data is not the first", options, width)
+			}
+		}
 	}
 }
 

@@ -65,6 +65,7 @@ func (p *Printer) show(messages []message) {
 // that are meant, in the order of the files. Files are by file name, as in
 // lang.Config.Files; a file that is not among them is only named.
 func (p *Printer) Diagnostics(diags hcl.Diagnostics, files map[string]*hcl.File) {
+	p.files = files
 	sorted := slices.Clone(diags)
 	slices.SortStableFunc(sorted, func(a, b *hcl.Diagnostic) int {
 		if a.Subject == nil || b.Subject == nil {
@@ -77,6 +78,9 @@ func (p *Printer) Diagnostics(diags hcl.Diagnostics, files map[string]*hcl.File)
 	})
 	messages := make([]message, len(sorted))
 	for i, d := range sorted {
+		if p.events != nil {
+			p.events.diagnostic(ofConfiguration(d, files))
+		}
 		messages[i] = message{
 			warning: d.Severity == hcl.DiagWarning,
 			summary: d.Summary,
@@ -100,6 +104,9 @@ func (p *Printer) Problems(problems []planner.Problem) {
 	var messages []message
 	first := map[planner.Problem]int{}
 	for _, problem := range problems {
+		if p.events != nil {
+			p.events.diagnostic(p.ofProblem(problem))
+		}
 		key := problem
 		key.Address, key.Source = lang.Address{}, ""
 		at, ok := first[key]
@@ -112,7 +119,18 @@ func (p *Printer) Problems(problems []planner.Problem) {
 			messages[at].where = append(messages[at].where, l)
 		}
 	}
+	for i := range messages {
+		messages[i].where = fewer(messages[i].where)
+	}
 	p.show(messages)
+}
+
+// fewer shortens a list of objects that have something in common.
+func fewer(where []line) []line {
+	if len(where) <= similar+1 {
+		return where
+	}
+	return append(where[:similar:similar], textf("  and %d more, %d in all", len(where)-similar, len(where)))
 }
 
 // object says which object has the problem, and where it is declared.
@@ -132,11 +150,25 @@ func object(problem planner.Problem) line {
 
 // Failure prints an error that belongs to no place in the configuration and to no
 // object.
-func (p *Printer) Failure(summary, detail string) {
-	p.show([]message{{summary: summary, detail: detail}})
-}
+func (p *Printer) Failure(summary, detail string) { p.alone(message{summary: summary, detail: detail}) }
 
 // Warn prints a warning of the same kind.
 func (p *Printer) Warn(summary, detail string) {
-	p.show([]message{{warning: true, summary: summary, detail: detail}})
+	p.alone(message{warning: true, summary: summary, detail: detail})
+}
+
+func (p *Printer) alone(m message) {
+	if p.events != nil {
+		p.events.diagnostic(&diagnosticJSON{Severity: severity(m.warning), Summary: m.summary, Detail: m.detail})
+	}
+	p.show([]message{m})
+}
+
+// Saved says where a plan was saved, and how to go on with it. The error is that of
+// writing.
+func (p *Printer) Saved(path string) error {
+	if p.events != nil {
+		p.events.log("Saved the plan to " + path)
+	}
+	return p.Out.print([]line{nil, text("Saved the plan to " + path + ". To carry out exactly this:"), nil, text("  kolla apply " + path)})
 }

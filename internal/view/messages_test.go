@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -163,6 +164,18 @@ func appliedFailed(p *view.Printer) {
 			{Address: address("service.glance/Deployment/glance-api"), Because: mariadb},
 		},
 	}))
+}
+
+// appliedForbidden lacks a right that many objects need.
+func appliedForbidden(p *view.Printer) {
+	failed := view.Failed{
+		Address: address("service.nova/ConfigMap/nova.conf-0"), Source: "cloud.hcl:81",
+		Reason: `user "jane" is not allowed to delete configmaps in namespace openstack`, Advice: "Give the user a Role with this rule.",
+	}
+	for i := range 8 {
+		failed.Others = append(failed.Others, address(fmt.Sprintf("service.nova/ConfigMap/nova.conf-%d", i+1)))
+	}
+	must(p.Applied(view.Applied{Took: 2 * time.Second, Failed: []view.Failed{failed}}))
 }
 
 func appliedInterrupted(p *view.Printer) {

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 )
@@ -41,6 +42,9 @@ type Printer struct {
 	Err Stream // progress and diagnostics
 	// Zone is the time zone in which points in time are shown; nil: the local one.
 	Zone *time.Location
+
+	events *events              // nil: none are wanted
+	files  map[string]*hcl.File // what diagnostics last were about
 
 	mu       sync.Mutex
 	progress *Progress // the one that is shown now

@@ -1,8 +1,8 @@
 package view
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/lang"
@@ -17,8 +17,9 @@ type PlanOptions struct {
 
 // Plan prints a plan to standard output. The error is that of writing.
 func (p *Printer) Plan(plan *planner.Plan, options PlanOptions) error {
+	p.events.plan(plan)
 	v := &planView{Printer: p, plan: plan, options: options, width: p.Out.Width}
-	return p.Out.print(v.lines())
+	return errors.Join(p.Out.print(v.lines()), p.events.failure())
 }
 
 // planView renders one plan.
@@ -35,7 +36,9 @@ func (v *planView) lines() []line {
 	out := v.compared()
 	actions := v.items()
 	for _, section := range [][]line{
+		v.scope(),
 		v.destroyed(),
+		v.forced(),
 		v.drift(),
 		v.actions(actions),
 		v.kept(),
@@ -53,17 +56,17 @@ func (v *planView) lines() []line {
 
 // compared says what was compared, and how much of it is as it should be.
 func (v *planView) compared() []line {
-	unchanged := 0
-	for _, a := range v.plan.Actions {
-		if a.Verb == planner.None {
-			unchanged++
+	same := 0
+	for i := range v.plan.Actions {
+		if unchanged(&v.plan.Actions[i]) {
+			same++
 		}
 	}
-	verdict := fmt.Sprintf("%d unchanged", unchanged)
-	if unchanged == 0 {
+	verdict := fmt.Sprintf("%d unchanged", same)
+	if same == 0 {
 		verdict = "none unchanged"
 	}
-	if unchanged == len(v.plan.Actions) {
+	if same == len(v.plan.Actions) {
 		verdict = "all unchanged"
 	}
 	what := textf("Compared %s of cloud %q with %s in %s:",
@@ -72,94 +75,6 @@ func (v *planView) compared() []line {
 		return []line{l}
 	}
 	return []line{what, text("  " + verdict + ".")}
-}
-
-// destroyed lists everything that the plan destroys, before anything else. That
-// with which nothing is lost is only counted.
-func (v *planView) destroyed() []line {
-	var rows [][2]line
-	harmlessly := 0
-	for i := range v.plan.Actions {
-		a := &v.plan.Actions[i]
-		switch {
-		case harmless(a):
-			harmlessly++
-		case a.Verb == planner.Delete && !a.Partial:
-			rows = append(rows, [2]line{styled(removed, "    - ").then(styled(bold, a.Address.String())), v.why(a)})
-		case a.Verb == planner.Replace:
-			rows = append(rows, [2]line{styled(removed, "  -/+ ").then(styled(bold, a.Address.String())), v.why(a)})
-		}
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	if v.plan.Destroy { // the actions are nothing but this list
-		title := fmt.Sprintf("%s of cloud %q will be DESTROYED:", count(len(rows), "object"), v.plan.Cloud)
-		out := []line{styled(danger, title)}
-		for _, part := range wrap(v.kinds(), v.width-2) {
-			out = append(out, text("  "+part))
-		}
-		return out
-	}
-	out := []line{styled(danger, count(len(rows), "object")+" will be DESTROYED:"), nil}
-	out = append(out, v.columns(rows)...)
-	if harmlessly > 0 {
-		out = append(out, styled(faint, fmt.Sprintf("      and %d with which nothing is lost: old versions, failed jobs", harmlessly)))
-	}
-	return out
-}
-
-// why is the reason of an action in one line.
-func (v *planView) why(a *planner.Action) line {
-	comments := v.comments(a)
-	if len(comments) == 0 {
-		return nil
-	}
-	if a.Verb == planner.Replace {
-		return text("made again: " + strings.Join(comments, "; "))
-	}
-	return text(comments[0])
-}
-
-// kinds counts what is deleted by kind, most frequent first.
-func (v *planView) kinds() string {
-	counts := map[string]int{}
-	for _, a := range v.plan.Actions {
-		if a.Verb == planner.Delete && !a.Partial {
-			counts[a.Address.Kind]++
-		}
-	}
-	kinds := sortedKeys(counts)
-	slices.SortStableFunc(kinds, func(a, b string) int { return counts[b] - counts[a] })
-	for i, kind := range kinds {
-		kinds[i] = fmt.Sprintf("%d %s", counts[kind], kind)
-	}
-	return strings.Join(kinds, ", ")
-}
-
-// columns puts the second part of each row below the others' where that fits.
-func (v *planView) columns(rows [][2]line) []line {
-	first := 0
-	for _, row := range rows {
-		if row[0].width()+3+row[1].width() <= v.width {
-			first = max(first, row[0].width())
-		}
-	}
-	var out []line
-	for _, row := range rows {
-		switch {
-		case len(row[1]) == 0:
-			out = append(out, row[0])
-		case max(first, row[0].width())+3+row[1].width() <= v.width:
-			out = append(out, row[0].pad(first).then(text("   "), row[1]))
-		default:
-			out = append(out, row[0])
-			for _, part := range wrap(row[1].String(), max(v.width-8, 40)) {
-				out = append(out, text(part).indent(8))
-			}
-		}
-	}
-	return out
 }
 
 // drift shows what somebody changed in the cluster, and who.
@@ -174,21 +89,31 @@ func (v *planView) drift() []line {
 	if len(items) == 0 {
 		return nil
 	}
-	out := []line{styled(caution, "Changed outside of kolla, will be put back:")}
-	if v.options.Compact {
-		out = append(out, nil)
+	title := "Changed outside of kolla, will be put back:"
+	if v.plan.RefreshOnly {
+		title = "Changed outside of kolla, and left as it is:"
+	}
+	out := []line{styled(caution, title)}
+	if v.options.Compact { // the first line of each is all there is
+		all := item{}
+		for _, it := range items {
+			all.heads = append(all.heads, it.heads...)
+		}
+		items = []item{all}
 	} else {
 		items = fold(items)
 	}
 	for _, it := range items {
-		if !v.options.Compact {
-			out = append(out, nil)
-		}
+		out = append(out, nil)
 		// All of them are again among the actions.
-		if n := len(it.heads); n > similar {
+		if n := len(it.heads); n > similar && !v.plan.RefreshOnly {
 			it.heads = append(it.heads[:similar-1:similar-1], styled(faint, fmt.Sprintf("  # and %d more, all listed below", n-similar+1)))
 		}
-		out = append(out, it.lines()...)
+		if v.options.Compact {
+			out = append(out, it.heads...)
+		} else {
+			out = append(out, it.lines()...)
+		}
 	}
 	return out
 }
@@ -196,7 +121,7 @@ func (v *planView) drift() []line {
 // drifted is the part of an action that is there because of somebody else.
 func (v *planView) drifted(a *planner.Action) (item, bool) {
 	head := text("  # ").then(styled(bold, a.Address.String()))
-	if hasReason(a, planner.ReasonGone) && fresh(a) {
+	if hasReason(a, planner.ReasonGone) && (fresh(a) || v.plan.RefreshOnly) {
 		if v.options.Compact {
 			return item{heads: []line{head.then(text(": deleted"))}}, true
 		}
@@ -215,7 +140,7 @@ func (v *planView) drifted(a *planner.Action) (item, bool) {
 		return item{}, false
 	}
 	if v.options.Compact {
-		return item{heads: []line{head.then(text(": " + strings.Join(paths, ", ")))}}, true
+		return item{heads: []line{head.then(text(": " + cutList(paths, v.width-head.width()-2)))}}, true
 	}
 	f.note = func(c planner.Change) string { return v.culprit(c, v.plan.Created) }
 	return item{heads: []line{head}, body: f.render(changes)}, true
@@ -298,10 +223,17 @@ func (v *planView) pending() []line {
 		verb = "is"
 	}
 	title := fmt.Sprintf("%s %s not ready yet; apply waits for them:", count(len(waiting), "object"), verb)
+	if v.plan.Counts() == (planner.Counts{}) {
+		title = "Everything is as declared, but " + title
+	}
 	if len(waiting) == 1 {
 		title = strings.Replace(title, "them", "it", 1)
 	}
-	return append([]line{styled(caution, title)}, v.some(waiting)...)
+	var out []line
+	for _, part := range wrap(title, v.Out.prose(0)) {
+		out = append(out, styled(caution, part))
+	}
+	return append(out, v.some(waiting)...)
 }
 
 // some lists addresses, but not endlessly.
@@ -320,14 +252,34 @@ func (v *planView) some(addresses []lang.Address) []line {
 
 // summary is Terraform's closing line.
 func (v *planView) summary() []line {
-	c := v.plan.Counts()
-	if c == (planner.Counts{}) {
-		if v.plan.Destroy {
-			return []line{styled(added, "No changes.").then(text(" No objects need to be destroyed."))}
-		}
-		return []line{styled(added, "No changes.").then(text(" Your infrastructure matches the configuration."))}
+	sentence := plainSummary(v.plan)
+	head, rest, _ := strings.Cut(sentence, " ")
+	look := bold
+	if none, after, ok := strings.Cut(sentence, ". "); ok && none == "No changes" {
+		head, rest, look = none+".", after, added
 	}
-	sentence := " "
+	return []line{styled(look, head).then(text(" " + rest))}
+}
+
+// plainSummary is the line by which programs tell what kind of plan it is. That
+// there are no changes is only said where an apply has nothing to do: a plan that
+// waits for something counts nothing, but is a plan.
+func plainSummary(plan *planner.Plan) string {
+	c := plan.Counts()
+	switch {
+	case c != (planner.Counts{}) || !plan.Empty():
+	case plan.Destroy:
+		return "No changes. No objects need to be destroyed."
+	case plan.RefreshOnly && plan.Drifted():
+		return "No changes. The state holds no values, so there is nothing to record of what others changed."
+	case plan.RefreshOnly:
+		return "No changes. The state knows the cluster as it is."
+	case plan.Selection.Restricts():
+		return "No changes. What was selected matches the configuration."
+	default:
+		return "No changes. Your infrastructure matches the configuration."
+	}
+	sentence := "Plan: "
 	if c.Import > 0 {
 		sentence += fmt.Sprintf("%d to import, ", c.Import)
 	}
@@ -335,5 +287,5 @@ func (v *planView) summary() []line {
 	if c.Forget > 0 {
 		sentence += fmt.Sprintf(", %d to forget", c.Forget)
 	}
-	return []line{styled(bold, "Plan:").then(text(sentence + "."))}
+	return sentence + "."
 }

@@ -32,6 +32,7 @@ type Progress struct {
 	total   int
 	stop    chan struct{}
 	ended   sync.WaitGroup
+	events  *applying // nil: none are wanted
 
 	// speaking is held while lines are written, so that they come in order. It is
 	// never wanted by who holds mu: the live view reads the fields below while it
@@ -62,6 +63,7 @@ func (p *Printer) Progress(plan *planner.Plan) *Progress {
 		stream:  p.Err,
 		begun:   time.Now(),
 		stop:    make(chan struct{}),
+		events:  p.events.applying(),
 		running: map[lang.Address]*task{},
 	}
 	for _, a := range plan.Actions {
@@ -90,6 +92,7 @@ func (p *Progress) Close() {
 	p.printer.mu.Lock()
 	p.printer.progress = nil
 	p.printer.mu.Unlock()
+	p.events.close()
 	close(p.stop)
 	p.ended.Wait()
 	if p.live != nil {
@@ -99,6 +102,7 @@ func (p *Progress) Close() {
 
 // Observe takes note of an event, and shows it.
 func (p *Progress) Observe(e planner.Event) {
+	p.events.observe(e)
 	p.speaking.Lock()
 	defer p.speaking.Unlock()
 	p.say(p.note(e))
@@ -211,6 +215,8 @@ func done(a *planner.Action, t *task) string {
 		return "imported" + ready
 	case planner.Forget:
 		return "forgotten"
+	case planner.Refresh:
+		return "taken into the state"
 	default:
 		return "ready"
 	}
@@ -236,6 +242,8 @@ func doing(a *planner.Action) string {
 		return "importing"
 	case planner.Forget:
 		return "forgetting"
+	case planner.Refresh:
+		return "reading"
 	default:
 		return "waiting"
 	}

@@ -150,3 +150,45 @@ func nothingToDestroy() *planner.Plan {
 	p.Cluster = providers.Identity{Server: "https://10.0.0.10:6443"}
 	return p
 }
+
+// haystack is a large plan with a needle of each dangerous kind far down.
+func haystack() *planner.Plan {
+	p := manyUpdates()
+	undeclared := planner.Reason{Kind: planner.ReasonUndeclared}
+	volume := because(action(planner.Delete, "service.mariadb/PersistentVolumeClaim/data-mariadb-0"), undeclared)
+	volume.Holds = "the data on its volume"
+	forced := because(action(planner.Update, "service.svc050/Service/svc050",
+		planner.Change{Path: "spec.type", Before: "ClusterIP", After: "NodePort"}), planner.Reason{Kind: planner.ReasonConfig})
+	forced.Force = true
+	p.Actions = append(p.Actions,
+		because(action(planner.Delete, "service.redis/StatefulSet/redis"), undeclared),
+		because(action(planner.Replace, "service.svc099/Deployment/svc099-api"), planner.Reason{Kind: planner.ReasonImmutable, Path: "spec.selector"}),
+		volume, forced)
+	return p
+}
+
+// requested replaces what the operator named, within a part of the cloud.
+func requested() *planner.Plan {
+	p := newPlan(3, because(action(planner.Replace, "service.nova/Deployment/nova-api"), planner.Reason{Kind: planner.ReasonRequested}))
+	p.Selection = planner.Selection{Targets: []string{"service.nova"}, Excludes: []string{"service.nova/Job/nova-cell-map"}}
+	return p
+}
+
+// refreshOnly shows what others changed, and leaves it.
+func refreshOnly() *planner.Plan {
+	p := newPlan(3,
+		because(action(planner.None, "service.glance/Deployment/glance-api",
+			planner.Change{Path: "spec.replicas", Before: int64(3), After: int64(5), Drift: true, Manager: "kubectl", Time: now.Add(-50 * time.Minute)}),
+			planner.Reason{Kind: planner.ReasonDrift}),
+		because(action(planner.Forget, "service.nova/Service/nova-metadata"), planner.Reason{Kind: planner.ReasonGone}),
+		action(planner.Refresh, "service.nova/Deployment/nova-api"))
+	p.RefreshOnly = true
+	return p
+}
+
+// partlyUnchanged is a part of a cloud in which nothing changes.
+func partlyUnchanged() *planner.Plan {
+	p := newPlan(2)
+	p.Selection.Targets = []string{"service.nova"}
+	return p
+}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -26,8 +27,11 @@ type Failed struct {
 	Address lang.Address
 	Source  string   // where the object is declared, "cloud.hcl:41"; may be empty
 	Reason  string   // one line
-	Detail  []string // what there is to know: events, last log lines
+	Detail  []string // what there is to know, line by line as it is: events, last log lines
+	Advice  string   // running text: how to mend it; may be empty
 	After   time.Duration
+	// Others failed for the very same reason.
+	Others []lang.Address
 }
 
 // Skipped is an action that was not begun.
@@ -42,6 +46,7 @@ type Skipped struct {
 // it, to standard error; the closing line to standard output. The error is that
 // of writing the closing line.
 func (p *Printer) Applied(a Applied) error {
+	p.events.applied(a, p.ofFailure)
 	if len(a.Failed)+len(a.Skipped) > 0 {
 		p.tell([]line{nil})
 	}
@@ -51,7 +56,7 @@ func (p *Printer) Applied(a Applied) error {
 	if len(a.Skipped) > 0 {
 		p.tell(a.skipped())
 	}
-	return p.Out.print(a.closing())
+	return errors.Join(p.Out.print(a.closing()), p.events.failure())
 }
 
 // lines is the failure in the look of a diagnostic, with its log as it is.
@@ -63,7 +68,11 @@ func (f Failed) lines(s Stream) []line {
 	if f.After > 0 {
 		where = where.then(text(", after " + duration(f.After)))
 	}
-	out := message{summary: f.Reason, where: []line{where}}.lines(s.prose(0))
+	places := []line{where}
+	for _, other := range f.Others {
+		places = append(places, text("  with ").then(styled(bold, other.String())))
+	}
+	out := message{summary: f.Reason, where: fewer(places), detail: f.Advice}.lines(s.prose(0))
 	for _, d := range f.Detail {
 		for _, l := range strings.Split(strings.TrimRight(d, "\n"), "\n") {
 			out = append(out, text("    "+l))
@@ -103,7 +112,34 @@ func (a Applied) skipped() []line {
 // closing is the last line, Terraform's where all went well, and how to go on
 // where it did not.
 func (a Applied) closing() []line {
-	verb, again := "Apply", "kolla apply"
+	took := text("It took " + duration(a.Took) + ".")
+	if a.complete() {
+		return []line{nil, a.sentence(), took}
+	}
+	again := "kolla apply"
+	if a.Destroy {
+		again = "kolla destroy"
+	}
+	advice := fmt.Sprintf("Fix what failed and run %q again: it goes on from here.", again)
+	if a.Interrupted {
+		advice = fmt.Sprintf("Run %q again: it goes on from here.", again)
+	}
+	return []line{a.sentence(), took.then(text(" " + advice))}
+}
+
+func (a Applied) complete() bool { return len(a.Failed) == 0 && len(a.Skipped) == 0 && !a.Interrupted }
+
+func (a Applied) failures() int {
+	n := len(a.Failed)
+	for _, f := range a.Failed {
+		n += len(f.Others)
+	}
+	return n
+}
+
+// sentence counts what was done.
+func (a Applied) sentence() line {
+	verb := "Apply"
 	resources := fmt.Sprintf("%d added, %d changed, %d destroyed", a.Added, a.Changed, a.Destroyed)
 	if a.Imported > 0 {
 		resources = fmt.Sprintf("%d imported, %s", a.Imported, resources)
@@ -112,21 +148,16 @@ func (a Applied) closing() []line {
 		resources += fmt.Sprintf(", %d forgotten", a.Forgotten)
 	}
 	if a.Destroy {
-		verb, again = "Destroy", "kolla destroy"
+		verb = "Destroy"
 		resources = fmt.Sprintf("%d destroyed", a.Destroyed)
 	}
-	took := text("It took " + duration(a.Took) + ".")
-	if len(a.Failed) == 0 && len(a.Skipped) == 0 && !a.Interrupted {
-		return []line{nil, styled(added, verb+" complete!").then(text(" Resources: " + resources + ".")), took}
+	switch {
+	case a.complete():
+		return styled(added, verb+" complete!").then(text(" Resources: " + resources + "."))
+	case a.Interrupted:
+		resources += fmt.Sprintf("; interrupted, %d failed, %d not begun.", a.failures(), len(a.Skipped))
+	default:
+		resources += fmt.Sprintf("; %d failed, %d skipped.", a.failures(), len(a.Skipped))
 	}
-	state := fmt.Sprintf(" %d failed, %d skipped.", len(a.Failed), len(a.Skipped))
-	advice := fmt.Sprintf("Fix what failed and run %q again: it goes on from here.", again)
-	if a.Interrupted {
-		state = fmt.Sprintf(" interrupted, %d failed, %d not begun.", len(a.Failed), len(a.Skipped))
-		advice = fmt.Sprintf("Run %q again: it goes on from here.", again)
-	}
-	return []line{
-		styled(danger, verb+" incomplete:").then(text(" Resources: " + resources + ";" + state)),
-		took.then(text(" " + advice)),
-	}
+	return styled(danger, verb+" incomplete:").then(text(" Resources: " + resources))
 }

@@ -70,7 +70,15 @@ func cutPair(before, after string, width int) (string, string) {
 	for suffix < len(a)-prefix && suffix < len(b)-prefix && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
 		suffix++
 	}
-	return cut(window(b, prefix, suffix), width), cut(window(a, prefix, suffix), width)
+	return cut(window(b, prefix, suffix)+size(b, width), width), cut(window(a, prefix, suffix)+size(a, width), width)
+}
+
+// size says how long a value is that does not fit into width columns.
+func size(runes []rune, width int) string {
+	if columns(string(runes)) <= width {
+		return ""
+	}
+	return fmt.Sprintf(" (%d characters)", len(runes))
 }
 
 // window takes out all but the ends of the first prefix and the last suffix runes.
@@ -85,6 +93,24 @@ func window(runes []rune, prefix, suffix int) string {
 		runes = runes[:len(runes)-suffix+context]
 	}
 	return start + string(runes) + end
+}
+
+// cutList lists as many names as fit into width columns, but one at least, and how
+// many more there are.
+func cutList(names []string, width int) string {
+	for n := len(names); n > 1; n-- {
+		list := strings.Join(names[:n], ", ")
+		if n < len(names) {
+			list += fmt.Sprintf(" and %d more", len(names)-n)
+		}
+		if columns(list) <= width {
+			return list
+		}
+	}
+	if len(names) > 1 {
+		return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
+	}
+	return strings.Join(names, "")
 }
 
 // block shows a structure that was added or removed as YAML, one field a line; nil

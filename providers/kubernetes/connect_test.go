@@ -20,6 +20,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
@@ -221,12 +222,12 @@ func TestPermissionIsExplained(t *testing.T) {
 		t.Fatalf("jane may list ConfigMaps here: %v", err)
 	}
 	_, err := client.List(t.Context(), corev1.SchemeGroupVersion.WithKind("Secret"), namespace)
-	var permission *kubernetes.PermissionError
+	var permission *providers.PermissionError
 	if !errors.As(err, &permission) || !apierrors.IsForbidden(err) {
 		t.Fatalf("got %v, want a PermissionError that is still the server's", err)
 	}
 	permission.Err = nil
-	if diff := cmp.Diff(&kubernetes.PermissionError{User: "jane", Verb: "list", Resource: "secrets", Namespace: namespace}, permission); diff != "" {
+	if diff := cmp.Diff(&providers.PermissionError{User: "jane", Verb: "list", Resource: "secrets", Namespace: namespace}, permission); diff != "" {
 		t.Errorf("permission (-want +got):\n%s", diff)
 	}
 	explained(t, err, `user "jane" is not allowed to list secrets in namespace `+namespace, "kubectl auth can-i list secrets -n "+namespace+" --as=jane")

@@ -27,51 +27,19 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// PermissionError says what the server does not let the user do.
-type PermissionError struct {
-	User      string
-	Verb      string // "list"
-	Resource  string // "deployments", with a subresource "pods/log"
-	Group     string // API group; empty: the core group
-	Namespace string // empty: at the scope of the cluster
-	Err       error  // the server's own
-}
-
-func (e *PermissionError) Error() string {
-	where := "in the whole cluster"
-	if e.Namespace != "" {
-		where = "in namespace " + e.Namespace
-	}
-	return fmt.Sprintf("user %q is not allowed to %s %s %s", e.User, e.Verb, e.resource(), where)
-}
-
-// resource as kubectl spells it: "deployments.apps".
-func (e *PermissionError) resource() string {
-	if e.Group == "" {
-		return e.Resource
-	}
-	name, sub, ok := strings.Cut(e.Resource, "/")
-	if ok {
-		return name + "." + e.Group + "/" + sub
-	}
-	return name + "." + e.Group
-}
-
-func (e *PermissionError) Unwrap() error { return e.Err }
-
 // refusal is how every API server words that a user may not do something; the
 // details of the status have neither verb nor user. The quoted parts are Go
 // strings.
 var refusal = regexp.MustCompile(`User ("(?:[^"\\]|\\.)*") cannot (\S+) resource ("[^"]*") in API group ("[^"]*") (?:in the namespace ("[^"]*")|at the cluster scope)`)
 
-// denied makes a *PermissionError of a refusal by the authorizer, and leaves other
+// denied makes a *providers.PermissionError of a refusal by the authorizer, and leaves other
 // kinds of 403 (admission, quota) as they are.
 func denied(err error) error {
 	match := refusal.FindStringSubmatch(err.Error())
 	if match == nil {
 		return err
 	}
-	return &PermissionError{
+	return &providers.PermissionError{
 		User:      unquote(match[1]),
 		Verb:      match[2],
 		Resource:  unquote(match[3]),

@@ -11,6 +11,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+
+	"kolla.openstack.org/kolla/providers"
 )
 
 // Explain puts a failure that an operator can do something about into words: one
@@ -22,7 +24,7 @@ func Explain(err error) (summary, detail string, ok bool) {
 		broken      *BrokenConfigError
 		unknown     *UnknownContextError
 		unreachable *UnreachableError
-		permission  *PermissionError
+		permission  *providers.PermissionError
 		noKind      *meta.NoKindMatchError
 	)
 	switch {
@@ -37,7 +39,7 @@ func Explain(err error) (summary, detail string, ok bool) {
 	case errors.As(err, &unreachable):
 		return explainUnreachable(unreachable)
 	case errors.As(err, &permission):
-		return explainPermission(permission)
+		return permission.Error(), permission.Advice(), true
 	case apierrors.IsUnauthorized(err):
 		return "the server does not accept the credentials (401 Unauthorized)",
 			"The token or client certificate of the kubeconfig's user has expired, or belongs to another cluster. Log in again, or choose another context with -context.", true
@@ -104,21 +106,6 @@ func explainUnreachable(unreachable *UnreachableError) (summary, detail string, 
 func isTimeout(err error) bool {
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout()
-}
-
-func explainPermission(permission *PermissionError) (summary, detail string, ok bool) {
-	role, scope := "ClusterRole", ""
-	if permission.Namespace != "" {
-		role, scope = "Role", " -n "+permission.Namespace
-	}
-	resource, _, _ := strings.Cut(permission.Resource, "/")
-	kubectl := resource
-	if permission.Group != "" {
-		kubectl += "." + permission.Group
-	}
-	detail = fmt.Sprintf("Give the user a %s with this rule: apiGroups: [%q], resources: [%q], verbs: [%q]. Check with: kubectl auth can-i %s %s%s --as=%s",
-		role, permission.Group, permission.Resource, permission.Verb, permission.Verb, kubectl, scope, permission.User)
-	return permission.Error(), detail, true
 }
 
 func groupVersions(noKind *meta.NoKindMatchError) string {

@@ -65,23 +65,23 @@ func TestDenied(t *testing.T) {
 	cases := []struct {
 		name string
 		err  error
-		want *PermissionError
+		want *providers.PermissionError
 	}{
 		{
 			"in a namespace",
 			apierrors.NewForbidden(pods, "p", errors.New(`User "jane \"x\"" cannot get resource "pods/log" in API group "" in the namespace "prod"`)),
-			&PermissionError{User: `jane "x"`, Verb: "get", Resource: "pods/log", Namespace: "prod"},
+			&providers.PermissionError{User: `jane "x"`, Verb: "get", Resource: "pods/log", Namespace: "prod"},
 		},
 		{
 			"in the cluster, with a reason",
 			apierrors.NewForbidden(pods, "", errors.New(`User "system:serviceaccount:a:b" cannot list resource "deployments" in API group "apps" at the cluster scope: no role`)),
-			&PermissionError{User: "system:serviceaccount:a:b", Verb: "list", Resource: "deployments", Group: "apps"},
+			&providers.PermissionError{User: "system:serviceaccount:a:b", Verb: "list", Resource: "deployments", Group: "apps"},
 		},
 		{"admission", apierrors.NewForbidden(pods, "p", errors.New("exceeded quota: q")), nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			var got *PermissionError
+			var got *providers.PermissionError
 			if errors.As(denied(c.err), &got) {
 				got.Err = nil
 			}

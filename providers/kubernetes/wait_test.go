@@ -353,7 +353,7 @@ func TestWaitWithoutPermissionToWatch(t *testing.T) {
 	if err := client.Writer().Wait(ctx, providers.RefOf(made), nil); err != nil {
 		t.Error(err)
 	}
-	var permission *kubernetes.PermissionError
+	var permission *providers.PermissionError
 	ref := providers.Ref{GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Namespace: namespace, Name: "s"}
 	if err := client.Writer().Wait(ctx, ref, nil); !errors.As(err, &permission) || permission.Verb != "list" {
 		t.Errorf("got %v, want that Secrets may not be listed", err)

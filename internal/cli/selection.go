@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/planner"
+)
+
+// planned is what the options say of the plan to make.
+type planned struct {
+	selection  planner.Selection
+	maxDeletes *int // nil: the default
+	verifyAll  bool
+}
+
+// planOptions reads the options that several values or files make up, and refuses
+// those that do not go together.
+func (w *workspace) planOptions(destroy bool) (planned, error) {
+	p := planned{selection: planner.Selection{
+		Targets:  w.flags.StringSlice("target"),
+		Excludes: w.flags.StringSlice("exclude"),
+	}}
+	if err := w.checkModes(destroy); err != nil {
+		return p, err
+	}
+	switch verify := w.flags.String("verify"); verify {
+	case "", "full":
+		p.verifyAll = verify == "full"
+	default:
+		return p, &failure{fmt.Sprintf("-verify=%s is not known", verify), "Use -verify=full to have the server asked about every object, or leave it out."}
+	}
+	for _, path := range w.flags.StringSlice("target-file") {
+		targets, err := readTargets(path)
+		if err != nil {
+			return p, err
+		}
+		p.selection.Targets = append(p.selection.Targets, targets...)
+	}
+	if w.flags.IsSet("max-deletes") {
+		limit := w.flags.Int("max-deletes")
+		if limit < 0 {
+			return p, &failure{"-max-deletes cannot be negative", "-max-deletes=0 deletes nothing."}
+		}
+		p.maxDeletes = &limit
+	}
+	return p, nil
+}
+
+// checkModes refuses options that contradict each other.
+func (w *workspace) checkModes(destroy bool) error {
+	if w.flags.Bool("refresh-only") {
+		for _, name := range []string{"replace", "adopt", "force-conflicts"} {
+			if w.flags.IsSet(name) {
+				return &failure{fmt.Sprintf("-refresh-only and -%s contradict each other", name), "A plan that only refreshes the state changes nothing in the cluster."}
+			}
+		}
+		if destroy {
+			return &failure{"-refresh-only and -destroy contradict each other", "A plan that only refreshes the state changes nothing in the cluster."}
+		}
+	}
+	if destroy && w.flags.IsSet("replace") {
+		return &failure{"-destroy and -replace contradict each other", "What is destroyed is not made again."}
+	}
+	if w.flags.Int("parallelism") < 1 {
+		return &failure{"-parallelism must be at least 1", "It is how many things are done at once."}
+	}
+	return nil
+}
+
+// readTargets reads a file of addresses, one a line. A line that begins with # is a
+// comment.
+func readTargets(path string) ([]string, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &failure{"Cannot read the file of -target-file", sentence(err.Error()) + "."}
+	}
+	var targets []string
+	for line := range strings.Lines(string(content)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			targets = append(targets, line)
+		}
+	}
+	if len(targets) == 0 {
+		return nil, &failure{"The file of -target-file names nothing", fmt.Sprintf("%s has no address in it. Without targets the plan would be of the whole cloud, which is hardly meant.", path)}
+	}
+	return targets, nil
+}
+
+// approvable refuses an apply that could only be approved on a terminal, where
+// what is printed is for programs.
+func approvable(c *cli.Context, saved bool) error {
+	if !c.Bool("json") || c.Bool("auto-approve") || saved {
+		return nil
+	}
+	return &failure{"-json needs -auto-approve or a plan file", "With -json nobody is asked."}
+}
+
+// withEvents runs a command that writes events with -json and -json-into. With the
+// first, nothing else is printed.
+func withEvents(s streams, c *cli.Context, run func(*workspace) error) (err error) {
+	var out io.Writer
+	if c.Bool("json") {
+		out = s.out
+		s.out, s.err = io.Discard, io.Discard
+	}
+	if path := c.String("json-into"); path != "" {
+		if err := checkEventsFile(path); err != nil {
+			return err
+		}
+		file, err := os.Create(path)
+		if err != nil {
+			return &failure{"Cannot write the file of -json-into", sentence(err.Error()) + "."}
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		if out == nil {
+			out = file
+		} else {
+			out = io.MultiWriter(out, file)
+		}
+	}
+	w := newWorkspace(s, c)
+	if out == nil {
+		return run(w)
+	}
+	w.printer.Events(out, Version)
+	err = run(w)
+	var code exitCode
+	if err == nil || errors.As(err, &code) {
+		return err
+	}
+	report(w.printer, err)
+	return exitCode(exitError)
+}
+
+// checkEventsFile refuses to write events over anything but other events.
+func checkEventsFile(path string) error {
+	const beginning = `{"@level"`
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil // not there, or nothing that could be lost
+	}
+	content, err := os.ReadFile(path)
+	if err != nil || !strings.HasPrefix(string(content), beginning) {
+		return &failure{"There is another file of that name", fmt.Sprintf("%s holds no events, and -json-into would overwrite it. Choose another name.", path)}
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/state"
+)
+
+func showCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "Show the state, or a saved plan",
+		ArgsUsage: "[PLANFILE]",
+		Description: `
+With -json, both are printed in the shape of Terraform's: what reads "terraform show
+-json" reads this as well. docs/plan.schema.json describes the plan. What kolla says
+beyond Terraform is under the key "kolla". No value of a secret is in either.`,
+		Flags: []cli.Flag{
+			stateFlag(),
+			&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created"},
+			&cli.BoolFlag{Name: "compact", Usage: "show one line an action, dangerous ones first"},
+			&cli.BoolFlag{Name: "json", Usage: "print JSON in the shape of Terraform's"},
+			noColorFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := atMost(c, 1); err != nil {
+				return err
+			}
+			if file := c.Args().First(); file != "" {
+				plan, err := planner.Load(file)
+				if err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return view.PlanJSON(s.out, plan)
+				}
+				return newWorkspace(s, c).showPlan(plan)
+			}
+			st, err := state.Open(c.String("state")).Read()
+			if err != nil {
+				return err
+			}
+			if c.Bool("json") {
+				return stateJSON(s.out, st)
+			}
+			return showState(s, st)
+		},
+	}
+}
+
+// showState prints the state as a table, block by block.
+func showState(s streams, st *state.State) error {
+	if len(st.Objects) == 0 {
+		fmt.Fprintln(s.out, "The state is empty: nothing was applied yet.")
+		return nil
+	}
+	fmt.Fprintf(s.out, "Cloud %q in the cluster at %s, serial %d.\n", st.Cloud, st.Cluster.Server, st.Serial)
+	block := ""
+	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
+	for _, o := range st.Objects {
+		address, err := lang.ParseAddress(o.Address)
+		if err != nil {
+			return fmt.Errorf("read the state: %w", err)
+		}
+		if address.Block != block {
+			block = address.Block
+			fmt.Fprintf(table, "\n%s\n", block)
+		}
+		ready := ""
+		if !o.Ready {
+			ready = "not seen ready"
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%s\n", o.Kind, o.Name, ready)
+	}
+	return table.Flush()
+}
+
+// The state in the shape of `terraform show -json`. Values are only what names an
+// object: the state holds no others.
+type (
+	jsonState struct {
+		FormatVersion string         `json:"format_version"`
+		KollaVersion  string         `json:"kolla_version"`
+		Values        *jsonValues    `json:"values,omitempty"` // nil: nothing was ever applied
+		Kolla         *jsonStateMore `json:"kolla,omitempty"`
+	}
+	jsonValues struct {
+		Outputs struct{}   `json:"outputs"` // kolla has none
+		Root    jsonModule `json:"root_module"`
+	}
+	jsonModule struct {
+		Resources []jsonObject `json:"resources"`
+	}
+	jsonObject struct {
+		Address   string         `json:"address"`
+		Mode      string         `json:"mode"`
+		Type      string         `json:"type"`
+		Name      string         `json:"name"`
+		Provider  string         `json:"provider_name"`
+		Schema    int            `json:"schema_version"`
+		Values    map[string]any `json:"values"`
+		Sensitive struct{}       `json:"sensitive_values"`
+		DependsOn []string       `json:"depends_on,omitempty"`
+		Kolla     jsonObjectMore `json:"kolla"`
+	}
+	// jsonStateMore and jsonObjectMore are what kolla says beyond Terraform.
+	jsonStateMore struct {
+		Cloud   string        `json:"cloud"`
+		Cluster state.Cluster `json:"cluster"`
+		Lineage string        `json:"lineage"`
+		Serial  uint64        `json:"serial"`
+	}
+	jsonObjectMore struct {
+		Ready   bool   `json:"ready"`
+		Applied string `json:"applied"` // RFC 3339
+		Family  string `json:"family,omitempty"`
+		Partial bool   `json:"partial,omitempty"`
+		Holds   string `json:"holds,omitempty"`
+	}
+)
+
+func stateJSON(w io.Writer, st *state.State) error {
+	out := jsonState{FormatVersion: "1.0", KollaVersion: Version}
+	if st.Lineage != "" {
+		out.Kolla = &jsonStateMore{Cloud: st.Cloud, Cluster: st.Cluster, Lineage: st.Lineage, Serial: st.Serial}
+		out.Values = &jsonValues{Root: jsonModule{Resources: []jsonObject{}}}
+		for _, o := range st.Objects {
+			out.Values.Root.Resources = append(out.Values.Root.Resources, jsonObjectOf(o))
+		}
+	}
+	if err := json.NewEncoder(w).Encode(out); err != nil {
+		return fmt.Errorf("write the state as JSON: %w", err)
+	}
+	return nil
+}
+
+func jsonObjectOf(o state.Object) jsonObject {
+	metadata := map[string]any{"name": o.Name, "uid": o.UID}
+	if o.Namespace != "" {
+		metadata["namespace"] = o.Namespace
+	}
+	return jsonObject{
+		Address: o.Address, Mode: "managed", Type: o.Kind, Name: o.Name, Provider: view.Provider,
+		Values:    map[string]any{"apiVersion": o.APIVersion, "kind": o.Kind, "metadata": metadata},
+		DependsOn: o.DependsOn,
+		Kolla: jsonObjectMore{
+			Ready: o.Ready, Applied: o.Applied.UTC().Format(time.RFC3339), Family: o.Family, Partial: o.Partial, Holds: o.Holds,
+		},
+	}
+}

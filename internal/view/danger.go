@@ -1,0 +1,211 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+)
+
+// risk orders actions by what a reviewer has to see first.
+type risk int
+
+const (
+	losesData  risk = iota // something that cannot be made again
+	destroys               // deleted, or deleted and made again
+	takes                  // fields that others look after
+	changesIt              // all that is there and will be different
+	makes                  // what is new
+	cleansUp               // nothing is lost with it
+	leavesItBe             // nothing happens
+)
+
+func riskOf(a *planner.Action) risk {
+	deletes := a.Verb == planner.Replace || a.Verb == planner.Delete && !a.Partial
+	switch {
+	case a.Verb == planner.None || a.Verb == planner.Refresh:
+		return leavesItBe
+	case harmless(a):
+		return cleansUp
+	case deletes && lost(a) != "":
+		return losesData
+	case deletes:
+		return destroys
+	case a.Force && !drifted(a):
+		return takes
+	case fresh(a):
+		return makes
+	default:
+		return changesIt
+	}
+}
+
+// lost is what is lost with an object that is deleted or replaced.
+func lost(a *planner.Action) string {
+	if a.Holds == "" && a.Verb == planner.Replace && a.Object != nil {
+		return a.Object.Holds
+	}
+	return a.Holds
+}
+
+// unchanged reports whether an object is as kolla wrote it, and is left so.
+func unchanged(a *planner.Action) bool { return a.Verb == planner.None && len(a.Changes) == 0 }
+
+// drifted reports whether somebody else changed or deleted an object.
+func drifted(a *planner.Action) bool {
+	return hasReason(a, planner.ReasonGone) || slices.ContainsFunc(a.Changes, func(c planner.Change) bool { return c.Drift })
+}
+
+// byRisk are the actions in the order of their risk, else in that of the plan.
+func (v *planView) byRisk() []*planner.Action {
+	var out []*planner.Action
+	for i := range v.plan.Actions {
+		out = append(out, &v.plan.Actions[i])
+	}
+	slices.SortStableFunc(out, func(a, b *planner.Action) int { return cmp.Compare(riskOf(a), riskOf(b)) })
+	return out
+}
+
+// scope says that the plan is not about the whole cloud, or not about the cluster.
+func (v *planView) scope() []line {
+	var notes []string
+	if v.plan.RefreshOnly {
+		notes = append(notes, "This plan only refreshes the state: nothing in the cluster will be changed.")
+	}
+	if v.plan.Selection.Restricts() {
+		notes = append(notes, fmt.Sprintf("This plan is restricted (%s): nothing else was compared, and nothing else will be changed.", v.plan.Selection))
+	}
+	var out []line
+	for _, note := range notes {
+		for _, part := range wrap(note, v.Out.prose(0)) {
+			out = append(out, styled(caution, part))
+		}
+	}
+	return out
+}
+
+// destroyed lists everything that the plan destroys, before anything else, and of
+// that first what holds data. That with which nothing is lost is only counted.
+func (v *planView) destroyed() []line {
+	var rows [][2]line
+	var heads []line
+	harmlessly := 0
+	for _, a := range v.byRisk() {
+		switch riskOf(a) {
+		case cleansUp:
+			harmlessly++
+		case losesData, destroys:
+			sign := "    - "
+			if a.Verb == planner.Replace {
+				sign = "  -/+ "
+			}
+			rows = append(rows, [2]line{styled(removed, sign).then(styled(bold, a.Address.String())), v.why(a)})
+			heads = append(heads, v.head(a))
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if v.plan.Destroy { // the actions are nothing but this list
+		title := fmt.Sprintf("%s of cloud %q will be DESTROYED:", count(len(rows), "object"), v.plan.Cloud)
+		out := []line{styled(danger, title)}
+		for _, part := range wrap(v.kinds(), v.width-2) {
+			out = append(out, text("  "+part))
+		}
+		return append(out, v.losses()...)
+	}
+	out := []line{styled(danger, count(len(rows), "object")+" will be DESTROYED:"), nil}
+	if v.options.Compact { // one line an action: these are not listed again
+		return append(append(out, heads...), v.losses()...)
+	}
+	out = append(out, v.columns(rows)...)
+	if harmlessly > 0 {
+		out = append(out, styled(faint, fmt.Sprintf("      and %d with which nothing is lost: old versions, failed jobs", harmlessly)))
+	}
+	return out
+}
+
+// losses names the data that is lost, where there is no room beside the objects.
+func (v *planView) losses() []line {
+	var rows [][2]line
+	for _, a := range v.byRisk() {
+		if riskOf(a) == losesData {
+			rows = append(rows, [2]line{styled(danger, "  LOST with ").then(styled(bold, a.Address.String())), text(lost(a))})
+		}
+	}
+	return v.columns(rows)
+}
+
+// forced lists what is taken from others, where it is not shown as drift.
+func (v *planView) forced() []line {
+	var addresses []lang.Address
+	for _, a := range v.byRisk() {
+		if riskOf(a) == takes {
+			addresses = append(addresses, a.Address)
+		}
+	}
+	if len(addresses) == 0 {
+		return nil
+	}
+	return append([]line{styled(danger, "Fields are taken from other managers by FORCE in:")}, v.some(addresses)...)
+}
+
+// why is the reason of an action in one line: what is lost by it comes first.
+func (v *planView) why(a *planner.Action) line {
+	comments := v.reasons(a)
+	if a.Verb == planner.Replace && hasReason(a, planner.ReasonRequested) {
+		comments = append([]string{"as requested with -replace"}, comments...)
+	}
+	why := strings.Join(comments, "; ")
+	if a.Verb == planner.Replace {
+		why = "made again: " + why
+	}
+	if holds := lost(a); holds != "" {
+		return styled(danger, "LOST: "+holds).then(text("; " + why))
+	}
+	return text(why)
+}
+
+// kinds counts what is deleted by kind, most frequent first.
+func (v *planView) kinds() string {
+	counts := map[string]int{}
+	for _, a := range v.plan.Actions {
+		if a.Verb == planner.Delete && !a.Partial {
+			counts[a.Address.Kind]++
+		}
+	}
+	kinds := sortedKeys(counts)
+	slices.SortStableFunc(kinds, func(a, b string) int { return counts[b] - counts[a] })
+	for i, kind := range kinds {
+		kinds[i] = fmt.Sprintf("%d %s", counts[kind], kind)
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// columns puts the second part of each row below the others' where that fits.
+func (v *planView) columns(rows [][2]line) []line {
+	first := 0
+	for _, row := range rows {
+		if row[0].width()+3+row[1].width() <= v.width {
+			first = max(first, row[0].width())
+		}
+	}
+	var out []line
+	for _, row := range rows {
+		switch {
+		case len(row[1]) == 0:
+			out = append(out, row[0])
+		case max(first, row[0].width())+3+row[1].width() <= v.width:
+			out = append(out, row[0].pad(first).then(text("   "), row[1]))
+		default:
+			out = append(out, row[0])
+			for _, part := range wrap(row[1].String(), max(v.width-8, 40)) {
+				out = append(out, styled(row[1][0].style, part).indent(8))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,283 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+)
+
+// eventsVersion is that of Terraform's machine-readable UI, whose shape the events
+// have. What kolla says beyond it is under the key "kolla".
+const eventsVersion = "1.2"
+
+// events writes what happens for programs, one JSON object a line. No value of a
+// secret is in any of them. Its methods may be called from several goroutines.
+type events struct {
+	now func() time.Time
+
+	mu  sync.Mutex
+	out io.Writer
+	err error // the first one of writing
+}
+
+// Events makes the printer write events to w besides all that it prints: JSON
+// objects, one a line, in the shape of Terraform's machine-readable UI. The first
+// says that they are written by this version of kolla.
+func (p *Printer) Events(w io.Writer, tool string) {
+	p.events = &events{now: time.Now, out: w}
+	p.events.write(event{
+		Message:   "kolla " + tool,
+		Type:      "version",
+		versionOf: &versionOf{Kolla: tool, UI: eventsVersion},
+	})
+}
+
+// event is one line. Only the parts of its Type are set.
+type event struct {
+	Level     string `json:"@level"` // "info", "warn", "error"
+	Message   string `json:"@message"`
+	Module    string `json:"@module"`
+	Timestamp string `json:"@timestamp"`
+	Type      string `json:"type"`
+	*versionOf
+	Change     *changeEvent    `json:"change,omitempty"`
+	Changes    *summaryEvent   `json:"changes,omitempty"`
+	Hook       *hookEvent      `json:"hook,omitempty"`
+	Diagnostic *diagnosticJSON `json:"diagnostic,omitempty"`
+}
+
+// versionOf are the keys of the event "version".
+type versionOf struct {
+	Kolla string `json:"kolla"`
+	UI    string `json:"ui"`
+}
+
+// resourceJSON names an object in the words of Terraform's resources.
+type resourceJSON struct {
+	Addr            string  `json:"addr"`
+	Module          string  `json:"module"`
+	Resource        string  `json:"resource"`
+	ImpliedProvider string  `json:"implied_provider"`
+	Type            string  `json:"resource_type"` // the kind
+	Name            string  `json:"resource_name"`
+	Key             *string `json:"resource_key"`
+}
+
+func resourceOf(address lang.Address) resourceJSON {
+	return resourceJSON{
+		Addr:            address.String(),
+		Resource:        address.String(),
+		ImpliedProvider: providerName,
+		Type:            address.Kind,
+		Name:            address.Name,
+	}
+}
+
+// changeEvent is what "planned_change" and "resource_drift" are about.
+type changeEvent struct {
+	Resource  resourceJSON   `json:"resource"`
+	Previous  *resourceJSON  `json:"previous_resource,omitempty"`
+	Action    string         `json:"action"`
+	Reason    string         `json:"reason,omitempty"`
+	Importing *importingJSON `json:"importing,omitempty"`
+	Kolla     *actionJSON    `json:"kolla,omitempty"`
+}
+
+// summaryEvent is what "change_summary" tells.
+type summaryEvent struct {
+	Add       int    `json:"add"`
+	Change    int    `json:"change"`
+	Import    int    `json:"import"`
+	Remove    int    `json:"remove"`
+	Forget    int    `json:"forget"`
+	Operation string `json:"operation"` // "plan", "apply", "destroy"
+	// Kolla says what else there is to know of a plan.
+	Kolla *summaryJSON `json:"kolla,omitempty"`
+}
+
+// summaryJSON is what the summary of a plan has beyond Terraform's.
+type summaryJSON struct {
+	Unchanged   int                `json:"unchanged"`
+	Pending     []string           `json:"pending,omitempty"` // not ready yet
+	RefreshOnly bool               `json:"refresh_only,omitempty"`
+	Selection   *planner.Selection `json:"selection,omitempty"`
+}
+
+// write adds what all events have, and writes one.
+func (e *events) write(v event) {
+	if e == nil {
+		return
+	}
+	if v.Level == "" {
+		v.Level = "info"
+	}
+	v.Module = "kolla.ui"
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	v.Timestamp = e.now().Format("2006-01-02T15:04:05.000000Z07:00")
+	text, err := json.Marshal(v)
+	if err == nil {
+		_, err = e.out.Write(append(text, '\n'))
+	}
+	if err != nil && e.err == nil {
+		e.err = fmt.Errorf("write events: %w", err)
+	}
+}
+
+// failure is the first error of writing.
+func (e *events) failure() error {
+	if e == nil {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.err
+}
+
+// plan writes a plan: what others changed, what will be done, how much it is.
+func (e *events) plan(plan *planner.Plan) {
+	if e == nil {
+		return
+	}
+	for i := range plan.Actions {
+		if a := &plan.Actions[i]; drifted(a) {
+			action := "update"
+			if hasReason(a, planner.ReasonGone) {
+				action = "delete"
+			}
+			e.write(event{
+				Type:    "resource_drift",
+				Message: fmt.Sprintf("%s: Drift detected (%s)", a.Address, action),
+				Change:  &changeEvent{Resource: resourceOf(a.Address), Action: action, Kolla: extension(a)},
+			})
+		}
+	}
+	for i := range plan.Actions {
+		a := &plan.Actions[i]
+		if a.Verb == planner.None || a.Verb == planner.Refresh {
+			continue
+		}
+		e.write(event{
+			Type:    "planned_change",
+			Message: fmt.Sprintf("%s: Plan to %s", a.Address, uiAction(a)),
+			Change: &changeEvent{
+				Resource:  resourceOf(a.Address),
+				Previous:  previousResource(a),
+				Action:    uiAction(a),
+				Reason:    uiReason(a),
+				Importing: importing(a),
+				Kolla:     extension(a),
+			},
+		})
+	}
+	c := plan.Counts()
+	e.write(event{
+		Type:    "change_summary",
+		Message: plainSummary(plan),
+		Changes: &summaryEvent{
+			Add: c.Add, Change: c.Change, Import: c.Import, Remove: c.Destroy, Forget: c.Forget, Operation: "plan",
+			Kolla: summaryOf(plan),
+		},
+	})
+}
+
+func summaryOf(plan *planner.Plan) *summaryJSON {
+	s := &summaryJSON{RefreshOnly: plan.RefreshOnly}
+	for i := range plan.Actions {
+		a := &plan.Actions[i]
+		if unchanged(a) {
+			s.Unchanged++
+		}
+		if a.Verb == planner.None && a.Pending {
+			s.Pending = append(s.Pending, a.Address.String())
+		}
+	}
+	if plan.Selection.Restricts() {
+		s.Selection = &plan.Selection
+	}
+	return s
+}
+
+// applied writes how an apply went: what failed as diagnostics, then the sums.
+func (e *events) applied(a Applied, diagnose func(Failed) *diagnosticJSON) {
+	if e == nil {
+		return
+	}
+	for _, f := range a.Failed {
+		e.diagnostic(diagnose(f))
+		for _, other := range f.Others {
+			f.Address, f.Source = other, ""
+			e.diagnostic(diagnose(f))
+		}
+	}
+	operation := "apply"
+	if a.Destroy {
+		operation = "destroy"
+	}
+	e.write(event{
+		Type:    "change_summary",
+		Message: a.sentence().String(),
+		Changes: &summaryEvent{
+			Add: a.Added, Change: a.Changed, Import: a.Imported, Remove: a.Destroyed, Forget: a.Forgotten, Operation: operation,
+		},
+	})
+}
+
+// log writes a line for people that no program needs.
+func (e *events) log(message string) { e.write(event{Type: "log", Message: message}) }
+
+// uiAction is an action in the words of Terraform's events.
+func uiAction(a *planner.Action) string {
+	switch a.Verb {
+	case planner.Create, planner.Run:
+		return "create"
+	case planner.Update:
+		return "update"
+	case planner.Replace:
+		return "replace"
+	case planner.Delete:
+		if a.Partial {
+			return "update"
+		}
+		return "delete"
+	case planner.Adopt:
+		if len(a.Changes) > 0 {
+			return "update"
+		}
+		return "import"
+	case planner.Forget:
+		return "remove"
+	default:
+		return "noop"
+	}
+}
+
+// uiReason is why something is replaced or deleted, in the words of Terraform's
+// events; empty where they have none.
+func uiReason(a *planner.Action) string {
+	switch {
+	case hasReason(a, planner.ReasonRequested):
+		return "requested"
+	case a.Verb == planner.Replace && hasReason(a, planner.ReasonFailedJob):
+		return "tainted"
+	case a.Verb == planner.Replace:
+		return "cannot_update"
+	case a.Verb == planner.Delete && !a.Partial && hasReason(a, planner.ReasonUndeclared):
+		return "delete_because_no_resource_config"
+	}
+	return ""
+}
+
+func previousResource(a *planner.Action) *resourceJSON {
+	address, ok := movedFrom(a)
+	if !ok {
+		return nil
+	}
+	r := resourceOf(address)
+	return &r
+}

@@ -1,0 +1,198 @@
+package view_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/planner"
+)
+
+// written are the events that something writes, in a short form: level, type,
+// message and, of an object, its address and action.
+func written(t *testing.T, do func(*view.Printer)) []string {
+	t.Helper()
+	var out bytes.Buffer
+	p := view.New(&bytes.Buffer{}, &bytes.Buffer{}, true)
+	p.Events(&out, "v1.2.3")
+	do(p)
+	var short []string
+	for text := range strings.Lines(out.String()) {
+		var e struct {
+			Level     string    `json:"@level"`
+			Message   string    `json:"@message"`
+			Module    string    `json:"@module"`
+			Timestamp time.Time `json:"@timestamp"`
+			Type      string    `json:"type"`
+			Change    *struct {
+				Resource struct{ Addr string }
+				Action   string
+				Reason   string
+			}
+		}
+		if err := json.Unmarshal([]byte(text), &e); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if e.Module != "kolla.ui" || e.Timestamp.IsZero() {
+			t.Errorf("%s lacks what every event has", text)
+		}
+		line := e.Level + " " + e.Type + " " + e.Message
+		if e.Change != nil && e.Change.Reason != "" {
+			line += " because " + e.Change.Reason
+		}
+		short = append(short, line)
+	}
+	return short
+}
+
+func TestPlanEvents(t *testing.T) {
+	tests := map[string]struct {
+		plan *planner.Plan
+		want []string
+	}{
+		"drift": {driftOnly(), []string{
+			"info resource_drift service.glance/Deployment/glance-api: Drift detected (update)",
+			"info planned_change service.glance/Deployment/glance-api: Plan to update",
+			"info change_summary Plan: 0 to add, 1 to change, 0 to destroy.",
+		}},
+		"replace and delete": {replaceAndDelete(), []string{
+			"info planned_change service.keystone/Service/keystone: Plan to replace because cannot_update",
+			"info planned_change service.keystone/Job/keystone-bootstrap-77d0: Plan to replace because tainted",
+			"info planned_change service.redis/StatefulSet/redis: Plan to delete because delete_because_no_resource_config",
+			"info planned_change service.redis/Service/redis: Plan to delete because delete_because_no_resource_config",
+			"info planned_change service.keystone/ConfigMap/keystone.conf-4be2a1: Plan to delete",
+			"info planned_change service.glance/ConfigMap/glance-api.conf-0a77c2: Plan to delete",
+			"info planned_change role.compute/Node/hv-9: Plan to update",
+			"info change_summary Plan: 2 to add, 1 to change, 4 to destroy.",
+		}},
+		"import and forget": {adoptAndForget(), []string{
+			"info planned_change service.keystone/Deployment/keystone-api: Plan to update",
+			"info planned_change service.redis/StatefulSet/redis: Plan to remove",
+			"info change_summary Plan: 1 to import, 0 to add, 0 to change, 0 to destroy, 1 to forget.",
+		}},
+		"requested": {requested(), []string{
+			"info planned_change service.nova/Deployment/nova-api: Plan to replace because requested",
+			"info change_summary Plan: 1 to add, 0 to change, 1 to destroy.",
+		}},
+		"nothing": {unchanged(3, 0)(), []string{
+			"info change_summary No changes. Your infrastructure matches the configuration.",
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := written(t, func(p *view.Printer) {
+				if err := p.Plan(test.plan, view.PlanOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			})
+			want := append([]string{"info version kolla v1.2.3"}, test.want...)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestApplyEvents(t *testing.T) {
+	made := action(planner.Create, "service.a/Deployment/a")
+	broken := action(planner.Update, "service.b/Deployment/b")
+	waiting := action(planner.Delete, "service.c/Deployment/c")
+	idle := action(planner.None, "service.d/Deployment/d")
+	got := written(t, func(p *view.Printer) {
+		progress := p.Progress(newPlan(0, made, broken, waiting, idle))
+		for _, e := range []planner.Event{
+			{Action: &idle, Kind: planner.Started},
+			{Action: &made, Kind: planner.Started},
+			{Action: &made, Kind: planner.Waiting, Status: "1 of 3 replicas ready"},
+			{Action: &made, Kind: planner.Waiting, Status: "1 of 3 replicas ready"},
+			{Action: &made, Kind: planner.Done, Elapsed: 12 * time.Second},
+			{Action: &broken, Kind: planner.Started},
+			{Action: &broken, Kind: planner.Failed, Elapsed: 3 * time.Second, Err: errors.New("no such image")},
+			{Action: &waiting, Kind: planner.Skipped, Because: broken.Address},
+		} {
+			progress.Observe(e)
+		}
+		progress.Close()
+		if err := p.Applied(view.Applied{
+			Added:   1,
+			Failed:  []view.Failed{{Address: broken.Address, Source: "cloud.hcl:41", Reason: "image cannot be pulled", Detail: []string{"not found"}}},
+			Skipped: []view.Skipped{{Address: waiting.Address, Because: broken.Address}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	want := []string{
+		"info version kolla v1.2.3",
+		"info apply_start service.a/Deployment/a: Creating...",
+		"info apply_progress service.a/Deployment/a: Still creating... [0s elapsed]",
+		"info apply_complete service.a/Deployment/a: Created after 12 s",
+		"info apply_start service.b/Deployment/b: Updating...",
+		"error apply_errored service.b/Deployment/b: Failed after 3 s",
+		"info apply_skipped service.c/Deployment/c: Skipped, because service.b/Deployment/b failed",
+		"error diagnostic Error: image cannot be pulled",
+		"info change_summary Apply incomplete: Resources: 1 added, 0 changed, 0 destroyed; 1 failed, 1 skipped.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// TestDiagnosticEvents wants the place of each in the configuration, and its lines.
+func TestDiagnosticEvents(t *testing.T) {
+	var out bytes.Buffer
+	p := view.New(&bytes.Buffer{}, &bytes.Buffer{}, true)
+	p.Events(&out, "v1.2.3")
+	diagnostics(p)
+	p.Problems([]planner.Problem{{Address: address("service.a/Deployment/a"), Source: "cloud.hcl:1", Summary: "it is broken"}})
+	p.Warn("careful", "it is hot")
+	type position struct{ Line, Column, Byte int }
+	type diagnostic struct {
+		Severity, Summary, Address string
+		Range                      *struct {
+			Filename   string
+			Start, End position
+		}
+		Snippet *struct {
+			Code  string
+			Start int `json:"highlight_start_offset"`
+			End   int `json:"highlight_end_offset"`
+		}
+	}
+	var all []diagnostic
+	for text := range strings.Lines(out.String()) {
+		var e struct{ Diagnostic *diagnostic }
+		if err := json.Unmarshal([]byte(text), &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Diagnostic != nil {
+			all = append(all, *e.Diagnostic)
+		}
+	}
+	quoted := 0
+	for _, d := range all {
+		if d.Snippet == nil {
+			continue
+		}
+		quoted++
+		if d.Range == nil || d.Snippet.End > len(d.Snippet.Code) || d.Range.End.Byte-d.Range.Start.Byte != d.Snippet.End-d.Snippet.Start {
+			t.Errorf("%q quotes %+v at %+v", d.Summary, d.Snippet, d.Range)
+		}
+	}
+	if quoted == 0 {
+		t.Error("no diagnostic quotes the configuration")
+	}
+	last := all[len(all)-2:]
+	if got := fmt.Sprint(last[0].Severity, last[0].Address, last[0].Range.Filename, last[0].Range.Start.Line); got != "errorservice.a/Deployment/acloud.hcl1" {
+		t.Errorf("the problem is %s", got)
+	}
+	if last[1].Severity != "warning" || last[1].Range != nil {
+		t.Errorf("the warning is %+v", last[1])
+	}
+}

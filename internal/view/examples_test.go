@@ -1,0 +1,42 @@
+package view_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/planner"
+)
+
+// tuesday is the plan of the documentation: a new setting, what others changed
+// overnight, a selector that cannot change, a service that goes.
+func tuesday() *planner.Plan {
+	p := driftAndConfig()
+	undeclared := planner.Reason{Kind: planner.ReasonUndeclared}
+	selector := because(action(planner.Replace, "service.placement/Deployment/placement-api",
+		planner.Change{Path: `spec.selector.matchLabels["app"]`, Before: "placement", After: "placement-api"}),
+		planner.Reason{Kind: planner.ReasonImmutable, Path: "spec.selector"})
+	volume := because(action(planner.Delete, "service.redis/PersistentVolumeClaim/data-redis-0"), undeclared)
+	volume.Holds = "the data on its volume"
+	p.Actions = append(p.Actions, selector,
+		because(action(planner.Delete, "service.redis/StatefulSet/redis"), undeclared), volume,
+		because(action(planner.Delete, "service.keystone/ConfigMap/keystone.conf-11d0e3"), planner.Reason{Kind: planner.ReasonSuperseded}))
+	p.Impact = append(p.Impact,
+		planner.Impact{Block: "service.placement", Lines: []string{"3 pods are deleted and made again: nothing answers in between"}},
+		planner.Impact{Block: "service.redis", Lines: []string{"1 pod removed", "PersistentVolumeClaim openstack/data-redis-0 is deleted, and the data on its volume with it"}})
+	return p
+}
+
+// TestDocumentedExamples holds that the outputs in docs are what kolla prints.
+func TestDocumentedExamples(t *testing.T) {
+	for file, example := range map[string]struct {
+		command string
+		options view.PlanOptions
+	}{
+		"plan.txt":         {"$ kolla plan -delete-data=service.redis/PersistentVolumeClaim/data-redis-0\n", view.PlanOptions{}},
+		"plan-compact.txt": {"$ kolla plan -delete-data=service.redis/PersistentVolumeClaim/data-redis-0 -compact\n", view.PlanOptions{Compact: true}},
+	} {
+		out := capture(80, false, plan(tuesday, example.options))
+		compareGolden(t, filepath.Join("..", "..", "docs", "examples", file), append([]byte(example.command), out...))
+	}
+}

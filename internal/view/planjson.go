@@ -1,0 +1,341 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+const (
+	// planVersion is that of Terraform's plan representation, whose shape it is.
+	planVersion = "1.2"
+	// valuesVersion is that of its state representation.
+	valuesVersion = "1.0"
+	// extensionVersion is that of what is under the key "kolla". A new minor number
+	// only adds; docs/plan.schema.json describes it.
+	extensionVersion = "1.0"
+
+	// providerName is who looks after all resources, in short.
+	providerName = "kubernetes"
+)
+
+// Provider is who looks after all resources, in the words of Terraform's
+// provider_name.
+const Provider = "kolla.openstack.org/kolla/kubernetes"
+
+// PlanJSON writes a plan in the shape of `terraform show -json PLANFILE`, as
+// docs/plan.schema.json describes it. What kolla says beyond that is under the key
+// "kolla". A plan holds no live objects, so "before" and "after" have what is
+// declared and what changes, but not what the cluster added of its own. No value
+// of a secret is in it.
+func PlanJSON(w io.Writer, plan *planner.Plan) error {
+	if err := json.NewEncoder(w).Encode(planJSONOf(plan)); err != nil {
+		return fmt.Errorf("write plan %s as JSON: %w", plan.ID, err)
+	}
+	return nil
+}
+
+type planJSON struct {
+	FormatVersion   string               `json:"format_version"`
+	KollaVersion    string               `json:"kolla_version"`
+	PlannedValues   valuesJSON           `json:"planned_values"`
+	ResourceDrift   []resourceChangeJSON `json:"resource_drift,omitempty"`
+	ResourceChanges []resourceChangeJSON `json:"resource_changes"`
+	OutputChanges   map[string]any       `json:"output_changes"` // always empty: kolla has no root outputs
+	PriorState      priorStateJSON       `json:"prior_state"`
+	Configuration   configurationJSON    `json:"configuration"`
+	Timestamp       string               `json:"timestamp"`
+	Applyable       bool                 `json:"applyable"` // there is something to do
+	Complete        bool                 `json:"complete"`  // nothing was left out
+	Errored         bool                 `json:"errored"`   // always false: such a plan is not made
+	Kolla           planExtensionJSON    `json:"kolla"`
+}
+
+type valuesJSON struct {
+	Root moduleJSON `json:"root_module"`
+}
+
+type moduleJSON struct {
+	Resources []valueJSON `json:"resources,omitempty"`
+}
+
+// valueJSON is an object with its values.
+type valueJSON struct {
+	Address   string `json:"address"`
+	Mode      string `json:"mode"`
+	Type      string `json:"type"`
+	Name      string `json:"name"`
+	Provider  string `json:"provider_name"`
+	Schema    int    `json:"schema_version"`
+	Values    any    `json:"values"`
+	Sensitive any    `json:"sensitive_values"`
+}
+
+type priorStateJSON struct {
+	FormatVersion string     `json:"format_version"`
+	Values        valuesJSON `json:"values"`
+}
+
+type configurationJSON struct {
+	Providers map[string]providerJSON `json:"provider_config"`
+	Root      struct{}                `json:"root_module"`
+}
+
+type providerJSON struct {
+	Name string `json:"name"`
+	Full string `json:"full_name"`
+}
+
+// resourceChangeJSON is what becomes of one object.
+type resourceChangeJSON struct {
+	Address  string      `json:"address"`
+	Previous string      `json:"previous_address,omitempty"`
+	Mode     string      `json:"mode"`
+	Type     string      `json:"type"`
+	Name     string      `json:"name"`
+	Provider string      `json:"provider_name"`
+	Change   changeJSON  `json:"change"`
+	Reason   string      `json:"action_reason,omitempty"`
+	Kolla    *actionJSON `json:"kolla"`
+}
+
+type changeJSON struct {
+	Actions         []string       `json:"actions"`
+	Before          any            `json:"before"`
+	After           any            `json:"after"`
+	AfterUnknown    any            `json:"after_unknown"`
+	BeforeSensitive any            `json:"before_sensitive"`
+	AfterSensitive  any            `json:"after_sensitive"`
+	ReplacePaths    [][]any        `json:"replace_paths,omitempty"`
+	Importing       *importingJSON `json:"importing,omitempty"`
+}
+
+type importingJSON struct {
+	ID string `json:"id"`
+}
+
+// planExtensionJSON is what kolla says of a plan beyond Terraform.
+type planExtensionJSON struct {
+	Version     string             `json:"version"`
+	ID          string             `json:"id"`
+	Cloud       string             `json:"cloud"`
+	Cluster     providers.Identity `json:"cluster"`
+	Digest      string             `json:"digest"` // of the configuration
+	State       planner.StateRef   `json:"state"`
+	Destroy     bool               `json:"destroy"`
+	RefreshOnly bool               `json:"refresh_only"`
+	Drifted     bool               `json:"drifted"`
+	Selection   *planner.Selection `json:"selection,omitempty"`
+	Summary     countsJSON         `json:"summary"`
+	Impact      []planner.Impact   `json:"impact,omitempty"`
+	Kept        []planner.Kept     `json:"kept,omitempty"`
+}
+
+type countsJSON struct {
+	Add     int `json:"add"`
+	Change  int `json:"change"`
+	Destroy int `json:"destroy"`
+	Import  int `json:"import"`
+	Forget  int `json:"forget"`
+}
+
+// actionJSON is what kolla says of an action beyond Terraform.
+type actionJSON struct {
+	Verb       planner.Verb      `json:"verb"`
+	Evidence   planner.Evidence  `json:"evidence"`
+	Reasons    []planner.Reason  `json:"reasons,omitempty"`
+	Changes    []planner.Change  `json:"changes,omitempty"`
+	Forced     bool              `json:"forced,omitempty"`
+	Pending    bool              `json:"pending,omitempty"`
+	Partial    bool              `json:"partial,omitempty"`
+	Prunes     bool              `json:"prunes,omitempty"`
+	Holds      string            `json:"holds,omitempty"`
+	Supersedes string            `json:"supersedes,omitempty"`
+	Source     string            `json:"source,omitempty"`
+	DependsOn  []lang.Address    `json:"depends_on,omitempty"`
+	Object     map[string]string `json:"object"` // apiVersion, kind, namespace, name, uid
+}
+
+func planJSONOf(plan *planner.Plan) planJSON {
+	counts := plan.Counts()
+	out := planJSON{
+		FormatVersion:   planVersion,
+		KollaVersion:    plan.Tool,
+		ResourceChanges: []resourceChangeJSON{},
+		OutputChanges:   map[string]any{},
+		PriorState:      priorStateJSON{FormatVersion: valuesVersion},
+		Configuration:   configurationJSON{Providers: map[string]providerJSON{providerName: {Name: providerName, Full: Provider}}},
+		Timestamp:       plan.Created.UTC().Format(time.RFC3339),
+		Applyable:       !plan.Empty(),
+		Complete:        !plan.Selection.Restricts(),
+		Kolla: planExtensionJSON{
+			Version: extensionVersion, ID: plan.ID, Cloud: plan.Cloud, Cluster: plan.Cluster, Digest: plan.Config,
+			State: plan.State, Destroy: plan.Destroy, RefreshOnly: plan.RefreshOnly, Drifted: plan.Drifted(),
+			Summary: countsJSON(counts), Impact: plan.Impact, Kept: plan.Kept,
+		},
+	}
+	if plan.Selection.Restricts() {
+		out.Kolla.Selection = &plan.Selection
+	}
+	for i := range plan.Actions {
+		out.add(&plan.Actions[i])
+	}
+	return out
+}
+
+// add puts an action to all the places where its object belongs.
+func (p *planJSON) add(a *planner.Action) {
+	p.ResourceChanges = append(p.ResourceChanges, resourceChangeOf(a))
+	if drifted(a) {
+		p.ResourceDrift = append(p.ResourceDrift, driftOf(a))
+	}
+	values := &p.PlannedValues.Root.Resources
+	if a.Object != nil {
+		v := valuesOf(a)
+		*values = append(*values, newValue(a.Address, v.after, v.afterSensitive))
+	}
+	if a.Prior.UID != "" {
+		prior := &p.PriorState.Values.Root.Resources
+		*prior = append(*prior, newValue(a.Address, identityOf(a), map[string]any{}))
+	}
+}
+
+func newValue(address lang.Address, values, sensitive any) valueJSON {
+	return valueJSON{
+		Address: address.String(), Mode: "managed", Type: address.Kind, Name: address.Name, Provider: Provider,
+		Values: values, Sensitive: sensitive,
+	}
+}
+
+func resourceChangeOf(a *planner.Action) resourceChangeJSON {
+	v := valuesOf(a)
+	r := resourceChangeJSON{
+		Address: a.Address.String(), Mode: "managed", Type: a.Address.Kind, Name: a.Address.Name, Provider: Provider,
+		Change: changeJSON{
+			Actions: planActions(a), Before: v.before, After: v.after, AfterUnknown: v.unknown,
+			BeforeSensitive: v.beforeSensitive, AfterSensitive: v.afterSensitive, Importing: importing(a),
+		},
+		Reason: planReason(a),
+		Kolla:  extension(a),
+	}
+	if previous, ok := movedFrom(a); ok {
+		r.Previous = previous.String()
+	}
+	for _, reason := range a.Reasons {
+		if a.Verb == planner.Replace && reason.Kind == planner.ReasonImmutable && reason.Path != "" {
+			r.Change.ReplacePaths = append(r.Change.ReplacePaths, attributesOf(reason.Path))
+		}
+	}
+	return r
+}
+
+// driftOf is what others did to an object: from what kolla wrote to what is live.
+func driftOf(a *planner.Action) resourceChangeJSON {
+	seen := *a
+	seen.Changes = nil
+	for _, c := range a.Changes {
+		if !c.Drift {
+			continue
+		}
+		if a.Verb != planner.None { // a plan that puts it back says it the other way round
+			c.Before, c.After = c.After, c.Before
+		}
+		seen.Changes = append(seen.Changes, c)
+	}
+	seen.Verb, seen.Object = planner.Update, nil
+	if hasReason(a, planner.ReasonGone) {
+		seen.Verb, seen.Partial, seen.Changes = planner.Delete, false, nil
+	}
+	r := resourceChangeOf(&seen)
+	r.Reason, r.Change.Importing = "", nil
+	r.Kolla = extension(a)
+	r.Kolla.Changes = masked(seen.Changes)
+	return r
+}
+
+// planActions is an action in the words of Terraform's plan.
+func planActions(a *planner.Action) []string {
+	switch a.Verb {
+	case planner.Create, planner.Run:
+		return []string{"create"}
+	case planner.Update:
+		return []string{"update"}
+	case planner.Replace:
+		return []string{"delete", "create"}
+	case planner.Delete:
+		if a.Partial {
+			return []string{"update"}
+		}
+		return []string{"delete"}
+	case planner.Adopt:
+		if len(a.Changes) > 0 {
+			return []string{"update"}
+		}
+	case planner.Forget:
+		return []string{"forget"}
+	}
+	return []string{"no-op"}
+}
+
+// planReason is uiReason in the words of Terraform's plan.
+func planReason(a *planner.Action) string {
+	return map[string]string{
+		"requested":                         "replace_by_request",
+		"tainted":                           "replace_because_tainted",
+		"cannot_update":                     "replace_because_cannot_update",
+		"delete_because_no_resource_config": "delete_because_no_resource_config",
+	}[uiReason(a)]
+}
+
+func importing(a *planner.Action) *importingJSON {
+	if a.Verb != planner.Adopt || hasReason(a, planner.ReasonMoved) {
+		return nil
+	}
+	apiVersion, kind := a.Ref.GVK.ToAPIVersionAndKind()
+	id := fmt.Sprintf("apiVersion=%s,kind=%s,name=%s", apiVersion, kind, a.Ref.Name)
+	if a.Ref.Namespace != "" {
+		id = fmt.Sprintf("apiVersion=%s,kind=%s,namespace=%s,name=%s", apiVersion, kind, a.Ref.Namespace, a.Ref.Name)
+	}
+	return &importingJSON{ID: id}
+}
+
+// movedFrom is the address that an object had before.
+func movedFrom(a *planner.Action) (lang.Address, bool) {
+	for _, r := range a.Reasons {
+		if r.Kind == planner.ReasonMoved && a.Verb != planner.Forget {
+			address, err := lang.ParseAddress(r.Detail)
+			return address, err == nil
+		}
+	}
+	return lang.Address{}, false
+}
+
+func extension(a *planner.Action) *actionJSON {
+	out := &actionJSON{
+		Verb: a.Verb, Evidence: a.Evidence, Reasons: a.Reasons, Changes: masked(a.Changes), Forced: a.Force,
+		Pending: a.Pending, Partial: a.Partial, Prunes: a.Prunes(), Holds: a.Holds, DependsOn: a.DependsOn,
+		Object: map[string]string{"name": a.Ref.Name},
+	}
+	out.Object["apiVersion"], out.Object["kind"] = a.Ref.GVK.ToAPIVersionAndKind()
+	if a.Ref.Namespace != "" {
+		out.Object["namespace"] = a.Ref.Namespace
+	}
+	if a.Prior.UID != "" {
+		out.Object["uid"] = string(a.Prior.UID)
+	}
+	if a.Supersedes != (lang.Address{}) {
+		out.Supersedes = a.Supersedes.String()
+	}
+	if a.Object != nil {
+		out.Source, out.Partial = a.Object.Source, a.Object.Partial
+		if out.Holds == "" {
+			out.Holds = a.Object.Holds
+		}
+	}
+	return out
+}

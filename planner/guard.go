@@ -1,0 +1,59 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// fewDeletes is how many deletions need no permission in any case: to take a small
+// thing out of a small cloud is ordinary work.
+const fewDeletes = 3
+
+// guard stops a plan that deletes more than it may. Without a limit of the
+// operator's own, that is more than half of what the state knows: what happens in
+// an empty directory, with the wrong variables, or after an accident with the
+// configuration, and hardly ever on purpose. A destroy says what it is for.
+//
+// Old versions, jobs, and fields that are given up do not count: nothing is lost
+// with them. A replacement counts, since the object is deleted for it.
+func (p *planning) guard() {
+	var lost []string
+	for i := range p.actions {
+		if p.actions[i].destroys() {
+			lost = append(lost, p.actions[i].Address.String())
+		}
+	}
+	whole := 0
+	for _, r := range p.records {
+		if !r.Partial && r.ref.GVK.GroupKind() != providers.JobKind {
+			whole++
+		}
+	}
+	switch {
+	case p.MaxDeletes != nil && len(lost) > *p.MaxDeletes:
+	case p.MaxDeletes == nil && !p.Destroy && len(lost) > fewDeletes && 2*len(lost) > whole:
+	default:
+		return
+	}
+	slices.Sort(lost)
+	limit := fmt.Sprintf("Without -max-deletes, that is not done when it is more than half of the %d that the state knows.", whole)
+	if p.MaxDeletes != nil {
+		limit = fmt.Sprintf("-max-deletes=%d allows fewer.", *p.MaxDeletes)
+	}
+	p.problems = append(p.problems, Problem{
+		Summary: fmt.Sprintf("the plan would delete %d objects of cloud %q", len(lost), p.Cloud),
+		Detail: fmt.Sprintf("%s Is this the right directory, with the right variables? If all of these are to go, allow it with -max-deletes=%d:\n  %s",
+			limit, len(lost), strings.Join(lost, "\n  ")),
+	})
+}
+
+// destroys reports whether something is lost with the object of an action.
+func (a *Action) destroys() bool {
+	if a.Ref.GVK.GroupKind() == providers.JobKind {
+		return false
+	}
+	return a.Verb == Replace || a.Verb == Delete && !a.Partial && !a.Prunes()
+}

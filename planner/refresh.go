@@ -1,0 +1,67 @@
+package planner
+
+import "slices"
+
+// refresh turns what was decided into what a refresh-only plan does: nothing to
+// the cluster. The state forgets what is gone, and takes over the UID and the
+// readiness of what is there. It holds no values: what others changed is shown,
+// from what kolla wrote to what is live, and stays as it is.
+//
+// What is wrong with the declarations, and what of them was never applied, does
+// not matter to it.
+func (p *planning) refresh() {
+	for _, s := range p.subjects {
+		if a, ok := s.refreshed(); ok {
+			p.actions = append(p.actions, a)
+		}
+	}
+	for i := range p.records {
+		r := &p.records[i]
+		_, declared := p.byRef[r.ref]
+		if !declared && p.includes(p.successor(r)) && p.Snapshot.Get(r.ref) == nil {
+			p.forget(r.target(p.Snapshot), Reason{Kind: ReasonGone})
+		}
+	}
+}
+
+// refreshed is the action of a refresh-only plan on a desired object; ok is false
+// where there is nothing to compare, or nothing that kolla made.
+func (s *subject) refreshed() (a Action, ok bool) {
+	a = s.action
+	a.Force, a.Pending = false, false
+	a.Supersedes = Action{}.Supersedes
+	switch a.Verb {
+	case Create, Run:
+		if s.record == nil || s.record.UID == "" || s.record.address != a.Address {
+			return a, false
+		}
+		return Action{
+			Address: a.Address, Verb: Forget, Ref: a.Ref,
+			Reasons: []Reason{{Kind: ReasonGone}}, Evidence: Evidence{Kind: Recorded},
+		}, true
+	case Adopt:
+		a.Verb = Refresh
+		return a, s.ours && s.record == nil && len(a.Changes) == 0
+	case None, Update, Replace:
+		a.Changes = othersChanges(a.Changes)
+		a.Reasons = slices.DeleteFunc(slices.Clone(a.Reasons), func(r Reason) bool { return r.Kind != ReasonDrift })
+		a.Verb = None
+		if s.live != nil && s.record != nil && s.record.address == a.Address && (!s.recordedNow() || !s.record.Ready) {
+			a.Verb = Refresh
+		}
+		return a, true
+	}
+	return a, false
+}
+
+// othersChanges keeps what somebody else changed, seen from what kolla wrote.
+func othersChanges(changes []Change) []Change {
+	var out []Change
+	for _, c := range changes {
+		if c.Drift {
+			c.Before, c.After = c.After, c.Before
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,316 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Selection restricts a plan to a part of a cloud. Each entry is the address of an
+// object (`service.keystone/Deployment/keystone-api`), of all versions of one
+// (`service.keystone/ConfigMap/keystone.conf`), or of a block
+// (`service.keystone`, which is also every `service.keystone["key"]`). The zero
+// value selects everything.
+type Selection struct {
+	// Targets are selected with all that they depend on; of those that are to be
+	// deleted: with all that depends on them.
+	Targets []string `json:"targets,omitempty"`
+	// Excludes are left out, with all that depends on them; and nothing is deleted
+	// that they depend on.
+	Excludes []string `json:"excludes,omitempty"`
+}
+
+// Restricts reports whether anything may be left out.
+func (s Selection) Restricts() bool { return len(s.Targets)+len(s.Excludes) > 0 }
+
+// String gives the options that make the selection: "-target=a -exclude=b".
+func (s Selection) String() string {
+	var options []string
+	for _, t := range s.Targets {
+		options = append(options, "-target="+t)
+	}
+	for _, e := range s.Excludes {
+		options = append(options, "-exclude="+e)
+	}
+	return strings.Join(options, " ")
+}
+
+// reach is the graph in which a selection is closed. Objects that stay need what
+// is declared as their dependencies; objects that go need that what was recorded
+// to depend on them goes, or is changed, before them.
+type reach struct {
+	goes       map[lang.Address]bool           // what is to be deleted; everything else stays
+	needs      map[lang.Address][]lang.Address // declared: dependencies
+	dependants map[lang.Address][]lang.Address // recorded: who depends on it
+}
+
+// targeted closes a selection: what stays takes its dependencies with it, what
+// goes its dependants.
+func (r reach) targeted(start []lang.Address) map[lang.Address]bool {
+	return closure(start, func(a lang.Address) []lang.Address {
+		if r.goes[a] {
+			return r.dependants[a]
+		}
+		return r.needs[a]
+	})
+}
+
+// excluded closes what is left out: with an object, all that stays and needs it,
+// and all that goes although the object still uses it.
+func (r reach) excluded(start []lang.Address) map[lang.Address]bool {
+	needed, uses := inverse(r.needs), inverse(r.dependants)
+	return closure(start, func(a lang.Address) []lang.Address {
+		out := slices.Clone(needed[a])
+		for _, used := range uses[a] {
+			if r.goes[used] {
+				out = append(out, used)
+			}
+		}
+		return out
+	})
+}
+
+// closure is everything that can be reached, start included.
+func closure(start []lang.Address, next func(lang.Address) []lang.Address) map[lang.Address]bool {
+	reached := map[lang.Address]bool{}
+	for queue := slices.Clone(start); len(queue) > 0; queue = queue[1:] {
+		if !reached[queue[0]] {
+			reached[queue[0]] = true
+			queue = append(queue, next(queue[0])...)
+		}
+	}
+	return reached
+}
+
+func inverse(edges map[lang.Address][]lang.Address) map[lang.Address][]lang.Address {
+	out := map[lang.Address][]lang.Address{}
+	for from, list := range edges {
+		for _, to := range list {
+			out[to] = append(out[to], from)
+		}
+	}
+	return out
+}
+
+// candidate is an object that a plan could act on.
+type candidate struct {
+	address lang.Address
+	family  lang.Address // zero: not versioned
+}
+
+// named reports whether an operator's address is that of the object, of its
+// family or of its block.
+func (c candidate) named(text string) bool {
+	return text == c.address.String() ||
+		c.family != (lang.Address{}) && text == c.family.String() ||
+		inBlock(c.address.Block, text)
+}
+
+// inBlock reports whether a block is the named one, or an instance of it.
+func inBlock(block, name string) bool {
+	return block == name || strings.HasPrefix(block, name+"[")
+}
+
+// names are all texts that would name the candidate.
+func (c candidate) names() []string {
+	bare, _, _ := strings.Cut(c.address.Block, "[")
+	names := []string{bare, c.address.Block, c.address.String()}
+	if c.family != (lang.Address{}) {
+		names = append(names, c.family.String())
+	}
+	return names
+}
+
+// choose finds out what is selected, and refuses addresses that name nothing.
+func (p *planning) choose() []Problem {
+	candidates := p.candidates()
+	problems := slices.Concat(
+		unknownNames("-target", p.Selection.Targets, candidates),
+		unknownNames("-exclude", p.Selection.Excludes, candidates),
+		p.checkReplace(candidates),
+	)
+	if len(problems) > 0 || !p.Selection.Restricts() {
+		return problems
+	}
+	graph := p.reach(candidates)
+	p.chosen = map[lang.Address]bool{}
+	for _, c := range candidates {
+		p.chosen[c.address] = true
+	}
+	if len(p.Selection.Targets) > 0 {
+		p.chosen = graph.targeted(matching(candidates, p.Selection.Targets))
+	}
+	for address := range graph.excluded(matching(candidates, p.Selection.Excludes)) {
+		delete(p.chosen, address)
+	}
+	return p.checkReplaceChosen(candidates)
+}
+
+// checkReplaceChosen refuses a replacement of what is not selected.
+func (p *planning) checkReplaceChosen(candidates []candidate) []Problem {
+	var problems []Problem
+	for _, name := range p.Replace {
+		if !slices.ContainsFunc(matching(candidates, []string{name}), p.includes) {
+			problems = append(problems, Problem{
+				Summary: fmt.Sprintf("-replace=%s is not selected", name),
+				Detail:  fmt.Sprintf("The plan is restricted (%s) and leaves it out.", p.Selection),
+			})
+		}
+	}
+	return problems
+}
+
+func matching(candidates []candidate, names []string) []lang.Address {
+	var out []lang.Address
+	for _, c := range candidates {
+		if slices.ContainsFunc(names, c.named) {
+			out = append(out, c.address)
+		}
+	}
+	return out
+}
+
+// candidates are the desired objects, those of the state, and, for a destroy,
+// those that only their labels know.
+func (p *planning) candidates() []candidate {
+	var out []candidate
+	for i := range p.Objects {
+		out = append(out, candidate{p.Objects[i].Address, p.Objects[i].Family})
+	}
+	for _, r := range p.records {
+		if p.desired[r.address] == nil {
+			out = append(out, candidate{r.address, r.family})
+		}
+	}
+	if p.Destroy {
+		for _, t := range p.unrecorded() {
+			out = append(out, candidate{address: t.address})
+		}
+	}
+	return out
+}
+
+// reach is the graph of this plan. What is in a namespace that goes counts as
+// depending on it.
+func (p *planning) reach(candidates []candidate) reach {
+	r := reach{goes: map[lang.Address]bool{}, needs: map[lang.Address][]lang.Address{}, dependants: p.dependants()}
+	for _, c := range candidates {
+		r.goes[c.address] = p.Destroy || p.desired[c.address] == nil
+	}
+	for address, object := range p.desired {
+		r.needs[address] = p.dependencies(object)
+	}
+	for i := range p.records {
+		namespace := &p.records[i]
+		if namespace.ref.GVK.GroupKind() != providers.NamespaceKind {
+			continue
+		}
+		for _, inside := range p.records {
+			if inside.ref.Namespace == namespace.ref.Name {
+				r.dependants[namespace.address] = append(r.dependants[namespace.address], inside.address)
+			}
+		}
+	}
+	return r
+}
+
+// unknownNames refuses addresses that name no candidate.
+func unknownNames(option string, given []string, candidates []candidate) []Problem {
+	var problems []Problem
+	for _, name := range given {
+		if slices.ContainsFunc(candidates, func(c candidate) bool { return c.named(name) }) {
+			continue
+		}
+		var known []string
+		for _, c := range candidates {
+			known = append(known, c.names()...)
+		}
+		slices.Sort(known)
+		problems = append(problems, Problem{
+			Summary: fmt.Sprintf("%s=%s names nothing in the configuration or the state", option, name),
+			Detail:  strings.TrimSpace(lang.DidYouMean(name, slices.Compact(known)) + " An address is that of an object, such as service.keystone/Deployment/keystone-api, or of a block, such as service.keystone."),
+		})
+	}
+	return problems
+}
+
+// includes reports whether the object is selected.
+func (p *planning) includes(address lang.Address) bool { return p.chosen == nil || p.chosen[address] }
+
+// includesBlock reports whether every desired object of the block is selected.
+func (p *planning) includesBlock(block string) bool {
+	return !slices.ContainsFunc(p.Objects, func(o providers.Object) bool {
+		return o.Address.Block == block && !p.includes(o.Address)
+	})
+}
+
+// chosenObjects are the desired objects that are selected.
+func (p *planning) chosenObjects() []*providers.Object {
+	var out []*providers.Object
+	for i := range p.Objects {
+		if p.includes(p.Objects[i].Address) {
+			out = append(out, &p.Objects[i])
+		}
+	}
+	return out
+}
+
+// successor is the address by which it is decided what becomes of a record that is
+// not declared under its own: that of the same object under its new address, or of
+// the present member of its family.
+func (p *planning) successor(r *record) lang.Address {
+	if address, moved := p.byRef[r.ref]; moved {
+		return address
+	}
+	for i := range p.Objects {
+		if r.family != (lang.Address{}) && p.Objects[i].Family == r.family {
+			return p.Objects[i].Address
+		}
+	}
+	return r.address
+}
+
+// checkReplace refuses what cannot be replaced one by one.
+func (p *planning) checkReplace(candidates []candidate) []Problem {
+	problems := unknownNames("-replace", p.Replace, candidates)
+	for _, name := range p.Replace {
+		if slices.ContainsFunc(candidates, func(c candidate) bool { return inBlock(c.address.Block, name) }) {
+			problems = append(problems, Problem{
+				Summary: fmt.Sprintf("-replace=%s names a block", name),
+				Detail:  "Name the one object that is to be made again, such as " + name + "/Deployment/NAME; the option may be repeated.",
+			})
+		}
+	}
+	return problems
+}
+
+// replaces reports whether the operator named the object with -replace.
+func (p *planning) replaces(object *providers.Object) bool {
+	return slices.ContainsFunc(p.Replace, candidate{object.Address, object.Family}.named)
+}
+
+// requested decides about objects that the operator wants to be made again.
+func (p *planning) requested(ctx context.Context, s *subject) (bool, error) {
+	if !p.replaces(s.object) {
+		return false, nil
+	}
+	holds := holding(s.object.Manifest, s.object.Holds)
+	if holds == "" {
+		holds = ownVolumes(s.object.Manifest)
+	}
+	switch {
+	case s.object.Partial:
+		s.refuse(fmt.Sprintf("-replace=%s: kolla did not make %s", s.object.Address, s.action.Ref),
+			"It only owns some of its fields, and so never deletes it.")
+	case holds != "":
+		s.refuse(fmt.Sprintf("-replace=%s: it holds %s", s.object.Address, holds),
+			"kolla does not replace what holds data: save the data, delete the object yourself, and plan again.")
+	default:
+		return true, p.replace(ctx, s, []Reason{{Kind: ReasonRequested}})
+	}
+	return true, nil
+}
