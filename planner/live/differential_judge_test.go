@@ -131,7 +131,7 @@ func (v *verdict) disagrees(a *planner.Action, problem string) string {
 		return "it is not in the cluster"
 	case v.absent:
 		return ""
-	case len(v.differs) == 0 && (a.Verb == planner.None || a.Verb == planner.Adopt && len(a.Changes) == 0):
+	case len(v.differs) == 0 && (a.Verb == planner.None || a.Verb == planner.Adopt && len(a.Changes) == 0 && a.Force == v.conflict):
 		return ""
 	case len(v.differs) == 0:
 		return "an apply would change nothing"
