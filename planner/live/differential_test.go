@@ -68,7 +68,7 @@ func TestDifferentialAcrossRestarts(t *testing.T) {
 			cluster.Restart(t, "kube-apiserver")
 		}
 	}
-	w.live(setting(t, stepsVariable, defaultSteps) / 10)
+	w.live(max(100, setting(t, stepsVariable, defaultSteps)/10))
 }
 
 func setting(t *testing.T, variable string, otherwise int) int {

@@ -207,10 +207,14 @@ func (w *world) sent(x *thing) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: w.encoded(x.kind, x.wanted)}
 }
 
-// encoded is a copy of the declaration, with the values of a Secret in base64.
+// encoded is a copy of the declaration, with the values of a Secret in base64. Of
+// none, kolla says nothing.
 func (w *world) encoded(k *kind, content map[string]any) map[string]any {
 	content = copied(content)
 	values, _ := content["data"].(map[string]any)
+	if k.Kind == "Secret" && len(values) == 0 {
+		delete(content, "data")
+	}
 	if k.Kind == "Secret" {
 		for key, value := range values {
 			values[key] = base64.StdEncoding.EncodeToString([]byte(value.(string)))
