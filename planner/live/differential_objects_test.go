@@ -372,7 +372,7 @@ func widget(g *generator) map[string]any {
 	g.with(spec, "atomicList", anys(g.some(0, "a", "b", "c")))
 	g.with(spec, "atomicMap", g.texts("a", "b"))
 	g.with(spec, "map", g.texts("a", "b", "c"))
-	g.with(spec, "nested", map[string]any{"on": g.maybe(), "inner": g.texts("a")})
+	g.with(spec, "nested", map[string]any{"enabled": g.maybe(), "inner": g.texts("a")})
 	g.with(spec, "free", g.anything(2))
 	return map[string]any{"spec": spec}
 }
@@ -463,7 +463,7 @@ properties:
       nested:
         type: object
         properties:
-          on: {type: boolean}
+          enabled: {type: boolean}
           mode: {type: string, default: auto}
           inner: {type: object, additionalProperties: {type: string}}
       free: {x-kubernetes-preserve-unknown-fields: true}

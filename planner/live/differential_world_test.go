@@ -292,6 +292,10 @@ func (w *world) versions(ctx context.Context) (map[string]string, error) {
 	)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
+	ours := map[string]bool{} // controllers make EndpointSlices too
+	for _, x := range w.things {
+		ours[x.kind.Kind+"/"+x.name] = true
+	}
 	for _, x := range w.things {
 		if seen[x.kind] || !x.kind.quiet {
 			continue
@@ -308,8 +312,8 @@ func (w *world) versions(ctx context.Context) (map[string]string, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, u := range all.Items {
-				if u.GetLabels()[providers.LabelCloud] == w.namespace {
-					versions[u.GetKind()+"/"+u.GetName()] = u.GetResourceVersion()
+				if name := u.GetKind() + "/" + u.GetName(); ours[name] {
+					versions[name] = u.GetResourceVersion()
 				}
 			}
 			return nil

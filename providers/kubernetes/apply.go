@@ -36,7 +36,7 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 	ref := providers.RefOf(object)
 	applied, err := w.write(ctx, ref, object, options)
 	if err == nil && options.Precondition.UID != "" && dropped(object.Object, applied.Object) {
-		applied, err = w.complete(ctx, ref, object, applied, options)
+		applied, err = w.complete(ctx, ref, object, options)
 	}
 	if err == nil {
 		if definesKinds(ref) {
@@ -52,17 +52,12 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 
 // complete applies the object once more. Of a map or list that is to be empty now,
 // the server takes away the last field that the manager owned, and the map with it;
-// it sets an empty one only if there was none before. Where somebody else wrote in
-// between, it is left at that.
-func (w *Writer) complete(ctx context.Context, ref providers.Ref, object, applied *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
-	options.Precondition = providers.Precondition{UID: applied.GetUID(), ResourceVersion: applied.GetResourceVersion()}
-	options.Force = true // what the first write took away is not for others to keep
-	again, err := w.write(ctx, ref, object, options)
-	var moved *providers.PreconditionError
-	if errors.As(err, &moved) {
-		return applied, nil
-	}
-	return again, err
+// it sets an empty one only if there was none before. What that took from others,
+// who own the same, is not for them to keep.
+func (w *Writer) complete(ctx context.Context, ref providers.Ref, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	options.Precondition.ResourceVersion = "" // controllers have written by now
+	options.Force = true
+	return w.write(ctx, ref, object, options)
 }
 
 // dropped reports whether something that is wanted empty is not there at all. For
