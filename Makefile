@@ -108,7 +108,7 @@ bench: build devcluster ## measure kolla beside its peers with BENCH_SIZES objec
 	@mkdir -p bin/peers
 	@echo 'Building the peers: Helm, and a client that does the least that can be done.'
 	cd internal/peers && go build -o ../../bin/peers/ helm.sh/helm/v4/cmd/helm ./floor ./bench
-	cd internal/peers && ../../bin/peers/bench -sizes '$(BENCH_SIZES)' -out ../../docs/performance.md
+	cd internal/peers && ../../bin/peers/bench -sizes '$(BENCH_SIZES)' -note '$(BENCH_NOTE)' -out ../../docs/performance.md
 
 bench-go: devcluster ## run the benchmarks of the Go packages
 	go test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem $(PACKAGES)

@@ -43,8 +43,8 @@ const (
 // have nothing to do. No plan writes anything.
 func TestDifferential(t *testing.T) {
 	steps := setting(t, stepsVariable, defaultSteps)
-	for name, force := range map[string]bool{"own": false, "forced": true} {
-		t.Run(name, func(t *testing.T) {
+	for _, force := range []bool{false, true} {
+		t.Run(fmt.Sprintf("force=%t", force), func(t *testing.T) {
 			w := newWorld(t, clustertest.Kubeconfig(), clustertest.Namespace(t), seedOf(t), os.Getenv(onlyVariable))
 			w.force = force
 			w.live(steps / 2)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,8 +29,10 @@ func main() {
 // options are what the command line says.
 type options struct {
 	programs programs
+	only     string // names of tools beside the floor; empty: all
 	sizes    []int
 	runs     int
+	note     string
 	out      string
 }
 
@@ -39,6 +42,8 @@ func parse(args []string) (options, error) {
 	bin := flags.String("bin", "../../bin", "`DIRECTORY` with kolla, kolla-devcluster, and the peers")
 	sizes := flags.String("sizes", "100 1000", "how many objects, one cloud each")
 	flags.IntVar(&o.runs, "runs", 3, "of what only reads, show the median of so many runs")
+	flags.StringVar(&o.only, "only", "", "measure only these `TOOLS` and the floor, such as \"kolla\"")
+	flags.StringVar(&o.note, "note", "", "`SENTENCE` to put beside the results")
 	flags.StringVar(&o.out, "out", "", "write the results to `FILE`, too")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -79,9 +84,9 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
-	results := report{machine: machine(), versions: o.programs.versions(ctx)}
+	results := report{machine: machine(), versions: o.programs.versions(ctx), note: o.note}
 	for _, size := range o.sizes {
-		b := bench{cluster: c, size: size, runs: o.runs, parent: parent}
+		b := bench{cluster: c, size: size, runs: o.runs, only: o.only, parent: parent}
 		table, err := b.all(ctx, o.programs)
 		if err != nil {
 			return err
@@ -99,6 +104,7 @@ func run(ctx context.Context, args []string) (err error) {
 type bench struct {
 	*cluster
 	size, runs int
+	only       string
 	parent     string
 }
 
@@ -111,7 +117,10 @@ func (b *bench) all(ctx context.Context, p programs) (table, error) {
 		t.costs[s] = map[string]cost{}
 	}
 	tools := p.tools(func(inputs) string { return strconv.Itoa(b.changes()) })
-	for _, tool := range tools {
+	for i, tool := range tools {
+		if i > 0 && b.only != "" && !slices.Contains(strings.Fields(b.only), tool.name) {
+			continue
+		}
 		t.tools = append(t.tools, tool.name)
 		if err := b.one(ctx, tool, t); err != nil {
 			return t, fmt.Errorf("measure %s with %d objects: %w", tool.name, b.size, err)
@@ -133,39 +142,48 @@ func (b *bench) one(ctx context.Context, tool tool, t table) error {
 			return err
 		}
 	}
-	repeat := func(s scenario, cmd command) error {
-		if err := b.settle(ctx); err != nil {
-			return err
-		}
-		var costs []cost
-		for range b.runs {
-			costs = append(costs, b.measure(ctx, cmd))
-		}
-		t.costs[s][tool.name] = median(costs)
-		fmt.Fprintf(os.Stderr, "%5d %-8s %-22s %s\n", b.size, tool.name, titles[s], t.costs[s][tool.name])
-		return ctx.Err()
-	}
-	runs := b.runs
 	steps := []struct {
 		scenario scenario
 		command  command
+		runs     int
 	}{
-		{firstPlan, tool.compare(in, namespace, firstPlan)},
-		{firstApply, tool.apply(in, namespace, false)},
-		{unchangedPlan, tool.compare(in, namespace, unchangedPlan)},
-		{unchangedApply, tool.apply(in, namespace, true)},
+		{firstPlan, tool.compare(in, namespace, firstPlan), b.runs},
+		{firstApply, tool.apply(in, namespace, false), 1},
+		{unchangedPlan, tool.compare(in, namespace, unchangedPlan), b.runs},
+		{unchangedApply, tool.apply(in, namespace, true), b.runs},
 	}
 	for _, step := range steps {
-		b.runs = runs
-		if step.scenario == firstApply {
-			b.runs = 1
-		}
-		if err := repeat(step.scenario, step.command); err != nil {
+		c, err := b.repeat(ctx, step.command, step.runs)
+		if err != nil {
 			return err
 		}
+		b.take(t, step.scenario, tool, c)
 	}
 	if _, err := write(dir, namespace, objectsFor(namespace, b.size, b.changes())); err != nil {
 		return err
 	}
-	return repeat(changedPlan, tool.compare(in, namespace, changedPlan))
+	c, err := b.repeat(ctx, tool.compare(in, namespace, changedPlan), b.runs)
+	if err != nil {
+		return err
+	}
+	b.take(t, changedPlan, tool, c)
+	return nil
+}
+
+// repeat waits until the cluster is calm, and gives the median of so many runs.
+func (b *bench) repeat(ctx context.Context, cmd command, runs int) (cost, error) {
+	if err := b.settle(ctx); err != nil {
+		return cost{}, err
+	}
+	var costs []cost
+	for range runs {
+		costs = append(costs, b.measure(ctx, cmd))
+	}
+	return median(costs), ctx.Err()
+}
+
+// take puts a cost into the table, and says so: the whole takes minutes.
+func (b *bench) take(t table, s scenario, tool tool, c cost) {
+	t.costs[s][tool.name] = c
+	fmt.Fprintf(os.Stderr, "%5d %-8s %-22s %s\n", b.size, tool.name, titles[s], c)
 }

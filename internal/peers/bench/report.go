@@ -22,8 +22,8 @@ type table struct {
 
 // report is the page with all results.
 type report struct {
-	machine, versions string
-	tables            []table
+	machine, versions, note string
+	tables                  []table
 }
 
 const introduction = `# Performance
@@ -59,6 +59,9 @@ func (r report) text() string {
 	var b strings.Builder
 	b.WriteString(introduction)
 	fmt.Fprintf(&b, "\nTaken %s on %s; %s.\n", time.Now().UTC().Format("2006-01-02"), r.machine, r.versions)
+	if r.note != "" {
+		fmt.Fprintf(&b, "%s\n", r.note)
+	}
 	for _, t := range r.tables {
 		t.write(&b)
 	}
