@@ -140,7 +140,7 @@ func (x *thing) story(more string) string {
 }
 
 // round lets something happen to the objects, and holds plan and apply against it.
-func (w *world) round(ctx context.Context, round int) error {
+func (w *world) round(ctx context.Context, round int) (err error) {
 	// The first round is for the definitions of the custom resources.
 	if round > 0 {
 		if err := w.happen(ctx, round); err != nil {
@@ -151,7 +151,7 @@ func (w *world) round(ctx context.Context, round int) error {
 	if err != nil {
 		return err
 	}
-	defer session.Close()
+	defer func() { err = errors.Join(err, session.Close()) }()
 	plan, err := w.agreed(ctx, round, session)
 	if err != nil {
 		return err
