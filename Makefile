@@ -4,6 +4,11 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.
 PACKAGES  := ./...
 FUZZTIME  ?= 30s
 BENCHTIME ?= 1x
+# How many objects make bench measures with, each size on its own.
+BENCH_SIZES ?= 100 1000 5000
+# How many random changes to objects the planner is held against the server with.
+KOLLA_TEST_STEPS ?= 2000
+export KOLLA_TEST_STEPS
 
 # No VCS stamp and no toolchain download: a build is the same in a checkout, in a
 # worktree, and from an archive.
@@ -80,6 +85,7 @@ lint: ## formatting, vet, staticcheck, golangci-lint, dead code
 	go vet $(PACKAGES)
 	cd internal/devcluster && go vet ./...
 	cd internal/devimages && go vet ./...
+	cd internal/peers && go vet ./...
 	go tool staticcheck $(PACKAGES)
 	go tool -modfile=internal/tools/go.mod golangci-lint run
 	cd internal/devimages && go tool -modfile=../tools/go.mod golangci-lint run
@@ -98,7 +104,13 @@ fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	  done; \
 	done
 
-bench: devcluster ## run the benchmarks
+bench: build devcluster ## measure kolla beside its peers with BENCH_SIZES objects, and write docs/performance.md
+	@mkdir -p bin/peers
+	@echo 'Building the peers: Helm, and a client that does the least that can be done.'
+	cd internal/peers && go build -o ../../bin/peers/ helm.sh/helm/v4/cmd/helm ./floor ./bench
+	cd internal/peers && ../../bin/peers/bench -sizes '$(BENCH_SIZES)' -note '$(BENCH_NOTE)' -out ../../docs/performance.md
+
+bench-go: devcluster ## run the benchmarks of the Go packages
 	go test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem $(PACKAGES)
 
 clean: ## remove what was built, and the clusters of the demos
@@ -107,4 +119,4 @@ clean: ## remove what was built, and the clusters of the demos
 	done
 	rm -rf bin .demo .demo-real
 
-.PHONY: help build devcluster devnode images demo demo-real test test-real check lint fmt golden fuzz bench clean
+.PHONY: help build devcluster devnode images demo demo-real test test-real check lint fmt golden fuzz bench bench-go clean

@@ -238,7 +238,6 @@ func jobCondition(job *unstructured.Unstructured, kind batchv1.JobConditionType)
 func (s *subject) matches(evidence Evidence) {
 	s.action.Verb = None
 	s.action.Evidence = evidence
-	s.action.Force = false
 	switch {
 	case s.adopts(), s.object.Partial && s.record == nil:
 		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonUnowned}}
@@ -247,6 +246,7 @@ func (s *subject) matches(evidence Evidence) {
 	case s.record.address != s.object.Address:
 		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonMoved, Detail: s.record.Address}}
 	default:
+		s.action.Force = false
 		s.action.Pending = !s.recordedNow() || !s.record.Ready
 	}
 }

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -203,14 +204,31 @@ func (c *comparer) order(fields *fieldpath.Set, path fieldpath.Path, before, aft
 	}
 }
 
+// elementsOf are the elements of a list. Those whose fields are one whole, such as
+// references to Secrets, have no fields of their own in the set.
+func elementsOf(fields *fieldpath.Set) iter.Seq[fieldpath.PathElement] {
+	return func(yield func(fieldpath.PathElement) bool) {
+		for element := range fields.Members.All() {
+			if _, both := fields.Children.Get(element); !both && !yield(element) {
+				return
+			}
+		}
+		for element := range fields.Children.All() {
+			if !yield(element) {
+				return
+			}
+		}
+	}
+}
+
 func (c *comparer) orderOf(fields *fieldpath.Set, path fieldpath.Path, before, after []any) {
 	type member struct {
 		name          string
 		before, after int
 	}
 	var common []member
-	for element := range fields.Children.All() {
-		if element.Key == nil {
+	for element := range elementsOf(fields) {
+		if element.Key == nil && element.Value == nil {
 			return
 		}
 		b, inBefore := position(before, element)

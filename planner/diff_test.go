@@ -47,6 +47,7 @@ spec:
   template:
     metadata: {labels: {app: keystone}}
     spec:
+      imagePullSecrets: [{name: one}, {name: two}]
       initContainers:
       - {name: first, image: busybox}
       - {name: second, image: busybox}
@@ -123,6 +124,13 @@ func TestDiff(t *testing.T) {
 				list[0], list[1] = list[1], list[0]
 			},
 			want: changes(planner.Change{Path: "spec.template.spec.initContainers", Before: []any{"first", "second"}, After: []any{"second", "first"}}),
+		},
+		"another order of references, which are one whole each": {
+			edit: func(u *unstructured.Unstructured) {
+				list := pod(u)["imagePullSecrets"].([]any)
+				list[0], list[1] = list[1], list[0]
+			},
+			want: changes(planner.Change{Path: "spec.template.spec.imagePullSecrets", Before: []any{"one", "two"}, After: []any{"two", "one"}}),
 		},
 		"order of what is on both sides only": {
 			edit: func(u *unstructured.Unstructured) {

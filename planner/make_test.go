@@ -355,6 +355,13 @@ func TestProblems(t *testing.T) {
 			},
 			[]string{"the cluster does not accept ConfigMap openstack/a (cloud.hcl:41): .datta: field not declared in schema"},
 		},
+		"a value that cannot be converted": {
+			situation{
+				at: atConfigMap, manifest: configMap,
+				answer: says(refusal(http.StatusInternalServerError, "", "failed to convert new object (default/kolla-x7; /v1, Kind=ConfigMap) to proper version: unable to convert: quantities must match the regular expression")),
+			},
+			[]string{"the cluster does not accept ConfigMap openstack/a (cloud.hcl:41): unable to convert: quantities must match"},
+		},
 		"no such namespace": {
 			situation{at: "service.a/ConfigMap/other/a", manifest: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: other}}"},
 			[]string{`namespace "other" does not exist`},

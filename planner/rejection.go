@@ -39,10 +39,10 @@ var (
 	// noDryRun is how the API server words that a webhook has side effects.
 	noDryRun = regexp.MustCompile(`admission webhook "[^"]*" does not support dry run`)
 	// untyped is how the API server words that an object does not fit the schema of
-	// its kind: an unknown field, a wrong type, a list key that is there twice. It
-	// answers so with 500 and without a reason. In brackets it names the object,
-	// which may be under a throw-away name.
-	untyped = regexp.MustCompile(`failed to create (?:typed (?:patch|live) object|manager for existing fields)(?: \([^)]*\))?: `)
+	// its kind: an unknown field, a wrong type, a list key that is there twice, a
+	// quantity that is none. It answers so with 500 and without a reason. In brackets
+	// it names the object, which may be under a throw-away name.
+	untyped = regexp.MustCompile(`failed to (?:create typed (?:patch|live) object|create manager for existing fields|convert new object)(?: \([^)]*\))?(?: to proper version)?: `)
 )
 
 // classify finds out what an error of a dry run means.

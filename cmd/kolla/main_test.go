@@ -12,8 +12,11 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -51,6 +54,7 @@ func TestScripts(t *testing.T) {
 			"exits":        exits,
 			"edit":         edit,
 			"foreignstate": foreignState,
+			"asapplied":    asApplied,
 		},
 		RequireUniqueNames: true,
 	})
@@ -130,4 +134,46 @@ func foreignState(ts *testscript.TestScript, neg bool, args []string) {
 		Address: "cloud.x/Namespace/x", APIVersion: "v1", Kind: "Namespace", Name: "x", UID: "1", Ready: true,
 	}))
 	ts.Check(session.Close())
+}
+
+// asApplied takes what kolla render has printed apart into what is in nodes that
+// are not kolla's and all the rest, and fills in the values of the Secrets as they
+// are in the cluster: asapplied RENDERED OBJECTS NODES.
+func asApplied(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: asapplied RENDERED OBJECTS NODES")
+	}
+	var objects, nodes strings.Builder
+	for document := range strings.SplitSeq(ts.ReadFile(args[0]), "---\n") {
+		u := &unstructured.Unstructured{}
+		ts.Check(yaml.Unmarshal([]byte(document), &u.Object))
+		switch u.GetKind() {
+		case "":
+			continue
+		case "Node":
+			fmt.Fprintf(&nodes, "---\n%s", document)
+			continue
+		case "Secret":
+			document = withValues(ts, u)
+		}
+		fmt.Fprintf(&objects, "---\n%s", document)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(objects.String()), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(nodes.String()), 0o644))
+}
+
+// withValues is a Secret with what apply adds to it.
+func withValues(ts *testscript.TestScript, secret *unstructured.Unstructured) string {
+	ts.Check(ts.Exec("kubectl", "-n", secret.GetNamespace(), "get", "secret", secret.GetName(), "-o", "json"))
+	live := &unstructured.Unstructured{}
+	ts.Check(live.UnmarshalJSON([]byte(ts.ReadFile("stdout"))))
+	secret.Object["data"] = live.Object["data"]
+	annotations := secret.GetAnnotations()
+	if checksum := live.GetAnnotations()[providers.AnnotationChecksum]; checksum != "" {
+		annotations[providers.AnnotationChecksum] = checksum
+	}
+	secret.SetAnnotations(annotations)
+	text, err := yaml.Marshal(secret.Object)
+	ts.Check(err)
+	return string(text)
 }

@@ -1,6 +1,8 @@
 package live_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -397,6 +399,26 @@ func TestAdopt(t *testing.T) {
 	}
 	if a.Verb != planner.Adopt || a.Reasons[0].Kind != planner.ReasonUnowned {
 		t.Errorf("%s because of %+v", a.Verb, a.Reasons)
+	}
+	b.apply(plan)
+	b.settled()
+}
+
+// An object that matches but for a spelling is taken over from its owner, though
+// nothing in it changes.
+func TestAdoptAnotherSpelling(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	theirs := strings.Replace(api(b, "keystone:1", "keystone"), "1024Mi", "1Gi", 1)
+	theirs = strings.Replace(theirs, "namespace:", "labels: {kolla.openstack.org/cloud: "+b.cloud()+"}, namespace:", 1)
+	path := filepath.Join(t.TempDir(), "theirs.yaml")
+	if err := os.WriteFile(path, []byte(theirs), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	clustertest.Kubectl(t, "apply", "--server-side", "-f", path)
+	b.declare(atAPI, api(b, "keystone:1", "keystone"))
+	plan := b.plan()
+	if a := b.action(plan, atAPI); a.Verb != planner.Adopt || !a.Force || len(a.Changes) > 0 {
+		t.Errorf("%s, force %t:\n%s", a.Verb, a.Force, lines(a.Changes))
 	}
 	b.apply(plan)
 	b.settled()

@@ -35,6 +35,9 @@ func (c *Client) Writer() *Writer { return &Writer{client: c} }
 func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(object)
 	applied, err := w.write(ctx, ref, object, options)
+	if err == nil && options.Precondition.UID != "" && dropped(object.Object, applied.Object) {
+		applied, err = w.complete(ctx, ref, object, options)
+	}
 	if err == nil {
 		if definesKinds(ref) {
 			w.client.kinds.forget()
@@ -45,6 +48,44 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 		return nil, conflict
 	}
 	return nil, fmt.Errorf("apply %s: %w", ref, err)
+}
+
+// complete applies the object once more. Of a map or list that is to be empty now,
+// the server takes away the last field that the manager owned, and the map with it;
+// it sets an empty one only if there was none before. What that took from others,
+// who own the same, is not for them to keep.
+func (w *Writer) complete(ctx context.Context, ref providers.Ref, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	options.Precondition.ResourceVersion = "" // controllers have written by now
+	options.Force = true
+	return w.write(ctx, ref, object, options)
+}
+
+// dropped reports whether something that is wanted empty is not there at all. For
+// elements of lists it looks at those in the same place.
+func dropped(wanted, live any) bool {
+	switch wanted := wanted.(type) {
+	case map[string]any:
+		live, ok := live.(map[string]any)
+		if !ok || len(wanted) == 0 {
+			return !ok
+		}
+		for name, value := range wanted {
+			if dropped(value, live[name]) {
+				return true
+			}
+		}
+	case []any:
+		live, ok := live.([]any)
+		if !ok || len(wanted) == 0 {
+			return !ok
+		}
+		for i := range min(len(wanted), len(live)) {
+			if dropped(wanted[i], live[i]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {

@@ -89,6 +89,45 @@ func refused(t *testing.T, err error, gone bool) {
 	}
 }
 
+// What is to be empty is there after one call, though the server takes two applies
+// for it.
+func TestApplyOfWhatBecomesEmpty(t *testing.T) {
+	client, namespace := connect(t), clustertest.Namespace(t)
+	writer := client.Writer()
+	manifest := object(t, namespace, `
+apiVersion: v1
+kind: PodTemplate
+metadata: {name: empty}
+template: {spec: {containers: [{name: api, image: example.org/api, securityContext: {privileged: false}}]}}
+`)
+	made, err := writer.Apply(t.Context(), manifest, providers.ApplyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	container := func(u *unstructured.Unstructured) map[string]any {
+		containers, _, _ := unstructured.NestedSlice(u.Object, "template", "spec", "containers")
+		return containers[0].(map[string]any)
+	}
+	changed := container(manifest)
+	changed["securityContext"] = map[string]any{}
+	if err := unstructured.SetNestedSlice(manifest.Object, []any{changed}, "template", "spec", "containers"); err != nil {
+		t.Fatal(err)
+	}
+	live, err := writer.Apply(t.Context(), manifest, providers.ApplyOptions{
+		Precondition: providers.Precondition{UID: made.GetUID(), ResourceVersion: made.GetResourceVersion()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := container(live)["securityContext"].(map[string]any); !ok || len(got) > 0 {
+		t.Errorf("the security context is %v", container(live)["securityContext"])
+	}
+	answer, err := client.DryRun(t.Context(), manifest, providers.DryRunOptions{})
+	if err != nil || !reflect.DeepEqual(answer.Object["template"], live.Object["template"]) {
+		t.Errorf("another apply would make it %v, %v", answer, err)
+	}
+}
+
 func TestApplyToMissingNamespace(t *testing.T) {
 	_, err := connect(t).Writer().Apply(t.Context(), object(t, "not-there", configMap), providers.ApplyOptions{})
 	if !apierrors.IsNotFound(err) || !strings.Contains(err.Error(), "apply ConfigMap not-there/settings") {

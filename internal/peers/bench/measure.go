@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// cost is what one run of a program costs.
+type cost struct {
+	wall     time.Duration
+	cpu      time.Duration // of the program, in user and kernel mode
+	peak     int64         // bytes of memory at most
+	requests map[string]int
+	err      error // the program failed: nothing else counts
+}
+
+// verbs are what requests are counted by, in the order in which they are shown.
+var verbs = []string{"discovery", "get", "list", "watch", "dry-run", "create", "patch", "update", "delete"}
+
+// measure runs a command, and reads in the audit log what it asked for.
+func (c *cluster) measure(ctx context.Context, cmd command) cost {
+	from, err := os.Stat(c.audit)
+	if err != nil {
+		return cost{err: err}
+	}
+	var output bytes.Buffer
+	process := exec.CommandContext(ctx, cmd.argv[0], cmd.argv[1:]...)
+	process.Dir = cmd.dir
+	process.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig, "HOME="+c.home)
+	process.Stdout, process.Stderr = &output, &output
+	start := time.Now()
+	err = process.Run()
+	spent := cost{wall: time.Since(start)}
+	if err != nil && process.ProcessState.ExitCode() != cmd.code {
+		said := strings.TrimSpace(output.String())
+		spent.err = fmt.Errorf("%s: %w: %s", strings.Join(cmd.argv, " "), err, said[:min(len(said), 600)])
+		return spent
+	}
+	usage := process.ProcessState.SysUsage().(*syscall.Rusage)
+	spent.cpu = process.ProcessState.UserTime() + process.ProcessState.SystemTime()
+	spent.peak = usage.Maxrss * 1024
+	spent.requests, spent.err = c.requests(from.Size(), cmd.agent)
+	return spent
+}
+
+// requests counts what the user agent asked for since the audit log had so many
+// bytes, by verb.
+func (c *cluster) requests(from int64, agent string) (map[string]int, error) {
+	time.Sleep(300 * time.Millisecond) // the log is written as the answers go out
+	file, err := os.Open(c.audit)
+	if err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", err)
+	}
+	defer file.Close()
+	if _, err := file.Seek(from, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", err)
+	}
+	counts := map[string]int{}
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var event struct {
+			Verb, RequestURI, UserAgent string
+			ObjectRef                   *struct{ Resource string }
+		}
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			return nil, fmt.Errorf("read the audit log: %w", err)
+		}
+		if !strings.HasPrefix(event.UserAgent, agent+"/") {
+			continue
+		}
+		verb := event.Verb
+		switch {
+		case event.ObjectRef == nil:
+			verb = "discovery"
+		case strings.Contains(event.RequestURI, "dryRun=All"):
+			verb = "dry-run"
+		}
+		counts[verb]++
+	}
+	return counts, lines.Err()
+}
+
+// settle waits until the cluster's own controllers have next to nothing to do.
+func (c *cluster) settle(ctx context.Context) error {
+	const quiet = 30 << 10 // bytes of audit log in a second
+	before := int64(-1)
+	for range 180 {
+		info, err := os.Stat(c.audit)
+		if err != nil {
+			return fmt.Errorf("wait for the cluster: %w", err)
+		}
+		if before >= 0 && info.Size()-before < quiet {
+			return nil
+		}
+		before = info.Size()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+	return nil
+}
+
+// median is the run with the median wall time; failures come first.
+func median(costs []cost) cost {
+	if i := slices.IndexFunc(costs, func(c cost) bool { return c.err != nil }); i >= 0 {
+		return costs[i]
+	}
+	slices.SortFunc(costs, func(a, b cost) int { return int(a.wall - b.wall) })
+	return costs[len(costs)/2]
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// object is a Kubernetes object.
+type object = map[string]any
+
+// mix is of how many objects of each kind a hundred consist.
+var mix = []struct {
+	share int
+	make  func(i int) object
+}{
+	{25, configMap},
+	{20, deployment},
+	{20, service},
+	{15, secret},
+	{15, serviceAccount},
+	{5, budget},
+}
+
+// objectsFor makes so many objects in the namespace. The first ConfigMaps, so many
+// as changed says, have another content than they have otherwise; they come first.
+func objectsFor(namespace string, size, changed int) []object {
+	var objects []object
+	for _, part := range mix {
+		for i := range size * part.share / 100 {
+			o := part.make(i)
+			o["metadata"].(object)["namespace"] = namespace
+			if data, ok := o["data"].(object); ok && len(objects) < changed {
+				data["service.conf"] = strings.Replace(data["service.conf"].(string), "workers = 4", "workers = 5", 1)
+			}
+			objects = append(objects, o)
+		}
+	}
+	return objects
+}
+
+func named(apiVersion, kind, name string) object {
+	return object{
+		"apiVersion": apiVersion, "kind": kind,
+		"metadata": object{"name": name, "labels": object{"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": "benchmark"}},
+	}
+}
+
+// settings is a file of about a kilobyte and a half.
+var settings = strings.Repeat("# What this says does not matter, how long it is does.\n[DEFAULT]\nworkers = 4\ntransport_url = rabbit://rabbitmq.openstack:5672/\nlog_file =\n", 12)
+
+func configMap(i int) object {
+	o := named("v1", "ConfigMap", fmt.Sprintf("conf-%d", i))
+	o["data"] = object{"service.conf": settings}
+	return o
+}
+
+func secret(i int) object {
+	o := named("v1", "Secret", fmt.Sprintf("secret-%d", i))
+	o["type"] = "Opaque"
+	o["data"] = object{"password": base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "password-%d", i)), "token": "dG9rZW4="}
+	return o
+}
+
+func serviceAccount(i int) object {
+	o := named("v1", "ServiceAccount", fmt.Sprintf("account-%d", i))
+	o["automountServiceAccountToken"] = false
+	return o
+}
+
+func service(i int) object {
+	o := named("v1", "Service", fmt.Sprintf("web-%d", i))
+	o["spec"] = object{
+		"selector": object{"app": fmt.Sprintf("web-%d", i)},
+		"ports":    []any{object{"name": "http", "port": 80, "targetPort": "http"}, object{"name": "metrics", "port": 9090, "targetPort": 9090}},
+	}
+	return o
+}
+
+func budget(i int) object {
+	o := named("policy/v1", "PodDisruptionBudget", fmt.Sprintf("web-%d", i))
+	o["spec"] = object{"minAvailable": 1, "selector": object{"matchLabels": object{"app": fmt.Sprintf("web-%d", i)}}}
+	return o
+}
+
+// deployment wants no pods, so that what is measured is the tool, not the work of
+// the cluster's controllers.
+func deployment(i int) object {
+	name := fmt.Sprintf("web-%d", i)
+	probe := object{"httpGet": object{"path": "/healthz", "port": "http"}, "periodSeconds": 10}
+	o := named("apps/v1", "Deployment", name)
+	o["spec"] = object{
+		"replicas": 0,
+		"selector": object{"matchLabels": object{"app": name}},
+		"template": object{
+			"metadata": object{"labels": object{"app": name}},
+			"spec": object{
+				"serviceAccountName": "account-0",
+				"containers": []any{object{
+					"name": "api", "image": "example.org/web:1.2.3",
+					"args":           []any{"--config", "/etc/service/service.conf"},
+					"env":            []any{object{"name": "REGION", "value": "one"}, object{"name": "PASSWORD", "valueFrom": object{"secretKeyRef": object{"name": "secret-0", "key": "password"}}}},
+					"ports":          []any{object{"name": "http", "containerPort": 8080}, object{"name": "metrics", "containerPort": 9090}},
+					"resources":      object{"requests": object{"cpu": "100m", "memory": "256Mi"}, "limits": object{"memory": "512Mi"}},
+					"readinessProbe": probe, "livenessProbe": probe,
+					"securityContext": object{"allowPrivilegeEscalation": false, "capabilities": object{"drop": []any{"ALL"}}},
+					"volumeMounts":    []any{object{"name": "config", "mountPath": "/etc/service"}, object{"name": "run", "mountPath": "/run"}},
+				}},
+				"volumes": []any{object{"name": "config", "configMap": object{"name": "conf-0"}}, object{"name": "run", "emptyDir": object{}}},
+			},
+		},
+	}
+	return o
+}
+
+// inputs are the same objects as each tool wants to have them.
+type inputs struct{ dir string }
+
+func (in inputs) json() string  { return filepath.Join(in.dir, "objects.json") }
+func (in inputs) yaml() string  { return filepath.Join(in.dir, "objects.yaml") }
+func (in inputs) chart() string { return filepath.Join(in.dir, "chart") }
+
+// write writes the objects into a directory: as JSON, as a stream of YAML, as a
+// chart, and as the configuration of a cloud named after the namespace.
+func write(dir, namespace string, objects []object) (inputs, error) {
+	in := inputs{dir: dir}
+	raw, err := json.Marshal(objects)
+	if err != nil {
+		return in, fmt.Errorf("write the objects: %w", err)
+	}
+	var stream strings.Builder
+	for _, o := range objects {
+		text, err := yaml.Marshal(o)
+		if err != nil {
+			return in, fmt.Errorf("write the objects: %w", err)
+		}
+		stream.WriteString("---\n")
+		stream.Write(text)
+	}
+	files := map[string]string{
+		in.json():                               string(raw),
+		in.yaml():                               stream.String(),
+		filepath.Join(in.chart(), "Chart.yaml"): "apiVersion: v2\nname: benchmark\nversion: 1.0.0\n",
+		filepath.Join(in.chart(), "templates/a.yaml"): stream.String(),
+		filepath.Join(dir, "cloud.hcl"): fmt.Sprintf(
+			"cloud %q {\n  release   = \"2025.1\"\n  namespace = %q\n}\n\nmanifest \"all\" {\n  files = [\"objects.yaml\"]\n}\n", namespace, namespace),
+	}
+	for path, content := range files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return in, fmt.Errorf("write the objects: %w", err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			return in, fmt.Errorf("write the objects: %w", err)
+		}
+	}
+	return in, nil
+}

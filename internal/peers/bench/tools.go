@@ -1,0 +1,99 @@
+package main
+
+// command is one run of a tool.
+type command struct {
+	dir   string // working directory; empty: that of this program
+	argv  []string
+	agent string // what its user agent begins with
+	code  int    // exit code that is no failure either
+}
+
+// tool is one way to bring the objects to the cluster and keep them there.
+type tool struct {
+	name string
+	// own: it makes the namespace itself.
+	own bool
+	// compare asks what would change. A floor is told how: by which requests.
+	compare func(in inputs, namespace string, how scenario) command
+	// apply writes; again: with nothing to write.
+	apply func(in inputs, namespace string, again bool) command
+}
+
+// scenario is what is measured.
+type scenario int
+
+const (
+	firstPlan scenario = iota
+	firstApply
+	unchangedPlan
+	changedPlan
+	unchangedApply
+)
+
+var titles = map[scenario]string{
+	firstPlan:      "first plan",
+	firstApply:     "apply of a new cloud",
+	unchangedPlan:  "unchanged plan",
+	changedPlan:    "plan with 1 % changed",
+	unchangedApply: "unchanged apply",
+}
+
+// programs are where the tools are.
+type programs struct{ kolla, helm, floor, devcluster string }
+
+// tools lists the floor first: the others are compared with it.
+func (p programs) tools(changes func(in inputs) string) []tool {
+	kolla := func(in inputs, args ...string) command {
+		return command{dir: in.dir, argv: append([]string{p.kolla}, args...), agent: "kolla"}
+	}
+	kubectl := func(code int, args ...string) command {
+		return command{argv: append([]string{p.devcluster, "kubectl"}, args...), agent: "kubectl", code: code}
+	}
+	helm := func(in inputs, namespace string, args ...string) command {
+		return command{argv: append([]string{p.helm, "upgrade", "--install", "--namespace", namespace, "benchmark", in.chart()}, args...), agent: "Helm"}
+	}
+	floor := func(args ...string) command {
+		return command{argv: append([]string{p.floor}, args...), agent: "floor"}
+	}
+	return []tool{
+		{
+			name: "floor",
+			compare: func(in inputs, _ string, how scenario) command {
+				switch how {
+				case unchangedPlan:
+					return floor("-f", in.json(), "list")
+				case changedPlan:
+					return floor("-f", in.json(), "-first", changes(in), "list", "dry-run")
+				}
+				return floor("-f", in.json(), "dry-run")
+			},
+			apply: func(in inputs, _ string, again bool) command {
+				if again {
+					return floor("-f", in.json(), "list")
+				}
+				return floor("-f", in.json(), "apply")
+			},
+		},
+		{
+			name: "kolla", own: true,
+			compare: func(in inputs, _ string, _ scenario) command { return kolla(in, "plan", "-compact") },
+			apply:   func(in inputs, _ string, _ bool) command { return kolla(in, "apply", "-auto-approve", "-compact") },
+		},
+		{
+			name: "kubectl",
+			compare: func(in inputs, _ string, _ scenario) command {
+				return kubectl(1, "diff", "--server-side", "-f", in.yaml())
+			},
+			apply: func(in inputs, _ string, _ bool) command {
+				return kubectl(0, "apply", "--server-side", "-f", in.yaml())
+			},
+		},
+		{
+			name: "Helm",
+			compare: func(in inputs, namespace string, _ scenario) command {
+				return helm(in, namespace, "--dry-run=server")
+			},
+			apply: func(in inputs, namespace string, _ bool) command { return helm(in, namespace) },
+		},
+	}
+}

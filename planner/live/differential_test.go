@@ -1,0 +1,404 @@
+package live_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/state"
+)
+
+// Settings of the differential test.
+const (
+	// seedVariable repeats what happened in a run that printed its seed.
+	seedVariable = "KOLLA_TEST_SEED"
+	// stepsVariable is how many changes are made to objects in all.
+	stepsVariable = "KOLLA_TEST_STEPS"
+	// onlyVariable, such as "Deployment/deployment-1", leaves one object alone in
+	// the world.
+	onlyVariable = "KOLLA_TEST_ONLY"
+
+	defaultSteps = 300
+)
+
+// TestDifferential lets random things happen to random objects: their declarations
+// change, others write to them, scale them, delete them. After each round it makes
+// a plan, and asks the server about each object by itself: the two must agree on
+// what an apply would do. Then it applies the plan, after which another plan must
+// have nothing to do. No plan writes anything.
+func TestDifferential(t *testing.T) {
+	steps := setting(t, stepsVariable, defaultSteps)
+	for _, force := range []bool{false, true} {
+		t.Run(fmt.Sprintf("force=%t", force), func(t *testing.T) {
+			w := newWorld(t, clustertest.Kubeconfig(), clustertest.Namespace(t), seedOf(t), os.Getenv(onlyVariable))
+			w.force = force
+			w.live(steps / 2)
+		})
+	}
+	if clustertest.Audit() != "" {
+		checkAudit(t, clustertest.Audit())
+	}
+}
+
+// TestDifferentialAcrossRestarts does the same with an API server that is killed
+// while the plan is made.
+func TestDifferentialAcrossRestarts(t *testing.T) {
+	cluster := clustertest.Start(t)
+	const namespace = "restarts"
+	cluster.Kubectl(t, "create", "namespace", namespace)
+	w := newWorld(t, cluster.Kubeconfig(), namespace, seedOf(t), os.Getenv(onlyVariable))
+	rounds := 0
+	w.disrupt = func() {
+		if rounds++; rounds > 1 {
+			cluster.Restart(t, "kube-apiserver")
+		}
+	}
+	w.live(max(100, setting(t, stepsVariable, defaultSteps)/10))
+}
+
+func setting(t *testing.T, variable string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return n
+}
+
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	seed := uint64(setting(t, seedVariable, int(time.Now().UnixNano()%1_000_000)))
+	t.Logf("%s=%d", seedVariable, seed)
+	return seed
+}
+
+// failure is something that must not be, with one object.
+type failure struct {
+	thing *thing // nil: with none in particular
+	text  string
+}
+
+func (f *failure) Error() string { return f.text }
+
+// live goes on until so many steps were made, and fails the test with what led to
+// the first failure, and whether one object alone is enough for it.
+func (w *world) live(steps int) {
+	w.t.Helper()
+	start := time.Now()
+	round := 0
+	for ; w.steps < steps; round++ {
+		err := w.round(w.t.Context(), round)
+		var f *failure
+		if errors.As(err, &f) && f.thing != nil {
+			w.t.Fatalf("%s, %s=%d, round %d, step %d: %s\n%s", f.thing, seedVariable, w.seed, round, w.steps, f.text, f.thing.story(w.alone(f.thing, round)))
+		}
+		if err != nil {
+			w.t.Fatalf("%s=%d, round %d, step %d: %v", seedVariable, w.seed, round, w.steps, err)
+		}
+	}
+	w.t.Logf("%d steps in %d rounds with %d objects took %s; verdicts: %v", w.steps, round, len(w.things), time.Since(start).Round(time.Millisecond), w.proofs)
+}
+
+// alone reports how the same goes with one object only.
+func (w *world) alone(x *thing, rounds int) string {
+	if len(w.things) == 1 || w.disrupt != nil {
+		return ""
+	}
+	lonely := newWorld(w.t, clustertest.Kubeconfig(), clustertest.Namespace(w.t), w.seed, x.key)
+	lonely.force = w.force
+	for round := range rounds + 1 {
+		if err := lonely.round(w.t.Context(), round); err != nil {
+			return fmt.Sprintf("It fails alone too, with %s=%s, in round %d: %v", onlyVariable, x.key, round, err)
+		}
+	}
+	return "Alone it does not fail."
+}
+
+// story tells what happened to the object last.
+func (x *thing) story(more string) string {
+	const last = 12
+	return fmt.Sprintf("%s\n%s\nIt is now declared: %s", more, strings.Join(x.log[max(0, len(x.log)-last):], "\n"), describe(x.wanted))
+}
+
+// round lets something happen to the objects, and holds plan and apply against it.
+func (w *world) round(ctx context.Context, round int) (err error) {
+	// The first round is for the definitions of the custom resources.
+	if round > 0 {
+		if err := w.happen(ctx, round); err != nil {
+			return err
+		}
+	}
+	session, err := w.store.Lock(ctx, state.LockInfo{Operation: "test"}, time.Minute)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	plan, err := w.agreed(ctx, round, session)
+	if err != nil {
+		return err
+	}
+	failed, err := w.apply(ctx, session, plan)
+	if err != nil {
+		return err
+	}
+	for _, x := range w.things {
+		if text := failed[x.address()]; text != "" {
+			return &failure{x, text}
+		}
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("not applied: %v", failed)
+	}
+	if round == 0 {
+		// Another process learns of the new kinds at once; this client would not.
+		w.planning = connect(w.t, w.kubeconfig, planAgent)
+	}
+	return w.settled(ctx, session.State())
+}
+
+// happen changes declarations, and lets others write.
+func (w *world) happen(ctx context.Context, round int) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, x := range w.things {
+		act := x.random.IntN(4)
+		if act == 0 {
+			continue
+		}
+		w.steps++
+		group.Go(func() error {
+			x.before = x.wanted
+			if act != 1 && !x.held {
+				x.redeclare(round)
+			}
+			if act == 2 {
+				return nil
+			}
+			what, err := w.meddle(ctx, x, x.random, act == 1)
+			x.note(round, what)
+			if err != nil {
+				return &failure{x, what + ": " + err.Error()}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// redeclare changes the declaration, or takes it away.
+func (x *thing) redeclare(round int) {
+	switch {
+	case x.wanted == nil:
+		x.wanted = x.declare(x.random)
+		x.note(round, "declare "+describe(x.wanted))
+	case x.random.IntN(12) == 0:
+		x.wanted = nil
+		x.note(round, "declare it no longer")
+	default:
+		x.wanted = copied(x.wanted)
+		x.note(round, x.change(x.random))
+	}
+}
+
+// agreed makes a plan with whose every verdict the server agrees. What the server
+// refuses to have is changed back, or made anew.
+func (w *world) agreed(ctx context.Context, round int, session *state.Session) (*planner.Plan, error) {
+	const patience = 5
+	var left []planner.Problem
+	for range patience {
+		before, err := w.versions(ctx)
+		if err != nil {
+			return nil, err
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if w.disrupt != nil {
+				w.disrupt()
+			}
+		}()
+		plan, problems, err := w.plan(ctx, session.State())
+		<-done
+		if err != nil {
+			return nil, fmt.Errorf("plan: %w", err)
+		}
+		after, err := w.versions(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if diff := cmp.Diff(before, after); diff != "" {
+			return nil, fmt.Errorf("the plan wrote something: resource versions (-before +after):\n%s", diff)
+		}
+		if err := w.check(ctx, plan, problems); err != nil || len(problems) == 0 {
+			return plan, err
+		}
+		if err := w.repair(ctx, round, problems); err != nil {
+			return nil, err
+		}
+		left = problems
+	}
+	return nil, fmt.Errorf("there are problems after %d attempts to correct them: %+v", patience, left)
+}
+
+// check compares each verdict of a plan with what the server says.
+func (w *world) check(ctx context.Context, plan *planner.Plan, problems []planner.Problem) error {
+	actions, trouble := byAddress(plan), textOf(problems)
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, x := range w.things {
+		action := actions[x.address()]
+		if action != nil {
+			w.proofs[action.Evidence.Kind]++
+		}
+		if x.wanted == nil {
+			continue
+		}
+		group.Go(func() error {
+			v, err := w.judge(ctx, x)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			problem := trouble[x.address()]
+			if text := v.disagrees(action, problem); text != "" {
+				return &failure{x, fmt.Sprintf("the plan says: %s; but %s", summary(action, problem), text)}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func byAddress(plan *planner.Plan) map[lang.Address]*planner.Action {
+	actions := map[lang.Address]*planner.Action{}
+	for i := range plan.Actions {
+		actions[plan.Actions[i].Address] = &plan.Actions[i]
+	}
+	return actions
+}
+
+func textOf(problems []planner.Problem) map[lang.Address]string {
+	texts := map[lang.Address]string{}
+	for _, p := range problems {
+		texts[p.Address] += p.Summary + ": " + p.Detail
+	}
+	return texts
+}
+
+func summary(a *planner.Action, problem string) string {
+	if a == nil {
+		return "problem: " + problem
+	}
+	return fmt.Sprintf("%s, force %t, by %s %s, because of %+v\n%s", a.Verb, a.Force, a.Evidence.Kind, a.Evidence.Detail, a.Reasons, lines(a.Changes))
+}
+
+// repair changes back what was declared and is refused; where that was not it,
+// the object that stands in the way is deleted.
+func (w *world) repair(ctx context.Context, round int, problems []planner.Problem) error {
+	trouble := textOf(problems)
+	for _, x := range w.things {
+		problem := trouble[x.address()]
+		if problem == "" {
+			continue
+		}
+		delete(trouble, x.address())
+		if x.before != nil && !cmp.Equal(x.before, x.wanted) {
+			x.wanted = x.before
+			x.note(round, "change the declaration back, because: "+problem)
+			continue
+		}
+		x.note(round, "delete the object, because: "+problem)
+		if x.before == nil {
+			x.wanted = x.declare(x.random)
+			x.note(round, "declare "+describe(x.wanted))
+		}
+		x.before = nil
+		if x.held {
+			x.held = false
+			if err := w.patch(ctx, x, people[0], `{"metadata":{"finalizers":null}}`); err != nil {
+				return err
+			}
+		}
+		if err := w.remove(ctx, x); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	if len(trouble) > 0 {
+		return fmt.Errorf("problems with no object: %v", trouble)
+	}
+	return nil
+}
+
+// settled holds that a plan after an apply has nothing to do.
+func (w *world) settled(ctx context.Context, st *state.State) error {
+	plan, problems, err := w.plan(ctx, st)
+	if err != nil {
+		return fmt.Errorf("plan after the apply: %w", err)
+	}
+	actions, trouble := byAddress(plan), textOf(problems)
+	for _, x := range w.things {
+		action, problem := actions[x.address()], trouble[x.address()]
+		if x.wanted == nil && action == nil && problem == "" {
+			continue
+		}
+		if action == nil || action.Verb != planner.None || action.Pending {
+			return &failure{x, "after the apply, the plan says: " + summary(action, problem)}
+		}
+		w.proofs[action.Evidence.Kind]++
+	}
+	if !plan.Empty() {
+		return errors.New("after the apply, the plan is not empty")
+	}
+	return nil
+}
+
+// checkAudit holds that none of the plans has written anything.
+func checkAudit(t *testing.T, path string) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	seen := 0
+	events := bufio.NewScanner(file)
+	events.Buffer(nil, 1<<20)
+	for events.Scan() {
+		var e struct{ Verb, RequestURI, UserAgent string }
+		if err := json.Unmarshal(events.Bytes(), &e); err != nil {
+			t.Fatalf("read the audit log: %v", err)
+		}
+		if e.UserAgent != planAgent {
+			continue
+		}
+		seen++
+		reads := e.Verb == "get" || e.Verb == "list" || e.Verb == "watch"
+		if !reads && !strings.Contains(e.RequestURI, "dryRun=All") {
+			t.Errorf("a plan wrote: %s %s", e.Verb, e.RequestURI)
+		}
+	}
+	if seen == 0 {
+		t.Error("the audit log shows no plan: this proves nothing")
+	}
+}

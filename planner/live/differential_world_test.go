@@ -1,0 +1,325 @@
+package live_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+	"kolla.openstack.org/kolla/state"
+)
+
+// User agents, by which the audit log tells the plans from the rest.
+const (
+	planAgent  = "kolla-differential-plan"
+	applyAgent = "kolla-differential-apply"
+)
+
+// atOnce is how many objects are looked at or written to at a time.
+const atOnce = 16
+
+// world is a cloud of random objects and everybody who writes to them.
+type world struct {
+	t          *testing.T
+	kubeconfig string
+	namespace  string
+	seed       uint64
+	// force plans with -force-conflicts and -adopt, and lets strangers take fields
+	// and make objects.
+	force bool
+	// disrupt, if set, runs beside the first plan of each round.
+	disrupt func()
+
+	planning, applying *kubernetes.Client
+	objects            dynamic.Interface
+	cluster            providers.Identity
+	store              *state.Store
+	things             []*thing
+	defined            []providers.Object // the definitions of the custom resources
+	steps              int
+	proofs             map[planner.EvidenceKind]int
+}
+
+// thing is one object, and what happened to it. It draws from a generator of its
+// own, so that the same happens to it when it is alone in the world.
+type thing struct {
+	kind   *kind
+	key    string // "ConfigMap/configmap-1"
+	name   string
+	world  *world
+	random *generator
+	// wanted is the declaration; nil while there is none. The values of a Secret
+	// are in it as text.
+	wanted map[string]any
+	before map[string]any // the declaration before the last change
+	held   bool           // a finalizer of the test's is on it
+	log    []string
+}
+
+func (x *thing) String() string { return x.key }
+
+func (x *thing) address() lang.Address {
+	return lang.Address{Block: "manifest.m", Kind: x.kind.Kind, Name: x.name}
+}
+
+func (x *thing) note(round int, text string) {
+	x.log = append(x.log, fmt.Sprintf("round %d: %s", round, text))
+}
+
+// newWorld makes the objects of a seed, none of which is declared yet. With only,
+// the key of one, it makes no other.
+func newWorld(t *testing.T, kubeconfig, namespace string, seed uint64, only string) *world {
+	t.Helper()
+	w := &world{t: t, kubeconfig: kubeconfig, namespace: namespace, seed: seed, proofs: map[planner.EvidenceKind]int{}}
+	w.planning, w.applying = connect(t, kubeconfig, planAgent), connect(t, kubeconfig, applyAgent)
+	w.objects = dynamic.NewForConfigOrDie(unlimited(t, kubeconfig))
+	var err error
+	if w.cluster, err = w.applying.Identity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.store = state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
+	group := namespace + ".example.org"
+	for name, text := range definitions(group) {
+		w.define(name, text)
+	}
+	for _, k := range kindsOf(group) {
+		for i := range k.copies {
+			key := fmt.Sprintf("%s/%s-%d", k.Kind, strings.ToLower(k.Kind), i)
+			if only == "" || only == key {
+				w.add(k, key)
+			}
+		}
+	}
+	t.Cleanup(w.leave)
+	return w
+}
+
+func connect(t *testing.T, kubeconfig, agent string) *kubernetes.Client {
+	t.Helper()
+	client, err := kubernetes.Connect(kubernetes.Options{Kubeconfig: kubeconfig, UserAgent: agent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func unlimited(t *testing.T, kubeconfig string) *rest.Config {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	config.WarningHandler = rest.NoWarnings{}
+	return config
+}
+
+func (w *world) add(k *kind, key string) {
+	hash := fnv.New64a()
+	hash.Write([]byte(key))
+	x := &thing{kind: k, key: key, world: w, random: &generator{rand.New(rand.NewPCG(w.seed, hash.Sum64()))}}
+	x.name = key[strings.Index(key, "/")+1:]
+	if k.cluster {
+		x.name = w.namespace + "-" + x.name
+	}
+	w.things = append(w.things, x)
+}
+
+// declare makes a declaration at random.
+func (x *thing) declare(g *generator) map[string]any {
+	content := x.kind.content(g)
+	content["apiVersion"], content["kind"] = x.kind.GroupVersion().String(), x.kind.Kind
+	metadata := map[string]any{"name": x.name, "labels": map[string]any{providers.LabelCloud: x.world.namespace}}
+	if !x.kind.cluster {
+		metadata["namespace"] = x.world.namespace
+	}
+	content["metadata"] = metadata
+	return content
+}
+
+func (w *world) define(name, text string) {
+	var content map[string]any
+	if err := yaml.Unmarshal([]byte(text), &content); err != nil {
+		w.t.Fatal(err)
+	}
+	u := &unstructured.Unstructured{Object: content}
+	u.SetLabels(map[string]string{providers.LabelCloud: w.namespace})
+	w.defined = append(w.defined, providers.Object{
+		Address:  lang.Address{Block: "manifest.crd", Kind: u.GetKind(), Name: name},
+		Manifest: u,
+	})
+}
+
+var definitionResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// leave deletes what is not in the namespace of the test.
+func (w *world) leave() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), 30*time.Second)
+	defer cancel()
+	for _, x := range w.things {
+		if x.held {
+			_ = w.patch(ctx, x, "kubectl-edit", `{"metadata":{"finalizers":null}}`)
+		}
+		if x.kind.cluster {
+			_ = w.at(x).Delete(ctx, x.name, metav1.DeleteOptions{})
+		}
+	}
+	for _, o := range w.defined {
+		_ = w.objects.Resource(definitionResource).Delete(ctx, o.Manifest.GetName(), metav1.DeleteOptions{})
+	}
+}
+
+// at is where the object is found.
+func (w *world) at(x *thing) dynamic.ResourceInterface {
+	if x.kind.cluster {
+		return w.objects.Resource(x.kind.gvr())
+	}
+	return w.objects.Resource(x.kind.gvr()).Namespace(w.namespace)
+}
+
+// sent is the declaration as the server is to get it.
+func (w *world) sent(x *thing) *unstructured.Unstructured {
+	if x.wanted == nil {
+		return &unstructured.Unstructured{Object: w.encoded(x.kind, x.declare(x.random))}
+	}
+	return &unstructured.Unstructured{Object: w.encoded(x.kind, x.wanted)}
+}
+
+// encoded is a copy of the declaration, with the values of a Secret in base64. Of
+// none, kolla says nothing.
+func (w *world) encoded(k *kind, content map[string]any) map[string]any {
+	content = copied(content)
+	values, _ := content["data"].(map[string]any)
+	if k.Kind == "Secret" && len(values) == 0 {
+		delete(content, "data")
+	}
+	if k.Kind == "Secret" {
+		for key, value := range values {
+			values[key] = base64.StdEncoding.EncodeToString([]byte(value.(string)))
+		}
+	}
+	return content
+}
+
+// desired are the declarations as kolla is given them.
+func (w *world) desired() []providers.Object {
+	objects := slices.Clone(w.defined)
+	for _, x := range w.things {
+		if x.wanted == nil {
+			continue
+		}
+		o := providers.Object{Address: x.address(), Manifest: &unstructured.Unstructured{Object: copied(x.wanted)}, Source: "cloud.hcl:1"}
+		if values, _ := x.wanted["data"].(map[string]any); x.kind.Kind == "Secret" {
+			delete(o.Manifest.Object, "data")
+			o.Data = map[string]providers.SecretData{}
+			for key, value := range values {
+				o.Data[key] = providers.SecretData{Parts: []providers.DataPart{{Sensitive: value.(string)}}}
+			}
+		}
+		objects = append(objects, o)
+	}
+	return objects
+}
+
+// plan compares everything.
+func (w *world) plan(ctx context.Context, st *state.State) (*planner.Plan, []planner.Problem, error) {
+	plan, problems, err := planner.Make(ctx, planner.Input{
+		Cloud: w.namespace, Namespace: w.namespace, Objects: w.desired(),
+		Reader: w.planning, Snapshot: providers.NewSnapshot(w.planning),
+		State: st, Cluster: w.cluster, Now: time.Now(), Parallelism: atOnce,
+		DeleteData: []string{"*"}, ForceConflicts: w.force, Adopt: w.force,
+		MaxDeletes: new(math.MaxInt), VerifyAll: w.seed%3 == 0,
+	})
+	return plan, slices.DeleteFunc(problems, func(p planner.Problem) bool { return p.Warning }), err
+}
+
+// apply carries a plan out, and says what went wrong.
+func (w *world) apply(ctx context.Context, session *state.Session, plan *planner.Plan) (map[lang.Address]string, error) {
+	result, err := executor.Apply(ctx, plan, executor.Options{
+		Reader: w.applying, Writer: impatient{w.applying.Writer()}, Session: session,
+		Parallelism: atOnce, Timeout: 30 * time.Second,
+	})
+	if err != nil {
+		return nil, err
+	}
+	failed := map[lang.Address]string{}
+	for _, o := range result.Outcomes {
+		if o.Status != executor.Applied {
+			failed[o.Action.Address] = fmt.Sprintf("it was not applied (%s, %s): %v", o.Action.Verb, o.Action.Evidence.Kind, o.Err)
+		}
+	}
+	return failed, nil
+}
+
+// impatient waits for kinds to be defined, and for nothing else: random objects
+// are seldom ready.
+type impatient struct{ providers.Writer }
+
+func (i impatient) Wait(ctx context.Context, ref providers.Ref, report func(string)) error {
+	if ref.GVK.Kind != "CustomResourceDefinition" {
+		return nil
+	}
+	return i.Writer.Wait(ctx, ref, report)
+}
+
+// versions are the resource versions of the objects that no controller writes to.
+func (w *world) versions(ctx context.Context) (map[string]string, error) {
+	versions := map[string]string{}
+	var (
+		mu   sync.Mutex
+		seen = map[*kind]bool{}
+	)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	ours := map[string]bool{} // controllers make EndpointSlices too
+	for _, x := range w.things {
+		ours[x.kind.Kind+"/"+x.name] = true
+	}
+	for _, x := range w.things {
+		if seen[x.kind] || !x.kind.quiet {
+			continue
+		}
+		seen[x.kind] = true
+		group.Go(func() error {
+			all, err := w.at(x).List(ctx, metav1.ListOptions{})
+			switch {
+			case apierrors.IsNotFound(err):
+				return nil // the kind is not defined yet
+			case err != nil:
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, u := range all.Items {
+				if name := u.GetKind() + "/" + u.GetName(); ours[name] {
+					versions[name] = u.GetResourceVersion()
+				}
+			}
+			return nil
+		})
+	}
+	return versions, group.Wait()
+}
