@@ -45,9 +45,17 @@ type Object struct {
 	DependsOn  []string  `json:"depends_on,omitempty"`
 	Partial    bool      `json:"partial,omitempty"`
 	Holds      string    `json:"holds,omitempty"`
-	Desired    string    `json:"desired"` // hash of the desired object at the last apply
-	Ready      bool      `json:"ready"`   // seen ready after the last write; of a Job: complete
-	Applied    time.Time `json:"applied"` // last write
+	Protected  string    `json:"protected,omitempty"` // by prevent_destroy, where: "cloud.hcl:12"
+	Yields     []Yield   `json:"yields,omitempty"`    // fields that are known to be left to others
+	Desired    string    `json:"desired"`             // hash of the desired object at the last apply
+	Ready      bool      `json:"ready"`               // seen ready after the last write; of a Job: complete
+	Applied    time.Time `json:"applied"`             // last write
+}
+
+// Yield is a declared field that somebody else looks after.
+type Yield struct {
+	Path    string `json:"path"`
+	Manager string `json:"manager"`
 }
 
 // Find returns the object with the address, or nil.
