@@ -31,7 +31,9 @@ type subject struct {
 	// could be asked; nil where nothing changes.
 	after *unstructured.Unstructured
 	// pending are the keys of a Secret whose values are only made at apply.
-	pending  []string
+	pending []string
+	// idle are the fields that controllers have and do not look after any more.
+	idle     []Reason
 	problems []Problem
 }
 
@@ -244,20 +246,17 @@ func (s *subject) matches(evidence Evidence) {
 
 // verified asks the server what an apply would change.
 func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
-	manifest, err := p.resolve(s)
+	manifest, err := p.sent(s)
 	if err != nil {
 		return false, err
 	}
 	answer, err := p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.manager})
 	var conflict *providers.ConflictError
 	if errors.As(err, &conflict) {
-		refused := p.policy.refused(conflict.Conflicts, s.ours || s.adopts())
-		if len(refused) > 0 {
-			s.problems = append(s.problems, conflictProblem(s, refused))
-			return true, nil
+		answer, manifest, err = p.contend(ctx, s, manifest, conflict.Conflicts)
+		if manifest == nil {
+			return err == nil, err
 		}
-		s.action.Force = true
-		answer, err = p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.manager, Force: true})
 	}
 	evidence := Evidence{Kind: DryRun}
 	if err != nil {
@@ -300,9 +299,9 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 	if s.adopts() {
 		s.action.Verb = Adopt
 	}
-	s.action.Reasons = reasons
 	s.action.Evidence = evidence
 	s.action.Changes = changesOf(differences)
+	s.action.Reasons = append(reasons, s.freed()...)
 	s.after = answer
 	return nil
 }
@@ -330,6 +329,7 @@ func (p *planning) replace(ctx context.Context, s *subject, reasons []Reason) er
 	}
 	s.action.Verb = Replace
 	s.action.Force = false
+	s.action.Yields = nil
 	s.action.Reasons = reasons
 	if err := p.tryNew(ctx, s, manifest, true); err != nil || s.action.Verb == "" {
 		return err

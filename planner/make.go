@@ -331,6 +331,7 @@ func (p *planning) labelledNamespaces() []providers.Scope {
 
 // converge plans to make the cluster what is desired.
 func (p *planning) converge(ctx context.Context) error {
+	p.findAutoscalers(ctx)
 	p.subjects = make([]*subject, len(p.Objects))
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(p.Parallelism)

@@ -66,7 +66,9 @@ type Action struct {
 	// Create and Run.
 	Prior providers.Precondition `json:"prior,omitzero"`
 	// Force takes the fields named in Changes from the managers named there.
-	Force    bool     `json:"force,omitempty"`
+	Force bool `json:"force,omitempty"`
+	// Yields are declared fields that are left to others, and not sent; see Trim.
+	Yields   []Yield  `json:"yields,omitempty"`
 	Reasons  []Reason `json:"reasons,omitempty"`
 	Evidence Evidence `json:"evidence"`
 	// Changes are the differences between the live object and what the server says
@@ -105,6 +107,7 @@ const (
 	ReasonSuperseded ReasonKind = "superseded" // an older member of a family, no longer needed
 	ReasonImmutable  ReasonKind = "immutable"  // Path cannot be changed in place
 	ReasonFailedJob  ReasonKind = "failed-job" // the run failed and is made again
+	ReasonIdle       ReasonKind = "idle"       // Manager took Path, and does not look after it any more
 	ReasonUnowned    ReasonKind = "unowned"    // exists, made by somebody else
 	ReasonMoved      ReasonKind = "moved"      // kolla's, declared under another address before; Detail is that or, of a Forget, the new one
 	ReasonUnrecorded ReasonKind = "unrecorded" // kolla's, but the state does not know it

@@ -137,7 +137,11 @@ func (b *bench) apply(plan *planner.Plan) {
 		if a.Object == nil {
 			continue
 		}
-		live, err := writer.Apply(b.t.Context(), a.Object.Manifest, providers.ApplyOptions{Force: a.Force})
+		manifest, err := planner.Trim(a.Object.Manifest, a.Yields)
+		if err != nil {
+			b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
+		}
+		live, err := writer.Apply(b.t.Context(), manifest, providers.ApplyOptions{Force: a.Force})
 		if err != nil {
 			b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
 		}
