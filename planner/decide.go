@@ -323,6 +323,11 @@ func (p *planning) replace(ctx context.Context, s *subject, reasons []Reason) er
 			fmt.Sprintf("%s cannot change. kolla does not replace what holds data: take the change back; or save the data, delete the object yourself, and plan again.", pathsOf(reasons)))
 		return nil
 	}
+	if l := s.lifecycle(); l.PreventDestroy && reasons[0].Kind != ReasonFailedJob {
+		s.refuse(fmt.Sprintf("%s cannot be changed in place, and must not be replaced", s.action.Ref),
+			fmt.Sprintf("%s cannot change, and %s. Take the change back, or the protection away.", pathsOf(reasons), prevention(s.object.Address.Block, l.Source)))
+		return nil
+	}
 	manifest, err := p.resolve(s)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
@@ -50,13 +51,20 @@ func (p *planning) retire() error {
 	return nil
 }
 
-// retireFamily keeps the newest of the members that are no longer declared, in
-// case the one that took its place has to be taken back, and deletes the others
-// once everything in their block is done; unless pods in it may still mount them.
-// Of jobs none is kept: a state that still knew an old run would take it for done
-// when its inputs come back.
+// retireFamily keeps one of the members that are no longer declared, the one that
+// is in use until this plan is carried out or else the newest, in case the one that
+// took its place has to be taken back. It deletes the others once everything in
+// their block is done; unless pods in it may still mount them. Of jobs none is
+// kept: a state that still knew an old run would take it for done when its inputs
+// come back.
 func (p *planning) retireFamily(current *subject, members []*record) error {
-	slices.SortFunc(members, p.newerFirst)
+	used := p.used()
+	slices.SortFunc(members, func(a, b *record) int {
+		if used[a.ref] != used[b.ref] {
+			return cmp.Compare(rank(used[a.ref]), rank(used[b.ref]))
+		}
+		return p.newerFirst(a, b)
+	})
 	previous := slices.IndexFunc(members, func(r *record) bool {
 		live := p.Snapshot.Get(r.ref)
 		return live != nil && string(live.GetUID()) == r.UID
@@ -78,10 +86,44 @@ func (p *planning) retireFamily(current *subject, members []*record) error {
 			p.actions[i].DependsOn = p.busy(current.object.Address.Block)
 		}
 	}
-	if previous < 0 || current.action.Verb != Create && current.action.Verb != Run {
+	if previous < 0 || !current.comes(used, members[previous].ref) {
 		return nil
 	}
 	return current.supersede(members[previous].address, p.Snapshot.Get(members[previous].ref))
+}
+
+// comes reports whether the member takes the place of another one by this plan:
+// because it is new, or because it is there already and only the other is in use.
+func (s *subject) comes(used map[providers.Ref]bool, previous providers.Ref) bool {
+	switch s.action.Verb {
+	case Create, Run:
+		return true
+	case None:
+		return !s.object.Run() && used[previous] && !used[s.action.Ref]
+	}
+	return false
+}
+
+// rank puts what is in use first.
+func rank(used bool) int {
+	if used {
+		return 0
+	}
+	return 1
+}
+
+// used are the ConfigMaps and Secrets that the workloads in the cluster show as
+// files to the pods that they make now.
+func (p *planning) used() map[providers.Ref]bool {
+	used := map[providers.Ref]bool{}
+	for _, kind := range []schema.GroupKind{deploymentKind, statefulSetKind, daemonSetKind} {
+		for _, workload := range p.Snapshot.All(kind.WithVersion("v1")) {
+			for _, ref := range fileVolumes(workload).refs {
+				used[ref] = true
+			}
+		}
+	}
+	return used
 }
 
 // keepsOldPods reports whether a workload of the block leaves its pods as they are
@@ -124,11 +166,15 @@ func (p *planning) busy(block string) []lang.Address {
 // supersede makes the changes of a new member relative to the one whose place it
 // takes.
 func (s *subject) supersede(address lang.Address, previous *unstructured.Unstructured) error {
-	differences, err := compare(previous, s.after)
+	next := s.after
+	if next == nil {
+		next = s.live
+	}
+	differences, err := compare(previous, next)
 	if err != nil {
 		return err
 	}
-	differences = declared(differences, ownershipOf(previous, s.manager), ownershipOf(s.after, s.manager))
+	differences = declared(differences, ownershipOf(previous, s.manager), ownershipOf(next, s.manager))
 	differences = slices.DeleteFunc(differences, func(d difference) bool {
 		return d.Path == annotationPath(providers.AnnotationAddress)
 	})

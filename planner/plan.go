@@ -76,7 +76,8 @@ type Action struct {
 	// fields. For a Replace: those that kolla declares, or did.
 	Changes []Change `json:"changes,omitempty"`
 	// Supersedes is the member of the same family that this one takes the place
-	// of; Changes are then relative to it.
+	// of; Changes are then relative to it. With None: this one is there already, and
+	// comes into use again.
 	Supersedes lang.Address `json:"supersedes,omitzero"`
 	// Partial, of a Delete: kolla gives its fields up, and the object stays.
 	Partial bool `json:"partial,omitempty"`

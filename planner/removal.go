@@ -68,6 +68,9 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		})
 		return
 	}
+	if reason != ReasonSuperseded && p.prevented(t) {
+		return
+	}
 	if why := p.protected(t); why != "" {
 		p.protect(t, why)
 		return
@@ -85,6 +88,39 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		action.Changes = p.givenUp(t.live)
 	}
 	p.actions = append(p.actions, action)
+}
+
+// prevention says who forbids that something is destroyed.
+func prevention(block, source string) string {
+	if source == "" {
+		return fmt.Sprintf("prevent_destroy in the lifecycle of %s forbids to destroy it", block)
+	}
+	return fmt.Sprintf("prevent_destroy in the lifecycle of %s (%s) forbids to destroy it", block, source)
+}
+
+// prevented names the problem where an object must not be destroyed: as it is
+// declared, or, where it is not any more, as it was when it was last applied.
+func (p *planning) prevented(t target) bool {
+	if object := p.desired[t.address]; object != nil {
+		l := object.Lifecycle
+		if l == nil || !l.PreventDestroy {
+			return false
+		}
+		p.problems = append(p.problems, problemOf(object, fmt.Sprintf("%s must not be destroyed", t.ref),
+			prevention(t.address.Block, l.Source)+". Take that away first, if it is really meant."))
+		return true
+	}
+	r := p.recorded[t.address]
+	if r == nil || r.Protected == "" {
+		return false
+	}
+	p.problems = append(p.problems, Problem{
+		Address: t.address,
+		Summary: fmt.Sprintf("%s is no longer declared, and must not be destroyed", t.ref),
+		Detail: fmt.Sprintf("When it was last applied, %s. Put its declaration back; to let it go, say prevent_destroy = false, apply, and then take it away; or keep the object and have kolla forget it:\n\n  removed {\n    from = %q\n    lifecycle {\n      destroy = false\n    }\n  }",
+			prevention(t.address.Block, r.Protected), t.address),
+	})
+	return true
 }
 
 // givenUp are the fields that are gone when kolla owns them no more: what nobody

@@ -76,8 +76,11 @@ func runApply(w *workspace, destroy bool) error {
 		if err != nil {
 			return err
 		}
-		if err := w.showPlan(plan); err != nil || plan.Empty() {
+		if err := w.showPlan(plan); err != nil {
 			return err
+		}
+		if plan.Empty() {
+			return executor.Remember(plan, session)
 		}
 		if !w.flags.Bool("auto-approve") {
 			question := "\nDo you want kolla to do this?"

@@ -109,11 +109,11 @@ func (e *ClusterError) Error() string {
 // The error is for what keeps an apply from starting: nothing has been written
 // then. It is a *ClusterError or one of Session.Begin where the plan does not fit.
 // What goes wrong with single actions is in the Result. An empty plan does
-// nothing at all.
+// nothing in the cluster; see Remember.
 func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, error) {
 	started := time.Now()
 	if plan.Empty() {
-		return &Result{}, nil
+		return &Result{}, Remember(plan, options.Session)
 	}
 	r, err := prepare(ctx, plan, options)
 	if err != nil {
@@ -127,13 +127,7 @@ func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, e
 	if err := r.chooseChecks(graph); err != nil {
 		return nil, err
 	}
-	if err := options.Session.Begin(state.Run{
-		Plan:    plan.ID,
-		Cloud:   plan.Cloud,
-		Cluster: state.Cluster{UID: plan.Cluster.UID, Server: r.cluster.Server},
-		Lineage: plan.State.Lineage,
-		Serial:  plan.State.Serial,
-	}); err != nil {
+	if err := options.Session.Begin(beginning(plan, r.cluster.Server)); err != nil {
 		return nil, err
 	}
 	walked, err := graph.Walk(ctx, r.Parallelism, r.visit)
