@@ -86,6 +86,11 @@ func (s *subject) recordedNow() bool {
 	return s.record != nil && s.record.UID == string(s.live.GetUID())
 }
 
+// movedHere reports whether the state knows the object under another address.
+func (s *subject) movedHere() bool {
+	return s.record != nil && s.record.Address != s.object.Address.String()
+}
+
 func (p *planning) labelled(live *unstructured.Unstructured) bool {
 	return live.GetLabels()[providers.LabelCloud] == p.Cloud
 }
@@ -181,9 +186,9 @@ func (p *planning) foreign(_ context.Context, s *subject) (bool, error) {
 		s.refuse(fmt.Sprintf("%s belongs to cloud %q", s.action.Ref, owner),
 			fmt.Sprintf("Its label %s says so. Two clouds cannot have one object: choose another namespace or name.", providers.LabelCloud))
 		return true, nil
-	case !s.ours && !p.Adopt:
+	case !s.ours && !p.Adopt && !p.imported(s.object.Address):
 		s.refuse(fmt.Sprintf("%s exists and is not kolla's", s.action.Ref),
-			"It has neither the label of this cloud nor a place in the state. To take it over as it is and change it to what is declared, plan with -adopt; otherwise rename one of the two.")
+			"It has neither the label of this cloud nor a place in the state. To take it over as it is and change it to what is declared, write an import block for it, or plan with -adopt, which takes over all that are in the way; otherwise rename one of the two.")
 		return true, nil
 	}
 	return false, nil
@@ -237,7 +242,7 @@ func (s *subject) matches(evidence Evidence) {
 		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonUnowned}}
 	case s.record == nil:
 		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonUnrecorded}}
-	case s.record.address != s.object.Address:
+	case s.movedHere():
 		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonMoved, Detail: s.record.Address}}
 	default:
 		s.action.Pending = !s.recordedNow() || !s.record.Ready
@@ -301,7 +306,10 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 	}
 	s.action.Evidence = evidence
 	s.action.Changes = changesOf(differences)
-	s.action.Reasons = append(reasons, s.freed()...)
+	s.action.Reasons = slices.Concat(reasons, s.freed(), s.replacedValues())
+	if s.movedHere() {
+		s.action.Reasons = append(s.action.Reasons, Reason{Kind: ReasonMoved, Detail: s.record.Address})
+	}
 	s.after = answer
 	return nil
 }

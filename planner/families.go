@@ -27,11 +27,11 @@ func (p *planning) retire() error {
 	var undeclared []target
 	for i := range p.records {
 		r := &p.records[i]
-		if p.desired[r.address] != nil {
-			continue
-		}
 		address, moved := p.byRef[r.ref]
 		switch {
+		case p.desired[r.address] != nil && !r.moved:
+		case p.desired[r.address] != nil:
+			p.forget(r.target(p.Snapshot), Reason{Kind: ReasonMoved, Detail: r.address.String()})
 		case moved:
 			p.forget(r.target(p.Snapshot), Reason{Kind: ReasonMoved, Detail: address.String()})
 		case current[r.family] != nil:
@@ -47,6 +47,7 @@ func (p *planning) retire() error {
 			}
 		}
 	}
+	p.hintRenames(undeclared)
 	p.remove(undeclared, ReasonUndeclared)
 	return nil
 }

@@ -37,10 +37,16 @@ type Input struct {
 	// DeleteData are the addresses of objects that hold data and may be deleted
 	// nevertheless; "*" stands for all of them.
 	DeleteData []string
+	// Moves, Removals and Imports say what became of addresses.
+	Moves    []lang.Move
+	Removals []lang.Removal
+	Imports  []lang.Import
 	// Adopt takes over desired objects that exist and are not kolla's.
 	Adopt bool
 	// ForceConflicts takes fields from whoever owns them.
 	ForceConflicts bool
+	// Foreign lists what others have added to kolla's objects.
+	Foreign bool
 	// Parallelism is how many objects are looked at at a time; 0: ten.
 	Parallelism int
 	Now         time.Time
@@ -78,6 +84,10 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	var foreign []Foreign
+	if in.Foreign {
+		foreign = p.foreignFields()
+	}
 	return &Plan{
 		Format:  Format,
 		ID:      uuid.NewString(),
@@ -90,6 +100,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		State:   StateRef{Lineage: p.State.Lineage, Serial: p.State.Serial},
 		Actions: actions,
 		Kept:    p.kept,
+		Foreign: foreign,
 		Impact:  p.impact(actions),
 		Elapsed: time.Since(started),
 	}, p.problems, nil
@@ -110,14 +121,17 @@ type planning struct {
 	kept     []Kept
 	problems []Problem
 	named    map[string]bool // what of DeleteData was of use
+	// carried are the Secrets whose values go on under another name, and where.
+	carried map[providers.Ref]lang.Address
 }
 
 // record is an object of the state.
 type record struct {
 	*state.Object
-	address lang.Address
+	address lang.Address // as moved blocks say; Address is that of the state
 	family  lang.Address
 	ref     providers.Ref
+	moved   bool
 }
 
 // newPlanning indexes the input, and refuses what no plan can be made from. What
@@ -125,6 +139,9 @@ type record struct {
 func newPlanning(in Input) (*planning, []Problem) {
 	if in.State == nil {
 		in.State = &state.State{}
+	}
+	if len(in.Moves) > 0 {
+		in.Objects = slices.Clone(in.Objects) // some of them may be changed
 	}
 	if in.Parallelism <= 0 {
 		in.Parallelism = 10
@@ -137,9 +154,11 @@ func newPlanning(in Input) (*planning, []Problem) {
 		definers: map[schema.GroupKind]lang.Address{},
 		policy:   conflictPolicy{force: in.ForceConflicts},
 		named:    map[string]bool{},
+		carried:  map[providers.Ref]lang.Address{},
 	}
 	problems := append(p.checkState(), p.indexRecords()...)
 	declared := append(p.indexDesired(), p.checkDependencies()...)
+	declared = append(declared, p.checkMoves()...)
 	if !in.Destroy {
 		problems = append(problems, declared...)
 	}
@@ -230,6 +249,7 @@ func (p *planning) indexRecords() []Problem {
 		}
 		p.records = append(p.records, r)
 	}
+	p.moveRecords()
 	for i := range p.records {
 		p.recorded[p.records[i].address] = &p.records[i]
 	}
@@ -296,10 +316,12 @@ func (p *planning) scopes() []providers.Scope {
 	}
 	for _, r := range p.records {
 		scopes = append(scopes, providers.Scope{GVK: r.ref.GVK, Namespace: r.ref.Namespace})
-		if p.Destroy && r.ref.Namespace != "" {
+		_, declared := p.byRef[r.ref]
+		leaves := r.ref.GVK.GroupKind() == statefulSetKind && !declared
+		if (p.Destroy || leaves) && r.ref.Namespace != "" {
 			scopes = append(scopes, providers.Scope{GVK: claims, Namespace: r.ref.Namespace})
 		}
-		if _, stays := p.byRef[r.ref]; r.ref.GVK.GroupKind() == providers.NamespaceKind && (p.Destroy || !stays) {
+		if r.ref.GVK.GroupKind() == providers.NamespaceKind && (p.Destroy || !declared) {
 			scopes = append(scopes, contentsOf(r.Name)...)
 		}
 	}
@@ -331,6 +353,8 @@ func (p *planning) labelledNamespaces() []providers.Scope {
 
 // converge plans to make the cluster what is desired.
 func (p *planning) converge(ctx context.Context) error {
+	p.checkImported()
+	p.carryValues()
 	p.findAutoscalers(ctx)
 	p.subjects = make([]*subject, len(p.Objects))
 	group, inner := errgroup.WithContext(ctx)
@@ -348,6 +372,9 @@ func (p *planning) converge(ctx context.Context) error {
 	for _, s := range p.subjects {
 		p.problems = append(p.problems, s.problems...)
 	}
+	if err := p.reuseVolumes(ctx); err != nil {
+		return err
+	}
 	if err := p.retire(); err != nil {
 		return err
 	}
@@ -356,6 +383,7 @@ func (p *planning) converge(ctx context.Context) error {
 			p.actions = append(p.actions, s.action)
 		}
 	}
+	p.keepVolumes()
 	p.linkDeletes()
 	p.warnOrphans()
 	return nil

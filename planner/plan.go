@@ -26,8 +26,10 @@ type Plan struct {
 	// Actions are in an order in which they could be carried out one by one: an
 	// action comes after all that it depends on.
 	Actions []Action `json:"actions"`
-	// Kept are data-bearing objects that a destroy leaves in place.
+	// Kept are data-bearing objects that stay when what they belong to goes.
 	Kept []Kept `json:"kept,omitempty"`
+	// Foreign is what others have added to kolla's objects, where that was asked for.
+	Foreign []Foreign `json:"foreign,omitempty"`
 	// Impact is what the actions disturb, service by service.
 	Impact  []Impact      `json:"impact,omitempty"`
 	Elapsed time.Duration `json:"elapsed"` // how long the comparison took
@@ -109,6 +111,8 @@ const (
 	ReasonImmutable  ReasonKind = "immutable"  // Path cannot be changed in place
 	ReasonFailedJob  ReasonKind = "failed-job" // the run failed and is made again
 	ReasonIdle       ReasonKind = "idle"       // Manager took Path, and does not look after it any more
+	ReasonReplaced   ReasonKind = "replaced"   // Manager replaced the generated value at Path, which is kept
+	ReasonReuse      ReasonKind = "reuse"      // there are volumes of the name already, Detail; it takes them up
 	ReasonUnowned    ReasonKind = "unowned"    // exists, made by somebody else
 	ReasonMoved      ReasonKind = "moved"      // kolla's, declared under another address before; Detail is that or, of a Forget, the new one
 	ReasonUnrecorded ReasonKind = "unrecorded" // kolla's, but the state does not know it

@@ -3,6 +3,7 @@ package planner
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -239,6 +240,26 @@ func (s *subject) freed() []Reason {
 	return slices.DeleteFunc(slices.Clone(s.idle), func(r Reason) bool {
 		return !slices.ContainsFunc(s.action.Changes, func(c Change) bool { return c.Path == r.Path })
 	})
+}
+
+// replacedValues says who replaced the values of a generated Secret since kolla made
+// them. They are kept, and what is derived from them is made again.
+func (s *subject) replacedValues() []Reason {
+	if !s.object.Generated() || s.adopts() || !providers.Replaced(s.live) {
+		return nil
+	}
+	owners := ownershipOf(s.live, s.manager)
+	var reasons []Reason
+	for _, key := range slices.Sorted(maps.Keys(s.object.Data)) {
+		path := fieldpath.MakePathOrDie("data", key)
+		if by, taken := owners.other(path); taken && !touches(owners.kolla, path) {
+			reasons = append(reasons, Reason{Kind: ReasonReplaced, Path: pathText(path), Manager: by.manager, Time: by.time})
+		}
+	}
+	if len(reasons) == 0 {
+		reasons = []Reason{{Kind: ReasonReplaced, Path: "data"}}
+	}
+	return reasons
 }
 
 // knows reports whether the state has the yield already.
