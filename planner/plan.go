@@ -4,6 +4,7 @@
 package planner
 
 import (
+	"slices"
 	"time"
 
 	"kolla.openstack.org/kolla/lang"
@@ -179,9 +180,16 @@ type Impact struct {
 	Lines []string `json:"lines"` // "3 pods restart, one at a time: [token] expiration in keystone.conf changed"
 }
 
+// moved reports whether the action is there because the object is declared under
+// another address than before.
+func (a *Action) moved() bool {
+	return slices.ContainsFunc(a.Reasons, func(r Reason) bool { return r.Kind == ReasonMoved })
+}
+
 // Counts are the numbers of the summary line. A replace counts as one to add and
 // one to destroy, a run as one to add, a partial delete as one to change. Pruned
-// versions are not counted: what they are versions of stays.
+// versions are not counted: what they are versions of stays. Neither is another
+// address for the same object.
 type Counts struct{ Add, Change, Destroy, Import, Forget int }
 
 // Counts counts the actions.
@@ -204,9 +212,16 @@ func (p *Plan) Counts() Counts {
 				c.Destroy++
 			}
 		case Adopt:
-			c.Import++
+			switch {
+			case !a.moved():
+				c.Import++
+			case len(a.Changes) > 0:
+				c.Change++
+			}
 		case Forget:
-			c.Forget++
+			if !a.moved() {
+				c.Forget++
+			}
 		}
 	}
 	return c

@@ -29,7 +29,7 @@ against.
 
 Interrupted once (Ctrl-C), it finishes what it is writing and stops; run it again
 to go on. It goes on as well after it was killed.`,
-		Flags: append(planFlags(), applyFlags()...),
+		Flags: append(append(planFlags(), applyFlags()...), deleteDataFlag()),
 		Action: func(c *cli.Context) error {
 			if err := atMost(c, 1); err != nil {
 				return err
@@ -99,7 +99,7 @@ func runApply(w *workspace, destroy bool) error {
 // for that version of the object; the executor sees to it.
 func runSavedPlan(w *workspace, file string) error {
 	ctx := w.flags.Context
-	for _, name := range []string{"adopt", "force-conflicts"} {
+	for _, name := range []string{"adopt", "force-conflicts", "delete-data"} {
 		if w.flags.IsSet(name) {
 			return &failure{"A saved plan takes no plan options", fmt.Sprintf("What -%s decides was decided when %s was made.", name, file)}
 		}

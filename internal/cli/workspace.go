@@ -143,8 +143,12 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 		Cluster:        w.cluster,
 		Destroy:        destroy,
 		DeleteData:     w.flags.StringSlice("delete-data"),
+		Moves:          w.config.Moves,
+		Removals:       w.config.Removals,
+		Imports:        w.config.Imports,
 		Adopt:          w.flags.Bool("adopt"),
 		ForceConflicts: w.flags.Bool("force-conflicts"),
+		Foreign:        w.flags.Bool("foreign"),
 		Parallelism:    w.flags.Int("parallelism"),
 		Now:            start,
 	})

@@ -37,6 +37,9 @@ func (v *planView) lines() []line {
 	for _, section := range [][]line{
 		v.destroyed(),
 		v.drift(),
+		v.keptChanges(),
+		v.yielded(),
+		v.foreign(),
 		v.actions(actions),
 		v.kept(),
 		v.impact(),
@@ -233,6 +236,11 @@ func (v *planView) kept() []line {
 	return append([]line{text("Kept, because they hold data:"), nil}, v.columns(rows)...)
 }
 
+// moves reports whether there is something to do that is not counted.
+func (v *planView) moves() bool {
+	return slices.ContainsFunc(v.plan.Actions, func(a planner.Action) bool { return a.Verb != planner.None && hasReason(&a, planner.ReasonMoved) })
+}
+
 // impact says what is disturbed, service by service.
 func (v *planView) impact() []line {
 	if len(v.plan.Impact) == 0 {
@@ -321,7 +329,7 @@ func (v *planView) some(addresses []lang.Address) []line {
 // summary is Terraform's closing line.
 func (v *planView) summary() []line {
 	c := v.plan.Counts()
-	if c == (planner.Counts{}) {
+	if c == (planner.Counts{}) && !v.moves() {
 		if v.plan.Destroy {
 			return []line{styled(added, "No changes.").then(text(" No objects need to be destroyed."))}
 		}
