@@ -18,7 +18,7 @@ const alike = 0.6
 func (p *planning) hintRenames(undeclared []target) {
 	told := map[string]bool{}
 	for _, t := range undeclared {
-		if t.live == nil || t.partial || told[t.address.Block] {
+		if t.live == nil || t.partial || t.why != "" || told[t.address.Block] {
 			continue
 		}
 		best, share := p.lookalike(t)

@@ -66,7 +66,7 @@ func (v *planView) owned(a *planner.Action, changes []planner.Change) []line {
 	out := []line{nil, head}
 	f := v.fields(a)
 	for _, c := range changes {
-		l := styled(changed, "~").then(text(" " + f.path(c) + "   ")).indent(bodyIndent)
+		l := styled(changed, "~").then(text(" " + f.path(c))).indent(bodyIndent)
 		out = append(out, f.append(l, styled(faint, v.culprit(c, v.plan.Created)))...)
 	}
 	return out
