@@ -115,7 +115,7 @@ func (o owner) scales(path fieldpath.Path) bool {
 // manifest that was sent. Where somebody has to decide first, the problem is named,
 // and there is no manifest.
 func (p *planning) contend(ctx context.Context, s *subject, manifest *unstructured.Unstructured, conflicts []providers.Conflict) (answer, sent *unstructured.Unstructured, err error) {
-	settled, err := p.settle(s, conflicts)
+	settled, err := p.arbitrate(s, conflicts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -139,8 +139,8 @@ type settlement struct {
 	takes   bool
 }
 
-// settle decides about the conflicts of a subject.
-func (p *planning) settle(s *subject, conflicts []providers.Conflict) (settlement, error) {
+// arbitrate decides about the conflicts of a subject.
+func (p *planning) arbitrate(s *subject, conflicts []providers.Conflict) (settlement, error) {
 	owners := ownershipOf(s.live, s.manager)
 	var out settlement
 	for _, conflict := range conflicts {
@@ -202,6 +202,24 @@ func conflictProblem(s *subject, conflicts []providers.Conflict) Problem {
 		strings.Join(slices.Compact(slices.Sorted(slices.Values(fields))), ", "), conflicts[0].Manager))
 }
 
+// writtenThrough reports whether an object has an entry among its managedFields of
+// somebody else than kolla whose subresource is meant. It reads no more than that.
+func writtenThrough(live *unstructured.Unstructured, meant func(subresource string) bool) bool {
+	if live == nil {
+		return false
+	}
+	entries, _, _ := unstructured.NestedFieldNoCopy(live.Object, "metadata", "managedFields")
+	list, _ := entries.([]any)
+	return slices.ContainsFunc(list, func(item any) bool {
+		entry, _ := item.(map[string]any)
+		manager, _ := entry["manager"].(string)
+		subresource, _ := entry["subresource"].(string)
+		applies := entry["operation"] == "Apply" && subresource == ""
+		ours := applies && (manager == providers.FieldManager || strings.HasPrefix(manager, providers.FieldManager+":"))
+		return !ours && meant(subresource)
+	})
+}
+
 var autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
 
 // findAutoscalers lists the autoscalers of those namespaces where one has its name
@@ -211,6 +229,9 @@ func (p *planning) findAutoscalers(ctx context.Context) {
 	var scopes []providers.Scope
 	for i := range p.Objects {
 		live := p.Snapshot.Get(p.Objects[i].Ref())
+		if !writtenThrough(live, func(subresource string) bool { return subresource == scaleSubresource }) {
+			continue
+		}
 		for _, other := range ownershipOf(live, providers.FieldManager).others {
 			if other.scales(replicas) && other.fields.Has(replicas) {
 				scopes = append(scopes, providers.Scope{GVK: autoscalers, Namespace: live.GetNamespace()})

@@ -149,6 +149,7 @@ func (p *planning) sent(s *subject) (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.idle = nil
 	if s.action.Yields, err = p.yields(s, manifest); err != nil {
 		return nil, err
 	}
@@ -158,8 +159,12 @@ func (p *planning) sent(s *subject) (*unstructured.Unstructured, error) {
 // yields finds the declared fields that are not to be sent: those that the object's
 // lifecycle says to ignore, and those that somebody took who may have them.
 func (p *planning) yields(s *subject, manifest *unstructured.Unstructured) ([]Yield, error) {
-	owners := ownershipOf(s.live, s.manager)
 	ignored := fieldPaths(s.lifecycle().IgnoreFields)
+	rivals := writtenThrough(s.live, func(subresource string) bool { return subresource != "status" })
+	if !rivals && len(ignored) == 0 {
+		return nil, nil // by far the most objects, and nothing of them has to be parsed
+	}
+	owners := ownershipOf(s.live, s.manager)
 	candidates, err := contested(manifest, owners, len(ignored) > 0)
 	if err != nil {
 		return nil, err
