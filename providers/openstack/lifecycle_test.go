@@ -58,7 +58,7 @@ service "mariadb" {}
 		"service.memcached/Service/memcached":                    service,
 		"service.memcached/PodDisruptionBudget/memcached-server": service,
 		"service.memcached/Service/memcached-server":             service,
-		"service.memcached/StatefulSet/memcached":                &workload,
+		"service.memcached/StatefulSet/memcached-server":         &workload,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lifecycles (-want +got):\n%s", diff)
