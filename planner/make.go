@@ -41,6 +41,10 @@ type Input struct {
 	Adopt bool
 	// ForceConflicts takes fields from whoever owns them.
 	ForceConflicts bool
+	// VerifyAll has the server asked about every object, also where it is known
+	// without that an apply would change nothing; and the plan refused where the
+	// server says otherwise.
+	VerifyAll bool
 	// Parallelism is how many objects are looked at at a time; 0: ten.
 	Parallelism int
 	Now         time.Time
@@ -58,10 +62,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	if len(problems) > 0 {
 		return nil, problems, nil
 	}
-	err := p.Snapshot.Load(ctx, p.scopes()...)
-	if err == nil && p.Destroy {
-		err = p.Snapshot.Load(ctx, p.labelledNamespaces()...)
-	}
+	err := p.read(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the cluster: %w", err)
 	}
@@ -95,6 +96,22 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	}, p.problems, nil
 }
 
+// read lists what the plan has to know.
+func (p *planning) read(ctx context.Context) error {
+	group, inner := errgroup.WithContext(ctx)
+	group.Go(func() error { return p.Snapshot.Load(inner, p.scopes()...) })
+	if !p.Destroy {
+		group.Go(func() (err error) {
+			p.rules, err = ReadRules(inner, p.Reader, p.Cluster)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil || !p.Destroy {
+		return err
+	}
+	return p.Snapshot.Load(ctx, p.labelledNamespaces()...)
+}
+
 // planning is a plan in the making.
 type planning struct {
 	Input
@@ -102,8 +119,10 @@ type planning struct {
 	byRef    map[providers.Ref]lang.Address // of desired objects
 	records  []record                       // of the state, in its order
 	recorded map[lang.Address]*record
+	known    map[providers.Ref]*record         // recorded, by the object in the cluster
 	definers map[schema.GroupKind]lang.Address // desired CRDs, by the kind that each gives
 	policy   conflictPolicy
+	rules    *Rules // nil of a destroy
 
 	subjects []*subject // desired objects, as they were decided
 	actions  []Action
@@ -134,6 +153,7 @@ func newPlanning(in Input) (*planning, []Problem) {
 		desired:  map[lang.Address]*providers.Object{},
 		byRef:    map[providers.Ref]lang.Address{},
 		recorded: map[lang.Address]*record{},
+		known:    map[providers.Ref]*record{},
 		definers: map[schema.GroupKind]lang.Address{},
 		policy:   conflictPolicy{force: in.ForceConflicts},
 		named:    map[string]bool{},
@@ -231,7 +251,11 @@ func (p *planning) indexRecords() []Problem {
 		p.records = append(p.records, r)
 	}
 	for i := range p.records {
-		p.recorded[p.records[i].address] = &p.records[i]
+		r := &p.records[i]
+		p.recorded[r.address] = r
+		if p.known[r.ref] == nil {
+			p.known[r.ref] = r
+		}
 	}
 	return problems
 }

@@ -76,8 +76,11 @@ func runApply(w *workspace, destroy bool) error {
 		if err != nil {
 			return err
 		}
-		if err := w.showPlan(plan); err != nil || plan.Empty() {
+		if err := w.showPlan(plan); err != nil {
 			return err
+		}
+		if plan.Empty() {
+			return executor.Recheck(session, plan)
 		}
 		if !w.flags.Bool("auto-approve") {
 			question := "\nDo you want kolla to do this?"
@@ -96,7 +99,7 @@ func runApply(w *workspace, destroy bool) error {
 // for that version of the object; the executor sees to it.
 func runSavedPlan(w *workspace, file string) error {
 	ctx := w.flags.Context
-	for _, name := range []string{"adopt", "force-conflicts"} {
+	for _, name := range []string{"adopt", "force-conflicts", "verify"} {
 		if w.flags.IsSet(name) {
 			return &failure{"A saved plan takes no plan options", fmt.Sprintf("What -%s decides was decided when %s was made.", name, file)}
 		}

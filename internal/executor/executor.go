@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -136,6 +137,9 @@ func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, e
 	}); err != nil {
 		return nil, err
 	}
+	if err := Recheck(options.Session, plan); err != nil {
+		return nil, err
+	}
 	walked, err := graph.Walk(ctx, r.Parallelism, r.visit)
 	if err != nil {
 		return nil, err
@@ -153,6 +157,7 @@ type run struct {
 	outcomes     []Outcome
 	snapshot     *providers.Snapshot // as the cluster was when the apply began
 	values       *values
+	rules        *planner.Rules // as they were then; nil when nothing is to be applied
 
 	observing sync.Mutex
 }
@@ -180,7 +185,10 @@ func prepare(ctx context.Context, plan *planner.Plan, options Options) (*run, er
 		return nil, err
 	}
 	r.values = newValues(r.snapshot)
-	return r, nil
+	if slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return writes(&a) && a.Object != nil }) {
+		r.rules, err = planner.ReadRules(ctx, options.Reader, r.cluster)
+	}
+	return r, err
 }
 
 // checkActions refuses actions that do not say what they need to, and gives the

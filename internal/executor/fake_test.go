@@ -58,6 +58,9 @@ func (c *cluster) called(format string, values ...any) {
 func (c *cluster) Identity(context.Context) (providers.Identity, error) { return c.identity, nil }
 
 func (c *cluster) List(_ context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
+	if kind.Group == "admissionregistration.k8s.io" {
+		return nil, nil
+	}
 	c.called("list %s %s", kind.Kind, namespace)
 	if c.onList != nil {
 		if err := c.onList(kind); err != nil {

@@ -21,6 +21,13 @@ func (c *Client) List(ctx context.Context, kind schema.GroupVersionKind, namespa
 	}
 	target := c.at(where, namespace)
 	all, err := c.pages(ctx, target, pageSize)
+	if apierrors.IsNotFound(err) {
+		// A LIST of a resource that there is finds everything there is, if nothing.
+		c.kinds.doubt(kind)
+		if _, unknown := c.kinds.find(ctx, kind, missAge); unknown != nil {
+			return nil, unknown
+		}
+	}
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		// The list took longer than the server remembers the past for. Pages
 		// would expire again; in one piece it cannot.
