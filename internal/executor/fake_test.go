@@ -31,6 +31,8 @@ type cluster struct {
 	onList   func(kind schema.GroupVersionKind) error
 	// onDryRun changes the answer; nil: as it is.
 	onDryRun func(after *unstructured.Unstructured)
+	// onAnswer changes the answer to an apply; nil: as it is.
+	onAnswer func(live *unstructured.Unstructured)
 
 	mu      sync.Mutex
 	calls   []string
@@ -116,7 +118,11 @@ func (c *cluster) Apply(ctx context.Context, object *unstructured.Unstructured, 
 		live.SetUID(types.UID(fmt.Sprint("new-", c.uids)))
 	}
 	c.objects[ref] = live
-	return live.DeepCopy(), nil
+	answer := live.DeepCopy()
+	if c.onAnswer != nil {
+		c.onAnswer(answer)
+	}
+	return answer, nil
 }
 
 func (c *cluster) Delete(ctx context.Context, ref providers.Ref, precondition providers.Precondition) error {
