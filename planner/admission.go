@@ -190,8 +190,11 @@ func (m mutator) sees(kind schema.GroupVersionKind) bool {
 	})
 }
 
-// resourceOf is the resource of a built-in kind.
+// resourceOf is the resource of a built-in kind: its plural, but for one.
 func resourceOf(kind schema.GroupVersionKind) string {
+	if kind.Kind == "Endpoints" {
+		return "endpoints"
+	}
 	plural, _ := meta.UnsafeGuessKindToResource(kind)
 	return plural.Resource
 }

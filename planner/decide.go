@@ -39,7 +39,8 @@ type subject struct {
 	check state.Check
 	// claim is what the cheap steps say, if they say that nothing changes.
 	claim Evidence
-	// confirmed: by the answer to a dry run, kolla owns all that is declared already.
+	// confirmed: by the answer to a dry run, kolla owns already what it would own, with
+	// the values that it would have.
 	confirmed bool
 	// raced: somebody wrote to the object between the LIST and the dry run.
 	raced bool
@@ -292,7 +293,7 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 		return err
 	}
 	s.raced = answer.GetResourceVersion() != s.live.GetResourceVersion()
-	s.confirmed = !s.raced && evidence.Kind == DryRun && sameOwned(s.live, answer, s.manager)
+	s.confirmed = evidence.Kind == DryRun && p.rules.Check(answer, s.manager) == s.check
 	if s.raced {
 		// What kolla does not declare differs by what somebody wrote, not by the apply.
 		differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(answer, s.manager))

@@ -303,32 +303,43 @@ var contents = []schema.GroupVersionKind{
 	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "RoleBinding"},
 }
 
-// scopes lists all that has to be read: where desired and recorded objects are,
-// what their values come from, all namespaces, and what is in those that may go.
+// scopes lists all that has to be read, each once: where desired and recorded
+// objects are, what their values come from, all namespaces, and what is in those
+// that may go.
 func (p *planning) scopes() []providers.Scope {
-	scopes := []providers.Scope{{GVK: namespaces}}
-	for _, object := range p.Objects {
-		ref := object.Ref()
-		scopes = append(scopes, providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace})
-		for _, data := range object.Data {
+	var scopes []providers.Scope
+	listed := map[providers.Scope]bool{}
+	add := func(more ...providers.Scope) {
+		for _, scope := range more {
+			if !listed[scope] {
+				listed[scope] = true
+				scopes = append(scopes, scope)
+			}
+		}
+	}
+	add(providers.Scope{GVK: namespaces})
+	for i := range p.Objects {
+		ref := p.Objects[i].Ref()
+		add(providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace})
+		for _, data := range p.Objects[i].Data {
 			for _, part := range data.Parts {
 				if part.From != nil {
-					scopes = append(scopes, providers.Scope{GVK: secrets, Namespace: part.From.Namespace})
+					add(providers.Scope{GVK: secrets, Namespace: part.From.Namespace})
 				}
 			}
 		}
 	}
 	for _, r := range p.records {
-		scopes = append(scopes, providers.Scope{GVK: r.ref.GVK, Namespace: r.ref.Namespace})
+		add(providers.Scope{GVK: r.ref.GVK, Namespace: r.ref.Namespace})
 		if p.Destroy && r.ref.Namespace != "" {
-			scopes = append(scopes, providers.Scope{GVK: claims, Namespace: r.ref.Namespace})
+			add(providers.Scope{GVK: claims, Namespace: r.ref.Namespace})
 		}
 		if _, stays := p.byRef[r.ref]; r.ref.GVK.GroupKind() == providers.NamespaceKind && (p.Destroy || !stays) {
-			scopes = append(scopes, contentsOf(r.Name)...)
+			add(contentsOf(r.Name)...)
 		}
 	}
 	if p.Destroy {
-		scopes = append(scopes, contentsOf(p.Namespace)...)
+		add(contentsOf(p.Namespace)...)
 	}
 	return scopes
 }

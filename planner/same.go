@@ -2,7 +2,6 @@ package planner
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -105,13 +104,6 @@ func holdsElement(key string, fields owned, want, live any) bool {
 		return len(fields.keys()) == 0
 	}
 	return holdsFields(fields, want, live)
-}
-
-// sameOwned reports whether the manager owns the same fields of both objects.
-func sameOwned(a, b *unstructured.Unstructured, manager string) bool {
-	fields, ok := appliedBy(a, manager)
-	others, okToo := appliedBy(b, manager)
-	return ok && okToo && reflect.DeepEqual(fields, others)
 }
 
 // sameValues reports whether the live object has the values of the manifest that a

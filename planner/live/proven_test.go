@@ -7,8 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/kubernetes/scheme"
+
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -247,6 +253,57 @@ func TestMutatorsSendToTheServer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a webhook sees is told by the plurals of kinds. Those of all kinds of
+// Kubernetes are regular, but for one, which the planner knows.
+func TestPluralsAreRegular(t *testing.T) {
+	config := clustertest.Config(t)
+	_, lists, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerGroupsAndResourcesWithContext(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range list.APIResources {
+			kind := version.WithKind(r.Kind)
+			if strings.Contains(r.Name, "/") || !scheme.Scheme.Recognizes(kind) || r.Kind == "Endpoints" {
+				continue
+			}
+			checked++
+			if plural, _ := meta.UnsafeGuessKindToResource(kind); plural.Resource != r.Name {
+				t.Errorf("%s is %s, not %s", kind, r.Name, plural.Resource)
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d kinds", checked)
+	}
+}
+
+// A server that was restarted, and has read its objects from its storage, shows
+// them as they were.
+func TestUnchangedOverARestart(t *testing.T) {
+	own := clustertest.Start(t)
+	client, err := kubernetes.Connect(kubernetes.Options{Kubeconfig: own.Kubeconfig()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	identity, err := client.Identity(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, client: client, namespace: "default", cluster: identity}
+	declareCloud(b)
+	b.apply(b.plan())
+	b.evidence(planner.Fingerprint)
+	own.Restart(t, "kube-apiserver")
+	b.evidence(planner.Fingerprint)
+	b.settled()
 }
 
 // Two wrongs do not go unnoticed: -verify=full finds what a state says of an object

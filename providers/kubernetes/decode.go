@@ -108,10 +108,6 @@ const (
 // connections are noticed before.
 var errSyntax = errors.New("it is not JSON")
 
-func newParser(raw []byte) *parser {
-	return &parser{raw: raw, strings: map[string]string{}}
-}
-
 // value reads one value of any kind: map[string]any, []any, string, int64, float64,
 // bool or nil.
 func (p *parser) value(depth int) (any, error) {
