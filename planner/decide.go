@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
 )
 
 // subject is one desired object on its way to a decision.
@@ -35,6 +36,16 @@ type subject struct {
 	// idle are the fields that controllers have and do not look after any more.
 	idle     []Reason
 	problems []Problem
+
+	// check of the live object, zero where it has none.
+	check state.Check
+	// claim is what the cheap steps say, if they say that nothing changes.
+	claim Evidence
+	// confirmed: by the answer to a dry run, kolla owns already what it would own, with
+	// the values that it would have.
+	confirmed bool
+	// raced: somebody wrote to the object between the LIST and the dry run.
+	raced bool
 }
 
 // A step either decides about an object, or leaves it to the next step. A
@@ -55,7 +66,7 @@ func (p *planning) decide(ctx context.Context, object *providers.Object) (*subje
 		s.ours = s.recordedNow() || p.labelled(s.live)
 		s.action.Prior = providers.Precondition{UID: s.live.GetUID(), ResourceVersion: s.live.GetResourceVersion()}
 	}
-	for _, step := range []step{p.absent, p.leaving, p.foreign, p.ran, p.verified} {
+	for _, step := range []step{p.absent, p.leaving, p.foreign, p.ran, p.proven, p.verified} {
 		decided, err := step(ctx, s)
 		if err != nil {
 			return nil, fmt.Errorf("plan %s: %w", object.Address, err)
@@ -64,6 +75,7 @@ func (p *planning) decide(ctx context.Context, object *providers.Object) (*subje
 			break
 		}
 	}
+	p.settle(s)
 	return s, nil
 }
 
@@ -73,12 +85,7 @@ func (p *planning) recordOf(object *providers.Object) *record {
 	if r := p.recorded[object.Address]; r != nil {
 		return r
 	}
-	ref := object.Ref()
-	i := slices.IndexFunc(p.records, func(r record) bool { return r.ref == ref })
-	if i < 0 {
-		return nil
-	}
-	return &p.records[i]
+	return p.known[object.Ref()]
 }
 
 // recordedNow reports whether the state knows the very object that is live.
@@ -289,9 +296,10 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 	if err != nil {
 		return err
 	}
-	if answer.GetResourceVersion() != s.live.GetResourceVersion() {
-		// Somebody wrote to the object since it was listed. What kolla does not
-		// declare differs by that, not by the apply.
+	s.raced = answer.GetResourceVersion() != s.live.GetResourceVersion()
+	s.confirmed = evidence.Kind == DryRun && p.rules.Check(answer, s.manager) == s.check
+	if s.raced {
+		// What kolla does not declare differs by what somebody wrote, not by the apply.
 		differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(answer, s.manager))
 	}
 	differences = s.withUnknown(differences)

@@ -40,9 +40,10 @@ func (p *planning) retire() error {
 			undeclared = append(undeclared, r.target(p.Snapshot))
 		}
 	}
+	blocks, used := p.blocks(), p.used()
 	for _, s := range p.subjects {
 		if members := older[s.object.Family]; len(members) > 0 {
-			if err := p.retireFamily(s, members); err != nil {
+			if err := p.retireFamily(s, members, blocks[s.object.Address.Block], used); err != nil {
 				return err
 			}
 		}
@@ -58,8 +59,7 @@ func (p *planning) retire() error {
 // their block is done; unless pods in it may still mount them. Of jobs none is
 // kept: a state that still knew an old run would take it for done when its inputs
 // come back.
-func (p *planning) retireFamily(current *subject, members []*record) error {
-	used := p.used()
+func (p *planning) retireFamily(current *subject, members []*record, of *block, used map[providers.Ref]bool) error {
 	slices.SortFunc(members, func(a, b *record) int {
 		if used[a.ref] != used[b.ref] {
 			return cmp.Compare(rank(used[a.ref]), rank(used[b.ref]))
@@ -70,7 +70,7 @@ func (p *planning) retireFamily(current *subject, members []*record) error {
 		live := p.Snapshot.Get(r.ref)
 		return live != nil && string(live.GetUID()) == r.UID
 	})
-	mounted := p.keepsOldPods(current.object.Address.Block) && !current.object.Run()
+	mounted := of.keepsOldPods && !current.object.Run()
 	var outdated []target
 	for i, r := range members {
 		if mounted && p.Snapshot.Get(r.ref) != nil {
@@ -84,7 +84,7 @@ func (p *planning) retireFamily(current *subject, members []*record) error {
 	p.remove(outdated, ReasonSuperseded)
 	for i := first; i < len(p.actions); i++ {
 		if p.actions[i].Verb == Delete {
-			p.actions[i].DependsOn = p.busy(current.object.Address.Block)
+			p.actions[i].DependsOn = slices.Clone(of.busy)
 		}
 	}
 	if previous < 0 || !current.comes(used, members[previous].ref) {
@@ -127,14 +127,34 @@ func (p *planning) used() map[providers.Ref]bool {
 	return used
 }
 
-// keepsOldPods reports whether a workload of the block leaves its pods as they are
-// until somebody deletes them. Any earlier version may be mounted by one of them,
-// and it could not start again without.
-func (p *planning) keepsOldPods(block string) bool {
-	return slices.ContainsFunc(p.Objects, func(o providers.Object) bool {
-		strategy, _, _ := unstructured.NestedString(o.Manifest.Object, "spec", "updateStrategy", "type")
-		return o.Address.Block == block && runsPods(o.Ref().GVK.GroupKind()) && strategy == string(appsv1.OnDeleteDaemonSetStrategyType)
-	})
+// block is what matters of a block to the old versions in it.
+type block struct {
+	// keepsOldPods: a workload leaves its pods as they are until somebody deletes
+	// them. Any earlier version may be mounted by one of them, and it could not start
+	// again without.
+	keepsOldPods bool
+	// busy are the objects that an apply writes or waits for.
+	busy []lang.Address
+}
+
+// blocks are those that something is declared in.
+func (p *planning) blocks() map[string]*block {
+	blocks := map[string]*block{}
+	for _, s := range p.subjects {
+		of := blocks[s.object.Address.Block]
+		if of == nil {
+			of = &block{}
+			blocks[s.object.Address.Block] = of
+		}
+		strategy, _, _ := unstructured.NestedString(s.object.Manifest.Object, "spec", "updateStrategy", "type")
+		if runsPods(s.object.Ref().GVK.GroupKind()) && strategy == string(appsv1.OnDeleteDaemonSetStrategyType) {
+			of.keepsOldPods = true
+		}
+		if s.action.Verb != "" && (s.action.Verb != None || s.action.Pending) {
+			of.busy = append(of.busy, s.object.Address)
+		}
+	}
+	return blocks
 }
 
 // newerFirst orders members by when they were last applied, then by when they
@@ -151,17 +171,6 @@ func (p *planning) newerFirst(a, b *record) int {
 		created(b).Compare(created(a)),
 		a.address.Compare(b.address),
 	)
-}
-
-// busy lists the objects of a block that an apply writes or waits for.
-func (p *planning) busy(block string) []lang.Address {
-	var addresses []lang.Address
-	for _, s := range p.subjects {
-		if s.object.Address.Block == block && s.action.Verb != "" && (s.action.Verb != None || s.action.Pending) {
-			addresses = append(addresses, s.object.Address)
-		}
-	}
-	return addresses
 }
 
 // supersede makes the changes of a new member relative to the one whose place it

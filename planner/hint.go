@@ -9,9 +9,9 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// alike is the share of fields from which on two objects look like one that was
+// resemblance is the share of fields from which on two objects look like one that was
 // renamed. Names and labels of another service make up for much of the rest.
-const alike = 0.6
+const resemblance = 0.6
 
 // hintRenames warns where what disappears from one block appears in another: a
 // rename that nobody has said, by which generated values would be lost.
@@ -40,7 +40,7 @@ func (p *planning) hintRenames(undeclared []target) {
 // lookalike finds the new object of another block of the same type that is most
 // like one that goes; nil: none is.
 func (p *planning) lookalike(t target) (best *subject, share float64) {
-	share = alike
+	share = resemblance
 	was := values(t.live)
 	for _, s := range p.subjects {
 		if s.action.Verb != Create || s.action.Ref.GVK != t.ref.GVK || !siblings(t.address, s.object.Address) {

@@ -47,6 +47,10 @@ type Input struct {
 	ForceConflicts bool
 	// Foreign lists what others have added to kolla's objects.
 	Foreign bool
+	// VerifyAll has the server asked about every object, also where it is known
+	// without that an apply would change nothing; and the plan refused where the
+	// server says otherwise.
+	VerifyAll bool
 	// Parallelism is how many objects are looked at at a time; 0: ten.
 	Parallelism int
 	Now         time.Time
@@ -64,10 +68,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	if len(problems) > 0 {
 		return nil, problems, nil
 	}
-	err := p.Snapshot.Load(ctx, p.scopes()...)
-	if err == nil && p.Destroy {
-		err = p.Snapshot.Load(ctx, p.labelledNamespaces()...)
-	}
+	err := p.read(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the cluster: %w", err)
 	}
@@ -106,6 +107,22 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	}, p.problems, nil
 }
 
+// read lists what the plan has to know.
+func (p *planning) read(ctx context.Context) error {
+	group, inner := errgroup.WithContext(ctx)
+	group.Go(func() error { return p.Snapshot.Load(inner, p.scopes()...) })
+	if !p.Destroy {
+		group.Go(func() (err error) {
+			p.rules, err = ReadRules(inner, p.Reader, p.Cluster)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil || !p.Destroy {
+		return err
+	}
+	return p.Snapshot.Load(ctx, p.labelledNamespaces()...)
+}
+
 // planning is a plan in the making.
 type planning struct {
 	Input
@@ -113,8 +130,10 @@ type planning struct {
 	byRef    map[providers.Ref]lang.Address // of desired objects
 	records  []record                       // of the state, in its order
 	recorded map[lang.Address]*record
+	known    map[providers.Ref]*record         // recorded, by the object in the cluster
 	definers map[schema.GroupKind]lang.Address // desired CRDs, by the kind that each gives
 	policy   conflictPolicy
+	rules    *Rules // nil of a destroy
 
 	subjects []*subject // desired objects, as they were decided
 	actions  []Action
@@ -151,6 +170,7 @@ func newPlanning(in Input) (*planning, []Problem) {
 		desired:  map[lang.Address]*providers.Object{},
 		byRef:    map[providers.Ref]lang.Address{},
 		recorded: map[lang.Address]*record{},
+		known:    map[providers.Ref]*record{},
 		definers: map[schema.GroupKind]lang.Address{},
 		policy:   conflictPolicy{force: in.ForceConflicts},
 		named:    map[string]bool{},
@@ -251,7 +271,11 @@ func (p *planning) indexRecords() []Problem {
 	}
 	p.moveRecords()
 	for i := range p.records {
-		p.recorded[p.records[i].address] = &p.records[i]
+		r := &p.records[i]
+		p.recorded[r.address] = r
+		if p.known[r.ref] == nil {
+			p.known[r.ref] = r
+		}
 	}
 	return problems
 }
@@ -299,34 +323,45 @@ var contents = []schema.GroupVersionKind{
 	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "RoleBinding"},
 }
 
-// scopes lists all that has to be read: where desired and recorded objects are,
-// what their values come from, all namespaces, and what is in those that may go.
+// scopes lists all that has to be read, each once: where desired and recorded
+// objects are, what their values come from, all namespaces, and what is in those
+// that may go.
 func (p *planning) scopes() []providers.Scope {
-	scopes := []providers.Scope{{GVK: namespaces}}
-	for _, object := range p.Objects {
-		ref := object.Ref()
-		scopes = append(scopes, providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace})
-		for _, data := range object.Data {
+	var scopes []providers.Scope
+	listed := map[providers.Scope]bool{}
+	add := func(more ...providers.Scope) {
+		for _, scope := range more {
+			if !listed[scope] {
+				listed[scope] = true
+				scopes = append(scopes, scope)
+			}
+		}
+	}
+	add(providers.Scope{GVK: namespaces})
+	for i := range p.Objects {
+		ref := p.Objects[i].Ref()
+		add(providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace})
+		for _, data := range p.Objects[i].Data {
 			for _, part := range data.Parts {
 				if part.From != nil {
-					scopes = append(scopes, providers.Scope{GVK: secrets, Namespace: part.From.Namespace})
+					add(providers.Scope{GVK: secrets, Namespace: part.From.Namespace})
 				}
 			}
 		}
 	}
 	for _, r := range p.records {
-		scopes = append(scopes, providers.Scope{GVK: r.ref.GVK, Namespace: r.ref.Namespace})
+		add(providers.Scope{GVK: r.ref.GVK, Namespace: r.ref.Namespace})
 		_, declared := p.byRef[r.ref]
 		leaves := r.ref.GVK.GroupKind() == statefulSetKind && !declared
 		if (p.Destroy || leaves) && r.ref.Namespace != "" {
-			scopes = append(scopes, providers.Scope{GVK: claims, Namespace: r.ref.Namespace})
+			add(providers.Scope{GVK: claims, Namespace: r.ref.Namespace})
 		}
 		if r.ref.GVK.GroupKind() == providers.NamespaceKind && (p.Destroy || !declared) {
-			scopes = append(scopes, contentsOf(r.Name)...)
+			add(contentsOf(r.Name)...)
 		}
 	}
 	if p.Destroy {
-		scopes = append(scopes, contentsOf(p.Namespace)...)
+		add(contentsOf(p.Namespace)...)
 	}
 	return scopes
 }

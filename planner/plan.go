@@ -9,6 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
 )
 
 // Plan is the ordered set of actions between the live cluster and the desired
@@ -91,6 +92,9 @@ type Action struct {
 	// Pending: the object matches, but was not seen ready by the apply that wrote
 	// it; an apply waits for it.
 	Pending bool `json:"pending,omitempty"`
+	// Check, of a None, is what later plans may know the object to be unchanged by;
+	// zero where nothing is certain enough.
+	Check state.Check `json:"check,omitzero"`
 }
 
 // Prunes reports whether the action deletes an old version of something that stays.

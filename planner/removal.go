@@ -319,9 +319,12 @@ func (p *planning) linkDeletes() {
 				a.DependsOn = append(a.DependsOn, dependant)
 			}
 		}
-		for _, other := range p.actions {
-			if other.Verb == Delete && other.Address != a.Address && p.outlives(a, other) {
-				a.DependsOn = append(a.DependsOn, other.Address)
+		if contains(a.Ref.GVK.GroupKind()) {
+			for j := range p.actions {
+				other := &p.actions[j]
+				if other.Verb == Delete && i != j && p.outlives(a, other) {
+					a.DependsOn = append(a.DependsOn, other.Address)
+				}
 			}
 		}
 		slices.SortFunc(a.DependsOn, lang.Address.Compare)
@@ -358,8 +361,17 @@ func (p *planning) actedAs(r record) lang.Address {
 	return r.recordedAddress()
 }
 
+// contains reports whether objects of the kind may outlive others by what they are.
+func contains(kind schema.GroupKind) bool {
+	switch kind {
+	case providers.NamespaceKind, providers.ClaimKind, definitionKind:
+		return true
+	}
+	return false
+}
+
 // outlives reports whether a must be deleted after b by what they are.
-func (p *planning) outlives(a *Action, b Action) bool {
+func (p *planning) outlives(a, b *Action) bool {
 	switch a.Ref.GVK.GroupKind() {
 	case providers.NamespaceKind:
 		return b.Ref.Namespace == a.Ref.Name

@@ -36,6 +36,11 @@ func golden() *state.State {
 				UID: "4f0c2c0e-53a1-4d6c-8c53-7f7f7d2d9f10", Partial: true, Desired: "ab12", Ready: true, Applied: applied,
 			},
 			{
+				Address: "service.redis/Deployment/redis", APIVersion: "apps/v1", Kind: "Deployment", Namespace: "openstack", Name: "redis",
+				UID: "0f6a1c52-5d3f-4c39-a1c7-2f3d8e1b7a90", Desired: "cd34", Ready: true, Applied: applied,
+				Check: state.Check{Owned: "ef56", Server: "v1.37.1", Admission: "0789"},
+			},
+			{
 				Address: `service.redis["<a&b>"]/Secret/redis-a`, APIVersion: "v1", Kind: "Secret", Namespace: "openstack", Name: "redis-a",
 				Family: "service.redis/Secret/redis", DependsOn: []string{"cloud.prod/Namespace/openstack"}, Holds: "generated values",
 			},
@@ -167,6 +172,28 @@ func TestDecodeRefuses(t *testing.T) {
 				t.Errorf("got %q, want it to say %q", err, test.want)
 			}
 		})
+	}
+}
+
+// A state from before objects had checks is read, and written back as it was.
+func TestFileOfThePast(t *testing.T) {
+	file := filepath.Join("testdata", "state-1.0.json")
+	stored, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	past, err := state.Decode(file, stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range past.Objects {
+		if o.Check != (state.Check{}) {
+			t.Errorf("%s has a check", o.Address)
+		}
+	}
+	encoded, err := past.Encode()
+	if err != nil || !bytes.Equal(encoded, stored) {
+		t.Errorf("got %v (-stored +encoded):\n%s", err, cmp.Diff(string(stored), string(encoded)))
 	}
 }
 

@@ -128,13 +128,17 @@ func createJournal(file string, b base) (*journalWriter, error) {
 	return w, nil
 }
 
-// append puts one line on the disk. Nothing may follow an append that failed.
-func (w *journalWriter) append(line any) error {
-	raw, err := json.Marshal(line)
-	if err != nil {
-		return fmt.Errorf("encode a line of the state's journal: %w", err)
+// append puts lines on the disk. Nothing may follow an append that failed.
+func (w *journalWriter) append(lines ...any) error {
+	var raw []byte
+	for _, line := range lines {
+		text, err := json.Marshal(line)
+		if err != nil {
+			return fmt.Errorf("encode a line of the state's journal: %w", err)
+		}
+		raw = append(append(raw, text...), '\n')
 	}
-	if _, err := w.file.Write(append(raw, '\n')); err != nil {
+	if _, err := w.file.Write(raw); err != nil {
 		return fmt.Errorf("write the journal of the state: %w", err)
 	}
 	if err := w.file.Sync(); err != nil {

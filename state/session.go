@@ -185,12 +185,16 @@ func (s *Session) Intend(o Object) error {
 	return s.note(entry{Intend: &o})
 }
 
-// Record says what is now known of the object. Even when it returns an error the
+// Record says what is now known of the objects. Even when it returns an error the
 // session knows it, and Close tries once more to save it.
-func (s *Session) Record(o Object) error {
+func (s *Session) Record(objects ...Object) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.note(entry{Record: &o})
+	entries := make([]entry, len(objects))
+	for i := range objects {
+		entries[i].Record = &objects[i]
+	}
+	return s.note(entries...)
 }
 
 // Forget says that the object is no longer kolla's, or no longer there. An
@@ -201,27 +205,33 @@ func (s *Session) Forget(address string) error {
 	return s.note(entry{Forget: address})
 }
 
-// note applies an entry, and puts it into the journal if it changes anything.
-// After a failure the journal stays as it is: a line may have been torn, and lines
-// that follow would be missing what came before them.
-func (s *Session) note(e entry) error {
+// note applies entries, and puts those that change anything into the journal. After
+// a failure the journal stays as it is: a line may have been torn, and lines that
+// follow would be missing what came before them.
+func (s *Session) note(entries ...entry) error {
 	if s.closed {
 		return errors.New("change the state: its session has ended")
 	}
 	before := s.ledger.head.Serial
-	if !s.ledger.apply(e) {
+	var lines []any
+	for _, e := range entries {
+		if s.ledger.apply(e) {
+			lines = append(lines, e)
+		}
+	}
+	if len(lines) == 0 {
 		return nil
 	}
 	if s.ledger.head.Lineage == "" {
 		s.ledger.head.Lineage = uuid.NewString()
 	}
 	if s.broken == nil {
-		s.broken = s.append(e, before)
+		s.broken = s.append(before, lines...)
 	}
 	return s.broken
 }
 
-func (s *Session) append(e entry, before uint64) error {
+func (s *Session) append(before uint64, lines ...any) error {
 	if err := s.lock.check(); err != nil {
 		return err
 	}
@@ -232,7 +242,7 @@ func (s *Session) append(e entry, before uint64) error {
 			return err
 		}
 	}
-	return s.journal.append(e)
+	return s.journal.append(lines...)
 }
 
 // save writes the state if it is not in the file yet, and ends the journal.

@@ -50,12 +50,25 @@ type Object struct {
 	Desired    string    `json:"desired"`             // hash of the desired object at the last apply
 	Ready      bool      `json:"ready"`               // seen ready after the last write; of a Job: complete
 	Applied    time.Time `json:"applied"`             // last write
+	// Check is of the object as it was when the server had last made Desired of it,
+	// or said that there was nothing to do; zero where it is not known well enough.
+	Check Check `json:"check,omitzero"`
 }
 
 // Yield is a declared field that somebody else looks after.
 type Yield struct {
 	Path    string `json:"path"`
-	Manager string `json:"manager"`
+	Manager string `json:"manager,omitempty"` // empty: nobody
+}
+
+// Check is what has to be the same for an object to be known unchanged without
+// asking the server. It says nothing of values of Secrets.
+type Check struct {
+	Owned  string `json:"owned"`  // hash of what kolla's field manager owns in the live object
+	Server string `json:"server"` // version of the server
+	// Admission is a hash of the mutating webhooks and policies that see objects of
+	// the kind; empty: none does.
+	Admission string `json:"admission,omitempty"`
 }
 
 // Find returns the object with the address, or nil.

@@ -80,7 +80,7 @@ func runApply(w *workspace, destroy bool) error {
 			return err
 		}
 		if plan.Empty() {
-			return executor.Remember(plan, session)
+			return executor.Recheck(session, plan)
 		}
 		if !w.flags.Bool("auto-approve") {
 			question := "\nDo you want kolla to do this?"
@@ -99,7 +99,7 @@ func runApply(w *workspace, destroy bool) error {
 // for that version of the object; the executor sees to it.
 func runSavedPlan(w *workspace, file string) error {
 	ctx := w.flags.Context
-	for _, name := range []string{"adopt", "force-conflicts", "delete-data"} {
+	for _, name := range []string{"adopt", "force-conflicts", "delete-data", "verify"} {
 		if w.flags.IsSet(name) {
 			return &failure{"A saved plan takes no plan options", fmt.Sprintf("What -%s decides was decided when %s was made.", name, file)}
 		}

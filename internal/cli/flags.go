@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -46,10 +47,21 @@ func planFlags() []cli.Flag {
 		stateFlag(),
 		&cli.BoolFlag{Name: "adopt", Usage: "take over objects that exist and were not made by kolla"},
 		&cli.BoolFlag{Name: "force-conflicts", Usage: "take over fields that other field managers own"},
+		&cli.StringFlag{Name: "verify", Usage: "with `full`, ask the server also about objects that are known to be unchanged"},
 		&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created"},
 		&cli.BoolFlag{Name: "compact", Usage: "show one line an object"},
 		parallelismFlag(),
 		noColorFlag())
+}
+
+// verifyFull reads -verify.
+func verifyFull(c *cli.Context) (bool, error) {
+	switch value := c.String("verify"); value {
+	case "", "full":
+		return value == "full", nil
+	default:
+		return false, &failure{fmt.Sprintf("-verify=%s is not known", value), "Use -verify=full to have the server asked about every object, or leave it out."}
+	}
 }
 
 func parallelismFlag() cli.Flag {

@@ -124,6 +124,10 @@ func (w *workspace) checkState(st *state.State) error {
 // problems are printed and end in an error.
 func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool) (*planner.Plan, error) {
 	start := time.Now()
+	all, err := verifyFull(w.flags)
+	if err != nil {
+		return nil, err
+	}
 	snapshot := providers.NewSnapshot(w.client)
 	objects, err := w.render(ctx, snapshot, st)
 	// What cannot be made any more can still be destroyed.
@@ -149,6 +153,7 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 		Adopt:          w.flags.Bool("adopt"),
 		ForceConflicts: w.flags.Bool("force-conflicts"),
 		Foreign:        w.flags.Bool("foreign"),
+		VerifyAll:      all,
 		Parallelism:    w.flags.Int("parallelism"),
 		Now:            start,
 	})

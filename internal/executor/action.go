@@ -95,16 +95,11 @@ func (s *step) confirm(ctx context.Context) error {
 			return err
 		}
 	}
-	before, known := s.Session.Object(s.action.Address.String())
+	record, known := confirmed(s.Session, s.action)
 	if !known {
 		return nil
 	}
-	record := recordOf(s.action)
-	if record.UID == "" {
-		record.UID = before.UID
-	}
-	record.Applied = before.Applied
-	record.Ready = before.Ready || s.waits || s.action.Pending
+	record.Ready = record.Ready || s.waits
 	return s.Session.Record(record)
 }
 
@@ -133,6 +128,7 @@ func (s *step) write(ctx context.Context) error {
 	s.values.keep(s.action.Object, live)
 	record.UID = string(live.GetUID())
 	record.Applied = time.Now()
+	record.Check = s.rules.Check(live, s.manager(s.action.Object.Partial))
 	record.Ready = !s.waits
 	if err := s.Session.Record(record); err != nil || record.Ready {
 		return err

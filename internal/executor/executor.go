@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -109,11 +110,11 @@ func (e *ClusterError) Error() string {
 // The error is for what keeps an apply from starting: nothing has been written
 // then. It is a *ClusterError or one of Session.Begin where the plan does not fit.
 // What goes wrong with single actions is in the Result. An empty plan does
-// nothing in the cluster; see Remember.
+// nothing at all; see Recheck.
 func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, error) {
 	started := time.Now()
 	if plan.Empty() {
-		return &Result{}, Remember(plan, options.Session)
+		return &Result{}, nil
 	}
 	r, err := prepare(ctx, plan, options)
 	if err != nil {
@@ -127,7 +128,16 @@ func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, e
 	if err := r.chooseChecks(graph); err != nil {
 		return nil, err
 	}
-	if err := options.Session.Begin(beginning(plan, r.cluster.Server)); err != nil {
+	if err := options.Session.Begin(state.Run{
+		Plan:    plan.ID,
+		Cloud:   plan.Cloud,
+		Cluster: state.Cluster{UID: plan.Cluster.UID, Server: r.cluster.Server},
+		Lineage: plan.State.Lineage,
+		Serial:  plan.State.Serial,
+	}); err != nil {
+		return nil, err
+	}
+	if err := Recheck(options.Session, plan); err != nil {
 		return nil, err
 	}
 	walked, err := graph.Walk(ctx, r.Parallelism, r.visit)
@@ -147,6 +157,7 @@ type run struct {
 	outcomes     []Outcome
 	snapshot     *providers.Snapshot // as the cluster was when the apply began
 	values       *values
+	rules        *planner.Rules // as they were then; nil when nothing is to be applied
 
 	observing sync.Mutex
 }
@@ -174,7 +185,10 @@ func prepare(ctx context.Context, plan *planner.Plan, options Options) (*run, er
 		return nil, err
 	}
 	r.values = newValues(r.snapshot)
-	return r, nil
+	if slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return writes(&a) && a.Object != nil }) {
+		r.rules, err = planner.ReadRules(ctx, options.Reader, r.cluster)
+	}
+	return r, err
 }
 
 // checkActions refuses actions that do not say what they need to, and gives the

@@ -36,6 +36,41 @@ func becomesReadyAtOnce(o *providers.Object) bool {
 	return o.Partial || atOnce[o.Ref().GVK.GroupKind()]
 }
 
+// confirmed is what the state is to know of an object that is left as it is: what
+// the configuration now says of it, and what the plan has found out. known is false
+// for an object that the state does not have.
+func confirmed(session *state.Session, a *planner.Action) (record state.Object, known bool) {
+	before, known := session.Object(a.Address.String())
+	if !known {
+		return state.Object{}, false
+	}
+	record = recordOf(a)
+	if record.UID == "" {
+		record.UID = before.UID
+	}
+	record.Applied = before.Applied
+	record.Ready = before.Ready || a.Pending
+	record.Check = a.Check
+	return record, true
+}
+
+// Recheck takes into the state what a plan found out about the objects that it
+// leaves as they are, so that the next plan knows them without asking the server.
+// It costs one write to the disk, and none where the state knows it all.
+func Recheck(session *state.Session, plan *planner.Plan) error {
+	var records []state.Object
+	for i := range plan.Actions {
+		a := &plan.Actions[i]
+		if a.Verb != planner.None || a.Pending {
+			continue
+		}
+		if record, known := confirmed(session, a); known {
+			records = append(records, record)
+		}
+	}
+	return session.Record(records...)
+}
+
 // recordOf is what the state is to know of an action's object, as far as that is
 // known before it is written.
 func recordOf(a *planner.Action) state.Object {
@@ -59,9 +94,7 @@ func recordOf(a *planner.Action) state.Object {
 		record.Protected = l.Source
 	}
 	for _, y := range a.Yields {
-		if y.Manager != "" {
-			record.Yields = append(record.Yields, state.Yield{Path: y.Path, Manager: y.Manager})
-		}
+		record.Yields = append(record.Yields, state.Yield{Path: y.Path, Manager: y.Manager})
 	}
 	if a.Object.Family != (lang.Address{}) {
 		record.Family = a.Object.Family.String()

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
 
 // bench is one cloud in a namespace of its own, with a state that a test keeps.
 type bench struct {
-	t         *testing.T
+	t         testing.TB
 	client    *kubernetes.Client
 	namespace string
 	cluster   providers.Identity
@@ -35,7 +35,7 @@ type bench struct {
 
 // newBench makes a cloud. Its namespace has the name of the test, and is there
 // already unless the test says otherwise.
-func newBench(t *testing.T, namespace string) *bench {
+func newBench(t testing.TB, namespace string) *bench {
 	t.Helper()
 	client, err := kubernetes.Connect(kubernetes.Options{Kubeconfig: clustertest.Kubeconfig()})
 	if err != nil {
@@ -126,6 +126,10 @@ func (b *bench) problem(in planner.Input) string {
 func (b *bench) apply(plan *planner.Plan) {
 	b.t.Helper()
 	writer := b.client.Writer()
+	rules, err := planner.ReadRules(b.t.Context(), b.client, b.cluster)
+	if err != nil {
+		b.t.Fatal(err)
+	}
 	b.state.Cluster.UID = b.cluster.UID
 	for _, a := range plan.Actions {
 		if a.Verb == planner.Delete || a.Verb == planner.Replace {
@@ -145,11 +149,19 @@ func (b *bench) apply(plan *planner.Plan) {
 		if err != nil {
 			b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
 		}
-		b.state.Objects = append(b.state.Objects, state.Object{
-			Address: a.Address.String(), APIVersion: live.GetAPIVersion(), Kind: live.GetKind(),
-			Namespace: live.GetNamespace(), Name: live.GetName(), UID: string(live.GetUID()),
-			Desired: a.Object.Digest(), Ready: true, Applied: time.Now(), Partial: a.Object.Partial,
-		})
+		record := recordOf(a.Object, live, rules)
+		record.Yields = yieldsOf(a)
+		b.state.Objects = append(b.state.Objects, record)
+	}
+}
+
+// recordOf is what an apply takes down of an object.
+func recordOf(o *providers.Object, live *unstructured.Unstructured, rules *planner.Rules) state.Object {
+	return state.Object{
+		Address: o.Address.String(), APIVersion: live.GetAPIVersion(), Kind: live.GetKind(),
+		Namespace: live.GetNamespace(), Name: live.GetName(), UID: string(live.GetUID()),
+		Desired: o.Digest(), Ready: true, Applied: time.Now(), Partial: o.Partial,
+		Check: rules.Check(live, providers.FieldManager),
 	}
 }
 
@@ -174,12 +186,20 @@ func (b *bench) action(plan *planner.Plan, at string) planner.Action {
 	return planner.Action{}
 }
 
-// settled fails the test unless a plan has nothing to do.
+// settled fails the test unless a plan has nothing to do, and the server agrees.
 func (b *bench) settled() {
 	b.t.Helper()
-	for _, a := range b.plan().Actions {
-		if a.Verb != planner.None || a.Pending {
-			b.t.Errorf("after the apply, a plan would %s %s because of %+v:\n%s", a.Verb, a.Address, a.Reasons, lines(a.Changes))
+	verified := b.input()
+	verified.VerifyAll = true
+	for _, in := range []planner.Input{b.input(), verified} {
+		plan, problems, err := planner.Make(b.t.Context(), in)
+		if err != nil || len(problems) > 0 {
+			b.t.Fatalf("Make: %v, problems %+v", err, problems)
+		}
+		for _, a := range plan.Actions {
+			if a.Verb != planner.None || a.Pending {
+				b.t.Errorf("after the apply, a plan would %s %s because of %+v:\n%s", a.Verb, a.Address, a.Reasons, lines(a.Changes))
+			}
 		}
 	}
 }
@@ -191,4 +211,13 @@ func lines(changes []planner.Change) string {
 		fmt.Fprintf(&out, "%s: %v -> %v\n", c.Path, c.Before, c.After)
 	}
 	return out.String()
+}
+
+// yieldsOf is what the state is to know of the fields that an action leaves to others.
+func yieldsOf(a planner.Action) []state.Yield {
+	var known []state.Yield
+	for _, y := range a.Yields {
+		known = append(known, state.Yield{Path: y.Path, Manager: y.Manager})
+	}
+	return known
 }

@@ -33,18 +33,20 @@ type catalogue struct {
 // asking the server again. A plan asks for many kinds at a time.
 const missAge = 2 * time.Second
 
-// kinds maps kinds to resources. It reads the catalogue when it is first needed,
-// and again when a kind is not in it: the kind's definition may be younger.
+// kinds maps kinds to resources. It reads the catalogue when a kind that is not
+// built in is first needed, and again when a kind is not in it: the kind's
+// definition may be younger.
 type kinds struct {
 	read func(context.Context) (catalogue, error)
 
 	mu        sync.Mutex
+	doubted   map[schema.GroupVersionKind]bool // built in, but not on this server
 	catalogue catalogue
 	readAt    time.Time
 }
 
 func newKinds(read func(context.Context) (catalogue, error)) *kinds {
-	return &kinds{read: read}
+	return &kinds{read: read, doubted: map[schema.GroupVersionKind]bool{}}
 }
 
 // find returns where objects of the kind are. A kind that a catalogue not older
@@ -52,6 +54,9 @@ func newKinds(read func(context.Context) (catalogue, error)) *kinds {
 func (k *kinds) find(ctx context.Context, kind schema.GroupVersionKind, fresh time.Duration) (resource, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if found, ok := builtin[kind]; ok && !k.doubted[kind] {
+		return found, nil
+	}
 	if found, ok := k.catalogue.resources[kind]; ok {
 		return found, nil
 	}
@@ -69,6 +74,13 @@ func (k *kinds) find(ctx context.Context, kind schema.GroupVersionKind, fresh ti
 		return resource{}, fmt.Errorf("the server cannot tell its kinds of %s: %w", kind.GroupVersion(), err)
 	}
 	return resource{}, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
+}
+
+// doubt has the catalogue decide whether the server has a kind.
+func (k *kinds) doubt(kind schema.GroupVersionKind) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.doubted[kind] = true
 }
 
 // forget makes the next search for an unknown kind ask the server.

@@ -1,0 +1,72 @@
+package executor_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/state"
+)
+
+var check = state.Check{Owned: "ab12", Server: "v1.37.1"}
+
+// checked is an action without anything to do, whose plan found something out.
+func checked(text string) planner.Action {
+	a := act(planner.None, text)
+	a.Check = check
+	return a
+}
+
+// What the plan found out of the objects that it leaves alone goes into the state,
+// in one write to the disk; what is known already does not.
+func TestRecheck(t *testing.T) {
+	a := newApply(t, newCluster(), recorded("ConfigMap a", true), recorded("ConfigMap b", true))
+	plan := a.plan(checked("ConfigMap a"), checked("ConfigMap unknown"), pending(checked("ConfigMap b")))
+	for range 2 {
+		if err := executor.Recheck(a.session, plan); err != nil {
+			t.Fatal(err)
+		}
+		if got := a.known(t, "ConfigMap a"); got.Check != check || !got.Ready || !got.Applied.Equal(lastWrite) {
+			t.Errorf("the state has %+v", got)
+		}
+	}
+	if a.known(t, "ConfigMap unknown") != nil {
+		t.Error("what the state does not have has come into it")
+	}
+	if got := a.known(t, "ConfigMap b"); got.Check != (state.Check{}) {
+		t.Errorf("what is still to be waited for is %+v", got)
+	}
+	if serial := a.session.State().Serial; serial != 3 {
+		t.Errorf("the serial is %d, want 3: two records and one change", serial)
+	}
+	if len(a.calls) > 0 {
+		t.Errorf("it asked the server: %v", a.calls)
+	}
+}
+
+// An apply with something else to do takes it down as well, and of what it writes
+// the server's answer. A record without a check takes an earlier one back.
+func TestApplyTakesChecksDown(t *testing.T) {
+	known := recorded("ConfigMap stale", true)
+	known.Check = state.Check{Owned: "old", Server: "v1.36.0"}
+	c := newCluster(live("ConfigMap a"), live("ConfigMap stale"), live("ConfigMap old"))
+	c.identity.Version = "v1.37.1"
+	c.onAnswer = func(u *unstructured.Unstructured) {
+		u.Object["metadata"].(map[string]any)["managedFields"] = []any{map[string]any{
+			"manager": "kolla", "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:data": map[string]any{}},
+		}}
+	}
+	a := newApply(t, c, recorded("ConfigMap a", true), known, recorded("ConfigMap old", true))
+	a.run(t.Context(), t, checked("ConfigMap a"), act(planner.None, "ConfigMap stale"), act(planner.Update, "ConfigMap old"))
+	if got := a.known(t, "ConfigMap a").Check; got != check {
+		t.Errorf("of what is left alone the state has %+v", got)
+	}
+	if got := a.known(t, "ConfigMap stale").Check; got != (state.Check{}) {
+		t.Errorf("of what nothing is certain of the state has %+v", got)
+	}
+	if got := a.known(t, "ConfigMap old").Check; len(got.Owned) != 64 || got.Server != "v1.37.1" {
+		t.Errorf("of what was written the state has %+v", got)
+	}
+}

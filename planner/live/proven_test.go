@@ -1,0 +1,373 @@
+package live_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+	"kolla.openstack.org/kolla/state"
+)
+
+const atService = "service.keystone/Service/keystone"
+
+// declareCloud declares one object of several shapes: lists with keys of several
+// fields, atomic lists and maps, a file, empty maps, quantities as nobody spells
+// them.
+func declareCloud(b *bench) {
+	b.declare(atConf, conf(b, "x"))
+	b.declare(atAPI, strings.NewReplacer("1024Mi", "1073741824", "containers:", "volumes: [{name: tmp, emptyDir: {}}]\n      containers:").Replace(api(b, "keystone:1", "keystone")))
+	b.declare(atService, "{apiVersion: v1, kind: Service, metadata: {name: keystone, namespace: "+b.namespace+"}, spec: {selector: {app: keystone}, ports: [{name: a, port: 80, protocol: TCP}, {name: b, port: 80, protocol: UDP}]}}")
+}
+
+// evidence fails the test unless all objects are unchanged, and known by the kind
+// of evidence.
+func (b *bench) evidence(want planner.EvidenceKind) {
+	b.t.Helper()
+	for _, a := range b.plan().Actions {
+		if len(a.Changes) > 0 || a.Evidence.Kind != want {
+			b.t.Errorf("%s: %s by %q, want %q:\n%s", a.Address, a.Verb, a.Evidence.Kind, want, lines(a.Changes))
+		}
+	}
+}
+
+// recheck does to the state what an apply without anything to do does.
+func (b *bench) recheck() {
+	b.t.Helper()
+	for _, a := range b.plan().Actions {
+		for i := range b.state.Objects {
+			if a.Verb == planner.None && b.state.Objects[i].Address == a.Address.String() {
+				b.state.Objects[i].Check, b.state.Objects[i].Desired = a.Check, a.Object.Digest()
+			}
+		}
+	}
+}
+
+func TestUnchangedIsKnownByItsFingerprint(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	declareCloud(b)
+	b.apply(b.plan())
+	b.evidence(planner.Fingerprint)
+	b.settled()
+
+	before := b.client.Requests()["patch (dry-run)"]
+	clustertest.Kubectl(t, "annotate", "-n", b.namespace, "deployment/keystone-api", "team=blue")
+	clustertest.Kubectl(t, "label", "-n", b.namespace, "service/keystone", "team=blue")
+	clustertest.Kubectl(t, "patch", "-n", b.namespace, "configmap/keystone.conf", `-p={"data":{"theirs":"y"}}`)
+	b.evidence(planner.Fingerprint)
+	if after := b.client.Requests()["patch (dry-run)"]; after != before {
+		t.Errorf("%d dry runs of objects in which kolla's own fields are the same", after-before)
+	}
+	b.settled()
+}
+
+func TestUnchangedIsKnownByWhatIsOwned(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atConf, conf(b, "x"))
+	b.declare(atAPI, strings.Replace(api(b, "keystone:1", "keystone"), "1024Mi", "1Gi", 1))
+	b.apply(b.plan())
+	known := b.state.Objects
+	for name, forget := range map[string]func(*state.Object){
+		"an old state":          func(o *state.Object) { o.Check = state.Check{} },
+		"another server":        func(o *state.Object) { o.Check.Server = "v1.99.0" },
+		"another object":        func(o *state.Object) { o.Check.Owned = strings.Repeat("0", 64) },
+		"another configuration": func(o *state.Object) { o.Desired = strings.Repeat("0", 64) },
+		"other admission":       func(o *state.Object) { o.Check.Admission = strings.Repeat("0", 64) },
+	} {
+		b.state.Objects = append([]state.Object(nil), known...)
+		for i := range b.state.Objects {
+			forget(&b.state.Objects[i])
+		}
+		b.evidence(planner.Ownership)
+		b.settled()
+		b.recheck()
+		b.evidence(planner.Fingerprint)
+		if t.Failed() {
+			t.Fatalf("with %s", name)
+		}
+	}
+	b.state = state.State{}
+	b.evidence(planner.Ownership)
+}
+
+// What the server spells or fills in otherwise is for the server to compare.
+func TestDoubtIsForTheServer(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atAPI, strings.Replace(api(b, "keystone:1", "keystone"), "1024Mi", "1073741824", 1))
+	b.apply(b.plan())
+	b.evidence(planner.Fingerprint)
+	b.state.Objects[0].Check = state.Check{}
+	b.evidence(planner.DryRun)
+	b.recheck()
+	b.evidence(planner.Fingerprint)
+}
+
+// An edit of what kolla owns goes to the server, whoever made it and however.
+func TestEditsAreForTheServer(t *testing.T) {
+	edits := map[string][]string{
+		"a value":             {"set", "image", "deployment/keystone-api", "api=keystone:9"},
+		"by a subresource":    {"scale", "deployment/keystone-api", "--replicas=9"},
+		"a removed element":   {"patch", "deployment/keystone-api", "--type=json", `-p=[{"op":"remove","path":"/spec/template/spec/containers/1/ports"}]`},
+		"a removed field":     {"patch", "service/keystone", "--type=json", `-p=[{"op":"remove","path":"/spec/selector"}]`},
+		"a reordered list":    {"patch", "deployment/keystone-api", "--type=json", `-p=[{"op":"move","from":"/spec/template/spec/containers/1","path":"/spec/template/spec/containers/0"}]`},
+		"an atomic map":       {"patch", "service/keystone", `-p={"spec":{"selector":{"more":"yes"}}}`},
+		"another's apply":     {"apply", "--server-side", "--field-manager=other", "--force-conflicts", "-f", ""},
+		"in kolla's own name": {"apply", "--server-side", "--field-manager=kolla", "-f", ""},
+	}
+	for name, edit := range edits {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, clustertest.Namespace(t))
+			declareCloud(b)
+			b.declare(atAPI, strings.Replace(api(b, "keystone:1", "keystone"), "      - name: api", "      - {name: first, image: i}\n      - name: api", 1))
+			b.apply(b.plan())
+			b.evidence(planner.Fingerprint)
+			if edit[len(edit)-1] == "" {
+				file := filepath.Join(t.TempDir(), "edit.yaml")
+				text := "{apiVersion: v1, kind: ConfigMap, metadata: {name: keystone.conf, namespace: " + b.namespace + "}, data: {keystone.conf: theirs}}"
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				edit[len(edit)-1] = file
+			}
+			clustertest.Kubectl(t, append([]string{"-n", b.namespace}, edit...)...)
+			in := b.input()
+			in.ForceConflicts = true
+			plan, problems, err := planner.Make(t.Context(), in)
+			if err != nil || len(problems) > 0 {
+				t.Fatalf("Make: %v, problems %+v", err, problems)
+			}
+			updates := 0
+			for _, a := range plan.Actions {
+				if a.Verb == planner.Update && a.Evidence.Kind == planner.DryRun && len(a.Changes) > 0 {
+					updates++
+				} else if a.Verb != planner.None || a.Evidence.Kind != planner.Fingerprint {
+					t.Errorf("%s: %s by %q", a.Address, a.Verb, a.Evidence.Kind)
+				}
+			}
+			if updates != 1 {
+				t.Errorf("%d objects would be updated, want 1", updates)
+			}
+			b.apply(plan)
+			b.settled()
+			b.evidence(planner.Fingerprint)
+		})
+	}
+}
+
+// Somebody else may own a declared field with the declared value. Nothing changes
+// then, but what kolla owns says nothing about it.
+func TestSharedFieldsAreForTheServer(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atConf, conf(b, "x"))
+	b.apply(b.plan())
+	clustertest.Kubectl(t, "patch", "-n", b.namespace, "configmap/keystone.conf", `-p={"data":{"more":"y"}}`)
+	o := b.declare(atConf, conf(b, "x"))
+	o.Manifest.Object["data"].(map[string]any)["more"] = "y"
+	b.evidence(planner.DryRun)
+	b.recheck()
+	b.evidence(planner.DryRun)
+	clustertest.Kubectl(t, "patch", "-n", b.namespace, "configmap/keystone.conf", `-p={"data":{"more":"z"}}`)
+	if a := b.action(b.plan(), atConf); a.Verb != planner.Update || len(a.Changes) != 1 {
+		t.Errorf("after their edit: %s\n%s", a.Verb, lines(a.Changes))
+	}
+}
+
+// A policy that labels what it sees, in the namespace of the test.
+const policy = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: $NS}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: $NS}}
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]
+  reinvocationPolicy: Never
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration: {expression: 'Object{metadata: Object.metadata{labels: {"$LABEL": "yes"}}}'}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: $NS}
+spec: {policyName: $NS}
+`
+
+const webhook = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: $NS}
+webhooks:
+- name: a.example.org
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  failurePolicy: Ignore
+  timeoutSeconds: $LABEL
+  clientConfig: {url: "https://127.0.0.1:9/"}
+  namespaceSelector: {matchLabels: {nobody: has-this}}
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+`
+
+func TestMutatorsSendToTheServer(t *testing.T) {
+	for name, test := range map[string]struct {
+		manifest      string
+		first, second string
+		remove        string
+	}{
+		"policy":  {policy, "one", "two", "mutatingadmissionpolicybinding,mutatingadmissionpolicy"},
+		"webhook": {webhook, "1", "2", "mutatingwebhookconfiguration"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, clustertest.Namespace(t))
+			declareCloud(b)
+			b.apply(b.plan())
+			b.evidence(planner.Fingerprint)
+			t.Cleanup(func() { clustertest.Kubectl(t, "delete", test.remove, b.namespace, "--ignore-not-found") })
+			for _, version := range []string{test.first, test.second} {
+				file := filepath.Join(t.TempDir(), "mutator.yaml")
+				if err := os.WriteFile(file, []byte(strings.NewReplacer("$NS", b.namespace, "$LABEL", version).Replace(test.manifest)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				clustertest.Kubectl(t, "apply", "-f", file)
+				kinds := map[string]planner.EvidenceKind{atConf: planner.DryRun, atAPI: planner.Fingerprint, atService: planner.Fingerprint}
+				for at, want := range kinds {
+					if a := b.action(b.plan(), at); a.Evidence.Kind != want {
+						t.Errorf("%s %s: %s by %q, want %q", version, at, a.Verb, a.Evidence.Kind, want)
+					}
+				}
+				b.apply(b.plan())
+				b.recheck()
+				b.evidence(planner.Fingerprint)
+			}
+			clustertest.Kubectl(t, "delete", test.remove, b.namespace)
+			if a := b.action(b.plan(), atConf); a.Evidence.Kind != planner.Ownership {
+				t.Errorf("without it: %s by %q", a.Verb, a.Evidence.Kind)
+			}
+		})
+	}
+}
+
+// What a webhook sees is told by the plurals of kinds. Those of all kinds of
+// Kubernetes are regular, but for one, which the planner knows.
+func TestPluralsAreRegular(t *testing.T) {
+	config := clustertest.Config(t)
+	_, lists, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerGroupsAndResourcesWithContext(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range list.APIResources {
+			kind := version.WithKind(r.Kind)
+			if strings.Contains(r.Name, "/") || !scheme.Scheme.Recognizes(kind) || r.Kind == "Endpoints" {
+				continue
+			}
+			checked++
+			if plural, _ := meta.UnsafeGuessKindToResource(kind); plural.Resource != r.Name {
+				t.Errorf("%s is %s, not %s", kind, r.Name, plural.Resource)
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d kinds", checked)
+	}
+}
+
+// A server that was restarted, and has read its objects from its storage, shows
+// them as they were.
+func TestUnchangedOverARestart(t *testing.T) {
+	own := clustertest.Start(t)
+	client, err := kubernetes.Connect(kubernetes.Options{Kubeconfig: own.Kubeconfig()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	identity, err := client.Identity(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, client: client, namespace: "default", cluster: identity}
+	declareCloud(b)
+	b.apply(b.plan())
+	b.evidence(planner.Fingerprint)
+	own.Restart(t, "kube-apiserver")
+	b.evidence(planner.Fingerprint)
+	b.settled()
+}
+
+// Two wrongs do not go unnoticed: -verify=full finds what a state says of an object
+// that is not so.
+func TestVerifyAllFindsAWrongState(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atConf, conf(b, "x"))
+	b.apply(b.plan())
+	clustertest.Kubectl(t, "patch", "-n", b.namespace, "configmap/keystone.conf", `-p={"data":{"keystone.conf":"theirs"}}`)
+	live, err := b.client.List(t.Context(), b.objects[0].Ref().GVK, b.namespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := planner.ReadRules(t.Context(), b.client, b.cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range live {
+		if u.GetName() == "keystone.conf" {
+			b.state.Objects[0].Check = rules.Check(u, "kolla")
+		}
+	}
+	b.evidence(planner.Fingerprint) // it believes the state
+	in := b.input()
+	in.VerifyAll = true
+	got := b.problem(in)
+	for _, want := range []string{"ConfigMap " + b.namespace + "/keystone.conf", `"fingerprint"`, `data["keystone.conf"]`, "bug of kolla's"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the problem does not say %s: %s", want, got)
+		}
+	}
+}
+
+// An unchanged cloud costs a LIST a kind and namespace, by pages of 500, and at
+// most five requests beside.
+func TestRequestsOfAnUnchangedCloud(t *testing.T) {
+	for name, count := range map[string]int{"41 objects": 20, "1001 objects": 500} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, clustertest.Namespace(t))
+			for i := range count {
+				text := conf(b, "x")
+				b.declare(fmt.Sprintf("service.s/ConfigMap/c-%d", i), strings.Replace(text, "name: keystone.conf", fmt.Sprintf("name: c-%d", i), 1))
+				text = strings.NewReplacer("name: keystone-api", fmt.Sprintf("name: d-%d", i), "replicas: 3", "replicas: 0").Replace(api(b, "keystone:1", "keystone"))
+				b.declare(fmt.Sprintf("service.s/Deployment/d-%d", i), text)
+			}
+			b.declare(atService, "{apiVersion: v1, kind: Service, metadata: {name: keystone, namespace: "+b.namespace+"}, spec: {selector: {app: keystone}, ports: [{name: a, port: 80, protocol: TCP}]}}")
+			b.apply(b.plan())
+
+			fresh := newBench(t, b.namespace)
+			fresh.state, fresh.objects = b.state, b.objects
+			fresh.evidence(planner.Fingerprint)
+			got := fresh.client.Requests()
+			// Namespaces, Services, Deployments, ConfigMaps (one more of which is the
+			// cluster's own), and two kinds of admission.
+			lists := 2 + (count+499)/500 + (count+1+499)/500 + 2
+			others := 0
+			for verb, n := range got {
+				if verb != "list" {
+					others += n
+				}
+			}
+			if got["list"] != lists || others+2 > 5 {
+				t.Errorf("requests are %v, want %d lists and at most 3 others", got, lists)
+			}
+		})
+	}
+}

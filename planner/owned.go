@@ -1,0 +1,171 @@
+package planner
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// owned is a set of fields as the server writes it into managedFields (FieldsV1),
+// decoded from JSON. Of its keys
+//
+//	f:NAME   is a field of a map
+//	k:KEYS   is the element of a list that has these keys, a JSON object
+//	v:VALUE  is an element of a list of scalars, a JSON value
+//	i:INDEX  is an element of a list by its position
+//	.        says that the map or element itself is in the set
+//
+// and a set without keys is a leaf: the field with all that is in it. Which lists
+// have keys, and which maps are leaves, says the schema of the kind; the set shows
+// it, so that no schema is needed to walk it together with the object.
+type owned map[string]any
+
+// appliedBy finds what the manager's server-side applies own of a live object. It
+// finds nothing where that is not beyond doubt: where there are several such
+// entries, or where the entry speaks of another version than the object is in.
+func appliedBy(live *unstructured.Unstructured, manager string) (fields owned, ok bool) {
+	entries, _, _ := unstructured.NestedFieldNoCopy(live.Object, "metadata", "managedFields")
+	list, _ := entries.([]any)
+	for _, element := range list {
+		entry, _ := element.(map[string]any)
+		subresource, _ := entry["subresource"].(string)
+		if entry["manager"] != manager || entry["operation"] != string(metav1.ManagedFieldsOperationApply) || subresource != "" {
+			continue
+		}
+		decoded, readable := entry["fieldsV1"].(map[string]any)
+		if ok || !readable || entry["fieldsType"] != "FieldsV1" || entry["apiVersion"] != live.GetAPIVersion() {
+			return nil, false
+		}
+		fields, ok = decoded, true
+	}
+	return fields, ok
+}
+
+// child is the set of one key; ok is false where what is there is no set.
+func (o owned) child(key string) (owned, bool) {
+	fields, ok := o[key].(map[string]any)
+	return fields, ok
+}
+
+// keys lists the keys of the set but ".", in a fixed order.
+func (o owned) keys() []string {
+	keys := make([]string, 0, len(o))
+	for key := range o {
+		if key != "." {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// form is what the keys of a set are of. A set without keys is of no form.
+func form(keys []string) (prefix string, ok bool) {
+	for _, key := range keys {
+		switch {
+		case len(key) < 2, prefix != "" && !strings.HasPrefix(key, prefix):
+			return "", false
+		}
+		prefix = key[:2]
+	}
+	return prefix, prefix == "f:" || prefix == "k:" || prefix == "v:"
+}
+
+// element finds the only element of a list that a key "k:..." or "v:..." means.
+// found is false where there is none, certain is false where there are several or
+// the key cannot be read.
+func element(list []any, key string) (index int, found, certain bool) {
+	means, ok := meaning(key)
+	if !ok {
+		return 0, false, false
+	}
+	for i, member := range list {
+		if !means(member) {
+			continue
+		}
+		if found {
+			return 0, false, false
+		}
+		index, found = i, true
+	}
+	return index, found, true
+}
+
+// meaning is the test whether a key means an element.
+func meaning(key string) (means func(any) bool, ok bool) {
+	decoder := json.NewDecoder(strings.NewReader(key[2:]))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return nil, false
+	}
+	if strings.HasPrefix(key, "v:") {
+		return func(member any) bool { return alike(value, member) }, true
+	}
+	keys, _ := value.(map[string]any)
+	if len(keys) == 0 {
+		return nil, false
+	}
+	return func(member any) bool {
+		fields, _ := member.(map[string]any)
+		for name, value := range keys {
+			if has, ok := fields[name]; !ok || !alike(value, has) {
+				return false
+			}
+		}
+		return true
+	}, true
+}
+
+// alike reports whether two values are the same JSON, whatever type of number
+// they were decoded to. A null is equal to nothing: to a server it is no value, but
+// an order to remove one.
+func alike(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for key, value := range a {
+			if other, ok := b[key]; !ok || !alike(value, other) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, alike)
+	case string, bool:
+		return a == b
+	}
+	x, isNumber := numeral(a)
+	y, otherToo := numeral(b)
+	return isNumber && otherToo && x == y
+}
+
+// withheld reports whether the values of a field of a live object must not be
+// stored, not even as a hash: whoever reads it could try out what a short password
+// hashes to. Salting would only make each object a search of its own, and there is
+// no key that the reader of a state file can be kept from but in the cluster
+// itself. The checksum among the annotations is made of such values.
+//
+// path are the names of the fields above and of the field itself.
+func withheld(secret bool, path []string) bool {
+	switch len(path) {
+	case 1:
+		return secret && (path[0] == "data" || path[0] == "stringData")
+	case 3:
+		return path[0] == "metadata" && path[1] == "annotations" && path[2] == providers.AnnotationChecksum
+	}
+	return false
+}
+
+func isSecret(u *unstructured.Unstructured) bool {
+	return u.GroupVersionKind().GroupKind() == providers.SecretKind
+}

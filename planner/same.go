@@ -1,0 +1,129 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// holdsAll reports whether the manager owns exactly the fields of the manifest in
+// the live object, with the values that they have in the manifest, lists in the
+// same order. An apply of the manifest then merges into the object what it has
+// already, and takes nothing away: whatever the schema of the kind is, nothing
+// changes.
+//
+// It is false in all cases of doubt: nulls, fields that the server left out or
+// spells otherwise, list elements that are not told apart by what is declared.
+func holdsAll(live, manifest *unstructured.Unstructured, manager string) bool {
+	fields, ok := appliedBy(live, manager)
+	if !ok || live.GetAPIVersion() != manifest.GetAPIVersion() {
+		return false
+	}
+	return holdsFields(fields, nameless(manifest), live.Object)
+}
+
+// nameless is the manifest without what names it, which nobody owns. It shares its
+// values with the original.
+func nameless(manifest *unstructured.Unstructured) map[string]any {
+	object := maps.Clone(manifest.Object)
+	delete(object, "apiVersion")
+	delete(object, "kind")
+	metadata, _ := object["metadata"].(map[string]any)
+	metadata = maps.Clone(metadata)
+	delete(metadata, "name")
+	delete(metadata, "namespace")
+	put(object, "metadata", metadata)
+	return object
+}
+
+// holdsFields compares one value: fields are what is owned of it.
+func holdsFields(fields owned, want, live any) bool {
+	keys := fields.keys()
+	if len(keys) == 0 {
+		// What a leaf holds is merged as a whole or field by field; that is the
+		// same where both are equal.
+		return len(fields) == 0 && alike(want, live)
+	}
+	switch prefix, ok := form(keys); {
+	case !ok:
+		return false
+	case prefix == "f:":
+		return holdsMembers(fields, keys, want, live)
+	default:
+		return holdsElements(fields, keys, want, live)
+	}
+}
+
+func holdsMembers(fields owned, keys []string, want, live any) bool {
+	wanted, ok := want.(map[string]any)
+	present, isMap := live.(map[string]any)
+	if !ok || !isMap || len(wanted) != len(keys) {
+		return false
+	}
+	for _, key := range keys {
+		inner, readable := fields.child(key)
+		value, declared := wanted[key[2:]]
+		has, there := present[key[2:]]
+		if !readable || !declared || !there || !holdsFields(inner, value, has) {
+			return false
+		}
+	}
+	return true
+}
+
+func holdsElements(fields owned, keys []string, want, live any) bool {
+	wanted, ok := want.([]any)
+	present, isList := live.([]any)
+	if !ok || !isList || len(wanted) != len(keys) {
+		return false
+	}
+	// By their place in the manifest, the places in the live list.
+	places := make([]int, len(wanted))
+	taken := make([]bool, len(wanted))
+	for _, key := range keys {
+		inner, readable := fields.child(key)
+		at, declared, certain := element(wanted, key)
+		place, there, certainToo := element(present, key)
+		if !readable || !declared || !there || !certain || !certainToo || taken[at] {
+			return false
+		}
+		if !holdsElement(key, inner, wanted[at], present[place]) {
+			return false
+		}
+		places[at], taken[at] = place, true
+	}
+	return slices.IsSorted(places)
+}
+
+// holdsElement compares one element of a list; scalars are found by their value.
+func holdsElement(key string, fields owned, want, live any) bool {
+	if key[:2] == "v:" {
+		return len(fields.keys()) == 0
+	}
+	return holdsFields(fields, want, live)
+}
+
+// sameValues reports whether the live object has the values of the manifest that a
+// fingerprint says nothing of; see withheld.
+func sameValues(live, manifest *unstructured.Unstructured) bool {
+	checksum := providers.AnnotationChecksum
+	if live.GetAnnotations()[checksum] != manifest.GetAnnotations()[checksum] {
+		return false
+	}
+	if !isSecret(manifest) {
+		return true
+	}
+	wanted, _ := manifest.Object["data"].(map[string]any)
+	present, _ := live.Object["data"].(map[string]any)
+	for key, value := range wanted {
+		if !alike(value, present[key]) {
+			return false
+		}
+	}
+	// The server keeps none of it under this name.
+	_, plain := manifest.Object["stringData"]
+	return !plain
+}
