@@ -7,6 +7,7 @@ func Schema() []*BlockType { return fileType.Blocks }
 // fileType is what all files of a configuration make together.
 var fileType = &BlockType{Blocks: []*BlockType{
 	cloudType, variableType, localsType, roleType, exposureType, serviceType, definitionType, manifestType,
+	movedType, removedType, importType,
 }}
 
 // catalogueType is what a file of the catalogue may hold.
@@ -132,7 +133,7 @@ var serviceType = &BlockType{
 				gracePeriodAttribute, drainAttribute,
 				{Name: "env", Type: TypeTexts, Doc: "Merged over the definition's environment; null removes a variable."},
 			},
-			Blocks: []*BlockType{resourcesType},
+			Blocks: []*BlockType{resourcesType, lifecycleType},
 		},
 		{
 			Name: "port", Label: "port",
@@ -141,6 +142,7 @@ var serviceType = &BlockType{
 				{Name: "node_port", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "Port on the nodes, within the exposure's range."},
 			},
 		},
+		lifecycleType,
 	},
 }
 
@@ -152,4 +154,5 @@ var manifestType = &BlockType{
 		{Name: "files", Type: TypeList, Form: formPlain, Doc: "Patterns for YAML files, relative to the configuration's directory. A file may hold several documents."},
 		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the objects are made."},
 	},
+	Blocks: []*BlockType{lifecycleType},
 }

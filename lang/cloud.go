@@ -218,4 +218,5 @@ func (g *graph) finish() {
 	g.checkNodePorts()
 	g.checkPublicPorts()
 	g.checkPatterns()
+	g.moves()
 }

@@ -20,6 +20,9 @@ type Config struct {
 	Exposures []Exposure
 	Services  []Service
 	Manifests []Manifest
+	Moves     []Move
+	Removals  []Removal
+	Imports   []Import
 
 	// Digest identifies the configuration: a hash over all files and over the
 	// values of all variables (sensitive ones only by name).
@@ -103,7 +106,10 @@ type Service struct {
 	// Outputs are what other services read as service.NAME.OUTPUT. Values of
 	// generated secrets in them can only be read with TextOf.
 	Outputs map[string]cty.Value
-	Range   hcl.Range // of the service block
+	// Lifecycle is for all objects of the service but those of its workloads, which
+	// have their own.
+	Lifecycle Lifecycle
+	Range     hcl.Range // of the service block
 }
 
 // Port is a port of the service's Kubernetes Service.
@@ -190,7 +196,9 @@ type Workload struct {
 	Ready   *Probe
 	Live    *Probe
 	Startup *Probe
-	Range   hcl.Range
+	// Lifecycle is what the definition, the service and its workload block say, in one.
+	Lifecycle Lifecycle
+	Range     hcl.Range
 }
 
 // Pod is what jobs and workloads have in common.
@@ -260,10 +268,11 @@ type Endpoint struct {
 
 // Manifest is Kubernetes objects brought as they are.
 type Manifest struct {
-	Name    string
-	Objects []ManifestObject
-	Needs   []string
-	Range   hcl.Range
+	Name      string
+	Objects   []ManifestObject
+	Needs     []string
+	Lifecycle Lifecycle
+	Range     hcl.Range
 }
 
 // ManifestObject is one object of a manifest.

@@ -21,6 +21,7 @@ import (
 func (g *graph) manifest(b *block) {
 	m := Manifest{Name: b.label, Needs: g.needsOf(b.id()), Range: b.header}
 	e := g.evaluator()
+	m.Lifecycle = lifecycle(layered{b, e})
 	switch object, files := e.given(b, "object"), e.given(b, "files"); {
 	case object && files:
 		g.error(b.attributes["files"].NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")

@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -56,6 +57,8 @@ const (
 	TypeExposure   AttributeType = "exposure"
 	TypeReferences AttributeType = "list of services and manifests"
 	TypeConstraint AttributeType = "type"
+	TypeForce      AttributeType = "bool or list of strings"
+	TypeAddress    AttributeType = "address of a block or of an object"
 	TypeLiteral    AttributeType = "string without references" // read before anything is evaluated
 )
 
@@ -194,7 +197,11 @@ func (d decoder) body(into *block, attributes hclsyntax.Attributes, blocks hclsy
 // describe names a block at the start of a sentence.
 func describe(b *block) string {
 	if b.label == "" {
-		return fmt.Sprintf("A %s block", b.typ.Name)
+		article := "A"
+		if strings.ContainsAny(b.typ.Name[:1], "aeio") {
+			article = "An"
+		}
+		return fmt.Sprintf("%s %s block", article, b.typ.Name)
 	}
 	return fmt.Sprintf("%s %q", b.typ.Name, b.label)
 }

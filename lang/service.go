@@ -174,6 +174,7 @@ func (in *instance) evaluate() cty.Value {
 	s.Role = in.user.role(in.block, "role")
 	s.Exposure = in.user.exposure(in.block, "expose")
 	s.Needs = in.needsOf(in.block.id())
+	s.Lifecycle = lifecycle(layered{in.block, in.user})
 	in.images = in.user.strings(in.block, "images")
 	in.replicas = in.allReplicas()
 	in.ports()

@@ -76,6 +76,9 @@ func (in *instance) updateRange(b, override *block) hcl.Range {
 // checkOverrides reports overrides of what the definition does not have.
 func (in *instance) checkOverrides() {
 	for _, b := range in.block.blocks {
+		if b.typ == lifecycleType {
+			continue
+		}
 		known := in.definition.labels(b.typ.Name)
 		if !slices.Contains(known, b.label) {
 			in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s",

@@ -108,6 +108,7 @@ func (in *instance) workload(b *block) Workload {
 	w.Live = in.probe(b, "live", w.Pod.Ports)
 	w.Startup = in.probe(b, "startup", w.Pod.Ports)
 	in.stopping(&w, b, override)
+	w.Lifecycle = lifecycle(layered{b, e}, layered{in.block, in.user}, layered{override, in.user})
 	if override != nil {
 		in.override(&w, override)
 	}

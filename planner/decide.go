@@ -32,7 +32,9 @@ type subject struct {
 	// could be asked; nil where nothing changes.
 	after *unstructured.Unstructured
 	// pending are the keys of a Secret whose values are only made at apply.
-	pending  []string
+	pending []string
+	// idle are the fields that controllers have and do not look after any more.
+	idle     []Reason
 	problems []Problem
 
 	// check of the live object, zero where it has none.
@@ -89,6 +91,11 @@ func (p *planning) recordOf(object *providers.Object) *record {
 // recordedNow reports whether the state knows the very object that is live.
 func (s *subject) recordedNow() bool {
 	return s.record != nil && s.record.UID == string(s.live.GetUID())
+}
+
+// movedHere reports whether the state knows the object under another address.
+func (s *subject) movedHere() bool {
+	return s.record != nil && s.record.Address != s.object.Address.String()
 }
 
 func (p *planning) labelled(live *unstructured.Unstructured) bool {
@@ -188,9 +195,9 @@ func (p *planning) foreign(_ context.Context, s *subject) (bool, error) {
 		s.refuse(fmt.Sprintf("%s belongs to cloud %q", s.action.Ref, owner),
 			fmt.Sprintf("Its label %s says so. Two clouds cannot have one object: choose another namespace or name.", providers.LabelCloud))
 		return true, nil
-	case !s.ours && !p.Adopt:
+	case !s.ours && !p.Adopt && !p.imported(s.object.Address):
 		s.refuse(fmt.Sprintf("%s exists and is not kolla's", s.action.Ref),
-			"It has neither the label of this cloud nor a place in the state. To take it over as it is and change it to what is declared, plan with -adopt; otherwise rename one of the two.")
+			"It has neither the label of this cloud nor a place in the state. To take it over as it is and change it to what is declared, write an import block for it, or plan with -adopt, which takes over all that are in the way; otherwise rename one of the two.")
 		return true, nil
 	}
 	return false, nil
@@ -243,7 +250,7 @@ func (s *subject) matches(evidence Evidence) {
 		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonUnowned}}
 	case s.record == nil:
 		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonUnrecorded}}
-	case s.record.address != s.object.Address:
+	case s.movedHere():
 		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonMoved, Detail: s.record.Address}}
 	default:
 		s.action.Force = false
@@ -253,20 +260,17 @@ func (s *subject) matches(evidence Evidence) {
 
 // verified asks the server what an apply would change.
 func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
-	manifest, err := p.resolve(s)
+	manifest, err := p.sent(s)
 	if err != nil {
 		return false, err
 	}
 	answer, err := p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.manager})
 	var conflict *providers.ConflictError
 	if errors.As(err, &conflict) {
-		refused := p.policy.refused(conflict.Conflicts, s.ours || s.adopts())
-		if len(refused) > 0 {
-			s.problems = append(s.problems, conflictProblem(s, refused))
-			return true, nil
+		answer, manifest, err = p.contend(ctx, s, manifest, conflict.Conflicts)
+		if manifest == nil {
+			return err == nil, err
 		}
-		s.action.Force = true
-		answer, err = p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.manager, Force: true})
 	}
 	evidence := Evidence{Kind: DryRun}
 	if err != nil {
@@ -310,9 +314,12 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 	if s.adopts() {
 		s.action.Verb = Adopt
 	}
-	s.action.Reasons = reasons
 	s.action.Evidence = evidence
 	s.action.Changes = changesOf(differences)
+	s.action.Reasons = slices.Concat(reasons, s.freed(), s.replacedValues())
+	if s.movedHere() {
+		s.action.Reasons = append(s.action.Reasons, Reason{Kind: ReasonMoved, Detail: s.record.Address})
+	}
 	s.after = answer
 	return nil
 }
@@ -334,12 +341,18 @@ func (p *planning) replace(ctx context.Context, s *subject, reasons []Reason) er
 			fmt.Sprintf("%s cannot change. kolla does not replace what holds data: take the change back; or save the data, delete the object yourself, and plan again.", pathsOf(reasons)))
 		return nil
 	}
+	if l := s.lifecycle(); l.PreventDestroy && reasons[0].Kind != ReasonFailedJob {
+		s.refuse(fmt.Sprintf("%s cannot be changed in place, and must not be replaced", s.action.Ref),
+			fmt.Sprintf("%s cannot change, and %s. Take the change back, or the protection away.", pathsOf(reasons), prevention(s.object.Address.Block, l.Source)))
+		return nil
+	}
 	manifest, err := p.resolve(s)
 	if err != nil {
 		return err
 	}
 	s.action.Verb = Replace
 	s.action.Force = false
+	s.action.Yields = nil
 	s.action.Reasons = reasons
 	if err := p.tryNew(ctx, s, manifest, true); err != nil || s.action.Verb == "" {
 		return err

@@ -40,6 +40,9 @@ func (p *planning) unrecorded() []target {
 			}
 			known[ref] = true
 			t := target{ref: ref, live: live, address: p.addressOf(ref, live.GetAnnotations(), live.GetLabels())}
+			if _, let := p.released(t.address); let {
+				continue
+			}
 			if kind.GroupKind() == providers.SecretKind && live.GetAnnotations()[providers.AnnotationRevision] != "" {
 				t.holds = "generated values"
 			}

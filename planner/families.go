@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
@@ -26,11 +27,14 @@ func (p *planning) retire() error {
 	var undeclared []target
 	for i := range p.records {
 		r := &p.records[i]
-		if p.desired[r.address] != nil || !p.includes(p.successor(r)) {
+		if !p.includes(p.successor(r)) {
 			continue
 		}
 		address, moved := p.byRef[r.ref]
 		switch {
+		case p.desired[r.address] != nil && !r.moved:
+		case p.desired[r.address] != nil:
+			p.forget(r.target(p.Snapshot), Reason{Kind: ReasonMoved, Detail: r.address.String()})
 		case moved:
 			p.forget(r.target(p.Snapshot), Reason{Kind: ReasonMoved, Detail: address.String()})
 		case current[r.family] != nil:
@@ -39,26 +43,32 @@ func (p *planning) retire() error {
 			undeclared = append(undeclared, r.target(p.Snapshot))
 		}
 	}
-	blocks := p.blocks()
+	blocks, used := p.blocks(), p.used()
 	for _, s := range p.subjects {
 		if members := older[s.object.Family]; len(members) > 0 {
-			if err := p.retireFamily(s, members, blocks[s.object.Address.Block]); err != nil {
+			if err := p.retireFamily(s, members, blocks[s.object.Address.Block], used); err != nil {
 				return err
 			}
 		}
 	}
+	p.hintRenames(undeclared)
 	p.remove(undeclared, ReasonUndeclared)
 	return nil
 }
 
-// retireFamily keeps the newest of the members that are no longer declared, in
-// case the one that took its place has to be taken back, and deletes the others
-// once everything in their block is done; unless pods in it may still mount them,
-// also because what runs them is not selected.
-// Of jobs none is kept: a state that still knew an old run would take it for done
-// when its inputs come back.
-func (p *planning) retireFamily(current *subject, members []*record, of *block) error {
-	slices.SortFunc(members, p.newerFirst)
+// retireFamily keeps one of the members that are no longer declared, the one that
+// is in use until this plan is carried out or else the newest, in case the one that
+// took its place has to be taken back. It deletes the others once everything in
+// their block is done; unless pods in it may still mount them, also because what runs
+// them is not selected. Of jobs none is kept: a state that still knew an old run
+// would take it for done when its inputs come back.
+func (p *planning) retireFamily(current *subject, members []*record, of *block, used map[providers.Ref]bool) error {
+	slices.SortFunc(members, func(a, b *record) int {
+		if used[a.ref] != used[b.ref] {
+			return cmp.Compare(rank(used[a.ref]), rank(used[b.ref]))
+		}
+		return p.newerFirst(a, b)
+	})
 	previous := slices.IndexFunc(members, func(r *record) bool {
 		live := p.Snapshot.Get(r.ref)
 		return live != nil && string(live.GetUID()) == r.UID
@@ -80,10 +90,44 @@ func (p *planning) retireFamily(current *subject, members []*record, of *block) 
 			p.actions[i].DependsOn = slices.Clone(of.busy)
 		}
 	}
-	if previous < 0 || current.action.Verb != Create && current.action.Verb != Run {
+	if previous < 0 || !current.comes(used, members[previous].ref) {
 		return nil
 	}
 	return current.supersede(members[previous].address, p.Snapshot.Get(members[previous].ref))
+}
+
+// comes reports whether the member takes the place of another one by this plan:
+// because it is new, or because it is there already and only the other is in use.
+func (s *subject) comes(used map[providers.Ref]bool, previous providers.Ref) bool {
+	switch s.action.Verb {
+	case Create, Run:
+		return true
+	case None:
+		return !s.object.Run() && used[previous] && !used[s.action.Ref]
+	}
+	return false
+}
+
+// rank puts what is in use first.
+func rank(used bool) int {
+	if used {
+		return 0
+	}
+	return 1
+}
+
+// used are the ConfigMaps and Secrets that the workloads in the cluster show as
+// files to the pods that they make now.
+func (p *planning) used() map[providers.Ref]bool {
+	used := map[providers.Ref]bool{}
+	for _, kind := range []schema.GroupKind{deploymentKind, statefulSetKind, daemonSetKind} {
+		for _, workload := range p.Snapshot.All(kind.WithVersion("v1")) {
+			for _, ref := range fileVolumes(workload).refs {
+				used[ref] = true
+			}
+		}
+	}
+	return used
 }
 
 // block is what matters of a block to the old versions in it.
@@ -135,11 +179,15 @@ func (p *planning) newerFirst(a, b *record) int {
 // supersede makes the changes of a new member relative to the one whose place it
 // takes.
 func (s *subject) supersede(address lang.Address, previous *unstructured.Unstructured) error {
-	differences, err := compare(previous, s.after)
+	next := s.after
+	if next == nil {
+		next = s.live
+	}
+	differences, err := compare(previous, next)
 	if err != nil {
 		return err
 	}
-	differences = declared(differences, ownershipOf(previous, s.manager), ownershipOf(s.after, s.manager))
+	differences = declared(differences, ownershipOf(previous, s.manager), ownershipOf(next, s.manager))
 	differences = slices.DeleteFunc(differences, func(d difference) bool {
 		return d.Path == annotationPath(providers.AnnotationAddress)
 	})

@@ -38,10 +38,16 @@ type Input struct {
 	// DeleteData are the addresses of objects that hold data and may be deleted
 	// nevertheless; "*" stands for all of them.
 	DeleteData []string
+	// Moves, Removals and Imports say what became of addresses.
+	Moves    []lang.Move
+	Removals []lang.Removal
+	Imports  []lang.Import
 	// Adopt takes over desired objects that exist and are not kolla's.
 	Adopt bool
 	// ForceConflicts takes fields from whoever owns them.
 	ForceConflicts bool
+	// Foreign lists what others have added to kolla's objects.
+	Foreign bool
 	// VerifyAll has the server asked about every object, also where it is known
 	// without that an apply would change nothing; and the plan refused where the
 	// server says otherwise.
@@ -95,6 +101,10 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	var foreign []Foreign
+	if in.Foreign {
+		foreign = p.foreignFields()
+	}
 	return &Plan{
 		Format:  Format,
 		ID:      uuid.NewString(),
@@ -111,6 +121,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 
 		Actions: actions,
 		Kept:    p.kept,
+		Foreign: foreign,
 		Impact:  p.impact(actions),
 		Elapsed: time.Since(started),
 	}, p.problems, nil
@@ -150,14 +161,17 @@ type planning struct {
 	kept     []Kept
 	problems []Problem
 	named    map[string]bool // what of DeleteData was of use
+	// carried are the Secrets whose values go on under another name, and where.
+	carried map[providers.Ref]lang.Address
 }
 
 // record is an object of the state.
 type record struct {
 	*state.Object
-	address lang.Address
+	address lang.Address // as moved blocks say; Address is that of the state
 	family  lang.Address
 	ref     providers.Ref
+	moved   bool
 }
 
 // newPlanning indexes the input, and refuses what no plan can be made from. What
@@ -165,6 +179,9 @@ type record struct {
 func newPlanning(in Input) (*planning, []Problem) {
 	if in.State == nil {
 		in.State = &state.State{}
+	}
+	if len(in.Moves) > 0 {
+		in.Objects = slices.Clone(in.Objects) // some of them may be changed
 	}
 	if in.Parallelism <= 0 {
 		in.Parallelism = 10
@@ -178,9 +195,11 @@ func newPlanning(in Input) (*planning, []Problem) {
 		definers: map[schema.GroupKind]lang.Address{},
 		policy:   conflictPolicy{force: in.ForceConflicts},
 		named:    map[string]bool{},
+		carried:  map[providers.Ref]lang.Address{},
 	}
 	problems := append(p.checkState(), p.indexRecords()...)
 	declared := append(p.indexDesired(), p.checkDependencies()...)
+	declared = append(declared, p.checkMoves()...)
 	if !in.Destroy {
 		problems = append(problems, declared...)
 	}
@@ -264,6 +283,7 @@ func (p *planning) indexRecords() []Problem {
 		}
 		p.records = append(p.records, r)
 	}
+	p.moveRecords()
 	for i := range p.records {
 		r := &p.records[i]
 		p.recorded[r.address] = r
@@ -345,10 +365,12 @@ func (p *planning) scopes() []providers.Scope {
 	}
 	for _, r := range p.records {
 		add(providers.Scope{GVK: r.ref.GVK, Namespace: r.ref.Namespace})
-		if p.Destroy && r.ref.Namespace != "" {
+		_, declared := p.byRef[r.ref]
+		leaves := r.ref.GVK.GroupKind() == statefulSetKind && !declared
+		if (p.Destroy || leaves) && r.ref.Namespace != "" {
 			add(providers.Scope{GVK: claims, Namespace: r.ref.Namespace})
 		}
-		if _, stays := p.byRef[r.ref]; r.ref.GVK.GroupKind() == providers.NamespaceKind && (p.Destroy || !stays) {
+		if r.ref.GVK.GroupKind() == providers.NamespaceKind && (p.Destroy || !declared) {
 			add(contentsOf(r.Name)...)
 		}
 	}
@@ -380,6 +402,9 @@ func (p *planning) labelledNamespaces() []providers.Scope {
 
 // converge plans to make the cluster what is desired.
 func (p *planning) converge(ctx context.Context) error {
+	p.checkImported()
+	p.carryValues()
+	p.findAutoscalers(ctx)
 	objects := p.chosenObjects()
 	p.subjects = make([]*subject, len(objects))
 	group, inner := errgroup.WithContext(ctx)
@@ -401,6 +426,9 @@ func (p *planning) converge(ctx context.Context) error {
 	for _, s := range p.subjects {
 		p.problems = append(p.problems, s.problems...)
 	}
+	if err := p.reuseVolumes(ctx); err != nil {
+		return err
+	}
 	if err := p.retire(); err != nil {
 		return err
 	}
@@ -409,6 +437,7 @@ func (p *planning) converge(ctx context.Context) error {
 			p.actions = append(p.actions, s.action)
 		}
 	}
+	p.keepVolumes()
 	p.linkDeletes()
 	p.warnOrphans()
 	return nil

@@ -322,15 +322,15 @@ func TestProblems(t *testing.T) {
 			},
 			[]string{`failed calling webhook "w"`},
 		},
-		"field of a controller": {
+		"field of somebody else": {
 			situation{
 				at: atConfigMap, manifest: configMap, record: known,
 				live: func(u *unstructured.Unstructured) {
-					owns(u, "autoscaler", metav1.ManagedFieldsOperationUpdate, then, `{"f:data":{"f:x":{}}}`)
+					owns(u, "acme", metav1.ManagedFieldsOperationUpdate, then, `{"f:data":{"f:x":{}}}`)
 				},
-				answer: says(&providers.ConflictError{Conflicts: []providers.Conflict{{Manager: "autoscaler", Path: ".data.x"}}}),
+				answer: says(&providers.ConflictError{Conflicts: []providers.Conflict{{Manager: "acme", Path: ".data.x"}}}),
 			},
-			[]string{"a field of ConfigMap openstack/a belongs to autoscaler", `data["x"] is owned by autoscaler, last written 2026-11-21 02:11 UTC`, "-force-conflicts"},
+			[]string{"a field of ConfigMap openstack/a belongs to acme", `data["x"] is owned by acme, last written 2026-11-21 02:11 UTC`, "-force-conflicts"},
 		},
 		"generated values that cannot change": {
 			situation{

@@ -18,9 +18,11 @@ type ownership struct {
 
 // owner is one entry of another manager.
 type owner struct {
-	manager string
-	time    time.Time // when the entry last changed
-	fields  *fieldpath.Set
+	manager     string
+	subresource string    // that the fields were written through
+	updates     bool      // rather than applies
+	time        time.Time // when the entry last changed
+	fields      *fieldpath.Set
 }
 
 // ownershipOf reads the managedFields of an object; manager is the one that counts
@@ -39,7 +41,12 @@ func ownershipOf(u *unstructured.Unstructured, manager string) ownership {
 			o.kolla = o.kolla.Union(fields)
 			continue
 		}
-		other := owner{manager: entry.Manager, fields: fields}
+		other := owner{
+			manager:     entry.Manager,
+			subresource: entry.Subresource,
+			updates:     entry.Operation == metav1.ManagedFieldsOperationUpdate,
+			fields:      fields,
+		}
 		if entry.Time != nil {
 			other.time = entry.Time.UTC()
 		}

@@ -143,18 +143,67 @@ func TestConflicts(t *testing.T) {
 		manager string
 		adjust  func(*planner.Input, *unstructured.Unstructured)
 		taken   bool
+		left    bool // to its owner, and not sent
 	}{
 		"kubectl":                     {manager: "kubectl", taken: true},
 		"a subcommand of kubectl":     {manager: "kubectl-client-side-apply", taken: true},
 		"k9s":                         {manager: "k9s", taken: true},
 		"before server-side apply":    {manager: "before-first-apply", taken: true},
 		"a browser":                   {manager: "Mozilla", taken: true},
-		"a controller":                {manager: "kube-controller-manager"},
+		"somebody's script":           {manager: "fix-labels-patch", taken: true},
+		"a controller":                {manager: "kube-controller-manager", left: true},
+		"an autoscaler":               {manager: "vpa-recommender", left: true},
+		"an operator":                 {manager: "acme-operator", left: true},
 		"another deployment tool":     {manager: "helm"},
+		"a controller that deploys":   {manager: "argocd-controller"},
+		"another cloud":               {manager: "kolla:other"},
+		"nobody knows what":           {manager: "manager"},
 		"something named after a man": {manager: "kubectlish"},
 		"a controller, by force": {
 			manager: "kube-controller-manager", taken: true,
 			adjust: func(in *planner.Input, _ *unstructured.Unstructured) { in.ForceConflicts = true },
+		},
+		"a controller, on what is to be adopted": {
+			manager: "kube-controller-manager",
+			adjust: func(in *planner.Input, u *unstructured.Unstructured) {
+				u.SetLabels(nil)
+				in.Adopt = true
+			},
+		},
+		"yielded to": {
+			manager: "helm-2", left: true,
+			adjust: treated(providers.Lifecycle{YieldTo: []string{"helm*"}}),
+		},
+		"ignored": {
+			manager: "helm", left: true,
+			adjust: treated(providers.Lifecycle{IgnoreFields: []string{"data"}}),
+		},
+		"ignored, whatever the command line says": {
+			manager: "helm", left: true,
+			adjust: func(in *planner.Input, _ *unstructured.Unstructured) {
+				in.Objects[0].Lifecycle = &providers.Lifecycle{IgnoreFields: []string{"data.x"}}
+				in.ForceConflicts = true
+			},
+		},
+		"something else is ignored": {
+			manager: "helm",
+			adjust:  treated(providers.Lifecycle{IgnoreFields: []string{"data.y", "metadata"}}),
+		},
+		"forced": {
+			manager: "helm", taken: true,
+			adjust: treated(providers.Lifecycle{ForceConflicts: true}),
+		},
+		"a controller's field, forced": {
+			manager: "kube-controller-manager", taken: true,
+			adjust: treated(providers.Lifecycle{ForceFields: []string{`data["x"]`}}),
+		},
+		"forced from its owner": {
+			manager: "helm", taken: true,
+			adjust: treated(providers.Lifecycle{ForceManagers: []string{"helm"}}),
+		},
+		"forced from somebody else": {
+			manager: "helm",
+			adjust:  treated(providers.Lifecycle{ForceManagers: []string{"argocd"}}),
 		},
 		"kubectl, on what is to be adopted": {
 			manager: "kubectl", taken: true,
@@ -178,6 +227,9 @@ func TestConflicts(t *testing.T) {
 			was.Object["data"] = map[string]any{"x": "0"}
 			owns(was, test.manager, metav1.ManagedFieldsOperationUpdate, then, `{"f:data":{"f:x":{}}}`)
 			in := input(&cluster{objects: []*unstructured.Unstructured{was}, answer: func(u *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
+				if _, sent, _ := unstructured.NestedFieldNoCopy(u.Object, "data", "x"); !sent {
+					return was, nil
+				}
 				if !o.Force {
 					return nil, &providers.ConflictError{Conflicts: []providers.Conflict{{Manager: test.manager, Path: ".data.x"}}}
 				}
@@ -187,6 +239,13 @@ func TestConflicts(t *testing.T) {
 			}}, declared(atConfigMap, manifest))
 			if test.adjust != nil {
 				test.adjust(&in, was)
+			}
+			if test.left {
+				action := find(t, mustPlan(t, in), atConfigMap)
+				if len(action.Changes) > 0 || action.Force || len(action.Yields) != 1 || action.Yields[0].Path != `data["x"]` || action.Yields[0].Manager != test.manager {
+					t.Errorf("action is %+v", action)
+				}
+				return
 			}
 			if !test.taken {
 				mustNotPlan(t, in)
@@ -201,4 +260,9 @@ func TestConflicts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// treated gives the object a lifecycle.
+func treated(l providers.Lifecycle) func(*planner.Input, *unstructured.Unstructured) {
+	return func(in *planner.Input, _ *unstructured.Unstructured) { in.Objects[0].Lifecycle = &l }
 }

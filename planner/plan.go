@@ -34,8 +34,10 @@ type Plan struct {
 	// Actions are in an order in which they could be carried out one by one: an
 	// action comes after all that it depends on.
 	Actions []Action `json:"actions"`
-	// Kept are data-bearing objects that a destroy leaves in place.
+	// Kept are data-bearing objects that stay when what they belong to goes.
 	Kept []Kept `json:"kept,omitempty"`
+	// Foreign is what others have added to kolla's objects, where that was asked for.
+	Foreign []Foreign `json:"foreign,omitempty"`
 	// Impact is what the actions disturb, service by service.
 	Impact  []Impact      `json:"impact,omitempty"`
 	Elapsed time.Duration `json:"elapsed"` // how long the comparison took
@@ -75,7 +77,9 @@ type Action struct {
 	// Create and Run.
 	Prior providers.Precondition `json:"prior,omitzero"`
 	// Force takes the fields named in Changes from the managers named there.
-	Force    bool     `json:"force,omitempty"`
+	Force bool `json:"force,omitempty"`
+	// Yields are declared fields that are left to others, and not sent; see Trim.
+	Yields   []Yield  `json:"yields,omitempty"`
 	Reasons  []Reason `json:"reasons,omitempty"`
 	Evidence Evidence `json:"evidence"`
 	// Changes are the differences between the live object and what the server says
@@ -84,7 +88,8 @@ type Action struct {
 	// plan: what others changed, from what kolla wrote to what is live.
 	Changes []Change `json:"changes,omitempty"`
 	// Supersedes is the member of the same family that this one takes the place
-	// of; Changes are then relative to it.
+	// of; Changes are then relative to it. With None: this one is there already, and
+	// comes into use again.
 	Supersedes lang.Address `json:"supersedes,omitzero"`
 	// Holds, of a Delete: what is lost with the object, which the operator allowed.
 	Holds string `json:"holds,omitempty"`
@@ -120,6 +125,9 @@ const (
 	ReasonSuperseded ReasonKind = "superseded" // an older member of a family, no longer needed
 	ReasonImmutable  ReasonKind = "immutable"  // Path cannot be changed in place
 	ReasonFailedJob  ReasonKind = "failed-job" // the run failed and is made again
+	ReasonIdle       ReasonKind = "idle"       // Manager took Path, and does not look after it any more
+	ReasonReplaced   ReasonKind = "replaced"   // Manager replaced the generated value at Path, which is kept
+	ReasonReuse      ReasonKind = "reuse"      // there are volumes of the name already, Detail; it takes them up
 	ReasonUnowned    ReasonKind = "unowned"    // exists, made by somebody else
 	ReasonMoved      ReasonKind = "moved"      // kolla's, declared under another address before; Detail is that or, of a Forget, the new one
 	ReasonUnrecorded ReasonKind = "unrecorded" // kolla's, but the state does not know it
@@ -187,9 +195,16 @@ type Impact struct {
 	Lines []string `json:"lines"` // "3 pods restart, one at a time: [token] expiration in keystone.conf changed"
 }
 
+// moved reports whether the action is there because the object is declared under
+// another address than before.
+func (a *Action) moved() bool {
+	return slices.ContainsFunc(a.Reasons, func(r Reason) bool { return r.Kind == ReasonMoved })
+}
+
 // Counts are the numbers of the summary line. A replace counts as one to add and
 // one to destroy, a run as one to add, a partial delete as one to change. Pruned
-// versions are not counted: what they are versions of stays.
+// versions are not counted: what they are versions of stays. Neither is another
+// address for the same object.
 type Counts struct{ Add, Change, Destroy, Import, Forget int }
 
 // Counts counts the actions.
@@ -212,9 +227,16 @@ func (p *Plan) Counts() Counts {
 				c.Destroy++
 			}
 		case Adopt:
-			c.Import++
+			switch {
+			case !a.moved():
+				c.Import++
+			case len(a.Changes) > 0:
+				c.Change++
+			}
 		case Forget:
-			c.Forget++
+			if !a.moved() {
+				c.Forget++
+			}
 		}
 	}
 	return c

@@ -3,6 +3,7 @@ package planner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/state"
@@ -15,7 +16,7 @@ func (p *planning) proven(_ context.Context, s *subject) (bool, error) {
 	if p.rules == nil || s.adopts() {
 		return false, nil
 	}
-	manifest, err := p.resolve(s)
+	manifest, err := p.sent(s)
 	if err != nil || len(s.pending) > 0 {
 		return false, err
 	}
@@ -35,11 +36,15 @@ func (p *planning) proven(_ context.Context, s *subject) (bool, error) {
 }
 
 // asRecorded reports whether the object is what the last apply or check has seen:
-// the same desired, the same live, under the same rules.
+// the same desired, the same live, under the same rules, and the same fields left to
+// the same others.
 func (s *subject) asRecorded() bool {
 	return s.record != nil && s.recordedNow() &&
 		s.check != (state.Check{}) && s.check == s.record.Check &&
-		s.record.Desired == s.object.Digest()
+		s.record.Desired == s.object.Digest() &&
+		slices.EqualFunc(s.action.Yields, s.record.Yields, func(y Yield, known state.Yield) bool {
+			return y.Path == known.Path && y.Manager == known.Manager
+		})
 }
 
 // settle ends a decision: it says what the object may be known by from now on, and

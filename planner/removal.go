@@ -22,17 +22,30 @@ type target struct {
 	uid     string                     // of the object in the state; empty: known by its label only
 	partial bool
 	holds   string // what would be lost, as declared
+	why     string // it goes, where that needs words
+	guard   string // where prevent_destroy was said when it was last applied
 }
 
 func (r *record) target(snapshot *providers.Snapshot) target {
 	return target{
-		address: r.address,
+		address: r.recordedAddress(),
+		why:     r.renamed(),
+		guard:   r.Protected,
 		ref:     r.ref,
 		live:    snapshot.Get(r.ref),
 		uid:     r.UID,
 		partial: r.Partial,
 		holds:   r.Holds,
 	}
+}
+
+// recordedAddress is the address that the state has.
+func (r *record) recordedAddress() lang.Address {
+	address, err := lang.ParseAddress(r.Address)
+	if err != nil {
+		return r.address
+	}
+	return address
 }
 
 func (t target) namespace() bool { return t.ref.GVK.GroupKind() == providers.NamespaceKind }
@@ -58,6 +71,10 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		p.forget(t, Reason{Kind: ReasonGone})
 		return
 	}
+	if by, ok := p.released(t.address); ok && reason != ReasonSuperseded {
+		p.forget(t, Reason{Kind: reason, Detail: fmt.Sprintf("a removed block (%s) leaves it in the cluster, where it keeps the label %s", place(by.Range), providers.LabelCloud)})
+		return
+	}
 	if why := p.notOurs(t); why != "" {
 		p.forget(t, Reason{Kind: reason, Detail: why})
 		p.problems = append(p.problems, Problem{
@@ -66,6 +83,9 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 			Summary: fmt.Sprintf("%s is left alone: %s", t.ref, why),
 			Detail:  "kolla deletes only what state, label and UID all say is its own. It is dropped from the state.",
 		})
+		return
+	}
+	if reason != ReasonSuperseded && p.prevented(t) {
 		return
 	}
 	if why := p.protected(t); why != "" {
@@ -78,8 +98,11 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		Partial:  t.partial,
 		Ref:      t.ref,
 		Prior:    providers.Precondition{UID: t.live.GetUID(), ResourceVersion: t.live.GetResourceVersion()},
-		Reasons:  []Reason{{Kind: reason}},
+		Reasons:  []Reason{{Kind: reason, Detail: t.why}},
 		Evidence: Evidence{Kind: Recorded},
+	}
+	if heir, ok := p.carried[t.ref]; ok {
+		action.DependsOn = append(action.DependsOn, heir)
 	}
 	if t.partial {
 		action.Changes = p.givenUp(t.live)
@@ -87,6 +110,38 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		action.Holds = holding(t.live, t.holds)
 	}
 	p.actions = append(p.actions, action)
+}
+
+// prevention says who forbids that something is destroyed.
+func prevention(block, source string) string {
+	if source == "" {
+		return fmt.Sprintf("prevent_destroy in the lifecycle of %s forbids to destroy it", block)
+	}
+	return fmt.Sprintf("prevent_destroy in the lifecycle of %s (%s) forbids to destroy it", block, source)
+}
+
+// prevented names the problem where an object must not be destroyed: as it is
+// declared, or, where it is not any more, as it was when it was last applied.
+func (p *planning) prevented(t target) bool {
+	if object := p.desired[t.address]; object != nil {
+		l := object.Lifecycle
+		if l == nil || !l.PreventDestroy {
+			return false
+		}
+		p.problems = append(p.problems, problemOf(object, fmt.Sprintf("%s must not be destroyed", t.ref),
+			prevention(t.address.Block, l.Source)+". Take that away first, if it is really meant."))
+		return true
+	}
+	if t.guard == "" {
+		return false
+	}
+	p.problems = append(p.problems, Problem{
+		Address: t.address,
+		Summary: fmt.Sprintf("%s is no longer declared, and must not be destroyed", t.ref),
+		Detail: fmt.Sprintf("When it was last applied, %s. Put its declaration back; to let it go, say prevent_destroy = false, apply, and then take it away; or keep the object and have kolla forget it:\n\n  removed {\n    from = %q\n    lifecycle {\n      destroy = false\n    }\n  }",
+			prevention(t.address.Block, t.guard), t.address),
+	})
+	return true
 }
 
 // givenUp are the fields that are gone when kolla owns them no more: what nobody
@@ -149,6 +204,9 @@ func (p *planning) protected(t target) string {
 		}
 	}
 	holds := holding(t.live, t.holds)
+	if _, lives := p.carried[t.ref]; lives {
+		holds = ""
+	}
 	if holds == "" || p.mayDelete(t.address) {
 		return ""
 	}
@@ -283,7 +341,7 @@ func (p *planning) dependants() map[lang.Address][]lang.Address {
 	for _, r := range p.records {
 		for _, text := range r.DependsOn {
 			if on, err := lang.ParseAddress(text); err == nil {
-				dependants[on] = append(dependants[on], r.address)
+				dependants[on] = append(dependants[on], p.actedAs(r))
 			}
 		}
 	}
@@ -295,6 +353,14 @@ func (p *planning) dependants() map[lang.Address][]lang.Address {
 		}
 	}
 	return dependants
+}
+
+// actedAs is the address of the action on a recorded object.
+func (p *planning) actedAs(r record) lang.Address {
+	if p.desired[r.address] != nil {
+		return r.address
+	}
+	return r.recordedAddress()
 }
 
 // contains reports whether objects of the kind may outlive others by what they are.

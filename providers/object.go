@@ -66,9 +66,24 @@ type Object struct {
 	// Holds says what would be lost with the object ("generated values",
 	// "everything in it"); empty: nothing that apply would not make again.
 	Holds string `json:"holds,omitempty"`
+	// Lifecycle says how the object is treated; nil: as any other.
+	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
 	// Source is where the object is declared, "cloud.hcl:41"; empty when in the
 	// built-in catalogue only.
 	Source string `json:"source,omitempty"`
+}
+
+// Lifecycle is what a lifecycle block says of an object. It is no part of what is
+// desired: Digest leaves it out.
+type Lifecycle struct {
+	PreventDestroy bool `json:"prevent_destroy,omitempty"`
+	// IgnoreFields and ForceFields are paths that lang.ParseFieldPath reads.
+	IgnoreFields   []string `json:"ignore_fields,omitempty"`
+	YieldTo        []string `json:"yield_to,omitempty"` // field managers; see lang.MatchesStar
+	ForceConflicts bool     `json:"force_conflicts,omitempty"`
+	ForceFields    []string `json:"force_fields,omitempty"`
+	ForceManagers  []string `json:"force_managers,omitempty"` // see lang.MatchesStar
+	Source         string   `json:"source,omitempty"`         // "cloud.hcl:12"
 }
 
 // Ref names a live object.

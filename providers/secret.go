@@ -186,6 +186,14 @@ func RevisionOf(secret *unstructured.Unstructured, given map[string]string) stri
 	return Hash(secret.GetName(), string(secret.GetUID()), secret.GetResourceVersion())
 }
 
+// Replaced reports whether somebody replaced the values of a live Secret since its
+// revision was recorded.
+func Replaced(secret *unstructured.Unstructured) bool {
+	annotations := secret.GetAnnotations()
+	revision := annotations[AnnotationRevision]
+	return revision != "" && !unchanged(annotations[AnnotationChecksum], revision, ValuesOf(secret))
+}
+
 // FirstRevision names values that are still to be generated. previousUID is the
 // UID of the Secret that they take the place of, or empty: values made anew get
 // another revision than the ones that were lost.

@@ -45,12 +45,20 @@ type Object struct {
 	DependsOn  []string  `json:"depends_on,omitempty"`
 	Partial    bool      `json:"partial,omitempty"`
 	Holds      string    `json:"holds,omitempty"`
-	Desired    string    `json:"desired"` // hash of the desired object at the last apply
-	Ready      bool      `json:"ready"`   // seen ready after the last write; of a Job: complete
-	Applied    time.Time `json:"applied"` // last write
+	Protected  string    `json:"protected,omitempty"` // by prevent_destroy, where: "cloud.hcl:12"
+	Yields     []Yield   `json:"yields,omitempty"`    // fields that are known to be left to others
+	Desired    string    `json:"desired"`             // hash of the desired object at the last apply
+	Ready      bool      `json:"ready"`               // seen ready after the last write; of a Job: complete
+	Applied    time.Time `json:"applied"`             // last write
 	// Check is of the object as it was when the server had last made Desired of it,
 	// or said that there was nothing to do; zero where it is not known well enough.
 	Check Check `json:"check,omitzero"`
+}
+
+// Yield is a declared field that somebody else looks after.
+type Yield struct {
+	Path    string `json:"path"`
+	Manager string `json:"manager,omitempty"` // empty: nobody
 }
 
 // Check is what has to be the same for an object to be known unchanged without

@@ -29,7 +29,7 @@ against.
 
 Interrupted once (Ctrl-C), it finishes what it is writing and stops; run it again
 to go on. It goes on as well after it was killed.`,
-		Flags: append(append(planFlags(), changeFlags()...), applyFlags()...),
+		Flags: append(append(append(planFlags(), changeFlags()...), applyFlags()...), deleteDataFlag()),
 		Action: func(c *cli.Context) error {
 			if err := atMost(c, 1); err != nil {
 				return err
@@ -114,7 +114,7 @@ func questionOf(plan *planner.Plan) string {
 }
 
 // planOptions decide what is in a plan, and mean nothing to one that is made.
-var planOptions = []string{"adopt", "force-conflicts", "target", "target-file", "exclude", "replace", "refresh-only", "max-deletes", "verify"}
+var planOptions = []string{"adopt", "force-conflicts", "target", "target-file", "exclude", "replace", "refresh-only", "max-deletes", "verify", "delete-data"}
 
 // runSavedPlan carries out a plan from a file. What it says of an object holds only
 // for that version of the object; the executor sees to it.

@@ -27,6 +27,7 @@ Exit codes: 0 done, 1 error; with -detailed-exitcode 0 nothing to do, 2 changes.
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for kolla apply FILE"},
 			&cli.BoolFlag{Name: "destroy", Usage: "plan to take the cloud down"},
 			deleteDataFlag(),
+			&cli.BoolFlag{Name: "foreign", Usage: "also list what others have added to kolla's objects, and who"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there is something to do"}),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {

@@ -140,6 +140,9 @@ func (s *step) write(ctx context.Context) error {
 		return err
 	}
 	manifest, err := s.values.resolve(s.action.Object)
+	if err == nil {
+		manifest, err = planner.Trim(manifest, s.action.Yields)
+	}
 	if err != nil {
 		return err
 	}

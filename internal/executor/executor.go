@@ -102,7 +102,7 @@ func (r *Result) Complete() bool {
 // then. It is a *state.ClusterError or another one of Session.Begin where the plan does not
 // fit.
 // What goes wrong with single actions is in the Result. An empty plan does
-// nothing at all.
+// nothing at all; see Recheck.
 func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, error) {
 	started := time.Now()
 	if plan.Empty() {

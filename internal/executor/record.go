@@ -90,6 +90,12 @@ func recordOf(a *planner.Action) state.Object {
 	record.Partial = a.Object.Partial
 	record.Holds = a.Object.Holds
 	record.Desired = a.Object.Digest()
+	if l := a.Object.Lifecycle; l != nil && l.PreventDestroy {
+		record.Protected = l.Source
+	}
+	for _, y := range a.Yields {
+		record.Yields = append(record.Yields, state.Yield{Path: y.Path, Manager: y.Manager})
+	}
 	if a.Object.Family != (lang.Address{}) {
 		record.Family = a.Object.Family.String()
 	}

@@ -67,7 +67,7 @@ func (v *planView) items() []item {
 	byBlock := map[string][]item{}
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
-		if riskOf(a) == leavesItBe {
+		if riskOf(a) == leavesItBe && a.Supersedes == (lang.Address{}) {
 			continue
 		}
 		if _, seen := byBlock[a.Address.Block]; !seen {
@@ -281,13 +281,31 @@ func (v *planView) head(a *planner.Action) line {
 			return at.then(address, text(" will be pruned"))
 		}
 		return at.then(address, text(" will be "), styled(danger, "destroyed"))
+	case planner.None:
+		return at.then(address, text(" is there already and will be used again"))
 	case planner.Adopt:
+		if hasReason(a, planner.ReasonMoved) {
+			return at.then(address, text(" will be updated in-place"))
+		}
 		return at.then(address, text(" will be imported"))
 	case planner.Forget:
+		if to := movedTo(a); to != "" {
+			return at.then(address, text(" has moved to "), styled(bold, to))
+		}
 		return at.then(address, text(" will no longer be managed by kolla, but will not be destroyed"))
 	default:
 		return at.then(address, textf(" %s", a.Verb))
 	}
+}
+
+// movedTo is where what is forgotten under one address is now; empty: nowhere.
+func movedTo(a *planner.Action) string {
+	for _, r := range a.Reasons {
+		if r.Kind == planner.ReasonMoved {
+			return r.Detail
+		}
+	}
+	return ""
 }
 
 // runsOnce marks jobs, which Terraform has no words for.
@@ -322,7 +340,8 @@ func (v *planView) comments(a *planner.Action) []string {
 func (v *planView) reasons(a *planner.Action) []string {
 	var out []string
 	for _, r := range a.Reasons {
-		if c := because(r); c != "" {
+		// Where the action has moved to stands in its headline.
+		if c := because(r); c != "" && !(a.Verb == planner.Forget && r.Kind == planner.ReasonMoved) {
 			out = append(out, c)
 		}
 	}
@@ -337,6 +356,10 @@ func because(r planner.Reason) string {
 		planner.ReasonSuperseded: "an older version that nothing uses any more",
 		planner.ReasonImmutable:  r.Path + " cannot be changed in place",
 		planner.ReasonFailedJob:  "the last run failed; it runs again",
+		planner.ReasonIdle:       fmt.Sprintf("%s has %s, and does not look after it any more: taken back", r.Manager, r.Path),
+		planner.ReasonReplaced:   "somebody replaced " + r.Path + ": the value is kept, and what reads it is renewed",
+		planner.ReasonReuse:      "takes up volumes that are there already, with what is on them",
+		planner.ReasonMoved:      "was declared under another address",
 		planner.ReasonUnowned:    "exists already, and was not made by kolla",
 		planner.ReasonUpgrade:    "neither the configuration nor the cluster changed: kolla or the server has new defaults",
 	}[r.Kind]

@@ -17,6 +17,7 @@ type fields struct {
 	width int
 	full  bool
 	fresh bool // the whole object is new
+	given bool // the changes are no changes: what is Before stays
 	// named is a file that needs not be named: the object itself is.
 	named string
 	// shorten is taken off the front of paths: what they all have in common.
@@ -191,6 +192,8 @@ func fileName(path string) string {
 // sign says with one character what happens to a field.
 func (f fields) sign(c planner.Change) line {
 	switch {
+	case f.given:
+		return styled(faint, "·")
 	case c.Before != nil && c.After != nil:
 		return styled(changed, "~")
 	case c.Before != nil:

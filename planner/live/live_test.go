@@ -142,11 +142,17 @@ func (b *bench) apply(plan *planner.Plan) {
 		if a.Object == nil {
 			continue
 		}
-		live, err := writer.Apply(b.t.Context(), a.Object.Manifest, providers.ApplyOptions{Force: a.Force})
+		manifest, err := planner.Trim(a.Object.Manifest, a.Yields)
 		if err != nil {
 			b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
 		}
-		b.state.Objects = append(b.state.Objects, recordOf(a.Object, live, rules))
+		live, err := writer.Apply(b.t.Context(), manifest, providers.ApplyOptions{Force: a.Force})
+		if err != nil {
+			b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
+		}
+		record := recordOf(a.Object, live, rules)
+		record.Yields = yieldsOf(a)
+		b.state.Objects = append(b.state.Objects, record)
 	}
 }
 
@@ -206,4 +212,13 @@ func lines(changes []planner.Change) string {
 		fmt.Fprintf(&out, "%s: %v -> %v\n", c.Path, c.Before, c.After)
 	}
 	return out.String()
+}
+
+// yieldsOf is what the state is to know of the fields that an action leaves to others.
+func yieldsOf(a planner.Action) []state.Yield {
+	var known []state.Yield
+	for _, y := range a.Yields {
+		known = append(known, state.Yield{Path: y.Path, Manager: y.Manager})
+	}
+	return known
 }

@@ -142,14 +142,14 @@ func TestForeignFieldsStay(t *testing.T) {
 	b.settled()
 }
 
-func TestConflictWithAController(t *testing.T) {
+func TestConflictWithSomebodyElse(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
 	b.apply(b.plan())
 	clustertest.Kubectl(t, "scale", "-n", b.namespace, "deployment/keystone-api", "--replicas=4")
-	clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", "--field-manager=autoscaler", `-p={"spec":{"replicas":5}}`)
+	clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", "--field-manager=acme", `-p={"spec":{"replicas":5}}`)
 	got := b.problem(b.input())
-	if !strings.Contains(got, "spec.replicas is owned by autoscaler") {
+	if !strings.Contains(got, "spec.replicas is owned by acme") {
 		t.Errorf("problem is %q", got)
 	}
 	in := b.input()
@@ -158,7 +158,7 @@ func TestConflictWithAController(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("Make: %v, %+v", err, problems)
 	}
-	if a := b.action(plan, atAPI); !a.Force || a.Reasons[0].Manager != "autoscaler" {
+	if a := b.action(plan, atAPI); !a.Force || a.Reasons[0].Manager != "acme" {
 		t.Errorf("action is force %v because of %+v", a.Force, a.Reasons)
 	}
 	b.apply(plan)

@@ -35,6 +35,7 @@ func (r *renderer) manifest(m lang.Manifest) {
 		}
 		o := r.brought(block, content)
 		o.DependsOn = unique(append(o.DependsOn, needed...))
+		o.Lifecycle = lifecycleOf(m.Lifecycle)
 		r.add(o)
 		r.finals[block] = append(r.finals[block], o.Address)
 	}

@@ -85,6 +85,7 @@ func Render(config *lang.Config, facts Facts) ([]providers.Object, hcl.Diagnosti
 		r.block("manifest." + m.Name)
 	}
 	r.checkUnique()
+	r.checkLifecycles()
 	return r.objects, r.diags
 }
 

@@ -40,6 +40,7 @@ func (s *service) object(u *unstructured.Unstructured, dependsOn ...lang.Address
 		Manifest:  u,
 		DependsOn: unique(append([]lang.Address{s.namespaceAddress()}, dependsOn...)),
 		Source:    source(s.decl.Range),
+		Lifecycle: lifecycleOf(s.decl.Lifecycle),
 	}
 }
 

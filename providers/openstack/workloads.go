@@ -33,6 +33,7 @@ func (s *service) workloads(after []lang.Address) []lang.Address {
 		t := s.newPod(name, w.Pod, w.Role, w.Claims...)
 		o := s.object(s.workload(w, name, t), append(t.dependsOn, after...)...)
 		o.Source = workloadSource(s.decl, w)
+		o.Lifecycle = lifecycleOf(w.Lifecycle)
 		s.add(o)
 		out = append(out, o.Address)
 		if w.Replicas > 1 && w.Kind != "DaemonSet" {

@@ -47,6 +47,19 @@ service "store" {
 
 service "memcached" {
   replicas = 4
+
+  lifecycle {
+    prevent_destroy = true
+    yield_to        = ["acme-*"]
+    force_conflicts = ["helm", "metadata.labels[\"app\"]"]
+  }
+
+  workload "server" {
+    lifecycle {
+      prevent_destroy = false
+      ignore_fields   = ["spec.replicas", "spec.template.*"]
+    }
+  }
 }
 
 service "keystone" {
@@ -206,4 +219,30 @@ manifest "secret" {
     metadata   = { name = "y" }
     stringData = { password = var.password }
   }
+}
+
+moved {
+  from = service.past
+  to   = service.memcached
+}
+
+moved {
+  from = "manifest.past/ConfigMap/x"
+  to   = "manifest.object/ConfigMap/x"
+}
+
+removed {
+  from = manifest.gone
+  lifecycle {
+    destroy = false
+  }
+}
+
+removed {
+  from = role.gone
+}
+
+import {
+  to = "manifest.object/ConfigMap/x"
+  id = "openstack/x"
 }

@@ -1,0 +1,116 @@
+package planner
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Foreign are the fields of one of kolla's objects that somebody else added and
+// that nothing declares. They are no changes: they stay as they are.
+type Foreign struct {
+	Address lang.Address  `json:"address"`
+	Ref     providers.Ref `json:"ref"`
+	// Fields have the live value in Before, and who wrote it last.
+	Fields []Change `json:"fields"`
+}
+
+var (
+	// household matches the parts of Kubernetes that write to every object of their
+	// kind, besides builtinControllers.
+	household = regexp.MustCompile(`^(kubelet|kube-(scheduler|apiserver)|cloud-controller-manager)$`)
+	// notes are annotations that tools and controllers leave for themselves.
+	notes = []string{
+		corev1.LastAppliedConfigAnnotation, "deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/",
+		"volume.beta.kubernetes.io/", "control-plane.alpha.kubernetes.io/", "endpoints.kubernetes.io/",
+	}
+)
+
+// foreignFields lists, object by object, what others have added.
+func (p *planning) foreignFields() []Foreign {
+	var all []Foreign
+	for _, s := range p.subjects {
+		if s.live == nil || s.adopts() || s.object.Partial || s.object.Run() {
+			continue
+		}
+		if fields := s.foreignFields(); len(fields) > 0 {
+			all = append(all, Foreign{Address: s.object.Address, Ref: s.action.Ref, Fields: fields})
+		}
+	}
+	slices.SortFunc(all, func(a, b Foreign) int { return a.Address.Compare(b.Address) })
+	return all
+}
+
+func (s *subject) foreignFields() []Change {
+	owners := ownershipOf(s.live, s.manager)
+	secret := s.action.Ref.GVK.GroupKind() == providers.SecretKind
+	fields := map[string]Change{}
+	for _, other := range owners.others {
+		for _, path := range other.adds(owners.kolla) {
+			value, there := lookup(s.live.Object, path)
+			if !there {
+				continue
+			}
+			d := difference{path: path, Change: Change{Path: pathText(path), Before: value, Manager: other.manager, Time: other.time}}
+			if sensitive(path, secret) {
+				d.mask()
+			}
+			if known, twice := fields[d.Path]; !twice || known.Time.Before(d.Time) {
+				fields[d.Path] = d.Change
+			}
+		}
+	}
+	var list []Change
+	for _, c := range fields {
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}
+
+// adds lists what the owner has that kolla has not, each thing once and as a whole
+// where nothing in it is kolla's.
+func (o owner) adds(kolla *fieldpath.Set) []fieldpath.Path {
+	if o.subresource != "" && o.subresource != scaleSubresource {
+		return nil
+	}
+	kubernetes := o.subresource == "" && (household.MatchString(o.manager) || slices.Contains(builtinControllers, o.manager))
+	own := o.fields.Difference(kolla)
+	var paths []fieldpath.Path
+	for _, path := range highest(own) {
+		switch {
+		case kubernetes || keeps(path):
+		case touches(kolla, path):
+			own.Leaves().Iterate(func(leaf fieldpath.Path) {
+				if len(leaf) > len(path) && leaf[:len(path)].Equals(path) && !repeatsKey(leaf) {
+					paths = append(paths, leaf.Copy())
+				}
+			})
+		default:
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// keeps reports whether a path is of what the server and tools keep for themselves.
+func keeps(path fieldpath.Path) bool {
+	if len(path) == 0 || path[0].FieldName == nil || *path[0].FieldName == "status" {
+		return true
+	}
+	if len(path) < 2 || *path[0].FieldName != "metadata" || path[1].FieldName == nil {
+		return false
+	}
+	if *path[1].FieldName != "annotations" || len(path) < 3 {
+		return slices.Contains(bookkeeping, *path[1].FieldName)
+	}
+	return path[2].FieldName != nil && slices.ContainsFunc(notes, func(note string) bool {
+		return strings.HasPrefix(*path[2].FieldName, note)
+	})
+}

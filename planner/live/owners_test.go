@@ -1,0 +1,179 @@
+package live_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// controllerManager is the name of the local cluster's controllers: they are part of
+// its one program.
+const controllerManager = "kolla-devcluster"
+
+// replicas reads how many pods the Deployment keystone-api has to have.
+func (b *bench) replicas() int64 {
+	b.t.Helper()
+	list, err := b.client.List(b.t.Context(), schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, b.namespace)
+	if err != nil || len(list) != 1 {
+		b.t.Fatalf("list: %v, %d", err, len(list))
+	}
+	n, _, _ := unstructured.NestedInt64(list[0].Object, "spec", "replicas")
+	return n
+}
+
+// autoscale has an autoscaler keep at least so many pods, and waits until it does.
+func (b *bench) autoscale(least string) {
+	b.t.Helper()
+	clustertest.Kubectl(b.t, "autoscale", "-n", b.namespace, "deployment/keystone-api", "--min="+least, "--max=9")
+	for range 120 {
+		if json.Number(least) == json.Number(string(rune('0'+b.replicas()))) {
+			return
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	b.t.Fatalf("the autoscaler leaves %d replicas", b.replicas())
+}
+
+// An autoscaler gets the replicas, kolla says so and leaves them to it, also while
+// it changes something else; and when the autoscaler is gone, kolla has them again.
+func TestAutoscaler(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atAPI, api(b, "keystone:1", "keystone"))
+	b.apply(b.plan())
+	b.autoscale("5")
+
+	a := b.action(b.plan(), atAPI)
+	if a.Verb != planner.None || len(a.Yields) != 1 {
+		t.Fatalf("action is %s, %+v, %+v", a.Verb, a.Yields, a.Changes)
+	}
+	if y := a.Yields[0]; y.Path != "spec.replicas" || y.Manager != controllerManager || !y.News {
+		t.Errorf("yield is %+v", y)
+	}
+	b.settled()
+
+	b.declare(atAPI, api(b, "keystone:2", "keystone"))
+	a = b.action(b.plan(), atAPI)
+	if a.Verb != planner.Update || a.Force || len(a.Changes) != 1 {
+		t.Fatalf("action is %s, force %v:\n%s", a.Verb, a.Force, lines(a.Changes))
+	}
+	b.apply(b.plan())
+	if n := b.replicas(); n != 5 {
+		t.Fatalf("after an apply there are %d replicas", n)
+	}
+	b.settled()
+
+	clustertest.Kubectl(t, "delete", "-n", b.namespace, "hpa/keystone-api")
+	a = b.action(b.plan(), atAPI)
+	if a.Verb != planner.Update || len(a.Yields) > 0 || len(a.Changes) != 1 || a.Changes[0].Path != "spec.replicas" {
+		t.Fatalf("action is %s, %+v:\n%s", a.Verb, a.Yields, lines(a.Changes))
+	}
+	if last := a.Reasons[len(a.Reasons)-1]; last.Kind != planner.ReasonIdle || last.Manager != controllerManager {
+		t.Errorf("reasons are %+v", a.Reasons)
+	}
+	b.apply(b.plan())
+	if n := b.replicas(); n != 3 {
+		t.Errorf("taken back there are %d replicas", n)
+	}
+	b.settled()
+}
+
+// What is ignored is sent for a new object, and from then on is as it is.
+func TestIgnoredFields(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	ignoring := func(image string, replicas string, fields ...string) {
+		text := strings.Replace(api(b, image, "keystone"), "replicas: 3", "replicas: "+replicas, 1)
+		b.declare(atAPI, text).Lifecycle = &providers.Lifecycle{IgnoreFields: fields}
+	}
+	ignoring("keystone:1", "3", "spec.replicas")
+	b.apply(b.plan())
+	if n := b.replicas(); n != 3 {
+		t.Fatalf("a new object has %d replicas", n)
+	}
+	b.settled()
+
+	// kolla alone owns the field, and keeps it as it is.
+	ignoring("keystone:2", "4", "spec.replicas")
+	b.apply(b.plan())
+	if n := b.replicas(); n != 3 {
+		t.Fatalf("after a change of what is ignored there are %d replicas", n)
+	}
+	b.settled()
+
+	// Somebody takes it, and has it from then on.
+	clustertest.Kubectl(t, "scale", "-n", b.namespace, "deployment/keystone-api", "--replicas=6")
+	b.settled()
+	ignoring("keystone:3", "4", "spec.replicas")
+	b.apply(b.plan())
+	if n := b.replicas(); n != 6 {
+		t.Fatalf("after somebody's change there are %d replicas", n)
+	}
+	b.settled()
+
+	// Fields of list elements, and all below a field.
+	clustertest.Kubectl(t, "set", "image", "-n", b.namespace, "deployment/keystone-api", "api=keystone:9")
+	clustertest.Kubectl(t, "set", "resources", "-n", b.namespace, "deployment/keystone-api", "--requests=cpu=200m")
+	ignoring("keystone:4", "4", "spec.replicas", `spec.template.spec.containers["api"].image`, "spec.template.spec.containers[*].resources")
+	b.settled()
+
+	ignoring("keystone:4", "4")
+	a := b.action(b.plan(), atAPI)
+	if len(a.Changes) != 3 || !a.Force {
+		t.Errorf("without the rule: force %v\n%s", a.Force, lines(a.Changes))
+	}
+	b.apply(b.plan())
+	b.settled()
+}
+
+// A whole container that somebody else has can be left to them, and one that only
+// kolla has stays.
+func TestIgnoredElement(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	text := strings.Replace(api(b, "keystone:1", "keystone"), "      containers:\n", "      containers:\n      - {name: proxy, image: proxy:1}\n", 1)
+	rule := &providers.Lifecycle{IgnoreFields: []string{`spec.template.spec.containers["proxy"]`}}
+	b.declare(atAPI, text).Lifecycle = rule
+	b.apply(b.plan())
+	b.declare(atAPI, strings.Replace(text, "proxy:1", "proxy:2", 1)).Lifecycle = rule
+	b.settled()
+	clustertest.Kubectl(t, "set", "image", "-n", b.namespace, "deployment/keystone-api", "proxy=proxy:7")
+	b.settled()
+	b.declare(atAPI, strings.Replace(text, "keystone:1", "keystone:2", 1)).Lifecycle = rule
+	b.apply(b.plan())
+	b.settled()
+}
+
+// What somebody else has had from the beginning is decided by the lifecycle.
+func TestForeignOwner(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atConf, conf(b, "x"))
+	b.apply(b.plan())
+	clustertest.Kubectl(t, "patch", "-n", b.namespace, "configmap/keystone.conf", "--field-manager=helm", `-p={"data":{"other":"theirs"}}`)
+	b.settled()
+
+	declare := func(l *providers.Lifecycle) {
+		b.declare(atConf, strings.Replace(conf(b, "x"), ", data: {", ", data: {other: ours, ", 1)).Lifecycle = l
+	}
+	declare(nil)
+	if got := b.problem(b.input()); !strings.Contains(got, `data["other"] is owned by helm`) || !strings.Contains(got, "yield_to = [\"helm\"]") {
+		t.Errorf("problem is %q", got)
+	}
+	declare(&providers.Lifecycle{YieldTo: []string{"helm"}})
+	a := b.action(b.plan(), atConf)
+	if a.Verb != planner.None || len(a.Yields) != 1 || a.Yields[0].News {
+		t.Errorf("yielded: %s, %+v", a.Verb, a.Yields)
+	}
+	declare(&providers.Lifecycle{ForceFields: []string{"data.other"}})
+	a = b.action(b.plan(), atConf)
+	if a.Verb != planner.Update || !a.Force {
+		t.Errorf("forced: %s, %v", a.Verb, a.Force)
+	}
+	b.apply(b.plan())
+	b.settled()
+}

@@ -1,0 +1,174 @@
+package planner
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// moved is where an address of the state is to be found now, as moved blocks say.
+func (p *planning) moved(address lang.Address) lang.Address {
+	for range p.Moves {
+		i := slices.IndexFunc(p.Moves, func(m lang.Move) bool { return m.From.Has(address) })
+		if i < 0 {
+			break
+		}
+		if to := p.Moves[i].To; to.Whole() {
+			address.Block = to.Block
+		} else {
+			address = to.Object
+		}
+	}
+	return address
+}
+
+// moveRecords gives the records the addresses that moved blocks give them, unless
+// the state has something else there already.
+func (p *planning) moveRecords() {
+	taken := map[lang.Address]bool{}
+	for _, r := range p.records {
+		taken[r.address] = true
+	}
+	for i := range p.records {
+		r := &p.records[i]
+		to := p.moved(r.address)
+		if to == r.address || taken[to] {
+			continue
+		}
+		if r.family != (lang.Address{}) {
+			r.family = p.moved(r.family)
+		}
+		r.address = to
+		r.moved = true
+	}
+}
+
+// checkMoves refuses blocks about what the configuration or the cluster is not like.
+func (p *planning) checkMoves() []Problem {
+	var problems []Problem
+	for _, m := range p.Moves {
+		if p.desired[m.From.Object] != nil && !m.From.Whole() {
+			problems = append(problems, p.blockProblem(m.Range, m.From.Object,
+				fmt.Sprintf("%s is moved, and still declared", m.From), "Take the declaration away, or the moved block."))
+		}
+		if !m.To.Whole() && p.desired[m.To.Object] == nil {
+			problems = append(problems, p.undeclared(m.Range, m.To.Object))
+		}
+	}
+	for _, r := range p.Removals {
+		if !r.From.Whole() && p.desired[r.From.Object] != nil {
+			problems = append(problems, p.blockProblem(r.Range, r.From.Object,
+				fmt.Sprintf("%s is removed, and still declared", r.From), "Take the declaration away, or the removed block."))
+		}
+	}
+	return append(problems, p.checkImports()...)
+}
+
+// checkImports refuses imports that name no declared object, or not its name.
+func (p *planning) checkImports() []Problem {
+	var problems []Problem
+	for _, i := range p.Imports {
+		object := p.desired[i.To]
+		if object == nil {
+			problems = append(problems, p.undeclared(i.Range, i.To))
+			continue
+		}
+		ref := object.Ref()
+		id := ref.Name
+		if ref.Namespace != "" {
+			id = ref.Namespace + "/" + ref.Name
+		}
+		if i.ID != id {
+			problems = append(problems, p.blockProblem(i.Range, i.To, fmt.Sprintf("%s is another object than %q", i.To, i.ID),
+				fmt.Sprintf("It is declared as %s, so that its id is %q. An import cannot give an object in the cluster another name.", ref, id)))
+		}
+	}
+	return problems
+}
+
+// checkImported refuses imports of what is not there.
+func (p *planning) checkImported() {
+	for _, i := range p.Imports {
+		if object := p.desired[i.To]; object != nil && p.Snapshot.Get(object.Ref()) == nil {
+			p.problems = append(p.problems, p.blockProblem(i.Range, i.To, fmt.Sprintf("%s does not exist", object.Ref()),
+				"There is nothing to take over. Without the import block, it is created."))
+		}
+	}
+}
+
+// imported reports whether an import block names the object.
+func (p *planning) imported(address lang.Address) bool {
+	return slices.ContainsFunc(p.Imports, func(i lang.Import) bool { return i.To == address })
+}
+
+// released reports whether a removed block says to leave what had the address in
+// the cluster.
+func (p *planning) released(address lang.Address) (by lang.Removal, ok bool) {
+	i := slices.IndexFunc(p.Removals, func(r lang.Removal) bool { return !r.Destroy && r.From.Has(address) })
+	if i < 0 {
+		return lang.Removal{}, false
+	}
+	return p.Removals[i], true
+}
+
+func (p *planning) undeclared(at hcl.Range, address lang.Address) Problem {
+	var known []string
+	for other := range p.desired {
+		known = append(known, other.String())
+	}
+	slices.Sort(known)
+	return p.blockProblem(at, address, fmt.Sprintf("%s is not declared", address),
+		strings.TrimSpace(lang.DidYouMean(address.String(), known)+" `kolla render` shows what is declared, with its addresses."))
+}
+
+// blockProblem is a problem with one of the blocks about addresses.
+func (p *planning) blockProblem(at hcl.Range, address lang.Address, summary, detail string) Problem {
+	return Problem{Address: address, Source: place(at), Summary: summary, Detail: detail}
+}
+
+func place(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
+
+// carryValues has the generated Secrets of a service that moved take over the
+// values that they had: their names in the cluster are new, and so they would be
+// made anew, while databases and users still have the old ones.
+func (p *planning) carryValues() {
+	for _, m := range p.Moves {
+		was, service := strings.CutPrefix(m.From.Block, "service.")
+		is, _ := strings.CutPrefix(m.To.Block, "service.")
+		if !service || !m.From.Whole() {
+			continue
+		}
+		for i := range p.Objects {
+			o := &p.Objects[i]
+			suffix, named := strings.CutPrefix(o.Manifest.GetName(), is+"-")
+			if o.Address.Block != m.To.Block || !o.Generated() || !named || p.Snapshot.Get(o.Ref()) != nil {
+				continue
+			}
+			source := o.Ref()
+			source.Name = was + "-" + suffix
+			values := providers.ValuesOf(p.Snapshot.Get(source))
+			o.Data = maps.Clone(o.Data)
+			for key := range o.Data {
+				if _, there := values[key]; there {
+					o.Data[key] = providers.SecretData{Parts: []providers.DataPart{{From: &providers.SecretKey{Namespace: source.Namespace, Name: source.Name, Key: key}}}}
+					p.carried[source] = o.Address
+				}
+			}
+		}
+	}
+}
+
+// renamed is what a moved block means for an object that goes under its old name:
+// that it is made again under the new one.
+func (r *record) renamed() string {
+	if !r.moved {
+		return ""
+	}
+	return fmt.Sprintf("moved to %s, where objects have other names: it is made again there", r.address.Block)
+}

@@ -1,0 +1,175 @@
+package planner_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+func TestTrim(t *testing.T) {
+	const text = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","annotations":{"x/y":"1"}},"spec":{"replicas":3,"template":{"spec":{"containers":[
+		{"name":"api","image":"i:1","ports":[{"containerPort":1,"protocol":"TCP"},{"containerPort":1,"protocol":"UDP"}]},{"name":"side","image":"s:1"}]}}}}`
+	const container = `"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"api\"}":`
+	tests := map[string]struct {
+		fields []string
+		value  any
+		want   string // replaces the part before |, which is then cut
+	}{
+		"a value":                          {fields: []string{`{"f:spec":{"f:replicas":{}}}`}, want: `"replicas":3,|`},
+		"what gets empty":                  {fields: []string{`{"f:metadata":{"f:annotations":{"f:x/y":{}}}}`}, want: `,"annotations":{"x/y":"1"}|`},
+		"a field of an element":            {fields: []string{`{` + container + `{"f:image":{}}}}}}}`}, want: `"image":"i:1",|`},
+		"an element of several keys":       {fields: []string{`{` + container + `{"f:ports":{"k:{\"containerPort\":1,\"protocol\":\"UDP\"}":{"f:protocol":{}}}}}}}}}`}, want: `,{"containerPort":1,"protocol":"UDP"}|`},
+		"a key alone is not cut":           {fields: []string{`{` + container + `{"f:name":{}}}}}}}`}, want: `|`},
+		"an element, once nothing is left": {fields: []string{strings.ReplaceAll(`{`+container+`{"f:name":{}}}}}}}`, "api", "side"), strings.ReplaceAll(`{`+container+`{"f:image":{}}}}}}}`, "api", "side")}, want: `,{"name":"side","image":"s:1"}|`},
+		"what is not there":                {fields: []string{`{"f:spec":{"f:paused":{}}}`}, want: `|`},
+		"a value that is kept":             {fields: []string{`{"f:spec":{"f:replicas":{}}}`}, value: int64(5), want: `"replicas":3|"replicas":5`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			manifest := object(t, text)
+			var yields []planner.Yield
+			for _, field := range test.fields {
+				yields = append(yields, planner.Yield{Field: field, Value: test.value})
+			}
+			got, err := planner.Trim(manifest, yields)
+			if err != nil {
+				t.Fatal(err)
+			}
+			old, replacement, _ := strings.Cut(test.want, "|")
+			want := object(t, strings.Replace(text, old, replacement, 1))
+			if diff := cmp.Diff(want.Object, got.Object); diff != "" {
+				t.Errorf("what is sent (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(object(t, text).Object, manifest.Object); diff != "" {
+				t.Errorf("the manifest itself was changed:\n%s", diff)
+			}
+		})
+	}
+	if _, err := planner.Trim(object(t, text), []planner.Yield{{Path: "x", Field: "{"}}); err == nil {
+		t.Error("a yield that cannot be read is no error")
+	}
+}
+
+// What is left to others goes through a plan file.
+func TestYieldsAreSaved(t *testing.T) {
+	before := planner.Yield{Path: "spec.replicas", Manager: "hpa", Time: then, Field: `{"f:spec":{"f:replicas":{}}}`, Value: int64(3), Declared: true}
+	raw, err := json.Marshal(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var after planner.Yield
+	if err := json.Unmarshal(raw, &after); err != nil {
+		t.Fatal(err)
+	}
+	after.Value = int64(after.Value.(float64)) // a plan file is read with whole numbers
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A controller's field is news once.
+func TestYieldIsToldOnce(t *testing.T) {
+	manifest := object(t, configMap)
+	was := live(manifest, "uid-1")
+	owns(was, "acme-operator", metav1.ManagedFieldsOperationUpdate, then, `{"f:data":{"f:x":{}}}`)
+	in := input(&cluster{objects: []*unstructured.Unstructured{was}, answer: func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) {
+		return was, nil
+	}}, declared(atConfigMap, manifest))
+	record := recorded(atConfigMap, was)
+	in.State.Objects = append(in.State.Objects, record)
+	first := find(t, mustPlan(t, in), atConfigMap)
+	if len(first.Yields) != 1 || !first.Yields[0].News {
+		t.Fatalf("yields are %+v", first.Yields)
+	}
+	in.State.Objects[0].Yields = append(in.State.Objects[0].Yields, state.Yield{Path: first.Yields[0].Path, Manager: first.Yields[0].Manager})
+	in.Snapshot = providers.NewSnapshot(in.Reader)
+	if next := find(t, mustPlan(t, in), atConfigMap); len(next.Yields) != 1 || next.Yields[0].News {
+		t.Errorf("yields are then %+v", next.Yields)
+	}
+}
+
+func TestMoves(t *testing.T) {
+	object := thing("v1", "ConfigMap", "a")
+	target := func(text string) lang.Target {
+		if strings.Contains(text, "/") {
+			return lang.Target{Block: address(text).Block, Object: address(text)}
+		}
+		return lang.Target{Block: text}
+	}
+	tests := map[string]struct {
+		moves []lang.Move
+		from  string
+	}{
+		"block":             {[]lang.Move{{From: target("manifest.old"), To: target("manifest.new")}}, "manifest.old/ConfigMap/a"},
+		"object":            {[]lang.Move{{From: target("manifest.old/ConfigMap/a"), To: target("manifest.new/ConfigMap/a")}}, "manifest.old/ConfigMap/a"},
+		"one after another": {[]lang.Move{{From: target("manifest.mid"), To: target("manifest.new")}, {From: target("manifest.old"), To: target("manifest.mid")}}, "manifest.old/ConfigMap/a"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			w.add(test.from, object)
+			in := w.input(declared("manifest.new/ConfigMap/a", w.last()))
+			in.Moves = test.moves
+			plan := mustPlan(t, in)
+			a, old := find(t, plan, "manifest.new/ConfigMap/a"), find(t, plan, test.from)
+			if a.Verb != planner.Adopt || a.Reasons[0].Kind != planner.ReasonMoved || a.Reasons[0].Detail != test.from {
+				t.Errorf("%s because of %+v", a.Verb, a.Reasons)
+			}
+			if old.Verb != planner.Forget || plan.Counts() != (planner.Counts{}) {
+				t.Errorf("%s; counts %+v", old.Verb, plan.Counts())
+			}
+		})
+	}
+}
+
+func TestImports(t *testing.T) {
+	const at = "manifest.a/ConfigMap/a"
+	tests := map[string]struct {
+		to, id string
+		gone   bool
+		want   string // part of the problem; empty: it is taken over
+	}{
+		"taken over":       {to: at, id: "openstack/a"},
+		"another name":     {to: at, id: "openstack/b", want: `is another object than "openstack/b"`},
+		"not declared":     {to: "manifest.a/ConfigMap/b", id: "openstack/a", want: `Did you mean "manifest.a/ConfigMap/a"`},
+		"nothing there":    {to: at, id: "openstack/a", gone: true, want: "does not exist"},
+		"another is meant": {to: "manifest.b/ConfigMap/b", id: "openstack/b", want: "exists and is not kolla's"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := &cluster{}
+			var objects []providers.Object
+			for _, name := range []string{"a", "b"} {
+				u := thing("v1", "ConfigMap", name)
+				foreign := live(u, "uid-"+"1")
+				foreign.SetLabels(nil)
+				if !test.gone && (name == "a" || test.to != at) {
+					c.objects = append(c.objects, foreign)
+				}
+				if name == "a" || test.to == "manifest.b/ConfigMap/b" {
+					objects = append(objects, declared("manifest."+name+"/ConfigMap/"+name, u))
+				}
+			}
+			in := input(c, objects...)
+			in.Imports = []lang.Import{{To: address(test.to), ID: test.id}}
+			if test.want != "" {
+				if got := mustNotPlan(t, in); !strings.Contains(got, test.want) {
+					t.Errorf("problem is %q", got)
+				}
+				return
+			}
+			if a := find(t, mustPlan(t, in), at); a.Verb != planner.Adopt || a.Reasons[0].Kind != planner.ReasonUnowned {
+				t.Errorf("%s because of %+v", a.Verb, a.Reasons)
+			}
+		})
+	}
+}
