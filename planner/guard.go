@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -18,12 +19,19 @@ const fewDeletes = 3
 // configuration, and hardly ever on purpose. A destroy says what it is for.
 //
 // Old versions, jobs, and fields that are given up do not count: nothing is lost
-// with them. A replacement counts, since the object is deleted for it.
+// with them. Nor does what a moved block has made again elsewhere. A replacement
+// counts, since the object is deleted for it.
 func (p *planning) guard() {
+	meant := map[lang.Address]bool{}
+	for i := range p.records {
+		if r := &p.records[i]; r.moved {
+			meant[r.recordedAddress()] = true
+		}
+	}
 	var lost []string
 	for i := range p.actions {
-		if p.actions[i].destroys() {
-			lost = append(lost, p.actions[i].Address.String())
+		if a := &p.actions[i]; a.destroys() && !meant[a.Address] {
+			lost = append(lost, a.Address.String())
 		}
 	}
 	whole := 0
