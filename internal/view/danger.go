@@ -80,7 +80,7 @@ func (v *planView) scope() []line {
 	}
 	var out []line
 	for _, note := range notes {
-		for _, part := range wrap(note, v.Out.prose(0)) {
+		for _, part := range wrap(note, v.Out.prose()) {
 			out = append(out, styled(caution, part))
 		}
 	}

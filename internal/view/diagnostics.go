@@ -52,7 +52,7 @@ func (p *Printer) show(messages []message) {
 	seen := map[string]bool{}
 	var out []line
 	for _, m := range messages {
-		lines := m.lines(p.Err.prose(0))
+		lines := m.lines(p.Err.prose())
 		if key := plainText(lines); !seen[key] {
 			seen[key] = true
 			out = append(out, lines...)

@@ -104,8 +104,8 @@ func (p *Printer) tell(lines []line) {
 	_ = p.Err.print(lines)
 }
 
-// prose is the width of running text that starts indent columns from the left.
-func (s Stream) prose(indent int) int { return max(min(s.Width, proseWidth)-indent, 20) }
+// prose is the width of running text.
+func (s Stream) prose() int { return max(min(s.Width, proseWidth), 20) }
 
 // moment shows a point in time to the minute, with its zone.
 func (p *Printer) moment(t time.Time) string {

@@ -202,7 +202,7 @@ func (v *planView) unverified() []line {
 		if cause != "" {
 			note += " (" + cause + ")"
 		}
-		for _, part := range wrap(note+":", v.Out.prose(0)) {
+		for _, part := range wrap(note+":", v.Out.prose()) {
 			out = append(out, styled(caution, part))
 		}
 		out = append(out, v.some(byCause[cause])...)
@@ -233,7 +233,7 @@ func (v *planView) pending() []line {
 		title = strings.Replace(title, "them", "it", 1)
 	}
 	var out []line
-	for _, part := range wrap(title, v.Out.prose(0)) {
+	for _, part := range wrap(title, v.Out.prose()) {
 		out = append(out, styled(caution, part))
 	}
 	return append(out, v.some(waiting)...)

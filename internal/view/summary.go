@@ -72,7 +72,7 @@ func (f Failed) lines(s Stream) []line {
 	for _, other := range f.Others {
 		places = append(places, text("  with ").then(styled(bold, other.String())))
 	}
-	out := message{summary: f.Reason, where: fewer(places), detail: f.Advice}.lines(s.prose(0))
+	out := message{summary: f.Reason, where: fewer(places), detail: f.Advice}.lines(s.prose())
 	for _, d := range f.Detail {
 		for _, l := range strings.Split(strings.TrimRight(d, "\n"), "\n") {
 			out = append(out, text("    "+l))
