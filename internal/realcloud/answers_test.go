@@ -46,6 +46,8 @@ func TestCloud(t *testing.T) {
 
 // applies: four services in dependency order, and a token at the end.
 func applies(t *testing.T, c *cloud) {
+	c.kolla(t, 0, "fmt", "-check")
+	c.kolla(t, 0, "validate")
 	cold := c.kolla(t, 0, "apply", "-auto-approve")
 	measured(t, "apply, with images to pull", cold.took.Round(100*time.Millisecond))
 	t.Log(cold.out)
