@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -148,11 +149,11 @@ func (g *graph) manifestFile(b *block, name string) []ManifestObject {
 	g.config.Files[full] = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
 	var out []ManifestObject
 	for _, doc := range documents(source) {
-		at := lineRange(full, source, doc.line)
-		content, err := decodeYAML(doc.text)
+		at := lineRange(full, source, doc.content, 0)
+		content, err := decodeYAML(source[doc.from.Byte:doc.to])
 		if err != nil {
 			line, message := yamlError(err)
-			g.error(lineRange(full, source, doc.first+max(line, 1)-1), "Not valid YAML", "%s.", sentence(message))
+			g.error(lineRange(full, source, doc.from, max(line, 1)-1), "Not valid YAML", "%s.", sentence(message))
 			continue
 		}
 		for _, object := range unlisted(content) {
@@ -166,37 +167,42 @@ func (g *graph) manifestFile(b *block, name string) []ManifestObject {
 
 // document is one document of a YAML file.
 type document struct {
-	text  []byte
-	first int // line of the file that text starts at
-	line  int // line that the content starts at
+	from    hcl.Pos // where it starts: a line
+	to      int     // the byte after its last
+	content hcl.Pos // the line that its content starts at
 }
 
 // documents splits a file at the lines that separate documents, and leaves out
 // those with nothing but comments.
 func documents(source []byte) []document {
 	var out []document
-	current := document{first: 1}
+	at := hcl.Pos{Line: 1, Column: 1}
+	current := document{from: at}
 	flush := func() {
-		if current.line > 0 {
+		current.to = at.Byte
+		if current.content.Line > 0 {
 			out = append(out, current)
 		}
 	}
-	for i, line := range bytes.SplitAfter(source, []byte("\n")) {
+	for line := range bytes.Lines(source) {
 		text := bytes.TrimRight(line, " \t\r\n")
-		if bytes.Equal(text, []byte("---")) || bytes.HasPrefix(text, []byte("--- ")) {
+		if bytes.Equal(text, separator) || bytes.HasPrefix(text, []byte("--- ")) {
 			flush()
-			current = document{first: i + 1}
-			line = append([]byte("   "), line[3:]...)
-			text = bytes.TrimSpace(line)
+			current = document{from: at}
+			text = text[len(separator):]
 		}
-		current.text = append(current.text, line...)
-		if trimmed := bytes.TrimSpace(text); current.line == 0 && len(trimmed) > 0 && trimmed[0] != '#' && trimmed[0] != '%' {
-			current.line = i + 1
+		if trimmed := bytes.TrimSpace(text); current.content.Line == 0 && len(trimmed) > 0 && trimmed[0] != '#' && trimmed[0] != '%' {
+			current.content = at
 		}
+		at.Line++
+		at.Byte += len(line)
 	}
 	flush()
 	return out
 }
+
+// separator starts a document, which may begin on the same line.
+var separator = []byte("---")
 
 // decodeYAML decodes a document as kubectl would; whole numbers are int64.
 func decodeYAML(text []byte) (content map[string]any, err error) {
@@ -255,24 +261,20 @@ func (g *graph) checkObject(content map[string]any, at hcl.Range) bool {
 	return true
 }
 
-// lineRange is the range of one line of a file, counted from 1.
-func lineRange(name string, source []byte, line int) hcl.Range {
-	start := 0
-	for range line - 1 {
-		next := bytes.IndexByte(source[start:], '\n')
+// lineRange is the range of a line of a file: so many lines after the one that
+// starts at from.
+func lineRange(name string, source []byte, from hcl.Pos, after int) hcl.Range {
+	for range after {
+		next := bytes.IndexByte(source[from.Byte:], '\n')
 		if next < 0 {
 			break
 		}
-		start += next + 1
+		from.Byte += next + 1
+		from.Line++
 	}
-	end := len(source)
-	if next := bytes.IndexByte(source[start:], '\n'); next >= 0 {
-		end = start + next
-	}
-	width := len([]rune(string(source[start:end])))
-	return hcl.Range{
-		Filename: name,
-		Start:    hcl.Pos{Line: line, Column: 1, Byte: start},
-		End:      hcl.Pos{Line: line, Column: width + 1, Byte: end},
-	}
+	line, _, _ := bytes.Cut(source[from.Byte:], []byte("\n"))
+	to := from
+	to.Byte += len(line)
+	to.Column += utf8.RuneCount(line)
+	return hcl.Range{Filename: name, Start: from, End: to}
 }
