@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -20,13 +21,19 @@ import (
 // Writer is the one gate through which the cluster is changed. Its methods may be
 // used by several goroutines at once.
 type Writer struct {
-	client *Client
+	client   *Client
+	lookouts lookouts
+
+	mu       sync.Mutex
+	versions map[providers.Ref]string
 }
 
 var _ providers.Writer = (*Writer)(nil)
 
 // Writer opens the gate.
-func (c *Client) Writer() *Writer { return &Writer{client: c} }
+func (c *Client) Writer() *Writer {
+	return &Writer{client: c, lookouts: lookouts{client: c, open: map[place]*lookout{}}, versions: map[providers.Ref]string{}}
+}
 
 // Apply makes a server-side apply, and returns the object as it then is. Fields
 // that others own, without Force, are a *providers.ConflictError; an object that
@@ -42,12 +49,22 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 		if definesKinds(ref) {
 			w.client.kinds.forget()
 		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.versions[ref] = applied.GetResourceVersion()
 		return applied, nil
 	}
 	if conflict := conflictOf(ref, err); conflict != nil {
 		return nil, conflict
 	}
 	return nil, fmt.Errorf("apply %s: %w", ref, err)
+}
+
+// written is the version in which this Writer left the object, or empty.
+func (w *Writer) written(ref providers.Ref) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.versions[ref]
 }
 
 // complete applies the object once more. Of a map or list that is to be empty now,
@@ -93,10 +110,11 @@ func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructu
 		// The server would make the object anew if it was gone.
 		return nil, errors.New("a resourceVersion binds a write only together with a UID")
 	}
-	target, err := w.settled(ctx, ref)
+	where, err := w.settled(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
+	target := w.client.at(where, ref.Namespace)
 	// The server takes a UID and a resourceVersion in the payload as conditions,
 	// and gives nobody ownership of them.
 	payload := object.DeepCopy()
@@ -163,18 +181,18 @@ func (w *Writer) recheck(ctx context.Context, target dynamic.ResourceInterface, 
 
 // settled finds the object's resource, and gives a kind that was defined moments
 // ago the time to be served.
-func (w *Writer) settled(ctx context.Context, ref providers.Ref) (dynamic.ResourceInterface, error) {
-	var target dynamic.ResourceInterface
+func (w *Writer) settled(ctx context.Context, ref providers.Ref) (resource, error) {
+	var where resource
 	start := time.Now()
 	err := backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		var err error
-		target, err = w.client.target(ctx, ref, 0)
+		where, err = w.client.locate(ctx, ref, 0)
 		if meta.IsNoMatchError(err) && time.Since(start) < shortPatience {
 			return false, nil
 		}
 		return true, err
 	})
-	return target, err
+	return where, err
 }
 
 // apply sends one server-side apply, as often as patience has it.

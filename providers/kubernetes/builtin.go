@@ -8,12 +8,15 @@ import "k8s.io/apimachinery/pkg/runtime/schema"
 var builtin = table(map[schema.GroupVersion]map[string]resourceOf{
 	{Version: "v1"}: {
 		"ConfigMap":             {"configmaps", true},
+		"Endpoints":             {"endpoints", true},
+		"Event":                 {"events", true},
 		"LimitRange":            {"limitranges", true},
 		"Namespace":             {"namespaces", false},
 		"Node":                  {"nodes", false},
 		"PersistentVolume":      {"persistentvolumes", false},
 		"PersistentVolumeClaim": {"persistentvolumeclaims", true},
 		"Pod":                   {"pods", true},
+		"PodTemplate":           {"podtemplates", true},
 		"ReplicationController": {"replicationcontrollers", true},
 		"ResourceQuota":         {"resourcequotas", true},
 		"Secret":                {"secrets", true},

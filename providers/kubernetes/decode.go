@@ -16,15 +16,15 @@ import (
 type list struct {
 	apiVersion string
 	kind       string // "DeploymentList"
+	version    string // of the whole; all pages have that of the first
 	items      []*unstructured.Unstructured
 }
 
-// parseList reads a page. It calls announce with the continue token, once, as soon
-// as it knows it, which is before the items: the next page can be asked for
-// meanwhile.
-func parseList(raw []byte, announce func(next string)) (*list, error) {
+// parse reads a page into an empty list. It calls announce with the continue token,
+// once, as soon as it knows it, which is before the items: the next page can be asked
+// for meanwhile.
+func (l *list) parse(raw []byte, announce func(next string)) error {
 	p := &parser{raw: raw, strings: map[string]string{}}
-	l := &list{}
 	var once sync.Once
 	err := p.members(func(name string) error {
 		switch name {
@@ -33,6 +33,7 @@ func parseList(raw []byte, announce func(next string)) (*list, error) {
 		case "metadata":
 			value, err := p.value(0)
 			metadata, _ := value.(map[string]any)
+			l.version, _ = metadata["resourceVersion"].(string)
 			next, _ := metadata["continue"].(string)
 			once.Do(func() { announce(next) })
 			return err
@@ -56,7 +57,7 @@ func parseList(raw []byte, announce func(next string)) (*list, error) {
 			u.Object["kind"], u.Object["apiVersion"] = kind, l.apiVersion
 		}
 	}
-	return l, err
+	return err
 }
 
 // items reads the objects of a page; null stands for none.

@@ -30,7 +30,8 @@ func FuzzParseList(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var want unstructured.UnstructuredList
 		wantErr := want.UnmarshalJSON(raw)
-		got, err := parseList(raw, func(string) {})
+		got := &list{}
+		err := got.parse(raw, func(string) {})
 		if wantErr != nil {
 			return // it also asks for what a LIST always has
 		}
@@ -50,7 +51,7 @@ func FuzzParseList(f *testing.F) {
 
 func TestParseListAnnouncesTheNextPage(t *testing.T) {
 	var order []string
-	if _, err := parseList([]byte(answer), func(next string) { order = append(order, next) }); err != nil {
+	if err := new(list).parse([]byte(answer), func(next string) { order = append(order, next) }); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"token"}, order); diff != "" {
@@ -64,7 +65,7 @@ func TestParseListRefuses(t *testing.T) {
 		`{"a": tru}`, `{"a": nul}`, `{"a": 1.}`, `{"a": --1}`, `{"a": "`, `{"a": "\`, `{"a": "\x"}`, "{\"a\": \"\n\"}", `{a: 1}`, `{"a": 1} x`, `{"a" 1}`, `{"a": 1,}`,
 		`{"a": ` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`,
 	} {
-		if _, err := parseList([]byte(text), func(string) {}); err == nil {
+		if err := new(list).parse([]byte(text), func(string) {}); err == nil {
 			t.Errorf("%.40q is read", text)
 		}
 	}

@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -22,16 +21,16 @@ import (
 // another UID, is no error. When the context ends first, the error says what holds
 // the object.
 func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition providers.Precondition) error {
-	target, err := w.client.target(ctx, ref, missAge)
+	where, err := w.client.locate(ctx, ref, missAge)
 	if meta.IsNoMatchError(err) {
 		return nil // the definition of the kind is gone, and all objects with it
 	}
 	if err != nil {
 		return fmt.Errorf("delete %s: %w", ref, err)
 	}
-	uid, err := w.remove(ctx, target, ref, precondition)
+	uid, err := w.remove(ctx, w.client.at(where, ref.Namespace), ref, precondition)
 	if err == nil && uid != "" {
-		err = w.gone(ctx, target, ref.Name, uid)
+		err = w.gone(ctx, where, ref, uid)
 	}
 	if err != nil {
 		return fmt.Errorf("delete %s: %w", ref, err)
@@ -97,25 +96,30 @@ func (w *Writer) order(ctx context.Context, target dynamic.ResourceInterface, na
 }
 
 // gone waits until the object of that UID is no more.
-func (w *Writer) gone(ctx context.Context, target dynamic.ResourceInterface, name string, uid types.UID) error {
-	following, stop := context.WithCancel(ctx)
-	defer stop()
+func (w *Writer) gone(ctx context.Context, where resource, ref providers.Ref, uid types.UID) error {
+	guest := w.lookouts.join(ctx, where, ref.Namespace, ref.Name, w.written(ref))
+	defer guest.leave()
 	var last *unstructured.Unstructured
-	for seen := range w.client.follow(following, target, name) {
+	for {
+		select {
+		case <-guest.news:
+		case <-ctx.Done():
+			if holding := holders(last); holding != "" {
+				return fmt.Errorf("it is still being deleted, %s: %w", holding, ctx.Err())
+			}
+			return ctx.Err()
+		}
+		seen, ok := guest.look()
 		switch {
-		case errors.Is(seen.err, context.Canceled), errors.Is(seen.err, context.DeadlineExceeded):
-			continue
+		case !ok:
 		case seen.err != nil:
 			return seen.err
 		case seen.object == nil || seen.object.GetUID() != uid:
 			return nil
+		default:
+			last = seen.object
 		}
-		last = seen.object
 	}
-	if holding := holders(last); holding != "" {
-		return fmt.Errorf("it is still being deleted, %s: %w", holding, ctx.Err())
-	}
-	return ctx.Err()
 }
 
 // holders says what keeps an object that is being deleted; empty when that is not

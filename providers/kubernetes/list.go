@@ -23,7 +23,7 @@ func (c *Client) List(ctx context.Context, kind schema.GroupVersionKind, namespa
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.pages(ctx, where.path(namespace), pageSize)
+	all, err := c.listAt(ctx, place{resource: where, namespace: namespace})
 	if apierrors.IsNotFound(err) {
 		// A LIST of a resource that there is finds everything there is, if nothing.
 		c.kinds.doubt(kind)
@@ -31,50 +31,58 @@ func (c *Client) List(ctx context.Context, kind schema.GroupVersionKind, namespa
 			return nil, unknown
 		}
 	}
+	if err != nil {
+		return nil, err
+	}
+	return all.items, nil
+}
+
+// listAt reads all objects that there are at a place.
+func (c *Client) listAt(ctx context.Context, at place) (*list, error) {
+	all, err := c.pages(ctx, at, pageSize)
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		// The list took longer than the server remembers the past for. Pages
 		// would expire again; in one piece it cannot.
-		all, err = c.pages(ctx, where.path(namespace), 0)
+		return c.pages(ctx, at, 0)
 	}
 	return all, err
 }
 
 // pages lists so many objects at a time; size 0 is all at once. While it reads one
 // page it waits for the next one already.
-func (c *Client) pages(ctx context.Context, path string, size int64) ([]*unstructured.Unstructured, error) {
+func (c *Client) pages(ctx context.Context, at place, size int64) (*list, error) {
 	var lists []*list
 	group, ctx := errgroup.WithContext(ctx)
 	// One page is read while one is on its way, so that memory holds two at most.
 	group.SetLimit(1)
 	for next := ""; len(lists) == 0 || next != ""; {
-		raw, err := c.page(ctx, path, metav1.ListOptions{Limit: size, Continue: next})
+		raw, err := c.page(ctx, at, metav1.ListOptions{Limit: size, Continue: next, FieldSelector: at.selector()})
 		if err != nil {
 			return nil, errors.Join(group.Wait(), err)
 		}
 		announced := make(chan string, 1)
-		index := len(lists)
-		lists = append(lists, nil)
-		group.Go(func() (err error) {
+		read := &list{}
+		lists = append(lists, read)
+		group.Go(func() error {
 			defer close(announced)
-			lists[index], err = parseList(raw, func(next string) { announced <- next })
-			return err
+			return read.parse(raw, func(next string) { announced <- next })
 		})
 		next = <-announced
 	}
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("read the answer of the server: %w", err)
 	}
-	var all []*unstructured.Unstructured
-	for _, l := range lists {
-		all = append(all, l.items...)
+	all := lists[0]
+	for _, l := range lists[1:] {
+		all.items = append(all.items, l.items...)
 	}
 	return all, nil
 }
 
 // page asks for one page, as JSON.
-func (c *Client) page(ctx context.Context, path string, options metav1.ListOptions) ([]byte, error) {
+func (c *Client) page(ctx context.Context, at place, options metav1.ListOptions) ([]byte, error) {
 	return call(ctx, c, verbList, func(ctx context.Context) ([]byte, error) {
-		result := c.core.RESTClient().Get().AbsPath(path).
+		result := c.core.RESTClient().Get().AbsPath(at.path()).
 			SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.Unversioned).
 			SetHeader("Accept", runtime.ContentTypeJSON).
 			Do(ctx)
@@ -85,14 +93,14 @@ func (c *Client) page(ctx context.Context, path string, options metav1.ListOptio
 	})
 }
 
-// path is where the objects of a resource are listed.
-func (r resource) path(namespace string) string {
-	elements := []string{"/apis", r.Group, r.Version}
-	if r.Group == "" {
-		elements = []string{"/api", r.Version}
+// path is where the objects are listed.
+func (p place) path() string {
+	elements := []string{"/apis", p.Group, p.Version}
+	if p.Group == "" {
+		elements = []string{"/api", p.Version}
 	}
-	if r.namespaced && namespace != "" {
-		elements = append(elements, "namespaces", namespace)
+	if p.namespaced && p.namespace != "" {
+		elements = append(elements, "namespaces", p.namespace)
 	}
-	return path.Join(append(elements, r.Resource)...)
+	return path.Join(append(elements, p.Resource)...)
 }

@@ -2,12 +2,18 @@ package kubernetes
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -90,13 +96,12 @@ func (k *kinds) forget() {
 	k.readAt = time.Time{}
 }
 
-// discover reads the catalogue: two requests where the server aggregates it, as
-// all do since Kubernetes 1.27.
+// discover reads the catalogue of all kinds but those of the core, which are built
+// in: one request where the server aggregates it, as all do since Kubernetes 1.27.
 func (c *Client) discover(ctx context.Context) (catalogue, error) {
 	return call(ctx, c, verbDiscovery, func(ctx context.Context) (catalogue, error) {
-		_, lists, err := c.discovery.ServerGroupsAndResourcesWithContext(ctx)
-		unknown, partial := discovery.GroupDiscoveryFailedErrorGroups(err)
-		if err != nil && !partial {
+		lists, unknown, err := c.aggregated(ctx)
+		if err != nil {
 			return catalogue{}, err
 		}
 		read := catalogue{resources: map[schema.GroupVersionKind]resource{}, unknown: unknown}
@@ -115,6 +120,35 @@ func (c *Client) discover(ctx context.Context) (catalogue, error) {
 	})
 }
 
+// aggregated asks for the resources of all groups at once, and of a server that is
+// too old for that, group by group. unknown are the groups that the server knows and
+// cannot tell the resources of.
+func (c *Client) aggregated(ctx context.Context) (lists []*metav1.APIResourceList, unknown map[schema.GroupVersion]error, err error) {
+	var kind string
+	answer := c.discovery.RESTClient().Get().AbsPath("/apis").SetHeader("Accept", discovery.AcceptV2+","+runtime.ContentTypeJSON).Do(ctx).ContentType(&kind)
+	if err := answer.Error(); err != nil {
+		return nil, nil, err
+	}
+	raw, err := answer.Raw()
+	if err != nil {
+		return nil, nil, err
+	}
+	if strings.Contains(kind, "as=APIGroupDiscoveryList") {
+		var groups apidiscoveryv2.APIGroupDiscoveryList
+		if err := json.Unmarshal(raw, &groups); err != nil {
+			return nil, nil, fmt.Errorf("read the server's kinds: %w", err)
+		}
+		_, byVersion, unknown := discovery.SplitGroupsAndResources(groups)
+		return slices.Collect(maps.Values(byVersion)), unknown, nil
+	}
+	_, lists, err = c.discovery.ServerGroupsAndResourcesWithContext(ctx)
+	unknown, partial := discovery.GroupDiscoveryFailedErrorGroups(err)
+	if partial {
+		err = nil
+	}
+	return lists, unknown, err
+}
+
 // Namespaced reports whether objects of the kind live in namespaces. A kind that
 // the server does not have is an error that satisfies meta.IsNoMatchError.
 func (c *Client) Namespaced(ctx context.Context, kind schema.GroupVersionKind) (bool, error) {
@@ -130,14 +164,20 @@ func (c *Client) at(where resource, namespace string) dynamic.ResourceInterface 
 	return c.objects.Resource(where.GroupVersionResource).Namespace(namespace)
 }
 
+// locate finds the resource of one object.
+func (c *Client) locate(ctx context.Context, ref providers.Ref, fresh time.Duration) (resource, error) {
+	where, err := c.kinds.find(ctx, ref.GVK, fresh)
+	if err == nil && where.namespaced && ref.Namespace == "" {
+		err = fmt.Errorf("%s has no namespace, and objects of its kind live in one", ref)
+	}
+	return where, err
+}
+
 // target gives access to the resource of one object.
 func (c *Client) target(ctx context.Context, ref providers.Ref, fresh time.Duration) (dynamic.ResourceInterface, error) {
-	where, err := c.kinds.find(ctx, ref.GVK, fresh)
+	where, err := c.locate(ctx, ref, fresh)
 	if err != nil {
 		return nil, err
-	}
-	if where.namespaced && ref.Namespace == "" {
-		return nil, fmt.Errorf("%s has no namespace, and objects of its kind live in one", ref)
 	}
 	return c.at(where, ref.Namespace), nil
 }

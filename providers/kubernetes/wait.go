@@ -32,23 +32,26 @@ const (
 // for whenever that changes, and with what is wrong within seconds of the cluster
 // knowing; report may be nil.
 func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status string)) error {
-	target, err := w.settled(ctx, ref)
+	where, err := w.settled(ctx, ref)
 	if err != nil {
 		return fmt.Errorf("wait for %s: %w", ref, err)
 	}
+	guest := w.lookouts.join(ctx, where, ref.Namespace, ref.Name, w.written(ref))
+	defer guest.leave()
 	vigil := &vigil{client: w.client, ref: ref, report: report, status: "it is not ready yet"}
-	following, stop := context.WithCancel(ctx)
-	defer stop()
-	sightings := w.client.follow(following, target, ref.Name)
 	examination := time.NewTimer(grace)
 	defer examination.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return vigil.interrupted(ctx)
-		case seen := <-sightings:
+		case <-guest.news:
 			if ctx.Err() != nil {
 				return vigil.interrupted(ctx)
+			}
+			seen, ok := guest.look()
+			if !ok {
+				continue
 			}
 			if seen.err != nil {
 				return fmt.Errorf("wait for %s: %w", ref, seen.err)
