@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 // The journal is a file of JSON lines: first a base, which says what state the
@@ -106,48 +107,139 @@ func (j *journal) fold(l *ledger, file string) error {
 	return nil
 }
 
-// journalWriter appends to the journal of a session.
+// journalWriter appends to the journal of a session. Lines that are put while others
+// are on their way to the disk go there together: of ten steps at a time, each waits
+// for one or two writes of the disk, not for ten.
 type journalWriter struct {
-	file *os.File
+	path  string
+	check func() error // whether the journal may be written to, before each write
+
+	mu      sync.Mutex
+	rested  *sync.Cond
+	file    *os.File // nil: not begun
+	queue   []byte
+	queued  uint64 // how often something was put
+	synced  uint64 // how much of that is on the disk
+	writing bool
+	err     error // why it takes no more
 }
 
-// createJournal begins a journal with its base. None may exist.
-func createJournal(file string, b base) (*journalWriter, error) {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("begin the journal of the state: %w", err)
-	}
-	w := &journalWriter{file: f}
-	err = w.append(b)
-	if err == nil {
-		err = syncDir(filepath.Dir(file))
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(file))
-	}
-	return w, nil
+func newJournalWriter(path string, check func() error) *journalWriter {
+	w := &journalWriter{path: path, check: check}
+	w.rested = sync.NewCond(&w.mu)
+	return w
 }
 
-// append puts lines on the disk. Nothing may follow an append that failed.
-func (w *journalWriter) append(lines ...any) error {
-	var raw []byte
+// put queues lines, and returns the ticket to sync them with. The first line of all
+// is the base.
+func (w *journalWriter) put(lines ...any) (ticket uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, line := range lines {
 		text, err := json.Marshal(line)
-		if err != nil {
-			return fmt.Errorf("encode a line of the state's journal: %w", err)
+		if err != nil && w.err == nil {
+			w.err = fmt.Errorf("encode a line of the state's journal: %w", err)
 		}
-		raw = append(append(raw, text...), '\n')
+		w.queue = append(append(w.queue, text...), '\n')
 	}
-	if _, err := w.file.Write(raw); err != nil {
+	w.queued++
+	return w.queued
+}
+
+// sync returns when the lines of the ticket are on the disk. After a failure the
+// journal stays as it is: a line may have been torn, and lines that follow would be
+// missing what came before them.
+func (w *journalWriter) sync(ticket uint64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.synced < ticket {
+		if w.writing {
+			w.rested.Wait()
+			continue
+		}
+		if w.err != nil {
+			return w.err
+		}
+		w.flush()
+	}
+	return nil
+}
+
+// flush writes what is queued. The lock is held, but not while the disk works.
+func (w *journalWriter) flush() {
+	lines, upTo := w.queue, w.queued
+	w.queue, w.writing = nil, true
+	w.mu.Unlock()
+	err := w.write(lines)
+	w.mu.Lock()
+	w.writing = false
+	if err == nil {
+		w.synced = upTo
+	} else if w.err == nil {
+		w.err = err
+	}
+	w.rested.Broadcast()
+}
+
+func (w *journalWriter) write(lines []byte) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	if w.file == nil {
+		return w.begin(lines)
+	}
+	return writeThrough(w.file, lines)
+}
+
+// begin makes the journal, with its first lines. None may exist.
+func (w *journalWriter) begin(lines []byte) error {
+	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("begin the journal of the state: %w", err)
+	}
+	err = writeThrough(f, lines)
+	if err == nil {
+		err = syncDir(filepath.Dir(w.path))
+	}
+	if err != nil {
+		return errors.Join(err, f.Close(), os.Remove(w.path))
+	}
+	w.file = f
+	return nil
+}
+
+func writeThrough(f *os.File, raw []byte) error {
+	if _, err := f.Write(raw); err != nil {
 		return fmt.Errorf("write the journal of the state: %w", err)
 	}
-	if err := w.file.Sync(); err != nil {
+	if err := f.Sync(); err != nil {
 		return fmt.Errorf("write the journal of the state: %w", err)
 	}
 	return nil
 }
 
+// close leaves the journal as it is. It takes no more.
+func (w *journalWriter) close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.writing {
+		w.rested.Wait()
+	}
+	if w.err == nil {
+		w.err = errors.New("write the journal of the state: it has ended")
+	}
+	if w.file == nil {
+		return nil
+	}
+	err := w.file.Close()
+	w.file = nil
+	return err
+}
+
 // remove ends the journal, after all of it was saved elsewhere.
 func (w *journalWriter) remove() error {
-	return errors.Join(w.file.Close(), removeFile(w.file.Name()))
+	if err := w.close(); err != nil {
+		return err
+	}
+	return removeFile(w.path)
 }

@@ -31,7 +31,6 @@ type Session struct {
 	ledger  *ledger
 	saved   uint64         // serial of what is in the file
 	journal *journalWriter // nil: nothing was put into it yet
-	broken  error          // why the journal takes no more
 	closed  bool
 }
 
@@ -162,55 +161,65 @@ type Run struct {
 // *AppliedError), another cluster (a *ClusterError), and a plan that was made
 // against another content of the state (a *StaleError).
 func (s *Session) Begin(run Run) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	head := s.ledger.head
-	if slices.Contains(head.Plans, run.Plan) {
-		return &AppliedError{Plan: run.Plan}
+	fits := func(head *State) error {
+		if slices.Contains(head.Plans, run.Plan) {
+			return &AppliedError{Plan: run.Plan}
+		}
+		if err := head.CheckCluster(run.Cluster.UID, run.Cluster.Server); err != nil {
+			return err
+		}
+		if run.Lineage != head.Lineage || run.Serial != head.Serial {
+			return &StaleError{PlanLineage: run.Lineage, PlanSerial: run.Serial, Lineage: head.Lineage, Serial: head.Serial}
+		}
+		return nil
 	}
-	if err := head.CheckCluster(run.Cluster.UID, run.Cluster.Server); err != nil {
-		return err
-	}
-	if run.Lineage != head.Lineage || run.Serial != head.Serial {
-		return &StaleError{PlanLineage: run.Lineage, PlanSerial: run.Serial, Lineage: head.Lineage, Serial: head.Serial}
-	}
-	return s.note(entry{Begin: &opening{Tool: s.tool, Cloud: run.Cloud, Cluster: run.Cluster, Plan: run.Plan}})
+	return s.note(fits, entry{Begin: &opening{Tool: s.tool, Cloud: run.Cloud, Cluster: run.Cluster, Plan: run.Plan}})
 }
 
 // Intend says that a write of the object to the cluster, or its deletion, is
 // about to begin. It must not begin when Intend returns an error.
 func (s *Session) Intend(o Object) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.note(entry{Intend: &o})
+	return s.note(nil, entry{Intend: &o})
 }
 
 // Record says what is now known of the objects. Even when it returns an error the
 // session knows it, and Close tries once more to save it.
 func (s *Session) Record(objects ...Object) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	entries := make([]entry, len(objects))
 	for i := range objects {
 		entries[i].Record = &objects[i]
 	}
-	return s.note(entries...)
+	return s.note(nil, entries...)
 }
 
 // Forget says that the object is no longer kolla's, or no longer there. An
 // address that the state does not have is no error.
 func (s *Session) Forget(address string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.note(entry{Forget: address})
+	return s.note(nil, entry{Forget: address})
 }
 
-// note applies entries, and puts those that change anything into the journal. After
-// a failure the journal stays as it is: a line may have been torn, and lines that
-// follow would be missing what came before them.
-func (s *Session) note(entries ...entry) error {
+// note applies entries, unless fits refuses it, and returns when those that change
+// anything are in the journal, on the disk.
+func (s *Session) note(fits func(*State) error, entries ...entry) error {
+	journal, ticket, err := s.take(fits, entries)
+	if err != nil || journal == nil {
+		return err
+	}
+	return journal.sync(ticket)
+}
+
+// take applies entries, and puts those that change anything into the journal; it is
+// nil when none does.
+func (s *Session) take(fits func(*State) error, entries []entry) (journal *journalWriter, ticket uint64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.closed {
-		return errors.New("change the state: its session has ended")
+		return nil, 0, errors.New("change the state: its session has ended")
+	}
+	if fits != nil {
+		if err := fits(&s.ledger.head); err != nil {
+			return nil, 0, err
+		}
 	}
 	before := s.ledger.head.Serial
 	var lines []any
@@ -220,29 +229,17 @@ func (s *Session) note(entries ...entry) error {
 		}
 	}
 	if len(lines) == 0 {
-		return nil
+		return nil, 0, nil
 	}
 	if s.ledger.head.Lineage == "" {
 		s.ledger.head.Lineage = uuid.NewString()
 	}
-	if s.broken == nil {
-		s.broken = s.append(before, lines...)
-	}
-	return s.broken
-}
-
-func (s *Session) append(before uint64, lines ...any) error {
-	if err := s.lock.check(); err != nil {
-		return err
-	}
 	if s.journal == nil {
+		s.journal = newJournalWriter(s.store.journal, s.lock.check)
 		start := base{Format: Format, Tool: s.tool, Lineage: s.ledger.head.Lineage, Serial: before}
-		var err error
-		if s.journal, err = createJournal(s.store.journal, start); err != nil {
-			return err
-		}
+		lines = slices.Insert(lines, 0, any(start))
 	}
-	return s.journal.append(lines...)
+	return s.journal, s.journal.put(lines...), nil
 }
 
 // save writes the state if it is not in the file yet, and ends the journal.
@@ -279,7 +276,7 @@ func (s *Session) Close() error {
 	s.closed = true
 	err := s.save()
 	if s.journal != nil {
-		err = errors.Join(err, s.journal.file.Close())
+		err = errors.Join(err, s.journal.close())
 	}
 	return errors.Join(err, s.lock.release())
 }

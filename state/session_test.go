@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,7 +20,7 @@ import (
 
 var cluster = state.Cluster{UID: "cluster-a", Server: "https://a"}
 
-func lock(t *testing.T, store *state.Store) *state.Session {
+func lock(t testing.TB, store *state.Store) *state.Session {
 	t.Helper()
 	session, err := store.Lock(t.Context(), state.LockInfo{Operation: "apply", Version: "1.0.0"}, 0)
 	if err != nil {
@@ -402,5 +404,29 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 	must(t, session.Close())
 	if got := read(t, store); len(got.Objects) != 2 {
 		t.Errorf("got %d objects saved, want 2", len(got.Objects))
+	}
+}
+
+// BenchmarkRecord measures what it takes to put a step on the disk, by how many steps
+// are under way at a time.
+func BenchmarkRecord(b *testing.B) {
+	for _, parallel := range []int{1, 10, 64} {
+		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {
+			session := lock(b, state.Open(filepath.Join(b.TempDir(), "cloud.state")))
+			defer session.Close()
+			var next atomic.Int64
+			var all sync.WaitGroup
+			b.ResetTimer()
+			for range parallel {
+				all.Go(func() {
+					for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
+						if err := session.Record(state.Object{Address: fmt.Sprintf("service.s/ConfigMap/c-%d", i), UID: "u"}); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			all.Wait()
+		})
 	}
 }
