@@ -337,6 +337,20 @@ var contents = []schema.GroupVersionKind{
 	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "RoleBinding"},
 }
 
+// Known are the scopes of what a state knows. A plan reads them in any case, whatever
+// the configuration says.
+func Known(st *state.State) []providers.Scope {
+	scopes := []providers.Scope{{GVK: namespaces}}
+	for i := range st.Objects {
+		o := &st.Objects[i]
+		scope := providers.Scope{GVK: schema.FromAPIVersionAndKind(o.APIVersion, o.Kind), Namespace: o.Namespace}
+		if !slices.Contains(scopes, scope) {
+			scopes = append(scopes, scope)
+		}
+	}
+	return scopes
+}
+
 // scopes lists all that has to be read, each once: where desired and recorded
 // objects are, what their values come from, all namespaces, and what is in those
 // that may go.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,64 +17,97 @@ type Scope struct {
 }
 
 // Snapshot is the live cluster as far as a plan has read it. Each scope is
-// listed once, however often it is asked for.
+// listed once, however often it is asked for. It is safe for concurrent use.
 type Snapshot struct {
 	reader Reader
+	slots  chan struct{} // one for each LIST under way
 
-	mu      sync.Mutex
-	scopes  map[Scope]bool
-	missing map[schema.GroupVersionKind]bool
-	objects map[Ref]*unstructured.Unstructured
+	mu       sync.Mutex
+	listings map[Scope]*listing
+	missing  map[schema.GroupVersionKind]bool
+	objects  map[Ref]*unstructured.Unstructured
 }
+
+// listing is one LIST.
+type listing struct {
+	done chan struct{} // closed at its end
+	err  error         // of use after that
+}
+
+// maxLists is how many LISTs are under way at a time.
+const maxLists = 10
 
 // NewSnapshot makes an empty snapshot that reads through reader.
 func NewSnapshot(reader Reader) *Snapshot {
 	return &Snapshot{
-		reader:  reader,
-		scopes:  map[Scope]bool{},
-		missing: map[schema.GroupVersionKind]bool{},
-		objects: map[Ref]*unstructured.Unstructured{},
+		reader:   reader,
+		slots:    make(chan struct{}, maxLists),
+		listings: map[Scope]*listing{},
+		missing:  map[schema.GroupVersionKind]bool{},
+		objects:  map[Ref]*unstructured.Unstructured{},
 	}
 }
 
-// Load lists the scopes that were not listed yet, in parallel. Kinds that the
-// server does not have are remembered as Missing and are no error.
+// Prefetch begins to list the scopes, and does not wait for it. What goes wrong is
+// for whoever loads the scope.
+func (s *Snapshot) Prefetch(ctx context.Context, scopes ...Scope) {
+	s.begin(ctx, scopes)
+}
+
+// Load returns when the scopes are listed: those that nobody listed yet, in
+// parallel. Kinds that the server does not have are remembered as Missing and are no
+// error.
 func (s *Snapshot) Load(ctx context.Context, scopes ...Scope) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(10)
-	for _, scope := range s.claim(scopes) {
-		group.Go(func() error {
-			list, err := s.reader.List(ctx, scope.GVK, scope.Namespace)
-			if err != nil && !meta.IsNoMatchError(err) {
-				return fmt.Errorf("list %s: %w", scope.GVK.Kind, err)
+	for _, l := range s.begin(ctx, scopes) {
+		select {
+		case <-l.done:
+			if l.err != nil {
+				return l.err
 			}
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if err != nil {
-				s.missing[scope.GVK] = true
-			}
-			for _, u := range list {
-				// Keyed by the kind asked for: the server may answer in another version.
-				s.objects[Ref{GVK: scope.GVK, Namespace: u.GetNamespace(), Name: u.GetName()}] = u
-			}
-			return nil
-		})
-	}
-	return group.Wait()
-}
-
-// claim marks the scopes as listed, and returns those that were not.
-func (s *Snapshot) claim(scopes []Scope) []Scope {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var fresh []Scope
-	for _, scope := range scopes {
-		if !s.scopes[scope] {
-			s.scopes[scope] = true
-			fresh = append(fresh, scope)
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
-	return fresh
+	return nil
+}
+
+// begin starts the LISTs of the scopes that have none yet, and returns those of all.
+func (s *Snapshot) begin(ctx context.Context, scopes []Scope) []*listing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*listing, 0, len(scopes))
+	for _, scope := range scopes {
+		l := s.listings[scope]
+		if l == nil {
+			l = &listing{done: make(chan struct{})}
+			s.listings[scope] = l
+			go func() {
+				defer close(l.done)
+				l.err = s.list(ctx, scope)
+			}()
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+func (s *Snapshot) list(ctx context.Context, scope Scope) error {
+	s.slots <- struct{}{}
+	defer func() { <-s.slots }()
+	list, err := s.reader.List(ctx, scope.GVK, scope.Namespace)
+	if err != nil && !meta.IsNoMatchError(err) {
+		return fmt.Errorf("list %s: %w", scope.GVK.Kind, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.missing[scope.GVK] = true
+	}
+	for _, u := range list {
+		// Keyed by the kind asked for: the server may answer in another version.
+		s.objects[Ref{GVK: scope.GVK, Namespace: u.GetNamespace(), Name: u.GetName()}] = u
+	}
+	return nil
 }
 
 // Get returns the live object, or nil.

@@ -80,7 +80,9 @@ func runApply(w *workspace, destroy bool) error {
 		return err
 	}
 	return w.locked(ctx, "apply", func(session *state.Session) error {
-		plan, err := w.makePlan(ctx, session.State(), destroy)
+		st := session.State()
+		w.readAhead(ctx, st)
+		plan, err := w.makePlan(ctx, st, destroy)
 		if err != nil {
 			return err
 		}

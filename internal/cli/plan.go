@@ -43,13 +43,7 @@ func runPlan(w *workspace) error {
 	if err := checkTarget(w.flags.String("out")); err != nil {
 		return err
 	}
-	if err := w.loadConfig(); err != nil {
-		return err
-	}
-	if err := w.connect(ctx); err != nil {
-		return err
-	}
-	st, err := w.openState()
+	st, err := w.open(ctx)
 	if err != nil {
 		return err
 	}

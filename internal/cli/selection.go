@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -124,6 +125,9 @@ func withEvents(s streams, c *cli.Context, run func(*workspace) error) (err erro
 			out = io.MultiWriter(out, file)
 		}
 	}
+	ctx, stop := context.WithCancel(c.Context)
+	defer stop() // of what was read ahead in vain
+	c.Context = ctx
 	w := newWorkspace(s, c)
 	if out == nil {
 		return run(w)

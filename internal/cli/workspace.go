@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -29,6 +30,9 @@ type workspace struct {
 	client  *kubernetes.Client
 	cluster providers.Identity
 	store   *state.Store
+	// snapshot is what was read ahead of the cluster; nil: nothing.
+	snapshot *providers.Snapshot
+	asked    bool // somebody was asked for the value of a variable
 }
 
 func newWorkspace(s streams, c *cli.Context) *workspace {
@@ -44,7 +48,10 @@ func (w *workspace) loadConfig() error {
 		Environ:   os.Environ(),
 	}
 	if w.flags.Bool("input") && !w.flags.Bool("json") && w.interactive() {
-		options.Prompt = w.askVariable
+		options.Prompt = func(v lang.Variable) (string, error) {
+			w.asked = true
+			return w.askVariable(v)
+		}
 	}
 	config, diags := lang.Load(".", options)
 	w.printer.Diagnostics(diags, config.Files)
@@ -67,6 +74,46 @@ func (w *workspace) renderOffline() ([]providers.Object, error) {
 		return nil, exitCode(exitError)
 	}
 	return objects, nil
+}
+
+// open reads the configuration and the state, and connects to the cluster, all at
+// the same time. What the state knows is listed ahead, so that the plan of an
+// unchanged cloud takes hardly longer than its longest list.
+func (w *workspace) open(ctx context.Context) (*state.State, error) {
+	var (
+		st                  *state.State
+		reading, connecting error
+	)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.store = state.Open(w.flags.String("state"))
+		st, reading = w.store.Read()
+		if connecting = w.dial(); connecting != nil {
+			return
+		}
+		if reading == nil {
+			w.readAhead(ctx, st)
+		}
+		w.cluster, connecting = w.client.Identity(ctx)
+	}()
+	if err := w.loadConfig(); err != nil {
+		return nil, err
+	}
+	<-done
+	if w.asked {
+		w.snapshot = nil // a person may take hours to answer
+	}
+	if err := cmp.Or(connecting, reading); err != nil {
+		return nil, err
+	}
+	return st, w.checkState(st)
+}
+
+// readAhead begins to list what the state knows.
+func (w *workspace) readAhead(ctx context.Context, st *state.State) {
+	w.snapshot = providers.NewSnapshot(w.client)
+	w.snapshot.Prefetch(ctx, planner.Known(st)...)
 }
 
 // connect finds the cluster and asks which one it is.
@@ -123,7 +170,10 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 	if err != nil {
 		return nil, err
 	}
-	snapshot := providers.NewSnapshot(w.client)
+	snapshot := w.snapshot
+	if snapshot == nil {
+		snapshot = providers.NewSnapshot(w.client)
+	}
 	objects, err := w.render(ctx, snapshot, st)
 	// What cannot be made any more can still be destroyed.
 	var code exitCode
@@ -171,10 +221,11 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 
 // render makes the objects of the configuration for the cluster as it is.
 func (w *workspace) render(ctx context.Context, snapshot *providers.Snapshot, st *state.State) ([]providers.Object, error) {
-	err := snapshot.Load(ctx,
-		providers.Scope{GVK: nodeKind},
-		providers.Scope{GVK: secretKind, Namespace: w.config.Cloud.Namespace})
-	if err != nil {
+	scopes := []providers.Scope{{GVK: secretKind, Namespace: w.config.Cloud.Namespace}}
+	if len(w.config.Roles) > 0 {
+		scopes = append(scopes, providers.Scope{GVK: nodeKind})
+	}
+	if err := snapshot.Load(ctx, scopes...); err != nil {
 		return nil, err
 	}
 	objects, diags := openstack.Render(w.config, w.facts(ctx, snapshot, st))

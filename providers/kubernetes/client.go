@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -124,18 +125,28 @@ func (c *Client) Requests() map[string]int { return c.traffic.requests() }
 func (c *Client) Identity(ctx context.Context) (providers.Identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
 	defer cancel()
-	namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-	system, err := call(ctx, c, "get", func(ctx context.Context) (*unstructured.Unstructured, error) {
-		return c.objects.Resource(namespaces).Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	var system *unstructured.Unstructured
+	var info *version.Info
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+		system, err = c.get(ctx, c.objects.Resource(namespaces), metav1.NamespaceSystem)
+		if err != nil {
+			return fmt.Errorf("identify the cluster: %w", err)
+		}
+		return nil
 	})
-	if err != nil {
-		return providers.Identity{}, fmt.Errorf("identify the cluster: %w", err)
-	}
-	info, err := call(ctx, c, "get", func(ctx context.Context) (*version.Info, error) {
-		return c.discovery.ServerVersionWithContext(ctx)
+	group.Go(func() (err error) {
+		info, err = call(ctx, c, verbGet, func(ctx context.Context) (*version.Info, error) {
+			return c.discovery.ServerVersionWithContext(ctx)
+		})
+		if err != nil {
+			return fmt.Errorf("ask for the server's version: %w", err)
+		}
+		return nil
 	})
-	if err != nil {
-		return providers.Identity{}, fmt.Errorf("ask for the server's version: %w", err)
+	if err := group.Wait(); err != nil {
+		return providers.Identity{}, err
 	}
 	return providers.Identity{UID: string(system.GetUID()), Server: c.server, Version: info.GitVersion}, nil
 }

@@ -22,6 +22,9 @@ const (
 	watchPause = time.Second
 	// pollPause is between looks where watching is not allowed.
 	pollPause = 2 * time.Second
+	// linger is how long a watch is kept open that nobody needs just now: what comes
+	// next in an apply is often of the same kind.
+	linger = 5 * time.Second
 )
 
 // place is what one watch sees: the objects of a resource in one namespace; or the
@@ -58,18 +61,34 @@ func (l *lookouts) join(ctx context.Context, where resource, namespace, name, si
 	defer l.mu.Unlock()
 	found := l.open[at]
 	if found == nil {
-		found = &lookout{lookouts: l, place: at, guests: map[*guest]bool{}}
-		l.open[at] = found
-		looking, stop := context.WithCancel(context.WithoutCancel(ctx))
-		found.stop = stop
-		go found.look(quiet(looking))
+		found = l.start(ctx, at)
 	}
+	found.closing.Stop()
 	g := &guest{lookout: found, name: name, since: since, news: make(chan struct{}, 1)}
 	found.mu.Lock()
 	defer found.mu.Unlock()
 	found.guests[g] = true
 	g.news <- struct{}{}
 	return g
+}
+
+// start opens a watch. It ends some time after its last guest has left.
+func (l *lookouts) start(ctx context.Context, at place) *lookout {
+	found := &lookout{lookouts: l, place: at, guests: map[*guest]bool{}}
+	l.open[at] = found
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	found.closing = time.AfterFunc(linger, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		found.mu.Lock()
+		defer found.mu.Unlock()
+		if len(found.guests) == 0 {
+			stop()
+			found.close()
+		}
+	})
+	go found.look(quiet(ctx))
+	return found
 }
 
 // guest is one who waits for an object.
@@ -79,17 +98,13 @@ type guest struct {
 	news        chan struct{} // there may be something new to see
 }
 
-// leave ends the watch with its last guest.
 func (g *guest) leave() {
 	at := g.lookout
-	at.lookouts.mu.Lock()
-	defer at.lookouts.mu.Unlock()
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	delete(at.guests, g)
 	if len(at.guests) == 0 {
-		at.stop()
-		at.close()
+		at.closing.Reset(linger)
 	}
 }
 
@@ -125,7 +140,7 @@ func (g *guest) look() (seen sighting, ok bool) {
 type lookout struct {
 	*lookouts
 	place
-	stop context.CancelFunc
+	closing *time.Timer
 
 	mu      sync.Mutex
 	guests  map[*guest]bool
