@@ -65,7 +65,7 @@ func changesOf(differences []difference) []Change {
 
 // compare is Diff before the paths' structure is given up.
 func compare(before, after *unstructured.Unstructured) ([]difference, error) {
-	c := &comparer{before: stripped(before), after: stripped(after)}
+	c := &comparer{models: []*unstructured.Unstructured{before, after}, before: stripped(before), after: stripped(after)}
 	var (
 		paths []fieldpath.Path
 		err   error
@@ -74,7 +74,7 @@ func compare(before, after *unstructured.Unstructured) ([]difference, error) {
 	case before == nil && after == nil, reflect.DeepEqual(c.before, c.after):
 		return nil, nil
 	case before == nil || after == nil:
-		paths, err = leavesOf(either(c.before, c.after))
+		paths, err = leavesOf(c.models, either(c.before, c.after))
 	default:
 		paths, err = c.paths()
 	}
@@ -95,13 +95,14 @@ func either(a, b *unstructured.Unstructured) *unstructured.Unstructured {
 }
 
 type comparer struct {
+	models        []*unstructured.Unstructured // with their managedFields
 	before, after *unstructured.Unstructured
 	reordered     []difference
 }
 
 // paths finds where two objects differ.
 func (c *comparer) paths() ([]fieldpath.Path, error) {
-	types, err := typedAlike(c.before, c.after)
+	types, err := typedAlike(c.models, c.before, c.after)
 	if err != nil {
 		return nil, err
 	}
@@ -147,8 +148,8 @@ func keyed(path fieldpath.Path) bool {
 
 // leavesOf lists the paths of all fields, without those that only repeat the
 // merge key of the element that they are in.
-func leavesOf(object *unstructured.Unstructured) ([]fieldpath.Path, error) {
-	types, err := typedAlike(object)
+func leavesOf(models []*unstructured.Unstructured, object *unstructured.Unstructured) ([]fieldpath.Path, error) {
+	types, err := typedAlike(models, object)
 	if err != nil {
 		return nil, err
 	}
@@ -361,19 +362,26 @@ var builtin = sync.OnceValue(func() managedfields.TypeConverter {
 })
 
 // typedAlike gives objects of one kind their type: the built-in one if all of them
-// follow it, else one deduced from the objects themselves, in which all lists are
+// follow it; else one deduced from what the server says of the fields of those that
+// are models; else one deduced from the objects themselves, in which all lists are
 // atomic.
-func typedAlike(objects ...*unstructured.Unstructured) ([]*typed.TypedValue, error) {
-	if types, err := convert(builtin(), objects); err == nil {
+func typedAlike(models []*unstructured.Unstructured, objects ...*unstructured.Unstructured) ([]*typed.TypedValue, error) {
+	if types, err := convert(builtin().ObjectToTyped, objects); err == nil {
 		return types, nil
 	}
-	return convert(managedfields.NewDeducedTypeConverter(), objects)
+	shaped := shapeOf(models...)
+	if types, err := convert(func(object runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+		return shaped.FromUnstructured(object.(*unstructured.Unstructured).Object, options...)
+	}, objects); err == nil {
+		return types, nil
+	}
+	return convert(managedfields.NewDeducedTypeConverter().ObjectToTyped, objects)
 }
 
-func convert(converter managedfields.TypeConverter, objects []*unstructured.Unstructured) ([]*typed.TypedValue, error) {
+func convert(typedOf func(runtime.Object, ...typed.ValidationOptions) (*typed.TypedValue, error), objects []*unstructured.Unstructured) ([]*typed.TypedValue, error) {
 	var types []*typed.TypedValue
 	for _, object := range objects {
-		value, err := converter.ObjectToTyped(runtime.Object(object), typed.AllowDuplicates)
+		value, err := typedOf(object, typed.AllowDuplicates)
 		if err != nil {
 			return nil, fmt.Errorf("read the fields of a %s: %w", object.GetKind(), err)
 		}

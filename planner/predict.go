@@ -16,7 +16,7 @@ import (
 // kolla alone owned and does not declare any more is taken away. Defaults and webhooks
 // are beyond it.
 func predict(live, manifest *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
-	types, err := typedAlike(stripped(live), stripped(manifest))
+	types, err := typedAlike([]*unstructured.Unstructured{live}, stripped(live), stripped(manifest))
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func predict(live, manifest *unstructured.Unstructured, manager string) (*unstru
 // asApplied is the manifest as if kolla had just applied it, and the server had
 // added nothing.
 func asApplied(manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	types, err := typedAlike(stripped(manifest))
+	types, err := typedAlike(nil, stripped(manifest))
 	if err != nil {
 		return nil, err
 	}

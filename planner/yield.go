@@ -212,7 +212,7 @@ func contested(manifest *unstructured.Unstructured, owners ownership, all bool) 
 		})
 	}
 	if all {
-		types, err := typedAlike(stripped(manifest))
+		types, err := typedAlike(nil, stripped(manifest))
 		if err != nil {
 			return nil, err
 		}

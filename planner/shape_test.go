@@ -1,0 +1,94 @@
+package planner_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/planner"
+)
+
+const widget = `
+apiVersion: example.org/v1
+kind: Widget
+metadata:
+  name: w
+  managedFields:
+  - manager: kolla
+    operation: Apply
+    apiVersion: example.org/v1
+    fieldsType: FieldsV1
+    fieldsV1:
+      f:spec:
+        f:tags: {'v:"one"': {}, 'v:"two"': {}}
+        f:steps: {}
+        f:parts:
+          'k:{"name":"a"}':
+            .: {}
+            f:name: {}
+            f:ports:
+              'k:{"number":80,"protocol":"TCP"}': {.: {}, f:number: {}, f:protocol: {}, f:host: {}}
+          'k:{"name":"b"}': {.: {}, f:name: {}, f:count: {}}
+spec:
+  tags: [one, two]
+  steps: [u, v]
+  parts:
+  - {name: a, ports: [{number: 80, protocol: TCP, host: old}]}
+  - {name: b, count: 1}
+`
+
+// Of a kind whose schema nobody has at hand, the server's account of the fields tells
+// which lists have merge keys.
+func TestDiffOfACustomResource(t *testing.T) {
+	cases := map[string]struct {
+		change []string // old, new, old, new
+		want   []planner.Change
+	}{
+		"an element of a list with keys": {
+			[]string{"host: old", "host: new", "count: 1", "count: 2"},
+			[]planner.Change{
+				{Path: `spec.parts["a"].ports[80/TCP].host`, Before: "old", After: "new"},
+				{Path: `spec.parts["b"].count`, Before: int64(1), After: int64(2)},
+			},
+		},
+		"one element more": {
+			[]string{"- {name: b, count: 1}", "- {name: b, count: 1}\n  - {name: c, count: 3}"},
+			[]planner.Change{{Path: `spec.parts["c"]`, After: map[string]any{"name": "c", "count": int64(3)}}},
+		},
+		"a set": {
+			[]string{"[one, two]", "[one, three]"},
+			[]planner.Change{{Path: `spec.tags["three"]`, After: "three"}, {Path: `spec.tags["two"]`, Before: "two"}},
+		},
+		"an atomic list": {
+			[]string{"[u, v]", "[u, w]"},
+			[]planner.Change{{Path: "spec.steps", Before: []any{"u", "v"}, After: []any{"u", "w"}}},
+		},
+		"elements that lack their key": {
+			[]string{"- {name: b, count: 1}", "- {count: 1}"},
+			[]planner.Change{{
+				Path: "spec.parts",
+				Before: []any{
+					map[string]any{"name": "a", "ports": []any{map[string]any{"number": int64(80), "protocol": "TCP", "host": "old"}}},
+					map[string]any{"name": "b", "count": int64(1)},
+				},
+				After: []any{
+					map[string]any{"name": "a", "ports": []any{map[string]any{"number": int64(80), "protocol": "TCP", "host": "old"}}},
+					map[string]any{"count": int64(1)},
+				},
+			}},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			after := strings.NewReplacer(c.change...).Replace(widget)
+			got, err := planner.Diff(object(t, widget), object(t, after))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
