@@ -17,6 +17,9 @@ type tool struct {
 	compare func(in inputs, namespace string, how scenario) command
 	// apply writes; again: with nothing to write.
 	apply func(in inputs, namespace string, again bool) command
+	// save plans the creation of the cloud into a file, and saved applies that; nil:
+	// the tool has nothing of the kind.
+	save, saved func(in inputs) command
 }
 
 // scenario is what is measured.
@@ -25,6 +28,7 @@ type scenario int
 const (
 	firstPlan scenario = iota
 	firstApply
+	savedApply
 	unchangedPlan
 	changedPlan
 	unchangedApply
@@ -33,6 +37,7 @@ const (
 var titles = map[scenario]string{
 	firstPlan:      "first plan",
 	firstApply:     "apply of a new cloud",
+	savedApply:     "apply of a saved plan",
 	unchangedPlan:  "unchanged plan",
 	changedPlan:    "plan with 1 % changed",
 	unchangedApply: "unchanged apply",
@@ -73,11 +78,15 @@ func (p programs) tools(changes func(in inputs) string) []tool {
 				}
 				return floor("-f", in.json(), "apply")
 			},
+			save:  func(in inputs) command { return floor("-f", in.json(), "dry-run") },
+			saved: func(in inputs) command { return floor("-f", in.json(), "apply") },
 		},
 		{
 			name: "kolla", own: true,
 			compare: func(in inputs, _ string, _ scenario) command { return kolla(in, "plan", "-compact") },
 			apply:   func(in inputs, _ string, _ bool) command { return kolla(in, "apply", "-auto-approve", "-compact") },
+			save:    func(in inputs) command { return kolla(in, "plan", "-compact", "-out=saved.plan") },
+			saved:   func(in inputs) command { return kolla(in, "apply", "saved.plan") },
 		},
 		{
 			name: "kubectl",
