@@ -5,7 +5,10 @@
 // the lock first, with Store.Lock, and does so through the Session that it gets.
 package state
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Format is the version of the file's structure that this kolla writes, and the
 // newest that it reads.
@@ -53,6 +56,13 @@ type Object struct {
 	// Check is of the object as it was when the server had last made Desired of it,
 	// or said that there was nothing to do; zero where it is not known well enough.
 	Check Check `json:"check,omitzero"`
+}
+
+// clone shares nothing with the original.
+func (o Object) clone() Object {
+	o.DependsOn = slices.Clone(o.DependsOn)
+	o.Yields = slices.Clone(o.Yields)
+	return o
 }
 
 // Yield is a declared field that somebody else looks after.
