@@ -24,7 +24,7 @@ type State struct {
 	Cluster Cluster `json:"cluster"`
 	// Objects are sorted by address.
 	Objects []Object `json:"objects"`
-	// Plans are the IDs of the saved plans that were applied, oldest first, so
+	// Plans are the IDs of the last plans that were applied, oldest first, so
 	// that none is applied twice.
 	Plans []string `json:"plans,omitempty"`
 }

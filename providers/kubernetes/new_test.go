@@ -2,10 +2,16 @@ package kubernetes_test
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
@@ -176,4 +182,54 @@ func managers(u *unstructured.Unstructured) map[string]bool {
 		names[entry.Manager] = true
 	}
 	return names
+}
+
+// The connection is lost before the server's answer to the first write is here: it
+// has been carried out, or somebody else has been there first.
+func TestApplyOfWhatIsNewWithoutAnswer(t *testing.T) {
+	for name, stranger := range map[string]bool{"the answer was lost": false, "a stranger was first": true} {
+		t.Run(name, func(t *testing.T) {
+			namespace := clustertest.Namespace(t)
+			config := clustertest.Config(t)
+			transport, err := rest.TransportFor(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			upstream, err := url.Parse(config.Host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var writes atomic.Int32
+			proxy := &httputil.ReverseProxy{
+				Transport: transport,
+				Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
+			}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodPatch || r.URL.Query().Has("dryRun") || writes.Add(1) > 1 {
+					proxy.ServeHTTP(w, r)
+					return
+				}
+				if stranger {
+					clustertest.Kubectl(t, "-n", namespace, "create", "configmap", "settings", "--from-literal=a=theirs")
+				} else {
+					proxy.ServeHTTP(httptest.NewRecorder(), r)
+				}
+				panic(http.ErrAbortHandler)
+			}))
+			t.Cleanup(server.Close)
+			client := connectTo(t, kubeconfigOf(t, server.URL))
+			if _, err := client.Identity(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			live, err := client.Writer().Apply(t.Context(), object(t, namespace, configMap), providers.ApplyOptions{New: true})
+			switch {
+			case writes.Load() < 2:
+				t.Errorf("%d writes", writes.Load())
+			case stranger:
+				exists(t, "the stranger's", err)
+			case err != nil || live.GetUID() == "":
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 }
