@@ -325,10 +325,11 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 }
 
 func (p *planning) originOf(s *subject, answer *unstructured.Unstructured) origin {
+	held := ownershipOf(s.live, s.manager)
 	return origin{
-		live:  ownershipOf(s.live, s.manager),
+		live:  held,
 		after: ownershipOf(answer, s.manager),
-		same:  s.record != nil && s.record.Desired == s.object.Digest(),
+		same:  s.record != nil && s.record.Desired == s.object.Digest() && !s.givenAnew(answer, held),
 		ours:  !s.adopts(),
 	}
 }

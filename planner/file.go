@@ -24,10 +24,11 @@ const Format = 1
 const (
 	planEntry     = "plan.json"
 	manifestEntry = "manifest.json"
-
-	// largestEntry bounds what is unpacked from a file that may come from anywhere.
-	largestEntry = 1 << 28
 )
+
+// largestEntry bounds what is unpacked from a file that may come from anywhere, and so
+// what is packed. A variable for tests.
+var largestEntry = 1 << 28
 
 // manifest is the entry manifest.json.
 type manifest struct {
@@ -66,6 +67,9 @@ func Write(w io.Writer, plan *Plan) error {
 	content, err := json.Marshal(plan)
 	if err != nil {
 		return fmt.Errorf("write plan %s: %w", plan.ID, err)
+	}
+	if len(content) > largestEntry {
+		return fmt.Errorf("write plan %s: it has %d MB, and a plan file holds up to %d; plan a part of the cloud with -target", plan.ID, len(content)>>20, largestEntry>>20)
 	}
 	sum := sha256.Sum256(content)
 	head, err := json.MarshalIndent(manifest{
@@ -161,7 +165,7 @@ func entry(archive *zip.Reader, name string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: it has no %s", ErrNotAPlan, name)
 	}
 	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, largestEntry+1))
+	content, err := io.ReadAll(io.LimitReader(file, int64(largestEntry)+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, name, err)

@@ -74,7 +74,8 @@ type Action struct {
 	// Ref is the object in the cluster.
 	Ref providers.Ref `json:"ref"`
 	// Prior binds the action to the live object it was planned against; zero for
-	// Create and Run.
+	// Create and Run, which are bound to there being none. What is deleted or replaced,
+	// and parts that are not taken by force, are bound to the UID alone.
 	Prior providers.Precondition `json:"prior,omitzero"`
 	// Force takes the fields named in Changes from the managers named there.
 	Force bool `json:"force,omitempty"`

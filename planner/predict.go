@@ -11,6 +11,16 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
+// Predict is what an apply would make of a live object after a dry run of it was
+// refused. Where an admission webhook is why, which cannot be asked, it is worked out;
+// an error for any other reason is returned.
+func Predict(live, manifest *unstructured.Unstructured, manager string, refused error) (*unstructured.Unstructured, error) {
+	if classify(refused).noDryRun == "" {
+		return nil, refused
+	}
+	return predict(live, manifest, manager)
+}
+
 // predict works out by itself what an apply would make of a live object, for want
 // of a server that could be asked: what is declared is merged over it, and what
 // kolla alone owned and does not declare any more is taken away. Defaults and webhooks

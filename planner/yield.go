@@ -267,6 +267,18 @@ func (s *subject) replacedValues() []Reason {
 	return reasons
 }
 
+// givenAnew reports whether a value that comes from a sensitive variable is another
+// one than kolla last applied, of which the digest of what is declared says nothing.
+func (s *subject) givenAnew(answer *unstructured.Unstructured, held ownership) bool {
+	before, after := providers.ValuesOf(s.live), providers.ValuesOf(answer)
+	for key, data := range s.object.Data {
+		if data.Given() && touches(held.kolla, fieldpath.MakePathOrDie("data", key)) && !bytes.Equal(before[key], after[key]) {
+			return true
+		}
+	}
+	return false
+}
+
 // knows reports whether the state has the yield already.
 func (s *subject) knows(y Yield) bool {
 	return s.record != nil && slices.ContainsFunc(s.record.Yields, func(known state.Yield) bool {

@@ -54,6 +54,8 @@ type ApplyOptions struct {
 	Manager      string // field manager; empty: FieldManager
 	Force        bool
 	Precondition Precondition
+	// New: there must be no such object yet. It goes without a Precondition.
+	New bool
 }
 
 // NotReadyError says why an object does not become ready.
@@ -67,15 +69,22 @@ type NotReadyError struct {
 func (e *NotReadyError) Error() string { return e.Ref.String() + " is not ready: " + e.Reason }
 
 // PreconditionError says that a write was refused because the object is no longer
-// the one that the write was bound to.
+// the one that the write was bound to: it was deleted, it is there where there was
+// none, or else it was changed.
 type PreconditionError struct {
-	Ref  Ref
-	Gone bool // the object of that UID was deleted; otherwise it was changed
+	Ref    Ref
+	Gone   bool // the object of that UID was deleted
+	Exists bool // it was to be made, and there is one that the write did not make
+	// Live is the object as it is by now, where an apply found it changed.
+	Live *unstructured.Unstructured
 }
 
 func (e *PreconditionError) Error() string {
-	if e.Gone {
+	switch {
+	case e.Gone:
 		return e.Ref.String() + " was deleted since it was read"
+	case e.Exists:
+		return e.Ref.String() + " exists by now, and was not made by this apply; make a new plan"
 	}
 	return e.Ref.String() + " was changed since it was read"
 }

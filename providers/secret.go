@@ -112,6 +112,11 @@ func (d SecretData) join(live Values) (value []byte, known bool, err error) {
 	return value, true, nil
 }
 
+// Given reports whether a part of the value came from a sensitive variable.
+func (d SecretData) Given() bool {
+	return slices.ContainsFunc(d.Parts, func(p DataPart) bool { return p.Sensitive != "" || p.Omitted })
+}
+
 // Incomplete reports whether a sensitive literal is missing, because the object
 // was read from a plan file.
 func (o *Object) Incomplete() bool {

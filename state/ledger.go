@@ -61,8 +61,7 @@ func (l *ledger) state() *State {
 	s.Plans = slices.Clone(s.Plans)
 	s.Objects = make([]Object, 0, len(l.objects))
 	for _, o := range l.objects {
-		o.DependsOn = slices.Clone(o.DependsOn)
-		s.Objects = append(s.Objects, o)
+		s.Objects = append(s.Objects, o.clone())
 	}
 	sortObjects(s.Objects)
 	return &s
@@ -94,8 +93,8 @@ func (l *ledger) apply(e entry) (changed bool) {
 }
 
 func (l *ledger) put(o Object) (changed bool) {
+	o = o.clone()
 	o.Applied = o.Applied.UTC()
-	o.DependsOn = slices.Clone(o.DependsOn)
 	before, known := l.objects[o.Address]
 	l.objects[o.Address] = o
 	return !known || !reflect.DeepEqual(before, o)

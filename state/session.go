@@ -143,8 +143,7 @@ func (s *Session) Object(address string) (Object, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o, ok := s.ledger.objects[address]
-	o.DependsOn = slices.Clone(o.DependsOn)
-	return o, ok
+	return o.clone(), ok
 }
 
 // Run says what an apply is about to do, and what its plan was made against.

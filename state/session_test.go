@@ -193,12 +193,19 @@ func TestPlansAreForgottenInTheEnd(t *testing.T) {
 func TestStateIsACopy(t *testing.T) {
 	store := state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
 	session := lock(t, store)
-	must(t, session.Record(object("glance")))
-	first := session.State()
-	first.Objects[0].DependsOn[0] = "something else"
-	first.Objects[0].UID = "something else"
-	if got, _ := session.Object(first.Objects[0].Address); got.DependsOn[0] == "something else" || got.UID == "something else" {
-		t.Error("a change of the copy changed the session")
+	given := object("glance")
+	given.Yields = []state.Yield{{Path: "spec.replicas", Manager: "autoscaler"}}
+	want := given
+	want.DependsOn, want.Yields = slices.Clone(given.DependsOn), slices.Clone(given.Yields)
+	must(t, session.Record(given))
+	whole := session.State().Objects[0]
+	single, _ := session.Object(given.Address)
+	for _, o := range []*state.Object{&given, &whole, &single} {
+		o.UID, o.DependsOn[0], o.Yields[0].Path = "something else", "something else", "something else"
+	}
+	got, _ := session.Object(given.Address)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("a change outside of the session changed it (-want +got):\n%s", diff)
 	}
 }
 

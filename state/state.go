@@ -5,7 +5,10 @@
 // the lock first, with Store.Lock, and does so through the Session that it gets.
 package state
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Format is the version of the file's structure that this kolla writes, and the
 // newest that it reads.
@@ -21,7 +24,7 @@ type State struct {
 	Cluster Cluster `json:"cluster"`
 	// Objects are sorted by address.
 	Objects []Object `json:"objects"`
-	// Plans are the IDs of the saved plans that were applied, oldest first, so
+	// Plans are the IDs of the last plans that were applied, oldest first, so
 	// that none is applied twice.
 	Plans []string `json:"plans,omitempty"`
 }
@@ -53,6 +56,13 @@ type Object struct {
 	// Check is of the object as it was when the server had last made Desired of it,
 	// or said that there was nothing to do; zero where it is not known well enough.
 	Check Check `json:"check,omitzero"`
+}
+
+// clone shares nothing with the original.
+func (o Object) clone() Object {
+	o.DependsOn = slices.Clone(o.DependsOn)
+	o.Yields = slices.Clone(o.Yields)
+	return o
 }
 
 // Yield is a declared field that somebody else looks after.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,7 +24,7 @@ func applyCommand(s streams) *cli.Command {
 Makes a plan, shows it, asks, and carries it out in dependency order, waiting until
 each thing is ready. With a plan file it carries out exactly that plan, without
 asking, or refuses when the cluster or the state is no longer what was planned
-against.
+against. Values of sensitive variables are in no plan file: give them again.
 
 Interrupted once (Ctrl-C), it finishes what it is writing and stops; run it again
 to go on. It goes on as well after it was killed.`,
@@ -140,41 +139,6 @@ func runSavedPlan(w *workspace, file string) error {
 		}
 		return w.carryOut(ctx, session, plan)
 	})
-}
-
-// fillIn puts the sensitive values back that a plan file does not hold. They come
-// from the configuration, which must be the one that was planned, and from the
-// values that its sensitive variables have now: a plan file says nothing of those,
-// not even whether they are the same.
-func (w *workspace) fillIn(ctx context.Context, st *state.State, plan *planner.Plan) error {
-	var lacking []*providers.Object
-	for i := range plan.Actions {
-		if o := plan.Actions[i].Object; o != nil && o.Incomplete() {
-			lacking = append(lacking, o)
-		}
-	}
-	if len(lacking) == 0 {
-		return nil
-	}
-	if err := w.loadConfig(); err != nil {
-		return err
-	}
-	if w.config.Digest != plan.Config {
-		return &failure{"The configuration is not the one that was planned", fmt.Sprintf(
-			"%s is made with sensitive values, which are in no plan file: they are taken from the configuration in this directory and its variables. Those have changed since. Make a new plan.", lacking[0].Address)}
-	}
-	objects, err := w.render(ctx, providers.NewSnapshot(w.client), st)
-	if err != nil {
-		return err
-	}
-	for _, o := range lacking {
-		i := slices.IndexFunc(objects, func(fresh providers.Object) bool { return fresh.Digest() == o.Digest() })
-		if i < 0 {
-			return &failure{"The cluster is not as it was planned against", fmt.Sprintf("%s would be made of something else by now. Make a new plan.", o.Address)}
-		}
-		o.Data = objects[i].Data
-	}
-	return nil
 }
 
 // locked runs work while holding the lock of the state, and saves the state.

@@ -136,9 +136,6 @@ func (s *step) refresh(ctx context.Context) error {
 
 // write makes the object what is wanted, and waits until it is ready.
 func (s *step) write(ctx context.Context) error {
-	if err := s.unclaimed(); err != nil {
-		return err
-	}
 	manifest, err := s.values.resolve(s.action.Object)
 	if err == nil {
 		manifest, err = planner.Trim(manifest, s.action.Yields)
@@ -171,24 +168,31 @@ func (s *step) write(ctx context.Context) error {
 	return s.Session.Record(record)
 }
 
-// send applies the manifest, to the object that the plan is about or, for a
-// replacement, in its place.
+// send applies the manifest: to the object that the plan is about, or where there is
+// none, for what is new and for a replacement.
 func (s *step) send(ctx context.Context, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	precondition := s.action.Prior
-	if s.action.Verb == planner.Replace {
+	options := providers.ApplyOptions{
+		Manager:      s.manager(s.action.Object.Partial),
+		Force:        s.action.Force,
+		Precondition: s.action.Prior,
+	}
+	switch {
+	case s.action.Verb == planner.Replace:
 		if err := s.delete(ctx); err != nil {
 			return nil, err
 		}
-		precondition = providers.Precondition{}
-	}
-	if s.action.Object.Partial {
+		options.Precondition, options.New = providers.Precondition{}, true
+	case s.action.Object.Partial && !s.action.Force:
 		// What others do to the rest of the object, such as the heartbeats of a Node,
-		// gives it one version after the other.
-		precondition.ResourceVersion = ""
+		// gives it one version after the other. By force, though, only those fields
+		// are taken that the plan shows: somebody may have taken more since.
+		options.Precondition.ResourceVersion = ""
+	case options.Precondition == providers.Precondition{}:
+		options.New = true
 	}
 	ctx, cancel := outlive(ctx, s.Timeout)
 	defer cancel()
-	return s.apply(ctx, manifest, precondition)
+	return s.apply(ctx, manifest, options)
 }
 
 // remove deletes the object. Of one that kolla only owns fields of, it gives

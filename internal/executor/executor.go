@@ -101,13 +101,10 @@ func (r *Result) Complete() bool {
 // The error is for what keeps an apply from starting: nothing has been written
 // then. It is a *state.ClusterError or another one of Session.Begin where the plan does not
 // fit.
-// What goes wrong with single actions is in the Result. An empty plan does
-// nothing at all; see Recheck.
+// What goes wrong with single actions is in the Result. An empty plan writes nothing
+// to the cluster, and is refused like any other.
 func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, error) {
 	started := time.Now()
-	if plan.Empty() {
-		return &Result{}, nil
-	}
 	r, err := prepare(ctx, plan, options)
 	if err != nil {
 		return nil, err
@@ -147,7 +144,6 @@ type run struct {
 	dependencies [][]int // of each action, on other actions
 	checked      []bool  // of each action without anything to do: whether it has to be ready
 	outcomes     []Outcome
-	snapshot     *providers.Snapshot // as the cluster was when the apply began
 	values       *values
 	rules        *planner.Rules // as they were then; nil when nothing is to be applied
 
@@ -177,10 +173,9 @@ func prepare(ctx context.Context, plan *planner.Plan, options Options) (*run, er
 			Connected: state.Cluster{UID: r.cluster.UID, Server: r.cluster.Server},
 		}
 	}
-	if r.snapshot, err = readPresent(ctx, options.Reader, plan.Actions); err != nil {
+	if r.values, err = readValues(ctx, options.Reader, plan.Actions); err != nil {
 		return nil, err
 	}
-	r.values = newValues(r.snapshot)
 	if slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return writes(&a) && a.Object != nil }) {
 		r.rules, err = planner.ReadRules(ctx, options.Reader, r.cluster)
 	}

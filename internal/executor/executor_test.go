@@ -34,12 +34,12 @@ func TestVerbs(t *testing.T) {
 		ready  bool
 		uid    string // in the state afterwards; empty: not in the state
 	}{
-		"create":             {act(planner.Create, "Deployment api"), []string{"list Deployment openstack", "apply Deployment openstack/api", "wait Deployment openstack/api"}, true, "new-1"},
-		"create at once":     {act(planner.Create, "ConfigMap api"), []string{"list ConfigMap openstack", "apply ConfigMap openstack/api"}, true, "new-1"},
+		"create":             {act(planner.Create, "Deployment api"), []string{"apply Deployment openstack/api if new", "wait Deployment openstack/api"}, true, "new-1"},
+		"create at once":     {act(planner.Create, "ConfigMap api"), []string{"apply ConfigMap openstack/api if new"}, true, "new-1"},
 		"update":             {act(planner.Update, "Deployment old"), []string{"apply Deployment openstack/old if uid-old", "wait Deployment openstack/old"}, true, "uid-old"},
 		"adopt":              {act(planner.Adopt, "ConfigMap old"), []string{"apply ConfigMap openstack/old if uid-old"}, true, "uid-old"},
-		"run":                {act(planner.Run, "Job sync"), []string{"list Job openstack", "apply Job openstack/sync", "wait Job openstack/sync"}, true, "new-1"},
-		"replace":            {act(planner.Replace, "Deployment old"), []string{"delete Deployment openstack/old if uid-old", "apply Deployment openstack/old", "wait Deployment openstack/old"}, true, "new-1"},
+		"run":                {act(planner.Run, "Job sync"), []string{"apply Job openstack/sync if new", "wait Job openstack/sync"}, true, "new-1"},
+		"replace":            {act(planner.Replace, "Deployment old"), []string{"delete Deployment openstack/old if uid-old", "apply Deployment openstack/old if new", "wait Deployment openstack/old"}, true, "new-1"},
 		"delete":             {act(planner.Delete, "Deployment old"), []string{"delete Deployment openstack/old if uid-old"}, false, ""},
 		"forget":             {act(planner.Forget, "Deployment old"), nil, false, ""},
 		"update a part":      {act(planner.Update, "Node ctl-1"), []string{"apply Node ctl-1 if uid-ctl-1"}, true, "uid-ctl-1"},
@@ -136,11 +136,11 @@ func TestChecksOfWhatMatches(t *testing.T) {
 	}{
 		"nobody depends": {
 			[]planner.Action{act(planner.None, "Deployment db"), act(planner.Create, "ConfigMap conf")},
-			[]string{"list ConfigMap openstack", "apply ConfigMap openstack/conf"},
+			[]string{"apply ConfigMap openstack/conf if new"},
 		},
 		"a write depends": {
 			[]planner.Action{act(planner.None, "Deployment db"), act(planner.Create, "ConfigMap conf", "Deployment db")},
-			[]string{"list ConfigMap openstack", "wait Deployment openstack/db", "apply ConfigMap openstack/conf"},
+			[]string{"wait Deployment openstack/db", "apply ConfigMap openstack/conf if new"},
 		},
 		"through another": {
 			[]planner.Action{
@@ -148,7 +148,7 @@ func TestChecksOfWhatMatches(t *testing.T) {
 				act(planner.None, "ConfigMap between", "Deployment db"),
 				act(planner.Create, "ConfigMap conf", "ConfigMap between"),
 			},
-			[]string{"list ConfigMap openstack", "wait Deployment openstack/db", "apply ConfigMap openstack/conf"},
+			[]string{"wait Deployment openstack/db", "apply ConfigMap openstack/conf if new"},
 		},
 		"only through something written": {
 			[]planner.Action{
@@ -156,15 +156,15 @@ func TestChecksOfWhatMatches(t *testing.T) {
 				act(planner.None, "ConfigMap end", "Deployment db"),
 				act(planner.Create, "ConfigMap conf"),
 			},
-			[]string{"list ConfigMap openstack", "apply ConfigMap openstack/conf"},
+			[]string{"apply ConfigMap openstack/conf if new"},
 		},
 		"a job that has run": {
 			[]planner.Action{act(planner.None, "Job sync"), act(planner.Create, "ConfigMap conf", "Job sync")},
-			[]string{"list ConfigMap openstack", "apply ConfigMap openstack/conf"},
+			[]string{"apply ConfigMap openstack/conf if new"},
 		},
 		"ready at once": {
 			[]planner.Action{act(planner.None, "Node ctl-1"), act(planner.Create, "ConfigMap conf", "Node ctl-1")},
-			[]string{"list ConfigMap openstack", "apply ConfigMap openstack/conf"},
+			[]string{"apply ConfigMap openstack/conf if new"},
 		},
 	}
 	for name, test := range tests {
@@ -329,17 +329,28 @@ func TestMatchingObjectsAreRefreshed(t *testing.T) {
 	}
 }
 
+// A plan without anything to do is applied once, and not after another one, as any
+// plan.
 func TestEmptyPlan(t *testing.T) {
 	a := newApply(t, newCluster())
-	plan := a.plan(act(planner.None, "Deployment db"))
-	for range 2 { // it does not count as applied either
-		result, err := executor.Apply(t.Context(), plan, a.options)
-		if err != nil || !result.Complete() {
-			t.Errorf("got %+v, %v", result, err)
-		}
+	plan, other := a.plan(act(planner.None, "Deployment db")), a.plan()
+	other.ID = "plan-2"
+	result, err := executor.Apply(t.Context(), plan, a.options)
+	if err != nil || !result.Complete() {
+		t.Errorf("got %+v, %v", result, err)
 	}
-	if len(a.calls) > 0 || a.session.State().Serial != 0 {
-		t.Errorf("calls %v, serial %d", a.calls, a.session.State().Serial)
+	var (
+		applied *state.AppliedError
+		stale   *state.StaleError
+	)
+	if _, err := executor.Apply(t.Context(), plan, a.options); !errors.As(err, &applied) {
+		t.Errorf("the same plan again: got %v", err)
+	}
+	if _, err := executor.Apply(t.Context(), other, a.options); !errors.As(err, &stale) {
+		t.Errorf("another plan of before: got %v", err)
+	}
+	if len(a.calls) > 0 {
+		t.Errorf("calls %v", a.calls)
 	}
 }
 
@@ -407,7 +418,7 @@ func TestAPlanIsAppliedOnce(t *testing.T) {
 	if _, err := executor.Apply(t.Context(), plan, a.options); !errors.As(err, &applied) {
 		t.Errorf("got %v, want that it was applied", err)
 	}
-	diff(t, "calls", []string{"list ConfigMap openstack", "apply ConfigMap openstack/conf", "list ConfigMap openstack"}, a.calls)
+	diff(t, "calls", []string{"apply ConfigMap openstack/conf if new"}, a.calls)
 }
 
 // Many actions at once: for the race detector.

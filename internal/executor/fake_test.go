@@ -29,8 +29,8 @@ type cluster struct {
 	onDelete func(ctx context.Context, ref providers.Ref) error
 	onWait   func(ctx context.Context, ref providers.Ref, report func(string)) error
 	onList   func(kind schema.GroupVersionKind) error
-	// onDryRun changes the answer; nil: as it is.
-	onDryRun func(after *unstructured.Unstructured)
+	// onDryRun changes the answer, or fails; nil: as it is.
+	onDryRun func(after *unstructured.Unstructured) error
 	// onAnswer changes the answer to an apply; nil: as it is.
 	onAnswer func(live *unstructured.Unstructured)
 
@@ -95,7 +95,7 @@ func (c *cluster) DryRun(_ context.Context, object *unstructured.Unstructured, _
 		err = unstructured.SetNestedField(after.Object, value, "spec", field)
 	}
 	if c.onDryRun != nil {
-		c.onDryRun(after)
+		err = c.onDryRun(after)
 	}
 	return after, err
 }
@@ -107,13 +107,17 @@ func (c *cluster) Apply(ctx context.Context, object *unstructured.Unstructured, 
 			return nil, err
 		}
 	}
-	c.called("apply %s %s", ref, bound(options.Precondition))
+	c.called("apply %s %s", ref, bound(options))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	live := object.DeepCopy()
-	if before, ok := c.objects[ref]; ok {
+	before, ok := c.objects[ref]
+	switch {
+	case ok && options.New:
+		return nil, &providers.PreconditionError{Ref: ref, Exists: true}
+	case ok:
 		live.SetUID(before.GetUID())
-	} else {
+	default:
 		c.uids++
 		live.SetUID(types.UID(fmt.Sprint("new-", c.uids)))
 	}
@@ -125,13 +129,25 @@ func (c *cluster) Apply(ctx context.Context, object *unstructured.Unstructured, 
 	return answer, nil
 }
 
+// movedOn is an answer for onApply: the object has another version by now than the
+// write is bound to.
+func (c *cluster) movedOn(_ context.Context, ref providers.Ref, options providers.ApplyOptions) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	live := c.objects[ref]
+	if options.Precondition.ResourceVersion == live.GetResourceVersion() {
+		return nil
+	}
+	return &providers.PreconditionError{Ref: ref, Live: live.DeepCopy()}
+}
+
 func (c *cluster) Delete(ctx context.Context, ref providers.Ref, precondition providers.Precondition) error {
 	if c.onDelete != nil {
 		if err := c.onDelete(ctx, ref); err != nil {
 			return err
 		}
 	}
-	c.called("delete %s %s", ref, bound(precondition))
+	c.called("delete %s %s", ref, bound(providers.ApplyOptions{Precondition: precondition}))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.objects, ref)
@@ -148,8 +164,11 @@ func (c *cluster) Wait(ctx context.Context, ref providers.Ref, report func(strin
 	return nil
 }
 
-func bound(p providers.Precondition) string {
+func bound(options providers.ApplyOptions) string {
+	p := options.Precondition
 	switch {
+	case options.New:
+		return "if new"
 	case p.ResourceVersion != "":
 		return fmt.Sprintf("if %s@%s", p.UID, p.ResourceVersion)
 	case p.UID != "":
@@ -213,12 +232,6 @@ func pending(a planner.Action) planner.Action {
 func live(text string) *unstructured.Unstructured {
 	u := parse(text).Manifest
 	u.SetUID(types.UID("uid-" + u.GetName()))
-	return u
-}
-
-// labelled is a live object that the tests' cloud made.
-func labelled(u *unstructured.Unstructured) *unstructured.Unstructured {
-	u.SetLabels(map[string]string{providers.LabelCloud: "prod"})
 	return u
 }
 

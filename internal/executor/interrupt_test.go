@@ -33,7 +33,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 			t.Errorf("took %s, want to end with the context", took)
 		}
 		diff(t, "outcomes", []string{"db: interrupted, written", "api: interrupted", "beside: interrupted"}, outcomes(result))
-		diff(t, "calls", []string{"list Deployment openstack", "apply Deployment openstack/db"}, a.calls)
+		diff(t, "calls", []string{"apply Deployment openstack/db if new"}, a.calls)
 		diff(t, "events", []string{
 			"started db", "failed db: interrupted before it was ready",
 			"skipped api", "skipped beside",

@@ -41,49 +41,34 @@ const maxMoves = 5
 // apply sends the manifest. Where the plan is bound to a version of the object and
 // the object has another one by now, which a change of its status is enough for,
 // the write goes on if it still does only what the plan says.
-func (s *step) apply(ctx context.Context, manifest *unstructured.Unstructured, precondition providers.Precondition) (*unstructured.Unstructured, error) {
+func (s *step) apply(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	for moves := 0; ; moves++ {
-		live, err := s.Writer.Apply(ctx, manifest, providers.ApplyOptions{
-			Manager:      s.manager(s.action.Object.Partial),
-			Force:        s.action.Force,
-			Precondition: precondition,
-		})
+		live, err := s.Writer.Apply(ctx, manifest, options)
 		var moved *providers.PreconditionError
-		if !errors.As(err, &moved) || moved.Gone || precondition.ResourceVersion == "" || moves == maxMoves {
+		if !errors.As(err, &moved) || moved.Live == nil || moves == maxMoves {
 			return live, err
 		}
-		if precondition.ResourceVersion, err = s.approve(ctx, manifest, moved); err != nil {
+		if err := s.approve(ctx, manifest, moved.Live); err != nil {
 			return nil, err
 		}
+		options.Precondition.ResourceVersion = moved.Live.GetResourceVersion()
 	}
 }
 
 // approve compares what the manifest would change in the object as it is now with
-// what the plan says, and returns the version that it has compared with.
-func (s *step) approve(ctx context.Context, manifest *unstructured.Unstructured, moved *providers.PreconditionError) (version string, err error) {
-	list, err := s.Reader.List(ctx, s.action.Ref.GVK, s.action.Ref.Namespace)
+// what the plan says. Where the plan could only predict that, so does approve.
+func (s *step) approve(ctx context.Context, manifest, live *unstructured.Unstructured) error {
+	manager := s.manager(s.action.Object.Partial)
+	after, err := s.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: manager, Force: s.action.Force})
+	if err != nil && s.action.Evidence.Kind == planner.Unverified {
+		after, err = planner.Predict(live, manifest, manager, err)
+	}
 	if err != nil {
-		return "", err
-	}
-	var live *unstructured.Unstructured
-	for _, u := range list {
-		if u.GetName() == s.action.Ref.Name && u.GetUID() == s.action.Prior.UID {
-			live = u
-		}
-	}
-	if live == nil {
-		return "", &providers.PreconditionError{Ref: moved.Ref, Gone: true}
-	}
-	after, err := s.Reader.DryRun(ctx, manifest, providers.DryRunOptions{
-		Manager: s.manager(s.action.Object.Partial),
-		Force:   s.action.Force,
-	})
-	if err != nil {
-		return "", err
+		return err
 	}
 	changes, err := planner.Diff(live, after)
 	if err != nil {
-		return "", err
+		return err
 	}
 	approved := map[string]bool{}
 	for _, change := range s.action.Changes {
@@ -96,9 +81,9 @@ func (s *step) approve(ctx context.Context, manifest *unstructured.Unstructured,
 		}
 	}
 	if len(others) > 0 {
-		return "", &MovedError{Ref: moved.Ref, Changes: others}
+		return &MovedError{Ref: s.action.Ref, Changes: others}
 	}
-	return live.GetResourceVersion(), nil
+	return nil
 }
 
 // essence is what a change does, without who is to blame, in a form that is the

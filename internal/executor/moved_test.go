@@ -2,9 +2,12 @@ package executor_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner"
@@ -31,12 +34,7 @@ func TestMoved(t *testing.T) {
 			now.SetResourceVersion("12")
 			now.Object["spec"] = test.spec
 			a := newApply(t, newCluster(now), recorded("Deployment api", true))
-			a.onApply = func(_ context.Context, ref providers.Ref, options providers.ApplyOptions) error {
-				if options.Precondition.ResourceVersion != "12" {
-					return &providers.PreconditionError{Ref: ref}
-				}
-				return nil
-			}
+			a.onApply = a.movedOn
 			action := act(planner.Update, "Deployment api")
 			action.Prior.ResourceVersion = "10"
 			action.Object.Manifest.Object["spec"] = map[string]any{"replicas": int64(planned), "paused": false}
@@ -75,15 +73,11 @@ func TestMovedWithValuesThatWereUnknown(t *testing.T) {
 			now.SetResourceVersion("12")
 			now.SetAnnotations(map[string]string{providers.AnnotationChecksum: "old"})
 			a := newApply(t, newCluster(now))
-			a.onApply = func(_ context.Context, ref providers.Ref, options providers.ApplyOptions) error {
-				if options.Precondition.ResourceVersion != "12" {
-					return &providers.PreconditionError{Ref: ref}
-				}
-				return nil
-			}
-			a.onDryRun = func(after *unstructured.Unstructured) {
+			a.onApply = a.movedOn
+			a.onDryRun = func(after *unstructured.Unstructured) error {
 				after.Object["data"] = map[string]any{"password": "aHVudGVyMg=="}
 				after.SetAnnotations(map[string]string{providers.AnnotationChecksum: "new"})
+				return nil
 			}
 			action := act(planner.Update, "Secret db")
 			action.Prior.ResourceVersion = "10"
@@ -102,12 +96,74 @@ func TestPartsAreBoundToTheObjectOnly(t *testing.T) {
 	diff(t, "calls", []string{"apply Node ctl-1 if uid-ctl-1"}, a.calls)
 }
 
+// Fields are taken from others by force only as far as the plan shows it.
+func TestPartsAreTakenAsShown(t *testing.T) {
+	label := func(name string) planner.Change {
+		return planner.Change{Path: "spec." + name, Before: "theirs", After: "ours", Drift: true, Manager: "kubectl"}
+	}
+	tests := map[string]struct {
+		shown []planner.Change
+		want  []string
+	}{
+		"as shown":            {[]planner.Change{label("a"), label("b")}, []string{"ctl-1: applied, written"}},
+		"one was taken since": {[]planner.Change{label("a")}, []string{"ctl-1: failed"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			now := live("Node ctl-1")
+			now.SetResourceVersion("12")
+			now.Object["spec"] = map[string]any{"a": "theirs", "b": "theirs"}
+			a := newApply(t, newCluster(now))
+			a.onApply = a.movedOn
+			action := act(planner.Update, "Node ctl-1")
+			action.Prior.ResourceVersion = "10"
+			action.Force = true
+			action.Object.Manifest.Object["spec"] = map[string]any{"a": "ours", "b": "ours"}
+			action.Changes = test.shown
+			diff(t, "outcomes", test.want, outcomes(a.run(t.Context(), t, action)))
+		})
+	}
+}
+
+// What could only be predicted for the plan is predicted again. What the server
+// answered for the plan, it has to answer again.
+func TestMovedWithoutDryRuns(t *testing.T) {
+	webhook := errors.New(`admission webhook "w.example.org" does not support dry run`)
+	refusal := apierrors.NewBadRequest(webhook.Error())
+	tests := map[string]struct {
+		evidence planner.EvidenceKind
+		answer   error
+		replicas int64 // of the live object by now
+		want     []string
+	}{
+		"predicted":           {planner.Unverified, refusal, 5, []string{"api: applied, written"}},
+		"predicted otherwise": {planner.Unverified, refusal, 7, []string{"api: failed"}},
+		"refused for good":    {planner.Unverified, apierrors.NewBadRequest("no such field"), 5, []string{"api: failed"}},
+		"verified by dry run": {planner.DryRun, refusal, 5, []string{"api: failed"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			now := live("Deployment api")
+			now.SetResourceVersion("12")
+			now.Object["spec"] = map[string]any{"replicas": test.replicas}
+			a := newApply(t, newCluster(now))
+			a.onApply = a.movedOn
+			a.onDryRun = func(*unstructured.Unstructured) error { return test.answer }
+			action := act(planner.Update, "Deployment api")
+			action.Prior.ResourceVersion = "10"
+			action.Evidence.Kind = test.evidence
+			action.Object.Manifest.Object["spec"] = map[string]any{"replicas": int64(3)}
+			action.Changes = []planner.Change{{Path: "spec.replicas", Before: int64(5), After: int64(3)}}
+			diff(t, "outcomes", test.want, outcomes(a.run(t.Context(), t, action)))
+		})
+	}
+}
+
+// What is gone is not looked at again.
 func TestMovedAndGone(t *testing.T) {
-	another := live("Deployment api")
-	another.SetUID("uid-of-another")
-	a := newApply(t, newCluster(another))
+	a := newApply(t, newCluster())
 	a.onApply = func(_ context.Context, ref providers.Ref, _ providers.ApplyOptions) error {
-		return &providers.PreconditionError{Ref: ref}
+		return &providers.PreconditionError{Ref: ref, Gone: true}
 	}
 	action := act(planner.Update, "Deployment api")
 	action.Prior.ResourceVersion = "10"
@@ -118,15 +174,15 @@ func TestMovedAndGone(t *testing.T) {
 }
 
 func TestAlwaysMovingIsGivenUp(t *testing.T) {
-	a := newApply(t, newCluster(live("Deployment api")))
+	a := newApply(t, newCluster())
 	attempts := 0
 	a.onApply = func(_ context.Context, ref providers.Ref, _ providers.ApplyOptions) error {
 		attempts++
-		return &providers.PreconditionError{Ref: ref}
+		now := live("Deployment api")
+		now.SetResourceVersion(fmt.Sprint(10 + attempts))
+		a.objects[ref] = now
+		return &providers.PreconditionError{Ref: ref, Live: now}
 	}
-	now := live("Deployment api")
-	now.SetResourceVersion("12")
-	a.objects[providers.RefOf(now)] = now
 	action := act(planner.Update, "Deployment api")
 	action.Prior.ResourceVersion = "10"
 	result := a.run(t.Context(), t, action)

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -22,8 +23,18 @@ type values struct {
 	written map[providers.Ref]map[string][]byte
 }
 
-func newValues(snapshot *providers.Snapshot) *values {
-	return &values{snapshot: snapshot, written: map[providers.Ref]map[string][]byte{}}
+// readValues lists the Secrets that values to be written are in or come from. A
+// namespace that is not there yet holds none.
+func readValues(ctx context.Context, reader providers.Reader, actions []planner.Action) (*values, error) {
+	var scopes []providers.Scope
+	for i := range actions {
+		scopes = append(scopes, scopesOfValues(&actions[i])...)
+	}
+	snapshot := providers.NewSnapshot(reader)
+	if err := snapshot.Load(ctx, scopes...); err != nil {
+		return nil, fmt.Errorf("read the Secrets that values come from: %w", err)
+	}
+	return &values{snapshot: snapshot, written: map[providers.Ref]map[string][]byte{}}, nil
 }
 
 // scopesOfValues are the Secrets of the namespaces that values to be written are

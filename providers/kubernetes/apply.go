@@ -37,8 +37,8 @@ func (c *Client) Writer() *Writer {
 
 // Apply makes a server-side apply, and returns the object as it then is. Fields
 // that others own, without Force, are a *providers.ConflictError; an object that
-// is not what the precondition says is a *providers.PreconditionError. A kind
-// whose definition is seconds old is waited for.
+// is not what the precondition says, or is there although it is to be new, is a
+// *providers.PreconditionError. A kind whose definition is seconds old is waited for.
 func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(object)
 	applied, err := w.write(ctx, ref, object, options)
@@ -54,7 +54,14 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 		w.versions[ref] = applied.GetResourceVersion()
 		return applied, nil
 	}
-	if conflict := conflictOf(ref, err); conflict != nil {
+	conflict := conflictOf(ref, err)
+	var refused *providers.PreconditionError
+	switch {
+	case errors.As(err, &refused):
+		return nil, refused
+	case conflict != nil && options.New:
+		return nil, &providers.PreconditionError{Ref: ref, Exists: true}
+	case conflict != nil:
 		return nil, conflict
 	}
 	return nil, fmt.Errorf("apply %s: %w", ref, err)
@@ -105,8 +112,16 @@ func dropped(wanted, live any) bool {
 	return false
 }
 
+// noRevision is a resourceVersion that no object ever has, the last of the 63 bits that
+// they are counted in. An apply that carries it makes a new object, or is a conflict.
+const noRevision = "9223372036854775807"
+
 func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
-	if options.Precondition.UID == "" && options.Precondition.ResourceVersion != "" {
+	bound := options.Precondition != (providers.Precondition{})
+	switch {
+	case options.New && bound:
+		return nil, errors.New("what is new has no version or UID that a write could be bound to")
+	case options.Precondition.UID == "" && bound:
 		// The server would make the object anew if it was gone.
 		return nil, errors.New("a resourceVersion binds a write only together with a UID")
 	}
@@ -120,6 +135,9 @@ func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructu
 	payload := object.DeepCopy()
 	payload.SetUID(options.Precondition.UID)
 	payload.SetResourceVersion(options.Precondition.ResourceVersion)
+	if options.New {
+		payload.SetResourceVersion(noRevision)
+	}
 	var applied *unstructured.Unstructured
 	start := time.Now()
 	err = backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
@@ -128,7 +146,7 @@ func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructu
 		if !raced(ref, err) {
 			return true, err
 		}
-		if options.Precondition != (providers.Precondition{}) {
+		if bound || options.New {
 			var checked error
 			applied, checked = w.recheck(ctx, target, payload, options)
 			if applied != nil || checked != nil {
@@ -149,34 +167,40 @@ func raced(ref providers.Ref, err error) bool {
 	return (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)) && conflictOf(ref, err) == nil
 }
 
-// recheck finds out why a write with a precondition was refused. It returns a
-// *providers.PreconditionError, or the live object where the payload turns out to
-// be in place already (the answer to an earlier attempt was lost, or somebody
-// else's change touched nothing of ours), or neither when the write may be tried
-// again.
+// recheck finds out why a write that is bound to one object, or to none, was
+// refused. It returns a *providers.PreconditionError, or the live object where the
+// payload turns out to be in place already (the answer to an earlier attempt was
+// lost, or somebody else's change touched nothing of ours), or neither when the write
+// may be tried again. What a stranger made differs at least in who owns its fields.
 func (w *Writer) recheck(ctx context.Context, target dynamic.ResourceInterface, payload *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(payload)
 	live, err := w.client.get(ctx, target, payload.GetName())
-	if apierrors.IsNotFound(err) {
-		return nil, &providers.PreconditionError{Ref: ref, Gone: true}
-	}
-	if err != nil {
-		return nil, err
-	}
 	want := options.Precondition
-	if want.UID != "" && live.GetUID() != want.UID {
+	switch {
+	case apierrors.IsNotFound(err) && options.New:
+		return nil, nil
+	case apierrors.IsNotFound(err):
 		return nil, &providers.PreconditionError{Ref: ref, Gone: true}
-	}
-	if want.ResourceVersion == "" || live.GetResourceVersion() == want.ResourceVersion {
+	case err != nil:
+		return nil, err
+	case options.New:
+	case want.UID != "" && live.GetUID() != want.UID:
+		return nil, &providers.PreconditionError{Ref: ref, Gone: true}
+	case want.ResourceVersion == "" || live.GetResourceVersion() == want.ResourceVersion:
 		return nil, nil
 	}
 	again := payload.DeepCopy()
 	again.SetResourceVersion("")
 	would, err := w.client.apply(ctx, target, again, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force, DryRun: []string{metav1.DryRunAll}})
-	if err != nil || !equality.Semantic.DeepEqual(live.Object, would.Object) {
-		return nil, &providers.PreconditionError{Ref: ref}
+	switch {
+	case err == nil && live.GetResourceVersion() != would.GetResourceVersion():
+		return nil, nil // it was written to in between, such as its status
+	case err == nil && equality.Semantic.DeepEqual(live.Object, would.Object):
+		return live, nil
+	case options.New:
+		return nil, &providers.PreconditionError{Ref: ref, Exists: true}
 	}
-	return live, nil
+	return nil, &providers.PreconditionError{Ref: ref, Live: live}
 }
 
 // settled finds the object's resource, and gives a kind that was defined moments

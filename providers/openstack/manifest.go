@@ -1,10 +1,12 @@
 package openstack
 
 import (
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -61,7 +63,7 @@ func (r *renderer) brought(block string, m lang.ManifestObject) providers.Object
 		o.DependsOn = append(o.DependsOn, r.namespaceAddress())
 	}
 	if u.GroupVersionKind().GroupKind() == providers.SecretKind {
-		o.Data = takeData(u)
+		o.Data = r.takeData(u, m.Range)
 	}
 	return o
 }
@@ -78,18 +80,33 @@ func holds(u *unstructured.Unstructured) string {
 }
 
 // takeData moves the values of a Secret out of its manifest, so that they go
-// nowhere but to the cluster.
-func takeData(u *unstructured.Unstructured) map[string]providers.SecretData {
+// nowhere but to the cluster. What the server would not take for one is an error,
+// which does not show it: a value that were left out would be deleted there.
+func (r *renderer) takeData(u *unstructured.Unstructured, at hcl.Range) map[string]providers.SecretData {
 	out := map[string]providers.SecretData{}
-	for key, value := range providers.ValuesOf(u) {
-		out[key] = literal(string(value))
+	for _, field := range []string{"data", "stringData"} {
+		given, there := u.Object[field]
+		delete(u.Object, field)
+		values, isMap := given.(map[string]any)
+		if there && !isMap {
+			r.error(at, "A Secret without keys", fmt.Sprintf("%s of %s is a map of names to values.", field, providers.RefOf(u)))
+		}
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			text, isText := values[key].(string)
+			raw, err := []byte(text), error(nil)
+			if field == "data" {
+				raw, err = base64.StdEncoding.DecodeString(text)
+			}
+			switch {
+			case !isText:
+				r.error(at, "A value of a Secret that is no text", fmt.Sprintf("%s[%q] of %s has to be a string. tostring(...) makes one.", field, key, providers.RefOf(u)))
+			case err != nil:
+				r.error(at, "A value of a Secret that is not base64", fmt.Sprintf("data[%q] of %s cannot be decoded. base64encode(...) makes what belongs there; under stringData the value stands as it is.", key, providers.RefOf(u)))
+			default:
+				out[key] = literal(string(raw))
+			}
+		}
 	}
-	text, _, _ := unstructured.NestedStringMap(u.Object, "stringData")
-	for key, value := range text {
-		out[key] = literal(value)
-	}
-	delete(u.Object, "data")
-	delete(u.Object, "stringData")
 	return out
 }
 

@@ -1,0 +1,75 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// What somebody else made stays as it is, even if they made it while the apply was
+// under way.
+func TestStrangersAreNotTakenOver(t *testing.T) {
+	tests := map[string]struct {
+		live   *unstructured.Unstructured
+		action planner.Action
+		taken  bool
+	}{
+		"create over a stranger's":    {live("Deployment api"), act(planner.Create, "Deployment api"), true},
+		"run over a stranger's":       {live("Job api"), act(planner.Run, "Job api"), true},
+		"replaced, by somebody first": {live("Deployment api"), act(planner.Replace, "Deployment api"), true},
+		"another name":                {live("Deployment other"), act(planner.Create, "Deployment api"), false},
+		"adopt":                       {live("Deployment api"), act(planner.Adopt, "Deployment api"), false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := newApply(t, newCluster())
+			a.onApply = func(_ context.Context, ref providers.Ref, _ providers.ApplyOptions) error {
+				if ref.Name == "first" || test.action.Verb == planner.Replace {
+					a.objects[providers.RefOf(test.live)] = test.live
+				}
+				return nil
+			}
+			test.action.DependsOn = append(test.action.DependsOn, address("ConfigMap first"))
+			dependent := act(planner.Create, "ConfigMap after")
+			dependent.DependsOn = append(dependent.DependsOn, test.action.Address)
+			result := a.run(t.Context(), t, act(planner.Create, "ConfigMap first"), test.action, dependent, act(planner.Create, "ConfigMap other"))
+			want := []string{"first: applied, written", "api: applied, written", "after: applied, written", "other: applied, written"}
+			if test.taken {
+				want[1], want[2] = "api: failed", "after: skipped because of api"
+			}
+			if test.action.Verb == planner.Replace {
+				want[1] = "api: failed, written"
+			}
+			diff(t, "outcomes", want, outcomes(result))
+			var refused *providers.PreconditionError
+			if errors.As(result.Outcomes[1].Err, &refused) != test.taken || test.taken && !refused.Exists {
+				t.Errorf("got %v", result.Outcomes[1].Err)
+			}
+			if test.taken && test.action.Verb != planner.Replace && a.session.State().Find(test.action.Address.String()) != nil {
+				t.Error("the state has it")
+			}
+		})
+	}
+}
+
+// Only values of Secrets are read before anything is written: that nothing is there
+// yet, the server sees to itself.
+func TestCreatingReadsNothing(t *testing.T) {
+	a := newApply(t, newCluster())
+	result := a.run(t.Context(), t,
+		act(planner.Create, "ConfigMap a"),
+		act(planner.Run, "Job b", "ConfigMap a"),
+		act(planner.Update, "Secret c", "Job b"),
+	)
+	if !result.Complete() {
+		t.Errorf("not complete: %v", outcomes(result))
+	}
+	diff(t, "calls", []string{
+		"apply ConfigMap openstack/a if new", "apply Job openstack/b if new", "wait Job openstack/b", "apply Secret openstack/c if uid-c",
+	}, a.calls)
+}

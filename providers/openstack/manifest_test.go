@@ -1,0 +1,65 @@
+package openstack_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack"
+)
+
+// A value of a Secret is taken as the server would take it, or refused: one that is
+// left out would be deleted in the cluster.
+func TestValuesOfSecretsInManifests(t *testing.T) {
+	const secret = `manifest "a" {
+  object = { apiVersion = "v1", kind = "Secret", metadata = { name = "a" }, %s }
+}`
+	tests := map[string]struct {
+		fields string
+		values map[string]string
+		want   []string // the summaries and the details; nil: it is fine
+	}{
+		"both spellings": {
+			fields: `data = { a = "b25l", c = "" }, stringData = { b = "two" }`,
+			values: map[string]string{"a": "one", "b": "two", "c": ""},
+		},
+		"one key twice":      {fields: `data = { a = "b25l" }, stringData = { a = "two" }`, values: map[string]string{"a": "two"}},
+		"no value":           {fields: `data = { a = null }, stringData = null`, values: map[string]string{}},
+		"lines":              {fields: `data = { a = "b25\nl\n" }`, values: map[string]string{"a": "one"}},
+		"not base64":         {fields: `data = { a = "b25l", b = "hunter2!" }`, want: []string{"not base64", `data["b"] of Secret openstack/a`}},
+		"a number":           {fields: `data = { a = "b25l", b = 5 }`, want: []string{"no text", `data["b"] of Secret openstack/a`}},
+		"a number, as it is": {fields: `stringData = { a = "one", b = 5 }`, want: []string{"no text", `stringData["b"] of Secret openstack/a`}},
+		"a list":             {fields: `data = ["b25l"]`, want: []string{"without keys", "data of Secret openstack/a"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			objects, diags := openstack.Render(written(t, fmt.Sprintf(secret, test.fields)), facts())
+			for _, want := range test.want {
+				if len(diags) != 1 || !strings.Contains(diags.Error(), want) || diags[0].Subject.Start.Line != 3 {
+					t.Errorf("diagnostics are %v, want one with %s", diags, want)
+				}
+			}
+			if strings.Contains(diags.Error(), "hunter2") {
+				t.Errorf("the value is shown: %v", diags)
+			}
+			if test.want != nil {
+				return
+			}
+			o := find(t, objects, "Secret/a")
+			manifest, _, err := o.Resolve(func(_, _ string) map[string][]byte { return nil }, false)
+			if err != nil || len(diags) > 0 {
+				t.Fatal(err, diags)
+			}
+			got := map[string]string{}
+			for key, value := range providers.ValuesOf(manifest) {
+				got[key] = string(value)
+			}
+			if diff := cmp.Diff(test.values, got); diff != "" {
+				t.Errorf("values (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
