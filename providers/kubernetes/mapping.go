@@ -35,6 +35,19 @@ type catalogue struct {
 	unknown map[schema.GroupVersion]error
 }
 
+// groupDownError says that the server behind an API group does not answer, so that
+// nobody knows which kinds the group has.
+type groupDownError struct {
+	version schema.GroupVersion
+	err     error // of discovery
+}
+
+func (e *groupDownError) Error() string {
+	return fmt.Sprintf("the server behind %s does not answer (%v)", e.version, e.err)
+}
+
+func (e *groupDownError) Unwrap() error { return e.err }
+
 // missAge is how old the catalogue may be for a kind to count as missing without
 // asking the server again. A plan asks for many kinds at a time.
 const missAge = 2 * time.Second
@@ -77,7 +90,7 @@ func (k *kinds) find(ctx context.Context, kind schema.GroupVersionKind, fresh ti
 		return found, nil
 	}
 	if err := k.catalogue.unknown[kind.GroupVersion()]; err != nil {
-		return resource{}, fmt.Errorf("the server cannot tell its kinds of %s: %w", kind.GroupVersion(), err)
+		return resource{}, &groupDownError{version: kind.GroupVersion(), err: err}
 	}
 	return resource{}, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 }
