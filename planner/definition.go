@@ -1,8 +1,10 @@
 package planner
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -10,18 +12,33 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"kolla.openstack.org/kolla/internal/crd"
-	"kolla.openstack.org/kolla/lang"
 )
 
 // definition is a CustomResourceDefinition that the plan creates, or whose schemas it
 // changes: it is what objects of its kind are held to when they are written, and not
 // what a server knows now.
 type definition struct {
-	address lang.Address
-	live    bool // changed, not created
+	live bool // changed, not created
 	// refused: the server does not take it. Nothing is known of its objects.
 	refused bool
 	object  *unstructured.Unstructured // as it will be
+
+	mu      sync.Mutex
+	schemas map[string]*crd.Schema // by version, as far as they were asked for
+}
+
+// schema reads the schema of a version.
+func (d *definition) schema(version string) (*crd.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known := d.schemas[version]; known != nil {
+		return known, nil
+	}
+	schema, err := crd.Read(d.object, version)
+	if err == nil {
+		d.schemas[version] = schema
+	}
+	return schema, err
 }
 
 // String names it for people.
@@ -48,7 +65,7 @@ func (p *planning) expectKinds() {
 		if !ok || s.live != nil && (s.after == nil || !changesSchemas(s.live, s.after)) {
 			continue
 		}
-		coming := &definition{address: s.object.Address, live: s.live != nil, refused: s.action.Verb == "", object: s.after}
+		coming := &definition{live: s.live != nil, refused: s.action.Verb == "", object: s.after, schemas: map[string]*crd.Schema{}}
 		if coming.object == nil {
 			coming.object = s.object.Manifest
 		}
@@ -86,8 +103,12 @@ type foresight struct {
 // definition, and says what the definition has against it. Where the definition
 // itself is no good, that is the error.
 func (d *definition) foresee(manifest, base *unstructured.Unstructured) (foresight, error) {
-	schema, err := crd.Read(d.object, manifest.GroupVersionKind().Version)
-	if err != nil {
+	schema, err := d.schema(manifest.GroupVersionKind().Version)
+	var unserved *crd.UnservedError
+	switch {
+	case errors.As(err, &unserved):
+		return foresight{faults: field.ErrorList{field.NotSupported(field.NewPath("apiVersion"), unserved.Version, unserved.Served)}}, nil
+	case err != nil:
 		return foresight{}, fmt.Errorf("%s: %w", d, err)
 	}
 	f := foresight{after: schema.Complete(base)}
@@ -119,20 +140,22 @@ func (p *planning) tryUndefined(s *subject, manifest *unstructured.Unstructured)
 	coming := p.comingFor(s)
 	gvk := s.action.Ref.GVK
 	if coming == nil {
-		s.action.Evidence = Evidence{Kind: Unverified, Detail: fmt.Sprintf("the cluster has no kind %s in %s", gvk.Kind, gvk.GroupVersion())}
-		if definer, ok := p.definers[gvk.GroupKind()]; ok {
-			s.action.Evidence.Detail += fmt.Sprintf(", and %s, which defines it, is left out of this plan", definer)
-		} else {
-			s.warn(fmt.Sprintf("the cluster has no kind %s in %s", gvk.Kind, gvk.GroupVersion()),
-				"Nothing that is declared here defines it either. The object can only be made if something brings its kind before its turn comes, such as an operator that it depends on; otherwise correct apiVersion and kind.")
-		}
+		reason := fmt.Sprintf("the cluster has no kind %s in %s", gvk.Kind, gvk.GroupVersion())
+		s.action.Evidence = Evidence{Kind: Unverified, Detail: reason}
+		s.warn(reason, "Nothing that is declared here defines it either. The object can only be made if something brings its kind before its turn comes, such as an operator that it depends on; otherwise correct apiVersion and kind.")
 		return nil
 	}
 	if coming.refused {
 		s.action.Evidence = Evidence{Kind: Unverified, Detail: fmt.Sprintf("the cluster does not accept %s, which defines its kind", coming)}
 		return nil
 	}
-	return p.tryForeseen(s, coming, manifest)
+	if err := p.tryForeseen(s, coming, manifest); err != nil || s.action.Evidence.Kind != Schema {
+		return err
+	}
+	if mutators, steady := p.rules.admission(gvk); mutators != "" || !steady {
+		s.action.Evidence.Detail += "; the webhooks and policies that may change it are not asked before"
+	}
+	return nil
 }
 
 // tryForeseen decides about a new object by the definition that it will meet.

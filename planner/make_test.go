@@ -495,7 +495,7 @@ func TestOrderOfWhatDependsOnThePlan(t *testing.T) {
 		t.Errorf("dry runs under a throw-away name (-want +got):\n%s", diff)
 	}
 	widget := find(t, plan, "manifest.w/Widget/new/w")
-	if widget.Evidence.Kind != planner.Unverified || !strings.Contains(widget.Evidence.Detail, "CustomResourceDefinition/widgets.example.org: it does not serve version v1") {
+	if widget.Evidence.Kind != planner.Unverified || !strings.Contains(widget.Evidence.Detail, "CustomResourceDefinition/widgets.example.org: it serves no version") {
 		t.Errorf("evidence of the custom resource is %+v", widget.Evidence)
 	}
 	if len(widget.DependsOn) != 2 {

@@ -8,6 +8,7 @@ package crd
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,9 +39,20 @@ type Schema struct {
 	ownStatus bool
 }
 
-// Read finds the schema of a version in a CustomResourceDefinition (v1). What is
-// wrong with the definition is the error: that it cannot be read, that it does not
-// serve the version, or that its schema is not structural, which no server accepts.
+// UnservedError says that a definition gives the cluster its kind only in other
+// versions.
+type UnservedError struct {
+	Version string
+	Served  []string
+}
+
+func (e *UnservedError) Error() string {
+	return fmt.Sprintf("it does not serve version %s, only %s", e.Version, strings.Join(e.Served, ", "))
+}
+
+// Read finds the schema of a version in a CustomResourceDefinition (v1). It fails with
+// an *UnservedError, or with what is wrong with the definition itself: that it cannot
+// be read, or that its schema is not structural, which no server accepts.
 func Read(definition *unstructured.Unstructured, version string) (*Schema, error) {
 	var d apiextensionsv1.CustomResourceDefinition
 	text, err := definition.MarshalJSON()
@@ -71,7 +83,7 @@ func Read(definition *unstructured.Unstructured, version string) (*Schema, error
 }
 
 func served(d *apiextensionsv1.CustomResourceDefinition, version string) (*apiextensionsv1.CustomResourceDefinitionVersion, error) {
-	var names []string
+	other := &UnservedError{Version: version}
 	for i := range d.Spec.Versions {
 		v := &d.Spec.Versions[i]
 		switch {
@@ -79,13 +91,13 @@ func served(d *apiextensionsv1.CustomResourceDefinition, version string) (*apiex
 		case v.Name == version:
 			return v, nil
 		default:
-			names = append(names, v.Name)
+			other.Served = append(other.Served, v.Name)
 		}
 	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("it does not serve version %s", version)
+	if len(other.Served) == 0 {
+		return nil, errors.New("it serves no version")
 	}
-	return nil, fmt.Errorf("it does not serve version %s, only %s", version, strings.Join(names, ", "))
+	return nil, other
 }
 
 func structuralOf(v *apiextensionsv1.CustomResourceDefinitionVersion) (*schema.Structural, error) {

@@ -70,7 +70,7 @@ func TestReadRefuses(t *testing.T) {
 	}{
 		"a version that is not there":   {right, "v3", "it does not serve version v3, only v1, v2"},
 		"a version that is not served":  {right, "v0", "it does not serve version v0, only v1, v2"},
-		"no version at all":             {object(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: x}}"), "v1", "it does not serve version v1"},
+		"no version at all":             {object(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: x}}"), "v1", "it serves no version"},
 		"no schema":                     {right, "v2", "version v2 has no schema"},
 		"what is no definition":         {object(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, spec: {versions: none}}"), "v1", "it cannot be read: "},
 		"properties without a type":     {definition(t, "Namespaced", "{type: object, properties: {a: {}}}"), "v1", "the schema of version v1 is not structural: properties[a].type: Required value"},

@@ -62,6 +62,7 @@ type kinds struct {
 	doubted   map[schema.GroupVersionKind]bool // built in, but not on this server
 	catalogue catalogue
 	readAt    time.Time
+	definedAt time.Time // when this client last changed a definition
 }
 
 func newKinds(read func(context.Context) (catalogue, error)) *kinds {
@@ -102,11 +103,24 @@ func (k *kinds) doubt(kind schema.GroupVersionKind) {
 	k.doubted[kind] = true
 }
 
-// forget makes the next search for an unknown kind ask the server.
-func (k *kinds) forget() {
+// defined takes down that a definition was written or deleted: the next search for an
+// unknown kind asks the server.
+func (k *kinds) defined() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.readAt = time.Time{}
+	k.definedAt = time.Now()
+}
+
+// settling is how long a server may go on by a definition that has been changed.
+const settling = 5 * time.Second
+
+// unsettled reports whether the server may not go by the definition of the kind yet.
+func (k *kinds) unsettled(kind schema.GroupVersionKind) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, own := builtin[kind]
+	return !own && time.Since(k.definedAt) < settling
 }
 
 // discover reads the catalogue of all kinds but those of the core, which are built
