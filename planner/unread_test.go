@@ -55,6 +55,16 @@ func TestUnread(t *testing.T) {
 			[]planner.ReasonKind{planner.ReasonConfig},
 			planner.Unverified,
 		},
+		"whose volumes cannot be read either": {
+			situation{
+				at:       "service.a/StatefulSet/s",
+				manifest: "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s, namespace: openstack}, spec: {volumeClaimTemplates: [{metadata: {name: data}}]}}",
+				input:    hide("/PersistentVolumeClaim"),
+			},
+			planner.Create,
+			[]planner.ReasonKind{planner.ReasonNew},
+			planner.DryRun,
+		},
 		"a job that finished": {
 			situation{at: atJob, manifest: job, live: asItIs, record: known, input: hide("batch/Job")},
 			planner.None, nil, planner.Recorded,

@@ -388,8 +388,14 @@ func TestObjectOfAKindThatChanges(t *testing.T) {
 		next := strings.Replace(gadgets, "enum: [red, blue]", "enum: [red, blue, green]", 1)
 		next = strings.Replace(next, "size:", "shape: {type: string}\n              size:", 1)
 		next += strings.Replace(next[strings.Index(next, "  - name: v2"):], "name: v2\n    served: true\n    storage: true", "name: v3\n    served: true\n    storage: false", 1)
-		b.declare(atGadgets, next)
 		b.declare(atGadget, strings.Replace(gadget(b, "{colour: blue, shape: round}"), "/v2", "/v3", 1))
+		b.declare(atGadgets, next+"  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://127.0.0.1:1/'}}}\n")
+		if a := b.action(b.plan(), atGadget); a.Verb != planner.Update || a.Evidence.Kind != planner.Unverified {
+			t.Errorf("with a webhook: decided %s, %+v", a.Verb, a.Evidence)
+		} else {
+			holds(t, a.Evidence.Detail, "a webhook of CustomResourceDefinition/gadgets.crd.example.org is to convert it")
+		}
+		b.declare(atGadgets, next)
 		plan := b.plan()
 		a := b.action(plan, atGadget)
 		if a.Verb != planner.Update {
