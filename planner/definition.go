@@ -58,7 +58,7 @@ func definedKind(u *unstructured.Unstructured) (schema.GroupKind, bool) {
 // been decided by now, and no other object has.
 func (p *planning) expectKinds() {
 	for _, s := range p.subjects {
-		if s == nil {
+		if s == nil || s.action.Verb == None {
 			continue
 		}
 		kind, ok := definedKind(s.object.Manifest)

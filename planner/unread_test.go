@@ -108,6 +108,20 @@ func TestUnread(t *testing.T) {
 	}
 }
 
+// A definition that could not be read, and is declared as before, says nothing new.
+func TestUnreadDefinition(t *testing.T) {
+	const at = "manifest.w/CustomResourceDefinition/widgets.example.org"
+	definition, widget := declared(at, widgets(t, "red")), object(t, "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: openstack}, colour: red}")
+	in := input(&cluster{}, definition, declared("manifest.w/Widget/w", widget))
+	hide("apiextensions.k8s.io/CustomResourceDefinition")(&in)
+	record := recorded(at, live(definition.Manifest, "uid-1"))
+	record.Desired = definition.Digest()
+	in.State.Objects = []state.Object{record}
+	if a := find(t, mustPlan(t, in), "manifest.w/Widget/w"); a.Evidence.Kind != planner.DryRun {
+		t.Errorf("evidence is %+v", a.Evidence)
+	}
+}
+
 // A namespace is not deleted with what nobody can see in it.
 func TestUnreadObjectsKeepTheirNamespace(t *testing.T) {
 	namespace := namespaceOf("old")
