@@ -194,24 +194,24 @@ const refusedNow = "; by the one that the cluster has now the object is not acce
 // plan brings: base is what the one that the server knows makes of the manifest, and
 // refusal why that one does not take the object, if so. Where the new one does not
 // take it either, that is named, and the result nil.
-func (p *planning) overrule(s *subject, manifest, base *unstructured.Unstructured, refusal string) (*unstructured.Unstructured, Evidence, error) {
+func (p *planning) overrule(s *subject, manifest, base *unstructured.Unstructured, refusal string) (*unstructured.Unstructured, Evidence) {
 	coming := p.comingFor(s)
 	if coming.convertsByWebhook() && p.Snapshot.Missing(s.action.Ref.GVK) {
-		return base, Evidence{Kind: Unverified, Detail: fmt.Sprintf("the cluster does not serve its version yet, and a webhook of %s is to convert it", coming)}, nil
+		return base, Evidence{Kind: Unverified, Detail: fmt.Sprintf("the cluster does not serve its version yet, and a webhook of %s is to convert it", coming)}
 	}
 	f, err := coming.foresee(manifest, base)
 	if err != nil {
-		return base, Evidence{Kind: Unverified, Detail: err.Error()}, nil
+		return base, Evidence{Kind: Unverified, Detail: err.Error()}
 	}
 	if len(f.faults) > 0 {
 		s.rejectBy(coming.String(), f.objection())
-		return nil, Evidence{}, nil
+		return nil, Evidence{}
 	}
 	s.warnOfDropped(coming, f)
 	if refusal != "" {
 		f.evidence.Detail += refusedNow + refusal
 	}
-	return f.after, f.evidence, nil
+	return f.after, f.evidence
 }
 
 // blameDefinition has reasons say that the definition of the object's kind changes,

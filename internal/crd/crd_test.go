@@ -175,7 +175,7 @@ func TestCheck(t *testing.T) {
 		"without its namespace": {"Namespaced", "{metadata: {name: w}, spec: {a: x}}", []string{"metadata.namespace: Required value"}},
 		"in a namespace":        {"Cluster", "{metadata: {name: w, namespace: ns}, spec: {a: x}}", []string{"metadata.namespace: Forbidden"}},
 		"without a name":        {"Cluster", "{metadata: {}, spec: {a: x}}", []string{"metadata.name: Required value"}},
-		"a field of metadata":   {"Cluster", "{metadata: {name: w, nmae: x}, spec: {a: x}}", []string{`metadata: Invalid value: "": strict decoding error: unknown field "nmae"`}},
+		"a field of metadata":   {"Cluster", "{metadata: {name: w, shape: x}, spec: {a: x}}", []string{`metadata: Invalid value: "": strict decoding error: unknown field "shape"`}},
 		"no metadata":           {"Cluster", "{spec: {a: x}}", []string{"metadata: Invalid value"}},
 		"embedded objects": {"Cluster", "{metadata: {name: w}, spec: {a: x, inner: {apiVersion: a/b/c, kind: 'no kind'}, inners: [{one: {apiVersion: 1, metadata: {name: a/b}}, two: {apiVersion: '', kind: Pod, metadata: 3}}]}}", []string{
 			"spec.inner.apiVersion: Invalid value: \"a/b/c\"", "spec.inner.kind: Invalid value: \"no kind\"",

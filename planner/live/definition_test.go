@@ -153,8 +153,8 @@ func TestSchemaAgreesWithTheServer(t *testing.T) {
 			manifest := parse(t, "{apiVersion: crd.example.org/v2, kind: Gadget, metadata: {name: g, namespace: "+b.namespace+"}, status: {}, spec: "+spec+"}")
 			answer, refusal := b.client.DryRun(t.Context(), manifest, providers.DryRunOptions{})
 			completed := schema.Complete(manifest)
-			refused, dropped := schema.Unknown(manifest)
-			faults := append(refused, schema.Check(completed)...)
+			faults, dropped := schema.Unknown(manifest)
+			faults = append(faults, schema.Check(completed)...)
 			if (len(dropped) > 0) != (spec == droppedField) {
 				t.Errorf("of its fields, %v are dropped", dropped)
 			}
@@ -387,7 +387,8 @@ func TestObjectOfAKindThatChanges(t *testing.T) {
 	t.Run("and has another version", func(t *testing.T) {
 		next := strings.Replace(gadgets, "enum: [red, blue]", "enum: [red, blue, green]", 1)
 		next = strings.Replace(next, "size:", "shape: {type: string}\n              size:", 1)
-		next += strings.Replace(next[strings.Index(next, "  - name: v2"):], "name: v2\n    served: true\n    storage: true", "name: v3\n    served: true\n    storage: false", 1)
+		_, v2, _ := strings.Cut(next, "  - name: v2")
+		next += strings.Replace("  - name: v2"+v2, "name: v2\n    served: true\n    storage: true", "name: v3\n    served: true\n    storage: false", 1)
 		b.declare(atGadget, strings.Replace(gadget(b, "{colour: blue, shape: round}"), "/v2", "/v3", 1))
 		b.declare(atGadgets, next+"  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://127.0.0.1:1/'}}}\n")
 		if a := b.action(b.plan(), atGadget); a.Verb != planner.Update || a.Evidence.Kind != planner.Unverified {
