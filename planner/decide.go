@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
@@ -55,7 +54,8 @@ type step func(context.Context, *subject) (decided bool, err error)
 // decide takes the object through the steps, the cheapest first. The last one
 // asks the server; the ones before it may only decide what is certain without.
 func (p *planning) decide(ctx context.Context, object *providers.Object) (*subject, error) {
-	s := &subject{object: object, manager: providers.ManagerOf(p.Cloud, object.Partial), live: p.Snapshot.Get(object.Ref()), record: p.recordOf(object)}
+	s := &subject{object: object, manager: providers.ManagerOf(p.Cloud, object.Partial), record: p.recordOf(object)}
+	s.live = p.liveOf(s)
 	s.action = Action{
 		Address:   object.Address,
 		Object:    object,
@@ -66,7 +66,7 @@ func (p *planning) decide(ctx context.Context, object *providers.Object) (*subje
 		s.ours = s.recordedNow() || p.labelled(s.live)
 		s.action.Prior = providers.Precondition{UID: s.live.GetUID(), ResourceVersion: s.live.GetResourceVersion()}
 	}
-	for _, step := range []step{p.absent, p.leaving, p.foreign, p.requested, p.ran, p.proven, p.verified} {
+	for _, step := range []step{p.unread, p.absent, p.leaving, p.foreign, p.requested, p.ran, p.proven, p.verified} {
 		decided, err := step(ctx, s)
 		if err != nil {
 			return nil, fmt.Errorf("plan %s: %w", object.Address, err)
@@ -153,7 +153,11 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 	if err := p.tryNew(ctx, s, manifest, !p.namespaceLive(s.action.Ref.Namespace)); err != nil {
 		return false, err
 	}
-	differences, err := compare(nil, manifest)
+	shown := manifest
+	if s.action.Evidence.Kind == Schema {
+		shown = s.after // with the defaults, which nobody can look up yet
+	}
+	differences, err := compare(nil, shown)
 	s.action.Changes = changesOf(s.withUnknown(differences))
 	return true, err
 }
@@ -272,7 +276,7 @@ func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
 			return err == nil, err
 		}
 	}
-	evidence := Evidence{Kind: DryRun}
+	evidence, refusal := Evidence{Kind: DryRun}, ""
 	if err != nil {
 		r := classify(err)
 		switch {
@@ -280,13 +284,21 @@ func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
 			return false, err
 		case len(r.immutable) > 0:
 			return true, p.replace(ctx, s, immutableReasons(r.immutable))
-		case r.noDryRun == "":
+		case r.unasked != "":
+			evidence = Evidence{Kind: Unverified, Detail: r.unasked}
+		case r.shape && p.comingFor(s) != nil:
+			refusal = r.text()
+		default:
 			s.reject(r)
 			return true, nil
 		}
-		evidence = Evidence{Kind: Unverified, Detail: r.noDryRun}
 		if answer, err = predict(s.live, manifest, s.manager); err != nil {
 			return false, err
+		}
+	}
+	if p.comingFor(s) != nil && evidence.Kind != Unverified {
+		if answer, evidence = p.overrule(s, manifest, answer, refusal); answer == nil {
+			return true, nil
 		}
 	}
 	return true, p.conclude(s, answer, evidence)
@@ -310,6 +322,9 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 		return nil
 	}
 	reasons := p.originOf(s, answer).blame(differences)
+	if evidence.Kind == Schema {
+		reasons = p.blameDefinition(s, reasons)
+	}
 	s.action.Verb = Update
 	if s.adopts() {
 		s.action.Verb = Adopt
@@ -374,77 +389,6 @@ func (p *planning) resolve(s *subject) (*unstructured.Unstructured, error) {
 	manifest, pending, err := s.object.Resolve(p.values, false)
 	s.pending = pending
 	return manifest, err
-}
-
-// tryNew asks the server whether it would take the object as a new one, under a
-// throw-away name if surrogate is set, and sets the action's evidence. Where it
-// would not, the decision is taken back and the problem named.
-func (p *planning) tryNew(ctx context.Context, s *subject, manifest *unstructured.Unstructured, surrogate bool) (err error) {
-	if s.after, err = asApplied(manifest); err != nil {
-		return err
-	}
-	if p.Snapshot.Missing(s.action.Ref.GVK) {
-		p.missingKind(s)
-		return nil
-	}
-	if ns := s.action.Ref.Namespace; ns != "" && !p.namespaceComing(ns) {
-		s.withdraw(fmt.Sprintf("namespace %q does not exist", ns), "Declare it in a manifest, or create it first.")
-		return nil
-	}
-	answer, err := p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Surrogate: surrogate})
-	if err == nil {
-		s.after = answer
-		s.action.Evidence = Evidence{Kind: DryRun}
-		if surrogate {
-			s.action.Evidence.Kind = Surrogate
-		}
-		return nil
-	}
-	if meta.IsNoMatchError(err) {
-		p.missingKind(s)
-		return nil
-	}
-	r := classify(err)
-	switch {
-	case r.world:
-		return err
-	case r.noDryRun != "":
-		s.action.Evidence = Evidence{Kind: Unverified, Detail: r.noDryRun}
-	case s.action.Verb == Replace && r.taken:
-		s.action.Evidence = Evidence{Kind: Unverified, Detail: "what it is to have is still taken by the object that it replaces: " + r.message}
-	default:
-		s.action.Verb = ""
-		s.reject(r)
-	}
-	return nil
-}
-
-// missingKind decides about an object of a kind that the cluster does not have.
-func (p *planning) missingKind(s *subject) {
-	gvk := s.action.Ref.GVK
-	if definer, ok := p.definers[gvk.GroupKind()]; ok {
-		s.action.Evidence = Evidence{Kind: Unverified, Detail: fmt.Sprintf("its kind is only created by %s", definer)}
-		return
-	}
-	s.withdraw(fmt.Sprintf("the cluster has no kind %s in %s", gvk.Kind, gvk.GroupVersion()),
-		"Nothing that is declared here defines it either. Install the operator or the CustomResourceDefinition that it comes from, or correct apiVersion and kind.")
-}
-
-// namespaceLive reports whether objects can be made in the namespace now.
-func (p *planning) namespaceLive(name string) bool {
-	if name == "" {
-		return true
-	}
-	live := p.Snapshot.Get(providers.Ref{GVK: namespaces, Name: name})
-	return live != nil && live.GetDeletionTimestamp() == nil
-}
-
-// namespaceComing reports whether the namespace is there, or will be made by this
-// plan.
-func (p *planning) namespaceComing(name string) bool {
-	ref := providers.Ref{GVK: namespaces, Name: name}
-	_, declared := p.byRef[ref]
-	return declared || p.Snapshot.Get(ref) != nil
 }
 
 // values reads Secrets of the snapshot.

@@ -56,7 +56,7 @@ func (p *planning) unrecorded() []target {
 // listedKinds are the kinds that the plan has read.
 func (p *planning) listedKinds() []schema.GroupVersionKind {
 	var kinds []schema.GroupVersionKind
-	for _, scope := range p.scopes() {
+	for _, scope := range slices.Concat(p.needed(), p.compared()) {
 		kinds = append(kinds, scope.GVK)
 	}
 	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int { return cmp.Compare(a.String(), b.String()) })

@@ -3,6 +3,7 @@ package planner_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -28,6 +29,7 @@ import (
 type cluster struct {
 	objects []*unstructured.Unstructured
 	missing schema.GroupKind // a kind that it does not have
+	hidden  schema.GroupKind // a kind that it does not show
 	// answer is asked for dry runs; nil: every object is accepted as it is sent.
 	answer func(object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error)
 }
@@ -41,6 +43,9 @@ func (c *cluster) Namespaced(context.Context, schema.GroupVersionKind) (bool, er
 func (c *cluster) List(_ context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
 	if kind.GroupKind() == c.missing {
 		return nil, &meta.NoKindMatchError{GroupKind: kind.GroupKind()}
+	}
+	if kind.GroupKind() == c.hidden {
+		return nil, &providers.UnreadableError{Kind: kind, Namespace: namespace, Err: errors.New("it is down")}
 	}
 	var list []*unstructured.Unstructured
 	for _, u := range c.objects {

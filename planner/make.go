@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/dag"
@@ -130,7 +129,8 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 // read lists what the plan has to know.
 func (p *planning) read(ctx context.Context) error {
 	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() error { return p.Snapshot.Load(inner, p.scopes()...) })
+	group.Go(func() error { return p.Snapshot.Load(inner, p.needed()...) })
+	group.Go(func() error { return p.Snapshot.Try(inner, p.compared()...) })
 	if !p.Destroy {
 		group.Go(func() (err error) {
 			p.rules, err = ReadRules(inner, p.Reader, p.Cluster)
@@ -152,9 +152,12 @@ type planning struct {
 	recorded map[lang.Address]*record
 	known    map[providers.Ref]*record         // recorded, by the object in the cluster
 	definers map[schema.GroupKind]lang.Address // desired CRDs, by the kind that each gives
-	policy   conflictPolicy
-	rules    *Rules                // nil of a destroy
-	chosen   map[lang.Address]bool // what is selected; nil: everything
+	// coming are the definitions that this plan creates or changes.
+	coming map[schema.GroupKind]*definition
+	limits map[string][]string // what is declared to limit objects, by namespace
+	policy conflictPolicy
+	rules  *Rules                // nil of a destroy
+	chosen map[lang.Address]bool // what is selected; nil: everything
 
 	subjects []*subject // desired objects, as they were decided
 	actions  []Action
@@ -193,6 +196,8 @@ func newPlanning(in Input) (*planning, []Problem) {
 		recorded: map[lang.Address]*record{},
 		known:    map[providers.Ref]*record{},
 		definers: map[schema.GroupKind]lang.Address{},
+		coming:   map[schema.GroupKind]*definition{},
+		limits:   map[string][]string{},
 		policy:   conflictPolicy{force: in.ForceConflicts},
 		named:    map[string]bool{},
 		carried:  map[providers.Ref]lang.Address{},
@@ -238,6 +243,7 @@ func (p *planning) indexDesired() []Problem {
 		if kind, ok := definedKind(object.Manifest); ok {
 			p.definers[kind] = object.Address
 		}
+		p.indexLimit(object)
 	}
 	return problems
 }
@@ -294,16 +300,6 @@ func (p *planning) indexRecords() []Problem {
 	return problems
 }
 
-// definedKind is the kind that a CustomResourceDefinition gives to the cluster.
-func definedKind(u *unstructured.Unstructured) (schema.GroupKind, bool) {
-	if u.GroupVersionKind().GroupKind() != definitionKind {
-		return schema.GroupKind{}, false
-	}
-	group, _, _ := unstructured.NestedString(u.Object, "spec", "group")
-	kind, _, _ := unstructured.NestedString(u.Object, "spec", "names", "kind")
-	return schema.GroupKind{Group: group, Kind: kind}, true
-}
-
 // Kinds that only the planner treats specially.
 var (
 	definitionKind  = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
@@ -316,104 +312,6 @@ var (
 	claims     = providers.ClaimKind.WithVersion("v1")
 )
 
-// contents are the kinds that are looked for in a namespace before it is deleted.
-var contents = []schema.GroupVersionKind{
-	providers.ConfigMapKind.WithVersion("v1"), secrets,
-	{Version: "v1", Kind: "Service"},
-	claims,
-	deploymentKind.WithVersion("v1"), statefulSetKind.WithVersion("v1"), daemonSetKind.WithVersion("v1"),
-	providers.JobKind.WithVersion("v1"),
-	{Version: "v1", Kind: "Pod"},
-	{Version: "v1", Kind: "ReplicationController"},
-	{Version: "v1", Kind: "LimitRange"},
-	{Version: "v1", Kind: "ResourceQuota"},
-	{Group: "apps", Version: "v1", Kind: "ReplicaSet"},
-	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
-	{Group: "batch", Version: "v1", Kind: "CronJob"},
-	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
-	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
-	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
-	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "Role"},
-	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "RoleBinding"},
-}
-
-// Known are the scopes of what a state knows. A plan reads them in any case, whatever
-// the configuration says.
-func Known(st *state.State) []providers.Scope {
-	scopes := []providers.Scope{{GVK: namespaces}}
-	for i := range st.Objects {
-		o := &st.Objects[i]
-		scope := providers.Scope{GVK: schema.FromAPIVersionAndKind(o.APIVersion, o.Kind), Namespace: o.Namespace}
-		if !slices.Contains(scopes, scope) {
-			scopes = append(scopes, scope)
-		}
-	}
-	return scopes
-}
-
-// scopes lists all that has to be read, each once: where desired and recorded
-// objects are, what their values come from, all namespaces, and what is in those
-// that may go.
-func (p *planning) scopes() []providers.Scope {
-	var scopes []providers.Scope
-	listed := map[providers.Scope]bool{}
-	add := func(more ...providers.Scope) {
-		for _, scope := range more {
-			if !listed[scope] {
-				listed[scope] = true
-				scopes = append(scopes, scope)
-			}
-		}
-	}
-	add(providers.Scope{GVK: namespaces})
-	for i := range p.Objects {
-		ref := p.Objects[i].Ref()
-		add(providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace})
-		for _, data := range p.Objects[i].Data {
-			for _, part := range data.Parts {
-				if part.From != nil {
-					add(providers.Scope{GVK: secrets, Namespace: part.From.Namespace})
-				}
-			}
-		}
-	}
-	for _, r := range p.records {
-		add(providers.Scope{GVK: r.ref.GVK, Namespace: r.ref.Namespace})
-		_, declared := p.byRef[r.ref]
-		leaves := r.ref.GVK.GroupKind() == statefulSetKind && !declared
-		if (p.Destroy || leaves) && r.ref.Namespace != "" {
-			add(providers.Scope{GVK: claims, Namespace: r.ref.Namespace})
-		}
-		if r.ref.GVK.GroupKind() == providers.NamespaceKind && (p.Destroy || !declared) {
-			add(contentsOf(r.Name)...)
-		}
-	}
-	if p.Destroy {
-		add(contentsOf(p.Namespace)...)
-	}
-	return scopes
-}
-
-func contentsOf(namespace string) []providers.Scope {
-	var scopes []providers.Scope
-	for _, kind := range contents {
-		scopes = append(scopes, providers.Scope{GVK: kind, Namespace: namespace})
-	}
-	return scopes
-}
-
-// labelledNamespaces are the contents of the namespaces that carry the cloud's
-// label, which a lost state does not know.
-func (p *planning) labelledNamespaces() []providers.Scope {
-	var scopes []providers.Scope
-	for _, namespace := range p.Snapshot.All(namespaces) {
-		if p.labelled(namespace) {
-			scopes = append(scopes, contentsOf(namespace.GetName())...)
-		}
-	}
-	return scopes
-}
-
 // converge plans to make the cluster what is desired.
 func (p *planning) converge(ctx context.Context) error {
 	p.checkImported()
@@ -421,16 +319,12 @@ func (p *planning) converge(ctx context.Context) error {
 	p.findAutoscalers(ctx)
 	objects := p.chosenObjects()
 	p.subjects = make([]*subject, len(objects))
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(p.Parallelism)
-	for i := range objects {
-		group.Go(func() error {
-			s, err := p.decide(inner, objects[i])
-			p.subjects[i] = s
-			return err
-		})
+	// What becomes of a custom resource is up to the definition of its kind.
+	if err := p.decideAll(ctx, objects, true); err != nil {
+		return err
 	}
-	if err := group.Wait(); err != nil {
+	p.expectKinds()
+	if err := p.decideAll(ctx, objects, false); err != nil {
 		return err
 	}
 	if p.RefreshOnly {
@@ -455,6 +349,23 @@ func (p *planning) converge(ctx context.Context) error {
 	p.linkDeletes()
 	p.warnOrphans()
 	return nil
+}
+
+// decideAll decides about the objects that define kinds, or about all others.
+func (p *planning) decideAll(ctx context.Context, objects []*providers.Object, definitions bool) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(p.Parallelism)
+	for i, object := range objects {
+		if (object.Ref().GVK.GroupKind() == definitionKind) != definitions {
+			continue
+		}
+		group.Go(func() error {
+			s, err := p.decide(ctx, object)
+			p.subjects[i] = s
+			return err
+		})
+	}
+	return group.Wait()
 }
 
 // inOrder sorts actions so that each comes after all that it depends on; creates

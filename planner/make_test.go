@@ -93,6 +93,7 @@ func unlessNew(err error) func(*unstructured.Unstructured, providers.DryRunOptio
 
 func TestDecision(t *testing.T) {
 	noDryRun := refusal(http.StatusBadRequest, metav1.StatusReasonBadRequest, `admission webhook "w.example.org" does not support dry run`)
+	webhookDown := refusal(http.StatusInternalServerError, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "w": failed to call webhook: Post "https://w": connection refused`)
 	tests := map[string]struct {
 		situation
 		verb     planner.Verb
@@ -115,6 +116,17 @@ func TestDecision(t *testing.T) {
 		"new, and a webhook cannot be asked": {
 			situation: situation{at: atConfigMap, manifest: configMap, answer: says(noDryRun)},
 			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.Unverified,
+		},
+		"new, and a webhook is down": {
+			situation: situation{at: atConfigMap, manifest: configMap, answer: says(webhookDown)},
+			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.Unverified,
+		},
+		"changed, and a webhook is down": {
+			situation: situation{
+				at: atConfigMap, manifest: configMap, record: known, answer: says(webhookDown),
+				live: func(u *unstructured.Unstructured) { u.Object["data"] = map[string]any{"x": "0"} },
+			},
+			verb: planner.Update, reasons: []planner.ReasonKind{planner.ReasonDrift}, evidence: planner.Unverified,
 		},
 		"matches": {
 			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known},
@@ -315,13 +327,6 @@ func TestProblems(t *testing.T) {
 			},
 			[]string{`admission webhook "w" denied the request: no`},
 		},
-		"webhook is down": {
-			situation{
-				at: atConfigMap, manifest: configMap,
-				answer: says(refusal(http.StatusInternalServerError, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "w"`)),
-			},
-			[]string{`failed calling webhook "w"`},
-		},
 		"field of somebody else": {
 			situation{
 				at: atConfigMap, manifest: configMap, record: known,
@@ -365,15 +370,6 @@ func TestProblems(t *testing.T) {
 		"no such namespace": {
 			situation{at: "service.a/ConfigMap/other/a", manifest: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: other}}"},
 			[]string{`namespace "other" does not exist`},
-		},
-		"no such kind": {
-			situation{
-				at: "manifest.w/Widget/w", manifest: "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: openstack}}",
-				input: func(in *planner.Input) {
-					in.Reader.(*cluster).missing = schema.GroupKind{Group: "example.org", Kind: "Widget"}
-				},
-			},
-			[]string{"the cluster has no kind Widget in example.org/v1"},
 		},
 		"state of another cluster": {
 			situation{at: atConfigMap, manifest: configMap, input: func(in *planner.Input) { in.State.Cluster.UID = "cluster-0" }},
@@ -499,7 +495,7 @@ func TestOrderOfWhatDependsOnThePlan(t *testing.T) {
 		t.Errorf("dry runs under a throw-away name (-want +got):\n%s", diff)
 	}
 	widget := find(t, plan, "manifest.w/Widget/new/w")
-	if widget.Evidence.Kind != planner.Unverified || !strings.Contains(widget.Evidence.Detail, "widgets.example.org") {
+	if widget.Evidence.Kind != planner.Unverified || !strings.Contains(widget.Evidence.Detail, "CustomResourceDefinition/widgets.example.org: it serves no version") {
 		t.Errorf("evidence of the custom resource is %+v", widget.Evidence)
 	}
 	if len(widget.DependsOn) != 2 {

@@ -95,7 +95,7 @@ func (p *planning) checkImports() []Problem {
 // checkImported refuses imports of what is not there.
 func (p *planning) checkImported() {
 	for _, i := range p.Imports {
-		if object := p.desired[i.To]; object != nil && p.Snapshot.Get(object.Ref()) == nil {
+		if object := p.desired[i.To]; object != nil && p.Snapshot.Get(object.Ref()) == nil && p.whyUnread(object.Ref()) == nil {
 			p.problems = append(p.problems, p.blockProblem(i.Range, i.To, fmt.Sprintf("%s does not exist", object.Ref()),
 				"There is nothing to take over. Without the import block, it is created."))
 		}

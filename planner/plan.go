@@ -85,7 +85,7 @@ type Action struct {
 	Evidence Evidence `json:"evidence"`
 	// Changes are the differences between the live object and what the server says
 	// that it would become, in path order; see Diff. For a Create: the declared
-	// fields. For a Replace: those that kolla declares, or did. In a RefreshOnly
+	// fields, and by Schema evidence the defaults too. For a Replace: those that kolla declares, or did. In a RefreshOnly
 	// plan: what others changed, from what kolla wrote to what is live.
 	Changes []Change `json:"changes,omitempty"`
 	// Supersedes is the member of the same family that this one takes the place
@@ -132,6 +132,7 @@ const (
 	ReasonUnowned    ReasonKind = "unowned"    // exists, made by somebody else
 	ReasonMoved      ReasonKind = "moved"      // kolla's, declared under another address before; Detail is that or, of a Forget, the new one
 	ReasonUnrecorded ReasonKind = "unrecorded" // kolla's, but the state does not know it
+	ReasonDefinition ReasonKind = "definition" // the definition of its kind, Detail, changes by this plan
 	ReasonUpgrade    ReasonKind = "defaults"   // neither HCL nor cluster changed: a newer kolla or server wants it
 	ReasonDestroy    ReasonKind = "destroy"    // the cloud is being destroyed
 	ReasonRequested  ReasonKind = "requested"  // the operator named it with -replace
@@ -149,7 +150,7 @@ type Reason struct {
 // Evidence says how a verdict is known. The zero value is invalid.
 type Evidence struct {
 	Kind   EvidenceKind `json:"kind"`
-	Detail string       `json:"detail,omitempty"` // for Unverified: why
+	Detail string       `json:"detail,omitempty"` // for Unverified: why; for Surrogate and Schema: by what
 }
 
 // EvidenceKind names the step that proved a verdict.
@@ -160,7 +161,8 @@ const (
 	Fingerprint EvidenceKind = "fingerprint" // hashes recorded at the last check still hold
 	Ownership   EvidenceKind = "ownership"   // every owned value equals the desired one
 	DryRun      EvidenceKind = "dry-run"     // the server said so
-	Surrogate   EvidenceKind = "surrogate"   // the server said so, in another namespace
+	Surrogate   EvidenceKind = "surrogate"   // the server said so, of the same under another name
+	Schema      EvidenceKind = "schema"      // a definition in this plan says so, which the server does not have yet
 	Recorded    EvidenceKind = "recorded"    // the state says so (finished jobs, deletions)
 	Unverified  EvidenceKind = "unverified"  // nobody could be asked
 )

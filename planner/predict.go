@@ -15,7 +15,7 @@ import (
 // refused. Where an admission webhook is why, which cannot be asked, it is worked out;
 // an error for any other reason is returned.
 func Predict(live, manifest *unstructured.Unstructured, manager string, refused error) (*unstructured.Unstructured, error) {
-	if classify(refused).noDryRun == "" {
+	if classify(refused).unasked == "" {
 		return nil, refused
 	}
 	return predict(live, manifest, manager)
@@ -49,6 +49,8 @@ func predict(live, manifest *unstructured.Unstructured, manager string) (*unstru
 		return nil, errors.New("merge what is declared over what is live: the result is no object")
 	}
 	after := (&unstructured.Unstructured{Object: content}).DeepCopy()
+	after.SetName(live.GetName())
+	after.SetNamespace(live.GetNamespace())
 	after.SetResourceVersion(live.GetResourceVersion())
 	return after, own(after, fields, manager)
 }

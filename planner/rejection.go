@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -23,8 +24,13 @@ type rejection struct {
 	// immutable are those of the causes that forbid only the change, not the
 	// object.
 	immutable []metav1.StatusCause
-	// noDryRun: the object meets an admission webhook that cannot be asked; why.
-	noDryRun string
+	// unasked: the object meets a webhook that cannot be asked; why.
+	unasked string
+	// shape: the object is not as its kind has to be, by the schema that the server
+	// knows.
+	shape bool
+	// local: it may be up to the namespace that the object was tried in.
+	local bool
 	// permission: the user may not even ask; nil: they may.
 	permission *providers.PermissionError
 	// taken: something that only one object can have is another's, such as a port.
@@ -37,7 +43,10 @@ var (
 	// as for any wrong value.
 	unchangeable = regexp.MustCompile(`(?i)\bimmutable\b|(may|must|can) ?not (be )?(change|update|modif)|updates to .* (are|is) forbidden`)
 	// noDryRun is how the API server words that a webhook has side effects.
-	noDryRun = regexp.MustCompile(`admission webhook "[^"]*" does not support dry run`)
+	noDryRun = regexp.MustCompile(`admission (webhook "[^"]*") does not support dry run`)
+	// noAnswer is how it words that a webhook cannot be reached, or makes no sense: one
+	// of admission that must not be left out, or one that converts between versions.
+	noAnswer = regexp.MustCompile(`(?:failed calling (webhook "[^"]*")|(conversion webhook) for [^:]* failed)(?s:: (?:failed to call webhook: )?(.*))?`)
 	// untyped is how the API server words that an object does not fit the schema of
 	// its kind: an unknown field, a wrong type, a list key that is there twice, a
 	// quantity that is none. It answers so with 500 and without a reason. In brackets
@@ -48,7 +57,10 @@ var (
 // classify finds out what an error of a dry run means.
 func classify(err error) rejection {
 	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
+	switch {
+	case meta.IsNoMatchError(err):
+		return rejection{shape: true, message: "the cluster does not have that version of the kind"}
+	case !errors.As(err, &status):
 		return rejection{world: true}
 	}
 	answer := status.Status()
@@ -61,17 +73,38 @@ func classify(err error) rejection {
 	if answer.Details != nil {
 		r.causes = answer.Details.Causes
 	}
-	r.noDryRun = noDryRun.FindString(answer.Message)
-	r.taken = strings.Contains(answer.Message, "already allocated")
+	r.unasked = unasked(answer.Message)
+	r.taken = strings.Contains(answer.Message, "already allocated") || strings.Contains(answer.Message, "exceeded quota")
+	r.local = answer.Code == http.StatusForbidden
+	r.shape = untyped.MatchString(answer.Message)
 	if answer.Reason != metav1.StatusReasonInvalid {
 		return r
 	}
+	// Policies say it in the same way.
+	r.shape = r.shape || !strings.Contains(answer.Message, "denied request") && !strings.Contains(answer.Message, "denied the request")
 	for _, cause := range r.causes {
 		if unchangeable.MatchString(cause.Message) {
 			r.immutable = append(r.immutable, cause)
 		}
 	}
 	return r
+}
+
+// unasked says in plain words which webhook could not be asked and why; empty: all
+// were.
+func unasked(message string) string {
+	if found := noDryRun.FindStringSubmatch(message); found != nil {
+		return fmt.Sprintf("the %s has side effects, and so is not called in a dry run", found[1])
+	}
+	found := noAnswer.FindStringSubmatch(message)
+	if found == nil {
+		return ""
+	}
+	text := fmt.Sprintf("the %s, without which the object is not let in, does not answer", found[1]+found[2])
+	if found[3] != "" {
+		text += ": " + found[3]
+	}
+	return text
 }
 
 // passing reports whether the status is about the server or the connection. A
@@ -81,7 +114,7 @@ func passing(status metav1.Status) bool {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return true
 	case http.StatusInternalServerError:
-		return !strings.Contains(status.Message, "failed calling webhook")
+		return !noAnswer.MatchString(status.Message)
 	}
 	return status.Code < 400 || status.Code > 499
 }
@@ -133,6 +166,19 @@ func (s *subject) reject(r rejection) {
 		s.refuse(r.permission.Error(), r.permission.Advice())
 		return
 	}
+	s.rejectBy("the cluster", r)
+}
+
+// rejectBy is reject, of something else that does not accept the object.
+func (s *subject) rejectBy(who string, r rejection) {
+	s.refuse(fmt.Sprintf("%s does not accept %s", who, s.action.Ref), strings.Join(r.lines(), "\n"))
+}
+
+// text is all that there is against the object, in one line.
+func (r rejection) text() string { return strings.Join(r.lines(), "; ") }
+
+// lines are the causes, or the message where there are none.
+func (r rejection) lines() []string {
 	var lines []string
 	for _, cause := range r.causes {
 		line := brief(cause.Message)
@@ -144,7 +190,14 @@ func (s *subject) reject(r rejection) {
 	if len(lines) == 0 {
 		lines = []string{r.message}
 	}
-	s.refuse(fmt.Sprintf("the cluster does not accept %s", s.action.Ref), strings.Join(lines, "\n"))
+	return lines
+}
+
+// warn tells the operator something about the subject that stands in nobody's way.
+func (s *subject) warn(summary, detail string) {
+	problem := problemOf(s.object, summary, detail)
+	problem.Warning = true
+	s.problems = append(s.problems, problem)
 }
 
 // longestValue is how much of a wrong value is quoted.

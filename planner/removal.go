@@ -67,6 +67,9 @@ func (p *planning) remove(targets []target, reason ReasonKind) {
 // removeOne deletes an object only if state, label and UID agree that it is
 // kolla's, and if nothing is lost by it that the operator did not name.
 func (p *planning) removeOne(t target, reason ReasonKind) {
+	if p.keepUnread(t) {
+		return
+	}
 	if t.live == nil {
 		p.forget(t, Reason{Kind: ReasonGone})
 		return
@@ -276,6 +279,11 @@ func (p *planning) occupants(namespace string) []string {
 			if ref.Namespace == namespace && !going[ref] && !implicit(u) {
 				occupants = append(occupants, ref.String())
 			}
+		}
+	}
+	for _, r := range p.records {
+		if r.ref.Namespace == namespace && p.whyUnread(r.ref) != nil {
+			occupants = append(occupants, r.ref.String())
 		}
 	}
 	slices.Sort(occupants)

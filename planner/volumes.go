@@ -71,7 +71,7 @@ func (p *planning) reuseVolumes(ctx context.Context) error {
 			scopes = append(scopes, providers.Scope{GVK: claims, Namespace: s.action.Ref.Namespace})
 		}
 	}
-	if err := p.Snapshot.Load(ctx, scopes...); err != nil {
+	if err := p.Snapshot.Try(ctx, scopes...); err != nil {
 		return fmt.Errorf("read which volumes there are: %w", err)
 	}
 	for _, s := range p.subjects {

@@ -14,7 +14,8 @@ type Reader interface {
 	Identity(ctx context.Context) (Identity, error)
 	// List reads all objects of one kind, in one namespace or (namespace empty)
 	// in all of the cluster. A kind that the server does not have is an error
-	// that satisfies meta.IsNoMatchError.
+	// that satisfies meta.IsNoMatchError; one that it does not show, while it may
+	// well show others, is an *UnreadableError.
 	List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error)
 	// Namespaced reports whether objects of the kind live in namespaces.
 	Namespaced(ctx context.Context, kind schema.GroupVersionKind) (bool, error)
@@ -28,11 +29,17 @@ type DryRunOptions struct {
 	// Force takes fields from other managers; without it such a field is a
 	// *ConflictError.
 	Force bool
-	// Surrogate sends the object into the namespace "default" under a name that
-	// nothing has, and maps the answer back: for objects whose namespace does not
-	// exist yet, and for what a replacement would look like.
+	// Surrogate sends the object under a name that nothing has, and maps the answer
+	// back: for objects whose namespace does not exist yet, and for what a replacement
+	// would look like.
 	Surrogate bool
+	// Namespace is where a surrogate is sent to; empty: SurrogateNamespace. What
+	// admission makes of it may be up to the namespace.
+	Namespace string
 }
+
+// SurrogateNamespace is a namespace that every cluster has, and nobody can delete.
+const SurrogateNamespace = "default"
 
 // Writer is the one gate through which the cluster is changed.
 type Writer interface {

@@ -2,6 +2,7 @@ package providers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -58,15 +59,48 @@ func (s *Snapshot) Prefetch(ctx context.Context, scopes ...Scope) {
 // parallel. Kinds that the server does not have are remembered as Missing and are no
 // error.
 func (s *Snapshot) Load(ctx context.Context, scopes ...Scope) error {
+	return s.await(ctx, scopes, func(error) bool { return false })
+}
+
+// Try is Load for what can be done without: scopes that cannot be read are remembered
+// as Unread and are no error, as long as the server shows others.
+func (s *Snapshot) Try(ctx context.Context, scopes ...Scope) error {
+	return s.await(ctx, scopes, func(err error) bool {
+		var unreadable *UnreadableError
+		return errors.As(err, &unreadable)
+	})
+}
+
+// await returns when the scopes are listed, or with the first error that does not pass.
+func (s *Snapshot) await(ctx context.Context, scopes []Scope, passes func(error) bool) error {
 	for _, l := range s.begin(ctx, scopes) {
 		select {
 		case <-l.done:
-			if l.err != nil {
+			if l.err != nil && !passes(l.err) {
 				return l.err
 			}
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+	return nil
+}
+
+// Unread says why a scope could not be read; nil: it was, or nobody waited for it.
+func (s *Snapshot) Unread(scope Scope) error {
+	s.mu.Lock()
+	l := s.listings[scope]
+	s.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	var unreadable *UnreadableError
+	select {
+	case <-l.done:
+		if errors.As(l.err, &unreadable) {
+			return unreadable
+		}
+	default:
 	}
 	return nil
 }

@@ -23,9 +23,10 @@ var allowed = map[string][]string{
 	"providers/kubernetes": {"providers"},
 	"providers/haproxy":    {"lang"},
 	"state":                {},
-	"planner":              {"lang", "providers", "state", "internal/dag"},
+	"planner":              {"lang", "providers", "state", "internal/crd", "internal/dag"},
 	"examples":             {},
 	"internal/executor":    {"planner", "providers", "state", "internal/dag", "lang"},
+	"internal/crd":         {},
 	"internal/dag":         {},
 	"internal/view":        {"planner", "lang", "providers"},
 	"internal/cli": {

@@ -361,6 +361,7 @@ func because(r planner.Reason) string {
 		planner.ReasonReuse:      "takes up volumes that are there already, with what is on them",
 		planner.ReasonMoved:      "was declared under another address",
 		planner.ReasonUnowned:    "exists already, and was not made by kolla",
+		planner.ReasonDefinition: "the definition of its kind changes",
 		planner.ReasonUpgrade:    "neither the configuration nor the cluster changed: kolla or the server has new defaults",
 	}[r.Kind]
 	switch {

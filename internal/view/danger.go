@@ -52,7 +52,9 @@ func lost(a *planner.Action) string {
 }
 
 // unchanged reports whether an object is as kolla wrote it, and is left so.
-func unchanged(a *planner.Action) bool { return a.Verb == planner.None && len(a.Changes) == 0 }
+func unchanged(a *planner.Action) bool {
+	return a.Verb == planner.None && len(a.Changes) == 0 && a.Evidence.Kind != planner.Unverified
+}
 
 // drifted reports whether somebody else changed or deleted an object.
 func drifted(a *planner.Action) bool {

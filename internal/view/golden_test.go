@@ -30,6 +30,7 @@ var goldens = map[string]func(*view.Printer){
 	"plan_destroy":          plan(destroyAll, view.PlanOptions{}),
 	"plan_many":             plan(manyUpdates, view.PlanOptions{}),
 	"plan_unverified":       plan(unverified, view.PlanOptions{}),
+	"plan_none_unread":      plan(unreadOnly, view.PlanOptions{}),
 	"plan_adopt_forget":     plan(adoptAndForget, view.PlanOptions{}),
 	"plan_long_values":      plan(longValues, view.PlanOptions{}),
 	"plan_none":             plan(unchanged(64, 0), view.PlanOptions{}),

@@ -3,6 +3,7 @@ package view
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/lang"
@@ -188,26 +189,39 @@ func (v *planView) impact() []line {
 
 func serviceName(block string) string { return strings.TrimPrefix(block, "service.") }
 
-// unverified names what no server could be asked about, by cause.
+// unverified names what no server could be asked about, or not all of it, by cause.
 func (v *planView) unverified() []line {
-	byCause := map[string][]lang.Address{}
+	notes := map[string][]lang.Address{}
 	for _, a := range v.plan.Actions {
-		if a.Evidence.Kind == planner.Unverified {
-			byCause[a.Evidence.Detail] = append(byCause[a.Evidence.Detail], a.Address)
+		if note := unverifiedNote(a); note != "" {
+			notes[note] = append(notes[note], a.Address)
 		}
 	}
 	var out []line
-	for _, cause := range sortedKeys(byCause) {
-		note := "Not checked by the server; what is shown is kolla's own reckoning"
-		if cause != "" {
-			note += " (" + cause + ")"
-		}
+	for _, note := range sortedKeys(notes) {
 		for _, part := range wrap(note+":", v.Out.prose()) {
 			out = append(out, styled(caution, part))
 		}
-		out = append(out, v.some(byCause[cause])...)
+		out = append(out, v.some(notes[note])...)
 	}
 	return out
+}
+
+// unverifiedNote says what an action is built on besides the server's own words; empty:
+// on nothing else.
+func unverifiedNote(a planner.Action) string {
+	detail := a.Evidence.Detail
+	switch {
+	case a.Evidence.Kind == planner.Schema && detail != "":
+		return strings.ToUpper(detail[:1]) + detail[1:]
+	case a.Evidence.Kind != planner.Unverified:
+		return ""
+	case a.Verb == planner.None:
+		return "Not compared; declared as it was last applied (" + detail + ")"
+	case detail == "":
+		return "Not checked by the server; what is shown is kolla's own reckoning"
+	}
+	return "Not checked by the server; what is shown is kolla's own reckoning (" + detail + ")"
 }
 
 // pending names what matches but is not ready.
@@ -279,6 +293,8 @@ func plainSummary(plan *planner.Plan) string {
 		return "No changes. The state knows the cluster as it is."
 	case plan.Selection.Restricts():
 		return "No changes. What was selected matches the configuration."
+	case slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return a.Evidence.Kind == planner.Unverified }):
+		return "No changes. Your infrastructure matches the configuration, as far as it could be read."
 	default:
 		return "No changes. Your infrastructure matches the configuration."
 	}

@@ -94,8 +94,23 @@ func unverified() *planner.Plan {
 	b := create("manifest.dashboards/ConfigMap/monitoring/grafana", "extra.hcl:3", m{"data": m{"dashboard.json": "{\n}\n", "theme": "dark"}})
 	a.Evidence, b.Evidence = webhook, webhook
 	a.Force = true
-	return newPlan(3, a, b)
+	c := create("manifest.tunnels/Tunnel/tunnel", "extra.hcl:9", m{"spec": m{"mtu": int64(1450)}})
+	c.Evidence = planner.Evidence{Kind: planner.Schema, Detail: "checked with the schema of CustomResourceDefinition/tunnels.example.org in this plan; its rules in CEL are only checked when it is written"}
+	d := because(action(planner.Update, "manifest.tunnels/Peer/peer", planner.Change{Path: "spec.keepalive", After: int64(25)}),
+		planner.Reason{Kind: planner.ReasonDefinition, Detail: "CustomResourceDefinition/peers.example.org"})
+	d.Evidence = planner.Evidence{Kind: planner.Schema, Detail: "checked with the schema that CustomResourceDefinition/peers.example.org has after this plan"}
+	return newPlan(3, a, b, c, d, unread())
 }
+
+// unread is an object that could not be read.
+func unread() planner.Action {
+	a := action(planner.None, "manifest.metrics/Rule/latency")
+	a.Evidence = planner.Evidence{Kind: planner.Unverified, Detail: "objects of kind Rule in metrics.example.org/v1 cannot be read: the server behind metrics.example.org/v1 does not answer"}
+	return a
+}
+
+// unreadOnly has nothing to do, as far as is known.
+func unreadOnly() *planner.Plan { return newPlan(3, unread()) }
 
 // adoptAndForget takes over what exists, and lets go of something.
 func adoptAndForget() *planner.Plan {

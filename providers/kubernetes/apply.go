@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,7 +39,8 @@ func (c *Client) Writer() *Writer {
 // Apply makes a server-side apply, and returns the object as it then is. Fields
 // that others own, without Force, are a *providers.ConflictError; an object that
 // is not what the precondition says, or is there although it is to be new, is a
-// *providers.PreconditionError. A kind whose definition is seconds old is waited for.
+// *providers.PreconditionError. A kind whose definition is seconds old is waited for,
+// and so is a definition that this client has changed.
 func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(object)
 	applied, err := w.write(ctx, ref, object, options)
@@ -47,7 +49,7 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 	}
 	if err == nil {
 		if definesKinds(ref) {
-			w.client.kinds.forget()
+			w.client.kinds.defined()
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -143,6 +145,9 @@ func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructu
 	err = backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		var err error
 		applied, err = w.client.apply(ctx, target, payload, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force})
+		if misshapen(err) && w.client.kinds.unsettled(ref.GVK) {
+			return false, nil // by a definition that this client has just replaced
+		}
 		if !raced(ref, err) {
 			return true, err
 		}
@@ -165,6 +170,11 @@ func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructu
 // is not what the precondition says.
 func raced(ref providers.Ref, err error) bool {
 	return (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)) && conflictOf(ref, err) == nil
+}
+
+// misshapen reports whether the object does not fit the definition of its kind.
+func misshapen(err error) bool {
+	return apierrors.IsInvalid(err) || err != nil && strings.Contains(err.Error(), "failed to create typed patch object")
 }
 
 // recheck finds out why a write that is bound to one object, or to none, was

@@ -36,7 +36,7 @@ func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition pro
 		return fmt.Errorf("delete %s: %w", ref, err)
 	}
 	if definesKinds(ref) {
-		w.client.kinds.forget()
+		w.client.kinds.defined()
 	}
 	return nil
 }

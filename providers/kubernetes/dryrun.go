@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -39,7 +40,11 @@ func (c *Client) dryRun(ctx context.Context, object *unstructured.Unstructured, 
 		}
 		return c.apply(ctx, target, object, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force, DryRun: []string{metav1.DryRunAll}})
 	}
-	stand, err := newSurrogate(object, where.namespaced)
+	namespace := ""
+	if where.namespaced {
+		namespace = cmp.Or(options.Namespace, providers.SurrogateNamespace)
+	}
+	stand, err := newSurrogate(object, namespace)
 	if err != nil {
 		return nil, err
 	}

@@ -99,6 +99,9 @@ func TestPatience(t *testing.T) {
 	status := func(code int32, reason metav1.StatusReason, message string) metav1.Status {
 		return metav1.Status{Code: code, Reason: reason, Message: message}
 	}
+	text := func(body string) metav1.Status {
+		return apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "get", schema.GroupResource{}, "", body, 0, true).Status()
+	}
 	webhook := status(500, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "w": connection refused`)
 	cases := []struct {
 		name   string
@@ -108,6 +111,9 @@ func TestPatience(t *testing.T) {
 	}{
 		{"throttled", verbList, status(http.StatusTooManyRequests, "", ""), longPatience},
 		{"shutting down", verbPatch, status(http.StatusServiceUnavailable, "", ""), longPatience},
+		{"shutting down, in plain text", verbList, text("the server is stopping"), longPatience},
+		{"an extension is down", verbList, text("service unavailable\n"), shortPatience},
+		{"an extension is out of reach", verbList, text("error trying to reach service: i/o timeout"), shortPatience},
 		{"etcd leader", verbPatch, status(500, "", "etcdserver: leader changed"), longPatience},
 		{"etcd connection", verbList, status(500, "", "rpc error: code = Unavailable desc = connection error"), longPatience},
 		{"starting", verbPatch, status(403, metav1.StatusReasonForbidden, "pods is forbidden: not yet ready to handle request"), longPatience},
@@ -163,7 +169,7 @@ func TestSurrogateRestoresNothingButItsName(t *testing.T) {
 		"apiVersion": "batch/v1", "kind": "Job",
 		"metadata": map[string]any{"name": "sync", "namespace": "cloud"},
 	}}
-	s, err := newSurrogate(object, true)
+	s, err := newSurrogate(object, providers.SurrogateNamespace)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path"
 
 	"golang.org/x/sync/errgroup"
@@ -12,13 +13,36 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/providers"
 )
 
 // List reads all objects of one kind, in one namespace or (namespace empty, or a
 // kind that has none) in all of the cluster. It is a consistent read: it sees
 // whatever was written before it began. A kind that the server does not have is
-// an error that satisfies meta.IsNoMatchError.
+// an error that satisfies meta.IsNoMatchError; where the server answers, but with
+// anything but the list, it is a *providers.UnreadableError.
 func (c *Client) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
+	all, err := c.list(ctx, kind, namespace)
+	if ctx.Err() == nil && hides(err) {
+		return nil, &providers.UnreadableError{Kind: kind, Namespace: namespace, Err: err}
+	}
+	return all, err
+}
+
+// hides reports whether the error is about the kind that was asked for, and not about
+// the server as a whole or who is asking.
+func hides(err error) bool {
+	var (
+		answer     apierrors.APIStatus
+		permission *providers.PermissionError
+		down       *groupDownError
+	)
+	return errors.As(err, &permission) || errors.As(err, &down) ||
+		errors.As(err, &answer) && answer.Status().Code != http.StatusUnauthorized
+}
+
+func (c *Client) list(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
 	where, err := c.kinds.find(ctx, kind, missAge)
 	if err != nil {
 		return nil, err

@@ -35,6 +35,19 @@ type catalogue struct {
 	unknown map[schema.GroupVersion]error
 }
 
+// groupDownError says that the server behind an API group does not answer, so that
+// nobody knows which kinds the group has.
+type groupDownError struct {
+	version schema.GroupVersion
+	err     error // of discovery
+}
+
+func (e *groupDownError) Error() string {
+	return fmt.Sprintf("the server behind %s does not answer (%v)", e.version, e.err)
+}
+
+func (e *groupDownError) Unwrap() error { return e.err }
+
 // missAge is how old the catalogue may be for a kind to count as missing without
 // asking the server again. A plan asks for many kinds at a time.
 const missAge = 2 * time.Second
@@ -49,6 +62,7 @@ type kinds struct {
 	doubted   map[schema.GroupVersionKind]bool // built in, but not on this server
 	catalogue catalogue
 	readAt    time.Time
+	definedAt time.Time // when this client last changed a definition
 }
 
 func newKinds(read func(context.Context) (catalogue, error)) *kinds {
@@ -77,7 +91,7 @@ func (k *kinds) find(ctx context.Context, kind schema.GroupVersionKind, fresh ti
 		return found, nil
 	}
 	if err := k.catalogue.unknown[kind.GroupVersion()]; err != nil {
-		return resource{}, fmt.Errorf("the server cannot tell its kinds of %s: %w", kind.GroupVersion(), err)
+		return resource{}, &groupDownError{version: kind.GroupVersion(), err: err}
 	}
 	return resource{}, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 }
@@ -89,11 +103,24 @@ func (k *kinds) doubt(kind schema.GroupVersionKind) {
 	k.doubted[kind] = true
 }
 
-// forget makes the next search for an unknown kind ask the server.
-func (k *kinds) forget() {
+// defined takes down that a definition was written or deleted: the next search for an
+// unknown kind asks the server.
+func (k *kinds) defined() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.readAt = time.Time{}
+	k.definedAt = time.Now()
+}
+
+// settling is how long a server may go on by a definition that has been changed.
+const settling = 5 * time.Second
+
+// unsettled reports whether the server may not go by the definition of the kind yet.
+func (k *kinds) unsettled(kind schema.GroupVersionKind) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, own := builtin[kind]
+	return !own && time.Since(k.definedAt) < settling
 }
 
 // discover reads the catalogue of all kinds but those of the core, which are built

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,7 +102,12 @@ func (c *Client) patience(verb string, err error) time.Duration {
 // patienceWith is patience for an answer of the server.
 func patienceWith(verb string, status metav1.Status) time.Duration {
 	switch status.Code {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusServiceUnavailable:
+		if extensionDown(status) {
+			return shortPatience
+		}
+		return longPatience
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return longPatience
 	case http.StatusForbidden:
 		// Admission says this while its caches fill after a start of the server.
@@ -122,6 +128,15 @@ func patienceWith(verb string, status metav1.Status) time.Duration {
 		}
 	}
 	return 0
+}
+
+// extensionDown reports whether the server itself is well, and only cannot reach the
+// one that an API group comes from. It says so in plain text.
+func extensionDown(status metav1.Status) bool {
+	return status.Details != nil && slices.ContainsFunc(status.Details.Causes, func(cause metav1.StatusCause) bool {
+		return cause.Type == metav1.CauseTypeUnexpectedServerResponse &&
+			(strings.HasPrefix(cause.Message, "error trying to reach service: ") || strings.TrimSpace(cause.Message) == "service unavailable")
+	})
 }
 
 // describe gives errors of the transport and of permissions their types.

@@ -7,13 +7,12 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // surrogate stands in for an object in a dry run: the same object under a name
-// that nothing has, in a namespace that exists everywhere.
+// that nothing has, in a namespace that there is.
 type surrogate struct {
 	object          *unstructured.Unstructured
 	name, namespace string // of the real one
@@ -30,15 +29,14 @@ var definitions = map[schema.GroupKind]bool{
 	{Group: "apiregistration.k8s.io", Kind: "APIService"}:             true,
 }
 
-func newSurrogate(object *unstructured.Unstructured, namespaced bool) (*surrogate, error) {
+// newSurrogate makes one for the namespace; empty: for none.
+func newSurrogate(object *unstructured.Unstructured, namespace string) (*surrogate, error) {
 	if kind := object.GroupVersionKind().GroupKind(); definitions[kind] {
 		return nil, fmt.Errorf("a %s is valid under its own name only", kind.Kind)
 	}
 	s := &surrogate{object: object.DeepCopy(), name: object.GetName(), namespace: object.GetNamespace()}
 	s.object.SetName(throwAwayName(s.name))
-	if namespaced {
-		s.object.SetNamespace(metav1.NamespaceDefault)
-	}
+	s.object.SetNamespace(namespace)
 	return s, nil
 }
 

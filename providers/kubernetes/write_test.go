@@ -256,3 +256,40 @@ func writeUntil(ctx context.Context, client *kubernetes.Client, manifest *unstru
 		}
 	}
 }
+
+// A server goes by a changed definition only some time after it has taken it.
+func TestApplyByADefinitionThatHasChanged(t *testing.T) {
+	client, namespace := connect(t), clustertest.Namespace(t)
+	writer := client.Writer()
+	const name = "moods.write.example.org"
+	t.Cleanup(func() { clustertest.Kubectl(t, "delete", "customresourcedefinition", name, "--ignore-not-found") })
+	for i := range 20 {
+		definition := object(t, "", fmt.Sprintf(`
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %s}
+spec:
+  group: write.example.org
+  names: {kind: Mood, plural: moods}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {mood%[2]d: {type: string}}, required: [mood%[2]d]}}}
+`, name, i))
+		if _, err := writer.Apply(t.Context(), definition, providers.ApplyOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := writer.Wait(t.Context(), providers.RefOf(definition), nil); err != nil {
+			t.Fatal(err)
+		}
+		mood := object(t, namespace, fmt.Sprintf("{apiVersion: write.example.org/v1, kind: Mood, metadata: {name: m}, mood%d: good}", i))
+		if _, err := writer.Apply(t.Context(), mood, providers.ApplyOptions{}); err != nil {
+			t.Fatalf("change %d: %v", i, err)
+		}
+	}
+	// What no definition accepts is not waited for for ever.
+	mood := object(t, namespace, "{apiVersion: write.example.org/v1, kind: Mood, metadata: {name: m}, mood: bad}")
+	start := time.Now()
+	if _, err := writer.Apply(t.Context(), mood, providers.ApplyOptions{}); err == nil || time.Since(start) > 15*time.Second {
+		t.Errorf("got %v after %s", err, time.Since(start))
+	}
+}

@@ -1,0 +1,137 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// tryNew asks the server whether it would take the object as a new one, under a
+// throw-away name if surrogate is set, and sets the action's evidence. Where it
+// would not, the decision is taken back and the problem named.
+func (p *planning) tryNew(ctx context.Context, s *subject, manifest *unstructured.Unstructured, surrogate bool) (err error) {
+	if s.after, err = asApplied(manifest); err != nil {
+		return err
+	}
+	if p.Snapshot.Missing(s.action.Ref.GVK) {
+		return p.tryUndefined(s, manifest)
+	}
+	namespace := s.action.Ref.Namespace
+	if p.withoutNamespace(s) {
+		return nil
+	}
+	options := providers.DryRunOptions{Surrogate: surrogate}
+	if p.namespaceLive(namespace) {
+		options.Namespace = namespace
+	}
+	answer, err := p.Reader.DryRun(ctx, manifest, options)
+	if meta.IsNoMatchError(err) {
+		return p.tryUndefined(s, manifest)
+	}
+	coming := p.comingFor(s)
+	if err == nil {
+		s.after = answer
+		s.action.Evidence = Evidence{Kind: DryRun}
+		if surrogate {
+			s.action.Evidence = p.elsewhere(s)
+		}
+		if coming == nil {
+			return nil
+		}
+		return p.tryForeseen(s, coming, manifest)
+	}
+	r := classify(err)
+	if r.shape && coming != nil {
+		if err := p.tryForeseen(s, coming, manifest); err != nil || s.action.Verb == "" {
+			return err
+		}
+		s.action.Evidence.Detail += refusedNow + r.text()
+		return nil
+	}
+	return p.untried(s, r, err)
+}
+
+// untried decides about a new object that the server gave no answer for.
+func (p *planning) untried(s *subject, r rejection, err error) error {
+	strange := s.action.Ref.Namespace != "" && !p.namespaceLive(s.action.Ref.Namespace)
+	switch {
+	case r.world:
+		return err
+	case r.unasked != "":
+		s.action.Evidence = Evidence{Kind: Unverified, Detail: r.unasked}
+	case s.action.Verb == Replace && r.taken:
+		s.action.Evidence = Evidence{Kind: Unverified, Detail: "what it is to have is still taken by the object that it replaces: " + r.message}
+	case strange && r.local:
+		s.action.Evidence = Evidence{Kind: Unverified, Detail: fmt.Sprintf("its namespace does not exist yet, and where it was tried instead, in the namespace %q, it is not let in: %s", providers.SurrogateNamespace, r.text())}
+	default:
+		s.action.Verb = ""
+		s.reject(r)
+	}
+	return nil
+}
+
+// elsewhere is the evidence of a dry run under a throw-away name. Where it was made
+// in another namespace, it says what of the object's own was not in force there.
+func (p *planning) elsewhere(s *subject) Evidence {
+	evidence := Evidence{Kind: Surrogate}
+	if p.namespaceLive(s.action.Ref.Namespace) {
+		return evidence
+	}
+	evidence.Detail = fmt.Sprintf("tried in the namespace %q", providers.SurrogateNamespace)
+	if limits := p.limits[s.action.Ref.Namespace]; len(limits) > 0 {
+		evidence.Detail += ", without " + enumerate(limits, 4)
+	}
+	return evidence
+}
+
+// indexLimit takes down what limits the objects of a namespace.
+func (p *planning) indexLimit(object *providers.Object) {
+	ref := object.Ref()
+	level := object.Manifest.GetLabels()[podSecurity]
+	switch {
+	case ref.GVK.GroupKind() == quotaKind, ref.GVK.GroupKind() == limitRangeKind:
+		p.limits[ref.Namespace] = append(p.limits[ref.Namespace], ref.String())
+	case ref.GVK.GroupKind() == providers.NamespaceKind && level != "":
+		p.limits[ref.Name] = append(p.limits[ref.Name], fmt.Sprintf("the Pod Security level %q", level))
+	}
+}
+
+// What limits the objects of a namespace.
+var (
+	quotaKind      = schema.GroupKind{Kind: "ResourceQuota"}
+	limitRangeKind = schema.GroupKind{Kind: "LimitRange"}
+)
+
+// podSecurity is the label of a namespace that says which pods it lets in.
+const podSecurity = "pod-security.kubernetes.io/enforce"
+
+// namespaceLive reports whether objects can be made in the namespace now.
+func (p *planning) namespaceLive(name string) bool {
+	if name == "" {
+		return true
+	}
+	live := p.Snapshot.Get(providers.Ref{GVK: namespaces, Name: name})
+	return live != nil && live.GetDeletionTimestamp() == nil
+}
+
+// withoutNamespace names the problem where the object's namespace is not there, and
+// will not be made by this plan.
+func (p *planning) withoutNamespace(s *subject) bool {
+	name := s.action.Ref.Namespace
+	ref := providers.Ref{GVK: namespaces, Name: name}
+	_, declared := p.byRef[ref]
+	switch {
+	case p.namespaceLive(name), declared:
+		return false
+	case p.Snapshot.Get(ref) != nil:
+		s.withdraw(fmt.Sprintf("namespace %q is being deleted", name), "Nothing can be made in it. Plan again when it is gone; it has to be declared, or created, then.")
+	default:
+		s.withdraw(fmt.Sprintf("namespace %q does not exist", name), "Declare it in a manifest, or create it first.")
+	}
+	return true
+}

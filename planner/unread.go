@@ -1,0 +1,93 @@
+package planner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// whyUnread says why an object could not be read; nil: it was, or is not there.
+func (p *planning) whyUnread(ref providers.Ref) error {
+	return p.Snapshot.Unread(providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace})
+}
+
+// unread decides about objects that could not be read. An apply tries what the
+// configuration calls for all the same, bound to the object that the state knows; one
+// that is declared as it was last applied is left alone.
+func (p *planning) unread(_ context.Context, s *subject) (bool, error) {
+	err := p.whyUnread(s.action.Ref)
+	if err == nil {
+		return false, nil
+	}
+	s.action.Evidence = Evidence{Kind: Unverified, Detail: err.Error()}
+	p.warnOfPermission(s, err)
+	known := s.record != nil && s.record.UID != ""
+	ran := s.finished() && s.sameInputs()
+	switch {
+	case p.replaces(s.object), known && s.object.Run() && !ran, !known && (s.object.Partial || p.imported(s.object.Address)):
+		s.withdraw(fmt.Sprintf("nobody can tell what has to be done about %s", s.action.Ref), err.Error())
+	case ran:
+		s.action.Verb = None
+		s.action.Evidence = Evidence{Kind: Recorded, Detail: "finished"}
+	case known && s.record.Desired == s.object.Digest() && !s.movedHere() && s.record.Ready:
+		s.action.Verb = None
+	case known:
+		s.action.Verb = Update
+		s.action.Reasons = []Reason{{Kind: ReasonConfig}}
+	default:
+		return true, p.assumeNew(s)
+	}
+	if known {
+		s.action.Prior = providers.Precondition{UID: types.UID(s.record.UID)}
+	}
+	return true, nil
+}
+
+// assumeNew plans to create an object of which the state knows nothing. An apply
+// refuses where it turns out to be there.
+func (p *planning) assumeNew(s *subject) error {
+	s.action.Verb = Create
+	if s.object.Run() {
+		s.action.Verb = Run
+	}
+	s.action.Reasons = []Reason{{Kind: ReasonNew}}
+	manifest, err := p.resolve(s)
+	if err != nil {
+		return err
+	}
+	if s.after, err = asApplied(manifest); err != nil {
+		return err
+	}
+	differences, err := compare(nil, manifest)
+	s.action.Changes = changesOf(s.withUnknown(differences))
+	return err
+}
+
+// warnOfPermission says how to give the user what is missing, in the same words for
+// all that it keeps from being read.
+func (p *planning) warnOfPermission(s *subject, err error) {
+	var permission *providers.PermissionError
+	if errors.As(err, &permission) {
+		s.warn(permission.Error(), permission.Advice())
+	}
+}
+
+// keepUnread leaves alone what is to go and could not be read, and says so. It stays
+// in the state.
+func (p *planning) keepUnread(t target) bool {
+	err := p.whyUnread(t.ref)
+	if err == nil {
+		return false
+	}
+	p.problems = append(p.problems, Problem{
+		Warning: true,
+		Address: t.address,
+		Summary: fmt.Sprintf("%s is left alone: nobody can tell whether it is there", t.ref),
+		Detail:  fmt.Sprintf("It is to go, but %v. It stays in the state; plan again when it can be read.", err),
+	})
+	return true
+}

@@ -1,0 +1,152 @@
+package planner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+func hide(kind string) func(*planner.Input) {
+	return func(in *planner.Input) {
+		c := in.Reader.(*cluster)
+		c.hidden.Group, c.hidden.Kind, _ = strings.Cut(kind, "/")
+	}
+}
+
+// What cannot be read is decided by what the state knows of it.
+func TestUnread(t *testing.T) {
+	const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: openstack}, spec: {template: {spec: {containers: [{name: c, image: i}]}}}}"
+	const at = "service.a/Deployment/d"
+	hidden := hide("apps/Deployment")
+	changed := func(r *state.Object) { r.Desired = "another" }
+	for name, test := range map[string]struct {
+		situation
+		verb    planner.Verb
+		reasons []planner.ReasonKind
+		kind    planner.EvidenceKind
+	}{
+		"the state does not know it": {
+			situation{at: at, manifest: deployment, live: asItIs, input: hidden},
+			planner.Create,
+			[]planner.ReasonKind{planner.ReasonNew},
+			planner.Unverified,
+		},
+		"declared as before": {
+			situation{at: at, manifest: deployment, live: asItIs, record: known, input: hidden},
+			planner.None, nil, planner.Unverified,
+		},
+		"declared otherwise": {
+			situation{at: at, manifest: deployment, live: asItIs, record: changed, input: hidden},
+			planner.Update,
+			[]planner.ReasonKind{planner.ReasonConfig},
+			planner.Unverified,
+		},
+		"never seen ready": {
+			situation{at: at, manifest: deployment, live: asItIs, record: func(r *state.Object) { r.Ready = false }, input: hidden},
+			planner.Update,
+			[]planner.ReasonKind{planner.ReasonConfig},
+			planner.Unverified,
+		},
+		"whose volumes cannot be read either": {
+			situation{
+				at:       "service.a/StatefulSet/s",
+				manifest: "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s, namespace: openstack}, spec: {volumeClaimTemplates: [{metadata: {name: data}}]}}",
+				input:    hide("/PersistentVolumeClaim"),
+			},
+			planner.Create,
+			[]planner.ReasonKind{planner.ReasonNew},
+			planner.DryRun,
+		},
+		"a job that finished": {
+			situation{at: atJob, manifest: job, live: asItIs, record: known, input: hide("batch/Job")},
+			planner.None, nil, planner.Recorded,
+		},
+		"a job that is new": {
+			situation{at: atJob, manifest: job, input: hide("batch/Job")},
+			planner.Run,
+			[]planner.ReasonKind{planner.ReasonNew},
+			planner.Unverified,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := test.make(t)
+			plan := mustPlan(t, in)
+			got := find(t, plan, test.at)
+			if got.Verb != test.verb || got.Evidence.Kind != test.kind {
+				t.Errorf("decided %s, %+v", got.Verb, got.Evidence)
+			}
+			if got.Evidence.Kind == planner.Unverified && !strings.HasSuffix(got.Evidence.Detail, "cannot be read in namespace openstack: it is down") {
+				t.Errorf("the reason is %q", got.Evidence.Detail)
+			}
+			if diff := cmp.Diff(test.reasons, kinds(got.Reasons)); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+			if (got.Prior != providers.Precondition{}) != (test.record != nil) || got.Prior.ResourceVersion != "" {
+				t.Errorf("bound to %+v", got.Prior)
+			}
+		})
+	}
+	for name, test := range map[string]situation{
+		"a job that may be running": {at: atJob, manifest: job, record: changed, input: hide("batch/Job")},
+		"fields of what is unknown": {at: at, manifest: deployment, adjust: func(o *providers.Object) { o.Partial = true }, input: hidden},
+		"made again":                {at: at, manifest: deployment, record: known, input: func(in *planner.Input) { hidden(in); in.Replace = []string{at} }},
+		"imported":                  {at: at, manifest: deployment, input: func(in *planner.Input) { hidden(in); in.Imports = []lang.Import{{To: address(at), ID: "openstack/d"}} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := mustNotPlan(t, test.make(t)); !strings.Contains(got, "nobody can tell what has to be done about") || strings.Contains(got, "does not exist") {
+				t.Errorf("problem is %q", got)
+			}
+		})
+	}
+}
+
+// A definition that could not be read, and is declared as before, says nothing new.
+func TestUnreadDefinition(t *testing.T) {
+	const at = "manifest.w/CustomResourceDefinition/widgets.example.org"
+	definition, widget := declared(at, widgets(t, "red")), object(t, "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: openstack}, colour: red}")
+	in := input(&cluster{}, definition, declared("manifest.w/Widget/w", widget))
+	hide("apiextensions.k8s.io/CustomResourceDefinition")(&in)
+	record := recorded(at, live(definition.Manifest, "uid-1"))
+	record.Desired = definition.Digest()
+	in.State.Objects = []state.Object{record}
+	if a := find(t, mustPlan(t, in), "manifest.w/Widget/w"); a.Evidence.Kind != planner.DryRun {
+		t.Errorf("evidence is %+v", a.Evidence)
+	}
+}
+
+// A namespace is not deleted with what nobody can see in it.
+func TestUnreadObjectsKeepTheirNamespace(t *testing.T) {
+	namespace := namespaceOf("old")
+	namespace.SetLabels(map[string]string{providers.LabelCloud: "prod"})
+	rule := live(object(t, "{apiVersion: example.org/v1, kind: Rule, metadata: {name: r, namespace: old}}"), "uid-1")
+	c := &cluster{objects: []*unstructured.Unstructured{namespace}}
+	in := input(c)
+	hide("example.org/Rule")(&in)
+	in.State.Objects = []state.Object{recorded("manifest.m/Rule/old/r", rule), recorded("manifest.m/Namespace/old", namespace)}
+	in.DeleteData = []string{"*"}
+	got := mustNotPlan(t, in)
+	if !strings.Contains(got, "Namespace old is no longer declared, and holds what is not deleted with it: Rule old/r") {
+		t.Errorf("problem is %q", got)
+	}
+
+	in.Destroy = true
+	in.Snapshot = providers.NewSnapshot(c)
+	plan, _, err := planner.Make(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if deleted := verbs(plan); len(deleted) > 0 {
+		t.Errorf("a destroy would %v", deleted)
+	}
+	if !slices.ContainsFunc(plan.Kept, func(k planner.Kept) bool { return k.Ref.Name == "old" }) {
+		t.Errorf("it keeps %+v", plan.Kept)
+	}
+}
