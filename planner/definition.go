@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"kolla.openstack.org/kolla/internal/crd"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // definition is a CustomResourceDefinition that the plan creates, or whose schemas it
@@ -141,8 +144,16 @@ func (p *planning) tryUndefined(s *subject, manifest *unstructured.Unstructured)
 	gvk := s.action.Ref.GVK
 	if coming == nil {
 		reason := fmt.Sprintf("the cluster has no kind %s in %s", gvk.Kind, gvk.GroupVersion())
+		needsMore := func(address lang.Address) bool {
+			needed := p.desired[address]
+			return needed != nil && needed.Ref().GVK.GroupKind() != providers.NamespaceKind
+		}
+		if !slices.ContainsFunc(s.object.DependsOn, needsMore) {
+			s.withdraw(reason, "Nothing that is declared here defines it either. Install what it comes from first, or name in depends_on what brings it, such as the manifest of an operator; otherwise correct apiVersion and kind.")
+			return nil
+		}
 		s.action.Evidence = Evidence{Kind: Unverified, Detail: reason}
-		s.warn(reason, "Nothing that is declared here defines it either. The object can only be made if something brings its kind before its turn comes, such as an operator that it depends on; otherwise correct apiVersion and kind.")
+		s.warn(reason, "Nothing that is declared here defines it either. The object can only be made if something that it depends on brings its kind, such as an operator; otherwise correct apiVersion and kind.")
 		return nil
 	}
 	if coming.refused {

@@ -302,8 +302,14 @@ func TestKindThatDoesNotExist(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	const at = "manifest.r/Rule/r"
 	b.declareOther()
-	b.declare(at, fmt.Sprintf(ruleObject, b.namespace))
+	rule := fmt.Sprintf(ruleObject, b.namespace)
+	b.declare(at, rule)
+	_, problems := b.problems()
+	holds(t, problems, "warning=false the cluster has no kind Rule in down.example.org/v1 (cloud.hcl:7)", "Nothing that is declared here defines it either")
+
+	// An operator may bring it.
+	b.declare(at, rule, atOther)
 	plan, problems := b.problems()
 	b.unverified(plan, at, planner.Create, "the cluster has no kind Rule in down.example.org/v1")
-	holds(t, problems, "warning=true the cluster has no kind Rule in down.example.org/v1 (cloud.hcl:7)", "Nothing that is declared here defines it either")
+	holds(t, problems, "warning=true the cluster has no kind Rule in down.example.org/v1 (cloud.hcl:7)", "if something that it depends on brings its kind")
 }
