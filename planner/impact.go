@@ -75,7 +75,7 @@ func (d *disturbance) lines() []string {
 		if holds := holding(live, recorded); holds != "" {
 			return []string{fmt.Sprintf("%s is deleted, and %s with it", d.action.Ref, holds)}
 		}
-	case kind.Kind == "Service" && kind.Group == "" && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
+	case kind == serviceKind && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
 		return []string{fmt.Sprintf("the ports of %s change", d.action.Ref)}
 	}
 	return nil

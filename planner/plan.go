@@ -92,7 +92,8 @@ type Action struct {
 	// of; Changes are then relative to it. With None: this one is there already, and
 	// comes into use again.
 	Supersedes lang.Address `json:"supersedes,omitzero"`
-	// Holds, of a Delete: what is lost with the object, which the operator allowed.
+	// Holds, of a Delete or Replace: what is lost with the object, which the operator
+	// allowed.
 	Holds string `json:"holds,omitempty"`
 	// Partial, of a Delete: kolla gives its fields up, and the object stays.
 	Partial bool `json:"partial,omitempty"`

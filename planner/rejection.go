@@ -9,7 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/providers"
 )
@@ -27,15 +26,13 @@ type rejection struct {
 	noDryRun string
 	// permission: the user may not even ask; nil: they may.
 	permission *providers.PermissionError
-	// taken: something that only one object can have is another's, such as a port.
-	taken bool
 }
 
 var (
 	// unchangeable is how the API server, CRD rules and webhooks word that a field
 	// cannot change. There is no type for it: the reason is Invalid or Forbidden,
 	// as for any wrong value.
-	unchangeable = regexp.MustCompile(`(?i)\bimmutable\b|(may|must|can) ?not (be )?(change|update|modif)|updates to .* (are|is) forbidden`)
+	unchangeable = regexp.MustCompile(`(?i)\bimmutable\b|(may|must|can) ?not (be )?(change|update|modif)|updates to .* (are|is) forbidden|can ?not be less than status\.capacity`)
 	// noDryRun is how the API server words that a webhook has side effects.
 	noDryRun = regexp.MustCompile(`admission webhook "[^"]*" does not support dry run`)
 	// untyped is how the API server words that an object does not fit the schema of
@@ -62,7 +59,6 @@ func classify(err error) rejection {
 		r.causes = answer.Details.Causes
 	}
 	r.noDryRun = noDryRun.FindString(answer.Message)
-	r.taken = strings.Contains(answer.Message, "already allocated")
 	if answer.Reason != metav1.StatusReasonInvalid {
 		return r
 	}
@@ -74,37 +70,20 @@ func classify(err error) rejection {
 	return r
 }
 
-// passing reports whether the status is about the server or the connection. A
-// webhook that does not answer is about the object: only objects like it meet it.
+// ofObject is how the API server words what is about one object although it answers
+// with 500: a webhook that does not answer, which only objects like it meet, and a
+// Service that asks for one port twice.
+var ofObject = regexp.MustCompile(`failed calling webhook|^duplicate nodePort`)
+
+// passing reports whether the status is about the server or the connection.
 func passing(status metav1.Status) bool {
 	switch status.Code {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return true
 	case http.StatusInternalServerError:
-		return !strings.Contains(status.Message, "failed calling webhook")
+		return !ofObject.MatchString(status.Message)
 	}
 	return status.Code < 400 || status.Code > 499
-}
-
-func immutableReasons(causes []metav1.StatusCause) []Reason {
-	var reasons []Reason
-	for _, cause := range causes {
-		reasons = append(reasons, Reason{Kind: ReasonImmutable, Path: cause.Field, Detail: brief(cause.Message)})
-	}
-	return reasons
-}
-
-// pathsOf lists the paths of reasons: "spec.selector, spec.serviceName".
-func pathsOf(reasons []Reason) string {
-	var paths []string
-	for _, r := range reasons {
-		path := r.Path
-		if path == "" {
-			path = "it"
-		}
-		paths = append(paths, path)
-	}
-	return strings.Join(paths, ", ")
 }
 
 // problemOf is a problem of a desired object.
@@ -133,6 +112,11 @@ func (s *subject) reject(r rejection) {
 		s.refuse(r.permission.Error(), r.permission.Advice())
 		return
 	}
+	s.refuse(fmt.Sprintf("the cluster does not accept %s", s.action.Ref), r.objections())
+}
+
+// objections are what the server has against an object, one a line.
+func (r rejection) objections() string {
 	var lines []string
 	for _, cause := range r.causes {
 		line := brief(cause.Message)
@@ -144,7 +128,7 @@ func (s *subject) reject(r rejection) {
 	if len(lines) == 0 {
 		lines = []string{r.message}
 	}
-	s.refuse(fmt.Sprintf("the cluster does not accept %s", s.action.Ref), strings.Join(lines, "\n"))
+	return strings.Join(lines, "\n")
 }
 
 // longestValue is how much of a wrong value is quoted.
@@ -159,31 +143,4 @@ func brief(message string) string {
 		return message
 	}
 	return "Invalid value: " + value[end+len(": "):]
-}
-
-// holding says what would be lost with an object: what its declaration says, or
-// what every object of its kind holds. Empty: nothing that could not be made again.
-func holding(manifest *unstructured.Unstructured, holds string) string {
-	if holds != "" {
-		return holds
-	}
-	switch manifest.GroupVersionKind().GroupKind() {
-	case providers.NamespaceKind:
-		return "everything in it"
-	case providers.ClaimKind:
-		return "the data on its volume"
-	case definitionKind:
-		return "all objects of the kind that it defines"
-	}
-	return ""
-}
-
-// ownVolumes says what a StatefulSet with claim templates holds. Its deletion
-// leaves the volumes behind, but another one may not take them up again.
-func ownVolumes(manifest *unstructured.Unstructured) string {
-	templates, _, _ := unstructured.NestedSlice(manifest.Object, "spec", "volumeClaimTemplates")
-	if manifest.GroupVersionKind().GroupKind() != statefulSetKind || len(templates) == 0 {
-		return ""
-	}
-	return "volumes of its own for each replica"
 }

@@ -32,6 +32,9 @@ type DryRunOptions struct {
 	// nothing has, and maps the answer back: for objects whose namespace does not
 	// exist yet, and for what a replacement would look like.
 	Surrogate bool
+	// Beside has the surrogate stay in the object's own namespace, which exists: what
+	// holds there, such as a quota, a policy, or the rights of the user, counts.
+	Beside bool
 }
 
 // Writer is the one gate through which the cluster is changed.

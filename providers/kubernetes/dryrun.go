@@ -39,7 +39,7 @@ func (c *Client) dryRun(ctx context.Context, object *unstructured.Unstructured, 
 		}
 		return c.apply(ctx, target, object, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force, DryRun: []string{metav1.DryRunAll}})
 	}
-	stand, err := newSurrogate(object, where.namespaced)
+	stand, err := newSurrogate(object, where.namespaced && !options.Beside)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // surrogate stands in for an object in a dry run: the same object under a name
-// that nothing has, in a namespace that exists everywhere.
+// that nothing has, in its own namespace or one that exists everywhere.
 type surrogate struct {
 	object          *unstructured.Unstructured
 	name, namespace string // of the real one
@@ -30,13 +30,14 @@ var definitions = map[schema.GroupKind]bool{
 	{Group: "apiregistration.k8s.io", Kind: "APIService"}:             true,
 }
 
-func newSurrogate(object *unstructured.Unstructured, namespaced bool) (*surrogate, error) {
+// newSurrogate makes the stand-in; abroad: in the namespace "default".
+func newSurrogate(object *unstructured.Unstructured, abroad bool) (*surrogate, error) {
 	if kind := object.GroupVersionKind().GroupKind(); definitions[kind] {
 		return nil, fmt.Errorf("a %s is valid under its own name only", kind.Kind)
 	}
 	s := &surrogate{object: object.DeepCopy(), name: object.GetName(), namespace: object.GetNamespace()}
 	s.object.SetName(throwAwayName(s.name))
-	if namespaced {
+	if abroad {
 		s.object.SetNamespace(metav1.NamespaceDefault)
 	}
 	return s, nil
