@@ -108,14 +108,30 @@ func (d *disturbance) workload(live *unstructured.Unstructured) []string {
 		return []string{fmt.Sprintf("%s will be deployed", pods(n))}
 	case Delete:
 		n, _ := replicas(live)
-		return []string{fmt.Sprintf("%s %s for good", pods(n), verb(n, "stop"))}
+		return append([]string{fmt.Sprintf("%s %s for good", pods(n), verb(n, "stop"))}, d.volumes(live)...)
 	case Replace:
 		n, _ := replicas(live)
-		return []string{fmt.Sprintf("%s %s at once, and new ones are made: %s cannot be changed in place", pods(n), verb(n, "stop"), pathsOf(d.action.Reasons))}
+		why := "as requested"
+		if d.action.Reasons[0].Kind == ReasonImmutable {
+			why = pathsOf(d.action.Reasons) + " cannot be changed in place"
+		}
+		return []string{fmt.Sprintf("%s %s at once, and new ones are made: %s", pods(n), verb(n, "stop"), why)}
 	case Update, Adopt:
 		return append(d.restart(live), d.scale(live)...)
 	}
 	return nil
+}
+
+// volumes says what becomes of the volumes of a StatefulSet that goes.
+func (d *disturbance) volumes(live *unstructured.Unstructured) []string {
+	if d.action.Holds != "" {
+		return []string{d.action.Holds + ", is lost"}
+	}
+	names := namesOf(d.staying(live))
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s %s, with the data: %s", numbered(len(names), "volume"), verb(len(names), "stay"), enumerate(names, 3))}
 }
 
 // restart says which pods are made anew because their template changes.
@@ -333,11 +349,14 @@ func share(workload *unstructured.Unstructured, n int, up bool, path ...string) 
 	return scaled
 }
 
-func pods(n int) string {
+func pods(n int) string { return numbered(n, "pod") }
+
+// numbered is how many of something there are: "1 pod", "3 pods".
+func numbered(n int, what string) string {
 	if n == 1 {
-		return "1 pod"
+		return "1 " + what
 	}
-	return fmt.Sprintf("%d pods", n)
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // verb is the form of a verb that goes with n of something.

@@ -253,6 +253,13 @@ func (p *Plan) Drifted() bool {
 	})
 }
 
+// Changes reports whether an apply of the plan would write anything, to the cluster
+// or to the state. That something is not ready yet is no difference between what is
+// declared and what is there: a plan that only waits for it changes nothing.
+func (p *Plan) Changes() bool {
+	return slices.ContainsFunc(p.Actions, func(a Action) bool { return a.Verb != None })
+}
+
 // Empty reports whether an apply of the plan would have nothing to write and
 // nothing to wait for.
 func (p *Plan) Empty() bool {
