@@ -148,7 +148,7 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why ReasonKind) (ob
 	address := s.object.Address
 	switch kind := s.live.GroupVersionKind().GroupKind(); {
 	case kind == providers.NamespaceKind:
-		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh: kolla destroy -target=%s -delete-data='*', and then kolla apply.", address)}, nil
+		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy -target=%s -delete-data='*'\n  kolla apply", address)}, nil
 	case kind == definitionKind:
 		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with -delete-data=%s, and declare it again.", address)}, nil
 	case kind == apiServiceKind:
