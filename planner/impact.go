@@ -67,6 +67,8 @@ func (d *disturbance) lines() []string {
 		return d.job()
 	case d.serves():
 		return d.workload(live)
+	case d.action.Verb == Replace:
+		return d.replacement()
 	case d.action.Verb == Delete && !d.action.Partial && kind != providers.NamespaceKind:
 		recorded := ""
 		if r := d.recorded[d.action.Address]; r != nil {
@@ -79,6 +81,21 @@ func (d *disturbance) lines() []string {
 		return []string{fmt.Sprintf("the ports of %s change", d.action.Ref)}
 	}
 	return nil
+}
+
+// replacement says what becomes of an object without pods that is made again.
+func (d *disturbance) replacement() []string {
+	var lines []string
+	if d.action.Ref.GVK.GroupKind() == serviceKind {
+		lines = append(lines, fmt.Sprintf("%s is deleted and made again: nothing reaches it in between", d.action.Ref))
+		if slices.ContainsFunc(d.action.Changes, isPort) {
+			lines = append(lines, fmt.Sprintf("the ports of %s change", d.action.Ref))
+		}
+	}
+	if d.action.Holds != "" {
+		lines = append(lines, fmt.Sprintf("%s is deleted and made again, and %s is lost", d.action.Ref, d.action.Holds))
+	}
+	return lines
 }
 
 func isPort(c Change) bool { return within(c.Path, "spec.ports") || within(c.Path, "spec.type") }
@@ -115,7 +132,11 @@ func (d *disturbance) workload(live *unstructured.Unstructured) []string {
 		if d.action.Reasons[0].Kind == ReasonImmutable {
 			why = pathsOf(d.action.Reasons) + " cannot be changed in place"
 		}
-		return []string{fmt.Sprintf("%s %s at once, and new ones are made: %s", pods(n), verb(n, "stop"), why)}
+		lines := []string{fmt.Sprintf("%s %s at once, and new ones are made: %s", pods(n), verb(n, "stop"), why)}
+		if d.action.Holds != "" {
+			lines = append(lines, d.volumes(live)...)
+		}
+		return lines
 	case Update, Adopt:
 		return append(d.restart(live), d.scale(live)...)
 	}

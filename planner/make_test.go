@@ -296,6 +296,13 @@ func TestProblems(t *testing.T) {
 			situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: says(invalid("data", "field is immutable, and wrong"))},
 			[]string{"the cluster does not accept a new ConfigMap openstack/a in place of the old one", "It was to be replaced (data cannot be changed in place)"},
 		},
+		"cannot be changed in place, and is somebody else's": {
+			situation{
+				at: atConfigMap, manifest: configMap, live: unlabelled, answer: unlessNew(invalid("data", "field is immutable")),
+				input: func(in *planner.Input) { in.Adopt = true },
+			},
+			[]string{"cannot be changed in place, and was not made by kolla", "data cannot change. Take the change back; or: to have it deleted and made again all the same, plan with -replace=service.a/ConfigMap/a."},
+		},
 		"cannot be changed in place, and a webhook cannot be asked": {
 			situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: func(_ *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
 				if o.Surrogate {

@@ -161,7 +161,7 @@ const (
 	Fingerprint EvidenceKind = "fingerprint" // hashes recorded at the last check still hold
 	Ownership   EvidenceKind = "ownership"   // every owned value equals the desired one
 	DryRun      EvidenceKind = "dry-run"     // the server said so
-	Surrogate   EvidenceKind = "surrogate"   // the server said so, in another namespace
+	Surrogate   EvidenceKind = "surrogate"   // the server said so, under a throw-away name
 	Recorded    EvidenceKind = "recorded"    // the state says so (finished jobs, deletions)
 	Unverified  EvidenceKind = "unverified"  // nobody could be asked
 )

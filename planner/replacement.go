@@ -146,6 +146,9 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why ReasonKind) (ob
 	}
 	holds := holding(s.live, s.object.Holds)
 	address := s.object.Address
+	if s.adopts() && why == ReasonImmutable {
+		return obstacle{"was not made by kolla", fmt.Sprintf("to have it deleted and made again all the same, plan with -replace=%s.", address)}, nil
+	}
 	switch kind := s.live.GroupVersionKind().GroupKind(); {
 	case kind == providers.NamespaceKind:
 		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy -target=%s -delete-data='*'\n  kolla apply", address)}, nil
