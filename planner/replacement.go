@@ -117,6 +117,9 @@ func (s *subject) notTaken(objections string) {
 	case ReasonFailedJob:
 		why = "its last run failed"
 	}
+	if strings.Contains(objections, "exceeded quota") {
+		objections += "\nThe old one counts until it is gone, and kolla deletes nothing before it knows that the new one is taken: leave room for one more in the quota."
+	}
 	s.withdraw(fmt.Sprintf("the cluster does not accept a new %s in place of the old one", s.action.Ref),
 		fmt.Sprintf("%s\nIt was to be replaced (%s). The old one stays as it is.", objections, why))
 }

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -191,6 +192,25 @@ func TestUnknownAddresses(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Objects are looked at side by side, and all of them ask what may be deleted.
+func TestReplaceMany(t *testing.T) {
+	w := &world{}
+	var objects []providers.Object
+	in := w.input()
+	for i := range 64 {
+		at := fmt.Sprintf("service.a/PersistentVolumeClaim/data-%d", i)
+		claim := thing("v1", "PersistentVolumeClaim", fmt.Sprintf("data-%d", i))
+		w.add(at, claim)
+		objects = append(objects, declared(at, claim))
+		in.Replace = append(in.Replace, at)
+	}
+	most := len(objects)
+	in.Objects, in.DeleteData, in.MaxDeletes, in.Parallelism = objects, []string{"*"}, &most, most
+	if counts := mustPlan(t, in).Counts(); counts.Destroy != most {
+		t.Errorf("counts are %+v", counts)
 	}
 }
 

@@ -136,7 +136,7 @@ func TestReplacementThatIsNotTaken(t *testing.T) {
 		"no room in the quota": {
 			before: namespaced("v1", "ConfigMap", "immutable: true, data: {a: x}"),
 			after:  namespaced("v1", "ConfigMap", "immutable: true, data: {a: z}"),
-			want:   "exceeded quota",
+			want:   "leave room for one more in the quota",
 		},
 	}
 	for name, test := range tests {
