@@ -63,9 +63,9 @@ func (t *trial) leaveOutAddresses(live *unstructured.Unstructured) {
 
 // addressesOf are the addresses in the cluster that a Service has or asks for.
 func addressesOf(service *unstructured.Unstructured) []string {
+	addresses, _, _ := unstructured.NestedStringSlice(service.Object, "spec", "clusterIPs")
 	one, _, _ := unstructured.NestedString(service.Object, "spec", "clusterIP")
-	all, _, _ := unstructured.NestedStringSlice(service.Object, "spec", "clusterIPs")
-	addresses := append(all, one)
+	addresses = append(addresses, one)
 	slices.Sort(addresses)
 	return slices.DeleteFunc(slices.Compact(addresses), func(a string) bool { return a == "" || a == corev1.ClusterIPNone })
 }
