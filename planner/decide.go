@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -283,7 +282,7 @@ func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
 		case r.world:
 			return false, err
 		case len(r.immutable) > 0:
-			return true, p.replace(ctx, s, immutableReasons(r.immutable))
+			return true, p.replace(ctx, s, s.causes(manifest, r.immutable))
 		case r.unasked != "":
 			evidence = Evidence{Kind: Unverified, Detail: r.unasked}
 		case r.shape && p.comingFor(s) != nil:
@@ -347,40 +346,6 @@ func (p *planning) originOf(s *subject, answer *unstructured.Unstructured) origi
 		same:  s.record != nil && s.record.Desired == s.object.Digest() && !s.givenAnew(answer, held),
 		ours:  !s.adopts(),
 	}
-}
-
-// replace decides to delete the object and make it again, if nothing is lost by
-// that and the server would take the new one.
-func (p *planning) replace(ctx context.Context, s *subject, reasons []Reason) error {
-	if holds := cmp.Or(holding(s.object.Manifest, s.object.Holds), ownVolumes(s.object.Manifest)); holds != "" {
-		s.refuse(fmt.Sprintf("%s cannot be changed in place, and holds %s", s.action.Ref, holds),
-			fmt.Sprintf("%s cannot change. kolla does not replace what holds data: take the change back; or save the data, delete the object yourself, and plan again.", pathsOf(reasons)))
-		return nil
-	}
-	if l := s.lifecycle(); l.PreventDestroy && reasons[0].Kind != ReasonFailedJob {
-		s.refuse(fmt.Sprintf("%s cannot be changed in place, and must not be replaced", s.action.Ref),
-			fmt.Sprintf("%s cannot change, and %s. Take the change back, or the protection away.", pathsOf(reasons), prevention(s.object.Address.Block, l.Source)))
-		return nil
-	}
-	manifest, err := p.resolve(s)
-	if err != nil {
-		return err
-	}
-	s.action.Verb = Replace
-	s.action.Force = false
-	s.action.Yields = nil
-	s.action.Reasons = reasons
-	if err := p.tryNew(ctx, s, manifest, true); err != nil || s.action.Verb == "" {
-		return err
-	}
-	differences, err := compare(s.live, s.after)
-	if err != nil {
-		return err
-	}
-	differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(s.after, s.manager))
-	p.originOf(s, s.after).blame(differences)
-	s.action.Changes = changesOf(s.withUnknown(differences))
-	return nil
 }
 
 // resolve gives the manifest as it is to be sent, and remembers which of its

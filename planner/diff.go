@@ -214,10 +214,10 @@ func elementsOf(fields *fieldpath.Set) iter.Seq[fieldpath.PathElement] {
 				return
 			}
 		}
+		// The library goes on with its children whatever it is told.
+		wanted := true
 		for element := range fields.Children.All() {
-			if !yield(element) {
-				return
-			}
+			wanted = wanted && yield(element)
 		}
 	}
 }

@@ -67,6 +67,8 @@ func (d *disturbance) lines() []string {
 		return d.job()
 	case d.serves():
 		return d.workload(live)
+	case d.action.Verb == Replace:
+		return d.replacement()
 	case d.action.Verb == Delete && !d.action.Partial && kind != providers.NamespaceKind:
 		recorded := ""
 		if r := d.recorded[d.action.Address]; r != nil {
@@ -75,10 +77,25 @@ func (d *disturbance) lines() []string {
 		if holds := holding(live, recorded); holds != "" {
 			return []string{fmt.Sprintf("%s is deleted, and %s with it", d.action.Ref, holds)}
 		}
-	case kind.Kind == "Service" && kind.Group == "" && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
+	case kind == serviceKind && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
 		return []string{fmt.Sprintf("the ports of %s change", d.action.Ref)}
 	}
 	return nil
+}
+
+// replacement says what becomes of an object without pods that is made again.
+func (d *disturbance) replacement() []string {
+	var lines []string
+	if d.action.Ref.GVK.GroupKind() == serviceKind {
+		lines = append(lines, fmt.Sprintf("%s is deleted and made again: nothing reaches it in between", d.action.Ref))
+		if slices.ContainsFunc(d.action.Changes, isPort) {
+			lines = append(lines, fmt.Sprintf("the ports of %s change", d.action.Ref))
+		}
+	}
+	if d.action.Holds != "" {
+		lines = append(lines, fmt.Sprintf("%s is deleted and made again, and %s is lost", d.action.Ref, d.action.Holds))
+	}
+	return lines
 }
 
 func isPort(c Change) bool { return within(c.Path, "spec.ports") || within(c.Path, "spec.type") }
@@ -108,14 +125,34 @@ func (d *disturbance) workload(live *unstructured.Unstructured) []string {
 		return []string{fmt.Sprintf("%s will be deployed", pods(n))}
 	case Delete:
 		n, _ := replicas(live)
-		return []string{fmt.Sprintf("%s %s for good", pods(n), verb(n, "stop"))}
+		return append([]string{fmt.Sprintf("%s %s for good", pods(n), verb(n, "stop"))}, d.volumes(live)...)
 	case Replace:
 		n, _ := replicas(live)
-		return []string{fmt.Sprintf("%s %s at once, and new ones are made: %s cannot be changed in place", pods(n), verb(n, "stop"), pathsOf(d.action.Reasons))}
+		why := "as requested"
+		if d.action.Reasons[0].Kind == ReasonImmutable {
+			why = pathsOf(d.action.Reasons) + " cannot be changed in place"
+		}
+		lines := []string{fmt.Sprintf("%s %s at once, and new ones are made: %s", pods(n), verb(n, "stop"), why)}
+		if d.action.Holds != "" {
+			lines = append(lines, d.volumes(live)...)
+		}
+		return lines
 	case Update, Adopt:
 		return append(d.restart(live), d.scale(live)...)
 	}
 	return nil
+}
+
+// volumes says what becomes of the volumes of a StatefulSet that goes.
+func (d *disturbance) volumes(live *unstructured.Unstructured) []string {
+	if d.action.Holds != "" {
+		return []string{d.action.Holds + ", is lost"}
+	}
+	names := namesOf(d.staying(live))
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s %s, with the data: %s", numbered(len(names), "volume"), verb(len(names), "stay"), enumerate(names, 3))}
 }
 
 // restart says which pods are made anew because their template changes.
@@ -333,11 +370,14 @@ func share(workload *unstructured.Unstructured, n int, up bool, path ...string) 
 	return scaled
 }
 
-func pods(n int) string {
+func pods(n int) string { return numbered(n, "pod") }
+
+// numbered is how many of something there are: "1 pod", "3 pods".
+func numbered(n int, what string) string {
 	if n == 1 {
-		return "1 pod"
+		return "1 " + what
 	}
-	return fmt.Sprintf("%d pods", n)
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // verb is the form of a verb that goes with n of something.

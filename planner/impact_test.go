@@ -261,3 +261,42 @@ func TestImpactOfAReplacement(t *testing.T) {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}
 }
+
+func TestImpactOfARequestedReplacement(t *testing.T) {
+	going := databaseSet("goes", "1Gi")
+	put(t, going, "Delete", "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
+	headless := thing("v1", "Service", "web")
+	headless.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(80)}}}
+	tests := map[string]struct {
+		at     string
+		object *unstructured.Unstructured
+		says   []string
+	}{
+		"workload":          {"service.a/Deployment/api", workload("Deployment", "api"), []string{"3 pods stop at once, and new ones are made: as requested"}},
+		"volumes that stay": {"service.a/StatefulSet/db", databaseSet("db", "1Gi"), []string{"2 pods stop at once, and new ones are made: as requested"}},
+		"volumes that go": {"service.a/StatefulSet/goes", going, []string{
+			"2 pods stop at once, and new ones are made: as requested",
+			"the data on the volumes of its replicas, which are deleted with it, is lost",
+		}},
+		"claim": {"service.a/PersistentVolumeClaim/data", thing("v1", "PersistentVolumeClaim", "data"), []string{
+			"PersistentVolumeClaim openstack/data is deleted and made again, and the data on its volume is lost",
+		}},
+		"service":   {"service.a/Service/web", headless, []string{"Service openstack/web is deleted and made again: nothing reaches it in between"}},
+		"of no use": {"service.a/ConfigMap/a", thing("v1", "ConfigMap", "a"), nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			w.add(test.at, test.object)
+			in := w.input(declared(test.at, test.object))
+			in.Replace, in.DeleteData = []string{test.at}, []string{"*"}
+			var got []string
+			for _, impact := range mustPlan(t, in).Impact {
+				got = append(got, impact.Lines...)
+			}
+			if diff := cmp.Diff(test.says, got); diff != "" {
+				t.Errorf("impact (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

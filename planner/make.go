@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,8 +35,8 @@ type Input struct {
 	Cluster  providers.Identity
 	// Destroy plans to delete everything instead.
 	Destroy bool
-	// DeleteData are the addresses of objects that hold data and may be deleted
-	// nevertheless; "*" stands for all of them.
+	// DeleteData are the addresses of objects that hold data and may be deleted or
+	// replaced nevertheless; "*" stands for all of them.
 	DeleteData []string
 	// Moves, Removals and Imports say what became of addresses.
 	Moves    []lang.Move
@@ -163,6 +164,7 @@ type planning struct {
 	actions  []Action
 	kept     []Kept
 	problems []Problem
+	naming   sync.Mutex      // for named
 	named    map[string]bool // what of DeleteData was of use
 	// carried are the Secrets whose values go on under another name, and where.
 	carried map[providers.Ref]lang.Address
@@ -303,6 +305,8 @@ func (p *planning) indexRecords() []Problem {
 // Kinds that only the planner treats specially.
 var (
 	definitionKind  = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	apiServiceKind  = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
+	volumeKind      = schema.GroupKind{Kind: "PersistentVolume"}
 	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
 	deploymentKind  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
 	daemonSetKind   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
@@ -310,6 +314,7 @@ var (
 	namespaces = providers.NamespaceKind.WithVersion("v1")
 	secrets    = providers.SecretKind.WithVersion("v1")
 	claims     = providers.ClaimKind.WithVersion("v1")
+	podKind    = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 )
 
 // converge plans to make the cluster what is desired.

@@ -167,18 +167,6 @@ func TestDecision(t *testing.T) {
 			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: unlessNew(invalid("data", "field is immutable when `immutable` is set"))},
 			verb:      planner.Replace, reasons: []planner.ReasonKind{planner.ReasonImmutable}, evidence: planner.Surrogate,
 		},
-		"what a replacement needs is taken by the old one": {
-			situation: situation{
-				at: atConfigMap, manifest: configMap, live: asItIs, record: known,
-				answer: func(_ *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
-					if o.Surrogate {
-						return nil, invalid("spec.ports[0].nodePort", "provided port is already allocated")
-					}
-					return nil, invalid("spec.clusterIPs[0]", "may not change once set")
-				},
-			},
-			verb: planner.Replace, reasons: []planner.ReasonKind{planner.ReasonImmutable}, evidence: planner.Unverified,
-		},
 		"job that never ran": {
 			situation: situation{at: atJob, manifest: job, adjust: versioned},
 			verb:      planner.Run, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.DryRun,
@@ -318,7 +306,23 @@ func TestProblems(t *testing.T) {
 		},
 		"rejected as a change and as a new one": {
 			situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: says(invalid("data", "field is immutable, and wrong"))},
-			[]string{"the cluster does not accept ConfigMap openstack/a"},
+			[]string{"the cluster does not accept a new ConfigMap openstack/a in place of the old one", "It was to be replaced (data cannot be changed in place)"},
+		},
+		"cannot be changed in place, and is somebody else's": {
+			situation{
+				at: atConfigMap, manifest: configMap, live: unlabelled, answer: unlessNew(invalid("data", "field is immutable")),
+				input: func(in *planner.Input) { in.Adopt = true },
+			},
+			[]string{"cannot be changed in place, and was not made by kolla", "data cannot change. Take the change back; or: to have it deleted and made again all the same, plan with -replace=service.a/ConfigMap/a."},
+		},
+		"cannot be changed in place, and a webhook cannot be asked": {
+			situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: func(_ *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
+				if o.Surrogate {
+					return nil, refusal(http.StatusBadRequest, metav1.StatusReasonBadRequest, `admission webhook "w" does not support dry run`)
+				}
+				return nil, invalid("data", "field is immutable")
+			}},
+			[]string{"nobody can say whether the new one would be taken", `data cannot change, and the webhook "w" has side effects`, "plan with -replace=service.a/ConfigMap/a."},
 		},
 		"denied by a webhook": {
 			situation{

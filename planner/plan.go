@@ -92,7 +92,8 @@ type Action struct {
 	// of; Changes are then relative to it. With None: this one is there already, and
 	// comes into use again.
 	Supersedes lang.Address `json:"supersedes,omitzero"`
-	// Holds, of a Delete: what is lost with the object, which the operator allowed.
+	// Holds, of a Delete or Replace: what is lost with the object, which the operator
+	// allowed.
 	Holds string `json:"holds,omitempty"`
 	// Partial, of a Delete: kolla gives its fields up, and the object stays.
 	Partial bool `json:"partial,omitempty"`
@@ -161,7 +162,7 @@ const (
 	Fingerprint EvidenceKind = "fingerprint" // hashes recorded at the last check still hold
 	Ownership   EvidenceKind = "ownership"   // every owned value equals the desired one
 	DryRun      EvidenceKind = "dry-run"     // the server said so
-	Surrogate   EvidenceKind = "surrogate"   // the server said so, of the same under another name
+	Surrogate   EvidenceKind = "surrogate"   // the server said so, under a throw-away name
 	Schema      EvidenceKind = "schema"      // a definition in this plan says so, which the server does not have yet
 	Recorded    EvidenceKind = "recorded"    // the state says so (finished jobs, deletions)
 	Unverified  EvidenceKind = "unverified"  // nobody could be asked
@@ -252,6 +253,13 @@ func (p *Plan) Drifted() bool {
 		return slices.ContainsFunc(a.Changes, func(c Change) bool { return c.Drift }) ||
 			slices.ContainsFunc(a.Reasons, func(r Reason) bool { return r.Kind == ReasonGone })
 	})
+}
+
+// Changes reports whether an apply of the plan would write anything, to the cluster
+// or to the state. That something is not ready yet is no difference between what is
+// declared and what is there: a plan that only waits for it changes nothing.
+func (p *Plan) Changes() bool {
+	return slices.ContainsFunc(p.Actions, func(a Action) bool { return a.Verb != None })
 }
 
 // Empty reports whether an apply of the plan would have nothing to write and

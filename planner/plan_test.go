@@ -26,6 +26,29 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// What only has to become ready is there as it is declared.
+func TestChanges(t *testing.T) {
+	tests := map[string]struct {
+		actions []planner.Action
+		want    bool
+	}{
+		"nothing at all":       {},
+		"nothing to do":        {actions: []planner.Action{{Verb: planner.None}}},
+		"to be waited on":      {actions: []planner.Action{{Verb: planner.None, Pending: true}}},
+		"to be forgotten":      {actions: []planner.Action{{Verb: planner.Forget}}, want: true},
+		"one of many":          {actions: []planner.Action{{Verb: planner.None}, {Verb: planner.Update}}, want: true},
+		"for the state's sake": {actions: []planner.Action{{Verb: planner.Refresh}}, want: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			plan := planner.Plan{Actions: test.actions}
+			if got := plan.Changes(); got != test.want {
+				t.Errorf("Changes is %v", got)
+			}
+		})
+	}
+}
+
 func TestEmpty(t *testing.T) {
 	tests := map[string]struct {
 		actions []planner.Action

@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/providers"
 )
@@ -33,15 +32,13 @@ type rejection struct {
 	local bool
 	// permission: the user may not even ask; nil: they may.
 	permission *providers.PermissionError
-	// taken: something that only one object can have is another's, such as a port.
-	taken bool
 }
 
 var (
 	// unchangeable is how the API server, CRD rules and webhooks word that a field
 	// cannot change. There is no type for it: the reason is Invalid or Forbidden,
 	// as for any wrong value.
-	unchangeable = regexp.MustCompile(`(?i)\bimmutable\b|(may|must|can) ?not (be )?(change|update|modif)|updates to .* (are|is) forbidden`)
+	unchangeable = regexp.MustCompile(`(?i)\bimmutable\b|(may|must|can) ?not (be )?(change|update|modif)|updates to .* (are|is) forbidden|can ?not be less than status\.capacity`)
 	// noDryRun is how the API server words that a webhook has side effects.
 	noDryRun = regexp.MustCompile(`admission (webhook "[^"]*") does not support dry run`)
 	// noAnswer is how it words that a webhook cannot be reached, or makes no sense: one
@@ -74,7 +71,6 @@ func classify(err error) rejection {
 		r.causes = answer.Details.Causes
 	}
 	r.unasked = unasked(answer.Message)
-	r.taken = strings.Contains(answer.Message, "already allocated") || strings.Contains(answer.Message, "exceeded quota")
 	r.local = answer.Code == http.StatusForbidden
 	r.shape = untyped.MatchString(answer.Message)
 	if answer.Reason != metav1.StatusReasonInvalid {
@@ -107,6 +103,9 @@ func unasked(message string) string {
 	return text
 }
 
+// twice is how the API server words, with 500, that a Service asks for one port twice.
+var twice = regexp.MustCompile(`^duplicate nodePort`)
+
 // passing reports whether the status is about the server or the connection. A
 // webhook that does not answer is about the object: only objects like it meet it.
 func passing(status metav1.Status) bool {
@@ -114,30 +113,9 @@ func passing(status metav1.Status) bool {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return true
 	case http.StatusInternalServerError:
-		return !noAnswer.MatchString(status.Message)
+		return !noAnswer.MatchString(status.Message) && !twice.MatchString(status.Message)
 	}
 	return status.Code < 400 || status.Code > 499
-}
-
-func immutableReasons(causes []metav1.StatusCause) []Reason {
-	var reasons []Reason
-	for _, cause := range causes {
-		reasons = append(reasons, Reason{Kind: ReasonImmutable, Path: cause.Field, Detail: brief(cause.Message)})
-	}
-	return reasons
-}
-
-// pathsOf lists the paths of reasons: "spec.selector, spec.serviceName".
-func pathsOf(reasons []Reason) string {
-	var paths []string
-	for _, r := range reasons {
-		path := r.Path
-		if path == "" {
-			path = "it"
-		}
-		paths = append(paths, path)
-	}
-	return strings.Join(paths, ", ")
 }
 
 // problemOf is a problem of a desired object.
@@ -212,31 +190,4 @@ func brief(message string) string {
 		return message
 	}
 	return "Invalid value: " + value[end+len(": "):]
-}
-
-// holding says what would be lost with an object: what its declaration says, or
-// what every object of its kind holds. Empty: nothing that could not be made again.
-func holding(manifest *unstructured.Unstructured, holds string) string {
-	if holds != "" {
-		return holds
-	}
-	switch manifest.GroupVersionKind().GroupKind() {
-	case providers.NamespaceKind:
-		return "everything in it"
-	case providers.ClaimKind:
-		return "the data on its volume"
-	case definitionKind:
-		return "all objects of the kind that it defines"
-	}
-	return ""
-}
-
-// ownVolumes says what a StatefulSet with claim templates holds. Its deletion
-// leaves the volumes behind, but another one may not take them up again.
-func ownVolumes(manifest *unstructured.Unstructured) string {
-	templates, _, _ := unstructured.NestedSlice(manifest.Object, "spec", "volumeClaimTemplates")
-	if manifest.GroupVersionKind().GroupKind() != statefulSetKind || len(templates) == 0 {
-		return ""
-	}
-	return "volumes of its own for each replica"
 }

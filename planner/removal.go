@@ -236,6 +236,8 @@ func (p *planning) protect(t target, holds string) {
 
 // mayDelete reports whether the operator named the object as one that may go.
 func (p *planning) mayDelete(address lang.Address) bool {
+	p.naming.Lock()
+	defer p.naming.Unlock()
 	for _, name := range []string{address.String(), "*"} {
 		if slices.Contains(p.DeleteData, name) {
 			p.named[name] = true
@@ -252,7 +254,7 @@ func (p *planning) checkDeleteData() {
 			p.problems = append(p.problems, Problem{
 				Warning: true,
 				Summary: fmt.Sprintf("-delete-data=%s has no effect", name),
-				Detail:  "No object of that address holds data and would be deleted by this plan.",
+				Detail:  "No object of that address holds data and would be deleted or replaced by this plan.",
 			})
 		}
 	}

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -291,26 +290,4 @@ func (p *planning) checkReplace(candidates []candidate) []Problem {
 // replaces reports whether the operator named the object with -replace.
 func (p *planning) replaces(object *providers.Object) bool {
 	return slices.ContainsFunc(p.Replace, candidate{object.Address, object.Family}.named)
-}
-
-// requested decides about objects that the operator wants to be made again.
-func (p *planning) requested(ctx context.Context, s *subject) (bool, error) {
-	if !p.replaces(s.object) {
-		return false, nil
-	}
-	holds := holding(s.object.Manifest, s.object.Holds)
-	if holds == "" {
-		holds = ownVolumes(s.object.Manifest)
-	}
-	switch {
-	case s.object.Partial:
-		s.refuse(fmt.Sprintf("-replace=%s: kolla did not make %s", s.object.Address, s.action.Ref),
-			"It only owns some of its fields, and so never deletes it.")
-	case holds != "":
-		s.refuse(fmt.Sprintf("-replace=%s: it holds %s", s.object.Address, holds),
-			"kolla does not replace what holds data: save the data, delete the object yourself, and plan again.")
-	default:
-		return true, p.replace(ctx, s, []Reason{{Kind: ReasonRequested}})
-	}
-	return true, nil
 }

@@ -1,11 +1,14 @@
 package planner_test
 
 import (
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner"
@@ -192,6 +195,25 @@ func TestUnknownAddresses(t *testing.T) {
 	}
 }
 
+// Objects are looked at side by side, and all of them ask what may be deleted.
+func TestReplaceMany(t *testing.T) {
+	w := &world{}
+	var objects []providers.Object
+	in := w.input()
+	for i := range 64 {
+		at := fmt.Sprintf("service.a/PersistentVolumeClaim/data-%d", i)
+		claim := thing("v1", "PersistentVolumeClaim", fmt.Sprintf("data-%d", i))
+		w.add(at, claim)
+		objects = append(objects, declared(at, claim))
+		in.Replace = append(in.Replace, at)
+	}
+	most := len(objects)
+	in.Objects, in.DeleteData, in.MaxDeletes, in.Parallelism = objects, []string{"*"}, &most, most
+	if counts := mustPlan(t, in).Counts(); counts.Destroy != most {
+		t.Errorf("counts are %+v", counts)
+	}
+}
+
 func TestReplace(t *testing.T) {
 	claim := "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: openstack}}"
 	tests := map[string]struct {
@@ -200,11 +222,23 @@ func TestReplace(t *testing.T) {
 		reason  planner.ReasonKind
 		problem string
 	}{
-		"what is unchanged":           {situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known}, verb: planner.Replace, reason: planner.ReasonRequested},
-		"what is not there":           {situation: situation{at: atConfigMap, manifest: configMap, record: known}, verb: planner.Create, reason: planner.ReasonGone},
-		"a finished job":              {situation: situation{at: atJob, manifest: job, adjust: versioned, live: condition("Complete"), record: known}, verb: planner.Replace, reason: planner.ReasonRequested},
-		"a job that was cleaned up":   {situation: situation{at: atJob, manifest: job, adjust: versioned, record: known}, verb: planner.Run, reason: planner.ReasonRequested},
-		"what holds data":             {situation: situation{at: "service.a/PersistentVolumeClaim/data", manifest: claim, live: asItIs, record: known}, problem: "it holds the data on its volume"},
+		"what is unchanged":         {situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known}, verb: planner.Replace, reason: planner.ReasonRequested},
+		"what is not there":         {situation: situation{at: atConfigMap, manifest: configMap, record: known}, verb: planner.Create, reason: planner.ReasonGone},
+		"a finished job":            {situation: situation{at: atJob, manifest: job, adjust: versioned, live: condition("Complete"), record: known}, verb: planner.Replace, reason: planner.ReasonRequested},
+		"a job that was cleaned up": {situation: situation{at: atJob, manifest: job, adjust: versioned, record: known}, verb: planner.Run, reason: planner.ReasonRequested},
+		"what holds data":           {situation: situation{at: "service.a/PersistentVolumeClaim/data", manifest: claim, live: asItIs, record: known}, problem: "it holds the data on its volume"},
+		"what was somebody else's": {
+			situation: situation{at: atConfigMap, manifest: configMap, live: func(u *unstructured.Unstructured) { u.SetLabels(nil) }, input: func(in *planner.Input) { in.Adopt = true }},
+			verb:      planner.Replace, reason: planner.ReasonRequested,
+		},
+		"what a webhook sees that cannot be asked": {
+			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: says(refusal(http.StatusBadRequest, metav1.StatusReasonBadRequest, `admission webhook "w" does not support dry run`))},
+			verb:      planner.Replace, reason: planner.ReasonRequested,
+		},
+		"what holds data, and is named": {
+			situation: situation{at: "service.a/PersistentVolumeClaim/data", manifest: claim, live: asItIs, record: known, input: func(in *planner.Input) { in.DeleteData = []string{"service.a/PersistentVolumeClaim/data"} }},
+			verb:      planner.Replace, reason: planner.ReasonRequested,
+		},
 		"fields of somebody's object": {situation: situation{at: atNode, manifest: node, adjust: func(o *providers.Object) { o.Partial = true }, live: asItIs, record: known}, problem: "kolla did not make Node ctl-1"},
 		"what belongs to somebody else": {
 			situation: situation{at: atConfigMap, manifest: configMap, live: func(u *unstructured.Unstructured) { u.SetLabels(nil) }},

@@ -64,8 +64,6 @@ func (p *planning) untried(s *subject, r rejection, err error) error {
 		return err
 	case r.unasked != "":
 		s.action.Evidence = Evidence{Kind: Unverified, Detail: r.unasked}
-	case s.action.Verb == Replace && r.taken:
-		s.action.Evidence = Evidence{Kind: Unverified, Detail: "what it is to have is still taken by the object that it replaces: " + r.message}
 	case strange && r.local:
 		s.action.Evidence = Evidence{Kind: Unverified, Detail: fmt.Sprintf("its namespace does not exist yet, and where it was tried instead, in the namespace %q, it is not let in: %s", providers.SurrogateNamespace, r.text())}
 	default:

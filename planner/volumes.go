@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -41,33 +42,83 @@ func naturalOrder(a, b string) int {
 	return 1
 }
 
-// keepVolumes names the volumes that deleted StatefulSets leave behind.
-func (p *planning) keepVolumes() {
+// staying are the volumes that a StatefulSet leaves behind when it is deleted.
+func (p *planning) staying(set *unstructured.Unstructured) []providers.Ref {
+	if set.GroupVersionKind().GroupKind() != statefulSetKind || takesVolumesAlong(set) {
+		return nil
+	}
 	going := map[providers.Ref]bool{}
 	for _, a := range p.actions {
 		going[a.Ref] = a.Verb == Delete
 	}
+	return slices.DeleteFunc(p.volumesOf(set), func(ref providers.Ref) bool { return going[ref] })
+}
+
+// keepVolumes names the volumes that deleted StatefulSets leave behind.
+func (p *planning) keepVolumes() {
 	for _, a := range p.actions {
 		if a.Verb != Delete || a.Ref.GVK.GroupKind() != statefulSetKind {
 			continue
 		}
-		for _, ref := range p.volumesOf(p.Snapshot.Get(a.Ref)) {
-			if live := p.Snapshot.Get(ref); !going[ref] {
-				p.kept = append(p.kept, Kept{
-					Address: p.addressOf(ref, live.GetAnnotations(), live.GetLabels()),
-					Ref:     ref,
-					Holds:   fmt.Sprintf("the data of %s, which takes it up again if it comes back", a.Ref.Name),
-				})
-			}
+		refs := p.staying(p.Snapshot.Get(a.Ref))
+		fate := "takes it up again if it comes back"
+		if heir := p.heirOf(a.Address); heir != "" && len(refs) > 0 {
+			fate = heir + " does not take up"
+			p.warnOfMove(a, heir, refs)
+		}
+		for _, ref := range refs {
+			live := p.Snapshot.Get(ref)
+			p.kept = append(p.kept, Kept{
+				Address: p.addressOf(ref, live.GetAnnotations(), live.GetLabels()),
+				Ref:     ref,
+				Holds:   fmt.Sprintf("the data of %s, which %s", a.Ref.Name, fate),
+			})
 		}
 	}
 }
 
-// reuseVolumes says of new StatefulSets that they take up volumes that are there.
+// heirOf is the block that the object of a recorded address has moved to; empty: it
+// has not moved.
+func (p *planning) heirOf(address lang.Address) string {
+	for i := range p.records {
+		if r := &p.records[i]; r.moved && r.recordedAddress() == address {
+			return r.address.Block
+		}
+	}
+	return ""
+}
+
+// warnOfMove says that volumes do not come along to another block: they go by the
+// name of the StatefulSet that they were made for.
+func (p *planning) warnOfMove(a Action, heir string, refs []providers.Ref) {
+	problem := Problem{
+		Warning: true,
+		Address: a.Address,
+		Summary: fmt.Sprintf("the data of %s is not taken along to %s", a.Ref, heir),
+		Detail: fmt.Sprintf("What is made again there has another name, and so begins with empty volumes. %s (%s) stay as they are. Copy the data over before anything needs it, such as with a backup that is restored there; or keep the name.",
+			numbered(len(refs), "PersistentVolumeClaim"), enumerate(namesOf(refs), 3)),
+	}
+	if i := slices.IndexFunc(p.Moves, func(m lang.Move) bool { return m.From.Has(a.Address) }); i >= 0 {
+		problem.Source = place(p.Moves[i].Range)
+	}
+	p.problems = append(p.problems, problem)
+}
+
+func namesOf(refs []providers.Ref) []string {
+	var names []string
+	for _, ref := range refs {
+		names = append(names, ref.Name)
+	}
+	return names
+}
+
+// reuseVolumes says of new StatefulSets that they take up volumes that are there; of
+// those made again as well, where what they declare of their volumes may be another
+// size or class than these have.
 func (p *planning) reuseVolumes(ctx context.Context) error {
 	var scopes []providers.Scope
 	for _, s := range p.subjects {
-		if s.action.Verb == Create && ownVolumes(s.object.Manifest) != "" {
+		if s.takesUpVolumes() {
 			scopes = append(scopes, providers.Scope{GVK: claims, Namespace: s.action.Ref.Namespace})
 		}
 	}
@@ -75,16 +126,24 @@ func (p *planning) reuseVolumes(ctx context.Context) error {
 		return fmt.Errorf("read which volumes there are: %w", err)
 	}
 	for _, s := range p.subjects {
-		if s.action.Verb != Create || ownVolumes(s.object.Manifest) == "" {
+		if !s.takesUpVolumes() {
 			continue
 		}
-		var names []string
-		for _, ref := range p.volumesOf(s.object.Manifest) {
-			names = append(names, ref.Name)
-		}
-		if len(names) > 0 {
+		if names := namesOf(p.volumesOf(s.object.Manifest)); len(names) > 0 {
 			s.action.Reasons = append(s.action.Reasons, Reason{Kind: ReasonReuse, Detail: enumerate(names, 3)})
 		}
 	}
 	return nil
+}
+
+// takesUpVolumes reports whether the action makes a StatefulSet that has what volumes
+// there are of its name.
+func (s *subject) takesUpVolumes() bool {
+	switch s.action.Verb {
+	case Create:
+		return ownVolumes(s.object.Manifest) != ""
+	case Replace:
+		return ownVolumes(s.object.Manifest) != "" && !takesVolumesAlong(s.live)
+	}
+	return false
 }

@@ -91,7 +91,7 @@ func runApply(w *workspace, destroy bool) error {
 		if plan.Empty() {
 			return executor.Recheck(session, plan)
 		}
-		if !w.flags.Bool("auto-approve") {
+		if plan.Changes() && !w.flags.Bool("auto-approve") {
 			if err := w.approve(ctx, questionOf(plan)); err != nil {
 				return err
 			}

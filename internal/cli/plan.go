@@ -22,13 +22,14 @@ With -target or -exclude a part of the cloud is planned: a target with all that 
 depends on, without what depends on something excluded. Where something is to be
 deleted it is the other way round.
 
-Exit codes: 0 done, 1 error; with -detailed-exitcode 0 nothing to do, 2 changes.`,
+Exit codes: 0 done, 1 error; with -detailed-exitcode 0 no changes, 2 changes. What
+is as declared but not ready yet is shown, and is no change.`,
 		Flags: append(append(planFlags(), changeFlags()...),
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for kolla apply FILE"},
 			&cli.BoolFlag{Name: "destroy", Usage: "plan to take the cloud down"},
 			deleteDataFlag(),
 			&cli.BoolFlag{Name: "foreign", Usage: "also list what others have added to kolla's objects, and who"},
-			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there is something to do"}),
+			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"}),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
@@ -62,7 +63,7 @@ func runPlan(w *workspace) error {
 			return err
 		}
 	}
-	if w.flags.Bool("detailed-exitcode") && (!plan.Empty() || plan.Drifted()) {
+	if w.flags.Bool("detailed-exitcode") && (plan.Changes() || plan.Drifted()) {
 		return exitCode(exitChanges)
 	}
 	return nil

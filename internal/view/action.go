@@ -193,6 +193,9 @@ func (v *planView) item(a *planner.Action) item {
 		it.own = comment(place, v.width)
 		it.together = comment("each in place of its older version", v.width)
 	}
+	if hasReason(a, planner.ReasonImmutable) && it.source != "" {
+		it.own = comment("declared at "+it.source, v.width)
+	}
 	var telling []string
 	if it.create && !v.options.Full && a.Object != nil && !a.Object.Partial {
 		telling = essence(a.Object, v.width-bodyIndent-2)
@@ -237,15 +240,9 @@ func (v *planView) fields(a *planner.Action) fields {
 			f.shorten = "spec.template.spec."
 		}
 	}
-	forced := map[string]bool{}
-	for _, r := range a.Reasons {
-		if r.Kind == planner.ReasonImmutable {
-			forced[r.Path] = true
-		}
-	}
 	f.note = func(c planner.Change) string {
 		switch {
-		case forced[c.Path]:
+		case forces(a, c):
 			return "# forces replacement"
 		case c.Drift:
 			return "# put back"
@@ -254,6 +251,14 @@ func (v *planView) fields(a *planner.Action) fields {
 		}
 	}
 	return f
+}
+
+// forces reports whether a change is, or is part of, what cannot be changed in place.
+func forces(a *planner.Action, c planner.Change) bool {
+	return slices.ContainsFunc(a.Reasons, func(r planner.Reason) bool {
+		rest, ok := strings.CutPrefix(c.Path, r.Path)
+		return r.Kind == planner.ReasonImmutable && ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
 }
 
 // head is the line by which programs recognize an action.
@@ -324,8 +329,8 @@ func (v *planView) comments(a *planner.Action) []string {
 		out = append(out, "kolla gives up its fields; the object itself stays")
 	}
 	out = append(out, v.reasons(a)...)
-	if holds := lost(a); holds != "" {
-		out = append(out, "what it holds is lost: "+holds)
+	if a.Holds != "" {
+		out = append(out, "what it holds is lost: "+a.Holds)
 	}
 	if a.Force {
 		out = append(out, "takes fields from other managers by force")

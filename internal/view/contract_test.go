@@ -71,7 +71,7 @@ func TestSummaryLine(t *testing.T) {
 		"changes": {driftAndConfig, "Plan: 2 to add, 2 to change, 0 to destroy."},
 		"import":  {adoptAndForget, "Plan: 1 to import, 0 to add, 0 to change, 0 to destroy, 1 to forget."},
 		"none":    {unchanged(3, 0), "No changes. Your infrastructure matches the configuration."},
-		"pending": {unchanged(3, 1), "Plan: 0 to add, 0 to change, 0 to destroy."},
+		"pending": {unchanged(3, 1), "No changes. Your infrastructure matches the configuration."},
 		"part":    {partlyUnchanged, "No changes. What was selected matches the configuration."},
 		"refresh": {refreshOnly, "Plan: 0 to add, 0 to change, 0 to destroy, 1 to forget."},
 		"destroy": {nothingToDestroy, "No changes. No objects need to be destroyed."},
@@ -112,7 +112,7 @@ func TestReviewBots(t *testing.T) {
 		"requested":         {requested, verdict{pass: true, destroy: true, atlantis: true}},
 		"imports":           {adoptAndForget, verdict{pass: true, atlantis: true}},
 		"nothing":           {unchanged(3, 0), verdict{pass: true, none: true, atlantisNone: true}},
-		"only waiting":      {unchanged(3, 1), verdict{pass: true, atlantis: true}},
+		"only waiting":      {unchanged(3, 1), verdict{pass: true, none: true, atlantisNone: true}},
 		"nothing of a part": {partlyUnchanged, verdict{pass: true, none: true}},
 	}
 	for name, test := range tests {

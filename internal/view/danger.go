@@ -30,7 +30,7 @@ func riskOf(a *planner.Action) risk {
 		return leavesItBe
 	case harmless(a):
 		return cleansUp
-	case deletes && lost(a) != "":
+	case deletes && a.Holds != "":
 		return losesData
 	case deletes:
 		return destroys
@@ -41,14 +41,6 @@ func riskOf(a *planner.Action) risk {
 	default:
 		return changesIt
 	}
-}
-
-// lost is what is lost with an object that is deleted or replaced.
-func lost(a *planner.Action) string {
-	if a.Holds == "" && a.Verb == planner.Replace && a.Object != nil {
-		return a.Object.Holds
-	}
-	return a.Holds
 }
 
 // unchanged reports whether an object is as kolla wrote it, and is left so.
@@ -135,7 +127,7 @@ func (v *planView) losses() []line {
 	var rows [][2]line
 	for _, a := range v.byRisk() {
 		if riskOf(a) == losesData {
-			rows = append(rows, [2]line{styled(danger, "  LOST with ").then(styled(bold, a.Address.String())), text(lost(a))})
+			rows = append(rows, [2]line{styled(danger, "  LOST with ").then(styled(bold, a.Address.String())), text(a.Holds)})
 		}
 	}
 	return v.columns(rows)
@@ -165,8 +157,8 @@ func (v *planView) why(a *planner.Action) line {
 	if a.Verb == planner.Replace {
 		why = "made again: " + why
 	}
-	if holds := lost(a); holds != "" {
-		return styled(danger, "LOST: "+holds).then(text("; " + why))
+	if a.Holds != "" {
+		return styled(danger, "LOST: "+a.Holds).then(text("; " + why))
 	}
 	return text(why)
 }

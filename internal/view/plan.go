@@ -150,7 +150,7 @@ func (v *planView) drifted(a *planner.Action) (item, bool) {
 	return item{heads: []line{head}, body: f.render(changes)}, true
 }
 
-// kept lists what a destroy leaves.
+// kept lists what stays because it holds data, and how to delete it nevertheless.
 func (v *planView) kept() []line {
 	if len(v.plan.Kept) == 0 {
 		return nil
@@ -159,7 +159,33 @@ func (v *planView) kept() []line {
 	for _, k := range v.plan.Kept {
 		rows = append(rows, [2]line{styled(bold, k.Address.String()).indent(2), text(k.Holds)})
 	}
-	return append([]line{text("Kept, because they hold data:"), nil}, v.columns(rows)...)
+	out := append([]line{text("Kept, because they hold data:"), nil}, v.columns(rows)...)
+	how := "To delete them too, name them with -delete-data=ADDRESS, or all of them with -delete-data='*'."
+	if !v.plan.Destroy {
+		how = "Once nobody needs the data, delete it with:"
+	}
+	out = append(out, nil)
+	for _, part := range wrap(how, v.Out.prose()) {
+		out = append(out, text(part))
+	}
+	if !v.plan.Destroy {
+		out = append(append(out, nil), v.deletions()...)
+	}
+	return out
+}
+
+// deletions are the commands that delete what is kept, to be copied as they are.
+func (v *planView) deletions() []line {
+	names := map[string]string{}
+	for _, k := range v.plan.Kept {
+		of := fmt.Sprintf("-n %s %s", k.Ref.Namespace, strings.ToLower(k.Ref.GVK.Kind))
+		names[of] += " " + k.Ref.Name
+	}
+	var out []line
+	for _, of := range sortedKeys(names) {
+		out = append(out, textf("  kubectl delete %s%s", of, names[of]))
+	}
+	return out
 }
 
 // impact says what is disturbed, service by service.
@@ -279,12 +305,11 @@ func (v *planView) summary() []line {
 }
 
 // plainSummary is the line by which programs tell what kind of plan it is. That
-// there are no changes is only said where an apply has nothing to do: a plan that
-// waits for something counts nothing, but is a plan.
+// something is not ready yet is no change: what is declared is there.
 func plainSummary(plan *planner.Plan) string {
 	c := plan.Counts()
 	switch {
-	case c != (planner.Counts{}) || !plan.Empty():
+	case c != (planner.Counts{}) || plan.Changes():
 	case plan.Destroy:
 		return "No changes. No objects need to be destroyed."
 	case plan.RefreshOnly && plan.Drifted():

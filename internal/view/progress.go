@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
 )
 
 const (
@@ -43,6 +45,7 @@ type Progress struct {
 	over    int // done, failed and skipped
 	failed  int
 	running map[lang.Address]*task
+	denied  map[string]lang.Address // missing permissions, and who met each first
 }
 
 // task is an action that is being carried out.
@@ -65,6 +68,7 @@ func (p *Printer) Progress(plan *planner.Plan) *Progress {
 		stop:    make(chan struct{}),
 		events:  p.events.applying(),
 		running: map[lang.Address]*task{},
+		denied:  map[string]lang.Address{},
 	}
 	for _, a := range plan.Actions {
 		if concerns(&a) {
@@ -156,7 +160,7 @@ func (p *Progress) note(e planner.Event) []line {
 		p.count(e.Action)
 		p.failed++
 		delete(p.running, address)
-		return []line{p.finished(danger, e, fmt.Sprintf("FAILED after %s: %v", duration(e.Elapsed), e.Err))}
+		return []line{p.finished(danger, e, fmt.Sprintf("FAILED after %s: %s", duration(e.Elapsed), p.failure(e)))}
 	case planner.Skipped:
 		if !concerns(e.Action) {
 			return nil
@@ -170,6 +174,21 @@ func (p *Progress) note(e planner.Event) []line {
 	default:
 		return nil
 	}
+}
+
+// failure is why an action failed. A permission that is lacking is named once, since
+// its text is long: after that, only who met it first. The caller holds mu.
+func (p *Progress) failure(e planner.Event) string {
+	var permission *providers.PermissionError
+	if !errors.As(e.Err, &permission) {
+		return e.Err.Error()
+	}
+	lacking := permission.Error()
+	if first, known := p.denied[lacking]; known {
+		return "not allowed either, see " + first.String()
+	}
+	p.denied[lacking] = e.Action.Address
+	return lacking
 }
 
 // count takes an action for over, if it is one of those that the apply is about.

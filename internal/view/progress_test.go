@@ -3,6 +3,7 @@ package view_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // apply is a plan of four actions, with something that is ready already and
@@ -62,6 +64,34 @@ func script(plan *planner.Plan, progress *view.Progress) {
 	time.Sleep(150 * time.Second)
 	observe(planner.Event{Action: api, Kind: planner.Done, Elapsed: 171 * time.Second})
 	observe(planner.Event{Action: pending, Kind: planner.Done, Elapsed: 171100 * time.Millisecond})
+}
+
+// A missing permission fails many objects, and its text is long.
+func TestProgressNamesAPermissionOnce(t *testing.T) {
+	var out bytes.Buffer
+	printer := &view.Printer{Err: view.Stream{Writer: &out, Width: 80}}
+	plan := applyPlan()
+	actions := plan.Actions[2:]
+	progress := printer.Progress(plan)
+	fail := func(i int, err error) {
+		progress.Observe(planner.Event{Action: &actions[i], Kind: planner.Failed, Elapsed: 100 * time.Millisecond, Err: err})
+	}
+	denied := func(resource string) error {
+		return fmt.Errorf("apply something: %w", &providers.PermissionError{User: "ann", Verb: "patch", Resource: resource, Namespace: "openstack"})
+	}
+	fail(0, denied("configmaps"))
+	fail(1, denied("deployments"))
+	fail(2, denied("configmaps"))
+	fail(4, errors.New("something else"))
+	progress.Close()
+	want := `service.keystone/ConfigMap/keystone.conf-7c1f90: FAILED after 0.1 s: user "ann" is not allowed to patch configmaps in namespace openstack  [1 of 5]
+service.keystone/Deployment/keystone-api: FAILED after 0.1 s: user "ann" is not allowed to patch deployments in namespace openstack  [2 of 5]
+service.glance/Job/glance-db-sync-88e0: FAILED after 0.1 s: not allowed either, see service.keystone/ConfigMap/keystone.conf-7c1f90  [3 of 5]
+service.glance/Deployment/glance-api: FAILED after 0.1 s: something else  [4 of 5]
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("progress (-want +got):\n%s", diff)
+	}
 }
 
 func TestProgressPlain(t *testing.T) {

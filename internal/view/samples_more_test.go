@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -16,7 +18,8 @@ func replaceAndDelete() *planner.Plan {
 		planner.Change{Path: "spec.clusterIP", Before: "None", After: nil},
 		planner.Change{Path: `spec.ports["public"].nodePort`, Before: int64(30500), After: int64(30501)}),
 		planner.Reason{Kind: planner.ReasonImmutable, Path: "spec.clusterIP"})
-	replaced.Object = &providers.Object{Address: replaced.Address, Holds: "the address that clients have cached"}
+	replaced.Object = &providers.Object{Address: replaced.Address, Source: "cloud.hcl:41"}
+	replaced.Holds = "the address that clients have cached"
 	undeclared := planner.Reason{Kind: planner.ReasonUndeclared}
 	superseded := planner.Reason{Kind: planner.ReasonSuperseded}
 	role := because(action(planner.Delete, "role.compute/Node/hv-9",
@@ -33,6 +36,13 @@ func replaceAndDelete() *planner.Plan {
 		because(action(planner.Delete, "service.glance/ConfigMap/glance-api.conf-0a77c2"), superseded),
 		role,
 	)
+	for _, claim := range []string{"data-redis-0", "data-redis-1"} {
+		p.Kept = append(p.Kept, planner.Kept{
+			Address: address("service.redis/PersistentVolumeClaim/" + claim),
+			Ref:     providers.Ref{GVK: schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}, Namespace: "openstack", Name: claim},
+			Holds:   "the data of redis, which takes it up again if it comes back",
+		})
+	}
 	p.Impact = []planner.Impact{
 		{Block: "service.keystone", Lines: []string{"clients cannot connect while the Service is made again, and the node port changes from 30500 to 30501"}},
 		{Block: "service.redis", Lines: []string{"3 pods removed"}},

@@ -66,7 +66,7 @@ func TestWhatTheOtherNamespaceLacks(t *testing.T) {
 }
 
 // A replacement is tried where it is to be: what is allowed elsewhere does not
-// matter, and what is full of the object itself does not stand in its way.
+// matter.
 func TestReplacementIsTriedInItsNamespace(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
@@ -80,11 +80,7 @@ func TestReplacementIsTriedInItsNamespace(t *testing.T) {
 	clustertest.Eventually(t, 10*time.Second, "the quota is full", func() bool {
 		return strings.Contains(clustertest.Kubectl(t, "-n", b.namespace, "get", "quota", "one", "-o", "jsonpath={.status.used}"), `"1"`)
 	})
-	a := b.action(b.plan(), atAPI)
-	if a.Verb != planner.Replace || a.Evidence.Kind != planner.Unverified {
-		t.Errorf("decided %s, %+v", a.Verb, a.Evidence)
-	}
-	holds(t, a.Evidence.Detail, "what it is to have is still taken by the object that it replaces", "exceeded quota")
+	holds(t, b.problem(b.input()), "does not accept a new Deployment", "exceeded quota", "leave room for one more in the quota")
 }
 
 // A namespace on its way out takes nothing in, and is not there tomorrow.

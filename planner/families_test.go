@@ -1,0 +1,89 @@
+package planner_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// mounting is a workload that shows a generation of the file to its pods.
+func mounting(t *testing.T, generation int) *unstructured.Unstructured {
+	u := workload("Deployment", "api")
+	put(t, u, []any{map[string]any{"name": "conf", "configMap": map[string]any{"name": fmt.Sprintf("keystone.conf-%d", generation)}}},
+		"spec", "template", "spec", "volumes")
+	return u
+}
+
+// A version of a file that is there already, and comes into use again: what it takes
+// the place of is the one in use, not the one that was written last. And of the old
+// ones the one in use is kept, so that there is a way back.
+func TestFamiliesInUse(t *testing.T) {
+	tests := map[string]struct {
+		recorded []int
+		used     int
+		desired  int
+		want     []string
+		before   int // what the change is shown against
+	}{
+		"back to the one before":        {recorded: []int{1, 2}, used: 2, desired: 1, want: []string{"none 1"}, before: 2},
+		"back to an older one":          {recorded: []int{1, 2, 3}, used: 2, desired: 1, want: []string{"none 1", "delete 3"}, before: 2},
+		"on, after that":                {recorded: []int{1, 2}, used: 1, desired: 3, want: []string{"create 3", "delete 2"}, before: 1},
+		"on, with more that is unused":  {recorded: []int{1, 2, 3}, used: 2, desired: 4, want: []string{"create 4", "delete 1", "delete 3"}, before: 2},
+		"nothing new, and in use again": {recorded: []int{1, 2}, used: 1, desired: 1, want: []string{"none 1"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			for i, n := range test.recorded {
+				r := w.add(atGeneration(n), generation(n))
+				r.Family = family
+				r.Applied = then.Add(time.Duration(i) * time.Minute)
+				owns(w.last(), "kolla", metav1.ManagedFieldsOperationApply, then, `{"f:data":{"f:keystone.conf":{}}}`)
+			}
+			w.add("service.keystone/Deployment/api", mounting(t, test.used))
+			w.cluster.answer = func(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+				u = live(u, "")
+				if u.GetKind() == "ConfigMap" {
+					owns(u, "kolla", metav1.ManagedFieldsOperationApply, then, `{"f:data":{"f:keystone.conf":{}}}`)
+				}
+				return u, nil
+			}
+			config := declared(atGeneration(test.desired), generation(test.desired))
+			config.Family = address(family)
+			plan := mustPlan(t, w.input(config, declared("service.keystone/Deployment/api", mounting(t, test.desired))))
+			var got []string
+			for _, v := range verbs(plan) {
+				if !strings.Contains(v, "/Deployment/") {
+					got = append(got, strings.Replace(v, family+"-", "", 1))
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("actions (-want +got):\n%s", diff)
+			}
+			a := find(t, plan, atGeneration(test.desired))
+			if test.before == 0 {
+				if a.Supersedes != (lang.Address{}) {
+					t.Errorf("supersedes %s", a.Supersedes)
+				}
+				return
+			}
+			want := []planner.Change{{
+				Path: `data["keystone.conf"]`, Text: true,
+				Before: fmt.Sprintf("[token]\nexpiration = %d\n", test.before),
+				After:  fmt.Sprintf("[token]\nexpiration = %d\n", test.desired),
+			}}
+			if diff := cmp.Diff(want, a.Changes); diff != "" || a.Supersedes != address(atGeneration(test.before)) {
+				t.Errorf("supersedes %s; changes (-want +got):\n%s", a.Supersedes, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,295 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// requested decides about objects that the operator wants to be made again.
+func (p *planning) requested(ctx context.Context, s *subject) (bool, error) {
+	if !p.replaces(s.object) {
+		return false, nil
+	}
+	if s.object.Partial {
+		s.refuse(fmt.Sprintf("-replace=%s: kolla did not make %s", s.object.Address, s.action.Ref),
+			"It only owns some of its fields, and so never deletes it.")
+		return true, nil
+	}
+	return true, p.replace(ctx, s, []Reason{{Kind: ReasonRequested}})
+}
+
+// replace decides to delete the object and make it again, if nothing is lost by
+// that but what the operator named, nothing holds the object in the cluster, and
+// the server would take the new one.
+func (p *planning) replace(ctx context.Context, s *subject, reasons []Reason) error {
+	o, err := p.obstacle(ctx, s, reasons[0].Kind)
+	if err != nil {
+		return err
+	}
+	if o.stands() {
+		s.refuse(o.about(s, reasons))
+		return nil
+	}
+	manifest, err := p.resolve(s)
+	if err != nil {
+		return err
+	}
+	s.action.Verb = Replace
+	s.action.Force = false
+	s.action.Yields = nil
+	s.action.Reasons = reasons
+	s.action.Holds = s.loses()
+	if err := p.prove(ctx, s, manifest); err != nil || s.action.Verb == "" {
+		return err
+	}
+	differences, err := compare(s.live, s.after)
+	if err != nil {
+		return err
+	}
+	differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(s.after, s.manager))
+	p.originOf(s, s.after).blame(differences)
+	s.action.Changes = changesOf(s.withUnknown(differences))
+	return nil
+}
+
+// prove asks the server whether it would take the object as a new one, under a
+// throw-away name beside the live one, and without what only one of the two can
+// have. Where nobody can say so the object is not replaced: it would be gone by the
+// time the server refuses. Only who names it with -replace may take the chance, and
+// a failed job, with which nothing is lost.
+func (p *planning) prove(ctx context.Context, s *subject, manifest *unstructured.Unstructured) (err error) {
+	if s.after, err = asApplied(manifest); err != nil {
+		return err
+	}
+	trial := withoutHeld(manifest, s.live)
+	answer, err := p.Reader.DryRun(ctx, trial.manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
+	if err != nil {
+		return s.unproven(err)
+	}
+	holder, address, err := p.addressHolder(ctx, manifest, s.live)
+	if err != nil {
+		return s.unproven(err)
+	}
+	if address != "" {
+		s.notTaken(fmt.Sprintf("%s is the address of %s.", address, holder))
+		return nil
+	}
+	s.after = trial.complete(answer)
+	s.action.Evidence = Evidence{Kind: Surrogate}
+	if coming := p.comingFor(s); coming != nil {
+		return p.tryForeseen(s, coming, manifest)
+	}
+	return nil
+}
+
+// unproven decides about a replacement for which the server did not say that it
+// would take the new object.
+func (s *subject) unproven(err error) error {
+	r := classify(err)
+	switch {
+	case r.world:
+		return err
+	case r.unasked != "" && s.action.Reasons[0].Kind == ReasonImmutable:
+		s.withdraw(fmt.Sprintf("%s cannot be changed in place, and nobody can say whether the new one would be taken", s.action.Ref),
+			fmt.Sprintf("%s cannot change, and %s, so that it might be deleted and then not be made again. Take the change back; or, to take that chance, plan with -replace=%s.",
+				pathsOf(s.action.Reasons), r.unasked, s.object.Address))
+	case r.unasked != "":
+		s.action.Evidence = Evidence{Kind: Unverified, Detail: r.unasked}
+	case r.permission != nil:
+		s.action.Verb = ""
+		s.reject(r)
+	default:
+		s.notTaken(strings.Join(r.lines(), "\n"))
+	}
+	return nil
+}
+
+// notTaken takes a replacement back, of which it is known that it would not be taken.
+func (s *subject) notTaken(objections string) {
+	why := "named with -replace"
+	switch reasons := s.action.Reasons; reasons[0].Kind {
+	case ReasonImmutable:
+		why = pathsOf(reasons) + " cannot be changed in place"
+	case ReasonFailedJob:
+		why = "its last run failed"
+	}
+	if strings.Contains(objections, "exceeded quota") {
+		objections += "\nThe old one counts until it is gone, and kolla deletes nothing before it knows that the new one is taken: leave room for one more in the quota."
+	}
+	s.withdraw(fmt.Sprintf("the cluster does not accept a new %s in place of the old one", s.action.Ref),
+		fmt.Sprintf("%s\nIt was to be replaced (%s). The old one stays as it is.", objections, why))
+}
+
+// obstacle is what stands in the way of a replacement; zero: nothing.
+type obstacle struct {
+	what   string // as the end of a sentence about the object: "must not be replaced"
+	remedy string
+}
+
+func (o obstacle) stands() bool { return o.what != "" }
+
+// about gives the summary and the detail of the problem.
+func (o obstacle) about(s *subject, reasons []Reason) (summary, detail string) {
+	if reasons[0].Kind == ReasonImmutable {
+		return fmt.Sprintf("%s cannot be changed in place, and %s", s.action.Ref, o.what),
+			fmt.Sprintf("%s cannot change. Take the change back; or: %s", pathsOf(reasons), o.remedy)
+	}
+	return fmt.Sprintf("-replace=%s: it %s", s.object.Address, o.what), o.remedy
+}
+
+// obstacle finds what stands in the way of a replacement.
+func (p *planning) obstacle(ctx context.Context, s *subject, why ReasonKind) (obstacle, error) {
+	if l := s.lifecycle(); l.PreventDestroy && why != ReasonFailedJob {
+		return obstacle{"must not be replaced", fmt.Sprintf("%s. Take the protection away first, if it is really meant.",
+			prevention(s.object.Address.Block, l.Source))}, nil
+	}
+	holds := holding(s.live, s.object.Holds)
+	address := s.object.Address
+	if s.adopts() && why == ReasonImmutable {
+		return obstacle{"was not made by kolla", fmt.Sprintf("to have it deleted and made again all the same, plan with -replace=%s.", address)}, nil
+	}
+	switch kind := s.live.GroupVersionKind().GroupKind(); {
+	case why == ReasonImmutable && !builtIn(s.live.GroupVersionKind()):
+		return obstacle{"what is lost with it is known only to what looks after its kind", fmt.Sprintf("to have it deleted and made again, plan with -replace=%s.", address)}, nil
+	case kind == providers.NamespaceKind:
+		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy -target=%s -delete-data='*'\n  kolla apply", address)}, nil
+	case kind == definitionKind:
+		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with -delete-data=%s, and declare it again.", address)}, nil
+	case kind == apiServiceKind:
+		return obstacle{"cannot be tried out under another name", "Take its declaration away, apply, and declare it again."}, nil
+	case holds == "" && ownVolumes(s.live) != "":
+		holds = ownVolumes(s.live)
+	}
+	if holds != "" && !p.mayDelete(address) {
+		return obstacle{"holds " + holds, s.dataRemedy()}, nil
+	}
+	users, err := p.usersOf(ctx, s.live)
+	if err != nil || len(users) == 0 {
+		return obstacle{}, err
+	}
+	return obstacle{"is in use by " + enumerate(users, 3), "Kubernetes does not let go of it until then: stop what uses it, and apply again."}, nil
+}
+
+// dataRemedy says how to have an object replaced that holds data, and what then
+// becomes of the data.
+func (s *subject) dataRemedy() string {
+	fate := "to delete it with what it holds, and make it again empty"
+	switch {
+	case s.object.Generated():
+		fate = "to have it made again with the values that it has, which are lost if that is cut short"
+	case s.loses() == "":
+		fate = "to have it made again. Its volumes stay, and it takes them up as they are, in their size and class"
+	}
+	return fmt.Sprintf("%s: plan with -delete-data=%s.", fate, s.object.Address)
+}
+
+// loses is what is gone when the object has been made again. Generated values are
+// put back, and volumes of a StatefulSet are taken up again.
+func (s *subject) loses() string {
+	if s.object.Generated() {
+		return ""
+	}
+	return holding(s.live, s.object.Holds)
+}
+
+// usersOf lists what keeps a volume or a claim from going: it would be on its way
+// out for as long as they are there, and nothing could be made in its place.
+func (p *planning) usersOf(ctx context.Context, live *unstructured.Unstructured) ([]string, error) {
+	switch live.GroupVersionKind().GroupKind() {
+	case volumeKind:
+		claim, bound, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "name")
+		namespace, _, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "namespace")
+		if phase, _, _ := unstructured.NestedString(live.Object, "status", "phase"); bound && phase == string(corev1.VolumeBound) {
+			return []string{providers.Ref{GVK: claims, Namespace: namespace, Name: claim}.String()}, nil
+		}
+	case providers.ClaimKind:
+		pods, err := p.Reader.List(ctx, podKind, live.GetNamespace())
+		if err != nil {
+			return nil, fmt.Errorf("find the pods that use it: %w", err)
+		}
+		var users []string
+		for _, pod := range pods {
+			if mounts(pod, live.GetName()) {
+				users = append(users, providers.RefOf(pod).String())
+			}
+		}
+		return users, nil
+	}
+	return nil, nil
+}
+
+// mounts reports whether a pod that is not over has the claim.
+func mounts(pod *unstructured.Unstructured, claim string) bool {
+	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+	if phase == string(corev1.PodSucceeded) || phase == string(corev1.PodFailed) {
+		return false
+	}
+	list, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
+	for _, item := range list {
+		volume, _ := item.(map[string]any)
+		if name, _, _ := unstructured.NestedString(volume, "persistentVolumeClaim", "claimName"); name == claim {
+			return true
+		}
+	}
+	return false
+}
+
+// holding says what would be lost with a live object: what its declaration says,
+// or what objects of its kind hold. Empty: nothing that could not be made again.
+func holding(live *unstructured.Unstructured, holds string) string {
+	if holds != "" {
+		return holds
+	}
+	switch live.GroupVersionKind().GroupKind() {
+	case providers.NamespaceKind:
+		return "everything in it"
+	case providers.ClaimKind:
+		return "the data on its volume"
+	case volumeKind:
+		return "the data on it"
+	case definitionKind:
+		return "all objects of the kind that it defines"
+	case statefulSetKind:
+		if takesVolumesAlong(live) {
+			return "the data on the volumes of its replicas, which are deleted with it"
+		}
+	}
+	return ""
+}
+
+// ownVolumes says what a StatefulSet with claim templates holds. Its deletion
+// leaves the volumes behind, but another one may not take them up again.
+func ownVolumes(set *unstructured.Unstructured) string {
+	if set.GroupVersionKind().GroupKind() != statefulSetKind || len(claimTemplates(set)) == 0 {
+		return ""
+	}
+	return "volumes of its own for each replica"
+}
+
+func claimTemplates(set *unstructured.Unstructured) []any {
+	templates, _, _ := unstructured.NestedSlice(set.Object, "spec", "volumeClaimTemplates")
+	return templates
+}
+
+// takesVolumesAlong reports whether the cluster deletes the claims of a StatefulSet
+// with it.
+func takesVolumesAlong(set *unstructured.Unstructured) bool {
+	policy, _, _ := unstructured.NestedString(set.Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
+	return policy == "Delete" && len(claimTemplates(set)) > 0
+}
+
+// pathsOf lists the paths of reasons: "spec.selector, spec.serviceName".
+func pathsOf(reasons []Reason) string {
+	var paths []string
+	for _, r := range reasons {
+		paths = append(paths, cmp.Or(r.Path, "it"))
+	}
+	return strings.Join(paths, ", ")
+}
