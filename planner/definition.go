@@ -140,6 +140,9 @@ func (f foresight) objection() rejection {
 // tryUndefined decides about a new object of a kind, or of a version of it, that the
 // cluster does not have.
 func (p *planning) tryUndefined(s *subject, manifest *unstructured.Unstructured) error {
+	if err := s.assume(manifest); err != nil {
+		return err
+	}
 	coming := p.comingFor(s)
 	gvk := s.action.Ref.GVK
 	if coming == nil {

@@ -64,8 +64,8 @@ func (p *planning) replace(ctx context.Context, s *subject, reasons []Reason) er
 // have. Where nobody can say so the object is not replaced: it would be gone by the
 // time the server refuses. Only who names it with -replace may take the chance, and
 // a failed job, with which nothing is lost.
-func (p *planning) prove(ctx context.Context, s *subject, manifest *unstructured.Unstructured) (err error) {
-	if s.after, err = asApplied(manifest); err != nil {
+func (p *planning) prove(ctx context.Context, s *subject, manifest *unstructured.Unstructured) error {
+	if err := s.assume(manifest); err != nil {
 		return err
 	}
 	trial := withoutHeld(manifest, s.live)

@@ -14,20 +14,16 @@ import (
 // tryNew asks the server whether it would take the object as a new one, under a
 // throw-away name if surrogate is set, and sets the action's evidence. Where it
 // would not, the decision is taken back and the problem named.
-func (p *planning) tryNew(ctx context.Context, s *subject, manifest *unstructured.Unstructured, surrogate bool) (err error) {
-	if s.after, err = asApplied(manifest); err != nil {
-		return err
-	}
+func (p *planning) tryNew(ctx context.Context, s *subject, manifest *unstructured.Unstructured, surrogate bool) error {
 	if p.Snapshot.Missing(s.action.Ref.GVK) {
 		return p.tryUndefined(s, manifest)
 	}
-	namespace := s.action.Ref.Namespace
 	if p.withoutNamespace(s) {
 		return nil
 	}
 	options := providers.DryRunOptions{Surrogate: surrogate}
-	if p.namespaceLive(namespace) {
-		options.Namespace = namespace
+	if p.namespaceLive(s.action.Ref.Namespace) {
+		options.Namespace = s.action.Ref.Namespace
 	}
 	answer, err := p.Reader.DryRun(ctx, manifest, options)
 	if meta.IsNoMatchError(err) {
@@ -46,6 +42,9 @@ func (p *planning) tryNew(ctx context.Context, s *subject, manifest *unstructure
 		return p.tryForeseen(s, coming, manifest)
 	}
 	r := classify(err)
+	if err := s.assume(manifest); err != nil {
+		return err
+	}
 	if r.shape && coming != nil {
 		if err := p.tryForeseen(s, coming, manifest); err != nil || s.action.Verb == "" {
 			return err
@@ -54,6 +53,12 @@ func (p *planning) tryNew(ctx context.Context, s *subject, manifest *unstructure
 		return nil
 	}
 	return p.untried(s, r, err)
+}
+
+// assume has the object become what is declared, for want of an answer.
+func (s *subject) assume(manifest *unstructured.Unstructured) (err error) {
+	s.after, err = asApplied(manifest)
+	return err
 }
 
 // untried decides about a new object that the server gave no answer for.

@@ -59,7 +59,7 @@ func (p *planning) assumeNew(s *subject) error {
 	if err != nil {
 		return err
 	}
-	if s.after, err = asApplied(manifest); err != nil {
+	if err := s.assume(manifest); err != nil {
 		return err
 	}
 	differences, err := compare(nil, manifest)
