@@ -97,6 +97,9 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	}
 	p.checkDeleteData()
 	p.guard()
+	if err := checkSingle(p.actions); err != nil {
+		return nil, nil, err
+	}
 	actions, err := inOrder(p.actions)
 	if err != nil {
 		return nil, nil, err
@@ -148,10 +151,10 @@ func (p *planning) read(ctx context.Context) error {
 type planning struct {
 	Input
 	desired  map[lang.Address]*providers.Object
-	byRef    map[providers.Ref]lang.Address // of desired objects
-	records  []record                       // of the state, in its order
+	byRef    map[identity]lang.Address // of desired objects
+	records  []record                  // of the state, in its order
 	recorded map[lang.Address]*record
-	known    map[providers.Ref]*record         // recorded, by the object in the cluster
+	known    map[identity]*record              // recorded, by the object in the cluster
 	definers map[schema.GroupKind]lang.Address // desired CRDs, by the kind that each gives
 	// coming are the definitions that this plan creates or changes.
 	coming map[schema.GroupKind]*definition
@@ -194,9 +197,9 @@ func newPlanning(in Input) (*planning, []Problem) {
 	p := &planning{
 		Input:    in,
 		desired:  map[lang.Address]*providers.Object{},
-		byRef:    map[providers.Ref]lang.Address{},
+		byRef:    map[identity]lang.Address{},
 		recorded: map[lang.Address]*record{},
-		known:    map[providers.Ref]*record{},
+		known:    map[identity]*record{},
 		definers: map[schema.GroupKind]lang.Address{},
 		coming:   map[schema.GroupKind]*definition{},
 		limits:   map[string][]string{},
@@ -230,7 +233,7 @@ func (p *planning) indexDesired() []Problem {
 	var problems []Problem
 	for i := range p.Objects {
 		object := &p.Objects[i]
-		other, twice := p.byRef[object.Ref()]
+		other, twice := p.byRef[identify(object.Ref())]
 		if _, same := p.desired[object.Address]; same {
 			other, twice = object.Address, true
 		}
@@ -241,7 +244,7 @@ func (p *planning) indexDesired() []Problem {
 			continue
 		}
 		p.desired[object.Address] = object
-		p.byRef[object.Ref()] = object.Address
+		p.byRef[identify(object.Ref())] = object.Address
 		if kind, ok := definedKind(object.Manifest); ok {
 			p.definers[kind] = object.Address
 		}
@@ -295,8 +298,8 @@ func (p *planning) indexRecords() []Problem {
 	for i := range p.records {
 		r := &p.records[i]
 		p.recorded[r.address] = r
-		if p.known[r.ref] == nil {
-			p.known[r.ref] = r
+		if id := identify(r.ref); p.known[id] == nil {
+			p.known[id] = r
 		}
 	}
 	return problems

@@ -65,7 +65,8 @@ func (p *planning) remove(targets []target, reason ReasonKind) {
 }
 
 // removeOne deletes an object only if state, label and UID agree that it is
-// kolla's, and if nothing is lost by it that the operator did not name.
+// kolla's (a partial one has no label), and if nothing is lost by it that the operator
+// did not name.
 func (p *planning) removeOne(t target, reason ReasonKind) {
 	if p.keepUnread(t) {
 		return
@@ -175,21 +176,20 @@ func (p *planning) forget(t target, reason Reason) {
 	})
 }
 
-// notOurs says why a live object is not the one that kolla made; empty: it is.
+// notOurs says why a live object is not the one that kolla made; empty: it is. An
+// object without the label was released by whoever took that away. The state has no
+// UID for what a killed apply made and for what only the label tells.
 func (p *planning) notOurs(t target) string {
-	if t.uid != "" && t.uid != string(t.live.GetUID()) {
-		return "it was deleted and made again by somebody else"
-	}
 	label := t.live.GetLabels()[providers.LabelCloud]
 	switch {
+	case t.uid != "" && t.uid != string(t.live.GetUID()):
+		return "it was deleted and made again by somebody else"
 	case t.partial, label == p.Cloud:
 		return ""
 	case label != "":
 		return fmt.Sprintf("it is labelled as an object of cloud %q", label)
-	case t.uid == "":
-		return "it has no label of this cloud, and the state does not know its UID"
 	}
-	return ""
+	return "somebody took its label " + providers.LabelCloud + " away"
 }
 
 // protected says what would be lost with an object; empty: nothing, or the
@@ -367,8 +367,8 @@ func (p *planning) dependants() map[lang.Address][]lang.Address {
 
 // actedAs is the address of the action on a recorded object.
 func (p *planning) actedAs(r record) lang.Address {
-	if p.desired[r.address] != nil {
-		return r.address
+	if address, declared := p.byRef[identify(r.ref)]; declared {
+		return address
 	}
 	return r.recordedAddress()
 }
@@ -408,7 +408,7 @@ func runsPods(kind schema.GroupKind) bool {
 // the state nor the configuration knows.
 func (p *planning) warnOrphans() {
 	for _, t := range p.unrecorded() {
-		if p.byRef[t.ref] != (lang.Address{}) || t.live.GetAnnotations()[providers.AnnotationAddress] == "" {
+		if p.byRef[identify(t.ref)] != (lang.Address{}) || t.live.GetAnnotations()[providers.AnnotationAddress] == "" {
 			continue
 		}
 		p.problems = append(p.problems, Problem{

@@ -64,9 +64,9 @@ func TestUndeclared(t *testing.T) {
 		warnings int
 	}{
 		"ours": {verb: planner.Delete, reason: planner.ReasonUndeclared},
-		"ours by the state alone": {
+		"without the label": {
 			change: func(w *world, _ *state.Object) { w.last().SetLabels(nil) },
-			verb:   planner.Delete, reason: planner.ReasonUndeclared,
+			verb:   planner.Forget, reason: planner.ReasonUndeclared, warnings: 1,
 		},
 		"ours by the label, made by a killed apply": {
 			change: func(_ *world, r *state.Object) { r.UID = "" },

@@ -58,7 +58,7 @@ func (p *planning) needed() []providers.Scope {
 		}
 	}
 	for _, r := range p.records {
-		_, declared := p.byRef[r.ref]
+		_, declared := p.byRef[identify(r.ref)]
 		leaves := r.ref.GVK.GroupKind() == statefulSetKind && !declared
 		if (p.Destroy || leaves) && r.ref.Namespace != "" {
 			scopes = append(scopes, providers.Scope{GVK: claims, Namespace: r.ref.Namespace})
