@@ -141,10 +141,15 @@ func (p *planning) read(ctx context.Context) error {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil || !p.Destroy {
+	if err := group.Wait(); err != nil {
 		return err
 	}
-	return p.Snapshot.Load(ctx, p.labelledNamespaces()...)
+	if p.Destroy {
+		if err := p.Snapshot.Load(ctx, p.labelledNamespaces()...); err != nil {
+			return err
+		}
+	}
+	return p.lookInside(ctx)
 }
 
 // planning is a plan in the making.
@@ -169,6 +174,8 @@ type planning struct {
 	problems []Problem
 	naming   sync.Mutex      // for named
 	named    map[string]bool // what of DeleteData was of use
+	// inside is what is in the namespaces that may go.
+	inside map[string]providers.Contents
 	// carried are the Secrets whose values go on under another name, and where.
 	carried map[providers.Ref]lang.Address
 }

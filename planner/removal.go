@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -76,7 +74,7 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		return
 	}
 	if by, ok := p.released(t.address); ok && reason != ReasonSuperseded {
-		p.forget(t, Reason{Kind: reason, Detail: fmt.Sprintf("a removed block (%s) leaves it in the cluster, where it keeps the label %s", place(by.Range), providers.LabelCloud)})
+		p.release(t, reason, by)
 		return
 	}
 	if why := p.notOurs(t); why != "" {
@@ -176,6 +174,29 @@ func (p *planning) forget(t target, reason Reason) {
 	})
 }
 
+// release lets an object go that a removed block leaves in the cluster, with the
+// volumes that it asked for. What marks it as kolla's is taken off it, so that no later
+// plan takes it for kolla's own.
+func (p *planning) release(t target, reason ReasonKind, by lang.Removal) {
+	p.forget(t, Reason{Kind: reason, Detail: fmt.Sprintf("a removed block (%s) leaves it in the cluster", place(by.Range))})
+	a := &p.actions[len(p.actions)-1]
+	if why := p.notOurs(t); why != "" {
+		a.Reasons[0].Detail += " as it is: " + why
+		return
+	}
+	a.Releases, a.Partial = true, t.partial
+	a.Prior = providers.Precondition{UID: t.live.GetUID()}
+	a.Reasons[0].Detail += ", and kolla's labels and annotations are taken off it"
+	if t.ref.GVK.GroupKind() != statefulSetKind {
+		return
+	}
+	for _, ref := range p.volumesOf(t.live) {
+		if claim := p.Snapshot.Get(ref); p.known[identify(ref)] == nil && p.labelled(claim) {
+			p.release(target{address: p.addressOf(ref, claim.GetAnnotations(), claim.GetLabels()), ref: ref, live: claim}, reason, by)
+		}
+	}
+}
+
 // notOurs says why a live object is not the one that kolla made; empty: it is. An
 // object without the label was released by whoever took that away. The state has no
 // UID for what a killed apply made and for what only the label tells.
@@ -260,45 +281,22 @@ func (p *planning) checkDeleteData() {
 	}
 }
 
-// systemNamespaces belong to Kubernetes.
-var systemNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
-
-// occupants lists what is in a namespace and is not deleted by this plan: what is
-// kept, and what is not kolla's. What Kubernetes itself puts into each namespace,
-// and what belongs to another object, does not count.
+// occupants lists what is in a namespace and is not deleted by this plan.
 func (p *planning) occupants(namespace string) []string {
 	if slices.Contains(systemNamespaces, namespace) {
 		return []string{"what Kubernetes itself needs"}
 	}
-	going := map[providers.Ref]bool{}
-	for _, a := range p.actions {
-		going[a.Ref] = a.Verb == Delete
-	}
-	var occupants []string
-	for _, kind := range contents {
-		for _, u := range p.Snapshot.All(kind) {
-			ref := providers.Ref{GVK: kind, Namespace: u.GetNamespace(), Name: u.GetName()}
-			if ref.Namespace == namespace && !going[ref] && !implicit(u) {
-				occupants = append(occupants, ref.String())
-			}
-		}
+	contents := p.inside[namespace]
+	var names []string
+	for _, o := range Occupants(contents, Going(p.actions)) {
+		names = append(names, o.Ref.String())
 	}
 	for _, r := range p.records {
 		if r.ref.Namespace == namespace && p.whyUnread(r.ref) != nil {
-			occupants = append(occupants, r.ref.String())
+			names = append(names, r.ref.String())
 		}
 	}
-	slices.Sort(occupants)
-	return occupants
-}
-
-// implicit reports whether an object comes and goes without anybody's doing.
-func implicit(u *unstructured.Unstructured) bool {
-	kind := u.GroupVersionKind().GroupKind()
-	secretType, _, _ := unstructured.NestedString(u.Object, "type")
-	return len(u.GetOwnerReferences()) > 0 ||
-		kind == providers.ConfigMapKind && u.GetName() == "kube-root-ca.crt" ||
-		kind == providers.SecretKind && secretType == string(corev1.SecretTypeServiceAccountToken)
+	return append(names, contents.Unread...)
 }
 
 // enumerate lists the first few, and how many more there are.
