@@ -139,6 +139,11 @@ func TestMoveThatWasKilled(t *testing.T) {
 	if diff := cmp.Diff([]string{"none " + is, "forget " + was}, verbs(mustPlan(t, in))); diff != "" {
 		t.Errorf("actions (-want +got):\n%s", diff)
 	}
+	in = w.input()
+	in.Destroy = true
+	if diff := cmp.Diff([]string{"forget " + is, "delete " + was}, verbs(mustPlan(t, in))); diff != "" {
+		t.Errorf("actions of a destroy (-want +got):\n%s", diff)
+	}
 }
 
 // The address of an object does not name the namespace of the cloud. What is there in

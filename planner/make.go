@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/lang"
@@ -172,21 +173,13 @@ type planning struct {
 	actions  []Action
 	kept     []Kept
 	problems []Problem
-	naming   sync.Mutex      // for named
-	named    map[string]bool // what of DeleteData was of use
+	naming   sync.Mutex                 // for named
+	named    map[string]bool            // what of DeleteData was of use
+	removed  map[types.UID]lang.Address // live objects about which it was decided that nothing declares them
 	// inside is what is in the namespaces that may go.
 	inside map[string]providers.Contents
 	// carried are the Secrets whose values go on under another name, and where.
 	carried map[providers.Ref]lang.Address
-}
-
-// record is an object of the state.
-type record struct {
-	*state.Object
-	address lang.Address // as moved blocks say; Address is that of the state
-	family  lang.Address
-	ref     providers.Ref
-	moved   bool
 }
 
 // newPlanning indexes the input, and refuses what no plan can be made from. What
@@ -213,6 +206,7 @@ func newPlanning(in Input) (*planning, []Problem) {
 		policy:   conflictPolicy{force: in.ForceConflicts},
 		named:    map[string]bool{},
 		carried:  map[providers.Ref]lang.Address{},
+		removed:  map[types.UID]lang.Address{},
 	}
 	problems := append(p.checkState(), p.indexRecords()...)
 	declared := append(p.indexDesired(), p.checkDependencies()...)
@@ -280,36 +274,6 @@ func sourceOf(object *providers.Object) string {
 		return "from the built-in catalogue"
 	}
 	return "at " + object.Source
-}
-
-func (p *planning) indexRecords() []Problem {
-	var problems []Problem
-	for i := range p.State.Objects {
-		object := &p.State.Objects[i]
-		r := record{Object: object, ref: providers.Ref{
-			GVK:       schema.FromAPIVersionAndKind(object.APIVersion, object.Kind),
-			Namespace: object.Namespace,
-			Name:      object.Name,
-		}}
-		var err error
-		if r.address, err = lang.ParseAddress(object.Address); err == nil && object.Family != "" {
-			r.family, err = lang.ParseAddress(object.Family)
-		}
-		if err != nil {
-			problems = append(problems, Problem{Summary: "the state cannot be used", Detail: err.Error()})
-			continue
-		}
-		p.records = append(p.records, r)
-	}
-	p.moveRecords()
-	for i := range p.records {
-		r := &p.records[i]
-		p.recorded[r.address] = r
-		if id := identify(r.ref); p.known[id] == nil {
-			p.known[id] = r
-		}
-	}
-	return problems
 }
 
 // Kinds that only the planner treats specially.

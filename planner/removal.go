@@ -37,15 +37,6 @@ func (r *record) target(snapshot *providers.Snapshot) target {
 	}
 }
 
-// recordedAddress is the address that the state has.
-func (r *record) recordedAddress() lang.Address {
-	address, err := lang.ParseAddress(r.Address)
-	if err != nil {
-		return r.address
-	}
-	return address
-}
-
 func (t target) namespace() bool { return t.ref.GVK.GroupKind() == providers.NamespaceKind }
 
 // remove plans deletions; namespaces last, when it is known what else goes.
@@ -73,6 +64,11 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		p.forget(t, Reason{Kind: ReasonGone})
 		return
 	}
+	if twin, twice := p.removed[t.live.GetUID()]; twice {
+		p.forget(t, Reason{Kind: reason, Detail: fmt.Sprintf("the state has it a second time, as %s", twin)})
+		return
+	}
+	p.removed[t.live.GetUID()] = t.address
 	if by, ok := p.released(t.address); ok && reason != ReasonSuperseded {
 		p.release(t, reason, by)
 		return

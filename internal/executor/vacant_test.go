@@ -66,7 +66,7 @@ func TestNamespaceIsLookedInto(t *testing.T) {
 			if !errors.As(err, &occupied) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error is %v", err)
 			}
-			if got := a.known(t, "Namespace db"); got == nil || got.Desired != "earlier" {
+			if got := a.known(t, "Namespace db"); got == nil || !got.Ready || got.Desired != "earlier" {
 				t.Errorf("the state has %+v", got)
 			}
 			if c.objects[act(planner.Delete, "Namespace db").Ref] == nil {
