@@ -74,7 +74,7 @@ var removedType = &BlockType{
 	Blocks: []*BlockType{{
 		Name: "lifecycle", Single: true, Doc: "What becomes of it in the cluster.",
 		Attributes: []Attribute{
-			{Name: "destroy", Type: TypeBool, Default: true, Doc: "Whether it is deleted. If not, kolla only forgets it: it stays in the cluster as it is."},
+			{Name: "destroy", Type: TypeBool, Default: true, Doc: "Whether it is deleted. If not, kolla only forgets it: it stays in the cluster as it is, without kolla's labels and annotations."},
 		},
 	}},
 }

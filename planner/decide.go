@@ -79,12 +79,14 @@ func (p *planning) decide(ctx context.Context, object *providers.Object) (*subje
 }
 
 // recordOf finds what the state knows of a desired object: by its address, or
-// under the address that the same object had before.
+// under the address that the same object had before. What had the address and is
+// another object does not count.
 func (p *planning) recordOf(object *providers.Object) *record {
-	if r := p.recorded[object.Address]; r != nil {
+	id := identify(object.Ref())
+	if r := p.recorded[object.Address]; r != nil && identify(r.ref) == id {
 		return r
 	}
-	return p.known[object.Ref()]
+	return p.known[id]
 }
 
 // recordedNow reports whether the state knows the very object that is live.
@@ -106,7 +108,7 @@ func (p *planning) labelled(live *unstructured.Unstructured) bool {
 func (p *planning) dependencies(object *providers.Object) []lang.Address {
 	dependencies := slices.Clone(object.DependsOn)
 	ref := object.Ref()
-	namespace, inPlan := p.byRef[providers.Ref{GVK: namespaces, Name: ref.Namespace}]
+	namespace, inPlan := p.byRef[identify(providers.Ref{GVK: namespaces, Name: ref.Namespace})]
 	if ref.Namespace != "" && inPlan {
 		dependencies = append(dependencies, namespace)
 	}

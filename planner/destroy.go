@@ -27,18 +27,18 @@ func (p *planning) destroy() {
 // asked for, and what a lost state knew. What belongs to another object goes with
 // that one.
 func (p *planning) unrecorded() []target {
-	known := map[providers.Ref]bool{}
+	known := map[identity]bool{}
 	for _, r := range p.records {
-		known[r.ref] = true
+		known[identify(r.ref)] = true
 	}
 	var targets []target
 	for _, kind := range p.listedKinds() {
 		for _, live := range p.Snapshot.All(kind) {
 			ref := providers.Ref{GVK: kind, Namespace: live.GetNamespace(), Name: live.GetName()}
-			if known[ref] || !p.labelled(live) || len(live.GetOwnerReferences()) > 0 {
+			if known[identify(ref)] || !p.labelled(live) || len(live.GetOwnerReferences()) > 0 {
 				continue
 			}
-			known[ref] = true
+			known[identify(ref)] = true
 			t := target{ref: ref, live: live, address: p.addressOf(ref, live.GetAnnotations(), live.GetLabels())}
 			if _, let := p.released(t.address); let {
 				continue

@@ -30,6 +30,7 @@ type cluster struct {
 	objects []*unstructured.Unstructured
 	missing schema.GroupKind // a kind that it does not have
 	hidden  schema.GroupKind // a kind that it does not show
+	unread  []string         // kinds that Contents cannot tell of
 	// answer is asked for dry runs; nil: every object is accepted as it is sent.
 	answer func(object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error)
 }
@@ -38,6 +39,21 @@ func (c *cluster) Identity(context.Context) (providers.Identity, error) { return
 
 func (c *cluster) Namespaced(context.Context, schema.GroupVersionKind) (bool, error) {
 	return true, nil
+}
+
+func (c *cluster) Contents(_ context.Context, namespace string) (providers.Contents, error) {
+	contents := providers.Contents{Unread: c.unread}
+	for _, u := range c.objects {
+		if u.GetNamespace() == namespace {
+			o := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+				Namespace: namespace, Name: u.GetName(), UID: u.GetUID(), Annotations: u.GetAnnotations(),
+				OwnerReferences: u.GetOwnerReferences(), DeletionTimestamp: u.GetDeletionTimestamp(),
+			}}
+			o.APIVersion, o.Kind = u.GetAPIVersion(), u.GetKind()
+			contents.Objects = append(contents.Objects, o)
+		}
+	}
+	return contents, nil
 }
 
 func (c *cluster) List(_ context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -25,24 +26,26 @@ func (p *planning) retire() error {
 	}
 	older := map[lang.Address][]*record{}
 	var undeclared []target
+	var elsewhere []*record
 	for i := range p.records {
 		r := &p.records[i]
 		if !p.includes(p.successor(r)) {
 			continue
 		}
-		address, moved := p.byRef[r.ref]
+		address, declared := p.byRef[identify(r.ref)]
 		switch {
-		case p.desired[r.address] != nil && !r.moved:
-		case p.desired[r.address] != nil:
-			p.forget(r.target(p.Snapshot), Reason{Kind: ReasonMoved, Detail: r.address.String()})
-		case moved:
+		case declared && p.desired[r.recordedAddress()] != nil: // an action on that is recorded there
+		case declared:
 			p.forget(r.target(p.Snapshot), Reason{Kind: ReasonMoved, Detail: address.String()})
+		case p.desired[r.recordedAddress()] != nil:
+			elsewhere = append(elsewhere, r)
 		case current[r.family] != nil:
 			older[r.family] = append(older[r.family], r)
 		default:
 			undeclared = append(undeclared, r.target(p.Snapshot))
 		}
 	}
+	p.refuseElsewhere(elsewhere)
 	blocks, used := p.blocks(), p.used()
 	for _, s := range p.subjects {
 		if members := older[s.object.Family]; len(members) > 0 {
@@ -54,6 +57,25 @@ func (p *planning) retire() error {
 	p.hintRenames(undeclared)
 	p.remove(undeclared, ReasonUndeclared)
 	return nil
+}
+
+// refuseElsewhere stops a plan that would lose sight of objects whose address now
+// belongs to others, which those are that have the same name in another namespace.
+func (p *planning) refuseElsewhere(records []*record) {
+	var names []string
+	var first *providers.Object
+	for _, r := range records {
+		if live := p.Snapshot.Get(r.ref); live != nil && string(live.GetUID()) == r.UID {
+			names = append(names, r.ref.String())
+			first = cmp.Or(first, p.desired[r.recordedAddress()])
+		}
+	}
+	if first == nil {
+		return
+	}
+	p.problems = append(p.problems, problemOf(first,
+		fmt.Sprintf("%d applied objects are declared in another namespace now, such as %s", len(names), first.Ref()),
+		fmt.Sprintf("In the cluster there is %s. kolla does not move objects between namespaces: put the namespace back, or destroy what is there first, with the configuration that it was applied from.", enumerate(names, 4))))
 }
 
 // retireFamily keeps one of the members that are no longer declared, the one that

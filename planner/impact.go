@@ -278,7 +278,7 @@ func fileVolumes(workload *unstructured.Unstructured) volumes {
 
 // contentCauses says what differs between two objects that hold files.
 func (d *disturbance) contentCauses(was, is providers.Ref) []string {
-	object := d.desired[d.byRef[is]]
+	object := d.desired[d.byRef[identify(is)]]
 	if object == nil {
 		return []string{fmt.Sprintf("%s → %s", was, is.Name)}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/lang"
@@ -97,6 +98,9 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	}
 	p.checkDeleteData()
 	p.guard()
+	if err := checkSingle(p.actions); err != nil {
+		return nil, nil, err
+	}
 	actions, err := inOrder(p.actions)
 	if err != nil {
 		return nil, nil, err
@@ -138,20 +142,25 @@ func (p *planning) read(ctx context.Context) error {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil || !p.Destroy {
+	if err := group.Wait(); err != nil {
 		return err
 	}
-	return p.Snapshot.Load(ctx, p.labelledNamespaces()...)
+	if p.Destroy {
+		if err := p.Snapshot.Load(ctx, p.labelledNamespaces()...); err != nil {
+			return err
+		}
+	}
+	return p.lookInside(ctx)
 }
 
 // planning is a plan in the making.
 type planning struct {
 	Input
 	desired  map[lang.Address]*providers.Object
-	byRef    map[providers.Ref]lang.Address // of desired objects
-	records  []record                       // of the state, in its order
+	byRef    map[identity]lang.Address // of desired objects
+	records  []record                  // of the state, in its order
 	recorded map[lang.Address]*record
-	known    map[providers.Ref]*record         // recorded, by the object in the cluster
+	known    map[identity]*record              // recorded, by the object in the cluster
 	definers map[schema.GroupKind]lang.Address // desired CRDs, by the kind that each gives
 	// coming are the definitions that this plan creates or changes.
 	coming map[schema.GroupKind]*definition
@@ -164,19 +173,13 @@ type planning struct {
 	actions  []Action
 	kept     []Kept
 	problems []Problem
-	naming   sync.Mutex      // for named
-	named    map[string]bool // what of DeleteData was of use
+	naming   sync.Mutex                 // for named
+	named    map[string]bool            // what of DeleteData was of use
+	removed  map[types.UID]lang.Address // live objects about which it was decided that nothing declares them
+	// inside is what is in the namespaces that may go.
+	inside map[string]providers.Contents
 	// carried are the Secrets whose values go on under another name, and where.
 	carried map[providers.Ref]lang.Address
-}
-
-// record is an object of the state.
-type record struct {
-	*state.Object
-	address lang.Address // as moved blocks say; Address is that of the state
-	family  lang.Address
-	ref     providers.Ref
-	moved   bool
 }
 
 // newPlanning indexes the input, and refuses what no plan can be made from. What
@@ -194,15 +197,16 @@ func newPlanning(in Input) (*planning, []Problem) {
 	p := &planning{
 		Input:    in,
 		desired:  map[lang.Address]*providers.Object{},
-		byRef:    map[providers.Ref]lang.Address{},
+		byRef:    map[identity]lang.Address{},
 		recorded: map[lang.Address]*record{},
-		known:    map[providers.Ref]*record{},
+		known:    map[identity]*record{},
 		definers: map[schema.GroupKind]lang.Address{},
 		coming:   map[schema.GroupKind]*definition{},
 		limits:   map[string][]string{},
 		policy:   conflictPolicy{force: in.ForceConflicts},
 		named:    map[string]bool{},
 		carried:  map[providers.Ref]lang.Address{},
+		removed:  map[types.UID]lang.Address{},
 	}
 	problems := append(p.checkState(), p.indexRecords()...)
 	declared := append(p.indexDesired(), p.checkDependencies()...)
@@ -230,7 +234,7 @@ func (p *planning) indexDesired() []Problem {
 	var problems []Problem
 	for i := range p.Objects {
 		object := &p.Objects[i]
-		other, twice := p.byRef[object.Ref()]
+		other, twice := p.byRef[identify(object.Ref())]
 		if _, same := p.desired[object.Address]; same {
 			other, twice = object.Address, true
 		}
@@ -241,7 +245,7 @@ func (p *planning) indexDesired() []Problem {
 			continue
 		}
 		p.desired[object.Address] = object
-		p.byRef[object.Ref()] = object.Address
+		p.byRef[identify(object.Ref())] = object.Address
 		if kind, ok := definedKind(object.Manifest); ok {
 			p.definers[kind] = object.Address
 		}
@@ -270,36 +274,6 @@ func sourceOf(object *providers.Object) string {
 		return "from the built-in catalogue"
 	}
 	return "at " + object.Source
-}
-
-func (p *planning) indexRecords() []Problem {
-	var problems []Problem
-	for i := range p.State.Objects {
-		object := &p.State.Objects[i]
-		r := record{Object: object, ref: providers.Ref{
-			GVK:       schema.FromAPIVersionAndKind(object.APIVersion, object.Kind),
-			Namespace: object.Namespace,
-			Name:      object.Name,
-		}}
-		var err error
-		if r.address, err = lang.ParseAddress(object.Address); err == nil && object.Family != "" {
-			r.family, err = lang.ParseAddress(object.Family)
-		}
-		if err != nil {
-			problems = append(problems, Problem{Summary: "the state cannot be used", Detail: err.Error()})
-			continue
-		}
-		p.records = append(p.records, r)
-	}
-	p.moveRecords()
-	for i := range p.records {
-		r := &p.records[i]
-		p.recorded[r.address] = r
-		if p.known[r.ref] == nil {
-			p.known[r.ref] = r
-		}
-	}
-	return problems
 }
 
 // Kinds that only the planner treats specially.

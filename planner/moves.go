@@ -29,23 +29,43 @@ func (p *planning) moved(address lang.Address) lang.Address {
 }
 
 // moveRecords gives the records the addresses that moved blocks give them, unless
-// the state has something else there already.
+// something else has come to have one already. Such a record stays where it is, where
+// it is no longer declared, which is worth a warning; an apply that was killed half
+// way leaves two records of the same object, which is not.
 func (p *planning) moveRecords() {
-	taken := map[lang.Address]bool{}
-	for _, r := range p.records {
-		taken[r.address] = true
+	taken := map[lang.Address]*record{}
+	for i := range p.records {
+		taken[p.records[i].address] = &p.records[i]
 	}
 	for i := range p.records {
 		r := &p.records[i]
 		to := p.moved(r.address)
-		if to == r.address || taken[to] {
+		if to == r.address {
 			continue
 		}
+		if other := taken[to]; other != nil {
+			if !p.Destroy && identify(other.ref) != identify(r.ref) {
+				p.problems = append(p.problems, blockedMove(r, to, other))
+			}
+			continue
+		}
+		delete(taken, r.address)
+		taken[to] = r
 		if r.family != (lang.Address{}) {
 			r.family = p.moved(r.family)
 		}
 		r.address = to
 		r.moved = true
+	}
+}
+
+// blockedMove warns that a moved block does nothing for a record.
+func blockedMove(r *record, to lang.Address, other *record) Problem {
+	return Problem{
+		Warning: true,
+		Address: r.address,
+		Summary: fmt.Sprintf("%s cannot move to %s, which is taken", r.address, to),
+		Detail:  fmt.Sprintf("The state has %s there, applied as %s. So %s stays where it was, and is deleted where nothing declares it.", other.ref, other.Address, r.ref),
 	}
 }
 
@@ -92,10 +112,14 @@ func (p *planning) checkImports() []Problem {
 	return problems
 }
 
-// checkImported refuses imports of what is not there.
+// checkImported refuses selected imports of what is not there. A refresh-only plan
+// imports nothing.
 func (p *planning) checkImported() {
+	if p.RefreshOnly {
+		return
+	}
 	for _, i := range p.Imports {
-		if object := p.desired[i.To]; object != nil && p.Snapshot.Get(object.Ref()) == nil && p.whyUnread(object.Ref()) == nil {
+		if object := p.desired[i.To]; object != nil && p.includes(i.To) && p.Snapshot.Get(object.Ref()) == nil && p.whyUnread(object.Ref()) == nil {
 			p.problems = append(p.problems, p.blockProblem(i.Range, i.To, fmt.Sprintf("%s does not exist", object.Ref()),
 				"There is nothing to take over. Without the import block, it is created."))
 		}
@@ -167,8 +191,11 @@ func (p *planning) carryValues() {
 // renamed is what a moved block means for an object that goes under its old name:
 // that it is made again under the new one.
 func (r *record) renamed() string {
-	if !r.moved {
+	switch was := r.recordedAddress(); {
+	case !r.moved:
 		return ""
+	case was.Name != r.address.Name || was.Kind != r.address.Kind:
+		return fmt.Sprintf("moved to %s, which is another object: that one is made, this one goes", r.address)
 	}
 	return fmt.Sprintf("moved to %s, where objects have other names: it is made again there", r.address.Block)
 }

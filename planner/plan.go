@@ -61,7 +61,7 @@ const (
 	Delete  Verb = "delete"  // no longer declared; of a Partial object: its fields are given up
 	Run     Verb = "run"     // a Job that has not run for these inputs
 	Adopt   Verb = "adopt"   // exists and is taken over, or into the state, with or without changes
-	Forget  Verb = "forget"  // dropped from the state; the cluster is not touched
+	Forget  Verb = "forget"  // dropped from the state; the cluster is not touched, unless it Releases
 	Refresh Verb = "refresh" // the state takes over UID and readiness; the cluster is not touched
 )
 
@@ -95,8 +95,12 @@ type Action struct {
 	// Holds, of a Delete or Replace: what is lost with the object, which the operator
 	// allowed.
 	Holds string `json:"holds,omitempty"`
-	// Partial, of a Delete: kolla gives its fields up, and the object stays.
+	// Partial, of a Delete: kolla gives its fields up, and the object stays. Of a Forget
+	// that Releases: it owns only some of them.
 	Partial bool `json:"partial,omitempty"`
+	// Releases, of a Forget: what marks the object as kolla's is taken off it first, and
+	// kolla's name from the owners of its fields. Nothing else of it changes.
+	Releases bool `json:"releases,omitempty"`
 	// DependsOn are the actions that must be done, and their objects ready,
 	// before this one starts. For a Delete: what must be deleted, or be changed to
 	// do without it, before it. All of them are actions of the same plan.

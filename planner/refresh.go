@@ -17,7 +17,7 @@ func (p *planning) refresh() {
 	}
 	for i := range p.records {
 		r := &p.records[i]
-		_, declared := p.byRef[r.ref]
+		_, declared := p.byRef[identify(r.ref)]
 		if !declared && p.includes(p.successor(r)) && p.Snapshot.Get(r.ref) == nil && p.whyUnread(r.ref) == nil {
 			p.forget(r.target(p.Snapshot), Reason{Kind: ReasonGone})
 		}

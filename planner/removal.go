@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -39,15 +37,6 @@ func (r *record) target(snapshot *providers.Snapshot) target {
 	}
 }
 
-// recordedAddress is the address that the state has.
-func (r *record) recordedAddress() lang.Address {
-	address, err := lang.ParseAddress(r.Address)
-	if err != nil {
-		return r.address
-	}
-	return address
-}
-
 func (t target) namespace() bool { return t.ref.GVK.GroupKind() == providers.NamespaceKind }
 
 // remove plans deletions; namespaces last, when it is known what else goes.
@@ -65,7 +54,8 @@ func (p *planning) remove(targets []target, reason ReasonKind) {
 }
 
 // removeOne deletes an object only if state, label and UID agree that it is
-// kolla's, and if nothing is lost by it that the operator did not name.
+// kolla's (a partial one has no label), and if nothing is lost by it that the operator
+// did not name.
 func (p *planning) removeOne(t target, reason ReasonKind) {
 	if p.keepUnread(t) {
 		return
@@ -74,8 +64,13 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		p.forget(t, Reason{Kind: ReasonGone})
 		return
 	}
+	if twin, twice := p.removed[t.live.GetUID()]; twice {
+		p.forget(t, Reason{Kind: reason, Detail: fmt.Sprintf("the state has it a second time, as %s", twin)})
+		return
+	}
+	p.removed[t.live.GetUID()] = t.address
 	if by, ok := p.released(t.address); ok && reason != ReasonSuperseded {
-		p.forget(t, Reason{Kind: reason, Detail: fmt.Sprintf("a removed block (%s) leaves it in the cluster, where it keeps the label %s", place(by.Range), providers.LabelCloud)})
+		p.release(t, reason, by)
 		return
 	}
 	if why := p.notOurs(t); why != "" {
@@ -175,21 +170,43 @@ func (p *planning) forget(t target, reason Reason) {
 	})
 }
 
-// notOurs says why a live object is not the one that kolla made; empty: it is.
-func (p *planning) notOurs(t target) string {
-	if t.uid != "" && t.uid != string(t.live.GetUID()) {
-		return "it was deleted and made again by somebody else"
+// release lets an object go that a removed block leaves in the cluster, with the
+// volumes that it asked for. What marks it as kolla's is taken off it, so that no later
+// plan takes it for kolla's own.
+func (p *planning) release(t target, reason ReasonKind, by lang.Removal) {
+	p.forget(t, Reason{Kind: reason, Detail: fmt.Sprintf("a removed block (%s) leaves it in the cluster", place(by.Range))})
+	a := &p.actions[len(p.actions)-1]
+	if why := p.notOurs(t); why != "" {
+		a.Reasons[0].Detail += " as it is: " + why
+		return
 	}
+	a.Releases, a.Partial = true, t.partial
+	a.Prior = providers.Precondition{UID: t.live.GetUID()}
+	a.Reasons[0].Detail += ", and kolla's labels and annotations are taken off it"
+	if t.ref.GVK.GroupKind() != statefulSetKind {
+		return
+	}
+	for _, ref := range p.volumesOf(t.live) {
+		if claim := p.Snapshot.Get(ref); p.known[identify(ref)] == nil && p.labelled(claim) {
+			p.release(target{address: p.addressOf(ref, claim.GetAnnotations(), claim.GetLabels()), ref: ref, live: claim}, reason, by)
+		}
+	}
+}
+
+// notOurs says why a live object is not the one that kolla made; empty: it is. An
+// object without the label was released by whoever took that away. The state has no
+// UID for what a killed apply made and for what only the label tells.
+func (p *planning) notOurs(t target) string {
 	label := t.live.GetLabels()[providers.LabelCloud]
 	switch {
+	case t.uid != "" && t.uid != string(t.live.GetUID()):
+		return "it was deleted and made again by somebody else"
 	case t.partial, label == p.Cloud:
 		return ""
 	case label != "":
 		return fmt.Sprintf("it is labelled as an object of cloud %q", label)
-	case t.uid == "":
-		return "it has no label of this cloud, and the state does not know its UID"
 	}
-	return ""
+	return "somebody took its label " + providers.LabelCloud + " away"
 }
 
 // protected says what would be lost with an object; empty: nothing, or the
@@ -260,45 +277,22 @@ func (p *planning) checkDeleteData() {
 	}
 }
 
-// systemNamespaces belong to Kubernetes.
-var systemNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
-
-// occupants lists what is in a namespace and is not deleted by this plan: what is
-// kept, and what is not kolla's. What Kubernetes itself puts into each namespace,
-// and what belongs to another object, does not count.
+// occupants lists what is in a namespace and is not deleted by this plan.
 func (p *planning) occupants(namespace string) []string {
 	if slices.Contains(systemNamespaces, namespace) {
 		return []string{"what Kubernetes itself needs"}
 	}
-	going := map[providers.Ref]bool{}
-	for _, a := range p.actions {
-		going[a.Ref] = a.Verb == Delete
-	}
-	var occupants []string
-	for _, kind := range contents {
-		for _, u := range p.Snapshot.All(kind) {
-			ref := providers.Ref{GVK: kind, Namespace: u.GetNamespace(), Name: u.GetName()}
-			if ref.Namespace == namespace && !going[ref] && !implicit(u) {
-				occupants = append(occupants, ref.String())
-			}
-		}
+	contents := p.inside[namespace]
+	var names []string
+	for _, o := range Occupants(contents, Going(p.actions)) {
+		names = append(names, o.Ref.String())
 	}
 	for _, r := range p.records {
 		if r.ref.Namespace == namespace && p.whyUnread(r.ref) != nil {
-			occupants = append(occupants, r.ref.String())
+			names = append(names, r.ref.String())
 		}
 	}
-	slices.Sort(occupants)
-	return occupants
-}
-
-// implicit reports whether an object comes and goes without anybody's doing.
-func implicit(u *unstructured.Unstructured) bool {
-	kind := u.GroupVersionKind().GroupKind()
-	secretType, _, _ := unstructured.NestedString(u.Object, "type")
-	return len(u.GetOwnerReferences()) > 0 ||
-		kind == providers.ConfigMapKind && u.GetName() == "kube-root-ca.crt" ||
-		kind == providers.SecretKind && secretType == string(corev1.SecretTypeServiceAccountToken)
+	return append(names, contents.Unread...)
 }
 
 // enumerate lists the first few, and how many more there are.
@@ -367,8 +361,8 @@ func (p *planning) dependants() map[lang.Address][]lang.Address {
 
 // actedAs is the address of the action on a recorded object.
 func (p *planning) actedAs(r record) lang.Address {
-	if p.desired[r.address] != nil {
-		return r.address
+	if address, declared := p.byRef[identify(r.ref)]; declared {
+		return address
 	}
 	return r.recordedAddress()
 }
@@ -408,7 +402,7 @@ func runsPods(kind schema.GroupKind) bool {
 // the state nor the configuration knows.
 func (p *planning) warnOrphans() {
 	for _, t := range p.unrecorded() {
-		if p.byRef[t.ref] != (lang.Address{}) || t.live.GetAnnotations()[providers.AnnotationAddress] == "" {
+		if p.byRef[identify(t.ref)] != (lang.Address{}) || t.live.GetAnnotations()[providers.AnnotationAddress] == "" {
 			continue
 		}
 		p.problems = append(p.problems, Problem{

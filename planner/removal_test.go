@@ -64,9 +64,9 @@ func TestUndeclared(t *testing.T) {
 		warnings int
 	}{
 		"ours": {verb: planner.Delete, reason: planner.ReasonUndeclared},
-		"ours by the state alone": {
+		"without the label": {
 			change: func(w *world, _ *state.Object) { w.last().SetLabels(nil) },
-			verb:   planner.Delete, reason: planner.ReasonUndeclared,
+			verb:   planner.Forget, reason: planner.ReasonUndeclared, warnings: 1,
 		},
 		"ours by the label, made by a killed apply": {
 			change: func(_ *world, r *state.Object) { r.UID = "" },
@@ -164,11 +164,10 @@ func TestUndeclaredNamespace(t *testing.T) {
 		named  bool
 		want   string // of the problem; empty: it is deleted
 	}{
-		"empty, not named":    {want: "-delete-data=" + at},
-		"empty":               {named: true},
-		"somebody's object":   {named: true, inside: inside("ConfigMap", "theirs"), want: "ConfigMap extra/theirs"},
-		"what every one has":  {named: true, inside: inside("ConfigMap", "kube-root-ca.crt")},
-		"what goes by itself": {named: true, inside: owned(inside("Pod", "p"))},
+		"empty, not named":   {want: "-delete-data=" + at},
+		"empty":              {named: true},
+		"somebody's object":  {named: true, inside: inside("ConfigMap", "theirs"), want: "ConfigMap extra/theirs"},
+		"what every one has": {named: true, inside: inside("ConfigMap", "kube-root-ca.crt")},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -192,11 +191,6 @@ func TestUndeclaredNamespace(t *testing.T) {
 			}
 		})
 	}
-}
-
-func owned(u *unstructured.Unstructured) *unstructured.Unstructured {
-	u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "r"}})
-	return u
 }
 
 // An object that only got another address is neither deleted nor lost.

@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// contents are the kinds that are looked for in a namespace before it is deleted.
+// contents are the kinds in which a destroy looks for what a lost state knew.
 var contents = []schema.GroupVersionKind{
 	providers.ConfigMapKind.WithVersion("v1"), secrets,
 	{Version: "v1", Kind: "Service"},
@@ -45,7 +45,7 @@ func Known(st *state.State) []providers.Scope {
 }
 
 // needed lists what there can be no plan without: where values come from, all
-// namespaces, and what is in those that may go.
+// namespaces, and, of a destroy, what may be labelled in those that may go.
 func (p *planning) needed() []providers.Scope {
 	scopes := []providers.Scope{{GVK: namespaces}}
 	for i := range p.Objects {
@@ -58,12 +58,12 @@ func (p *planning) needed() []providers.Scope {
 		}
 	}
 	for _, r := range p.records {
-		_, declared := p.byRef[r.ref]
+		_, declared := p.byRef[identify(r.ref)]
 		leaves := r.ref.GVK.GroupKind() == statefulSetKind && !declared
 		if (p.Destroy || leaves) && r.ref.Namespace != "" {
 			scopes = append(scopes, providers.Scope{GVK: claims, Namespace: r.ref.Namespace})
 		}
-		if r.ref.GVK.GroupKind() == providers.NamespaceKind && (p.Destroy || !declared) {
+		if r.ref.GVK.GroupKind() == providers.NamespaceKind && p.Destroy {
 			scopes = append(scopes, contentsOf(r.Name)...)
 		}
 	}

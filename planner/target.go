@@ -59,11 +59,12 @@ func (r reach) targeted(start []lang.Address) map[lang.Address]bool {
 }
 
 // excluded closes what is left out: with an object, all that stays and needs it,
-// and all that goes although the object still uses it.
+// and all that goes although the object still uses it. What needs the object and goes
+// may go without it.
 func (r reach) excluded(start []lang.Address) map[lang.Address]bool {
 	needed, uses := inverse(r.needs), inverse(r.dependants)
 	return closure(start, func(a lang.Address) []lang.Address {
-		out := slices.Clone(needed[a])
+		out := slices.DeleteFunc(slices.Clone(needed[a]), func(n lang.Address) bool { return r.goes[n] })
 		for _, used := range uses[a] {
 			if r.goes[used] {
 				out = append(out, used)
@@ -146,7 +147,21 @@ func (p *planning) choose() []Problem {
 	for address := range graph.excluded(matching(candidates, p.Selection.Excludes)) {
 		delete(p.chosen, address)
 	}
+	p.warnExcludedTargets(candidates)
 	return p.checkReplaceChosen(candidates)
+}
+
+// warnExcludedTargets names the targets of which nothing is left.
+func (p *planning) warnExcludedTargets(candidates []candidate) {
+	for _, name := range p.Selection.Targets {
+		if !slices.ContainsFunc(matching(candidates, []string{name}), p.includes) {
+			p.problems = append(p.problems, Problem{
+				Warning: true,
+				Summary: fmt.Sprintf("-target=%s has no effect: it is excluded", name),
+				Detail:  fmt.Sprintf("%s leaves it out, because it is named there or depends on what is.", Selection{Excludes: p.Selection.Excludes}),
+			})
+		}
+	}
 }
 
 // checkReplaceChosen refuses a replacement of what is not selected.
@@ -262,7 +277,7 @@ func (p *planning) chosenObjects() []*providers.Object {
 // not declared under its own: that of the same object under its new address, or of
 // the present member of its family.
 func (p *planning) successor(r *record) lang.Address {
-	if address, moved := p.byRef[r.ref]; moved {
+	if address, moved := p.byRef[identify(r.ref)]; moved {
 		return address
 	}
 	for i := range p.Objects {

@@ -113,6 +113,53 @@ func TestSelection(t *testing.T) {
 	}
 }
 
+// A destroy that spares what others need takes the others all the same.
+func TestDestroyExcept(t *testing.T) {
+	tests := map[string]struct {
+		exclude string
+		want    []string
+	}{
+		"what others need":       {"service.db", []string{"delete " + apiAddress}},
+		"what needs others":      {"service.api", nil},
+		"everything but nothing": {"service.gone", []string{"delete " + apiAddress, "delete " + dbAddress}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			w.add(dbAddress, thing("v1", "ConfigMap", "db"))
+			w.add(apiAddress, thing("v1", "ConfigMap", "api"), dbAddress)
+			objects := []providers.Object{
+				declared(dbAddress, thing("v1", "ConfigMap", "db")),
+				declared(apiAddress, thing("v1", "ConfigMap", "api"), dbAddress),
+				declared("service.gone/ConfigMap/gone", thing("v1", "ConfigMap", "gone")),
+			}
+			in := w.input(objects...)
+			in.Destroy = true
+			in.Selection.Excludes = []string{test.exclude}
+			if diff := cmp.Diff(test.want, verbs(mustPlan(t, in))); diff != "" {
+				t.Errorf("actions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A target that is excluded again, by itself or by what it depends on, is a slip.
+func TestExcludedTarget(t *testing.T) {
+	in := tiers(t)
+	in.Selection = planner.Selection{Targets: []string{apiAddress, "service.cache"}, Excludes: []string{"service.db", keyedA}}
+	plan, problems, err := planner.Make(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(problems) != 1 || !problems[0].Warning || problems[0].Summary != "-target="+apiAddress+" has no effect: it is excluded" ||
+		!strings.Contains(problems[0].Detail, "-exclude=service.db") {
+		t.Errorf("problems are %+v", problems)
+	}
+	if slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return a.Address == address(apiAddress) }) {
+		t.Errorf("actions are %v", verbs(plan))
+	}
+}
+
 // failures are the problems that are no warnings.
 func failures(problems []planner.Problem) []planner.Problem {
 	return slices.DeleteFunc(slices.Clone(problems), func(p planner.Problem) bool { return p.Warning })

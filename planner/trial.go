@@ -127,7 +127,7 @@ func (p *planning) namespaceLive(name string) bool {
 func (p *planning) withoutNamespace(s *subject) bool {
 	name := s.action.Ref.Namespace
 	ref := providers.Ref{GVK: namespaces, Name: name}
-	_, declared := p.byRef[ref]
+	_, declared := p.byRef[identify(ref)]
 	switch {
 	case p.namespaceLive(name), declared:
 		return false

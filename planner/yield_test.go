@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -169,6 +170,25 @@ func TestImports(t *testing.T) {
 			}
 			if a := find(t, mustPlan(t, in), at); a.Verb != planner.Adopt || a.Reasons[0].Kind != planner.ReasonUnowned {
 				t.Errorf("%s because of %+v", a.Verb, a.Reasons)
+			}
+		})
+	}
+}
+
+// An import of what is not there does not stand in the way of a plan that does not
+// import it.
+func TestImportsOfOthers(t *testing.T) {
+	const at = "manifest.a/ConfigMap/a"
+	for name, change := range map[string]func(*planner.Input){
+		"not selected": func(in *planner.Input) { in.Selection.Targets = []string{"manifest.b"} },
+		"refresh":      func(in *planner.Input) { in.RefreshOnly = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := input(&cluster{}, declared(at, thing("v1", "ConfigMap", "a")), declared("manifest.b/ConfigMap/b", thing("v1", "ConfigMap", "b")))
+			in.Imports = []lang.Import{{To: address(at), ID: "openstack/a"}}
+			change(&in)
+			if got := mustPlan(t, in).Actions; slices.ContainsFunc(got, func(a planner.Action) bool { return a.Address == address(at) }) {
+				t.Errorf("actions are %+v", got)
 			}
 		})
 	}

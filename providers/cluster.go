@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Reader is all of a cluster that a plan may reach. Nothing behind it changes
@@ -17,6 +18,9 @@ type Reader interface {
 	// that satisfies meta.IsNoMatchError; one that it does not show, while it may
 	// well show others, is an *UnreadableError.
 	List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error)
+	// Contents lists what is in a namespace, of all kinds that there are. It is for
+	// namespaces that are to be deleted, and costs a request for each kind.
+	Contents(ctx context.Context, namespace string) (Contents, error)
 	// Namespaced reports whether objects of the kind live in namespaces.
 	Namespaced(ctx context.Context, kind schema.GroupVersionKind) (bool, error)
 	// DryRun asks the server what an apply would make of the object.
@@ -49,6 +53,10 @@ type Writer interface {
 	// background, and returns when it is gone. An object that is gone already, or
 	// has another UID, is no error.
 	Delete(ctx context.Context, ref Ref, precondition Precondition) error
+	// Release takes kolla's labels and annotations off the object with exactly that
+	// UID, and the manager from the owners of its fields, which stay as they are. An
+	// object that is gone already, or has another UID, is no error.
+	Release(ctx context.Context, ref Ref, uid types.UID, manager string) error
 	// Wait returns when the object is ready (kstatus; a Job: complete), or when it
 	// is certain that it will not be, with the reason in the error (a
 	// *NotReadyError), or when the context ends. It calls report with what it is

@@ -199,11 +199,12 @@ func Replaced(secret *unstructured.Unstructured) bool {
 	return revision != "" && !unchanged(annotations[AnnotationChecksum], revision, ValuesOf(secret))
 }
 
-// FirstRevision names values that are still to be generated. previousUID is the
-// UID of the Secret that they take the place of, or empty: values made anew get
-// another revision than the ones that were lost.
-func FirstRevision(address lang.Address, previousUID string) string {
-	return Hash(address.String(), previousUID)
+// FirstRevision names values that are still to be generated. before is different
+// whenever values may have been made for the Secret since the last time, so that those
+// made anew get another revision than the ones that were lost: what is derived from
+// these may still be in the cluster.
+func FirstRevision(address lang.Address, before string) string {
+	return Hash(address.String(), before)
 }
 
 // checksum of values, salted with their revision, and the keys that it is made of:

@@ -55,7 +55,8 @@ func destroyCommand(s streams) *cli.Command {
 Deletes what kolla made, in reverse dependency order. What holds data (volumes,
 generated secrets, and the namespace that they are in) stays, unless -delete-data
 names it by the address that the plan shows; -delete-data='*' names all of it.
-Labels of nodes are given back.`,
+A namespace stays in any case with what kolla did not make in it. Labels of nodes are
+given back.`,
 		Flags: append(append(planFlags(), applyFlags()...), deleteDataFlag()),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -250,17 +251,26 @@ func (w *workspace) facts(ctx context.Context, snapshot *providers.Snapshot, st 
 			if live != nil {
 				return providers.RevisionOf(live, given)
 			}
-			previous := ""
-			if known := st.Find(address.String()); known != nil {
-				previous = known.UID
-			}
-			return providers.FirstRevision(address, previous)
+			return providers.FirstRevision(address, before(st, address))
 		},
 		Namespaced: func(kind schema.GroupVersionKind) (bool, bool) {
 			namespaced, err := w.client.Namespaced(ctx, kind)
 			return namespaced, err == nil
 		},
 	}
+}
+
+// before tells the values that are to be made for a Secret from all that were made for
+// it before: by the UID that it had, or, where the state has forgotten or never had it,
+// by what the state is. It is empty as long as nothing was ever applied.
+func before(st *state.State, address lang.Address) string {
+	if known := st.Find(address.String()); known != nil && known.UID != "" {
+		return known.UID
+	}
+	if st.Lineage == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s %d", st.Lineage, st.Serial)
 }
 
 func nodes(live []*unstructured.Unstructured) []openstack.Node {

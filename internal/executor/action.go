@@ -83,7 +83,7 @@ func (s *step) do(ctx context.Context) error {
 	case planner.Refresh:
 		return s.refresh(ctx)
 	case planner.Forget:
-		return s.Session.Forget(s.action.Address.String())
+		return s.forget(ctx)
 	case planner.Delete:
 		return s.remove(ctx)
 	default:
@@ -228,6 +228,9 @@ func (s *step) remove(ctx context.Context) error {
 func (s *step) delete(ctx context.Context) error {
 	ctx, cancel := outlive(ctx, s.Timeout)
 	defer cancel()
+	if err := s.vacant(ctx); err != nil {
+		return err
+	}
 	err := s.Writer.Delete(ctx, s.action.Ref, providers.Precondition{UID: s.action.Prior.UID})
 	if err == nil {
 		s.outcome.Written = true
@@ -260,9 +263,10 @@ func refused(err error) bool {
 		conflict     *providers.ConflictError
 		precondition *providers.PreconditionError
 		moved        *MovedError
+		occupied     *OccupiedError
 		status       apierrors.APIStatus
 	)
-	if errors.As(err, &conflict) || errors.As(err, &precondition) || errors.As(err, &moved) {
+	if errors.As(err, &conflict) || errors.As(err, &precondition) || errors.As(err, &moved) || errors.As(err, &occupied) {
 		return true
 	}
 	if !errors.As(err, &status) {

@@ -221,6 +221,7 @@ func checkAction(a *planner.Action) error {
 			return errors.New("a Node is never deleted")
 		}
 	case planner.Forget:
+		bound = a.Releases
 	default:
 		return fmt.Errorf("it says to %q, which nobody knows how to do", a.Verb)
 	}
@@ -235,7 +236,7 @@ func checkAction(a *planner.Action) error {
 
 // writes reports whether an action changes the cluster.
 func writes(a *planner.Action) bool {
-	return a.Verb != planner.None && a.Verb != planner.Forget && a.Verb != planner.Refresh
+	return a.Verb != planner.None && a.Verb != planner.Forget && a.Verb != planner.Refresh || a.Releases
 }
 
 // chooseChecks finds the actions without anything to do whose objects have to be

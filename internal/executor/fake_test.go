@@ -25,10 +25,13 @@ import (
 type cluster struct {
 	identity providers.Identity
 	// What happens before an answer; nil: nothing.
-	onApply  func(ctx context.Context, ref providers.Ref, options providers.ApplyOptions) error
-	onDelete func(ctx context.Context, ref providers.Ref) error
-	onWait   func(ctx context.Context, ref providers.Ref, report func(string)) error
-	onList   func(kind schema.GroupVersionKind) error
+	onApply   func(ctx context.Context, ref providers.Ref, options providers.ApplyOptions) error
+	onDelete  func(ctx context.Context, ref providers.Ref) error
+	onWait    func(ctx context.Context, ref providers.Ref, report func(string)) error
+	onList    func(kind schema.GroupVersionKind) error
+	onRelease func() error
+	// contents are the answers to Contents, of which the last one stays.
+	contents []providers.Contents
 	// onDryRun changes the answer, or fails; nil: as it is.
 	onDryRun func(after *unstructured.Unstructured) error
 	// onAnswer changes the answer to an apply; nil: as it is.
@@ -141,6 +144,31 @@ func (c *cluster) movedOn(_ context.Context, ref providers.Ref, options provider
 	return &providers.PreconditionError{Ref: ref, Live: live.DeepCopy()}
 }
 
+// Contents is what was put there for the test; each call takes one answer.
+func (c *cluster) Contents(_ context.Context, namespace string) (providers.Contents, error) {
+	c.called("contents %s", namespace)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.contents) == 0 {
+		return providers.Contents{}, nil
+	}
+	answer := c.contents[0]
+	if len(c.contents) > 1 {
+		c.contents = c.contents[1:]
+	}
+	return answer, nil
+}
+
+func (c *cluster) Release(_ context.Context, ref providers.Ref, uid types.UID, manager string) error {
+	if c.onRelease != nil {
+		if err := c.onRelease(); err != nil {
+			return err
+		}
+	}
+	c.called("release %s if %s as %s", ref, uid, manager)
+	return nil
+}
+
 func (c *cluster) Delete(ctx context.Context, ref providers.Ref, precondition providers.Precondition) error {
 	if c.onDelete != nil {
 		if err := c.onDelete(ctx, ref); err != nil {
@@ -184,6 +212,7 @@ var kinds = map[string]schema.GroupVersionKind{
 	"Secret":     {Version: "v1", Kind: "Secret"},
 	"Job":        {Group: "batch", Version: "v1", Kind: "Job"},
 	"Node":       {Version: "v1", Kind: "Node"},
+	"Namespace":  {Version: "v1", Kind: "Namespace"},
 }
 
 // parse makes an object from "Deployment api".
@@ -192,7 +221,7 @@ func parse(text string) *providers.Object {
 	u := &unstructured.Unstructured{Object: map[string]any{}}
 	u.SetGroupVersionKind(kinds[kind])
 	u.SetName(name)
-	if kind != "Node" {
+	if kind != "Node" && kind != "Namespace" {
 		u.SetNamespace("openstack")
 	}
 	return &providers.Object{Address: address(text), Manifest: u, Partial: kind == "Node"}

@@ -154,6 +154,7 @@ type actionJSON struct {
 	Pending    bool              `json:"pending,omitempty"`
 	Partial    bool              `json:"partial,omitempty"`
 	Prunes     bool              `json:"prunes,omitempty"`
+	Releases   bool              `json:"releases,omitempty"`
 	Holds      string            `json:"holds,omitempty"`
 	Supersedes string            `json:"supersedes,omitempty"`
 	Source     string            `json:"source,omitempty"`
@@ -318,7 +319,7 @@ func movedFrom(a *planner.Action) (lang.Address, bool) {
 func extension(a *planner.Action) *actionJSON {
 	out := &actionJSON{
 		Verb: a.Verb, Evidence: a.Evidence, Reasons: a.Reasons, Changes: masked(a.Changes), Forced: a.Force,
-		Pending: a.Pending, Partial: a.Partial, Prunes: a.Prunes(), Holds: a.Holds, DependsOn: a.DependsOn,
+		Pending: a.Pending, Partial: a.Partial, Prunes: a.Prunes(), Releases: a.Releases, Holds: a.Holds, DependsOn: a.DependsOn,
 		Object: map[string]string{"name": a.Ref.Name},
 	}
 	out.Object["apiVersion"], out.Object["kind"] = a.Ref.GVK.ToAPIVersionAndKind()

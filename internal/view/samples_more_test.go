@@ -124,13 +124,15 @@ func unreadOnly() *planner.Plan { return newPlan(3, unread()) }
 
 // adoptAndForget takes over what exists, and lets go of something.
 func adoptAndForget() *planner.Plan {
+	released := because(action(planner.Forget, "service.redis/StatefulSet/redis"),
+		planner.Reason{Kind: planner.ReasonUndeclared, Detail: "a removed block (cloud.hcl:90) leaves it in the cluster, and kolla's labels and annotations are taken off it"})
+	released.Releases = true
 	return newPlan(10,
 		because(action(planner.Adopt, "service.keystone/Deployment/keystone-api",
 			planner.Change{Path: "spec.replicas", Before: int64(1), After: int64(3)},
 			planner.Change{Path: `spec.template.spec.containers["api"].env["OLD"].value`, Before: "yes"}),
 			planner.Reason{Kind: planner.ReasonUnowned}),
-		because(action(planner.Forget, "service.redis/StatefulSet/redis"),
-			planner.Reason{Kind: planner.ReasonUndeclared, Detail: "removed block at cloud.hcl:90"}),
+		released,
 	)
 }
 

@@ -1,0 +1,166 @@
+package planner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+)
+
+// scaler puts an autoscaler into the cluster, applied in an older version of its kind
+// than what is declared. The server shows it in both.
+func scaler(w *world) {
+	w.add("manifest.a/HorizontalPodAutoscaler/x", thing("autoscaling/v1", "HorizontalPodAutoscaler", "x"))
+	newer := w.last().DeepCopy()
+	newer.SetAPIVersion("autoscaling/v2")
+	w.cluster.objects = append(w.cluster.objects, newer)
+}
+
+// An object is the same one in whatever version of its kind it is written.
+func TestOneObjectInTwoVersions(t *testing.T) {
+	tests := map[string]struct {
+		at      string
+		destroy bool
+		want    []string
+	}{
+		"in its place":            {at: "manifest.a", want: []string{"update manifest.a/HorizontalPodAutoscaler/x"}},
+		"at another address":      {at: "manifest.b", want: []string{"update manifest.b/HorizontalPodAutoscaler/x", "forget manifest.a/HorizontalPodAutoscaler/x"}},
+		"destroyed":               {at: "manifest.a", destroy: true, want: []string{"delete manifest.a/HorizontalPodAutoscaler/x"}},
+		"destroyed and elsewhere": {at: "manifest.b", destroy: true, want: []string{"delete manifest.a/HorizontalPodAutoscaler/x"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			scaler(w)
+			manifest := thing("autoscaling/v2", "HorizontalPodAutoscaler", "x")
+			manifest.Object["spec"] = map[string]any{"maxReplicas": int64(3)}
+			in := w.input(declared(test.at+"/HorizontalPodAutoscaler/x", manifest))
+			in.Destroy = test.destroy
+			if diff := cmp.Diff(test.want, verbs(mustPlan(t, in))); diff != "" {
+				t.Errorf("actions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDeclaredInTwoVersions(t *testing.T) {
+	got := mustNotPlan(t, input(&cluster{},
+		declared("manifest.a/HorizontalPodAutoscaler/x", thing("autoscaling/v1", "HorizontalPodAutoscaler", "x")),
+		declared("manifest.b/HorizontalPodAutoscaler/x", thing("autoscaling/v2", "HorizontalPodAutoscaler", "x"))))
+	if !strings.Contains(got, "is declared twice") {
+		t.Errorf("problem is %q", got)
+	}
+}
+
+// Of a plan that would write one object twice nothing is done: here the server shows
+// one object in two groups.
+func TestOneActionAnObject(t *testing.T) {
+	w := &world{}
+	w.add("manifest.a/Event/x", thing("v1", "Event", "x"))
+	twin := w.last().DeepCopy()
+	twin.SetAPIVersion("events.k8s.io/v1")
+	w.cluster.objects = append(w.cluster.objects, twin)
+	plan, _, err := planner.Make(t.Context(), w.input(declared("manifest.b/Event/x", thing("events.k8s.io/v1", "Event", "x"))))
+	if err == nil || !strings.Contains(err.Error(), "delete as manifest.a/Event/x") {
+		t.Errorf("plan %v, error %v", plan, err)
+	}
+}
+
+// end is one end of a moved block that moves one object.
+func end(at string) lang.Target { return lang.Target{Block: address(at).Block, Object: address(at)} }
+
+// What is moved to another name is another object: one is made, the other one goes.
+func TestMovedToAnotherName(t *testing.T) {
+	const was, is = "manifest.a/ConfigMap/web", "manifest.b/ConfigMap/site"
+	w := &world{}
+	w.add(was, thing("v1", "ConfigMap", "web"))
+	in := w.input(declared(is, thing("v1", "ConfigMap", "site")))
+	in.Moves = []lang.Move{{From: end(was), To: end(is)}}
+	plan := mustPlan(t, in)
+	if diff := cmp.Diff([]string{"create " + is, "delete " + was}, verbs(plan)); diff != "" {
+		t.Errorf("actions (-want +got):\n%s", diff)
+	}
+	if got := find(t, plan, is).Reasons; !slices.Equal(kinds(got), []planner.ReasonKind{planner.ReasonNew}) {
+		t.Errorf("it is made because of %+v", got)
+	}
+	if got := find(t, plan, was).Reasons[0].Detail; !strings.Contains(got, "moved to "+is) {
+		t.Errorf("the other one goes without a word about the move: %q", got)
+	}
+}
+
+// Of two records that are to have one address, one stays where it is, and the plan
+// says so.
+func TestMovesToOneAddress(t *testing.T) {
+	const a, b, to = "manifest.a/ConfigMap/a", "manifest.b/ConfigMap/b", "manifest.c/ConfigMap/c"
+	tests := map[string]struct {
+		moves []lang.Move
+		want  string
+	}{
+		"two":               {[]lang.Move{{From: end(a), To: end(to)}, {From: end(b), To: end(to)}}, b + " cannot move to " + to},
+		"one that is taken": {[]lang.Move{{From: lang.Target{Block: "manifest.a"}, To: lang.Target{Block: "manifest.d"}}}, a + " cannot move to manifest.d/ConfigMap/a"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			w.add(a, thing("v1", "ConfigMap", "a"))
+			w.add(b, thing("v1", "ConfigMap", "b"))
+			w.add("manifest.d/ConfigMap/a", thing("v1", "ConfigMap", "d"))
+			in := w.input(declared(to, thing("v1", "ConfigMap", "c")))
+			in.Moves = test.moves
+			plan, problems, err := planner.Make(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(problems) != 1 || !problems[0].Warning || problems[0].Summary != test.want+", which is taken" {
+				t.Errorf("problems are %+v", problems)
+			}
+			want := []string{"create " + to, "delete " + a, "delete " + b, "delete manifest.d/ConfigMap/a"}
+			if diff := cmp.Diff(want, verbs(plan)); diff != "" {
+				t.Errorf("actions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A killed apply leaves records of one object at both ends of a move.
+func TestMoveThatWasKilled(t *testing.T) {
+	const was, is = "manifest.old/ConfigMap/a", "manifest.new/ConfigMap/a"
+	w := &world{}
+	w.add(was, thing("v1", "ConfigMap", "a"))
+	again := w.state.Objects[0]
+	again.Address = is
+	w.state.Objects = append(w.state.Objects, again)
+	in := w.input(declared(is, w.last()))
+	in.Moves = []lang.Move{{From: lang.Target{Block: "manifest.old"}, To: lang.Target{Block: "manifest.new"}}}
+	if diff := cmp.Diff([]string{"none " + is, "forget " + was}, verbs(mustPlan(t, in))); diff != "" {
+		t.Errorf("actions (-want +got):\n%s", diff)
+	}
+	in = w.input()
+	in.Destroy = true
+	if diff := cmp.Diff([]string{"forget " + is, "delete " + was}, verbs(mustPlan(t, in))); diff != "" {
+		t.Errorf("actions of a destroy (-want +got):\n%s", diff)
+	}
+}
+
+// The address of an object does not name the namespace of the cloud. What is there in
+// the old one is not lost sight of when that changes.
+func TestAnotherNamespace(t *testing.T) {
+	w := &world{}
+	there := thing("v1", "ConfigMap", "a")
+	there.SetNamespace("old")
+	w.add(atConfigMap, there)
+	in := w.input(declared(atConfigMap, thing("v1", "ConfigMap", "a")))
+	w.cluster.objects = append(w.cluster.objects, namespaceOf("old"))
+	if got := mustNotPlan(t, in); !strings.Contains(got, "declared in another namespace now") || !strings.Contains(got, "ConfigMap old/a") {
+		t.Errorf("problem is %q", got)
+	}
+	in = w.input(in.Objects...)
+	in.RefreshOnly = true
+	if got := verbs(mustPlan(t, in)); len(got) > 0 {
+		t.Errorf("a refresh would %s", got)
+	}
+}

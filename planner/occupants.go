@@ -1,0 +1,111 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// systemNamespaces belong to Kubernetes.
+var systemNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
+
+// Occupant is an object that would be lost with the namespace that it is in, and of
+// which nothing says that it is to go.
+type Occupant struct {
+	Ref providers.Ref
+	// Orphan: it belongs to an object that is not in the namespace, either because that
+	// is gone, and then the cluster is about to collect it, or because it is elsewhere.
+	Orphan bool
+}
+
+// Going are the UIDs of the objects that actions delete.
+func Going(actions []Action) map[types.UID]bool {
+	going := map[types.UID]bool{}
+	for i := range actions {
+		if a := &actions[i]; a.Verb == Delete && !a.Partial {
+			going[a.Prior.UID] = true
+		}
+	}
+	return going
+}
+
+// Occupants lists what is in a namespace besides what is going, in the order of kinds
+// and names. What Kubernetes itself puts into each namespace does not count, nor what
+// belongs to another object in it: that one does, whatever its kind is.
+func Occupants(contents providers.Contents, going map[types.UID]bool) []Occupant {
+	present := map[types.UID]bool{}
+	services := map[string]bool{}
+	for i := range contents.Objects {
+		o := &contents.Objects[i]
+		present[o.UID] = true
+		if o.Kind == "Service" {
+			services[o.Name] = true
+		}
+	}
+	var occupants []Occupant
+	for i := range contents.Objects {
+		o := &contents.Objects[i]
+		owned := len(o.OwnerReferences) > 0
+		orphan := slices.ContainsFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool { return !present[r.UID] && !going[r.UID] })
+		switch {
+		case going[o.UID], o.DeletionTimestamp != nil, owned && !orphan, standard(o):
+		case o.Kind == "Endpoints" && services[o.Name]:
+		default:
+			ref := providers.Ref{GVK: schema.FromAPIVersionAndKind(o.APIVersion, o.Kind), Namespace: o.Namespace, Name: o.Name}
+			occupants = append(occupants, Occupant{Ref: ref, Orphan: orphan})
+		}
+	}
+	slices.SortFunc(occupants, func(a, b Occupant) int { return cmp.Compare(a.Ref.String(), b.Ref.String()) })
+	return occupants
+}
+
+// standard reports whether Kubernetes has made the object for the namespace.
+func standard(o *metav1.PartialObjectMetadata) bool {
+	switch o.GroupVersionKind().GroupKind() {
+	case providers.ConfigMapKind:
+		return o.Name == "kube-root-ca.crt"
+	case providers.SecretKind:
+		return o.Annotations[corev1.ServiceAccountUIDKey] != ""
+	case schema.GroupKind{Kind: "ServiceAccount"}:
+		return o.Name == "default"
+	}
+	return false
+}
+
+// lookInside finds out what is in the namespaces that the plan may delete.
+func (p *planning) lookInside(ctx context.Context) error {
+	p.inside = map[string]providers.Contents{}
+	for _, live := range p.Snapshot.All(namespaces) {
+		name := live.GetName()
+		if !p.mayGo(name) || slices.Contains(systemNamespaces, name) {
+			continue
+		}
+		contents, err := p.Reader.Contents(ctx, name)
+		if err != nil {
+			return err
+		}
+		p.inside[name] = contents
+	}
+	return nil
+}
+
+// mayGo reports whether the plan may delete a namespace that there is: one that the
+// state knows and nothing declares, or, of a destroy, one that is labelled.
+func (p *planning) mayGo(name string) bool {
+	ref := providers.Ref{GVK: namespaces, Name: name}
+	_, declared := p.byRef[identify(ref)]
+	switch {
+	case p.RefreshOnly:
+		return false
+	case p.Destroy:
+		return p.known[identify(ref)] != nil || p.labelled(p.Snapshot.Get(ref))
+	}
+	return p.known[identify(ref)] != nil && !declared
+}

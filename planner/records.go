@@ -1,0 +1,61 @@
+package planner
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+// record is an object of the state.
+type record struct {
+	*state.Object
+	address lang.Address // as moved blocks say; Address is that of the state
+	family  lang.Address
+	ref     providers.Ref
+	moved   bool
+}
+
+// recordedAddress is the address that the state has.
+func (r *record) recordedAddress() lang.Address {
+	if !r.moved {
+		return r.address
+	}
+	address, err := lang.ParseAddress(r.Address)
+	if err != nil {
+		return r.address
+	}
+	return address
+}
+
+// indexRecords gives the objects of the state the addresses that they have now.
+func (p *planning) indexRecords() []Problem {
+	var problems []Problem
+	for i := range p.State.Objects {
+		object := &p.State.Objects[i]
+		r := record{Object: object, ref: providers.Ref{
+			GVK:       schema.FromAPIVersionAndKind(object.APIVersion, object.Kind),
+			Namespace: object.Namespace,
+			Name:      object.Name,
+		}}
+		var err error
+		if r.address, err = lang.ParseAddress(object.Address); err == nil && object.Family != "" {
+			r.family, err = lang.ParseAddress(object.Family)
+		}
+		if err != nil {
+			problems = append(problems, Problem{Summary: "the state cannot be used", Detail: err.Error()})
+			continue
+		}
+		p.records = append(p.records, r)
+	}
+	p.moveRecords()
+	for i := range p.records {
+		r := &p.records[i]
+		p.recorded[r.address] = r
+		if id := identify(r.ref); p.known[id] == nil {
+			p.known[id] = r
+		}
+	}
+	return problems
+}

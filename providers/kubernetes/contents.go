@@ -1,0 +1,116 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// contained is one kind that lives in namespaces, in the version that the server prefers.
+type contained struct {
+	schema.GroupVersionKind
+	resource
+}
+
+// Contents lists what is in a namespace: of all kinds that the deletion of the
+// namespace deletes, one LIST each of the metadata alone. A kind that cannot be listed
+// is no error, but Unread.
+func (c *Client) Contents(ctx context.Context, namespace string) (providers.Contents, error) {
+	kinds, unknown, err := c.contained(ctx)
+	if err != nil {
+		return providers.Contents{}, fmt.Errorf("ask the server for its kinds: %w", err)
+	}
+	found := make([][]metav1.PartialObjectMetadata, len(kinds))
+	refused := make([]string, len(kinds))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(10)
+	for i, kind := range kinds {
+		group.Go(func() (err error) {
+			var answer apierrors.APIStatus
+			found[i], err = c.metadata(ctx, kind, place{resource: kind.resource, namespace: namespace})
+			switch {
+			case apierrors.IsNotFound(err): // its definition went meanwhile, and all objects with it
+			case errors.As(err, &answer):
+				refused[i] = fmt.Sprintf("perhaps a %s of %s (%v)", kind.Kind, kind.GroupVersion(), err)
+			default:
+				return err
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return providers.Contents{}, fmt.Errorf("list what is in the namespace %s: %w", namespace, err)
+	}
+	return providers.Contents{
+		Objects: slices.Concat(found...),
+		Unread:  append(unknown, slices.DeleteFunc(refused, func(why string) bool { return why == "" })...),
+	}, nil
+}
+
+// contained are the kinds whose objects go with their namespace. What cannot be both
+// listed and deleted is a view of something else, such as the metrics of a pod.
+// unknown are the groups whose server does not answer.
+func (c *Client) contained(ctx context.Context) (kinds []contained, unknown []string, err error) {
+	lists, err := call(ctx, c, verbDiscovery, func(ctx context.Context) ([]*metav1.APIResourceList, error) {
+		lists, err := c.discovery.ServerPreferredNamespacedResourcesWithContext(ctx)
+		down, partial := discovery.GroupDiscoveryFailedErrorGroups(err)
+		if err != nil && !partial {
+			return nil, err
+		}
+		unknown = nil
+		for _, version := range slices.SortedFunc(maps.Keys(down), func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) }) {
+			unknown = append(unknown, fmt.Sprintf("perhaps an object of %s (%v)", version, down[version]))
+		}
+		return lists, nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists) {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, nil, fmt.Errorf("discovery has a malformed group version: %w", err)
+		}
+		for _, r := range list.APIResources {
+			if r.Kind != "Event" {
+				kinds = append(kinds, contained{version.WithKind(r.Kind), resource{version.WithResource(r.Name), true}})
+			}
+		}
+	}
+	return kinds, unknown, nil
+}
+
+// metadata lists the objects of one kind without anything but their metadata.
+func (c *Client) metadata(ctx context.Context, kind contained, at place) ([]metav1.PartialObjectMetadata, error) {
+	const accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+	raw, err := call(ctx, c, verbList, func(ctx context.Context) ([]byte, error) {
+		result := c.core.RESTClient().Get().AbsPath(at.path()).SetHeader("Accept", accept).Do(ctx)
+		if err := result.Error(); err != nil {
+			return nil, err
+		}
+		return result.Raw()
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list metav1.PartialObjectMetadataList
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("read the list of %s: %w", kind.Kind, err)
+	}
+	for i := range list.Items {
+		list.Items[i].APIVersion, list.Items[i].Kind = kind.ToAPIVersionAndKind()
+	}
+	return list.Items, nil
+}
