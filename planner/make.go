@@ -15,6 +15,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -134,7 +135,7 @@ func (p *planning) read(ctx context.Context) error {
 	group.Go(func() error { return p.Snapshot.Try(inner, p.compared()...) })
 	if !p.Destroy {
 		group.Go(func() (err error) {
-			p.rules, err = ReadRules(inner, p.Reader, p.Cluster)
+			p.rules, err = proof.ReadRules(inner, p.Reader, p.Cluster)
 			return err
 		})
 	}
@@ -157,7 +158,7 @@ type planning struct {
 	coming map[schema.GroupKind]*definition
 	limits map[string][]string // what is declared to limit objects, by namespace
 	policy conflictPolicy
-	rules  *Rules                // nil of a destroy
+	rules  *proof.Rules          // nil of a destroy
 	chosen map[lang.Address]bool // what is selected; nil: everything
 
 	subjects []*subject // desired objects, as they were decided

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -21,11 +22,11 @@ func (p *planning) proven(_ context.Context, s *subject) (bool, error) {
 		return false, err
 	}
 	s.check = p.rules.Check(s.live, s.manager)
-	mutators, steady := p.rules.admission(s.action.Ref.GVK)
+	mutators, steady := p.rules.Admission(s.action.Ref.GVK)
 	switch {
-	case s.asRecorded() && sameValues(s.live, manifest):
+	case s.asRecorded() && proof.SameValues(s.live, manifest):
 		s.claim = Evidence{Kind: Fingerprint}
-	case mutators == "" && steady && holdsAll(s.live, manifest, s.manager):
+	case mutators == "" && steady && proof.Holds(s.live, manifest, s.manager):
 		s.claim = Evidence{Kind: Ownership}
 	}
 	if s.claim.Kind == "" || p.VerifyAll {

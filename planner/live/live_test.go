@@ -16,6 +16,7 @@ import (
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
@@ -126,7 +127,7 @@ func (b *bench) problem(in planner.Input) string {
 func (b *bench) apply(plan *planner.Plan) {
 	b.t.Helper()
 	writer := b.client.Writer()
-	rules, err := planner.ReadRules(b.t.Context(), b.client, b.cluster)
+	rules, err := proof.ReadRules(b.t.Context(), b.client, b.cluster)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -157,7 +158,7 @@ func (b *bench) apply(plan *planner.Plan) {
 }
 
 // recordOf is what an apply takes down of an object.
-func recordOf(o *providers.Object, live *unstructured.Unstructured, rules *planner.Rules) state.Object {
+func recordOf(o *providers.Object, live *unstructured.Unstructured, rules *proof.Rules) state.Object {
 	return state.Object{
 		Address: o.Address.String(), APIVersion: live.GetAPIVersion(), Kind: live.GetKind(),
 		Namespace: live.GetNamespace(), Name: live.GetName(), UID: string(live.GetUID()),

@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 )
@@ -317,7 +318,7 @@ func TestVerifyAllFindsAWrongState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := planner.ReadRules(t.Context(), b.client, b.cluster)
+	rules, err := proof.ReadRules(t.Context(), b.client, b.cluster)
 	if err != nil {
 		t.Fatal(err)
 	}

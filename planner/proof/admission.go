@@ -1,4 +1,4 @@
-package planner
+package proof
 
 import (
 	"context"
@@ -158,9 +158,9 @@ func mapsIn(list any) []map[string]any {
 	return found
 }
 
-// admission is a hash of the mutators that see objects of a kind; empty where none
+// Admission is a hash of the mutators that see objects of a kind; empty where none
 // does. steady is false where there is no telling what they do.
-func (r *Rules) admission(kind schema.GroupVersionKind) (sum string, steady bool) {
+func (r *Rules) Admission(kind schema.GroupVersionKind) (sum string, steady bool) {
 	var seen []string
 	for _, m := range r.mutators {
 		if !m.sees(kind) {
@@ -186,7 +186,7 @@ func (m mutator) sees(kind schema.GroupVersionKind) bool {
 	return slices.ContainsFunc(m.rules, func(rule map[string]any) bool {
 		return holdsAny(rule["apiGroups"], kind.Group, "*") &&
 			holdsAny(rule["operations"], "CREATE", "UPDATE", "*") &&
-			(!builtIn(kind) || holdsAny(rule["resources"], resourceOf(kind), "*", "*/*", resourceOf(kind)+"/*"))
+			(!BuiltIn(kind) || holdsAny(rule["resources"], resourceOf(kind), "*", "*/*", resourceOf(kind)+"/*"))
 	})
 }
 
@@ -207,9 +207,9 @@ func holdsAny(list any, values ...string) bool {
 	})
 }
 
-// builtIn reports whether the kind is one of Kubernetes' own, so that the version
+// BuiltIn reports whether the kind is one of Kubernetes' own, so that the version
 // of the server says all about what it makes of an object.
-func builtIn(kind schema.GroupVersionKind) bool {
+func BuiltIn(kind schema.GroupVersionKind) bool {
 	switch kind.Group {
 	case "apiextensions.k8s.io", "apiregistration.k8s.io":
 		return true
@@ -223,8 +223,8 @@ func builtIn(kind schema.GroupVersionKind) bool {
 // and to other servers.
 func (r *Rules) Check(live *unstructured.Unstructured, manager string) state.Check {
 	kind := live.GroupVersionKind()
-	admission, steady := r.admission(kind)
-	if !steady || !builtIn(kind) || r.server == "" {
+	admission, steady := r.Admission(kind)
+	if !steady || !BuiltIn(kind) || r.server == "" {
 		return state.Check{}
 	}
 	sum, ok := fingerprint(live, manager)

@@ -1,4 +1,4 @@
-package planner
+package proof
 
 import (
 	"context"
@@ -85,7 +85,7 @@ func TestWhichKindsAMutatorSees(t *testing.T) {
 					for _, seen := range test.sees {
 						want = want || seen == kind
 					}
-					if sum, steady := r.admission(kind); (sum != "") != want || !steady {
+					if sum, steady := r.Admission(kind); (sum != "") != want || !steady {
 						t.Errorf("%s: %q, steady %t; want it seen: %t", kind.Kind, sum, steady, want)
 					}
 				}
@@ -112,13 +112,13 @@ func TestAdmissionIsKnownByIdentities(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for name, r := range map[string]*Rules{"first": make(1, 1, 1), "hook": make(2, 1, 1), "policy": make(1, 2, 1), "binding": make(1, 1, 2)} {
-		sum, steady := r.admission(deployments)
+		sum, steady := r.Admission(deployments)
 		if other, taken := seen[sum]; taken || sum == "" || !steady {
 			t.Errorf("%s: %q is that of %q", name, sum, other)
 		}
 		seen[sum] = name
 	}
-	if again, _ := make(1, 1, 1).admission(deployments); seen[again] != "first" {
+	if again, _ := make(1, 1, 1).Admission(deployments); seen[again] != "first" {
 		t.Errorf("the same has become %q", again)
 	}
 }
@@ -129,7 +129,7 @@ func TestParametersAreUnsteady(t *testing.T) {
 		"v1 " + policyKind:             {object(t, policyKind, "p", 1, `"spec": {"matchConstraints": {"resourceRules": [`+everything+`]}}`)},
 		"v1 " + policyKind + "Binding": {object(t, policyKind+"Binding", "b", 1, `"spec": {"policyName": "p", "paramRef": {"name": "x"}}`)},
 	}})
-	if _, steady := r.admission(deployments); steady {
+	if _, steady := r.Admission(deployments); steady {
 		t.Error("it is taken for steady")
 	}
 }
@@ -137,12 +137,12 @@ func TestParametersAreUnsteady(t *testing.T) {
 func TestAdmissionThatCannotBeRead(t *testing.T) {
 	forbidden := &apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden}}
 	r := rulesOf(t, &admitting{fail: map[string]error{"v1 " + hookKind: forbidden}})
-	if _, steady := r.admission(deployments); steady {
+	if _, steady := r.Admission(deployments); steady {
 		t.Error("what may not be read is taken for absent")
 	}
 	absent := &meta.NoKindMatchError{}
 	r = rulesOf(t, &admitting{fail: map[string]error{"v1 " + policyKind + "Binding": absent}})
-	if sum, steady := r.admission(deployments); sum != "" || !steady {
+	if sum, steady := r.Admission(deployments); sum != "" || !steady {
 		t.Errorf("what the server does not have: %q, %t", sum, steady)
 	}
 	broken := errors.New("connection lost")
@@ -161,7 +161,7 @@ func TestPoliciesOfOlderServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sum, _ := r.admission(deployments); sum == "" {
+	if sum, _ := r.Admission(deployments); sum == "" {
 		t.Error("the policy is not seen")
 	}
 }

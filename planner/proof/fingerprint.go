@@ -1,4 +1,4 @@
-package planner
+package proof
 
 import (
 	"crypto/sha256"
