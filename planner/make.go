@@ -135,7 +135,7 @@ func (p *planning) read(ctx context.Context) error {
 	group.Go(func() error { return p.Snapshot.Try(inner, p.compared()...) })
 	if !p.Destroy {
 		group.Go(func() (err error) {
-			p.rules, err = proof.ReadRules(inner, p.Reader, p.Cluster)
+			p.rules, err = proof.ReadRules(inner, p.Reader, p.Cluster, p.Now)
 			return err
 		})
 	}
@@ -322,7 +322,9 @@ var (
 func (p *planning) converge(ctx context.Context) error {
 	p.checkImported()
 	p.carryValues()
-	p.findAutoscalers(ctx)
+	if err := p.findAutoscalers(ctx); err != nil {
+		return err
+	}
 	objects := p.chosenObjects()
 	p.subjects = make([]*subject, len(objects))
 	// What becomes of a custom resource is up to the definition of its kind.
@@ -333,6 +335,7 @@ func (p *planning) converge(ctx context.Context) error {
 	if err := p.decideAll(ctx, objects, false); err != nil {
 		return err
 	}
+	p.warnHidden()
 	if p.RefreshOnly {
 		p.refresh()
 		return nil

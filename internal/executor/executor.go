@@ -178,7 +178,7 @@ func prepare(ctx context.Context, plan *planner.Plan, options Options) (*run, er
 		return nil, err
 	}
 	if slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return writes(&a) && a.Object != nil }) {
-		r.rules, err = proof.ReadRules(ctx, options.Reader, r.cluster)
+		r.rules, err = proof.ReadRules(ctx, options.Reader, r.cluster, time.Now())
 	}
 	return r, err
 }

@@ -55,7 +55,7 @@ func (b *bench) fill(count int) {
 		text := strings.NewReplacer("name: keystone-api", fmt.Sprintf("name: d-%d", i), "replicas: 3", "replicas: 0").Replace(api(b, "keystone:1", "keystone"))
 		b.declare(fmt.Sprintf("service.s/Deployment/d-%d", i), text)
 	}
-	rules, err := proof.ReadRules(b.t.Context(), b.client, b.cluster)
+	rules, err := proof.ReadRules(b.t.Context(), b.client, b.cluster, time.Now())
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -32,6 +32,8 @@ type bench struct {
 	cluster   providers.Identity
 	state     state.State
 	objects   []providers.Object
+	// ahead is how much later it is for a plan than it is.
+	ahead time.Duration
 }
 
 // newBench makes a cloud. Its namespace has the name of the test, and is there
@@ -99,7 +101,7 @@ func (b *bench) input() planner.Input {
 	return planner.Input{
 		Cloud: b.cloud(), Namespace: b.namespace, Objects: b.objects,
 		Reader: b.client, Snapshot: providers.NewSnapshot(b.client),
-		State: &b.state, Cluster: b.cluster, Now: time.Now(),
+		State: &b.state, Cluster: b.cluster, Now: time.Now().Add(b.ahead),
 	}
 }
 
@@ -127,7 +129,7 @@ func (b *bench) problem(in planner.Input) string {
 func (b *bench) apply(plan *planner.Plan) {
 	b.t.Helper()
 	writer := b.client.Writer()
-	rules, err := proof.ReadRules(b.t.Context(), b.client, b.cluster)
+	rules, err := proof.ReadRules(b.t.Context(), b.client, b.cluster, time.Now())
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -163,7 +165,7 @@ func recordOf(o *providers.Object, live *unstructured.Unstructured, rules *proof
 		Address: o.Address.String(), APIVersion: live.GetAPIVersion(), Kind: live.GetKind(),
 		Namespace: live.GetNamespace(), Name: live.GetName(), UID: string(live.GetUID()),
 		Desired: o.Digest(), Ready: true, Applied: time.Now(), Partial: o.Partial,
-		Check: rules.Check(live, providers.FieldManager),
+		Check: rules.Written(live, providers.FieldManager),
 	}
 }
 

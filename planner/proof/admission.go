@@ -1,42 +1,39 @@
 package proof
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
-	"strings"
+	"time"
 
-	"golang.org/x/sync/errgroup"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/state"
 )
 
-// Rules are what a server makes of an apply by, beyond what the object says: its
-// own version, and the mutating webhooks and policies that its operators
-// installed. As long as they are the same, so is what the server does.
-type Rules struct {
-	server   string
-	mutators []mutator
-	// hidden: the user may not list the mutators. Any object may meet one then.
-	hidden bool
+// mutator is one webhook, or one policy as one of its bindings has it.
+type mutator struct {
+	identity string    // changes whenever anything about it does
+	written  time.Time // when somebody last changed it
+	// unsteady: what it does depends on more than itself and the object, so that its
+	// identity says too little.
+	unsteady bool
+	scopes   []scope // it sees what is in all of them
 }
 
-// mutator is one webhook configuration, or one policy with its bindings.
-type mutator struct {
-	identity string // changes whenever anything about it does
-	// unsteady: what it does depends on other objects too, so that its identity says
-	// too little.
-	unsteady bool
-	rules    []map[string]any // what it sees; in the words of the API
+// scope says which objects something is for.
+type scope struct {
+	rules      []map[string]any // in the words of the API
+	all        bool             // kinds; there are no rules
+	namespaces labels.Selector  // nil: all of them
 }
 
 // Kinds that change objects on their way into the cluster.
@@ -46,50 +43,27 @@ const admissionGroup = "admissionregistration.k8s.io"
 // as v1.
 var policiesFinal = version.MustParseGeneric("1.36.0")
 
-// ReadRules asks for the mutating webhooks and policies: one LIST of each kind, and
-// of policies only where one is bound. cluster is what the Reader reads.
-func ReadRules(ctx context.Context, reader providers.Reader, cluster providers.Identity) (*Rules, error) {
-	r := &Rules{server: cluster.Version}
-	var webhooks, policies []mutator
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		webhooks, err = readWebhooks(ctx, reader)
-		return err
-	})
-	group.Go(func() (err error) {
-		policies, err = readPolicies(ctx, reader, cluster.Version)
-		return err
-	})
-	err := group.Wait()
-	switch {
-	case apierrors.IsForbidden(err):
-		r.hidden = true
-	case err != nil:
-		return nil, fmt.Errorf("read what changes objects on their way into the cluster: %w", err)
-	}
-	r.mutators = slices.Concat(webhooks, policies)
-	return r, nil
-}
+// outside matches the names that an expression of a policy has for what is neither
+// the policy nor the object.
+var outside = regexp.MustCompile(`\b(authorizer|namespaceObject|params|request)\b`)
 
 func readWebhooks(ctx context.Context, reader providers.Reader) ([]mutator, error) {
 	list, err := listAdmission(ctx, reader, "v1", "MutatingWebhookConfiguration")
-	mutators := make([]mutator, 0, len(list))
+	var mutators []mutator
 	for _, u := range list {
-		m := mutator{identity: identityOf(u)}
 		webhooks, _, _ := unstructured.NestedFieldNoCopy(u.Object, "webhooks")
 		for _, webhook := range mapsIn(webhooks) {
-			m.rules = append(m.rules, mapsIn(webhook["rules"])...)
+			mutators = append(mutators, mutator{unsteady: true, scopes: []scope{scopeOf(webhook, "rules")}})
 		}
-		mutators = append(mutators, m)
 	}
 	return mutators, err
 }
 
 // readPolicies asks for the policies' bindings first: without one, a policy does
 // nothing.
-func readPolicies(ctx context.Context, reader providers.Reader, server string) ([]mutator, error) {
+func readPolicies(ctx context.Context, reader providers.Reader, server providers.Identity) ([]mutator, error) {
 	served := []string{"v1"}
-	if v, err := version.ParseGeneric(server); err == nil && v.LessThan(policiesFinal) {
+	if v, err := version.ParseGeneric(cmp.Or(server.Emulates, server.Version)); err == nil && v.LessThan(policiesFinal) {
 		served = []string{"v1beta1", "v1alpha1"}
 	}
 	for _, v := range served {
@@ -106,29 +80,74 @@ func readPolicies(ctx context.Context, reader providers.Reader, server string) (
 }
 
 func boundPolicies(policies, bindings []*unstructured.Unstructured) []mutator {
-	bound := map[string][]string{}
-	unsteady := map[string]bool{}
-	for _, b := range bindings {
-		policy, _, _ := unstructured.NestedString(b.Object, "spec", "policyName")
-		bound[policy] = append(bound[policy], identityOf(b))
-		_, hasParameters, _ := unstructured.NestedFieldNoCopy(b.Object, "spec", "paramRef")
-		unsteady[policy] = unsteady[policy] || hasParameters
+	named := map[string]*unstructured.Unstructured{}
+	for _, p := range policies {
+		named[p.GetName()] = p
 	}
 	var mutators []mutator
-	for _, p := range policies {
-		name := p.GetName()
-		if len(bound[name]) == 0 {
+	for _, b := range bindings {
+		name, _, _ := unstructured.NestedString(b.Object, "spec", "policyName")
+		p := named[name]
+		if p == nil {
 			continue
 		}
-		slices.Sort(bound[name])
-		rules, _, _ := unstructured.NestedFieldNoCopy(p.Object, "spec", "matchConstraints", "resourceRules")
-		mutators = append(mutators, mutator{
-			identity: identityOf(p) + " " + strings.Join(bound[name], " "),
-			unsteady: unsteady[name],
-			rules:    mapsIn(rules),
-		})
+		m := mutator{
+			identity: identityOf(p) + " " + identityOf(b),
+			written:  later(lastWritten(p), lastWritten(b)),
+			unsteady: speaksOf(p.Object["spec"], outside),
+		}
+		// Parameters are other objects.
+		_, hasParameters, _ := unstructured.NestedFieldNoCopy(b.Object, "spec", "paramRef")
+		m.unsteady = m.unsteady || hasParameters
+		constraints, _, _ := unstructured.NestedMap(p.Object, "spec", "matchConstraints")
+		m.scopes = append(m.scopes, scopeOf(constraints, "resourceRules"))
+		if narrower, ok, _ := unstructured.NestedMap(b.Object, "spec", "matchResources"); ok {
+			s := scopeOf(narrower, "resourceRules")
+			s.all = len(s.rules) == 0
+			m.scopes = append(m.scopes, s)
+		}
+		mutators = append(mutators, m)
 	}
 	return mutators
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// speaksOf reports whether some text in a value matches.
+func speaksOf(value any, words *regexp.Regexp) bool {
+	switch value := value.(type) {
+	case string:
+		return words.MatchString(value)
+	case []any:
+		return slices.ContainsFunc(value, func(v any) bool { return speaksOf(v, words) })
+	case map[string]any:
+		for _, v := range value {
+			if speaksOf(v, words) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// scopeOf reads the scope of a webhook, a policy or a binding. A selector that
+// cannot be read selects everything.
+func scopeOf(content map[string]any, rules string) scope {
+	s := scope{rules: mapsIn(content[rules])}
+	text, _ := content["namespaceSelector"].(map[string]any)
+	var selector metav1.LabelSelector
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(text, &selector) != nil {
+		return s
+	}
+	if parsed, err := metav1.LabelSelectorAsSelector(&selector); err == nil && !parsed.Empty() {
+		s.namespaces = parsed
+	}
+	return s
 }
 
 // listAdmission lists the objects of a kind; none where the server has no such kind.
@@ -158,35 +177,31 @@ func mapsIn(list any) []map[string]any {
 	return found
 }
 
-// Admission is a hash of the mutators that see objects of a kind; empty where none
-// does. steady is false where there is no telling what they do.
-func (r *Rules) Admission(kind schema.GroupVersionKind) (sum string, steady bool) {
-	var seen []string
-	for _, m := range r.mutators {
-		if !m.sees(kind) {
-			continue
-		}
-		if m.unsteady {
-			return "", false
-		}
-		seen = append(seen, m.identity)
-	}
-	if len(seen) == 0 {
-		return "", !r.hidden
-	}
-	slices.Sort(seen)
-	hash := sha256.Sum256([]byte(strings.Join(seen, "\n")))
-	return hex.EncodeToString(hash[:]), !r.hidden
+// sees reports whether one of the operations on objects of the kind may be changed.
+// Selectors of objects, conditions and versions are no reason to say no: by other
+// fields, or converted to another version, the object may match after all.
+func (m mutator) sees(kind schema.GroupVersionKind, operations ...string) bool {
+	return !slices.ContainsFunc(m.scopes, func(s scope) bool { return !s.covers(kind, operations) })
 }
 
-// sees reports whether objects of the kind may be changed. Selectors, conditions
-// and versions are no reason to say no: by other fields, or converted to another
-// version, the object may match after all.
-func (m mutator) sees(kind schema.GroupVersionKind) bool {
-	return slices.ContainsFunc(m.rules, func(rule map[string]any) bool {
+func (s scope) covers(kind schema.GroupVersionKind, operations []string) bool {
+	return s.all || slices.ContainsFunc(s.rules, func(rule map[string]any) bool {
 		return holdsAny(rule["apiGroups"], kind.Group, "*") &&
-			holdsAny(rule["operations"], "CREATE", "UPDATE", "*") &&
+			holdsAny(rule["operations"], append(operations, "*")...) &&
 			(!BuiltIn(kind) || holdsAny(rule["resources"], resourceOf(kind), "*", "*/*", resourceOf(kind)+"/*"))
+	})
+}
+
+// selective reports whether the mutator is not for all namespaces.
+func (m mutator) selective() bool {
+	return slices.ContainsFunc(m.scopes, func(s scope) bool { return s.namespaces != nil })
+}
+
+// selects reports whether the mutator is for a namespace. Objects outside of
+// namespaces are not selected by one, and neither are namespaces themselves.
+func (m mutator) selects(namespace *unstructured.Unstructured) bool {
+	return namespace == nil || !slices.ContainsFunc(m.scopes, func(s scope) bool {
+		return s.namespaces != nil && !s.namespaces.Matches(labels.Set(namespace.GetLabels()))
 	})
 }
 
@@ -205,31 +220,4 @@ func holdsAny(list any, values ...string) bool {
 		text, _ := element.(string)
 		return slices.Contains(values, text)
 	})
-}
-
-// BuiltIn reports whether the kind is one of Kubernetes' own, so that the version
-// of the server says all about what it makes of an object.
-func BuiltIn(kind schema.GroupVersionKind) bool {
-	switch kind.Group {
-	case "apiextensions.k8s.io", "apiregistration.k8s.io":
-		return true
-	}
-	return scheme.Scheme.Recognizes(kind)
-}
-
-// Check is what a later plan may know an object to be unchanged by: live is the
-// object as an apply left it, or as a dry run would have left it. It is zero where
-// there is no certainty. What becomes of custom resources is up to their definitions
-// and to other servers.
-func (r *Rules) Check(live *unstructured.Unstructured, manager string) state.Check {
-	kind := live.GroupVersionKind()
-	admission, steady := r.Admission(kind)
-	if !steady || !BuiltIn(kind) || r.server == "" {
-		return state.Check{}
-	}
-	sum, ok := fingerprint(live, manager)
-	if !ok {
-		return state.Check{}
-	}
-	return state.Check{Owned: sum, Server: r.server, Admission: admission}
 }

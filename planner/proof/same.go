@@ -110,7 +110,7 @@ func holdsElement(key string, fields owned, want, live any) bool {
 }
 
 // SameValues reports whether the live object has the values of the manifest that a
-// fingerprint says nothing of; see withheld.
+// fingerprint says nothing of; see Withheld.
 func SameValues(live, manifest *unstructured.Unstructured) bool {
 	checksum := providers.AnnotationChecksum
 	if live.GetAnnotations()[checksum] != manifest.GetAnnotations()[checksum] {
