@@ -93,3 +93,13 @@ func TestPlainly(t *testing.T) {
 		}
 	}
 }
+
+// decoded reads an object as a client does.
+func decoded(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON([]byte(text)); err != nil {
+		t.Fatalf("read %s: %v", text, err)
+	}
+	return u
+}

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,8 +18,8 @@ import (
 // conflictPolicy says what becomes of declared fields that another manager owns.
 type conflictPolicy struct {
 	force bool // take everything
-	// scaled are the objects whose replicas an autoscaler looks after; nil: nobody
-	// could be asked.
+	// scaled are the objects whose replicas an autoscaler looks after, in no version;
+	// nil: nobody could be asked.
 	scaled map[providers.Ref]bool
 }
 
@@ -96,7 +97,7 @@ func (c conflictPolicy) outcome(s *subject, by owner, path fieldpath.Path) (what
 	case what == take && (s.ours || s.adopts()):
 		return take, false
 	case what == leave && s.ours:
-		if c.scaled != nil && by.scales(path) && !c.scaled[s.action.Ref] {
+		if c.scaled != nil && by.scales(path) && !c.scaled[versionless(s.action.Ref)] {
 			return take, true
 		}
 		return leave, false
@@ -223,8 +224,9 @@ func writtenThrough(live *unstructured.Unstructured, meant func(subresource stri
 var autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
 
 // findAutoscalers lists the autoscalers of those namespaces where one has its name
-// on a field: whether it is still there is not written on the object.
-func (p *planning) findAutoscalers(ctx context.Context) {
+// on a field: whether it is still there is not written on the object. Where they
+// cannot be read, the fields are left alone.
+func (p *planning) findAutoscalers(ctx context.Context) error {
 	replicas := fieldpath.MakePathOrDie("spec", "replicas")
 	var scopes []providers.Scope
 	for i := range p.Objects {
@@ -238,8 +240,22 @@ func (p *planning) findAutoscalers(ctx context.Context) {
 			}
 		}
 	}
-	if len(scopes) == 0 || p.Snapshot.Load(ctx, scopes...) != nil {
-		return // who may not list them does not know, and leaves the field alone
+	if len(scopes) == 0 {
+		return nil
+	}
+	var unreadable *providers.UnreadableError
+	switch err := p.Snapshot.Load(ctx, scopes...); {
+	case errors.As(err, &unreadable):
+		p.problems = append(p.problems, Problem{
+			Warning: true,
+			Summary: "HorizontalPodAutoscalers cannot be read",
+			Detail:  fmt.Sprintf("One of them has set replicas that are declared here. They are left as they are, as if it still was there: %v.", unreadable.Err),
+		})
+		return nil
+	case err != nil:
+		return fmt.Errorf("find out what autoscalers look after: %w", err)
+	case p.Snapshot.Missing(autoscalers):
+		return nil
 	}
 	p.policy.scaled = map[providers.Ref]bool{}
 	for _, scaler := range p.Snapshot.All(autoscalers) {
@@ -247,10 +263,18 @@ func (p *planning) findAutoscalers(ctx context.Context) {
 			text, _, _ := unstructured.NestedString(scaler.Object, "spec", "scaleTargetRef", field)
 			return text
 		}
-		p.policy.scaled[providers.Ref{
+		p.policy.scaled[versionless(providers.Ref{
 			GVK:       schema.FromAPIVersionAndKind(target("apiVersion"), target("kind")),
 			Namespace: scaler.GetNamespace(),
 			Name:      target("name"),
-		}] = true
+		})] = true
 	}
+	return nil
+}
+
+// versionless is the same in whatever version of its kind an object is meant: to an
+// autoscaler that makes no difference.
+func versionless(ref providers.Ref) providers.Ref {
+	ref.GVK.Version = ""
+	return ref
 }

@@ -312,7 +312,7 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 		return err
 	}
 	s.raced = answer.GetResourceVersion() != s.live.GetResourceVersion()
-	s.confirmed = evidence.Kind == DryRun && p.rules.Check(answer, s.manager) == s.check
+	s.confirmed = evidence.Kind == DryRun && p.rules.Check(answer, p.namespaceOf(s), s.manager) == s.check
 	if s.raced {
 		// What kolla does not declare differs by what somebody wrote, not by the apply.
 		differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(answer, s.manager))

@@ -166,7 +166,7 @@ func (p *planning) tryUndefined(s *subject, manifest *unstructured.Unstructured)
 	if err := p.tryForeseen(s, coming, manifest); err != nil || s.action.Evidence.Kind != Schema {
 		return err
 	}
-	if mutators, steady := p.rules.admission(gvk); mutators != "" || !steady {
+	if p.rules.Meets(gvk) {
 		s.action.Evidence.Detail += "; the webhooks and policies that may change it are not asked before"
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -290,11 +291,13 @@ func (d *difference) mask() {
 
 // sensitive reports whether the values at a path must never be kept.
 func sensitive(path fieldpath.Path, secret bool) bool {
-	first := path[0].FieldName
-	if secret && first != nil && (*first == "data" || *first == "stringData") {
-		return true
+	names := make([]string, len(path))
+	for i, step := range path {
+		if step.FieldName != nil {
+			names[i] = *step.FieldName
+		}
 	}
-	return pathText(path) == annotationPath(providers.AnnotationChecksum)
+	return proof.Withheld(secret, names)
 }
 
 func annotationPath(name string) string {

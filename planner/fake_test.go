@@ -31,6 +31,7 @@ type cluster struct {
 	missing schema.GroupKind // a kind that it does not have
 	hidden  schema.GroupKind // a kind that it does not show
 	unread  []string         // kinds that Contents cannot tell of
+	fail    map[string]error // what LISTs of a kind end with
 	// answer is asked for dry runs; nil: every object is accepted as it is sent.
 	answer func(object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error)
 }
@@ -62,6 +63,9 @@ func (c *cluster) List(_ context.Context, kind schema.GroupVersionKind, namespac
 	}
 	if kind.GroupKind() == c.hidden {
 		return nil, &providers.UnreadableError{Kind: kind, Namespace: namespace, Err: errors.New("it is down")}
+	}
+	if err := c.fail[kind.Kind]; err != nil {
+		return nil, err
 	}
 	var list []*unstructured.Unstructured
 	for _, u := range c.objects {

@@ -58,7 +58,7 @@ func (s *subject) foreignFields() []Change {
 				continue
 			}
 			d := difference{path: path, Change: Change{Path: pathText(path), Before: value, Manager: other.manager, Time: other.time}}
-			if sensitive(path, secret) {
+			if sensitive(path, secret) || secret && annotation(path) {
 				d.mask()
 			}
 			if known, twice := fields[d.Path]; !twice || known.Time.Before(d.Time) {
@@ -72,6 +72,13 @@ func (s *subject) foreignFields() []Change {
 	}
 	slices.SortFunc(list, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return list
+}
+
+// annotation reports whether the path is of an annotation. Other tools keep whole
+// objects in theirs, values of Secrets included.
+func annotation(path fieldpath.Path) bool {
+	annotations := fieldpath.MakePathOrDie("metadata", "annotations")
+	return len(path) >= len(annotations) && path[:len(annotations)].Equals(annotations)
 }
 
 // adds lists what the owner has that kolla has not, each thing once and as a whole

@@ -16,6 +16,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -138,7 +139,7 @@ func (p *planning) read(ctx context.Context) error {
 	group.Go(func() error { return p.Snapshot.Try(inner, p.compared()...) })
 	if !p.Destroy {
 		group.Go(func() (err error) {
-			p.rules, err = ReadRules(inner, p.Reader, p.Cluster)
+			p.rules, err = proof.ReadRules(inner, p.Reader, p.Cluster, p.Now)
 			return err
 		})
 	}
@@ -166,7 +167,7 @@ type planning struct {
 	coming map[schema.GroupKind]*definition
 	limits map[string][]string // what is declared to limit objects, by namespace
 	policy conflictPolicy
-	rules  *Rules                // nil of a destroy
+	rules  *proof.Rules          // nil of a destroy
 	chosen map[lang.Address]bool // what is selected; nil: everything
 
 	subjects []*subject // desired objects, as they were decided
@@ -295,7 +296,9 @@ var (
 func (p *planning) converge(ctx context.Context) error {
 	p.checkImported()
 	p.carryValues()
-	p.findAutoscalers(ctx)
+	if err := p.findAutoscalers(ctx); err != nil {
+		return err
+	}
 	objects := p.chosenObjects()
 	p.subjects = make([]*subject, len(objects))
 	// What becomes of a custom resource is up to the definition of its kind.
@@ -306,6 +309,7 @@ func (p *planning) converge(ctx context.Context) error {
 	if err := p.decideAll(ctx, objects, false); err != nil {
 		return err
 	}
+	p.warnHidden()
 	if p.RefreshOnly {
 		p.refresh()
 		return nil

@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/planner/proof"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -20,12 +24,11 @@ func (p *planning) proven(_ context.Context, s *subject) (bool, error) {
 	if err != nil || len(s.pending) > 0 {
 		return false, err
 	}
-	s.check = p.rules.Check(s.live, s.manager)
-	mutators, steady := p.rules.admission(s.action.Ref.GVK)
+	s.check = p.rules.Check(s.live, p.namespaceOf(s), s.manager)
 	switch {
-	case s.asRecorded() && sameValues(s.live, manifest):
+	case s.asRecorded() && proof.SameValues(s.live, manifest):
 		s.claim = Evidence{Kind: Fingerprint}
-	case mutators == "" && steady && holdsAll(s.live, manifest, s.manager):
+	case p.rules.Undisturbed(s.live, p.namespaceOf(s)) && proof.Holds(s.live, manifest, s.manager):
 		s.claim = Evidence{Kind: Ownership}
 	}
 	if s.claim.Kind == "" || p.VerifyAll {
@@ -33,6 +36,27 @@ func (p *planning) proven(_ context.Context, s *subject) (bool, error) {
 	}
 	s.matches(s.claim)
 	return true, nil
+}
+
+// namespaceOf is the live namespace of a subject; nil of one that is in none.
+func (p *planning) namespaceOf(s *subject) *unstructured.Unstructured {
+	return p.Snapshot.Get(providers.Ref{GVK: namespaces, Name: s.action.Ref.Namespace})
+}
+
+// warnHidden says why the server was asked about objects that did not change: for as
+// long as the user may not list what may change them, that costs a request each,
+// with every plan.
+func (p *planning) warnHidden() {
+	asked := slices.ContainsFunc(p.subjects, func(s *subject) bool {
+		return s.action.Verb == None && s.action.Evidence.Kind == DryRun
+	})
+	if p.rules.Hidden() && asked && !p.VerifyAll {
+		p.problems = append(p.problems, Problem{
+			Warning: true,
+			Summary: "kolla may not list the mutating webhooks and policies of the cluster",
+			Detail:  `So it asks the server about every object, which is slow. Give the user a ClusterRole with this rule: apiGroups: ["admissionregistration.k8s.io"], resources: ["mutatingwebhookconfigurations", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"], verbs: ["list"].`,
+		})
+	}
 }
 
 // asRecorded reports whether the object is what the last apply or check has seen:
@@ -48,35 +72,24 @@ func (s *subject) asRecorded() bool {
 }
 
 // settle ends a decision: it says what the object may be known by from now on, and
-// holds the cheap steps to what the server has said.
+// holds the cheap steps to what the server has said. That it does not take the
+// object, by a policy or a quota that is new, is no word on what would change.
 func (p *planning) settle(s *subject) {
-	proof := s.action.Evidence.Kind
-	if s.action.Verb == None && (proof == Fingerprint || proof == Ownership || s.confirmed) {
+	evidence := s.action.Evidence.Kind
+	if s.action.Verb == None && (evidence == Fingerprint || evidence == Ownership || s.confirmed) {
 		s.action.Check = s.check
 	}
-	if s.claim.Kind == "" || s.raced || proof == Unverified || s.action.Verb == None || s.action.Verb == Adopt && len(s.action.Changes) == 0 {
+	if s.claim.Kind == "" || s.raced || evidence == Unverified || len(s.action.Changes) == 0 {
 		return
+	}
+	var paths []string
+	for _, change := range s.action.Changes {
+		paths = append(paths, change.Path)
 	}
 	s.problems = append(s.problems, problemOf(s.object,
 		fmt.Sprintf("kolla would have been wrong about %s", s.action.Ref),
-		fmt.Sprintf(`Without -verify=full, kolla would have taken it for unchanged, by the step %q, and the server says otherwise: %s.
+		fmt.Sprintf(`Without -verify=full, kolla would have taken it for unchanged, by the step %q, and the server says otherwise: it would change %s.
 This is a bug of kolla's, unless somebody edited the state by hand. Please report it, with the versions of kolla and of the server, the declaration of the object, its part of the state, and what kubectl get -o yaml --show-managed-fields says of it; take secrets out first.
 To get past it, change anything in the declaration, such as an annotation: kolla then has nothing to go by and asks the server.`,
-			s.claim.Kind, s.contradiction())))
-}
-
-// contradiction says what an apply would do to an object that was taken for
-// unchanged.
-func (s *subject) contradiction() string {
-	var parts []string
-	for _, change := range s.action.Changes {
-		parts = append(parts, change.Path)
-	}
-	if len(parts) > 0 {
-		return "it would change " + strings.Join(parts, ", ")
-	}
-	for _, problem := range s.problems {
-		parts = append(parts, problem.Summary)
-	}
-	return strings.Join(parts, "; ")
+			s.claim.Kind, strings.Join(paths, ", "))))
 }

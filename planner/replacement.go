@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -156,7 +157,7 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why ReasonKind) (ob
 		return obstacle{"was not made by kolla", fmt.Sprintf("to have it deleted and made again all the same, plan with -replace=%s.", address)}, nil
 	}
 	switch kind := s.live.GroupVersionKind().GroupKind(); {
-	case why == ReasonImmutable && !builtIn(s.live.GroupVersionKind()):
+	case why == ReasonImmutable && !proof.BuiltIn(s.live.GroupVersionKind()):
 		return obstacle{"what is lost with it is known only to what looks after its kind", fmt.Sprintf("to have it deleted and made again, plan with -replace=%s.", address)}, nil
 	case kind == providers.NamespaceKind:
 		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy -target=%s -delete-data='*'\n  kolla apply", address)}, nil

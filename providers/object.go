@@ -157,6 +157,9 @@ type Identity struct {
 	UID     string `json:"uid"`     // of the namespace kube-system; never changes
 	Server  string `json:"server"`  // URL; may change
 	Version string `json:"version"` // "v1.37.1"
+	// Emulates is the version whose API the server shows, such as "1.36"; empty: its
+	// own.
+	Emulates string `json:"emulates,omitempty"`
 }
 
 // Precondition binds a write to the object that was planned against. A zero

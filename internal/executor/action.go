@@ -156,7 +156,7 @@ func (s *step) write(ctx context.Context) error {
 	s.values.keep(s.action.Object, live)
 	record.UID = string(live.GetUID())
 	record.Applied = time.Now()
-	record.Check = s.rules.Check(live, s.manager(s.action.Object.Partial))
+	record.Check = s.rules.Written(live, s.manager(s.action.Object.Partial))
 	record.Ready = !s.waits
 	if err := s.Session.Record(record); err != nil || record.Ready {
 		return err

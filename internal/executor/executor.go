@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -145,7 +146,7 @@ type run struct {
 	checked      []bool  // of each action without anything to do: whether it has to be ready
 	outcomes     []Outcome
 	values       *values
-	rules        *planner.Rules // as they were then; nil when nothing is to be applied
+	rules        *proof.Rules // as they were then; nil when nothing is to be applied
 
 	observing sync.Mutex
 }
@@ -177,7 +178,7 @@ func prepare(ctx context.Context, plan *planner.Plan, options Options) (*run, er
 		return nil, err
 	}
 	if slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return writes(&a) && a.Object != nil }) {
-		r.rules, err = planner.ReadRules(ctx, options.Reader, r.cluster)
+		r.rules, err = proof.ReadRules(ctx, options.Reader, r.cluster, time.Now())
 	}
 	return r, err
 }

@@ -18,6 +18,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -54,7 +55,7 @@ func (b *bench) fill(count int) {
 		text := strings.NewReplacer("name: keystone-api", fmt.Sprintf("name: d-%d", i), "replicas: 3", "replicas: 0").Replace(api(b, "keystone:1", "keystone"))
 		b.declare(fmt.Sprintf("service.s/Deployment/d-%d", i), text)
 	}
-	rules, err := planner.ReadRules(b.t.Context(), b.client, b.cluster)
+	rules, err := proof.ReadRules(b.t.Context(), b.client, b.cluster, time.Now())
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func (w *world) live(steps int) {
 
 // alone reports how the same goes with one object only.
 func (w *world) alone(x *thing, rounds int) string {
-	if len(w.things) == 1 || w.disrupt != nil {
+	if len(w.things) == 1 || w.disrupt != nil || w.govern != nil {
 		return ""
 	}
 	lonely := newWorld(w.t, clustertest.Kubeconfig(), clustertest.Namespace(w.t), w.seed, x.key)
@@ -146,6 +146,9 @@ func (w *world) round(ctx context.Context, round int) (err error) {
 		if err := w.happen(ctx, round); err != nil {
 			return err
 		}
+	}
+	if w.govern != nil {
+		w.govern()
 	}
 	session, err := w.store.Lock(ctx, state.LockInfo{Operation: "test"}, time.Minute)
 	if err != nil {

@@ -52,6 +52,10 @@ type world struct {
 	force bool
 	// disrupt, if set, runs beside the first plan of each round.
 	disrupt func()
+	// govern, if set, runs before the plan of each round.
+	govern func()
+	// ahead is how much later it is for a plan than it is.
+	ahead time.Duration
 
 	planning, applying *kubernetes.Client
 	objects            dynamic.Interface
@@ -249,7 +253,7 @@ func (w *world) plan(ctx context.Context, st *state.State) (*planner.Plan, []pla
 	plan, problems, err := planner.Make(ctx, planner.Input{
 		Cloud: w.namespace, Namespace: w.namespace, Objects: w.desired(),
 		Reader: w.planning, Snapshot: providers.NewSnapshot(w.planning),
-		State: st, Cluster: w.cluster, Now: time.Now(), Parallelism: atOnce,
+		State: st, Cluster: w.cluster, Now: time.Now().Add(w.ahead), Parallelism: atOnce,
 		DeleteData: []string{"*"}, ForceConflicts: w.force, Adopt: w.force,
 		MaxDeletes: new(math.MaxInt), VerifyAll: w.seed%3 == 0,
 	})

@@ -16,6 +16,7 @@ import (
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
@@ -31,6 +32,8 @@ type bench struct {
 	cluster   providers.Identity
 	state     state.State
 	objects   []providers.Object
+	// ahead is how much later it is for a plan than it is.
+	ahead time.Duration
 }
 
 // newBench makes a cloud. Its namespace has the name of the test, and is there
@@ -98,7 +101,7 @@ func (b *bench) input() planner.Input {
 	return planner.Input{
 		Cloud: b.cloud(), Namespace: b.namespace, Objects: b.objects,
 		Reader: b.client, Snapshot: providers.NewSnapshot(b.client),
-		State: &b.state, Cluster: b.cluster, Now: time.Now(),
+		State: &b.state, Cluster: b.cluster, Now: time.Now().Add(b.ahead),
 	}
 }
 
@@ -126,7 +129,7 @@ func (b *bench) problem(in planner.Input) string {
 func (b *bench) apply(plan *planner.Plan) {
 	b.t.Helper()
 	writer := b.client.Writer()
-	rules, err := planner.ReadRules(b.t.Context(), b.client, b.cluster)
+	rules, err := proof.ReadRules(b.t.Context(), b.client, b.cluster, time.Now())
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -157,12 +160,12 @@ func (b *bench) apply(plan *planner.Plan) {
 }
 
 // recordOf is what an apply takes down of an object.
-func recordOf(o *providers.Object, live *unstructured.Unstructured, rules *planner.Rules) state.Object {
+func recordOf(o *providers.Object, live *unstructured.Unstructured, rules *proof.Rules) state.Object {
 	return state.Object{
 		Address: o.Address.String(), APIVersion: live.GetAPIVersion(), Kind: live.GetKind(),
 		Namespace: live.GetNamespace(), Name: live.GetName(), UID: string(live.GetUID()),
 		Desired: o.Digest(), Ready: true, Applied: time.Now(), Partial: o.Partial,
-		Check: rules.Check(live, providers.FieldManager),
+		Check: rules.Written(live, providers.FieldManager),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,6 +15,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 )
@@ -181,80 +183,6 @@ func TestSharedFieldsAreForTheServer(t *testing.T) {
 	}
 }
 
-// A policy that labels what it sees, in the namespace of the test.
-const policy = `
-apiVersion: admissionregistration.k8s.io/v1
-kind: MutatingAdmissionPolicy
-metadata: {name: $NS}
-spec:
-  matchConstraints:
-    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: $NS}}
-    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]
-  reinvocationPolicy: Never
-  mutations:
-  - patchType: ApplyConfiguration
-    applyConfiguration: {expression: 'Object{metadata: Object.metadata{labels: {"$LABEL": "yes"}}}'}
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: MutatingAdmissionPolicyBinding
-metadata: {name: $NS}
-spec: {policyName: $NS}
-`
-
-const webhook = `
-apiVersion: admissionregistration.k8s.io/v1
-kind: MutatingWebhookConfiguration
-metadata: {name: $NS}
-webhooks:
-- name: a.example.org
-  admissionReviewVersions: [v1]
-  sideEffects: None
-  failurePolicy: Ignore
-  timeoutSeconds: $LABEL
-  clientConfig: {url: "https://127.0.0.1:9/"}
-  namespaceSelector: {matchLabels: {nobody: has-this}}
-  rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
-`
-
-func TestMutatorsSendToTheServer(t *testing.T) {
-	for name, test := range map[string]struct {
-		manifest      string
-		first, second string
-		remove        string
-	}{
-		"policy":  {policy, "one", "two", "mutatingadmissionpolicybinding,mutatingadmissionpolicy"},
-		"webhook": {webhook, "1", "2", "mutatingwebhookconfiguration"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t, clustertest.Namespace(t))
-			declareCloud(b)
-			b.apply(b.plan())
-			b.evidence(planner.Fingerprint)
-			t.Cleanup(func() { clustertest.Kubectl(t, "delete", test.remove, b.namespace, "--ignore-not-found") })
-			for _, version := range []string{test.first, test.second} {
-				file := filepath.Join(t.TempDir(), "mutator.yaml")
-				if err := os.WriteFile(file, []byte(strings.NewReplacer("$NS", b.namespace, "$LABEL", version).Replace(test.manifest)), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				clustertest.Kubectl(t, "apply", "-f", file)
-				kinds := map[string]planner.EvidenceKind{atConf: planner.DryRun, atAPI: planner.Fingerprint, atService: planner.Fingerprint}
-				for at, want := range kinds {
-					if a := b.action(b.plan(), at); a.Evidence.Kind != want {
-						t.Errorf("%s %s: %s by %q, want %q", version, at, a.Verb, a.Evidence.Kind, want)
-					}
-				}
-				b.apply(b.plan())
-				b.recheck()
-				b.evidence(planner.Fingerprint)
-			}
-			clustertest.Kubectl(t, "delete", test.remove, b.namespace)
-			if a := b.action(b.plan(), atConf); a.Evidence.Kind != planner.Ownership {
-				t.Errorf("without it: %s by %q", a.Verb, a.Evidence.Kind)
-			}
-		})
-	}
-}
-
 // What a webhook sees is told by the plurals of kinds. Those of all kinds of
 // Kubernetes are regular, but for one, which the planner knows.
 func TestPluralsAreRegular(t *testing.T) {
@@ -317,13 +245,13 @@ func TestVerifyAllFindsAWrongState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := planner.ReadRules(t.Context(), b.client, b.cluster)
+	rules, err := proof.ReadRules(t.Context(), b.client, b.cluster, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, u := range live {
 		if u.GetName() == "keystone.conf" {
-			b.state.Objects[0].Check = rules.Check(u, "kolla")
+			b.state.Objects[0].Check = rules.Written(u, "kolla")
 		}
 	}
 	b.evidence(planner.Fingerprint) // it believes the state

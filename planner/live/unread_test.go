@@ -17,6 +17,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
@@ -206,7 +207,7 @@ func (b *bench) leavesAlone(at string) {
 	object := b.objects[slices.IndexFunc(b.objects, func(o providers.Object) bool { return o.Address == address(at) })]
 	live := object.Manifest.DeepCopy()
 	live.SetUID("uid-1")
-	record := recordOf(&object, live, &planner.Rules{})
+	record := recordOf(&object, live, &proof.Rules{})
 	b.state.Objects = append(b.state.Objects, record)
 	b.state.Cluster.UID = b.cluster.UID
 	b.unverified(b.plan(), at, planner.None)

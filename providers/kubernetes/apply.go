@@ -45,7 +45,7 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 	ref := providers.RefOf(object)
 	applied, err := w.write(ctx, ref, object, options)
 	if err == nil && options.Precondition.UID != "" && dropped(object.Object, applied.Object) {
-		applied, err = w.complete(ctx, ref, object, options)
+		applied, err = w.complete(ctx, ref, object, applied, options)
 	}
 	if err == nil {
 		if definesKinds(ref) {
@@ -74,44 +74,6 @@ func (w *Writer) written(ref providers.Ref) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.versions[ref]
-}
-
-// complete applies the object once more. Of a map or list that is to be empty now,
-// the server takes away the last field that the manager owned, and the map with it;
-// it sets an empty one only if there was none before. What that took from others,
-// who own the same, is not for them to keep.
-func (w *Writer) complete(ctx context.Context, ref providers.Ref, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
-	options.Precondition.ResourceVersion = "" // controllers have written by now
-	options.Force = true
-	return w.write(ctx, ref, object, options)
-}
-
-// dropped reports whether something that is wanted empty is not there at all. For
-// elements of lists it looks at those in the same place.
-func dropped(wanted, live any) bool {
-	switch wanted := wanted.(type) {
-	case map[string]any:
-		live, ok := live.(map[string]any)
-		if !ok || len(wanted) == 0 {
-			return !ok
-		}
-		for name, value := range wanted {
-			if dropped(value, live[name]) {
-				return true
-			}
-		}
-	case []any:
-		live, ok := live.([]any)
-		if !ok || len(wanted) == 0 {
-			return !ok
-		}
-		for i := range min(len(wanted), len(live)) {
-			if dropped(wanted[i], live[i]) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // noRevision is a resourceVersion that no object ever has, the last of the 63 bits that

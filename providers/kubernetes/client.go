@@ -148,7 +148,11 @@ func (c *Client) Identity(ctx context.Context) (providers.Identity, error) {
 	if err := group.Wait(); err != nil {
 		return providers.Identity{}, err
 	}
-	return providers.Identity{UID: string(system.GetUID()), Server: c.server, Version: info.GitVersion}, nil
+	identity := providers.Identity{UID: string(system.GetUID()), Server: c.server, Version: info.GitVersion}
+	if info.EmulationMajor != "" && (info.EmulationMajor != info.Major || info.EmulationMinor != info.Minor) {
+		identity.Emulates = info.EmulationMajor + "." + info.EmulationMinor
+	}
+	return identity, nil
 }
 
 // quiet keeps client-go from writing to stderr: whatever matters comes back as an

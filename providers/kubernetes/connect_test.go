@@ -40,6 +40,28 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// A server that does as if it was older answers as an older one.
+func TestIdentityOfAServerThatEmulates(t *testing.T) {
+	for version, want := range map[string]string{
+		`{"gitVersion": "v1.37.1", "major": "1", "minor": "37"}`:                                                "",
+		`{"gitVersion": "v1.37.1", "major": "1", "minor": "37", "emulationMajor": "1", "emulationMinor": "37"}`: "",
+		`{"gitVersion": "v1.37.1", "major": "1", "minor": "37", "emulationMajor": "1", "emulationMinor": "36"}`: "1.36",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/version" {
+				writeJSON(w, version)
+				return
+			}
+			writeJSON(w, `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": "u"}}`)
+		}))
+		t.Cleanup(server.Close)
+		got, err := connectTo(t, kubeconfigOf(t, server.URL)).Identity(t.Context())
+		if err != nil || got.Version != "v1.37.1" || got.Emulates != want {
+			t.Errorf("%s: got %+v and %v, want it to emulate %q", version, got, err, want)
+		}
+	}
+}
+
 func TestConnectChoosesKubeconfigAsKubectlDoes(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "broken")
 	if err := os.WriteFile(broken, []byte("clusters: [\n"), 0o600); err != nil {

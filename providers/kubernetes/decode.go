@@ -47,7 +47,7 @@ func (l *list) parse(raw []byte, announce func(next string)) error {
 		}
 		return err
 	})
-	if err == nil && p.peek() != 0 {
+	if p.peek(); err == nil && p.at < len(p.raw) {
 		err = errSyntax
 	}
 	// The server leaves out of items what the list says.
@@ -60,8 +60,10 @@ func (l *list) parse(raw []byte, announce func(next string)) error {
 	return err
 }
 
-// items reads the objects of a page; null stands for none.
+// items reads the objects of a page; null stands for none. Of several lists the last
+// one counts, as of any field.
 func (p *parser) items(l *list) error {
+	l.items = nil
 	if p.peek() == 'n' {
 		return p.literal("null")
 	}

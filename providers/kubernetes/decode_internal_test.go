@@ -2,11 +2,13 @@ package kubernetes
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
 )
 
 const answer = `{"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": {"resourceVersion": "7", "continue": "token", "remainingItemCount": 3}, "items": [
@@ -16,14 +18,17 @@ const answer = `{"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": 
 ]}
 `
 
-// FuzzParseList holds the parser to the decoder of client-go: whatever that reads,
-// it reads as the same; and what that refuses it refuses.
+// FuzzParseList holds the parser to the decoder of client-go: whatever that reads, it
+// reads as the same; and what that refuses it refuses, but for what is a list of
+// objects without what a LIST and its objects always have.
 func FuzzParseList(f *testing.F) {
 	for _, seed := range []string{
 		answer, `{"kind": "ThingList", "apiVersion": "v1", "items": null}`, `{"kind":"ThingList","apiVersion":"v1","items":[]}`,
 		`{"kind": "ThingList", "apiVersion": "v1", "items": [{"a": -0, "b": -1.50, "c": "\u0000", "a": 2}]}`,
 		`{"kind": "ThingList", "apiVersion": "v1", "items": [{"a": 01}]}`, `{"items": [{"a": "` + "\xff" + `"}]}`, `{"items": [1]}`, `{"items": [{}]`, `[]`, ``, `{} {}`,
 		`{"kind": "ThingList", "apiVersion": "v1", "items": [{"fieldsV1": [{}, {"a": {}}]}]}`,
+		`{"kind": "ThingList", "apiVersion": "v1", "items": [{"a": {"b": 1}, "a": {"c": 1}}], "items": [{"d": 1}]}`,
+		`{"items": [{"a": 1e999}]}`, `{"items": [{"a": +1}]}`, `{"items": [null]}`, `{"items": [{"a": "\ud800"}]}`, `{"metadata": 1}`, "{}\x00",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -33,7 +38,11 @@ func FuzzParseList(f *testing.F) {
 		got := &list{}
 		err := got.parse(raw, func(string) {})
 		if wantErr != nil {
-			return // it also asks for what a LIST always has
+			var content map[string]any
+			if err == nil && (json.Unmarshal(raw, &content) != nil || !holdsObjects(content)) {
+				t.Errorf("%q is read; client-go: %v", raw, wantErr)
+			}
+			return
 		}
 		if err != nil {
 			t.Fatalf("%q: %v", raw, err)
@@ -46,6 +55,16 @@ func FuzzParseList(f *testing.F) {
 				t.Errorf("%q: item %d (-want +got):\n%s", raw, i, cmp.Diff(want.Items[i].Object, got.items[i].Object))
 			}
 		}
+	})
+}
+
+// holdsObjects reports whether the items of a list are objects, as far as there are
+// any.
+func holdsObjects(list map[string]any) bool {
+	items, isList := list["items"].([]any)
+	return (isList || list["items"] == nil) && !slices.ContainsFunc(items, func(item any) bool {
+		_, isObject := item.(map[string]any)
+		return !isObject
 	})
 }
 

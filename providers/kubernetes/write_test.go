@@ -128,6 +128,36 @@ template: {spec: {containers: [{name: api, image: example.org/api, securityConte
 	}
 }
 
+// What the server never keeps is no reason to write twice.
+func TestApplyOfWhatTheServerLeavesOut(t *testing.T) {
+	client, namespace := connect(t), clustertest.Namespace(t)
+	writer := client.Writer()
+	manifest := object(t, namespace, `
+apiVersion: v1
+kind: PodTemplate
+metadata: {name: left-out}
+template: {spec: {nodeSelector: {}, containers: [{name: api, image: example.org/api, args: []}]}}
+`)
+	made, err := writer.Apply(t.Context(), manifest, providers.ApplyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest.SetLabels(map[string]string{"a": "b"})
+	before := client.Requests()
+	live, err := writer.Apply(t.Context(), manifest, providers.ApplyOptions{
+		Precondition: providers.Precondition{UID: made.GetUID(), ResourceVersion: made.GetResourceVersion()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, kept, _ := unstructured.NestedMap(live.Object, "template", "spec", "nodeSelector"); kept {
+		t.Fatal("the server keeps the selector: this proves nothing")
+	}
+	if writes := client.Requests()["patch"] - before["patch"]; writes != 1 {
+		t.Errorf("%d writes, want 1", writes)
+	}
+}
+
 func TestApplyToMissingNamespace(t *testing.T) {
 	_, err := connect(t).Writer().Apply(t.Context(), object(t, "not-there", configMap), providers.ApplyOptions{})
 	if !apierrors.IsNotFound(err) || !strings.Contains(err.Error(), "apply ConfigMap not-there/settings") {

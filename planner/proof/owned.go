@@ -1,4 +1,4 @@
-package planner
+package proof
 
 import (
 	"encoding/json"
@@ -149,21 +149,19 @@ func alike(a, b any) bool {
 	return isNumber && otherToo && x == y
 }
 
-// withheld reports whether the values of a field of a live object must not be
+// Withheld reports whether the values of a field of a live object must not be
 // stored, not even as a hash: whoever reads it could try out what a short password
 // hashes to. Salting would only make each object a search of its own, and there is
 // no key that the reader of a state file can be kept from but in the cluster
 // itself. The checksum among the annotations is made of such values.
 //
-// path are the names of the fields above and of the field itself.
-func withheld(secret bool, path []string) bool {
-	switch len(path) {
-	case 1:
-		return secret && (path[0] == "data" || path[0] == "stringData")
-	case 3:
-		return path[0] == "metadata" && path[1] == "annotations" && path[2] == providers.AnnotationChecksum
+// path are the names of the fields above and of the field itself; secret says
+// whether the object is a Secret.
+func Withheld(secret bool, path []string) bool {
+	if secret && len(path) > 0 && (path[0] == "data" || path[0] == "stringData") {
+		return true
 	}
-	return false
+	return slices.Equal(path, []string{"metadata", "annotations", providers.AnnotationChecksum})
 }
 
 func isSecret(u *unstructured.Unstructured) bool {

@@ -1,4 +1,4 @@
-package planner
+package proof
 
 import (
 	"crypto/sha256"
@@ -15,7 +15,7 @@ import (
 
 // fingerprint hashes what the manager owns in a live object: which fields, their
 // values, and the order of the list elements among them. Values that must not be
-// stored are left out; see withheld. ok is false where it is not certain what the
+// stored are left out; see Withheld. ok is false where it is not certain what the
 // manager owns.
 //
 // The object that an apply gives has the same fingerprint until somebody changes
@@ -47,7 +47,7 @@ type printer struct {
 // where the set cannot be read, or does not say which elements it means.
 func (p *printer) set(fields owned, value any, present bool, path []string) bool {
 	keys := fields.keys()
-	if withheld(p.secret, path) {
+	if Withheld(p.secret, path) {
 		p.presence(present)
 		p.texts(keys)
 		return true

@@ -1,4 +1,4 @@
-package planner
+package proof
 
 import (
 	"maps"
@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// holdsAll reports whether the manager owns exactly the fields of the manifest in
+// Holds reports whether the manager owns exactly the fields of the manifest in
 // the live object, with the values that they have in the manifest, lists in the
 // same order. An apply of the manifest then merges into the object what it has
 // already, and takes nothing away: whatever the schema of the kind is, nothing
@@ -17,7 +17,7 @@ import (
 //
 // It is false in all cases of doubt: nulls, fields that the server left out or
 // spells otherwise, list elements that are not told apart by what is declared.
-func holdsAll(live, manifest *unstructured.Unstructured, manager string) bool {
+func Holds(live, manifest *unstructured.Unstructured, manager string) bool {
 	fields, ok := appliedBy(live, manager)
 	if !ok || live.GetAPIVersion() != manifest.GetAPIVersion() {
 		return false
@@ -35,7 +35,10 @@ func nameless(manifest *unstructured.Unstructured) map[string]any {
 	metadata = maps.Clone(metadata)
 	delete(metadata, "name")
 	delete(metadata, "namespace")
-	put(object, "metadata", metadata)
+	object["metadata"] = metadata
+	if len(metadata) == 0 {
+		delete(object, "metadata")
+	}
 	return object
 }
 
@@ -106,9 +109,9 @@ func holdsElement(key string, fields owned, want, live any) bool {
 	return holdsFields(fields, want, live)
 }
 
-// sameValues reports whether the live object has the values of the manifest that a
-// fingerprint says nothing of; see withheld.
-func sameValues(live, manifest *unstructured.Unstructured) bool {
+// SameValues reports whether the live object has the values of the manifest that a
+// fingerprint says nothing of; see Withheld.
+func SameValues(live, manifest *unstructured.Unstructured) bool {
 	checksum := providers.AnnotationChecksum
 	if live.GetAnnotations()[checksum] != manifest.GetAnnotations()[checksum] {
 		return false

@@ -1,4 +1,4 @@
-package planner
+package proof
 
 import (
 	"encoding/json"
@@ -140,22 +140,22 @@ func TestHoldingAllThatIsDeclared(t *testing.T) {
 	for name, test := range forms {
 		t.Run(name, func(t *testing.T) {
 			if test.want == "" {
-				if holdsAll(thing(t, test.live, test.fields), manifest(t, test.live), "kolla") {
+				if Holds(thing(t, test.live, test.fields), manifest(t, test.live), "kolla") {
 					t.Error("it is not certain, and said to be")
 				}
 				return
 			}
 			for _, content := range append(test.same, test.live) {
-				if !holdsAll(thing(t, content, test.fields), manifest(t, test.want), "kolla") {
+				if !Holds(thing(t, content, test.fields), manifest(t, test.want), "kolla") {
 					t.Errorf("%s does not hold %s", content, test.want)
 				}
 			}
 			for _, content := range test.other {
-				if holdsAll(thing(t, content, test.fields), manifest(t, test.want), "kolla") {
+				if Holds(thing(t, content, test.fields), manifest(t, test.want), "kolla") {
 					t.Errorf("%s holds %s", content, test.want)
 				}
 				// What is declared is not what is owned.
-				if test.other[0] != content && holdsAll(thing(t, test.live, test.fields), manifest(t, content), "kolla") {
+				if test.other[0] != content && Holds(thing(t, test.live, test.fields), manifest(t, content), "kolla") {
 					t.Errorf("%s holds %s", test.live, content)
 				}
 			}
@@ -190,7 +190,7 @@ func TestNotHoldingWhatIsDeclared(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			live := thing(t, test.live, test.fields)
 			manifest := decoded(t, `{"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "a"}, `+test.want[1:])
-			if holdsAll(live, manifest, "kolla") {
+			if Holds(live, manifest, "kolla") {
 				t.Error("it is said to be certain")
 			}
 		})
@@ -263,7 +263,7 @@ func TestValuesOfSecretsAreCompared(t *testing.T) {
 		strings.Replace(live, "theirs", "ours", 1):         false,
 		strings.Replace(live, `"data"`, `"stringData"`, 1): false,
 	} {
-		if got := sameValues(decoded(t, live), decoded(t, text)); got != want {
+		if got := SameValues(decoded(t, live), decoded(t, text)); got != want {
 			t.Errorf("of %s: %t", text, got)
 		}
 	}

@@ -1,0 +1,209 @@
+package live_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+)
+
+// A policy that labels the ConfigMaps of the namespaces that it selects. Only the
+// test's own has its name for a label.
+const policy = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: $NS}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {$SELECT: $NS}}
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]
+  reinvocationPolicy: Never
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration: {expression: 'Object{metadata: Object.metadata{labels: {"$LABEL": "yes"}}}'}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: $NS}
+spec: {policyName: $NS}
+`
+
+// A webhook that does nothing, since it cannot be reached.
+const webhook = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: $NS}
+webhooks:
+- name: a.example.org
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  failurePolicy: Ignore
+  timeoutSeconds: 1
+  clientConfig: {url: "https://127.0.0.1:9/"}
+  namespaceSelector: {matchLabels: {$SELECT: $NS}}
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: [UPDATE], resources: [configmaps]}]
+`
+
+const everyNamespace = "kubernetes.io/metadata.name" // selects the one of its name
+
+// settling is for how long a change of a mutator may be unknown to some server.
+const settling = 10 * time.Minute
+
+// mutator makes a mutator, or changes it, and deletes it when the test ends.
+func (b *bench) mutator(text, selectBy, label string) {
+	b.t.Helper()
+	file := filepath.Join(b.t.TempDir(), "mutator.yaml")
+	text = strings.NewReplacer("$NS", b.namespace, "$SELECT", selectBy, "$LABEL", label).Replace(text)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { clustertest.Kubectl(b.t, "delete", "--ignore-not-found", "-f", file) })
+	clustertest.Kubectl(b.t, "apply", "-f", file)
+}
+
+// labels waits until the server gives a label to new ConfigMaps, or does not.
+func labels(t *testing.T, client *kubernetes.Client, namespace, label string, want bool) {
+	t.Helper()
+	probe := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+	probe.SetName("probe")
+	probe.SetNamespace(namespace)
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		answer, err := client.DryRun(t.Context(), probe, providers.DryRunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, labelled := answer.GetLabels()[label]; labelled == want {
+			return
+		}
+	}
+	t.Fatalf("the server does not come to label what is new with %s: %t", label, want)
+}
+
+// verbIs fails the test unless a plan says so of the ConfigMap, by the evidence, and
+// a plan that asks the server about everything says the same.
+func (b *bench) verbIs(verb planner.Verb, evidence planner.EvidenceKind) {
+	b.t.Helper()
+	verified := b.input()
+	verified.VerifyAll = true
+	for _, in := range []planner.Input{b.input(), verified} {
+		plan, problems, err := planner.Make(b.t.Context(), in)
+		if err != nil || len(problems) > 0 {
+			b.t.Fatalf("Make: %v, problems %+v", err, problems)
+		}
+		a := b.action(plan, atConf)
+		if a.Verb != verb || !in.VerifyAll && a.Evidence.Kind != evidence {
+			b.t.Errorf("with -verify=full %t: %s by %q, want %s by %q\n%s", in.VerifyAll, a.Verb, a.Evidence.Kind, verb, evidence, lines(a.Changes))
+		}
+	}
+}
+
+// What a policy may change goes to the server, until the answer is known for the
+// object and the policy as they are.
+func TestPoliciesSendToTheServer(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.ahead = settling
+	declareCloud(b)
+	b.apply(b.plan())
+	b.evidence(planner.Fingerprint)
+	for _, label := range []string{"one", "two"} {
+		b.mutator(policy, everyNamespace, label)
+		labels(t, b.client, b.namespace, label, true)
+		b.verbIs(planner.Update, planner.DryRun)
+		for _, at := range []string{atAPI, atService} {
+			if a := b.action(b.plan(), at); a.Evidence.Kind != planner.Fingerprint {
+				t.Errorf("%s %s: %s by %q", label, at, a.Verb, a.Evidence.Kind)
+			}
+		}
+		b.apply(b.plan())
+		b.verbIs(planner.None, planner.DryRun)
+		b.recheck()
+		b.evidence(planner.Fingerprint)
+		b.settled()
+
+		clustertest.Kubectl(t, "annotate", "-n", b.namespace, "configmap/keystone.conf", "--overwrite", "note="+label)
+		b.verbIs(planner.None, planner.DryRun) // a policy may look at that
+		b.recheck()
+		b.evidence(planner.Fingerprint)
+	}
+	clustertest.Kubectl(t, "delete", "mutatingadmissionpolicybinding", b.namespace)
+	labels(t, b.client, b.namespace, "two", false)
+	if a := b.action(b.plan(), atConf); a.Evidence.Kind == planner.Fingerprint {
+		t.Errorf("without it: %s by %q", a.Verb, a.Evidence.Kind)
+	}
+	b.apply(b.plan())
+	b.settled()
+}
+
+// Whether a policy matches is up to the labels of the namespace, too.
+func TestSelectorsStartAndStopToMatch(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.ahead = settling
+	b.declare(atConf, conf(b, "x"))
+	b.mutator(policy, "inject", "sidecar")
+	clustertest.Kubectl(t, "label", "namespace", b.namespace, "inject="+b.namespace)
+	labels(t, b.client, b.namespace, "sidecar", true) // the policy is known
+	clustertest.Kubectl(t, "label", "namespace", b.namespace, "inject-")
+	labels(t, b.client, b.namespace, "sidecar", false)
+	b.apply(b.plan())
+	b.verbIs(planner.None, planner.Ownership)
+	b.recheck()
+	b.verbIs(planner.None, planner.Fingerprint)
+
+	clustertest.Kubectl(t, "label", "namespace", b.namespace, "inject="+b.namespace)
+	labels(t, b.client, b.namespace, "sidecar", true)
+	b.verbIs(planner.Update, planner.DryRun)
+	b.apply(b.plan())
+	b.verbIs(planner.None, planner.DryRun)
+	b.recheck()
+	b.verbIs(planner.None, planner.Fingerprint)
+
+	clustertest.Kubectl(t, "label", "namespace", b.namespace, "inject-")
+	labels(t, b.client, b.namespace, "sidecar", false)
+	b.apply(b.plan())
+	b.settled()
+}
+
+// A plan that is made before the server goes by a new policy must not have later ones
+// believe its answer.
+func TestNothingIsKnownByAServerThatLags(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atConf, conf(b, "x"))
+	b.apply(b.plan())
+	b.mutator(policy, everyNamespace, "late")
+	b.recheck() // at once
+	labels(t, b.client, b.namespace, "late", true)
+	b.ahead = settling
+	b.verbIs(planner.Update, planner.DryRun)
+}
+
+// What a webhook does may change without a trace in the cluster: the server is asked
+// each time about what the webhook sees, and about nothing else.
+func TestWebhooksSendToTheServer(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.ahead = settling
+	declareCloud(b)
+	b.mutator(webhook, "inject", "")
+	b.apply(b.plan())
+	b.recheck()
+	b.evidence(planner.Fingerprint)
+	b.mutator(webhook, everyNamespace, "")
+	for range 2 {
+		b.verbIs(planner.None, planner.DryRun)
+		for _, at := range []string{atAPI, atService} {
+			if a := b.action(b.plan(), at); a.Evidence.Kind != planner.Fingerprint {
+				t.Errorf("%s: %s by %q", at, a.Verb, a.Evidence.Kind)
+			}
+		}
+		b.recheck()
+	}
+	b.mutator(webhook, "inject", "")
+	b.verbIs(planner.None, planner.Ownership)
+}

@@ -1,0 +1,124 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// maxMoves is how often others may write to an object before what is missing from
+// it is left for the next plan to find.
+const maxMoves = 5
+
+// complete applies the object once more where that gives it what is to be empty. Of
+// a map or list that is to be empty now, the server takes away the last field that
+// the manager owned, and the map with it; it sets an empty one only if there was none
+// before. Other empty ones it never keeps.
+//
+// So a dry run says first what the second apply would do. It is only made if it adds
+// nothing but what is empty, and to the very version that was looked at. It takes
+// what is missing from others who own the same: it is not for them to keep.
+func (w *Writer) complete(ctx context.Context, ref providers.Ref, object, live *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	options.Force = true
+	where, err := w.settled(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	target := w.client.at(where, ref.Namespace)
+	for range maxMoves {
+		would, err := w.client.apply(ctx, target, object, metav1.ApplyOptions{FieldManager: options.Manager, Force: true, DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return nil, err
+		}
+		if would.GetUID() == live.GetUID() && would.GetResourceVersion() == live.GetResourceVersion() {
+			if !onlyEmpties(live, would) {
+				return live, nil
+			}
+			options.Precondition.ResourceVersion = live.GetResourceVersion()
+			again, err := w.write(ctx, ref, object, options)
+			var moved *providers.PreconditionError
+			if !errors.As(err, &moved) || moved.Gone {
+				return again, err
+			}
+		}
+		if live, err = w.client.get(ctx, target, ref.Name); err != nil {
+			return nil, err
+		}
+		if live.GetUID() != options.Precondition.UID {
+			return nil, &providers.PreconditionError{Ref: ref, Gone: true}
+		}
+	}
+	return live, nil
+}
+
+// onlyEmpties reports whether two versions of an object differ, and only in maps and
+// lists that are empty.
+func onlyEmpties(before, after *unstructured.Unstructured) bool {
+	content := func(u *unstructured.Unstructured) map[string]any {
+		object := u.DeepCopy().Object
+		for _, field := range []string{"managedFields", "resourceVersion", "generation"} {
+			unstructured.RemoveNestedField(object, "metadata", field)
+		}
+		return object
+	}
+	was, is := content(before), content(after)
+	return !reflect.DeepEqual(was, is) && reflect.DeepEqual(withoutEmpties(was), withoutEmpties(is))
+}
+
+// withoutEmpties takes all that is empty out of a value; what is empty then, too.
+func withoutEmpties(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, inner := range value {
+			if inner = withoutEmpties(inner); inner == nil {
+				delete(value, name)
+			} else {
+				value[name] = inner
+			}
+		}
+		if len(value) == 0 {
+			return nil
+		}
+	case []any:
+		for i := range value {
+			value[i] = withoutEmpties(value[i])
+		}
+		if len(value) == 0 {
+			return nil
+		}
+	}
+	return value
+}
+
+// dropped reports whether something that is wanted empty is not there at all. For
+// elements of lists it looks at those in the same place.
+func dropped(wanted, live any) bool {
+	switch wanted := wanted.(type) {
+	case map[string]any:
+		live, ok := live.(map[string]any)
+		if !ok || len(wanted) == 0 {
+			return !ok
+		}
+		for name, value := range wanted {
+			if dropped(value, live[name]) {
+				return true
+			}
+		}
+	case []any:
+		live, ok := live.([]any)
+		if !ok || len(wanted) == 0 {
+			return !ok
+		}
+		for i := range min(len(wanted), len(live)) {
+			if dropped(wanted[i], live[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
