@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -297,5 +298,32 @@ func TestRequestsOfAnUnchangedCloud(t *testing.T) {
 				t.Errorf("requests are %v, want %d lists and at most 3 others", got, lists)
 			}
 		})
+	}
+}
+
+// Kinds that are not Kubernetes' own cost one request more, for all of them.
+func TestRequestsOfCustomResources(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	create(t, "customresourcedefinition", strings.ReplaceAll(definition, "live.example.org", "requests.example.org"))
+	clustertest.Kubectl(t, "wait", "--for=condition=Established", "--timeout=30s", "customresourcedefinition/widgets.requests.example.org")
+	const at = "manifest.w/Widget/w"
+	b.declare(atConf, conf(b, "x"))
+	b.declare(at, "{apiVersion: requests.example.org/v1, kind: Widget, metadata: {name: w, namespace: "+b.namespace+"}, spec: {colour: red, parts: [{name: a, count: 1}]}}")
+	clustertest.Eventually(t, 30*time.Second, "the server takes the new kind", func() bool {
+		plan, problems, err := planner.Make(t.Context(), b.input())
+		return err == nil && len(problems) == 0 && b.action(plan, at).Evidence.Kind == planner.DryRun
+	})
+	b.apply(b.plan())
+
+	fresh := newBench(t, b.namespace)
+	fresh.state, fresh.objects = b.state, b.objects
+	if a := fresh.action(fresh.plan(), at); a.Verb != planner.None || a.Evidence.Kind != planner.Ownership {
+		t.Errorf("decided %s by %q", a.Verb, a.Evidence.Kind)
+	}
+	// Namespaces, ConfigMaps, Widgets and two kinds of admission; the two that say
+	// which cluster it is, and one for the kinds that it has.
+	want := map[string]int{"list": 5, "get": 2, "discovery": 1}
+	if diff := cmp.Diff(want, fresh.client.Requests()); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
