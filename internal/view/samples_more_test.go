@@ -151,7 +151,10 @@ func longValues() *planner.Plan {
 			planner.Change{Path: `metadata.uid`, After: planner.Unknown}),
 		action(planner.Update, "service.keystone/Secret/keystone-admin", token),
 		action(planner.Update, "manifest.scripts/ConfigMap/scripts",
-			planner.Change{Path: `data["run.sh"]`, Before: script, After: strings.Replace(script, "set -e", "set -eu  ", 1) + "# done", Text: true}),
+			planner.Change{Path: `data["run.sh"]`, Before: script, After: strings.Replace(script, "set -e", "set -eu  ", 1) + "# done", Text: true},
+			planner.Change{Path: `data["short"]`, Before: "x", After: "y", Text: true},
+			planner.Change{Path: `data["long"]`, Before: strings.Repeat(annotation, 10), After: strings.Repeat(annotation, 10) + "0123456789", Text: true},
+			planner.Change{Path: `data["minified.json"]`, Before: "{\n" + strings.Repeat(annotation, 4) + "old\n}\n", After: "{\n" + strings.Repeat(annotation, 4) + "new\n}\n", Text: true}),
 		create("service.keystone/Deployment/keystone-api", "cloud.hcl:41", m{"spec": m{"replicas": int64(1), "template": m{"spec": pod("control", "api",
 			"registry.example.org:5000/mirrors/quay.io/openstack.kolla/keystone@sha256:"+strings.Repeat("ab", 32))}}}),
 	)
