@@ -18,7 +18,7 @@ func (p *planning) impact(actions []Action) []Impact {
 	for _, s := range p.subjects {
 		subjects[s.object.Address] = s
 	}
-	lines := map[string][]string{}
+	lines, grave := map[string][]string{}, map[string][]string{}
 	workloads := map[string]int{}
 	for _, a := range actions {
 		if runsPods(a.Ref.GVK.GroupKind()) && a.Ref.GVK.GroupKind() != providers.JobKind {
@@ -34,6 +34,9 @@ func (p *planning) impact(actions []Action) []Impact {
 				line = actions[i].Address.Name + ": " + line
 			}
 			lines[block] = append(lines[block], line)
+			if d.grave() {
+				grave[block] = append(grave[block], line)
+			}
 		}
 		blocks = append(blocks, block)
 	}
@@ -41,7 +44,7 @@ func (p *planning) impact(actions []Action) []Impact {
 	var impact []Impact
 	for _, block := range slices.Compact(blocks) {
 		if len(lines[block]) > 0 {
-			impact = append(impact, Impact{Block: block, Lines: lines[block]})
+			impact = append(impact, Impact{Block: block, Lines: lines[block], Grave: grave[block]})
 		}
 	}
 	return impact
@@ -58,6 +61,12 @@ type disturbance struct {
 func (d *disturbance) serves() bool {
 	kind := d.action.Ref.GVK.GroupKind()
 	return runsPods(kind) && kind != providers.JobKind
+}
+
+// grave reports whether what is said of the action is that something stops or is lost.
+func (d *disturbance) grave() bool {
+	deletes := d.action.Verb == Delete && !d.action.Partial || d.action.Verb == Replace
+	return deletes && d.action.Ref.GVK.GroupKind() != providers.JobKind
 }
 
 func (d *disturbance) lines() []string {

@@ -201,6 +201,9 @@ type Kept struct {
 type Impact struct {
 	Block string   `json:"block"` // "service.keystone"
 	Lines []string `json:"lines"` // "3 pods restart, one at a time: [token] expiration in keystone.conf changed"
+	// Grave are those of the lines that tell of what stops or is lost: what a reviewer
+	// has to see first.
+	Grave []string `json:"grave,omitempty"`
 }
 
 // moved reports whether the action is there because the object is declared under

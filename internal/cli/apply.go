@@ -178,7 +178,9 @@ func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *
 	if err != nil {
 		return err
 	}
-	if err := w.printer.Applied(summarize(plan, result)); err != nil {
+	applied := summarize(plan, result)
+	applied.Saved = w.flags.NArg() > 0
+	if err := w.printer.Applied(applied); err != nil {
 		return err
 	}
 	if !result.Complete() {

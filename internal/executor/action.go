@@ -31,6 +31,7 @@ func (r *run) visit(ctx context.Context, index int) error {
 	}
 	err := s.do(ctx)
 	s.outcome.Elapsed = time.Since(s.started)
+	kind := planner.Failed
 	switch {
 	case err == nil:
 		s.outcome.Status = Applied
@@ -39,11 +40,12 @@ func (r *run) visit(ctx context.Context, index int) error {
 		}
 		return nil
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		kind = planner.Interrupted
 		s.outcome.Status, s.outcome.Err = Interrupted, ErrInterrupted
 	default:
 		s.outcome.Status, s.outcome.Err = Failed, err
 	}
-	r.tell(planner.Event{Action: action, Kind: planner.Failed, Elapsed: s.outcome.Elapsed, Err: s.outcome.Err})
+	r.tell(planner.Event{Action: action, Kind: kind, Elapsed: s.outcome.Elapsed, Err: s.outcome.Err})
 	return s.outcome.Err
 }
 

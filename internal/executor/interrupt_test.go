@@ -35,7 +35,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		diff(t, "outcomes", []string{"db: interrupted, written", "api: interrupted", "beside: interrupted"}, outcomes(result))
 		diff(t, "calls", []string{"apply Deployment openstack/db if new"}, a.calls)
 		diff(t, "events", []string{
-			"started db", "failed db: interrupted before it was ready",
+			"started db", "interrupted db: interrupted before it was ready",
 			"skipped api", "skipped beside",
 		}, a.events)
 		if !result.Interrupted || !errors.Is(result.Outcomes[0].Err, executor.ErrInterrupted) {

@@ -60,18 +60,39 @@ func (f fields) field(c planner.Change, paths int) []line {
 			return f.append(head.pad(column).then(one), note)
 		}
 	}
+	heads := brokenPath(head, f.width)
 	if one := f.values(c, f.width-inner); one != nil {
-		return append([]line{head}, f.append(one.indent(inner), note)...)
+		return append(heads, f.append(one.indent(inner), note)...)
 	}
-	out := []line{head}
+	out := heads
 	if note != nil {
-		out = f.append(head, note)
+		out = append(heads[:len(heads)-1:len(heads)-1], f.append(heads[len(heads)-1], note)...)
 	}
 	if c.Before == nil || c.After == nil {
 		return append(out, f.oneSided(c, inner)...)
 	}
 	before, after := cutPair(c.Before, c.After, f.room(inner))
 	return append(out, text(before).indent(inner), text("→ "+after).indent(inner-2))
+}
+
+// brokenPath breaks a line that ends with a path between two steps of it, where it is
+// wider than there is room.
+func brokenPath(l line, width int) []line {
+	const further = bodyIndent + 4
+	last := len(l) - 1
+	path := l[last].text
+	room := width - l[:last].width()
+	var out []line
+	for columns(path) > room {
+		at := strings.LastIndexAny(path[:min(room, len(path))], ".[")
+		if at <= 0 || room <= 0 {
+			break
+		}
+		out = append(out, l[:last:last].then(text(path[:at])))
+		l, path = line{}.pad(further).then(text("")), path[at:]
+		last, room = len(l)-1, width-further
+	}
+	return append(out, l[:last:last].then(text(path)))
 }
 
 // oneSided shows a value that was added or removed, and is long.

@@ -29,6 +29,8 @@ type planView struct {
 	plan    *planner.Plan
 	options PlanOptions
 	width   int
+	// versions are the names of versions of objects, by block; nil: not yet needed.
+	versions map[string][][2]string
 }
 
 // lines is the whole output: what is in danger first, the summary last, because
@@ -83,13 +85,7 @@ func (v *planView) compared() []line {
 
 // drift shows what somebody changed in the cluster, and who.
 func (v *planView) drift() []line {
-	var items []item
-	for i := range v.plan.Actions {
-		a := &v.plan.Actions[i]
-		if it, ok := v.drifted(a); ok {
-			items = append(items, it)
-		}
-	}
+	items := v.driftItems()
 	if len(items) == 0 {
 		return nil
 	}
@@ -98,28 +94,51 @@ func (v *planView) drift() []line {
 		title = "Changed outside of kolla, and left as it is:"
 	}
 	out := []line{styled(caution, title)}
-	if v.options.Compact { // the first line of each is all there is
-		all := item{}
-		for _, it := range items {
-			all.heads = append(all.heads, it.heads...)
-		}
-		items = []item{all}
-	} else {
-		items = fold(items)
+	if v.options.Compact {
+		return append(append(out, nil), v.driftInShort(items)...)
 	}
-	for _, it := range items {
-		out = append(out, nil)
+	for _, it := range v.fold(items) {
 		// All of them are again among the actions.
 		if n := len(it.heads); n > similar && !v.plan.RefreshOnly {
 			it.heads = append(it.heads[:similar-1:similar-1], styled(faint, fmt.Sprintf("  # and %d more, all listed below", n-similar+1)))
 		}
-		if v.options.Compact {
-			out = append(out, it.heads...)
-		} else {
-			out = append(out, it.lines()...)
-		}
+		out = append(append(out, nil), it.lines()...)
 	}
 	return out
+}
+
+// driftItems are the objects that somebody else touched: those that were changed,
+// which look like any other below, before those that were deleted.
+func (v *planView) driftItems() []item {
+	var changed, deleted []item
+	for i := range v.plan.Actions {
+		a := &v.plan.Actions[i]
+		it, ok := v.drifted(a)
+		switch {
+		case ok && it.gone:
+			deleted = append(deleted, it)
+		case ok:
+			changed = append(changed, it)
+		}
+	}
+	return append(changed, deleted...)
+}
+
+// driftInShort is one line an object. Nothing else tells in a compact plan what was
+// changed, so that none of that is left out.
+func (v *planView) driftInShort(items []item) []line {
+	var out, deleted []line
+	for _, it := range items {
+		if it.gone {
+			deleted = append(deleted, it.heads...)
+		} else {
+			out = append(out, it.heads...)
+		}
+	}
+	if n := len(deleted); n > similar && !v.plan.RefreshOnly {
+		deleted = append(deleted[:similar-1:similar-1], styled(faint, fmt.Sprintf("  # and %d more: deleted, and created again below", n-similar+1)))
+	}
+	return append(out, deleted...)
 }
 
 // drifted is the part of an action that is there because of somebody else.
@@ -127,9 +146,9 @@ func (v *planView) drifted(a *planner.Action) (item, bool) {
 	head := text("  # ").then(styled(bold, a.Address.String()))
 	if hasReason(a, planner.ReasonGone) && (fresh(a) || v.plan.RefreshOnly) {
 		if v.options.Compact {
-			return item{heads: []line{head.then(text(": deleted"))}}, true
+			return item{heads: []line{head.then(text(": deleted"))}, gone: true}, true
 		}
-		return item{heads: []line{head}, body: []line{styled(removed, "-").then(text(" deleted from the cluster")).indent(bodyIndent)}}, true
+		return item{heads: []line{head}, gone: true, body: []line{styled(removed, "-").then(text(" deleted from the cluster")).indent(bodyIndent)}}, true
 	}
 	var changes []planner.Change
 	var paths []string
@@ -187,33 +206,6 @@ func (v *planView) deletions() []line {
 	}
 	return out
 }
-
-// impact says what is disturbed, service by service.
-func (v *planView) impact() []line {
-	if len(v.plan.Impact) == 0 {
-		return nil
-	}
-	names := 0
-	for _, i := range v.plan.Impact {
-		names = max(names, columns(serviceName(i.Block)))
-	}
-	out := []line{text("Impact:")}
-	for _, i := range v.plan.Impact {
-		head := styled(bold, serviceName(i.Block)).indent(2).pad(2 + names + 3)
-		for _, l := range i.Lines {
-			for n, part := range wrap(l, max(v.width-names-7, 30)) {
-				if n > 0 {
-					part = "  " + part
-				}
-				out = append(out, head.then(text(part)))
-				head = line{}.pad(2 + names + 3)
-			}
-		}
-	}
-	return out
-}
-
-func serviceName(block string) string { return strings.TrimPrefix(block, "service.") }
 
 // unverified names what no server could be asked about, or not all of it, by cause.
 func (v *planView) unverified() []line {
@@ -296,12 +288,17 @@ func (v *planView) some(addresses []lang.Address) []line {
 // summary is Terraform's closing line.
 func (v *planView) summary() []line {
 	sentence := plainSummary(v.plan)
-	head, rest, _ := strings.Cut(sentence, " ")
-	look := bold
 	if none, after, ok := strings.Cut(sentence, ". "); ok && none == "No changes" {
-		head, rest, look = none+".", after, added
+		return []line{styled(added, none+".").then(text(" " + after))}
 	}
-	return []line{styled(look, head).then(text(" " + rest))}
+	head, rest, _ := strings.Cut(sentence, " ")
+	out := styled(bold, head)
+	if n := v.plan.Counts().Destroy; n > 0 {
+		destroyed := fmt.Sprintf("%d to destroy", n)
+		before, after, _ := strings.Cut(rest, destroyed)
+		return []line{out.then(text(" "+before), styled(danger, destroyed), text(after))}
+	}
+	return []line{out.then(text(" " + rest))}
 }
 
 // plainSummary is the line by which programs tell what kind of plan it is. That

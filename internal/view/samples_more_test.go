@@ -45,7 +45,7 @@ func replaceAndDelete() *planner.Plan {
 	}
 	p.Impact = []planner.Impact{
 		{Block: "service.keystone", Lines: []string{"clients cannot connect while the Service is made again, and the node port changes from 30500 to 30501"}},
-		{Block: "service.redis", Lines: []string{"3 pods removed"}},
+		{Block: "service.redis", Lines: []string{"3 pods stop for good", "job redis-backup runs"}, Grave: []string{"3 pods stop for good"}},
 	}
 	return p
 }
@@ -76,6 +76,7 @@ func destroyAll() *planner.Plan {
 // for all services.
 func manyUpdates() *planner.Plan {
 	var actions []planner.Action
+	var impact []planner.Impact
 	for i := range 100 {
 		service := fmt.Sprintf("svc%03d", i)
 		conf := action(planner.Create, fmt.Sprintf("service.%s/ConfigMap/%s.conf-9f02", service, service), planner.Change{
@@ -87,12 +88,15 @@ func manyUpdates() *planner.Plan {
 		conf.Supersedes = address(fmt.Sprintf("service.%s/ConfigMap/%s.conf-11aa", service, service))
 		conf.Object = &providers.Object{Address: conf.Address, Family: address(fmt.Sprintf("service.%s/ConfigMap/%s.conf", service, service))}
 		api := action(planner.Update, fmt.Sprintf("service.%s/Deployment/%s-api", service, service),
-			planner.Change{Path: `spec.template.spec.containers["api"].image`, Before: image("openstack-base"), After: "quay.io/openstack.kolla/openstack-base:2025.2-rocky-10"})
+			planner.Change{Path: `spec.template.spec.containers["api"].image`, Before: image("openstack-base"), After: "quay.io/openstack.kolla/openstack-base:2025.2-rocky-10"},
+			planner.Change{Path: fmt.Sprintf(`spec.template.spec.volumes["%s.conf"].configMap.name`, service), Before: service + ".conf-11aa", After: service + ".conf-9f02"})
 		budget := action(planner.Update, fmt.Sprintf("service.%s/PodDisruptionBudget/%s-api", service, service),
 			planner.Change{Path: "spec.maxUnavailable", Before: int64(1), After: int64(2), Drift: true, Manager: "kubectl-patch", Time: now.Add(-3 * time.Hour)})
 		actions = append(actions, conf, api, budget)
+		impact = append(impact, planner.Impact{Block: "service." + service, Lines: []string{fmt.Sprintf("3 pods restart, one at a time: [DEFAULT] debug in %s.conf changed", service)}})
 	}
 	p := newPlan(700, actions...)
+	p.Impact = impact
 	p.Elapsed = 2100 * time.Millisecond
 	return p
 }
@@ -190,6 +194,13 @@ func haystack() *planner.Plan {
 	forced := because(action(planner.Update, "service.svc050/Service/svc050",
 		planner.Change{Path: "spec.type", Before: "ClusterIP", After: "NodePort"}), planner.Reason{Kind: planner.ReasonConfig})
 	forced.Force = true
+	for i := range 8 {
+		name := fmt.Sprintf("svc%03d", 20+i)
+		gone := create("service."+name+"/Service/"+name, "cloud.hcl:81", m{"spec": m{"ports": []any{m{"name": "api", "port": int64(8000)}}}})
+		p.Actions = append(p.Actions, because(gone, planner.Reason{Kind: planner.ReasonGone}))
+	}
+	stops := "3 pods stop for good"
+	p.Impact = append(p.Impact, planner.Impact{Block: "service.redis", Lines: []string{stops}, Grave: []string{stops}})
 	p.Actions = append(p.Actions,
 		because(action(planner.Delete, "service.redis/StatefulSet/redis"), undeclared),
 		because(action(planner.Replace, "service.svc099/Deployment/svc099-api"), planner.Reason{Kind: planner.ReasonImmutable, Path: "spec.selector"}),
