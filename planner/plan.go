@@ -38,6 +38,8 @@ type Plan struct {
 	Kept []Kept `json:"kept,omitempty"`
 	// Foreign is what others have added to kolla's objects, where that was asked for.
 	Foreign []Foreign `json:"foreign,omitempty"`
+	// Warnings are what the server had to say while it was asked.
+	Warnings []Notice `json:"warnings,omitempty"`
 	// Impact is what the actions disturb, service by service.
 	Impact  []Impact      `json:"impact,omitempty"`
 	Elapsed time.Duration `json:"elapsed"` // how long the comparison took

@@ -101,12 +101,19 @@ func boolToInt(b bool) int {
 // Problems prints what stands in the way of a plan, or should be known about it.
 // A problem that several objects have is printed once, with all of them.
 func (p *Printer) Problems(problems []planner.Problem) {
+	if p.events != nil {
+		for _, problem := range problems {
+			p.events.diagnostic(p.ofProblem(problem))
+		}
+	}
+	p.show(together(problems))
+}
+
+// together makes one message of a problem that several objects have.
+func together(problems []planner.Problem) []message {
 	var messages []message
 	first := map[planner.Problem]int{}
 	for _, problem := range problems {
-		if p.events != nil {
-			p.events.diagnostic(p.ofProblem(problem))
-		}
 		key := problem
 		key.Address, key.Source = lang.Address{}, ""
 		at, ok := first[key]
@@ -122,7 +129,7 @@ func (p *Printer) Problems(problems []planner.Problem) {
 	for i := range messages {
 		messages[i].where = fewer(messages[i].where)
 	}
-	p.show(messages)
+	return messages
 }
 
 // fewer shortens a list of objects that have something in common.

@@ -48,6 +48,7 @@ type Printer struct {
 
 	mu       sync.Mutex
 	progress *Progress // the one that is shown now
+	outage   outage
 }
 
 // Stream is a way out, and what is known about its other end.

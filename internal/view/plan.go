@@ -19,6 +19,11 @@ type PlanOptions struct {
 // Plan prints a plan to standard output. The error is that of writing.
 func (p *Printer) Plan(plan *planner.Plan, options PlanOptions) error {
 	p.events.plan(plan)
+	if p.events != nil {
+		for _, n := range plan.Warnings {
+			p.events.diagnostic(p.ofProblem(n.Problem()))
+		}
+	}
 	v := &planView{Printer: p, plan: plan, options: options, width: p.Out.Width}
 	return errors.Join(p.Out.print(v.lines()), p.events.failure())
 }
@@ -51,6 +56,7 @@ func (v *planView) lines() []line {
 		v.impact(),
 		v.unverified(),
 		v.pending(),
+		v.warnings(),
 		v.summary(),
 	} {
 		if len(section) > 0 {
@@ -269,6 +275,24 @@ func (v *planView) pending() []line {
 		out = append(out, styled(caution, part))
 	}
 	return append(out, v.some(waiting)...)
+}
+
+// warnings are what the server had to say: after the plan, where they are still on the
+// screen at its end.
+func (v *planView) warnings() []line {
+	var problems []planner.Problem
+	for _, n := range v.plan.Warnings {
+		problems = append(problems, n.Problem())
+	}
+	var out []line
+	for i, m := range together(problems) {
+		if i > 0 {
+			out = append(out, nil)
+		}
+		lines := m.lines(v.Out.prose())
+		out = append(out, lines[:len(lines)-1]...)
+	}
+	return out
 }
 
 // some lists addresses, but not endlessly.

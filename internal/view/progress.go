@@ -46,6 +46,7 @@ type Progress struct {
 	failed  int
 	running map[lang.Address]*task
 	denied  map[string]lang.Address // missing permissions, and who met each first
+	outage  outage
 }
 
 // task is an action that is being carried out.
@@ -163,6 +164,9 @@ func (p *Progress) note(e planner.Event) []line {
 		return []line{p.finished(danger, e, fmt.Sprintf("FAILED after %s: %s", duration(e.Elapsed), p.failure(e)))}
 	case planner.Interrupted:
 		delete(p.running, address)
+		if e.Elapsed == 0 {
+			return nil // it had not begun
+		}
 		return []line{p.finished(caution, e, "interrupted after "+duration(e.Elapsed)+", before it was ready")}
 	case planner.Skipped:
 		if !concerns(e.Action) || e.Because == (lang.Address{}) {

@@ -298,3 +298,48 @@ service.glance/Deployment/glance-api: interrupted after 2.4 s, before it was
 		progress.Close()
 	})
 }
+
+// TestUnreachableDuringProgress wants to see for how long there is no server, on a
+// terminal and elsewhere.
+func TestUnreachableDuringProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		screen := &screen{}
+		plan := newPlan(0, action(planner.Create, "service.glance/Deployment/glance-api"))
+		for _, stream := range []view.Stream{{Writer: &log, Width: 80}, {Writer: screen, Width: 80, Terminal: true}} {
+			printer := &view.Printer{Err: stream}
+			progress := printer.Progress(plan)
+			progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Started})
+			printer.Unreachable("connection refused")
+			time.Sleep(25*time.Second + 200*time.Millisecond)
+			if stream.Terminal {
+				want := "The API server does not answer (connection refused): trying again, 25 s\n  service.glance/Deployment/glance-api: creating (25 s)\n0 of 1 (25 s)\n"
+				if diff := cmp.Diff(want, screen.String()); diff != "" {
+					t.Errorf("while there is no server (-want +got):\n%s", diff)
+				}
+			}
+			printer.Reachable()
+			progress.Close()
+		}
+		const back = "The API server answers again, after 25 s (connection refused).\n"
+		if diff := cmp.Diff(back, screen.String()); diff != "" {
+			t.Errorf("after it on a terminal (-want +got):\n%s", diff)
+		}
+		want := `The API server does not answer (connection refused): trying again.
+service.glance/Deployment/glance-api: creating...
+Still waiting for service.glance/Deployment/glance-api: creating (10 s)
+` + back
+		if diff := cmp.Diff(want, log.String()); diff != "" {
+			t.Errorf("as plain lines (-want +got):\n%s", diff)
+		}
+
+		// While a plan is made.
+		log.Reset()
+		printer := &view.Printer{Err: view.Stream{Writer: &log, Width: 80}}
+		printer.Reachable()
+		printer.Unreachable("time-out")
+		if diff := cmp.Diff("The API server does not answer (time-out): trying again.\n", log.String()); diff != "" {
+			t.Errorf("without progress (-want +got):\n%s", diff)
+		}
+	})
+}

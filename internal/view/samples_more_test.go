@@ -113,7 +113,14 @@ func unverified() *planner.Plan {
 	d := because(action(planner.Update, "manifest.tunnels/Peer/peer", planner.Change{Path: "spec.keepalive", After: int64(25)}),
 		planner.Reason{Kind: planner.ReasonDefinition, Detail: "CustomResourceDefinition/peers.example.org"})
 	d.Evidence = planner.Evidence{Kind: planner.Schema, Detail: "checked with the schema that CustomResourceDefinition/peers.example.org has after this plan"}
-	return newPlan(3, a, b, c, d, unread())
+	p := newPlan(3, a, b, c, d, unread())
+	const violation = `would violate PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "api" must set securityContext.allowPrivilegeEscalation=false)`
+	p.Warnings = []planner.Notice{
+		{Address: a.Address, Text: violation},
+		{Text: "v1 Endpoints is deprecated in v1.33+"},
+		{Address: address("service.glance/Deployment/glance-api"), Text: violation},
+	}
+	return p
 }
 
 // unread is an object that could not be read.
