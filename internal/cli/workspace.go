@@ -221,6 +221,7 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 	if err != nil {
 		return nil, err
 	}
+	options.place(problems)
 	w.printer.Problems(problems)
 	for _, problem := range problems {
 		if !problem.Warning {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
@@ -14,6 +15,11 @@ import (
 type PlanOptions struct {
 	Full    bool // every declared field of what is created, nothing shortened
 	Compact bool // one line an action
+	// Saved: the plan was made earlier, and Now is when it is looked at; Applied: and
+	// was applied since.
+	Saved   bool
+	Now     time.Time
+	Applied bool
 }
 
 // Plan prints a plan to standard output. The error is that of writing.
@@ -41,7 +47,7 @@ type planView struct {
 // lines is the whole output: what is in danger first, the summary last, because
 // the ends are what is on the screen.
 func (v *planView) lines() []line {
-	out := v.compared()
+	out := append(v.saved(), v.compared()...)
 	actions := v.items()
 	for _, section := range [][]line{
 		v.scope(),
@@ -66,8 +72,35 @@ func (v *planView) lines() []line {
 	return out
 }
 
+// saved says of a plan that was made earlier which one it is, and when that was.
+func (v *planView) saved() []line {
+	if !v.options.Saved {
+		return nil
+	}
+	made := v.moment(v.plan.Created)
+	if age := v.now().Sub(v.plan.Created); age >= 0 {
+		made += ", " + ago(age)
+	}
+	out := []line{text("Plan ").then(styled(bold, v.plan.ID)), textf("  made %s, by kolla %s", made, v.plan.Tool)}
+	if v.options.Applied {
+		out = append(out, styled(caution, "It was applied already, and a plan is applied once: make a new one."))
+	}
+	return append(out, nil)
+}
+
+// now is the moment from which what others did is looked back at.
+func (v *planView) now() time.Time {
+	if v.options.Saved {
+		return v.options.Now
+	}
+	return v.plan.Created
+}
+
 // compared says what was compared, and how much of it is as it should be.
 func (v *planView) compared() []line {
+	if len(v.plan.Actions) == 0 && v.plan.Selection.Restricts() {
+		return []line{textf("Nothing was compared with %s.", v.plan.Cluster.Server)}
+	}
 	same := 0
 	for i := range v.plan.Actions {
 		if unchanged(&v.plan.Actions[i]) {
@@ -171,7 +204,7 @@ func (v *planView) drifted(a *planner.Action) (item, bool) {
 	if v.options.Compact {
 		return item{heads: []line{head.then(text(": " + cutList(paths, v.width-head.width()-2)))}}, true
 	}
-	f.note = func(c planner.Change) string { return v.culprit(c, v.plan.Created) }
+	f.note = func(c planner.Change) string { return v.culprit(c, v.now()) }
 	return item{heads: []line{head}, body: f.render(changes)}, true
 }
 
@@ -337,6 +370,8 @@ func plainSummary(plan *planner.Plan) string {
 		return "No changes. The state holds no values, so there is nothing to record of what others changed."
 	case plan.RefreshOnly:
 		return "No changes. The state knows the cluster as it is."
+	case plan.Selection.Restricts() && len(plan.Actions) == 0:
+		return "No changes. Nothing is selected: what is targeted is excluded, or all is."
 	case plan.Selection.Restricts():
 		return "No changes. What was selected matches the configuration."
 	case slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return a.Evidence.Kind == planner.Unverified }):

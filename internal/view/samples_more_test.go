@@ -240,3 +240,10 @@ func partlyUnchanged() *planner.Plan {
 	p.Selection.Targets = []string{"service.nova"}
 	return p
 }
+
+// nothingSelected excludes all that there is.
+func nothingSelected() *planner.Plan {
+	p := newPlan(0)
+	p.Selection.Excludes = []string{"cloud.prod"}
+	return p
+}
