@@ -141,7 +141,7 @@ func (s *subject) withdraw(summary, detail string) {
 // planned: it is one problem.
 func (s *subject) reject(r rejection) {
 	if r.permission != nil {
-		s.refuse(r.permission.Error(), r.permission.Advice()+" A plan asks the server with a dry run, for which that right is needed; nothing is written.")
+		s.refuse(r.permission.Error(), "A dry run needs this right; nothing is written by it.\n"+r.permission.Advice())
 		return
 	}
 	s.rejectBy("the cluster", r)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -44,6 +45,11 @@ func (w *workspace) planOptions(destroy bool) (planned, error) {
 			return p, err
 		}
 		p.selection.Targets = append(p.selection.Targets, targets...)
+	}
+	for _, target := range p.selection.Targets {
+		if slices.Contains(p.selection.Excludes, target) {
+			return p, &failure{fmt.Sprintf("%s is both targeted and excluded", target), "What is excluded is left out, so that nothing would be selected. Take one of the two away."}
+		}
 	}
 	if w.flags.IsSet("max-deletes") {
 		limit := w.flags.Int("max-deletes")

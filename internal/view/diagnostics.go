@@ -41,7 +41,7 @@ func (m message) lines(width int) []line {
 // option or a file name stays as it is.
 func headline(summary string) string {
 	first, _, _ := strings.Cut(summary, " ")
-	if strings.ContainsAny(first, "./-_=:[") {
+	if strings.ContainsAny(first, "./-_=:@[") {
 		return summary
 	}
 	return sentenceCase(summary)

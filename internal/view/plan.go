@@ -371,7 +371,7 @@ func plainSummary(plan *planner.Plan) string {
 	case plan.RefreshOnly:
 		return "No changes. The state knows the cluster as it is."
 	case plan.Selection.Restricts() && len(plan.Actions) == 0:
-		return "No changes. Nothing is selected: what is targeted is excluded, or all is."
+		return "No changes. Nothing is selected: what is excluded takes all along that depends on it."
 	case plan.Selection.Restricts():
 		return "No changes. What was selected matches the configuration."
 	case slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return a.Evidence.Kind == planner.Unverified }):
