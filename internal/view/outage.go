@@ -57,6 +57,7 @@ func (o outage) row(now time.Time, width int) []line {
 	if o.since.IsZero() {
 		return nil
 	}
-	say := "The API server does not answer (" + o.cause + "): trying again, " + duration(now.Sub(o.since).Truncate(time.Second))
+	// Like all live rows it begins with blanks: Ctrl-C leaves ^C there.
+	say := "  The API server does not answer (" + o.cause + "): trying again, " + duration(now.Sub(o.since).Truncate(time.Second))
 	return []line{styled(caution, terminal.Truncate(printable(say), width-1, "…"))}
 }

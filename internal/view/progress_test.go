@@ -313,7 +313,7 @@ func TestUnreachableDuringProgress(t *testing.T) {
 			printer.Unreachable("connection refused")
 			time.Sleep(25*time.Second + 200*time.Millisecond)
 			if stream.Terminal {
-				want := "The API server does not answer (connection refused): trying again, 25 s\n  service.glance/Deployment/glance-api: creating (25 s)\n0 of 1 (25 s)\n"
+				want := "  The API server does not answer (connection refused): trying again, 25 s\n  service.glance/Deployment/glance-api: creating (25 s)\n0 of 1 (25 s)\n"
 				if diff := cmp.Diff(want, screen.String()); diff != "" {
 					t.Errorf("while there is no server (-want +got):\n%s", diff)
 				}

@@ -130,7 +130,7 @@ func byBlock(addresses []lang.Address) []line {
 	left := len(addresses)
 	for i, block := range blocks {
 		if i == skippedBlocks && len(blocks) > skippedBlocks+1 {
-			return append(out, textf("  and %s in %s more", count(left, "object"), count(len(blocks)-i, "block")))
+			return append(out, textf("  and %s of %s", count(left, "object"), count(len(blocks)-i, "more block")))
 		}
 		out = append(out, text("  ").then(styled(bold, block), text(": "+count(members[block], "object"))))
 		left -= members[block]
