@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -105,7 +106,11 @@ func (l *loader) readFiles() bool {
 		}
 	}
 	if len(bodies) == 0 && complete {
-		l.addPlain("No configuration", fmt.Sprintf("There are no .hcl files in %s. `kolla init` writes a starter.", l.dir))
+		place := "directory " + strconv.Quote(l.dir)
+		if filepath.Clean(l.dir) == "." {
+			place = "this directory"
+		}
+		l.addPlain("No configuration", fmt.Sprintf("There are no .hcl files in %s. `kolla init` writes a starter.", place))
 		return false
 	}
 	l.document = l.decode(fileType, bodies)

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	kubejson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
@@ -49,7 +50,7 @@ func (g *graph) manifestObject(b *block) []ManifestObject {
 		e.unsuitable(b, "object", "It must be a map with apiVersion, kind and metadata, and this is %s.", kindOf(v))
 		return nil
 	}
-	content, _ := e.plain(v, at, nil).(map[string]any)
+	content, _ := e.plain(v, b.attributes["object"].Expr, nil).(map[string]any)
 	if content == nil || !g.checkObject(content, at) {
 		return nil
 	}
@@ -57,11 +58,13 @@ func (g *graph) manifestObject(b *block) []ManifestObject {
 }
 
 // plain converts a value to what JSON would decode to. Secrets have no place in
-// it, except that the values of a Secret may come from sensitive variables.
-func (e *evaluator) plain(v cty.Value, at hcl.Range, path []string) any {
+// it, except that the values of a Secret may come from sensitive variables. The
+// expression is what the value was written as; errors are about the part of it that
+// they are caused by.
+func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string) any {
 	_, marks := v.Unmark()
 	inSecret := len(path) > 2 && path[0] == "Secret" && (path[1] == "data" || path[1] == "stringData")
-	if !(inSecret && marks.Equal(cty.NewValueMarks(sensitiveMark{}))) && !e.publicMarks(marks, at, "a manifest") {
+	if !(inSecret && marks.Equal(cty.NewValueMarks(sensitiveMark{}))) && !e.publicMarks(marks, expr.Range(), "a manifest") {
 		return nil
 	}
 	switch {
@@ -73,22 +76,46 @@ func (e *evaluator) plain(v cty.Value, at hcl.Range, path []string) any {
 		}
 		out := map[string]any{}
 		for _, m := range members(v) {
-			out[m.key] = e.plain(m.value, at, append(slices.Clip(path), m.key))
+			out[m.key] = e.plain(m.value, attributeOf(expr, m.key), append(slices.Clip(path), m.key))
 		}
 		return out
 	case isList(v):
 		out := []any{}
-		for _, item := range elements(v) {
-			out = append(out, e.plain(item, at, append(slices.Clip(path), "")))
+		for i, item := range elements(v) {
+			out = append(out, e.plain(item, elementOf(expr, i), append(slices.Clip(path), "")))
 		}
 		return out
 	}
 	value := scalar(v)
 	if f, ok := value.(float64); ok && math.IsInf(f, 0) {
-		e.error(at, "Number out of range", "A number of the object is too large for JSON.")
+		e.error(expr.Range(), "Number out of range", "A number of the object is too large for JSON.")
 		return nil
 	}
 	return value
+}
+
+// attributeOf is the expression of one attribute of an object, where that is written
+// out; else the whole.
+func attributeOf(expr hcl.Expression, name string) hcl.Expression {
+	object, ok := expr.(*hclsyntax.ObjectConsExpr)
+	if !ok {
+		return expr
+	}
+	for _, item := range object.Items {
+		key, diags := item.KeyExpr.Value(nil)
+		if !diags.HasErrors() && key.Type() == cty.String && key.IsKnown() && !key.IsNull() && key.AsString() == name {
+			return item.ValueExpr
+		}
+	}
+	return expr
+}
+
+// elementOf is the same for an element of a list.
+func elementOf(expr hcl.Expression, i int) hcl.Expression {
+	if list, ok := expr.(*hclsyntax.TupleConsExpr); ok && i < len(list.Exprs) {
+		return list.Exprs[i]
+	}
+	return expr
 }
 
 // kindField is the kind of an object.

@@ -13,7 +13,7 @@ type Event struct {
 	Elapsed time.Duration // since the action started
 	// Status is what a Waiting action waits for: "2 of 3 replicas ready".
 	Status string
-	// Err is why an action Failed.
+	// Err is why an action Failed or was Interrupted.
 	Err error
 	// Because is the failed action that a Skipped one depended on; zero when the
 	// apply was interrupted.
@@ -23,8 +23,8 @@ type Event struct {
 // EventKind is what happened. The zero value is invalid.
 type EventKind int
 
-// The kinds of event. An action gets Started, any number of Waiting, then Done
-// or Failed; or only Skipped.
+// The kinds of event. An action gets Started, any number of Waiting, then Done,
+// Failed or Interrupted; or only Skipped.
 const (
 	_ EventKind = iota
 	Started
@@ -32,4 +32,5 @@ const (
 	Done
 	Failed
 	Skipped
+	Interrupted // the apply was, after the action had begun and before it was done
 )

@@ -18,7 +18,7 @@ func (p *planning) impact(actions []Action) []Impact {
 	for _, s := range p.subjects {
 		subjects[s.object.Address] = s
 	}
-	lines := map[string][]string{}
+	lines, grave := map[string][]string{}, map[string][]string{}
 	workloads := map[string]int{}
 	for _, a := range actions {
 		if runsPods(a.Ref.GVK.GroupKind()) && a.Ref.GVK.GroupKind() != providers.JobKind {
@@ -29,11 +29,15 @@ func (p *planning) impact(actions []Action) []Impact {
 	for i := range actions {
 		d := disturbance{planning: p, action: &actions[i], subject: subjects[actions[i].Address]}
 		block := actions[i].Address.Block
-		for _, line := range d.lines() {
+		disturbed := d.lines()
+		for n, line := range slices.Concat(disturbed, d.volumesStay()) {
 			if workloads[block] > 1 && d.serves() {
 				line = actions[i].Address.Name + ": " + line
 			}
 			lines[block] = append(lines[block], line)
+			if d.grave() && n < len(disturbed) {
+				grave[block] = append(grave[block], line)
+			}
 		}
 		blocks = append(blocks, block)
 	}
@@ -41,7 +45,7 @@ func (p *planning) impact(actions []Action) []Impact {
 	var impact []Impact
 	for _, block := range slices.Compact(blocks) {
 		if len(lines[block]) > 0 {
-			impact = append(impact, Impact{Block: block, Lines: lines[block]})
+			impact = append(impact, Impact{Block: block, Lines: lines[block], Grave: grave[block]})
 		}
 	}
 	return impact
@@ -58,6 +62,12 @@ type disturbance struct {
 func (d *disturbance) serves() bool {
 	kind := d.action.Ref.GVK.GroupKind()
 	return runsPods(kind) && kind != providers.JobKind
+}
+
+// grave reports whether what is said of the action is that something stops or is lost.
+func (d *disturbance) grave() bool {
+	deletes := d.action.Verb == Delete && !d.action.Partial || d.action.Verb == Replace
+	return deletes && d.action.Ref.GVK.GroupKind() != providers.JobKind
 }
 
 func (d *disturbance) lines() []string {
@@ -125,30 +135,34 @@ func (d *disturbance) workload(live *unstructured.Unstructured) []string {
 		return []string{fmt.Sprintf("%s will be deployed", pods(n))}
 	case Delete:
 		n, _ := replicas(live)
-		return append([]string{fmt.Sprintf("%s %s for good", pods(n), verb(n, "stop"))}, d.volumes(live)...)
+		return append([]string{fmt.Sprintf("%s %s for good", pods(n), verb(n, "stop"))}, d.volumesLost()...)
 	case Replace:
 		n, _ := replicas(live)
 		why := "as requested"
 		if d.action.Reasons[0].Kind == ReasonImmutable {
 			why = pathsOf(d.action.Reasons) + " cannot be changed in place"
 		}
-		lines := []string{fmt.Sprintf("%s %s at once, and new ones are made: %s", pods(n), verb(n, "stop"), why)}
-		if d.action.Holds != "" {
-			lines = append(lines, d.volumes(live)...)
-		}
-		return lines
+		return append([]string{fmt.Sprintf("%s %s at once, and new ones are made: %s", pods(n), verb(n, "stop"), why)}, d.volumesLost()...)
 	case Update, Adopt:
 		return append(d.restart(live), d.scale(live)...)
 	}
 	return nil
 }
 
-// volumes says what becomes of the volumes of a StatefulSet that goes.
-func (d *disturbance) volumes(live *unstructured.Unstructured) []string {
-	if d.action.Holds != "" {
-		return []string{d.action.Holds + ", is lost"}
+// volumesLost says that the volumes of a StatefulSet are lost with it.
+func (d *disturbance) volumesLost() []string {
+	if d.action.Holds == "" {
+		return nil
 	}
-	names := namesOf(d.staying(live))
+	return []string{d.action.Holds + ", is lost"}
+}
+
+// volumesStay says which volumes a StatefulSet leaves that goes.
+func (d *disturbance) volumesStay() []string {
+	if d.action.Verb != Delete || d.action.Holds != "" || !d.serves() {
+		return nil
+	}
+	names := namesOf(d.staying(d.Snapshot.Get(d.action.Ref)))
 	if len(names) == 0 {
 		return nil
 	}

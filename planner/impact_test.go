@@ -201,16 +201,21 @@ func TestImpactOfAConfigFile(t *testing.T) {
 	}
 }
 
+// grave is an impact of nothing but what stops or is lost.
+func grave(block string, lines ...string) planner.Impact {
+	return planner.Impact{Block: block, Lines: lines, Grave: lines}
+}
+
 func TestImpactOfOtherActions(t *testing.T) {
 	w := smallCloud()
 	plan := mustPlan(t, destroy(w, "*"))
 	want := []planner.Impact{
-		{Block: "service.keystone", Lines: []string{"1 pod stops for good"}},
-		{Block: "service.mariadb", Lines: []string{
+		grave("service.keystone", "1 pod stops for good"),
+		grave("service.mariadb",
 			"1 pod stops for good",
 			"PersistentVolumeClaim openstack/data-mariadb-0 is deleted, and the data on its volume with it",
 			"Secret openstack/mariadb is deleted, and generated values with it",
-		}},
+		),
 	}
 	if diff := cmp.Diff(want, plan.Impact); diff != "" {
 		t.Errorf("impact of a destroy (-want +got):\n%s", diff)
@@ -254,9 +259,9 @@ func TestImpactOfAReplacement(t *testing.T) {
 		}
 		return nil, invalid("spec.selector", "field is immutable")
 	}
-	want := []planner.Impact{{Block: "service.a", Lines: []string{
+	want := []planner.Impact{grave("service.a",
 		"3 pods stop at once, and new ones are made: spec.selector cannot be changed in place",
-	}}}
+	)}
 	if diff := cmp.Diff(want, mustPlan(t, w.input(declared("service.a/Deployment/api", changed))).Impact); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}

@@ -38,6 +38,8 @@ type Plan struct {
 	Kept []Kept `json:"kept,omitempty"`
 	// Foreign is what others have added to kolla's objects, where that was asked for.
 	Foreign []Foreign `json:"foreign,omitempty"`
+	// Warnings are what the server had to say while it was asked.
+	Warnings []Notice `json:"warnings,omitempty"`
 	// Impact is what the actions disturb, service by service.
 	Impact  []Impact      `json:"impact,omitempty"`
 	Elapsed time.Duration `json:"elapsed"` // how long the comparison took
@@ -201,6 +203,9 @@ type Kept struct {
 type Impact struct {
 	Block string   `json:"block"` // "service.keystone"
 	Lines []string `json:"lines"` // "3 pods restart, one at a time: [token] expiration in keystone.conf changed"
+	// Grave are those of the lines that tell of what stops or is lost: what a reviewer
+	// has to see first.
+	Grave []string `json:"grave,omitempty"`
 }
 
 // moved reports whether the action is there because the object is declared under

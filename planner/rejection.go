@@ -65,7 +65,7 @@ func classify(err error) rejection {
 	errors.As(err, &r.permission)
 	if at := untyped.FindStringIndex(answer.Message); at != nil {
 		r.world = false
-		r.message = answer.Message[at[1]:]
+		r.message = plainTypes(answer.Message[at[1]:])
 	}
 	if answer.Details != nil {
 		r.causes = answer.Details.Causes
@@ -141,7 +141,7 @@ func (s *subject) withdraw(summary, detail string) {
 // planned: it is one problem.
 func (s *subject) reject(r rejection) {
 	if r.permission != nil {
-		s.refuse(r.permission.Error(), r.permission.Advice())
+		s.refuse(r.permission.Error(), "A dry run needs this right; nothing is written by it.\n"+r.permission.Advice())
 		return
 	}
 	s.rejectBy("the cluster", r)

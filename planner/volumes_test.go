@@ -59,7 +59,7 @@ func TestVolumesStay(t *testing.T) {
 	impact := []planner.Impact{{Block: "service.store", Lines: []string{
 		"2 pods stop for good",
 		"3 volumes stay, with the data: data-db-0, data-db-1, data-db-10",
-	}}}
+	}, Grave: []string{"2 pods stop for good"}}}
 	if diff := cmp.Diff(impact, plan.Impact); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}

@@ -42,7 +42,7 @@ func (e *DamagedError) Error() string {
 	case len(e.Backups) == 0:
 		b.WriteString("\nThere is no backup. `kolla state rebuild` begins an empty state; the next plan finds in the cluster what kolla made.")
 	default:
-		fmt.Fprintf(&b, "\nTo go back to the newest backup: cp '%s' '%s'\nUsable backups:", e.Backups[0].Path, e.File)
+		fmt.Fprintf(&b, "\nTo go back to the newest backup:\n  cp '%s' '%s'\nUsable backups:", e.Backups[0].Path, e.File)
 		for _, backup := range e.Backups {
 			fmt.Fprintf(&b, "\n  serial %d, %s, %s", backup.Serial, backup.Written.Format(time.RFC3339), backup.Path)
 		}

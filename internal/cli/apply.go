@@ -171,6 +171,7 @@ func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *
 		Writer:      w.client.Writer(),
 		Session:     session,
 		Observe:     progress.Observe,
+		Reachable:   w.client.Reachable,
 		Parallelism: w.flags.Int("parallelism"),
 		Timeout:     w.flags.Duration("timeout"),
 	})
@@ -178,7 +179,9 @@ func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *
 	if err != nil {
 		return err
 	}
-	if err := w.printer.Applied(summarize(plan, result)); err != nil {
+	applied := summarize(plan, result)
+	applied.Saved = w.flags.NArg() > 0
+	if err := w.printer.Applied(applied); err != nil {
 		return err
 	}
 	if !result.Complete() {
@@ -191,19 +194,18 @@ func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *
 func summarize(plan *planner.Plan, result *executor.Result) view.Applied {
 	a := view.Applied{Destroy: plan.Destroy, Interrupted: result.Interrupted, Took: result.Elapsed}
 	var done planner.Plan
-	missing := map[int]*providers.PermissionError{} // by index of a.Failed
+	known := map[string]int{} // what several fail of, and the place in a.Failed
 	for _, outcome := range result.Outcomes {
 		switch outcome.Status {
 		case executor.Applied:
 			done.Actions = append(done.Actions, *outcome.Action)
 		case executor.Failed:
-			var permission *providers.PermissionError
-			if errors.As(outcome.Err, &permission) {
-				if first, ok := sameAs(missing, permission); ok {
+			if cause := sharedCause(outcome.Err); cause != "" {
+				if first, ok := known[cause]; ok {
 					a.Failed[first].Others = append(a.Failed[first].Others, outcome.Action.Address)
 					continue
 				}
-				missing[len(a.Failed)] = permission
+				known[cause] = len(a.Failed)
 			}
 			a.Failed = append(a.Failed, failed(outcome))
 		case executor.Interrupted:
@@ -222,14 +224,20 @@ func summarize(plan *planner.Plan, result *executor.Result) view.Applied {
 	return a
 }
 
-// sameAs finds the failure that has the same missing permission.
-func sameAs(missing map[int]*providers.PermissionError, permission *providers.PermissionError) (int, bool) {
-	for i, other := range missing {
-		if other.Same(permission) {
-			return i, true
-		}
+// sharedCause is what many actions may fail of, and is told once: a right that is
+// missing, a server that does not answer; empty: something else.
+func sharedCause(err error) string {
+	var (
+		permission  *providers.PermissionError
+		unreachable *kubernetes.UnreachableError
+	)
+	switch {
+	case errors.As(err, &permission):
+		return permission.Error()
+	case errors.As(err, &unreachable):
+		return unreachable.Server
 	}
-	return 0, false
+	return ""
 }
 
 func failed(outcome executor.Outcome) view.Failed {

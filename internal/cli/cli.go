@@ -88,7 +88,7 @@ func newApp(s streams) *cli.App {
 		OnUsageError: usageError,
 		Action: func(c *cli.Context) error {
 			if name := c.Args().First(); name != "" {
-				return unknownCommand(c.App, name)
+				return unknownCommand(c.App.Name, name, c.App.Commands)
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -123,7 +123,7 @@ func finish(path string, command *cli.Command) {
 	}
 	command.Action = func(c *cli.Context) error {
 		if name := c.Args().First(); name != "" {
-			return &failure{fmt.Sprintf("No command %q", path+" "+name), fmt.Sprintf("`%s -help` lists the ones there are.", path)}
+			return unknownCommand(path, name, command.Subcommands)
 		}
 		return alone(c)
 	}
@@ -140,20 +140,53 @@ func optionsAfter(path string) cli.BeforeFunc {
 	}
 }
 
-func unknownCommand(app *cli.App, name string) error {
+// elsewhere is what kolla has in the place of commands and options that others have.
+var elsewhere = map[string]string{
+	"kolla import":         "To take over what exists already, write an import block and plan; or plan with -adopt.",
+	"kolla taint":          "To make an object again, plan with -replace=ADDRESS.",
+	"kolla untaint":        "Nothing is marked to be made again: -replace=ADDRESS says it for one plan.",
+	"kolla refresh":        "To take into the state what is so in the cluster: kolla apply -refresh-only",
+	"kolla state rm":       "To let go of an object and leave it in the cluster, write a removed block with lifecycle { destroy = false }, and apply.",
+	"kolla state mv":       "To give an object another address, write a moved block, and apply.",
+	"kolla apply -destroy": "To take the cloud down: kolla destroy",
+	"kolla plan -refresh":  "A plan always reads the cluster. To take into the state what is so there: kolla apply -refresh-only",
+	"kolla apply -refresh": "An apply always reads the cluster. To take into the state what is so there: kolla apply -refresh-only",
+}
+
+func unknownCommand(path, name string, commands []*cli.Command) error {
 	var names []string
-	for _, command := range app.Commands {
+	for _, command := range commands {
 		names = append(names, command.Name)
 	}
-	return &failure{fmt.Sprintf("No command %q", name), didYouMean(name, names) + "`kolla -help` lists the ones there are."}
+	advice, ok := elsewhere[path+" "+name]
+	if !ok {
+		advice = didYouMean(name, names) + fmt.Sprintf("`%s -help` lists the ones there are.", path)
+	}
+	if path != "kolla" {
+		name = path + " " + name
+	}
+	return &failure{fmt.Sprintf("No command %q", name), advice}
 }
 
 func usageError(c *cli.Context, err error, _ bool) error {
-	command := "kolla"
+	command, flags := "kolla", c.App.Flags
 	if c.Command != nil && c.Command.Name != "" && c.Command.Name != "kolla" {
-		command = "kolla " + c.Command.Name
+		command, flags = "kolla "+c.Command.Name, c.Command.Flags
 	}
-	return &failure{"Wrong options", fmt.Sprintf("%s. `%s -help` lists the ones there are.", sentence(err.Error()), command)}
+	help := fmt.Sprintf("`%s -help` lists the ones there are.", command)
+	option, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !unknown {
+		return &failure{"Wrong options", sentence(err.Error()) + ". " + help}
+	}
+	option = strings.TrimPrefix(option, "-")
+	if advice, ok := elsewhere[command+" -"+option]; ok {
+		return &failure{fmt.Sprintf("No option -%s", option), advice}
+	}
+	var names []string
+	for _, flag := range flags {
+		names = append(names, "-"+flag.Names()[0])
+	}
+	return &failure{fmt.Sprintf("No option -%s", option), didYouMean("-"+option, names) + help}
 }
 
 // sentence makes an error text start like a sentence.

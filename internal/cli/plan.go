@@ -8,6 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/state"
 )
 
 func planCommand(s streams) *cli.Command {
@@ -48,6 +49,10 @@ func runPlan(w *workspace) error {
 	if err != nil {
 		return err
 	}
+	holder, err := w.store.Holder()
+	if err != nil {
+		return err
+	}
 	plan, err := w.makePlan(ctx, st, w.flags.Bool("destroy"))
 	if err != nil {
 		return err
@@ -55,6 +60,7 @@ func runPlan(w *workspace) error {
 	if err := w.showPlan(plan); err != nil {
 		return err
 	}
+	w.warnOf(holder)
 	if out := w.flags.String("out"); out != "" {
 		if err := planner.Save(out, plan); err != nil {
 			return err
@@ -69,6 +75,15 @@ func runPlan(w *workspace) error {
 	return nil
 }
 
+// warnOf says that somebody else was at work while the plan was made.
+func (w *workspace) warnOf(holder *state.LockInfo) {
+	if holder == nil {
+		return
+	}
+	w.printer.Warn(fmt.Sprintf("%s has been at work since %s: kolla %s", holder.Who, holder.Created.Local().Format("15:04"), holder.Operation),
+		"What is shown may be out of date when that ends: plan again then.")
+}
+
 // checkTarget refuses to write a plan over anything but another plan.
 func checkTarget(path string) error {
 	if path == "" {
@@ -80,6 +95,8 @@ func checkTarget(path string) error {
 	return nil
 }
 
-func (w *workspace) showPlan(plan *planner.Plan) error {
-	return w.printer.Plan(plan, view.PlanOptions{Full: w.flags.Bool("full"), Compact: w.flags.Bool("compact")})
+func (w *workspace) showPlan(plan *planner.Plan) error { return w.printer.Plan(plan, w.viewOptions()) }
+
+func (w *workspace) viewOptions() view.PlanOptions {
+	return view.PlanOptions{Full: w.flags.Bool("full"), Compact: w.flags.Bool("compact")}
 }

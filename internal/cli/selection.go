@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -18,15 +19,17 @@ type planned struct {
 	selection  planner.Selection
 	maxDeletes *int // nil: the default
 	verifyAll  bool
+	// places are where in a file a target was given, "wave1.txt:3".
+	places map[string]string
 }
 
 // planOptions reads the options that several values or files make up, and refuses
 // those that do not go together.
 func (w *workspace) planOptions(destroy bool) (planned, error) {
-	p := planned{selection: planner.Selection{
-		Targets:  w.flags.StringSlice("target"),
-		Excludes: w.flags.StringSlice("exclude"),
-	}}
+	p := planned{
+		selection: planner.Selection{Targets: w.flags.StringSlice("target"), Excludes: w.flags.StringSlice("exclude")},
+		places:    map[string]string{},
+	}
 	if err := w.checkModes(destroy); err != nil {
 		return p, err
 	}
@@ -37,11 +40,16 @@ func (w *workspace) planOptions(destroy bool) (planned, error) {
 		return p, &failure{fmt.Sprintf("-verify=%s is not known", verify), "Use -verify=full to have the server asked about every object, or leave it out."}
 	}
 	for _, path := range w.flags.StringSlice("target-file") {
-		targets, err := readTargets(path)
+		targets, err := p.readTargets(path)
 		if err != nil {
 			return p, err
 		}
 		p.selection.Targets = append(p.selection.Targets, targets...)
+	}
+	for _, target := range p.selection.Targets {
+		if slices.Contains(p.selection.Excludes, target) {
+			return p, &failure{fmt.Sprintf("%s is both targeted and excluded", target), "What is excluded is left out, so that nothing would be selected. Take one of the two away."}
+		}
 	}
 	if w.flags.IsSet("max-deletes") {
 		limit := w.flags.Int("max-deletes")
@@ -51,6 +59,16 @@ func (w *workspace) planOptions(destroy bool) (planned, error) {
 		p.maxDeletes = &limit
 	}
 	return p, nil
+}
+
+// place says of problems with targets in which file these were given.
+func (p planned) place(problems []planner.Problem) {
+	for i := range problems {
+		target, _, _ := strings.Cut(strings.TrimPrefix(problems[i].Summary, "-target="), " names nothing")
+		if at := p.places[target]; at != "" {
+			problems[i].Source = at
+		}
+	}
 }
 
 // checkModes refuses options that contradict each other.
@@ -76,15 +94,18 @@ func (w *workspace) checkModes(destroy bool) error {
 
 // readTargets reads a file of addresses, one a line. A line that begins with # is a
 // comment.
-func readTargets(path string) ([]string, error) {
+func (p planned) readTargets(path string) ([]string, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, &failure{"Cannot read the file of -target-file", sentence(err.Error()) + "."}
 	}
 	var targets []string
+	number := 0
 	for line := range strings.Lines(string(content)) {
+		number++
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			targets = append(targets, line)
+			p.places[line] = fmt.Sprintf("%s:%d", path, number)
 		}
 	}
 	if len(targets) == 0 {

@@ -29,6 +29,8 @@ func (w *workspace) fillIn(ctx context.Context, st *state.State, plan *planner.P
 		return nil
 	}
 	if err := w.loadConfig(); err != nil {
+		w.printer.Failure("The saved plan needs its configuration", fmt.Sprintf(
+			"%s is made with sensitive values, which are in no plan file: they are taken from the configuration that was planned. Apply the plan in that directory, or name it with -chdir.", lacking[0].Address))
 		return err
 	}
 	if w.config.Digest != plan.Config {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -43,7 +44,7 @@ beyond Terraform is under the key "kolla". No value of a secret is in either.`,
 				if c.Bool("json") {
 					return view.PlanJSON(s.out, plan)
 				}
-				return newWorkspace(s, c).showPlan(plan)
+				return showSaved(newWorkspace(s, c), plan)
 			}
 			st, err := state.Open(c.String("state")).Read()
 			if err != nil {
@@ -55,6 +56,17 @@ beyond Terraform is under the key "kolla". No value of a secret is in either.`,
 			return showState(s, st)
 		},
 	}
+}
+
+// showSaved shows a plan that was made earlier. That the state cannot be read is no
+// reason not to: only whether the plan was applied is not known then.
+func showSaved(w *workspace, plan *planner.Plan) error {
+	options := w.viewOptions()
+	options.Saved, options.Now = true, time.Now()
+	if st, err := state.Open(w.flags.String("state")).Read(); err == nil {
+		options.Applied = slices.Contains(st.Plans, plan.ID)
+	}
+	return w.printer.Plan(plan, options)
 }
 
 // showState prints the state as a table, block by block.
@@ -75,11 +87,11 @@ func showState(s streams, st *state.State) error {
 			block = address.Block
 			fmt.Fprintf(table, "\n%s\n", block)
 		}
-		ready := ""
+		row := "  " + o.Kind + "\t" + o.Name
 		if !o.Ready {
-			ready = "not seen ready"
+			row += "\tnot seen ready"
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\n", o.Kind, o.Name, ready)
+		fmt.Fprintln(table, row)
 	}
 	return table.Flush()
 }

@@ -34,10 +34,12 @@ type workspace struct {
 	// snapshot is what was read ahead of the cluster; nil: nothing.
 	snapshot *providers.Snapshot
 	asked    bool // somebody was asked for the value of a variable
+	warnings *warnings
 }
 
 func newWorkspace(s streams, c *cli.Context) *workspace {
-	return &workspace{streams: s, flags: c, printer: s.printer(c)}
+	printer := s.printer(c)
+	return &workspace{streams: s, flags: c, printer: printer, warnings: &warnings{printer: printer}}
 }
 
 // loadConfig reads and evaluates the configuration of the current directory.
@@ -133,7 +135,14 @@ func (w *workspace) dial() error {
 		Kubeconfig: w.flags.String("kubeconfig"),
 		Context:    w.flags.String("context"),
 		UserAgent:  "kolla/" + Version,
-		Warn:       func(text string) { w.printer.Warn("The API server warns", text) },
+		Warn:       w.warnings.take,
+		Unreachable: func(err error) {
+			if err == nil {
+				w.printer.Reachable()
+				return
+			}
+			w.printer.Unreachable(kubernetes.Cause(err))
+		},
 	})
 	if err != nil {
 		return err
@@ -167,6 +176,8 @@ func (w *workspace) checkState(st *state.State) error {
 // problems are printed and end in an error.
 func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool) (*planner.Plan, error) {
 	start := time.Now()
+	w.warnings.gather()
+	defer w.warnings.flush()
 	options, err := w.planOptions(destroy)
 	if err != nil {
 		return nil, err
@@ -210,6 +221,7 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 	if err != nil {
 		return nil, err
 	}
+	options.place(problems)
 	w.printer.Problems(problems)
 	for _, problem := range problems {
 		if !problem.Warning {
@@ -217,6 +229,7 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 		}
 	}
 	plan.Elapsed = time.Since(start)
+	w.warnings.into(plan)
 	return plan, nil
 }
 

@@ -22,29 +22,47 @@ func (r *run) visit(ctx context.Context, index int) error {
 		run:     r,
 		action:  action,
 		outcome: &r.outcomes[index],
-		started: time.Now(),
 		waits:   r.waitsFor(index),
 	}
+	if err := r.reachable(ctx); err != nil {
+		return s.fail(ctx, err)
+	}
+	s.started = time.Now()
 	quiet := action.Verb == planner.None && !action.Pending && !s.waits
 	if !quiet {
 		r.tell(planner.Event{Action: action, Kind: planner.Started})
 	}
 	err := s.do(ctx)
 	s.outcome.Elapsed = time.Since(s.started)
-	switch {
-	case err == nil:
-		s.outcome.Status = Applied
-		if !quiet {
-			r.tell(planner.Event{Action: action, Kind: planner.Done, Elapsed: s.outcome.Elapsed})
-		}
-		return nil
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		s.outcome.Status, s.outcome.Err = Interrupted, ErrInterrupted
-	default:
-		s.outcome.Status, s.outcome.Err = Failed, err
+	if err != nil {
+		return s.fail(ctx, err)
 	}
-	r.tell(planner.Event{Action: action, Kind: planner.Failed, Elapsed: s.outcome.Elapsed, Err: s.outcome.Err})
+	s.outcome.Status = Applied
+	if !quiet {
+		r.tell(planner.Event{Action: action, Kind: planner.Done, Elapsed: s.outcome.Elapsed})
+	}
+	return nil
+}
+
+// fail takes note of an action that was not done, because of err or because the apply
+// was interrupted.
+func (s *step) fail(ctx context.Context, err error) error {
+	kind := planner.Failed
+	s.outcome.Status, s.outcome.Err = Failed, err
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		kind = planner.Interrupted
+		s.outcome.Status, s.outcome.Err = Interrupted, ErrInterrupted
+	}
+	s.tell(planner.Event{Action: s.action, Kind: kind, Elapsed: s.outcome.Elapsed, Err: s.outcome.Err})
 	return s.outcome.Err
+}
+
+// reachable waits until there is a server to carry out an action.
+func (r *run) reachable(ctx context.Context) error {
+	if r.Reachable == nil {
+		return nil
+	}
+	return r.Reachable(ctx, r.Timeout)
 }
 
 // waitsFor reports whether the action's object has to be waited for. A Job that

@@ -29,6 +29,10 @@ type Options struct {
 	// check of an object that the plan leaves as it is (Verb None, not Pending) is
 	// told too.
 	Observe func(planner.Event)
+	// Reachable is asked before each action: it returns while the server answers, else
+	// when it does again, or with an error when it has not for as long as the given
+	// time. No action is begun while there is no server to carry it out. May be nil.
+	Reachable func(context.Context, time.Duration) error
 	// Parallelism is how many actions are under way at the same time; 0: 10.
 	Parallelism int
 	// Timeout bounds each deletion, and each wait for an object to become ready;

@@ -308,6 +308,7 @@ func (a *apply) observe(e planner.Event) {
 	kinds := map[planner.EventKind]string{
 		planner.Started: "started", planner.Waiting: "waiting", planner.Done: "done",
 		planner.Failed: "failed", planner.Skipped: "skipped",
+		planner.Interrupted: "interrupted",
 	}
 	text := kinds[e.Kind] + " " + e.Action.Ref.Name
 	switch {

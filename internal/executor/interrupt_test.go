@@ -35,7 +35,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		diff(t, "outcomes", []string{"db: interrupted, written", "api: interrupted", "beside: interrupted"}, outcomes(result))
 		diff(t, "calls", []string{"apply Deployment openstack/db if new"}, a.calls)
 		diff(t, "events", []string{
-			"started db", "failed db: interrupted before it was ready",
+			"started db", "interrupted db: interrupted before it was ready",
 			"skipped api", "skipped beside",
 		}, a.events)
 		if !result.Interrupted || !errors.Is(result.Outcomes[0].Err, executor.ErrInterrupted) {
@@ -101,4 +101,52 @@ func TestTimeout(t *testing.T) {
 			t.Errorf("failed after %s, want ten minutes", got)
 		}
 	})
+}
+
+// TestNothingBeginsWithoutAServer lets the server go away after the first action.
+func TestNothingBeginsWithoutAServer(t *testing.T) {
+	gone := errors.New("the server is gone")
+	tests := map[string]struct {
+		reachable func(ctx context.Context, patience time.Duration) error
+		want      []string
+		events    []string
+	}{
+		"comes back": {
+			func(context.Context, time.Duration) error { time.Sleep(time.Minute); return nil },
+			[]string{"a: applied, written", "b: applied, written"},
+			[]string{"started a", "done a", "started b", "done b"},
+		},
+		"stays away": {
+			func(_ context.Context, patience time.Duration) error { time.Sleep(patience); return gone },
+			[]string{"a: applied, written", "b: failed"},
+			[]string{"started a", "done a", "failed b: the server is gone"},
+		},
+		"interrupted": {
+			func(ctx context.Context, _ time.Duration) error { <-ctx.Done(); return ctx.Err() },
+			[]string{"a: applied, written", "b: interrupted"},
+			[]string{"started a", "done a", "interrupted b: interrupted before it was ready"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				ctx, interrupt := context.WithCancel(ctx)
+				time.AfterFunc(2*time.Minute, interrupt)
+				a := newApply(t, newCluster())
+				a.options.Timeout = 90 * time.Second
+				asked := 0
+				a.options.Reachable = func(ctx context.Context, patience time.Duration) error {
+					if asked++; asked == 1 {
+						return nil
+					}
+					return test.reachable(ctx, patience)
+				}
+				result := a.run(ctx, t, act(planner.Create, "ConfigMap a"), act(planner.Create, "ConfigMap b", "ConfigMap a"))
+				diff(t, "outcomes", test.want, outcomes(result))
+				diff(t, "events", test.events, a.events)
+			})
+		})
+	}
 }

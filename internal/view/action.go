@@ -19,8 +19,13 @@ type item struct {
 	body          []line
 	// create: a plain creation, which is listed with its neighbours.
 	create bool
+	// gone: what somebody deleted.
+	gone   bool
 	block  string
 	source string
+	// names replaces in a text the names that are the object's own; nil: not known.
+	names func(string) string
+	alike bool // said of several that are the same but for such names
 }
 
 // similar is how many objects with something in common a person counts at a glance.
@@ -34,30 +39,13 @@ func (it item) lines() []line {
 		own = it.together
 	}
 	out = append(out, own...)
-	if n := len(it.heads); n > similar {
+	switch n := len(it.heads); {
+	case n > similar && it.alike:
+		out = append(out, comment(fmt.Sprintf("the same in all %d, each with its own name for *", n), 80)...)
+	case n > similar:
 		out = append(out, comment(fmt.Sprintf("the same in all %d", n), 0)...)
 	}
 	return append(out, it.body...)
-}
-
-// fold joins items with the same body into the first of them.
-func fold(items []item) []item {
-	var out []item
-	first := map[string]int{}
-	for _, it := range items {
-		if it.create {
-			out = append(out, it)
-			continue
-		}
-		key := plainText(slices.Concat(it.together, it.body))
-		if at, ok := first[key]; ok {
-			out[at].heads = append(out[at].heads, it.heads...)
-			continue
-		}
-		first[key] = len(out)
-		out = append(out, it)
-	}
-	return out
 }
 
 // items renders all actions that do something: those of a block together, blocks
@@ -93,7 +81,7 @@ func (v *planView) actions(items []item) []line {
 	}
 	out := []line{styled(bold, "kolla will perform these actions:")}
 	out = append(out, legend(items)...)
-	items = fold(items)
+	items = v.fold(items)
 	for i := 0; i < len(items); {
 		n := creations(items[i:])
 		if n > 1 {
@@ -178,7 +166,10 @@ func legend(items []item) []line {
 
 // item renders one action.
 func (v *planView) item(a *planner.Action) item {
-	it := item{heads: []line{v.head(a)}, block: a.Address.Block, create: fresh(a)}
+	it := item{
+		heads: []line{v.head(a)}, block: a.Address.Block, create: fresh(a),
+		gone: hasReason(a, planner.ReasonGone), names: v.anyNames(a.Address),
+	}
 	if a.Object != nil {
 		it.source = a.Object.Source
 	}
@@ -296,6 +287,9 @@ func (v *planView) head(a *planner.Action) line {
 	case planner.Forget:
 		if to := movedTo(a); to != "" {
 			return at.then(address, text(" has moved to "), styled(bold, to))
+		}
+		if hasReason(a, planner.ReasonGone) {
+			return at.then(address, text(" is gone, and is forgotten"))
 		}
 		return at.then(address, text(" will no longer be managed by kolla, but will not be destroyed"))
 	default:

@@ -60,18 +60,39 @@ func (f fields) field(c planner.Change, paths int) []line {
 			return f.append(head.pad(column).then(one), note)
 		}
 	}
+	heads := brokenPath(head, f.width)
 	if one := f.values(c, f.width-inner); one != nil {
-		return append([]line{head}, f.append(one.indent(inner), note)...)
+		return append(heads, f.append(one.indent(inner), note)...)
 	}
-	out := []line{head}
+	out := heads
 	if note != nil {
-		out = f.append(head, note)
+		out = append(heads[:len(heads)-1:len(heads)-1], f.append(heads[len(heads)-1], note)...)
 	}
 	if c.Before == nil || c.After == nil {
 		return append(out, f.oneSided(c, inner)...)
 	}
-	before, after := cutPair(formatValue(c.Before), formatValue(c.After), f.room(inner))
+	before, after := cutPair(c.Before, c.After, f.room(inner))
 	return append(out, text(before).indent(inner), text("→ "+after).indent(inner-2))
+}
+
+// brokenPath breaks a line that ends with a path between two steps of it, where it is
+// wider than there is room.
+func brokenPath(l line, width int) []line {
+	const further = bodyIndent + 4
+	last := len(l) - 1
+	path := l[last].text
+	room := width - l[:last].width()
+	var out []line
+	for columns(path) > room {
+		at := strings.LastIndexAny(path[:min(room, len(path))], ".[")
+		if at <= 0 || room <= 0 {
+			break
+		}
+		out = append(out, l[:last:last].then(text(path[:at])))
+		l, path = line{}.pad(further).then(text("")), path[at:]
+		last, room = len(l)-1, width-further
+	}
+	return append(out, l[:last:last].then(text(path)))
 }
 
 // oneSided shows a value that was added or removed, and is long.
@@ -82,7 +103,7 @@ func (f fields) oneSided(c planner.Change, indent int) []line {
 	}
 	lines := block(v, f.full)
 	if lines == nil {
-		lines = []string{cut(formatValue(v), f.room(indent))}
+		lines = []string{cut(v, f.room(indent))}
 	}
 	var out []line
 	for _, l := range lines {
@@ -148,13 +169,18 @@ func (f fields) noteOf(c planner.Change) line {
 	return styled(faint, f.note(c))
 }
 
-func (f fields) path(c planner.Change) string { return strings.TrimPrefix(c.Path, f.shorten) }
+func (f fields) path(c planner.Change) string {
+	if c.Text {
+		return fileName(c.Path)
+	}
+	return strings.TrimPrefix(c.Path, f.shorten)
+}
 
 // file is a change of a whole file.
 func (f fields) file(c planner.Change) []line {
 	before, _ := c.Before.(string)
 	after, _ := c.After.(string)
-	diff := limited(textDiff(before, after), f.full)
+	diff := limited(textDiff(before, after, f.lineLimit()), f.full)
 	var out []line
 	name, note, inner := fileName(c.Path), f.noteOf(c), bodyIndent
 	if name != f.named || note != nil {
@@ -167,12 +193,26 @@ func (f fields) file(c planner.Change) []line {
 	return out
 }
 
-// isText reports whether a change is to be shown line by line.
-func isText(c planner.Change) bool {
-	if c.Sensitive {
-		return false
+// lineLimit is how many columns of a line of a file are shown: more than of other
+// values, since there is more to see in them.
+func (f fields) lineLimit() int {
+	if f.full {
+		return 1 << 20
 	}
-	return c.Text || severalLines(c.Before) && severalLines(c.After)
+	return 4 * max(f.width, 40)
+}
+
+// isText reports whether a change is to be shown line by line. A file of one line is
+// a value like any other.
+func isText(c planner.Change) bool {
+	switch {
+	case c.Sensitive:
+		return false
+	case c.Text:
+		return severalLines(c.Before) || severalLines(c.After)
+	default:
+		return severalLines(c.Before) && severalLines(c.After)
+	}
 }
 
 func severalLines(v any) bool {

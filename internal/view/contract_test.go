@@ -72,6 +72,7 @@ func TestSummaryLine(t *testing.T) {
 		"import":  {adoptAndForget, "Plan: 1 to import, 0 to add, 0 to change, 0 to destroy, 1 to forget."},
 		"none":    {unchanged(3, 0), "No changes. Your infrastructure matches the configuration."},
 		"pending": {unchanged(3, 1), "No changes. Your infrastructure matches the configuration."},
+		"no part": {nothingSelected, "No changes. Nothing is selected: what is excluded takes all along that depends on it."},
 		"part":    {partlyUnchanged, "No changes. What was selected matches the configuration."},
 		"refresh": {refreshOnly, "Plan: 0 to add, 0 to change, 0 to destroy, 1 to forget."},
 		"destroy": {nothingToDestroy, "No changes. No objects need to be destroyed."},

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
@@ -48,7 +49,7 @@ func files(content map[string]any, width int) []string {
 		if n := strings.Count(body, "\n"); n > 0 {
 			out = append(out, key+", "+count(n, "line"))
 		} else {
-			out = append(out, key+" = "+cut(formatValue(body), width-columns(key)-3))
+			out = append(out, key+" = "+cut(body, width-columns(key)-3))
 		}
 	}
 	return out
@@ -122,7 +123,7 @@ func job(pod map[string]any, width int) []string {
 			out = append(out, "runs once: "+image)
 			continue
 		}
-		out = append(out, "runs once: "+cut(command, width-len("runs once: ")), "in "+image)
+		out = append(out, "runs once: "+shorten(command, utf8.RuneCountInString(command), width-len("runs once: ")), "in "+image)
 	}
 	return append(out, powers(pod)...)
 }

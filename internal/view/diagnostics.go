@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -20,9 +21,9 @@ type message struct {
 
 // lines renders the message; running text takes at most width columns.
 func (m message) lines(width int) []line {
-	out := []line{styled(danger, "Error: ").then(styled(bold, m.summary))}
+	out := []line{styled(danger, "Error: ").then(styled(bold, headline(m.summary)))}
 	if m.warning {
-		out = []line{styled(caution, "Warning: ").then(styled(bold, m.summary))}
+		out = []line{styled(caution, "Warning: ").then(styled(bold, headline(m.summary)))}
 	}
 	if len(m.where) > 0 {
 		out = append(append(out, nil), m.where...)
@@ -34,6 +35,16 @@ func (m message) lines(width int) []line {
 		}
 	}
 	return append(out, nil)
+}
+
+// headline begins with a capital, whatever words the summary comes in. An address, an
+// option or a file name stays as it is.
+func headline(summary string) string {
+	first, _, _ := strings.Cut(summary, " ")
+	if strings.ContainsAny(first, "./-_=:@[") {
+		return summary
+	}
+	return sentenceCase(summary)
 }
 
 // show prints messages to standard error: warnings first, so that the errors are
@@ -101,12 +112,19 @@ func boolToInt(b bool) int {
 // Problems prints what stands in the way of a plan, or should be known about it.
 // A problem that several objects have is printed once, with all of them.
 func (p *Printer) Problems(problems []planner.Problem) {
+	if p.events != nil {
+		for _, problem := range problems {
+			p.events.diagnostic(p.ofProblem(problem))
+		}
+	}
+	p.show(together(problems))
+}
+
+// together makes one message of a problem that several objects have.
+func together(problems []planner.Problem) []message {
 	var messages []message
 	first := map[planner.Problem]int{}
 	for _, problem := range problems {
-		if p.events != nil {
-			p.events.diagnostic(p.ofProblem(problem))
-		}
 		key := problem
 		key.Address, key.Source = lang.Address{}, ""
 		at, ok := first[key]
@@ -122,7 +140,7 @@ func (p *Printer) Problems(problems []planner.Problem) {
 	for i := range messages {
 		messages[i].where = fewer(messages[i].where)
 	}
-	p.show(messages)
+	return messages
 }
 
 // fewer shortens a list of objects that have something in common.

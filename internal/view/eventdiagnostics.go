@@ -48,6 +48,7 @@ type snippetJSON struct {
 
 // diagnostic writes one.
 func (e *events) diagnostic(d *diagnosticJSON) {
+	d.Summary = headline(d.Summary)
 	level := "error"
 	if d.Severity == "warning" {
 		level = "warn"

@@ -123,6 +123,9 @@ func (a *applying) observe(e planner.Event) {
 	case planner.Failed:
 		delete(a.running, address)
 		a.hook("apply_errored", e.Action, e.Elapsed, "Failed after "+duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})
+	case planner.Interrupted:
+		delete(a.running, address)
+		a.hook("apply_errored", e.Action, e.Elapsed, "Interrupted after "+duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})
 	case planner.Skipped:
 		extra := &hookJSON{}
 		message := "Skipped, because the apply was interrupted"

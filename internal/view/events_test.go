@@ -136,8 +136,8 @@ func TestApplyEvents(t *testing.T) {
 		"info apply_start service.b/Deployment/b: Updating...",
 		"error apply_errored service.b/Deployment/b: Failed after 3 s",
 		"info apply_skipped service.c/Deployment/c: Skipped, because service.b/Deployment/b failed",
-		"error diagnostic Error: image cannot be pulled",
-		"info change_summary Apply incomplete: Resources: 1 added, 0 changed, 0 destroyed; 1 failed, 1 skipped.",
+		"error diagnostic Error: Image cannot be pulled",
+		"info change_summary Apply incomplete: 1 added, 0 changed, 0 destroyed; 1 failed, 1 skipped.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)

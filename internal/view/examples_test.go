@@ -2,6 +2,8 @@ package view_test
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/view"
@@ -21,9 +23,13 @@ func tuesday() *planner.Plan {
 	p.Actions = append(p.Actions, selector,
 		because(action(planner.Delete, "service.redis/StatefulSet/redis"), undeclared), volume,
 		because(action(planner.Delete, "service.keystone/ConfigMap/keystone.conf-11d0e3"), planner.Reason{Kind: planner.ReasonSuperseded}))
-	p.Impact = append(p.Impact,
-		planner.Impact{Block: "service.placement", Lines: []string{"3 pods are deleted and made again: nothing answers in between"}},
-		planner.Impact{Block: "service.redis", Lines: []string{"1 pod removed", "PersistentVolumeClaim openstack/data-redis-0 is deleted, and the data on its volume with it"}})
+	for block, lines := range map[string][]string{
+		"service.placement": {"3 pods stop at once, and new ones are made: spec.selector cannot be changed in place"},
+		"service.redis":     {"1 pod stops for good", "PersistentVolumeClaim openstack/data-redis-0 is deleted, and the data on its volume with it"},
+	} {
+		p.Impact = append(p.Impact, planner.Impact{Block: block, Lines: lines, Grave: lines})
+	}
+	slices.SortFunc(p.Impact, func(a, b planner.Impact) int { return strings.Compare(a.Block, b.Block) })
 	return p
 }
 

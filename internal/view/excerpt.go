@@ -196,7 +196,7 @@ func describe(v cty.Value) string {
 	case v.IsNull():
 		return "null"
 	case t == cty.String:
-		return cut(formatValue(v.AsString()), valueWidth)
+		return cut(v.AsString(), valueWidth)
 	case t == cty.Number:
 		return v.AsBigFloat().Text('f', -1)
 	case t == cty.Bool:

@@ -67,7 +67,7 @@ func (v *planView) owned(a *planner.Action, changes []planner.Change) []line {
 	f := v.fields(a)
 	for _, c := range changes {
 		l := styled(changed, "~").then(text(" " + f.path(c))).indent(bodyIndent)
-		out = append(out, f.append(l, styled(faint, v.culprit(c, v.plan.Created)))...)
+		out = append(out, f.append(l, styled(faint, v.culprit(c, v.now())))...)
 	}
 	return out
 }
@@ -89,7 +89,7 @@ func (v *planView) foreign() []line {
 			continue
 		}
 		f := v.fields(&planner.Action{Address: object.Address})
-		f.note = func(c planner.Change) string { return v.culprit(c, v.plan.Created) }
+		f.note = func(c planner.Change) string { return v.culprit(c, v.now()) }
 		f.given = true
 		out = append(out, nil, head)
 		out = append(out, f.render(object.Fields)...)

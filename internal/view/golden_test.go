@@ -37,6 +37,8 @@ var goldens = map[string]func(*view.Printer){
 	"plan_none_pending":     plan(unchanged(64, 2), view.PlanOptions{}),
 	"plan_none_destroy":     plan(nothingToDestroy, view.PlanOptions{}),
 	"plan_none_part":        plan(partlyUnchanged, view.PlanOptions{}),
+	"plan_none_selected":    plan(nothingSelected, view.PlanOptions{}),
+	"plan_saved":            plan(driftAndConfig, view.PlanOptions{Saved: true, Now: now.Add(17 * time.Minute), Applied: true}),
 	"plan_requested":        plan(requested, view.PlanOptions{}),
 	"plan_refresh_only":     plan(refreshOnly, view.PlanOptions{}),
 	"plan_haystack":         plan(haystack, view.PlanOptions{}),

@@ -180,3 +180,40 @@ func wrap(s string, width int) []string {
 	}
 	return out
 }
+
+// broken breaks lines that are wider than a terminal at blanks, and puts what follows
+// a little further in; the terminal itself would break them anywhere. A faint remark
+// stays in one piece.
+func broken(lines []line, width int) []line {
+	var out []line
+	for _, l := range lines {
+		out = append(out, l.broken(width)...)
+	}
+	return out
+}
+
+func (l line) broken(width int) []line {
+	const further = 4
+	if l.width() <= width || width <= 2*further {
+		return []line{l}
+	}
+	var out []line
+	var row line
+	used := 0
+	for _, s := range l {
+		words := []string{s.text}
+		if s.style != faint {
+			words = strings.SplitAfter(s.text, " ")
+		}
+		for _, word := range words {
+			if n := columns(printable(strings.TrimRight(word, " "))); used > further && n > 0 && used+n > width {
+				out = append(out, row)
+				row, used = text(strings.Repeat(" ", further)), further
+				word = strings.TrimLeft(word, " ")
+			}
+			row = append(row, span{text: word, style: s.style})
+			used += columns(printable(word))
+		}
+	}
+	return append(out, row)
+}

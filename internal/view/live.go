@@ -60,7 +60,7 @@ func (p *Progress) rows(now time.Time, width int) []line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	running := p.inOrder()
-	var out []line
+	out := p.outage.row(now, width)
 	for i, t := range running {
 		if i == liveRows && len(running) > liveRows+1 {
 			out = append(out, styled(faint, "  and "+count(len(running)-i, "more object")))

@@ -183,6 +183,20 @@ func appliedInterrupted(p *view.Printer) {
 		Added: 3, Took: 12 * time.Second, Interrupted: true,
 		Skipped: []view.Skipped{{Address: address("service.keystone/Deployment/keystone-api")}},
 	}))
+	// Much was to do, something failed, and the plan came from a file.
+	a := view.Applied{
+		Added: 3, Changed: 12, Took: 40 * time.Second, Interrupted: true, Saved: true,
+		Failed: []view.Failed{{Address: address("service.svc00/Deployment/svc00-api"), Reason: "the image cannot be pulled", After: 9 * time.Second, Detail: []string{
+			"Failed to pull image \"registry.example.org:5000/mirrors/svc00:2025.1\": not found: manifest unknown: the registry has no such tag",
+		}}},
+	}
+	for i := range 36 {
+		for _, kind := range []string{"ConfigMap", "Service", "Deployment"} {
+			a.Skipped = append(a.Skipped, view.Skipped{Address: address(fmt.Sprintf("service.svc%02d/%s/svc%02d-api", i, kind, i))})
+		}
+	}
+	must(p.Applied(a))
+	must(p.Applied(view.Applied{Took: time.Second, Interrupted: true, Saved: true, Destroyed: 1, Destroy: true}))
 }
 
 func must(err error) {

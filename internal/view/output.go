@@ -48,6 +48,7 @@ type Printer struct {
 
 	mu       sync.Mutex
 	progress *Progress // the one that is shown now
+	outage   outage
 }
 
 // Stream is a way out, and what is known about its other end.
@@ -80,8 +81,12 @@ func NewStream(w io.Writer, noColor bool) Stream {
 }
 
 // print writes lines in one piece, so that two streams on one terminal do not mix
-// within them.
+// within them. Only on a terminal are those broken that are too wide for it: what
+// programs read stays whole.
 func (s Stream) print(lines []line) error {
+	if s.Terminal {
+		lines = broken(lines, s.Width)
+	}
 	var b strings.Builder
 	for _, l := range lines {
 		l.render(&b, s.Color)

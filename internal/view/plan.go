@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
@@ -14,11 +15,21 @@ import (
 type PlanOptions struct {
 	Full    bool // every declared field of what is created, nothing shortened
 	Compact bool // one line an action
+	// Saved: the plan was made earlier, and Now is when it is looked at; Applied: and
+	// was applied since.
+	Saved   bool
+	Now     time.Time
+	Applied bool
 }
 
 // Plan prints a plan to standard output. The error is that of writing.
 func (p *Printer) Plan(plan *planner.Plan, options PlanOptions) error {
 	p.events.plan(plan)
+	if p.events != nil {
+		for _, n := range plan.Warnings {
+			p.events.diagnostic(p.ofProblem(n.Problem()))
+		}
+	}
 	v := &planView{Printer: p, plan: plan, options: options, width: p.Out.Width}
 	return errors.Join(p.Out.print(v.lines()), p.events.failure())
 }
@@ -29,12 +40,14 @@ type planView struct {
 	plan    *planner.Plan
 	options PlanOptions
 	width   int
+	// versions are the names of versions of objects, by block; nil: not yet needed.
+	versions map[string][][2]string
 }
 
 // lines is the whole output: what is in danger first, the summary last, because
 // the ends are what is on the screen.
 func (v *planView) lines() []line {
-	out := v.compared()
+	out := append(v.saved(), v.compared()...)
 	actions := v.items()
 	for _, section := range [][]line{
 		v.scope(),
@@ -49,6 +62,7 @@ func (v *planView) lines() []line {
 		v.impact(),
 		v.unverified(),
 		v.pending(),
+		v.warnings(),
 		v.summary(),
 	} {
 		if len(section) > 0 {
@@ -58,8 +72,35 @@ func (v *planView) lines() []line {
 	return out
 }
 
+// saved says of a plan that was made earlier which one it is, and when that was.
+func (v *planView) saved() []line {
+	if !v.options.Saved {
+		return nil
+	}
+	made := v.moment(v.plan.Created)
+	if age := v.now().Sub(v.plan.Created); age >= 0 {
+		made += ", " + ago(age)
+	}
+	out := []line{text("Plan ").then(styled(bold, v.plan.ID)), textf("  made %s, by kolla %s", made, v.plan.Tool)}
+	if v.options.Applied {
+		out = append(out, styled(caution, "It was applied already, and a plan is applied once: make a new one."))
+	}
+	return append(out, nil)
+}
+
+// now is the moment from which what others did is looked back at.
+func (v *planView) now() time.Time {
+	if v.options.Saved {
+		return v.options.Now
+	}
+	return v.plan.Created
+}
+
 // compared says what was compared, and how much of it is as it should be.
 func (v *planView) compared() []line {
+	if len(v.plan.Actions) == 0 && v.plan.Selection.Restricts() {
+		return []line{textf("Nothing was compared with %s.", v.plan.Cluster.Server)}
+	}
 	same := 0
 	for i := range v.plan.Actions {
 		if unchanged(&v.plan.Actions[i]) {
@@ -83,13 +124,7 @@ func (v *planView) compared() []line {
 
 // drift shows what somebody changed in the cluster, and who.
 func (v *planView) drift() []line {
-	var items []item
-	for i := range v.plan.Actions {
-		a := &v.plan.Actions[i]
-		if it, ok := v.drifted(a); ok {
-			items = append(items, it)
-		}
-	}
+	items := v.driftItems()
 	if len(items) == 0 {
 		return nil
 	}
@@ -98,28 +133,51 @@ func (v *planView) drift() []line {
 		title = "Changed outside of kolla, and left as it is:"
 	}
 	out := []line{styled(caution, title)}
-	if v.options.Compact { // the first line of each is all there is
-		all := item{}
-		for _, it := range items {
-			all.heads = append(all.heads, it.heads...)
-		}
-		items = []item{all}
-	} else {
-		items = fold(items)
+	if v.options.Compact {
+		return append(append(out, nil), v.driftInShort(items)...)
 	}
-	for _, it := range items {
-		out = append(out, nil)
+	for _, it := range v.fold(items) {
 		// All of them are again among the actions.
 		if n := len(it.heads); n > similar && !v.plan.RefreshOnly {
 			it.heads = append(it.heads[:similar-1:similar-1], styled(faint, fmt.Sprintf("  # and %d more, all listed below", n-similar+1)))
 		}
-		if v.options.Compact {
-			out = append(out, it.heads...)
-		} else {
-			out = append(out, it.lines()...)
-		}
+		out = append(append(out, nil), it.lines()...)
 	}
 	return out
+}
+
+// driftItems are the objects that somebody else touched: those that were changed,
+// which look like any other below, before those that were deleted.
+func (v *planView) driftItems() []item {
+	var changed, deleted []item
+	for i := range v.plan.Actions {
+		a := &v.plan.Actions[i]
+		it, ok := v.drifted(a)
+		switch {
+		case ok && it.gone:
+			deleted = append(deleted, it)
+		case ok:
+			changed = append(changed, it)
+		}
+	}
+	return append(changed, deleted...)
+}
+
+// driftInShort is one line an object. Nothing else tells in a compact plan what was
+// changed, so that none of that is left out.
+func (v *planView) driftInShort(items []item) []line {
+	var out, deleted []line
+	for _, it := range items {
+		if it.gone {
+			deleted = append(deleted, it.heads...)
+		} else {
+			out = append(out, it.heads...)
+		}
+	}
+	if n := len(deleted); n > similar && !v.plan.RefreshOnly {
+		deleted = append(deleted[:similar-1:similar-1], styled(faint, fmt.Sprintf("  # and %d more: deleted, and created again below", n-similar+1)))
+	}
+	return append(out, deleted...)
 }
 
 // drifted is the part of an action that is there because of somebody else.
@@ -127,9 +185,9 @@ func (v *planView) drifted(a *planner.Action) (item, bool) {
 	head := text("  # ").then(styled(bold, a.Address.String()))
 	if hasReason(a, planner.ReasonGone) && (fresh(a) || v.plan.RefreshOnly) {
 		if v.options.Compact {
-			return item{heads: []line{head.then(text(": deleted"))}}, true
+			return item{heads: []line{head.then(text(": deleted"))}, gone: true}, true
 		}
-		return item{heads: []line{head}, body: []line{styled(removed, "-").then(text(" deleted from the cluster")).indent(bodyIndent)}}, true
+		return item{heads: []line{head}, gone: true, body: []line{styled(removed, "-").then(text(" deleted from the cluster")).indent(bodyIndent)}}, true
 	}
 	var changes []planner.Change
 	var paths []string
@@ -146,7 +204,7 @@ func (v *planView) drifted(a *planner.Action) (item, bool) {
 	if v.options.Compact {
 		return item{heads: []line{head.then(text(": " + cutList(paths, v.width-head.width()-2)))}}, true
 	}
-	f.note = func(c planner.Change) string { return v.culprit(c, v.plan.Created) }
+	f.note = func(c planner.Change) string { return v.culprit(c, v.now()) }
 	return item{heads: []line{head}, body: f.render(changes)}, true
 }
 
@@ -187,33 +245,6 @@ func (v *planView) deletions() []line {
 	}
 	return out
 }
-
-// impact says what is disturbed, service by service.
-func (v *planView) impact() []line {
-	if len(v.plan.Impact) == 0 {
-		return nil
-	}
-	names := 0
-	for _, i := range v.plan.Impact {
-		names = max(names, columns(serviceName(i.Block)))
-	}
-	out := []line{text("Impact:")}
-	for _, i := range v.plan.Impact {
-		head := styled(bold, serviceName(i.Block)).indent(2).pad(2 + names + 3)
-		for _, l := range i.Lines {
-			for n, part := range wrap(l, max(v.width-names-7, 30)) {
-				if n > 0 {
-					part = "  " + part
-				}
-				out = append(out, head.then(text(part)))
-				head = line{}.pad(2 + names + 3)
-			}
-		}
-	}
-	return out
-}
-
-func serviceName(block string) string { return strings.TrimPrefix(block, "service.") }
 
 // unverified names what no server could be asked about, or not all of it, by cause.
 func (v *planView) unverified() []line {
@@ -279,6 +310,24 @@ func (v *planView) pending() []line {
 	return append(out, v.some(waiting)...)
 }
 
+// warnings are what the server had to say: after the plan, where they are still on the
+// screen at its end.
+func (v *planView) warnings() []line {
+	var problems []planner.Problem
+	for _, n := range v.plan.Warnings {
+		problems = append(problems, n.Problem())
+	}
+	var out []line
+	for i, m := range together(problems) {
+		if i > 0 {
+			out = append(out, nil)
+		}
+		lines := m.lines(v.Out.prose())
+		out = append(out, lines[:len(lines)-1]...)
+	}
+	return out
+}
+
 // some lists addresses, but not endlessly.
 func (v *planView) some(addresses []lang.Address) []line {
 	const most = 10
@@ -296,12 +345,17 @@ func (v *planView) some(addresses []lang.Address) []line {
 // summary is Terraform's closing line.
 func (v *planView) summary() []line {
 	sentence := plainSummary(v.plan)
-	head, rest, _ := strings.Cut(sentence, " ")
-	look := bold
 	if none, after, ok := strings.Cut(sentence, ". "); ok && none == "No changes" {
-		head, rest, look = none+".", after, added
+		return []line{styled(added, none+".").then(text(" " + after))}
 	}
-	return []line{styled(look, head).then(text(" " + rest))}
+	head, rest, _ := strings.Cut(sentence, " ")
+	out := styled(bold, head)
+	if n := v.plan.Counts().Destroy; n > 0 {
+		destroyed := fmt.Sprintf("%d to destroy", n)
+		before, after, _ := strings.Cut(rest, destroyed)
+		return []line{out.then(text(" "+before), styled(danger, destroyed), text(after))}
+	}
+	return []line{out.then(text(" " + rest))}
 }
 
 // plainSummary is the line by which programs tell what kind of plan it is. That
@@ -316,6 +370,8 @@ func plainSummary(plan *planner.Plan) string {
 		return "No changes. The state holds no values, so there is nothing to record of what others changed."
 	case plan.RefreshOnly:
 		return "No changes. The state knows the cluster as it is."
+	case plan.Selection.Restricts() && len(plan.Actions) == 0:
+		return "No changes. Nothing is selected: what is excluded takes all along that depends on it."
 	case plan.Selection.Restricts():
 		return "No changes. What was selected matches the configuration."
 	case slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return a.Evidence.Kind == planner.Unverified }):

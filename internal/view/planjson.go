@@ -134,6 +134,7 @@ type planExtensionJSON struct {
 	Summary     countsJSON         `json:"summary"`
 	Impact      []planner.Impact   `json:"impact,omitempty"`
 	Kept        []planner.Kept     `json:"kept,omitempty"`
+	Warnings    []planner.Notice   `json:"warnings,omitempty"`
 }
 
 type countsJSON struct {
@@ -177,7 +178,7 @@ func planJSONOf(plan *planner.Plan) planJSON {
 		Kolla: planExtensionJSON{
 			Version: extensionVersion, ID: plan.ID, Cloud: plan.Cloud, Cluster: plan.Cluster, Digest: plan.Config,
 			State: plan.State, Destroy: plan.Destroy, RefreshOnly: plan.RefreshOnly, Drifted: plan.Drifted(),
-			Summary: countsJSON(counts), Impact: plan.Impact, Kept: plan.Kept,
+			Summary: countsJSON(counts), Impact: plan.Impact, Kept: plan.Kept, Warnings: plan.Warnings,
 		},
 	}
 	if plan.Selection.Restricts() {

@@ -46,6 +46,7 @@ type Progress struct {
 	failed  int
 	running map[lang.Address]*task
 	denied  map[string]lang.Address // missing permissions, and who met each first
+	outage  outage
 }
 
 // task is an action that is being carried out.
@@ -160,17 +161,22 @@ func (p *Progress) note(e planner.Event) []line {
 		p.count(e.Action)
 		p.failed++
 		delete(p.running, address)
+		if e.Elapsed == 0 {
+			return nil // it had not begun: why is said at the end, once
+		}
 		return []line{p.finished(danger, e, fmt.Sprintf("FAILED after %s: %s", duration(e.Elapsed), p.failure(e)))}
+	case planner.Interrupted:
+		delete(p.running, address)
+		if e.Elapsed == 0 {
+			return nil // it had not begun
+		}
+		return []line{p.finished(caution, e, "interrupted after "+duration(e.Elapsed)+", before it was ready")}
 	case planner.Skipped:
-		if !concerns(e.Action) {
-			return nil
+		if !concerns(e.Action) || e.Because == (lang.Address{}) {
+			return nil // what was interrupted is summed up at the end
 		}
 		p.count(e.Action)
-		why := "skipped: the apply was interrupted"
-		if e.Because != (lang.Address{}) {
-			why = "skipped because " + e.Because.String() + " failed"
-		}
-		return []line{p.finished(caution, e, why)}
+		return []line{p.finished(caution, e, "skipped because "+e.Because.String()+" failed")}
 	default:
 		return nil
 	}
@@ -233,6 +239,9 @@ func done(a *planner.Action, t *task) string {
 	case planner.Adopt:
 		return "imported" + ready
 	case planner.Forget:
+		if to := movedTo(a); to != "" {
+			return "moved to " + to
+		}
 		return "forgotten"
 	case planner.Refresh:
 		return "taken into the state"
@@ -260,6 +269,9 @@ func doing(a *planner.Action) string {
 	case planner.Adopt:
 		return "importing"
 	case planner.Forget:
+		if movedTo(a) != "" {
+			return "moving"
+		}
 		return "forgetting"
 	case planner.Refresh:
 		return "reading"

@@ -149,9 +149,12 @@ func TestProgressLive(t *testing.T) {
 		time.Sleep(time.Second)
 		progress.Close()
 
-		const finished = `service.keystone/ConfigMap/keystone.conf-7c1f90: created after 0.1 s  [1 of 5]
-service.glance/Job/glance-db-sync-88e0: FAILED after 21 s: the job failed: BackoffLimitExceeded  [2 of 5]
-service.glance/Deployment/glance-api: skipped because service.glance/Job/glance-db-sync-88e0 failed  [3 of 5]
+		const finished = `service.keystone/ConfigMap/keystone.conf-7c1f90: created
+    after 0.1 s  [1 of 5]
+service.glance/Job/glance-db-sync-88e0: FAILED after 21 s:
+    the job failed: BackoffLimitExceeded  [2 of 5]
+service.glance/Deployment/glance-api: skipped because
+    service.glance/Job/glance-db-sync-88e0 failed  [3 of 5]
 `
 		want := finished + `  …ent/nova-api: waiting: 0 of 1 replicas ready (1 min 0 s)
   …ment/keystone-api: waiting: 2 of 3 replicas ready (59 s)
@@ -160,8 +163,10 @@ service.glance/Deployment/glance-api: skipped because service.glance/Job/glance-
 		if diff := cmp.Diff(want, during); diff != "" {
 			t.Errorf("during the apply (-want +got):\n%s", diff)
 		}
-		want = finished + `service.keystone/Deployment/keystone-api: updated, ready after 2 min 51 s  [4 of 5]
-service.nova/Deployment/nova-api: ready after 2 min 51 s  [5 of 5]
+		want = finished + `service.keystone/Deployment/keystone-api: updated, ready
+    after 2 min 51 s  [4 of 5]
+service.nova/Deployment/nova-api: ready after 2 min 51 s
+    [5 of 5]
 `
 		if diff := cmp.Diff(want, screen.String()); diff != "" {
 			t.Errorf("after the apply (-want +got):\n%s", diff)
@@ -263,15 +268,78 @@ func TestWarningDuringProgress(t *testing.T) {
 	})
 }
 
+// TestProgressInterrupted wants of what was interrupted only what had begun, and that
+// it does not count as failed.
 func TestProgressInterrupted(t *testing.T) {
-	var out bytes.Buffer
-	printer := &view.Printer{Err: view.Stream{Writer: &out, Width: 80}}
-	plan := newPlan(0, action(planner.Create, "service.glance/Deployment/glance-api"))
-	progress := printer.Progress(plan)
-	progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Skipped, Because: lang.Address{}})
-	progress.Close()
-	want := "service.glance/Deployment/glance-api: skipped: the apply was interrupted  [1 of 1]\n"
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("progress (-want +got):\n%s", diff)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		screen := &screen{}
+		printer := &view.Printer{Err: view.Stream{Writer: screen, Width: 80, Terminal: true}}
+		plan := newPlan(0,
+			action(planner.Create, "service.glance/Deployment/glance-api"),
+			action(planner.Create, "service.nova/Deployment/nova-api"),
+			because(action(planner.Forget, "service.db/PersistentVolumeClaim/data"), planner.Reason{Kind: planner.ReasonMoved, Detail: "service.mariadb/PersistentVolumeClaim/data"}))
+		progress := printer.Progress(plan)
+		begun, waits, moved := &plan.Actions[0], &plan.Actions[1], &plan.Actions[2]
+		progress.Observe(planner.Event{Action: begun, Kind: planner.Started})
+		progress.Observe(planner.Event{Action: moved, Kind: planner.Started})
+		progress.Observe(planner.Event{Action: moved, Kind: planner.Done})
+		progress.Observe(planner.Event{Action: begun, Kind: planner.Interrupted, Elapsed: 2400 * time.Millisecond, Err: errors.New("interrupted")})
+		progress.Observe(planner.Event{Action: waits, Kind: planner.Skipped, Because: lang.Address{}})
+		time.Sleep(time.Second + 200*time.Millisecond)
+		want := `service.db/PersistentVolumeClaim/data: moved to
+    service.mariadb/PersistentVolumeClaim/data after 0 s  [1 of 3]
+service.glance/Deployment/glance-api: interrupted after 2.4 s, before it was
+    ready  [1 of 3]
+1 of 3 (1 s)
+`
+		if diff := cmp.Diff(want, screen.String()); diff != "" {
+			t.Errorf("progress (-want +got):\n%s", diff)
+		}
+		progress.Close()
+	})
+}
+
+// TestUnreachableDuringProgress wants to see for how long there is no server, on a
+// terminal and elsewhere.
+func TestUnreachableDuringProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		screen := &screen{}
+		plan := newPlan(0, action(planner.Create, "service.glance/Deployment/glance-api"))
+		for _, stream := range []view.Stream{{Writer: &log, Width: 80}, {Writer: screen, Width: 80, Terminal: true}} {
+			printer := &view.Printer{Err: stream}
+			progress := printer.Progress(plan)
+			progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Started})
+			printer.Unreachable("connection refused")
+			time.Sleep(25*time.Second + 200*time.Millisecond)
+			if stream.Terminal {
+				want := "  The API server does not answer (connection refused): trying again, 25 s\n  service.glance/Deployment/glance-api: creating (25 s)\n0 of 1 (25 s)\n"
+				if diff := cmp.Diff(want, screen.String()); diff != "" {
+					t.Errorf("while there is no server (-want +got):\n%s", diff)
+				}
+			}
+			printer.Reachable()
+			progress.Close()
+		}
+		const back = "The API server answers again, after 25 s (connection refused).\n"
+		if diff := cmp.Diff(back, screen.String()); diff != "" {
+			t.Errorf("after it on a terminal (-want +got):\n%s", diff)
+		}
+		want := `The API server does not answer (connection refused): trying again.
+service.glance/Deployment/glance-api: creating...
+Still waiting for service.glance/Deployment/glance-api: creating (10 s)
+` + back
+		if diff := cmp.Diff(want, log.String()); diff != "" {
+			t.Errorf("as plain lines (-want +got):\n%s", diff)
+		}
+
+		// While a plan is made.
+		log.Reset()
+		printer := &view.Printer{Err: view.Stream{Writer: &log, Width: 80}}
+		printer.Reachable()
+		printer.Unreachable("time-out")
+		if diff := cmp.Diff("The API server does not answer (time-out): trying again.\n", log.String()); diff != "" {
+			t.Errorf("without progress (-want +got):\n%s", diff)
+		}
+	})
 }

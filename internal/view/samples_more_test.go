@@ -45,7 +45,7 @@ func replaceAndDelete() *planner.Plan {
 	}
 	p.Impact = []planner.Impact{
 		{Block: "service.keystone", Lines: []string{"clients cannot connect while the Service is made again, and the node port changes from 30500 to 30501"}},
-		{Block: "service.redis", Lines: []string{"3 pods removed"}},
+		{Block: "service.redis", Lines: []string{"3 pods stop for good", "job redis-backup runs"}, Grave: []string{"3 pods stop for good"}},
 	}
 	return p
 }
@@ -76,6 +76,7 @@ func destroyAll() *planner.Plan {
 // for all services.
 func manyUpdates() *planner.Plan {
 	var actions []planner.Action
+	var impact []planner.Impact
 	for i := range 100 {
 		service := fmt.Sprintf("svc%03d", i)
 		conf := action(planner.Create, fmt.Sprintf("service.%s/ConfigMap/%s.conf-9f02", service, service), planner.Change{
@@ -87,12 +88,15 @@ func manyUpdates() *planner.Plan {
 		conf.Supersedes = address(fmt.Sprintf("service.%s/ConfigMap/%s.conf-11aa", service, service))
 		conf.Object = &providers.Object{Address: conf.Address, Family: address(fmt.Sprintf("service.%s/ConfigMap/%s.conf", service, service))}
 		api := action(planner.Update, fmt.Sprintf("service.%s/Deployment/%s-api", service, service),
-			planner.Change{Path: `spec.template.spec.containers["api"].image`, Before: image("openstack-base"), After: "quay.io/openstack.kolla/openstack-base:2025.2-rocky-10"})
+			planner.Change{Path: `spec.template.spec.containers["api"].image`, Before: image("openstack-base"), After: "quay.io/openstack.kolla/openstack-base:2025.2-rocky-10"},
+			planner.Change{Path: fmt.Sprintf(`spec.template.spec.volumes["%s.conf"].configMap.name`, service), Before: service + ".conf-11aa", After: service + ".conf-9f02"})
 		budget := action(planner.Update, fmt.Sprintf("service.%s/PodDisruptionBudget/%s-api", service, service),
 			planner.Change{Path: "spec.maxUnavailable", Before: int64(1), After: int64(2), Drift: true, Manager: "kubectl-patch", Time: now.Add(-3 * time.Hour)})
 		actions = append(actions, conf, api, budget)
+		impact = append(impact, planner.Impact{Block: "service." + service, Lines: []string{fmt.Sprintf("3 pods restart, one at a time: [DEFAULT] debug in %s.conf changed", service)}})
 	}
 	p := newPlan(700, actions...)
+	p.Impact = impact
 	p.Elapsed = 2100 * time.Millisecond
 	return p
 }
@@ -109,7 +113,14 @@ func unverified() *planner.Plan {
 	d := because(action(planner.Update, "manifest.tunnels/Peer/peer", planner.Change{Path: "spec.keepalive", After: int64(25)}),
 		planner.Reason{Kind: planner.ReasonDefinition, Detail: "CustomResourceDefinition/peers.example.org"})
 	d.Evidence = planner.Evidence{Kind: planner.Schema, Detail: "checked with the schema that CustomResourceDefinition/peers.example.org has after this plan"}
-	return newPlan(3, a, b, c, d, unread())
+	p := newPlan(3, a, b, c, d, unread())
+	const violation = `would violate PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "api" must set securityContext.allowPrivilegeEscalation=false)`
+	p.Warnings = []planner.Notice{
+		{Address: a.Address, Text: violation},
+		{Text: "v1 Endpoints is deprecated in v1.33+"},
+		{Address: address("service.glance/Deployment/glance-api"), Text: violation},
+	}
+	return p
 }
 
 // unread is an object that could not be read.
@@ -151,7 +162,10 @@ func longValues() *planner.Plan {
 			planner.Change{Path: `metadata.uid`, After: planner.Unknown}),
 		action(planner.Update, "service.keystone/Secret/keystone-admin", token),
 		action(planner.Update, "manifest.scripts/ConfigMap/scripts",
-			planner.Change{Path: `data["run.sh"]`, Before: script, After: strings.Replace(script, "set -e", "set -eu  ", 1) + "# done", Text: true}),
+			planner.Change{Path: `data["run.sh"]`, Before: script, After: strings.Replace(script, "set -e", "set -eu  ", 1) + "# done", Text: true},
+			planner.Change{Path: `data["short"]`, Before: "x", After: "y", Text: true},
+			planner.Change{Path: `data["long"]`, Before: strings.Repeat(annotation, 10), After: strings.Repeat(annotation, 10) + "0123456789", Text: true},
+			planner.Change{Path: `data["minified.json"]`, Before: "{\n" + strings.Repeat(annotation, 4) + "old\n}\n", After: "{\n" + strings.Repeat(annotation, 4) + "new\n}\n", Text: true}),
 		create("service.keystone/Deployment/keystone-api", "cloud.hcl:41", m{"spec": m{"replicas": int64(1), "template": m{"spec": pod("control", "api",
 			"registry.example.org:5000/mirrors/quay.io/openstack.kolla/keystone@sha256:"+strings.Repeat("ab", 32))}}}),
 	)
@@ -187,6 +201,13 @@ func haystack() *planner.Plan {
 	forced := because(action(planner.Update, "service.svc050/Service/svc050",
 		planner.Change{Path: "spec.type", Before: "ClusterIP", After: "NodePort"}), planner.Reason{Kind: planner.ReasonConfig})
 	forced.Force = true
+	for i := range 8 {
+		name := fmt.Sprintf("svc%03d", 20+i)
+		gone := create("service."+name+"/Service/"+name, "cloud.hcl:81", m{"spec": m{"ports": []any{m{"name": "api", "port": int64(8000)}}}})
+		p.Actions = append(p.Actions, because(gone, planner.Reason{Kind: planner.ReasonGone}))
+	}
+	stops := "3 pods stop for good"
+	p.Impact = append(p.Impact, planner.Impact{Block: "service.redis", Lines: []string{stops}, Grave: []string{stops}})
 	p.Actions = append(p.Actions,
 		because(action(planner.Delete, "service.redis/StatefulSet/redis"), undeclared),
 		because(action(planner.Replace, "service.svc099/Deployment/svc099-api"), planner.Reason{Kind: planner.ReasonImmutable, Path: "spec.selector"}),
@@ -217,5 +238,12 @@ func refreshOnly() *planner.Plan {
 func partlyUnchanged() *planner.Plan {
 	p := newPlan(2)
 	p.Selection.Targets = []string{"service.nova"}
+	return p
+}
+
+// nothingSelected excludes all that there is.
+func nothingSelected() *planner.Plan {
+	p := newPlan(0)
+	p.Selection.Excludes = []string{"cloud.prod"}
 	return p
 }

@@ -30,6 +30,8 @@ func plan(sample func() *planner.Plan, options view.PlanOptions) func(*view.Prin
 func newPlan(unchanged int, actions ...planner.Action) *planner.Plan {
 	p := &planner.Plan{
 		Format:  1,
+		ID:      "0199a7c2",
+		Tool:    "0.3.0",
 		Created: now,
 		Cloud:   "prod",
 		Cluster: providers.Identity{Server: "https://10.0.0.10:6443", Version: "v1.37.1"},

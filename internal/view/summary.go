@@ -17,9 +17,11 @@ type Applied struct {
 	Destroy bool
 	// Interrupted: the operator stopped it.
 	Interrupted bool
-	Failed      []Failed
-	Skipped     []Skipped
-	Took        time.Duration
+	// Saved: the plan came from a file, and cannot be applied again.
+	Saved   bool
+	Failed  []Failed
+	Skipped []Skipped
+	Took    time.Duration
 }
 
 // Failed is an action that was begun and failed.
@@ -50,11 +52,11 @@ func (p *Printer) Applied(a Applied) error {
 	if len(a.Failed)+len(a.Skipped) > 0 {
 		p.tell([]line{nil})
 	}
+	if len(a.Skipped) > 0 { // before the errors, so that these stay on the screen
+		p.tell(a.skipped())
+	}
 	for _, f := range a.Failed {
 		p.tell(f.lines(p.Err))
-	}
-	if len(a.Skipped) > 0 {
-		p.tell(a.skipped())
 	}
 	return errors.Join(p.Out.print(a.closing()), p.events.failure())
 }
@@ -84,7 +86,7 @@ func (f Failed) lines(s Stream) []line {
 	return out
 }
 
-// skipped lists what was not begun, below the failure that it waited for.
+// skipped lists what was not begun, with the failure that it waited for.
 func (a Applied) skipped() []line {
 	var order []lang.Address
 	byCause := map[lang.Address][]lang.Address{}
@@ -100,11 +102,38 @@ func (a Applied) skipped() []line {
 		if cause == (lang.Address{}) {
 			title = text("Not begun, because the apply was interrupted:")
 		}
-		out = append(out, title)
-		for _, address := range byCause[cause] {
+		out = append(append(append(out, title), byBlock(byCause[cause])...), nil)
+	}
+	return out
+}
+
+// skippedBlocks is how many blocks are named of what was not begun.
+const skippedBlocks = 8
+
+// byBlock lists addresses; where they are many, how many there are in which blocks.
+func byBlock(addresses []lang.Address) []line {
+	var out []line
+	if len(addresses) <= similar {
+		for _, address := range addresses {
 			out = append(out, text("  "+address.String()))
 		}
-		out = append(out, nil)
+		return out
+	}
+	var blocks []string
+	members := map[string]int{}
+	for _, address := range addresses {
+		if members[address.Block] == 0 {
+			blocks = append(blocks, address.Block)
+		}
+		members[address.Block]++
+	}
+	left := len(addresses)
+	for i, block := range blocks {
+		if i == skippedBlocks && len(blocks) > skippedBlocks+1 {
+			return append(out, textf("  and %s of %s", count(left, "object"), count(len(blocks)-i, "more block")))
+		}
+		out = append(out, text("  ").then(styled(bold, block), text(": "+count(members[block], "object"))))
+		left -= members[block]
 	}
 	return out
 }
@@ -121,7 +150,12 @@ func (a Applied) closing() []line {
 		again = "kolla destroy"
 	}
 	advice := fmt.Sprintf("Fix what failed and run %q again: it goes on from here.", again)
-	if a.Interrupted {
+	switch {
+	case a.Saved && len(a.Failed) > 0:
+		advice = "Fix what failed and make a new plan: this one is used up."
+	case a.Saved:
+		advice = "Make a new plan for the rest: this one is used up."
+	case a.Interrupted:
 		advice = fmt.Sprintf("Run %q again: it goes on from here.", again)
 	}
 	return []line{a.sentence(), took.then(text(" " + advice))}
@@ -151,13 +185,25 @@ func (a Applied) sentence() line {
 		verb = "Destroy"
 		resources = fmt.Sprintf("%d destroyed", a.Destroyed)
 	}
-	switch {
-	case a.complete():
+	if a.complete() {
 		return styled(added, verb+" complete!").then(text(" Resources: " + resources + "."))
-	case a.Interrupted:
-		resources += fmt.Sprintf("; interrupted, %d failed, %d not begun.", a.failures(), len(a.Skipped))
-	default:
-		resources += fmt.Sprintf("; %d failed, %d skipped.", a.failures(), len(a.Skipped))
 	}
-	return styled(danger, verb+" incomplete:").then(text(" Resources: " + resources))
+	return styled(danger, verb+" incomplete:").then(text(" " + resources + "; " + a.shortfall() + "."))
+}
+
+// shortfall counts what was not done, in the words "1 failed, 2 skipped".
+func (a Applied) shortfall() string {
+	var parts []string
+	missing := "skipped"
+	if a.Interrupted {
+		parts = append(parts, "interrupted")
+		missing = "not begun"
+	}
+	if n := a.failures(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", n))
+	}
+	if n := len(a.Skipped); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d %s", n, missing))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
@@ -26,12 +27,42 @@ type diffLine struct {
 // textDiff shows what changes from one text to the other, line by line. In an INI
 // file every change is shown under the header of its section, however far above
 // that is, and without neighbours, which say nothing there; in other files with a
-// few lines around it.
-func textDiff(before, after string) []line {
+// few lines around it. Of a line that takes more than width columns what differs is
+// shown.
+func textDiff(before, after string, width int) []line {
+	lines := narrowed(compareTexts(before, after), width)
 	if isINI(before) && isINI(after) {
-		return sectionDiff(compareTexts(before, after))
+		return sectionDiff(lines)
 	}
-	return unifiedDiff(compareTexts(before, after))
+	return unifiedDiff(lines)
+}
+
+// narrowed shortens lines that are too long to be read. What takes the place of
+// another line is compared with that one.
+func narrowed(lines []diffLine, width int) []diffLine {
+	for i := 0; i < len(lines); {
+		gone := run(lines[i:], diffmatchpatch.DiffDelete)
+		come := run(lines[i+gone:], diffmatchpatch.DiffInsert)
+		for j := range max(gone, come) {
+			if j < gone && j < come {
+				was, is := &lines[i+j], &lines[i+gone+j]
+				was.text, is.text = shortenPair(was.text, is.text, utf8.RuneCountInString(was.text), utf8.RuneCountInString(is.text), width)
+			}
+		}
+		for n := i + max(gone+come, 1); i < n; i++ {
+			lines[i].text = shorten(lines[i].text, utf8.RuneCountInString(lines[i].text), width)
+		}
+	}
+	return lines
+}
+
+// run is how many lines from the first on are of one kind.
+func run(lines []diffLine, op diffmatchpatch.Operation) int {
+	n := 0
+	for n < len(lines) && lines[n].op == op {
+		n++
+	}
+	return n
 }
 
 // TextDiff prints what changes in a text, of which name is the name, to standard

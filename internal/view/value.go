@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 )
@@ -27,14 +28,18 @@ func formatValue(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// cut shortens a formatted value to at most width columns, taking out its middle
-// and saying how long it was.
-func cut(s string, width int) string {
+// cut shows a value in at most width columns, taking out its middle and saying how
+// long it is.
+func cut(v any, width int) string { return shorten(formatValue(v), length(v), width) }
+
+// shorten takes the middle out of text that takes more than width columns; n is how
+// long that is said to be.
+func shorten(s string, n, width int) string {
 	if columns(s) <= width {
 		return s
 	}
 	runes := []rune(s)
-	note := fmt.Sprintf("…(%d characters)…", len(runes))
+	note := fmt.Sprintf("…(%d characters)…", n)
 	room := max(width-columns(note), 2*context)
 	if room >= len(runes) {
 		return s
@@ -48,6 +53,14 @@ func cut(s string, width int) string {
 	return middle(runes, room, note)
 }
 
+// length is how many characters a value has: a string, those between the quotes.
+func length(v any) int {
+	if s, ok := v.(string); ok {
+		return utf8.RuneCountInString(s)
+	}
+	return utf8.RuneCountInString(formatValue(v))
+}
+
 // middle keeps room runes of both ends.
 func middle(runes []rune, room int, note string) string {
 	head := (room + 1) / 2
@@ -55,9 +68,14 @@ func middle(runes []rune, room int, note string) string {
 	return string(runes[:head]) + note + string(runes[len(runes)-tail:])
 }
 
-// cutPair shortens two formatted values to at most width columns each, in such a
-// way that what differs between them stays.
-func cutPair(before, after string, width int) (string, string) {
+// cutPair shows two values in at most width columns each, in such a way that what
+// differs between them stays.
+func cutPair(before, after any, width int) (string, string) {
+	return shortenPair(formatValue(before), formatValue(after), length(before), length(after), width)
+}
+
+// shortenPair is cutPair for text; m and n are how long the two are said to be.
+func shortenPair(before, after string, m, n, width int) (string, string) {
 	if columns(before) <= width && columns(after) <= width {
 		return before, after
 	}
@@ -70,16 +88,14 @@ func cutPair(before, after string, width int) (string, string) {
 	for suffix < len(a)-prefix && suffix < len(b)-prefix && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
 		suffix++
 	}
-	return cut(window(b, prefix, suffix)+size(b, width), width), cut(window(a, prefix, suffix)+size(a, width), width)
+	show := func(whole []rune, n int) string {
+		return shorten(window(whole, prefix, suffix), n, width-columns(size(n))) + size(n)
+	}
+	return show(b, m), show(a, n)
 }
 
-// size says how long a value is that does not fit into width columns.
-func size(runes []rune, width int) string {
-	if columns(string(runes)) <= width {
-		return ""
-	}
-	return fmt.Sprintf(" (%d characters)", len(runes))
-}
+// size says how long a value is of which not all is shown.
+func size(n int) string { return fmt.Sprintf(" (%d characters)", n) }
 
 // window takes out all but the ends of the first prefix and the last suffix runes.
 func window(runes []rune, prefix, suffix int) string {

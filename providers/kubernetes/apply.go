@@ -43,6 +43,7 @@ func (c *Client) Writer() *Writer {
 // and so is a definition that this client has changed.
 func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(object)
+	ctx = about(ctx, ref)
 	applied, err := w.write(ctx, ref, object, options)
 	if err == nil && options.Precondition.UID != "" && dropped(object.Object, applied.Object) {
 		applied, err = w.complete(ctx, ref, object, applied, options)

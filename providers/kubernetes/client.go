@@ -50,9 +50,14 @@ type Options struct {
 	Context string
 	// UserAgent is sent with each request; empty: what client-go sends.
 	UserAgent string
-	// Warn takes each distinct warning of the server once, such as the use of a
-	// deprecated API. It is not called by two goroutines at a time. May be nil.
-	Warn func(message string)
+	// Warn takes each distinct warning once. It is not called by two goroutines at a
+	// time. May be nil.
+	Warn func(Warning)
+	// Unreachable is told when the server, having answered before, has not for some
+	// seconds, with the reason (see Cause), and with nil when it answers again. It is
+	// not called by two goroutines at a time, and must not ask the Client anything. May
+	// be nil.
+	Unreachable func(error)
 }
 
 // Client reads a cluster. It has no method that changes anything there; see
@@ -78,12 +83,12 @@ func Connect(options Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	traffic := newTraffic()
+	traffic := newTraffic(options.Unreachable)
 	config.UserAgent = options.UserAgent
 	if config.UserAgent == "" {
 		config.UserAgent = rest.DefaultKubernetesUserAgent()
 	}
-	config.WarningHandler = warnings
+	config.WarningHandlerWithContext = warnings
 	config.RateLimiter = traffic
 	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	config.Wrap(traffic.wrap)

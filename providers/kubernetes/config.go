@@ -73,7 +73,7 @@ func loadConfig(options Options, warnings *warnings) (*rest.Config, error) {
 			return nil, &BrokenConfigError{File: file, Err: bare(err)}
 		}
 		if missing && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" && len(files) > 1 {
-			warnings.tell(fmt.Sprintf("$%s names %s, which does not exist", clientcmd.RecommendedConfigPathEnvVar, file))
+			warnings.tell(Warning{Text: fmt.Sprintf("$%s names %s, which does not exist", clientcmd.RecommendedConfigPathEnvVar, file)})
 		}
 	}
 	overrides := &clientcmd.ConfigOverrides{CurrentContext: options.Context}

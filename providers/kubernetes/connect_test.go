@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -260,8 +261,8 @@ func TestPermissionIsExplained(t *testing.T) {
 
 func TestWarningsAreTakenOnce(t *testing.T) {
 	namespace := clustertest.Namespace(t)
-	var got []string
-	client, err := kubernetes.Connect(kubernetes.Options{Kubeconfig: clustertest.Kubeconfig(), Warn: func(text string) { got = append(got, text) }})
+	var got []kubernetes.Warning
+	client, err := kubernetes.Connect(kubernetes.Options{Kubeconfig: clustertest.Kubeconfig(), Warn: func(w kubernetes.Warning) { got = append(got, w) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,8 +272,8 @@ func TestWarningsAreTakenOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(got) != 1 || !strings.Contains(got[0], "beta.kubernetes.io/os") {
-		t.Errorf("warnings are %q, want one about the label", got)
+	if len(got) != 1 || !strings.Contains(got[0].Text, "beta.kubernetes.io/os") || got[0].Ref != providers.RefOf(workload) {
+		t.Errorf("warnings are %+v, want one about the label of the object", got)
 	}
 }
 
@@ -408,5 +409,61 @@ func TestListStartsOverWhenItsPagesExpire(t *testing.T) {
 	items, err := connectTo(t, kubeconfigOf(t, server.URL)).List(t.Context(), configMapKind, "default")
 	if err != nil || len(items) != 2 || items[0].GetName() != "a" || pages != 1 {
 		t.Errorf("got %v, %v after %d first pages", items, err, pages)
+	}
+}
+
+// TestUnreachable lets a server go away in the middle, and come back.
+func TestUnreachable(t *testing.T) {
+	var down atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case down.Load():
+			panic(http.ErrAbortHandler)
+		case r.URL.Path == "/version":
+			writeJSON(w, `{"gitVersion": "v1.2.3"}`)
+		default:
+			writeJSON(w, `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": "u"}}`)
+		}
+	}))
+	defer server.Close()
+	told := make(chan error, 10)
+	client, err := kubernetes.Connect(kubernetes.Options{
+		Kubeconfig: kubeconfigOf(t, server.URL), Unreachable: func(err error) { told <- err },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Identity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Reachable(t.Context(), 0); err != nil {
+		t.Errorf("a server that answers is %v", err)
+	}
+	down.Store(true)
+	start := time.Now()
+	asking := make(chan error)
+	go func() {
+		_, err := client.Identity(t.Context())
+		asking <- err
+	}()
+	if err := <-told; err == nil || time.Since(start) > 8*time.Second {
+		t.Errorf("told %v after %s, want a reason within seconds", err, time.Since(start))
+	}
+	var unreachable *kubernetes.UnreachableError
+	if err := client.Reachable(t.Context(), time.Second); !errors.As(err, &unreachable) {
+		t.Errorf("a server that has not answered for longer than a second is %v", err)
+	}
+	down.Store(false)
+	if err := client.Reachable(t.Context(), time.Minute); err != nil {
+		t.Errorf("the server is back, and is %v", err)
+	}
+	if err := <-told; err != nil {
+		t.Errorf("told %v, want that the server is back", err)
+	}
+	if err := <-asking; err != nil {
+		t.Error(err)
+	}
+	if len(told) > 0 {
+		t.Errorf("told %d times more", len(told))
 	}
 }

@@ -18,7 +18,7 @@ import (
 // namespace.
 func (c *Client) DryRun(ctx context.Context, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(object)
-	answer, err := c.dryRun(ctx, object, options)
+	answer, err := c.dryRun(about(ctx, ref), object, options)
 	if err == nil {
 		return answer, nil
 	}

@@ -6,13 +6,16 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	"k8s.io/client-go/util/flowcontrol"
+
+	"kolla.openstack.org/kolla/providers"
 )
 
 // traffic sees every request: it counts them by verb, knows whether the server
-// has ever answered, and holds requests back only where the server does not do
+// answers and ever has, and holds requests back only where the server does not do
 // that itself.
 type traffic struct {
 	// RateLimiter is for servers without API Priority and Fairness.
@@ -20,13 +23,16 @@ type traffic struct {
 
 	answered atomic.Bool // the server has answered at least once
 	fair     atomic.Bool // it schedules requests itself
+	outage   outage
 
 	mu     sync.Mutex
 	counts map[string]int
 }
 
-func newTraffic() *traffic {
+// newTraffic begins to look; unreachable is Options.Unreachable.
+func newTraffic(unreachable func(error)) *traffic {
 	return &traffic{
+		outage: outage{tell: unreachable},
 		// What kubectl allows itself.
 		RateLimiter: flowcontrol.NewTokenBucketRateLimiter(50, 300),
 		counts:      map[string]int{},
@@ -64,10 +70,15 @@ func (m *meter) RoundTrip(request *http.Request) (*http.Response, error) {
 	m.traffic.mu.Lock()
 	m.traffic.counts[verbOf(request.Context())]++
 	m.traffic.mu.Unlock()
+	start := time.Now()
+	waiting := time.AfterFunc(silence, func() { m.traffic.outage.silent(start) })
 	response, err := m.next.RoundTrip(request)
+	waiting.Stop()
 	if err != nil {
+		m.traffic.outage.failed(err)
 		return nil, err
 	}
+	m.traffic.outage.answered()
 	m.traffic.answered.Store(true)
 	if response.Header.Get(flowcontrolv1.ResponseHeaderMatchedFlowSchemaUID) != "" {
 		m.traffic.fair.Store(true)
@@ -94,31 +105,45 @@ func verbOf(ctx context.Context) string {
 	return "get"
 }
 
-// warnings passes each distinct warning of the server on, once.
+type aboutKey struct{}
+
+// about says which object the requests under the context are about, for warnings.
+func about(ctx context.Context, ref providers.Ref) context.Context {
+	return context.WithValue(ctx, aboutKey{}, ref)
+}
+
+// Warning is what the server warns of, such as the use of a deprecated API.
+type Warning struct {
+	Text string
+	Ref  providers.Ref // the object that it is about; zero: none
+}
+
+// warnings passes each distinct warning on, once.
 type warnings struct {
 	mu   sync.Mutex
-	seen map[string]bool
-	warn func(string)
+	seen map[Warning]bool
+	warn func(Warning)
 }
 
-func newWarnings(warn func(string)) *warnings {
-	return &warnings{seen: map[string]bool{}, warn: warn}
+func newWarnings(warn func(Warning)) *warnings {
+	return &warnings{seen: map[Warning]bool{}, warn: warn}
 }
 
-// HandleWarningHeader implements rest.WarningHandler. Code 299 is the only one
-// that Kubernetes gives a meaning to.
-func (w *warnings) HandleWarningHeader(code int, _, text string) {
+// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext. Code 299
+// is the only one that Kubernetes gives a meaning to.
+func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _, text string) {
 	if code == 299 && text != "" {
-		w.tell(text)
+		ref, _ := ctx.Value(aboutKey{}).(providers.Ref)
+		w.tell(Warning{Text: text, Ref: ref})
 	}
 }
 
-func (w *warnings) tell(text string) {
+func (w *warnings) tell(warning Warning) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.seen[text] || w.warn == nil {
+	if w.seen[warning] || w.warn == nil {
 		return
 	}
-	w.seen[text] = true
-	w.warn(text)
+	w.seen[warning] = true
+	w.warn(warning)
 }

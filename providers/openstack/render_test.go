@@ -185,7 +185,7 @@ func TestRoles(t *testing.T) {
 	}{
 		"unknown node": {
 			nodes: []openstack.Node{{Name: "n1"}, {Name: "n22", Labels: map[string]string{"zone": "edge"}}},
-			want:  `Role "all" names a node that the cluster does not have`,
+			want:  `If it was taken out of the cluster for good, take it out of nodes here`,
 		},
 		"no match": {
 			nodes: []openstack.Node{{Name: "n1"}, {Name: "n2", Labels: map[string]string{"zone": "core"}}},

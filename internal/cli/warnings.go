@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"sync"
+
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+)
+
+// warnings are those of the API server. While a plan is made they are gathered, to be
+// part of it; after that each is printed as it comes.
+type warnings struct {
+	mu        sync.Mutex
+	printer   *view.Printer
+	gathering bool
+	gathered  []kubernetes.Warning
+	addresses map[providers.Ref]lang.Address // of the plan's objects
+}
+
+// take is kubernetes.Options.Warn.
+func (w *warnings) take(warning kubernetes.Warning) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.gathering {
+		w.gathered = append(w.gathered, warning)
+		return
+	}
+	w.print(warning)
+}
+
+// gather begins to gather, until into is called.
+func (w *warnings) gather() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.gathering = true
+}
+
+// into makes what was gathered a part of the plan.
+func (w *warnings) into(plan *planner.Plan) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.addresses = map[providers.Ref]lang.Address{}
+	for i := range plan.Actions {
+		w.addresses[plan.Actions[i].Ref] = plan.Actions[i].Address
+	}
+	for _, warning := range w.gathered {
+		plan.Warnings = append(plan.Warnings, w.notice(warning))
+	}
+	w.gathering, w.gathered = false, nil
+}
+
+// flush prints what was gathered for a plan that could not be made.
+func (w *warnings) flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, warning := range w.gathered {
+		w.print(warning)
+	}
+	w.gathering, w.gathered = false, nil
+}
+
+func (w *warnings) print(warning kubernetes.Warning) {
+	w.printer.Problems([]planner.Problem{w.notice(warning).Problem()})
+}
+
+// notice names the object by its address in the plan, or else as it is in the cluster.
+func (w *warnings) notice(warning kubernetes.Warning) planner.Notice {
+	address, ok := w.addresses[warning.Ref]
+	if !ok && warning.Ref != (providers.Ref{}) {
+		warning.Text = warning.Ref.String() + ": " + warning.Text
+	}
+	return planner.Notice{Address: address, Text: warning.Text}
+}

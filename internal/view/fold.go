@@ -1,0 +1,159 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// What is said of many objects is said once.
+
+// fold joins items with the same body into the first of them, and then those whose
+// bodies are the same but for their own names, where they are many.
+func (v *planView) fold(items []item) []item {
+	exact := func(it item) (string, bool) {
+		return plainText(slices.Concat(it.together, it.body)), !it.create
+	}
+	items = join(items, 2, exact, func(it item) item { return it })
+	if v.options.Full {
+		return items
+	}
+	alike := func(it item) (string, bool) {
+		if it.names == nil || len(it.heads) > 1 || it.create && !it.gone {
+			return "", false
+		}
+		return it.names(plainText(slices.Concat(it.together, it.body))), true
+	}
+	return join(items, similar+1, alike, item.anyName)
+}
+
+// join puts items with the same key together, where there are as many as least, and
+// makes of the first of them what stands for all. Items without a key stay.
+func join(items []item, least int, key func(item) (string, bool), stand func(item) item) []item {
+	keys := make([]string, len(items))
+	members := map[string]int{}
+	for i, it := range items {
+		if k, ok := key(it); ok {
+			keys[i] = k + "\n"
+			members[keys[i]]++
+		}
+	}
+	var out []item
+	first := map[string]int{}
+	for i, it := range items {
+		k := keys[i]
+		if k == "" || members[k] < least {
+			out = append(out, it)
+			continue
+		}
+		if at, ok := first[k]; ok {
+			out[at].heads = append(out[at].heads, it.heads...)
+			continue
+		}
+		first[k] = len(out)
+		out = append(out, stand(it))
+	}
+	return out
+}
+
+// anyName is the item with its own names replaced by what stands for any.
+func (it item) anyName() item {
+	it.alike, it.create = true, false
+	body := make([]line, len(it.body))
+	for i, l := range it.body {
+		for _, s := range l {
+			body[i] = append(body[i], span{text: it.names(s.text), style: s.style})
+		}
+	}
+	it.body = body
+	return it
+}
+
+// anyNames gives a function that replaces in a text what is the same but in name
+// among many objects: the names of versions of an object by that of the object, and
+// the names of the object and of its block by a star.
+func (v *planView) anyNames(a lang.Address) func(string) string {
+	if v.versions == nil {
+		v.versions = v.versionNames()
+	}
+	own := ownNames(a)
+	return func(text string) string {
+		for _, version := range v.versions[a.Block] {
+			text = strings.ReplaceAll(text, version[0], version[1]+"-…")
+		}
+		return starred(text, own...)
+	}
+}
+
+// versionNames are, by block, the names of objects that are versions of another,
+// with the name of that; longer ones first.
+func (v *planView) versionNames() map[string][][2]string {
+	out := map[string][][2]string{}
+	for _, a := range v.plan.Actions {
+		if a.Object == nil || a.Object.Family == (lang.Address{}) {
+			continue
+		}
+		for _, name := range []string{a.Address.Name, a.Supersedes.Name} {
+			if name != "" {
+				out[a.Address.Block] = append(out[a.Address.Block], [2]string{name, a.Object.Family.Name})
+			}
+		}
+	}
+	for _, names := range out {
+		slices.SortStableFunc(names, func(a, b [2]string) int { return cmp.Compare(len(b[0]), len(a[0])) })
+	}
+	return out
+}
+
+// ownNames are the names by which texts speak of the object with an address, longer
+// ones first.
+func ownNames(a lang.Address) []string {
+	names := []string{blockName(a.Block)}
+	if a.Name != "" && !strings.Contains(a.Name, names[0]) {
+		names = append(names, a.Name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return names
+}
+
+// blockName is the second half of a block's address: "keystone" of
+// "service.keystone".
+func blockName(block string) string {
+	_, name, _ := strings.Cut(block, ".")
+	return name
+}
+
+// starred puts a star in the place of names, where they are words of a text.
+func starred(text string, names ...string) string {
+	for _, name := range names {
+		text = starWord(text, name)
+	}
+	return text
+}
+
+func starWord(text, name string) string {
+	if name == "" {
+		return text
+	}
+	var out strings.Builder
+	last := ' '
+	for rest := text; rest != ""; {
+		after, found := strings.CutPrefix(rest, name)
+		next, _ := utf8.DecodeRuneInString(after)
+		if found && !inWord(last) && (after == "" || !inWord(next)) {
+			out.WriteByte('*')
+			last, rest = '*', after
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(rest)
+		out.WriteString(rest[:size])
+		last, rest = r, rest[size:]
+	}
+	return out.String()
+}
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

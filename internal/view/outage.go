@@ -1,0 +1,63 @@
+package view
+
+import "time"
+
+// outage is a server that has stopped to answer.
+type outage struct {
+	since time.Time // zero: it answers
+	cause string
+}
+
+// Unreachable says that the server does not answer any more, and why: "connection
+// refused". A live view shows for how long as long as it lasts.
+func (p *Printer) Unreachable(cause string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.outage = outage{since: time.Now(), cause: cause}
+	say := styled(caution, "The API server does not answer ("+cause+"): trying again.")
+	p.events.log(say.String())
+	switch {
+	case p.progress == nil:
+		_ = p.Err.print([]line{say})
+	case p.progress.live == nil:
+		p.progress.speak([]line{say})
+		fallthrough
+	default:
+		p.progress.lacks(p.outage)
+	}
+}
+
+// Reachable says that the server answers again.
+func (p *Printer) Reachable() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.outage.since.IsZero() {
+		return
+	}
+	say := text("The API server answers again, after " + duration(time.Since(p.outage.since).Truncate(time.Second)) + " (" + p.outage.cause + ").")
+	p.outage = outage{}
+	p.events.log(say.String())
+	if p.progress == nil {
+		_ = p.Err.print([]line{say})
+		return
+	}
+	p.progress.lacks(outage{})
+	p.progress.speak([]line{say})
+}
+
+// lacks takes note that there is no server to speak to, or that there is one again.
+func (p *Progress) lacks(o outage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.outage = o
+}
+
+// row is the line of the live view about the outage; nil while there is none.
+func (o outage) row(now time.Time, width int) []line {
+	if o.since.IsZero() {
+		return nil
+	}
+	// Like all live rows it begins with blanks: Ctrl-C leaves ^C there.
+	say := "  The API server does not answer (" + o.cause + "): trying again, " + duration(now.Sub(o.since).Truncate(time.Second))
+	return []line{styled(caution, terminal.Truncate(printable(say), width-1, "…"))}
+}
