@@ -38,6 +38,7 @@ func (v *planView) lines() []line {
 	actions := v.items()
 	for _, section := range [][]line{
 		v.scope(),
+		v.losses(),
 		v.destroyed(),
 		v.forced(),
 		v.drift(),
@@ -86,6 +87,9 @@ func (v *planView) drift() []line {
 	var items []item
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
+		if v.lostBy(a) {
+			continue
+		}
 		if it, ok := v.drifted(a); ok {
 			items = append(items, it)
 		}
@@ -146,7 +150,13 @@ func (v *planView) drifted(a *planner.Action) (item, bool) {
 	if v.options.Compact {
 		return item{heads: []line{head.then(text(": " + cutList(paths, v.width-head.width()-2)))}}, true
 	}
-	f.note = func(c planner.Change) string { return v.culprit(c, v.plan.Created) }
+	f.note = func(c planner.Change) string {
+		who := v.culprit(c, v.plan.Created)
+		if c.Edited && isText(c) {
+			who += ", and your change"
+		}
+		return who
+	}
 	return item{heads: []line{head}, body: f.render(changes)}, true
 }
 
