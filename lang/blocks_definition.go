@@ -53,6 +53,7 @@ var secretType = &BlockType{
 		{Name: "kind", Type: TypeString, Default: "password", OneOf: secretKinds, Doc: "password: letters and digits. hex: hexadecimal digits. uuid. fernet: a repository of keys, named 0 and up."},
 		{Name: "length", Type: TypeNumber, Default: 32, Min: 8, Max: 1024, Doc: "Characters of a password, bytes of a hex value."},
 		{Name: "count", Type: TypeNumber, Default: 3, Min: 1, Max: 64, Doc: "Keys of a fernet repository."},
+		{Name: "loss", Type: TypeString, Doc: "What follows when somebody deletes the values in the cluster and new ones are made, as the end of a sentence. A plan says it."},
 	},
 }
 

@@ -140,6 +140,7 @@ type Secret struct {
 	Length int    // characters of a password, bytes of a hex value
 	Count  int    // fernet: number of keys, named "0".."Count-1"
 	Keys   []string
+	Loss   string // what follows when the values are lost; may be empty
 	Range  hcl.Range
 }
 

@@ -246,7 +246,7 @@ func known(n int) cty.Value {
 
 func (in *instance) secrets() {
 	for _, b := range in.definition.all("secret") {
-		s := Secret{Name: b.label, Kind: in.inner.string(b, "kind"), Range: rangeOf(nil, b)}
+		s := Secret{Name: b.label, Kind: in.inner.string(b, "kind"), Loss: in.inner.string(b, "loss"), Range: rangeOf(nil, b)}
 		if strings.HasPrefix(s.Name, "db-") {
 			in.error(b.labelRange, "Unsuitable name", "Names that start with db- are kept for the passwords of databases.")
 		}

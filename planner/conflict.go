@@ -116,7 +116,7 @@ func (o owner) scales(path fieldpath.Path) bool {
 // manifest that was sent. Where somebody has to decide first, the problem is named,
 // and there is no manifest.
 func (p *planning) contend(ctx context.Context, s *subject, manifest *unstructured.Unstructured, conflicts []providers.Conflict) (answer, sent *unstructured.Unstructured, err error) {
-	settled, err := p.arbitrate(s, conflicts)
+	settled, err := p.arbitrate(s, manifest, conflicts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,7 +141,7 @@ type settlement struct {
 }
 
 // arbitrate decides about the conflicts of a subject.
-func (p *planning) arbitrate(s *subject, conflicts []providers.Conflict) (settlement, error) {
+func (p *planning) arbitrate(s *subject, manifest *unstructured.Unstructured, conflicts []providers.Conflict) (settlement, error) {
 	owners := ownershipOf(s.live, s.manager)
 	var out settlement
 	for _, conflict := range conflicts {
@@ -150,7 +150,7 @@ func (p *planning) arbitrate(s *subject, conflicts []providers.Conflict) (settle
 		case take:
 			out.takes = true
 		case leave:
-			y, err := newYield(path, by)
+			y, err := s.newYield(manifest, path, by)
 			if err != nil {
 				return out, err
 			}

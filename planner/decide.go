@@ -342,11 +342,13 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 
 func (p *planning) originOf(s *subject, answer *unstructured.Unstructured) origin {
 	held := ownershipOf(s.live, s.manager)
+	same := s.record != nil && s.record.Desired == s.object.Digest() && !s.givenAnew(answer, held)
 	return origin{
-		live:  held,
-		after: ownershipOf(answer, s.manager),
-		same:  s.record != nil && s.record.Desired == s.object.Digest() && !s.givenAnew(answer, held),
-		ours:  !s.adopts(),
+		live:   held,
+		after:  ownershipOf(answer, s.manager),
+		same:   same,
+		edited: s.record != nil && !same,
+		ours:   !s.adopts(),
 	}
 }
 

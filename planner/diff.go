@@ -281,12 +281,7 @@ func (c *comparer) describe(paths []fieldpath.Path, secret bool) []difference {
 // mask takes the values away, and leaves whether there are any.
 func (d *difference) mask() {
 	d.Sensitive = true
-	if d.Before != nil {
-		d.Before = Masked
-	}
-	if d.After != nil {
-		d.After = Masked
-	}
+	d.Before, d.After = masked(d.Before), masked(d.After)
 }
 
 // sensitive reports whether the values at a path must never be kept.

@@ -135,3 +135,43 @@ func TestForeignSecret(t *testing.T) {
 		t.Errorf("added by others (-want +got):\n%s", diff)
 	}
 }
+
+// shared is a Deployment of kolla's that others have written to: they declare the
+// same as kolla does in spec.replicas, and have added the rest.
+func shared(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	u := live(workload("Deployment", "api"), "uid-1")
+	u.SetAnnotations(map[string]string{"team": "blue", "seen": "1"})
+	container(u)["command"] = []any{"miner"}
+	owns(u, providers.FieldManager, metav1.ManagedFieldsOperationApply, then, `{"f:spec":{"f:template":{}}}`)
+	owns(u, "kubectl-annotate", metav1.ManagedFieldsOperationUpdate, then, `{"f:metadata":{"f:annotations":{"f:team":{}}},"f:spec":{"f:replicas":{}}}`)
+	owns(u, "acme-operator", metav1.ManagedFieldsOperationUpdate, then, `{"f:metadata":{"f:annotations":{"f:seen":{}}}}`)
+	owns(u, "kube-controller-manager", metav1.ManagedFieldsOperationUpdate, then, `{"f:spec":{"f:paused":{}}}`)
+	return u
+}
+
+// What people have added is counted, and listed on request; what is declared is
+// neither, whoever wrote it.
+func TestAdditions(t *testing.T) {
+	plan := func(foreign bool) *planner.Plan {
+		w := &world{}
+		u := shared(t)
+		w.cluster.objects = append(w.cluster.objects, u)
+		w.state.Objects = append(w.state.Objects, recorded("service.a/Deployment/api", u))
+		in := w.input(declared("service.a/Deployment/api", workload("Deployment", "api")))
+		in.Foreign = foreign
+		return mustPlan(t, in)
+	}
+	silent := plan(false)
+	if diff := cmp.Diff(&planner.Additions{Objects: 1, Fields: 1, Managers: []string{"kubectl-annotate"}}, silent.Additions); diff != "" || silent.Foreign != nil {
+		t.Errorf("additions (-want +got):\n%s; list %+v", diff, silent.Foreign)
+	}
+	listed := plan(true)
+	var paths []string
+	for _, c := range listed.Foreign[0].Fields {
+		paths = append(paths, c.Path)
+	}
+	if diff := cmp.Diff([]string{`metadata.annotations.seen`, `metadata.annotations.team`}, paths); diff != "" || listed.Additions != nil {
+		t.Errorf("listed (-want +got):\n%s; additions %+v", diff, listed.Additions)
+	}
+}

@@ -15,18 +15,23 @@ import (
 // renamed. Names and labels of another service make up for much of the rest.
 const resemblance = 0.6
 
+// telling is how many values make an object something of its own. Where there are
+// fewer, all have to be the same, and a user has to have written them.
+const telling = 5
+
 // ordinary is how many new objects of a kind may have a value in common before it
 // tells nothing any more about which of them an old object has become. It keeps the
 // search for that in proportion to the number of objects.
 const ordinary = 16
 
-// hintRenames warns where what disappears from one block appears in another: a
-// rename that nobody has said, by which generated values would be lost.
+// hintRenames warns where what disappears appears again under another name: a rename
+// that nobody has said, by which generated values would be lost; or one that there
+// cannot be, since objects have their names for good.
 func (p *planning) hintRenames(undeclared []target) {
 	var fresh newcomers
 	told := map[string]bool{}
 	for _, t := range undeclared {
-		if t.live == nil || t.partial || t.why != "" || told[t.address.Block] {
+		if t.live == nil || t.partial || t.renamed != "" || told[t.address.Block] {
 			continue
 		}
 		if fresh == nil {
@@ -37,14 +42,59 @@ func (p *planning) hintRenames(undeclared []target) {
 			continue
 		}
 		told[t.address.Block] = true
-		p.problems = append(p.problems, Problem{
-			Warning: true,
-			Address: best.object.Address,
-			Source:  best.object.Source,
-			Summary: fmt.Sprintf("%s looks as if it was renamed to %s", t.address.Block, best.object.Address.Block),
-			Detail: fmt.Sprintf("%s and %s are the same in %d %% of their fields. If it is one, say so: what kolla generated for it is then taken along. Objects get the names of their new block all the same.\n\n  moved {\n    from = %s\n    to   = %s\n  }",
-				t.ref, best.action.Ref, int(share*100), t.address.Block, best.object.Address.Block),
-		})
+		if brought(t.address) {
+			p.problems = append(p.problems, p.renamedObject(t, best.subject))
+		} else {
+			p.problems = append(p.problems, p.renamedBlock(t, best.subject, share))
+		}
+	}
+}
+
+// brought reports whether a user wrote the object itself.
+func brought(address lang.Address) bool { return strings.HasPrefix(address.Block, "manifest.") }
+
+// renamedBlock says how to tell that a service has another name.
+func (p *planning) renamedBlock(t target, best *subject, share float64) Problem {
+	return Problem{
+		Warning: true,
+		Address: best.object.Address,
+		Source:  best.object.Source,
+		Summary: fmt.Sprintf("%s looks as if it was renamed to %s", t.address.Block, best.object.Address.Block),
+		Detail: fmt.Sprintf("%s and %s are the same in %d %% of their fields. If it is one, say so: what kolla generated for it is then taken along. Objects get the names of their new block all the same%s.\n\n  moved {\n    from = %s\n    to   = %s\n  }",
+			t.ref, best.action.Ref, int(share*100), p.volumesStay(t.address.Block), t.address.Block, best.object.Address.Block),
+	}
+}
+
+// volumesStay says which volumes of a block stay behind when it is renamed.
+func (p *planning) volumesStay(block string) string {
+	var names []string
+	for i := range p.records {
+		r := &p.records[i]
+		if live := p.Snapshot.Get(r.ref); live != nil && r.address.Block == block && r.ref.GVK.GroupKind() == statefulSetKind {
+			for _, ref := range p.volumesOf(live) {
+				names = append(names, ref.Name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and their volumes stay: %s. The new ones start EMPTY", enumerate(names, 4))
+}
+
+// renamedObject says what becomes of an object that a user brought under one name,
+// and now brings under another.
+func (p *planning) renamedObject(t target, best *subject) Problem {
+	detail := fmt.Sprintf("An object cannot be renamed in a cluster: %s would be deleted, and %s made", t.ref, best.action.Ref)
+	if holds := holding(t.live, t.holds); holds != "" {
+		detail += fmt.Sprintf(", without %s", holds)
+	}
+	return Problem{
+		Warning: true,
+		Address: best.object.Address,
+		Source:  best.object.Source,
+		Summary: fmt.Sprintf("%s looks as if it was renamed to %s", t.ref, best.action.Ref.Name),
+		Detail:  detail + fmt.Sprintf(". To keep the object, keep metadata.name = %q; the block may have any name.", t.ref.Name),
 	}
 }
 
@@ -70,7 +120,7 @@ func (p *planning) newcomers() newcomers {
 			continue
 		}
 		n := &newcomer{subject: s, traits: traitsOf(s.object.Manifest)}
-		if len(n.traits) < 5 {
+		if len(n.traits) < 2 || len(n.traits) < telling && !brought(s.object.Address) {
 			continue
 		}
 		for t := range n.traits {
@@ -96,6 +146,9 @@ func (n newcomers) lookalike(t target) (best *newcomer, share float64) {
 			}
 			looked[other] = true
 			like := other.likeness(traits)
+			if len(other.traits) < telling && like < 1 {
+				continue
+			}
 			if like >= resemblance && (best == nil || like > share || like == share && other.object.Address.Compare(best.object.Address) < 0) {
 				best, share = other, like
 			}
@@ -115,11 +168,12 @@ func (n *newcomer) likeness(traits map[trait]bool) float64 {
 	return float64(same) / float64(len(n.traits))
 }
 
-// siblings reports whether two addresses are of different blocks of one type.
+// siblings reports whether two addresses are of different blocks of one type, or of
+// different objects of one manifest.
 func siblings(a, b lang.Address) bool {
 	kind, _, _ := strings.Cut(a.Block, ".")
 	other, _, _ := strings.Cut(b.Block, ".")
-	return kind == other && a.Block != b.Block
+	return kind == other && (a.Block != b.Block || brought(a))
 }
 
 // traitsOf are all values of an object below what names and labels it.

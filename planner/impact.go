@@ -26,6 +26,13 @@ func (p *planning) impact(actions []Action) []Impact {
 		}
 	}
 	var blocks []string
+	for _, l := range p.losses {
+		if len(lines[l.Address.Block]) == 0 {
+			lost := p.lossLines(l.Address.Block)
+			lines[l.Address.Block], grave[l.Address.Block] = lost, slices.Clone(lost)
+		}
+		blocks = append(blocks, l.Address.Block)
+	}
 	for i := range actions {
 		d := disturbance{planning: p, action: &actions[i], subject: subjects[actions[i].Address]}
 		block := actions[i].Address.Block
@@ -228,7 +235,8 @@ func templateCause(c Change) string {
 	switch {
 	case isImage && strings.HasSuffix(path, ".image"):
 		before, _ := c.Before.(string)
-		return fmt.Sprintf("image %s → %s", baseName(before), baseName(image))
+		was, is := imageChange(before, image)
+		return fmt.Sprintf("image %s → %s", was, is)
 	case strings.Contains(path, ".env["):
 		_, rest, _ := strings.Cut(path, `.env["`)
 		name, _, _ := strings.Cut(rest, `"]`)
@@ -239,6 +247,22 @@ func templateCause(c Change) string {
 		return "resources changed"
 	}
 	return path + " changed"
+}
+
+// imageChange names two images by the part in which they differ: their last names
+// with tag or digest, or where they come from, or both.
+func imageChange(before, after string) (was, is string) {
+	beforeName, afterName := baseName(before), baseName(after)
+	switch {
+	case before == "":
+		return "none", after
+	case strings.TrimSuffix(before, beforeName) == strings.TrimSuffix(after, afterName):
+		return beforeName, afterName
+	case beforeName != afterName:
+		return before, after
+	}
+	version := afterName[strings.IndexAny(afterName+":", ":@"):]
+	return strings.TrimSuffix(before, version), strings.TrimSuffix(after, version)
 }
 
 func baseName(image string) string { return image[strings.LastIndex(image, "/")+1:] }

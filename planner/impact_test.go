@@ -248,6 +248,41 @@ func TestImpactOfOtherActions(t *testing.T) {
 	}
 }
 
+// Images are told by what differs in them.
+func TestImpactOfAnImage(t *testing.T) {
+	tests := map[string]struct{ before, after, says string }{
+		"tag":               {"quay.io/kolla/keystone:1", "quay.io/kolla/keystone:2", "keystone:1 → keystone:2"},
+		"registry":          {"quay.io/kolla/keystone:1", "quay.io/evil/keystone:1", "quay.io/kolla/keystone → quay.io/evil/keystone"},
+		"registry, digests": {"a:5000/k@sha256:ab", "b/k@sha256:ab", "a:5000/k → b/k"},
+		"no version":        {"a/k", "b/k", "a/k → b/k"},
+		"everything":        {"a/k:1", "b/k:2", "a/k:1 → b/k:2"},
+		"no registry":       {"k:1", "quay.io/k:1", "k → quay.io/k"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			was, is := workload("StatefulSet", "api"), workload("StatefulSet", "api")
+			container(was)["image"], container(is)["image"] = test.before, test.after
+			w := &world{}
+			w.add("service.a/StatefulSet/api", was)
+			want := []planner.Impact{{Block: "service.a", Lines: []string{"3 pods restart, one at a time: image " + test.says}}}
+			if diff := cmp.Diff(want, mustPlan(t, w.input(declared("service.a/StatefulSet/api", is))).Impact); diff != "" {
+				t.Errorf("impact (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestImpactOfAReplacementOnRequest(t *testing.T) {
+	w := &world{}
+	w.add("service.a/Deployment/api", workload("Deployment", "api"))
+	in := w.input(declared("service.a/Deployment/api", workload("Deployment", "api")))
+	in.Replace = []string{"service.a/Deployment/api"}
+	want := []planner.Impact{grave("service.a", "3 pods stop at once, and new ones are made: as requested")}
+	if diff := cmp.Diff(want, mustPlan(t, in).Impact); diff != "" {
+		t.Errorf("impact (-want +got):\n%s", diff)
+	}
+}
+
 func TestImpactOfAReplacement(t *testing.T) {
 	w := &world{}
 	w.add("service.a/Deployment/api", workload("Deployment", "api"))

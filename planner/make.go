@@ -107,8 +107,11 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		return nil, nil, err
 	}
 	var foreign []Foreign
+	var additions *Additions
 	if in.Foreign {
 		foreign = p.foreignFields()
+	} else {
+		additions = p.additions()
 	}
 	return &Plan{
 		Format:  Format,
@@ -129,6 +132,9 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		Foreign: foreign,
 		Impact:  p.impact(actions),
 		Elapsed: time.Since(started),
+
+		Losses:    p.losses,
+		Additions: additions,
 	}, p.problems, nil
 }
 
@@ -173,6 +179,7 @@ type planning struct {
 	subjects []*subject // desired objects, as they were decided
 	actions  []Action
 	kept     []Kept
+	losses   []Loss
 	problems []Problem
 	naming   sync.Mutex                 // for named
 	named    map[string]bool            // what of DeleteData was of use
@@ -311,6 +318,7 @@ func (p *planning) converge(ctx context.Context) error {
 	}
 	p.warnHidden()
 	if p.RefreshOnly {
+		p.findLosses()
 		p.refresh()
 		return nil
 	}
@@ -320,6 +328,8 @@ func (p *planning) converge(ctx context.Context) error {
 	if err := p.reuseVolumes(ctx); err != nil {
 		return err
 	}
+	p.findLosses()
+	p.warnPodSecurity()
 	if err := p.retire(); err != nil {
 		return err
 	}

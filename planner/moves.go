@@ -188,8 +188,8 @@ func (p *planning) carryValues() {
 	}
 }
 
-// renamed is what a moved block means for an object that goes under its old name:
-// that it is made again under the new one.
+// renamed is the block that a moved block says an object is of now, of one that goes
+// under its old name and is made again under another; empty: it did not move.
 func (r *record) renamed() string {
 	switch was := r.recordedAddress(); {
 	case !r.moved:
@@ -197,5 +197,5 @@ func (r *record) renamed() string {
 	case was.Name != r.address.Name || was.Kind != r.address.Kind:
 		return fmt.Sprintf("moved to %s, which is another object: that one is made, this one goes", r.address)
 	}
-	return fmt.Sprintf("moved to %s, where objects have other names: it is made again there", r.address.Block)
+	return r.address.Block
 }

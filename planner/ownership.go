@@ -87,6 +87,9 @@ type origin struct {
 	live, after ownership
 	// same: what is declared did not change since kolla last applied it.
 	same bool
+	// edited: it did change, as the state says. Of an object that the state does not
+	// know, neither holds.
+	edited bool
 	// ours: kolla made the object, or owned fields of it, before.
 	ours bool
 }
@@ -121,7 +124,7 @@ func (o origin) blameOne(d *difference) Reason {
 	case !o.ours:
 		return Reason{Kind: ReasonUnowned}
 	case !held && wanted && taken:
-		d.Drift, d.Manager, d.Time = true, by.manager, by.time
+		d.Drift, d.Edited, d.Manager, d.Time = true, o.edited, by.manager, by.time
 	case !held && wanted && o.same:
 		d.Drift = true
 	case (held || wanted) && !o.same:

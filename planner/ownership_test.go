@@ -106,7 +106,9 @@ func TestBlame(t *testing.T) {
 			}
 			wantChange := planner.Change{
 				Path: "spec.replicas", Before: int64(5), After: int64(3),
-				Drift: test.want.Kind == planner.ReasonDrift, Manager: test.want.Manager, Time: test.want.Time,
+				Drift:   test.want.Kind == planner.ReasonDrift,
+				Edited:  test.want.Kind == planner.ReasonDrift && test.changed,
+				Manager: test.want.Manager, Time: test.want.Time,
 			}
 			if diff := cmp.Diff([]planner.Change{wantChange}, got.Changes); diff != "" {
 				t.Errorf("changes (-want +got):\n%s", diff)

@@ -34,12 +34,16 @@ type Plan struct {
 	// Actions are in an order in which they could be carried out one by one: an
 	// action comes after all that it depends on.
 	Actions []Action `json:"actions"`
+	// Losses are data that is gone already, or that nothing takes up any more.
+	Losses []Loss `json:"losses,omitempty"`
 	// Kept are data-bearing objects that stay when what they belong to goes.
 	Kept []Kept `json:"kept,omitempty"`
 	// Foreign is what others have added to kolla's objects, where that was asked for.
 	Foreign []Foreign `json:"foreign,omitempty"`
 	// Warnings are what the server had to say while it was asked.
 	Warnings []Notice `json:"warnings,omitempty"`
+	// Additions counts it where it was not asked for; nil: there is none.
+	Additions *Additions `json:"additions,omitempty"`
 	// Impact is what the actions disturb, service by service.
 	Impact  []Impact      `json:"impact,omitempty"`
 	Elapsed time.Duration `json:"elapsed"` // how long the comparison took
@@ -130,6 +134,7 @@ const (
 	ReasonDrift      ReasonKind = "drift"      // somebody changed the object in the cluster
 	ReasonGone       ReasonKind = "gone"       // kolla made it, somebody deleted it
 	ReasonUndeclared ReasonKind = "undeclared" // no longer in the configuration
+	ReasonRenamed    ReasonKind = "renamed"    // of a Delete: a moved block gave its block the name Detail, and with it other names to its objects
 	ReasonSuperseded ReasonKind = "superseded" // an older member of a family, no longer needed
 	ReasonImmutable  ReasonKind = "immutable"  // Path cannot be changed in place
 	ReasonFailedJob  ReasonKind = "failed-job" // the run failed and is made again
@@ -187,7 +192,12 @@ type Change struct {
 	// Text: Before and After are the contents of a file, to be shown as a diff.
 	Text bool `json:"text,omitempty"`
 	// Drift: the live value is not what kolla wrote, but what Manager did, at Time.
-	Drift   bool      `json:"drift,omitempty"`
+	// A Manager without Drift, of a Replace: who looks after the field, and sets it
+	// again.
+	Drift bool `json:"drift,omitempty"`
+	// Edited, with Drift: the declaration of the object changed as well. What was
+	// declared before is not kept, so the difference may be due to both.
+	Edited  bool      `json:"edited,omitempty"`
 	Manager string    `json:"manager,omitempty"`
 	Time    time.Time `json:"time,omitzero"`
 }

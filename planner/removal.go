@@ -20,14 +20,14 @@ type target struct {
 	uid     string                     // of the object in the state; empty: known by its label only
 	partial bool
 	holds   string // what would be lost, as declared
-	why     string // it goes, where that needs words
+	renamed string // the block that it is of now, by a moved block
 	guard   string // where prevent_destroy was said when it was last applied
 }
 
 func (r *record) target(snapshot *providers.Snapshot) target {
 	return target{
 		address: r.recordedAddress(),
-		why:     r.renamed(),
+		renamed: r.renamed(),
 		guard:   r.Protected,
 		ref:     r.ref,
 		live:    snapshot.Get(r.ref),
@@ -90,22 +90,25 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		p.protect(t, why)
 		return
 	}
+	if t.renamed != "" && reason == ReasonUndeclared {
+		reason = ReasonRenamed
+	}
 	action := Action{
 		Address:  t.address,
 		Verb:     Delete,
 		Partial:  t.partial,
 		Ref:      t.ref,
 		Prior:    providers.Precondition{UID: t.live.GetUID(), ResourceVersion: t.live.GetResourceVersion()},
-		Reasons:  []Reason{{Kind: reason, Detail: t.why}},
+		Reasons:  []Reason{{Kind: reason, Detail: t.renamed}},
 		Evidence: Evidence{Kind: Recorded},
 	}
 	if heir, ok := p.carried[t.ref]; ok {
 		action.DependsOn = append(action.DependsOn, heir)
+	} else if !t.partial {
+		action.Holds = holding(t.live, t.holds)
 	}
 	if t.partial {
 		action.Changes = p.givenUp(t.live)
-	} else {
-		action.Holds = holding(t.live, t.holds)
 	}
 	p.actions = append(p.actions, action)
 }
@@ -136,10 +139,15 @@ func (p *planning) prevented(t target) bool {
 	p.problems = append(p.problems, Problem{
 		Address: t.address,
 		Summary: fmt.Sprintf("%s is no longer declared, and must not be destroyed", t.ref),
-		Detail: fmt.Sprintf("When it was last applied, %s. Put its declaration back; to let it go, say prevent_destroy = false, apply, and then take it away; or keep the object and have kolla forget it:\n\n  removed {\n    from = %q\n    lifecycle {\n      destroy = false\n    }\n  }",
-			prevention(t.address.Block, t.guard), t.address),
+		Detail: fmt.Sprintf("When it was last applied, %s. Put its declaration back; to let it go, say prevent_destroy = false, apply, and then take it away; or keep the object and have kolla forget it:\n\n%s",
+			prevention(t.address.Block, t.guard), forgetting(t.address)),
 	})
 	return true
+}
+
+// forgetting is the block by which kolla leaves an object to its operator.
+func forgetting(address lang.Address) string {
+	return fmt.Sprintf("  removed {\n    from = %q\n    lifecycle {\n      destroy = false\n    }\n  }", address)
 }
 
 // givenUp are the fields that are gone when kolla owns them no more: what nobody
@@ -240,7 +248,7 @@ func (p *planning) protect(t target, holds string) {
 		p.kept = append(p.kept, Kept{Address: t.address, Ref: t.ref, Holds: holds})
 		return
 	}
-	detail := fmt.Sprintf("Put its declaration back; or, to delete it with what it holds, plan with -delete-data=%s.", t.address)
+	detail := fmt.Sprintf("Put its declaration back; or, to delete it with what it holds, plan with -delete-data=%s; or keep the object and have kolla forget it:\n\n%s", t.address, forgetting(t.address))
 	if t.namespace() && len(p.occupants(t.ref.Name)) > 0 {
 		detail = "Put its declaration back, or delete or move what is in it first."
 	}

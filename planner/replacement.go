@@ -56,6 +56,7 @@ func (p *planning) replace(ctx context.Context, s *subject, reasons []Reason) er
 	}
 	differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(s.after, s.manager))
 	p.originOf(s, s.after).blame(differences)
+	p.startOver(s, differences)
 	s.action.Changes = changesOf(s.withUnknown(differences))
 	return nil
 }

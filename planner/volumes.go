@@ -15,11 +15,8 @@ import (
 // volumesOf are the claims in the cluster that the pods of a StatefulSet have, or
 // would have: they go by its name, and stay when it goes.
 func (p *planning) volumesOf(set *unstructured.Unstructured) []providers.Ref {
-	templates, _, _ := unstructured.NestedSlice(set.Object, "spec", "volumeClaimTemplates")
 	var refs []providers.Ref
-	for _, template := range templates {
-		fields, _ := template.(map[string]any)
-		name, _, _ := unstructured.NestedString(fields, "metadata", "name")
+	for _, name := range claimNames(set) {
 		pattern := regexp.MustCompile("^" + regexp.QuoteMeta(name+"-"+set.GetName()) + "-[0-9]+$")
 		for _, claim := range p.Snapshot.All(claims) {
 			if claim.GetNamespace() == set.GetNamespace() && pattern.MatchString(claim.GetName()) {
@@ -29,6 +26,18 @@ func (p *planning) volumesOf(set *unstructured.Unstructured) []providers.Ref {
 	}
 	slices.SortFunc(refs, func(a, b providers.Ref) int { return naturalOrder(a.Name, b.Name) })
 	return refs
+}
+
+// claimNames are the names of the claims that each pod of a StatefulSet gets, without
+// what makes them its own.
+func claimNames(set *unstructured.Unstructured) []string {
+	var names []string
+	for _, template := range claimTemplates(set) {
+		fields, _ := template.(map[string]any)
+		name, _, _ := unstructured.NestedString(fields, "metadata", "name")
+		names = append(names, name)
+	}
+	return names
 }
 
 // naturalOrder sorts shorter names first, so that numbers at their ends are in order.

@@ -69,7 +69,7 @@ func TestVolumesStay(t *testing.T) {
 // data itself.
 func TestVolumesThatGoWithTheirSet(t *testing.T) {
 	in := stored(t, "Delete").input()
-	if got := mustNotPlan(t, in); !strings.Contains(got, "holds the data on the volumes of its replicas") || !strings.Contains(got, "-delete-data=service.store/StatefulSet/db.") {
+	if got := mustNotPlan(t, in); !strings.Contains(got, "holds the data on the volumes of its replicas") || !strings.Contains(got, "-delete-data=service.store/StatefulSet/db;") {
 		t.Errorf("problem is %q", got)
 	}
 	in = stored(t, "Delete").input()

@@ -2,6 +2,8 @@ package planner
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -31,8 +33,23 @@ type Yield struct {
 	Value any `json:"value,omitempty"`
 	// Declared: a lifecycle block says so. Otherwise Manager is a controller.
 	Declared bool `json:"declared,omitempty"`
-	// News: the state does not know of it yet, and the plan says it.
+	// Want is the declared value, which is not applied, and Live the one that is there;
+	// nil: there is none. Of a secret, both are Masked.
+	Want any `json:"want,omitempty"`
+	Live any `json:"live,omitempty"`
+	// News: the state does not know of it yet, or of another declared value, and the
+	// plan says it.
 	News bool `json:"news,omitempty"`
+}
+
+// Known is what a state is to know of the yield: enough to tell whether another
+// value is declared some day.
+func (y Yield) Known() state.Yield {
+	known := state.Yield{Path: y.Path, Manager: y.Manager}
+	if raw, err := json.Marshal(y.Want); err == nil && y.Want != nil && y.Want != Masked {
+		known.Want = fmt.Sprintf("%x", sha256.Sum256(raw))
+	}
+	return known
 }
 
 // Trim is the manifest as it is sent: without the fields that are left to others.
@@ -79,12 +96,27 @@ func (y Yield) field() (path fieldpath.Path, err error) {
 	return path, nil
 }
 
-func newYield(path fieldpath.Path, by owner) (Yield, error) {
+// newYield leaves a field of the manifest to its owner.
+func (s *subject) newYield(manifest *unstructured.Unstructured, path fieldpath.Path, by owner) (Yield, error) {
 	text, err := fieldpath.NewSet(path).ToJSON()
 	if err != nil {
 		return Yield{}, fmt.Errorf("write down which field %s is: %w", pathText(path), err)
 	}
-	return Yield{Path: pathText(path), Manager: by.manager, Time: by.time, Field: string(text)}, nil
+	y := Yield{Path: pathText(path), Manager: by.manager, Time: by.time, Field: string(text)}
+	y.Want, _ = lookup(manifest.Object, path)
+	y.Live, _ = lookup(s.live.Object, path)
+	if sensitive(path, manifest.GroupVersionKind().GroupKind() == providers.SecretKind) {
+		y.Want, y.Live = masked(y.Want), masked(y.Live)
+	}
+	return y, nil
+}
+
+// masked stands for a value that must not be seen; nil for none.
+func masked(v any) any {
+	if v == nil {
+		return nil
+	}
+	return Masked
 }
 
 // onlyKey reports whether an element has no field but those of its key.
@@ -173,7 +205,7 @@ func (p *planning) yields(s *subject, manifest *unstructured.Unstructured) ([]Yi
 	for _, path := range candidates {
 		by, taken := owners.other(path)
 		held := touches(owners.kolla, path)
-		y, err := newYield(path, by)
+		y, err := s.newYield(manifest, path, by)
 		switch {
 		case err != nil:
 			return nil, err
@@ -198,6 +230,21 @@ func (p *planning) yields(s *subject, manifest *unstructured.Unstructured) ([]Yi
 		yields = append(yields, y)
 	}
 	return yields, nil
+}
+
+// startOver takes from differences of a replacement that a field drifted, where it
+// would have been left to whoever has it: a new object has it as declared, until they
+// set it again.
+func (p *planning) startOver(s *subject, differences []difference) {
+	owners := ownershipOf(s.live, s.manager)
+	for i := range differences {
+		d := &differences[i]
+		if by, _ := owners.other(d.path); d.Drift && by.manager != "" {
+			if what, _ := p.policy.outcome(s, by, d.path); what == leave {
+				d.Drift, d.Edited = false, false
+			}
+		}
+	}
 }
 
 // contested lists the declared fields that it may matter who owns: those that
@@ -279,10 +326,10 @@ func (s *subject) givenAnew(answer *unstructured.Unstructured, held ownership) b
 	return false
 }
 
-// knows reports whether the state has the yield already.
+// knows reports whether the state has the yield already, of the same declared value.
 func (s *subject) knows(y Yield) bool {
 	return s.record != nil && slices.ContainsFunc(s.record.Yields, func(known state.Yield) bool {
-		return known.Path == y.Path && known.Manager == y.Manager
+		return known == y.Known()
 	})
 }
 

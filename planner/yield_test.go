@@ -13,7 +13,6 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/state"
 )
 
 func TestTrim(t *testing.T) {
@@ -91,10 +90,54 @@ func TestYieldIsToldOnce(t *testing.T) {
 	if len(first.Yields) != 1 || !first.Yields[0].News {
 		t.Fatalf("yields are %+v", first.Yields)
 	}
-	in.State.Objects[0].Yields = append(in.State.Objects[0].Yields, state.Yield{Path: first.Yields[0].Path, Manager: first.Yields[0].Manager})
+	in.State.Objects[0].Yields = append(in.State.Objects[0].Yields, first.Yields[0].Known())
 	in.Snapshot = providers.NewSnapshot(in.Reader)
 	if next := find(t, mustPlan(t, in), atConfigMap); len(next.Yields) != 1 || next.Yields[0].News {
 		t.Errorf("yields are then %+v", next.Yields)
+	}
+
+	// Another declared value is not applied either, and that is news.
+	other := manifest.DeepCopy()
+	put(t, other, "2", "data", "x")
+	in.Objects = []providers.Object{declared(atConfigMap, other)}
+	in.Snapshot = providers.NewSnapshot(in.Reader)
+	next := find(t, mustPlan(t, in), atConfigMap)
+	if len(next.Yields) != 1 || !next.Yields[0].News || next.Yields[0].Want != "2" || next.Yields[0].Live != "1" {
+		t.Errorf("yields of another value are %+v", next.Yields)
+	}
+}
+
+// A replacement has a field as declared until whoever looks after it sets it again:
+// nothing has drifted.
+func TestReplaceOfAYield(t *testing.T) {
+	manifest := workload("Deployment", "api")
+	was := live(manifest, "uid-1")
+	put(t, was, int64(6), "spec", "replicas")
+	owns(was, "horizontal-pod-autoscaler", metav1.ManagedFieldsOperationUpdate, then, replicasField)
+	in := input(&cluster{objects: []*unstructured.Unstructured{was}, answer: func(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+		after := u.DeepCopy()
+		owns(after, providers.FieldManager, metav1.ManagedFieldsOperationApply, now, replicasField)
+		return after, nil
+	}}, declared("service.a/Deployment/api", manifest))
+	in.State.Objects = append(in.State.Objects, recorded("service.a/Deployment/api", was))
+	in.Replace = []string{"service.a/Deployment/api"}
+	want := []planner.Change{{Path: "spec.replicas", Before: int64(6), After: int64(3), Manager: "horizontal-pod-autoscaler", Time: then}}
+	if diff := cmp.Diff(want, find(t, mustPlan(t, in), "service.a/Deployment/api").Changes); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+}
+
+// No value of a Secret is in what is left to others, and no hash of one.
+func TestYieldOfASecret(t *testing.T) {
+	manifest := thing("v1", "Secret", "s")
+	manifest.Object["data"] = map[string]any{"x": "c2VjcmV0"}
+	was := live(manifest, "uid-1")
+	owns(was, "acme-operator", metav1.ManagedFieldsOperationUpdate, then, `{"f:data":{"f:x":{}}}`)
+	in := input(&cluster{objects: []*unstructured.Unstructured{was}}, declared("manifest.s/Secret/s", manifest))
+	in.State.Objects = append(in.State.Objects, recorded("manifest.s/Secret/s", was))
+	yields := find(t, mustPlan(t, in), "manifest.s/Secret/s").Yields
+	if len(yields) != 1 || yields[0].Want != planner.Masked || yields[0].Live != planner.Masked || yields[0].Known().Want != "" {
+		t.Errorf("yields are %+v", yields)
 	}
 }
 

@@ -66,6 +66,9 @@ type Object struct {
 	// Holds says what would be lost with the object ("generated values",
 	// "everything in it"); empty: nothing that apply would not make again.
 	Holds string `json:"holds,omitempty"`
+	// Loss says what follows where what it holds is lost: "tokens become invalid";
+	// empty: nothing beyond that.
+	Loss string `json:"loss,omitempty"`
 	// Lifecycle says how the object is treated; nil: as any other.
 	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
 	// Source is where the object is declared, "cloud.hcl:41"; empty when in the

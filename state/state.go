@@ -69,6 +69,7 @@ func (o Object) clone() Object {
 type Yield struct {
 	Path    string `json:"path"`
 	Manager string `json:"manager,omitempty"` // empty: nobody
+	Want    string `json:"want,omitempty"`    // hash of the declared value; empty of a secret
 }
 
 // Check is what has to be the same for an object to be known unchanged without

@@ -94,7 +94,7 @@ func recordOf(a *planner.Action) state.Object {
 		record.Protected = l.Source
 	}
 	for _, y := range a.Yields {
-		record.Yields = append(record.Yields, state.Yield{Path: y.Path, Manager: y.Manager})
+		record.Yields = append(record.Yields, y.Known())
 	}
 	if a.Object.Family != (lang.Address{}) {
 		record.Family = a.Object.Family.String()

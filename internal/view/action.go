@@ -235,8 +235,14 @@ func (v *planView) fields(a *planner.Action) fields {
 		switch {
 		case forces(a, c):
 			return "# forces replacement"
+		case c.Drift && c.Edited && isText(c):
+			return "# put back, together with your change"
+		case c.Drift && c.Edited:
+			return "# put back, or your change"
 		case c.Drift:
 			return "# put back"
+		case c.Manager != "":
+			return "# until " + tool(c.Manager) + " sets it again"
 		default:
 			return ""
 		}
@@ -352,6 +358,7 @@ func because(r planner.Reason) string {
 	words := map[planner.ReasonKind]string{
 		planner.ReasonGone:       "somebody deleted it in the cluster",
 		planner.ReasonUndeclared: "no longer in the configuration",
+		planner.ReasonRenamed:    fmt.Sprintf("moved to %s, whose objects have other names", r.Detail),
 		planner.ReasonSuperseded: "an older version that nothing uses any more",
 		planner.ReasonImmutable:  r.Path + " cannot be changed in place",
 		planner.ReasonFailedJob:  "the last run failed; it runs again",
@@ -364,7 +371,7 @@ func because(r planner.Reason) string {
 		planner.ReasonUpgrade:    "neither the configuration nor the cluster changed: kolla or the server has new defaults",
 	}[r.Kind]
 	switch {
-	case r.Detail == "":
+	case r.Detail == "", r.Kind == planner.ReasonRenamed:
 		return words
 	case words == "":
 		return r.Detail

@@ -249,7 +249,12 @@ func (f fields) sign(c planner.Change) line {
 // moment now: "scaled by kubectl 50 min ago, 2026-11-21 02:11 UTC".
 func (p *Printer) culprit(c planner.Change, now time.Time) string {
 	var words []string
-	if c.Manager != "" {
+	switch {
+	case c.Manager == "" && c.Drift && c.Path == "spec.replicas":
+		return "scaled by somebody: of a scale to 0 the API server keeps no name"
+	case c.Manager == "" && c.Drift:
+		return "by somebody: the API server has no name"
+	case c.Manager != "":
 		verb := "by "
 		if c.Path == "spec.replicas" {
 			verb = "scaled by "

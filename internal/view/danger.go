@@ -109,21 +109,21 @@ func (v *planView) destroyed() []line {
 		for _, part := range wrap(v.kinds(), v.width-2) {
 			out = append(out, text("  "+part))
 		}
-		return append(out, v.losses()...)
+		return append(out, v.lostWith()...)
 	}
 	out := []line{styled(danger, count(len(rows), "object")+" will be DESTROYED:"), nil}
 	if v.options.Compact { // one line an action: these are not listed again
-		return append(append(out, heads...), v.losses()...)
+		return append(append(out, heads...), v.lostWith()...)
 	}
-	out = append(out, v.columns(rows)...)
+	out = append(append(out, v.columns(rows)...), v.renamed()...)
 	if harmlessly > 0 {
 		out = append(out, styled(faint, fmt.Sprintf("      and %d with which nothing is lost: old versions, failed jobs", harmlessly)))
 	}
 	return out
 }
 
-// losses names the data that is lost, where there is no room beside the objects.
-func (v *planView) losses() []line {
+// lostWith names the data that is lost, where there is no room beside the objects.
+func (v *planView) lostWith() []line {
 	var rows [][2]line
 	for _, a := range v.byRisk() {
 		if riskOf(a) == losesData {
@@ -150,6 +150,9 @@ func (v *planView) forced() []line {
 // why is the reason of an action in one line: what is lost by it comes first.
 func (v *planView) why(a *planner.Action) line {
 	comments := v.reasons(a)
+	if hasReason(a, planner.ReasonRenamed) {
+		comments = nil // renamed says it of all of them
+	}
 	if a.Verb == planner.Replace && hasReason(a, planner.ReasonRequested) {
 		comments = append([]string{"as requested with -replace"}, comments...)
 	}
@@ -157,10 +160,34 @@ func (v *planView) why(a *planner.Action) line {
 	if a.Verb == planner.Replace {
 		why = "made again: " + why
 	}
-	if a.Holds != "" {
-		return styled(danger, "LOST: "+a.Holds).then(text("; " + why))
+	switch holds := a.Holds; {
+	case holds != "" && why != "":
+		return styled(danger, "LOST: "+holds).then(text("; " + why))
+	case holds != "":
+		return styled(danger, "LOST: "+holds)
+	case why == "":
+		return nil
 	}
 	return text(why)
+}
+
+// renamed says once of all objects of a block that moved why they go.
+func (v *planView) renamed() []line {
+	var out []line
+	told := map[string]bool{}
+	for i := range v.plan.Actions {
+		a := &v.plan.Actions[i]
+		for _, r := range a.Reasons {
+			if r.Kind != planner.ReasonRenamed || told[a.Address.Block] {
+				continue
+			}
+			told[a.Address.Block] = true
+			for _, part := range wrap(fmt.Sprintf("(%s %s)", a.Address.Block, because(r)), max(v.width-6, 40)) {
+				out = append(out, styled(faint, part).indent(6))
+			}
+		}
+	}
+	return out
 }
 
 // kinds counts what is deleted by kind, most frequent first.

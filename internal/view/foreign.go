@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"strings"
 
 	"kolla.openstack.org/kolla/planner"
@@ -23,7 +24,7 @@ func (v *planView) keptChanges() []line {
 				})
 			}
 		}
-		out = append(out, v.owned(a, changes)...)
+		out = append(out, v.owned(a, changes, func(planner.Change) string { return "" })...)
 	}
 	if out == nil {
 		return nil
@@ -31,7 +32,8 @@ func (v *planView) keptChanges() []line {
 	return append([]line{styled(caution, "Changed outside of kolla, is kept, and what reads it is renewed:")}, out...)
 }
 
-// yielded says which declared fields are left to others from now on.
+// yielded says which declared values are not applied, because somebody else looks
+// after their fields.
 func (v *planView) yielded() []line {
 	var out []line
 	for i := range v.plan.Actions {
@@ -39,19 +41,33 @@ func (v *planView) yielded() []line {
 		var changes []planner.Change
 		for _, y := range a.Yields {
 			if y.News {
-				changes = append(changes, planner.Change{Path: y.Path, Before: planner.Unknown, After: planner.Unknown, Manager: y.Manager, Time: y.Time})
+				changes = append(changes, planner.Change{Path: y.Path, Before: y.Live, After: y.Want, Manager: y.Manager, Time: y.Time})
 			}
 		}
-		out = append(out, v.owned(a, changes)...)
+		out = append(out, v.owned(a, changes, notApplied)...)
 	}
 	if out == nil {
 		return nil
 	}
-	return append([]line{styled(caution, "Left to what looks after it, from now on:")}, out...)
+	return append([]line{styled(caution, "Left to what looks after it, and not applied:")}, out...)
 }
 
-// owned lists fields of an object with who wrote them and when.
-func (v *planView) owned(a *planner.Action, changes []planner.Change) []line {
+// notApplied says which value is declared, and which one stays.
+func notApplied(c planner.Change) string {
+	return fmt.Sprintf(" = %s is not applied (live: %s)", brief(c.After), brief(c.Before))
+}
+
+// brief is a value where there is only room for a short one.
+func brief(v any) string {
+	if v == nil {
+		return "none"
+	}
+	const most = 40
+	return cut(v, most)
+}
+
+// owned lists fields of an object with what is said of each, who wrote them and when.
+func (v *planView) owned(a *planner.Action, changes []planner.Change, says func(planner.Change) string) []line {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -59,14 +75,14 @@ func (v *planView) owned(a *planner.Action, changes []planner.Change) []line {
 	if v.options.Compact {
 		var paths []string
 		for _, c := range changes {
-			paths = append(paths, c.Path)
+			paths = append(paths, c.Path+says(c))
 		}
 		return []line{head.then(text(": " + strings.Join(paths, ", ")))}
 	}
 	out := []line{nil, head}
 	f := v.fields(a)
 	for _, c := range changes {
-		l := styled(changed, "~").then(text(" " + f.path(c))).indent(bodyIndent)
+		l := styled(changed, "~").then(text(" " + f.path(c) + says(c))).indent(bodyIndent)
 		out = append(out, f.append(l, styled(faint, v.culprit(c, v.now())))...)
 	}
 	return out
@@ -75,7 +91,7 @@ func (v *planView) owned(a *planner.Action, changes []planner.Change) []line {
 // foreign lists what others have added to kolla's objects.
 func (v *planView) foreign() []line {
 	if len(v.plan.Foreign) == 0 {
-		return nil
+		return v.additions()
 	}
 	out := []line{text("Added by others, and left alone:")}
 	for _, object := range v.plan.Foreign {
@@ -93,6 +109,29 @@ func (v *planView) foreign() []line {
 		f.given = true
 		out = append(out, nil, head)
 		out = append(out, f.render(object.Fields)...)
+	}
+	return out
+}
+
+// additions says in a sentence that others have added something, where the list was
+// not asked for.
+func (v *planView) additions() []line {
+	added := v.plan.Additions
+	if added == nil {
+		return nil
+	}
+	var tools []string
+	for _, manager := range added.Managers {
+		tools = append(tools, tool(manager))
+	}
+	const most = 4
+	if more := len(tools) - most; more > 0 {
+		tools = append(tools[:most:most], fmt.Sprintf("%d more", more))
+	}
+	var out []line
+	for _, part := range wrap(fmt.Sprintf("Others added %s to %s (%s): kolla plan -foreign lists them.",
+		count(added.Fields, "field"), count(added.Objects, "object"), strings.Join(tools, ", ")), v.Out.prose()) {
+		out = append(out, styled(caution, part))
 	}
 	return out
 }

@@ -51,6 +51,7 @@ func (v *planView) lines() []line {
 	actions := v.items()
 	for _, section := range [][]line{
 		v.scope(),
+		v.losses(),
 		v.destroyed(),
 		v.forced(),
 		v.drift(),
@@ -152,6 +153,9 @@ func (v *planView) driftItems() []item {
 	var changed, deleted []item
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
+		if v.lostBy(a) {
+			continue
+		}
 		it, ok := v.drifted(a)
 		switch {
 		case ok && it.gone:
@@ -204,7 +208,13 @@ func (v *planView) drifted(a *planner.Action) (item, bool) {
 	if v.options.Compact {
 		return item{heads: []line{head.then(text(": " + cutList(paths, v.width-head.width()-2)))}}, true
 	}
-	f.note = func(c planner.Change) string { return v.culprit(c, v.now()) }
+	f.note = func(c planner.Change) string {
+		who := v.culprit(c, v.now())
+		if c.Edited && isText(c) {
+			who += ", and your change"
+		}
+		return who
+	}
 	return item{heads: []line{head}, body: f.render(changes)}, true
 }
 

@@ -135,6 +135,8 @@ type planExtensionJSON struct {
 	Impact      []planner.Impact   `json:"impact,omitempty"`
 	Kept        []planner.Kept     `json:"kept,omitempty"`
 	Warnings    []planner.Notice   `json:"warnings,omitempty"`
+	Losses      []planner.Loss     `json:"losses,omitempty"`
+	Additions   *planner.Additions `json:"additions,omitempty"`
 }
 
 type countsJSON struct {
@@ -151,6 +153,7 @@ type actionJSON struct {
 	Evidence   planner.Evidence  `json:"evidence"`
 	Reasons    []planner.Reason  `json:"reasons,omitempty"`
 	Changes    []planner.Change  `json:"changes,omitempty"`
+	Yields     []yieldJSON       `json:"yields,omitempty"`
 	Forced     bool              `json:"forced,omitempty"`
 	Pending    bool              `json:"pending,omitempty"`
 	Partial    bool              `json:"partial,omitempty"`
@@ -161,6 +164,14 @@ type actionJSON struct {
 	Source     string            `json:"source,omitempty"`
 	DependsOn  []lang.Address    `json:"depends_on,omitempty"`
 	Object     map[string]string `json:"object"` // apiVersion, kind, namespace, name, uid
+}
+
+// yieldJSON is a declared value that is not applied.
+type yieldJSON struct {
+	Path    string `json:"path"`
+	Manager string `json:"manager,omitempty"` // who looks after it; empty: nobody
+	Want    any    `json:"declared,omitempty"`
+	Live    any    `json:"live,omitempty"`
 }
 
 func planJSONOf(plan *planner.Plan) planJSON {
@@ -179,6 +190,7 @@ func planJSONOf(plan *planner.Plan) planJSON {
 			Version: extensionVersion, ID: plan.ID, Cloud: plan.Cloud, Cluster: plan.Cluster, Digest: plan.Config,
 			State: plan.State, Destroy: plan.Destroy, RefreshOnly: plan.RefreshOnly, Drifted: plan.Drifted(),
 			Summary: countsJSON(counts), Impact: plan.Impact, Kept: plan.Kept, Warnings: plan.Warnings,
+			Losses: plan.Losses, Additions: plan.Additions,
 		},
 	}
 	if plan.Selection.Restricts() {
@@ -322,6 +334,9 @@ func extension(a *planner.Action) *actionJSON {
 		Verb: a.Verb, Evidence: a.Evidence, Reasons: a.Reasons, Changes: masked(a.Changes), Forced: a.Force,
 		Pending: a.Pending, Partial: a.Partial, Prunes: a.Prunes(), Releases: a.Releases, Holds: a.Holds, DependsOn: a.DependsOn,
 		Object: map[string]string{"name": a.Ref.Name},
+	}
+	for _, y := range a.Yields {
+		out.Yields = append(out.Yields, yieldJSON{Path: y.Path, Manager: y.Manager, Want: y.Want, Live: y.Live})
 	}
 	out.Object["apiVersion"], out.Object["kind"] = a.Ref.GVK.ToAPIVersionAndKind()
 	if a.Ref.Namespace != "" {

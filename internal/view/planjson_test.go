@@ -19,6 +19,7 @@ var samplePlans = map[string]func() *planner.Plan{
 	"first": firstPlan, "drift": driftAndConfig, "replace": replaceAndDelete, "destroy": destroyAll,
 	"many": manyUpdates, "unverified": unverified, "adopt": adoptAndForget, "long": longValues,
 	"unchanged": unchanged(3, 1), "requested": requested, "refresh": refreshOnly, "part": partlyUnchanged,
+	"losses": lossesAndOthers, "mixed": mixedDrift,
 }
 
 // planSchema is docs/plan.schema.json, but no object may have keys that it does
@@ -168,6 +169,12 @@ func TestPlanJSON(t *testing.T) {
 			"actions": []any{"update"}, "reason": nil,
 			"before":        object("v1", "Deployment", "glance-api", m{"spec": m{"replicas": 3.0}}),
 			"after":         object("v1", "Deployment", "glance-api", m{"spec": m{"replicas": 5.0}}),
+			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
+		}},
+		"declared, and not applied": {lossesAndOthers(), "resource_changes", "service.glance/Deployment/glance-api", m{
+			"actions": []any{"no-op"}, "reason": nil,
+			"before":        object("v1", "Deployment", "glance-api", m{"spec": m{"replicas": 6.0}}),
+			"after":         object("v1", "Deployment", "glance-api", m{"spec": m{"replicas": 6.0}}),
 			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
 		}},
 		"drift of a refresh": {refreshOnly(), "resource_drift", "service.glance/Deployment/glance-api", m{

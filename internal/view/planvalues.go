@@ -35,6 +35,13 @@ func valuesOf(a *planner.Action) sides {
 		}
 		after = merged(after, a.Object.Manifest.Object)
 	}
+	for _, y := range a.Yields { // what is declared there is neither live nor applied
+		for _, tree := range []map[string]any{before, after} {
+			if tree != nil {
+				set(tree, stepsOf(y.Path), y.Live)
+			}
+		}
+	}
 	unknown, hiddenBefore, hiddenAfter := map[string]any{}, map[string]any{}, map[string]any{}
 	markSecrets(a, before, after, hiddenBefore, hiddenAfter)
 	for _, c := range masked(a.Changes) {

@@ -5,8 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -232,6 +234,58 @@ func refreshOnly() *planner.Plan {
 		action(planner.Refresh, "service.nova/Deployment/nova-api"))
 	p.RefreshOnly = true
 	return p
+}
+
+// lossesAndOthers has data that is gone and data that stays behind, and what others
+// look after or have added.
+func lossesAndOthers() *planner.Plan {
+	ref := func(kind, name string) providers.Ref {
+		return providers.Ref{GVK: schema.GroupVersionKind{Version: "v1", Kind: kind}, Namespace: "openstack", Name: name}
+	}
+	gone := planner.Reason{Kind: planner.ReasonGone}
+	keys := because(create("service.keystone/Secret/keystone-fernet", "cloud.hcl:41", m{}), gone)
+	keys.Ref = ref("Secret", "keystone-fernet")
+	database := because(create("service.mariadb/StatefulSet/mariadb-server", "cloud.hcl:30", m{}), gone)
+	left := because(action(planner.Delete, "service.rabbitmq/Service/rabbitmq"), planner.Reason{Kind: planner.ReasonRenamed, Detail: "service.rabbit2"})
+	too := because(action(planner.Delete, "service.rabbitmq/Secret/rabbitmq-cookie"), planner.Reason{Kind: planner.ReasonRenamed, Detail: "service.rabbit2"})
+	yields := action(planner.None, "service.glance/Deployment/glance-api")
+	yields.Object = &providers.Object{Manifest: &unstructured.Unstructured{Object: m{"spec": m{"replicas": int64(10), "paused": true}}}}
+	yields.Prior.UID = "1"
+	yields.Yields = []planner.Yield{
+		{Path: "spec.replicas", Manager: "horizontal-pod-autoscaler", Want: int64(10), Live: int64(6), News: true},
+		{Path: "spec.paused", Declared: true, Want: true},
+	}
+	p := newPlan(20, keys, database, left, too, yields)
+	p.Losses = []planner.Loss{
+		{Address: keys.Address, Refs: []providers.Ref{keys.Ref}, Holds: "generated values", Means: "all tokens become invalid"},
+		{
+			Address: database.Address, Refs: []providers.Ref{ref("PersistentVolumeClaim", "data-mariadb-server-0")}, Holds: "the data on its volumes",
+			Jobs: []lang.Address{address("service.keystone/Job/keystone-db-create"), address("service.keystone/Job/keystone-db-sync")},
+		},
+		{
+			Address: address("service.rabbit2/StatefulSet/rabbit2-server"), Kept: true, Holds: "the data on its volumes",
+			Refs: []providers.Ref{ref("PersistentVolumeClaim", "data-rabbitmq-server-0"), ref("PersistentVolumeClaim", "data-rabbitmq-server-1")},
+		},
+	}
+	p.Additions = &planner.Additions{Objects: 1, Fields: 2, Managers: []string{"k9s", "kubectl-set"}}
+	return p
+}
+
+// mixedDrift is what cannot be told apart: drift with a change of the declaration, or
+// by nobody knows whom; and what is not put back for long.
+func mixedDrift() *planner.Plan {
+	at := now.Add(-50 * time.Minute)
+	return newPlan(3,
+		action(planner.Update, "manifest.web/ConfigMap/conf",
+			planner.Change{Path: `data["app.conf"]`, Before: "[a]\ndebug = true\nsize = 5\n", After: "[a]\ndebug = false\nsize = 50\n", Text: true, Drift: true, Edited: true, Manager: "kubectl-edit", Time: at}),
+		action(planner.Update, "manifest.web/Deployment/web",
+			planner.Change{Path: "spec.minReadySeconds", Before: int64(5), After: int64(3), Drift: true, Edited: true, Manager: "k9s", Time: at},
+			planner.Change{Path: "spec.paused", Before: true, Drift: true},
+			planner.Change{Path: "spec.replicas", Before: int64(0), After: int64(3), Drift: true}),
+		because(action(planner.Replace, "manifest.api/Deployment/api",
+			planner.Change{Path: "spec.replicas", Before: int64(6), After: int64(3), Manager: "horizontal-pod-autoscaler", Time: at}),
+			planner.Reason{Kind: planner.ReasonRequested}),
+	)
 }
 
 // partlyUnchanged is a part of a cloud in which nothing changes.

@@ -281,7 +281,7 @@ func driftAndConfig() *planner.Plan {
 		planner.Change{Path: `spec.template.spec.volumes["keystone.conf"].configMap.name`, Before: "keystone.conf-4be2a1", After: "keystone.conf-7c1f90"})
 
 	scaled := planner.Change{Path: "spec.replicas", Before: int64(5), After: int64(3), Drift: true, Manager: "kubectl", Time: now.Add(-50 * time.Minute)}
-	edited := planner.Change{Path: `spec.template.spec.containers["api"].env["OS_DEBUG"].value`, Before: "true", Drift: true, Manager: "kubectl-edit", Time: now.Add(-29 * time.Hour)}
+	edited := planner.Change{Path: `spec.template.spec.containers["api"].env["OS_DEBUG"].value`, Before: "true", After: "false", Drift: true, Manager: "kubectl-edit", Time: now.Add(-29 * time.Hour)}
 	glance := because(action(planner.Update, "service.glance/Deployment/glance-api", scaled, edited), planner.Reason{Kind: planner.ReasonDrift})
 
 	gone := create("service.nova/Service/nova-metadata", "cloud.hcl:81", m{"spec": m{"ports": []any{m{"name": "metadata", "port": int64(8775)}}}})

@@ -55,11 +55,11 @@ func TestWhatTheOtherNamespaceRefuses(t *testing.T) {
 
 // The evidence says what of the object's namespace was not in force.
 func TestWhatTheOtherNamespaceLacks(t *testing.T) {
-	b := withNamespace(t, "pod-security.kubernetes.io/enforce: restricted")
+	b := withNamespace(t, "pod-security.kubernetes.io/enforce: baseline")
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
 	b.declare("manifest.q/ResourceQuota/q", "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: "+b.namespace+"}, spec: {hard: {pods: 1}}}")
 	b.declare("manifest.q/LimitRange/l", "{apiVersion: v1, kind: LimitRange, metadata: {name: l, namespace: "+b.namespace+"}, spec: {limits: [{type: Pod, max: {cpu: 1}}]}}")
-	want := fmt.Sprintf(`tried in the namespace "default", without the Pod Security level "restricted", ResourceQuota %[1]s/q, LimitRange %[1]s/l`, b.namespace)
+	want := fmt.Sprintf(`tried in the namespace "default", without the Pod Security level "baseline", ResourceQuota %[1]s/q, LimitRange %[1]s/l`, b.namespace)
 	if a := b.action(b.plan(), atAPI); a.Evidence != (planner.Evidence{Kind: planner.Surrogate, Detail: want}) {
 		t.Errorf("evidence is %+v, want %s", a.Evidence, want)
 	}

@@ -31,7 +31,9 @@ func (s *service) secrets() {
 		for _, key := range secret.Keys {
 			data[key] = providers.SecretData{Generate: &providers.Generator{Kind: secret.Kind, Length: secret.Length}}
 		}
-		s.add(s.generated(secret.Name, data))
+		object := s.generated(secret.Name, data)
+		object.Loss = secret.Loss
+		s.add(object)
 	}
 	for _, db := range s.decl.Databases {
 		s.add(s.generated(db.Password.Secret, map[string]providers.SecretData{

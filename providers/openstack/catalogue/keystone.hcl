@@ -16,11 +16,13 @@ definition "keystone" {
   secret "fernet" {
     kind  = "fernet"
     count = 3
+    loss  = "all tokens become invalid"
   }
 
   secret "credential" {
     kind  = "fernet"
     count = 2
+    loss  = "the credentials that Keystone has stored can never be read again"
   }
 
   config "keystone.conf" {

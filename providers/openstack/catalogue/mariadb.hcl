@@ -7,7 +7,9 @@ definition "mariadb" {
     number = 3306
   }
 
-  secret "root" {}
+  secret "root" {
+    loss = "a database that is still there keeps the old password, and lets no job in"
+  }
 
   config "my.cnf" {
     format = "ini"

@@ -1,0 +1,72 @@
+package view
+
+import (
+	"slices"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+)
+
+// losses says, before anything else, which data is gone although what held it will be
+// made again, which data nothing takes up any more, and which jobs have to run again.
+func (v *planView) losses() []line {
+	var gone, kept []planner.Loss
+	var jobs []lang.Address
+	objects := 0
+	for _, l := range v.plan.Losses {
+		if l.Kept {
+			kept = append(kept, l)
+		} else {
+			gone = append(gone, l)
+			objects += len(l.Refs)
+		}
+		jobs = append(jobs, l.Jobs...)
+	}
+	var out []line
+	if objects > 0 {
+		title := count(objects, "object") + " that held data are GONE; what they held cannot be put back:"
+		if objects == 1 {
+			title = "1 object that held data is GONE; what it held cannot be put back:"
+		}
+		out = append(out, v.lossRows(title, gone)...)
+	}
+	if len(kept) > 0 {
+		if out != nil {
+			out = append(out, nil)
+		}
+		out = append(out, v.lossRows("Data stay behind, because what had them has another name now:", kept)...)
+	}
+	if len(jobs) == 0 || v.plan.RefreshOnly {
+		return out
+	}
+	slices.SortFunc(jobs, lang.Address.Compare)
+	out = append(out, nil)
+	for _, part := range wrap("Jobs that may have filled the volumes do not run again by themselves. To run them, plan with:", v.width) {
+		out = append(out, styled(caution, part))
+	}
+	for _, job := range slices.Compact(jobs) {
+		out = append(out, text("  -replace="+job.String()))
+	}
+	return out
+}
+
+func (v *planView) lossRows(title string, losses []planner.Loss) []line {
+	var out []line
+	for _, part := range wrap(title, v.width) {
+		out = append(out, styled(danger, part))
+	}
+	var rows [][2]line
+	for _, l := range losses {
+		head := styled(danger, "    ! ").then(styled(bold, l.Address.String()))
+		rows = append(rows, [2]line{head, text(l.Consequence())})
+	}
+	return append(out, v.columns(rows)...)
+}
+
+// lostBy reports whether the action makes something anew whose content is lost,
+// which the losses say.
+func (v *planView) lostBy(a *planner.Action) bool {
+	return slices.ContainsFunc(v.plan.Losses, func(l planner.Loss) bool {
+		return l.Address == a.Address && slices.Contains(l.Refs, a.Ref)
+	})
+}

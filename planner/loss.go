@@ -1,0 +1,209 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Loss is data that something declared had, and has no more: an apply makes what
+// held it anew, but not what was in it.
+type Loss struct {
+	// Address is the object that is gone; of volumes, the workload that starts
+	// without them.
+	Address lang.Address `json:"address"`
+	// Refs are what held the data.
+	Refs []providers.Ref `json:"refs"`
+	// Holds is what is lost: "generated values", "the data on its volume".
+	Holds string `json:"holds"`
+	// Kept: nothing is gone. Refs still hold it, and nothing takes it up.
+	Kept bool `json:"kept,omitempty"`
+	// Means is what follows, where the declaration says so: "tokens become invalid".
+	Means string `json:"means,omitempty"`
+	// Jobs ran before, may have filled what is empty now, and do not run again by
+	// themselves. Each is named as -replace takes it.
+	Jobs []lang.Address `json:"jobs,omitempty"`
+}
+
+// findLosses looks for data that went with what somebody deleted in the cluster, or
+// that stays behind under another name.
+func (p *planning) findLosses() {
+	for _, s := range p.subjects {
+		if s.action.Verb != Create {
+			continue
+		}
+		if p.gone(s) {
+			p.lose(s)
+		}
+		if ownVolumes(s.object.Manifest) != "" && !p.RefreshOnly {
+			p.loseVolumes(s)
+		}
+	}
+	slices.SortFunc(p.losses, func(a, b Loss) int { return a.Address.Compare(b.Address) })
+}
+
+// gone reports whether kolla made the object, and somebody deleted it.
+func (p *planning) gone(s *subject) bool {
+	return slices.ContainsFunc(s.action.Reasons, func(r Reason) bool { return r.Kind == ReasonGone })
+}
+
+// lose names what an object held that is gone.
+func (p *planning) lose(s *subject) {
+	if s.action.Ref.GVK.GroupKind() == statefulSetKind {
+		return // what it holds are its volumes
+	}
+	loss := Loss{
+		Address: s.object.Address, Refs: []providers.Ref{s.action.Ref},
+		Holds: holding(s.object.Manifest, s.object.Holds), Means: s.object.Loss,
+	}
+	if s.action.Ref.GVK == claims {
+		loss.Jobs = p.ranFor(s.object.Address)
+	}
+	if loss.Holds != "" {
+		p.losses = append(p.losses, loss)
+	}
+}
+
+// loseVolumes names the volumes that a new StatefulSet would have, if those were
+// still there that it had, or that it has under the name that it had before.
+func (p *planning) loseVolumes(s *subject) {
+	if p.whyUnread(providers.Ref{GVK: claims, Namespace: s.action.Ref.Namespace}) != nil {
+		return // nobody knows whether they are there
+	}
+	if left := p.leftVolumes(s); len(left) > 0 && len(p.volumesOf(s.object.Manifest)) == 0 {
+		p.losses = append(p.losses, Loss{
+			Address: s.object.Address, Refs: left, Kept: true, Holds: "the data on its volumes", Jobs: p.ranFor(s.object.Address),
+		})
+		return
+	}
+	if !p.gone(s) {
+		return
+	}
+	expected := expectedVolumes(s.object.Manifest)
+	missing := slices.DeleteFunc(slices.Clone(expected), func(ref providers.Ref) bool { return p.Snapshot.Get(ref) != nil })
+	// Where something else was declared too, the replicas that were never there have
+	// lost nothing.
+	if len(missing) == 0 || len(missing) < len(expected) && s.record.Desired != s.object.Digest() {
+		return
+	}
+	p.losses = append(p.losses, Loss{
+		Address: s.object.Address, Refs: missing, Holds: "the data on its volumes", Jobs: p.ranFor(s.object.Address),
+	})
+}
+
+// expectedVolumes are the claims that each replica of a StatefulSet has.
+func expectedVolumes(set *unstructured.Unstructured) []providers.Ref {
+	n, _ := replicas(set)
+	var refs []providers.Ref
+	for _, template := range claimNames(set) {
+		for i := range n {
+			refs = append(refs, providers.Ref{GVK: claims, Namespace: set.GetNamespace(), Name: fmt.Sprintf("%s-%s-%d", template, set.GetName(), i)})
+		}
+	}
+	return refs
+}
+
+// leftVolumes are those that a StatefulSet had under the name that it had before a
+// moved block gave another to its service.
+func (p *planning) leftVolumes(s *subject) []providers.Ref {
+	for i := range p.records {
+		r := &p.records[i]
+		live := p.Snapshot.Get(r.ref)
+		if !r.moved || live == nil || r.ref.GVK != s.action.Ref.GVK || r.address.Block != s.object.Address.Block {
+			continue
+		}
+		was, is := serviceOf(r.recordedAddress().Block), serviceOf(s.object.Address.Block)
+		if strings.TrimPrefix(r.ref.Name, was) == strings.TrimPrefix(s.action.Ref.Name, is) {
+			return p.volumesOf(live)
+		}
+	}
+	return nil
+}
+
+// serviceOf is the name in "service.NAME", which the names of its objects begin with.
+func serviceOf(block string) string {
+	_, name, _ := strings.Cut(block, ".")
+	return name
+}
+
+// ranFor lists the jobs that depend on the object, whatever is between them, and
+// are done.
+func (p *planning) ranFor(on lang.Address) []lang.Address {
+	dependants := map[lang.Address][]*subject{}
+	for _, s := range p.subjects {
+		for _, dependency := range s.object.DependsOn {
+			dependants[dependency] = append(dependants[dependency], s)
+		}
+	}
+	seen := map[lang.Address]bool{on: true}
+	var jobs []lang.Address
+	for queue := []lang.Address{on}; len(queue) > 0; queue = queue[1:] {
+		for _, s := range dependants[queue[0]] {
+			if seen[s.object.Address] {
+				continue
+			}
+			seen[s.object.Address] = true
+			queue = append(queue, s.object.Address)
+			if s.finished() && s.action.Verb == None {
+				jobs = append(jobs, s.replaceable())
+			}
+		}
+	}
+	slices.SortFunc(jobs, lang.Address.Compare)
+	return jobs
+}
+
+// replaceable is the address that the object keeps when its version changes.
+func (s *subject) replaceable() lang.Address {
+	if s.versioned() {
+		return s.object.Family
+	}
+	return s.object.Address
+}
+
+// lossLines says what the losses of a block mean to those who use it.
+func (p *planning) lossLines(block string) []string {
+	var lines []string
+	for _, l := range p.losses {
+		switch {
+		case l.Address.Block != block:
+		case l.Refs[0].GVK == claims && l.Address.Kind != claims.Kind:
+			lines = append(lines, l.Address.Name+" "+l.Consequence())
+		default:
+			lines = append(lines, fmt.Sprintf("%s is gone: %s", l.Refs[0], l.Consequence()))
+		}
+	}
+	return lines
+}
+
+// Consequence says in a few words what becomes of the object at Address: "starts with
+// an EMPTY volume: data-mariadb-server-0 is gone".
+func (l Loss) Consequence() string {
+	switch kind := l.Refs[0].GVK.GroupKind(); {
+	case kind == providers.SecretKind && l.Means != "":
+		return "new values are made; " + l.Means
+	case kind == providers.SecretKind:
+		return "new values are made"
+	case kind != providers.ClaimKind:
+		return "lost: " + l.Holds
+	case l.Address.Kind == providers.ClaimKind.Kind:
+		return "the new one is EMPTY"
+	}
+	var names []string
+	for _, ref := range l.Refs {
+		names = append(names, ref.Name)
+	}
+	volumes, are := "EMPTY volumes", "are"
+	if len(names) == 1 {
+		volumes, are = "an EMPTY volume", "is"
+	}
+	if l.Kept {
+		return fmt.Sprintf("starts with %s; its data stay in %s", volumes, enumerate(names, 4))
+	}
+	return fmt.Sprintf("starts with %s: %s %s gone", volumes, enumerate(names, 4), are)
+}
