@@ -73,7 +73,6 @@ func (p *planning) keepVolumes() {
 		fate := "takes it up again if it comes back"
 		if heir := p.heirOf(a.Address); heir != "" && len(refs) > 0 {
 			fate = heir + " does not take up"
-			p.warnOfMove(a, heir, refs)
 		}
 		for _, ref := range refs {
 			live := p.Snapshot.Get(ref)
@@ -95,22 +94,6 @@ func (p *planning) heirOf(address lang.Address) string {
 		}
 	}
 	return ""
-}
-
-// warnOfMove says that volumes do not come along to another block: they go by the
-// name of the StatefulSet that they were made for.
-func (p *planning) warnOfMove(a Action, heir string, refs []providers.Ref) {
-	problem := Problem{
-		Warning: true,
-		Address: a.Address,
-		Summary: fmt.Sprintf("the data of %s is not taken along to %s", a.Ref, heir),
-		Detail: fmt.Sprintf("What is made again there has another name, and so begins with empty volumes. %s (%s) stay as they are. Copy the data over before anything needs it, such as with a backup that is restored there; or keep the name.",
-			numbered(len(refs), "PersistentVolumeClaim"), enumerate(namesOf(refs), 3)),
-	}
-	if i := slices.IndexFunc(p.Moves, func(m lang.Move) bool { return m.From.Has(a.Address) }); i >= 0 {
-		problem.Source = place(p.Moves[i].Range)
-	}
-	p.problems = append(p.problems, problem)
 }
 
 func namesOf(refs []providers.Ref) []string {

@@ -35,13 +35,20 @@ func TestMain(m *testing.M) {
 // TestScripts holds what the command line does. Each script has a namespace of
 // its own, named in $NS; NAMESPACE stands for it in its configuration files. The
 // examples are in $EXAMPLES.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, "testdata/script") }
+
+// TestScriptsAlone is for scripts that break something for the whole cluster. It runs
+// when all others are done.
+func TestScriptsAlone(t *testing.T) { runScripts(t, "testdata/alone") }
+
+func runScripts(t *testing.T, dir string) {
+	t.Helper()
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir: dir,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("KUBECONFIG", clustertest.Kubeconfig())
 			env.Setenv("NS", namespaceOf(env.WorkDir))

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 
 	"kolla.openstack.org/kolla/providers"
 )
@@ -96,7 +97,8 @@ func (c *Client) contained(ctx context.Context) (kinds []contained, unknown []st
 func (c *Client) metadata(ctx context.Context, kind contained, at place) ([]metav1.PartialObjectMetadata, error) {
 	const accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 	raw, err := call(ctx, c, verbList, func(ctx context.Context) ([]byte, error) {
-		result := c.core.RESTClient().Get().AbsPath(at.path()).SetHeader("Accept", accept).Do(ctx)
+		// That a kind is deprecated is no news to those who did not ask for it.
+		result := c.core.RESTClient().Get().AbsPath(at.path()).SetHeader("Accept", accept).WarningHandler(rest.NoWarnings{}).Do(ctx)
 		if err := result.Error(); err != nil {
 			return nil, err
 		}
