@@ -69,7 +69,7 @@ func changeFlags() []cli.Flag {
 }
 
 func parallelismFlag() cli.Flag {
-	return &cli.IntFlag{Name: "parallelism", Value: 10, Usage: "do up to `N` things at once"}
+	return &cli.IntFlag{Name: "parallelism", Value: 10, Usage: "work on up to `N` objects at once; new ones that only become ready do not count"}
 }
 
 // applyFlags are the options of whatever changes the cluster.

@@ -3,6 +3,7 @@ package dag
 import (
 	"container/heap"
 	"context"
+	"sync"
 )
 
 // Result is what became of one node of a walk.
@@ -36,7 +37,11 @@ const (
 // ends no visit is started any more, and those under way are waited for. The
 // results are in the order in which the nodes were added. The error is a
 // *CycleError[K], and then nothing was visited.
-func (g *Graph[K]) Walk(ctx context.Context, parallelism int, visit func(ctx context.Context, node K) error) ([]Result[K], error) {
+//
+// A visit that has nothing to do any more but to wait may call idle: another one then
+// takes its place among the parallel ones. What depends on the node still waits for
+// the end of its visit.
+func (g *Graph[K]) Walk(ctx context.Context, parallelism int, visit func(ctx context.Context, node K, idle func()) error) ([]Result[K], error) {
 	order, err := g.order()
 	if err != nil {
 		return nil, err
@@ -46,24 +51,31 @@ func (g *Graph[K]) Walk(ctx context.Context, parallelism int, visit func(ctx con
 		results[i].Node = node
 	}
 
-	type visited struct {
+	type news struct {
 		node int
+		idle bool // still visited
 		err  error
 	}
-	done := make(chan visited)
+	heard := make(chan news)
 	queue := g.queue(order)
-	running := 0
+	running, idle := 0, map[int]bool{}
 	for {
-		for running < max(parallelism, 1) && queue.Len() > 0 && ctx.Err() == nil {
+		for running-len(idle) < max(parallelism, 1) && queue.Len() > 0 && ctx.Err() == nil {
 			node := queue.pop()
 			running++
-			go func() { done <- visited{node, visit(ctx, g.nodes[node])} }()
+			leave := sync.OnceFunc(func() { heard <- news{node: node, idle: true} })
+			go func() { heard <- news{node: node, err: visit(ctx, g.nodes[node], leave)} }()
 		}
 		if running == 0 {
 			break
 		}
-		v := <-done
+		v := <-heard
+		if v.idle {
+			idle[v.node] = true
+			continue
+		}
 		running--
+		delete(idle, v.node)
 		if v.err != nil {
 			results[v.node].Status, results[v.node].Err = Failed, v.err
 			continue

@@ -16,20 +16,22 @@ import (
 
 // visit carries out one action of the plan. Where there is nothing to do and
 // nothing to wait for, nobody is told.
-func (r *run) visit(ctx context.Context, index int) error {
+func (r *run) visit(ctx context.Context, index int, idle func()) error {
 	action := &r.plan.Actions[index]
 	s := &step{
 		run:     r,
 		action:  action,
 		outcome: &r.outcomes[index],
 		waits:   r.waitsFor(index),
+		idle:    idle,
+		started: time.Now(),
 	}
-	if err := r.reachable(ctx); err != nil {
-		return s.fail(ctx, err)
-	}
-	s.started = time.Now()
 	quiet := action.Verb == planner.None && !action.Pending && !s.waits
 	if !quiet {
+		if err := r.reachable(ctx); err != nil {
+			return s.fail(ctx, err)
+		}
+		s.started = time.Now()
 		r.tell(planner.Event{Action: action, Kind: planner.Started})
 	}
 	err := s.do(ctx)
@@ -86,6 +88,7 @@ type step struct {
 	outcome *Outcome
 	started time.Time
 	waits   bool // until the object is ready
+	idle    func()
 }
 
 // manager is the field manager that the object is applied by.
@@ -294,8 +297,13 @@ func refused(err error) bool {
 	return code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
 }
 
-// wait waits until the object is ready.
+// wait waits until the object is ready. Meanwhile what is new, or was there, makes
+// room for others. What is changed does not, and neither does a job: no more workloads
+// are to be in a rollout at a time, and no more jobs at work, than Parallelism says.
 func (s *step) wait(ctx context.Context) error {
+	if s.action.Verb == planner.Create || s.action.Verb == planner.None {
+		s.idle()
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	return s.Writer.Wait(ctx, s.action.Ref, func(status string) {

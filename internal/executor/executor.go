@@ -33,7 +33,8 @@ type Options struct {
 	// when it does again, or with an error when it has not for as long as the given
 	// time. No action is begun while there is no server to carry it out. May be nil.
 	Reachable func(context.Context, time.Duration) error
-	// Parallelism is how many actions are under way at the same time; 0: 10.
+	// Parallelism is how many actions are under way at the same time, not counting new
+	// objects that only become ready; 0: 10.
 	Parallelism int
 	// Timeout bounds each deletion, and each wait for an object to become ready;
 	// 0: ten minutes.

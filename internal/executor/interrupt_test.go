@@ -25,15 +25,15 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		start := time.Now()
 		a.options.Parallelism = 1
 		result := a.run(ctx, t,
-			act(planner.Create, "Deployment db"),
-			act(planner.Create, "Deployment api", "Deployment db"),
+			act(planner.Run, "Job db"),
+			act(planner.Create, "Deployment api", "Job db"),
 			act(planner.Create, "Deployment beside"),
 		)
 		if took := time.Since(start); took != time.Minute {
 			t.Errorf("took %s, want to end with the context", took)
 		}
 		diff(t, "outcomes", []string{"db: interrupted, written", "api: interrupted", "beside: interrupted"}, outcomes(result))
-		diff(t, "calls", []string{"apply Deployment openstack/db if new"}, a.calls)
+		diff(t, "calls", []string{"apply Job openstack/db if new"}, a.calls)
 		diff(t, "events", []string{
 			"started db", "interrupted db: interrupted before it was ready",
 			"skipped api", "skipped beside",
@@ -41,13 +41,43 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		if !result.Interrupted || !errors.Is(result.Outcomes[0].Err, executor.ErrInterrupted) {
 			t.Errorf("interrupted %v, %v", result.Interrupted, result.Outcomes[0].Err)
 		}
-		if got := a.known(t, "Deployment db"); got == nil || got.Ready || got.UID != "new-1" {
+		if got := a.known(t, "Job db"); got == nil || got.Ready || got.UID != "new-1" {
 			t.Errorf("the state has %+v, want it with its UID and not ready", got)
 		}
 		if err := a.session.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+}
+
+// New objects become ready side by side, whatever the parallelism. What is changed
+// does so one after the other, if that is what it says.
+func TestWaitingTakesNoPlace(t *testing.T) {
+	tests := map[string]struct {
+		verb planner.Verb
+		took time.Duration
+	}{
+		"what is new":     {planner.Create, time.Minute},
+		"what is changed": {planner.Update, 3 * time.Minute},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newApply(t, newCluster())
+				a.onWait = func(context.Context, providers.Ref, func(string)) error {
+					time.Sleep(time.Minute)
+					return nil
+				}
+				a.options.Parallelism = 1
+				start := time.Now()
+				result := a.run(t.Context(), t,
+					act(test.verb, "Deployment one"), act(test.verb, "Deployment two"), act(test.verb, "Deployment three"))
+				if took := time.Since(start); took != test.took || !result.Complete() {
+					t.Errorf("took %s, want %s: %v", took, test.took, outcomes(result))
+				}
+			})
+		})
+	}
 }
 
 func TestWritesOutliveTheInterruption(t *testing.T) {
