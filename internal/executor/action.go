@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
@@ -209,12 +210,21 @@ func (s *step) send(ctx context.Context, manifest *unstructured.Unstructured) (*
 		// are taken that the plan shows: somebody may have taken more since.
 		options.Precondition.ResourceVersion = ""
 	case options.Precondition == providers.Precondition{}:
-		options.New = true
+		options.New = !comesByItself(s.action.Ref)
 	}
 	ctx, cancel := outlive(ctx, s.Timeout)
 	defer cancel()
 	return s.apply(ctx, manifest, options)
 }
+
+// comesByItself reports whether Kubernetes makes the object as soon as there is its
+// namespace, which may be a moment ago.
+func comesByItself(ref providers.Ref) bool {
+	kind := ref.GVK.GroupKind()
+	return kind == serviceAccountKind && ref.Name == "default" || kind == providers.ConfigMapKind && ref.Name == "kube-root-ca.crt"
+}
+
+var serviceAccountKind = schema.GroupKind{Kind: "ServiceAccount"}
 
 // remove deletes the object. Of one that kolla only owns fields of, it gives
 // these up: an apply that names no field takes away all that were named before.

@@ -73,3 +73,16 @@ func TestCreatingReadsNothing(t *testing.T) {
 		"apply ConfigMap openstack/a if new", "apply Job openstack/b if new", "wait Job openstack/b", "apply Secret openstack/c if uid-c",
 	}, a.calls)
 }
+
+// What Kubernetes itself makes in a new namespace is no stranger's.
+func TestWhatComesByItself(t *testing.T) {
+	for what, taken := range map[string]bool{"ServiceAccount default": false, "ServiceAccount other": true} {
+		a := newApply(t, newCluster())
+		theirs := live(what)
+		a.objects[providers.RefOf(theirs)] = theirs
+		result := a.run(t.Context(), t, act(planner.Create, what))
+		if result.Complete() == taken {
+			t.Errorf("%s: %v", what, outcomes(result))
+		}
+	}
+}

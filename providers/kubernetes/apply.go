@@ -46,7 +46,9 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 	ctx = about(ctx, ref)
 	applied, err := w.write(ctx, ref, object, options)
 	if err == nil && options.Precondition.UID != "" && dropped(object.Object, applied.Object) {
-		applied, err = w.complete(ctx, ref, object, applied, options)
+		if where, err := w.client.locate(ctx, ref, missAge); err == nil {
+			applied = w.complete(ctx, where, object, applied, options)
+		}
 	}
 	if err == nil {
 		if definesKinds(ref) {
@@ -170,8 +172,10 @@ func (w *Writer) recheck(ctx context.Context, target dynamic.ResourceInterface, 
 		return nil, nil // it was written to in between, such as its status
 	case err == nil && equality.Semantic.DeepEqual(live.Object, would.Object):
 		return live, nil
-	case options.New:
+	case options.New && (err == nil || apierrors.IsConflict(err) || apierrors.IsInvalid(err)):
 		return nil, &providers.PreconditionError{Ref: ref, Exists: true}
+	case options.New:
+		return nil, err // nobody can say whose it is
 	}
 	return nil, &providers.PreconditionError{Ref: ref, Live: live}
 }

@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"context"
-	"errors"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,37 +22,35 @@ const maxMoves = 5
 // So a dry run says first what the second apply would do. It is only made if it adds
 // nothing but what is empty, and to the very version that was looked at. It takes
 // what is missing from others who own the same: it is not for them to keep.
-func (w *Writer) complete(ctx context.Context, ref providers.Ref, object, live *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+//
+// The object is written by now, whatever comes of this: what goes wrong here leaves
+// something missing, which the next plan finds. The object is returned as it was last
+// seen.
+func (w *Writer) complete(ctx context.Context, where resource, object, live *unstructured.Unstructured, options providers.ApplyOptions) *unstructured.Unstructured {
 	options.Force = true
-	where, err := w.settled(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
+	ref := providers.RefOf(object)
 	target := w.client.at(where, ref.Namespace)
 	for range maxMoves {
 		would, err := w.client.apply(ctx, target, object, metav1.ApplyOptions{FieldManager: options.Manager, Force: true, DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
-			return nil, err
+			return live
 		}
 		if would.GetUID() == live.GetUID() && would.GetResourceVersion() == live.GetResourceVersion() {
 			if !onlyEmpties(live, would) {
-				return live, nil
+				return live
 			}
 			options.Precondition.ResourceVersion = live.GetResourceVersion()
-			again, err := w.write(ctx, ref, object, options)
-			var moved *providers.PreconditionError
-			if !errors.As(err, &moved) || moved.Gone {
-				return again, err
+			if again, err := w.write(ctx, ref, object, options); err == nil {
+				return again
 			}
 		}
-		if live, err = w.client.get(ctx, target, ref.Name); err != nil {
-			return nil, err
+		now, err := w.client.get(ctx, target, ref.Name)
+		if err != nil || now.GetUID() != live.GetUID() {
+			return live
 		}
-		if live.GetUID() != options.Precondition.UID {
-			return nil, &providers.PreconditionError{Ref: ref, Gone: true}
-		}
+		live = now
 	}
-	return live, nil
+	return live
 }
 
 // onlyEmpties reports whether two versions of an object differ, and only in maps and

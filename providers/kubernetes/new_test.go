@@ -16,6 +16,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
 // newKinds are objects of many kinds, each with a registry of its own in the server.
@@ -190,21 +191,8 @@ func TestApplyOfWhatIsNewWithoutAnswer(t *testing.T) {
 	for name, stranger := range map[string]bool{"the answer was lost": false, "a stranger was first": true} {
 		t.Run(name, func(t *testing.T) {
 			namespace := clustertest.Namespace(t)
-			config := clustertest.Config(t)
-			transport, err := rest.TransportFor(config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			upstream, err := url.Parse(config.Host)
-			if err != nil {
-				t.Fatal(err)
-			}
 			var writes atomic.Int32
-			proxy := &httputil.ReverseProxy{
-				Transport: transport,
-				Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
-			}
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			client := throughProxy(t, func(proxy http.Handler, w http.ResponseWriter, r *http.Request) {
 				if r.Method != http.MethodPatch || r.URL.Query().Has("dryRun") || writes.Add(1) > 1 {
 					proxy.ServeHTTP(w, r)
 					return
@@ -215,9 +203,7 @@ func TestApplyOfWhatIsNewWithoutAnswer(t *testing.T) {
 					proxy.ServeHTTP(httptest.NewRecorder(), r)
 				}
 				panic(http.ErrAbortHandler)
-			}))
-			t.Cleanup(server.Close)
-			client := connectTo(t, kubeconfigOf(t, server.URL))
+			})
 			if _, err := client.Identity(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -231,5 +217,51 @@ func TestApplyOfWhatIsNewWithoutAnswer(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// throughProxy connects through a proxy that may answer itself.
+func throughProxy(t *testing.T, answer func(proxy http.Handler, w http.ResponseWriter, r *http.Request)) *kubernetes.Client {
+	t.Helper()
+	config := clustertest.Config(t)
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	upstream, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{
+		Transport: transport,
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(proxy, w, r) }))
+	t.Cleanup(server.Close)
+	return connectTo(t, kubeconfigOf(t, server.URL))
+}
+
+// What is written is written, also where nobody can say whether it is complete.
+func TestApplyThatCannotBeCompleted(t *testing.T) {
+	namespace := clustertest.Namespace(t)
+	client := throughProxy(t, func(proxy http.Handler, w http.ResponseWriter, r *http.Request) {
+		if !r.URL.Query().Has("dryRun") {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 400, "reason": "BadRequest", "message": "admission webhook \"w\" does not support dry run"}`))
+	})
+	writer := client.Writer()
+	empty := strings.Replace(deployment, "    spec: {", "    spec: {nodeSelector: {}, ", 1)
+	made, err := writer.Apply(t.Context(), object(t, namespace, empty), providers.ApplyOptions{New: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := object(t, namespace, strings.Replace(empty, "replicas: 2", "replicas: 3", 1))
+	live, err := writer.Apply(t.Context(), changed, providers.ApplyOptions{Precondition: providers.Precondition{UID: made.GetUID()}})
+	if err != nil || nested(live, "spec", "replicas") != int64(3) {
+		t.Errorf("got %v, want what was written", err)
 	}
 }
