@@ -31,11 +31,12 @@ func (p *planning) unrecorded() []target {
 	for _, r := range p.records {
 		known[identify(r.ref)] = true
 	}
+	left := p.volumesOfOthers()
 	var targets []target
 	for _, kind := range p.listedKinds() {
 		for _, live := range p.Snapshot.All(kind) {
 			ref := providers.Ref{GVK: kind, Namespace: live.GetNamespace(), Name: live.GetName()}
-			if known[identify(ref)] || !p.labelled(live) || len(live.GetOwnerReferences()) > 0 {
+			if known[identify(ref)] || left[identify(ref)] || !p.labelled(live) || len(live.GetOwnerReferences()) > 0 {
 				continue
 			}
 			known[identify(ref)] = true
@@ -51,6 +52,27 @@ func (p *planning) unrecorded() []target {
 	}
 	slices.SortFunc(targets, func(a, b target) int { return a.address.Compare(b.address) })
 	return targets
+}
+
+// volumesOfOthers are the claims of StatefulSets that are not kolla's any more, or
+// that a removed block lets go. Their own labels say nothing: what a released
+// StatefulSet asks for later still has those that its templates had.
+func (p *planning) volumesOfOthers() map[identity]bool {
+	left := map[identity]bool{}
+	for _, set := range p.Snapshot.All(statefulSets) {
+		ref := providers.RefOf(set)
+		address := p.addressOf(ref, set.GetAnnotations(), set.GetLabels())
+		if r := p.known[identify(ref)]; r != nil {
+			address = r.recordedAddress()
+		}
+		if _, let := p.released(address); p.labelled(set) && !let {
+			continue
+		}
+		for _, claim := range p.volumesOf(set) {
+			left[identify(claim)] = true
+		}
+	}
+	return left
 }
 
 // listedKinds are the kinds that the plan has read.

@@ -31,6 +31,7 @@ type cluster struct {
 	missing schema.GroupKind // a kind that it does not have
 	hidden  schema.GroupKind // a kind that it does not show
 	unread  []string         // kinds that Contents cannot tell of
+	looks   []string         // the namespaces that Contents was asked for
 	fail    map[string]error // what LISTs of a kind end with
 	// answer is asked for dry runs; nil: every object is accepted as it is sent.
 	answer func(object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error)
@@ -43,11 +44,12 @@ func (c *cluster) Namespaced(context.Context, schema.GroupVersionKind) (bool, er
 }
 
 func (c *cluster) Contents(_ context.Context, namespace string) (providers.Contents, error) {
+	c.looks = append(c.looks, namespace)
 	contents := providers.Contents{Unread: c.unread}
 	for _, u := range c.objects {
 		if u.GetNamespace() == namespace {
 			o := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
-				Namespace: namespace, Name: u.GetName(), UID: u.GetUID(), Annotations: u.GetAnnotations(),
+				Namespace: namespace, Name: u.GetName(), UID: u.GetUID(), Labels: u.GetLabels(), Annotations: u.GetAnnotations(),
 				OwnerReferences: u.GetOwnerReferences(), DeletionTimestamp: u.GetDeletionTimestamp(),
 			}}
 			o.APIVersion, o.Kind = u.GetAPIVersion(), u.GetKind()

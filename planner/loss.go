@@ -28,6 +28,8 @@ type Loss struct {
 	// Jobs ran before, may have filled what is empty now, and do not run again by
 	// themselves. Each is named as -replace takes it.
 	Jobs []lang.Address `json:"jobs,omitempty"`
+	// Later: this plan makes nothing anew, but the next apply does.
+	Later bool `json:"later,omitempty"`
 }
 
 // findLosses looks for data that went with what somebody deleted in the cluster, or
@@ -40,9 +42,12 @@ func (p *planning) findLosses() {
 		if p.gone(s) {
 			p.lose(s)
 		}
-		if ownVolumes(s.object.Manifest) != "" && !p.RefreshOnly {
+		if ownVolumes(s.object.Manifest) != "" {
 			p.loseVolumes(s)
 		}
+	}
+	for i := range p.losses {
+		p.losses[i].Later = p.RefreshOnly
 	}
 	slices.SortFunc(p.losses, func(a, b Loss) int { return a.Address.Compare(b.Address) })
 }
@@ -75,24 +80,34 @@ func (p *planning) loseVolumes(s *subject) {
 	if p.whyUnread(providers.Ref{GVK: claims, Namespace: s.action.Ref.Namespace}) != nil {
 		return // nobody knows whether they are there
 	}
-	if left := p.leftVolumes(s); len(left) > 0 && len(p.volumesOf(s.object.Manifest)) == 0 {
+	if left := p.leftVolumes(s); len(left) > 0 && !p.RefreshOnly && len(p.volumesOf(s.object.Manifest)) == 0 {
 		p.losses = append(p.losses, Loss{
 			Address: s.object.Address, Refs: left, Kept: true, Holds: "the data on its volumes", Jobs: p.ranFor(s.object.Address),
 		})
 		return
 	}
-	if !p.gone(s) {
+	jobs := p.ranFor(s.object.Address)
+	forgotten := p.outlived(s) && len(jobs) > 0
+	if !p.gone(s) && !forgotten {
 		return
 	}
 	expected := expectedVolumes(s.object.Manifest)
 	missing := slices.DeleteFunc(slices.Clone(expected), func(ref providers.Ref) bool { return p.Snapshot.Get(ref) != nil })
 	// Where something else was declared too, the replicas that were never there have
 	// lost nothing.
-	if len(missing) == 0 || len(missing) < len(expected) && s.record.Desired != s.object.Digest() {
+	if len(missing) == 0 || len(missing) < len(expected) && (forgotten || s.record.Desired != s.object.Digest()) {
 		return
 	}
 	p.losses = append(p.losses, Loss{
-		Address: s.object.Address, Refs: missing, Holds: "the data on its volumes", Jobs: p.ranFor(s.object.Address),
+		Address: s.object.Address, Refs: missing, Holds: "the data on its volumes", Jobs: jobs,
+	})
+}
+
+// outlived reports whether the state does not know the object, but still has what was
+// applied after it: it was there, and a refresh forgot it when it was gone.
+func (p *planning) outlived(s *subject) bool {
+	return s.record == nil && slices.ContainsFunc(p.records, func(r record) bool {
+		return slices.Contains(r.DependsOn, s.object.Address.String())
 	})
 }
 
@@ -184,6 +199,13 @@ func (p *planning) lossLines(block string) []string {
 // Consequence says in a few words what becomes of the object at Address: "starts with
 // an EMPTY volume: data-mariadb-server-0 is gone".
 func (l Loss) Consequence() string {
+	if l.Later {
+		return l.consequence() + " (at the next apply)"
+	}
+	return l.consequence()
+}
+
+func (l Loss) consequence() string {
 	switch kind := l.Refs[0].GVK.GroupKind(); {
 	case kind == providers.SecretKind && l.Means != "":
 		return "new values are made; " + l.Means

@@ -176,3 +176,38 @@ func TestLossesOfAMove(t *testing.T) {
 		t.Errorf("%s of the old Secret loses %q, because of (-want +got):\n%s", old.Verb, old.Holds, diff)
 	}
 }
+
+// A refresh forgets what is gone, and says what that will mean; the apply after it still
+// knows that the volumes are gone, by what was applied on top of them.
+func TestLossesThatARefreshForgets(t *testing.T) {
+	const db = "service.db/StatefulSet/db"
+	w := &world{}
+	w.add("service.db/Job/fill", thing("batch/v1", "Job", "fill"), db).Desired = digest(filler())
+	w.gone()
+	w.add("service.db/Secret/root", thing("v1", "Secret", "root"))
+	w.gone()
+	w.add(db, database(t, "db"))
+	w.gone()
+	objects := []providers.Object{declared(db, database(t, "db")), filler(db), password("service.db/Secret/root", "root")}
+	in := w.input(objects...)
+	in.RefreshOnly = true
+	var said []string
+	for _, l := range mustPlan(t, in).Losses {
+		said = append(said, l.Consequence())
+	}
+	if diff := cmp.Diff([]string{
+		"new values are made; nobody can log in (at the next apply)",
+		"starts with EMPTY volumes: data-db-0, data-db-1 are gone (at the next apply)",
+	}, said); diff != "" {
+		t.Errorf("the refresh says (-want +got):\n%s", diff)
+	}
+
+	w.state.Objects = w.state.Objects[:1]
+	want := []planner.Loss{{
+		Address: address(db), Refs: []providers.Ref{claim("data-db-0"), claim("data-db-1")},
+		Holds: "the data on its volumes", Jobs: []lang.Address{address("service.db/Job/fill")},
+	}}
+	if diff := cmp.Diff(want, mustPlan(t, w.input(objects...)).Losses); diff != "" {
+		t.Errorf("losses of the next apply (-want +got):\n%s", diff)
+	}
+}

@@ -89,12 +89,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	if problems := p.choose(); len(problems) > 0 {
 		return nil, problems, nil
 	}
-	if p.Destroy {
-		p.destroy()
-	} else {
-		err = p.converge(ctx)
-	}
-	if err != nil {
+	if err := p.decideOnActions(ctx); err != nil {
 		return nil, nil, err
 	}
 	p.checkDeleteData()
@@ -157,7 +152,19 @@ func (p *planning) read(ctx context.Context) error {
 			return err
 		}
 	}
-	return p.lookInside(ctx)
+	return nil
+}
+
+// decideOnActions finds out what is to be done.
+func (p *planning) decideOnActions(ctx context.Context) error {
+	if err := p.lookInside(ctx); err != nil {
+		return fmt.Errorf("read the cluster: %w", err)
+	}
+	if p.Destroy {
+		p.destroy()
+		return nil
+	}
+	return p.converge(ctx)
 }
 
 // planning is a plan in the making.
@@ -293,10 +300,11 @@ var (
 	deploymentKind  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
 	daemonSetKind   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
 
-	namespaces = providers.NamespaceKind.WithVersion("v1")
-	secrets    = providers.SecretKind.WithVersion("v1")
-	claims     = providers.ClaimKind.WithVersion("v1")
-	podKind    = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
+	namespaces   = providers.NamespaceKind.WithVersion("v1")
+	secrets      = providers.SecretKind.WithVersion("v1")
+	claims       = providers.ClaimKind.WithVersion("v1")
+	statefulSets = statefulSetKind.WithVersion("v1")
+	podKind      = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 )
 
 // converge plans to make the cluster what is desired.
@@ -317,18 +325,17 @@ func (p *planning) converge(ctx context.Context) error {
 		return err
 	}
 	p.warnHidden()
+	if err := p.reuseVolumes(ctx); err != nil {
+		return err
+	}
+	p.findLosses()
 	if p.RefreshOnly {
-		p.findLosses()
 		p.refresh()
 		return nil
 	}
 	for _, s := range p.subjects {
 		p.problems = append(p.problems, s.problems...)
 	}
-	if err := p.reuseVolumes(ctx); err != nil {
-		return err
-	}
-	p.findLosses()
 	p.warnPodSecurity()
 	if err := p.retire(); err != nil {
 		return err

@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -79,6 +80,47 @@ func standard(o *metav1.PartialObjectMetadata) bool {
 	return false
 }
 
+// mayEmpty reports whether a namespace may go with what others have in it: only if the
+// operator named it by its address, and kolla itself leaves nothing there.
+func (p *planning) mayEmpty(t target) bool {
+	return !p.leavesIn(t.ref.Name) && p.names(t.address.String())
+}
+
+// leavesIn reports whether something in a namespace is to stay that is kolla's, or that
+// Kubernetes itself needs.
+func (p *planning) leavesIn(namespace string) bool {
+	if slices.Contains(systemNamespaces, namespace) {
+		return true
+	}
+	if slices.ContainsFunc(p.records, func(r record) bool { return r.ref.Namespace == namespace && p.whyUnread(r.ref) != nil }) {
+		return true
+	}
+	going := Going(p.actions)
+	return slices.ContainsFunc(p.inside[namespace].Objects, func(o metav1.PartialObjectMetadata) bool {
+		ours := o.Labels[providers.LabelCloud] == p.Cloud && len(o.OwnerReferences) == 0
+		return ours && !going[o.UID] && o.DeletionTimestamp == nil
+	})
+}
+
+// occupy says of the deletion of a namespace what goes with it that nothing else of the
+// plan deletes.
+func (p *planning) occupy(a *Action) {
+	if occupants := p.occupants(a.Ref.Name); len(occupants) > 0 {
+		a.Occupied = true
+		a.Holds = "everything in it, with " + enumerate(occupants, 4)
+	}
+}
+
+// occupiedRemedy says what to do about a namespace that is to go, and is not empty.
+// What others put there may come back as often as it is deleted.
+func (p *planning) occupiedRemedy(t target) string {
+	remedy := "Put its declaration back; or delete or move what is in it first; or "
+	if !p.leavesIn(t.ref.Name) {
+		remedy += fmt.Sprintf("delete it with whatever is in it by -delete-data=%s ('*' does not stand for that); or ", t.address)
+	}
+	return remedy + "keep it and have kolla forget it:\n\n" + forgetting(t.address)
+}
+
 // lookInside finds out what is in the namespaces that the plan may delete.
 func (p *planning) lookInside(ctx context.Context) error {
 	p.inside = map[string]providers.Contents{}
@@ -97,15 +139,19 @@ func (p *planning) lookInside(ctx context.Context) error {
 }
 
 // mayGo reports whether the plan may delete a namespace that there is: one that the
-// state knows and nothing declares, or, of a destroy, one that is labelled.
+// state knows and nothing declares, or, of a destroy, one that is labelled; if it is
+// selected.
 func (p *planning) mayGo(name string) bool {
 	ref := providers.Ref{GVK: namespaces, Name: name}
 	_, declared := p.byRef[identify(ref)]
+	r, live := p.known[identify(ref)], p.Snapshot.Get(ref)
 	switch {
-	case p.RefreshOnly:
+	case p.RefreshOnly, !p.Destroy && (r == nil || declared):
 		return false
-	case p.Destroy:
-		return p.known[identify(ref)] != nil || p.labelled(p.Snapshot.Get(ref))
+	case !p.Destroy:
+		return p.includes(p.successor(r))
+	case r != nil:
+		return p.includes(r.recordedAddress())
 	}
-	return p.known[identify(ref)] != nil && !declared
+	return p.labelled(live) && p.includes(p.addressOf(ref, live.GetAnnotations(), live.GetLabels()))
 }

@@ -103,3 +103,18 @@ func TestDestroyOfANamespace(t *testing.T) {
 		})
 	}
 }
+
+// To look into a namespace costs a request for each kind that there is.
+func TestOnlySelectedNamespacesAreLookedInto(t *testing.T) {
+	for target, want := range map[string][]string{"cloud.prod/Namespace/db": {"db"}, "service.a/ConfigMap/a": nil} {
+		w := &world{}
+		w.add("cloud.prod/Namespace/db", thing("v1", "Namespace", "db"))
+		w.add("service.a/ConfigMap/a", thing("v1", "ConfigMap", "a"))
+		in := w.input()
+		in.Destroy, in.Selection.Targets = true, []string{target}
+		find(t, mustPlan(t, in), target)
+		if diff := cmp.Diff(want, w.cluster.looks); diff != "" {
+			t.Errorf("-target=%s (-want +got):\n%s", target, diff)
+		}
+	}
+}

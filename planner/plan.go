@@ -101,6 +101,9 @@ type Action struct {
 	// Holds, of a Delete or Replace: what is lost with the object, which the operator
 	// allowed.
 	Holds string `json:"holds,omitempty"`
+	// Occupied, of the Delete of a Namespace: the operator named it to be deleted with
+	// whatever is in it.
+	Occupied bool `json:"occupied,omitempty"`
 	// Partial, of a Delete: kolla gives its fields up, and the object stays. Of a Forget
 	// that Releases: it owns only some of them.
 	Partial bool `json:"partial,omitempty"`

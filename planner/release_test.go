@@ -64,3 +64,36 @@ func TestRemovedButNotDestroyed(t *testing.T) {
 		})
 	}
 }
+
+// What a StatefulSet asked for stays with it, also when it alone is let go, and when it
+// was let go long ago and asks for more: its templates have the labels for ever.
+func TestVolumesGoWithTheirSet(t *testing.T) {
+	const at = "service.db/StatefulSet/db"
+	build := func() *world {
+		set := thing("apps/v1", "StatefulSet", "db")
+		set.Object["spec"] = map[string]any{"volumeClaimTemplates": []any{map[string]any{"metadata": map[string]any{"name": "data"}}}}
+		w := &world{}
+		w.add(at, set)
+		w.cluster.objects = append(w.cluster.objects, live(thing("v1", "PersistentVolumeClaim", "data-db-0"), "uid-claim"))
+		return w
+	}
+	for _, named := range [][]string{nil, {"*"}} {
+		w := build()
+		in := w.input()
+		in.Destroy, in.DeleteData = true, named
+		in.Removals = []lang.Removal{{From: lang.Target{Block: "service.db", Object: address(at)}}}
+		plan := mustPlan(t, in)
+		if diff := cmp.Diff([]string{"forget cloud.prod/PersistentVolumeClaim/data-db-0", "forget " + at}, verbs(plan)); diff != "" || len(plan.Kept) > 0 {
+			t.Errorf("let go, -delete-data=%v: kept %v, actions (-want +got):\n%s", named, plan.Kept, diff)
+		}
+
+		w = build()
+		w.state.Objects = nil
+		w.cluster.objects[0].SetLabels(nil)
+		in = w.input()
+		in.Destroy, in.DeleteData = true, named
+		if plan, _, err := planner.Make(t.Context(), in); err != nil || len(plan.Actions) > 0 || len(plan.Kept) > 0 {
+			t.Errorf("let go before, -delete-data=%v: %v, actions %v, kept %v", named, err, verbs(plan), plan.Kept)
+		}
+	}
+}

@@ -106,6 +106,9 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		action.DependsOn = append(action.DependsOn, heir)
 	} else if !t.partial {
 		action.Holds = holding(t.live, t.holds)
+		if t.namespace() {
+			p.occupy(&action)
+		}
 	}
 	if t.partial {
 		action.Changes = p.givenUp(t.live)
@@ -224,7 +227,7 @@ func (p *planning) protected(t target) string {
 		return ""
 	}
 	if t.namespace() {
-		if occupants := p.occupants(t.ref.Name); len(occupants) > 0 {
+		if occupants := p.occupants(t.ref.Name); len(occupants) > 0 && !p.mayEmpty(t) {
 			return "what is not deleted with it: " + enumerate(occupants, 4)
 		}
 		if p.Destroy {
@@ -250,7 +253,7 @@ func (p *planning) protect(t target, holds string) {
 	}
 	detail := fmt.Sprintf("Put its declaration back; or, to delete it with what it holds, plan with -delete-data=%s; or keep the object and have kolla forget it:\n\n%s", t.address, forgetting(t.address))
 	if t.namespace() && len(p.occupants(t.ref.Name)) > 0 {
-		detail = "Put its declaration back, or delete or move what is in it first."
+		detail = p.occupiedRemedy(t)
 	}
 	p.problems = append(p.problems, Problem{
 		Address: t.address,
@@ -261,15 +264,18 @@ func (p *planning) protect(t target, holds string) {
 
 // mayDelete reports whether the operator named the object as one that may go.
 func (p *planning) mayDelete(address lang.Address) bool {
+	return p.names(address.String()) || p.names("*")
+}
+
+// names reports whether the operator gave the name for what may go.
+func (p *planning) names(name string) bool {
 	p.naming.Lock()
 	defer p.naming.Unlock()
-	for _, name := range []string{address.String(), "*"} {
-		if slices.Contains(p.DeleteData, name) {
-			p.named[name] = true
-			return true
-		}
+	given := slices.Contains(p.DeleteData, name)
+	if given {
+		p.named[name] = true
 	}
-	return false
+	return given
 }
 
 // checkDeleteData warns of names that matched nothing: probably slips.

@@ -163,11 +163,14 @@ func TestUndeclaredNamespace(t *testing.T) {
 		inside *unstructured.Unstructured
 		named  bool
 		want   string // of the problem; empty: it is deleted
+		holds  string // what goes with it
 	}{
-		"empty, not named":   {want: "-delete-data=" + at},
-		"empty":              {named: true},
-		"somebody's object":  {named: true, inside: inside("ConfigMap", "theirs"), want: "ConfigMap extra/theirs"},
-		"what every one has": {named: true, inside: inside("ConfigMap", "kube-root-ca.crt")},
+		"empty, not named":             {want: "-delete-data=" + at},
+		"empty":                        {named: true, holds: "everything in it"},
+		"somebody's object, not named": {inside: inside("ConfigMap", "theirs"), want: "ConfigMap extra/theirs (): Put its declaration back; or delete or move what is in it first; or delete it with whatever is in it by -delete-data=" + at},
+		"somebody's object":            {named: true, inside: inside("ConfigMap", "theirs"), holds: "everything in it, with ConfigMap extra/theirs"},
+		"kolla's own":                  {named: true, inside: live(inside("ConfigMap", "ours"), "uid-ours"), want: "ConfigMap extra/ours (): Put its declaration back; or delete or move what is in it first; or keep it and have kolla forget it:\n\n  removed {"},
+		"what every one has":           {named: true, inside: inside("ConfigMap", "kube-root-ca.crt"), holds: "everything in it"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -181,8 +184,9 @@ func TestUndeclaredNamespace(t *testing.T) {
 				in.DeleteData = []string{at}
 			}
 			if test.want == "" {
-				if a := find(t, mustPlan(t, in), at); a.Verb != planner.Delete {
-					t.Errorf("verb is %s", a.Verb)
+				a := find(t, mustPlan(t, in), at)
+				if a.Verb != planner.Delete || a.Occupied != (test.inside != nil && test.inside.GetName() == "theirs") || a.Holds != test.holds {
+					t.Errorf("verb is %s, occupied %v, it holds %q", a.Verb, a.Occupied, a.Holds)
 				}
 				return
 			}

@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -173,7 +174,11 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why ReasonKind) (ob
 		return obstacle{"holds " + holds, s.dataRemedy()}, nil
 	}
 	users, err := p.usersOf(ctx, s.live)
-	if err != nil || len(users) == 0 {
+	var hidden *providers.UnreadableError
+	switch {
+	case errors.As(err, &hidden):
+		return obstacle{"may be in use by pods that cannot be seen", fmt.Sprintf("Kubernetes does not let go of it while a pod uses it, and %v.", hidden)}, nil
+	case err != nil, len(users) == 0:
 		return obstacle{}, err
 	}
 	return obstacle{"is in use by " + enumerate(users, 3), "Kubernetes does not let go of it until then: stop what uses it, and apply again."}, nil

@@ -63,6 +63,9 @@ func (p *planning) needed() []providers.Scope {
 		if (p.Destroy || leaves) && r.ref.Namespace != "" {
 			scopes = append(scopes, providers.Scope{GVK: claims, Namespace: r.ref.Namespace})
 		}
+		if p.Destroy && r.ref.Namespace != "" {
+			scopes = append(scopes, providers.Scope{GVK: statefulSets, Namespace: r.ref.Namespace}) // whose claims these are
+		}
 		if r.ref.GVK.GroupKind() == providers.NamespaceKind && p.Destroy {
 			scopes = append(scopes, contentsOf(r.Name)...)
 		}

@@ -33,8 +33,9 @@ func (p *planning) unread(_ context.Context, s *subject) (bool, error) {
 	case ran:
 		s.action.Verb = None
 		s.action.Evidence = Evidence{Kind: Recorded, Detail: "finished"}
-	case known && s.record.Desired == s.object.Digest() && !s.movedHere() && s.record.Ready:
+	case known && s.record.Desired == s.object.Digest() && !s.movedHere():
 		s.action.Verb = None
+		s.action.Pending = !s.record.Ready
 	case known:
 		s.action.Verb = Update
 		s.action.Reasons = []Reason{{Kind: ReasonConfig}}

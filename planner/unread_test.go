@@ -51,9 +51,7 @@ func TestUnread(t *testing.T) {
 		},
 		"never seen ready": {
 			situation{at: at, manifest: deployment, live: asItIs, record: func(r *state.Object) { r.Ready = false }, input: hidden},
-			planner.Update,
-			[]planner.ReasonKind{planner.ReasonConfig},
-			planner.Unverified,
+			planner.None, nil, planner.Unverified,
 		},
 		"whose volumes cannot be read either": {
 			situation{
@@ -85,6 +83,9 @@ func TestUnread(t *testing.T) {
 			}
 			if got.Evidence.Kind == planner.Unverified && !strings.HasSuffix(got.Evidence.Detail, "cannot be read in namespace openstack: it is down") {
 				t.Errorf("the reason is %q", got.Evidence.Detail)
+			}
+			if waits := test.record != nil && !in.State.Objects[0].Ready; got.Pending != waits {
+				t.Errorf("pending: %v", got.Pending)
 			}
 			if diff := cmp.Diff(test.reasons, kinds(got.Reasons)); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
@@ -148,5 +149,15 @@ func TestUnreadObjectsKeepTheirNamespace(t *testing.T) {
 	}
 	if !slices.ContainsFunc(plan.Kept, func(k planner.Kept) bool { return k.Ref.Name == "old" }) {
 		t.Errorf("it keeps %+v", plan.Kept)
+	}
+}
+
+// Who may not see pods cannot have a claim replaced, and is told about that claim.
+func TestUnreadUsersOfAClaim(t *testing.T) {
+	const at = "service.a/PersistentVolumeClaim/data"
+	in := situation{at: at, manifest: "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: openstack}}", live: asItIs, record: known, input: hide("/Pod")}.make(t)
+	in.Replace, in.DeleteData = []string{at}, []string{at}
+	if got := mustNotPlan(t, in); !strings.Contains(got, "it may be in use by pods that cannot be seen") || !strings.Contains(got, "it is down") {
+		t.Errorf("problem is %q", got)
 	}
 }

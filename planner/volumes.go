@@ -58,7 +58,9 @@ func (p *planning) staying(set *unstructured.Unstructured) []providers.Ref {
 	}
 	going := map[providers.Ref]bool{}
 	for _, a := range p.actions {
-		going[a.Ref] = a.Verb == Delete
+		if a.Verb == Delete {
+			going[a.Ref] = true
+		}
 	}
 	return slices.DeleteFunc(p.volumesOf(set), func(ref providers.Ref) bool { return going[ref] })
 }

@@ -171,3 +171,18 @@ func TestImpactOfVolumes(t *testing.T) {
 		})
 	}
 }
+
+// A volume that goes does not stay, also where the state has it twice.
+func TestVolumesThatGoAreNotKept(t *testing.T) {
+	w := &world{}
+	w.add("service.db/StatefulSet/db", database(t, "db"))
+	w.add("service.db/PersistentVolumeClaim/data-db-0", thing("v1", "PersistentVolumeClaim", "data-db-0"))
+	twin := w.state.Objects[1]
+	twin.Address = "service.other/PersistentVolumeClaim/data-db-0"
+	w.state.Objects = append(w.state.Objects, twin)
+	in := w.input()
+	in.DeleteData = []string{"*"}
+	if plan := mustPlan(t, in); len(plan.Kept) > 0 {
+		t.Errorf("kept is %+v, actions %v", plan.Kept, verbs(plan))
+	}
+}

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -31,19 +34,22 @@ const (
 	// collection is how long the cluster may take until it begins to delete what
 	// belonged to objects that were deleted.
 	collection = time.Minute
-	// collectionPause is between two looks at how far it has come.
-	collectionPause = time.Second
+	// collectionPause is before the first look at how far it has come. It doubles with
+	// each look, up to collectionPauseMost.
+	collectionPause     = time.Second
+	collectionPauseMost = 8 * time.Second
 )
 
 // vacant looks once more into a namespace that is to be deleted: the plan may be old,
 // and the objects that it deletes have taken their time. What belonged to one of these
-// is about to go too, and waited for. Of any other object it does nothing.
+// is about to go too, and waited for. Of any other object it does nothing, nor of a
+// namespace that the operator named to go with whatever is in it.
 func (s *step) vacant(ctx context.Context) error {
-	if s.action.Ref.GVK.GroupKind() != providers.NamespaceKind {
+	if s.action.Ref.GVK.GroupKind() != providers.NamespaceKind || s.action.Occupied {
 		return nil
 	}
 	going := planner.Going(s.plan.Actions)
-	for start := time.Now(); ; {
+	for deadline := time.Now().Add(collection); ; {
 		contents, err := s.Reader.Contents(ctx, s.action.Ref.Name)
 		if err != nil {
 			return fmt.Errorf("look into %s before it is deleted: %w", s.action.Ref, err)
@@ -58,13 +64,49 @@ func (s *step) vacant(ctx context.Context) error {
 		if len(names) == 0 {
 			return nil
 		}
-		if stays || time.Since(start) > collection {
+		if stays || time.Now().After(deadline) {
 			return &OccupiedError{Ref: s.action.Ref, Occupants: names}
 		}
+		if err := s.collected(ctx, occupants, deadline); err != nil {
+			return err
+		}
+	}
+}
+
+// collected waits until the objects are gone, or the deadline has passed. It lists no
+// kinds but theirs: to look into a namespace costs a request for each kind there is.
+func (s *step) collected(ctx context.Context, orphans []planner.Occupant, deadline time.Time) error {
+	for pause := collectionPause; len(orphans) > 0 && time.Now().Before(deadline); pause = min(2*pause, collectionPauseMost) {
 		select {
-		case <-time.After(collectionPause):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		var err error
+		if orphans, err = s.present(ctx, orphans); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// present are those of the objects that are still there.
+func (s *step) present(ctx context.Context, objects []planner.Occupant) ([]planner.Occupant, error) {
+	there := map[providers.Ref]bool{}
+	listed := map[schema.GroupVersionKind]bool{}
+	for _, o := range objects {
+		kind := o.Ref.GVK
+		if listed[kind] {
+			continue
+		}
+		listed[kind] = true
+		list, err := s.Reader.List(ctx, kind, s.action.Ref.Name)
+		if err != nil && !meta.IsNoMatchError(err) {
+			return nil, fmt.Errorf("see what is left in %s: %w", s.action.Ref, err)
+		}
+		for _, u := range list {
+			there[providers.RefOf(u)] = true
+		}
+	}
+	return slices.DeleteFunc(objects, func(o planner.Occupant) bool { return !there[o.Ref] }), nil
 }

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/executor"
@@ -112,4 +115,40 @@ func TestRelease(t *testing.T) {
 	if _, err := executor.Apply(t.Context(), a.plan(unbound), a.options); err == nil {
 		t.Error("it releases an object without saying which, by UID")
 	}
+}
+
+// What is about to be collected is waited for by its own kind, less and less often.
+func TestCollectionIsAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pod := live("Pod x")
+		pod.SetNamespace("db")
+		pod.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "Pod"})
+		c := newCluster(live("Namespace db"), pod)
+		c.contents = []providers.Contents{{Objects: []metav1.PartialObjectMetadata{inside("Pod", "x", "gone"), inside("Pod", "y", "gone")}}, {}}
+		var looks []time.Duration
+		start := time.Now()
+		c.onList = func(kind schema.GroupVersionKind) error {
+			if looks = append(looks, time.Since(start)); len(looks) == 3 {
+				delete(c.objects, providers.RefOf(pod))
+			}
+			return nil
+		}
+		a := newApply(t, c, recorded("Namespace db", true))
+		result := a.run(t.Context(), t, act(planner.Delete, "Namespace db"))
+		diff(t, "outcomes", []string{"db: applied, written"}, outcomes(result))
+		diff(t, "looks", []time.Duration{time.Second, 3 * time.Second, 7 * time.Second}, looks)
+		if got := strings.Count(strings.Join(a.calls, "\n"), "contents db"); got != 2 {
+			t.Errorf("all kinds were listed %d times", got)
+		}
+	})
+}
+
+// A namespace that the operator named goes with what is in it.
+func TestNamedNamespaceIsNotLookedInto(t *testing.T) {
+	c := newCluster(live("Namespace db"))
+	c.contents = []providers.Contents{{Objects: []metav1.PartialObjectMetadata{inside("ConfigMap", "theirs")}}}
+	a := newApply(t, c, recorded("Namespace db", true))
+	named := act(planner.Delete, "Namespace db")
+	named.Occupied = true
+	diff(t, "outcomes", []string{"db: applied, written"}, outcomes(a.run(t.Context(), t, named)))
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -137,7 +138,7 @@ func (r *Rules) admission(live, namespace *unstructured.Unstructured) (sum strin
 		if !m.sees(kind, "UPDATE") {
 			continue
 		}
-		if m.selective() && namespace != nil && r.fresh(lastWritten(namespace)) {
+		if m.selective() && namespace != nil && r.fresh(lastLabelled(namespace)) {
 			return "", false
 		}
 		if !m.selects(namespace) {
@@ -162,13 +163,37 @@ func (r *Rules) fresh(written time.Time) bool { return r.now.Sub(written) < spre
 
 // lastWritten is when somebody last changed an object.
 func lastWritten(u *unstructured.Unstructured) time.Time {
+	return newest(u, func(any) bool { return true })
+}
+
+// lastLabelled is when somebody may last have changed an object's labels. Who only
+// writes annotations, as some operators do all the time, does not count.
+func lastLabelled(u *unstructured.Unstructured) time.Time {
+	return newest(u, func(entry any) bool { return !annotates(entry) })
+}
+
+// newest is the time of the newest of those entries of managedFields that count, or
+// that of the creation.
+func newest(u *unstructured.Unstructured, counts func(entry any) bool) time.Time {
 	last := u.GetCreationTimestamp().Time
-	for _, entry := range u.GetManagedFields() {
-		if entry.Time != nil && entry.Time.After(last) {
+	entries, _, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "managedFields")
+	list, _ := entries.([]any)
+	for i, entry := range u.GetManagedFields() {
+		if entry.Time != nil && entry.Time.After(last) && counts(list[i]) {
 			last = entry.Time.Time
 		}
 	}
 	return last
+}
+
+// annotates reports whether an entry of managedFields is of somebody who updates
+// annotations, and nothing else. An apply may as well have dropped labels.
+func annotates(entry any) bool {
+	fields, _ := entry.(map[string]any)
+	written, _ := fields["fieldsV1"].(map[string]any)
+	metadata, _ := written["f:metadata"].(map[string]any)
+	return fields["operation"] == string(metav1.ManagedFieldsOperationUpdate) &&
+		len(written) == 1 && len(metadata) == 1 && metadata["f:annotations"] != nil
 }
 
 // BuiltIn reports whether the kind is one of Kubernetes' own, so that the version

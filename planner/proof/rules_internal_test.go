@@ -202,6 +202,24 @@ func TestNamespacesAreSelected(t *testing.T) {
 				if check := r.Check(live, late, "kolla"); check != (state.Check{}) || r.Undisturbed(live, late) {
 					t.Errorf("with labels that were just written, the check is %+v", check)
 				}
+				writes := func(operation metav1.ManagedFieldsOperationType, fields string) *unstructured.Unstructured {
+					stamp, u := metav1.NewTime(now.Add(-time.Second)), namespace(t, labels, before)
+					u.SetManagedFields([]metav1.ManagedFieldsEntry{{
+						Manager: "m", Operation: operation, Time: &stamp, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
+					}})
+					return u
+				}
+				const annotation = `{"f:metadata": {"f:annotations": {"f:seen": {}}}}`
+				if check := r.Check(live, writes("Update", annotation), "kolla"); check == (state.Check{}) {
+					t.Error("an annotation that was just written is taken for a label")
+				}
+				for operation, fields := range map[metav1.ManagedFieldsOperationType]string{
+					"Update": `{"f:metadata": {"f:annotations": {"f:seen": {}}, "f:labels": {"f:inject": {}}}}`, "Apply": annotation,
+				} {
+					if check := r.Check(live, writes(operation, fields), "kolla"); check != (state.Check{}) {
+						t.Errorf("with %s of %s, the check is %+v", operation, fields, check)
+					}
+				}
 			}
 		})
 	}
