@@ -73,6 +73,8 @@ given back.`,
 // runApply plans, asks, and carries out.
 func runApply(w *workspace, destroy bool) error {
 	ctx := w.flags.Context
+	w.warnings.gather()
+	defer w.warnings.flush()
 	if err := w.loadConfig(); err != nil {
 		return err
 	}
