@@ -199,7 +199,7 @@ func conflictProblem(s *subject, conflicts []providers.Conflict) Problem {
 		summary = fmt.Sprintf("a field of %s belongs to %s", s.action.Ref, conflicts[0].Manager)
 	}
 	return problemOf(s.object, summary, strings.Join(lines, "\n")+fmt.Sprintf(
-		"\nDo not declare what another tool looks after; or say in its lifecycle block who is to have it: ignore_fields = [%s] or yield_to = [%q] leaves it there, force_conflicts takes it. To take it once, and nothing from anybody else, plan with: -force-conflicts -target='%s'",
+		"\nDo not declare what another tool looks after; or say in its lifecycle block who is to have it: ignore_fields = [%s] or yield_to = [%q] leaves it there, force_conflicts takes it. To take it once, plan with -force-conflicts; the least that may take with it is this object and what it depends on: -force-conflicts -target='%s'",
 		strings.Join(slices.Compact(slices.Sorted(slices.Values(fields))), ", "), conflicts[0].Manager, s.object.Address))
 }
 

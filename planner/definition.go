@@ -155,8 +155,10 @@ func (p *planning) tryUndefined(s *subject, manifest *unstructured.Unstructured)
 			s.withdraw(reason, "Nothing that is declared here defines it either. Install what it comes from first, or name in depends_on what brings it, such as the manifest of an operator; otherwise correct apiVersion and kind.")
 			return nil
 		}
-		s.action.Evidence = Evidence{Kind: Unverified, Detail: reason}
-		s.warn(reason, "Nothing that is declared here defines it either. The object can only be made if something that it depends on brings its kind, such as an operator; otherwise correct apiVersion and kind.")
+		s.action.Evidence = Evidence{
+			Kind: Unverified, Detail: reason,
+			Advice: "Nothing that is declared here defines it either. The object can only be made if something that it depends on brings its kind, such as an operator; otherwise correct apiVersion and kind.",
+		}
 		return nil
 	}
 	if coming.refused {

@@ -13,6 +13,8 @@ type Event struct {
 	Elapsed time.Duration // since the action started
 	// Status is what a Waiting action waits for: "2 of 3 replicas ready".
 	Status string
+	// Begun: what Failed or was Interrupted had begun; the rest was never tried.
+	Begun bool
 	// Err is why an action Failed or was Interrupted.
 	Err error
 	// Because is the failed action that a Skipped one depended on; zero when the
@@ -32,5 +34,5 @@ const (
 	Done
 	Failed
 	Skipped
-	Interrupted // the apply was, after the action had begun and before it was done
+	Interrupted // the apply was, before the action was done
 )

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,6 +31,7 @@ type cluster struct {
 	objects []*unstructured.Unstructured
 	missing schema.GroupKind // a kind that it does not have
 	hidden  schema.GroupKind // a kind that it does not show
+	because error            // why; nil: it is down
 	unread  []string         // kinds that Contents cannot tell of
 	looks   []string         // the namespaces that Contents was asked for
 	fail    map[string]error // what LISTs of a kind end with
@@ -64,7 +66,7 @@ func (c *cluster) List(_ context.Context, kind schema.GroupVersionKind, namespac
 		return nil, &meta.NoKindMatchError{GroupKind: kind.GroupKind()}
 	}
 	if kind.GroupKind() == c.hidden {
-		return nil, &providers.UnreadableError{Kind: kind, Namespace: namespace, Err: errors.New("it is down")}
+		return nil, &providers.UnreadableError{Kind: kind, Namespace: namespace, Err: cmp.Or(c.because, errors.New("it is down"))}
 	}
 	if err := c.fail[kind.Kind]; err != nil {
 		return nil, err

@@ -169,7 +169,7 @@ func (d *disturbance) volumesStay() []string {
 	if d.action.Verb != Delete || d.action.Holds != "" || !d.serves() {
 		return nil
 	}
-	names := namesOf(d.staying(d.Snapshot.Get(d.action.Ref)))
+	names := namesOf(d.unmentioned(d.staying(d.Snapshot.Get(d.action.Ref))))
 	if len(names) == 0 {
 		return nil
 	}

@@ -170,6 +170,15 @@ func TestLossesOfAMove(t *testing.T) {
 	if diff := cmp.Diff(want, plan.Losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
+	// They are no candidates for deletion, and are told of once.
+	if len(plan.Kept) > 0 {
+		t.Errorf("kept %+v", plan.Kept)
+	}
+	for _, i := range plan.Impact {
+		if i.Block == "service.db" && strings.Contains(strings.Join(i.Lines, "\n"), "stay") {
+			t.Errorf("impact of the old service: %q", i.Lines)
+		}
+	}
 	old := find(t, plan, "service.db/Secret/db-root")
 	reasons := []planner.Reason{{Kind: planner.ReasonRenamed, Detail: "service.new"}}
 	if diff := cmp.Diff(reasons, old.Reasons); diff != "" || old.Verb != planner.Delete || old.Holds != "" {

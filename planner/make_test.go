@@ -339,7 +339,7 @@ func TestProblems(t *testing.T) {
 				},
 				answer: says(&providers.ConflictError{Conflicts: []providers.Conflict{{Manager: "acme", Path: ".data.x"}}}),
 			},
-			[]string{"a field of ConfigMap openstack/a belongs to acme", `data["x"] is owned by acme, last written 2026-11-21 02:11 UTC`, "-force-conflicts -target='"},
+			[]string{"a field of ConfigMap openstack/a belongs to acme", `data["x"] is owned by acme, last written 2026-11-21 02:11 UTC`, "is this object and what it depends on: -force-conflicts -target='"},
 		},
 		"generated values that cannot change": {
 			situation{

@@ -40,7 +40,7 @@ type Plan struct {
 	Kept []Kept `json:"kept,omitempty"`
 	// Foreign is what others have added to kolla's objects, where that was asked for.
 	Foreign []Foreign `json:"foreign,omitempty"`
-	// Warnings are what the server had to say while it was asked.
+	// Warnings are what the server and the planner had to say while it was made.
 	Warnings []Notice `json:"warnings,omitempty"`
 	// Additions counts it where it was not asked for; nil: there is none.
 	Additions *Additions `json:"additions,omitempty"`
@@ -91,8 +91,9 @@ type Action struct {
 	Evidence Evidence `json:"evidence"`
 	// Changes are the differences between the live object and what the server says
 	// that it would become, in path order; see Diff. For a Create: the declared
-	// fields, and by Schema evidence the defaults too. For a Replace: those that kolla declares, or did. In a RefreshOnly
-	// plan: what others changed, from what kolla wrote to what is live.
+	// fields, and by Schema evidence the defaults too. For a
+	// Replace: those that kolla declares, or did. In a RefreshOnly plan: what others
+	// changed, from what kolla wrote to what is live.
 	Changes []Change `json:"changes,omitempty"`
 	// Supersedes is the member of the same family that this one takes the place
 	// of; Changes are then relative to it. With None: this one is there already, and
@@ -166,6 +167,7 @@ type Reason struct {
 type Evidence struct {
 	Kind   EvidenceKind `json:"kind"`
 	Detail string       `json:"detail,omitempty"` // for Unverified: why; for Surrogate and Schema: by what
+	Advice string       `json:"advice,omitempty"` // for Unverified: how somebody could be asked; may be empty
 }
 
 // EvidenceKind names the step that proved a verdict.

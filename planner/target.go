@@ -18,8 +18,8 @@ type Selection struct {
 	// Targets are selected with all that they depend on; of those that are to be
 	// deleted: with all that depends on them.
 	Targets []string `json:"targets,omitempty"`
-	// Excludes are left out, with all that depends on them; and nothing is deleted
-	// that they depend on.
+	// Excludes are left out, with all that depends on them and stays; and nothing is
+	// deleted that they depend on.
 	Excludes []string `json:"excludes,omitempty"`
 }
 

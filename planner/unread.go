@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -23,13 +24,13 @@ func (p *planning) unread(_ context.Context, s *subject) (bool, error) {
 	if err == nil {
 		return false, nil
 	}
-	s.action.Evidence = Evidence{Kind: Unverified, Detail: err.Error()}
-	p.warnOfPermission(s, err)
+	advice := permissionAdvice(err)
+	s.action.Evidence = Evidence{Kind: Unverified, Detail: err.Error(), Advice: advice}
 	known := s.record != nil && s.record.UID != ""
 	ran := s.finished() && s.sameInputs()
 	switch {
 	case p.replaces(s.object), known && s.object.Run() && !ran, !known && (s.object.Partial || p.imported(s.object.Address)):
-		s.withdraw(fmt.Sprintf("nobody can tell what has to be done about %s", s.action.Ref), err.Error())
+		s.withdraw(fmt.Sprintf("nobody can tell what has to be done about %s", s.action.Ref), strings.TrimSuffix(err.Error()+". "+advice, ". "))
 	case ran:
 		s.action.Verb = None
 		s.action.Evidence = Evidence{Kind: Recorded, Detail: "finished"}
@@ -68,13 +69,14 @@ func (p *planning) assumeNew(s *subject) error {
 	return err
 }
 
-// warnOfPermission says how to give the user what is missing, in the same words for
-// all that it keeps from being read.
-func (p *planning) warnOfPermission(s *subject, err error) {
+// permissionAdvice says how to give the user what is missing to read something; empty:
+// no permission is.
+func permissionAdvice(err error) string {
 	var permission *providers.PermissionError
 	if errors.As(err, &permission) {
-		s.warn(permission.Error(), permission.Advice())
+		return permission.Advice()
 	}
+	return ""
 }
 
 // keepUnread leaves alone what is to go and could not be read, and says so. It stays

@@ -109,6 +109,26 @@ func TestUnread(t *testing.T) {
 	}
 }
 
+// Which permission is missing is told with what could not be read, not besides.
+func TestUnreadForWantOfPermission(t *testing.T) {
+	missing := &providers.PermissionError{User: "ann", Verb: "list", Resource: "deployments", Group: "apps", Namespace: "openstack"}
+	test := situation{
+		at: "service.a/Deployment/d", live: asItIs, record: known,
+		manifest: "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: openstack}, spec: {template: {spec: {containers: [{name: c, image: i}]}}}}",
+		input: func(in *planner.Input) {
+			hide("apps/Deployment")(in)
+			in.Reader.(*cluster).because = missing
+		},
+	}
+	plan, problems, err := planner.Make(t.Context(), test.make(t))
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("Make: %v, problems %+v", err, problems)
+	}
+	if got := find(t, plan, test.at).Evidence; got.Kind != planner.Unverified || got.Advice != missing.Advice() {
+		t.Errorf("evidence is %+v", got)
+	}
+}
+
 // A definition that could not be read, and is declared as before, says nothing new.
 func TestUnreadDefinition(t *testing.T) {
 	const at = "manifest.w/CustomResourceDefinition/widgets.example.org"

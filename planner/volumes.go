@@ -71,7 +71,7 @@ func (p *planning) keepVolumes() {
 		if a.Verb != Delete || a.Ref.GVK.GroupKind() != statefulSetKind {
 			continue
 		}
-		refs := p.staying(p.Snapshot.Get(a.Ref))
+		refs := p.unmentioned(p.staying(p.Snapshot.Get(a.Ref)))
 		fate := "takes it up again if it comes back"
 		if heir := p.heirOf(a.Address); heir != "" && len(refs) > 0 {
 			fate = heir + " does not take up"
@@ -85,6 +85,14 @@ func (p *planning) keepVolumes() {
 			})
 		}
 	}
+}
+
+// unmentioned leaves out the volumes that a loss says stay behind: to name them among
+// what may be deleted would be the wrong advice.
+func (p *planning) unmentioned(refs []providers.Ref) []providers.Ref {
+	return slices.DeleteFunc(refs, func(ref providers.Ref) bool {
+		return slices.ContainsFunc(p.losses, func(l Loss) bool { return l.Kept && slices.Contains(l.Refs, ref) })
+	})
 }
 
 // heirOf is the block that the object of a recorded address has moved to; empty: it

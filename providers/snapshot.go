@@ -63,7 +63,7 @@ func (s *Snapshot) Load(ctx context.Context, scopes ...Scope) error {
 }
 
 // Try is Load for what can be done without: scopes that cannot be read are remembered
-// as Unread and are no error, as long as the server shows others.
+// as Unread and are no error.
 func (s *Snapshot) Try(ctx context.Context, scopes ...Scope) error {
 	return s.await(ctx, scopes, func(err error) bool {
 		var unreadable *UnreadableError

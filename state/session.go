@@ -156,23 +156,28 @@ type Run struct {
 	Serial  uint64
 }
 
+// Check refuses what Begin would refuse, and starts nothing.
+func (s *Session) Check(run Run) error { return run.fits(s.State()) }
+
+// fits refuses a state that the run was not planned against.
+func (r Run) fits(head *State) error {
+	if slices.Contains(head.Plans, r.Plan) {
+		return &AppliedError{Plan: r.Plan}
+	}
+	if err := head.CheckCluster(r.Cluster.UID, r.Cluster.Server); err != nil {
+		return err
+	}
+	if r.Lineage != head.Lineage || r.Serial != head.Serial {
+		return &StaleError{PlanLineage: r.Lineage, PlanSerial: r.Serial, Lineage: head.Lineage, Serial: head.Serial}
+	}
+	return nil
+}
+
 // Begin starts an apply. It refuses a plan that was applied before (an
 // *AppliedError), another cluster (a *ClusterError), and a plan that was made
 // against another content of the state (a *StaleError).
 func (s *Session) Begin(run Run) error {
-	fits := func(head *State) error {
-		if slices.Contains(head.Plans, run.Plan) {
-			return &AppliedError{Plan: run.Plan}
-		}
-		if err := head.CheckCluster(run.Cluster.UID, run.Cluster.Server); err != nil {
-			return err
-		}
-		if run.Lineage != head.Lineage || run.Serial != head.Serial {
-			return &StaleError{PlanLineage: run.Lineage, PlanSerial: run.Serial, Lineage: head.Lineage, Serial: head.Serial}
-		}
-		return nil
-	}
-	return s.note(fits, entry{Begin: &opening{Tool: s.tool, Cloud: run.Cloud, Cluster: run.Cluster, Plan: run.Plan}})
+	return s.note(run.fits, entry{Begin: &opening{Tool: s.tool, Cloud: run.Cloud, Cluster: run.Cluster, Plan: run.Plan}})
 }
 
 // Intend says that a write of the object to the cluster, or its deletion, is

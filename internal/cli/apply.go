@@ -73,6 +73,8 @@ given back.`,
 // runApply plans, asks, and carries out.
 func runApply(w *workspace, destroy bool) error {
 	ctx := w.flags.Context
+	w.warnings.gather()
+	defer w.warnings.flush()
 	if err := w.loadConfig(); err != nil {
 		return err
 	}
@@ -135,6 +137,9 @@ func runSavedPlan(w *workspace, file string) error {
 		return err
 	}
 	return w.locked(ctx, "apply", func(session *state.Session) error {
+		if err := executor.Check(session, plan, w.cluster); err != nil {
+			return err
+		}
 		if err := w.fillIn(ctx, session.State(), plan); err != nil {
 			return err
 		}

@@ -45,6 +45,8 @@ func runPlan(w *workspace) error {
 	if err := checkTarget(w.flags.String("out")); err != nil {
 		return err
 	}
+	w.warnings.gather()
+	defer w.warnings.flush()
 	st, err := w.open(ctx)
 	if err != nil {
 		return err

@@ -10,8 +10,9 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// warnings are those of the API server. While a plan is made they are gathered, to be
-// part of it; after that each is printed as it comes.
+// warnings are those of the API server. Until a plan is made, from the first that is
+// read for it, they are gathered, to be part of it; otherwise each is printed as it
+// comes.
 type warnings struct {
 	mu        sync.Mutex
 	printer   *view.Printer

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -172,12 +173,10 @@ func (w *workspace) checkState(st *state.State) error {
 	return st.CheckCloud(w.config.Cloud.Name)
 }
 
-// makePlan compares the configuration with the cluster. Warnings are printed;
-// problems are printed and end in an error.
+// makePlan compares the configuration with the cluster. Warnings become a part of the
+// plan; problems are printed, with the warnings, and end in an error.
 func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool) (*planner.Plan, error) {
 	start := time.Now()
-	w.warnings.gather()
-	defer w.warnings.flush()
 	options, err := w.planOptions(destroy)
 	if err != nil {
 		return nil, err
@@ -222,11 +221,12 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 		return nil, err
 	}
 	options.place(problems)
-	w.printer.Problems(problems)
+	if slices.ContainsFunc(problems, func(p planner.Problem) bool { return !p.Warning }) {
+		w.printer.Problems(problems)
+		return nil, exitCode(exitError)
+	}
 	for _, problem := range problems {
-		if !problem.Warning {
-			return nil, exitCode(exitError)
-		}
+		plan.Warnings = append(plan.Warnings, planner.NoticeOf(problem))
 	}
 	plan.Elapsed = time.Since(start)
 	w.warnings.into(plan)

@@ -56,7 +56,7 @@ func (s *step) fail(ctx context.Context, err error) error {
 		kind = planner.Interrupted
 		s.outcome.Status, s.outcome.Err = Interrupted, ErrInterrupted
 	}
-	s.tell(planner.Event{Action: s.action, Kind: kind, Elapsed: s.outcome.Elapsed, Err: s.outcome.Err})
+	s.tell(planner.Event{Action: s.action, Kind: kind, Begun: !s.started.IsZero(), Elapsed: s.outcome.Elapsed, Err: s.outcome.Err})
 	return s.outcome.Err
 }
 

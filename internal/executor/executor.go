@@ -123,13 +123,7 @@ func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, e
 	if err := r.chooseChecks(graph); err != nil {
 		return nil, err
 	}
-	if err := options.Session.Begin(state.Run{
-		Plan:    plan.ID,
-		Cloud:   plan.Cloud,
-		Cluster: state.Cluster{UID: plan.Cluster.UID, Server: r.cluster.Server},
-		Lineage: plan.State.Lineage,
-		Serial:  plan.State.Serial,
-	}); err != nil {
+	if err := options.Session.Begin(runOf(plan, r.cluster)); err != nil {
 		return nil, err
 	}
 	if err := Recheck(options.Session, plan); err != nil {
@@ -140,6 +134,23 @@ func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, e
 		return nil, err
 	}
 	return r.result(walked, time.Since(started)), nil
+}
+
+// Check refuses a plan that Apply would refuse for what the state says: one that was
+// applied before, or was planned against another state or cluster. It changes nothing.
+func Check(session *state.Session, plan *planner.Plan, cluster providers.Identity) error {
+	return session.Check(runOf(plan, cluster))
+}
+
+// runOf is what the state has to know of an apply of the plan.
+func runOf(plan *planner.Plan, cluster providers.Identity) state.Run {
+	return state.Run{
+		Plan:    plan.ID,
+		Cloud:   plan.Cloud,
+		Cluster: state.Cluster{UID: plan.Cluster.UID, Server: cluster.Server},
+		Lineage: plan.State.Lineage,
+		Serial:  plan.State.Serial,
+	}
 }
 
 // run is an apply under way.

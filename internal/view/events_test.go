@@ -114,7 +114,7 @@ func TestApplyEvents(t *testing.T) {
 			{Action: &made, Kind: planner.Waiting, Status: "1 of 3 replicas ready"},
 			{Action: &made, Kind: planner.Done, Elapsed: 12 * time.Second},
 			{Action: &broken, Kind: planner.Started},
-			{Action: &broken, Kind: planner.Failed, Elapsed: 3 * time.Second, Err: errors.New("no such image")},
+			{Action: &broken, Kind: planner.Failed, Begun: true, Elapsed: 3 * time.Second, Err: errors.New("no such image")},
 			{Action: &waiting, Kind: planner.Skipped, Because: broken.Address},
 		} {
 			progress.Observe(e)

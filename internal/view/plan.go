@@ -256,12 +256,14 @@ func (v *planView) deletions() []line {
 	return out
 }
 
-// unverified names what no server could be asked about, or not all of it, by cause.
+// unverified names what no server could be asked about, or not all of it, by cause, and
+// what can be done about it.
 func (v *planView) unverified() []line {
-	notes := map[string][]lang.Address{}
+	notes, advice := map[string][]lang.Address{}, map[string]string{}
 	for _, a := range v.plan.Actions {
 		if note := unverifiedNote(a); note != "" {
 			notes[note] = append(notes[note], a.Address)
+			advice[note] = a.Evidence.Advice
 		}
 	}
 	var out []line
@@ -270,6 +272,12 @@ func (v *planView) unverified() []line {
 			out = append(out, styled(caution, part))
 		}
 		out = append(out, v.some(notes[note])...)
+		if advice[note] == "" {
+			continue
+		}
+		for _, part := range wrap(advice[note], v.Out.prose()) {
+			out = append(out, text(part))
+		}
 	}
 	return out
 }
@@ -320,8 +328,8 @@ func (v *planView) pending() []line {
 	return append(out, v.some(waiting)...)
 }
 
-// warnings are what the server had to say: after the plan, where they are still on the
-// screen at its end.
+// warnings are what the server and the planner had to say: after the plan, where they
+// are still on the screen at its end.
 func (v *planView) warnings() []line {
 	var problems []planner.Problem
 	for _, n := range v.plan.Warnings {

@@ -161,14 +161,14 @@ func (p *Progress) note(e planner.Event) []line {
 		p.count(e.Action)
 		p.failed++
 		delete(p.running, address)
-		if e.Elapsed == 0 {
-			return nil // it had not begun: why is said at the end, once
+		if !e.Begun {
+			return nil // why is said at the end, once
 		}
 		return []line{p.finished(danger, e, fmt.Sprintf("FAILED after %s: %s", duration(e.Elapsed), p.failure(e)))}
 	case planner.Interrupted:
 		delete(p.running, address)
-		if e.Elapsed == 0 {
-			return nil // it had not begun
+		if !e.Begun {
+			return nil
 		}
 		return []line{p.finished(caution, e, "interrupted after "+duration(e.Elapsed)+", before it was ready")}
 	case planner.Skipped:

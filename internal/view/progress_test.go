@@ -58,7 +58,7 @@ func script(plan *planner.Plan, progress *view.Progress) {
 	time.Sleep(12 * time.Second)
 	observe(planner.Event{Action: database, Kind: planner.Done, Elapsed: 13100 * time.Millisecond})
 	time.Sleep(8 * time.Second)
-	observe(planner.Event{Action: job, Kind: planner.Failed, Elapsed: 21100 * time.Millisecond, Err: errors.New("the job failed: BackoffLimitExceeded")})
+	observe(planner.Event{Action: job, Kind: planner.Failed, Begun: true, Elapsed: 21100 * time.Millisecond, Err: errors.New("the job failed: BackoffLimitExceeded")})
 	observe(planner.Event{Action: glance, Kind: planner.Skipped, Because: job.Address})
 	observe(planner.Event{Action: api, Kind: planner.Waiting, Status: "2 of 3 replicas ready"})
 	time.Sleep(150 * time.Second)
@@ -74,7 +74,7 @@ func TestProgressNamesAPermissionOnce(t *testing.T) {
 	actions := plan.Actions[2:]
 	progress := printer.Progress(plan)
 	fail := func(i int, err error) {
-		progress.Observe(planner.Event{Action: &actions[i], Kind: planner.Failed, Elapsed: 100 * time.Millisecond, Err: err})
+		progress.Observe(planner.Event{Action: &actions[i], Kind: planner.Failed, Begun: true, Elapsed: 100 * time.Millisecond, Err: err})
 	}
 	denied := func(resource string) error {
 		return fmt.Errorf("apply something: %w", &providers.PermissionError{User: "ann", Verb: "patch", Resource: resource, Namespace: "openstack"})
@@ -268,6 +268,20 @@ func TestWarningDuringProgress(t *testing.T) {
 	})
 }
 
+// What fails at once had begun all the same.
+func TestProgressFailsAtOnce(t *testing.T) {
+	screen := &screen{}
+	printer := &view.Printer{Err: view.Stream{Writer: screen, Width: 80}}
+	plan := newPlan(0, action(planner.Create, "service.nova/Deployment/nova-api"), action(planner.Create, "service.nova/Secret/nova"))
+	progress := printer.Progress(plan)
+	progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Failed, Begun: true, Err: errors.New("no")})
+	progress.Observe(planner.Event{Action: &plan.Actions[1], Kind: planner.Failed, Err: errors.New("no")})
+	progress.Close()
+	if diff := cmp.Diff("service.nova/Deployment/nova-api: FAILED after 0 s: no  [1 of 2]\n", screen.String()); diff != "" {
+		t.Errorf("progress (-want +got):\n%s", diff)
+	}
+}
+
 // TestProgressInterrupted wants of what was interrupted only what had begun, and that
 // it does not count as failed.
 func TestProgressInterrupted(t *testing.T) {
@@ -283,7 +297,7 @@ func TestProgressInterrupted(t *testing.T) {
 		progress.Observe(planner.Event{Action: begun, Kind: planner.Started})
 		progress.Observe(planner.Event{Action: moved, Kind: planner.Started})
 		progress.Observe(planner.Event{Action: moved, Kind: planner.Done})
-		progress.Observe(planner.Event{Action: begun, Kind: planner.Interrupted, Elapsed: 2400 * time.Millisecond, Err: errors.New("interrupted")})
+		progress.Observe(planner.Event{Action: begun, Kind: planner.Interrupted, Begun: true, Elapsed: 2400 * time.Millisecond, Err: errors.New("interrupted")})
 		progress.Observe(planner.Event{Action: waits, Kind: planner.Skipped, Because: lang.Address{}})
 		time.Sleep(time.Second + 200*time.Millisecond)
 		want := `service.db/PersistentVolumeClaim/data: moved to

@@ -120,6 +120,7 @@ func unverified() *planner.Plan {
 	p.Warnings = []planner.Notice{
 		{Address: a.Address, Text: violation},
 		{Text: "v1 Endpoints is deprecated in v1.33+"},
+		{Address: b.Address, Source: "extra.hcl:3", Summary: "ConfigMap monitoring/grafana looks as if it was renamed to grafana2", Text: "An object cannot be renamed in a cluster."},
 		{Address: address("service.glance/Deployment/glance-api"), Text: violation},
 	}
 	return p
@@ -128,7 +129,7 @@ func unverified() *planner.Plan {
 // unread is an object that could not be read.
 func unread() planner.Action {
 	a := action(planner.None, "manifest.metrics/Rule/latency")
-	a.Evidence = planner.Evidence{Kind: planner.Unverified, Detail: "objects of kind Rule in metrics.example.org/v1 cannot be read: the server behind metrics.example.org/v1 does not answer"}
+	a.Evidence = planner.Evidence{Kind: planner.Unverified, Detail: "objects of kind Rule in metrics.example.org/v1 cannot be read: the server behind metrics.example.org/v1 does not answer", Advice: "Ask whoever runs it."}
 	return a
 }
 

@@ -115,6 +115,7 @@ func newClient(config *rest.Config, traffic *traffic) (*Client, error) {
 	}
 	c := &Client{server: config.Host, objects: objects, core: core, discovery: directory, traffic: traffic}
 	c.kinds = newKinds(c.discover)
+	traffic.probe = c.probe
 	return c, nil
 }
 

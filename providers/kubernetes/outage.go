@@ -53,13 +53,27 @@ func (o *outage) failed(err error) {
 	o.note(err, unnoticed)
 }
 
-// silent takes note of a request that waits for its answer since start.
-func (o *outage) silent(start time.Time) {
+// silent takes note of a request that waits for its answer since start. Where nothing
+// else was answered meanwhile, the server is asked something small first: one request
+// may take its time behind a slow webhook.
+func (o *outage) silent(start time.Time, probe func(context.Context)) {
+	if o.heardSince(start) {
+		return
+	}
+	probe(context.Background())
+	if o.heardSince(start) {
+		return
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.heard.Before(start) {
-		o.note(fmt.Errorf("nothing for %s", silence), 0)
-	}
+	o.note(fmt.Errorf("nothing for %s", silence), 0)
+}
+
+// heardSince reports whether the server has answered anything since start.
+func (o *outage) heardSince(start time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.heard.Before(start)
 }
 
 // note tells of an outage that has lasted for the given time. The caller holds mu.

@@ -24,6 +24,7 @@ type traffic struct {
 	answered atomic.Bool // the server has answered at least once
 	fair     atomic.Bool // it schedules requests itself
 	outage   outage
+	probe    func(context.Context) // asks the server something small
 
 	mu     sync.Mutex
 	counts map[string]int
@@ -71,7 +72,7 @@ func (m *meter) RoundTrip(request *http.Request) (*http.Response, error) {
 	m.traffic.counts[verbOf(request.Context())]++
 	m.traffic.mu.Unlock()
 	start := time.Now()
-	waiting := time.AfterFunc(silence, func() { m.traffic.outage.silent(start) })
+	waiting := time.AfterFunc(silence, func() { m.traffic.outage.silent(start, m.traffic.probe) })
 	response, err := m.next.RoundTrip(request)
 	waiting.Stop()
 	if err != nil {
