@@ -226,7 +226,7 @@ func checkActions(actions []planner.Action) ([][]int, error) {
 }
 
 func checkAction(a *planner.Action) error {
-	bound := false // to one live object
+	var bound bool // to one live object
 	switch a.Verb {
 	case planner.None, planner.Create, planner.Run:
 		bound = writes(a) && a.Object != nil && a.Object.Partial

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +67,8 @@ func (f fields) field(c planner.Change, paths int) []line {
 	}
 	out := heads
 	if note != nil {
-		out = append(heads[:len(heads)-1:len(heads)-1], f.append(heads[len(heads)-1], note)...)
+		last := len(heads) - 1
+		out = slices.Concat(heads[:last], f.append(heads[last], note))
 	}
 	if c.Before == nil || c.After == nil {
 		return append(out, f.oneSided(c, inner)...)
