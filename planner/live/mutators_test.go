@@ -184,8 +184,8 @@ func TestNothingIsKnownByAServerThatLags(t *testing.T) {
 	b.verbIs(planner.Update, planner.DryRun)
 }
 
-// What a webhook does may change without a trace in the cluster: the server is asked
-// each time about what the webhook sees, and about nothing else.
+// The server is asked about what a webhook sees, and about nothing else, until it has
+// said that nothing would change; then again when the webhook's configuration does.
 func TestWebhooksSendToTheServer(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.ahead = settling
@@ -195,8 +195,8 @@ func TestWebhooksSendToTheServer(t *testing.T) {
 	b.recheck()
 	b.evidence(planner.Fingerprint)
 	b.mutator(webhook, everyNamespace, "")
-	for range 2 {
-		b.verbIs(planner.None, planner.DryRun)
+	for _, evidence := range []planner.EvidenceKind{planner.DryRun, planner.Fingerprint} {
+		b.verbIs(planner.None, evidence)
 		for _, at := range []string{atAPI, atService} {
 			if a := b.action(b.plan(), at); a.Evidence.Kind != planner.Fingerprint {
 				t.Errorf("%s: %s by %q", at, a.Verb, a.Evidence.Kind)

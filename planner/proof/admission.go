@@ -43,17 +43,24 @@ const admissionGroup = "admissionregistration.k8s.io"
 // as v1.
 var policiesFinal = version.MustParseGeneric("1.36.0")
 
-// outside matches the names that an expression of a policy has for what is neither
-// the policy nor the object.
+// outside matches the names that an expression of a policy or webhook has for what is
+// neither that nor the object.
 var outside = regexp.MustCompile(`\b(authorizer|namespaceObject|params|request)\b`)
 
+// readWebhooks asks for the webhooks. What one does is up to a program somewhere, of
+// which its configuration is all that there is to see.
 func readWebhooks(ctx context.Context, reader providers.Reader) ([]mutator, error) {
 	list, err := listAdmission(ctx, reader, "v1", "MutatingWebhookConfiguration")
 	var mutators []mutator
 	for _, u := range list {
 		webhooks, _, _ := unstructured.NestedFieldNoCopy(u.Object, "webhooks")
 		for _, webhook := range mapsIn(webhooks) {
-			mutators = append(mutators, mutator{unsteady: true, scopes: []scope{scopeOf(webhook, "rules")}})
+			mutators = append(mutators, mutator{
+				identity: identityOf(u),
+				written:  lastWritten(u),
+				unsteady: speaksOf(webhook["matchConditions"], outside),
+				scopes:   []scope{scopeOf(webhook, "rules")},
+			})
 		}
 	}
 	return mutators, err

@@ -24,11 +24,10 @@ import (
 // own version, and the mutating webhooks and policies that its operators
 // installed. As long as they are the same, so is what the server does.
 //
-// What a webhook does is up to a program somewhere, of which its configuration
-// says nothing: one more Assign of Gatekeeper's leaves it as it is. So the server is
-// asked each time about what a webhook may see, and what it answers is not kept.
-// What a policy does is up to the policy and the object; as for the object, to all
-// of it, and not only to what kolla owns.
+// What a webhook or policy does is up to its configuration and the object; as for the
+// object, to all of it, and not only to what kolla owns. A webhook is a program as well,
+// which may change without a word: nothing but asking the server about everything shows
+// that.
 type Rules struct {
 	server   string
 	now      time.Time
@@ -126,7 +125,7 @@ func (r *Rules) check(live *unstructured.Unstructured, manager, admission string
 // admission is a hash of all that says what mutators make of an apply to the
 // object; empty where none sees it. known is false where there is no telling.
 //
-// Policies may look at any part of the object. Its resource version stands for it
+// Mutators may look at any part of the object. Its resource version stands for it
 // as a whole.
 func (r *Rules) admission(live, namespace *unstructured.Unstructured) (sum string, known bool) {
 	if r.hidden {

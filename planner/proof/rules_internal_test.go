@@ -139,15 +139,26 @@ func TestWhichKindsAMutatorSees(t *testing.T) {
 	}
 }
 
-// A webhook's configuration does not say what the webhook does.
-func TestWebhooksAreAskedEachTime(t *testing.T) {
-	r := rulesOf(t, hook(t, `"rules": [`+everything+`]`))
-	if check := r.Check(one(t, deployments, "1"), nil, "kolla"); check != (state.Check{}) {
-		t.Errorf("the check is %+v", check)
+// A webhook is known by its configuration, unless that looks at more than the object.
+func TestWebhooksAreKnownByTheirConfiguration(t *testing.T) {
+	check := func(webhook string, generation int64, labels string) state.Check {
+		a := hook(t, webhook)
+		a.objects["v1 "+hookKind][0].SetGeneration(generation)
+		return rulesOf(t, a).Check(one(t, deployments, "1"), namespace(t, labels, before), "kolla")
 	}
-	r = rulesOf(t, hook(t, `"rules": [`+everything+`], "namespaceSelector": {"matchExpressions": [{"key": "ignore", "operator": "DoesNotExist"}]}`))
-	if check := r.Check(one(t, deployments, "1"), namespace(t, `"ignore": "yes"`, before), "kolla"); check == (state.Check{}) || check.Admission != "" {
-		t.Errorf("in a namespace that it ignores, the check is %+v", check)
+	const all = `"rules": [` + everything + `]`
+	first := check(all, 1, "")
+	if first.Admission == "" || check(all, 1, "") != first {
+		t.Errorf("the checks of the same are %+v and %+v", first, check(all, 1, ""))
+	}
+	if other := check(all, 2, ""); other.Admission == "" || other.Admission == first.Admission {
+		t.Errorf("after a change the check is %+v, was %+v", other, first)
+	}
+	if c := check(all+`, "matchConditions": [{"name": "c", "expression": "request.userInfo.username == 'a'"}]`, 1, ""); c != (state.Check{}) {
+		t.Errorf("with a condition about the request, the check is %+v", c)
+	}
+	if c := check(all+`, "namespaceSelector": {"matchExpressions": [{"key": "ignore", "operator": "DoesNotExist"}]}`, 1, `"ignore": "yes"`); c == (state.Check{}) || c.Admission != "" {
+		t.Errorf("in a namespace that it ignores, the check is %+v", c)
 	}
 }
 
