@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -61,6 +62,8 @@ func onlyEmpties(before, after *unstructured.Unstructured) bool {
 		for _, field := range []string{"managedFields", "resourceVersion", "generation"} {
 			unstructured.RemoveNestedField(object, "metadata", field)
 		}
+		// It counts the changes of a DaemonSet's template, like the generation.
+		unstructured.RemoveNestedField(object, "metadata", "annotations", appsv1.DeprecatedTemplateGeneration)
 		return object
 	}
 	was, is := content(before), content(after)
