@@ -7,7 +7,7 @@ func Schema() []*BlockType { return fileType.Blocks }
 // fileType is what all files of a configuration make together.
 var fileType = &BlockType{Blocks: []*BlockType{
 	cloudType, variableType, localsType, roleType, exposureType, serviceType, definitionType, manifestType,
-	movedType, removedType, importType,
+	moduleType, rootOutputType, checkType, movedType, removedType, importType,
 }}
 
 // catalogueType is what a file of the catalogue may hold.
@@ -69,7 +69,7 @@ var variableType = &BlockType{
 		Name: "validation",
 		Doc:  "A condition that the value must meet.",
 		Attributes: []Attribute{
-			{Name: "condition", Type: TypeAny, Required: true, Doc: "True when the value is good. It may refer to variables."},
+			{Name: "condition", Type: TypeAny, Required: true, Doc: "True when the value is good. It may refer to anything that does not depend on the variable."},
 			{Name: "error_message", Type: TypeAny, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
 		},
 	}},
@@ -83,36 +83,39 @@ var localsType = &BlockType{
 var roleType = &BlockType{
 	Name: "role", Label: "role", LabelForm: formName,
 	Doc: "A set of nodes, and the labels that kolla puts on them. One of nodes and match says which.",
-	Attributes: []Attribute{
+	Attributes: withRepetition([]Attribute{
 		{Name: "nodes", Type: TypeList, Form: formSubdomain, Doc: "Names of the nodes."},
 		{Name: "match", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the nodes have already."},
 		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: `Labels to put on the nodes; workloads select by them. By default { "kolla.openstack.org/role-NAME" = "true" }.`},
-	},
+		nameAttribute,
+	}),
 }
 
 var exposureType = &BlockType{
 	Name: "exposure", Label: "exposure", LabelForm: formName,
 	Doc: "How chosen services are reached from outside of the cluster.",
-	Attributes: []Attribute{
+	Attributes: withRepetition([]Attribute{
 		{Name: "vip", Type: TypeString, Required: true, Form: formIP, Doc: "Address that clients connect to."},
 		{Name: "fqdn", Type: TypeString, Form: formSubdomain, Doc: "Name that clients use instead of the address."},
 		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport", "managed", "loadbalancer", "ingress", "gateway"}, Doc: "How traffic comes in. This version knows nodeport: stable ports on the nodes, behind a load balancer of the operator's own, which `kolla exposure haproxy` configures."},
 		{Name: "nodes", Type: TypeRole, Doc: "Role over whose nodes the traffic is spread; by default any node."},
 		{Name: "node_ports", Type: TypeString, Default: "30000-32767", Doc: "Range that the cluster gives to node ports (--service-node-port-range), FIRST-LAST."},
-	},
+		nameAttribute,
+	}),
 }
 
 var serviceType = &BlockType{
 	Name: "service", Label: "service", LabelForm: formName,
 	Doc: "One use of a definition in this cloud, with overrides.",
-	Attributes: []Attribute{
+	Attributes: withRepetition([]Attribute{
 		{Name: "definition", Type: TypeLiteral, Doc: "Name of the definition; by default the service's own name."},
 		{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on; by default any."},
 		{Name: "replicas", Type: TypeNumber, Max: maxReplicas, Doc: "How many pods each of its workloads has, where neither the workload's block nor its kind says otherwise."},
 		{Name: "expose", Type: TypeExposure, Doc: "Makes the ports that are meant for it reachable from outside."},
 		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full references to use in place of images, by the name of the image in the definition."},
 		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the service starts, where no reference shows it."},
-	},
+		nameAttribute,
+	}),
 	Blocks: []*BlockType{
 		{
 			Name: "config", Label: "config file",
@@ -149,10 +152,10 @@ var serviceType = &BlockType{
 var manifestType = &BlockType{
 	Name: "manifest", Label: "manifest", LabelForm: formName,
 	Doc: "Kubernetes objects as they are. One of object and files gives them.",
-	Attributes: []Attribute{
+	Attributes: withRepetition([]Attribute{
 		{Name: "object", Type: TypeAny, Doc: "The object, with apiVersion, kind and metadata."},
 		{Name: "files", Type: TypeList, Form: formPlain, Doc: "Patterns for YAML files, relative to the configuration's directory. A file may hold several documents."},
 		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the objects are made."},
-	},
+	}),
 	Blocks: []*BlockType{lifecycleType},
 }

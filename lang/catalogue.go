@@ -113,17 +113,28 @@ func (l *loader) imagesOf(b *block) []string {
 
 // servicesOf are the services that a definition needs.
 func (l *loader) servicesOf(b *block) []string {
-	var out []string
-	for _, e := range blockEdges(b) {
-		if name, ok := strings.CutPrefix(e.to, "service."); ok {
-			out = append(out, name)
-		}
-	}
+	out := referredServices(b)
 	for _, d := range b.all("database") {
 		out = append(out, l.written(d, "server"))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// referredServices are the services that the expressions in a block refer to.
+func referredServices(b *block) []string {
+	var out []string
+	for _, attr := range b.ordered() {
+		for _, t := range attr.Expr.Variables() {
+			if name, ok := nameOf(t); ok && t.RootName() == "service" {
+				out = append(out, name)
+			}
+		}
+	}
+	for _, child := range b.blocks {
+		out = append(out, referredServices(child)...)
+	}
+	return out
 }
 
 // sourceOf is the source of a block with the comment lines right before it.

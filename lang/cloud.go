@@ -14,8 +14,8 @@ import (
 
 // cloud evaluates the cloud block, but for its defaults: those belong to the
 // services.
-func (g *graph) cloud(b *block) cty.Value {
-	e := g.evaluator()
+func (g *graph) cloud(f *frame, b *block) cty.Value {
+	e := g.evaluator(f)
 	c := Cloud{
 		Name:        b.label,
 		Release:     e.string(b, "release"),
@@ -49,17 +49,17 @@ var roleObject = cty.Object(map[string]cty.Type{
 	"name": cty.String, "labels": cty.Map(cty.String), "nodes": cty.List(cty.String),
 })
 
-func (g *graph) role(b *block) cty.Value {
-	e := g.evaluator()
+func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
 	r := Role{
-		Name:   b.label,
+		Block:  n.address(f, it),
+		Name:   it.nameOf(e, b),
 		Nodes:  e.list(b, "nodes"),
 		Match:  e.strings(b, "match"),
 		Labels: e.strings(b, "labels"),
 		Range:  b.header,
 	}
 	if !e.given(b, "labels") {
-		r.Labels = map[string]string{"kolla.openstack.org/role-" + b.label: "true"}
+		r.Labels = map[string]string{"kolla.openstack.org/role-" + r.Name: "true"}
 	}
 	switch nodes, match := e.given(b, "nodes"), e.given(b, "match"); {
 	case !nodes && !match:
@@ -77,7 +77,9 @@ func (g *graph) role(b *block) cty.Value {
 			g.error(b.attributeRange("nodes"), "Node named twice", "The node %q is in the list more than once.", name)
 		}
 	}
-	g.config.Roles = append(g.config.Roles, r)
+	if r.Name != "" && g.claim("role", r.Name, r.Block, b.header) {
+		g.config.Roles = append(g.config.Roles, r)
+	}
 	return cty.ObjectVal(map[string]cty.Value{
 		"name":   cty.StringVal(r.Name),
 		"labels": stringMap(r.Labels),
@@ -103,10 +105,10 @@ var exposureObject = cty.Object(map[string]cty.Type{
 	"name": cty.String, "vip": cty.String, "fqdn": cty.String, "host": cty.String, "mode": cty.String,
 })
 
-func (g *graph) exposure(b *block) cty.Value {
-	e := g.evaluator()
+func (g *graph) exposure(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
 	x := Exposure{
-		Name:  b.label,
+		Block: n.address(f, it),
+		Name:  it.nameOf(e, b),
 		VIP:   e.string(b, "vip"),
 		FQDN:  e.string(b, "fqdn"),
 		Mode:  e.string(b, "mode"),
@@ -117,7 +119,9 @@ func (g *graph) exposure(b *block) cty.Value {
 		e.unsuitable(b, "mode", "Mode %q is not supported yet by this version: use \"nodeport\".", x.Mode)
 	}
 	x.NodePorts = e.portRange(b, "node_ports")
-	g.config.Exposures = append(g.config.Exposures, x)
+	if x.Name != "" && g.claim("exposure", x.Name, x.Block, b.header) {
+		g.config.Exposures = append(g.config.Exposures, x)
+	}
 	return cty.ObjectVal(map[string]cty.Value{
 		"name": cty.StringVal(x.Name),
 		"vip":  cty.StringVal(x.VIP),
@@ -148,12 +152,12 @@ func (e *evaluator) role(b *block, name string) string {
 	v := e.value(b.attributes[name].Expr)
 	bare, _ := v.Unmark()
 	if e.inDefinition && bare.IsKnown() && !bare.IsNull() && bare.Type() == cty.String && e.public(v, b.attributeRange(name), "a role") {
-		roles, _, _ := e.scope.find("role")
-		if _, ok := roles[bare.AsString()]; !ok {
-			e.missing("role", bare.AsString(), keysOf(roles), b.attributeRange(name))
+		role, ok := e.scope.member("role", bare.AsString())
+		if !ok {
+			e.missing("role", bare.AsString(), e.scope.names("role"), b.attributeRange(name))
 			return ""
 		}
-		return bare.AsString()
+		v = role
 	}
 	return e.named(b, name, v, roleObject, "role")
 }
@@ -211,6 +215,7 @@ func (g *graph) finish() {
 	for _, in := range g.services {
 		c.Services = append(c.Services, in.out)
 	}
+	inSourceOrder(c.Outputs, func(o Output) hcl.Range { return o.Range })
 	inSourceOrder(c.Roles, func(r Role) hcl.Range { return r.Range })
 	inSourceOrder(c.Exposures, func(x Exposure) hcl.Range { return x.Range })
 	inSourceOrder(c.Services, func(s Service) hcl.Range { return s.Range })

@@ -23,6 +23,7 @@ type Config struct {
 	Moves     []Move
 	Removals  []Removal
 	Imports   []Import
+	Outputs   []Output // of the root
 
 	// Digest identifies the configuration: a hash over all files and over the
 	// values of all variables (sensitive ones only by name).
@@ -48,7 +49,8 @@ type Cloud struct {
 // Role is a set of nodes and the labels that make them. Exactly one of Nodes and
 // Match is set.
 type Role struct {
-	Name   string
+	Block  string            // address: `role.control`, `module.edge.role.compute["a"]`
+	Name   string            // unique in the configuration
 	Nodes  []string          // by name
 	Match  map[string]string // by labels that the nodes already have
 	Labels map[string]string // put on the nodes; also the selector of workloads
@@ -68,11 +70,12 @@ func (r Role) Selects(name string, labels map[string]string) bool {
 
 // Exposure is how chosen services become reachable from outside.
 type Exposure struct {
-	Name string
-	VIP  string // IP address
-	FQDN string // empty: clients use the VIP
-	Mode string // "nodeport"
-	Role string // name of the role over whose nodes traffic is spread; empty: any node
+	Block string // address
+	Name  string // unique in the configuration
+	VIP   string // IP address
+	FQDN  string // empty: clients use the VIP
+	Mode  string // "nodeport"
+	Role  string // name of the role over whose nodes traffic is spread; empty: any node
 	// NodePorts is the range that the cluster gives to node ports, inclusive.
 	NodePorts [2]int
 	Range     hcl.Range
@@ -88,11 +91,15 @@ func (e Exposure) Host() string {
 
 // Service is one use of a definition, with the overrides applied.
 type Service struct {
+	// Block is the address of the block, or of its instance: `service.keystone`,
+	// `module.edge.service.redis["cache"]`.
+	Block string
+	// Name is what the service is called in the cluster, unique in the configuration.
 	Name       string
 	Definition string
 	Role       string // default role of its workloads; empty: any node
 	Exposure   string // name of an exposure; empty: reachable from inside only
-	// Needs lists the services and manifests ("service.mariadb", "manifest.x")
+	// Needs lists the services and manifests, by their addresses ("service.mariadb"),
 	// that must be ready before anything of this one runs: what its expressions
 	// refer to, and depends_on. Sorted, without the service itself.
 	Needs     []string
@@ -269,6 +276,7 @@ type Endpoint struct {
 
 // Manifest is Kubernetes objects brought as they are.
 type Manifest struct {
+	Block     string // address
 	Name      string
 	Objects   []ManifestObject
 	Needs     []string

@@ -20,11 +20,18 @@ type evaluator struct {
 	*reporter
 	scope     *scope
 	functions map[string]function.Function
+	// reach is where references are looked for before anything is evaluated.
+	reach reach
 	// owner is the user's service block that the evaluation is for; nil outside of
 	// services.
 	owner *block
 	// inDefinition: the expressions are the definition's, not the owner's.
 	inDefinition bool
+}
+
+// evaluator is one for expressions of the user outside of services.
+func (g *graph) evaluator(f *frame) *evaluator {
+	return &evaluator{reporter: g.reporter, functions: g.functions, scope: f.scope, reach: reach{values: f.module, things: f.module}}
 }
 
 // value evaluates an expression. After an error, which was reported, the result
@@ -65,7 +72,7 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, refs []hcl.Traversal, c
 		return !diags.HasErrors() && hasMark(v, sensitiveMark{})
 	})
 	for _, d := range diags {
-		if d.Severity == hcl.DiagError && d.Subject != nil && e.missingAttribute(*d.Subject, refs, ctx) {
+		if d.Severity == hcl.DiagError && d.Subject != nil && (e.missingAttribute(*d.Subject, refs, ctx) || e.disabled(*d.Subject, refs)) {
 			continue
 		}
 		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
@@ -125,6 +132,13 @@ func written(t hcl.Traversal) string {
 // checkConditions reports conditions that depend on the value of a generated
 // secret: the token would be compared, not the value.
 func (e *evaluator) checkConditions(expr hcl.Expression, ctx *hcl.EvalContext) {
+	for {
+		inner, ok := expr.(*iterated)
+		if !ok {
+			break
+		}
+		expr, ctx = inner.Expression, inner.context(ctx)
+	}
 	node, ok := expr.(hclsyntax.Node)
 	if !ok {
 		return

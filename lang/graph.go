@@ -14,82 +14,159 @@ import (
 )
 
 // graph is everything in a configuration that other things can refer to, and who
-// refers to whom: what is referred to is evaluated first.
+// refers to whom: what is referred to is evaluated first. A block is one node,
+// however often it is repeated, and so is a block of a module that is used several
+// times.
 type graph struct {
 	*loader
-	nodes map[string]*node // by id, "service.keystone"
-	order []*node          // as declared
-	// services are the ones that were evaluated, by name.
-	services map[string]*instance
+	nodes   map[string]*node // by id, "module.edge.service.keystone"
+	order   []*node          // as declared
+	members map[*module][]*node
+	// global is what every expression of the user can refer to: the cloud.
+	global *scope
+	// services are the ones that were evaluated, in that order.
+	services  []*instance
+	byAddress map[string]*instance
+	claimed   map[string]claimed
+	places    map[string]hcl.Range // see declared
+	// expandedDefaults is what the cloud's defaults are when their dynamic blocks are
+	// evaluated; nil: they have none.
+	expandedDefaults *block
 }
 
 // node is one thing that can be referred to.
 type node struct {
-	id       string
-	root     string // "service"; for the cloud: "cloud"
-	name     string
-	at       hcl.Range
-	needs    []edge
-	evaluate func() cty.Value
+	id     string
+	module *module
+	root   string // "service"; for the cloud: "cloud"
+	name   string
+	block  *block // nil: it is no block
+	at     hcl.Range
+	needs  []edge
+	// evaluate gives the node's value in one use of its module.
+	evaluate func(f *frame) cty.Value
 	// broken nodes are on a cycle: their value is unknown.
 	broken bool
+	// made are the addresses that services and manifests got.
+	made []made
+}
+
+// made is one instance of a service or manifest.
+type made struct {
+	frame   *frame
+	suffix  string // the key: `["cache"]`
+	address string
 }
 
 // edge is a reference from one node to another.
 type edge struct {
-	to string
-	at hcl.Range
+	to  string
+	at  hcl.Range
+	key string // which instance, where that is written: `["cache"]`; else all
+}
+
+// reach says where the names in an expression are looked for.
+type reach struct {
+	// values is the module of variables, local values and modules; nil: there is none,
+	// as for definitions of the catalogue.
+	values *module
+	// things is the module of roles, exposures and services.
+	things *module
+	// around: those that the module does not have, the modules around it may.
+	around bool
 }
 
 func newGraph(l *loader) *graph {
-	g := &graph{loader: l, nodes: map[string]*node{}, services: map[string]*instance{}}
-	for _, kind := range []string{"local", "role", "exposure", "service"} {
-		l.root.groups[kind] = group{}
+	g := &graph{
+		loader: l, nodes: map[string]*node{}, members: map[*module][]*node{},
+		global: newScope(nil), byAddress: map[string]*instance{}, claimed: map[string]claimed{},
 	}
-	g.addCloud()
-	g.addLocals()
-	for _, b := range l.document.all("role") {
-		g.addBlock(b, blockEdges(b), func() cty.Value { return g.role(b) })
-	}
-	for _, b := range l.document.all("exposure") {
-		g.addBlock(b, blockEdges(b), func() cty.Value { return g.exposure(b) })
-	}
-	g.addServices()
-	for _, b := range l.document.all("manifest") {
-		needs := blockEdges(b)
-		needs = append(needs, g.dependsOn(b)...)
-		g.addBlock(b, needs, func() cty.Value {
-			g.manifest(b)
+	// Until the cloud is evaluated, or if there is none, nothing is known of it.
+	g.global.singles["cloud"] = cty.DynamicVal
+	for _, b := range l.document.all("cloud")[:min(1, len(l.document.all("cloud")))] {
+		g.add(&node{id: "cloud", module: l.root, root: "cloud", at: b.header, needs: reach{l.root, l.root, false}.attributeEdges(b), evaluate: func(f *frame) cty.Value {
+			g.global.singles["cloud"] = g.cloud(f, b)
+			if d := b.one("defaults", ""); d != nil && d.grows {
+				g.expandedDefaults = g.evaluator(f).expanded(d)
+			}
 			return cty.NilVal
-		})
+		}})
 	}
+	g.addModule(l.root)
 	return g
 }
 
-// add makes a node known. Until it is evaluated, nothing is known of its value.
-func (g *graph) add(n *node) {
+// addModule makes the nodes of a module, and of those that it uses.
+func (g *graph) addModule(m *module) {
+	g.addVariables(m)
+	g.addLocals(m)
+	for _, b := range m.document.all("role") {
+		g.addRepeated(m, b, g.role)
+	}
+	for _, b := range m.document.all("exposure") {
+		g.addRepeated(m, b, g.exposure)
+	}
+	g.addServices(m)
+	for _, b := range m.document.all("manifest") {
+		n := g.addRepeated(m, b, g.manifest)
+		n.needs = append(n.needs, g.dependsOn(m, b)...)
+	}
+	g.addOutputs(m)
+	g.addChecks(m)
+	g.addModules(m)
+}
+
+// add makes a node known. What stands in a module comes after the module block, and
+// services and manifests after what that depends on.
+func (g *graph) add(n *node) *node {
+	if n.module.call != nil {
+		n.needs = append(n.needs, edge{to: n.module.path() + "*", at: n.module.call.header})
+	}
+	if n.root == "service" || n.root == "manifest" {
+		for m := n.module; m.call != nil; m = m.parent {
+			n.needs = append(n.needs, g.dependsOn(m.parent, m.call)...)
+		}
+	}
+	if n.root == "call" {
+		n.needs = append(n.needs, g.callEdges(n.module.calling(n.name))...)
+	}
 	g.nodes[n.id] = n
-	if names, ok := g.root.groups[n.root]; ok {
-		names[n.name] = cty.DynamicVal
-	}
 	g.order = append(g.order, n)
+	g.members[n.module] = append(g.members[n.module], n)
+	return n
 }
 
-func (g *graph) addBlock(b *block, needs []edge, evaluate func() cty.Value) {
-	g.add(&node{id: b.id(), root: b.typ.Name, name: b.label, at: b.header, needs: needs, evaluate: evaluate})
+func (g *graph) addBlock(m *module, b *block, evaluate func(f *frame) cty.Value) *node {
+	return g.add(&node{
+		id: m.path() + b.id(), module: m, root: b.typ.Name, name: b.label, block: b, at: b.header,
+		needs: reach{m, m, false}.blockEdges(b), evaluate: evaluate,
+	})
 }
 
-func (g *graph) addCloud() {
-	for _, b := range g.document.all("cloud")[:min(1, len(g.document.all("cloud")))] {
-		g.add(&node{id: "cloud", root: "cloud", at: b.header, needs: attributeEdges(b), evaluate: func() cty.Value { return g.cloud(b) }})
-	}
-	// Until the cloud is evaluated, or if there is none, nothing is known of it.
-	g.root.singles["cloud"] = cty.DynamicVal
+// addRepeated makes a node of a block that can be repeated. evaluate gets the block
+// with what its dynamic blocks stand for, and the instance.
+func (g *graph) addRepeated(m *module, b *block, evaluate func(n *node, f *frame, b *block, e *evaluator, it item) cty.Value) *node {
+	var n *node
+	n = g.addBlock(m, b, func(f *frame) cty.Value {
+		return g.repeated(f, b, func(it item) cty.Value {
+			e := g.evaluator(f)
+			e.scope = it.scope
+			return evaluate(n, f, e.expanded(b), e, it)
+		})
+	})
+	return n
 }
 
-func (g *graph) addLocals() {
+// address is the address of an instance, and makes it known to what depends on it.
+func (n *node) address(f *frame, it item) string {
+	address := f.address + it.address(n.block)
+	n.made = append(n.made, made{f, it.suffix(), address})
+	return address
+}
+
+func (g *graph) addLocals(m *module) {
 	first := map[string]hcl.Range{}
-	for _, b := range g.document.all("locals") {
+	for _, b := range m.document.all("locals") {
 		for _, attr := range b.ordered() {
 			if at, twice := first[attr.Name]; twice {
 				g.error(attr.NameRange, fmt.Sprintf("Second local value named %q", attr.Name), "The first is at %s. Rename one of them.", position(at))
@@ -97,52 +174,108 @@ func (g *graph) addLocals() {
 			}
 			first[attr.Name] = attr.NameRange
 			g.add(&node{
-				id: "local." + attr.Name, root: "local", name: attr.Name, at: attr.NameRange,
-				needs:    edges(attr.Expr),
-				evaluate: func() cty.Value { return g.evaluator().value(attr.Expr) },
+				id: m.path() + "local." + attr.Name, module: m, root: "local", name: attr.Name, at: attr.NameRange,
+				needs:    reach{m, m, false}.edges(attr.Expr),
+				evaluate: func(f *frame) cty.Value { return g.evaluator(f).value(attr.Expr) },
 			})
 		}
 	}
 }
 
 // edges are the references in an expression to what the graph orders.
-func edges(expr hcl.Expression) []edge {
+func (r reach) edges(expr hcl.Expression) []edge {
 	var out []edge
 	for _, t := range expr.Variables() {
-		switch root := t.RootName(); root {
-		case "cloud":
-			out = append(out, edge{"cloud", t.SourceRange()})
-		case "local", "role", "exposure", "service":
-			if name, ok := nameOf(t); ok {
-				out = append(out, edge{root + "." + name, t.SourceRange()})
-			}
+		root := t.RootName()
+		if root == "cloud" {
+			out = append(out, edge{to: "cloud", at: t.SourceRange()})
+			continue
+		}
+		name, ok := nameOf(t)
+		if !ok || !slices.Contains(named, root) {
+			continue
+		}
+		for _, id := range r.find(root, name, t) {
+			out = append(out, edge{id, t.SourceRange(), keyOf(t)})
 		}
 	}
 	return out
 }
 
+// find gives the nodes that a reference is to: several for a module of which not one
+// output is named.
+func (r reach) find(root, name string, t hcl.Traversal) []string {
+	switch root {
+	case "module":
+		if r.values == nil || r.values.calling(name) == nil {
+			return nil
+		}
+		return outputsOf(r.values.calling(name), t)
+	case "var", "local":
+		if r.values != nil && r.values.declares(root, name) {
+			return []string{r.values.path() + root + "." + name}
+		}
+		return nil
+	}
+	for m := r.things; m != nil; m = m.parent {
+		if m.declares(root, name) {
+			return []string{m.path() + root + "." + name}
+		}
+		if !r.around {
+			break
+		}
+	}
+	return nil
+}
+
+// outputsOf are the nodes of the outputs that a reference to a module means, and of
+// the module block itself.
+func outputsOf(m *module, t hcl.Traversal) []string {
+	out := []string{m.path() + "*"}
+	for _, step := range t[2:] {
+		if attr, ok := step.(hcl.TraverseAttr); ok {
+			return append(out, m.path()+"output."+attr.Name)
+		}
+	}
+	for _, name := range m.document.labels("output") {
+		out = append(out, m.path()+"output."+name)
+	}
+	return out
+}
+
+// keyOf is the key in a reference such as service.redis["cache"], where it is
+// written out.
+func keyOf(t hcl.Traversal) string {
+	if len(t) > 2 {
+		if index, ok := t[2].(hcl.TraverseIndex); ok && index.Key.IsKnown() && !index.Key.IsNull() && t.RootName() != "module" {
+			return item{key: index.Key}.suffix()
+		}
+	}
+	return ""
+}
+
 // attributeEdges are the references in the arguments of a block.
-func attributeEdges(b *block) []edge {
+func (r reach) attributeEdges(b *block) []edge {
 	var out []edge
 	for _, attr := range b.ordered() {
 		if typ := b.typ.attribute(attr.Name); typ == nil || typ.Type != TypeReferences {
-			out = append(out, edges(attr.Expr)...)
+			out = append(out, r.edges(attr.Expr)...)
 		}
 	}
 	return out
 }
 
 // blockEdges are the references in a block and all blocks in it.
-func blockEdges(b *block) []edge {
-	out := attributeEdges(b)
+func (r reach) blockEdges(b *block) []edge {
+	out := r.attributeEdges(b)
 	for _, child := range b.blocks {
-		out = append(out, blockEdges(child)...)
+		out = append(out, r.blockEdges(child)...)
 	}
 	return out
 }
 
 // dependsOn reads a depends_on list. It is not evaluated: only names are needed.
-func (g *graph) dependsOn(b *block) []edge {
+func (g *graph) dependsOn(m *module, b *block) []edge {
 	attr := b.attributes["depends_on"]
 	if attr == nil {
 		return nil
@@ -154,39 +287,69 @@ func (g *graph) dependsOn(b *block) []edge {
 	}
 	var out []edge
 	for _, item := range items {
-		t, diags := hcl.AbsTraversalForExpr(item)
-		name, ok := nameOf(t)
-		if diags.HasErrors() || !ok || len(t) != 2 || t.RootName() != "service" && t.RootName() != "manifest" {
-			g.error(item.Range(), "Unsuitable value for \"depends_on\"", "Each element must be service.NAME or manifest.NAME, without quotes.")
-			continue
+		out = append(out, g.dependency(m, b, item)...)
+	}
+	return out
+}
+
+// dependency reads one element of a depends_on list.
+func (g *graph) dependency(m *module, b *block, expr hcl.Expression) []edge {
+	t, diags := hcl.AbsTraversalForExpr(expr)
+	name, ok := nameOf(t)
+	kinds := []string{"service", "manifest", "module"}
+	if diags.HasErrors() || !ok || !slices.Contains(kinds, t.RootName()) || len(t) > 3 || len(t) == 3 && keyOf(t) == "" {
+		g.error(expr.Range(), "Unsuitable value for \"depends_on\"", "Each element must be service.NAME, manifest.NAME or module.NAME, without quotes; of a repeated one also NAME[\"KEY\"].")
+		return nil
+	}
+	kind := t.RootName()
+	switch {
+	case m.document.one(kind, name) == nil:
+		known := m.document.labels(kind)
+		g.error(expr.Range(), fmt.Sprintf("There is no %s %q", kind, name), "%s",
+			trimJoin(DidYouMean(name, known), fmt.Sprintf("Declared are: %s.", listed(known))))
+	case kind+"."+name == b.id():
+		g.error(expr.Range(), "Unsuitable value for \"depends_on\"", "Nothing can depend on itself.")
+	case kind == "module":
+		return g.insideOf(m.calling(name), expr.Range())
+	default:
+		return []edge{{m.path() + kind + "." + name, expr.Range(), keyOf(t)}}
+	}
+	return nil
+}
+
+// insideOf are edges to all services and manifests of a module.
+func (g *graph) insideOf(m *module, at hcl.Range) []edge {
+	if m == nil {
+		return nil // it could not be read
+	}
+	var out []edge
+	for _, kind := range []string{"service", "manifest"} {
+		for _, name := range m.document.labels(kind) {
+			out = append(out, edge{to: m.path() + kind + "." + name, at: at})
 		}
-		id := t.RootName() + "." + name
-		switch {
-		case g.document.one(t.RootName(), name) == nil:
-			known := g.document.labels(t.RootName())
-			g.error(item.Range(), fmt.Sprintf("There is no %s %q", t.RootName(), name), "%s",
-				trimJoin(DidYouMean(name, known), fmt.Sprintf("Declared are: %s.", listed(known))))
-		case id == b.id():
-			g.error(item.Range(), "Unsuitable value for \"depends_on\"", "Nothing can depend on itself.")
-		default:
-			out = append(out, edge{id, item.Range()})
-		}
+	}
+	for _, child := range m.calls {
+		out = append(out, g.insideOf(child, at)...)
 	}
 	return out
 }
 
 // evaluate goes through the nodes, each after what it refers to.
 func (g *graph) evaluate() {
-	for _, n := range g.sortedNodes() {
-		value := cty.DynamicVal
-		if !n.broken {
-			value = n.evaluate()
+	ordered := g.sortedNodes()
+	g.newFrame(g.loader.root, nil, item{})
+	for _, n := range ordered {
+		for _, f := range n.module.frames {
+			value := cty.DynamicVal
+			if !n.broken {
+				value = n.evaluate(f)
+			}
+			if names := f.scope.groups[n.root]; names != nil && n.name != "" {
+				names[n.name] = value
+			}
 		}
-		switch {
-		case n.root == "cloud":
-			g.root.singles["cloud"] = value
-		case g.root.groups[n.root] != nil:
-			g.root.groups[n.root][n.name] = value
+		if n.root == "output" {
+			n.module.publishAll()
 		}
 	}
 	g.finish()
@@ -250,39 +413,47 @@ func (g *graph) reportCycle(cycle []string) {
 // builtinRange reports whether a range is in the catalogue.
 func builtinRange(r hcl.Range) bool { return strings.HasPrefix(r.Filename, CatalogueDir) }
 
-// needsOf are the services and manifests that a node refers to, directly or
-// through anything that is neither.
-func (g *graph) needsOf(id string) []string {
-	seen := map[string]bool{id: true}
+// needsOf are the addresses of the services and manifests that a node refers to,
+// directly or through anything that is neither, in one use of its module.
+func (g *graph) needsOf(n *node, f *frame) []string {
+	seen := map[edge]bool{}
 	var out []string
 	var visit func(n *node)
-	visit = func(n *node) {
-		for _, need := range n.needs {
+	visit = func(at *node) {
+		for _, need := range at.needs {
 			next := g.nodes[need.to]
-			if next == nil || seen[need.to] {
+			visited := edge{to: need.to, key: need.key}
+			if next == nil || next == n || seen[visited] {
 				continue
 			}
-			seen[need.to] = true
-			if next.root == "service" || next.root == "manifest" {
-				out = append(out, need.to)
-			} else {
+			seen[visited] = true
+			if next.root != "service" && next.root != "manifest" {
 				visit(next)
+				continue
+			}
+			for _, m := range next.made {
+				if m.frame.sees(f) && (need.key == "" || need.key == m.suffix) {
+					out = append(out, m.address)
+				}
 			}
 		}
 	}
-	visit(g.nodes[id])
+	visit(n)
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
-// literal evaluates a string that is needed before anything else is evaluated.
-func (l *loader) literal(b *block, name string) string {
-	attr := b.attributes[name]
-	if attr != nil && len(attr.Expr.Variables()) > 0 {
-		l.error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for %q", name), "It must be a plain string in quotes, because it is read before anything is evaluated.")
-		return ""
+// sees reports whether two frames are in the same use of every module that both are
+// in: of a module that is used several times, each use has services of its own.
+func (f *frame) sees(other *frame) bool {
+	for a := f; a != nil; a = a.parent {
+		for b := other; b != nil; b = b.parent {
+			if a.module == b.module && a != b {
+				return false
+			}
+		}
 	}
-	return l.constant().string(b, name)
+	return true
 }
 
 // isNullLiteral reports whether an expression is the word null.

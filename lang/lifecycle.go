@@ -47,6 +47,7 @@ var lifecycleType = &BlockType{
 		{Name: "yield_to", Type: TypeList, Form: formPlain, Doc: "Field managers that may have any field, besides the controllers that kolla knows; * at the end of a name stands for any rest of it."},
 		{Name: "force_conflicts", Type: TypeForce, Doc: "Fields to take from whoever owns them: true for all, or a list of paths and of names of field managers."},
 	},
+	Blocks: []*BlockType{preconditionType},
 }
 
 // layered is a lifecycle block, and the scope that it is evaluated in.

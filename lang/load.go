@@ -16,6 +16,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/json"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -60,7 +61,6 @@ func newLoader(dir string, options Options) *loader {
 		functions: functions(files),
 		config:    &Config{Files: map[string]*hcl.File{}},
 		digest:    map[string]string{},
-		root:      newScope(nil),
 	}
 }
 
@@ -69,91 +69,132 @@ type loader struct {
 	*reporter
 	dir       string
 	options   Options
-	names     []string // of the *.hcl files in dir
 	reader    *fileReader
 	functions map[string]function.Function
 	config    *Config
 	digest    map[string]string // what the digest is made of
-	document  *block            // all blocks of all files
-	builtin   *block            // all blocks of the catalogue
-	root      *scope            // of the user's expressions
+	root      *module
+	document  *block // all blocks of all files of the root
+	builtin   *block // all blocks of the catalogue
 }
 
 // readFiles parses all files and checks their structure. It reports whether there
 // is something to evaluate: where a file cannot be parsed, blocks are missing, and
 // complaints about that would be nonsense.
 func (l *loader) readFiles() bool {
-	entries, err := os.ReadDir(l.dir)
-	if err != nil {
-		l.addPlain("Cannot read the configuration", fmt.Sprintf("The directory %s: %s.", l.dir, cause(err)))
+	document, ok := l.readDir(l.dir, nil)
+	if document == nil {
 		return false
 	}
-	for _, entry := range entries {
-		if name := entry.Name(); !entry.IsDir() && strings.HasSuffix(name, ".hcl") && !strings.HasPrefix(name, ".") {
-			l.names = append(l.names, name)
-		}
+	l.document, l.root = document, newModule(l.dir, document)
+	ok = l.readModules(l.root) && ok
+	builtin, alsoOK := l.readCatalogue()
+	l.builtin = builtin
+	return ok && alsoOK
+}
+
+// readDir reads all files of a directory, which a module block may have named. The
+// block that it gives is nil where there is nothing; it is not ok when some of it is
+// missing.
+func (l *loader) readDir(dir string, call *block) (document *block, ok bool) {
+	complain := l.addPlain
+	if call != nil {
+		complain = func(summary, detail string) { l.error(call.attributeRange("source"), summary, "%s", detail) }
 	}
-	var bodies []*hclsyntax.Body
-	complete := true
-	for _, name := range l.names {
-		if strings.HasSuffix(name, varsExtension) {
+	names, err := configFiles(dir)
+	if err != nil {
+		complain("Cannot read the configuration", fmt.Sprintf("The directory %s: %s.", dir, cause(err)))
+		return nil, false
+	}
+	var bodies []hcl.Body
+	ok = true
+	for _, name := range names {
+		if isVarFile(name) {
 			continue
 		}
-		body, ok := l.readFile(name)
-		complete = complete && ok
-		if ok {
+		body, good := l.readFile(filepath.Join(dir, name))
+		ok = ok && good
+		if good {
 			bodies = append(bodies, body)
 		}
 	}
-	if len(bodies) == 0 && complete {
-		place := "directory " + strconv.Quote(l.dir)
-		if filepath.Clean(l.dir) == "." {
+	if len(bodies) == 0 && ok {
+		place, hint := "directory "+strconv.Quote(dir), " `kolla init` writes a starter."
+		if filepath.Clean(dir) == "." {
 			place = "this directory"
 		}
-		l.addPlain("No configuration", fmt.Sprintf("There are no .hcl files in %s. `kolla init` writes a starter.", place))
-		return false
-	}
-	l.document = l.decode(fileType, bodies)
-	var ok bool
-	l.builtin, ok = l.readCatalogue()
-	return complete && ok
-}
-
-func (l *loader) readFile(name string) (*hclsyntax.Body, bool) {
-	full := filepath.Join(l.dir, name)
-	source, err := os.ReadFile(full)
-	if err != nil {
-		l.addPlain("Cannot read the configuration", fmt.Sprintf("The file %s: %s.", full, cause(err)))
+		if call != nil {
+			hint = ""
+		}
+		complain("No configuration", fmt.Sprintf("There are no .hcl files in %s.%s", place, hint))
 		return nil, false
 	}
-	l.digest["file "+name] = string(source)
-	return l.parse(full, source)
+	return l.decode(fileType, bodies), ok
+}
+
+// configFiles are the names of the files of a directory in either syntax, sorted.
+func configFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, entry := range entries {
+		name := entry.Name()
+		if !entry.IsDir() && (strings.HasSuffix(name, nativeExtension) || strings.HasSuffix(name, jsonExtension)) && !strings.HasPrefix(name, ".") {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// Extensions of the files of a configuration.
+const (
+	nativeExtension = ".hcl"
+	jsonExtension   = ".hcl.json"
+)
+
+func (l *loader) readFile(name string) (hcl.Body, bool) {
+	source, err := os.ReadFile(name)
+	if err != nil {
+		l.addPlain("Cannot read the configuration", fmt.Sprintf("The file %s: %s.", name, cause(err)))
+		return nil, false
+	}
+	rel, err := filepath.Rel(l.dir, name)
+	if err != nil {
+		rel = name
+	}
+	l.digest["file "+filepath.ToSlash(rel)] = string(source)
+	return l.parse(name, source)
 }
 
 // decode checks the blocks of several files as if they stood in one.
-func (l *loader) decode(typ *BlockType, bodies []*hclsyntax.Body) *block {
+func (l *loader) decode(typ *BlockType, bodies []hcl.Body) *block {
 	root := &block{typ: typ}
 	d := decoder{l.reporter}
 	for _, body := range bodies {
-		d.body(root, body.Attributes, body.Blocks)
+		d.body(root, body)
 	}
 	return root
 }
 
 // parse reads the syntax of one file, and keeps its source for diagnostics.
-func (l *loader) parse(name string, source []byte) (*hclsyntax.Body, bool) {
+func (l *loader) parse(name string, source []byte) (hcl.Body, bool) {
 	files, diags := Parse(name, source)
 	l.add(diags...)
 	for name, file := range files {
 		l.config.Files[name] = file
 	}
-	body, ok := files[name].Body.(*hclsyntax.Body)
-	return body, ok && !diags.HasErrors()
+	return files[name].Body, !diags.HasErrors()
 }
 
 // Parse checks the syntax of one file. The source is returned for diagnostics to
 // quote, whether it is right or not.
 func Parse(name string, source []byte) (map[string]*hcl.File, hcl.Diagnostics) {
+	if strings.HasSuffix(name, jsonExtension) {
+		file, diags := json.Parse(source, name)
+		return map[string]*hcl.File{name: file}, diags
+	}
 	file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
 	return map[string]*hcl.File{name: file}, diags
 }
@@ -167,7 +208,7 @@ func (l *loader) readCatalogue() (*block, bool) {
 	if err != nil {
 		panic(err) // the pattern is a constant
 	}
-	var bodies []*hclsyntax.Body
+	var bodies []hcl.Body
 	for _, name := range names {
 		source, err := fs.ReadFile(l.options.Catalogue, name)
 		if err != nil {
@@ -184,15 +225,8 @@ func (l *loader) readCatalogue() (*block, bool) {
 	return l.decode(catalogueType, bodies), true
 }
 
-// evaluator is one for expressions of the user outside of services.
-func (l *loader) evaluator() *evaluator {
-	return &evaluator{reporter: l.reporter, scope: l.root, functions: l.functions}
-}
-
 // evaluate fills in the Config.
 func (l *loader) evaluate() {
-	l.root.singles["path"] = cty.ObjectVal(map[string]cty.Value{"root": cty.StringVal(filepath.ToSlash(l.dir))})
-	l.variables()
 	l.checkClouds()
 	newGraph(l).evaluate()
 	l.config.Digest = l.makeDigest()

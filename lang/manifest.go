@@ -20,28 +20,31 @@ import (
 )
 
 // manifest makes the objects that a manifest block brings.
-func (g *graph) manifest(b *block) {
-	m := Manifest{Name: b.label, Needs: g.needsOf(b.id()), Range: b.header}
-	e := g.evaluator()
+func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
+	m := Manifest{Block: n.address(f, it), Name: b.label, Needs: g.needsOf(n, f), Range: b.header}
 	m.Lifecycle = lifecycle(layered{b, e})
 	switch object, files := e.given(b, "object"), e.given(b, "files"); {
 	case object && files:
 		g.error(b.attributes["files"].NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")
 	case object:
-		m.Objects = g.manifestObject(b)
+		m.Objects = g.manifestObject(b, e)
 	case files:
-		for _, name := range g.manifestFiles(b) {
+		for _, name := range g.manifestFiles(b, e) {
 			m.Objects = append(m.Objects, g.manifestFile(b, name)...)
 		}
 	default:
 		g.error(b.header, "Manifest without objects", "Give it object = { ... } or files = [\"*.yaml\"].")
 	}
+	if l := b.one("lifecycle", ""); l != nil {
+		e.preconditions(l)
+	}
 	g.config.Manifests = append(g.config.Manifests, m)
+	return cty.NilVal
 }
 
 // manifestObject converts an object that is written in HCL.
-func (g *graph) manifestObject(b *block) []ManifestObject {
-	e, at := g.evaluator(), b.attributeRange("object")
+func (g *graph) manifestObject(b *block, e *evaluator) []ManifestObject {
+	at := b.attributeRange("object")
 	v := e.value(b.attributes["object"].Expr)
 	if !v.IsWhollyKnown() {
 		return nil
@@ -145,9 +148,9 @@ func scalar(v cty.Value) any {
 }
 
 // manifestFiles are the files that the patterns match, each once.
-func (g *graph) manifestFiles(b *block) []string {
+func (g *graph) manifestFiles(b *block, e *evaluator) []string {
 	var out []string
-	for _, pattern := range g.evaluator().list(b, "files") {
+	for _, pattern := range e.list(b, "files") {
 		names, err := filepath.Glob(g.reader.path(pattern))
 		if err != nil || len(names) == 0 {
 			g.error(b.attributeRange("files"), "No such file", "No file matches %q in %s.", pattern, g.dir)

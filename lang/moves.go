@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Target is a block with all of its objects, or one object.
+// Target is a block with all of its objects, or one object. A block may be repeated,
+// or a module: then it is all that is in it, with every key.
 type Target struct {
-	Block  string  // "service.keystone"; of an object: its block
+	Block  string  // `service.keystone`, `module.edge["west"]`; of an object: its block
 	Object Address // zero: the whole block
 	Range  hcl.Range
 }
@@ -22,10 +24,19 @@ func (t Target) Whole() bool { return t.Object == Address{} }
 // Has reports whether an address is the target, or one of its objects.
 func (t Target) Has(a Address) bool {
 	if t.Whole() {
-		return a.Block == t.Block
+		return t.covers(a.Block)
 	}
 	return a == t.Object
 }
+
+// covers reports whether a block is the target, an instance of it, or in it.
+func (t Target) covers(block string) bool {
+	rest, ok := strings.CutPrefix(block, t.Block)
+	return ok && (rest == "" || rest[0] == '[' || rest[0] == '.')
+}
+
+// keyed reports whether the target is one instance of a repeated block.
+func (t Target) keyed() bool { return strings.HasSuffix(t.Block, "]") }
 
 // String gives the text form.
 func (t Target) String() string {
@@ -39,6 +50,23 @@ func (t Target) String() string {
 type Move struct {
 	From, To Target // both blocks, or both objects
 	Range    hcl.Range
+}
+
+// Apply gives the address that an object has now, if the move is about it. What had no
+// key can get one.
+func (m Move) Apply(a Address) (moved Address, ok bool) {
+	if !m.From.Has(a) {
+		return a, false
+	}
+	if !m.From.Whole() {
+		return m.To.Object, true
+	}
+	rest := strings.TrimPrefix(a.Block, m.From.Block)
+	if strings.HasPrefix(rest, "[") && m.To.keyed() {
+		return a, false // another instance
+	}
+	a.Block = m.To.Block + rest
+	return a, true
 }
 
 // Removal says that what was declared as From is gone from the configuration on
@@ -89,34 +117,52 @@ var importType = &BlockType{
 }
 
 // movable are the types of blocks that objects come from.
-var movable = []string{"service", "manifest", "role"}
+var movable = []string{"service", "manifest", "role", "module"}
 
-// moves reads the blocks that say what became of addresses.
+// moves reads the blocks that say what became of addresses. Those in a module are
+// relative to it.
 func (g *graph) moves() {
-	for _, b := range g.document.all("moved") {
-		from, ok := g.target(b, "from")
-		to, alsoOK := g.target(b, "to")
+	for _, m := range g.modules() {
+		for _, f := range m.frames {
+			g.movesIn(f)
+		}
+	}
+}
+
+// modules are all modules, the root first.
+func (g *graph) modules() []*module {
+	out := []*module{g.loader.root}
+	for i := 0; i < len(out); i++ {
+		out = append(out, out[i].calls...)
+	}
+	return out
+}
+
+func (g *graph) movesIn(f *frame) {
+	for _, b := range f.module.document.all("moved") {
+		from, ok := g.target(f, b, "from")
+		to, alsoOK := g.target(f, b, "to")
 		if ok && alsoOK && g.checkMove(b, from, to) {
 			g.config.Moves = append(g.config.Moves, Move{From: from, To: to, Range: b.header})
 		}
 	}
-	for _, b := range g.document.all("removed") {
+	for _, b := range f.module.document.all("removed") {
 		r := Removal{Destroy: true, Range: b.header}
 		if lifecycle := b.one("lifecycle", ""); lifecycle != nil {
-			r.Destroy = g.evaluator().bool(lifecycle, "destroy")
+			r.Destroy = g.evaluator(f).bool(lifecycle, "destroy")
 		}
 		var ok bool
-		if r.From, ok = g.target(b, "from"); ok && g.gone(r.From) {
+		if r.From, ok = g.target(f, b, "from"); ok && g.gone(r.From, false) {
 			g.config.Removals = append(g.config.Removals, r)
 		}
 	}
-	for _, b := range g.document.all("import") {
-		to, ok := g.target(b, "to")
+	for _, b := range f.module.document.all("import") {
+		to, ok := g.target(f, b, "to")
 		switch {
 		case ok && to.Whole():
 			g.error(to.Range, "One object expected", `An import takes over one object: write its address in quotes, such as "%s/Deployment/NAME".`, to)
 		case ok && g.there(to):
-			g.config.Imports = append(g.config.Imports, Import{To: to.Object, ID: g.evaluator().string(b, "id"), Range: b.header})
+			g.config.Imports = append(g.config.Imports, Import{To: to.Object, ID: g.evaluator(f).string(b, "id"), Range: b.header})
 		}
 	}
 }
@@ -133,68 +179,154 @@ func (g *graph) checkMove(b *block, from, to Target) bool {
 	case slices.ContainsFunc(g.config.Moves, func(m Move) bool { return m.From.String() == from.String() }):
 		g.error(from.Range, "Moved twice", "Another moved block says where %s went. Remove one of them.", from)
 	default:
-		gone := !from.Whole() || g.gone(from)
+		gone := !from.Whole() || g.gone(from, to.keyed())
 		return g.there(to) && gone
 	}
 	return false
 }
 
+// kindOfBlock is the type of the block that an address names.
 func kindOfBlock(block string) string {
-	kind, _, _ := strings.Cut(block, ".")
-	return kind
+	t, diags := hclsyntax.ParseTraversalAbs([]byte(block), "", hcl.InitialPos)
+	if diags.HasErrors() {
+		return ""
+	}
+	steps := blockSteps(t)
+	return steps[len(steps)-1].typ
 }
 
-// gone reports a block that is still declared.
-func (g *graph) gone(t Target) bool {
-	kind, name, _ := strings.Cut(t.Block, ".")
-	declared := g.document.one(kind, name)
-	if declared == nil || !t.Whole() {
+// step is one part of the address of a block: TYPE.NAME["KEY"].
+type step struct{ typ, name, key string }
+
+// blockSteps takes the address of a block apart; nil if it is none.
+func blockSteps(t hcl.Traversal) []step {
+	var out []step
+	for i := 0; i < len(t); {
+		var s step
+		switch first := t[i].(type) {
+		case hcl.TraverseRoot:
+			s.typ = first.Name
+		case hcl.TraverseAttr:
+			s.typ = first.Name
+		}
+		if i++; i < len(t) {
+			if attr, ok := t[i].(hcl.TraverseAttr); ok {
+				s.name = attr.Name
+				i++
+			}
+		}
+		if i < len(t) {
+			if index, ok := t[i].(hcl.TraverseIndex); ok {
+				s.key = item{key: index.Key}.suffix()
+				i++
+			}
+		}
+		if s.typ == "" || s.name == "" {
+			return nil
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// ParseBlock reads the address of a block, or of a module, and gives it the form that
+// addresses of objects have: `module.edge["west"].service.redis`.
+func ParseBlock(text string) (string, error) {
+	t, diags := hclsyntax.ParseTraversalAbs([]byte(text), "", hcl.InitialPos)
+	if !diags.HasErrors() {
+		if block, ok := blockOf(t); ok {
+			return block, nil
+		}
+	}
+	return "", fmt.Errorf("%q is not the address of a block: expected TYPE.NAME, such as service.keystone, with the key of a repeated one and the modules that it is in, such as module.edge.service.redis[\"cache\"]", text)
+}
+
+func blockOf(t hcl.Traversal) (string, bool) {
+	steps := blockSteps(t)
+	var parts []string
+	for i, s := range steps {
+		if i < len(steps)-1 && s.typ != "module" {
+			return "", false
+		}
+		parts = append(parts, s.typ+"."+s.name+s.key)
+	}
+	return strings.Join(parts, "."), len(parts) > 0
+}
+
+// declared are the addresses that the configuration has, with their places.
+func (g *graph) declared() map[string]hcl.Range {
+	if g.places == nil {
+		g.places = map[string]hcl.Range{}
+		for _, n := range g.order {
+			for _, m := range n.made {
+				g.places[m.address] = n.at
+			}
+		}
+	}
+	return g.places
+}
+
+// gone reports a block that is still declared. exact: its instances with keys do not
+// count.
+func (g *graph) gone(t Target, exact bool) bool {
+	if !t.Whole() {
 		return true
 	}
-	g.error(t.Range, "Still declared", "%s is declared at %s. Take the declaration away, or this block.", t, position(declared.header))
-	return false
+	for _, address := range keysOf(g.declared()) {
+		if address == t.Block || !exact && t.covers(address) {
+			g.error(t.Range, "Still declared", "%s is declared at %s. Take the declaration away, or this block.", t, position(g.places[address]))
+			return false
+		}
+	}
+	return true
 }
 
 // there reports a block that is not declared.
 func (g *graph) there(t Target) bool {
-	kind, name, _ := strings.Cut(t.Block, ".")
-	if g.document.one(kind, name) != nil {
-		return true
+	var known []string
+	for _, address := range keysOf(g.declared()) {
+		if t.covers(address) {
+			return true
+		}
+		if kindOfBlock(address) == kindOfBlock(t.Block) {
+			known = append(known, address)
+		}
 	}
-	known := g.document.labels(kind)
-	g.error(t.Range, fmt.Sprintf("There is no %s %q", kind, name), "%s",
-		trimJoin(DidYouMean(name, known), fmt.Sprintf("Declared are: %s.", listed(known))))
+	g.error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s",
+		trimJoin(DidYouMean(t.Block, known), fmt.Sprintf("Declared are: %s.", listed(known))))
 	return false
 }
 
 // target reads an address: a reference such as service.keystone, or a text. It is
 // not evaluated: what it names need not exist.
-func (g *graph) target(b *block, name string) (Target, bool) {
+func (g *graph) target(f *frame, b *block, name string) (Target, bool) {
 	attr := b.attributes[name]
 	if attr == nil {
 		return Target{}, false
 	}
 	at := attr.Expr.Range()
-	text := ""
-	if t, diags := hcl.AbsTraversalForExpr(attr.Expr); !diags.HasErrors() && len(t) == 2 {
-		label, _ := nameOf(t)
-		text = t.RootName() + "." + label
+	out := Target{Range: at}
+	if t, diags := hcl.AbsTraversalForExpr(attr.Expr); !diags.HasErrors() {
+		out.Block, _ = blockOf(t)
 	} else if v, diags := attr.Expr.Value(nil); !diags.HasErrors() && v.Type() == cty.String && !v.IsNull() {
-		text = v.AsString()
-	}
-	out := Target{Block: text, Range: at}
-	if strings.Contains(text, "/") {
-		object, err := ParseAddress(text)
-		if err != nil {
-			g.error(at, "Not an address", "%s.", sentence(err))
-			return Target{}, false
+		text := v.AsString()
+		if strings.Contains(text, "/") {
+			object, err := ParseAddress(text)
+			if err != nil {
+				g.error(at, "Not an address", "%s.", sentence(err))
+				return Target{}, false
+			}
+			object.Block = f.address + object.Block
+			out.Object, text = object, object.Block
 		}
-		out.Block, out.Object = object.Block, object
+		out.Block, _ = ParseBlock(text)
 	}
-	kind, label, _ := strings.Cut(out.Block, ".")
-	if label == "" || !slices.Contains(movable, kind) {
+	if out.Whole() && out.Block != "" {
+		out.Block = f.address + out.Block
+	}
+	if kind := kindOfBlock(out.Block); !slices.Contains(movable, kind) {
 		g.error(at, "Not an address", "%s", trimJoin(DidYouMean(kind, movable),
-			`Write a block as service.NAME, manifest.NAME or role.NAME; an object in quotes, as "BLOCK/KIND/NAME".`))
+			`Write a block as service.NAME, manifest.NAME, role.NAME or module.NAME, with ["KEY"] where it is repeated; an object in quotes, as "BLOCK/KIND/NAME".`))
 		return Target{}, false
 	}
 	return out, true

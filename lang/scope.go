@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -35,6 +36,26 @@ func (s *scope) find(root string) (g group, single cty.Value, ok bool) {
 	return nil, cty.NilVal, false
 }
 
+// member looks ROOT.NAME up. A name that the nearest group of that kind does not
+// have, one further out may.
+func (s *scope) member(root, name string) (value cty.Value, ok bool) {
+	for ; s != nil; s = s.parent {
+		if value, ok := s.groups[root][name]; ok {
+			return value, true
+		}
+	}
+	return cty.NilVal, false
+}
+
+// names are those that all groups of a kind have.
+func (s *scope) names(root string) []string {
+	var out []string
+	for ; s != nil; s = s.parent {
+		out = append(out, keysOf(s.groups[root])...)
+	}
+	return out
+}
+
 // roots are all names that an expression can start with.
 func (s *scope) roots() []string {
 	var names []string
@@ -48,7 +69,7 @@ func (s *scope) roots() []string {
 // nouns name the members of groups in messages.
 var nouns = map[string]string{
 	"var": "variable", "local": "local value", "role": "role", "exposure": "exposure", "service": "service",
-	"manifest": "manifest", "port": "port", "secret": "secret", "database": "database",
+	"module": "module", "manifest": "manifest", "port": "port", "secret": "secret", "database": "database",
 }
 
 // nameOf is the second step of a reference: the NAME of role.NAME or role["NAME"].
@@ -83,7 +104,7 @@ func (e *evaluator) context(refs []hcl.Traversal) (ctx *hcl.EvalContext, ok bool
 		case g == nil:
 			ctx.Variables[root] = single
 		default:
-			name, value, known := e.member(root, g, t)
+			name, value, known := e.member(root, t)
 			if !known {
 				ok = false
 				continue
@@ -101,7 +122,7 @@ func (e *evaluator) context(refs []hcl.Traversal) (ctx *hcl.EvalContext, ok bool
 }
 
 // member finds what a reference into a group means.
-func (e *evaluator) member(root string, g group, t hcl.Traversal) (name string, value cty.Value, ok bool) {
+func (e *evaluator) member(root string, t hcl.Traversal) (name string, value cty.Value, ok bool) {
 	name, named := nameOf(t)
 	if !named {
 		e.error(t.SourceRange(), "Name missing",
@@ -112,10 +133,35 @@ func (e *evaluator) member(root string, g group, t hcl.Traversal) (name string, 
 		e.error(t.SourceRange(), "A service refers to itself", "Within service %q, write self instead of service.%s.", name, name)
 		return "", cty.NilVal, false
 	}
-	if value, ok = g[name]; !ok {
-		e.missing(root, name, keysOf(g), t.SourceRange())
+	if value, ok = e.scope.member(root, name); !ok {
+		e.missing(root, name, e.scope.names(root), t.SourceRange())
+		return name, value, false
 	}
-	return name, value, ok
+	return name, value, true
+}
+
+// disabled reports references into blocks that do not count (enabled = false), if
+// that is what a complaint about the range is about. Those of a definition are the
+// business of whoever uses it.
+func (e *evaluator) disabled(complaint hcl.Range, refs []hcl.Traversal) bool {
+	for _, t := range refs {
+		root := t.RootName()
+		name, ok := nameOf(t)
+		if !ok || len(t) < 3 || !slices.Contains([]string{"service", "role", "exposure", "module"}, root) || !t.SourceRange().Overlaps(complaint) {
+			continue
+		}
+		value, ok := e.scope.member(root, name)
+		if !ok || !value.IsKnown() || !value.IsNull() {
+			continue
+		}
+		if e.inDefinition {
+			e.unmet(root, name, position(t.SourceRange()))
+			return true
+		}
+		e.error(t.SourceRange(), fmt.Sprintf("The %s %q is not enabled", nouns[root], name), "Its argument enabled is false, so it has no attributes. Where it may be missing, write try(%s, VALUE).", written(t))
+		return true
+	}
+	return false
 }
 
 // missing reports a reference to something that is not declared. What a
@@ -153,14 +199,17 @@ func (e *evaluator) unknownRoot(t hcl.Traversal) {
 	}
 	var hint string
 	for _, kind := range []string{"role", "exposure", "service", "var", "local"} {
-		if g, _, ok := e.scope.find(kind); ok && len(t) == 1 {
-			if _, ok := g[root]; ok {
+		if len(t) == 1 {
+			if _, ok := e.scope.member(kind, root); ok {
 				hint = fmt.Sprintf(" Did you mean %s.%s?", kind, root)
 				break
 			}
 		}
 	}
-	if hint == "" {
+	switch {
+	case root == "each" || root == "count":
+		hint = fmt.Sprintf(" The name %s means something only in a block with %s.", root, map[string]string{"each": "for_each", "count": "count"}[root])
+	case hint == "":
 		hint = DidYouMean(root, e.scope.roots())
 	}
 	e.error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s",

@@ -25,11 +25,28 @@ type sensitiveMark struct{}
 // generatedMark is on values that were made from a generated secret.
 type generatedMark struct{ ref SecretRef }
 
+// deferredMark is on unknown values that are known after the apply. Other unknown
+// values come from mistakes that were reported.
+type deferredMark struct {
+	by string // what has to be read: "data.registry"
+}
+
 // generated reports whether anything in a value was made from a generated secret.
 func generated(v cty.Value) bool {
 	_, marks := v.UnmarkDeep()
 	for mark := range marks {
 		if _, ok := mark.(generatedMark); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// deferred reports whether anything in a value is known only after the apply.
+func deferred(v cty.Value) bool {
+	_, marks := v.UnmarkDeep()
+	for mark := range marks {
+		if _, ok := mark.(deferredMark); ok {
 			return true
 		}
 	}

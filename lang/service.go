@@ -15,10 +15,14 @@ import (
 // instance is one service: a use of a definition, on its way to a Service.
 type instance struct {
 	*graph
+	node       *node
+	frame      *frame
 	block      *block // the user's service block
 	definition *block
+	home       *module    // where the definition stands; nil: the catalogue
 	user       *evaluator // of what stands in the service block
 	inner      *evaluator // of what stands in the definition
+	cloud      *evaluator // of the cloud's defaults
 	configs    map[string]*settings
 	envs       map[string]*settings // of workloads
 	images     map[string]string
@@ -29,64 +33,150 @@ type instance struct {
 }
 
 // addServices finds the definition of every service, and what each refers to.
-func (g *graph) addServices() {
-	for _, b := range g.document.all("service") {
-		in := g.newInstance(b)
-		if in == nil {
-			// Nothing more is known of it, and nobody complains about it again.
-			g.addBlock(b, nil, func() cty.Value { return cty.DynamicVal })
-			continue
+func (g *graph) addServices(m *module) {
+	for _, b := range m.document.all("service") {
+		n := &node{id: m.path() + b.id(), module: m, root: "service", name: b.label, block: b, at: b.header}
+		// Of a service without a definition nothing more is known, and nobody complains
+		// about it again.
+		n.evaluate = func(*frame) cty.Value { return cty.DynamicVal }
+		if definition, home := g.definitionOf(m, b); definition != nil {
+			in := g.newInstance(n, definition, home)
+			in.mergeSettings()
+			n.needs = in.edges()
+			n.evaluate = func(f *frame) cty.Value {
+				return g.repeated(f, b, func(it item) cty.Value { return in.at(f, it).evaluate(it) })
+			}
 		}
-		g.addBlock(b, in.edges(), in.evaluate)
+		g.add(n)
 	}
 }
 
-func (g *graph) newInstance(b *block) *instance {
-	name := b.label
-	if attr := b.attributes["definition"]; attr != nil && !isNullLiteral(attr.Expr) {
-		name = g.literal(b, "definition")
-	}
-	definition, builtin := g.document.one("definition", name), false
-	if definition == nil {
-		definition, builtin = g.builtin.one("definition", name), true
-	}
-	if definition == nil {
-		if name != "" {
-			g.unknownDefinition(b, name)
-		}
-		return nil
-	}
+// newInstance makes an instance, for which it is not known yet what names mean.
+func (g *graph) newInstance(n *node, definition *block, home *module) *instance {
 	in := &instance{
-		graph: g, block: b, definition: definition,
+		graph: g, node: n, block: n.block, definition: definition, home: home,
 		configs: map[string]*settings{}, envs: map[string]*settings{}, used: map[string]bool{},
 	}
-	outer := g.root
-	if builtin {
-		outer = newScope(nil)
-		outer.singles["cloud"] = cty.DynamicVal
-		for _, kind := range []string{"role", "exposure", "service"} {
-			outer.groups[kind] = g.root.groups[kind]
+	within := func(r reach) *evaluator {
+		return &evaluator{reporter: g.reporter, functions: g.functions, owner: n.block, scope: newScope(nil), reach: r}
+	}
+	in.user = within(reach{values: n.module, things: n.module})
+	in.cloud = within(reach{values: g.loader.root, things: g.loader.root})
+	in.inner = within(reach{values: home, things: n.module, around: true})
+	in.inner.inDefinition = true
+	for _, kind := range []string{"port", "secret", "database"} {
+		names := group{}
+		for _, e := range []*evaluator{in.user, in.cloud, in.inner} {
+			e.scope.groups[kind] = names
 		}
 	}
-	in.user = &evaluator{reporter: g.reporter, functions: g.functions, owner: b, scope: newScope(g.root)}
-	in.inner = &evaluator{reporter: g.reporter, functions: g.functions, owner: b, inDefinition: true, scope: newScope(outer)}
-	for _, kind := range []string{"port", "secret", "database"} {
-		in.user.scope.groups[kind] = group{}
-		in.inner.scope.groups[kind] = in.user.scope.groups[kind]
-	}
-	in.out = Service{Name: b.label, Definition: name, Range: b.header}
-	in.mergeSettings()
+	in.out = Service{Definition: definition.label, Range: n.block.header}
 	return in
 }
 
-func (g *graph) unknownDefinition(b *block, name string) {
+// at is the service in one use of its module: one instance of a block that may be
+// repeated. The first is the one that was made to find the references.
+func (in *instance) at(f *frame, it item) *instance {
+	out := in
+	if in.frame != nil || in.block.grows || in.definition.grows || in.defaultsGrow() {
+		out = in.newInstance(in.node, in.definition, in.home)
+	}
+	out.frame = f
+	out.user.scope.parent = it.scope
+	out.cloud.scope.parent = in.graph.loader.root.frames[0].scope
+	out.inner.scope.parent = in.definitionScope(f)
+	if out != in {
+		out.block = out.user.expanded(in.block)
+		out.definition = out.inner.expanded(in.definition)
+		out.mergeSettings()
+	}
+	return out
+}
+
+// definitionScope is what names mean in the definition, for a service in a frame: its
+// own values are those of where it stands, and services, roles and exposures are
+// those of where it is used.
+func (in *instance) definitionScope(f *frame) *scope {
+	things := newScope(f.things)
+	things.singles["cloud"] = in.global.singles["cloud"]
+	if in.home == nil {
+		return things
+	}
+	home := f
+	for home != nil && home.module != in.home {
+		home = home.parent
+	}
+	if home == nil && len(in.home.frames) > 0 {
+		home = in.home.frames[0] // a module that is used for its definitions
+	}
+	if home != nil {
+		for _, root := range []string{"var", "local", "module"} {
+			things.groups[root] = home.scope.groups[root]
+		}
+		things.singles["path"] = home.scope.singles["path"]
+	}
+	return things
+}
+
+// definitionOf finds the definition of a service: by name in its module, in those
+// around it or in the catalogue, or in a module that is named.
+func (g *graph) definitionOf(m *module, b *block) (definition *block, home *module) {
+	attr := b.attributes["definition"]
+	if attr != nil {
+		if t, diags := hcl.AbsTraversalForExpr(attr.Expr); !diags.HasErrors() && t.RootName() == "module" {
+			return g.moduleDefinition(m, t)
+		}
+	}
+	name := b.label
+	if attr != nil && !isNullLiteral(attr.Expr) {
+		name = g.literal(b, "definition")
+	}
+	known := g.builtin.labels("definition")
+	for home := m; home != nil; home = home.parent {
+		if d := home.document.one("definition", name); d != nil {
+			return d, home
+		}
+		known = append(known, home.document.labels("definition")...)
+	}
+	if d := g.builtin.one("definition", name); d != nil {
+		return d, nil
+	}
+	if name == "" {
+		return nil, nil
+	}
 	at := b.labelRange
-	if b.attributes["definition"] != nil {
+	if attr != nil {
 		at = b.attributeRange("definition")
 	}
-	known := append(g.document.labels("definition"), g.builtin.labels("definition")...)
 	g.error(at, fmt.Sprintf("There is no definition %q", name), "%s", trimJoin(DidYouMean(name, known),
 		fmt.Sprintf("A service is made by the definition of its own name, or by the one that its argument `definition` names. There are: %s.", listed(known))))
+	return nil, nil
+}
+
+// moduleDefinition finds the definition that module.NAME.definition.NAME names.
+func (g *graph) moduleDefinition(m *module, t hcl.Traversal) (*block, *module) {
+	var names []string
+	for _, step := range t[1:] {
+		if attr, ok := step.(hcl.TraverseAttr); ok {
+			names = append(names, attr.Name)
+		}
+	}
+	if len(names) != 3 || len(t) != 4 || names[1] != "definition" {
+		g.error(t.SourceRange(), "Unsuitable value for \"definition\"", "A definition of a module is named as module.NAME.definition.NAME, any other one as a text in quotes.")
+		return nil, nil
+	}
+	home := m.calling(names[0])
+	if home == nil {
+		known := m.document.labels("module")
+		g.undeclared(t.SourceRange(), "module", names[0], known)
+		return nil, nil
+	}
+	definition := home.document.one("definition", names[2])
+	if definition == nil {
+		g.undeclared(t.SourceRange(), "definition", names[2], home.document.labels("definition"))
+		return nil, nil
+	}
+	return definition, home
 }
 
 // mergeSettings puts the layers of config values and of environments together.
@@ -101,7 +191,7 @@ func (in *instance) mergeSettings() {
 		add(layerDefinition, config, in.inner, "values")
 		for _, d := range in.defaults() {
 			if matched, _ := path.Match(d.label, config.label); matched {
-				add(layerCloud, d, in.user, "values")
+				add(layerCloud, d, in.cloud, "values")
 			}
 		}
 		add(layerService, in.block.one("config", config.label), in.user, "values")
@@ -125,20 +215,41 @@ func (in *instance) mergeSettings() {
 
 // defaults are the overrides that the cloud has for all services.
 func (g *graph) defaults() []*block {
-	for _, b := range g.document.all("cloud") {
-		if d := b.one("defaults", ""); d != nil {
-			return d.all("config")
-		}
+	if d := g.defaultsBlock(); d != nil {
+		return d.all("config")
 	}
 	return nil
+}
+
+func (g *graph) defaultsBlock() *block {
+	if g.expandedDefaults != nil {
+		return g.expandedDefaults
+	}
+	for _, b := range g.document.all("cloud") {
+		return b.one("defaults", "")
+	}
+	return nil
+}
+
+// defaultsGrow reports whether the cloud's defaults hold dynamic blocks, which only
+// the evaluation of the cloud shows.
+func (g *graph) defaultsGrow() bool {
+	d := g.defaultsBlock()
+	return d != nil && (d.grows || d == g.expandedDefaults)
 }
 
 // edges are all references of the service and of its definition, but for those
 // in values that are overridden.
 func (in *instance) edges() []edge {
-	out := []edge{{"cloud", in.block.header}}
-	out = append(out, in.edgesWithoutSettings(in.block)...)
-	out = append(out, in.edgesWithoutSettings(in.definition)...)
+	out := []edge{{to: "cloud", at: in.block.header}}
+	out = append(out, in.user.reach.edgesWithoutSettings(in.block)...)
+	out = append(out, in.inner.reach.edgesWithoutSettings(in.definition)...)
+	if d := in.defaultsBlock(); d != nil && d.grows {
+		out = append(out, in.cloud.reach.blockEdges(d)...)
+	}
+	if in.home != nil && in.home.call != nil {
+		out = append(out, edge{to: in.home.path() + "*", at: in.block.header})
+	}
 	for _, name := range keysOf(in.configs) {
 		out = append(out, in.configs[name].edges()...)
 	}
@@ -146,34 +257,45 @@ func (in *instance) edges() []edge {
 		out = append(out, in.envs[name].edges()...)
 	}
 	for _, b := range in.definition.all("database") {
-		out = append(out, edge{"service." + in.literal(b, "server"), b.header})
+		if id := in.inner.reach.find("service", in.literal(b, "server"), nil); id != nil {
+			out = append(out, edge{to: id[0], at: b.header})
+		}
 	}
-	out = append(out, in.dependsOn(in.block)...)
+	out = append(out, in.dependsOn(in.node.module, in.block)...)
 	self := in.block.id()
 	return slices.DeleteFunc(out, func(e edge) bool { return e.to == self })
 }
 
-func (in *instance) edgesWithoutSettings(b *block) []edge {
+// edgesWithoutSettings are the references in a block, but for those in values that
+// are merged with others. Where a dynamic block makes the values they count.
+func (r reach) edgesWithoutSettings(b *block) []edge {
 	var out []edge
 	for _, attr := range b.ordered() {
 		merged := b.typ.Name == "config" && attr.Name == "values" || b.typ.Name == "workload" && attr.Name == "env"
 		if !merged && attr.Name != "depends_on" {
-			out = append(out, edges(attr.Expr)...)
+			out = append(out, r.edges(attr.Expr)...)
 		}
 	}
 	for _, child := range b.blocks {
-		out = append(out, in.edgesWithoutSettings(child)...)
+		if child.typ == dynamicType {
+			out = append(out, r.blockEdges(child)...)
+			continue
+		}
+		out = append(out, r.edgesWithoutSettings(child)...)
 	}
 	return out
 }
 
 // evaluate makes the Service, and returns what others read as service.NAME.
-func (in *instance) evaluate() cty.Value {
-	in.inner.scope.singles["cloud"] = in.root.singles["cloud"]
+func (in *instance) evaluate(it item) cty.Value {
 	s := &in.out
+	s.Block = in.node.address(in.frame, it)
+	if s.Name = it.nameOf(in.user, in.block); s.Name == "" || !in.claim("service", s.Name, s.Block, in.block.header) {
+		return cty.DynamicVal
+	}
 	s.Role = in.user.role(in.block, "role")
 	s.Exposure = in.user.exposure(in.block, "expose")
-	s.Needs = in.needsOf(in.block.id())
+	s.Needs = in.needsOf(in.node, in.frame)
 	s.Lifecycle = lifecycle(layered{in.block, in.user})
 	in.images = in.user.strings(in.block, "images")
 	in.replicas = in.allReplicas()
@@ -192,13 +314,18 @@ func (in *instance) evaluate() cty.Value {
 	}
 	in.endpoints()
 	in.checkOverrides()
-	in.services[s.Name] = in
+	if l := in.block.one("lifecycle", ""); l != nil {
+		in.user.preconditions(l)
+	}
+	in.services = append(in.services, in)
+	in.byAddress[s.Block] = in
 	return object
 }
 
 func (in *instance) setSelf(self cty.Value) {
-	in.user.scope.singles["self"] = self
-	in.inner.scope.singles["self"] = self
+	for _, e := range []*evaluator{in.user, in.cloud, in.inner} {
+		e.scope.singles["self"] = self
+	}
 }
 
 // rangeOf is the place of a block for the Config: the user's override where there
@@ -326,16 +453,38 @@ func (in *instance) databases() {
 		switch {
 		case d.Server == in.out.Name:
 			in.error(b.header, "A service refers to itself", "Database %q cannot live on the service that it belongs to.", d.Name)
-		case in.document.one("service", d.Server) == nil:
-			if d.Server != "" {
-				in.inner.unmet("service", d.Server, position(b.header))
+		case d.Server != "":
+			if server := in.server(d.Server, b); server != nil {
+				d.Server = server.out.Name
+				value = server.provideDatabase(in.block, &d)
 			}
-		case in.services[d.Server] != nil:
-			value = in.services[d.Server].provideDatabase(in.block, &d)
 		}
 		in.out.Databases = append(in.out.Databases, d)
 		in.inner.scope.groups["database"][d.Name] = value
 	}
+}
+
+// server is the service that a database lives on; nil if there is none, which was
+// reported.
+func (in *instance) server(name string, database *block) *instance {
+	ids := in.inner.reach.find("service", name, nil)
+	var found []string
+	if ids != nil {
+		for _, m := range in.nodes[ids[0]].made {
+			if m.frame.sees(in.frame) {
+				found = append(found, m.address)
+			}
+		}
+	}
+	switch {
+	case ids == nil, len(found) == 0 && in.nodes[ids[0]].block.attributes["enabled"] != nil:
+		in.inner.unmet("service", name, position(database.header))
+	case len(found) > 1:
+		in.error(in.block.header, "Which database server?", "Database %q of service %q should live on service %q, and there are several: %s. A database needs one.", database.label, in.out.Name, name, listed(found))
+	case len(found) == 1:
+		return in.byAddress[found[0]]
+	}
+	return nil
 }
 
 // provideDatabase makes a database of another service on this one: it adds the

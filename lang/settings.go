@@ -124,19 +124,12 @@ func overridden(path []string, stronger map[string]bool) bool {
 
 // leaves takes a map apart that is written out, down to depth.
 func leaves(l *layer, expr hcl.Expression, depth int, path []string) []leaf {
-	for {
-		inner, ok := expr.(*hclsyntax.ParenthesesExpr)
-		if !ok {
-			break
-		}
-		expr = inner.Expression
-	}
-	object, ok := expr.(*hclsyntax.ObjectConsExpr)
+	items, ok := itemsOf(expr)
 	if !ok || len(path) == depth {
 		return []leaf{{path: path, expr: expr, layer: l}}
 	}
 	var out []leaf
-	for _, item := range object.Items {
+	for _, item := range items {
 		key, ok := staticKey(item.KeyExpr)
 		if !ok {
 			return []leaf{{path: path, expr: expr, layer: l}}
@@ -144,6 +137,24 @@ func leaves(l *layer, expr hcl.Expression, depth int, path []string) []leaf {
 		out = append(out, leaves(l, item.ValueExpr, depth, append(slices.Clip(path), key))...)
 	}
 	return out
+}
+
+// itemsOf are the entries of a map that is written out.
+func itemsOf(expr hcl.Expression) ([]hclsyntax.ObjectConsItem, bool) {
+	switch expr := expr.(type) {
+	case *hclsyntax.ParenthesesExpr:
+		return itemsOf(expr.Expression)
+	case *hclsyntax.ObjectConsExpr:
+		return expr.Items, true
+	case *iterated:
+		items, ok := itemsOf(expr.Expression)
+		var out []hclsyntax.ObjectConsItem
+		for _, item := range items {
+			out = append(out, hclsyntax.ObjectConsItem{KeyExpr: expr.around(item.KeyExpr), ValueExpr: expr.around(item.ValueExpr)})
+		}
+		return out, ok
+	}
+	return nil, false
 }
 
 // staticKey is a key that needs no evaluation.
@@ -163,7 +174,7 @@ func staticKey(expr hcl.Expression) (string, bool) {
 func (s *settings) edges() []edge {
 	var out []edge
 	for _, x := range s.leaves {
-		out = append(out, edges(x.expr)...)
+		out = append(out, x.layer.eval.reach.edges(x.expr)...)
 	}
 	return out
 }

@@ -45,9 +45,8 @@ var hostByAddress = regexp.MustCompile(`(?i)(^|[@/, ])(localhost|[0-9]{1,3}(\.[0
 // checkHost warns of an address in place of a reference to a service of this
 // cloud: addresses change, names do not.
 func (e *evaluator) checkHost(o Option, replaced hcl.Traversal) {
-	services, _, _ := e.scope.find("service")
 	name, _ := nameOf(replaced)
-	if _, declared := services[name]; replaced.RootName() == "service" && !declared {
+	if _, declared := e.scope.member("service", name); replaced.RootName() == "service" && !declared {
 		return
 	}
 	for _, value := range o.Values {
@@ -108,12 +107,17 @@ func (in *instance) whyInside(p Port) string {
 	return "the service has no exposure (expose = exposure.NAME)"
 }
 
+// inOrder are the services in the order of the source.
+func (g *graph) inOrder() []*instance {
+	return inSourceOrder(slices.Clone(g.services), func(in *instance) hcl.Range { return in.out.Range })
+}
+
 // checkNodePorts reports node ports out of range, and those that two services
 // would share.
 func (g *graph) checkNodePorts() {
 	taken := map[int]string{}
-	for _, s := range g.config.Services {
-		in := g.services[s.Name]
+	for _, in := range g.inOrder() {
+		s := in.out
 		for _, p := range s.Ports {
 			if !p.Exposed || p.NodePort == 0 || s.Exposure == "" {
 				continue
@@ -140,8 +144,8 @@ func (g *graph) checkPublicPorts() {
 		addresses[x.Name], _ = netip.ParseAddr(x.VIP) // a wrong one was reported
 	}
 	taken := map[netip.AddrPort]*instance{}
-	for _, s := range g.config.Services {
-		in, vip := g.services[s.Name], addresses[s.Exposure]
+	for _, in := range g.inOrder() {
+		s, vip := in.out, addresses[in.out.Exposure]
 		for _, p := range s.Ports {
 			if !p.Exposed || p.Number == 0 || !vip.IsValid() {
 				continue

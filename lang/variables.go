@@ -52,27 +52,52 @@ type given struct {
 	source string         // for messages: "-var", "KOLLA_VAR_x", a position
 }
 
-// variables finds the values of all variables and puts them into the scope.
-func (l *loader) variables() {
-	vars := group{}
-	l.root.groups["var"] = vars
-	var declared []*variable
-	for _, b := range l.document.all("variable") {
-		declared = append(declared, l.declare(b))
+// addVariables makes the nodes of the variables of a module. Those of the root get
+// their values from outside, others from the module block.
+func (g *graph) addVariables(m *module) {
+	for _, b := range m.document.all("variable") {
+		m.vars = append(m.vars, g.declare(b))
 	}
-	l.giveAll(declared)
-	for _, v := range declared {
-		vars[v.Name] = l.variableValue(v)
-		l.recordVariable(v, vars[v.Name])
+	if m.call == nil {
+		g.giveAll(m.vars)
 	}
-	for _, v := range declared {
-		l.validate(v)
+	for _, v := range m.vars {
+		n := &node{id: m.path() + "var." + v.Name, module: m, root: "var", name: v.Name, at: v.Range}
+		if m.call != nil && m.call.attributes[v.Name] != nil {
+			n.needs = reach{m.parent, m.parent, false}.edges(m.call.attributes[v.Name].Expr)
+		}
+		n.evaluate = func(f *frame) cty.Value {
+			if f.parent != nil {
+				return g.variableValue(v, g.passedValue(f, v))
+			}
+			value := g.variableValue(v, g.chosenValue(v))
+			g.recordVariable(v, value)
+			return value
+		}
+		g.add(n)
+		if len(v.block.all("validation")) > 0 || v.block.grows {
+			needs := append(reach{m, m, false}.blockEdges(v.block), edge{to: n.id, at: v.Range})
+			g.add(&node{id: m.path() + "validation." + v.Name, module: m, root: "validation", at: v.Range, needs: needs, evaluate: func(f *frame) cty.Value {
+				g.validate(f, v)
+				return cty.NilVal
+			}})
+		}
 	}
 }
 
 // constant evaluates expressions in which nothing can be referred to.
 func (l *loader) constant() *evaluator {
 	return &evaluator{reporter: l.reporter, scope: newScope(nil), functions: l.functions}
+}
+
+// literal evaluates a string that is needed before anything else is evaluated.
+func (l *loader) literal(b *block, name string) string {
+	attr := b.attributes[name]
+	if attr != nil && len(attr.Expr.Variables()) > 0 {
+		l.error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for %q", name), "It must be a plain string in quotes, because it is read before anything is evaluated.")
+		return ""
+	}
+	return l.constant().string(b, name)
 }
 
 func (l *loader) declare(b *block) *variable {
@@ -166,15 +191,26 @@ func (l *loader) addPlain(summary, detail string) {
 // autoVarFiles are the files of the directory that give values by themselves.
 func (l *loader) autoVarFiles() []string {
 	var names []string
-	for _, name := range l.names {
-		if strings.HasSuffix(name, autoExtension) {
+	all, err := configFiles(l.dir)
+	if err != nil {
+		return nil // it was read before
+	}
+	for _, name := range slices.Backward([]string{varsFile, varsFile + ".json"}) {
+		if slices.Contains(all, name) {
 			names = append(names, filepath.Join(l.dir, name))
 		}
 	}
-	if slices.Contains(l.names, varsFile) {
-		names = append([]string{filepath.Join(l.dir, varsFile)}, names...)
+	for _, name := range all {
+		if stem := strings.TrimSuffix(name, ".json"); strings.HasSuffix(stem, autoExtension) {
+			names = append(names, filepath.Join(l.dir, name))
+		}
 	}
 	return names
+}
+
+// isVarFile reports whether a file gives values to variables.
+func isVarFile(name string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(name, ".json"), varsExtension)
 }
 
 func (l *loader) giveFile(byName map[string]*variable, name string) {
@@ -189,11 +225,12 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 	if !ok {
 		return
 	}
-	for _, b := range body.Blocks {
-		l.error(b.DefRange(), "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
+	attributes, blocks := decoder{l.reporter}.content(&BlockType{AnyAttribute: true}, body)
+	for _, b := range blocks {
+		l.error(b.header, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
 	}
-	for _, key := range keysOf(body.Attributes) {
-		attr := body.Attributes[key]
+	for _, key := range keysOf(attributes) {
+		attr := attributes[key]
 		v := byName[key]
 		if v == nil {
 			l.warn(attr.NameRange, fmt.Sprintf("There is no variable %q", key), "%s",
@@ -206,8 +243,7 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 
 // variableValue is the value of a variable: null only if it may be, and marked if
 // it is sensitive.
-func (l *loader) variableValue(v *variable) cty.Value {
-	value := l.chosenValue(v)
+func (l *loader) variableValue(v *variable, value cty.Value) cty.Value {
 	if value.IsKnown() && value.IsNull() && !v.nullable {
 		if v.fallback != cty.NilVal {
 			value = v.fallback
@@ -249,6 +285,35 @@ func (l *loader) chosenValue(v *variable) cty.Value {
 	return converted
 }
 
+// passedValue is the value that the module block gives, converted.
+func (g *graph) passedValue(f *frame, v *variable) cty.Value {
+	value, at, ok := g.passed(f, v)
+	switch {
+	case !ok && v.fallback == cty.NilVal:
+		g.error(f.module.call.header, "Missing argument", "Module %q needs a value for its variable %q%s: %s = ....", f.module.name, v.Name, described(v.Description), v.Name)
+		return cty.DynamicVal
+	case !ok:
+		return v.fallback
+	}
+	converted, err := v.convert(value)
+	if err != nil {
+		why := err.Error()
+		if v.Sensitive || value.ContainsMarked() {
+			why = "what is wrong is not shown, because the value is sensitive"
+		}
+		g.error(at, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "Module %q wants it to be of type %s: %s.", f.module.name, v.Type, why)
+		return cty.DynamicVal
+	}
+	return converted
+}
+
+func described(description string) string {
+	if description == "" {
+		return ""
+	}
+	return " (" + strings.TrimSuffix(description, ".") + ")"
+}
+
 // prompt asks for a value that nothing gives.
 func (l *loader) prompt(v *variable) bool {
 	if l.options.Prompt != nil {
@@ -288,27 +353,18 @@ func (l *loader) unsuitableVariable(v *variable, at hcl.Range, why string) {
 }
 
 // validate checks the conditions of a variable's validation blocks.
-func (l *loader) validate(v *variable) {
-	e := l.evaluator()
-	for _, b := range v.block.all("validation") {
-		condition, ok := e.attribute(b, "condition", cty.Bool)
-		condition, _ = condition.Unmark()
-		if !ok || condition.True() {
-			continue
+func (g *graph) validate(f *frame, v *variable) {
+	e := g.evaluator(f)
+	source := v.Range
+	switch {
+	case f.parent != nil && f.module.call.attributes[v.Name] != nil:
+		source = f.module.call.attributeRange(v.Name)
+	case v.given != nil && v.given.expr != nil:
+		source = v.given.expr.Range()
+	}
+	for _, b := range e.expanded(v.block).all("validation") {
+		if ok, message := e.condition(b); !ok {
+			g.error(source, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "%s\n\nThe condition is at %s.", message, position(b.attributeRange("condition")))
 		}
-		detail := "It does not meet the condition."
-		message, ok := e.attribute(b, "error_message", cty.String)
-		switch {
-		case message.ContainsMarked():
-			detail = "It does not meet the condition. The message is not shown, because it holds a sensitive value."
-		case ok:
-			detail = message.AsString()
-		}
-		source := v.Range
-		if v.given != nil && v.given.expr != nil {
-			source = v.given.expr.Range()
-		}
-		l.error(source, fmt.Sprintf("Unsuitable value for variable %q", v.Name),
-			"%s\n\nThe condition is at %s.", detail, position(b.attributeRange("condition")))
 	}
 }

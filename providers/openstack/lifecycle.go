@@ -43,7 +43,7 @@ func lifecycleOf(decl lang.Lifecycle) *providers.Lifecycle {
 // checkLifecycles reports fields that no object can have that the rule is for.
 func (r *renderer) checkLifecycles() {
 	for _, s := range r.config.Services {
-		r.checkRules(s.Lifecycle, r.kindsOf("service."+s.Name))
+		r.checkRules(s.Lifecycle, r.kindsOf(s.Block))
 		for _, w := range s.Workloads {
 			kinds := []schema.GroupVersionKind{{Group: "apps", Version: "v1", Kind: w.Kind}}
 			if slices.EqualFunc(w.Lifecycle.IgnoreFields, s.Lifecycle.IgnoreFields, sameRule) {
@@ -56,7 +56,7 @@ func (r *renderer) checkLifecycles() {
 		}
 	}
 	for _, m := range r.config.Manifests {
-		r.checkRules(m.Lifecycle, r.kindsOf("manifest."+m.Name))
+		r.checkRules(m.Lifecycle, r.kindsOf(m.Block))
 	}
 }
 

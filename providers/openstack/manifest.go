@@ -27,7 +27,7 @@ func manifest(applyConfiguration any) *unstructured.Unstructured {
 // manifest adds the objects that the user brings as they are: with the labels
 // that mark them as kolla's, and in the cloud's namespace if they name none.
 func (r *renderer) manifest(m lang.Manifest) {
-	block := "manifest." + m.Name
+	block := m.Block
 	r.finals[block] = nil
 	needed := r.needed(m.Needs)
 	for _, content := range m.Objects {

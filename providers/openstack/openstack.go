@@ -11,7 +11,6 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -68,6 +67,7 @@ func Render(config *lang.Config, facts Facts) ([]providers.Object, hcl.Diagnosti
 		config:   config,
 		facts:    facts,
 		services: map[string]*service{},
+		blocks:   map[string]func(){},
 		finals:   map[string][]lang.Address{},
 		nodes:    map[string][]lang.Address{},
 		scopes:   declaredScopes(config),
@@ -76,13 +76,16 @@ func Render(config *lang.Config, facts Facts) ([]providers.Object, hcl.Diagnosti
 	r.roles()
 	for i := range config.Services {
 		s := newService(r, &config.Services[i])
-		r.services[s.decl.Name] = s
-	}
-	for _, s := range config.Services {
-		r.block("service." + s.Name)
+		r.services[s.decl.Name], r.blocks[s.decl.Block] = s, s.render
 	}
 	for _, m := range config.Manifests {
-		r.block("manifest." + m.Name)
+		r.blocks[m.Block] = func() { r.manifest(m) }
+	}
+	for _, s := range config.Services {
+		r.block(s.Block)
+	}
+	for _, m := range config.Manifests {
+		r.block(m.Block)
 	}
 	r.checkUnique()
 	r.checkLifecycles()
@@ -92,9 +95,10 @@ func Render(config *lang.Config, facts Facts) ([]providers.Object, hcl.Diagnosti
 type renderer struct {
 	config   *lang.Config
 	facts    Facts
-	services map[string]*service
+	services map[string]*service // by name
+	blocks   map[string]func()   // renders a service or manifest, by its address
 	// finals are the objects that must be ready for a block to count as ready, by
-	// "service.NAME" or "manifest.NAME"; blocks that were rendered have an entry.
+	// address of the block; blocks that were rendered have an entry.
 	finals  map[string][]lang.Address
 	nodes   map[string][]lang.Address // by name of the role
 	scopes  map[schema.GroupKind]bool // custom kinds of this configuration: namespaced?
@@ -118,15 +122,7 @@ func (r *renderer) block(block string) {
 	if _, done := r.finals[block]; done {
 		return
 	}
-	if name, ok := strings.CutPrefix(block, "service."); ok {
-		r.services[name].render()
-		return
-	}
-	for _, m := range r.config.Manifests {
-		if block == "manifest."+m.Name {
-			r.manifest(m)
-		}
-	}
+	r.blocks[block]()
 }
 
 // needed lists the objects that must be ready before anything of a block that

@@ -23,7 +23,7 @@ func newService(r *renderer, decl *lang.Service) *service {
 	return &service{renderer: r, decl: decl, configs: map[string]file{}}
 }
 
-func (s *service) block() string { return "service." + s.decl.Name }
+func (s *service) block() string { return s.decl.Block }
 
 func (s *service) address(kind, name string) lang.Address {
 	return lang.Address{Block: s.block(), Kind: kind, Name: name}

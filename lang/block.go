@@ -1,0 +1,100 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// block is a block that was checked against its type. Nothing in it is evaluated
+// yet.
+type block struct {
+	typ        *BlockType
+	label      string
+	labelRange hcl.Range
+	header     hcl.Range
+	whole      hcl.Range // to the closing brace
+	attributes map[string]*hclsyntax.Attribute
+	blocks     []*block // in the order of the source
+	byType     map[string][]*block
+	byLabel    map[blockKey]*block // the first of each
+	// grows: it holds a dynamic block, at any depth.
+	grows bool
+}
+
+// blockKey finds a block in its parent.
+type blockKey struct{ typ, label string }
+
+// add puts a block into this one.
+func (b *block) add(child *block) {
+	if b.byType == nil {
+		b.byType, b.byLabel = map[string][]*block{}, map[blockKey]*block{}
+	}
+	name := child.typ.Name
+	b.blocks = append(b.blocks, child)
+	b.byType[name] = append(b.byType[name], child)
+	key := blockKey{name, child.label}
+	if b.byLabel[key] == nil {
+		b.byLabel[key] = child
+	}
+	b.grows = b.grows || child.grows || child.typ == dynamicType
+}
+
+// id names the block in references and messages: "service.keystone".
+func (b *block) id() string {
+	if b.label == "" {
+		return b.typ.Name
+	}
+	return b.typ.Name + "." + b.label
+}
+
+// all are the blocks of one type inside of this one.
+func (b *block) all(typ string) []*block { return b.byType[typ] }
+
+// one is the block of a type with a label (or without, if label is empty), or nil.
+func (b *block) one(typ, label string) *block { return b.byLabel[blockKey{typ, label}] }
+
+// labels are the labels of the blocks of one type.
+func (b *block) labels(typ string) []string {
+	var out []string
+	for _, child := range b.all(typ) {
+		out = append(out, child.label)
+	}
+	return out
+}
+
+// attributeRange is where an attribute's value stands; for one that was not
+// written, the block's header.
+func (b *block) attributeRange(name string) hcl.Range {
+	if attr, ok := b.attributes[name]; ok {
+		return attr.Expr.Range()
+	}
+	return b.header
+}
+
+// ordered are the attributes in the order of the source.
+func (b *block) ordered() []*hclsyntax.Attribute {
+	var out []*hclsyntax.Attribute
+	for _, name := range keysOf(b.attributes) {
+		out = append(out, b.attributes[name])
+	}
+	slices.SortStableFunc(out, func(x, y *hclsyntax.Attribute) int {
+		return x.NameRange.Start.Byte - y.NameRange.Start.Byte
+	})
+	return out
+}
+
+// describe names a block at the start of a sentence.
+func describe(b *block) string {
+	if b.label == "" {
+		article := "A"
+		if strings.ContainsAny(b.typ.Name[:1], "aeio") {
+			article = "An"
+		}
+		return fmt.Sprintf("%s %s block", article, b.typ.Name)
+	}
+	return fmt.Sprintf("%s %q", b.typ.Name, b.label)
+}

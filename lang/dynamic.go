@@ -1,0 +1,218 @@
+package lang
+
+import (
+	"maps"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// dynamicType is a block that stands for any number of blocks of another type: its
+// label names the type, and its only block holds what each of them holds.
+var dynamicType = &BlockType{
+	Name: "dynamic", Label: "block type",
+	Doc: "Stands inside of another block for blocks of the type that the label names, one for each element of for_each. Expressions in content read the element as TYPE.key and TYPE.value.",
+	Attributes: []Attribute{
+		{Name: "for_each", Type: TypeAny, Required: true, Doc: "A list, set, map or object."},
+		{Name: "iterator", Type: TypeReferences, Doc: "Name for the element, in place of the type of the block."},
+		{Name: "labels", Type: TypeList, Doc: "Label of each block, as a list of one, for types that have a label."},
+	},
+	Blocks: []*BlockType{{Name: "content", Single: true, Doc: "What stands in each of the blocks."}},
+}
+
+// growing are the types of blocks that a dynamic block can stand for.
+func (t *BlockType) growing() []string {
+	var out []string
+	for _, b := range t.Blocks {
+		if t.Name != "" && b != lifecycleType {
+			out = append(out, b.Name)
+		}
+	}
+	return out
+}
+
+// dynamic checks a dynamic block; nil when it cannot be used. The block that it
+// gives has one block in it, of the type that it stands for and with its content.
+func (d decoder) dynamic(parent *BlockType, source sourceBlock) *block {
+	if len(source.labels) != 1 {
+		d.error(source.header, "Wrong number of labels", "A dynamic block has one label, the type of the blocks that it stands for: `dynamic %q {`.", parent.growing()[0])
+		return nil
+	}
+	out := &block{typ: dynamicType, label: source.labels[0], labelRange: source.labelRanges[0], header: source.header, whole: source.whole}
+	typ := parent.block(out.label)
+	if typ == nil || typ == lifecycleType {
+		d.undeclared(out.labelRange, "block", out.label, parent.growing())
+		return nil
+	}
+	attributes, blocks := d.content(dynamicType, source.body)
+	d.body(out, &hclsyntax.Body{Attributes: attributes})
+	if (out.attributes["labels"] != nil) != (typ.Label != "") {
+		what := "its argument labels is left out"
+		if typ.Label != "" {
+			what = "it needs the argument labels = [NAME]"
+		}
+		d.error(source.header, "Labels of a dynamic block", "A %s block has %s: %s.", typ.Name, labelled(typ), what)
+		return nil
+	}
+	for _, b := range blocks {
+		switch {
+		case b.typ != "content":
+			d.unknownBlock(dynamicType, b)
+		case len(out.blocks) > 0:
+			d.error(b.header, "Second content block", "There can be only one content block here.")
+		default:
+			content := &block{typ: typ, header: b.header, whole: b.whole}
+			d.body(content, b.body)
+			out.add(content)
+		}
+	}
+	if len(out.blocks) == 0 {
+		d.error(source.header, "Missing block", "A dynamic block needs a block `content {` with what stands in each of the blocks.")
+		return nil
+	}
+	return out
+}
+
+func labelled(typ *BlockType) string {
+	if typ.Label == "" {
+		return "no label"
+	}
+	return "a label, the name of the " + typ.Label
+}
+
+// iterated is an expression in a dynamic block: it knows one name more.
+type iterated struct {
+	hclsyntax.Expression
+	name  string
+	value cty.Value
+}
+
+// Value evaluates the expression with the element in scope.
+func (x *iterated) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	return x.Expression.Value(x.context(ctx))
+}
+
+func (x *iterated) context(ctx *hcl.EvalContext) *hcl.EvalContext {
+	child := ctx.NewChild()
+	child.Variables = map[string]cty.Value{x.name: x.value}
+	return child
+}
+
+// Variables are the references to anything but the element.
+func (x *iterated) Variables() []hcl.Traversal {
+	var out []hcl.Traversal
+	for _, t := range x.Expression.Variables() {
+		if t.RootName() != x.name {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// UnwrapExpression lets HCL see what kind of expression it is.
+func (x *iterated) UnwrapExpression() hcl.Expression { return x.Expression }
+
+// around wraps an expression that is a part of this one.
+func (x *iterated) around(inner hclsyntax.Expression) hclsyntax.Expression {
+	return &iterated{inner, x.name, x.value}
+}
+
+// expanded is a block with the blocks that its dynamic blocks stand for.
+func (e *evaluator) expanded(b *block) *block {
+	if !b.grows {
+		return b
+	}
+	out := *b
+	out.blocks, out.byType, out.byLabel, out.grows = nil, nil, nil, false
+	for _, child := range b.blocks {
+		if child.typ != dynamicType {
+			out.add(e.expanded(child))
+			continue
+		}
+		for _, made := range e.made(child) {
+			if e.unique(&out, made) {
+				out.add(made)
+			}
+		}
+	}
+	return &out
+}
+
+// made are the blocks that a dynamic block stands for.
+func (e *evaluator) made(b *block) []*block {
+	list := e.value(b.attributes["for_each"].Expr)
+	at := b.attributeRange("for_each")
+	switch {
+	case !list.IsKnown():
+		return nil
+	case list.IsNull() || !list.CanIterateElements():
+		e.error(at, "Unsuitable value for \"for_each\"", "It must be a list, set, map or object, and this is %s.", kindOf(list))
+		return nil
+	case !e.public(list, at, "for_each"):
+		return nil
+	}
+	content, name := b.blocks[0], e.iterator(b)
+	var out []*block
+	for it := list.ElementIterator(); it.Next(); {
+		key, value := it.Element()
+		if list.Type().IsSetType() {
+			key = value
+		}
+		element := cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})
+		wrap := func(expr hclsyntax.Expression) hclsyntax.Expression { return &iterated{expr, name, element} }
+		made := rewritten(content, wrap)
+		made.header = b.header
+		if b.attributes["labels"] != nil && !e.labelOf(made, wrap(b.attributes["labels"].Expr)) {
+			continue
+		}
+		out = append(out, e.expanded(made))
+	}
+	return out
+}
+
+// iterator is the name under which expressions read the element.
+func (e *evaluator) iterator(b *block) string {
+	attr := b.attributes["iterator"]
+	if attr == nil {
+		return b.label
+	}
+	name := hcl.ExprAsKeyword(attr.Expr)
+	if name == "" {
+		e.error(attr.Expr.Range(), "Unsuitable value for \"iterator\"", "It must be a name without quotes.")
+		return b.label
+	}
+	return name
+}
+
+// labelOf gives a block its label.
+func (e *evaluator) labelOf(b *block, expr hclsyntax.Expression) bool {
+	v := e.value(expr)
+	if !v.IsWhollyKnown() || !e.public(v, expr.Range(), "a label") {
+		return false
+	}
+	list, err := convert.Convert(v, cty.List(cty.String))
+	if err != nil || list.IsNull() || list.LengthInt() != 1 || list.Index(cty.Zero).IsNull() {
+		e.error(expr.Range(), "Unsuitable value for \"labels\"", "It must be a list of one text, the name of the %s.", b.typ.Label)
+		return false
+	}
+	b.label, b.labelRange = list.Index(cty.Zero).AsString(), expr.Range()
+	return e.checkLabel(b)
+}
+
+// rewritten is a block with other expressions, at any depth.
+func rewritten(b *block, expression func(hclsyntax.Expression) hclsyntax.Expression) *block {
+	out := *b
+	out.attributes = maps.Clone(b.attributes)
+	for name, attr := range b.attributes {
+		copied := *attr
+		copied.Expr = expression(attr.Expr)
+		out.attributes[name] = &copied
+	}
+	out.blocks, out.byType, out.byLabel = nil, nil, nil
+	for _, child := range b.blocks {
+		out.add(rewritten(child, expression))
+	}
+	return &out
+}

@@ -1,0 +1,111 @@
+package lang
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// jsonContent takes the body of a block in HCL's JSON syntax apart: there, what is
+// an argument and what a block only the type of the block can tell. Expressions
+// become those of the native syntax, so that nothing else has to know of JSON.
+func (d decoder) jsonContent(typ *BlockType, body hcl.Body) (hclsyntax.Attributes, []sourceBlock) {
+	schema := &hcl.BodySchema{}
+	for _, b := range typ.Blocks {
+		header := hcl.BlockHeaderSchema{Type: b.Name}
+		if b.Label != "" {
+			header.LabelNames = []string{b.Label}
+		}
+		schema.Blocks = append(schema.Blocks, header)
+	}
+	if len(typ.growing()) > 0 {
+		schema.Blocks = append(schema.Blocks, hcl.BlockHeaderSchema{Type: dynamicType.Name, LabelNames: []string{dynamicType.Label}})
+	}
+	content, rest, diags := body.PartialContent(schema)
+	d.add(diags...)
+	// What is no block is an argument; the decoder says which of them are wrong.
+	found, diags := rest.JustAttributes()
+	d.add(diags...)
+	attributes := hclsyntax.Attributes{}
+	for name, attr := range found {
+		reference := false
+		if a := typ.attribute(name); a != nil {
+			reference = a.Type == TypeReferences || a.Type == TypeConstraint
+		}
+		attributes[name] = &hclsyntax.Attribute{
+			Name: name, Expr: d.native(attr.Expr, reference),
+			SrcRange: attr.Range, NameRange: attr.NameRange, EqualsRange: attr.NameRange,
+		}
+	}
+	var blocks []sourceBlock
+	for _, b := range content.Blocks {
+		blocks = append(blocks, sourceBlock{
+			typ: b.Type, typeRange: b.TypeRange, labels: b.Labels, labelRanges: b.LabelRanges,
+			header: b.DefRange, whole: b.DefRange, body: b.Body,
+		})
+	}
+	return attributes, blocks
+}
+
+// native is an expression of the JSON syntax as the native syntax has it: strings
+// are templates, or where only a reference can stand, expressions.
+func (d decoder) native(expr hcl.Expression, reference bool) hclsyntax.Expression {
+	at := expr.Range()
+	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
+		object := &hclsyntax.ObjectConsExpr{SrcRange: at, OpenRange: expr.StartRange()}
+		for _, pair := range pairs {
+			object.Items = append(object.Items, hclsyntax.ObjectConsItem{
+				KeyExpr:   d.native(pair.Key, false),
+				ValueExpr: d.native(pair.Value, reference),
+			})
+		}
+		return object
+	}
+	if items, diags := hcl.ExprList(expr); !diags.HasErrors() {
+		list := &hclsyntax.TupleConsExpr{SrcRange: at, OpenRange: expr.StartRange()}
+		for _, item := range items {
+			list.Exprs = append(list.Exprs, d.native(item, reference))
+		}
+		return list
+	}
+	// Without a context HCL gives a string as it is, not as the template that it is.
+	v, _ := expr.Value(nil)
+	switch {
+	case v.IsNull() || v.Type() != cty.String:
+		return emptied(&hclsyntax.LiteralValueExpr{Val: v, SrcRange: at})
+	case reference:
+		return d.parsed(hclsyntax.ParseExpression, v.AsString(), at)
+	}
+	return d.parsed(hclsyntax.ParseTemplate, v.AsString(), at)
+}
+
+// emptied is what {} and [] are in the native syntax.
+func emptied(literal *hclsyntax.LiteralValueExpr) hclsyntax.Expression {
+	switch t := literal.Val.Type(); {
+	case t.IsObjectType():
+		return &hclsyntax.ObjectConsExpr{SrcRange: literal.SrcRange, OpenRange: literal.SrcRange}
+	case t.IsTupleType():
+		return &hclsyntax.TupleConsExpr{SrcRange: literal.SrcRange, OpenRange: literal.SrcRange}
+	}
+	return literal
+}
+
+// parsed parses the content of a JSON string.
+func (d decoder) parsed(parse func([]byte, string, hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics), text string, at hcl.Range) hclsyntax.Expression {
+	start := at.Start
+	start.Byte++ // the quote
+	start.Column++
+	expr, diags := parse([]byte(text), at.Filename, start)
+	for _, diag := range diags {
+		// Escapes and the like make the string longer than the text: stay within it.
+		diag.Subject, diag.Context = &at, nil
+	}
+	d.add(diags...)
+	if expr == nil || diags.HasErrors() {
+		return &hclsyntax.LiteralValueExpr{Val: cty.DynamicVal, SrcRange: at}
+	}
+	if template, ok := expr.(*hclsyntax.TemplateExpr); ok && template.IsStringLiteral() {
+		return &hclsyntax.TemplateExpr{Parts: template.Parts, SrcRange: at}
+	}
+	return expr
+}

@@ -1,0 +1,138 @@
+package lang
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Output is a value that the configuration gives to whoever asks for it.
+type Output struct {
+	Name        string
+	Description string
+	// Value may hold marks, and what is known only after the apply.
+	Value     cty.Value
+	Sensitive bool
+	Range     hcl.Range
+}
+
+var preconditionType = &BlockType{
+	Name: "precondition",
+	Doc:  "What must be so, or else there is an error.",
+	Attributes: []Attribute{
+		{Name: "condition", Type: TypeAny, Required: true, Doc: "True when all is well. Of a service, self is the service."},
+		{Name: "error_message", Type: TypeAny, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+	},
+}
+
+var rootOutputType = &BlockType{
+	Name: "output", Label: "output", LabelForm: formIdentifier,
+	Doc: "A value for whoever runs kolla, printed by `kolla output`. Of a module: what is read as module.NAME.OUTPUT.",
+	Attributes: []Attribute{
+		{Name: "value", Type: TypeAny, Required: true, Doc: "The value."},
+		{Name: "description", Type: TypeLiteral, Doc: "What it is."},
+		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "The value is never shown. It must be said where the value comes from one that is sensitive."},
+	},
+	Blocks: []*BlockType{preconditionType},
+}
+
+var checkType = &BlockType{
+	Name: "check", Label: "check", LabelForm: formIdentifier,
+	Doc: "Assertions about the cloud. Where one does not hold there is a warning, and nothing is held up.",
+	Blocks: []*BlockType{{
+		Name: "assert",
+		Doc:  "What should be so.",
+		Attributes: []Attribute{
+			{Name: "condition", Type: TypeAny, Required: true, Doc: "True when all is well."},
+			{Name: "error_message", Type: TypeAny, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+		},
+	}},
+}
+
+func (g *graph) addOutputs(m *module) {
+	for _, b := range m.document.all("output") {
+		g.addBlock(m, b, func(f *frame) cty.Value {
+			f.outputs[b.label] = g.output(f, b)
+			return f.outputs[b.label]
+		})
+	}
+}
+
+// output evaluates an output. Those of the root are for people.
+func (g *graph) output(f *frame, b *block) cty.Value {
+	e := g.evaluator(f)
+	b = e.expanded(b)
+	e.preconditions(b)
+	attr := b.attributes["value"]
+	if attr == nil {
+		return cty.DynamicVal
+	}
+	value, sensitive := e.value(attr.Expr), e.bool(b, "sensitive")
+	if f.parent == nil {
+		_, marks := value.UnmarkDeep()
+		if !sensitive && !e.outputMarks(marks, attr.Expr.Range()) {
+			value = cty.DynamicVal
+		}
+		g.config.Outputs = append(g.config.Outputs, Output{
+			Name: b.label, Description: e.string(b, "description"), Value: value, Sensitive: sensitive, Range: b.header,
+		})
+	}
+	if sensitive {
+		value = value.Mark(sensitiveMark{})
+	}
+	return value
+}
+
+// outputMarks reports what an output would show.
+func (e *evaluator) outputMarks(marks cty.ValueMarks, at hcl.Range) bool {
+	for mark := range marks {
+		switch mark.(type) {
+		case sensitiveMark, generatedMark:
+			e.error(at, "A secret would be shown", "The value comes from a secret. Say sensitive = true, and it is not shown; or nonsensitive(...), if it may be seen.")
+			return false
+		}
+	}
+	return true
+}
+
+func (g *graph) addChecks(m *module) {
+	for _, b := range m.document.all("check") {
+		g.addBlock(m, b, func(f *frame) cty.Value {
+			e := g.evaluator(f)
+			for _, assert := range e.expanded(b).all("assert") {
+				if ok, message := e.condition(assert); !ok {
+					g.warn(assert.attributeRange("condition"), fmt.Sprintf("Check %q does not hold", b.label), "%s", message)
+				}
+			}
+			return cty.NilVal
+		})
+	}
+}
+
+// condition evaluates a block with a condition, and says what is wrong when it is not
+// met. One that is not known yet is.
+func (e *evaluator) condition(b *block) (ok bool, message string) {
+	condition, ok := e.attribute(b, "condition", cty.Bool)
+	condition, _ = condition.Unmark()
+	if !ok || condition.True() {
+		return true, ""
+	}
+	text, ok := e.attribute(b, "error_message", cty.String)
+	switch {
+	case !ok:
+		return false, "It does not meet the condition."
+	case text.ContainsMarked():
+		return false, "It does not meet the condition. The message is not shown, because it holds a sensitive value."
+	}
+	return false, text.AsString()
+}
+
+// preconditions reports those of a block that are not met.
+func (e *evaluator) preconditions(b *block) {
+	for _, p := range b.all("precondition") {
+		if ok, message := e.condition(p); !ok {
+			e.error(p.attributeRange("condition"), "Precondition not met", "%s", message)
+		}
+	}
+}

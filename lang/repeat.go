@@ -1,0 +1,230 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/gocty"
+)
+
+// maxCount is more than anyone means.
+const maxCount = 10000
+
+// repetition are the arguments that say how often a block counts.
+var repetition = []Attribute{
+	{Name: "for_each", Type: TypeAny, Doc: "A map or a set of strings: the block counts once for each element, read in it as each.key and each.value. Its address is NAME[\"KEY\"]."},
+	{Name: "count", Type: TypeAny, Doc: "How often the block counts, read in it as count.index. Its address is NAME[0] and on. It cannot stand beside for_each."},
+	{Name: "enabled", Type: TypeBool, Default: true, Doc: "Whether the block counts at all."},
+}
+
+// nameAttribute is for what has a name in the cluster, so that each instance of a
+// repeated block needs one of its own.
+var nameAttribute = Attribute{Name: "name", Type: TypeString, Form: formName, Doc: "Its name in the cluster. By default the label, with a dash and the key where the block is repeated."}
+
+// item is one instance of a block that may be repeated.
+type item struct {
+	key   cty.Value // string or number; cty.NilVal: the block is not repeated
+	scope *scope    // with each or count
+}
+
+// suffix is the key as an address has it: `["cache"]`, `[0]`.
+func (it item) suffix() string {
+	switch {
+	case it.key == cty.NilVal:
+		return ""
+	case it.key.Type() == cty.String:
+		return "[" + strconv.Quote(it.key.AsString()) + "]"
+	}
+	return "[" + it.key.AsBigFloat().Text('f', 0) + "]"
+}
+
+// address is the instance's address within its module.
+func (it item) address(b *block) string { return b.id() + it.suffix() }
+
+// repeats reports whether a block has instances with keys.
+func repeats(b *block) bool { return b.attributes["for_each"] != nil || b.attributes["count"] != nil }
+
+// items are the instances of a block in a frame, in the order of their keys. None if
+// that cannot be told, which was reported.
+func (g *graph) items(f *frame, b *block) []item {
+	e := g.evaluator(f)
+	if b.attributes["enabled"] != nil {
+		if v, ok := e.publicAttribute(b, "enabled", cty.Bool); !ok || v.False() {
+			e.decidable(b, "enabled")
+			return nil
+		}
+	}
+	forEach, count := b.attributes["for_each"], b.attributes["count"]
+	switch {
+	case forEach != nil && count != nil:
+		g.error(count.NameRange, "Both for_each and count", "A block is repeated for each element, or so many times: take one of the two away.")
+		return nil
+	case forEach != nil:
+		return e.each(b)
+	case count != nil:
+		return e.counted(b)
+	}
+	return []item{{scope: f.scope}}
+}
+
+// decidable reports that it depends on what is known after the apply whether there is
+// something at all.
+func (e *evaluator) decidable(b *block, name string) bool {
+	v := e.value(b.attributes[name].Expr)
+	if v.IsWhollyKnown() || !deferred(v) {
+		return true
+	}
+	e.unsuitable(b, name, "It depends on something that is known only after the apply, and what there is has to be known before. Apply what it depends on first: kolla apply -target=ADDRESS.")
+	return false
+}
+
+// each are the instances of a block with for_each.
+func (e *evaluator) each(b *block) []item {
+	v := e.value(b.attributes["for_each"].Expr)
+	if !v.IsKnown() {
+		e.decidable(b, "for_each")
+		return nil
+	}
+	bare, marks := v.Unmark()
+	if !e.publicMarks(marks, b.attributeRange("for_each"), "for_each") {
+		return nil
+	}
+	var out []item
+	switch t := bare.Type(); {
+	case bare.IsNull():
+		e.unsuitable(b, "for_each", "It is null. For no instance at all, write {}.")
+	case t.IsSetType() && (t.ElementType() == cty.String || bare.LengthInt() == 0):
+		for _, key := range elements(bare) {
+			switch {
+			case !key.IsKnown():
+				e.decidable(b, "for_each")
+			case key.IsNull():
+				e.unsuitable(b, "for_each", "An element of the set is null.")
+			case e.public(key, b.attributeRange("for_each"), "for_each"):
+				out = append(out, e.instance("each", map[string]cty.Value{"key": key, "value": key}, key))
+			}
+		}
+	case isMap(bare):
+		for _, m := range members(bare) {
+			out = append(out, e.instance("each", map[string]cty.Value{"key": cty.StringVal(m.key), "value": m.value}, cty.StringVal(m.key)))
+		}
+	case isList(bare):
+		e.unsuitable(b, "for_each", "It must be a map, or a set of strings, whose elements have no order. For a list of strings, write toset([...]).")
+	default:
+		e.unsuitable(b, "for_each", "It must be a map or a set of strings, and this is %s.", kindOf(bare))
+	}
+	return out
+}
+
+// counted are the instances of a block with count.
+func (e *evaluator) counted(b *block) []item {
+	v := e.value(b.attributes["count"].Expr)
+	if !v.IsKnown() {
+		e.decidable(b, "count")
+		return nil
+	}
+	if !e.public(v, b.attributeRange("count"), "count") {
+		return nil
+	}
+	var n int
+	number, err := convert.Convert(v, cty.Number)
+	if err == nil && number.IsNull() {
+		e.unsuitable(b, "count", "It is null. For no instance at all, write 0.")
+		return nil
+	}
+	if err == nil {
+		err = gocty.FromCtyValue(number, &n)
+	}
+	if err != nil || n < 0 || n > maxCount {
+		e.unsuitable(b, "count", "It must be a whole number from 0 to %d.", maxCount)
+		return nil
+	}
+	var out []item
+	for i := range n {
+		index := cty.NumberIntVal(int64(i))
+		out = append(out, e.instance("count", map[string]cty.Value{"index": index}, index))
+	}
+	return out
+}
+
+func (e *evaluator) instance(root string, value map[string]cty.Value, key cty.Value) item {
+	s := newScope(e.scope)
+	s.singles[root] = cty.ObjectVal(value)
+	return item{key: key, scope: s}
+}
+
+// pair is the value of one instance.
+type pair struct{ key, value cty.Value }
+
+// together is what an expression reads as TYPE.NAME: the value itself, or those of all
+// instances by key.
+func together(b *block, values []pair) cty.Value {
+	switch {
+	case b.attributes["for_each"] != nil:
+		all := map[string]cty.Value{}
+		for _, p := range values {
+			all[p.key.AsString()] = p.value
+		}
+		return cty.ObjectVal(all)
+	case b.attributes["count"] != nil:
+		var all []cty.Value
+		for _, p := range values {
+			all = append(all, p.value)
+		}
+		return cty.TupleVal(all)
+	case len(values) == 0:
+		return cty.NullVal(cty.DynamicPseudoType)
+	}
+	return values[0].value
+}
+
+// repeated evaluates a block once for each of its instances.
+func (g *graph) repeated(f *frame, b *block, evaluate func(it item) cty.Value) cty.Value {
+	var values []pair
+	for _, it := range g.items(f, b) {
+		values = append(values, pair{it.key, evaluate(it)})
+	}
+	return together(b, values)
+}
+
+// nameOf is the name that an instance has in the cluster.
+func (it item) nameOf(e *evaluator, b *block) string {
+	if b.attributes["name"] != nil {
+		return e.string(b, "name")
+	}
+	if it.key == cty.NilVal {
+		return b.label
+	}
+	name := b.label + "-" + strings.Trim(it.suffix(), `[]"`)
+	if !b.typ.LabelForm.valid(name) {
+		e.error(b.header, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q, the label with the key %s, is not %s. Give each instance a name that is: name = ....", name, it.suffix(), b.typ.LabelForm.Expected)
+		return ""
+	}
+	return name
+}
+
+// claim reports a name that is taken.
+func (g *graph) claim(typ, name, address string, at hcl.Range) bool {
+	key := typ + "." + name
+	first, taken := g.claimed[key]
+	if taken {
+		g.error(at, fmt.Sprintf("Second %s named %q", typ, name), "%s would have the name that %s has (%s). Give one of them another with its argument name.", address, first.address, position(first.at))
+		return false
+	}
+	g.claimed[key] = claimed{address, at}
+	return true
+}
+
+// claimed is who has a name.
+type claimed struct {
+	address string
+	at      hcl.Range
+}
+
+// withRepetition are arguments of a block that can be repeated.
+func withRepetition(attributes []Attribute) []Attribute { return slices.Concat(attributes, repetition) }
