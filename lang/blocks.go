@@ -69,8 +69,8 @@ var variableType = &BlockType{
 		Name: "validation",
 		Doc:  "A condition that the value must meet.",
 		Attributes: []Attribute{
-			{Name: "condition", Type: TypeAny, Required: true, Doc: "True when the value is good. It may refer to anything that does not depend on the variable."},
-			{Name: "error_message", Type: TypeAny, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+			{Name: "condition", Type: TypeBool, Required: true, Doc: "True when the value is good. It may refer to anything that does not depend on the variable."},
+			{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
 		},
 	}},
 }

@@ -58,6 +58,9 @@ func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 		Labels: e.strings(b, "labels"),
 		Range:  b.header,
 	}
+	if r.Name == "" {
+		return cty.DynamicVal // which was reported
+	}
 	if !e.given(b, "labels") {
 		r.Labels = map[string]string{"kolla.openstack.org/role-" + r.Name: "true"}
 	}
@@ -77,7 +80,7 @@ func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 			g.error(b.attributeRange("nodes"), "Node named twice", "The node %q is in the list more than once.", name)
 		}
 	}
-	if r.Name != "" && g.claim("role", r.Name, r.Block, b.header) {
+	if g.claim("role", r.Name, r.Block, b.header) {
 		g.config.Roles = append(g.config.Roles, r)
 	}
 	return cty.ObjectVal(map[string]cty.Value{

@@ -19,11 +19,16 @@ import (
 // want.json there.
 func TestConfig(t *testing.T) {
 	const root = "testdata/config"
-	catalogues := map[string]fs.FS{"sample": builtinCatalogue(), "features": smallCatalogue()}
+	catalogue := func(name string) fs.FS {
+		if name == "sample" {
+			return builtinCatalogue()
+		}
+		return smallCatalogue()
+	}
 	for _, name := range cases(t, root) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
-			options := lang.Options{Catalogue: catalogues[name], Vars: lines(t, filepath.Join(dir, "vars.txt"))}
+			options := lang.Options{Catalogue: catalogue(name), Vars: lines(t, filepath.Join(dir, "vars.txt"))}
 			config, diags := lang.Load(dir, options)
 			if len(diags) > 0 {
 				t.Fatalf("diagnostics:\n%s", render(diags, dir))
@@ -44,6 +49,22 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// TestJSONSyntax compares a configuration in HCL's JSON syntax with the same one in
+// the native syntax.
+func TestJSONSyntax(t *testing.T) {
+	const dir = "testdata/json"
+	load := func(name string) *lang.Config {
+		config, diags := lang.Load(filepath.Join(dir, name), lang.Options{Catalogue: smallCatalogue()})
+		if len(diags) > 0 {
+			t.Fatalf("%s:\n%s", name, render(diags, dir))
+		}
+		return config
+	}
+	if diff := cmp.Diff(string(dump(t, load("native"))), string(dump(t, load("json")))); diff != "" {
+		t.Errorf("native (-) and JSON (+) differ:\n%s", diff)
+	}
+}
+
 // dump writes a Config without ranges and other details that would make golden
 // files hard to read. Texts are written in one line, secrets as <references>.
 func dump(t *testing.T, config *lang.Config) []byte {
@@ -59,6 +80,10 @@ func dump(t *testing.T, config *lang.Config) []byte {
 		s.Outputs = nil
 		shown.Services = append(shown.Services, s)
 	}
+	for _, o := range config.Outputs {
+		outputs["output."+o.Name] = o.Value.GoString()
+	}
+	shown.Outputs = nil
 	source, err := json.Marshal(shown)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -93,6 +94,9 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, refs []hcl.Traversal, c
 func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, ctx *hcl.EvalContext) bool {
 	for _, t := range refs {
 		for i := 1; i < len(t); i++ {
+			if e.missingKey(complaint, t, i, ctx) {
+				return true
+			}
 			step, isAttr := t[i].(hcl.TraverseAttr)
 			if !isAttr || !step.SrcRange.Overlaps(complaint) {
 				continue
@@ -105,12 +109,53 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 			for name := range parent.Type().AttributeTypes() {
 				names = append(names, name)
 			}
+			if name, ok := nameOf(t); ok && i == 2 && e.inDefinition && t.RootName() == "service" && !parent.Type().HasAttribute("host") {
+				e.ambiguous(name, names, position(step.SrcRange))
+				return true
+			}
 			e.error(step.SrcRange, "Unknown attribute", "%s", trimJoin(DidYouMean(step.Name, names),
 				fmt.Sprintf("%s has no attribute %q. It has: %s.", written(t[:i]), step.Name, listed(names))))
 			return true
 		}
 	}
 	return false
+}
+
+// missingKey reports a key that a repeated block does not have, if that is what a
+// complaint about the range is about.
+func (e *evaluator) missingKey(complaint hcl.Range, t hcl.Traversal, i int, ctx *hcl.EvalContext) bool {
+	step, ok := t[i].(hcl.TraverseIndex)
+	if !ok || i != 2 || !step.SrcRange.Overlaps(complaint) || !slices.Contains(named, t.RootName()) {
+		return false
+	}
+	parent, diags := t[:i].TraverseAbs(ctx)
+	if diags.HasErrors() || !parent.IsKnown() || parent.IsNull() {
+		return false
+	}
+	var keys []string
+	switch {
+	case parent.Type().IsObjectType() && step.Key.Type() == cty.String && !parent.Type().HasAttribute(step.Key.AsString()):
+		keys = keysOf(parent.Type().AttributeTypes())
+	case parent.Type().IsTupleType() && step.Key.Type() == cty.Number && !parent.HasIndex(step.Key).True():
+		for n := range parent.Type().TupleElementTypes() {
+			keys = append(keys, strconv.Itoa(n))
+		}
+	default:
+		return false
+	}
+	var hint string
+	if step.Key.Type() == cty.String {
+		hint = DidYouMean(step.Key.AsString(), keys)
+	}
+	e.error(step.SrcRange, "Unknown key", "%s", trimJoin(hint, fmt.Sprintf("%s has no %s. Its keys are: %s.", written(t[:i]), item{key: step.Key}.suffix(), listed(keys))))
+	return true
+}
+
+// ambiguous reports that a definition refers to a service of which there are several.
+func (e *evaluator) ambiguous(name string, keys []string, refersAt string) {
+	e.error(e.owner.header, fmt.Sprintf("Which service %q?", name),
+		"The definition of service %q refers to service.%s (%s), which is repeated: %s. Give the one that is meant the label %q in a block of its own, or write a config value in this service that refers to one of them.",
+		e.owner.label, name, refersAt, listed(keys), name)
 }
 
 // written gives a reference as it is written.

@@ -63,6 +63,9 @@ type edge struct {
 	to  string
 	at  hcl.Range
 	key string // which instance, where that is written: `["cache"]`; else all
+	// within is the use of a module that is meant, where that is written:
+	// `module.edge["west"]`.
+	within string
 }
 
 // reach says where the names in an expression are looked for.
@@ -196,7 +199,7 @@ func (r reach) edges(expr hcl.Expression) []edge {
 			continue
 		}
 		for _, id := range r.find(root, name, t) {
-			out = append(out, edge{id, t.SourceRange(), keyOf(t)})
+			out = append(out, edge{to: id, at: t.SourceRange(), key: keyOf(t)})
 		}
 	}
 	return out
@@ -247,7 +250,7 @@ func outputsOf(m *module, t hcl.Traversal) []string {
 // written out.
 func keyOf(t hcl.Traversal) string {
 	if len(t) > 2 {
-		if index, ok := t[2].(hcl.TraverseIndex); ok && index.Key.IsKnown() && !index.Key.IsNull() && t.RootName() != "module" {
+		if index, ok := t[2].(hcl.TraverseIndex); ok && index.Key.IsKnown() && !index.Key.IsNull() {
 			return item{key: index.Key}.suffix()
 		}
 	}
@@ -310,26 +313,26 @@ func (g *graph) dependency(m *module, b *block, expr hcl.Expression) []edge {
 	case kind+"."+name == b.id():
 		g.error(expr.Range(), "Unsuitable value for \"depends_on\"", "Nothing can depend on itself.")
 	case kind == "module":
-		return g.insideOf(m.calling(name), expr.Range())
+		return g.insideOf(m.calling(name), expr.Range(), kind+"."+name+keyOf(t))
 	default:
-		return []edge{{m.path() + kind + "." + name, expr.Range(), keyOf(t)}}
+		return []edge{{to: m.path() + kind + "." + name, at: expr.Range(), key: keyOf(t)}}
 	}
 	return nil
 }
 
-// insideOf are edges to all services and manifests of a module.
-func (g *graph) insideOf(m *module, at hcl.Range) []edge {
+// insideOf are edges to all services and manifests of a module, or of one use of it.
+func (g *graph) insideOf(m *module, at hcl.Range, within string) []edge {
 	if m == nil {
 		return nil // it could not be read
 	}
 	var out []edge
 	for _, kind := range []string{"service", "manifest"} {
 		for _, name := range m.document.labels(kind) {
-			out = append(out, edge{to: m.path() + kind + "." + name, at: at})
+			out = append(out, edge{to: m.path() + kind + "." + name, at: at, within: within})
 		}
 	}
 	for _, child := range m.calls {
-		out = append(out, g.insideOf(child, at)...)
+		out = append(out, g.insideOf(child, at, within)...)
 	}
 	return out
 }
@@ -422,7 +425,7 @@ func (g *graph) needsOf(n *node, f *frame) []string {
 	visit = func(at *node) {
 		for _, need := range at.needs {
 			next := g.nodes[need.to]
-			visited := edge{to: need.to, key: need.key}
+			visited := edge{to: need.to, key: need.key, within: need.within}
 			if next == nil || next == n || seen[visited] {
 				continue
 			}
@@ -432,7 +435,7 @@ func (g *graph) needsOf(n *node, f *frame) []string {
 				continue
 			}
 			for _, m := range next.made {
-				if m.frame.sees(f) && (need.key == "" || need.key == m.suffix) {
+				if m.frame.sees(f) && m.is(need) {
 					out = append(out, m.address)
 				}
 			}
@@ -441,6 +444,15 @@ func (g *graph) needsOf(n *node, f *frame) []string {
 	visit(n)
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// is reports whether a reference means the instance.
+func (m made) is(need edge) bool {
+	if need.key != "" && need.key != m.suffix {
+		return false
+	}
+	use := "." + m.address
+	return strings.Contains(use, "."+need.within+".") || !strings.HasSuffix(need.within, "]")
 }
 
 // sees reports whether two frames are in the same use of every module that both are

@@ -108,6 +108,9 @@ func (g *graph) newFrame(m *module, parent *frame, it item) *frame {
 		f.scope.groups[kind] = group{}
 	}
 	for _, n := range g.members[m] {
+		if n.root == "output" {
+			f.outputs[n.name] = cty.DynamicVal
+		}
 		if names := f.scope.groups[n.root]; names != nil {
 			names[n.name] = cty.DynamicVal
 		}
@@ -225,7 +228,7 @@ var onlyInRoot = []string{"cloud", "import"}
 func (l *loader) checkModule(m *module) {
 	for _, kind := range onlyInRoot {
 		for _, b := range m.document.all(kind) {
-			l.error(b.header, fmt.Sprintf("A %s block in a module", kind), "A %s block belongs into the files of the configuration itself: what it says is for the whole cloud.", kind)
+			l.error(b.header, "Block in a module", "%s belongs into the files of the configuration itself: what it says is for the whole cloud.", describe(b))
 		}
 	}
 	known := m.document.labels("variable")
@@ -244,7 +247,11 @@ func (g *graph) addModules(m *module) {
 		g.add(&node{
 			id: child.path() + "*", module: m, root: "call", name: child.name, at: child.call.header,
 			evaluate: func(f *frame) cty.Value {
-				for _, it := range g.items(f, child.call) {
+				items, ok := g.items(f, child.call)
+				if !ok {
+					return cty.NilVal // the module stays unknown
+				}
+				for _, it := range items {
 					g.newFrame(child, f, it)
 				}
 				f.publish(child)

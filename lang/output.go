@@ -21,8 +21,8 @@ var preconditionType = &BlockType{
 	Name: "precondition",
 	Doc:  "What must be so, or else there is an error.",
 	Attributes: []Attribute{
-		{Name: "condition", Type: TypeAny, Required: true, Doc: "True when all is well. Of a service, self is the service."},
-		{Name: "error_message", Type: TypeAny, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+		{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well. Of a service, self is the service."},
+		{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
 	},
 }
 
@@ -44,8 +44,8 @@ var checkType = &BlockType{
 		Name: "assert",
 		Doc:  "What should be so.",
 		Attributes: []Attribute{
-			{Name: "condition", Type: TypeAny, Required: true, Doc: "True when all is well."},
-			{Name: "error_message", Type: TypeAny, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+			{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well."},
+			{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
 		},
 	}},
 }

@@ -49,107 +49,105 @@ func (it item) address(b *block) string { return b.id() + it.suffix() }
 // repeats reports whether a block has instances with keys.
 func repeats(b *block) bool { return b.attributes["for_each"] != nil || b.attributes["count"] != nil }
 
-// items are the instances of a block in a frame, in the order of their keys. None if
-// that cannot be told, which was reported.
-func (g *graph) items(f *frame, b *block) []item {
+// items are the instances of a block in a frame, in the order of their keys. It is not
+// ok if that cannot be told, which was reported.
+func (g *graph) items(f *frame, b *block) (list []item, ok bool) {
 	e := g.evaluator(f)
 	if b.attributes["enabled"] != nil {
-		if v, ok := e.publicAttribute(b, "enabled", cty.Bool); !ok || v.False() {
-			e.decidable(b, "enabled")
-			return nil
+		v, ok := e.publicAttribute(b, "enabled", cty.Bool)
+		if !ok || v.False() {
+			return nil, e.decidable(b, "enabled")
 		}
 	}
 	forEach, count := b.attributes["for_each"], b.attributes["count"]
 	switch {
 	case forEach != nil && count != nil:
 		g.error(count.NameRange, "Both for_each and count", "A block is repeated for each element, or so many times: take one of the two away.")
-		return nil
+		return nil, false
 	case forEach != nil:
 		return e.each(b)
 	case count != nil:
 		return e.counted(b)
 	}
-	return []item{{scope: f.scope}}
+	return []item{{scope: f.scope}}, true
 }
 
-// decidable reports that it depends on what is known after the apply whether there is
-// something at all.
+// decidable reports an argument that depends on what is known after the apply, where
+// it has to be known before. It is false for all that is not known.
 func (e *evaluator) decidable(b *block, name string) bool {
 	v := e.value(b.attributes[name].Expr)
-	if v.IsWhollyKnown() || !deferred(v) {
+	if v.IsWhollyKnown() {
 		return true
 	}
-	e.unsuitable(b, name, "It depends on something that is known only after the apply, and what there is has to be known before. Apply what it depends on first: kolla apply -target=ADDRESS.")
+	if deferred(v) {
+		e.unsuitable(b, name, "It depends on something that is known only after the apply, and what there is has to be known before. Apply what it depends on first: kolla apply -target=ADDRESS.")
+	}
 	return false
 }
 
 // each are the instances of a block with for_each.
-func (e *evaluator) each(b *block) []item {
+func (e *evaluator) each(b *block) (list []item, ok bool) {
 	v := e.value(b.attributes["for_each"].Expr)
-	if !v.IsKnown() {
-		e.decidable(b, "for_each")
-		return nil
-	}
 	bare, marks := v.Unmark()
-	if !e.publicMarks(marks, b.attributeRange("for_each"), "for_each") {
-		return nil
+	set := bare.Type().IsSetType()
+	if !bare.IsKnown() || set && !bare.IsWhollyKnown() {
+		return nil, e.decidable(b, "for_each")
 	}
-	var out []item
+	if !e.publicMarks(marks, b.attributeRange("for_each"), "for_each") {
+		return nil, false
+	}
 	switch t := bare.Type(); {
 	case bare.IsNull():
 		e.unsuitable(b, "for_each", "It is null. For no instance at all, write {}.")
-	case t.IsSetType() && (t.ElementType() == cty.String || bare.LengthInt() == 0):
+	case set && (t.ElementType() == cty.String || bare.LengthInt() == 0):
 		for _, key := range elements(bare) {
-			switch {
-			case !key.IsKnown():
-				e.decidable(b, "for_each")
-			case key.IsNull():
+			if key.IsNull() {
 				e.unsuitable(b, "for_each", "An element of the set is null.")
-			case e.public(key, b.attributeRange("for_each"), "for_each"):
-				out = append(out, e.instance("each", map[string]cty.Value{"key": key, "value": key}, key))
+				return nil, false
 			}
+			list = append(list, e.instance("each", map[string]cty.Value{"key": key, "value": key}, key))
 		}
+		return list, true
 	case isMap(bare):
 		for _, m := range members(bare) {
-			out = append(out, e.instance("each", map[string]cty.Value{"key": cty.StringVal(m.key), "value": m.value}, cty.StringVal(m.key)))
+			list = append(list, e.instance("each", map[string]cty.Value{"key": cty.StringVal(m.key), "value": m.value}, cty.StringVal(m.key)))
 		}
-	case isList(bare):
-		e.unsuitable(b, "for_each", "It must be a map, or a set of strings, whose elements have no order. For a list of strings, write toset([...]).")
+		return list, true
+	case isList(bare) && !set:
+		e.unsuitable(b, "for_each", "It must be a map or a set of strings, whose elements have no order. For a list of strings, write toset(...).")
 	default:
 		e.unsuitable(b, "for_each", "It must be a map or a set of strings, and this is %s.", kindOf(bare))
 	}
-	return out
+	return nil, false
 }
 
 // counted are the instances of a block with count.
-func (e *evaluator) counted(b *block) []item {
+func (e *evaluator) counted(b *block) (list []item, ok bool) {
 	v := e.value(b.attributes["count"].Expr)
 	if !v.IsKnown() {
-		e.decidable(b, "count")
-		return nil
+		return nil, e.decidable(b, "count")
 	}
 	if !e.public(v, b.attributeRange("count"), "count") {
-		return nil
+		return nil, false
+	}
+	if v.IsNull() {
+		e.unsuitable(b, "count", "It is null. For no instance at all, write 0.")
+		return nil, false
 	}
 	var n int
 	number, err := convert.Convert(v, cty.Number)
-	if err == nil && number.IsNull() {
-		e.unsuitable(b, "count", "It is null. For no instance at all, write 0.")
-		return nil
-	}
 	if err == nil {
 		err = gocty.FromCtyValue(number, &n)
 	}
 	if err != nil || n < 0 || n > maxCount {
 		e.unsuitable(b, "count", "It must be a whole number from 0 to %d.", maxCount)
-		return nil
+		return nil, false
 	}
-	var out []item
 	for i := range n {
 		index := cty.NumberIntVal(int64(i))
-		out = append(out, e.instance("count", map[string]cty.Value{"index": index}, index))
+		list = append(list, e.instance("count", map[string]cty.Value{"index": index}, index))
 	}
-	return out
+	return list, true
 }
 
 func (e *evaluator) instance(root string, value map[string]cty.Value, key cty.Value) item {
@@ -186,7 +184,11 @@ func together(b *block, values []pair) cty.Value {
 // repeated evaluates a block once for each of its instances.
 func (g *graph) repeated(f *frame, b *block, evaluate func(it item) cty.Value) cty.Value {
 	var values []pair
-	for _, it := range g.items(f, b) {
+	items, ok := g.items(f, b)
+	if !ok {
+		return cty.DynamicVal
+	}
+	for _, it := range items {
 		values = append(values, pair{it.key, evaluate(it)})
 	}
 	return together(b, values)

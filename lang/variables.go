@@ -146,7 +146,7 @@ func (v *variable) convert(value cty.Value) (cty.Value, error) {
 	if v.defaults != nil {
 		value = v.defaults.Apply(value)
 	}
-	return convert.Convert(value, v.constraint.WithoutOptionalAttributesDeep())
+	return convert.Convert(value, v.constraint)
 }
 
 // giveAll goes through the sources, the weakest first.
