@@ -21,6 +21,7 @@ type evaluator struct {
 	*reporter
 	scope     *scope
 	functions map[string]function.Function
+	memo      *memo
 	// reach is where references are looked for before anything is evaluated.
 	reach reach
 	// owner is the user's service block that the evaluation is for; nil outside of
@@ -32,13 +33,19 @@ type evaluator struct {
 
 // evaluator is one for expressions of the user outside of services.
 func (g *graph) evaluator(f *frame) *evaluator {
-	return &evaluator{reporter: g.reporter, functions: g.functions, scope: f.scope, reach: reach{values: f.module, things: f.module}}
+	return &evaluator{reporter: g.reporter, functions: g.functions, memo: g.memo, scope: f.scope, reach: g.reach(f.module)}
 }
 
 // value evaluates an expression. After an error, which was reported, the result
 // is unknown.
 func (e *evaluator) value(expr hcl.Expression) cty.Value {
-	refs := expr.Variables()
+	if v, ok := e.memo.constants[expr]; ok {
+		return v
+	}
+	if v, ok := e.reference(expr); ok {
+		return v
+	}
+	refs := e.memo.references(expr)
 	ctx, ok := e.context(refs)
 	if !ok {
 		return cty.DynamicVal
@@ -48,7 +55,10 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	if diags.HasErrors() {
 		return cty.DynamicVal
 	}
-	if v.Type().IsPrimitiveType() && !v.IsMarked() && (v.Type() != cty.String || !v.IsKnown() || v.IsNull() || !strings.ContainsAny(v.AsString(), tokenRunes)) {
+	if single(v) {
+		if len(refs) == 0 {
+			e.memo.constants[expr] = v
+		}
 		return v
 	}
 	if generated(v) {
@@ -59,7 +69,65 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 		e.error(expr.Range(), "Unsuitable use of a secret", "%s.", sentence(err))
 		return cty.DynamicVal
 	}
+	if len(refs) == 0 {
+		e.memo.constants[expr] = v
+	}
 	return v
+}
+
+// single reports whether a value is a single one without marks and tokens.
+func single(v cty.Value) bool {
+	if !v.Type().IsPrimitiveType() || v.IsMarked() {
+		return false
+	}
+	return v.Type() != cty.String || !v.IsKnown() || v.IsNull() || !strings.ContainsAny(v.AsString(), tokenRunes)
+}
+
+// reference evaluates an expression that is nothing but a reference to a plain value,
+// such as service.memcached.address: most are.
+func (e *evaluator) reference(expr hcl.Expression) (v cty.Value, ok bool) {
+	r, ok := expr.(*hclsyntax.ScopeTraversalExpr)
+	if !ok || e.owner != nil && r.Traversal.RootName() == "service" && !e.inDefinition {
+		return cty.NilVal, false // a service must not refer to itself
+	}
+	steps := r.Traversal[1:]
+	g, v, ok := e.scope.find(r.Traversal.RootName())
+	if !ok {
+		return cty.NilVal, false
+	}
+	if g != nil {
+		name, named := nameOf(r.Traversal)
+		if !named {
+			return cty.NilVal, false
+		}
+		if v, ok = e.scope.member(r.Traversal.RootName(), name); !ok {
+			return cty.NilVal, false
+		}
+		steps = steps[1:]
+	}
+	v, diags := steps.TraverseRel(v)
+	return v, !diags.HasErrors() && single(v)
+}
+
+// memo is what is known of expressions that are evaluated many times, such as those of
+// a definition that many services use.
+type memo struct {
+	refs      map[hcl.Expression][]hcl.Traversal
+	constants map[hcl.Expression]cty.Value // of those that refer to nothing
+}
+
+func newMemo() *memo {
+	return &memo{refs: map[hcl.Expression][]hcl.Traversal{}, constants: map[hcl.Expression]cty.Value{}}
+}
+
+// references are the references in an expression.
+func (m *memo) references(expr hcl.Expression) []hcl.Traversal {
+	refs, ok := m.refs[expr]
+	if !ok {
+		refs = expr.Variables()
+		m.refs[expr] = refs
+	}
+	return refs
 }
 
 // addEvaluation passes on what HCL says about an expression, without the values

@@ -77,7 +77,11 @@ type reach struct {
 	things *module
 	// around: those that the module does not have, the modules around it may.
 	around bool
+	memo   *memo
 }
+
+// reach is that of the user's expressions in a module.
+func (g *graph) reach(m *module) reach { return reach{values: m, things: m, memo: g.memo} }
 
 func newGraph(l *loader) *graph {
 	g := &graph{
@@ -87,7 +91,7 @@ func newGraph(l *loader) *graph {
 	// Until the cloud is evaluated, or if there is none, nothing is known of it.
 	g.global.singles["cloud"] = cty.DynamicVal
 	for _, b := range l.document.all("cloud")[:min(1, len(l.document.all("cloud")))] {
-		g.add(&node{id: "cloud", module: l.root, root: "cloud", at: b.header, needs: reach{l.root, l.root, false}.attributeEdges(b), evaluate: func(f *frame) cty.Value {
+		g.add(&node{id: "cloud", module: l.root, root: "cloud", at: b.header, needs: g.reach(l.root).attributeEdges(b), evaluate: func(f *frame) cty.Value {
 			g.global.singles["cloud"] = g.cloud(f, b)
 			if d := b.one("defaults", ""); d != nil && d.grows {
 				g.expandedDefaults = g.evaluator(f).expanded(d)
@@ -142,7 +146,7 @@ func (g *graph) add(n *node) *node {
 func (g *graph) addBlock(m *module, b *block, evaluate func(f *frame) cty.Value) *node {
 	return g.add(&node{
 		id: m.path() + b.id(), module: m, root: b.typ.Name, name: b.label, block: b, at: b.header,
-		needs: reach{m, m, false}.blockEdges(b), evaluate: evaluate,
+		needs: g.reach(m).blockEdges(b), evaluate: evaluate,
 	})
 }
 
@@ -178,7 +182,7 @@ func (g *graph) addLocals(m *module) {
 			first[attr.Name] = attr.NameRange
 			g.add(&node{
 				id: m.path() + "local." + attr.Name, module: m, root: "local", name: attr.Name, at: attr.NameRange,
-				needs:    reach{m, m, false}.edges(attr.Expr),
+				needs:    g.reach(m).edges(attr.Expr),
 				evaluate: func(f *frame) cty.Value { return g.evaluator(f).value(attr.Expr) },
 			})
 		}
@@ -188,7 +192,7 @@ func (g *graph) addLocals(m *module) {
 // edges are the references in an expression to what the graph orders.
 func (r reach) edges(expr hcl.Expression) []edge {
 	var out []edge
-	for _, t := range expr.Variables() {
+	for _, t := range r.memo.references(expr) {
 		root := t.RootName()
 		if root == "cloud" {
 			out = append(out, edge{to: "cloud", at: t.SourceRange()})

@@ -60,6 +60,7 @@ func newLoader(dir string, options Options) *loader {
 		reader:    files,
 		functions: functions(files),
 		config:    &Config{Files: map[string]*hcl.File{}},
+		memo:      newMemo(),
 		digest:    map[string]string{},
 	}
 }
@@ -72,6 +73,7 @@ type loader struct {
 	reader    *fileReader
 	functions map[string]function.Function
 	config    *Config
+	memo      *memo
 	digest    map[string]string // what the digest is made of
 	root      *module
 	document  *block // all blocks of all files of the root

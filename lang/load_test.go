@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -95,29 +96,37 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
+// BenchmarkLoad loads clouds of Keystones, ten to a file, and says what one more
+// service costs.
 func BenchmarkLoad(b *testing.B) {
-	for _, services := range []int{10, 200} {
+	for _, services := range []int{20, 200, 2000} {
 		b.Run(fmt.Sprint(services), func(b *testing.B) {
 			dir := b.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(manyServices(services)), 0o600); err != nil {
-				b.Fatal(err)
-			}
+			writeMany(b, dir, services)
 			options := lang.Options{Catalogue: builtinCatalogue()}
 			b.ReportAllocs()
+			var held runtime.MemStats
 			for b.Loop() {
 				config, diags := lang.Load(dir, options)
 				if diags.HasErrors() || len(config.Services) != services {
 					b.Fatalf("%d services\n%s", len(config.Services), render(diags, dir))
 				}
+				runtime.ReadMemStats(&held)
 			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*services), "µs/service")
+			b.ReportMetric(float64(held.Sys)/(1<<20), "MiB")
 		})
 	}
 }
 
-// manyServices is a cloud of Keystones, with what they need.
-func manyServices(n int) string {
-	var s strings.Builder
-	s.WriteString(`
+// writeMany writes a cloud of Keystones, with what they need, ten services to a file.
+func writeMany(tb testing.TB, dir string, services int) {
+	write := func(name, source string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(source), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	write("cloud.hcl", `
 cloud "many" {
   release = "2025.1"
   defaults {
@@ -134,16 +143,21 @@ role "control" {
 service "mariadb" {}
 service "memcached" {}
 `)
-	for i := range n - 2 {
+	var s strings.Builder
+	for i := 2; i < services; i++ {
 		fmt.Fprintf(&s, `
 service "keystone-%d" {
   definition = "keystone"
   role       = role.control
+  replicas   = 2
   config "keystone.conf" {
     values = { token = { expiration = %d } }
   }
 }
-`, i, i+1)
+`, i, 3600+i)
+		if i%10 == 9 || i == services-1 {
+			write(fmt.Sprintf("services-%d.hcl", i/10), s.String())
+			s.Reset()
+		}
 	}
-	return s.String()
 }

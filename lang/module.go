@@ -267,7 +267,7 @@ func (g *graph) callEdges(m *module) []edge {
 	var out []edge
 	for _, a := range repetition {
 		if attr := m.call.attributes[a.Name]; attr != nil {
-			out = append(out, reach{m.parent, m.parent, false}.edges(attr.Expr)...)
+			out = append(out, g.reach(m.parent).edges(attr.Expr)...)
 		}
 	}
 	return out

@@ -3,6 +3,8 @@ package lang
 import (
 	"errors"
 	"fmt"
+	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -111,11 +113,22 @@ func TextOf(value cty.Value) (Text, error) {
 	if value.IsNull() || !value.IsKnown() || !value.Type().IsPrimitiveType() {
 		return nil, fmt.Errorf("a string, number or bool is needed, not %s", kindOf(value))
 	}
+	return parts(textOf(value), sensitive)
+}
+
+// textOf is a string, number or bool as text. That of a whole number is much cheaper
+// to find than that of any other.
+func textOf(value cty.Value) string {
+	if value.Type() == cty.Number {
+		if n, accuracy := value.AsBigFloat().Int64(); accuracy == big.Exact {
+			return strconv.FormatInt(n, 10)
+		}
+	}
 	value, err := convert.Convert(value, cty.String)
 	if err != nil {
-		return nil, err
+		panic(err) // every primitive value has a text
 	}
-	return parts(value.AsString(), sensitive)
+	return value.AsString()
 }
 
 // kindOf names the type of a value for a message.

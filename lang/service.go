@@ -58,11 +58,11 @@ func (g *graph) newInstance(n *node, definition *block, home *module) *instance 
 		configs: map[string]*settings{}, envs: map[string]*settings{}, used: map[string]bool{},
 	}
 	within := func(r reach) *evaluator {
-		return &evaluator{reporter: g.reporter, functions: g.functions, owner: n.block, scope: newScope(nil), reach: r}
+		return &evaluator{reporter: g.reporter, functions: g.functions, memo: g.memo, owner: n.block, scope: newScope(nil), reach: r}
 	}
-	in.user = within(reach{values: n.module, things: n.module})
-	in.cloud = within(reach{values: g.loader.root, things: g.loader.root})
-	in.inner = within(reach{values: home, things: n.module, around: true})
+	in.user = within(g.reach(n.module))
+	in.cloud = within(g.reach(g.loader.root))
+	in.inner = within(reach{values: home, things: n.module, around: true, memo: g.memo})
 	in.inner.inDefinition = true
 	for _, kind := range []string{"port", "secret", "database"} {
 		names := group{}

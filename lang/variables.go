@@ -64,7 +64,7 @@ func (g *graph) addVariables(m *module) {
 	for _, v := range m.vars {
 		n := &node{id: m.path() + "var." + v.Name, module: m, root: "var", name: v.Name, at: v.Range}
 		if m.call != nil && m.call.attributes[v.Name] != nil {
-			n.needs = reach{m.parent, m.parent, false}.edges(m.call.attributes[v.Name].Expr)
+			n.needs = g.reach(m.parent).edges(m.call.attributes[v.Name].Expr)
 		}
 		n.evaluate = func(f *frame) cty.Value {
 			if f.parent != nil {
@@ -76,7 +76,7 @@ func (g *graph) addVariables(m *module) {
 		}
 		g.add(n)
 		if len(v.block.all("validation")) > 0 || v.block.grows {
-			needs := append(reach{m, m, false}.blockEdges(v.block), edge{to: n.id, at: v.Range})
+			needs := append(g.reach(m).blockEdges(v.block), edge{to: n.id, at: v.Range})
 			g.add(&node{id: m.path() + "validation." + v.Name, module: m, root: "validation", at: v.Range, needs: needs, evaluate: func(f *frame) cty.Value {
 				g.validate(f, v)
 				return cty.NilVal
@@ -87,7 +87,7 @@ func (g *graph) addVariables(m *module) {
 
 // constant evaluates expressions in which nothing can be referred to.
 func (l *loader) constant() *evaluator {
-	return &evaluator{reporter: l.reporter, scope: newScope(nil), functions: l.functions}
+	return &evaluator{reporter: l.reporter, memo: l.memo, scope: newScope(nil), functions: l.functions}
 }
 
 // literal evaluates a string that is needed before anything else is evaluated.
