@@ -29,6 +29,11 @@ type graph struct {
 	byAddress map[string]*instance
 	claimed   map[string]claimed
 	places    map[string]hcl.Range // see declared
+	// onlyOne are the services, roles and exposures of modules whose label nothing else
+	// has. A definition finds them from anywhere.
+	onlyOne map[blockKey]only
+	// anywhere is what they are.
+	anywhere *scope
 	// expandedDefaults is what the cloud's defaults are when their dynamic blocks are
 	// evaluated; nil: they have none.
 	expandedDefaults *block
@@ -75,13 +80,14 @@ type reach struct {
 	values *module
 	// things is the module of roles, exposures and services.
 	things *module
-	// around: those that the module does not have, the modules around it may.
+	// around: those that the module does not have, the modules around it may, and else
+	// any module, if it is the only one that does.
 	around bool
-	memo   *memo
+	graph  *graph
 }
 
 // reach is that of the user's expressions in a module.
-func (g *graph) reach(m *module) reach { return reach{values: m, things: m, memo: g.memo} }
+func (g *graph) reach(m *module) reach { return reach{values: m, things: m, graph: g} }
 
 func newGraph(l *loader) *graph {
 	g := &graph{
@@ -99,8 +105,40 @@ func newGraph(l *loader) *graph {
 			return cty.NilVal
 		}})
 	}
+	g.findOnlyOnes()
 	g.addModule(l.root)
 	return g
+}
+
+// only is a node that is the only one of its kind and label.
+type only struct {
+	module *module
+	id     string
+}
+
+// findOnlyOnes finds the labels that only one module has, and that is used once.
+func (g *graph) findOnlyOnes() {
+	g.onlyOne, g.anywhere = map[blockKey]only{}, newScope(nil)
+	taken := map[blockKey]bool{}
+	for _, m := range g.modules() {
+		for _, kind := range things {
+			if g.anywhere.groups[kind] == nil {
+				g.anywhere.groups[kind] = group{}
+			}
+			for _, label := range m.document.labels(kind) {
+				key := blockKey{kind, label}
+				if taken[key] || m.repeated() {
+					delete(g.onlyOne, key)
+				} else {
+					g.onlyOne[key] = only{m, m.path() + kind + "." + label}
+				}
+				taken[key] = true
+			}
+		}
+	}
+	for key := range g.onlyOne {
+		g.anywhere.groups[key.typ][key.label] = cty.DynamicVal
+	}
 }
 
 // addModule makes the nodes of a module, and of those that it uses.
@@ -192,7 +230,7 @@ func (g *graph) addLocals(m *module) {
 // edges are the references in an expression to what the graph orders.
 func (r reach) edges(expr hcl.Expression) []edge {
 	var out []edge
-	for _, t := range r.memo.references(expr) {
+	for _, t := range r.graph.memo.references(expr) {
 		root := t.RootName()
 		if root == "cloud" {
 			out = append(out, edge{to: "cloud", at: t.SourceRange()})
@@ -229,8 +267,11 @@ func (r reach) find(root, name string, t hcl.Traversal) []string {
 			return []string{m.path() + root + "." + name}
 		}
 		if !r.around {
-			break
+			return nil
 		}
+	}
+	if only, ok := r.graph.onlyOne[blockKey{root, name}]; ok {
+		return []string{only.id}
 	}
 	return nil
 }
@@ -353,6 +394,9 @@ func (g *graph) evaluate() {
 			}
 			if names := f.scope.groups[n.root]; names != nil && n.name != "" {
 				names[n.name] = value
+			}
+			if g.onlyOne[blockKey{n.root, n.name}].module == n.module {
+				g.anywhere.groups[n.root][n.name] = value
 			}
 		}
 		if n.root == "output" {

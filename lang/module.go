@@ -101,6 +101,14 @@ type frame struct {
 // named are the roots of references that have a name, and are kept by frame.
 var named = []string{"var", "local", "role", "exposure", "service", "module"}
 
+// things are the roots of what a definition can refer to beyond itself.
+var things = []string{"role", "exposure", "service"}
+
+// repeated reports whether a module may be used several times.
+func (m *module) repeated() bool {
+	return m.call != nil && (repeats(m.call) || m.parent.repeated())
+}
+
 // newFrame makes a frame, in which nothing is known yet of anything.
 func (g *graph) newFrame(m *module, parent *frame, it item) *frame {
 	f := &frame{module: m, parent: parent, scope: newScope(g.global), outputs: map[string]cty.Value{}, key: it.key}
@@ -119,13 +127,13 @@ func (g *graph) newFrame(m *module, parent *frame, it item) *frame {
 		"root":   cty.StringVal("."),
 		"module": cty.StringVal(g.moduleDir(m)),
 	})
-	f.things = newScope(nil)
+	f.things = newScope(g.anywhere)
 	if parent != nil {
 		f.address = parent.address + it.address(m.call) + "."
 		f.things.parent = parent.things
 		f.arguments = it.scope
 	}
-	for _, kind := range []string{"role", "exposure", "service"} {
+	for _, kind := range things {
 		f.things.groups[kind] = f.scope.groups[kind]
 	}
 	m.frames = append(m.frames, f)

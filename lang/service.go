@@ -62,7 +62,7 @@ func (g *graph) newInstance(n *node, definition *block, home *module) *instance 
 	}
 	in.user = within(g.reach(n.module))
 	in.cloud = within(g.reach(g.loader.root))
-	in.inner = within(reach{values: home, things: n.module, around: true, memo: g.memo})
+	in.inner = within(reach{values: home, things: n.module, around: true, graph: g})
 	in.inner.inDefinition = true
 	for _, kind := range []string{"port", "secret", "database"} {
 		names := group{}
@@ -97,10 +97,10 @@ func (in *instance) at(f *frame, it item) *instance {
 // own values are those of where it stands, and services, roles and exposures are
 // those of where it is used.
 func (in *instance) definitionScope(f *frame) *scope {
-	things := newScope(f.things)
-	things.singles["cloud"] = in.global.singles["cloud"]
+	out := newScope(f.things)
+	out.singles["cloud"] = in.global.singles["cloud"]
 	if in.home == nil {
-		return things
+		return out
 	}
 	home := f
 	for home != nil && home.module != in.home {
@@ -111,11 +111,11 @@ func (in *instance) definitionScope(f *frame) *scope {
 	}
 	if home != nil {
 		for _, root := range []string{"var", "local", "module"} {
-			things.groups[root] = home.scope.groups[root]
+			out.groups[root] = home.scope.groups[root]
 		}
-		things.singles["path"] = home.scope.singles["path"]
+		out.singles["path"] = home.scope.singles["path"]
 	}
-	return things
+	return out
 }
 
 // definitionOf finds the definition of a service: by name in its module, in those

@@ -49,3 +49,10 @@ output "addresses" {
   description = "Where the edges are."
   value       = { for name, e in module.edge : name => e.address }
 }
+
+# What its definition needs it finds in the module, which is the only one that has it.
+module "backing" {
+  source = "./backing"
+}
+
+service "keystone" {}
