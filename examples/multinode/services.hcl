@@ -1,32 +1,15 @@
-service "mariadb" {
-  role = role.control
+# Database, message queue and cache: the directory ./backing, with values of its own.
+module "backing" {
+  source = "./backing"
 
-  config "my.cnf" {
-    values = {
-      mysqld = { innodb_buffer_pool_size = "512M" }
-    }
-  }
-
-  workload "server" {
-    resources {
-      requests = { memory = "1Gi" }
-      limits   = { memory = "2Gi" }
-    }
-  }
+  role            = role.control
+  database_memory = var.database_memory
 }
 
-service "rabbitmq" {
-  role = role.control
-}
-
-service "memcached" {
-  role     = role.control
-  replicas = 3
-}
-
+# Keystone finds its database and its cache by their names, in the module too.
 service "keystone" {
   role     = role.control
-  replicas = 3
+  replicas = length(local.control_nodes)
   expose   = exposure.public
 
   config "keystone.conf" {
@@ -39,4 +22,16 @@ service "keystone" {
 # Anything that Kubernetes knows can come along as it is.
 manifest "limits" {
   files = ["manifests/*.yaml"]
+}
+
+check "token_lifetime" {
+  assert {
+    condition     = var.token_lifetime <= 24 * 3600
+    error_message = "A stolen token works for longer than a day."
+  }
+}
+
+output "identity" {
+  value       = service.keystone.public_url
+  description = "Where clients log in."
 }

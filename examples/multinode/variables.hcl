@@ -14,3 +14,9 @@ variable "token_lifetime" {
     error_message = "Tokens that live less than five minutes break long uploads."
   }
 }
+
+variable "database_memory" {
+  type        = number
+  default     = 1024
+  description = "MiB that the database reserves."
+}
