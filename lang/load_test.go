@@ -96,8 +96,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// BenchmarkLoad loads clouds of Keystones, ten to a file, and says what one more
-// service costs.
+// BenchmarkLoad loads clouds of the catalogue's services, ten to a file, and says what
+// one more service costs.
 func BenchmarkLoad(b *testing.B) {
 	for _, services := range []int{20, 200, 2000} {
 		b.Run(fmt.Sprint(services), func(b *testing.B) {
@@ -119,7 +119,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// writeMany writes a cloud of Keystones, with what they need, ten services to a file.
+// writeMany writes a cloud of the catalogue's services in turn, ten to a file.
 func writeMany(tb testing.TB, dir string, services int) {
 	write := func(name, source string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(source), 0o600); err != nil {
@@ -143,18 +143,16 @@ role "control" {
 service "mariadb" {}
 service "memcached" {}
 `)
+	overrides := []struct{ definition, block string }{
+		{"mariadb", `config "my.cnf" { values = { mysqld = { max_connections = %d } } }`},
+		{"rabbitmq", `workload "server" { env = { NUMBER = %d } }`},
+		{"memcached", `replicas = 1 + %d %% 3`},
+		{"keystone", `config "keystone.conf" { values = { token = { expiration = 3600 + %d } } }`},
+	}
 	var s strings.Builder
 	for i := 2; i < services; i++ {
-		fmt.Fprintf(&s, `
-service "keystone-%d" {
-  definition = "keystone"
-  role       = role.control
-  replicas   = 2
-  config "keystone.conf" {
-    values = { token = { expiration = %d } }
-  }
-}
-`, i, 3600+i)
+		use := overrides[i%len(overrides)]
+		fmt.Fprintf(&s, "service \"%s-%d\" {\n  definition = %q\n  role = role.control\n  "+use.block+"\n}\n", use.definition, i, use.definition, i)
 		if i%10 == 9 || i == services-1 {
 			write(fmt.Sprintf("services-%d.hcl", i/10), s.String())
 			s.Reset()

@@ -42,33 +42,35 @@ func lifecycleOf(decl lang.Lifecycle) *providers.Lifecycle {
 
 // checkLifecycles reports fields that no object can have that the rule is for.
 func (r *renderer) checkLifecycles() {
+	kinds := r.kindsByBlock()
 	for _, s := range r.config.Services {
-		r.checkRules(s.Lifecycle, r.kindsOf(s.Block))
+		r.checkRules(s.Lifecycle, kinds[s.Block])
 		for _, w := range s.Workloads {
-			kinds := []schema.GroupVersionKind{{Group: "apps", Version: "v1", Kind: w.Kind}}
+			own := []schema.GroupVersionKind{{Group: "apps", Version: "v1", Kind: w.Kind}}
 			if slices.EqualFunc(w.Lifecycle.IgnoreFields, s.Lifecycle.IgnoreFields, sameRule) {
 				w.Lifecycle.IgnoreFields = nil
 			}
 			if slices.EqualFunc(w.Lifecycle.ForceFrom, s.Lifecycle.ForceFrom, sameRule) {
 				w.Lifecycle.ForceFrom = nil
 			}
-			r.checkRules(w.Lifecycle, kinds)
+			r.checkRules(w.Lifecycle, own)
 		}
 	}
 	for _, m := range r.config.Manifests {
-		r.checkRules(m.Lifecycle, r.kindsOf(m.Block))
+		r.checkRules(m.Lifecycle, kinds[m.Block])
 	}
 }
 
 // sameRule reports whether a rule was only handed down.
 func sameRule(a, b lang.FieldRule) bool { return a.Range == b.Range }
 
-// kindsOf lists the kinds of the objects of a block.
-func (r *renderer) kindsOf(block string) []schema.GroupVersionKind {
-	var out []schema.GroupVersionKind
+// kindsByBlock lists the kinds of the objects of each block.
+func (r *renderer) kindsByBlock() map[string][]schema.GroupVersionKind {
+	out := map[string][]schema.GroupVersionKind{}
 	for i := range r.objects {
-		if gvk := r.objects[i].Ref().GVK; r.objects[i].Address.Block == block && !slices.Contains(out, gvk) {
-			out = append(out, gvk)
+		block := r.objects[i].Address.Block
+		if gvk := r.objects[i].Ref().GVK; !slices.Contains(out[block], gvk) {
+			out[block] = append(out[block], gvk)
 		}
 	}
 	return out

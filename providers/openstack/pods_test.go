@@ -64,7 +64,7 @@ func TestServices(t *testing.T) {
 			named := false
 			for _, o := range objects {
 				var service v1.Service
-				if o.Address.Kind != "Service" || o.Address.Block != "service."+s.Name {
+				if o.Address.Kind != "Service" || o.Address.Block != s.Block {
 					continue
 				}
 				convert(t, o.Manifest.Object, &service)
