@@ -299,8 +299,8 @@ func TestFunctionErrors(t *testing.T) {
 		`templatefile("some.tmpl", {})`:           "who",
 		`templatefile("some.tmpl", "x")`:          "a map is needed",
 		`uper("x")`:                               `Did you mean "upper"?`,
-		`timestamp()`:                             "Terraform's",
-		`jsondecode("{")`:                         "EOF",
+		`strfmt("x")`:                             "Terraform's",
+		`jsondecode("{")`:                         "unexpected end",
 		`tostring([1])`:                           "cannot convert tuple",
 		`templatefile("${path.root}/x.tmpl", {})`: "no such file",
 	} {
