@@ -149,7 +149,8 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, refs []hcl.Traversal, c
 			e.error(*d.Subject, fmt.Sprintf("There is no function %q", name), "%s", unknownFunction(name, keysOf(e.functions)))
 			continue
 		}
-		clean := &hcl.Diagnostic{Severity: d.Severity, Summary: d.Summary, Detail: d.Detail, Subject: d.Subject, Context: d.Context}
+		detail := strings.ReplaceAll(d.Detail, "?.", "?") // HCL ends the sentences of functions
+		clean := &hcl.Diagnostic{Severity: d.Severity, Summary: d.Summary, Detail: detail, Subject: d.Subject, Context: d.Context}
 		if sensitive || strings.ContainsAny(d.Detail, tokenRunes) {
 			clean.Detail = "The expression refers to a sensitive value, so what is wrong cannot be shown in detail."
 		}

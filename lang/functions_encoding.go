@@ -103,8 +103,8 @@ var urldecodeFunc = oneText("str", func(text string) (string, error) {
 // jsondecodeFunc refuses what is nested so deep that the decoder would not end.
 var jsondecodeFunc = guarded(stdlib.JSONDecodeFunc, func(args []cty.Value) error {
 	return checkText(args[0], func(text string) error {
-		var any json.RawMessage
-		if err := json.Unmarshal([]byte(text), &any); err != nil {
+		var raw json.RawMessage
+		if err := json.Unmarshal([]byte(text), &raw); err != nil {
 			return fmt.Errorf("not JSON: %w", err)
 		}
 		return nil
@@ -161,50 +161,67 @@ func characterEncoding(f func(string, textencoding.Encoding) (string, error)) fu
 	})
 }
 
-var yamldecodeFunc = guarded(ctyyaml.YAMLDecodeFunc, func(args []cty.Value) error {
-	return checkText(args[0], func(text string) error {
-		switch n := len(documents([]byte(text))); n {
-		case 0:
-			return errors.New("there is nothing in the text")
-		case 1:
-			return checkYAML(text)
-		default:
-			return fmt.Errorf("the text has %d documents; yamldecodeall gives all of them, in a list", n)
-		}
-	})
-})
+var (
+	yamldecodeFunc    = yamlFunc(yamlDocument)
+	yamldecodeallFunc = yamlFunc(yamlDocuments)
+)
 
-// checkYAML reports a document that would grow beyond measure.
-func checkYAML(text string) error {
-	var any any
-	err := yaml.Unmarshal([]byte(text), &any)
-	if err != nil && (strings.Contains(err.Error(), "excessive aliasing") || strings.Contains(err.Error(), "exceeded max depth")) {
-		_, err = yamlError(err)
-		return err
-	}
-	return nil // the function itself says what else is wrong
+// yamlFunc makes a function that decodes a text.
+func yamlFunc(decode func(text string) (cty.Value, error)) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "src", Type: cty.String}},
+		Type: func(args []cty.Value) (cty.Type, error) {
+			if !args[0].IsKnown() {
+				return cty.DynamicPseudoType, nil
+			}
+			v, err := decode(args[0].AsString())
+			if err != nil {
+				return cty.NilType, function.NewArgError(0, err)
+			}
+			return v.Type(), nil
+		},
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return decode(args[0].AsString()) },
+	})
 }
 
-var yamldecodeallFunc = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "src", Type: cty.String}},
-	Type: func(args []cty.Value) (cty.Type, error) {
-		if !args[0].IsKnown() {
-			return cty.DynamicPseudoType, nil
-		}
-		all, err := yamlDocuments(args[0].AsString())
-		return all.Type(), err
-	},
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return yamlDocuments(args[0].AsString()) },
-})
+// yamlDocument decodes the only document of a text.
+func yamlDocument(text string) (cty.Value, error) {
+	switch all := documents([]byte(text)); len(all) {
+	case 0:
+		return cty.DynamicVal, errors.New("there is nothing in the text")
+	case 1:
+		return decodeDocument(text[all[0].from.Byte:all[0].to])
+	default:
+		return cty.DynamicVal, fmt.Errorf("the text has %d documents; yamldecodeall gives all of them, in a list", len(all))
+	}
+}
 
 func yamlDocuments(text string) (cty.Value, error) {
 	var out []cty.Value
 	for i, doc := range documents([]byte(text)) {
-		v, err := yamldecodeFunc.Call([]cty.Value{cty.StringVal(text[doc.from.Byte:doc.to])})
+		v, err := decodeDocument(text[doc.from.Byte:doc.to])
 		if err != nil {
-			return cty.DynamicVal, function.NewArgErrorf(0, "document %d: %s", i+1, err)
+			return cty.DynamicVal, fmt.Errorf("document %d: %w", i+1, err)
 		}
 		out = append(out, v)
 	}
 	return cty.TupleVal(out), nil
+}
+
+func decodeDocument(text string) (cty.Value, error) {
+	if err := checkYAML(text); err != nil {
+		return cty.DynamicVal, err
+	}
+	return ctyyaml.YAMLDecodeFunc.Call([]cty.Value{cty.StringVal(text)})
+}
+
+// checkYAML reports a document that would grow beyond measure.
+func checkYAML(text string) error {
+	var content any
+	err := yaml.Unmarshal([]byte(text), &content)
+	if err != nil && (strings.Contains(err.Error(), "excessive aliasing") || strings.Contains(err.Error(), "exceeded max depth")) {
+		_, err = yamlError(err)
+		return err
+	}
+	return nil // the decoder of the values says what else is wrong
 }

@@ -1,8 +1,8 @@
 package lang
 
 import (
-	"crypto/md5"  //nolint:gosec // as Terraform's: to compare, not to protect
-	"crypto/sha1" //nolint:gosec // likewise
+	"crypto/md5"
+	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"

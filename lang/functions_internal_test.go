@@ -1,7 +1,11 @@
 package lang
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"math/big"
 	"os"
 	"slices"
@@ -178,6 +182,45 @@ func marksLost(name string, args []cty.Value, got cty.Value) bool {
 	})
 }
 
+// TestHugeArguments holds that no argument makes a function use up the memory, the
+// stack or a person's patience.
+func TestHugeArguments(t *testing.T) {
+	deep := strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20)
+	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	for i := range 12 {
+		alias := strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 10), ", ")
+		bomb += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, alias)
+	}
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write(make([]byte, maxFile+1)); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	all := functions(newFileReader(t.TempDir()))
+	for _, test := range []struct {
+		name string
+		args []cty.Value
+		want string
+	}{
+		{"jsondecode", []cty.Value{cty.StringVal(deep)}, "exceeded max depth"},
+		{"yamldecode", []cty.Value{cty.StringVal(deep)}, "exceeded max depth"},
+		{"yamldecode", []cty.Value{cty.StringVal(bomb)}, "excessive aliasing"},
+		{"yamldecodeall", []cty.Value{cty.StringVal("--- a\n---\n" + bomb)}, "document 2: document contains excessive aliasing"},
+		{"base64gunzip", []cty.Value{cty.StringVal(base64.StdEncoding.EncodeToString(zipped.Bytes()))}, "more than 16 MiB"},
+		{"format", []cty.Value{cty.StringVal("%900000000d"), cty.Zero}, "too great"},
+		{"formatlist", []cty.Value{cty.StringVal("%.900000000f"), cty.Zero}, "too great"},
+		{"indent", []cty.Value{cty.NumberIntVal(1 << 40), cty.StringVal("\n")}, "from 0 to 1000"},
+		{"range", []cty.Value{cty.NumberIntVal(1 << 40)}, "more than 1024 values"},
+		{"pow", []cty.Value{cty.NumberIntVal(-1), cty.NumberFloatVal(0.5)}, "no result"},
+	} {
+		_, err := call(all[test.name], test.args)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: want %q, got %.200s", test.name, test.want, err)
+		}
+	}
+}
+
 // TestSecretsCarried gives a generated secret to all functions: it goes through
 // unchanged, or it is refused.
 func TestSecretsCarried(t *testing.T) {
@@ -188,8 +231,9 @@ func TestSecretsCarried(t *testing.T) {
 		cty.ObjectVal(map[string]cty.Value{"a": secret}), cty.ObjectVal(map[string]cty.Value{"a": secret, "names": cty.TupleVal([]cty.Value{secret})}), cty.TupleVal([]cty.Value{cty.TupleVal([]cty.Value{secret})}),
 	}
 	usual := append(usualValues(), cty.StringVal("x%s"), cty.StringVal("%5s"), cty.StringVal("${a}"), cty.StringVal("greeting.tmpl"), cty.Zero)
+	all := functions(newFileReader("testdata/functions"))
 	for _, f := range Functions() {
-		used := functions(newFileReader("testdata/functions"))[f.Name]
+		used := all[f.Name]
 		carried := false
 		combinations(append(places, usual...), usual, func(args []cty.Value) {
 			for _, given := range [][]cty.Value{args, reversed(args)} {
