@@ -73,7 +73,12 @@ func anything([]cty.Value) error { return nil }
 // computes makes an entry for a function whose result depends on the values of
 // strings: it refuses generated secrets, whose values are not known.
 func computes(name string, f function.Function, doc, example, result string) libraryFunction {
-	return libraryFunction{name: name, function: refusing(f), doc: doc, example: example, result: result}
+	return refuses(name, refusing(f), doc, example, result)
+}
+
+// refuses makes an entry for a function that refuses generated secrets itself.
+func refuses(name string, f function.Function, doc, example, result string) libraryFunction {
+	return libraryFunction{name: name, function: f, doc: doc, example: example, result: result}
 }
 
 // functionGroup is a group of functions in the reference.

@@ -42,7 +42,8 @@ func oddValues() []cty.Value {
 	for _, t := range types {
 		plain = append(plain, cty.NullVal(t), cty.UnknownVal(t))
 	}
-	var out []cty.Value
+	later := deferredMark{by: "data.x"}
+	out := []cty.Value{cty.UnknownVal(cty.String).Mark(later), cty.DynamicVal.Mark(later), cty.ObjectVal(map[string]cty.Value{"a": cty.UnknownVal(cty.String).Mark(later)})}
 	for _, v := range plain {
 		out = append(out, v, v.Mark(sensitiveMark{}))
 		if within := deepMarked(v); within.ContainsMarked() {
@@ -156,6 +157,12 @@ func TestFunctionsHold(t *testing.T) {
 					return
 				}
 				results++
+				if n, ok := choosing[name]; ok {
+					args = args[:min(n, len(args))]
+				}
+				if !got.IsWhollyKnown() && slices.ContainsFunc(args, undecidedLater) && !deferred(got) {
+					t.Fatalf("%#v: it is lost that the value is known later: %#v", args, got)
+				}
 				if marksLost(name, args, got) {
 					t.Fatalf("%#v: a mark is lost: %#v", args, got)
 				}
@@ -167,18 +174,17 @@ func TestFunctionsHold(t *testing.T) {
 	}
 }
 
+func undecidedLater(v cty.Value) bool { return undecided(v) && deferred(v) }
+
 func marksLost(name string, args []cty.Value, got cty.Value) bool {
-	if slices.Contains(unmarking, name) || got.ContainsMarked() {
+	if slices.Contains(unmarking, name) || hasMark(got, sensitiveMark{}) {
 		return false
-	}
-	if n, ok := choosing[name]; ok {
-		args = args[:min(n, len(args))]
 	}
 	return slices.ContainsFunc(args, func(v cty.Value) bool {
 		if slices.Contains(shallow, name) {
-			return v.IsMarked() && !v.IsNull()
+			return hasOwnMark(v, sensitiveMark{}) && !v.IsNull()
 		}
-		return v.ContainsMarked()
+		return hasMark(v, sensitiveMark{})
 	})
 }
 
@@ -274,4 +280,20 @@ func holds(v cty.Value, text string) bool {
 		return !found, nil
 	})
 	return found
+}
+
+// TestNonsensitiveLater holds that nonsensitive takes away one mark and no other.
+func TestNonsensitiveLater(t *testing.T) {
+	later := deferredMark{by: "data.x"}
+	list := cty.ListVal([]cty.Value{cty.StringVal("a").Mark(sensitiveMark{}), cty.UnknownVal(cty.String).WithMarks(cty.NewValueMarks(sensitiveMark{}, later))})
+	all := functions(newFileReader(""))
+	got, err := call(all["nonsensitive"], []cty.Value{list})
+	if want := cty.ListVal([]cty.Value{cty.StringVal("a"), cty.UnknownVal(cty.String).Mark(later)}); err != nil || !got.RawEquals(want) {
+		t.Errorf("%#v, %v", got, err)
+	}
+	secret := SecretRef{Service: "own", Secret: "a", Key: "value"}.token()
+	got, err = call(all["lookup"], []cty.Value{cty.ObjectVal(map[string]cty.Value{"a": secret, "b": cty.UnknownVal(cty.Number).Mark(later)}), cty.StringVal("b")})
+	if _, unsettled := settled(got); err != nil || generated(got) || unsettled != nil {
+		t.Errorf("%#v, %v, %v", got, err, unsettled)
+	}
 }

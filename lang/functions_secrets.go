@@ -2,6 +2,7 @@ package lang
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -46,8 +47,8 @@ func guarded(f function.Function, check func(args []cty.Value) error) function.F
 			if err != nil {
 				return cty.DynamicVal, withoutPanic(err)
 			}
-			if !v.IsWhollyKnown() {
-				v = v.WithMarks(marksOf(args)...)
+			if !v.IsWhollyKnown() && slices.ContainsFunc(args, undecided) {
+				v = v.WithMarks(lasting(args...))
 			}
 			return v, nil
 		},
@@ -68,11 +69,20 @@ func withoutPanic(err error) error {
 	return err
 }
 
-func marksOf(args []cty.Value) []cty.ValueMarks {
-	var out []cty.ValueMarks
+// undecided reports whether an argument is of the kind for which libraries give an
+// unknown result without a call.
+func undecided(arg cty.Value) bool { return !arg.IsKnown() || arg.Type() == cty.DynamicPseudoType }
+
+// lasting are the marks that stay with a result that is not known yet. Those of
+// generated secrets do not: they are on strings that hold tokens, and on nothing else.
+func lasting(args ...cty.Value) cty.ValueMarks {
+	out := cty.ValueMarks{}
 	for _, arg := range args {
-		if _, marks := arg.UnmarkDeep(); len(marks) > 0 {
-			out = append(out, marks)
+		_, marks := arg.UnmarkDeep()
+		for mark := range marks {
+			if _, ok := mark.(generatedMark); !ok {
+				out[mark] = struct{}{}
+			}
 		}
 	}
 	return out
@@ -100,12 +110,19 @@ var sensitiveFunc = function.New(&function.Spec{
 	},
 })
 
+// nonsensitiveFunc leaves the marks of what is known only after the apply.
 var nonsensitiveFunc = function.New(&function.Spec{
 	Params: []function.Parameter{anyParam("value")},
 	Type:   sameType,
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		v, _ := args[0].UnmarkDeep()
-		return v, nil
+		if generated(args[0]) {
+			return cty.DynamicVal, function.NewArgError(0, errComputed)
+		}
+		v, marks := args[0].UnmarkDeepWithPaths()
+		for _, m := range marks {
+			delete(m.Marks, sensitiveMark{})
+		}
+		return v.MarkWithPaths(marks), nil
 	},
 })
 
@@ -115,10 +132,10 @@ var issensitiveFunc = function.New(&function.Spec{
 	Type:   function.StaticReturnType(cty.Bool),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		switch {
-		case args[0].ContainsMarked():
+		case generated(args[0]) || hasMark(args[0], sensitiveMark{}):
 			return cty.True, nil
 		case !args[0].IsWhollyKnown():
-			return cty.UnknownVal(cty.Bool), nil
+			return cty.UnknownVal(cty.Bool).WithMarks(lasting(args[0])), nil
 		}
 		return cty.False, nil
 	},
@@ -140,7 +157,7 @@ var (
 				case diags.HasErrors():
 					continue
 				case !v.IsWhollyKnown():
-					return cty.DynamicVal.WithMarks(marksOf([]cty.Value{v})...), nil
+					return cty.DynamicVal.WithMarks(lasting(v)), nil
 				}
 				return v, nil
 			}
@@ -158,7 +175,7 @@ var (
 			case diags.HasErrors():
 				return cty.False, nil
 			case !v.IsWhollyKnown():
-				return cty.UnknownVal(cty.Bool), nil
+				return cty.UnknownVal(cty.Bool).WithMarks(lasting(v)), nil
 			}
 			return cty.True, nil
 		},

@@ -75,7 +75,7 @@ func bounded(f function.Function) function.Function {
 			if max(len(width), len(precision)) > formatDigits {
 				return function.NewArgErrorf(0, "the width or precision in %q is too great", verb[0])
 			}
-			if width+precision == "" || !strings.Contains("sqv", kind) {
+			if width+precision == "" || !strings.ContainsAny(kind, "sqv") {
 				continue
 			}
 			for i, arg := range args {
