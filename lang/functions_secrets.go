@@ -132,7 +132,7 @@ var issensitiveFunc = function.New(&function.Spec{
 	Type:   function.StaticReturnType(cty.Bool),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		switch {
-		case generated(args[0]) || hasMark(args[0], sensitiveMark{}):
+		case secretive(args[0]):
 			return cty.True, nil
 		case !args[0].IsWhollyKnown():
 			return cty.UnknownVal(cty.Bool).WithMarks(lasting(args[0])), nil
@@ -140,6 +140,17 @@ var issensitiveFunc = function.New(&function.Spec{
 		return cty.False, nil
 	},
 })
+
+// secretive reports whether anything in a value must not be shown.
+func secretive(v cty.Value) bool {
+	_, marks := v.UnmarkDeep()
+	for mark := range marks {
+		if _, later := mark.(deferredMark); !later {
+			return true
+		}
+	}
+	return false
+}
 
 // tryFunc and canFunc are as HCL's, but a use of a generated secret that is not
 // possible is no error to go on from: what an expression would give with the
