@@ -94,7 +94,7 @@ lint: ## formatting, vet, staticcheck, golangci-lint, dead code
 fmt: ## format the Go code
 	go tool gofumpt -w $$(git ls-files '*.go')
 
-golden: devcluster ## write golden files and the command reference anew
+golden: devcluster ## write golden files and the references anew
 	go test ./lang ./planner ./state ./providers/openstack ./providers/haproxy ./internal/view ./internal/cli -update
 
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)

@@ -146,10 +146,11 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, refs []hcl.Traversal, c
 		}
 		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
 			name := unknown.CalledFunctionNamespace() + unknown.CalledFunctionName()
-			e.error(*d.Subject, fmt.Sprintf("There is no function %q", name), "%s", trimJoin(DidYouMean(name, keysOf(e.functions)), "The functions are Terraform's, as far as they make sense here."))
+			e.error(*d.Subject, fmt.Sprintf("There is no function %q", name), "%s", unknownFunction(name, keysOf(e.functions)))
 			continue
 		}
-		clean := &hcl.Diagnostic{Severity: d.Severity, Summary: d.Summary, Detail: d.Detail, Subject: d.Subject, Context: d.Context}
+		detail := strings.ReplaceAll(d.Detail, "?.", "?") // HCL ends the sentences of functions
+		clean := &hcl.Diagnostic{Severity: d.Severity, Summary: d.Summary, Detail: detail, Subject: d.Subject, Context: d.Context}
 		if sensitive || strings.ContainsAny(d.Detail, tokenRunes) {
 			clean.Detail = "The expression refers to a sensitive value, so what is wrong cannot be shown in detail."
 		}
@@ -252,9 +253,16 @@ func (e *evaluator) checkConditions(expr hcl.Expression, ctx *hcl.EvalContext) {
 		}
 		expr, ctx = inner.Expression, inner.context(ctx)
 	}
+	for _, at := range secretConditions(expr, ctx) {
+		e.error(at, "Unsuitable use of a secret", "%s.", sentence(errComputed))
+	}
+}
+
+// secretConditions finds conditions that depend on the value of a generated secret.
+func secretConditions(expr hcl.Expression, ctx *hcl.EvalContext) (found []hcl.Range) {
 	node, ok := expr.(hclsyntax.Node)
 	if !ok {
-		return
+		return nil
 	}
 	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
 		c, ok := n.(*hclsyntax.ConditionalExpr)
@@ -268,11 +276,13 @@ func (e *evaluator) checkConditions(expr hcl.Expression, ctx *hcl.EvalContext) {
 		_, marks := v.Unmark()
 		for mark := range marks {
 			if _, generated := mark.(generatedMark); generated {
-				e.error(c.Condition.Range(), "Unsuitable use of a secret", "%s.", sentence(errComputed))
+				found = append(found, c.Condition.Range())
+				break
 			}
 		}
 		return nil
 	})
+	return found
 }
 
 // sentence makes an error the start of a sentence.

@@ -1,33 +1,44 @@
 package lang
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"unicode/utf8"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/go-cty-funcs/filesystem"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 )
 
+// maxFile is how large a file may be that an expression or a manifest names, in
+// bytes. What is larger fits into no object of a cluster.
+const maxFile = 16 << 20
+
 // fileReader reads the files that expressions and manifests name, and remembers
-// them: they are part of the configuration's digest.
+// what they are: they are part of the configuration's digest.
 type fileReader struct {
 	dir  string            // what relative paths are relative to
-	seen map[string][]byte // by path as it was given; nil: there is no such file
+	seen map[string][]byte // hash of the content by path as it was given, nil: there is no such file; and of each fileset
 }
 
 func newFileReader(dir string) *fileReader {
 	return &fileReader{dir: dir, seen: map[string][]byte{}}
 }
 
+// path is where a file is. ~ is the home directory, as in Terraform.
 func (f *fileReader) path(name string) string {
+	if strings.HasPrefix(name, "~") {
+		if expanded, err := filesystem.Pathexpand(cty.StringVal(name)); err == nil {
+			name = expanded.AsString()
+		}
+	}
 	if filepath.IsAbs(name) {
 		return name
 	}
@@ -35,52 +46,37 @@ func (f *fileReader) path(name string) string {
 }
 
 func (f *fileReader) read(name string) ([]byte, error) {
-	info, err := os.Stat(f.path(name))
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	var source []byte
-	if err == nil {
-		source, err = os.ReadFile(f.path(name))
-	}
+	source, err := readFile(f.path(name))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.path(name), cause(err))
 	}
-	f.seen[name] = source
+	f.seen[name] = sumOf(sha256.New, source)
 	return source, nil
 }
 
-// functions are those that read files.
-func (f *fileReader) functions() map[string]function.Function {
-	path := []function.Parameter{{Name: "path", Type: cty.String}}
-	return map[string]function.Function{
-		"file": function.New(&function.Spec{
-			Description: "Content of a text file, by its path relative to the configuration.",
-			Params:      path,
-			Type:        function.StaticReturnType(cty.String),
-			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-				source, err := f.readText(args[0].AsString())
-				return cty.StringVal(source), err
-			},
-		}),
-		"filebase64": function.New(&function.Spec{
-			Description: "Content of a file in base64.",
-			Params:      path,
-			Type:        function.StaticReturnType(cty.String),
-			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-				source, err := f.read(args[0].AsString())
-				return cty.StringVal(base64.StdEncoding.EncodeToString(source)), err
-			},
-		}),
-		"fileexists": function.New(&function.Spec{
-			Description: "Whether there is a file at a path.",
-			Params:      path,
-			Type:        function.StaticReturnType(cty.Bool),
-			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-				return f.exists(args[0].AsString())
-			},
-		}),
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path) // opening a pipe would wait for whoever writes into it
+	if err != nil {
+		return nil, err
 	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readBounded(file)
+}
+
+// readBounded reads all there is, if that is not too much.
+func readBounded(r io.Reader) ([]byte, error) {
+	source, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err == nil && len(source) > maxFile {
+		err = fmt.Errorf("more than %d MiB", maxFile>>20)
+	}
+	return source, err
 }
 
 func (f *fileReader) readText(name string) (string, error) {
@@ -98,45 +94,57 @@ func (f *fileReader) exists(name string) (cty.Value, error) {
 		f.seen[name] = nil
 		return cty.False, nil
 	case err != nil:
-		return cty.UnknownVal(cty.Bool), fmt.Errorf("look for %s: %w", name, err)
+		return cty.UnknownVal(cty.Bool), fmt.Errorf("look for %s: %w", name, cause(err))
 	case !info.Mode().IsRegular():
 		return cty.UnknownVal(cty.Bool), fmt.Errorf("%s is not a regular file", name)
 	}
 	return cty.True, nil
 }
 
-// templateFunc renders a template file with the given variables. Within it there
-// are all other functions.
-func (f *fileReader) templateFunc(inTemplate map[string]function.Function) function.Function {
-	return function.New(&function.Spec{
-		Description: "A file as a template: ${...} and %{...} in it are evaluated with the given variables.",
-		Params: []function.Parameter{
-			{Name: "path", Type: cty.String},
-			{Name: "variables", Type: cty.DynamicPseudoType, AllowMarked: true},
-		},
-		Type: function.StaticReturnType(cty.String),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			name := args[0].AsString()
-			source, err := f.readText(name)
-			if err != nil {
-				return cty.UnknownVal(cty.String), err
-			}
-			if !isMap(args[1]) {
-				return cty.UnknownVal(cty.String), function.NewArgErrorf(1, "a map is needed")
-			}
-			expr, diags := hclsyntax.ParseTemplate([]byte(source), f.path(name), hcl.InitialPos)
-			if diags.HasErrors() {
-				return cty.UnknownVal(cty.String), diags
-			}
-			ctx := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: inTemplate}
-			for _, m := range members(args[1]) {
-				ctx.Variables[m.key] = m.value
-			}
-			v, diags := expr.Value(ctx)
-			if diags.HasErrors() {
-				return cty.UnknownVal(cty.String), diags
-			}
-			return convert.Convert(v, cty.String)
-		},
-	})
+// set lists the files below a path that match a pattern.
+func (f *fileReader) set(path, pattern string) (cty.Value, error) {
+	found, err := filesystem.FileSet("", cty.StringVal(f.path(path)), cty.StringVal(pattern))
+	if err != nil {
+		return cty.UnknownVal(cty.Set(cty.String)), err
+	}
+	list := fmt.Sprintf("%q", texts(found))
+	f.seen[fmt.Sprintf("fileset %q %q", path, pattern)] = sumOf(sha256.New, []byte(list))
+	return found, nil
+}
+
+func texts(list cty.Value) (out []string) {
+	for _, v := range elements(list) {
+		out = append(out, v.AsString())
+	}
+	return out
+}
+
+// functions are those that read files or are about their names.
+func (f *fileReader) functions() []libraryFunction {
+	return append([]libraryFunction{
+		computes("abspath", oneText("path", func(name string) (string, error) {
+			abs, err := filepath.Abs(f.path(name))
+			return filepath.ToSlash(abs), err
+		}), "The path from the root directory.", `abspath("/etc/../var/kolla")`, `"/var/kolla"`),
+		computes("basename", filesystem.BasenameFunc, "The last part of a path.", `basename("files/policy/nova.yaml")`, `"nova.yaml"`),
+		computes("dirname", filesystem.DirnameFunc, "The path without its last part.", `dirname("files/policy/nova.yaml")`, `"files/policy"`),
+		computes("file", oneText("path", f.readText), "The content of a text file.", `file("motd.txt")`, `"Welcome\n"`),
+		computes("filebase64", oneText("path", func(name string) (string, error) {
+			source, err := f.read(name)
+			return base64.StdEncoding.EncodeToString(source), err
+		}), "The content of any file, in base64.", `filebase64("motd.txt")`, `"V2VsY29tZQo="`),
+		computes("fileexists", function.New(&function.Spec{
+			Params: []function.Parameter{{Name: "path", Type: cty.String}},
+			Type:   function.StaticReturnType(cty.Bool),
+			Impl:   func(args []cty.Value, _ cty.Type) (cty.Value, error) { return f.exists(args[0].AsString()) },
+		}), "Whether there is a file.", `fileexists("none.txt")`, `false`),
+		computes("fileset", function.New(&function.Spec{
+			Params: []function.Parameter{{Name: "path", Type: cty.String}, {Name: "pattern", Type: cty.String}},
+			Type:   function.StaticReturnType(cty.Set(cty.String)),
+			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+				return f.set(args[0].AsString(), args[1].AsString())
+			},
+		}), "The files in a directory that match a pattern, as paths relative to it. * matches any name, ** any directories.", `fileset("policy", "**/*.yaml")`, `["nova.yaml", "old/nova.yaml"]`),
+		computes("pathexpand", filesystem.PathExpandFunc, "The path with the home directory in place of ~.", `pathexpand("/etc/kolla")`, `"/etc/kolla"`),
+	}, f.fileHashes()...)
 }

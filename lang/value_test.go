@@ -70,7 +70,7 @@ definition "own" {
 }
 
 service "own" {}
-`, env.String()), "some.txt", "content\n", "some.tmpl", "hello ${who}, ${upper(who)}", "binary", "\xff")
+`, env.String()), "some.txt", "content\n", "some.tmpl", "hello ${who}, ${upper(who)}", "plain.tmpl", "hello ${who}", "binary", "\xff")
 	out := map[string]lang.Text{}
 	for _, s := range config.Services {
 		for _, e := range s.Workloads[0].Pod.Env {
@@ -104,6 +104,12 @@ func TestText(t *testing.T) {
 		{"indent", `indent(2, "a\n${secret.a.value}")`, "a\n  <own/a/value>"},
 		{"coalesce", `coalesce(null, "", secret.a.value)`, "<own/a/value>"},
 		{"try", `try(secret.a.value, "x")`, "<own/a/value>"},
+		{"templatefile", `templatefile("plain.tmpl", { who = secret.a.value })`, "hello <own/a/value>"},
+		{"templatestring", `templatestring("$${who}!", { who = secret.a.value })`, "<own/a/value>!"},
+		{"length of a list", `length([secret.a.value, "x"])`, "2"},
+		{"one", `one([secret.a.value])`, "<own/a/value>"},
+		{"issensitive", `issensitive(secret.a.value)`, "true"},
+		{"can", `can(secret.a.value)`, "true"},
 		{"lookup", `lookup({ a = secret.a.value, b = "x" }, "a")`, "<own/a/value>"},
 		{"lookup of another key", `lookup({ a = secret.a.value, b = "x" }, "b", "")`, "x"},
 		{"merge", `merge({ a = "x" }, { b = secret.b.value }).b`, "<own/b/value>"},
@@ -166,6 +172,17 @@ func TestComputedSecret(t *testing.T) {
 		`jsonencode({ a = secret.a.value == "x" ? "a" : "b" })`,
 		`nonsensitive(secret.a.value)`,
 		`{ (secret.a.value) = "x" }["x"]`,
+		`can(upper(secret.a.value))`,
+		`try(tonumber(secret.a.value), 1)`,
+		`try(templatefile("some.tmpl", { who = secret.a.value }), "x")`,
+		`templatestring("%%{if who == \"x\"}a%%{else}b%%{endif}", { who = secret.a.value })`,
+		`templatestring(secret.a.value, {})`,
+		`lookup({ a = 1 }, secret.a.value, 2)`,
+		`format("%80s", secret.a.value)`,
+		`startswith(secret.a.value, "a")`,
+		`textencodebase64(secret.a.value, "UTF-8")`,
+		`base64sha256(secret.a.value)`,
+		`uuidv5("dns", secret.a.value)`,
 	} {
 		got, diags := environment(t, map[string]string{"E": expression})
 		if !diags.HasErrors() {
@@ -299,8 +316,8 @@ func TestFunctionErrors(t *testing.T) {
 		`templatefile("some.tmpl", {})`:           "who",
 		`templatefile("some.tmpl", "x")`:          "a map is needed",
 		`uper("x")`:                               `Did you mean "upper"?`,
-		`timestamp()`:                             "Terraform's",
-		`jsondecode("{")`:                         "EOF",
+		`strfmt("x")`:                             "Terraform's",
+		`jsondecode("{")`:                         "unexpected end",
 		`tostring([1])`:                           "cannot convert tuple",
 		`templatefile("${path.root}/x.tmpl", {})`: "no such file",
 	} {

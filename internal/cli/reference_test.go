@@ -21,8 +21,9 @@ var update = flag.Bool("update", false, "write the references anew")
 func TestReference(t *testing.T) {
 	app := newApp(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
 	for path, want := range map[string]string{
-		"../../docs/commands.md": commandReference(app),
-		"../../docs/language.md": languageReference(),
+		"../../docs/commands.md":  commandReference(app),
+		"../../docs/language.md":  languageReference(),
+		"../../docs/functions.md": functionReference(),
 	} {
 		if *update {
 			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
@@ -60,8 +61,8 @@ const languageIntroduction = `# Language
 Written from the schema of the language by ` + "`make golden`" + `.
 
 All ` + "`*.hcl`" + ` files of a directory are one configuration; hidden files are not read.
-Expressions, functions and ` + "`variable`" + ` blocks are as in Terraform. Everything can be
-referred to: ` + "`var.NAME`, `local.NAME`, `cloud.namespace`, `role.NAME`, `exposure.NAME`" + `,
+Expressions, [functions](functions.md) and ` + "`variable`" + ` blocks are as in Terraform.
+Everything can be referred to: ` + "`var.NAME`, `local.NAME`, `cloud.namespace`, `role.NAME`, `exposure.NAME`" + `,
 and of a service ` + "`service.NAME.host`, `.port`, `.address` (host:port), `.url`, `.public_url`" + `
 and the outputs of its definition. Within a service and its definition there are also
 ` + "`self`, `port.NAME`, `secret.NAME.value` and `database.NAME.url`" + `. A reference to a

@@ -1,0 +1,227 @@
+package lang
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hashicorp/go-cty-funcs/encoding"
+	ctyyaml "github.com/zclconf/go-cty-yaml"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+	textencoding "golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/ianaindex"
+	"sigs.k8s.io/yaml"
+)
+
+func encodingFunctions() []libraryFunction {
+	return []libraryFunction{
+		computes("base64decode", base64decodeFunc, "The text that is in base64.", `base64decode("a29sbGE=")`, `"kolla"`),
+		computes("base64encode", encoding.Base64EncodeFunc, "The text in base64.", `base64encode("kolla")`, `"a29sbGE="`),
+		computes("base64gunzip", base64gunzipFunc, "The text that is compressed with gzip, in base64.", `base64gunzip(base64gzip("kolla"))`, `"kolla"`),
+		computes("base64gzip", base64gzipFunc, "The text compressed with gzip, in base64.", `startswith(base64gzip("kolla"), "H4sI")`, `true`),
+		computes("csvdecode", stdlib.CSVDecodeFunc, "The lines of a table in CSV as maps; the first line has the keys.", `csvdecode("a,b\n1,2\n")`, `[{ a = "1", b = "2" }]`),
+		computes("jsondecode", jsondecodeFunc, "The value that a text in JSON means.", `jsondecode("{\"a\": [1, true]}")`, `{ a = [1, true] }`),
+		carries("jsonencode", stdlib.JSONEncodeFunc, "The value in JSON.", `jsonencode({ a = [1, true] })`, `"{\"a\":[1,true]}"`),
+		computes("textdecodebase64", textdecodeFunc, "The text that is in a character encoding, in base64.", `textdecodebase64("aABpAA==", "UTF-16LE")`, `"hi"`),
+		computes("textencodebase64", textencodeFunc, "The text in a character encoding, in base64.", `textencodebase64("hi", "UTF-16LE")`, `"aABpAA=="`),
+		computes("urldecode", urldecodeFunc, "The text that is escaped for the query of a URL.", `urldecode("a+b%26c")`, `"a b&c"`),
+		computes("urlencode", encoding.URLEncodeFunc, "The text escaped for the query of a URL.", `urlencode("a b&c")`, `"a+b%26c"`),
+		computes("yamldecode", yamldecodeFunc, "The value that a text in YAML means, which has one document.", `yamldecode("a: 1\nb: [x]")`, `{ a = 1, b = ["x"] }`),
+		computes("yamldecodeall", yamldecodeallFunc, "The values of all documents of a text in YAML, in a list; empty documents are left out.", `yamldecodeall("a: 1\n---\n- b\n")`, `[{ a = 1 }, ["b"]]`),
+		carries("yamlencode", ctyyaml.YAMLEncodeFunc, "The value in YAML.", `yamlencode({ a = 1 })`, `"\"a\": 1\n"`),
+	}
+}
+
+// oneText makes a function of one text that gives a text.
+func oneText(param string, f func(string) (string, error)) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: param, Type: cty.String}},
+		Type:   function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			out, err := f(args[0].AsString())
+			if err != nil {
+				return cty.UnknownVal(cty.String), function.NewArgError(0, err)
+			}
+			return cty.StringVal(out), nil
+		},
+	})
+}
+
+var errNotUTF8 = errors.New("what is encoded is not a text in UTF-8")
+
+// base64decodeFunc shows nothing of the text where it is wrong, as go-cty-funcs'
+// does: it may be secret.
+var base64decodeFunc = oneText("str", func(text string) (string, error) {
+	out, err := base64.StdEncoding.DecodeString(text)
+	if err == nil && !utf8.Valid(out) {
+		err = errNotUTF8
+	}
+	return string(out), err
+})
+
+var base64gzipFunc = oneText("str", func(text string) (string, error) {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		return "", err
+	}
+	if err := w.Close(); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
+})
+
+var base64gunzipFunc = oneText("str", func(text string) (string, error) {
+	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+	if err != nil {
+		return "", err
+	}
+	out, err := readBounded(r)
+	if err == nil && !utf8.Valid(out) {
+		err = errNotUTF8
+	}
+	return string(out), err
+})
+
+var urldecodeFunc = oneText("str", func(text string) (string, error) {
+	out, err := url.QueryUnescape(text)
+	if err == nil && !utf8.ValidString(out) {
+		err = errNotUTF8
+	}
+	return out, err
+})
+
+// jsondecodeFunc refuses what is nested so deep that the decoder would not end.
+var jsondecodeFunc = guarded(stdlib.JSONDecodeFunc, func(args []cty.Value) error {
+	return checkText(args[0], func(text string) error {
+		var raw json.RawMessage
+		if err := json.Unmarshal([]byte(text), &raw); err != nil {
+			return fmt.Errorf("not JSON: %w", err)
+		}
+		return nil
+	})
+})
+
+// checkText checks an argument if it is a text and known.
+func checkText(arg cty.Value, check func(string) error) error {
+	arg, _ = arg.Unmark()
+	if arg.Type() != cty.String || !arg.IsKnown() || arg.IsNull() {
+		return nil
+	}
+	if err := check(arg.AsString()); err != nil {
+		return function.NewArgError(0, err)
+	}
+	return nil
+}
+
+var textencodeFunc = characterEncoding(func(text string, e textencoding.Encoding) (string, error) {
+	out, err := e.NewEncoder().String(text)
+	if err != nil {
+		return "", errors.New("the text has characters that the encoding does not have")
+	}
+	return base64.StdEncoding.EncodeToString([]byte(out)), nil
+})
+
+var textdecodeFunc = characterEncoding(func(text string, e textencoding.Encoding) (string, error) {
+	source, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return "", err
+	}
+	out, err := e.NewDecoder().Bytes(source)
+	if err != nil || bytes.ContainsRune(out, utf8.RuneError) {
+		return "", errors.New("what is encoded is not a text in that encoding")
+	}
+	return string(out), nil
+})
+
+func characterEncoding(f func(string, textencoding.Encoding) (string, error)) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "str", Type: cty.String}, {Name: "encoding", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			e, err := ianaindex.IANA.Encoding(args[1].AsString())
+			if err != nil || e == nil { // nil: registered, but not supported
+				return cty.UnknownVal(cty.String), function.NewArgErrorf(1, "%q is not an encoding that is known here, such as UTF-16LE or ISO-8859-1", args[1].AsString())
+			}
+			out, err := f(args[0].AsString(), e)
+			if err != nil {
+				return cty.UnknownVal(cty.String), function.NewArgError(0, err)
+			}
+			return cty.StringVal(out), nil
+		},
+	})
+}
+
+var (
+	yamldecodeFunc    = yamlFunc(yamlDocument)
+	yamldecodeallFunc = yamlFunc(yamlDocuments)
+)
+
+// yamlFunc makes a function that decodes a text.
+func yamlFunc(decode func(text string) (cty.Value, error)) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "src", Type: cty.String}},
+		Type: func(args []cty.Value) (cty.Type, error) {
+			if !args[0].IsKnown() {
+				return cty.DynamicPseudoType, nil
+			}
+			v, err := decode(args[0].AsString())
+			if err != nil {
+				return cty.NilType, function.NewArgError(0, err)
+			}
+			return v.Type(), nil
+		},
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return decode(args[0].AsString()) },
+	})
+}
+
+// yamlDocument decodes the only document of a text.
+func yamlDocument(text string) (cty.Value, error) {
+	switch all := documents([]byte(text)); len(all) {
+	case 0:
+		return cty.DynamicVal, errors.New("there is nothing in the text")
+	case 1:
+		return decodeDocument(text[all[0].from.Byte:all[0].to])
+	default:
+		return cty.DynamicVal, fmt.Errorf("the text has %d documents; yamldecodeall gives all of them, in a list", len(all))
+	}
+}
+
+func yamlDocuments(text string) (cty.Value, error) {
+	var out []cty.Value
+	for i, doc := range documents([]byte(text)) {
+		v, err := decodeDocument(text[doc.from.Byte:doc.to])
+		if err != nil {
+			return cty.DynamicVal, fmt.Errorf("document %d: %w", i+1, err)
+		}
+		out = append(out, v)
+	}
+	return cty.TupleVal(out), nil
+}
+
+func decodeDocument(text string) (cty.Value, error) {
+	if err := checkYAML(text); err != nil {
+		return cty.DynamicVal, err
+	}
+	return ctyyaml.YAMLDecodeFunc.Call([]cty.Value{cty.StringVal(text)})
+}
+
+// checkYAML reports a document that would grow beyond measure.
+func checkYAML(text string) error {
+	var content any
+	err := yaml.Unmarshal([]byte(text), &content)
+	if err != nil && (strings.Contains(err.Error(), "excessive aliasing") || strings.Contains(err.Error(), "exceeded max depth")) {
+		_, err = yamlError(err)
+		return err
+	}
+	return nil // the decoder of the values says what else is wrong
+}

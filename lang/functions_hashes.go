@@ -1,0 +1,84 @@
+package lang
+
+import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"hash"
+	"time"
+
+	"github.com/hashicorp/go-cty-funcs/crypto"
+	"github.com/hashicorp/go-cty-funcs/uuid"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+)
+
+func hashFunctions() []libraryFunction {
+	return []libraryFunction{
+		computes("base64sha256", hashFunc(sha256.New), "The SHA-256 hash of a text, in base64.", `base64sha256("kolla")`, `"01XqaO6KbV7EFWi+ITUs6UV1ONVD28CMQSpI0dZ0DtQ="`),
+		computes("base64sha512", hashFunc(sha512.New), "The SHA-512 hash of a text, in base64.", `substr(base64sha512("kolla"), 0, 8)`, `"YrQEFSIV"`),
+		computes("md5", crypto.Md5Func, "The MD5 hash of a text, in hexadecimal digits.", `md5("kolla")`, `"3343dc1362b3d1c42cd29831530db284"`),
+		computes("sha1", crypto.Sha1Func, "The SHA-1 hash of a text, in hexadecimal digits.", `sha1("kolla")`, `"e17195dd4fd58d73c4c479da9a0c7aefdc65f365"`),
+		computes("sha256", crypto.Sha256Func, "The SHA-256 hash of a text, in hexadecimal digits.", `substr(sha256("kolla"), 0, 8)`, `"d355ea68"`),
+		computes("sha512", crypto.Sha512Func, "The SHA-512 hash of a text, in hexadecimal digits.", `substr(sha512("kolla"), 0, 8)`, `"62b40415"`),
+		computes("uuidv5", uuid.V5Func, `The UUID of a name in a namespace: "dns", "url", "oid", "x500" or a UUID.`, `uuidv5("dns", "www.example.org")`, `"74738ff5-5367-5958-9aee-98fffdcd1876"`),
+	}
+}
+
+// hashFunc makes a function that hashes a text and gives the hash in base64.
+func hashFunc(algorithm func() hash.Hash) function.Function {
+	return oneText("str", func(text string) (string, error) {
+		return base64.StdEncoding.EncodeToString(sumOf(algorithm, []byte(text))), nil
+	})
+}
+
+func sumOf(algorithm func() hash.Hash, source []byte) []byte {
+	h := algorithm()
+	h.Write(source)
+	return h.Sum(nil)
+}
+
+// fileHashes are the functions that hash files.
+func (f *fileReader) fileHashes() []libraryFunction {
+	hashOf := func(algorithm func() hash.Hash, text func([]byte) string) function.Function {
+		return oneText("path", func(name string) (string, error) {
+			source, err := f.read(name)
+			return text(sumOf(algorithm, source)), err
+		})
+	}
+	return []libraryFunction{
+		computes("filebase64sha256", hashOf(sha256.New, base64.StdEncoding.EncodeToString), "The SHA-256 hash of a file, in base64.", `filebase64sha256("motd.txt") == base64sha256(file("motd.txt"))`, `true`),
+		computes("filebase64sha512", hashOf(sha512.New, base64.StdEncoding.EncodeToString), "The SHA-512 hash of a file, in base64.", `filebase64sha512("motd.txt") == base64sha512(file("motd.txt"))`, `true`),
+		computes("filemd5", hashOf(md5.New, hex.EncodeToString), "The MD5 hash of a file, in hexadecimal digits.", `filemd5("motd.txt")`, `"7803ffcaea43bb81a439fde13b29bc35"`),
+		computes("filesha1", hashOf(sha1.New, hex.EncodeToString), "The SHA-1 hash of a file, in hexadecimal digits.", `filesha1("motd.txt")`, `"15475108dae528b14d0c4a4493cb19b8b3bf042d"`),
+		computes("filesha256", hashOf(sha256.New, hex.EncodeToString), "The SHA-256 hash of a file, in hexadecimal digits.", `filesha256("motd.txt") == sha256(file("motd.txt"))`, `true`),
+		computes("filesha512", hashOf(sha512.New, hex.EncodeToString), "The SHA-512 hash of a file, in hexadecimal digits.", `filesha512("motd.txt") == sha512(file("motd.txt"))`, `true`),
+	}
+}
+
+func timeFunctions() []libraryFunction {
+	return []libraryFunction{
+		computes("formatdate", stdlib.FormatDateFunc, "A time in another form; YYYY, MM, DD, hh, mm, ss and the like stand for its parts.", `formatdate("DD MMM YYYY hh:mm ZZZ", "2026-01-02T23:12:01Z")`, `"02 Jan 2026 23:12 UTC"`),
+		computes("timeadd", stdlib.TimeAddFunc, `A time later by a duration such as "1h30m", or earlier by one such as "-10m".`, `timeadd("2026-11-22T00:00:00Z", "10m")`, `"2026-11-22T00:10:00Z"`),
+		computes("timecmp", timecmpFunc, "-1, 0 or 1: whether a time is before, the same as or after another.", `timecmp("2026-11-22T00:00:00Z", "2026-11-22T01:00:00Z")`, `-1`),
+	}
+}
+
+var timecmpFunc = function.New(&function.Spec{
+	Params: []function.Parameter{{Name: "timestamp_a", Type: cty.String}, {Name: "timestamp_b", Type: cty.String}},
+	Type:   function.StaticReturnType(cty.Number),
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		var times [2]time.Time
+		for i, arg := range args {
+			var err error
+			if times[i], err = time.Parse(time.RFC3339, arg.AsString()); err != nil {
+				return cty.UnknownVal(cty.Number), function.NewArgErrorf(i, "a time such as 2026-01-02T15:04:05Z is needed")
+			}
+		}
+		return cty.NumberIntVal(int64(times[0].Compare(times[1]))), nil
+	},
+})

@@ -1,0 +1,299 @@
+package lang
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/customdecode"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// oddValues are what functions are easily wrong about.
+func oddValues() []cty.Value {
+	huge := cty.NumberVal(new(big.Float).SetMantExp(big.NewFloat(1), 2000))
+	text := cty.StringVal("a")
+	plain := []cty.Value{
+		cty.True, cty.Zero, cty.NumberIntVal(-1), cty.NumberIntVal(3), cty.NumberFloatVal(1.5), cty.NumberIntVal(1 << 40), huge, cty.PositiveInfinity, cty.NegativeInfinity,
+		cty.StringVal(""), text, cty.StringVal("é\u0301\U0001F469\u200D\U0001F4BB\n\x00"), cty.StringVal("%s%d%[9]s%"), cty.StringVal("%5000000000s"), cty.StringVal("(?P<a>.)(.)?"), cty.StringVal("/(/"), cty.StringVal("${"),
+		cty.StringVal("10.0.0.0/8"), cty.StringVal("::/0"), cty.StringVal("fe80::1%eth0"), cty.StringVal("2026-01-01T00:00:00Z"), cty.StringVal("YQ=="), cty.StringVal("/w=="), cty.StringVal("H4sIAAAAAAAA/w=="), cty.StringVal("%zz"), cty.StringVal("%ff"),
+		cty.StringVal("utf-8"), cty.StringVal("utf-7"), cty.StringVal("motd.txt"), cty.StringVal("~nobody/x"), cty.StringVal("\x00"), cty.StringVal("["), cty.StringVal("{{}"), cty.StringVal("policy"), cty.StringVal("greeting.tmpl"),
+		cty.StringVal("a: &a [*a]"), cty.StringVal("--- &a\n...\n--- *a"), cty.StringVal("!!binary x"), cty.StringVal("? [a]\n: b"), cty.StringVal("<<: 1"), cty.StringVal(`[{"a":`), cty.StringVal("a,b\n1"), cty.StringVal(`"`),
+		cty.EmptyTupleVal, cty.EmptyObjectVal, cty.ListValEmpty(cty.String), cty.SetValEmpty(cty.String), cty.MapValEmpty(cty.String), cty.ListValEmpty(cty.DynamicPseudoType),
+		cty.ListVal([]cty.Value{text, text}), cty.ListVal([]cty.Value{text, cty.NullVal(cty.String)}), cty.ListVal([]cty.Value{text, cty.UnknownVal(cty.String)}),
+		cty.SetVal([]cty.Value{text}), cty.SetVal([]cty.Value{text, cty.UnknownVal(cty.String)}), cty.SetVal([]cty.Value{cty.NullVal(cty.Number), cty.Zero}),
+		cty.ListVal([]cty.Value{cty.Zero, cty.NumberIntVal(2)}), cty.ListVal([]cty.Value{cty.PositiveInfinity, cty.NegativeInfinity}),
+		cty.TupleVal([]cty.Value{text, cty.Zero, cty.NullVal(cty.DynamicPseudoType)}), cty.TupleVal([]cty.Value{cty.EmptyTupleVal, cty.EmptyObjectVal, cty.DynamicVal}),
+		cty.MapVal(map[string]cty.Value{"a": text, "b": cty.NullVal(cty.String)}), cty.MapVal(map[string]cty.Value{"": cty.ListVal([]cty.Value{text})}), cty.MapVal(map[string]cty.Value{"a": cty.NullVal(cty.List(cty.String))}),
+		cty.ObjectVal(map[string]cty.Value{"a": text, "names": cty.TupleVal([]cty.Value{text})}), cty.ObjectVal(map[string]cty.Value{"a": cty.UnknownVal(cty.String), "b": cty.DynamicVal}),
+	}
+	types := []cty.Type{cty.String, cty.Number, cty.Bool, cty.DynamicPseudoType, cty.List(cty.String), cty.Set(cty.String), cty.Map(cty.String), cty.Map(cty.List(cty.String)), cty.EmptyTuple, cty.EmptyObject, cty.Tuple([]cty.Type{cty.String}), cty.Object(map[string]cty.Type{"a": cty.String})}
+	for _, t := range types {
+		plain = append(plain, cty.NullVal(t), cty.UnknownVal(t))
+	}
+	later := deferredMark{by: "data.x"}
+	out := []cty.Value{cty.UnknownVal(cty.String).Mark(later), cty.DynamicVal.Mark(later), cty.ObjectVal(map[string]cty.Value{"a": cty.UnknownVal(cty.String).Mark(later)})}
+	for _, v := range plain {
+		out = append(out, v, v.Mark(sensitiveMark{}))
+		if within := deepMarked(v); within.ContainsMarked() {
+			out = append(out, within)
+		}
+	}
+	return out
+}
+
+// deepMarked marks what is in a value, not the value itself.
+func deepMarked(v cty.Value) cty.Value {
+	out, err := cty.Transform(v, func(p cty.Path, v cty.Value) (cty.Value, error) {
+		if len(p) == 0 {
+			return v, nil
+		}
+		return v.Mark(sensitiveMark{}), nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// call calls a function as HCL does.
+func call(f function.Function, args []cty.Value) (cty.Value, error) {
+	params, rest := f.Params(), f.VarParam()
+	if len(args) < len(params) || rest == nil && len(args) > len(params) {
+		return cty.NilVal, errors.New("number of arguments")
+	}
+	args = slices.Clone(args)
+	for i, arg := range args {
+		p := rest
+		if i < len(params) {
+			p = &params[i]
+		}
+		if customdecode.CustomExpressionDecoderForType(p.Type) != nil {
+			expr := hclsyntax.LiteralValueExpr{Val: arg}
+			args[i] = customdecode.ExpressionClosureVal(&customdecode.ExpressionClosure{Expression: &expr, EvalContext: &hcl.EvalContext{}})
+			continue
+		}
+		var err error
+		if args[i], err = convert.Convert(arg, p.Type); err != nil {
+			return cty.NilVal, err
+		}
+	}
+	return f.Call(args)
+}
+
+// combinations calls with lists of up to three arguments: all of one, of two those
+// in which not both are marked, and of three those in which two are usual.
+func combinations(values []cty.Value, usual []cty.Value, do func(args []cty.Value)) {
+	do(nil)
+	for _, a := range values {
+		do([]cty.Value{a})
+		for _, b := range values {
+			if !a.ContainsMarked() || !b.ContainsMarked() {
+				do([]cty.Value{a, b})
+			}
+		}
+		for _, b := range usual {
+			for _, c := range usual {
+				do([]cty.Value{a, b, c})
+				do([]cty.Value{b, a, c})
+				do([]cty.Value{b, c, a})
+			}
+		}
+	}
+}
+
+func usualValues() []cty.Value {
+	return []cty.Value{cty.StringVal("a"), cty.NumberIntVal(2), cty.ListVal([]cty.Value{cty.StringVal("a"), cty.StringVal("b")}), cty.ObjectVal(map[string]cty.Value{"a": cty.True}), cty.StringVal("10.0.0.0/8").Mark(sensitiveMark{})}
+}
+
+// unmarking functions give results that tell nothing of what is marked in their
+// arguments.
+var unmarking = []string{"can", "issensitive", "nonsensitive"}
+
+// shallow functions look only at the keys or the number of what they are given, or
+// take one thing out of it: marks within an argument need not be on the result.
+var shallow = []string{
+	"chunklist", "coalescelist", "concat", "element", "keys", "length", "lookup", "merge", "one", "reverse", "setproduct", "slice", "templatefile", "templatestring", "try", "zipmap",
+}
+
+// choosing functions may give what has nothing to do with the arguments from a
+// position on.
+var choosing = map[string]int{"lookup": 2, "try": 1}
+
+// TestFunctionsHold calls all functions with everything that is odd: none panics,
+// and what they make of sensitive values is sensitive.
+func TestFunctionsHold(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/functions")); err != nil {
+		t.Fatal(err)
+	}
+	odd, usual := oddValues(), usualValues()
+	for name, f := range functions(newFileReader(dir)) {
+		t.Run(name, func(t *testing.T) {
+			results := 0
+			combinations(odd, usual, func(args []cty.Value) {
+				defer func() {
+					if r := recover(); r != nil {
+						t.Fatalf("%#v: panic: %v", args, r)
+					}
+				}()
+				got, err := call(f, args)
+				var panicked function.PanicError
+				if errors.As(err, &panicked) {
+					t.Fatalf("%#v: panic: %v\n%s", args, panicked.Value, panicked.Stack)
+				}
+				if err != nil {
+					return
+				}
+				results++
+				if n, ok := choosing[name]; ok {
+					args = args[:min(n, len(args))]
+				}
+				if !got.IsWhollyKnown() && slices.ContainsFunc(args, undecidedLater) && !deferred(got) {
+					t.Fatalf("%#v: it is lost that the value is known later: %#v", args, got)
+				}
+				if marksLost(name, args, got) {
+					t.Fatalf("%#v: a mark is lost: %#v", args, got)
+				}
+			})
+			if results == 0 {
+				t.Error("no arguments are suitable")
+			}
+		})
+	}
+}
+
+func undecidedLater(v cty.Value) bool { return undecided(v) && deferred(v) }
+
+func marksLost(name string, args []cty.Value, got cty.Value) bool {
+	if slices.Contains(unmarking, name) || hasMark(got, sensitiveMark{}) {
+		return false
+	}
+	return slices.ContainsFunc(args, func(v cty.Value) bool {
+		if slices.Contains(shallow, name) {
+			return hasOwnMark(v, sensitiveMark{}) && !v.IsNull()
+		}
+		return hasMark(v, sensitiveMark{})
+	})
+}
+
+// TestHugeArguments holds that no argument makes a function use up the memory, the
+// stack or a person's patience.
+func TestHugeArguments(t *testing.T) {
+	deep := strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20)
+	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	for i := range 12 {
+		alias := strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 10), ", ")
+		bomb += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, alias)
+	}
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write(make([]byte, maxFile+1)); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	all := functions(newFileReader(t.TempDir()))
+	for _, test := range []struct {
+		name string
+		args []cty.Value
+		want string
+	}{
+		{"jsondecode", []cty.Value{cty.StringVal(deep)}, "exceeded max depth"},
+		{"yamldecode", []cty.Value{cty.StringVal(deep)}, "exceeded max depth"},
+		{"yamldecode", []cty.Value{cty.StringVal(bomb)}, "excessive aliasing"},
+		{"yamldecodeall", []cty.Value{cty.StringVal("--- a\n---\n" + bomb)}, "document 2: document contains excessive aliasing"},
+		{"base64gunzip", []cty.Value{cty.StringVal(base64.StdEncoding.EncodeToString(zipped.Bytes()))}, "more than 16 MiB"},
+		{"format", []cty.Value{cty.StringVal("%900000000d"), cty.Zero}, "too great"},
+		{"formatlist", []cty.Value{cty.StringVal("%.900000000f"), cty.Zero}, "too great"},
+		{"indent", []cty.Value{cty.NumberIntVal(1 << 40), cty.StringVal("\n")}, "from 0 to 1000"},
+		{"range", []cty.Value{cty.NumberIntVal(1 << 40)}, "more than 1024 values"},
+		{"pow", []cty.Value{cty.NumberIntVal(-1), cty.NumberFloatVal(0.5)}, "no result"},
+	} {
+		_, err := call(all[test.name], test.args)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: want %q, got %.200s", test.name, test.want, err)
+		}
+	}
+}
+
+// TestSecretsCarried gives a generated secret to all functions: it goes through
+// unchanged, or it is refused.
+func TestSecretsCarried(t *testing.T) {
+	secret := SecretRef{Service: "own", Secret: "a", Key: "value"}.token()
+	bare, _ := secret.Unmark()
+	places := []cty.Value{
+		secret, cty.TupleVal([]cty.Value{secret}), cty.ListVal([]cty.Value{secret, cty.StringVal("b")}), cty.SetVal([]cty.Value{secret}),
+		cty.ObjectVal(map[string]cty.Value{"a": secret}), cty.ObjectVal(map[string]cty.Value{"a": secret, "names": cty.TupleVal([]cty.Value{secret})}), cty.TupleVal([]cty.Value{cty.TupleVal([]cty.Value{secret})}),
+	}
+	usual := append(usualValues(), cty.StringVal("x%s"), cty.StringVal("%5s"), cty.StringVal("${a}"), cty.StringVal("greeting.tmpl"), cty.Zero)
+	all := functions(newFileReader("testdata/functions"))
+	for _, f := range Functions() {
+		used := all[f.Name]
+		carried := false
+		combinations(append(places, usual...), usual, func(args []cty.Value) {
+			for _, given := range [][]cty.Value{args, reversed(args)} {
+				if !slices.ContainsFunc(given, generated) {
+					continue
+				}
+				got, err := call(used, given)
+				if err != nil {
+					if strings.ContainsAny(err.Error(), tokenRunes) {
+						t.Errorf("%s(%#v): the error shows a token: %s", f.Name, given, err)
+					}
+					continue
+				}
+				if !f.CarriesSecrets {
+					t.Fatalf("%s(%#v) takes a secret and gives %#v", f.Name, given, got)
+				}
+				carried = carried || holds(got, bare.AsString())
+			}
+		})
+		if f.CarriesSecrets && !carried && !slices.Contains([]string{"can", "issensitive", "keys", "length"}, f.Name) {
+			t.Errorf("%s is said to carry secrets, and none came through", f.Name)
+		}
+	}
+}
+
+func reversed(args []cty.Value) []cty.Value {
+	args = slices.Clone(args)
+	slices.Reverse(args)
+	return args
+}
+
+// holds reports whether a text in a value has another in it.
+func holds(v cty.Value, text string) bool {
+	v, _ = v.UnmarkDeep()
+	found := false
+	_ = cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {
+		found = found || v.Type() == cty.String && v.IsKnown() && !v.IsNull() && strings.Contains(v.AsString(), text)
+		return !found, nil
+	})
+	return found
+}
+
+// TestNonsensitiveLater holds that nonsensitive takes away one mark and no other.
+func TestNonsensitiveLater(t *testing.T) {
+	later := deferredMark{by: "data.x"}
+	list := cty.ListVal([]cty.Value{cty.StringVal("a").Mark(sensitiveMark{}), cty.UnknownVal(cty.String).WithMarks(cty.NewValueMarks(sensitiveMark{}, later))})
+	all := functions(newFileReader(""))
+	got, err := call(all["nonsensitive"], []cty.Value{list})
+	if want := cty.ListVal([]cty.Value{cty.StringVal("a"), cty.UnknownVal(cty.String).Mark(later)}); err != nil || !got.RawEquals(want) {
+		t.Errorf("%#v, %v", got, err)
+	}
+	secret := SecretRef{Service: "own", Secret: "a", Key: "value"}.token()
+	got, err = call(all["lookup"], []cty.Value{cty.ObjectVal(map[string]cty.Value{"a": secret, "b": cty.UnknownVal(cty.Number).Mark(later)}), cty.StringVal("b")})
+	if _, unsettled := settled(got); err != nil || generated(got) || unsettled != nil {
+		t.Errorf("%#v, %v, %v", got, err, unsettled)
+	}
+}

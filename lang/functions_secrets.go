@@ -1,0 +1,205 @@
+package lang
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/customdecode"
+	"github.com/hashicorp/hcl/v2/ext/tryfunc"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// refusing is the function, with an error for arguments that were made from
+// generated secrets.
+func refusing(f function.Function) function.Function {
+	return guarded(f, func(args []cty.Value) error {
+		for i, arg := range args {
+			if generated(arg) {
+				return function.NewArgError(i, errComputed)
+			}
+		}
+		return nil
+	})
+}
+
+// guarded is the function, with a check of its arguments before. The functions of
+// libraries drop marks where they cannot tell a result yet, and there are arguments
+// that some of them panic with: here they keep the marks, and fail.
+func guarded(f function.Function, check func(args []cty.Value) error) function.Function {
+	params := f.Params()
+	for i := range params {
+		params[i] = passed(params[i])
+	}
+	spec := &function.Spec{
+		Params: params,
+		Type: func(args []cty.Value) (cty.Type, error) {
+			if err := check(args); err != nil {
+				return cty.NilType, err
+			}
+			t, err := f.ReturnTypeForValues(args)
+			return t, withoutPanic(err)
+		},
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			v, err := f.Call(args)
+			if err != nil {
+				return cty.DynamicVal, withoutPanic(err)
+			}
+			if !v.IsWhollyKnown() && slices.ContainsFunc(args, undecided) {
+				v = v.WithMarks(lasting(args...))
+			}
+			return v, nil
+		},
+	}
+	if rest := f.VarParam(); rest != nil {
+		open := passed(*rest)
+		spec.VarParam = &open
+	}
+	return function.New(spec)
+}
+
+// withoutPanic makes an error for people of a panic in a function.
+func withoutPanic(err error) error {
+	var panicked function.PanicError
+	if errors.As(err, &panicked) {
+		return errors.New("there is no result for such arguments")
+	}
+	return err
+}
+
+// undecided reports whether an argument is of the kind for which libraries give an
+// unknown result without a call.
+func undecided(arg cty.Value) bool { return !arg.IsKnown() || arg.Type() == cty.DynamicPseudoType }
+
+// lasting are the marks that stay with a result that is not known yet. Those of
+// generated secrets do not: they are on strings that hold tokens, and on nothing else.
+func lasting(args ...cty.Value) cty.ValueMarks {
+	out := cty.ValueMarks{}
+	for _, arg := range args {
+		_, marks := arg.UnmarkDeep()
+		for mark := range marks {
+			if _, ok := mark.(generatedMark); !ok {
+				out[mark] = struct{}{}
+			}
+		}
+	}
+	return out
+}
+
+// passed is a parameter that takes all values: the function within judges them,
+// and keeps their marks.
+func passed(p function.Parameter) function.Parameter {
+	p.AllowMarked, p.AllowNull, p.AllowUnknown, p.AllowDynamicType = true, true, true, true
+	return p
+}
+
+// anyParam takes a value of any type.
+func anyParam(name string) function.Parameter {
+	return passed(function.Parameter{Name: name, Type: cty.DynamicPseudoType})
+}
+
+func sameType(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil }
+
+var sensitiveFunc = function.New(&function.Spec{
+	Params: []function.Parameter{anyParam("value")},
+	Type:   sameType,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		return args[0].Mark(sensitiveMark{}), nil
+	},
+})
+
+// nonsensitiveFunc leaves the marks of what is known only after the apply.
+var nonsensitiveFunc = function.New(&function.Spec{
+	Params: []function.Parameter{anyParam("value")},
+	Type:   sameType,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		if generated(args[0]) {
+			return cty.DynamicVal, function.NewArgError(0, errComputed)
+		}
+		v, marks := args[0].UnmarkDeepWithPaths()
+		for _, m := range marks {
+			delete(m.Marks, sensitiveMark{})
+		}
+		return v.MarkWithPaths(marks), nil
+	},
+})
+
+// issensitiveFunc looks as deep as nonsensitive does.
+var issensitiveFunc = function.New(&function.Spec{
+	Params: []function.Parameter{anyParam("value")},
+	Type:   function.StaticReturnType(cty.Bool),
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		switch {
+		case secretive(args[0]):
+			return cty.True, nil
+		case !args[0].IsWhollyKnown():
+			return cty.UnknownVal(cty.Bool).WithMarks(lasting(args[0])), nil
+		}
+		return cty.False, nil
+	},
+})
+
+// secretive reports whether anything in a value must not be shown.
+func secretive(v cty.Value) bool {
+	_, marks := v.UnmarkDeep()
+	for mark := range marks {
+		if _, later := mark.(deferredMark); !later {
+			return true
+		}
+	}
+	return false
+}
+
+// tryFunc and canFunc are as HCL's, but a use of a generated secret that is not
+// possible is no error to go on from: what an expression would give with the
+// secret's value is not known.
+var (
+	tryFunc = function.New(&function.Spec{
+		VarParam: &function.Parameter{Name: "expressions", Type: customdecode.ExpressionClosureType},
+		Type:     function.StaticReturnType(cty.DynamicPseudoType),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			for _, arg := range args {
+				v, diags := customdecode.ExpressionClosureFromVal(arg).Value()
+				switch {
+				case computed(diags):
+					return cty.DynamicVal, errComputed
+				case diags.HasErrors():
+					continue
+				case !v.IsWhollyKnown():
+					return cty.DynamicVal.WithMarks(lasting(v)), nil
+				}
+				return v, nil
+			}
+			return tryfunc.TryFunc.Call(args) // for what it says of all the errors
+		},
+	})
+	canFunc = function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "expression", Type: customdecode.ExpressionClosureType}},
+		Type:   function.StaticReturnType(cty.Bool),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			v, diags := customdecode.ExpressionClosureFromVal(args[0]).Value()
+			switch {
+			case computed(diags):
+				return cty.UnknownVal(cty.Bool), errComputed
+			case diags.HasErrors():
+				return cty.False, nil
+			case !v.IsWhollyKnown():
+				return cty.UnknownVal(cty.Bool).WithMarks(lasting(v)), nil
+			}
+			return cty.True, nil
+		},
+	})
+)
+
+// computed reports whether an error is that something was computed from a
+// generated secret, in a function or in a template that was called.
+func computed(diags hcl.Diagnostics) bool {
+	for _, d := range diags {
+		if strings.Contains(d.Detail, errComputed.Error()) {
+			return true
+		}
+	}
+	return false
+}

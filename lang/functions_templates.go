@@ -1,0 +1,109 @@
+package lang
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// templateStringFunction renders a text. Within it there are the given functions.
+func templateStringFunction(inTemplate map[string]function.Function) libraryFunction {
+	return carries("templatestring", templateFunc("template", inTemplate, func(text string) (string, string, error) {
+		return text, "template", nil
+	}), "A text as a template: ${...} and %{...} in it are evaluated with the given variables. What a text in the configuration itself leaves to it is written $${...} and %%{...}.",
+		`templatestring("Hello, $${name}!", { name = "you" })`, `"Hello, you!"`)
+}
+
+// templateFunction renders a file.
+func (f *fileReader) templateFunction(inTemplate map[string]function.Function) libraryFunction {
+	return carries("templatefile", templateFunc("path", inTemplate, func(name string) (string, string, error) {
+		source, err := f.readText(name)
+		return source, f.path(name), err
+	}), "A file as a template: ${...} and %{...} in it are evaluated with the given variables.",
+		`templatefile("greeting.tmpl", { names = ["a", "b"] })`, `"Hello, a! Hello, b! "`)
+}
+
+// noTemplates stand for the functions that render templates, within templates: a
+// template that renders itself would never end.
+func noTemplates() []libraryFunction {
+	rest := anyParam("args")
+	f := function.New(&function.Spec{
+		VarParam: &rest,
+		Type: func([]cty.Value) (cty.Type, error) {
+			return cty.NilType, errors.New("a template cannot render another template; render that before, and give it the result as a variable")
+		},
+		Impl: func([]cty.Value, cty.Type) (cty.Value, error) { return cty.UnknownVal(cty.String), nil },
+	})
+	return []libraryFunction{{name: "templatefile", function: f}, {name: "templatestring", function: f}}
+}
+
+// templateFunc makes a function that renders the template which source finds.
+func templateFunc(param string, inTemplate map[string]function.Function, source func(string) (text, name string, err error)) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{passed(function.Parameter{Name: param, Type: cty.String}), anyParam("vars")},
+		Type:   function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			unknown := cty.UnknownVal(cty.String)
+			template, marks := args[0].Unmark()
+			vars, varMarks := args[1].Unmark()
+			switch {
+			case generated(args[0]):
+				return unknown, function.NewArgError(0, errComputed)
+			case template.IsNull():
+				return unknown, function.NewArgErrorf(0, "argument must not be null")
+			case vars.IsNull() && vars.IsKnown():
+				return unknown, function.NewArgErrorf(1, "argument must not be null")
+			case !template.IsKnown() || !vars.IsKnown():
+				return unknown.WithMarks(marks, varMarks), nil
+			case !isMap(vars):
+				return unknown, function.NewArgErrorf(1, "a map is needed")
+			}
+			text, name, err := source(template.AsString())
+			if err != nil {
+				return unknown, function.NewArgError(0, err)
+			}
+			v, err := render(text, name, args[1], inTemplate)
+			if err != nil {
+				return unknown, err
+			}
+			return v.WithMarks(marks, varMarks), nil
+		},
+	})
+}
+
+// render evaluates a template with variables, which are a map, and functions.
+func render(text, name string, vars cty.Value, functions map[string]function.Function) (cty.Value, error) {
+	unknown := cty.UnknownVal(cty.String)
+	expr, diags := hclsyntax.ParseTemplate([]byte(text), name, hcl.InitialPos)
+	if diags.HasErrors() {
+		return unknown, templateError(diags, functions)
+	}
+	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: functions}
+	for _, m := range members(vars) {
+		ctx.Variables[m.key] = m.value
+	}
+	v, diags := expr.Value(ctx)
+	if diags.HasErrors() {
+		return unknown, templateError(diags, functions)
+	}
+	if generated(v) && len(secretConditions(expr, ctx)) > 0 {
+		return unknown, errComputed
+	}
+	return convert.Convert(v, cty.String)
+}
+
+// templateError is the first error in a template, as the end of a sentence.
+func templateError(diags hcl.Diagnostics, functions map[string]function.Function) error {
+	for _, d := range diags {
+		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
+			called := unknown.CalledFunctionNamespace() + unknown.CalledFunctionName()
+			d.Summary, d.Detail = "There is no function \""+called+"\"", unknownFunction(called, keysOf(functions))
+		}
+	}
+	return errors.New(strings.TrimSuffix(diags.Error(), "."))
+}
