@@ -226,5 +226,6 @@ func (g *graph) finish() {
 	g.checkNodePorts()
 	g.checkPublicPorts()
 	g.checkPatterns()
+	g.unusedOverrides()
 	g.moves()
 }

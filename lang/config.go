@@ -176,7 +176,7 @@ type Option struct {
 
 // Origin says which layer gave a value, and where.
 type Origin struct {
-	Layer string // "definition", "cloud", "service"
+	Layer string // "definition", "cloud", "directory", "service"
 	Range hcl.Range
 }
 
