@@ -227,5 +227,7 @@ func (g *graph) finish() {
 	g.checkPublicPorts()
 	g.checkPatterns()
 	g.unusedOverrides()
+	g.checkMentions()
+	g.checkHostPorts()
 	g.moves()
 }

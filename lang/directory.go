@@ -253,24 +253,24 @@ func (g *graph) unusedOverrides() {
 	if d == nil || len(g.services) == 0 {
 		return
 	}
+	first := g.firstByName()
 	for _, folder := range d.folders {
 		top, below, nested := strings.Cut(folder, "/")
-		services := g.serving(top)
-		switch {
-		case len(services) == 0 && !nested:
-			known := g.folderNames()
+		switch in := first[top]; {
+		case in == nil && !nested:
+			known := keysOf(first)
 			g.unusedOverride(folder, "%s", trimJoin(DidYouMean(top, known), fmt.Sprintf("No service of this cloud, and no definition of one, is called %q. There are: %s.", top, listed(known))))
-		case len(services) > 0 && nested:
+		case in != nil && nested:
 			g.unusedOverride(folder, "For kolla-ansible such a directory mostly holds what is other on one host, here %q. With kolla all pods of a service read the same files: put what is for all into %s/FILE. For nodes that need other values, declare a second service with the same definition and a role of its own.",
 				below, path.Join(d.given, top))
 		}
 	}
 	for _, f := range d.files {
 		folder, name := path.Split(f.path)
-		switch services := g.serving(strings.TrimSuffix(folder, "/")); {
-		case f.used || folder != "" && len(services) == 0:
+		switch in := first[strings.TrimSuffix(folder, "/")]; {
+		case f.used || folder != "" && in == nil:
 		case folder != "":
-			g.unusedServiceFile(f, services[0], name)
+			g.unusedServiceFile(f, in, name)
 		default:
 			g.unusedRootFile(f)
 		}
@@ -281,24 +281,18 @@ func (g *graph) unusedOverride(within, detail string, args ...any) {
 	g.warn(g.directory.at, "Override without effect", "%s is not used. %s", path.Join(g.directory.given, within), fmt.Sprintf(detail, args...))
 }
 
-// serving are the services that a folder of that name is for.
-func (g *graph) serving(name string) []*instance {
-	var out []*instance
+// firstByName finds the services, the first of each name that they have in the config
+// directory.
+func (g *graph) firstByName() map[string]*instance {
+	out := map[string]*instance{}
 	for _, in := range g.inOrder() {
-		if slices.Contains(in.overrideNames(), name) {
-			out = append(out, in)
+		for _, name := range in.overrideNames() {
+			if out[name] == nil {
+				out[name] = in
+			}
 		}
 	}
 	return out
-}
-
-func (g *graph) folderNames() []string {
-	var out []string
-	for _, in := range g.inOrder() {
-		out = append(out, in.overrideNames()...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // unusedServiceFile warns of a file that the service of its folder does not have.

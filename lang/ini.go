@@ -80,7 +80,7 @@ func characters(text string) int {
 
 func (in *assignmentReader) line(l sourceLine) {
 	start := len(l.text) - len(strings.TrimLeftFunc(l.text, unicode.IsSpace))
-	indented := in.sections && start > 0
+	indented := in.sections && start > 0 && strings.ContainsAny(l.text[:1], " \t")
 	if !in.sections {
 		l.text, l.pos.Byte, l.pos.Column = l.text[start:], l.pos.Byte+start, l.pos.Column+characters(l.text[:start])
 		start = 0
