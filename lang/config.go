@@ -174,7 +174,8 @@ type Option struct {
 	Origin  Origin
 }
 
-// Origin says which layer gave a value, and where.
+// Origin says which layer gave a value, and where: in a *.hcl file, or for the layer
+// "directory" in a file of the config directory.
 type Origin struct {
 	Layer string // "definition", "cloud", "directory", "service"
 	Range hcl.Range

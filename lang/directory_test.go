@@ -216,6 +216,12 @@ func TestDirectoryFiles(t *testing.T) {
 	if got := config.Services[0].Configs[3].Content.Masked(); got != "directory\n" {
 		t.Errorf("the raw file is %q", got)
 	}
+	for i, want := range map[int]string{0: "cloud.hcl:13", 2: "config/own/own.properties:2", 3: "config/own/text:1"} {
+		at := config.Services[0].Configs[i].Range
+		if got := fmt.Sprintf("%s:%d", at.Filename, at.Start.Line); !strings.HasSuffix(got, "/"+want) {
+			t.Errorf("file %d is declared at %s, not %s", i, got, want)
+		}
+	}
 	config, diags = load(t, lang.Options{}, append([]string{"cloud.hcl", fmt.Sprintf(layered, "{}", `config "text" { content = "service" }`)}, files...)...)
 	if got := config.Services[0].Configs[3].Content.Masked(); got != "service" || len(diags) > 0 {
 		t.Errorf("the raw file of the service is %q\n%s", got, render(diags, ""))
