@@ -160,10 +160,10 @@ func (in *instance) overrideNames() []string {
 
 // directoryLayers are the layers that the config directory has for a file with values.
 func (in *instance) directoryLayers(config *block, depth int) []*layer {
-	var out []*layer
-	if in.literal(config, "format") == "raw" {
+	if in.directory == nil || in.literal(config, "format") == "raw" {
 		return nil
 	}
+	var out []*layer
 	for _, f := range in.overridesOf(config) {
 		l := &layer{name: layerDirectory, eval: in.user}
 		for _, x := range in.leavesOf(f, depth) {
