@@ -50,8 +50,8 @@ type directory struct {
 type overrideFile struct {
 	path     string // within the directory
 	name     string // for ranges
-	source   []byte
 	used     bool
+	source   []byte         // of one that is used
 	readings map[int][]leaf // by the depth of the settings
 }
 
@@ -91,21 +91,26 @@ func (l *loader) readFolder(d *directory, folder string) {
 				l.readFolder(d, within)
 			}
 		default:
-			l.readOverride(d, within, name)
+			f := &overrideFile{path: within, name: l.reader.path(name), readings: map[int][]leaf{}}
+			d.files = append(d.files, f)
+			d.byPath[within] = f
 		}
 	}
 }
 
-func (l *loader) readOverride(d *directory, within, name string) {
-	source, err := l.reader.read(name)
-	if err != nil {
-		l.error(d.at, "Cannot read the config directory", "%s.", sentence(err))
+// use reads a file that overrides something. The others are left alone, whatever they
+// are.
+func (l *loader) use(f *overrideFile) {
+	if f.used {
 		return
 	}
-	f := &overrideFile{path: within, name: l.reader.path(name), source: source, readings: map[int][]leaf{}}
+	f.used = true
+	source, err := l.reader.read(path.Join(l.directory.given, f.path))
+	if err != nil {
+		l.error(l.directory.at, "Cannot read the config directory", "%s.", sentence(err))
+	}
+	f.source = source
 	l.config.Files[f.name] = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
-	d.files = append(d.files, f)
-	d.byPath[within] = f
 }
 
 // start is the beginning of the file.
@@ -144,7 +149,7 @@ func (in *instance) overridesOf(config *block) []*overrideFile {
 	var out []*overrideFile
 	for _, p := range paths {
 		if f := d.byPath[p]; f != nil && !slices.Contains(out, f) {
-			f.used = true
+			in.use(f)
 			out = append(out, f)
 		}
 	}
