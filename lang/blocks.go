@@ -40,6 +40,7 @@ var cloudType = &BlockType{
 		{Name: "pull_secrets", Type: TypeList, Form: formSubdomain, Doc: "Names of Secrets in the namespace, of type kubernetes.io/dockerconfigjson, that the images are pulled with."},
 		{Name: "namespace", Type: TypeString, Default: "openstack", Form: formNamespace, Doc: "Namespace of the services. A service answers as SERVICE.NAMESPACE."},
 		{Name: "region", Type: TypeString, Default: "RegionOne", Form: formPlain, Doc: "Region in Keystone's catalogue."},
+		{Name: "config_dir", Type: TypeLiteral, Doc: "Directory with overrides of config files, laid out as kolla-ansible's node_custom_config: global.conf, SERVICE.conf, SERVICE/FILE. Relative to the configuration."},
 		{Name: "pod_security", Type: TypeString, OneOf: []string{"restricted", "baseline", "privileged"}, Doc: "Pod Security Standard that the namespace enforces. By default the strictest that all services pass; manifests with pods of their own may need less."},
 	},
 	Blocks: []*BlockType{{

@@ -226,5 +226,8 @@ func (g *graph) finish() {
 	g.checkNodePorts()
 	g.checkPublicPorts()
 	g.checkPatterns()
+	g.unusedOverrides()
+	g.checkMentions()
+	g.checkHostPorts()
 	g.moves()
 }

@@ -174,9 +174,10 @@ type Option struct {
 	Origin  Origin
 }
 
-// Origin says which layer gave a value, and where.
+// Origin says which layer gave a value, and where: in a *.hcl file, or for the layer
+// "directory" in a file of the config directory.
 type Origin struct {
-	Layer string // "definition", "cloud", "service"
+	Layer string // "definition", "cloud", "directory", "service"
 	Range hcl.Range
 }
 

@@ -16,9 +16,11 @@
 //     and what each service needs. A reference in a config value that is overridden
 //     does not count.
 //   - Everything is evaluated, in that order. Config values are merged key by key:
-//     the definition's, then the cloud's defaults, then the service's. A list
-//     replaces a list; null removes a key or a section; a list of lists is a key
-//     that is written several times.
+//     the definition's, then the cloud's defaults, then those of the config directory,
+//     then the service's. A list replaces a list; null removes a key or a section; a
+//     list of lists is a key that is written several times.
+//   - What only shows in the whole is checked: ports that two would take, services that
+//     are named and not needed.
 //
 // # Secrets
 //

@@ -78,6 +78,7 @@ type loader struct {
 	root      *module
 	document  *block // all blocks of all files of the root
 	builtin   *block // all blocks of the catalogue
+	directory *directory
 }
 
 // readFiles parses all files and checks their structure. It reports whether there
@@ -230,6 +231,7 @@ func (l *loader) readCatalogue() (*block, bool) {
 // evaluate fills in the Config.
 func (l *loader) evaluate() {
 	l.checkClouds()
+	l.directory = l.readDirectory()
 	newGraph(l).evaluate()
 	l.config.Digest = l.makeDigest()
 }

@@ -185,7 +185,7 @@ func (in *instance) mergeSettings() {
 		var layers []*layer
 		add := func(name string, b *block, eval *evaluator, attribute string) {
 			if b != nil && b.attributes[attribute] != nil {
-				layers = append(layers, &layer{name, b.attributes[attribute].Expr, eval})
+				layers = append(layers, &layer{name: name, expr: b.attributes[attribute].Expr, eval: eval})
 			}
 		}
 		add(layerDefinition, config, in.inner, "values")
@@ -194,20 +194,21 @@ func (in *instance) mergeSettings() {
 				add(layerCloud, d, in.cloud, "values")
 			}
 		}
-		add(layerService, in.block.one("config", config.label), in.user, "values")
 		depth := 2
 		if in.literal(config, "format") == "properties" {
 			depth = 1
 		}
+		layers = append(layers, in.directoryLayers(config, depth)...)
+		add(layerService, in.block.one("config", config.label), in.user, "values")
 		in.configs[config.label] = merge(depth, layers)
 	}
 	for _, workload := range in.definition.all("workload") {
 		var layers []*layer
 		if attr := workload.attributes["env"]; attr != nil {
-			layers = append(layers, &layer{layerDefinition, attr.Expr, in.inner})
+			layers = append(layers, &layer{name: layerDefinition, expr: attr.Expr, eval: in.inner})
 		}
 		if over := in.block.one("workload", workload.label); over != nil && over.attributes["env"] != nil {
-			layers = append(layers, &layer{layerService, over.attributes["env"].Expr, in.user})
+			layers = append(layers, &layer{name: layerService, expr: over.attributes["env"].Expr, eval: in.user})
 		}
 		in.envs[workload.label] = merge(1, layers)
 	}
@@ -292,6 +293,9 @@ func (in *instance) evaluate(it item) cty.Value {
 	s.Block = in.node.address(in.frame, it)
 	if s.Name = it.nameOf(in.user, in.block); s.Name == "" || !in.claim("service", s.Name, s.Block, in.block.header) {
 		return cty.DynamicVal
+	}
+	if in.directory != nil && s.Name != in.block.label {
+		in.mergeSettings() // the config directory may have files for the name
 	}
 	s.Role = in.user.role(in.block, "role")
 	s.Exposure = in.user.exposure(in.block, "expose")
@@ -557,7 +561,7 @@ func (in *instance) files() {
 			Format:     in.literal(b, "format"),
 			Path:       in.inner.string(b, "path"),
 			SecretPath: in.inner.string(b, "secret_path"),
-			Range:      rangeOf(override, b),
+			Range:      in.rangeOfFile(override, b),
 		}
 		unused := "content"
 		if f.Format == "raw" {
@@ -577,9 +581,12 @@ func (in *instance) files() {
 }
 
 func (in *instance) content(b, override *block) Text {
+	content, replaced := in.replacement(b)
 	switch {
 	case override != nil && in.user.given(override, "content"):
 		return in.user.text(override, "content")
+	case replaced:
+		return content
 	case !in.inner.given(b, "content"):
 		in.error(b.header, "Missing argument", "config %q is raw: it needs the argument \"content\".", b.label)
 	}

@@ -17,6 +17,7 @@ import (
 const (
 	layerDefinition = "definition"
 	layerCloud      = "cloud"
+	layerDirectory  = "directory"
 	layerService    = "service"
 )
 
@@ -25,6 +26,16 @@ type layer struct {
 	name string
 	expr hcl.Expression
 	eval *evaluator
+	// ready are the values of a layer that is no expression.
+	ready []leaf
+}
+
+// values are the layer's, taken apart.
+func (l *layer) values(depth int) []leaf {
+	if l.expr == nil {
+		return l.ready
+	}
+	return leaves(l, l.expr, depth, nil)
 }
 
 // leaf is one value in a layer, as far as it can be seen without evaluating
@@ -63,7 +74,7 @@ func merge(depth int, layers []*layer) *settings {
 	for _, l := range slices.Backward(layers) {
 		var kept []leaf
 		own := map[string]bool{}
-		for _, x := range leaves(l, l.expr, depth, nil) {
+		for _, x := range l.values(depth) {
 			s.note(x)
 			if overridden(x.path, stronger) {
 				s.noteReplaced(x)
@@ -303,7 +314,11 @@ func (s *settings) options() []Option {
 		if !x.eval.checkOptionName(o, s.depth == 2) {
 			continue
 		}
-		o.Values = x.eval.valuesOf(x.value, x.origin.Range)
+		if x.origin.Layer == layerDirectory {
+			o.Values = verbatim(x.value)
+		} else {
+			o.Values = x.eval.valuesOf(x.value, x.origin.Range)
+		}
 		if t := s.replaced[joined(x.path)]; t != nil {
 			x.eval.checkHost(o, t)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"path"
-	"regexp"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -36,23 +35,6 @@ func (in *instance) checkProbePort(b *block, attribute, name string, ports []str
 	in.checkPort(b, attribute, name, known)
 	if slices.Contains(known, name) && !slices.Contains(ports, name) {
 		in.error(b.attributeRange(attribute), "Unsuitable probe", "The workload does not listen on port %q: add it to its argument `ports`.", name)
-	}
-}
-
-// hostByAddress matches values that name a host by its address, alone or in a URL.
-var hostByAddress = regexp.MustCompile(`(?i)(^|[@/, ])(localhost|[0-9]{1,3}(\.[0-9]{1,3}){3}|\[[0-9a-f:.]+\])([:/, ]|$)`)
-
-// checkHost warns of an address in place of a reference to a service of this
-// cloud: addresses change, names do not.
-func (e *evaluator) checkHost(o Option, replaced hcl.Traversal) {
-	name, _ := nameOf(replaced)
-	if _, declared := e.scope.member("service", name); replaced.RootName() == "service" && !declared {
-		return
-	}
-	for _, value := range o.Values {
-		if !value.Secret() && hostByAddress.MatchString(value.Masked()) {
-			e.warn(o.Origin.Range, "Host by address", "The definition refers to %s here, which is a name that stays. Write a reference instead of an address, or leave the value out.", written(replaced))
-		}
 	}
 }
 
@@ -92,6 +74,10 @@ func (in *instance) checkOverrides() {
 			in.error(in.block.attributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
 				trimJoin(DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, listed(keysOf(in.used)))))
 		}
+	}
+	if in.out.Exposure != "" && !slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Exposed }) {
+		in.warn(in.block.attributeRange("expose"), "Exposure without effect",
+			"Definition %q has no port that is meant to be reached from outside (expose = true in its port block), so that nothing of service %q is.", in.out.Definition, in.out.Name)
 	}
 	for _, p := range in.out.Ports {
 		if override := in.block.one("port", p.Name); override != nil && (in.block.attributes["expose"] == nil || !p.Exposed) {

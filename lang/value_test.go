@@ -21,7 +21,11 @@ func load(t testing.TB, options lang.Options, files ...string) (*lang.Config, hc
 		files = []string{"cloud.hcl", files[0]}
 	}
 	for i := 0; i < len(files); i += 2 {
-		if err := os.WriteFile(filepath.Join(dir, files[i]), []byte(files[i+1]), 0o600); err != nil {
+		name := filepath.Join(dir, files[i])
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(files[i+1]), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

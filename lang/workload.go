@@ -30,7 +30,7 @@ func (e *evaluator) environment(b *block) []Env {
 	if attr == nil {
 		return nil
 	}
-	return merge(1, []*layer{{layerDefinition, attr.Expr, e}}).environment()
+	return merge(1, []*layer{{name: layerDefinition, expr: attr.Expr, eval: e}}).environment()
 }
 
 // pod makes what jobs and workloads have in common.

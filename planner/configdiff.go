@@ -26,6 +26,36 @@ func settingsChanged(before, after string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
+// Declared is where the configuration says what an action changes: in a config file
+// where each of the values stands, else where the object is declared. It is empty for
+// what only the built-in catalogue says.
+func (a *Action) Declared() string {
+	if a.Object == nil {
+		return ""
+	}
+	var places []string
+	for _, c := range a.Changes {
+		before, _ := c.Before.(string)
+		after, ok := c.After.(string)
+		if !ok || len(a.Object.Places) == 0 {
+			return a.Object.Source
+		}
+		for _, name := range settingsChanged(before, after) {
+			place, ok := a.Object.Places[name]
+			if !ok {
+				return a.Object.Source
+			}
+			if !slices.Contains(places, place) {
+				places = append(places, place)
+			}
+		}
+	}
+	if len(places) == 0 {
+		return a.Object.Source
+	}
+	return enumerate(places, 2)
+}
+
 // settings reads an INI file as oslo.config does: a repeated key has several
 // values, and an indented line goes on with the value above it.
 func settings(text string) (values map[string][]string, ok bool) {

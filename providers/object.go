@@ -74,6 +74,9 @@ type Object struct {
 	// Source is where the object is declared, "cloud.hcl:41"; empty when in the
 	// built-in catalogue only.
 	Source string `json:"source,omitempty"`
+	// Places are where the values of a config file stand, "config/keystone.conf:3", by
+	// "[section] key" or "key"; not those of the built-in catalogue.
+	Places map[string]string `json:"places,omitempty"`
 }
 
 // Lifecycle is what a lifecycle block says of an object. It is no part of what is

@@ -68,9 +68,25 @@ and the outputs of its definition. Within a service and its definition there are
 ` + "`self`, `port.NAME`, `secret.NAME.value` and `database.NAME.url`" + `. A reference to a
 service is also a dependency: it is ready before anything that refers to it starts.
 
-A config value is the first that is given of: the service's, the cloud's defaults,
-the definition's. Values merge key by key, lists replace, ` + "`null`" + ` takes a key away.
-A list is joined by commas; a list of lists repeats the key.
+A config value is the first that is given of: the service's, the config directory's, the
+cloud's defaults, the definition's. Values merge key by key, lists replace, ` + "`null`" + ` takes
+a key away. A list is joined by commas; a list of lists repeats the key.
+
+The config directory (` + "`config_dir`" + ` of the cloud) holds overrides as kolla-ansible has them.
+SERVICE is the name of a service or of its definition, and what is further down is stronger:
+
+| file | overrides |
+| --- | --- |
+| ` + "`global.conf`" + ` | every ini file NAME.conf of every service |
+| ` + "`SERVICE.conf`" + ` | where the service has no file of that name, its ini files NAME.conf |
+| ` + "`FILE`" + ` | the ini or properties file of that name, of every service that has one |
+| ` + "`SERVICE/FILE`" + ` | the file of that service |
+
+Ini files are read as oslo.config reads them: a repeated key has several values, an indented
+line goes on with the value above it, nothing is interpolated. They and properties files
+are merged key by key; any other file is replaced. Templates (` + "`{{ }}`" + `) are an error, since
+nothing fills them in. A warning tells what is not used: variants for a host or for one
+container, which kolla-ansible knows, and files that no service has.
 
 The value of a generated secret is not known before apply. It can be put into
 strings, config values and environment variables, and into nothing else.

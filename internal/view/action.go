@@ -168,10 +168,7 @@ func legend(items []item) []line {
 func (v *planView) item(a *planner.Action) item {
 	it := item{
 		heads: []line{v.head(a)}, block: a.Address.Block, create: fresh(a),
-		gone: hasReason(a, planner.ReasonGone), names: v.anyNames(a.Address),
-	}
-	if a.Object != nil {
-		it.source = a.Object.Source
+		gone: hasReason(a, planner.ReasonGone), names: v.anyNames(a.Address), source: a.Declared(),
 	}
 	if v.options.Compact {
 		return it

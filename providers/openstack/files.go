@@ -73,7 +73,23 @@ func (s *service) configMap(base string, decl lang.ConfigFile, content string) p
 		WithImmutable(true)))
 	o.Family = s.address("ConfigMap", base)
 	o.Source = source(decl.Range)
+	o.Places = places(decl)
 	return o
+}
+
+// places are where the values of a file stand in the user's own files.
+func places(decl lang.ConfigFile) map[string]string {
+	out := map[string]string{}
+	for _, option := range decl.Options {
+		name := option.Key
+		if option.Section != "" {
+			name = "[" + option.Section + "] " + option.Key
+		}
+		if at := option.Origin.Range; !strings.HasPrefix(at.Filename, lang.CatalogueDir) {
+			out[name] = source(at)
+		}
+	}
+	return out
 }
 
 // split renders a file into its public and its secret part; secret is nil where

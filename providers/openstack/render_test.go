@@ -285,6 +285,9 @@ func dump(t *testing.T, objects []providers.Object) []byte {
 	var b bytes.Buffer
 	for _, o := range objects {
 		o.Source = filepath.Base(o.Source)
+		for name, place := range o.Places {
+			o.Places[name] = filepath.Base(place)
+		}
 		text, err := yaml.Marshal(o)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,152 @@
+package lang
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// placed is a workload in the network of its nodes, with one of its ports.
+type placed struct {
+	in   *instance
+	w    Workload
+	role *Role // nil: any node
+	port int
+}
+
+// checkHostPorts reports pods that would take the same port of one node: the scheduler
+// would find no place for one of them.
+func (g *graph) checkHostPorts() {
+	var all []placed
+	for _, in := range g.inOrder() {
+		for _, w := range in.out.Workloads {
+			all = append(all, g.hostPorts(in, w)...)
+		}
+	}
+	for i, b := range all {
+		for _, a := range all[:i] {
+			if a.port == b.port && (a.in != b.in || a.w.Name != b.w.Name) {
+				g.checkHostPort(a, b)
+			}
+		}
+	}
+}
+
+// hostPorts are the ports that a workload takes on its nodes.
+func (g *graph) hostPorts(in *instance, w Workload) []placed {
+	if !w.Pod.HostNetwork || w.Kind != "DaemonSet" && w.Replicas == 0 {
+		return nil
+	}
+	name := w.Role
+	if name == "" {
+		name = in.out.Role
+	}
+	i := slices.IndexFunc(g.config.Roles, func(r Role) bool { return r.Name == name })
+	if name != "" && i < 0 {
+		return nil // reported
+	}
+	var role *Role
+	if i >= 0 {
+		role = &g.config.Roles[i]
+	}
+	var out []placed
+	for _, p := range in.out.Ports {
+		if slices.Contains(w.Pod.Ports, p.Name) && p.Number != 0 {
+			out = append(out, placed{in, w, role, p.Number})
+		}
+	}
+	if nodes := nodesNamed(role); len(out) > 0 && w.Kind != "DaemonSet" && nodes > 0 && w.Replicas > nodes {
+		g.error(in.hostNetworkRange(w.Name), "More pods than nodes",
+			"Each of the %d pods of workload %q of service %q takes port %d of its node, and role %q has %d. Take fewer replicas, or add nodes to the role.",
+			w.Replicas, w.Name, in.out.Name, out[0].port, role.Name, nodes)
+	}
+	return out
+}
+
+// hostNetworkRange is where a service says that a workload uses the network of its
+// nodes, or else the service, whose definition says it.
+func (in *instance) hostNetworkRange(workload string) hcl.Range {
+	if b := in.block.one("workload", workload); b != nil && b.attributes["host_network"] != nil {
+		return b.attributeRange("host_network")
+	}
+	return in.block.header
+}
+
+// nodesNamed is how many nodes a role names; 0: it does not name them.
+func nodesNamed(role *Role) int {
+	if role == nil {
+		return 0
+	}
+	return len(role.Nodes)
+}
+
+func (g *graph) checkHostPort(a, b placed) {
+	at := b.in.hostNetworkRange(b.w.Name)
+	const detail = "Workload %q of service %q and workload %q of service %q (%s) both take port %d of their nodes, %s"
+	report := func(say func(hcl.Range, string, string, ...any), why string) {
+		say(at, "Host port taken twice", detail, b.w.Name, b.in.out.Name, a.w.Name, a.in.out.Name, position(a.in.hostNetworkRange(a.w.Name)), b.port, why)
+	}
+	switch {
+	case collide(a, b):
+		report(g.error, "and there are nodes on which both would have to run. Give them different nodes, or run one of them without host_network.")
+	case a.w.Kind != "DaemonSet" && b.w.Kind != "DaemonSet" && sameRole(a.role, b.role):
+		report(g.warn, "so that no node can run both. As long as there are nodes enough the scheduler keeps them apart. Give them different roles, or run one of them without host_network.")
+	}
+}
+
+// collide reports whether two workloads certainly cannot both run as declared.
+func collide(a, b placed) bool {
+	if b.w.Kind == "DaemonSet" {
+		a, b = b, a
+	}
+	union := len(unionOf(a.role, b.role))
+	switch {
+	case a.w.Kind == "DaemonSet" && b.w.Kind == "DaemonSet":
+		return overlap(a.role, b.role)
+	case a.w.Kind == "DaemonSet":
+		return within(b.role, a.role) || nodesNamed(a.role) > 0 && nodesNamed(b.role) > 0 && b.w.Replicas > union-nodesNamed(a.role)
+	}
+	return nodesNamed(a.role) > 0 && nodesNamed(b.role) > 0 && a.w.Replicas+b.w.Replicas > union
+}
+
+// unionOf are the nodes that either role names.
+func unionOf(a, b *Role) []string {
+	var out []string
+	for _, role := range []*Role{a, b} {
+		if role != nil {
+			out = append(out, role.Nodes...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func sameRole(a, b *Role) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.Name == b.Name
+}
+
+// within reports whether all nodes of one role are certainly nodes of the other.
+func within(inner, outer *Role) bool {
+	switch {
+	case outer == nil || sameRole(inner, outer):
+		return true
+	case inner == nil || len(inner.Nodes) == 0 != (len(outer.Nodes) == 0):
+		return false
+	case len(inner.Nodes) > 0:
+		return len(unionOf(inner, outer)) == len(outer.Nodes)
+	}
+	for key, value := range outer.Match {
+		if got, ok := inner.Match[key]; !ok || got != value {
+			return false
+		}
+	}
+	return len(outer.Match) > 0
+}
+
+// overlap reports whether there is certainly a node of both roles.
+func overlap(a, b *Role) bool {
+	if within(a, b) || within(b, a) {
+		return true
+	}
+	return nodesNamed(a) > 0 && nodesNamed(b) > 0 && len(unionOf(a, b)) < len(a.Nodes)+len(b.Nodes)
+}

@@ -1,0 +1,180 @@
+package lang
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// assignment is one key of an INI or properties file with all values that the file
+// gives to it: each time that the key is written there is one more.
+type assignment struct {
+	section string // empty in a properties file
+	key     string
+	values  []string
+	at      hcl.Range // from the start of the first value to the end of the last one
+}
+
+// assignmentReader reads a file line by line.
+type assignmentReader struct {
+	*reporter
+	name     string
+	sections bool
+	section  string
+	open     *assignment // what an indented line goes on with
+	index    map[[2]string]*assignment
+	out      []*assignment
+}
+
+// sourceLine is one line without the space at its end.
+type sourceLine struct {
+	text string
+	pos  hcl.Pos
+}
+
+// readAssignments reads a file in the dialect of oslo.config: sections, KEY = VALUE or
+// KEY: VALUE, lines that start with # or ; as comments, a repeated key as several
+// values, and an indented line as one more line of the value above it. Nothing is
+// interpolated, and quotes are a part of the value: the service that reads the file
+// makes of them what it does. Without sections it is a properties file: KEY = VALUE,
+// and indentation means nothing.
+func (r *reporter) readAssignments(name string, source []byte, sections bool) []*assignment {
+	in := &assignmentReader{reporter: r, name: name, sections: sections, index: map[[2]string]*assignment{}}
+	if !utf8.Valid(source) {
+		in.error(hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Unreadable config file", "The file is not a text in UTF-8.")
+		return nil
+	}
+	offset := 0
+	if rest, found := bytes.CutPrefix(source, []byte("\ufeff")); found {
+		offset = len(source) - len(rest)
+	}
+	number := 0
+	for line := range strings.Lines(string(source[offset:])) {
+		number++
+		in.line(sourceLine{strings.TrimRightFunc(line, unicode.IsSpace), hcl.Pos{Line: number, Column: 1, Byte: offset}})
+		offset += len(line)
+	}
+	return in.out
+}
+
+// within is the range of a part of the line, by offsets of bytes.
+func (l sourceLine) within(file string, from, to int) hcl.Range {
+	at := func(offset int) hcl.Pos {
+		return hcl.Pos{Line: l.pos.Line, Column: l.pos.Column + characters(l.text[:offset]), Byte: l.pos.Byte + offset}
+	}
+	return hcl.Range{Filename: file, Start: at(from), End: at(to)}
+}
+
+// characters counts what HCL counts as columns.
+func characters(text string) int {
+	whole := func(data []byte, _ bool) (int, []byte, error) { return len(data), data, nil }
+	scanner := hcl.NewRangeScanner([]byte(text), "", whole)
+	if text == "" || !scanner.Scan() {
+		return 0
+	}
+	return scanner.Range().End.Column - 1
+}
+
+func (in *assignmentReader) line(l sourceLine) {
+	start := len(l.text) - len(strings.TrimLeftFunc(l.text, unicode.IsSpace))
+	indented := in.sections && start > 0 && strings.ContainsAny(l.text[:1], " \t")
+	if !in.sections {
+		l.text, l.pos.Byte, l.pos.Column = l.text[start:], l.pos.Byte+start, l.pos.Column+characters(l.text[:start])
+		start = 0
+	}
+	switch {
+	case l.text == "":
+		in.open = nil
+	case !indented && strings.ContainsAny(l.text[:1], "#;"):
+		in.open = nil
+	case in.templated(l) || in.garbled(l):
+		// Reported, and nothing more is to be said of the line.
+	case indented && in.open == nil:
+		in.error(l.within(in.name, start, len(l.text)), "Indented line without a value",
+			"An indented line goes on with the value above it, and there is none. Take the indentation away.")
+	case indented:
+		last := len(in.open.values) - 1
+		in.open.values[last] += "\n    " + l.text[start:]
+		in.open.at.End = l.within(in.name, start, len(l.text)).End
+	case l.text[0] == '[':
+		in.open = nil
+		in.header(l)
+	default:
+		in.open = nil
+		in.assign(l)
+	}
+}
+
+// header begins a section.
+func (in *assignmentReader) header(l sourceLine) {
+	whole := l.within(in.name, 0, len(l.text))
+	switch {
+	case !in.sections:
+		in.error(whole, "Section where there are none", "This file has no sections: write KEY = VALUE.")
+	case !strings.HasSuffix(l.text, "]"):
+		in.error(whole, "Unfinished section", "The name of a section ends with ], and nothing follows it: [NAME].")
+	case strings.TrimSpace(l.text[1:len(l.text)-1]) == "":
+		in.error(whole, "Section without a name", "The name stands between the brackets: [NAME].")
+	default:
+		in.section = l.text[1 : len(l.text)-1]
+	}
+}
+
+// assign takes KEY = VALUE.
+func (in *assignmentReader) assign(l sourceLine) {
+	separators := "="
+	if in.sections {
+		separators = "=:"
+	}
+	whole := l.within(in.name, 0, len(l.text))
+	split := strings.IndexAny(l.text, separators)
+	if split < 0 {
+		in.error(whole, "Unreadable line", "A line is KEY = VALUE, [SECTION], a comment that starts with #, or indented to go on with the value above it.")
+		return
+	}
+	key, value := strings.TrimSpace(l.text[:split]), strings.TrimSpace(l.text[split+1:])
+	switch {
+	case key == "":
+		in.error(whole, "Value without a key", "A line is KEY = VALUE.")
+		return
+	case in.sections && in.section == "":
+		in.error(whole, "Value outside of a section", "Each value stands in a section. Write [DEFAULT] above it, if that is what is meant.")
+		return
+	}
+	at := l.within(in.name, len(l.text)-len(value), len(l.text))
+	a := in.index[[2]string{in.section, key}]
+	if a == nil {
+		a = &assignment{section: in.section, key: key, at: at}
+		in.index[[2]string{in.section, key}] = a
+		in.out = append(in.out, a)
+	}
+	a.values, a.at.End = append(a.values, value), at.End
+	in.open = a
+}
+
+// garbled reports characters that would end a line for one reader and not for another.
+func (in *assignmentReader) garbled(l sourceLine) bool {
+	i := strings.IndexFunc(l.text, func(r rune) bool {
+		return r != '\t' && unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
+	})
+	if i < 0 {
+		return false
+	}
+	_, size := utf8.DecodeRuneInString(l.text[i:])
+	in.error(l.within(in.name, i, i+size), "Unsuitable character", "There is a control character in the line. Take it out.")
+	return true
+}
+
+// templated reports what kolla-ansible would have filled in.
+func (in *assignmentReader) templated(l sourceLine) bool {
+	found := jinja.FindStringIndex(l.text)
+	if found == nil {
+		return false
+	}
+	in.error(l.within(in.name, found[0], found[1]), "Template in an override",
+		"kolla reads the file as it is, and fills in nothing. Write the value itself; or take the line out, and set the key in a config block of the service or of the cloud's defaults, where there are expressions.")
+	return true
+}
