@@ -30,6 +30,8 @@ type Config struct {
 	Digest string
 	// Files holds the sources that diagnostics quote, by file name.
 	Files map[string]*hcl.File
+
+	evaluator *evaluator // of expressions outside of services; see Evaluate
 }
 
 // Cloud is the one cloud block.
@@ -102,7 +104,9 @@ type Service struct {
 	// Needs lists the services and manifests, by their addresses ("service.mariadb"),
 	// that must be ready before anything of this one runs: what its expressions
 	// refer to, and depends_on. Sorted, without the service itself.
-	Needs     []string
+	Needs []string
+	// Reasons say why, one for each of Needs.
+	Reasons   []Reason
 	Ports     []Port
 	Databases []Database
 	Secrets   []Secret
@@ -162,6 +166,7 @@ type ConfigFile struct {
 	SecretPath string
 	Options    []Option // formats "ini" and "properties": sorted by section (DEFAULT first) and key
 	Content    Text     // format "raw"
+	Origin     Origin   // of Content
 	Range      hcl.Range
 }
 
@@ -172,6 +177,8 @@ type Option struct {
 	Key     string
 	Values  []Text
 	Origin  Origin
+	// Overrides are the values that this one took the place of, strongest first.
+	Overrides []Override
 }
 
 // Origin says which layer gave a value, and where: in a *.hcl file, or for the layer
@@ -281,6 +288,7 @@ type Manifest struct {
 	Name      string
 	Objects   []ManifestObject
 	Needs     []string
+	Reasons   []Reason // one for each of Needs
 	Lifecycle Lifecycle
 	Range     hcl.Range
 }

@@ -77,7 +77,7 @@ func dump(t *testing.T, config *lang.Config) []byte {
 		for name, value := range s.Outputs {
 			outputs[s.Name+"."+name] = output(t, value)
 		}
-		s.Outputs = nil
+		s.Outputs, s.Reasons = nil, nil
 		shown.Services = append(shown.Services, s)
 	}
 	for _, o := range config.Outputs {
@@ -170,6 +170,8 @@ func empty(value any) bool {
 	case bool:
 		return !v
 	case []any:
+		return len(v) == 0
+	case map[string]any:
 		return len(v) == 0
 	}
 	return false

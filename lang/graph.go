@@ -464,36 +464,6 @@ func (g *graph) reportCycle(cycle []string) {
 // builtinRange reports whether a range is in the catalogue.
 func builtinRange(r hcl.Range) bool { return strings.HasPrefix(r.Filename, CatalogueDir) }
 
-// needsOf are the addresses of the services and manifests that a node refers to,
-// directly or through anything that is neither, in one use of its module.
-func (g *graph) needsOf(n *node, f *frame) []string {
-	seen := map[edge]bool{}
-	var out []string
-	var visit func(n *node)
-	visit = func(at *node) {
-		for _, need := range at.needs {
-			next := g.nodes[need.to]
-			visited := edge{to: need.to, key: need.key, within: need.within}
-			if next == nil || next == n || seen[visited] {
-				continue
-			}
-			seen[visited] = true
-			if next.root != "service" && next.root != "manifest" {
-				visit(next)
-				continue
-			}
-			for _, m := range next.made {
-				if m.frame.sees(f) && m.is(need) {
-					out = append(out, m.address)
-				}
-			}
-		}
-	}
-	visit(n)
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // is reports whether a reference means the instance.
 func (m made) is(need edge) bool {
 	if need.key != "" && need.key != m.suffix {

@@ -232,7 +232,9 @@ func (l *loader) readCatalogue() (*block, bool) {
 func (l *loader) evaluate() {
 	l.checkClouds()
 	l.directory = l.readDirectory()
-	newGraph(l).evaluate()
+	g := newGraph(l)
+	g.evaluate()
+	l.config.evaluator = g.evaluator(l.root.frames[0])
 	l.config.Digest = l.makeDigest()
 }
 

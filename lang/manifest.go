@@ -21,7 +21,8 @@ import (
 
 // manifest makes the objects that a manifest block brings.
 func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
-	m := Manifest{Block: n.address(f, it), Name: b.label, Needs: g.needsOf(n, f), Range: b.header}
+	m := Manifest{Block: n.address(f, it), Name: b.label, Reasons: g.reasonsOf(n, f), Range: b.header}
+	m.Needs = needsOf(m.Reasons)
 	m.Lifecycle = lifecycle(layered{b, e})
 	switch object, files := e.given(b, "object"), e.given(b, "files"); {
 	case object && files:

@@ -1,9 +1,11 @@
 package lang
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -239,4 +241,31 @@ func members(m cty.Value) []member {
 func isMap(v cty.Value) bool { return v.Type().IsObjectType() || v.Type().IsMapType() }
 func isList(v cty.Value) bool {
 	return v.Type().IsTupleType() || v.Type().IsListType() || v.Type().IsSetType()
+}
+
+// SecretsIn lists the generated secrets that a value is made of, each once, in order.
+func SecretsIn(value cty.Value) []SecretRef {
+	_, marks := value.UnmarkDeep()
+	var out []SecretRef
+	for mark := range marks {
+		if generated, ok := mark.(generatedMark); ok && !slices.Contains(out, generated.ref) {
+			out = append(out, generated.ref)
+		}
+	}
+	slices.SortFunc(out, func(a, b SecretRef) int {
+		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Secret, b.Secret), cmp.Compare(a.Key, b.Key))
+	})
+	return out
+}
+
+// Hidden reports whether a value itself, not only something in it, must not be shown
+// to anybody. One that is only known after the apply need not be hidden.
+func Hidden(value cty.Value) bool {
+	_, marks := value.Unmark()
+	for mark := range marks {
+		if _, ok := mark.(deferredMark); !ok {
+			return true
+		}
+	}
+	return false
 }

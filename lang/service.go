@@ -299,7 +299,8 @@ func (in *instance) evaluate(it item) cty.Value {
 	}
 	s.Role = in.user.role(in.block, "role")
 	s.Exposure = in.user.exposure(in.block, "expose")
-	s.Needs = in.needsOf(in.node, in.frame)
+	s.Reasons = in.reasonsOf(in.node, in.frame)
+	s.Needs = needsOf(s.Reasons)
 	s.Lifecycle = lifecycle(layered{in.block, in.user})
 	in.images = in.user.strings(in.block, "images")
 	in.replicas = in.allReplicas()
@@ -566,7 +567,7 @@ func (in *instance) files() {
 		unused := "content"
 		if f.Format == "raw" {
 			unused = "values"
-			f.Content = in.content(b, override)
+			f.Content, f.Origin = in.content(b, override)
 		} else {
 			f.Options = in.configs[b.label].options()
 		}
@@ -580,15 +581,15 @@ func (in *instance) files() {
 	}
 }
 
-func (in *instance) content(b, override *block) Text {
+func (in *instance) content(b, override *block) (Text, Origin) {
 	content, replaced := in.replacement(b)
 	switch {
 	case override != nil && in.user.given(override, "content"):
-		return in.user.text(override, "content")
+		return in.user.text(override, "content"), Origin{layerService, override.attributeRange("content")}
 	case replaced:
-		return content
+		return content, Origin{layerDirectory, in.rangeOfFile(nil, b)}
 	case !in.inner.given(b, "content"):
 		in.error(b.header, "Missing argument", "config %q is raw: it needs the argument \"content\".", b.label)
 	}
-	return in.inner.text(b, "content")
+	return in.inner.text(b, "content"), Origin{layerDefinition, b.attributeRange("content")}
 }

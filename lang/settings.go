@@ -59,6 +59,8 @@ type settings struct {
 	// replaced are the references that values of a definition make, and that
 	// stronger layers take the place of, by path.
 	replaced map[string]hcl.Traversal
+	layers   []*layer
+	hidden   []leaf // that stronger layers take the place of, the strongest first
 }
 
 // removal is a null that takes a value of a weaker layer away.
@@ -69,7 +71,7 @@ type removal struct {
 
 // merge puts layers over each other, the weakest first.
 func merge(depth int, layers []*layer) *settings {
-	s := &settings{depth: depth, replaced: map[string]hcl.Traversal{}}
+	s := &settings{depth: depth, replaced: map[string]hcl.Traversal{}, layers: layers}
 	stronger := map[string]bool{}
 	for _, l := range slices.Backward(layers) {
 		var kept []leaf
@@ -78,6 +80,7 @@ func merge(depth int, layers []*layer) *settings {
 			s.note(x)
 			if overridden(x.path, stronger) {
 				s.noteReplaced(x)
+				s.hidden = append(s.hidden, x)
 				continue
 			}
 			kept = append(kept, x)
@@ -196,6 +199,8 @@ type entry struct {
 	value  cty.Value
 	eval   *evaluator
 	origin Origin
+	// overrides are the values that were evaluated and then overridden.
+	overrides []Override
 }
 
 // entries evaluates and merges. They are sorted by path.
@@ -228,7 +233,7 @@ func (s *settings) set(merged map[string]entry, x leaf, path []string, value cty
 		if x.layer.name == layerCloud && s.depth == 1 && isMap(value) {
 			return // a section, meant for other files
 		}
-		merged[joined(path)] = entry{path, value, x.layer.eval, Origin{Layer: x.layer.name, Range: x.expr.Range()}}
+		merged[joined(path)] = entry{path, value, x.layer.eval, x.origin(), merged[joined(path)].over()}
 	case !value.IsKnown():
 		return
 	case isMap(value) && hasOwnMark(value, sensitiveMark{}):
@@ -307,7 +312,7 @@ func (e *evaluator) singleLine(v cty.Value, at hcl.Range) Text {
 func (s *settings) options() []Option {
 	var out []Option
 	for _, x := range s.entries() {
-		o := Option{Key: x.path[len(x.path)-1], Origin: x.origin}
+		o := Option{Key: x.path[len(x.path)-1], Origin: x.origin, Overrides: s.overridden(x)}
 		if s.depth == 2 {
 			o.Section = x.path[0]
 		}

@@ -4,10 +4,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -45,6 +47,17 @@ type streams struct {
 // printer renders for the streams; every command with -no-color makes its own.
 func (s streams) printer(c *cli.Context) *view.Printer {
 	return view.New(s.out, s.err, c.Bool("no-color"))
+}
+
+// writeJSON prints a document that people may read as well.
+func (s streams) writeJSON(v any) error {
+	encoder := json.NewEncoder(s.out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(v); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
 }
 
 // Run runs the command line and returns the exit code of the process.
@@ -94,7 +107,8 @@ func newApp(s streams) *cli.App {
 		},
 		Commands: []*cli.Command{
 			initCommand(s), validateCommand(s), planCommand(s), applyCommand(s), destroyCommand(s),
-			fmtCommand(s), renderCommand(s), showCommand(s), stateCommand(s), forceUnlockCommand(s),
+			fmtCommand(s), renderCommand(s), configCommand(s), graphCommand(s), consoleCommand(s), outputCommand(s),
+			showCommand(s), stateCommand(s), forceUnlockCommand(s),
 			catalogueCommand(s), exposureCommand(s), completionCommand(s), versionCommand(s),
 		},
 	}
@@ -209,5 +223,44 @@ func atMost(c *cli.Context, n int) error {
 	if strings.HasPrefix(extra, "-") {
 		return &failure{"Options come first", fmt.Sprintf("Put %s before the other arguments: kolla %s %s ...", extra, c.Command.Name, extra)}
 	}
+	return tooMany(c, extra)
+}
+
+func tooMany(c *cli.Context, extra string) error {
 	return &failure{"Too many arguments", fmt.Sprintf("Did not expect %q. See `kolla %s -help`.", extra, c.Command.Name)}
+}
+
+// interspersed are the arguments of a command whose options may also stand behind
+// them; those options are set.
+func interspersed(c *cli.Context) ([]string, error) {
+	var arguments []string
+	for rest := c.Args().Slice(); len(rest) > 0; {
+		word := rest[0]
+		rest = rest[1:]
+		if word == "--" {
+			return append(arguments, rest...), nil
+		}
+		if len(word) < 2 || word[0] != '-' {
+			arguments = append(arguments, word)
+			continue
+		}
+		name, value, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		i := slices.IndexFunc(c.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+		if i < 0 {
+			return nil, usageError(c, errors.New("flag provided but not defined: -"+name), false)
+		}
+		if documented, ok := c.Command.Flags[i].(cli.DocGenerationFlag); !given && ok && documented.TakesValue() {
+			if len(rest) == 0 {
+				return nil, usageError(c, errors.New("flag needs an argument: -"+name), false)
+			}
+			value, given, rest = rest[0], true, rest[1:]
+		}
+		if !given {
+			value = "true"
+		}
+		if err := c.Set(name, value); err != nil {
+			return nil, usageError(c, fmt.Errorf("invalid value %q for flag -%s: %w", value, name, err), false)
+		}
+	}
+	return arguments, nil
 }

@@ -2,9 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,31 +25,31 @@ func fmtCommand(s streams) *cli.Command {
 		Description: `
 Rewrites the *.hcl files of the current directory, or the files and directories
 named, and prints the names of those it changed. With - it formats standard input
-to standard output.
+to standard output. Files in JSON are left alone. A link to a file stays a link.
 
 Exit codes: 0 done, 1 error, 3 with -check: a file is not in canonical form.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "check", Usage: "change nothing; exit with 3 when something would change"},
 			&cli.BoolFlag{Name: "diff", Usage: "show the changes"},
+			&cli.BoolFlag{Name: "list", Value: true, Usage: "print the names of files that change; -list=false does not"},
 			&cli.BoolFlag{Name: "write", Value: true, Usage: "write the files; -write=false only lists them"},
 			&cli.BoolFlag{Name: "recursive", Usage: "go into subdirectories"},
 			noColorFlag(),
 		},
 		Action: func(c *cli.Context) error {
+			check := c.Bool("check")
 			f := formatter{
 				streams: s, printer: s.printer(c),
-				diff: c.Bool("diff"), write: c.Bool("write") && !c.Bool("check"),
+				list: c.Bool("list"), diff: c.Bool("diff"), write: c.Bool("write") && !check,
 			}
-			if c.Args().First() == "-" {
-				return f.stdin()
-			}
-			if err := f.paths(c.Args().Slice(), c.Bool("recursive")); err != nil {
+			f.print = !f.list && !f.diff && !f.write && !check
+			if err := f.run(c.Args().Slice(), c.Bool("recursive"), check); err != nil {
 				return err
 			}
-			if f.broken {
+			switch {
+			case f.broken:
 				return exitCode(exitError)
-			}
-			if c.Bool("check") && f.changed {
+			case check && f.changed:
 				return exitCode(exitUnchecked)
 			}
 			return nil
@@ -59,20 +59,41 @@ Exit codes: 0 done, 1 error, 3 with -check: a file is not in canonical form.`,
 
 type formatter struct {
 	streams
-	printer     *view.Printer
-	diff, write bool
-	changed     bool // some file was not in canonical form
-	broken      bool // some file could not be parsed
+	printer           *view.Printer
+	list, diff, write bool
+	print             bool // the formatted files, instead of all that
+	changed           bool // some file was not in canonical form
+	broken            bool // some file could not be parsed
 }
 
-func (f *formatter) stdin() error {
+func (f *formatter) run(arguments []string, recursive, check bool) error {
+	if !slices.Contains(arguments, "-") {
+		return f.paths(arguments, recursive)
+	}
+	if len(arguments) > 1 {
+		return &failure{"Standard input alone", "With - kolla fmt formats standard input to standard output: name no files beside it."}
+	}
+	return f.stdin(check)
+}
+
+// stdin formats standard input to standard output; with -diff only the changes are
+// printed, and with -check alone nothing.
+func (f *formatter) stdin(check bool) error {
 	source, err := io.ReadAll(f.in)
 	if err != nil {
 		return fmt.Errorf("read standard input: %w", err)
 	}
-	formatted, ok := f.format("<stdin>", source)
+	const name = "<stdin>"
+	formatted, ok := f.format(name, source)
 	if !ok {
-		return exitCode(exitError)
+		return nil
+	}
+	f.changed = !bytes.Equal(source, formatted)
+	switch {
+	case f.diff && f.changed:
+		return f.printer.TextDiff(name, string(source), string(formatted))
+	case f.diff || check:
+		return nil
 	}
 	_, err = f.out.Write(formatted)
 	return err
@@ -89,23 +110,19 @@ func (f *formatter) format(name string, source []byte) ([]byte, bool) {
 	return lang.Format(source), true
 }
 
+// paths formats files and directories. What cannot be read is reported, and the others
+// are formatted all the same.
 func (f *formatter) paths(arguments []string, recursive bool) error {
 	if len(arguments) == 0 {
 		arguments = []string{"."}
 	}
 	for _, argument := range arguments {
-		info, err := os.Stat(argument)
-		if err != nil {
-			return &failure{"Cannot format " + argument, err.Error()}
-		}
-		files := []string{argument}
-		if info.IsDir() {
-			if files, err = configFiles(argument, recursive); err != nil {
-				return fmt.Errorf("look for files: %w", err)
-			}
+		files, err := filesOf(argument, recursive)
+		if err := f.fail(err); err != nil {
+			return err
 		}
 		for _, file := range files {
-			if err := f.file(file); err != nil {
+			if err := f.fail(f.file(file)); err != nil {
 				return err
 			}
 		}
@@ -113,35 +130,89 @@ func (f *formatter) paths(arguments []string, recursive bool) error {
 	return nil
 }
 
-// configFiles lists the configuration files of a directory, sorted.
+// fail reports what is wrong with one file, and returns what is wrong with more.
+func (f *formatter) fail(err error) error {
+	var problem *failure
+	if !errors.As(err, &problem) {
+		return err
+	}
+	f.broken = true
+	f.printer.Failure(problem.summary, problem.detail)
+	return nil
+}
+
+// filesOf are the files that an argument means.
+func filesOf(argument string, recursive bool) ([]string, error) {
+	info, err := os.Stat(argument)
+	switch {
+	case err != nil:
+		return nil, &failure{"Cannot format " + argument, sentence(err.Error()) + "."}
+	case info.IsDir():
+		files, err := configFiles(argument, recursive)
+		if err != nil {
+			return nil, fmt.Errorf("look for files: %w", err)
+		}
+		return files, nil
+	case !isConfigFile(argument):
+		return nil, &failure{"Cannot format " + argument, "Only *.hcl files have a canonical form; files in JSON are left alone."}
+	}
+	return []string{argument}, nil
+}
+
+// configFiles lists the configuration files of a directory, sorted. Links to files are
+// among them; links to directories are not followed, but for dir itself.
 func configFiles(dir string, recursive bool) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
 	var files []string
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
 		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && path != dir && (!recursive || strings.HasPrefix(entry.Name(), ".")):
-			return filepath.SkipDir
-		case !entry.IsDir() && filepath.Ext(path) == ".hcl" && !strings.HasPrefix(entry.Name(), "."):
+		case strings.HasPrefix(entry.Name(), "."):
+		case entry.IsDir() && recursive:
+			below, err := configFiles(path, recursive)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, below...)
+		case isConfigFile(path) && !isDirectory(path):
 			files = append(files, path)
 		}
-		return nil
-	})
+	}
 	slices.Sort(files)
-	return files, err
+	return files, nil
+}
+
+func isConfigFile(path string) bool { return filepath.Ext(path) == ".hcl" }
+
+// isDirectory follows links.
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 func (f *formatter) file(path string) error {
 	source, err := os.ReadFile(path)
 	if err != nil {
-		return &failure{"Cannot format " + path, err.Error()}
+		return &failure{"Cannot format " + path, sentence(err.Error()) + "."}
 	}
 	formatted, ok := f.format(path, source)
-	if !ok || bytes.Equal(source, formatted) {
+	if !ok {
+		return nil
+	}
+	if f.print {
+		_, err := f.out.Write(formatted)
+		return err
+	}
+	if bytes.Equal(source, formatted) {
 		return nil
 	}
 	f.changed = true
-	fmt.Fprintln(f.out, path)
+	if f.list {
+		fmt.Fprintln(f.out, path)
+	}
 	if f.diff {
 		if err := f.printer.TextDiff(path, string(source), string(formatted)); err != nil {
 			return err
@@ -150,11 +221,17 @@ func (f *formatter) file(path string) error {
 	if !f.write {
 		return nil
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return &failure{"Cannot format " + path, err.Error()}
+	return replace(path, formatted)
+}
+
+// replace writes a file anew, in one step. Where path is a link, what it leads to is
+// written.
+func replace(path string, content []byte) error {
+	target, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		err = renameio.WriteFile(target, content, 0o644, renameio.WithExistingPermissions())
 	}
-	if err := renameio.WriteFile(path, formatted, info.Mode().Perm()); err != nil {
+	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

@@ -22,6 +22,10 @@ The usual way:
 Also:
   fmt          Bring configuration files into canonical form
   render       Print the Kubernetes objects of the cloud as YAML
+  config       Print a config file of a service, or where its values come from
+  graph        Print what needs what, as a graph to draw
+  console      Evaluate expressions with the values of the configuration
+  output       Print the outputs of the configuration
   show         Show the state, or a saved plan
   state        Look into the state, or mend it
   force-unlock Release a lock that its holder left behind

@@ -1,27 +1,29 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// TestReadme holds that the configurations in the README are valid, and in
-// canonical form.
-func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+// readmeConfig writes the configurations in the README to a directory, as one.
+func readmeConfig(t *testing.T, readme []byte) (dir string, config []byte) {
+	t.Helper()
 	blocks := regexp.MustCompile("(?ms)^```hcl\n(.*?)^```$").FindAllSubmatch(readme, -1)
 	if len(blocks) < 2 {
 		t.Fatalf("found %d configurations", len(blocks))
 	}
-	dir := t.TempDir()
+	for _, block := range blocks {
+		config = append(config, block[1]...)
+	}
+	dir = t.TempDir()
 	manifest := "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: extra }\n"
 	if err := os.MkdirAll(filepath.Join(dir, "manifests"), 0o755); err != nil {
 		t.Fatal(err)
@@ -29,13 +31,25 @@ func TestReadme(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "manifests", "extra.yaml"), []byte(manifest), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var config []byte
-	for _, block := range blocks {
-		config = append(config, block[1]...)
-	}
 	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), config, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	return dir, config
+}
+
+func readReadme(t *testing.T) []byte {
+	t.Helper()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readme
+}
+
+// TestReadme holds that the configurations in the README are valid, and in
+// canonical form.
+func TestReadme(t *testing.T) {
+	dir, config := readmeConfig(t, readReadme(t))
 	loaded, diags := lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue()})
 	if len(diags) > 0 {
 		t.Fatal(diags)
@@ -45,5 +59,32 @@ func TestReadme(t *testing.T) {
 	}
 	if got := lang.Format(config); string(got) != string(config) {
 		t.Errorf("not in canonical form, want:\n%s", got)
+	}
+}
+
+// TestReadmeOutput holds that the README shows what kolla prints for its
+// configuration, where that needs no cluster. A line of dots stands for others.
+func TestReadmeOutput(t *testing.T) {
+	readme := readReadme(t)
+	shown := regexp.MustCompile("(?ms)^```\n\\$ (kolla config [^\n]*)\n(.*?)^```$").FindAllSubmatch(readme, -1)
+	if len(shown) == 0 {
+		t.Fatal("no output is shown")
+	}
+	dir, _ := readmeConfig(t, readme)
+	t.Chdir(dir)
+	for _, match := range shown {
+		var stdout, stderr bytes.Buffer
+		if code := Run(context.Background(), strings.Fields(string(match[1])), strings.NewReader(""), &stdout, &stderr); code != 0 {
+			t.Errorf("%s exits with %d:\n%s", match[1], code, &stderr)
+		}
+		rest := stdout.String()
+		for _, piece := range strings.Split(string(match[2]), "...\n") {
+			_, after, found := strings.Cut(rest, piece)
+			if !found {
+				t.Errorf("%s does not print:\n%s\nbut, from there on:\n%s", match[1], piece, rest)
+				break
+			}
+			rest = after
+		}
 	}
 }

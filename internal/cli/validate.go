@@ -4,18 +4,31 @@ import (
 	"fmt"
 
 	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 func validateCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:  "validate",
 		Usage: "Check the configuration, without a cluster",
-		Flags: append(variableFlags(), noColorFlag()),
+		Description: `
+With -json it prints what is wrong, and whether there is anything, in the shape of
+"terraform validate -json".
+
+Exit codes: 0 valid, perhaps with warnings; 1 error.`,
+		Flags: append(variableFlags(),
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON in the shape of Terraform's"},
+			noColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
 			}
 			w := newWorkspace(s, c)
+			if c.Bool("json") {
+				return w.validateJSON()
+			}
 			objects, err := w.renderOffline()
 			if err != nil {
 				return err
@@ -25,6 +38,22 @@ func validateCommand(s streams) *cli.Command {
 			return nil
 		},
 	}
+}
+
+// validateJSON says for programs what is wrong with the configuration.
+func (w *workspace) validateJSON() error {
+	config, diags := w.readConfig()
+	if !diags.HasErrors() {
+		_, more := openstack.Render(config, openstack.Offline())
+		diags = append(diags, more...)
+	}
+	if err := view.ValidationJSON(w.out, diags, config.Files); err != nil {
+		return err
+	}
+	if diags.HasErrors() {
+		return exitCode(exitError)
+	}
+	return nil
 }
 
 // counted gives "1 service", "2 services".

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -45,6 +46,17 @@ func newWorkspace(s streams, c *cli.Context) *workspace {
 
 // loadConfig reads and evaluates the configuration of the current directory.
 func (w *workspace) loadConfig() error {
+	config, diags := w.readConfig()
+	w.printer.Diagnostics(diags, config.Files)
+	if diags.HasErrors() {
+		return exitCode(exitError)
+	}
+	w.config = config
+	return nil
+}
+
+// readConfig is loadConfig without a word about what is wrong.
+func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
 	options := lang.Options{
 		Catalogue: openstack.Catalogue(),
 		Vars:      w.flags.StringSlice("var"),
@@ -57,13 +69,7 @@ func (w *workspace) loadConfig() error {
 			return w.askVariable(v)
 		}
 	}
-	config, diags := lang.Load(".", options)
-	w.printer.Diagnostics(diags, config.Files)
-	if diags.HasErrors() {
-		return exitCode(exitError)
-	}
-	w.config = config
-	return nil
+	return lang.Load(".", options)
 }
 
 // renderOffline loads the configuration and makes its objects as far as that goes

@@ -77,16 +77,7 @@ func (p *Printer) show(messages []message) {
 // lang.Config.Files; a file that is not among them is only named.
 func (p *Printer) Diagnostics(diags hcl.Diagnostics, files map[string]*hcl.File) {
 	p.files = files
-	sorted := slices.Clone(diags)
-	slices.SortStableFunc(sorted, func(a, b *hcl.Diagnostic) int {
-		if a.Subject == nil || b.Subject == nil {
-			return cmp.Compare(boolToInt(a.Subject == nil), boolToInt(b.Subject == nil))
-		}
-		return cmp.Or(
-			cmp.Compare(a.Subject.Filename, b.Subject.Filename),
-			cmp.Compare(a.Subject.Start.Byte, b.Subject.Start.Byte),
-		)
-	})
+	sorted := inFileOrder(diags)
 	messages := make([]message, len(sorted))
 	for i, d := range sorted {
 		if p.events != nil {
@@ -100,6 +91,21 @@ func (p *Printer) Diagnostics(diags hcl.Diagnostics, files map[string]*hcl.File)
 		}
 	}
 	p.show(messages)
+}
+
+// inFileOrder sorts diagnostics by their places; those without one come last.
+func inFileOrder(diags hcl.Diagnostics) hcl.Diagnostics {
+	sorted := slices.Clone(diags)
+	slices.SortStableFunc(sorted, func(a, b *hcl.Diagnostic) int {
+		if a.Subject == nil || b.Subject == nil {
+			return cmp.Compare(boolToInt(a.Subject == nil), boolToInt(b.Subject == nil))
+		}
+		return cmp.Or(
+			cmp.Compare(a.Subject.Filename, b.Subject.Filename),
+			cmp.Compare(a.Subject.Start.Byte, b.Subject.Start.Byte),
+		)
+	})
+	return sorted
 }
 
 func boolToInt(b bool) int {

@@ -47,6 +47,8 @@ var goldens = map[string]func(*view.Printer){
 	"plan_haystack":         plan(haystack, view.PlanOptions{}),
 	"plan_haystack_compact": plan(haystack, view.PlanOptions{Compact: true}),
 	"diagnostics":           diagnostics,
+	"config_explained":      configExplained,
+	"config_explained_raw":  configExplainedRaw,
 	"problems":              problems,
 	"applied_complete":      appliedComplete,
 	"applied_failed":        appliedFailed,

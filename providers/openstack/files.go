@@ -118,6 +118,26 @@ func split(decl lang.ConfigFile) (public string, secret lang.Text) {
 	return ini(open).Masked(), ini(hidden)
 }
 
+// FilePart is a config file as a service reads it, or one of the two files that it is
+// split into.
+type FilePart struct {
+	Path    string
+	Content lang.Text
+	Secret  bool // it is kept in a Secret
+}
+
+// FileParts renders a config file: the public part first, if there is one.
+func FileParts(decl lang.ConfigFile) []FilePart {
+	public, secret := split(decl)
+	switch {
+	case secret == nil:
+		return []FilePart{{Path: decl.Path, Content: lang.Plain(public)}}
+	case decl.SecretPath == "":
+		return []FilePart{{Path: decl.Path, Content: secret, Secret: true}}
+	}
+	return []FilePart{{Path: decl.Path, Content: lang.Plain(public)}, {Path: decl.SecretPath, Content: secret, Secret: true}}
+}
+
 // ini writes options in the form that oslo.config and most others read. Options
 // of one section follow each other; those without a section come first.
 func ini(options []lang.Option) lang.Text {

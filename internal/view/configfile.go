@@ -1,0 +1,132 @@
+package view
+
+import (
+	"fmt"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// A value and its name get that many columns at least, however narrow the screen is,
+// and at most: with more of them the eye loses the way to the origin.
+const (
+	leastSetting = 30
+	mostSetting  = 76
+)
+
+// hidden is what lang.Text.Masked has in the place of secrets.
+const hidden = "(sensitive)"
+
+// setting is one row of the explanation of a config file.
+type setting struct {
+	name   string // "expiration = 7200"
+	origin lang.Origin
+	weaker bool // the row is about a value that was overridden
+}
+
+// ExplainConfig prints where every value of a service's config file comes from: the
+// layer that gave it, file and line, and what it took the place of. The error is that
+// of writing.
+func (p *Printer) ExplainConfig(service string, file lang.ConfigFile) error {
+	out := []line{styled(bold, file.Name).then(textf(" of service %s, at %s", service, file.Path))}
+	if file.SecretPath != "" {
+		out = append(out, text("Values with secrets are at "+file.SecretPath))
+	}
+	out = append(out, nil)
+	if file.Format == "raw" {
+		rows := []setting{{name: "the whole content", origin: file.Origin}}
+		return p.Out.print(append(out, measure(rows, p.Out.Width).lines(rows)...))
+	}
+	var all []setting
+	for _, o := range file.Options {
+		all = append(all, settingsOf(o)...)
+	}
+	table := measure(all, p.Out.Width)
+	for i, o := range file.Options {
+		if i == 0 || o.Section != file.Options[i-1].Section {
+			if i > 0 {
+				out = append(out, nil)
+			}
+			if o.Section != "" {
+				out = append(out, styled(bold, "["+o.Section+"]"))
+			}
+		}
+		out = append(out, table.lines(settingsOf(o))...)
+	}
+	return p.Out.print(out)
+}
+
+// settingsOf are the rows of one option. Only the first of a repeated key says where
+// they all come from.
+func settingsOf(o lang.Option) []setting {
+	var rows []setting
+	for i, value := range o.Values {
+		row := setting{name: o.Key + " = " + value.Masked()}
+		if i == 0 {
+			row.origin = o.Origin
+		}
+		rows = append(rows, row)
+	}
+	for _, weaker := range o.Overrides {
+		value := "an expression"
+		switch {
+		case weaker.Known && weaker.Text == "":
+			value = `""`
+		case weaker.Known:
+			value = weaker.Text
+		case lang.Join(o.Values, "").Secret():
+			value = hidden
+		}
+		rows = append(rows, setting{name: "  instead of " + value, origin: weaker.Origin, weaker: true})
+	}
+	return rows
+}
+
+// settingTable is how wide the columns of the explanation are.
+type settingTable struct{ name, layer int }
+
+// measure fits the columns to a screen. What is left of it beside the origins is for
+// the values.
+func measure(rows []setting, width int) settingTable {
+	var t settingTable
+	place := 0
+	for _, row := range rows {
+		t.name = max(t.name, columns(printable(row.name)))
+		t.layer = max(t.layer, columns(layerName(row.origin)))
+		place = max(place, columns(printable(placeOf(row.origin))))
+	}
+	t.name = min(t.name, mostSetting, max(width-t.layer-place-4, leastSetting))
+	return t
+}
+
+func (t settingTable) lines(rows []setting) []line {
+	var out []line
+	for _, row := range rows {
+		l := text(terminal.Truncate(printable(row.name), t.name, "…"))
+		if row.origin.Layer != "" {
+			l = l.pad(t.name + 2).then(text(layerName(row.origin))).pad(t.name + t.layer + 4).then(text(placeOf(row.origin)))
+		}
+		if row.weaker {
+			l = styled(faint, l.String())
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// layerName is a layer in the words of the documentation.
+func layerName(o lang.Origin) string {
+	switch o.Layer {
+	case "cloud":
+		return "cloud default"
+	case "directory":
+		return "config directory"
+	}
+	return o.Layer
+}
+
+func placeOf(o lang.Origin) string {
+	if o.Layer == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", o.Range.Filename, o.Range.Start.Line)
+}

@@ -1,0 +1,186 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// graph is what a configuration declares, and what needs what.
+type graph struct {
+	nodes []graphNode
+	edges []graphEdge
+}
+
+type graphNode struct{ kind, address string }
+
+// graphEdge goes from what needs to what it needs.
+type graphEdge struct {
+	from, to string
+	kind     string // "reference", "depends_on", "role", "expose"
+	why      string // where it is written
+}
+
+// graphOf takes the graph out of a configuration, in the order of the source.
+func graphOf(config *lang.Config) graph {
+	var g graph
+	roles, exposures := map[string]string{}, map[string]string{} // addresses, by name
+	for _, r := range config.Roles {
+		roles[r.Name] = r.Block
+		g.nodes = append(g.nodes, graphNode{"role", r.Block})
+	}
+	for _, x := range config.Exposures {
+		exposures[x.Name] = x.Block
+		g.nodes = append(g.nodes, graphNode{"exposure", x.Block})
+		g.use(x.Block, roles[x.Role], "role")
+	}
+	for _, s := range config.Services {
+		g.nodes = append(g.nodes, graphNode{"service", s.Block})
+		g.use(s.Block, roles[s.Role], "role")
+		for _, w := range s.Workloads {
+			g.use(s.Block, roles[w.Role], "role")
+		}
+		g.use(s.Block, exposures[s.Exposure], "expose")
+		g.need(s.Block, s.Needs, s.Reasons)
+	}
+	for _, m := range config.Manifests {
+		g.nodes = append(g.nodes, graphNode{"manifest", m.Block})
+		g.need(m.Block, m.Needs, m.Reasons)
+	}
+	g.complete()
+	return g
+}
+
+// complete adds the nodes that edges lead to and that nothing declares.
+func (g *graph) complete() {
+	known := map[string]bool{}
+	for _, n := range g.nodes {
+		known[n.address] = true
+	}
+	for _, e := range g.edges {
+		if !known[e.to] {
+			known[e.to] = true
+			g.nodes = append(g.nodes, graphNode{"service", e.to})
+		}
+	}
+}
+
+// use adds the edge to a role or exposure, once; to is empty where there is none.
+func (g *graph) use(from, to, kind string) {
+	known := slices.ContainsFunc(g.edges, func(e graphEdge) bool { return e.from == from && e.to == to })
+	if to != "" && !known {
+		g.edges = append(g.edges, graphEdge{from: from, to: to, kind: kind, why: from + " uses " + to})
+	}
+}
+
+// need adds the edges to what must be ready before.
+func (g *graph) need(from string, needs []string, reasons []lang.Reason) {
+	for i, to := range needs {
+		e := graphEdge{from: from, to: to, kind: "reference"}
+		if i < len(reasons) {
+			e.kind, e.why = whyNeeded(reasons[i])
+		}
+		g.edges = append(g.edges, e)
+	}
+}
+
+// whyNeeded says why something is needed.
+func whyNeeded(r lang.Reason) (kind, why string) {
+	at := fmt.Sprintf("%s:%d", r.Range.Filename, r.Range.Start.Line)
+	switch {
+	case r.DependsOn:
+		return "depends_on", "depends_on at " + at
+	case r.Through != "":
+		return "reference", fmt.Sprintf("refers to %s at %s", r.Through, at)
+	}
+	return "reference", "refers to it at " + at
+}
+
+var dotNodes = map[string]string{
+	"role": "shape=hexagon", "exposure": "shape=house", "service": "shape=box, style=rounded", "manifest": "shape=note",
+}
+
+var dotEdges = map[string]string{
+	"reference": "", "depends_on": `label="depends_on", style=dashed, `, "role": `label="role", style=dotted, `, "expose": `label="expose", style=dotted, `,
+}
+
+// GraphDOT writes what needs what, in the language of Graphviz. An arrow goes to what
+// is needed; its tooltip says where that is written.
+func GraphDOT(w io.Writer, config *lang.Config) error {
+	var b strings.Builder
+	g := graphOf(config)
+	b.WriteString("digraph kolla {\n  rankdir = \"LR\"\n  node [fontname=\"sans-serif\"]\n  edge [fontname=\"sans-serif\", fontsize=10]\n\n")
+	for _, n := range g.nodes {
+		fmt.Fprintf(&b, "  %s [label=%[1]s, %s]\n", dotQuoted(n.address), dotNodes[n.kind])
+	}
+	b.WriteString("\n")
+	for _, e := range g.edges {
+		fmt.Fprintf(&b, "  %s -> %s [%stooltip=%s]\n", dotQuoted(e.from), dotQuoted(e.to), dotEdges[e.kind], dotQuoted(e.why))
+	}
+	b.WriteString("}\n")
+	return writeText(w, b.String())
+}
+
+// dotQuoted is a string of DOT that is shown as it is: there, a backslash before any
+// letter may mean something.
+func dotQuoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
+
+var mermaidNodes = map[string][2]string{
+	"role": {"{{", "}}"}, "exposure": {"([", "])"}, "service": {"(", ")"}, "manifest": {"[/", "/]"},
+}
+
+var mermaidEdges = map[string]string{
+	"reference": "-->", "depends_on": "-.->", "role": "-.->", "expose": "-.->",
+}
+
+// GraphMermaid writes the same as a flowchart of Mermaid, which has no tooltips: why
+// something is needed stands on the arrow.
+func GraphMermaid(w io.Writer, config *lang.Config) error {
+	var b strings.Builder
+	g := graphOf(config)
+	b.WriteString("flowchart LR\n")
+	ids := mermaidIDs(g.nodes)
+	for _, n := range g.nodes {
+		around := mermaidNodes[n.kind]
+		fmt.Fprintf(&b, "  %s%s%s%s\n", ids[n.address], around[0], mermaidQuoted(n.address), around[1])
+	}
+	for _, e := range g.edges {
+		fmt.Fprintf(&b, "  %s %s|%s| %s\n", ids[e.from], mermaidEdges[e.kind], mermaidQuoted(e.kind), ids[e.to])
+	}
+	return writeText(w, b.String())
+}
+
+var notInID = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+// mermaidIDs gives every node a name that Mermaid takes for nothing else. Addresses
+// that differ only in other characters are told apart by a number.
+func mermaidIDs(nodes []graphNode) map[string]string {
+	ids, taken := map[string]string{}, map[string]bool{}
+	for _, n := range nodes {
+		base := strings.Trim(notInID.ReplaceAllString(n.address, "_"), "_")
+		id := base
+		for i := 2; taken[id]; i++ {
+			id = fmt.Sprintf("%s_%d", base, i)
+		}
+		ids[n.address], taken[id] = id, true
+	}
+	return ids
+}
+
+// mermaidQuoted is a label: quotes, and what begins an entity, are written as such.
+func mermaidQuoted(s string) string {
+	return `"` + strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "\n", " ").Replace(s) + `"`
+}
+
+func writeText(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("write the graph: %w", err)
+	}
+	return nil
+}

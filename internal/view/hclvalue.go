@@ -1,0 +1,111 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+)
+
+// Value writes a value as HCL, in the form that Terraform's console and outputs have.
+// The same value always gives the same text. What is marked in any way is not shown,
+// nor is what is not known yet; neither is an expression any more.
+func Value(v cty.Value) string {
+	var b strings.Builder
+	if isString(v) && strings.HasSuffix(v.AsString(), "\n") {
+		writeHeredoc(&b, v.AsString())
+	} else {
+		writeValue(&b, v, 0)
+	}
+	return b.String()
+}
+
+// isString reports whether a value is a string that may be shown.
+func isString(v cty.Value) bool {
+	return !v.IsMarked() && v.IsKnown() && !v.IsNull() && v.Type() == cty.String
+}
+
+// Value prints a value to standard output. The error is that of writing.
+func (p *Printer) Value(v cty.Value) error {
+	var out []line
+	for l := range strings.SplitSeq(Value(v), "\n") {
+		out = append(out, text(l))
+	}
+	return p.Out.print(out)
+}
+
+func writeValue(b *strings.Builder, v cty.Value, depth int) {
+	if lang.Hidden(v) {
+		b.WriteString(planner.Masked)
+		return
+	}
+	v, _ = v.Unmark()
+	t := v.Type()
+	switch {
+	case !v.IsKnown():
+		b.WriteString(planner.Unknown)
+	case v.IsNull():
+		b.WriteString(null(t))
+	case t.IsPrimitiveType():
+		b.Write(hclwrite.TokensForValue(v).Bytes())
+	case t.IsMapType():
+		writeMembers(b, v, "tomap({", "})", depth)
+	case t.IsObjectType():
+		writeMembers(b, v, "{", "}", depth)
+	case t.IsListType():
+		writeMembers(b, v, "tolist([", "])", depth)
+	case t.IsSetType():
+		writeMembers(b, v, "toset([", "])", depth)
+	case t.IsTupleType():
+		writeMembers(b, v, "[", "]", depth)
+	default:
+		fmt.Fprintf(b, "(a value of type %s)", t.FriendlyName())
+	}
+}
+
+// null is the null of a type, where that is one that has a function.
+func null(t cty.Type) string {
+	if t.IsPrimitiveType() {
+		return fmt.Sprintf("to%s(null)", t.FriendlyName())
+	}
+	return "null"
+}
+
+// writeMembers writes what has parts, one a line: they are in the order of their
+// keys, those of a set in an order of go-cty's that depends only on them.
+func writeMembers(b *strings.Builder, v cty.Value, start, end string, depth int) {
+	b.WriteString(start)
+	const step = "  "
+	named := v.Type().IsMapType() || v.Type().IsObjectType()
+	for it := v.ElementIterator(); it.Next(); {
+		key, member := it.Element()
+		b.WriteString("\n" + strings.Repeat(step, depth+1))
+		if named {
+			b.Write(hclwrite.TokensForValue(key).Bytes())
+			b.WriteString(" = ")
+		}
+		writeValue(b, member, depth+1)
+		if !named {
+			b.WriteString(",")
+		}
+	}
+	if v.LengthInt() > 0 {
+		b.WriteString("\n" + strings.Repeat(step, depth))
+	}
+	b.WriteString(end)
+}
+
+// writeHeredoc writes a text of lines as they are. Its end is a word that no line is.
+func writeHeredoc(b *strings.Builder, s string) {
+	word := "EOT"
+	for strings.Contains("\n"+s, "\n"+word+"\n") {
+		word += "_"
+	}
+	b.WriteString("<<" + word + "\n")
+	b.WriteString(strings.NewReplacer("${", "$${", "%{", "%%{").Replace(s))
+	b.WriteString(word)
+}

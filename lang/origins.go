@@ -1,0 +1,80 @@
+package lang
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Override is a value that a stronger layer took the place of.
+type Override struct {
+	Origin
+	// Text is the value as it would stand in the file, if Known. It is not where the
+	// value is more than a literal, since what is overridden is not evaluated, and
+	// where it must not be shown.
+	Text  string
+	Known bool
+}
+
+// overridden are the values of weaker layers at the place of an entry, the strongest
+// first. Beside a secret none of them is shown: it is probably one as well.
+func (s *settings) overridden(x entry) []Override {
+	out := slices.Clone(x.overrides)
+	for _, weaker := range s.hidden {
+		if slices.Equal(weaker.path, x.path) {
+			text, known := constantText(weaker.expr)
+			out = append(out, Override{weaker.origin(), text, known})
+		}
+	}
+	strength := func(o Override) int {
+		return slices.IndexFunc(s.layers, func(l *layer) bool { return l.name == o.Layer })
+	}
+	slices.SortStableFunc(out, func(a, b Override) int { return strength(b) - strength(a) })
+	if x.value.ContainsMarked() {
+		for i := range out {
+			out[i].Text, out[i].Known = "", false
+		}
+	}
+	return out
+}
+
+func (x leaf) origin() Origin { return Origin{Layer: x.layer.name, Range: x.expr.Range()} }
+
+// over are the overrides of an entry that takes the place of this one.
+func (x entry) over() []Override {
+	if x.origin.Layer == "" {
+		return nil
+	}
+	text, known := shownValue(x.value)
+	return append([]Override{{x.origin, text, known}}, x.overrides...)
+}
+
+// constantText is the text of an expression that needs no evaluation.
+func constantText(expr hcl.Expression) (text string, known bool) {
+	v, diags := expr.Value(nil)
+	if diags.HasErrors() {
+		return "", false
+	}
+	return shownValue(v)
+}
+
+// shownValue is what a config value without secrets becomes in its file.
+func shownValue(v cty.Value) (text string, known bool) {
+	if v.ContainsMarked() || !v.IsWhollyKnown() || v.IsNull() {
+		return "", false
+	}
+	items := []cty.Value{v}
+	if isList(v) {
+		items = elements(v)
+	}
+	var texts []Text
+	for _, item := range items {
+		text, err := TextOf(item)
+		if err != nil {
+			return "", false
+		}
+		texts = append(texts, text)
+	}
+	return Join(texts, ",").Masked(), true
+}
