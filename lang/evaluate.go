@@ -171,16 +171,19 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 				continue
 			}
 			parent, diags := t[:i].TraverseAbs(ctx)
-			if diags.HasErrors() || !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
+			if diags.HasErrors() {
+				continue
+			}
+			if keys := instances(t[:i], parent); keys != nil {
+				e.whichInstance(t, keys)
+				return true
+			}
+			if !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
 				continue
 			}
 			var names []string
 			for name := range parent.Type().AttributeTypes() {
 				names = append(names, name)
-			}
-			if name, ok := nameOf(t); ok && i == 2 && e.inDefinition && t.RootName() == "service" && !parent.Type().HasAttribute("host") {
-				e.ambiguous(name, names, position(step.SrcRange))
-				return true
 			}
 			e.error(step.SrcRange, "Unknown attribute", "%s", trimJoin(DidYouMean(step.Name, names),
 				fmt.Sprintf("%s has no attribute %q. It has: %s.", written(t[:i]), step.Name, listed(names))))
@@ -220,11 +223,38 @@ func (e *evaluator) missingKey(complaint hcl.Range, t hcl.Traversal, i int, ctx 
 	return true
 }
 
-// ambiguous reports that a definition refers to a service of which there are several.
-func (e *evaluator) ambiguous(name string, keys []string, refersAt string) {
-	e.error(e.owner.header, fmt.Sprintf("Which service %q?", name),
-		"The definition of service %q refers to service.%s (%s), which is repeated: %s. Give the one that is meant the label %q in a block of its own, or write a config value in this service that refers to one of them.",
-		e.owner.label, name, refersAt, listed(keys), name)
+// instances are the keys of a repeated block that a reference is to, `["cache"]`; nil
+// if the value is not that of one.
+func instances(t hcl.Traversal, v cty.Value) []string {
+	if len(t) != 2 || !slices.Contains(things, t.RootName()) || !v.IsKnown() || v.IsNull() {
+		return nil
+	}
+	var keys []string
+	switch typ := v.Type(); {
+	case typ.IsTupleType():
+		for n := range typ.TupleElementTypes() {
+			keys = append(keys, fmt.Sprintf("[%d]", n))
+		}
+	case typ.IsObjectType() && !typ.HasAttribute("name"):
+		for _, key := range keysOf(typ.AttributeTypes()) {
+			keys = append(keys, fmt.Sprintf("[%q]", key))
+		}
+	}
+	return keys
+}
+
+// whichInstance reports a reference to a repeated block that does not say which
+// instance is meant. A definition cannot say it.
+func (e *evaluator) whichInstance(t hcl.Traversal, keys []string) {
+	name, _ := nameOf(t)
+	if e.inDefinition {
+		e.error(e.owner.header, fmt.Sprintf("Which %s %q?", nouns[t.RootName()], name),
+			"The definition of service %q refers to %s (%s), which is repeated: %s. Give the one that is meant the label %q in a block of its own, or write a config value in this service that refers to one of them.",
+			e.owner.label, written(t[:2]), position(t.SourceRange()), listed(keys), name)
+		return
+	}
+	e.error(t.SourceRange(), fmt.Sprintf("Which %s %q?", nouns[t.RootName()], name),
+		"It is repeated: say which one, as in %s%s%s. There are: %s.", written(t[:2]), keys[0], strings.TrimPrefix(written(t), written(t[:2])), listed(keys))
 }
 
 // written gives a reference as it is written.

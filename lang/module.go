@@ -123,6 +123,9 @@ func (g *graph) newFrame(m *module, parent *frame, it item) *frame {
 			names[n.name] = cty.DynamicVal
 		}
 	}
+	for _, child := range m.calls {
+		f.scope.groups["module"][child.name] = cty.DynamicVal
+	}
 	f.scope.singles["path"] = cty.ObjectVal(map[string]cty.Value{
 		"root":   cty.StringVal("."),
 		"module": cty.StringVal(g.moduleDir(m)),

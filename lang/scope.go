@@ -185,7 +185,12 @@ var minimal = map[string]string{
 // unmet reports that the definition of a service needs a block that the user has
 // not written.
 func (e *evaluator) unmet(typ, name, refersAt string) {
-	e.error(e.owner.header, fmt.Sprintf("Service %q needs %s %q", e.owner.label, typ, name),
+	summary := fmt.Sprintf("Service %q needs %s %q", e.owner.label, typ, name)
+	if value, ok := e.scope.member(typ, name); ok && value.IsKnown() && value.IsNull() {
+		e.error(e.owner.header, summary, "Its definition refers to it (%s), and it is not enabled (enabled = false). Enable it, or do not enable this one either.", refersAt)
+		return
+	}
+	e.error(e.owner.header, summary,
 		"Its definition refers to it (%s), and the configuration does not declare it. Add:\n\n  %s %q {%s}", refersAt, typ, name, minimal[typ])
 }
 

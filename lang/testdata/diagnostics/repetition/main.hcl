@@ -96,3 +96,14 @@ service "agent" {
 
   depends_on = [service.memcached["a"], service.keystone, service.memcached[local.racks[0]]]
 }
+
+service "numbered" {
+  definition = "memcached"
+  count      = 2
+}
+
+locals {
+  number   = service.numbered.host
+  numbered = service.numbered[2].host
+  which    = service.memcached.host
+}
