@@ -136,7 +136,7 @@ func dotQuoted(s string) string {
 }
 
 var mermaidNodes = map[string][2]string{
-	"role": {"{{", "}}"}, "exposure": {"([", "])"}, "service": {"(", ")"}, "manifest": {"[/", "/]"},
+	"role": {"{{", "}}"}, "exposure": {"([", "])"}, "service": {"(", ")"}, "manifest": {"[/", "/]"}, "secret": {"{", "}"},
 }
 
 var mermaidEdges = map[string]string{
