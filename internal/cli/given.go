@@ -21,7 +21,7 @@ func given(source *lang.SecretSource) (string, error) {
 	if name := source.Env; name != "" {
 		value := os.Getenv(name)
 		if value == "" {
-			return "", fmt.Errorf("The environment variable %s is not set, or is empty. Both plan and apply read it.", name) //nolint:staticcheck // shown as it is
+			return "", fmt.Errorf("the environment variable %s is not set, or is empty", name)
 		}
 		return value, nil
 	}
@@ -31,7 +31,7 @@ func given(source *lang.SecretSource) (string, error) {
 		if errors.As(err, &path) {
 			err = path.Err
 		}
-		return "", fmt.Errorf("The file %s: %w. Both plan and apply read it.", source.File, err) //nolint:staticcheck // shown as it is
+		return "", fmt.Errorf("the file %s: %w", source.File, err)
 	}
 	return value, nil
 }

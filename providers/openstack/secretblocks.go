@@ -164,7 +164,8 @@ func (r *renderer) read(source *lang.SecretSource) string {
 	}
 	value, err := r.facts.Given(source)
 	if err != nil {
-		r.error(source.Range, "The value of a secret cannot be read", err.Error())
+		why := err.Error()
+		r.error(source.Range, "The value of a secret cannot be read", fmt.Sprintf("%s%s. Both plan and apply read it.", strings.ToUpper(why[:1]), why[1:]))
 	}
 	return value
 }
