@@ -126,7 +126,9 @@ func (r *renderer) due(s *secret, g *providers.Generator) string {
 	anew := ca.renew != "" || len(issuer) == 0
 	if source := ca.decl.Source; source != nil {
 		// It is copied by the same apply that signs with it.
-		issuer = r.facts.Values(source.Existing.Namespace, source.Existing.Name)
+		if there := r.facts.Values(source.Existing.Namespace, source.Existing.Name); there != nil {
+			issuer = there
+		}
 		anew = false
 	}
 	return g.Due(own, issuer, anew, r.facts.Now)
