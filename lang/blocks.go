@@ -6,7 +6,7 @@ func Schema() []*BlockType { return fileType.Blocks }
 
 // fileType is what all files of a configuration make together.
 var fileType = &BlockType{Blocks: []*BlockType{
-	cloudType, variableType, localsType, roleType, exposureType, serviceType, definitionType, manifestType,
+	cloudType, variableType, localsType, roleType, exposureType, sharedSecretType, serviceType, definitionType, manifestType,
 	moduleType, rootOutputType, checkType, movedType, removedType, importType,
 }}
 
@@ -146,6 +146,7 @@ var serviceType = &BlockType{
 				{Name: "node_port", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "Port on the nodes, within the exposure's range."},
 			},
 		},
+		givenSecretType,
 		lifecycleType,
 	},
 }

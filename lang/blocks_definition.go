@@ -11,9 +11,6 @@ var (
 	formats = []string{"ini", "properties", "raw"}
 )
 
-// secretKinds are the kinds of generated secrets.
-var secretKinds = []string{"password", "hex", "uuid", "fernet"}
-
 // formProvides is what a service can provide to others.
 var formProvides = Form{`"database", the only thing that a service can provide`, func(s string) bool { return s == "database" }}
 
@@ -43,17 +40,6 @@ var databaseType = &BlockType{
 	Doc: "A database, with a user of the same name, on a service that provides databases. Read as database.NAME.url, host, port, name, user, password.",
 	Attributes: []Attribute{
 		{Name: "server", Type: TypeLiteral, Default: "mariadb", Doc: "Name of the service that it lives on."},
-	},
-}
-
-var secretType = &BlockType{
-	Name: "secret", Label: "secret", LabelForm: formName,
-	Doc: "A value that is generated once, at apply, and lives only in the cluster, in the Secret secret.NAME.name. It is read as secret.NAME.value.",
-	Attributes: []Attribute{
-		{Name: "kind", Type: TypeString, Default: "password", OneOf: secretKinds, Doc: "password: letters and digits. hex: hexadecimal digits. uuid. fernet: a repository of keys, named 0 and up."},
-		{Name: "length", Type: TypeNumber, Default: 32, Min: 8, Max: 1024, Doc: "Characters of a password, bytes of a hex value."},
-		{Name: "count", Type: TypeNumber, Default: 3, Min: 1, Max: 64, Doc: "Keys of a fernet repository."},
-		{Name: "loss", Type: TypeString, Doc: "What follows when somebody deletes the values in the cluster and new ones are made, as the end of a sentence. A plan says it."},
 	},
 }
 
@@ -97,7 +83,7 @@ var resourcesType = &BlockType{
 
 var mountType = &BlockType{
 	Name: "mount", Label: "secret", LabelForm: formName,
-	Doc: "Puts the keys of a secret of this definition into a directory, one file each.",
+	Doc: "Puts the keys of a secret into a directory, one file each: one of this definition, or else one beside the services.",
 	Attributes: []Attribute{
 		{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "The directory."},
 	},

@@ -221,6 +221,7 @@ func (g *graph) finish() {
 	inSourceOrder(c.Outputs, func(o Output) hcl.Range { return o.Range })
 	inSourceOrder(c.Roles, func(r Role) hcl.Range { return r.Range })
 	inSourceOrder(c.Exposures, func(x Exposure) hcl.Range { return x.Range })
+	inSourceOrder(c.Secrets, func(s SharedSecret) hcl.Range { return s.Range })
 	inSourceOrder(c.Services, func(s Service) hcl.Range { return s.Range })
 	inSourceOrder(c.Manifests, func(m Manifest) hcl.Range { return m.Range })
 	g.checkNodePorts()

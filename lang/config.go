@@ -18,6 +18,7 @@ type Config struct {
 	Cloud     Cloud
 	Roles     []Role
 	Exposures []Exposure
+	Secrets   []SharedSecret // beside the services
 	Services  []Service
 	Manifests []Manifest
 	Moves     []Move
@@ -101,8 +102,8 @@ type Service struct {
 	Definition string
 	Role       string // default role of its workloads; empty: any node
 	Exposure   string // name of an exposure; empty: reachable from inside only
-	// Needs lists the services and manifests, by their addresses ("service.mariadb"),
-	// that must be ready before anything of this one runs: what its expressions
+	// Needs lists the services, manifests and secrets beside the services, by their
+	// addresses ("service.mariadb"), that must be ready before anything of this one runs: what its expressions
 	// refer to, and depends_on. Sorted, without the service itself.
 	Needs []string
 	// Reasons say why, one for each of Needs.
@@ -137,22 +138,12 @@ type Database struct {
 	Name     string // of the database and of its user
 	Server   string // name of the service it lives on
 	Password SecretRef
+	// Source is where the password comes from; nil: it is generated.
+	Source *SecretSource
 	// Jobs create it; they come from the server's `provides "database"` block,
 	// evaluated for this database.
 	Jobs  []Job
 	Range hcl.Range
-}
-
-// Secret is a value that kolla generates once, at apply, and that lives only in
-// the cluster.
-type Secret struct {
-	Name   string
-	Kind   string // "password", "hex", "uuid", "fernet"
-	Length int    // characters of a password, bytes of a hex value
-	Count  int    // fernet: number of keys, named "0".."Count-1"
-	Keys   []string
-	Loss   string // what follows when the values are lost; may be empty
-	Range  hcl.Range
 }
 
 // ConfigFile is one file of a service.
@@ -242,10 +233,11 @@ type Env struct {
 	Value Text
 }
 
-// SecretMount puts all keys of a generated secret into a directory.
+// SecretMount puts all keys of a secret into a directory.
 type SecretMount struct {
-	Secret string // name of the secret block
-	Path   string
+	Service string // whose definition declares it; empty: it stands beside the services
+	Secret  string // as in a SecretRef
+	Path    string
 }
 
 // Init is a step that runs in the pod before its main container, with the same

@@ -375,8 +375,7 @@ func (e *evaluator) public(v cty.Value, at hcl.Range, what string) bool {
 func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string) bool {
 	for mark := range marks {
 		if generated, ok := mark.(generatedMark); ok {
-			e.error(at, "A secret would be shown", "The value of the generated secret %q of service %q cannot be used in %s, which is no secret. Put it into env or a config file.",
-				generated.ref.Secret, generated.ref.Service, what)
+			e.error(at, "A secret would be shown", "The value of %s cannot be used in %s, which is no secret. Put it into env or a config file.", generated.ref.describe(), what)
 			return false
 		}
 	}

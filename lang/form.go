@@ -35,6 +35,10 @@ var (
 		"a name of lower-case letters, digits, dashes and dots, with a letter or digit at both ends",
 		func(s string) bool { return len(validation.IsDNS1123Subdomain(s)) == 0 },
 	}
+	formHostPattern = Form{
+		"a host name of lower-case letters, digits, dashes and dots, or a wildcard such as *.example.org",
+		func(s string) bool { return len(validation.IsDNS1123Subdomain(strings.TrimPrefix(s, "*."))) == 0 },
+	}
 	formPort = Form{
 		"a name of at most 15 lower-case letters, digits and dashes, at least one of them a letter",
 		func(s string) bool { return len(validation.IsValidPortName(s)) == 0 },

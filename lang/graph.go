@@ -52,11 +52,11 @@ type node struct {
 	evaluate func(f *frame) cty.Value
 	// broken nodes are on a cycle: their value is unknown.
 	broken bool
-	// made are the addresses that services and manifests got.
+	// made are the addresses that services, manifests and secrets got.
 	made []made
 }
 
-// made is one instance of a service or manifest.
+// made is one instance of a service, manifest or secret.
 type made struct {
 	frame   *frame
 	suffix  string // the key: `["cache"]`
@@ -150,6 +150,10 @@ func (g *graph) addModule(m *module) {
 	}
 	for _, b := range m.document.all("exposure") {
 		g.addRepeated(m, b, g.exposure)
+	}
+	for _, b := range m.document.all("secret") {
+		n := g.addRepeated(m, b, g.sharedSecret)
+		n.needs = append(n.needs, g.dependsOn(m, b)...)
 	}
 	g.addServices(m)
 	for _, b := range m.document.all("manifest") {

@@ -89,7 +89,7 @@ type frame struct {
 	parent  *frame // nil: the root
 	address string // what addresses begin with: `module.edge["west"].`
 	scope   *scope // of the user's expressions
-	// things are the roles, exposures and services of the frame and of those around
+	// things are the roles, exposures, secrets and services of the frame and of those around
 	// it: what a definition that is used in the frame can refer to.
 	things *scope
 	// arguments is the scope of what the module block passes.
@@ -99,10 +99,10 @@ type frame struct {
 }
 
 // named are the roots of references that have a name, and are kept by frame.
-var named = []string{"var", "local", "role", "exposure", "service", "module"}
+var named = []string{"var", "local", "role", "exposure", "secret", "service", "module"}
 
 // things are the roots of what a definition can refer to beyond itself.
-var things = []string{"role", "exposure", "service"}
+var things = []string{"role", "exposure", "secret", "service"}
 
 // repeated reports whether a module may be used several times.
 func (m *module) repeated() bool {

@@ -88,7 +88,7 @@ var movedType = &BlockType{
 	Name: "moved",
 	Doc:  "Says that what was declared under one address is now declared under another, so that it is not deleted and made again. An object is named after its service: where the name of the object in the cluster changes too, it is made again all the same, and the plan says so.",
 	Attributes: []Attribute{
-		{Name: "from", Type: TypeAddress, Required: true, Doc: `What it was: service.NAME, manifest.NAME or role.NAME, or an object's address in quotes, such as "manifest.a/Deployment/b".`},
+		{Name: "from", Type: TypeAddress, Required: true, Doc: `What it was: service.NAME, manifest.NAME, role.NAME or secret.NAME, or an object's address in quotes, such as "manifest.a/Deployment/b".`},
 		{Name: "to", Type: TypeAddress, Required: true, Doc: "What it is now."},
 	},
 }
@@ -117,7 +117,7 @@ var importType = &BlockType{
 }
 
 // movable are the types of blocks that objects come from.
-var movable = []string{"service", "manifest", "role", "module"}
+var movable = []string{"service", "manifest", "role", "secret", "module"}
 
 // moves reads the blocks that say what became of addresses. Those in a module are
 // relative to it.
@@ -326,7 +326,7 @@ func (g *graph) target(f *frame, b *block, name string) (Target, bool) {
 	}
 	if kind := kindOfBlock(out.Block); !slices.Contains(movable, kind) {
 		g.error(at, "Not an address", "%s", trimJoin(DidYouMean(kind, movable),
-			`Write a block as service.NAME, manifest.NAME, role.NAME or module.NAME, with ["KEY"] where it is repeated; an object in quotes, as "BLOCK/KIND/NAME".`))
+			`Write a block as service.NAME, manifest.NAME, role.NAME, secret.NAME or module.NAME, with ["KEY"] where it is repeated; an object in quotes, as "BLOCK/KIND/NAME".`))
 		return Target{}, false
 	}
 	return out, true

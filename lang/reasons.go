@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Reason says why a service or manifest needs another one.
+// Reason says why a service, manifest or secret needs another one.
 type Reason struct {
 	Needs     string // address, as in Needs
 	DependsOn bool   // it stands in depends_on, and nothing else refers to it
@@ -16,9 +16,9 @@ type Reason struct {
 	Range     hcl.Range
 }
 
-// reasonsOf says why a node needs the services and manifests that it refers to,
-// directly or through anything that is neither, in one use of its module. They are in
-// the order of their addresses.
+// reasonsOf says why a node needs the services, manifests and secrets beside the
+// services that it refers to, directly or through anything that is none of them, in
+// one use of its module. They are in the order of their addresses.
 func (g *graph) reasonsOf(n *node, f *frame) []Reason {
 	seen := map[edge]bool{}
 	var out []Reason
@@ -35,7 +35,7 @@ func (g *graph) reasonsOf(n *node, f *frame) []Reason {
 			if first != nil {
 				reason = *first
 			}
-			if next.root != "service" && next.root != "manifest" {
+			if !slices.Contains([]string{"service", "manifest", "secret"}, next.root) {
 				if first == nil {
 					reason.Through = strings.TrimSuffix(need.to, ".*")
 				}

@@ -46,6 +46,7 @@ const (
 	TypeSettings   AttributeType = "map of config values that may hold secrets"
 	TypeRole       AttributeType = "role"
 	TypeExposure   AttributeType = "exposure"
+	TypeSecret     AttributeType = "secret"
 	TypeReferences AttributeType = "list of services and manifests"
 	TypeConstraint AttributeType = "type"
 	TypeForce      AttributeType = "bool or list of strings"

@@ -147,7 +147,7 @@ func (e *evaluator) disabled(complaint hcl.Range, refs []hcl.Traversal) bool {
 	for _, t := range refs {
 		root := t.RootName()
 		name, ok := nameOf(t)
-		if !ok || len(t) < 3 || !slices.Contains([]string{"service", "role", "exposure", "module"}, root) || !t.SourceRange().Overlaps(complaint) {
+		if !ok || len(t) < 3 || !slices.Contains([]string{"service", "role", "exposure", "secret", "module"}, root) || !t.SourceRange().Overlaps(complaint) {
 			continue
 		}
 		value, ok := e.scope.member(root, name)
@@ -203,7 +203,7 @@ func (e *evaluator) unknownRoot(t hcl.Traversal) {
 		return
 	}
 	var hint string
-	for _, kind := range []string{"role", "exposure", "service", "var", "local"} {
+	for _, kind := range []string{"role", "exposure", "secret", "service", "var", "local"} {
 		if len(t) == 1 {
 			if _, ok := e.scope.member(kind, root); ok {
 				hint = fmt.Sprintf(" Did you mean %s.%s?", kind, root)

@@ -262,9 +262,10 @@ func (in *instance) edges() []edge {
 			out = append(out, edge{to: id[0], at: b.header})
 		}
 	}
+	out = append(out, in.mountEdges()...)
 	out = append(out, in.dependsOn(in.node.module, in.block)...)
 	self := in.block.id()
-	return slices.DeleteFunc(out, func(e edge) bool { return e.to == self })
+	return slices.DeleteFunc(out, func(e edge) bool { return e.to == self || in.meansOwn(e) })
 }
 
 // edgesWithoutSettings are the references in a block, but for those in values that
@@ -305,8 +306,8 @@ func (in *instance) evaluate(it item) cty.Value {
 	in.images = in.user.strings(in.block, "images")
 	in.replicas = in.allReplicas()
 	in.ports()
-	in.secrets()
 	in.setSelf(in.object())
+	in.secrets()
 	in.databases()
 	object := in.outputs()
 	in.setSelf(object)
@@ -376,31 +377,6 @@ func known(n int) cty.Value {
 	return cty.NumberIntVal(int64(n))
 }
 
-func (in *instance) secrets() {
-	for _, b := range in.definition.all("secret") {
-		s := Secret{Name: b.label, Kind: in.inner.string(b, "kind"), Loss: in.inner.string(b, "loss"), Range: rangeOf(nil, b)}
-		if strings.HasPrefix(s.Name, "db-") {
-			in.error(b.labelRange, "Unsuitable name", "Names that start with db- are kept for the passwords of databases.")
-		}
-		values := map[string]cty.Value{"name": cty.StringVal(in.out.Name + "-" + s.Name)}
-		switch s.Kind {
-		case "fernet":
-			s.Count = in.inner.number(b, "count")
-			for i := range s.Count {
-				s.Keys = append(s.Keys, strconv.Itoa(i))
-			}
-		default:
-			if s.Kind != "uuid" {
-				s.Length = in.inner.number(b, "length")
-			}
-			s.Keys = []string{"value"}
-			values["value"] = SecretRef{Service: in.out.Name, Secret: s.Name, Key: "value"}.token()
-		}
-		in.out.Secrets = append(in.out.Secrets, s)
-		in.inner.scope.groups["secret"][s.Name] = cty.ObjectVal(values)
-	}
-}
-
 // object is what the service is to others, but for its outputs.
 func (in *instance) object() cty.Value {
 	s := in.out
@@ -454,6 +430,7 @@ func (in *instance) databases() {
 			},
 			Range: rangeOf(nil, b),
 		}
+		d.Source = in.sourceOfSecret(d.Password.Secret, secretKinds["password"].keys)
 		value := cty.DynamicVal
 		switch {
 		case d.Server == in.out.Name:

@@ -299,6 +299,10 @@ func (e *evaluator) singleLine(v cty.Value, at hcl.Range) Text {
 		e.error(at, "Unsuitable config value", "%s. A list of them is joined by commas, and a list of lists repeats the key.", sentence(err))
 		return nil
 	}
+	if severalLines(text) {
+		e.error(at, "Unsuitable config value", "A key or a certificate has several lines. Mount the secret (mount \"NAME\"), and name its file here.")
+		return nil
+	}
 	for _, p := range text {
 		if strings.ContainsAny(p.Literal, "\r\n") {
 			e.error(at, "Unsuitable config value", "It must be one line. chomp() takes the line break at the end of a heredoc away.")
@@ -324,6 +328,7 @@ func (s *settings) options() []Option {
 		} else {
 			o.Values = x.eval.valuesOf(x.value, x.origin.Range)
 		}
+		x.eval.checkPlain(o.Key, o.Values, x.origin.Range)
 		if t := s.replaced[joined(x.path)]; t != nil {
 			x.eval.checkHost(o, t)
 		}
@@ -371,7 +376,9 @@ func (s *settings) environment() []Env {
 		if !x.value.IsKnown() {
 			continue
 		}
-		out = append(out, Env{Name: name, Value: x.eval.textOf(x.value, x.origin.Range)})
+		value := x.eval.textOf(x.value, x.origin.Range)
+		x.eval.checkPlain(name, []Text{value}, x.origin.Range)
+		out = append(out, Env{Name: name, Value: value})
 	}
 	return out
 }

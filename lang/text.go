@@ -14,9 +14,9 @@ type Part struct {
 	Secret    *SecretRef `json:"secret,omitempty"`    // set: the value is read from the cluster
 }
 
-// SecretRef names one value of a generated secret of a service.
+// SecretRef names one value of a secret.
 type SecretRef struct {
-	Service string `json:"service"` // name of the service whose definition declares it
+	Service string `json:"service"` // name of the service whose definition declares it; empty: it stands beside the services
 	Secret  string `json:"secret"`  // name of the secret block; "db-NAME" for a database's password
 	Key     string `json:"key"`     // key in the Kubernetes Secret
 }

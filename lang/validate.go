@@ -61,6 +61,9 @@ func (in *instance) checkOverrides() {
 			continue
 		}
 		known := in.definition.labels(b.typ.Name)
+		if b.typ == givenSecretType {
+			known = in.secretNames()
+		}
 		if !slices.Contains(known, b.label) {
 			in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s",
 				trimJoin(DidYouMean(b.label, known), fmt.Sprintf("Definition %q has: %s.", in.out.Definition, listed(known))))

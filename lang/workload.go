@@ -52,11 +52,9 @@ func (in *instance) pod(b *block, e *evaluator, env []Env) Pod {
 		p.Writable = e.list(b, "writable")
 	}
 	for _, m := range b.all("mount") {
-		if !slices.Contains(in.definition.labels("secret"), m.label) {
-			in.undeclared(m.labelRange, "secret", m.label, in.definition.labels("secret"))
-			continue
+		if mount, ok := in.mount(m, e); ok {
+			p.Mounts = append(p.Mounts, mount)
 		}
-		p.Mounts = append(p.Mounts, SecretMount{Secret: m.label, Path: e.string(m, "path")})
 	}
 	return p
 }

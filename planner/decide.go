@@ -332,7 +332,7 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 	}
 	s.action.Evidence = evidence
 	s.action.Changes = changesOf(differences)
-	s.action.Reasons = slices.Concat(reasons, s.freed(), s.replacedValues())
+	s.action.Reasons = slices.Concat(reasons, s.freed(), s.replacedValues(), s.renewal())
 	if s.movedHere() {
 		s.action.Reasons = append(s.action.Reasons, Reason{Kind: ReasonMoved, Detail: s.record.Address})
 	}
@@ -366,7 +366,7 @@ func (p *planning) values(namespace, name string) map[string][]byte {
 }
 
 // withUnknown marks the values of a Secret that will only be made at apply, and
-// the checksum that is made of them.
+// what is told about them.
 func (s *subject) withUnknown(differences []difference) []difference {
 	if len(s.pending) == 0 {
 		return differences
@@ -374,7 +374,7 @@ func (s *subject) withUnknown(differences []difference) []difference {
 	for i := range differences {
 		d := &differences[i]
 		isValue := len(d.path) == 2 && slices.Contains(s.pending, *d.path[1].FieldName) && d.Sensitive
-		if isValue || d.Path == annotationPath(providers.AnnotationChecksum) {
+		if isValue || d.Path == annotationPath(providers.AnnotationChecksum) || d.Path == annotationPath(providers.AnnotationNotAfter) {
 			d.After = Unknown
 		}
 	}

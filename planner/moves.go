@@ -158,24 +158,24 @@ func (p *planning) blockProblem(at hcl.Range, address lang.Address, summary, det
 
 func place(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
 
-// carryValues has the generated Secrets of a service that moved take over the
-// values that they had: their names in the cluster are new, and so they would be
+// carryValues has the generated Secrets of a block that moved take over the values
+// that they had: their names in the cluster are new, and so they would be
 // made anew, while databases and users still have the old ones.
 func (p *planning) carryValues() {
 	for _, m := range p.Moves {
-		was, service := strings.CutPrefix(m.From.Block, "service.")
-		is, _ := strings.CutPrefix(m.To.Block, "service.")
-		if !service || !m.From.Whole() {
+		kind, was, _ := strings.Cut(m.From.Block, ".")
+		_, is, _ := strings.Cut(m.To.Block, ".")
+		if !slices.Contains([]string{"service", "secret"}, kind) || !m.From.Whole() {
 			continue
 		}
 		for i := range p.Objects {
 			o := &p.Objects[i]
-			suffix, named := strings.CutPrefix(o.Manifest.GetName(), is+"-")
+			suffix, named := strings.CutPrefix(o.Manifest.GetName(), is)
 			if o.Address.Block != m.To.Block || !o.Generated() || !named || p.Snapshot.Get(o.Ref()) != nil {
 				continue
 			}
 			source := o.Ref()
-			source.Name = was + "-" + suffix
+			source.Name = was + suffix
 			values := providers.ValuesOf(p.Snapshot.Get(source))
 			o.Data = maps.Clone(o.Data)
 			for key := range o.Data {

@@ -144,6 +144,7 @@ const (
 	ReasonFailedJob  ReasonKind = "failed-job" // the run failed and is made again
 	ReasonIdle       ReasonKind = "idle"       // Manager took Path, and does not look after it any more
 	ReasonReplaced   ReasonKind = "replaced"   // Manager replaced the generated value at Path, which is kept
+	ReasonRenewed    ReasonKind = "renewed"    // generated values are made anew, because of Detail
 	ReasonReuse      ReasonKind = "reuse"      // there are volumes of the name already, Detail; it takes them up
 	ReasonUnowned    ReasonKind = "unowned"    // exists, made by somebody else
 	ReasonMoved      ReasonKind = "moved"      // kolla's, declared under another address before; Detail is that or, of a Forget, the new one

@@ -297,7 +297,7 @@ func (s *subject) freed() []Reason {
 // replacedValues says who replaced the values of a generated Secret since kolla made
 // them. They are kept, and what is derived from them is made again.
 func (s *subject) replacedValues() []Reason {
-	if !s.object.Generated() || s.adopts() || !providers.Replaced(s.live) {
+	if !s.object.Generated() || s.adopts() || s.object.Renews() != "" || !providers.Replaced(s.live) {
 		return nil
 	}
 	owners := ownershipOf(s.live, s.manager)
@@ -312,6 +312,15 @@ func (s *subject) replacedValues() []Reason {
 		reasons = []Reason{{Kind: ReasonReplaced, Path: "data"}}
 	}
 	return reasons
+}
+
+// renewal says why generated values are made anew that are there.
+func (s *subject) renewal() []Reason {
+	why := s.object.Renews()
+	if why == "" || len(s.pending) == 0 {
+		return nil
+	}
+	return []Reason{{Kind: ReasonRenewed, Detail: why}}
 }
 
 // givenAnew reports whether a value that comes from a sensitive variable is another

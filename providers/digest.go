@@ -19,7 +19,13 @@ func (o *Object) Digest() string {
 			part.Omitted = part.Omitted || part.Sensitive != ""
 			parts[i] = part
 		}
-		data[key] = SecretData{Generate: value.Generate, Parts: parts}
+		generate := value.Generate
+		if generate != nil && generate.Renew != "" {
+			kept := *generate
+			kept.Renew = ""
+			generate = &kept
+		}
+		data[key] = SecretData{Generate: generate, Parts: parts}
 	}
 	// Maps are encoded in the order of their keys.
 	raw, err := json.Marshal([]any{o.Manifest.Object, data})

@@ -43,6 +43,9 @@ const (
 	// AnnotationChecksum is on the same Secrets: it tells whether somebody replaced
 	// the values since the revision was given.
 	AnnotationChecksum = "kolla.openstack.org/checksum"
+	// AnnotationNotAfter is on Secrets with a certificate: when that ends, as RFC 3339
+	// has it.
+	AnnotationNotAfter = "kolla.openstack.org/not-after"
 )
 
 // Object is one desired thing in the cluster.
@@ -129,16 +132,36 @@ var (
 )
 
 // SecretData is one value of a Secret: generated once, or put together from
-// literals and from values of generated Secrets. Exactly one field is set.
+// literals and from values of other Secrets. Either Generate or Parts is set.
 type SecretData struct {
 	Generate *Generator `json:"generate,omitempty"`
 	Parts    []DataPart `json:"parts,omitempty"`
+	// Origin says where a given value comes from, "environment variable X"; empty:
+	// nothing is to be said about it.
+	Origin string `json:"origin,omitempty"`
 }
 
-// Generator makes a random value.
+// Generator makes a random value, or one of the values that are made together: then
+// all of a Secret have the same generator.
 type Generator struct {
-	Kind   string `json:"kind"`             // "password", "hex", "uuid", "fernet"
-	Length int    `json:"length,omitempty"` // characters of a password, bytes of a hex value
+	Kind      string       `json:"kind"`                  // as of lang.Secret
+	Length    int          `json:"length,omitempty"`      // characters of a password, bytes of a hex value
+	Algorithm string       `json:"algorithm,omitempty"`   // of a key pair: "ed25519", "ecdsa", "rsa"
+	Cert      *Certificate `json:"certificate,omitempty"` // x509-ca, x509
+	// Renew says why values that there are are made anew, "it ends on 2027-01-31";
+	// empty: they are kept. It is no part of what is desired: Digest leaves it out.
+	Renew string `json:"renew,omitempty"`
+}
+
+// Certificate is what a certificate is made for.
+type Certificate struct {
+	Issuer      *SecretKey `json:"issuer,omitempty"` // certificate of the CA; nil: self-signed, and a CA itself
+	CommonName  string     `json:"common_name"`
+	DNSNames    []string   `json:"dns_names,omitempty"`
+	IPAddresses []string   `json:"ip_addresses,omitempty"`
+	Days        int        `json:"days"`         // that it is valid, if its CA is for that long
+	RenewBefore int        `json:"renew_before"` // days before its end
+	Usages      []string   `json:"usages,omitempty"`
 }
 
 // DataPart is one run of a derived value.

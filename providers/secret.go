@@ -39,8 +39,8 @@ func ValuesOf(secret *unstructured.Unstructured) map[string][]byte {
 }
 
 // Resolve returns the object's manifest as it is to be sent: for a Secret, with
-// its values. Values that were generated before are kept. Values that are still
-// missing are made when generate is set (an apply); otherwise (a plan) their keys
+// its values. Values that were generated before are kept, unless they are to be
+// renewed. Values that are still missing are made when generate is set (an apply); otherwise (a plan) their keys
 // are returned as pending, and a placeholder stands in for each. The manifest of
 // any other object is returned as it is.
 func (o *Object) Resolve(live Values, generate bool) (manifest *unstructured.Unstructured, pending []string, err error) {
@@ -50,8 +50,16 @@ func (o *Object) Resolve(live Values, generate bool) (manifest *unstructured.Uns
 	manifest = o.Manifest.DeepCopy()
 	values := map[string][]byte{}
 	own := live(manifest.GetNamespace(), manifest.GetName())
+	together, err := o.together(own, live, generate)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.Ref(), err)
+	}
 	for _, key := range slices.Sorted(maps.Keys(o.Data)) {
-		value, known, err := o.Data[key].resolve(own[key], live, generate)
+		kept := own[key]
+		if o.Data[key].together() {
+			kept = together[key]
+		}
+		value, known, err := o.Data[key].resolve(kept, live, generate)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s, key %s: %w", o.Ref(), key, err)
 		}
@@ -70,6 +78,9 @@ func (o *Object) Resolve(live Values, generate bool) (manifest *unstructured.Uns
 	annotations := manifest.GetAnnotations()
 	if revision := annotations[AnnotationRevision]; revision != "" && len(pending) == 0 {
 		annotations[AnnotationChecksum] = checksum(revision, values)
+		if end := notAfter(values[lang.KeyCertificate]); o.Generated() && end != "" {
+			annotations[AnnotationNotAfter] = end
+		}
 		manifest.SetAnnotations(annotations)
 	}
 	return manifest, pending, nil
@@ -138,6 +149,17 @@ func (o *Object) Generated() bool {
 	return false
 }
 
+// Renews says why generated values that there are are made anew, as the end of a
+// sentence; empty: they are kept.
+func (o *Object) Renews() string {
+	for _, data := range o.Data {
+		if data.Generate != nil && data.Generate.Renew != "" {
+			return data.Generate.Renew
+		}
+	}
+	return ""
+}
+
 // alphabet of passwords: safe in URLs, INI files, SQL strings and shells.
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -190,6 +212,9 @@ func RevisionOf(secret *unstructured.Unstructured, given map[string]string) stri
 	}
 	return Hash(secret.GetName(), string(secret.GetUID()), secret.GetResourceVersion())
 }
+
+// RenewedRevision names the values that are made in place of those of a revision.
+func RenewedRevision(revision string) string { return Hash(revision, "renewed") }
 
 // Replaced reports whether somebody replaced the values of a live Secret since its
 // revision was recorded.

@@ -62,6 +62,8 @@ func runScripts(t *testing.T, dir string) {
 			"edit":         edit,
 			"foreignstate": foreignState,
 			"asapplied":    asApplied,
+			"talkstls":     talksTLS,
+			"signsssh":     signsSSH,
 		},
 		RequireUniqueNames: true,
 	})
@@ -176,8 +178,10 @@ func withValues(ts *testscript.TestScript, secret *unstructured.Unstructured) st
 	ts.Check(live.UnmarshalJSON([]byte(ts.ReadFile("stdout"))))
 	secret.Object["data"] = live.Object["data"]
 	annotations := secret.GetAnnotations()
-	if checksum := live.GetAnnotations()[providers.AnnotationChecksum]; checksum != "" {
-		annotations[providers.AnnotationChecksum] = checksum
+	for _, key := range []string{providers.AnnotationChecksum, providers.AnnotationNotAfter} {
+		if value := live.GetAnnotations()[key]; value != "" {
+			annotations[key] = value
+		}
 	}
 	secret.SetAnnotations(annotations)
 	text, err := yaml.Marshal(secret.Object)

@@ -103,7 +103,7 @@ func whereabouts(value cty.Value, namespace string) string {
 	var b strings.Builder
 	b.WriteString("kolla prints no secrets: they are in the cluster only. The value is made of:\n")
 	for _, ref := range refs {
-		fmt.Fprintf(&b, "\n  kubectl -n %s get secret %s-%s -o jsonpath='{.data.%s}' | base64 -d", namespace, ref.Service, ref.Secret, strings.ReplaceAll(ref.Key, ".", `\.`))
+		fmt.Fprintf(&b, "\n  kubectl -n %s get secret %s -o jsonpath='{.data.%s}' | base64 -d", namespace, ref.Object(), strings.ReplaceAll(ref.Key, ".", `\.`))
 	}
 	return b.String()
 }

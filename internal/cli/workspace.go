@@ -245,6 +245,7 @@ func (w *workspace) render(ctx context.Context, snapshot *providers.Snapshot, st
 	if len(w.config.Roles) > 0 {
 		scopes = append(scopes, providers.Scope{GVK: nodeKind})
 	}
+	scopes = append(scopes, scopesOfSources(w.config)...)
 	if err := snapshot.Load(ctx, scopes...); err != nil {
 		return nil, err
 	}
@@ -272,6 +273,15 @@ func (w *workspace) facts(ctx context.Context, snapshot *providers.Snapshot, st 
 			}
 			return providers.FirstRevision(address, before(st, address))
 		},
+		Values: func(namespace, name string) map[string][]byte {
+			live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
+			if live == nil {
+				return nil
+			}
+			return providers.ValuesOf(live)
+		},
+		Given: given,
+		Now:   time.Now(),
 		Namespaced: func(kind schema.GroupVersionKind) (bool, bool) {
 			namespaced, err := w.client.Namespaced(ctx, kind)
 			return namespaced, err == nil

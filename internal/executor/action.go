@@ -158,7 +158,7 @@ func (s *step) refresh(ctx context.Context) error {
 
 // write makes the object what is wanted, and waits until it is ready.
 func (s *step) write(ctx context.Context) error {
-	manifest, err := s.values.resolve(s.action.Object)
+	manifest, err := s.values.resolve(ctx, s.action)
 	if err == nil {
 		manifest, err = planner.Trim(manifest, s.action.Yields)
 	}

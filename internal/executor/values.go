@@ -17,6 +17,7 @@ var secrets = providers.SecretKind.WithVersion("v1")
 // values are the values of the Secrets in the cluster: as they were when the apply
 // began, and those that it has written itself.
 type values struct {
+	reader   providers.Reader
 	snapshot *providers.Snapshot
 
 	mu      sync.Mutex
@@ -34,7 +35,7 @@ func readValues(ctx context.Context, reader providers.Reader, actions []planner.
 	if err := snapshot.Load(ctx, scopes...); err != nil {
 		return nil, fmt.Errorf("read the Secrets that values come from: %w", err)
 	}
-	return &values{snapshot: snapshot, written: map[providers.Ref]map[string][]byte{}}, nil
+	return &values{reader: reader, snapshot: snapshot, written: map[providers.Ref]map[string][]byte{}}, nil
 }
 
 // scopesOfValues are the Secrets of the namespaces that values to be written are
@@ -54,9 +55,23 @@ func scopesOfValues(a *planner.Action) []providers.Scope {
 	return scopes
 }
 
-// resolve gives the manifest to be sent. Values that there are already are kept.
-func (v *values) resolve(o *providers.Object) (*unstructured.Unstructured, error) {
+// resolve gives the manifest to be sent. Values that there are already are kept. Those
+// that others make may have come since the apply began.
+func (v *values) resolve(ctx context.Context, a *planner.Action) (*unstructured.Unstructured, error) {
+	o := a.Object
 	manifest, missing, err := o.Resolve(v.get, true)
+	if err == nil && len(missing) > 0 {
+		later := providers.NewSnapshot(v.reader)
+		if err := later.Load(ctx, scopesOfValues(a)...); err != nil {
+			return nil, fmt.Errorf("read the Secrets that values come from: %w", err)
+		}
+		manifest, missing, err = o.Resolve(func(namespace, name string) map[string][]byte {
+			if known := v.get(namespace, name); known != nil {
+				return known
+			}
+			return providers.ValuesOf(later.Get(providers.Ref{GVK: secrets, Namespace: namespace, Name: name}))
+		}, true)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,8 @@ func TestNoPlaceholderIsEverWritten(t *testing.T) {
 	a := newApply(t, newCluster())
 	result := a.run(t.Context(), t, derived(planner.Create, "conf", "db"))
 	diff(t, "outcomes", []string{"conf: failed"}, outcomes(result))
-	diff(t, "calls", []string{"list Secret openstack"}, a.calls)
+	// What others make may have come since: it is looked for once more.
+	diff(t, "calls", []string{"list Secret openstack", "list Secret openstack"}, a.calls)
 	if err := result.Outcomes[0].Err; !strings.Contains(err.Error(), "url") {
 		t.Errorf("%q does not name the key", err)
 	}

@@ -361,6 +361,7 @@ func because(r planner.Reason) string {
 		planner.ReasonFailedJob:  "the last run failed; it runs again",
 		planner.ReasonIdle:       fmt.Sprintf("%s has %s, and does not look after it any more: taken back", r.Manager, r.Path),
 		planner.ReasonReplaced:   "somebody replaced " + r.Path + ": the value is kept, and what reads it is renewed",
+		planner.ReasonRenewed:    "made anew",
 		planner.ReasonReuse:      "takes up volumes that are there already, with what is on them",
 		planner.ReasonMoved:      "was declared under another address",
 		planner.ReasonUnowned:    "exists already, and was not made by kolla",

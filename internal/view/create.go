@@ -72,8 +72,16 @@ func secretKeys(data map[string]providers.SecretData) []string {
 
 func secretOrigin(data providers.SecretData) string {
 	switch g := data.Generate; {
+	case data.Origin != "":
+		return "(from " + data.Origin + ")"
 	case g == nil:
 		return planner.Masked
+	case g.Kind == "ssh":
+		return fmt.Sprintf("(generated key pair, %s)", g.Algorithm)
+	case g.Cert != nil && g.Cert.Issuer == nil:
+		return "(generated certificate authority)"
+	case g.Cert != nil:
+		return fmt.Sprintf("(generated certificate for %s)", strings.Join(certified(g.Cert), ", "))
 	case g.Kind == "password" && g.Length > 0:
 		return fmt.Sprintf("(generated password, %d characters)", g.Length)
 	case g.Kind == "hex" && g.Length > 0:
@@ -81,6 +89,14 @@ func secretOrigin(data providers.SecretData) string {
 	default:
 		return "(generated " + g.Kind + ")"
 	}
+}
+
+// certified is who a certificate is for.
+func certified(c *providers.Certificate) []string {
+	if names := slices.Concat(c.DNSNames, c.IPAddresses); len(names) > 0 {
+		return names
+	}
+	return []string{c.CommonName}
 }
 
 // workload tells how many pods of what run where.

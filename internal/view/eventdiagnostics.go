@@ -70,7 +70,9 @@ func ofConfiguration(d *hcl.Diagnostic, files map[string]*hcl.File) *diagnosticJ
 		return out
 	}
 	out.Range = &rangeJSON{Filename: d.Subject.Filename, Start: positionOf(d.Subject.Start), End: positionOf(d.Subject.End)}
-	out.Snippet = snippetOf(*d.Subject, files[d.Subject.Filename])
+	if lang.Quotable(d) {
+		out.Snippet = snippetOf(*d.Subject, files[d.Subject.Filename])
+	}
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 )
 
@@ -35,6 +36,9 @@ func source(d *hcl.Diagnostic, files map[string]*hcl.File, width int) []line {
 	}
 	if block := blockAt(file, d.Subject.Start.Byte); block != "" {
 		place += ", in " + block
+	}
+	if !lang.Quotable(d) {
+		return []line{text(place + ".")}
 	}
 	out := append([]line{text(place + ":")}, excerpt(d, file.Bytes, width)...)
 	for i, v := range values(d) {

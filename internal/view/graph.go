@@ -38,6 +38,10 @@ func graphOf(config *lang.Config) graph {
 		g.nodes = append(g.nodes, graphNode{"exposure", x.Block})
 		g.use(x.Block, roles[x.Role], "role")
 	}
+	for _, s := range config.Secrets {
+		g.nodes = append(g.nodes, graphNode{"secret", s.Block})
+		g.need(s.Block, s.Needs, s.Reasons)
+	}
 	for _, s := range config.Services {
 		g.nodes = append(g.nodes, graphNode{"service", s.Block})
 		g.use(s.Block, roles[s.Role], "role")
@@ -101,7 +105,7 @@ func whyNeeded(r lang.Reason) (kind, why string) {
 }
 
 var dotNodes = map[string]string{
-	"role": "shape=hexagon", "exposure": "shape=house", "service": "shape=box, style=rounded", "manifest": "shape=note",
+	"role": "shape=hexagon", "exposure": "shape=house", "service": "shape=box, style=rounded", "manifest": "shape=note", "secret": "shape=diamond",
 }
 
 var dotEdges = map[string]string{
@@ -132,7 +136,7 @@ func dotQuoted(s string) string {
 }
 
 var mermaidNodes = map[string][2]string{
-	"role": {"{{", "}}"}, "exposure": {"([", "])"}, "service": {"(", ")"}, "manifest": {"[/", "/]"},
+	"role": {"{{", "}}"}, "exposure": {"([", "])"}, "service": {"(", ")"}, "manifest": {"[/", "/]"}, "secret": {"{", "}"},
 }
 
 var mermaidEdges = map[string]string{

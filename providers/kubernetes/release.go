@@ -20,7 +20,7 @@ import (
 // marks are the labels and annotations by which kolla knows its own.
 var marks = struct{ labels, annotations []string }{
 	labels:      []string{providers.LabelCloud, providers.LabelService},
-	annotations: []string{providers.AnnotationAddress, providers.AnnotationRevision, providers.AnnotationChecksum},
+	annotations: []string{providers.AnnotationAddress, providers.AnnotationRevision, providers.AnnotationChecksum, providers.AnnotationNotAfter},
 }
 
 // Release takes from the object with exactly that UID what marks it as kolla's, and

@@ -56,6 +56,9 @@ func (r *renderer) checkLifecycles() {
 			r.checkRules(w.Lifecycle, own)
 		}
 	}
+	for _, s := range r.config.Secrets {
+		r.checkRules(s.Lifecycle, kinds[s.Block])
+	}
 	for _, m := range r.config.Manifests {
 		r.checkRules(m.Lifecycle, kinds[m.Block])
 	}

@@ -11,6 +11,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -39,6 +40,12 @@ type Facts struct {
 	// Revision names the values that a Secret has, or is going to have; given holds
 	// them where kolla does not generate them. See providers.RevisionOf.
 	Revision func(address lang.Address, namespace, name string, given map[string]string) string
+	// Values reads the values of live Secrets; nil when there is no cluster to ask.
+	Values providers.Values
+	// Given reads a value from the environment or from a file; nil: nothing is read.
+	Given func(source *lang.SecretSource) (string, error)
+	// Now is when the plan is made.
+	Now time.Time
 	// Namespaced reports whether the server keeps a kind in namespaces; known is
 	// false for kinds that it does not have.
 	Namespaced func(kind schema.GroupVersionKind) (namespaced, known bool)
@@ -67,6 +74,7 @@ func Render(config *lang.Config, facts Facts) ([]providers.Object, hcl.Diagnosti
 		config:   config,
 		facts:    facts,
 		services: map[string]*service{},
+		secrets:  declaredSecrets(config),
 		blocks:   map[string]func(){},
 		finals:   map[string][]lang.Address{},
 		nodes:    map[string][]lang.Address{},
@@ -78,8 +86,14 @@ func Render(config *lang.Config, facts Facts) ([]providers.Object, hcl.Diagnosti
 		s := newService(r, &config.Services[i])
 		r.services[s.decl.Name], r.blocks[s.decl.Block] = s, s.render
 	}
+	for _, s := range config.Secrets {
+		r.blocks[s.Block] = func() { r.sharedSecret(s) }
+	}
 	for _, m := range config.Manifests {
 		r.blocks[m.Block] = func() { r.manifest(m) }
+	}
+	for _, s := range config.Secrets {
+		r.block(s.Block)
 	}
 	for _, s := range config.Services {
 		r.block(s.Block)
@@ -96,7 +110,8 @@ type renderer struct {
 	config   *lang.Config
 	facts    Facts
 	services map[string]*service // by name
-	blocks   map[string]func()   // renders a service or manifest, by its address
+	secrets  map[secretID]*secret
+	blocks   map[string]func() // renders a service, manifest or secret, by its address
 	// finals are the objects that must be ready for a block to count as ready, by
 	// address of the block; blocks that were rendered have an entry.
 	finals  map[string][]lang.Address

@@ -102,17 +102,18 @@ func (t *podTemplate) volumeName(base string) string {
 	return name
 }
 
-// mountSecrets puts generated Secrets into directories. Their names do not change
+// mountSecrets puts Secrets into directories. Their names do not change
 // with their values, so the pod carries the revision.
 func (t *podTemplate) mountSecrets() {
 	for _, m := range t.pod.Mounts {
-		name := t.secretName(m.Secret)
+		secret := t.secret(m.Service, m.Secret)
+		name := secret.address.Name
 		volume := t.volumeName(m.Secret + "-keys")
 		t.volumes = append(t.volumes, corev1.Volume().WithName(volume).
 			WithSecret(corev1.SecretVolumeSource().WithSecretName(name).WithDefaultMode(0o440)))
 		t.mounts = append(t.mounts, corev1.VolumeMount().WithName(volume).WithMountPath(m.Path).WithReadOnly(true))
-		t.notes["kolla.openstack.org/secret-"+m.Secret] = t.revision(t.decl.Name, m.Secret)
-		t.dependsOn = append(t.dependsOn, t.address("Secret", name))
+		t.notes["kolla.openstack.org/secret-"+m.Secret] = secret.revision
+		t.dependsOn = append(t.dependsOn, secret.address)
 	}
 }
 

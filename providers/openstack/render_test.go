@@ -35,6 +35,7 @@ func TestGolden(t *testing.T) {
 		"all-in-one": "../../examples/all-in-one",
 		"multinode":  "../../examples/multinode",
 		"wide":       "testdata/wide",
+		"secrets":    "testdata/secrets",
 	}
 	for name, dir := range cases {
 		t.Run(name, func(t *testing.T) {

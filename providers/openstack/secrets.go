@@ -12,9 +12,6 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// secretName is the name of the Secret that a secret block becomes.
-func (s *service) secretName(secret string) string { return s.decl.Name + "-" + secret }
-
 func secretManifest(name string, immutable bool) *unstructured.Unstructured {
 	secret := corev1.Secret(name, "").WithType("Opaque")
 	if immutable {
@@ -23,42 +20,8 @@ func secretManifest(name string, immutable bool) *unstructured.Unstructured {
 	return manifest(secret)
 }
 
-// secrets adds the generated Secrets of the service: its own, and the passwords
-// of its databases.
-func (s *service) secrets() {
-	for _, secret := range s.decl.Secrets {
-		data := map[string]providers.SecretData{}
-		for _, key := range secret.Keys {
-			data[key] = providers.SecretData{Generate: &providers.Generator{Kind: secret.Kind, Length: secret.Length}}
-		}
-		object := s.generated(secret.Name, data)
-		object.Loss = secret.Loss
-		s.add(object)
-	}
-	for _, db := range s.decl.Databases {
-		s.add(s.generated(db.Password.Secret, map[string]providers.SecretData{
-			db.Password.Key: {Generate: &providers.Generator{Kind: "password", Length: 32}},
-		}))
-	}
-}
-
-func (s *service) generated(secret string, data map[string]providers.SecretData) providers.Object {
-	o := s.object(secretManifest(s.secretName(secret), false))
-	o.Data = data
-	o.Holds = "generated values"
-	annotate(o, providers.AnnotationRevision, s.revision(s.decl.Name, secret))
-	return o
-}
-
 func annotate(o providers.Object, key, value string) {
 	o.Manifest.SetAnnotations(merged(o.Manifest.GetAnnotations(), map[string]string{key: value}))
-}
-
-// revision names the present values of a generated secret of any service.
-func (s *service) revision(service, secret string) string {
-	owner := s.services[service]
-	name := owner.secretName(secret)
-	return s.facts.Revision(owner.address("Secret", name), s.config.Cloud.Namespace, name, nil)
 }
 
 // derived makes the Secret whose values are put together from literals, from
@@ -111,11 +74,10 @@ func (d *derivation) value(key string, text lang.Text) {
 	for _, p := range text {
 		switch {
 		case p.Secret != nil:
-			owner := d.services[p.Secret.Service]
-			name := owner.secretName(p.Secret.Secret)
-			parts = append(parts, d.from(name, p.Secret.Key))
-			d.recipe = append(d.recipe, name, p.Secret.Key, d.revision(p.Secret.Service, p.Secret.Secret))
-			d.sources = append(d.sources, owner.address("Secret", name))
+			source := d.secret(p.Secret.Service, p.Secret.Secret)
+			parts = append(parts, d.from(source.address.Name, p.Secret.Key))
+			d.recipe = append(d.recipe, source.address.Name, p.Secret.Key, source.revision)
+			d.sources = append(d.sources, source.address)
 		case p.Sensitive:
 			input := fmt.Sprintf("value-%d", len(d.given))
 			d.given[input] = p.Literal

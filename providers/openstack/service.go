@@ -48,7 +48,7 @@ func (s *service) object(u *unstructured.Unstructured, dependsOn ...lang.Address
 // databases, its own jobs before, its workloads, its jobs after. The workloads
 // and the jobs after stand for the service being ready.
 func (s *service) render() {
-	s.secrets()
+	s.addSecrets()
 	s.files()
 	s.base = slices.Concat(s.needed(s.decl.Needs), s.kubeServices())
 	before := s.jobs(s.databaseJobs(), s.base)

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// maxSecret is what etcd takes of one object, more or less.
+const maxSecret = 1 << 20
+
+// given reads the value of a secret that comes from the environment or from a file.
+// Errors never hold any of it.
+func given(source *lang.SecretSource) (string, error) {
+	if name := source.Env; name != "" {
+		value := os.Getenv(name)
+		if value == "" {
+			return "", fmt.Errorf("the environment variable %s is not set, or is empty", name)
+		}
+		return value, nil
+	}
+	value, err := readSecretFile(source.File)
+	if err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return "", fmt.Errorf("the file %s: %w", source.File, err)
+	}
+	return value, nil
+}
+
+func readSecretFile(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	value := strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r")
+	switch {
+	case err != nil:
+		return "", err
+	case len(content) > maxSecret:
+		return "", errors.New("it is larger than 1 MiB")
+	case value == "":
+		return "", errors.New("it is empty")
+	}
+	return value, nil
+}
+
+// scopesOfSources are the Secrets that values are taken from, of namespaces besides
+// the cloud's own.
+func scopesOfSources(config *lang.Config) []providers.Scope {
+	var out []providers.Scope
+	add := func(source *lang.SecretSource) {
+		if source != nil && source.Existing != nil {
+			out = append(out, providers.Scope{GVK: secretKind, Namespace: source.Existing.Namespace})
+		}
+	}
+	for _, s := range config.Secrets {
+		add(s.Source)
+	}
+	for _, service := range config.Services {
+		for _, s := range service.Secrets {
+			add(s.Source)
+		}
+		for _, db := range service.Databases {
+			add(db.Source)
+		}
+	}
+	return out
+}

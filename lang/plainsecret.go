@@ -1,0 +1,64 @@
+package lang
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// unquoted is on diagnostics about lines that hold a secret.
+type unquoted struct{}
+
+// Quotable reports whether the source of a diagnostic may be shown: it may not where
+// it is about a secret that stands there.
+func Quotable(d *hcl.Diagnostic) bool {
+	_, secret := hcl.DiagnosticExtra[unquoted](d)
+	return !secret
+}
+
+// warnUnquoted warns of what stands in a line that must not be shown.
+func (r *reporter) warnUnquoted(subject hcl.Range, summary, detail string) {
+	r.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: subject.Ptr(), Extra: unquoted{}})
+}
+
+// Names of what is a secret for certain. A name that only may be one is left out: a
+// warning about what is none would teach people to ignore the others.
+var (
+	secretNames    = []string{"password", "passwd", "secret", "client_secret", "shared_secret", "auth_encryption_key"}
+	secretSuffixes = []string{"_password", "_passwd", "_client_secret", "_shared_secret"}
+)
+
+// credentialsInURL matches a password in a URL.
+var credentialsInURL = regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@`)
+
+// notSecret are values that say whether or how, and are no password.
+var notSecret = regexp.MustCompile(`(?i)^(|true|false|yes|no|on|off|none|null|<none>|[0-9]{1,2}|[$%].*)$`)
+
+// checkPlain warns of a secret that is written out.
+func (e *evaluator) checkPlain(name string, values []Text, at hcl.Range) {
+	if builtinRange(at) {
+		return
+	}
+	lower := strings.ToLower(name)
+	named := slices.Contains(secretNames, lower) || slices.ContainsFunc(secretSuffixes, func(s string) bool { return strings.HasSuffix(lower, s) })
+	for _, value := range values {
+		if value.Secret() {
+			continue
+		}
+		text := value.Masked()
+		if named && !notSecret.MatchString(text) || credentialsInURL.MatchString(text) {
+			e.warnUnquoted(at, "A secret in the configuration", `The value of "`+name+`" is not kept secret: it stands in the configuration, in plans, and openly in the cluster. Refer to a secret block, as in secret.NAME.value, or to a variable with sensitive = true.`)
+			return
+		}
+	}
+}
+
+// severalLines reports whether a text is made from a key or certificate, which has
+// several lines.
+func severalLines(t Text) bool {
+	return slices.ContainsFunc(t.Refs(), func(r SecretRef) bool {
+		return slices.Contains([]string{KeyPrivate, KeyCertificate, KeyKey, KeyCA}, r.Key)
+	})
+}

@@ -1,0 +1,414 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Secret is a value, or a few that belong together, that lives only in the cluster.
+type Secret struct {
+	Name      string
+	Kind      string       // "password", "hex", "uuid", "fernet", "ssh", "x509-ca", "x509"
+	Length    int          // characters of a password, bytes of a hex value
+	Count     int          // fernet: number of keys, named "0".."Count-1"
+	Algorithm string       // of key pairs: "ed25519", "ecdsa", "rsa"
+	Cert      *Certificate // x509-ca and x509
+	Keys      []string     // of the Secret in the cluster, sorted
+	// Source is where the values come from; nil: kolla generates them once, at apply.
+	Source *SecretSource
+	Loss   string // what follows when the values are lost; may be empty
+	Range  hcl.Range
+}
+
+// SharedSecret is a secret that stands beside the services. Its Secret in the cluster
+// has its name.
+type SharedSecret struct {
+	Block string // address
+	Secret
+	Needs     []string // as of a Service
+	Reasons   []Reason // one for each of Needs
+	Lifecycle Lifecycle
+}
+
+// Certificate says what a certificate is made for.
+type Certificate struct {
+	CA          *SecretRef // its certificate; nil: self-signed, and a CA itself
+	CommonName  string     // empty: the first of the names, or what its Secret is called
+	DNSNames    []string
+	IPAddresses []string
+	Days        int // that it is valid
+	RenewBefore int // days before its end from which on it is renewed
+	Usages      []string
+}
+
+// SecretSource is where a value comes from that is not generated. Exactly one of Env,
+// File, Existing and Value is set.
+type SecretSource struct {
+	Env      string // name of an environment variable of kolla's
+	File     string // relative to the configuration's directory
+	Existing *ExistingSecret
+	Value    Text
+	Range    hcl.Range
+}
+
+// ExistingSecret is a Secret of the cluster that is not kolla's.
+type ExistingSecret struct {
+	Name      string
+	Namespace string
+	Key       string // empty: all keys of the kind
+}
+
+// Object is the name of the Secret that the value is in.
+func (r SecretRef) Object() string {
+	if r.Service == "" {
+		return r.Secret
+	}
+	return r.Service + "-" + r.Secret
+}
+
+// describe names the secret for the middle of a sentence.
+func (r SecretRef) describe() string {
+	if r.Service == "" {
+		return fmt.Sprintf("the secret %q", r.Secret)
+	}
+	return fmt.Sprintf("the generated secret %q of service %q", r.Secret, r.Service)
+}
+
+// secretValue is what expressions read as secret.NAME: the values that the kind has,
+// and the name of the Secret in the cluster.
+func secretValue(service, name, kind string) cty.Value {
+	ref := SecretRef{Service: service, Secret: name}
+	values := map[string]cty.Value{"name": cty.StringVal(ref.Object())}
+	for attribute, key := range secretKinds[kind].values {
+		ref.Key = key
+		values[attribute] = ref.token()
+	}
+	return cty.ObjectVal(values)
+}
+
+// sharedSecret makes a secret that stands beside the services.
+func (g *graph) sharedSecret(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
+	s := SharedSecret{Block: n.address(f, it), Secret: e.secret(b), Reasons: g.reasonsOf(n, f), Lifecycle: lifecycle(layered{b, e})}
+	s.Needs = needsOf(s.Reasons)
+	if l := b.one("lifecycle", ""); l != nil {
+		e.preconditions(l)
+	}
+	s.Name, s.Range = it.nameOf(e, b), b.header
+	s.Source = e.secretSource(b, s.Keys, g.config.Cloud.Namespace)
+	e.checkArguments(b, s.Kind, s.Source != nil)
+	if s.Name == "" || !g.claim("secret", s.Name, s.Block, b.header) {
+		return cty.DynamicVal
+	}
+	g.config.Secrets = append(g.config.Secrets, s)
+	return secretValue("", s.Name, s.Kind)
+}
+
+// secrets makes the secrets of the definition. Their values are known before their
+// arguments are evaluated, so that they can refer to each other in any order.
+func (in *instance) secrets() {
+	blocks := in.definition.all("secret")
+	for _, b := range blocks {
+		in.inner.scope.groups["secret"][b.label] = secretValue(in.out.Name, b.label, in.inner.string(b, "kind"))
+	}
+	for _, b := range blocks {
+		if strings.HasPrefix(b.label, "db-") {
+			in.error(b.labelRange, "Unsuitable name", "Names that start with db- are kept for the passwords of databases.")
+		}
+		s := in.inner.secret(b)
+		s.Range = rangeOf(in.block.one("secret", b.label), b)
+		s.Source = in.sourceOfSecret(b.label, s.Keys)
+		in.inner.checkArguments(b, s.Kind, false)
+		in.out.Secrets = append(in.out.Secrets, s)
+	}
+}
+
+// meansOwn reports whether a reference means a secret of the definition, which takes
+// the place of one beside the services that has its name.
+func (in *instance) meansOwn(e edge) bool {
+	return slices.ContainsFunc(in.definition.labels("secret"), func(name string) bool {
+		return strings.HasSuffix("."+e.to, ".secret."+name)
+	})
+}
+
+// mountEdges are the secrets beside the services that are mounted.
+func (in *instance) mountEdges() []edge {
+	var out []edge
+	for _, b := range slices.Concat(in.definition.all("job"), in.definition.all("workload")) {
+		for _, m := range b.all("mount") {
+			for _, id := range in.inner.reach.find("secret", m.label, nil) {
+				out = append(out, edge{to: id, at: m.labelRange})
+			}
+		}
+	}
+	return out
+}
+
+// secretNames are the secrets that a service can give values to.
+func (in *instance) secretNames() []string {
+	names := in.definition.labels("secret")
+	for _, d := range in.out.Databases {
+		names = append(names, d.Password.Secret)
+	}
+	return names
+}
+
+// sourceOfSecret is what the service says about where a secret comes from.
+func (in *instance) sourceOfSecret(name string, keys []string) *SecretSource {
+	b := in.block.one("secret", name)
+	if b == nil {
+		return nil
+	}
+	source := in.user.secretSource(b, keys, in.config.Cloud.Namespace)
+	if source == nil && !slices.ContainsFunc(sourceAttributes, func(a Attribute) bool { return b.attributes[a.Name] != nil }) {
+		in.error(b.header, "Missing argument", "It says where the value comes from: one of from_env, from_file, from_secret and value.")
+	}
+	return source
+}
+
+// mount finds the secret that a mount block names.
+func (in *instance) mount(b *block, e *evaluator) (SecretMount, bool) {
+	m := SecretMount{Service: in.out.Name, Secret: b.label, Path: e.string(b, "path")}
+	if slices.Contains(in.definition.labels("secret"), b.label) {
+		return m, true
+	}
+	v, ok := e.scope.member("secret", b.label)
+	if !ok || v.IsKnown() && (v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute("name")) {
+		in.undeclared(b.labelRange, "secret", b.label, e.scope.names("secret"))
+		return m, false
+	}
+	if !v.IsKnown() {
+		return m, false
+	}
+	m.Service, m.Secret = "", v.GetAttr("name").AsString()
+	return m, true
+}
+
+// secret evaluates what a secret block says about what is generated.
+func (e *evaluator) secret(b *block) Secret {
+	s := Secret{Name: b.label, Kind: e.string(b, "kind"), Loss: e.string(b, "loss"), Range: rangeOf(nil, b)}
+	s.Keys = secretKinds[s.Kind].keys
+	switch s.Kind {
+	case "password", "hex":
+		s.Length = e.number(b, "length")
+	case "fernet":
+		s.Count = e.number(b, fernetKeys(b))
+		for i := range s.Count {
+			s.Keys = append(s.Keys, strconv.Itoa(i))
+		}
+	case "ssh":
+		s.Algorithm = e.algorithm(b, algorithms[0])
+	case "x509-ca", "x509":
+		s.Algorithm = e.algorithm(b, algorithms[1])
+		s.Cert = e.certificate(b, s.Kind)
+	}
+	return s
+}
+
+// fernetKeys is the argument that says how many keys there are.
+func fernetKeys(b *block) string {
+	if b.typ == sharedSecretType {
+		return "keys"
+	}
+	return "count"
+}
+
+func (e *evaluator) algorithm(b *block, fallback string) string {
+	if chosen := e.string(b, "algorithm"); chosen != "" {
+		return chosen
+	}
+	return fallback
+}
+
+// certificate evaluates what a certificate is made for.
+func (e *evaluator) certificate(b *block, kind string) *Certificate {
+	c := &Certificate{
+		CommonName:  e.string(b, "common_name"),
+		DNSNames:    e.list(b, "dns_names"),
+		IPAddresses: e.list(b, "ip_addresses"),
+		RenewBefore: e.number(b, "renew_before"),
+		Days:        defaultCAValidity,
+	}
+	if kind == "x509" {
+		c.CA, c.Usages, c.Days = e.authority(b), e.usages(b), defaultValidity
+		if !e.given(b, "dns_names") && !e.given(b, "ip_addresses") && slices.Contains(c.Usages, "server") {
+			e.error(b.header, "Certificate for nobody", "Clients compare the certificate of a server with the name that they connect to: give dns_names or ip_addresses. One for clients only has usages = [\"client\"].")
+		}
+	}
+	if days := e.number(b, "validity_days"); days > 0 {
+		c.Days = days
+	}
+	if c.RenewBefore >= c.Days {
+		name := "renew_before"
+		if b.attributes[name] == nil {
+			name = "validity_days"
+		}
+		e.unsuitable(b, name, "The certificate is valid for %d days and would be renewed from %d days before its end on: with every plan.", c.Days, c.RenewBefore)
+	}
+	return c
+}
+
+// authority is the secret that signs a certificate.
+func (e *evaluator) authority(b *block) *SecretRef {
+	attr := b.attributes["ca"]
+	if attr == nil {
+		e.error(b.header, "Missing argument", "A certificate needs the argument \"ca\": the secret of kind x509-ca that signs it, as in ca = secret.NAME.")
+		return nil
+	}
+	v := e.value(attr.Expr)
+	if !v.IsKnown() {
+		return nil
+	}
+	if t := v.Type(); t.IsObjectType() && !v.IsNull() && t.HasAttribute("certificate") && t.HasAttribute("key") && !t.HasAttribute("ca_certificate") {
+		_, marks := v.GetAttr("certificate").Unmark()
+		for mark := range marks {
+			if m, ok := mark.(generatedMark); ok {
+				return &m.ref
+			}
+		}
+	}
+	e.unsuitable(b, "ca", "It must be a secret of kind x509-ca, as in secret.NAME.")
+	return nil
+}
+
+func (e *evaluator) usages(b *block) []string {
+	if !e.given(b, "usages") {
+		return usages[:1]
+	}
+	chosen := e.list(b, "usages")
+	for _, usage := range chosen {
+		if !slices.Contains(usages, usage) {
+			e.unsuitable(b, "usages", "%s", trimJoin(DidYouMean(usage, usages), fmt.Sprintf("%q is not one of: %s.", usage, strings.Join(usages, ", "))))
+		}
+	}
+	return chosen
+}
+
+// checkArguments reports arguments about what is generated that say nothing for the
+// kind of the secret, or because it is not generated.
+func (e *evaluator) checkArguments(b *block, kind string, given bool) {
+	if said, ok := e.attribute(b, "kind", cty.String); ok && !said.RawEquals(cty.StringVal(kind)) {
+		return // there is no such kind
+	}
+	about := generatorAttributes
+	if b.typ == sharedSecretType {
+		about = sharedGeneratorAttributes()
+	}
+	for _, attr := range b.ordered() {
+		switch belongs := slices.Contains(secretKinds[kind].arguments, attr.Name); {
+		case attr.Name == "kind" || !slices.ContainsFunc(about, func(a Attribute) bool { return a.Name == attr.Name }):
+		case given && attr.Name != "keys":
+			e.error(attr.NameRange, "Argument without effect", "The value of secret %q is given, so that nothing is generated. Take %q away.", b.label, attr.Name)
+		case !belongs:
+			e.error(attr.NameRange, "Argument does not fit the kind", "Secret %q is of kind %s. %s", b.label, kind, argumentsOf(b, kind))
+		}
+	}
+}
+
+func argumentsOf(b *block, kind string) string {
+	arguments := slices.DeleteFunc(slices.Clone(secretKinds[kind].arguments), func(name string) bool { return b.typ.attribute(name) == nil })
+	if len(arguments) == 0 {
+		return "That has no arguments about what is generated."
+	}
+	return fmt.Sprintf("What is generated for that is said by: %s.", listed(arguments))
+}
+
+// secretSource evaluates where values come from that are not generated; nil: they are
+// generated, or what is said is wrong, which was reported.
+func (e *evaluator) secretSource(b *block, keys []string, namespace string) *SecretSource {
+	var said []Attribute
+	for _, a := range sourceAttributes {
+		if e.given(b, a.Name) {
+			said = append(said, a)
+		}
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	if len(said) > 1 {
+		e.error(b.attributes[said[1].Name].NameRange, "Two sources of a secret", "Its value comes from %s already: take one of the two away.", said[0].Name)
+		return nil
+	}
+	name := said[0].Name
+	source := &SecretSource{Range: b.header}
+	whole := false
+	switch name {
+	case "from_env":
+		source.Env = e.string(b, name)
+	case "from_file":
+		source.File = e.string(b, name)
+	case "from_secret":
+		source.Existing = e.existing(b, namespace)
+		whole = source.Existing != nil && source.Existing.Key == ""
+	case "value":
+		source.Value = e.givenValue(b)
+	}
+	if len(keys) != 1 && !whole {
+		e.error(b.attributes[name].NameRange, "One value for several keys",
+			"The secret has the keys %s. Put them into a Secret of the cluster, and name that by from_secret, without a key.", listed(keys))
+		return nil
+	}
+	if source.Env == "" && source.File == "" && source.Existing == nil && source.Value == nil {
+		return nil
+	}
+	return source
+}
+
+// existing evaluates from_secret.
+func (e *evaluator) existing(b *block, namespace string) *ExistingSecret {
+	fields := e.strings(b, "from_secret")
+	known := []string{"name", "namespace", "key"}
+	for _, field := range keysOf(fields) {
+		if !slices.Contains(known, field) {
+			e.unsuitable(b, "from_secret", "%s", trimJoin(DidYouMean(field, known), fmt.Sprintf("It has name, namespace and key, and no %q.", field)))
+			return nil
+		}
+	}
+	out := &ExistingSecret{Name: fields["name"], Namespace: fields["namespace"], Key: fields["key"]}
+	if out.Namespace == "" {
+		out.Namespace = namespace
+	}
+	for _, part := range []struct {
+		field, value string
+		form         Form
+	}{{"name", out.Name, formSubdomain}, {"namespace", out.Namespace, formNamespace}} {
+		if part.value == "" && len(fields) > 0 {
+			e.unsuitable(b, "from_secret", "It needs a %s: { name = \"...\", namespace = \"...\", key = \"...\" }.", part.field)
+			return nil
+		}
+		if part.value != "" && !part.form.valid(part.value) {
+			e.unsuitable(b, "from_secret", "The %s %q is not %s.", part.field, part.value, part.form.Expected)
+			return nil
+		}
+	}
+	if out.Name == "" {
+		return nil
+	}
+	return out
+}
+
+// givenValue evaluates a value that the configuration itself has.
+func (e *evaluator) givenValue(b *block) Text {
+	v, ok := e.attribute(b, "value", cty.String)
+	if !ok {
+		return nil
+	}
+	if generated(v) {
+		e.unsuitable(b, "value", "It is made from another secret, which is known only at apply. Refer to that one where this one is used.")
+		return nil
+	}
+	bare, _ := v.Unmark()
+	if bare.AsString() == "" {
+		e.unsuitable(b, "value", "It is empty.")
+		return nil
+	}
+	if !hasMark(v, sensitiveMark{}) {
+		e.warnUnquoted(b.attributes["value"].NameRange, "A secret in the configuration",
+			"Whoever reads the configuration reads it, and it is still there in every older version of the file. Take it from outside: from_env, from_file, from_secret, or a variable with sensitive = true. Without any of them it is generated.")
+	}
+	return Text{{Literal: bare.AsString(), Sensitive: true}}
+}

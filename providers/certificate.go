@@ -1,0 +1,235 @@
+package providers
+
+import (
+	"bytes"
+	"cmp"
+	"crypto"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+const (
+	day = 24 * time.Hour
+	// clockSkew is how far the clocks of those who use a certificate may be behind.
+	clockSkew = 5 * time.Minute
+)
+
+// keyPair is a certificate with its private key.
+type keyPair struct {
+	cert *x509.Certificate
+	key  crypto.Signer
+}
+
+// readKeyPair reads a certificate and its private key from the values of a Secret.
+func readKeyPair(values map[string][]byte) (*keyPair, error) {
+	cert, err := readCertificate(values[lang.KeyCertificate])
+	if err != nil {
+		return nil, err
+	}
+	key, err := readPrivateKey(values[lang.KeyKey])
+	if err != nil {
+		return nil, err
+	}
+	if public, ok := cert.PublicKey.(interface{ Equal(crypto.PublicKey) bool }); !ok || !public.Equal(key.Public()) {
+		return nil, fmt.Errorf("%s is not the key of %s", lang.KeyKey, lang.KeyCertificate)
+	}
+	return &keyPair{cert, key}, nil
+}
+
+// readCertificate reads the first certificate. Errors of the parsers are not passed
+// on: they may quote what they read.
+func readCertificate(text []byte) (*x509.Certificate, error) {
+	if block, _ := pem.Decode(text); block != nil {
+		if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
+			return cert, nil
+		}
+	}
+	return nil, fmt.Errorf("%s holds no certificate in PEM", lang.KeyCertificate)
+}
+
+func readPrivateKey(text []byte) (crypto.Signer, error) {
+	if block, _ := pem.Decode(text); block != nil {
+		for _, parse := range []func([]byte) (any, error){
+			x509.ParsePKCS8PrivateKey,
+			func(der []byte) (any, error) { return x509.ParseECPrivateKey(der) },
+			func(der []byte) (any, error) { return x509.ParsePKCS1PrivateKey(der) },
+		} {
+			if key, err := parse(block.Bytes); err == nil {
+				if signer, ok := key.(crypto.Signer); ok {
+					return signer, nil
+				}
+			}
+		}
+	}
+	return nil, fmt.Errorf("%s holds no private key in PEM", lang.KeyKey)
+}
+
+// notAfter is when a certificate ends; empty: there is none.
+func notAfter(text []byte) string {
+	cert, err := readCertificate(text)
+	if err != nil {
+		return ""
+	}
+	return cert.NotAfter.UTC().Format(time.RFC3339)
+}
+
+// certificate makes a certificate, with a key of its own. A CA that is renewed keeps
+// its key, so that what it signed stays good until it is renewed itself.
+func (g *Generator) certificate(own map[string][]byte, live Values) (map[string][]byte, error) {
+	template := g.template(time.Now())
+	signer := &keyPair{cert: template}
+	key, err := g.privateKey()
+	if err != nil {
+		return nil, err
+	}
+	var issuer map[string][]byte
+	if g.Cert.Issuer == nil {
+		if before, err := readKeyPair(own); err == nil && algorithmOf(before.key.Public()) == g.Algorithm {
+			key = before.key
+		}
+		signer.key = key
+	} else {
+		issuer = live(g.Cert.Issuer.Namespace, g.Cert.Issuer.Name)
+		if signer, err = readKeyPair(issuer); err != nil {
+			return nil, fmt.Errorf("the CA in Secret %s/%s cannot sign: %w", g.Cert.Issuer.Namespace, g.Cert.Issuer.Name, err)
+		}
+		if !template.NotBefore.Before(signer.cert.NotAfter) {
+			return nil, fmt.Errorf("the CA in Secret %s/%s cannot sign: its certificate has ended", g.Cert.Issuer.Namespace, g.Cert.Issuer.Name)
+		}
+		template.NotAfter = earlier(template.NotAfter, signer.cert.NotAfter)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, signer.cert, key.Public(), signer.key)
+	if err != nil {
+		return nil, fmt.Errorf("sign the certificate: %w", err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("encode the private key: %w", err)
+	}
+	values := map[string][]byte{
+		lang.KeyCertificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		lang.KeyKey:         pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
+	}
+	if issuer != nil {
+		values[lang.KeyCA] = issuer[lang.KeyCertificate]
+	}
+	return values, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// template is the certificate without what the signer gives.
+func (g *Generator) template(now time.Time) *x509.Certificate {
+	c := &x509.Certificate{
+		Subject:               pkix.Name{CommonName: g.Cert.CommonName},
+		DNSNames:              g.Cert.DNSNames,
+		IPAddresses:           g.Cert.ips(),
+		NotBefore:             now.Add(-clockSkew),
+		NotAfter:              now.Add(time.Duration(g.Cert.Days) * day),
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:           g.Cert.extended(),
+	}
+	if g.Cert.Issuer == nil {
+		c.IsCA, c.MaxPathLenZero = true, true
+		c.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign
+	} else if g.Algorithm == "rsa" {
+		c.KeyUsage |= x509.KeyUsageKeyEncipherment
+	}
+	return c
+}
+
+func (c *Certificate) ips() []net.IP {
+	var out []net.IP
+	for _, text := range c.IPAddresses {
+		out = append(out, net.ParseIP(text))
+	}
+	return out
+}
+
+func (c *Certificate) extended() []x509.ExtKeyUsage {
+	var out []x509.ExtKeyUsage
+	for _, usage := range c.Usages {
+		if usage == "client" {
+			out = append(out, x509.ExtKeyUsageClientAuth)
+		} else {
+			out = append(out, x509.ExtKeyUsageServerAuth)
+		}
+	}
+	return out
+}
+
+// Due says why the certificate among the live values has to be made anew, as the end
+// of a sentence; empty: it has not. issuer are the values of its CA, nil for a CA
+// itself; anew says whether those are to be made, too.
+func (g *Generator) Due(own, issuer map[string][]byte, anew bool, now time.Time) string {
+	if own[lang.KeyCertificate] == nil || own[lang.KeyKey] == nil {
+		return "" // there is nothing that could be kept
+	}
+	pair, err := readKeyPair(own)
+	if err != nil {
+		return err.Error()
+	}
+	end := now.Add(time.Duration(g.Cert.Days) * day)
+	if g.Cert.Issuer != nil {
+		if anew {
+			return "its CA is made anew"
+		}
+		ca, err := readCertificate(issuer[lang.KeyCertificate])
+		if err != nil || pair.cert.CheckSignatureFrom(ca) != nil || !bytes.Equal(own[lang.KeyCA], issuer[lang.KeyCertificate]) {
+			return "it is not signed by its CA as that is now"
+		}
+		end = earlier(end, ca.NotAfter)
+	}
+	if what := g.differs(pair.cert); what != "" {
+		return "it has another " + what
+	}
+	// One that would end no later is of no use: its CA has to be renewed first.
+	ends := pair.cert.NotAfter
+	if ends.Before(now.Add(time.Duration(g.Cert.RenewBefore)*day)) && ends.Add(time.Hour).Before(end) {
+		return "it ends on " + ends.UTC().Format(time.DateOnly)
+	}
+	return ""
+}
+
+// differs names what a certificate has that it should not, or the other way round.
+func (g *Generator) differs(cert *x509.Certificate) string {
+	sorted := func(list []string) []string { return slices.Sorted(slices.Values(list)) }
+	var ips []string
+	for _, ip := range cert.IPAddresses {
+		ips = append(ips, ip.String())
+	}
+	var wanted []string
+	for _, ip := range g.Cert.ips() {
+		wanted = append(wanted, ip.String())
+	}
+	byNumber := func(list []x509.ExtKeyUsage) []x509.ExtKeyUsage {
+		return slices.SortedFunc(slices.Values(list), func(a, b x509.ExtKeyUsage) int { return cmp.Compare(a, b) })
+	}
+	switch {
+	case cert.Subject.CommonName != g.Cert.CommonName:
+		return "common_name"
+	case !slices.Equal(sorted(cert.DNSNames), sorted(g.Cert.DNSNames)):
+		return "list of dns_names"
+	case !slices.Equal(sorted(ips), sorted(wanted)):
+		return "list of ip_addresses"
+	case !slices.Equal(byNumber(cert.ExtKeyUsage), byNumber(g.Cert.extended())):
+		return "list of usages"
+	case algorithmOf(cert.PublicKey) != g.Algorithm:
+		return "algorithm"
+	}
+	return ""
+}
