@@ -13,6 +13,9 @@ type Lifecycle struct {
 	YieldTo        []string    // field managers that may have any field; `*` at the end stands for any rest
 	ForceConflicts bool        // take every field from whoever owns it
 	ForceFrom      []FieldRule // take these fields, or those of these managers
+	// ReplaceTriggeredBy is what a change of replaces the workloads and jobs of a service,
+	// or the objects of a manifest.
+	ReplaceTriggeredBy []Target
 	// Range is where prevent_destroy is said; else where the block begins.
 	Range hcl.Range
 }
@@ -27,7 +30,7 @@ type FieldRule struct {
 
 // Empty reports whether nothing is said.
 func (l Lifecycle) Empty() bool {
-	return !l.PreventDestroy && len(l.IgnoreFields) == 0 && len(l.YieldTo) == 0 && !l.ForceConflicts && len(l.ForceFrom) == 0
+	return !l.PreventDestroy && len(l.IgnoreFields) == 0 && len(l.YieldTo) == 0 && !l.ForceConflicts && len(l.ForceFrom) == 0 && len(l.ReplaceTriggeredBy) == 0
 }
 
 var formFieldPath = Form{
@@ -46,6 +49,7 @@ var lifecycleType = &BlockType{
 		{Name: "ignore_fields", Type: TypeList, Form: formFieldPath, Doc: `Fields that are set when the object is made and left to others from then on, each with everything below it, such as ["spec.replicas", "metadata.annotations[\"example.org/*\"]"]. Of the values of a Secret: once somebody else has written them.`},
 		{Name: "yield_to", Type: TypeList, Form: formPlain, Doc: "Field managers that may have any field, besides the controllers that kolla knows; * at the end of a name stands for any rest of it."},
 		{Name: "force_conflicts", Type: TypeForce, Doc: "Fields to take from whoever owns them: true for all, or a list of paths and of names of field managers."},
+		{Name: triggersName, Type: TypeReferences, Doc: `What the workloads and jobs of the service, or the objects of the manifest, are deleted and made again with: whenever a plan creates, changes or replaces any object of it. A list of service.NAME, manifest.NAME or module.NAME, with ["KEY"] of a repeated one, and of addresses of objects in quotes. It is a dependency too.`},
 	},
 	Blocks: []*BlockType{preconditionType},
 }
