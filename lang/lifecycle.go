@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -41,7 +43,9 @@ var formFieldPath = Form{
 	},
 }
 
-var lifecycleType = &BlockType{
+// definitionLifecycleType is for definitions. Which services there are is for the
+// configuration to say, and so is what they are replaced with.
+var definitionLifecycleType = &BlockType{
 	Name: "lifecycle", Single: true,
 	Doc: "How kolla treats the objects, beyond making them what is declared. What the more special block says counts: a service's workload over the service, the service over the definition.",
 	Attributes: []Attribute{
@@ -49,9 +53,17 @@ var lifecycleType = &BlockType{
 		{Name: "ignore_fields", Type: TypeList, Form: formFieldPath, Doc: `Fields that are set when the object is made and left to others from then on, each with everything below it, such as ["spec.replicas", "metadata.annotations[\"example.org/*\"]"]. Of the values of a Secret: once somebody else has written them.`},
 		{Name: "yield_to", Type: TypeList, Form: formPlain, Doc: "Field managers that may have any field, besides the controllers that kolla knows; * at the end of a name stands for any rest of it."},
 		{Name: "force_conflicts", Type: TypeForce, Doc: "Fields to take from whoever owns them: true for all, or a list of paths and of names of field managers."},
-		{Name: triggersName, Type: TypeReferences, Doc: `What the workloads and jobs of the service, or the objects of the manifest, are deleted and made again with: whenever a plan creates, changes or replaces any object of it. A list of service.NAME, manifest.NAME or module.NAME, with ["KEY"] of a repeated one, and of addresses of objects in quotes. It is a dependency too.`},
 	},
 	Blocks: []*BlockType{preconditionType},
+}
+
+// lifecycleType is for services, their workloads and manifests.
+var lifecycleType = &BlockType{
+	Name: definitionLifecycleType.Name, Single: true, Doc: definitionLifecycleType.Doc,
+	Attributes: append(slices.Clip(definitionLifecycleType.Attributes),
+		Attribute{Name: triggersName, Type: TypeReferences, Doc: `What the workloads and jobs of the service, or the objects of the manifest, are deleted and made again with: whenever a plan creates, changes or replaces any object of it. A list of service.NAME, manifest.NAME or module.NAME, with ["KEY"] of a repeated one, and of addresses of objects in quotes. It is a dependency too.`},
+	),
+	Blocks: definitionLifecycleType.Blocks,
 }
 
 // layered is a lifecycle block, and the scope that it is evaluated in.

@@ -265,7 +265,6 @@ func (in *instance) edges() []edge {
 	out = append(out, in.mountEdges()...)
 	out = append(out, in.dependsOn(in.node.module, in.block)...)
 	out = append(out, in.triggerEdges(in.node.module, in.block)...)
-	in.checkDefinitionTriggers(in.definition)
 	self := in.block.id()
 	return slices.DeleteFunc(out, func(e edge) bool { return e.to == self || in.meansOwn(e) })
 }

@@ -83,6 +83,14 @@ type BlockParts struct {
 	Key    any    // string or int; nil: the block is not repeated
 }
 
+// All is the address of the block with all of its instances.
+func (p BlockParts) All() string {
+	if p.Module == "" {
+		return p.Type + "." + p.Name
+	}
+	return p.Module + "." + p.Type + "." + p.Name
+}
+
 // SplitBlock takes the address of a block apart. What is none has no type.
 func SplitBlock(block string) BlockParts {
 	steps := stepsOf(block)
@@ -103,6 +111,30 @@ func Modules(module string) []string {
 	}
 	slices.Reverse(out)
 	return out
+}
+
+// Recounted is where a block is declared that is not declared under its address, if the
+// only difference is that it or a module that it is in got a count or lost it: NAME is
+// NAME[0] then. Else it is the address itself.
+func Recounted(block string, declared func(block string) bool) string {
+	var now []step
+	for _, s := range stepsOf(block) {
+		other := s
+		switch {
+		case s.key == cty.NilVal:
+			other.key = cty.Zero
+		case s.suffix() == "[0]":
+			other.key = cty.NilVal
+		}
+		if !declared(joinSteps(append(now, s))) && declared(joinSteps(append(now, other))) {
+			s = other
+		}
+		now = append(now, s)
+	}
+	if found := joinSteps(now); declared(found) {
+		return found
+	}
+	return block
 }
 
 // kindOfBlock is the type of the block that an address names.

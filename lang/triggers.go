@@ -62,16 +62,6 @@ func (g *graph) triggerEdges(m *module, b *block) []edge {
 	return out
 }
 
-// checkDefinitionTriggers reports triggers in a definition: which services there are is
-// for the configuration to say.
-func (g *graph) checkDefinitionTriggers(definition *block) {
-	for _, l := range lifecyclesIn(definition) {
-		if attr := l.attributes[triggersName]; attr != nil {
-			g.error(attr.NameRange, fmt.Sprintf("%q in a definition", triggersName), "What a service is replaced with is said where it is used: in the lifecycle of the service, or of its workload there.")
-		}
-	}
-}
-
 func lifecyclesIn(b *block) []*block {
 	var out []*block
 	for _, child := range b.blocks {
