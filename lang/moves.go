@@ -225,7 +225,13 @@ func (g *graph) there(t Target, moves []Move) bool {
 			known = append(known, address)
 		}
 	}
-	if g.empty(t.Block) || slices.ContainsFunc(moves, func(m Move) bool { return m.From.String() == t.String() }) {
+	place := t.Object
+	place.Block = t.Block
+	movedOn := slices.ContainsFunc(moves, func(m Move) bool {
+		_, applies := m.Apply(place)
+		return applies
+	})
+	if movedOn || g.empty(t.Block) {
 		return true
 	}
 	g.error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s",

@@ -26,7 +26,7 @@ func stateCommand(s streams) *cli.Command {
 ADDRESS is that of an object, of a block or of a module: of a block that is repeated
 with its key or, for all of them, without. What a shell would take away is put within
 quotes: kolla state list 'service.redis["cache"]'.`,
-				Flags:     []cli.Flag{stateFlag()},
+				Flags: []cli.Flag{stateFlag()},
 				Action: func(c *cli.Context) error {
 					st, err := state.Open(c.String("state")).Read()
 					if err != nil {
