@@ -161,6 +161,8 @@ func (g *graph) importOne(b *block, e *evaluator) {
 	switch {
 	case g.options.Undeclared && i.ID != "" && !g.written(to.Block):
 		g.config.Undeclared = append(g.config.Undeclared, i)
+	case !g.written(to.Block) && kindOfBlock(to.Block) == "manifest":
+		g.missing(to, " `kolla plan -generate-config-out=FILE` writes a manifest of what is in the cluster.")
 	case g.there(to, nil):
 		g.config.Imports = append(g.config.Imports, i)
 	}
@@ -216,13 +218,9 @@ func (g *graph) gone(t Target, single bool) bool {
 // there reports a block that is not declared. What is moved on, or has no instance at
 // present, counts as declared.
 func (g *graph) there(t Target, moves []Move) bool {
-	var known []string
-	for _, address := range keysOf(g.declared()) {
+	for address := range g.declared() {
 		if t.covers(address) {
 			return true
-		}
-		if kindOfBlock(address) == kindOfBlock(t.Block) {
-			known = append(known, address)
 		}
 	}
 	place := t.Object
@@ -234,9 +232,20 @@ func (g *graph) there(t Target, moves []Move) bool {
 	if movedOn || g.empty(t.Block) {
 		return true
 	}
-	g.error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s",
-		trimJoin(DidYouMean(t.Block, known), fmt.Sprintf("Declared are: %s.", listed(known))))
+	g.missing(t, "")
 	return false
+}
+
+// missing reports that a block is not declared.
+func (g *graph) missing(t Target, hint string) {
+	var known []string
+	for _, address := range keysOf(g.declared()) {
+		if kindOfBlock(address) == kindOfBlock(t.Block) {
+			known = append(known, address)
+		}
+	}
+	g.error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s%s",
+		trimJoin(DidYouMean(t.Block, known), fmt.Sprintf("Declared are: %s.", listed(known))), hint)
 }
 
 // written reports whether a block stands in the files, however many instances it has.
