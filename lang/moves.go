@@ -106,6 +106,7 @@ func (g *graph) moves() {
 			g.config.Moves = append(g.config.Moves, m)
 		}
 	}
+	g.checkTriggers()
 }
 
 // modules are all modules, the root first.
@@ -208,7 +209,11 @@ func (g *graph) gone(t Target, single bool) bool {
 	}
 	for _, address := range keysOf(g.declared()) {
 		if t.covers(address) && !(single && strings.HasPrefix(address, t.Block+"[")) {
-			g.error(t.Range, "Still declared", "%s is declared at %s. Take the declaration away, or this block.", t, position(g.places[address]))
+			at := g.places[address]
+			if b := g.blockAt(t.Block); b != nil {
+				at = b.header // of a module that it is in, say
+			}
+			g.error(t.Range, "Still declared", "%s is declared at %s. Take the declaration away, or this block.", t, position(at))
 			return false
 		}
 	}
@@ -239,11 +244,17 @@ func (g *graph) there(t Target, moves []Move) bool {
 // missing reports that a block is not declared.
 func (g *graph) missing(t Target, hint string) {
 	var known []string
+	kind := kindOfBlock(t.Block)
 	for _, address := range keysOf(g.declared()) {
-		if kindOfBlock(address) == kindOfBlock(t.Block) {
+		switch parts := SplitBlock(address); kind {
+		case parts.Type:
 			known = append(known, address)
+		case "module":
+			known = append(known, Modules(parts.Module)...)
 		}
 	}
+	slices.Sort(known)
+	known = slices.Compact(known)
 	g.error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s%s",
 		trimJoin(DidYouMean(t.Block, known), fmt.Sprintf("Declared are: %s.", listed(known))), hint)
 }

@@ -62,6 +62,25 @@ func (g *graph) triggerEdges(m *module, b *block) []edge {
 	return out
 }
 
+// checkTriggers reports what names an instance that there is not, once it is known
+// which there are.
+func (g *graph) checkTriggers() {
+	check := func(l Lifecycle) {
+		for _, t := range l.ReplaceTriggeredBy {
+			g.there(t, nil)
+		}
+	}
+	for _, s := range g.config.Services {
+		check(s.Lifecycle)
+		for _, w := range s.Workloads {
+			check(w.Lifecycle)
+		}
+	}
+	for _, m := range g.config.Manifests {
+		check(m.Lifecycle)
+	}
+}
+
 func lifecyclesIn(b *block) []*block {
 	var out []*block
 	for _, child := range b.blocks {

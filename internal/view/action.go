@@ -345,8 +345,12 @@ func (v *planView) comments(a *planner.Action) []string {
 func (v *planView) reasons(a *planner.Action) []string {
 	var out []string
 	for _, r := range a.Reasons {
+		c := because(r)
+		if r.Kind == planner.ReasonRenamed && r.Detail == "" {
+			c = "its service " + c
+		}
 		// Where the action has moved to stands in its headline.
-		if c := because(r); c != "" && !(a.Verb == planner.Forget && r.Kind == planner.ReasonMoved) {
+		if c != "" && !(a.Verb == planner.Forget && r.Kind == planner.ReasonMoved) {
 			out = append(out, c)
 		}
 	}
@@ -382,11 +386,11 @@ func because(r planner.Reason) string {
 	}
 }
 
-// renaming says why objects have other names: their block moved, or their service is
+// renaming says of a block why its objects have other names: it moved, or its service is
 // called something else.
 func renaming(block string) string {
 	if block == "" {
-		return "the service has another name in the cluster, and its objects have with it"
+		return "has another name in the cluster now, and so have its objects"
 	}
 	return fmt.Sprintf("moved to %s, whose objects have other names", block)
 }

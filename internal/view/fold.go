@@ -129,7 +129,7 @@ func (v *planView) nameOf(block string) string {
 	if v.services == nil {
 		v.services = map[string]string{}
 		for _, a := range v.plan.Actions {
-			if a.Object != nil {
+			if a.Object != nil && a.Object.Manifest != nil {
 				if name := a.Object.Manifest.GetLabels()[providers.LabelService]; name != "" {
 					v.services[a.Address.Block] = name
 				}
