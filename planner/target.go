@@ -132,8 +132,6 @@ func targetsOf(names []string) []lang.Target {
 	return targets
 }
 
-func targetOf(name string) lang.Target { return targetsOf([]string{name})[0] }
-
 // Option is an option with its value as a shell takes it.
 func Option(name, value string) string {
 	if strings.ContainsFunc(value, special) {

@@ -14,17 +14,20 @@ import (
 // declared. That its block is, the configuration was checked for.
 func (p *planning) checkTriggers() []Problem {
 	var problems []Problem
-	refused := map[string]bool{} // all objects of a service say the same
+	looked := map[string]bool{} // all objects of a service say the same
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		for _, text := range triggersOf(o) {
-			target := targetOf(text)
-			if target.Whole() || refused[text] || slices.ContainsFunc(p.Objects, func(o providers.Object) bool {
+			if looked[text] {
+				continue
+			}
+			looked[text] = true
+			target := targetsOf([]string{text})[0]
+			if target.Whole() || slices.ContainsFunc(p.Objects, func(o providers.Object) bool {
 				return candidate{o.Address, o.Family}.named(target)
 			}) {
 				continue
 			}
-			refused[text] = true
 			problem := p.undeclaredAs(o.Lifecycle.Source, target.Object)
 			problem.Summary = fmt.Sprintf("replace_triggered_by names %s, which is not declared", target)
 			problems = append(problems, problem)
@@ -94,9 +97,10 @@ func (s *subject) triggeredBy(changed []candidate) string {
 	if s.action.Verb != None && s.action.Verb != Update || s.live == nil && !s.finished() {
 		return ""
 	}
-	for _, text := range triggersOf(s.object) {
-		if slices.ContainsFunc(changed, func(c candidate) bool { return c.named(targetOf(text)) }) {
-			return text
+	names := triggersOf(s.object)
+	for i, target := range targetsOf(names) {
+		if slices.ContainsFunc(changed, func(c candidate) bool { return c.named(target) }) {
+			return names[i]
 		}
 	}
 	return ""
