@@ -61,7 +61,7 @@ var definitionLifecycleType = &BlockType{
 var lifecycleType = &BlockType{
 	Name: definitionLifecycleType.Name, Single: true, Doc: definitionLifecycleType.Doc,
 	Attributes: append(slices.Clip(definitionLifecycleType.Attributes),
-		Attribute{Name: triggersName, Type: TypeReferences, Doc: `What the workloads and jobs of the service, or the objects of the manifest, are deleted and made again with: whenever a plan creates, changes or replaces any object of it. A list of service.NAME, manifest.NAME or module.NAME, with ["KEY"] of a repeated one, and of addresses of objects in quotes. It is a dependency too.`},
+		Attribute{Name: triggersName, Type: TypeReferences, Doc: `What the workloads and jobs of the service, or the objects of the manifest, are deleted and made again with: whenever a plan creates, changes or replaces any object of it. A list of service.NAME, manifest.NAME, secret.NAME or module.NAME, with ["KEY"] of a repeated one, and of addresses of objects in quotes. It is a dependency too.`},
 	),
 	Blocks: definitionLifecycleType.Blocks,
 }

@@ -97,16 +97,16 @@ func lifecyclesIn(b *block) []*block {
 // is not declared there.
 func (g *graph) trigger(m *module, expr hcl.Expression) (Target, bool) {
 	if _, diags := hcl.AbsTraversalForExpr(expr); diags.HasErrors() && len(expr.Variables()) > 0 {
-		g.unsuitableTrigger(expr.Range(), "An entry is written out: service.NAME, manifest.NAME or module.NAME, with [\"KEY\"] of a repeated one, or an object's address in quotes. It is not computed.")
+		g.unsuitableTrigger(expr.Range(), "An entry is written out: service.NAME, manifest.NAME, secret.NAME or module.NAME, with [\"KEY\"] of a repeated one, or an object's address in quotes. It is not computed.")
 		return Target{}, false
 	}
-	t, ok := g.readTarget(expr, &evaluator{reporter: g.reporter, functions: g.functions, scope: newScope(nil)})
+	t, ok := g.readTarget(expr, &evaluator{reporter: g.reporter, functions: g.functions, memo: g.memo, scope: newScope(nil)})
 	if !ok {
 		return t, false
 	}
 	for i, s := range stepsOf(t.Block) {
-		if !slices.Contains([]string{"service", "manifest", "module"}, s.typ) {
-			g.unsuitableTrigger(t.Range, "Each entry is a service, a manifest, a module, or an object of one.")
+		if !slices.Contains([]string{"service", "manifest", "secret", "module"}, s.typ) {
+			g.unsuitableTrigger(t.Range, "Each entry is a service, a manifest, a secret, a module, or an object of one.")
 			return t, false
 		}
 		if i > 0 && m == nil {
