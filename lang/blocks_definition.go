@@ -152,7 +152,7 @@ var workloadType = &BlockType{
 		},
 		mountType,
 		resourcesType,
-		lifecycleType,
+		definitionLifecycleType,
 		probeType("startup", "Until it is good, the other probes wait. When it fails, the pod starts again."),
 		probeType("ready", "While it is good, the pod gets traffic."),
 		probeType("live", "When it fails, the pod starts again."),

@@ -24,7 +24,9 @@ type Config struct {
 	Moves     []Move
 	Removals  []Removal
 	Imports   []Import
-	Outputs   []Output // of the root
+	// Undeclared are the imports to blocks that nothing declares; see Options.
+	Undeclared []Import
+	Outputs    []Output // of the root
 
 	// Digest identifies the configuration: a hash over all files and over the
 	// values of all variables (sensitive ones only by name).

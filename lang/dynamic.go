@@ -26,7 +26,7 @@ var dynamicType = &BlockType{
 func (t *BlockType) growing() []string {
 	var out []string
 	for _, b := range t.Blocks {
-		if t.Name != "" && b != lifecycleType {
+		if t.Name != "" && b.Name != lifecycleType.Name {
 			out = append(out, b.Name)
 		}
 	}
@@ -42,7 +42,7 @@ func (d decoder) dynamic(parent *BlockType, source sourceBlock) *block {
 	}
 	out := &block{typ: dynamicType, label: source.labels[0], labelRange: source.labelRanges[0], header: source.header, whole: source.whole}
 	typ := parent.block(out.label)
-	if typ == nil || typ == lifecycleType {
+	if typ == nil || typ.Name == lifecycleType.Name {
 		d.undeclared(out.labelRange, "block", out.label, parent.growing())
 		return nil
 	}

@@ -159,6 +159,7 @@ func (g *graph) addModule(m *module) {
 	for _, b := range m.document.all("manifest") {
 		n := g.addRepeated(m, b, g.manifest)
 		n.needs = append(n.needs, g.dependsOn(m, b)...)
+		n.needs = append(n.needs, g.triggerEdges(m, b)...)
 	}
 	g.addOutputs(m)
 	g.addChecks(m)

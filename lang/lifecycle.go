@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -13,6 +15,9 @@ type Lifecycle struct {
 	YieldTo        []string    // field managers that may have any field; `*` at the end stands for any rest
 	ForceConflicts bool        // take every field from whoever owns it
 	ForceFrom      []FieldRule // take these fields, or those of these managers
+	// ReplaceTriggeredBy is what a change of replaces the workloads and jobs of a service,
+	// or the objects of a manifest.
+	ReplaceTriggeredBy []Target
 	// Range is where prevent_destroy is said; else where the block begins.
 	Range hcl.Range
 }
@@ -27,7 +32,7 @@ type FieldRule struct {
 
 // Empty reports whether nothing is said.
 func (l Lifecycle) Empty() bool {
-	return !l.PreventDestroy && len(l.IgnoreFields) == 0 && len(l.YieldTo) == 0 && !l.ForceConflicts && len(l.ForceFrom) == 0
+	return !l.PreventDestroy && len(l.IgnoreFields) == 0 && len(l.YieldTo) == 0 && !l.ForceConflicts && len(l.ForceFrom) == 0 && len(l.ReplaceTriggeredBy) == 0
 }
 
 var formFieldPath = Form{
@@ -38,7 +43,9 @@ var formFieldPath = Form{
 	},
 }
 
-var lifecycleType = &BlockType{
+// definitionLifecycleType is for definitions. Which services there are is for the
+// configuration to say, and so is what they are replaced with.
+var definitionLifecycleType = &BlockType{
 	Name: "lifecycle", Single: true,
 	Doc: "How kolla treats the objects, beyond making them what is declared. What the more special block says counts: a service's workload over the service, the service over the definition.",
 	Attributes: []Attribute{
@@ -48,6 +55,15 @@ var lifecycleType = &BlockType{
 		{Name: "force_conflicts", Type: TypeForce, Doc: "Fields to take from whoever owns them: true for all, or a list of paths and of names of field managers."},
 	},
 	Blocks: []*BlockType{preconditionType},
+}
+
+// lifecycleType is for services, their workloads and manifests.
+var lifecycleType = &BlockType{
+	Name: definitionLifecycleType.Name, Single: true, Doc: definitionLifecycleType.Doc,
+	Attributes: append(slices.Clip(definitionLifecycleType.Attributes),
+		Attribute{Name: triggersName, Type: TypeReferences, Doc: `What the workloads and jobs of the service, or the objects of the manifest, are deleted and made again with: whenever a plan creates, changes or replaces any object of it. A list of service.NAME, manifest.NAME, secret.NAME or module.NAME, with ["KEY"] of a repeated one, and of addresses of objects in quotes. It is a dependency too.`},
+	),
+	Blocks: definitionLifecycleType.Blocks,
 }
 
 // layered is a lifecycle block, and the scope that it is evaluated in.

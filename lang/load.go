@@ -35,6 +35,9 @@ type Options struct {
 	// Prompt asks for the value of a variable that has none. If it is nil, that is
 	// an error.
 	Prompt func(v Variable) (string, error)
+	// Undeclared collects the imports of what is not declared in Config.Undeclared, where
+	// each is an error otherwise.
+	Undeclared bool
 }
 
 // Load reads and evaluates the configuration in a directory: all of its *.hcl

@@ -24,6 +24,7 @@ func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty
 	m := Manifest{Block: n.address(f, it), Name: b.label, Reasons: g.reasonsOf(n, f), Range: b.header}
 	m.Needs = needsOf(m.Reasons)
 	m.Lifecycle = lifecycle(layered{b, e})
+	m.Lifecycle.ReplaceTriggeredBy = g.triggers(f, b)
 	switch object, files := e.given(b, "object"), e.given(b, "files"); {
 	case object && files:
 		g.error(b.attributes["files"].NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")

@@ -6,45 +6,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 )
-
-// Target is a block with all of its objects, or one object. A block may be repeated,
-// or a module: then it is all that is in it, with every key.
-type Target struct {
-	Block  string  // `service.keystone`, `module.edge["west"]`; of an object: its block
-	Object Address // zero: the whole block
-	Range  hcl.Range
-}
-
-// Whole reports whether the target is a whole block.
-func (t Target) Whole() bool { return t.Object == Address{} }
-
-// Has reports whether an address is the target, or one of its objects.
-func (t Target) Has(a Address) bool {
-	if t.Whole() {
-		return t.covers(a.Block)
-	}
-	return a == t.Object
-}
-
-// covers reports whether a block is the target, an instance of it, or in it.
-func (t Target) covers(block string) bool {
-	rest, ok := strings.CutPrefix(block, t.Block)
-	return ok && (rest == "" || rest[0] == '[' || rest[0] == '.')
-}
-
-// keyed reports whether the target is one instance of a repeated block.
-func (t Target) keyed() bool { return strings.HasSuffix(t.Block, "]") }
-
-// String gives the text form.
-func (t Target) String() string {
-	if t.Whole() {
-		return t.Block
-	}
-	return t.Object.String()
-}
 
 // Move says that what was declared as From is now declared as To.
 type Move struct {
@@ -86,9 +48,9 @@ type Import struct {
 
 var movedType = &BlockType{
 	Name: "moved",
-	Doc:  "Says that what was declared under one address is now declared under another, so that it is not deleted and made again. An object is named after its service: where the name of the object in the cluster changes too, it is made again all the same, and the plan says so.",
+	Doc:  "Says that what was declared under one address is now declared under another, so that it is not deleted and made again. That NAME is NAME[0] once it has a count, and the other way round, need not be said. An object is named after its service: where the name of the object in the cluster changes too, it is made again all the same, and the plan says so.",
 	Attributes: []Attribute{
-		{Name: "from", Type: TypeAddress, Required: true, Doc: `What it was: service.NAME, manifest.NAME, role.NAME or secret.NAME, or an object's address in quotes, such as "manifest.a/Deployment/b".`},
+		{Name: "from", Type: TypeAddress, Required: true, Doc: `What it was: service.NAME, manifest.NAME, role.NAME, secret.NAME or module.NAME, with ["KEY"] of a repeated one, or an object's address in quotes, such as "manifest.a/Deployment/b". A block without a key is the one without, where ` + "`to`" + ` has a key, and else all of its instances.`},
 		{Name: "to", Type: TypeAddress, Required: true, Doc: "What it is now."},
 	},
 }
@@ -97,7 +59,7 @@ var removedType = &BlockType{
 	Name: "removed",
 	Doc:  "Says that something was taken out of the configuration on purpose.",
 	Attributes: []Attribute{
-		{Name: "from", Type: TypeAddress, Required: true, Doc: "What it was: a block, or an object's address in quotes."},
+		{Name: "from", Type: TypeAddress, Required: true, Doc: "What it was: a block, which is all of its instances, one instance, a module, or an object's address in quotes."},
 	},
 	Blocks: []*BlockType{{
 		Name: "lifecycle", Single: true, Doc: "What becomes of it in the cluster.",
@@ -109,8 +71,9 @@ var removedType = &BlockType{
 
 var importType = &BlockType{
 	Name: "import",
-	Doc:  "Takes over one object that exists and was not made by kolla, and makes it what is declared. Once that is done the block has no effect and can go.",
+	Doc:  "Takes over one object that exists and was not made by kolla, and makes it what is declared. Once that is done the block has no effect and can go. Where nothing declares it yet, `kolla plan -generate-config-out=FILE` writes a manifest of it.",
 	Attributes: []Attribute{
+		{Name: "for_each", Type: TypeAny, Doc: "A map or a set of strings: one import for each element, which `to` and `id` read as each.key and each.value."},
 		{Name: "to", Type: TypeAddress, Required: true, Doc: `Address of the declared object, in quotes, such as "manifest.a/Deployment/b".`},
 		{Name: "id", Type: TypeString, Required: true, Form: formPlain, Doc: "NAMESPACE/NAME of the object in the cluster, or NAME of one that is in no namespace."},
 	},
@@ -122,11 +85,28 @@ var movable = []string{"service", "manifest", "role", "secret", "module"}
 // moves reads the blocks that say what became of addresses. Those in a module are
 // relative to it.
 func (g *graph) moves() {
+	var moves []Move
 	for _, m := range g.modules() {
 		for _, f := range m.frames {
-			g.movesIn(f)
+			for _, b := range m.document.all("moved") {
+				from, ok := g.target(f, b, "from")
+				to, alsoOK := g.target(f, b, "to")
+				if ok && alsoOK {
+					moves = append(moves, Move{From: from, To: to, Range: b.header})
+				}
+			}
+			g.removals(f)
+			if m.parent == nil {
+				g.imports(f)
+			}
 		}
 	}
+	for _, m := range moves {
+		if g.checkMove(m, moves) {
+			g.config.Moves = append(g.config.Moves, m)
+		}
+	}
+	g.checkTriggers()
 }
 
 // modules are all modules, the root first.
@@ -138,14 +118,7 @@ func (g *graph) modules() []*module {
 	return out
 }
 
-func (g *graph) movesIn(f *frame) {
-	for _, b := range f.module.document.all("moved") {
-		from, ok := g.target(f, b, "from")
-		to, alsoOK := g.target(f, b, "to")
-		if ok && alsoOK && g.checkMove(b, from, to) {
-			g.config.Moves = append(g.config.Moves, Move{From: from, To: to, Range: b.header})
-		}
-	}
+func (g *graph) removals(f *frame) {
 	for _, b := range f.module.document.all("removed") {
 		r := Removal{Destroy: true, Range: b.header}
 		if lifecycle := b.one("lifecycle", ""); lifecycle != nil {
@@ -156,101 +129,63 @@ func (g *graph) movesIn(f *frame) {
 			g.config.Removals = append(g.config.Removals, r)
 		}
 	}
+}
+
+func (g *graph) imports(f *frame) {
 	for _, b := range f.module.document.all("import") {
-		to, ok := g.target(f, b, "to")
-		switch {
-		case ok && to.Whole():
-			g.error(to.Range, "One object expected", `An import takes over one object: write its address in quotes, such as "%s/Deployment/NAME".`, to)
-		case ok && g.there(to):
-			g.config.Imports = append(g.config.Imports, Import{To: to.Object, ID: g.evaluator(f).string(b, "id"), Range: b.header})
+		items, ok := g.items(f, b)
+		if !ok {
+			continue
+		}
+		for _, it := range items {
+			e := g.evaluator(f)
+			e.scope = it.scope
+			g.importOne(b, e)
 		}
 	}
 }
 
+// importOne reads one import, in the scope of an evaluator.
+func (g *graph) importOne(b *block, e *evaluator) {
+	if b.attributes["to"] == nil {
+		return // which was reported
+	}
+	to, ok := g.readTarget(b.attributes["to"].Expr, e)
+	if !ok {
+		return
+	}
+	if to.Whole() {
+		g.error(to.Range, "One object expected", `An import takes over one object: write its address in quotes, such as "%s/Deployment/NAME".`, to)
+		return
+	}
+	i := Import{To: to.Object, ID: e.string(b, "id"), Range: b.header}
+	switch {
+	case g.options.Undeclared && i.ID != "" && !g.written(to.Block):
+		g.config.Undeclared = append(g.config.Undeclared, i)
+	case !g.written(to.Block) && kindOfBlock(to.Block) == "manifest":
+		g.missing(to, " `kolla plan -generate-config-out=FILE` writes a manifest of what is in the cluster.")
+	case g.there(to, nil):
+		g.config.Imports = append(g.config.Imports, i)
+	}
+}
+
 // checkMove reports moves that mean nothing.
-func (g *graph) checkMove(b *block, from, to Target) bool {
+func (g *graph) checkMove(m Move, all []Move) bool {
+	from, to := m.From, m.To
 	switch {
 	case from.Whole() != to.Whole():
 		g.error(to.Range, "Block and object", "%s and %s must both be blocks, or both objects.", from, to)
 	case from.String() == to.String():
-		g.error(b.header, "Move without effect", "%s is moved to itself.", from)
+		g.error(m.Range, "Move without effect", "%s is moved to itself.", from)
 	case kindOfBlock(from.Block) != kindOfBlock(to.Block):
 		g.error(to.Range, "Another type of block", "A %s cannot become a %s.", kindOfBlock(from.Block), kindOfBlock(to.Block))
 	case slices.ContainsFunc(g.config.Moves, func(m Move) bool { return m.From.String() == from.String() }):
 		g.error(from.Range, "Moved twice", "Another moved block says where %s went. Remove one of them.", from)
 	default:
 		gone := !from.Whole() || g.gone(from, to.keyed())
-		return g.there(to) && gone
+		return g.there(to, all) && gone
 	}
 	return false
-}
-
-// kindOfBlock is the type of the block that an address names.
-func kindOfBlock(block string) string {
-	t, diags := hclsyntax.ParseTraversalAbs([]byte(block), "", hcl.InitialPos)
-	if diags.HasErrors() {
-		return ""
-	}
-	steps := blockSteps(t)
-	return steps[len(steps)-1].typ
-}
-
-// step is one part of the address of a block: TYPE.NAME["KEY"].
-type step struct{ typ, name, key string }
-
-// blockSteps takes the address of a block apart; nil if it is none.
-func blockSteps(t hcl.Traversal) []step {
-	var out []step
-	for i := 0; i < len(t); {
-		var s step
-		switch first := t[i].(type) {
-		case hcl.TraverseRoot:
-			s.typ = first.Name
-		case hcl.TraverseAttr:
-			s.typ = first.Name
-		}
-		if i++; i < len(t) {
-			if attr, ok := t[i].(hcl.TraverseAttr); ok {
-				s.name = attr.Name
-				i++
-			}
-		}
-		if i < len(t) {
-			if index, ok := t[i].(hcl.TraverseIndex); ok {
-				s.key = item{key: index.Key}.suffix()
-				i++
-			}
-		}
-		if s.typ == "" || s.name == "" {
-			return nil
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// ParseBlock reads the address of a block, or of a module, and gives it the form that
-// addresses of objects have: `module.edge["west"].service.redis`.
-func ParseBlock(text string) (string, error) {
-	t, diags := hclsyntax.ParseTraversalAbs([]byte(text), "", hcl.InitialPos)
-	if !diags.HasErrors() {
-		if block, ok := blockOf(t); ok {
-			return block, nil
-		}
-	}
-	return "", fmt.Errorf("%q is not the address of a block: expected TYPE.NAME, such as service.keystone, with the key of a repeated one and the modules that it is in, such as module.edge.service.redis[\"cache\"]", text)
-}
-
-func blockOf(t hcl.Traversal) (string, bool) {
-	steps := blockSteps(t)
-	var parts []string
-	for i, s := range steps {
-		if i < len(steps)-1 && s.typ != "module" {
-			return "", false
-		}
-		parts = append(parts, s.typ+"."+s.name+s.key)
-	}
-	return strings.Join(parts, "."), len(parts) > 0
 }
 
 // declared are the addresses that the configuration has, with their places.
@@ -266,68 +201,95 @@ func (g *graph) declared() map[string]hcl.Range {
 	return g.places
 }
 
-// gone reports a block that is still declared. exact: its instances with keys do not
-// count.
-func (g *graph) gone(t Target, exact bool) bool {
+// gone reports a block that is still declared. single: what has no key is meant, so that
+// instances that have one do not count.
+func (g *graph) gone(t Target, single bool) bool {
 	if !t.Whole() {
 		return true
 	}
 	for _, address := range keysOf(g.declared()) {
-		if address == t.Block || !exact && t.covers(address) {
-			g.error(t.Range, "Still declared", "%s is declared at %s. Take the declaration away, or this block.", t, position(g.places[address]))
+		if t.covers(address) && !(single && strings.HasPrefix(address, t.Block+"[")) {
+			at := g.places[address]
+			if b := g.blockAt(t.Block); b != nil {
+				at = b.header // of a module that it is in, say
+			}
+			g.error(t.Range, "Still declared", "%s is declared at %s. Take the declaration away, or this block.", t, position(at))
 			return false
 		}
 	}
 	return true
 }
 
-// there reports a block that is not declared.
-func (g *graph) there(t Target) bool {
-	var known []string
-	for _, address := range keysOf(g.declared()) {
+// there reports a block that is not declared. What is moved on, or has no instance at
+// present, counts as declared.
+func (g *graph) there(t Target, moves []Move) bool {
+	for address := range g.declared() {
 		if t.covers(address) {
 			return true
 		}
-		if kindOfBlock(address) == kindOfBlock(t.Block) {
-			known = append(known, address)
-		}
 	}
-	g.error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s",
-		trimJoin(DidYouMean(t.Block, known), fmt.Sprintf("Declared are: %s.", listed(known))))
+	place := t.Object
+	place.Block = t.Block
+	movedOn := slices.ContainsFunc(moves, func(m Move) bool {
+		_, applies := m.Apply(place)
+		return applies
+	})
+	if movedOn || g.empty(t.Block) {
+		return true
+	}
+	g.missing(t, "")
 	return false
 }
 
-// target reads an address: a reference such as service.keystone, or a text. It is
-// not evaluated: what it names need not exist.
-func (g *graph) target(f *frame, b *block, name string) (Target, bool) {
-	attr := b.attributes[name]
-	if attr == nil {
-		return Target{}, false
-	}
-	at := attr.Expr.Range()
-	out := Target{Range: at}
-	if t, diags := hcl.AbsTraversalForExpr(attr.Expr); !diags.HasErrors() {
-		out.Block, _ = blockOf(t)
-	} else if v, diags := attr.Expr.Value(nil); !diags.HasErrors() && v.Type() == cty.String && !v.IsNull() {
-		text := v.AsString()
-		if strings.Contains(text, "/") {
-			object, err := ParseAddress(text)
-			if err != nil {
-				g.error(at, "Not an address", "%s.", sentence(err))
-				return Target{}, false
-			}
-			object.Block = f.address + object.Block
-			out.Object, text = object, object.Block
+// missing reports that a block is not declared.
+func (g *graph) missing(t Target, hint string) {
+	var known []string
+	kind := kindOfBlock(t.Block)
+	for _, address := range keysOf(g.declared()) {
+		switch parts := SplitBlock(address); kind {
+		case parts.Type:
+			known = append(known, address)
+		case "module":
+			known = append(known, Modules(parts.Module)...)
 		}
-		out.Block, _ = ParseBlock(text)
 	}
-	if out.Whole() && out.Block != "" {
-		out.Block = f.address + out.Block
+	slices.Sort(known)
+	known = slices.Compact(known)
+	g.error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s%s",
+		trimJoin(DidYouMean(t.Block, known), fmt.Sprintf("Declared are: %s.", listed(known))), hint)
+}
+
+// written reports whether a block stands in the files, however many instances it has.
+func (g *graph) written(block string) bool { return g.blockAt(block) != nil }
+
+// empty reports whether a block stands in the files, and has no instance at all.
+func (g *graph) empty(block string) bool {
+	b := g.blockAt(block)
+	if b == nil {
+		return false
 	}
-	if kind := kindOfBlock(out.Block); !slices.Contains(movable, kind) {
-		g.error(at, "Not an address", "%s", trimJoin(DidYouMean(kind, movable),
-			`Write a block as service.NAME, manifest.NAME, role.NAME, secret.NAME or module.NAME, with ["KEY"] where it is repeated; an object in quotes, as "BLOCK/KIND/NAME".`))
-		return Target{}, false
+	bare := withoutKeys(block)
+	for address := range g.declared() {
+		if (Target{Block: bare}).covers(withoutKeys(address)) {
+			return false
+		}
 	}
-	return out, true
+	return true
+}
+
+// blockAt is the block that an address names, or one instance of which it names; nil:
+// there is none.
+func (g *graph) blockAt(address string) *block {
+	steps := stepsOf(address)
+	m := g.loader.root
+	for i, s := range steps {
+		b := m.document.one(s.typ, s.name)
+		if b == nil || i == len(steps)-1 {
+			return b
+		}
+		if m = m.calling(s.name); m == nil {
+			return nil
+		}
+	}
+	return nil
 }

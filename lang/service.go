@@ -264,6 +264,7 @@ func (in *instance) edges() []edge {
 	}
 	out = append(out, in.mountEdges()...)
 	out = append(out, in.dependsOn(in.node.module, in.block)...)
+	out = append(out, in.triggerEdges(in.node.module, in.block)...)
 	self := in.block.id()
 	return slices.DeleteFunc(out, func(e edge) bool { return e.to == self || in.meansOwn(e) })
 }
@@ -274,7 +275,7 @@ func (r reach) edgesWithoutSettings(b *block) []edge {
 	var out []edge
 	for _, attr := range b.ordered() {
 		merged := b.typ.Name == "config" && attr.Name == "values" || b.typ.Name == "workload" && attr.Name == "env"
-		if !merged && attr.Name != "depends_on" {
+		if typ := b.typ.attribute(attr.Name); !merged && (typ == nil || typ.Type != TypeReferences) {
 			out = append(out, r.edges(attr.Expr)...)
 		}
 	}
@@ -303,6 +304,7 @@ func (in *instance) evaluate(it item) cty.Value {
 	s.Reasons = in.reasonsOf(in.node, in.frame)
 	s.Needs = needsOf(s.Reasons)
 	s.Lifecycle = lifecycle(layered{in.block, in.user})
+	s.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.block)
 	in.images = in.user.strings(in.block, "images")
 	in.replicas = in.allReplicas()
 	in.ports()

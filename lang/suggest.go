@@ -14,6 +14,9 @@ import (
 // nothing. Where several are equally close there is nothing to suggest either.
 func DidYouMean(given string, known []string) string {
 	if name := nearest(given, known); name != "" {
+		if strings.Contains(name, `"`) {
+			return fmt.Sprintf(" Did you mean %s?", name)
+		}
 		return fmt.Sprintf(" Did you mean %q?", name)
 	}
 	return ""

@@ -121,6 +121,7 @@ func (p *planning) dependencies(object *providers.Object) []lang.Address {
 
 // absent decides about objects that are not in the cluster.
 func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
+	why, again := p.demanded(s.object)
 	switch {
 	case s.live != nil:
 		return false, nil
@@ -128,7 +129,7 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 		s.refuse(fmt.Sprintf("%s does not exist", s.action.Ref),
 			"Only some of its fields are declared here, so it is never created. Correct its name, or bring it into the cluster first.")
 		return true, nil
-	case s.finished() && s.sameInputs() && !p.replaces(s.object):
+	case s.finished() && s.sameInputs() && !again:
 		s.action.Verb = None
 		s.action.Evidence = Evidence{Kind: Recorded, Detail: "finished; cleaned up since"}
 		return true, nil
@@ -139,8 +140,8 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 	}
 	reason := Reason{Kind: ReasonNew}
 	switch {
-	case s.finished() && p.replaces(s.object):
-		reason.Kind = ReasonRequested
+	case s.finished() && again:
+		reason = why
 	case s.finished():
 		reason.Kind = ReasonConfig
 	case s.record != nil && s.record.UID != "":

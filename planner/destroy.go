@@ -91,7 +91,7 @@ func (p *planning) listedKinds() []schema.GroupVersionKind {
 func (p *planning) addressOf(ref providers.Ref, annotations, labels map[string]string) lang.Address {
 	address := lang.Address{Block: "cloud." + p.Cloud, Kind: ref.GVK.Kind, Name: ref.Name}
 	if service := labels[providers.LabelService]; service != "" {
-		address.Block = "service." + service
+		address.Block = cmp.Or(p.services.block[service], "service."+service)
 	}
 	if ref.Namespace != p.Namespace {
 		address.Namespace = ref.Namespace

@@ -147,12 +147,22 @@ func declared(at string, manifest *unstructured.Unstructured, dependsOn ...strin
 	return o
 }
 
+// of labels an object as one of a service.
+func of(service string, u *unstructured.Unstructured) *unstructured.Unstructured {
+	u.SetLabels(map[string]string{providers.LabelService: service})
+	return u
+}
+
 // live makes a live object of a manifest, with the label of the cloud.
 func live(manifest *unstructured.Unstructured, uid types.UID) *unstructured.Unstructured {
 	u := manifest.DeepCopy()
 	u.SetUID(uid)
 	u.SetResourceVersion("1")
-	u.SetLabels(map[string]string{providers.LabelCloud: "prod"})
+	labels := map[string]string{providers.LabelCloud: "prod"}
+	if service := manifest.GetLabels()[providers.LabelService]; service != "" {
+		labels[providers.LabelService] = service
+	}
+	u.SetLabels(labels)
 	u.SetCreationTimestamp(metav1.NewTime(then))
 	return u
 }

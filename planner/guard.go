@@ -19,12 +19,12 @@ const fewDeletes = 3
 // configuration, and hardly ever on purpose. A destroy says what it is for.
 //
 // Old versions, jobs, and fields that are given up do not count: nothing is lost
-// with them. Nor does what a moved block has made again elsewhere. A replacement
-// counts, since the object is deleted for it.
+// with them. Nor does what a moved block, or another name of its service, has made again
+// elsewhere. A replacement counts, since the object is deleted for it.
 func (p *planning) guard() {
 	meant := map[lang.Address]bool{}
 	for i := range p.records {
-		if r := &p.records[i]; r.moved {
+		if r := &p.records[i]; r.moved || r.anew {
 			meant[r.recordedAddress()] = true
 		}
 	}

@@ -3,7 +3,6 @@ package planner
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -51,7 +50,7 @@ func (p *planning) hintRenames(undeclared []target) {
 }
 
 // brought reports whether a user wrote the object itself.
-func brought(address lang.Address) bool { return strings.HasPrefix(address.Block, "manifest.") }
+func brought(address lang.Address) bool { return lang.SplitBlock(address.Block).Type == "manifest" }
 
 // renamedBlock says how to tell that a service has another name.
 func (p *planning) renamedBlock(t target, best *subject, share float64) Problem {
@@ -171,8 +170,7 @@ func (n *newcomer) likeness(traits map[trait]bool) float64 {
 // siblings reports whether two addresses are of different blocks of one type, or of
 // different objects of one manifest.
 func siblings(a, b lang.Address) bool {
-	kind, _, _ := strings.Cut(a.Block, ".")
-	other, _, _ := strings.Cut(b.Block, ".")
+	kind, other := lang.SplitBlock(a.Block).Type, lang.SplitBlock(b.Block).Type
 	return kind == other && (a.Block != b.Block || brought(a))
 }
 

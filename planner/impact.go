@@ -146,8 +146,11 @@ func (d *disturbance) workload(live *unstructured.Unstructured) []string {
 	case Replace:
 		n, _ := replicas(live)
 		why := "as requested"
-		if d.action.Reasons[0].Kind == ReasonImmutable {
+		switch d.action.Reasons[0].Kind {
+		case ReasonImmutable:
 			why = pathsOf(d.action.Reasons) + " cannot be changed in place"
+		case ReasonTriggered:
+			why = triggerWords(d.action.Reasons[0])
 		}
 		return append([]string{fmt.Sprintf("%s %s at once, and new ones are made: %s", pods(n), verb(n, "stop"), why)}, d.volumesLost()...)
 	case Update, Adopt:

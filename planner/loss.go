@@ -3,7 +3,6 @@ package planner
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -123,27 +122,22 @@ func expectedVolumes(set *unstructured.Unstructured) []providers.Ref {
 	return refs
 }
 
-// leftVolumes are those that a StatefulSet had under the name that it had before a
-// moved block gave another to its service.
+// leftVolumes are those that a StatefulSet had under the name that it had before its
+// service got another one.
 func (p *planning) leftVolumes(s *subject) []providers.Ref {
 	for i := range p.records {
 		r := &p.records[i]
 		live := p.Snapshot.Get(r.ref)
-		if !r.moved || live == nil || r.ref.GVK != s.action.Ref.GVK || r.address.Block != s.object.Address.Block {
+		if live == nil || r.ref.GVK != s.action.Ref.GVK || r.ref == s.action.Ref {
 			continue
 		}
-		was, is := serviceOf(r.recordedAddress().Block), serviceOf(s.object.Address.Block)
-		if strings.TrimPrefix(r.ref.Name, was) == strings.TrimPrefix(s.action.Ref.Name, is) {
+		was, ok := partOf(r.address.Block, live)
+		is, _ := partOf(s.object.Address.Block, s.object.Manifest)
+		if ok && was == is {
 			return p.volumesOf(live)
 		}
 	}
 	return nil
-}
-
-// serviceOf is the name in "service.NAME", which the names of its objects begin with.
-func serviceOf(block string) string {
-	_, name, _ := strings.Cut(block, ".")
-	return name
 }
 
 // ranFor lists the jobs that depend on the object, whatever is between them, and

@@ -150,14 +150,15 @@ func digest(o providers.Object) string { return o.Digest() }
 // loss, and leaves its volumes behind.
 func TestLossesOfAMove(t *testing.T) {
 	w := &world{}
-	w.add("service.db/StatefulSet/db-server", database(t, "db-server"))
-	w.add("service.db/Secret/db-root", thing("v1", "Secret", "db-root")).Holds = "generated values"
+	w.add("service.db/StatefulSet/db-server", of("db", database(t, "db-server")))
+	w.add("service.db/Secret/db-root", of("db", thing("v1", "Secret", "db-root"))).Holds = "generated values"
 	w.last().Object["data"] = map[string]any{"value": "c2VjcmV0"}
 	w.cluster.objects = append(w.cluster.objects, thing("v1", "PersistentVolumeClaim", "data-db-server-0"))
 	in := w.input(
-		declared("service.new/StatefulSet/new-server", database(t, "new-server")),
+		declared("service.new/StatefulSet/new-server", of("new", database(t, "new-server"))),
 		password("service.new/Secret/new-root", "new-root"),
 	)
+	of("new", in.Objects[1].Manifest)
 	in.Moves = []lang.Move{{From: lang.Target{Block: "service.db"}, To: lang.Target{Block: "service.new"}}}
 	plan, problems, err := planner.Make(t.Context(), in)
 	if err != nil || slices.ContainsFunc(problems, func(p planner.Problem) bool { return !p.Warning }) {

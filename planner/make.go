@@ -86,6 +86,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the cluster: %w", err)
 	}
+	p.nameServices()
 	if problems := p.choose(); len(problems) > 0 {
 		return nil, problems, nil
 	}
@@ -192,7 +193,12 @@ type planning struct {
 	named    map[string]bool            // what of DeleteData was of use
 	removed  map[types.UID]lang.Address // live objects about which it was decided that nothing declares them
 	// inside is what is in the namespaces that may go.
-	inside map[string]providers.Contents
+	inside   map[string]providers.Contents
+	services serviceNames
+	replaced []lang.Target // what Replace names
+	// triggered are the objects that are replaced because of others, and of which.
+	triggered map[lang.Address]string
+	declared  map[string]bool // blocks with objects, and the modules that they are in; see recounted
 	// carried are the Secrets whose values go on under another name, and where.
 	carried map[providers.Ref]lang.Address
 }
@@ -203,9 +209,7 @@ func newPlanning(in Input) (*planning, []Problem) {
 	if in.State == nil {
 		in.State = &state.State{}
 	}
-	if len(in.Moves) > 0 {
-		in.Objects = slices.Clone(in.Objects) // some of them may be changed
-	}
+	in.Objects = slices.Clone(in.Objects) // some of them may be changed
 	if in.Parallelism <= 0 {
 		in.Parallelism = 10
 	}
@@ -222,10 +226,16 @@ func newPlanning(in Input) (*planning, []Problem) {
 		named:    map[string]bool{},
 		carried:  map[providers.Ref]lang.Address{},
 		removed:  map[types.UID]lang.Address{},
+		replaced: targetsOf(in.Replace),
+	}
+	p.DeleteData = nil
+	for _, t := range targetsOf(in.DeleteData) {
+		p.DeleteData = append(p.DeleteData, t.String())
 	}
 	problems := append(p.checkState(), p.indexRecords()...)
 	declared := append(p.indexDesired(), p.checkDependencies()...)
 	declared = append(declared, p.checkMoves()...)
+	declared = append(declared, p.checkTriggers()...)
 	if !in.Destroy {
 		problems = append(problems, declared...)
 	}
@@ -322,6 +332,9 @@ func (p *planning) converge(ctx context.Context) error {
 	}
 	p.expectKinds()
 	if err := p.decideAll(ctx, objects, false); err != nil {
+		return err
+	}
+	if err := p.replaceTriggered(ctx); err != nil {
 		return err
 	}
 	p.warnHidden()

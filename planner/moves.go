@@ -2,29 +2,28 @@ package planner
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/providers"
 )
 
-// moved is where an address of the state is to be found now, as moved blocks say.
+// moved is where an address of the state is to be found now, as moved blocks say, and
+// where it is by a count that came or went.
 func (p *planning) moved(address lang.Address) lang.Address {
 	for range p.Moves {
-		i := slices.IndexFunc(p.Moves, func(m lang.Move) bool { return m.From.Has(address) })
+		i := slices.IndexFunc(p.Moves, func(m lang.Move) bool {
+			_, applies := m.Apply(address)
+			return applies
+		})
 		if i < 0 {
 			break
 		}
-		if to := p.Moves[i].To; to.Whole() {
-			address.Block = to.Block
-		} else {
-			address = to.Object
-		}
+		address, _ = p.Moves[i].Apply(address)
 	}
+	address.Block = p.recounted(address.Block)
 	return address
 }
 
@@ -132,23 +131,30 @@ func (p *planning) imported(address lang.Address) bool {
 }
 
 // released reports whether a removed block says to leave what had the address in
-// the cluster.
+// the cluster. Of several that are about it the most special one counts.
 func (p *planning) released(address lang.Address) (by lang.Removal, ok bool) {
-	i := slices.IndexFunc(p.Removals, func(r lang.Removal) bool { return !r.Destroy && r.From.Has(address) })
-	if i < 0 {
-		return lang.Removal{}, false
+	for _, r := range p.Removals {
+		if r.From.Has(address) && len(r.From.String()) > len(by.From.String()) {
+			by = r
+		}
 	}
-	return p.Removals[i], true
+	return by, by.From.Block != "" && !by.Destroy
 }
 
 func (p *planning) undeclared(at hcl.Range, address lang.Address) Problem {
+	return p.undeclaredAs(place(at), address)
+}
+
+func (p *planning) undeclaredAs(source string, address lang.Address) Problem {
 	var known []string
 	for other := range p.desired {
 		known = append(known, other.String())
 	}
 	slices.Sort(known)
-	return p.blockProblem(at, address, fmt.Sprintf("%s is not declared", address),
-		strings.TrimSpace(lang.DidYouMean(address.String(), known)+" `kolla render` shows what is declared, with its addresses."))
+	return Problem{
+		Address: address, Source: source, Summary: fmt.Sprintf("%s is not declared", address),
+		Detail: strings.TrimSpace(lang.DidYouMean(address.String(), known) + " `kolla render` shows what is declared, with its addresses."),
+	}
 }
 
 // blockProblem is a problem with one of the blocks about addresses.
@@ -158,43 +164,14 @@ func (p *planning) blockProblem(at hcl.Range, address lang.Address, summary, det
 
 func place(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
 
-// carryValues has the generated Secrets of a block that moved take over the values
-// that they had: their names in the cluster are new, and so they would be
-// made anew, while databases and users still have the old ones.
-func (p *planning) carryValues() {
-	for _, m := range p.Moves {
-		kind, was, _ := strings.Cut(m.From.Block, ".")
-		_, is, _ := strings.Cut(m.To.Block, ".")
-		if !slices.Contains([]string{"service", "secret"}, kind) || !m.From.Whole() {
-			continue
-		}
-		for i := range p.Objects {
-			o := &p.Objects[i]
-			suffix, named := strings.CutPrefix(o.Manifest.GetName(), is)
-			if o.Address.Block != m.To.Block || !o.Generated() || !named || p.Snapshot.Get(o.Ref()) != nil {
-				continue
-			}
-			source := o.Ref()
-			source.Name = was + suffix
-			values := providers.ValuesOf(p.Snapshot.Get(source))
-			o.Data = maps.Clone(o.Data)
-			for key := range o.Data {
-				if _, there := values[key]; there {
-					o.Data[key] = providers.SecretData{Parts: []providers.DataPart{{From: &providers.SecretKey{Namespace: source.Namespace, Name: source.Name, Key: key}}}}
-					p.carried[source] = o.Address
-				}
-			}
-		}
-	}
-}
-
-// renamed is the block that a moved block says an object is of now, of one that goes
-// under its old name and is made again under another; empty: it did not move.
+// renamed is the block that an object is of now, of one that goes under its old name and
+// is made again under another: because it moved there, or because its service has
+// another name. Empty: neither is so.
 func (r *record) renamed() string {
 	switch was := r.recordedAddress(); {
-	case !r.moved:
+	case !r.moved && !r.anew:
 		return ""
-	case was.Name != r.address.Name || was.Kind != r.address.Kind:
+	case r.moved && (was.Name != r.address.Name || was.Kind != r.address.Kind):
 		return fmt.Sprintf("moved to %s, which is another object: that one is made, this one goes", r.address)
 	}
 	return r.address.Block

@@ -116,7 +116,7 @@ func (p *planning) occupy(a *Action) {
 func (p *planning) occupiedRemedy(t target) string {
 	remedy := "Put its declaration back; or delete or move what is in it first; or "
 	if !p.leavesIn(t.ref.Name) {
-		remedy += fmt.Sprintf("delete it with whatever is in it by -delete-data=%s ('*' does not stand for that); or ", t.address)
+		remedy += fmt.Sprintf("delete it with whatever is in it by %s ('*' does not stand for that); or ", Option("-delete-data", t.address.String()))
 	}
 	return remedy + "keep it and have kolla forget it:\n\n" + forgetting(t.address)
 }

@@ -138,7 +138,7 @@ const (
 	ReasonDrift      ReasonKind = "drift"      // somebody changed the object in the cluster
 	ReasonGone       ReasonKind = "gone"       // kolla made it, somebody deleted it
 	ReasonUndeclared ReasonKind = "undeclared" // no longer in the configuration
-	ReasonRenamed    ReasonKind = "renamed"    // of a Delete: a moved block gave its block the name Detail, and with it other names to its objects
+	ReasonRenamed    ReasonKind = "renamed"    // of a Delete: a moved block gave its block the name Detail, and with it other names to its objects; without Detail: its service has another name in the cluster
 	ReasonSuperseded ReasonKind = "superseded" // an older member of a family, no longer needed
 	ReasonImmutable  ReasonKind = "immutable"  // Path cannot be changed in place
 	ReasonFailedJob  ReasonKind = "failed-job" // the run failed and is made again
@@ -153,6 +153,7 @@ const (
 	ReasonUpgrade    ReasonKind = "defaults"   // neither HCL nor cluster changed: a newer kolla or server wants it
 	ReasonDestroy    ReasonKind = "destroy"    // the cloud is being destroyed
 	ReasonRequested  ReasonKind = "requested"  // the operator named it with -replace
+	ReasonTriggered  ReasonKind = "triggered"  // of a Replace or Run: Detail, which its replace_triggered_by names, changes by this plan
 )
 
 // Reason says why an action is there.

@@ -15,6 +15,8 @@ type record struct {
 	family  lang.Address
 	ref     providers.Ref
 	moved   bool
+	// anew: its service has another name in the cluster, and with that its objects have.
+	anew bool
 }
 
 // recordedAddress is the address that the state has.

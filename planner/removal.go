@@ -93,13 +93,17 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 	if t.renamed != "" && reason == ReasonUndeclared {
 		reason = ReasonRenamed
 	}
+	detail := t.renamed
+	if detail == t.address.Block {
+		detail = ""
+	}
 	action := Action{
 		Address:  t.address,
 		Verb:     Delete,
 		Partial:  t.partial,
 		Ref:      t.ref,
 		Prior:    providers.Precondition{UID: t.live.GetUID(), ResourceVersion: t.live.GetResourceVersion()},
-		Reasons:  []Reason{{Kind: reason, Detail: t.renamed}},
+		Reasons:  []Reason{{Kind: reason, Detail: detail}},
 		Evidence: Evidence{Kind: Recorded},
 	}
 	if heir, ok := p.carried[t.ref]; ok {
@@ -251,7 +255,7 @@ func (p *planning) protect(t target, holds string) {
 		p.kept = append(p.kept, Kept{Address: t.address, Ref: t.ref, Holds: holds})
 		return
 	}
-	detail := fmt.Sprintf("Put its declaration back; or, to delete it with what it holds, plan with -delete-data=%s; or keep the object and have kolla forget it:\n\n%s", t.address, forgetting(t.address))
+	detail := fmt.Sprintf("Put its declaration back; or, to delete it with what it holds, plan with %s; or keep the object and have kolla forget it:\n\n%s", Option("-delete-data", t.address.String()), forgetting(t.address))
 	if t.namespace() && len(p.occupants(t.ref.Name)) > 0 {
 		detail = p.occupiedRemedy(t)
 	}
@@ -285,10 +289,30 @@ func (p *planning) checkDeleteData() {
 			p.problems = append(p.problems, Problem{
 				Warning: true,
 				Summary: fmt.Sprintf("-delete-data=%s has no effect", name),
-				Detail:  "No object of that address holds data and would be deleted or replaced by this plan.",
+				Detail:  strings.TrimSpace(lang.DidYouMean(name, p.holders()) + " No object of that address holds data and would be deleted or replaced by this plan."),
 			})
 		}
 	}
+}
+
+// holders are the addresses of what this plan keeps, or loses, with data in it.
+func (p *planning) holders() []string {
+	var known []string
+	for _, k := range p.kept {
+		known = append(known, k.Address.String())
+	}
+	for _, a := range p.actions {
+		if a.Holds != "" {
+			known = append(known, a.Address.String())
+		}
+	}
+	for _, problem := range p.problems {
+		if problem.Address != (lang.Address{}) {
+			known = append(known, problem.Address.String())
+		}
+	}
+	slices.Sort(known)
+	return slices.Compact(known)
 }
 
 // occupants lists what is in a namespace and is not deleted by this plan.

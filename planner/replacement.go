@@ -14,9 +14,11 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// requested decides about objects that the operator wants to be made again.
+// requested decides about objects that the operator wants to be made again, by name or
+// by what is declared.
 func (p *planning) requested(ctx context.Context, s *subject) (bool, error) {
-	if !p.replaces(s.object) {
+	why, demanded := p.demanded(s.object)
+	if !demanded || why.Kind == ReasonTriggered && s.adopts() {
 		return false, nil
 	}
 	if s.object.Partial {
@@ -24,7 +26,7 @@ func (p *planning) requested(ctx context.Context, s *subject) (bool, error) {
 			"It only owns some of its fields, and so never deletes it.")
 		return true, nil
 	}
-	return true, p.replace(ctx, s, []Reason{{Kind: ReasonRequested}})
+	return true, p.replace(ctx, s, []Reason{why})
 }
 
 // replace decides to delete the object and make it again, if nothing is lost by
@@ -101,8 +103,8 @@ func (s *subject) unproven(err error) error {
 		return err
 	case r.unasked != "" && s.action.Reasons[0].Kind == ReasonImmutable:
 		s.withdraw(fmt.Sprintf("%s cannot be changed in place, and nobody can say whether the new one would be taken", s.action.Ref),
-			fmt.Sprintf("%s cannot change, and %s, so that it might be deleted and then not be made again. Take the change back; or, to take that chance, plan with -replace=%s.",
-				pathsOf(s.action.Reasons), r.unasked, s.object.Address))
+			fmt.Sprintf("%s cannot change, and %s, so that it might be deleted and then not be made again. Take the change back; or, to take that chance, plan with %s.",
+				pathsOf(s.action.Reasons), r.unasked, Option("-replace", s.object.Address.String())))
 	case r.unasked != "":
 		s.action.Evidence = Evidence{Kind: Unverified, Detail: r.unasked}
 	case r.permission != nil:
@@ -120,6 +122,8 @@ func (s *subject) notTaken(objections string) {
 	switch reasons := s.action.Reasons; reasons[0].Kind {
 	case ReasonImmutable:
 		why = pathsOf(reasons) + " cannot be changed in place"
+	case ReasonTriggered:
+		why = triggerWords(reasons[0])
 	case ReasonFailedJob:
 		why = "its last run failed"
 	}
@@ -140,7 +144,11 @@ func (o obstacle) stands() bool { return o.what != "" }
 
 // about gives the summary and the detail of the problem.
 func (o obstacle) about(s *subject, reasons []Reason) (summary, detail string) {
-	if reasons[0].Kind == ReasonImmutable {
+	switch reasons[0].Kind {
+	case ReasonTriggered:
+		return fmt.Sprintf("%s is to be made again (%s), and %s", s.action.Ref, triggerWords(reasons[0]), o.what),
+			fmt.Sprintf("Take the entry out of replace_triggered_by, or leave it out of this plan (%s); or: %s", Option("-exclude", s.object.Address.String()), o.remedy)
+	case ReasonImmutable:
 		return fmt.Sprintf("%s cannot be changed in place, and %s", s.action.Ref, o.what),
 			fmt.Sprintf("%s cannot change. Take the change back; or: %s", pathsOf(reasons), o.remedy)
 	}
@@ -155,16 +163,17 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why ReasonKind) (ob
 	}
 	holds := holding(s.live, s.object.Holds)
 	address := s.object.Address
+	again := Option("-replace", address.String())
 	if s.adopts() && why == ReasonImmutable {
-		return obstacle{"was not made by kolla", fmt.Sprintf("to have it deleted and made again all the same, plan with -replace=%s.", address)}, nil
+		return obstacle{"was not made by kolla", fmt.Sprintf("to have it deleted and made again all the same, plan with %s.", again)}, nil
 	}
 	switch kind := s.live.GroupVersionKind().GroupKind(); {
 	case why == ReasonImmutable && !proof.BuiltIn(s.live.GroupVersionKind()):
-		return obstacle{"what is lost with it is known only to what looks after its kind", fmt.Sprintf("to have it deleted and made again, plan with -replace=%s.", address)}, nil
+		return obstacle{"what is lost with it is known only to what looks after its kind", fmt.Sprintf("to have it deleted and made again, plan with %s.", again)}, nil
 	case kind == providers.NamespaceKind:
-		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy -target=%s -delete-data='*'\n  kolla apply", address)}, nil
+		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy %s -delete-data='*'\n  kolla apply", Option("-target", address.String()))}, nil
 	case kind == definitionKind:
-		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with -delete-data=%s, and declare it again.", address)}, nil
+		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", Option("-delete-data", address.String()))}, nil
 	case kind == apiServiceKind:
 		return obstacle{"cannot be tried out under another name", "Take its declaration away, apply, and declare it again."}, nil
 	case holds == "" && ownVolumes(s.live) != "":
@@ -194,7 +203,7 @@ func (s *subject) dataRemedy() string {
 	case s.loses() == "":
 		fate = "to have it made again. Its volumes stay, and it takes them up as they are, in their size and class"
 	}
-	return fmt.Sprintf("%s: plan with -delete-data=%s.", fate, s.object.Address)
+	return fmt.Sprintf("%s: plan with %s.", fate, Option("-delete-data", s.object.Address.String()))
 }
 
 // loses is what is gone when the object has been made again. Generated values are

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
@@ -11,9 +12,9 @@ import (
 
 // Selection restricts a plan to a part of a cloud. Each entry is the address of an
 // object (`service.keystone/Deployment/keystone-api`), of all versions of one
-// (`service.keystone/ConfigMap/keystone.conf`), or of a block
-// (`service.keystone`, which is also every `service.keystone["key"]`). The zero
-// value selects everything.
+// (`service.keystone/ConfigMap/keystone.conf`), of a block (`service.redis["cache"]`;
+// `service.redis` is all of its instances), or of a module, which is all that is in it.
+// The zero value selects everything.
 type Selection struct {
 	// Targets are selected with all that they depend on; of those that are to be
 	// deleted: with all that depends on them.
@@ -30,10 +31,10 @@ func (s Selection) Restricts() bool { return len(s.Targets)+len(s.Excludes) > 0 
 func (s Selection) String() string {
 	var options []string
 	for _, t := range s.Targets {
-		options = append(options, "-target="+t)
+		options = append(options, Option("-target", t))
 	}
 	for _, e := range s.Excludes {
-		options = append(options, "-exclude="+e)
+		options = append(options, Option("-exclude", e))
 	}
 	return strings.Join(options, " ")
 }
@@ -102,27 +103,46 @@ type candidate struct {
 	family  lang.Address // zero: not versioned
 }
 
-// named reports whether an operator's address is that of the object, of its
-// family or of its block.
-func (c candidate) named(text string) bool {
-	return text == c.address.String() ||
-		c.family != (lang.Address{}) && text == c.family.String() ||
-		inBlock(c.address.Block, text)
-}
-
-// inBlock reports whether a block is the named one, or an instance of it.
-func inBlock(block, name string) bool {
-	return block == name || strings.HasPrefix(block, name+"[")
+// named reports whether an operator's address is that of the object, of its family, of
+// its block, or of a module that it is in.
+func (c candidate) named(t lang.Target) bool {
+	return t.Has(c.address) || c.family != (lang.Address{}) && t.Object == c.family
 }
 
 // names are all texts that would name the candidate.
 func (c candidate) names() []string {
-	bare, _, _ := strings.Cut(c.address.Block, "[")
-	names := []string{bare, c.address.Block, c.address.String()}
+	parts := lang.SplitBlock(c.address.Block)
+	names := []string{parts.All(), c.address.Block, c.address.String()}
 	if c.family != (lang.Address{}) {
 		names = append(names, c.family.String())
 	}
-	return names
+	return append(names, lang.Modules(parts.Module)...)
+}
+
+// targetsOf reads the addresses of options. What is none names nothing.
+func targetsOf(names []string) []lang.Target {
+	targets := make([]lang.Target, len(names))
+	for i, name := range names {
+		target, err := lang.ParseTarget(name)
+		if err != nil {
+			target = lang.Target{Block: name}
+		}
+		targets[i] = target
+	}
+	return targets
+}
+
+// Option is an option with its value as a shell takes it.
+func Option(name, value string) string {
+	if strings.ContainsFunc(value, special) {
+		value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+	}
+	return name + "=" + value
+}
+
+// special reports whether a shell might take a character for something else.
+func special(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:=@%+,", r)
 }
 
 // choose finds out what is selected, and refuses addresses that name nothing.
@@ -180,8 +200,9 @@ func (p *planning) checkReplaceChosen(candidates []candidate) []Problem {
 
 func matching(candidates []candidate, names []string) []lang.Address {
 	var out []lang.Address
+	targets := targetsOf(names)
 	for _, c := range candidates {
-		if slices.ContainsFunc(names, c.named) {
+		if slices.ContainsFunc(targets, c.named) {
 			out = append(out, c.address)
 		}
 	}
@@ -236,7 +257,8 @@ func (p *planning) reach(candidates []candidate) reach {
 func unknownNames(option string, given []string, candidates []candidate) []Problem {
 	var problems []Problem
 	for _, name := range given {
-		if slices.ContainsFunc(candidates, func(c candidate) bool { return c.named(name) }) {
+		target, err := lang.ParseTarget(name)
+		if err == nil && slices.ContainsFunc(candidates, func(c candidate) bool { return c.named(target) }) {
 			continue
 		}
 		var known []string
@@ -244,9 +266,13 @@ func unknownNames(option string, given []string, candidates []candidate) []Probl
 			known = append(known, c.names()...)
 		}
 		slices.Sort(known)
+		detail := "An address is that of an object, such as service.keystone/Deployment/keystone-api, of a block, such as service.keystone, or of a module."
+		if err != nil {
+			detail = fmt.Sprintf("It is no address: %v.", err)
+		}
 		problems = append(problems, Problem{
 			Summary: fmt.Sprintf("%s=%s names nothing in the configuration or the state", option, name),
-			Detail:  strings.TrimSpace(lang.DidYouMean(name, slices.Compact(known)) + " An address is that of an object, such as service.keystone/Deployment/keystone-api, or of a block, such as service.keystone."),
+			Detail:  strings.TrimSpace(lang.DidYouMean(name, slices.Compact(known)) + " " + detail),
 		})
 	}
 	return problems
@@ -291,11 +317,11 @@ func (p *planning) successor(r *record) lang.Address {
 // checkReplace refuses what cannot be replaced one by one.
 func (p *planning) checkReplace(candidates []candidate) []Problem {
 	problems := unknownNames("-replace", p.Replace, candidates)
-	for _, name := range p.Replace {
-		if slices.ContainsFunc(candidates, func(c candidate) bool { return inBlock(c.address.Block, name) }) {
+	for i, target := range p.replaced {
+		if target.Whole() && slices.ContainsFunc(candidates, func(c candidate) bool { return target.Has(c.address) }) {
 			problems = append(problems, Problem{
-				Summary: fmt.Sprintf("-replace=%s names a block", name),
-				Detail:  "Name the one object that is to be made again, such as " + name + "/Deployment/NAME; the option may be repeated.",
+				Summary: fmt.Sprintf("-replace=%s names a block", p.Replace[i]),
+				Detail:  fmt.Sprintf("Name the one object that is to be made again, such as %s; the option may be repeated.", Option("-replace", target.Block+"/Deployment/NAME")),
 			})
 		}
 	}
@@ -304,5 +330,5 @@ func (p *planning) checkReplace(candidates []candidate) []Problem {
 
 // replaces reports whether the operator named the object with -replace.
 func (p *planning) replaces(object *providers.Object) bool {
-	return slices.ContainsFunc(p.Replace, candidate{object.Address, object.Family}.named)
+	return slices.ContainsFunc(p.replaced, candidate{object.Address, object.Family}.named)
 }

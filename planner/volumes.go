@@ -95,11 +95,11 @@ func (p *planning) unmentioned(refs []providers.Ref) []providers.Ref {
 	})
 }
 
-// heirOf is the block that the object of a recorded address has moved to; empty: it
-// has not moved.
+// heirOf is the block whose object has the place now of that of a recorded address;
+// empty: none has.
 func (p *planning) heirOf(address lang.Address) string {
 	for i := range p.records {
-		if r := &p.records[i]; r.moved && r.recordedAddress() == address {
+		if r := &p.records[i]; (r.moved || r.anew) && r.recordedAddress() == address {
 			return r.address.Block
 		}
 	}

@@ -93,6 +93,9 @@ type Lifecycle struct {
 	ForceFields    []string `json:"force_fields,omitempty"`
 	ForceManagers  []string `json:"force_managers,omitempty"` // see lang.MatchesStar
 	Source         string   `json:"source,omitempty"`         // "cloud.hcl:12"
+	// ReplaceTriggeredBy are the addresses of blocks and objects that lang.ParseTarget
+	// reads: where one of them changes, what runs is deleted and made again.
+	ReplaceTriggeredBy []string `json:"replace_triggered_by,omitempty"`
 }
 
 // Ref names a live object.

@@ -29,6 +29,7 @@ is as declared but not ready yet is shown, and is no change.`,
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for kolla apply FILE"},
 			&cli.BoolFlag{Name: "destroy", Usage: "plan to take the cloud down"},
 			deleteDataFlag(),
+			&cli.StringFlag{Name: generateFlag, Usage: "write manifests for import blocks whose `to` is not declared to the new `FILE`, and plan with them"},
 			&cli.BoolFlag{Name: "foreign", Usage: "also list what others have added to kolla's objects, and who"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"}),
 		Action: func(c *cli.Context) error {
@@ -45,10 +46,16 @@ func runPlan(w *workspace) error {
 	if err := checkTarget(w.flags.String("out")); err != nil {
 		return err
 	}
+	if err := checkGenerated(w.flags.String(generateFlag)); err != nil {
+		return err
+	}
 	w.warnings.gather()
 	defer w.warnings.flush()
 	st, err := w.open(ctx)
 	if err != nil {
+		return err
+	}
+	if err := w.generate(ctx); err != nil {
 		return err
 	}
 	holder, err := w.store.Holder()

@@ -48,6 +48,22 @@ func (s streams) ask(ctx context.Context, question string) (string, error) {
 	}
 }
 
+// answer asks for the value of a variable, once.
+func (w *workspace) answer(v lang.Variable) (string, error) {
+	if said, ok := w.answers[v.Name]; ok {
+		return said, nil
+	}
+	said, err := w.askVariable(v)
+	if err != nil {
+		return "", err
+	}
+	if w.answers == nil {
+		w.answers = map[string]string{}
+	}
+	w.answers[v.Name] = said
+	return said, nil
+}
+
 func (w *workspace) askVariable(v lang.Variable) (string, error) {
 	question := "var." + v.Name + "\n"
 	if v.Description != "" {

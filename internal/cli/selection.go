@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 )
 
@@ -46,6 +47,8 @@ func (w *workspace) planOptions(destroy bool) (planned, error) {
 		}
 		p.selection.Targets = append(p.selection.Targets, targets...)
 	}
+	p.selection.Targets = canonical(p.selection.Targets)
+	p.selection.Excludes = canonical(p.selection.Excludes)
 	for _, target := range p.selection.Targets {
 		if slices.Contains(p.selection.Excludes, target) {
 			return p, &failure{fmt.Sprintf("%s is both targeted and excluded", target), "What is excluded is left out, so that nothing would be selected. Take one of the two away."}
@@ -59,6 +62,19 @@ func (w *workspace) planOptions(destroy bool) (planned, error) {
 		p.maxDeletes = &limit
 	}
 	return p, nil
+}
+
+// canonical gives addresses the form that plans show them in. What is none stays as it
+// is: the planner knows what is near it.
+func canonical(addresses []string) []string {
+	var out []string
+	for _, text := range addresses {
+		if target, err := lang.ParseTarget(text); err == nil {
+			text = target.String()
+		}
+		out = append(out, text)
+	}
+	return out
 }
 
 // place says of problems with targets in which file these were given.
@@ -105,7 +121,7 @@ func (p planned) readTargets(path string) ([]string, error) {
 		number++
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			targets = append(targets, line)
-			p.places[line] = fmt.Sprintf("%s:%d", path, number)
+			p.places[canonical([]string{line})[0]] = fmt.Sprintf("%s:%d", path, number)
 		}
 	}
 	if len(targets) == 0 {

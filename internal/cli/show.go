@@ -106,17 +106,15 @@ type (
 		Kolla         *jsonStateMore `json:"kolla,omitempty"`
 	}
 	jsonValues struct {
-		Outputs struct{}   `json:"outputs"` // kolla has none
-		Root    jsonModule `json:"root_module"`
-	}
-	jsonModule struct {
-		Resources []jsonObject `json:"resources"`
+		Outputs struct{}                `json:"outputs"` // kolla has none
+		Root    view.Module[jsonObject] `json:"root_module"`
 	}
 	jsonObject struct {
 		Address   string         `json:"address"`
 		Mode      string         `json:"mode"`
 		Type      string         `json:"type"`
 		Name      string         `json:"name"`
+		Index     any            `json:"index,omitempty"` // key of the block, if it is repeated
 		Provider  string         `json:"provider_name"`
 		Schema    int            `json:"schema_version"`
 		Values    map[string]any `json:"values"`
@@ -144,9 +142,13 @@ func stateJSON(w io.Writer, st *state.State) error {
 	out := jsonState{FormatVersion: "1.0", KollaVersion: Version}
 	if st.Lineage != "" {
 		out.Kolla = &jsonStateMore{Cloud: st.Cloud, Cluster: st.Cluster, Lineage: st.Lineage, Serial: st.Serial}
-		out.Values = &jsonValues{Root: jsonModule{Resources: []jsonObject{}}}
+		out.Values = &jsonValues{}
 		for _, o := range st.Objects {
-			out.Values.Root.Resources = append(out.Values.Root.Resources, jsonObjectOf(o))
+			address, err := lang.ParseAddress(o.Address)
+			if err != nil {
+				return fmt.Errorf("read the state: %w", err)
+			}
+			out.Values.Root.Put(address.Block, jsonObjectOf(o, address))
 		}
 	}
 	if err := json.NewEncoder(w).Encode(out); err != nil {
@@ -155,13 +157,14 @@ func stateJSON(w io.Writer, st *state.State) error {
 	return nil
 }
 
-func jsonObjectOf(o state.Object) jsonObject {
+func jsonObjectOf(o state.Object, address lang.Address) jsonObject {
 	metadata := map[string]any{"name": o.Name, "uid": o.UID}
 	if o.Namespace != "" {
 		metadata["namespace"] = o.Namespace
 	}
 	return jsonObject{
 		Address: o.Address, Mode: "managed", Type: o.Kind, Name: o.Name, Provider: view.Provider,
+		Index:     lang.SplitBlock(address.Block).Key,
 		Values:    map[string]any{"apiVersion": o.APIVersion, "kind": o.Kind, "metadata": metadata},
 		DependsOn: o.DependsOn,
 		Kolla: jsonObjectMore{

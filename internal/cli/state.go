@@ -2,12 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -19,22 +21,18 @@ func stateCommand(s streams) *cli.Command {
 			{
 				Name:      "list",
 				Usage:     "List the addresses of what kolla made",
-				ArgsUsage: "[PREFIX]",
-				Flags:     []cli.Flag{stateFlag()},
+				ArgsUsage: "[ADDRESS...]",
+				Description: `
+ADDRESS is that of an object, of a block or of a module: of a block that is repeated
+with its key or, for all of them, without. What a shell would take away is put within
+quotes: kolla state list 'service.redis["cache"]'.`,
+				Flags: []cli.Flag{stateFlag()},
 				Action: func(c *cli.Context) error {
-					if err := atMost(c, 1); err != nil {
-						return err
-					}
 					st, err := state.Open(c.String("state")).Read()
 					if err != nil {
 						return err
 					}
-					for _, o := range st.Objects {
-						if strings.HasPrefix(o.Address, c.Args().First()) {
-							fmt.Fprintln(s.out, o.Address)
-						}
-					}
-					return nil
+					return listObjects(s, st, c.Args().Slice())
 				},
 			},
 			{
@@ -72,6 +70,41 @@ lost all the same, the next apply finds in the cluster, by its labels.`,
 	}
 }
 
+// listObjects prints the addresses in the state, or those of them that are asked for.
+func listObjects(s streams, st *state.State, asked []string) error {
+	var targets []lang.Target
+	for _, text := range asked {
+		target, err := lang.ParseTarget(text)
+		if err != nil {
+			return &failure{fmt.Sprintf("%q is no address", text), sentence(err.Error()) + "."}
+		}
+		targets = append(targets, target)
+	}
+	var known []string // what would have matched
+	matched := make([]bool, len(targets))
+	for _, o := range st.Objects {
+		address, err := lang.ParseAddress(o.Address)
+		if err != nil {
+			return fmt.Errorf("read the state: %w", err)
+		}
+		known = append(known, o.Address, address.Block, lang.SplitBlock(address.Block).All())
+		show := len(targets) == 0
+		for i, t := range targets {
+			if t.Has(address) {
+				show, matched[i] = true, true
+			}
+		}
+		if show {
+			fmt.Fprintln(s.out, o.Address)
+		}
+	}
+	if i := slices.Index(matched, false); i >= 0 {
+		slices.Sort(known)
+		return &failure{fmt.Sprintf("The state has nothing at %s", targets[i]), didYouMean(asked[i], slices.Compact(known)) + "`kolla state list` lists all addresses."}
+	}
+	return nil
+}
+
 // rebuildState makes a damaged state usable again, from what is left of it.
 func rebuildState(s streams, c *cli.Context) error {
 	store := state.Open(c.String("state"))
@@ -88,6 +121,7 @@ func rebuildState(s streams, c *cli.Context) error {
 }
 
 func showObject(s streams, st *state.State, address string) error {
+	address = canonical([]string{address})[0]
 	o := st.Find(address)
 	if o == nil {
 		var known []string

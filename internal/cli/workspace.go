@@ -35,7 +35,8 @@ type workspace struct {
 	store   *state.Store
 	// snapshot is what was read ahead of the cluster; nil: nothing.
 	snapshot *providers.Snapshot
-	asked    bool // somebody was asked for the value of a variable
+	asked    bool              // somebody was asked for the value of a variable
+	answers  map[string]string // what was said
 	warnings *warnings
 }
 
@@ -47,6 +48,10 @@ func newWorkspace(s streams, c *cli.Context) *workspace {
 // loadConfig reads and evaluates the configuration of the current directory.
 func (w *workspace) loadConfig() error {
 	config, diags := w.readConfig()
+	if len(config.Undeclared) > 0 && !diags.HasErrors() {
+		w.config = config // it is loaded again, with what is written for them
+		return nil
+	}
 	w.printer.Diagnostics(diags, config.Files)
 	if diags.HasErrors() {
 		return exitCode(exitError)
@@ -62,11 +67,13 @@ func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
 		Vars:      w.flags.StringSlice("var"),
 		VarFiles:  w.flags.StringSlice("var-file"),
 		Environ:   os.Environ(),
+		// Only for as long as the file is not written.
+		Undeclared: w.flags.String(generateFlag) != "" && w.config == nil,
 	}
 	if w.flags.Bool("input") && !w.flags.Bool("json") && w.interactive() {
 		options.Prompt = func(v lang.Variable) (string, error) {
 			w.asked = true
-			return w.askVariable(v)
+			return w.answer(v)
 		}
 	}
 	return lang.Load(".", options)

@@ -268,6 +268,9 @@ func (v *planView) head(a *planner.Action) line {
 		if hasReason(a, planner.ReasonRequested) {
 			return at.then(address, text(" "), styled(danger, "will be replaced, as requested"))
 		}
+		if hasReason(a, planner.ReasonTriggered) {
+			return at.then(address, text(" "), styled(danger, "will be replaced, due to changes in replace_triggered_by"))
+		}
 		if harmless(a) {
 			return at.then(address, text(" must be replaced"))
 		}
@@ -342,8 +345,12 @@ func (v *planView) comments(a *planner.Action) []string {
 func (v *planView) reasons(a *planner.Action) []string {
 	var out []string
 	for _, r := range a.Reasons {
+		c := because(r)
+		if r.Kind == planner.ReasonRenamed && r.Detail == "" {
+			c = "its service " + c
+		}
 		// Where the action has moved to stands in its headline.
-		if c := because(r); c != "" && !(a.Verb == planner.Forget && r.Kind == planner.ReasonMoved) {
+		if c != "" && !(a.Verb == planner.Forget && r.Kind == planner.ReasonMoved) {
 			out = append(out, c)
 		}
 	}
@@ -355,7 +362,7 @@ func because(r planner.Reason) string {
 	words := map[planner.ReasonKind]string{
 		planner.ReasonGone:       "somebody deleted it in the cluster",
 		planner.ReasonUndeclared: "no longer in the configuration",
-		planner.ReasonRenamed:    fmt.Sprintf("moved to %s, whose objects have other names", r.Detail),
+		planner.ReasonRenamed:    renaming(r.Detail),
 		planner.ReasonSuperseded: "an older version that nothing uses any more",
 		planner.ReasonImmutable:  r.Path + " cannot be changed in place",
 		planner.ReasonFailedJob:  "the last run failed; it runs again",
@@ -363,19 +370,29 @@ func because(r planner.Reason) string {
 		planner.ReasonReplaced:   "somebody replaced " + r.Path + ": the value is kept, and what reads it is renewed",
 		planner.ReasonRenewed:    "made anew",
 		planner.ReasonReuse:      "takes up volumes that are there already, with what is on them",
+		planner.ReasonTriggered:  "replace_triggered_by " + r.Detail,
 		planner.ReasonMoved:      "was declared under another address",
 		planner.ReasonUnowned:    "exists already, and was not made by kolla",
 		planner.ReasonDefinition: "the definition of its kind changes",
 		planner.ReasonUpgrade:    "neither the configuration nor the cluster changed: kolla or the server has new defaults",
 	}[r.Kind]
 	switch {
-	case r.Detail == "", r.Kind == planner.ReasonRenamed:
+	case r.Detail == "", r.Kind == planner.ReasonRenamed, r.Kind == planner.ReasonTriggered:
 		return words
 	case words == "":
 		return r.Detail
 	default:
 		return fmt.Sprintf("%s: %s", words, r.Detail)
 	}
+}
+
+// renaming says of a block why its objects have other names: it moved, or its service is
+// called something else.
+func renaming(block string) string {
+	if block == "" {
+		return "has another name in the cluster now, and so have its objects"
+	}
+	return fmt.Sprintf("moved to %s, whose objects have other names", block)
 }
 
 // harmless reports whether nothing is lost with what an action deletes: versions

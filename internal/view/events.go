@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,19 +60,24 @@ type versionOf struct {
 
 // resourceJSON names an object in the words of Terraform's resources.
 type resourceJSON struct {
-	Addr            string  `json:"addr"`
-	Module          string  `json:"module"`
-	Resource        string  `json:"resource"`
-	ImpliedProvider string  `json:"implied_provider"`
-	Type            string  `json:"resource_type"` // the kind
-	Name            string  `json:"resource_name"`
-	Key             *string `json:"resource_key"`
+	Addr            string `json:"addr"`
+	Module          string `json:"module"`
+	Resource        string `json:"resource"`
+	ImpliedProvider string `json:"implied_provider"`
+	Type            string `json:"resource_type"` // the kind
+	Name            string `json:"resource_name"`
+	Key             any    `json:"resource_key"` // of the block, if it is repeated
 }
 
 func resourceOf(address lang.Address) resourceJSON {
+	parts := lang.SplitBlock(address.Block)
+	inModule := address
+	inModule.Block = strings.TrimPrefix(address.Block, parts.Module+".")
 	return resourceJSON{
 		Addr:            address.String(),
-		Resource:        address.String(),
+		Module:          parts.Module,
+		Resource:        inModule.String(),
+		Key:             parts.Key,
 		ImpliedProvider: providerName,
 		Type:            address.Kind,
 		Name:            address.Name,
@@ -263,6 +269,8 @@ func uiReason(a *planner.Action) string {
 	switch {
 	case hasReason(a, planner.ReasonRequested):
 		return "requested"
+	case hasReason(a, planner.ReasonTriggered):
+		return "replace_triggered_by"
 	case a.Verb == planner.Replace && hasReason(a, planner.ReasonFailedJob):
 		return "tainted"
 	case a.Verb == planner.Replace:

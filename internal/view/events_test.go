@@ -81,6 +81,10 @@ func TestPlanEvents(t *testing.T) {
 			"info planned_change service.nova/Deployment/nova-api: Plan to replace because requested",
 			"info change_summary Plan: 1 to add, 0 to change, 1 to destroy.",
 		}},
+		"triggered": {newPlan(0, because(action(planner.Replace, "service.nova/Deployment/nova-api"), planner.Reason{Kind: planner.ReasonTriggered, Detail: "service.mariadb"})), []string{
+			"info planned_change service.nova/Deployment/nova-api: Plan to replace because replace_triggered_by",
+			"info change_summary Plan: 1 to add, 0 to change, 1 to destroy.",
+		}},
 		"nothing": {unchanged(3, 0)(), []string{
 			"info change_summary No changes. Your infrastructure matches the configuration.",
 		}},

@@ -2,12 +2,14 @@ package view
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // What is said of many objects is said once.
@@ -80,7 +82,7 @@ func (v *planView) anyNames(a lang.Address) func(string) string {
 	if v.versions == nil {
 		v.versions = v.versionNames()
 	}
-	own := ownNames(a)
+	own := v.ownNames(a)
 	return func(text string) string {
 		for _, version := range v.versions[a.Block] {
 			text = strings.ReplaceAll(text, version[0], version[1]+"-…")
@@ -111,8 +113,8 @@ func (v *planView) versionNames() map[string][][2]string {
 
 // ownNames are the names by which texts speak of the object with an address, longer
 // ones first.
-func ownNames(a lang.Address) []string {
-	names := []string{blockName(a.Block)}
+func (v *planView) ownNames(a lang.Address) []string {
+	names := []string{v.nameOf(a.Block)}
 	if a.Name != "" && !strings.Contains(a.Name, names[0]) {
 		names = append(names, a.Name)
 	}
@@ -120,11 +122,28 @@ func ownNames(a lang.Address) []string {
 	return names
 }
 
-// blockName is the second half of a block's address: "keystone" of
-// "service.keystone".
-func blockName(block string) string {
-	_, name, _ := strings.Cut(block, ".")
-	return name
+// nameOf is what the objects of a block are called after: the name of the service in
+// the cluster as they are labelled with it, or, where the plan has none of them, what it
+// is by default.
+func (v *planView) nameOf(block string) string {
+	if v.services == nil {
+		v.services = map[string]string{}
+		for _, a := range v.plan.Actions {
+			if a.Object != nil && a.Object.Manifest != nil {
+				if name := a.Object.Manifest.GetLabels()[providers.LabelService]; name != "" {
+					v.services[a.Address.Block] = name
+				}
+			}
+		}
+	}
+	if name := v.services[block]; name != "" {
+		return name
+	}
+	parts := lang.SplitBlock(block)
+	if parts.Key != nil {
+		return fmt.Sprintf("%s-%v", parts.Name, parts.Key)
+	}
+	return parts.Name
 }
 
 // starred puts a star in the place of names, where they are words of a text.

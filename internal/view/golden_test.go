@@ -43,6 +43,8 @@ var goldens = map[string]func(*view.Printer){
 	"plan_losses_compact":   plan(lossesAndOthers, view.PlanOptions{Compact: true}),
 	"plan_mixed_drift":      plan(mixedDrift, view.PlanOptions{}),
 	"plan_requested":        plan(requested, view.PlanOptions{}),
+	"plan_keys":             plan(keys, view.PlanOptions{}),
+	"plan_keys_compact":     plan(keys, view.PlanOptions{Compact: true}),
 	"plan_refresh_only":     plan(refreshOnly, view.PlanOptions{}),
 	"plan_haystack":         plan(haystack, view.PlanOptions{}),
 	"plan_haystack_compact": plan(haystack, view.PlanOptions{Compact: true}),

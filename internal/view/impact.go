@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 )
 
@@ -66,7 +67,7 @@ func (v *planView) disturbances() []disturbed {
 // have different names.
 func (v *planView) sameImpact() []disturbed {
 	key := func(i planner.Impact, l string) string {
-		return fmt.Sprint(slices.Contains(i.Grave, l), starred(l, blockName(i.Block)))
+		return fmt.Sprint(slices.Contains(i.Grave, l), starred(l, v.nameOf(i.Block)))
 	}
 	blocks := map[string][]string{}
 	for _, i := range v.plan.Impact {
@@ -87,7 +88,7 @@ func (v *planView) sameImpact() []disturbed {
 					continue
 				}
 				said[k] = true
-				row.blocks, row.text = blocks[k], starred(l, blockName(i.Block))
+				row.blocks, row.text = blocks[k], starred(l, v.nameOf(i.Block))
 			}
 			out = append(out, row)
 		}
@@ -100,9 +101,9 @@ func (d disturbed) label() string {
 	if len(d.blocks) == 1 {
 		return strings.TrimPrefix(d.blocks[0], "service.")
 	}
-	kind, _, _ := strings.Cut(d.blocks[0], ".")
+	kind := lang.SplitBlock(d.blocks[0]).Type
 	for _, block := range d.blocks {
-		if !strings.HasPrefix(block, kind+".") {
+		if lang.SplitBlock(block).Type != kind {
 			kind = "block"
 		}
 	}

@@ -49,7 +49,7 @@ func (v *planView) losses() []line {
 		out = append(out, styled(caution, part))
 	}
 	for _, job := range slices.Compact(jobs) {
-		out = append(out, text("  -replace="+job.String()))
+		out = append(out, text("  "+planner.Option("-replace", job.String())))
 	}
 	return out
 }

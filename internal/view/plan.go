@@ -42,6 +42,8 @@ type planView struct {
 	width   int
 	// versions are the names of versions of objects, by block; nil: not yet needed.
 	versions map[string][][2]string
+	// services are the names of services in the cluster, by block; nil: not yet needed.
+	services map[string]string
 }
 
 // lines is the whole output: what is in danger first, the summary last, because

@@ -57,11 +57,7 @@ type planJSON struct {
 }
 
 type valuesJSON struct {
-	Root moduleJSON `json:"root_module"`
-}
-
-type moduleJSON struct {
-	Resources []valueJSON `json:"resources,omitempty"`
+	Root Module[valueJSON] `json:"root_module"`
 }
 
 // valueJSON is an object with its values.
@@ -70,6 +66,7 @@ type valueJSON struct {
 	Mode      string `json:"mode"`
 	Type      string `json:"type"`
 	Name      string `json:"name"`
+	Index     any    `json:"index,omitempty"` // key of the block, if it is repeated
 	Provider  string `json:"provider_name"`
 	Schema    int    `json:"schema_version"`
 	Values    any    `json:"values"`
@@ -95,9 +92,11 @@ type providerJSON struct {
 type resourceChangeJSON struct {
 	Address  string      `json:"address"`
 	Previous string      `json:"previous_address,omitempty"`
+	Module   string      `json:"module_address,omitempty"`
 	Mode     string      `json:"mode"`
 	Type     string      `json:"type"`
 	Name     string      `json:"name"`
+	Index    any         `json:"index,omitempty"` // key of the block, if it is repeated
 	Provider string      `json:"provider_name"`
 	Change   changeJSON  `json:"change"`
 	Reason   string      `json:"action_reason,omitempty"`
@@ -208,27 +207,27 @@ func (p *planJSON) add(a *planner.Action) {
 	if drifted(a) {
 		p.ResourceDrift = append(p.ResourceDrift, driftOf(a))
 	}
-	values := &p.PlannedValues.Root.Resources
 	if a.Object != nil {
 		v := valuesOf(a)
-		*values = append(*values, newValue(a.Address, v.after, v.afterSensitive))
+		p.PlannedValues.Root.Put(a.Address.Block, newValue(a.Address, v.after, v.afterSensitive))
 	}
 	if a.Prior.UID != "" {
-		prior := &p.PriorState.Values.Root.Resources
-		*prior = append(*prior, newValue(a.Address, identityOf(a), map[string]any{}))
+		p.PriorState.Values.Root.Put(a.Address.Block, newValue(a.Address, identityOf(a), map[string]any{}))
 	}
 }
 
 func newValue(address lang.Address, values, sensitive any) valueJSON {
 	return valueJSON{
 		Address: address.String(), Mode: "managed", Type: address.Kind, Name: address.Name, Provider: Provider,
+		Index:  lang.SplitBlock(address.Block).Key,
 		Values: values, Sensitive: sensitive,
 	}
 }
 
 func resourceChangeOf(a *planner.Action) resourceChangeJSON {
-	v := valuesOf(a)
+	v, parts := valuesOf(a), lang.SplitBlock(a.Address.Block)
 	r := resourceChangeJSON{
+		Module: parts.Module, Index: parts.Key,
 		Address: a.Address.String(), Mode: "managed", Type: a.Address.Kind, Name: a.Address.Name, Provider: Provider,
 		Change: changeJSON{
 			Actions: planActions(a), Before: v.before, After: v.after, AfterUnknown: v.unknown,
@@ -300,6 +299,7 @@ func planActions(a *planner.Action) []string {
 func planReason(a *planner.Action) string {
 	return map[string]string{
 		"requested":                         "replace_by_request",
+		"replace_triggered_by":              "replace_by_triggers",
 		"tainted":                           "replace_because_tainted",
 		"cannot_update":                     "replace_because_cannot_update",
 		"delete_because_no_resource_config": "delete_because_no_resource_config",

@@ -19,7 +19,7 @@ var samplePlans = map[string]func() *planner.Plan{
 	"first": firstPlan, "drift": driftAndConfig, "replace": replaceAndDelete, "destroy": destroyAll,
 	"many": manyUpdates, "unverified": unverified, "adopt": adoptAndForget, "long": longValues,
 	"unchanged": unchanged(3, 1), "requested": requested, "refresh": refreshOnly, "part": partlyUnchanged,
-	"losses": lossesAndOthers, "mixed": mixedDrift,
+	"losses": lossesAndOthers, "mixed": mixedDrift, "keys": keys,
 }
 
 // planSchema is docs/plan.schema.json, but no object may have keys that it does
@@ -232,6 +232,57 @@ func TestPlanJSONSaysWhatItIs(t *testing.T) {
 	}
 	if w := read(destroyAll()); !w.Kolla.Destroy {
 		t.Errorf("a destroy says %+v", w)
+	}
+}
+
+// TestPlanJSONOfKeys holds where Terraform has modules and keys.
+func TestPlanJSONOfKeys(t *testing.T) {
+	type named struct {
+		Address string `json:"address"`
+		Module  string `json:"module_address"`
+		Name    string `json:"name"`
+		Index   any    `json:"index"`
+		Reason  string `json:"action_reason"`
+	}
+	type module struct {
+		Address   string   `json:"address"`
+		Resources []named  `json:"resources"`
+		Children  []module `json:"child_modules"`
+	}
+	var got struct {
+		Values struct {
+			Root module `json:"root_module"`
+		} `json:"planned_values"`
+		Changes []named `json:"resource_changes"`
+	}
+	const (
+		image = `module.edge["west"].module.web[0].service.site["a.b"]/Deployment/site`
+		count = "service.numbered[1]/Deployment/numbered-1"
+	)
+	plan := newPlan(0, create(image, "", m{}), create("module.edge[\"west\"].manifest.note/ConfigMap/note", "", m{}), create(count, "", m{}),
+		because(action(planner.Replace, "service.plain/Deployment/plain"), planner.Reason{Kind: planner.ReasonTriggered, Detail: "service.numbered"}))
+	if err := json.Unmarshal(planAsJSON(t, plan), &got); err != nil {
+		t.Fatal(err)
+	}
+	west := `module.edge["west"]`
+	wantRoot := module{
+		Resources: []named{{Address: count, Name: "numbered-1", Index: 1.0}},
+		Children: []module{{
+			Address: west, Resources: []named{{Address: west + ".manifest.note/ConfigMap/note", Name: "note"}},
+			Children: []module{{Address: west + ".module.web[0]", Resources: []named{{Address: image, Name: "site", Index: "a.b"}}}},
+		}},
+	}
+	if diff := cmp.Diff(wantRoot, got.Values.Root); diff != "" {
+		t.Errorf("planned values (-want +got):\n%s", diff)
+	}
+	wantChanges := []named{
+		{image, west + ".module.web[0]", "site", "a.b", ""},
+		{west + ".manifest.note/ConfigMap/note", west, "note", nil, ""},
+		{count, "", "numbered-1", 1.0, ""},
+		{"service.plain/Deployment/plain", "", "plain", nil, "replace_by_triggers"},
+	}
+	if diff := cmp.Diff(wantChanges, got.Changes); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 }
 

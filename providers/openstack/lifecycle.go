@@ -30,6 +30,9 @@ func lifecycleOf(decl lang.Lifecycle) *providers.Lifecycle {
 	for _, rule := range decl.IgnoreFields {
 		out.IgnoreFields = append(out.IgnoreFields, rule.Text)
 	}
+	for _, target := range decl.ReplaceTriggeredBy {
+		out.ReplaceTriggeredBy = append(out.ReplaceTriggeredBy, target.String())
+	}
 	for _, rule := range decl.ForceFrom {
 		if rule.Path == nil {
 			out.ForceManagers = append(out.ForceManagers, rule.Text)

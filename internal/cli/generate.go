@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// generateFlag is the option that has declarations written for imports.
+const generateFlag = "generate-config-out"
+
+// checkGenerated refuses a file that is there, or would be no part of the configuration.
+func checkGenerated(path string) error {
+	if path == "" {
+		return nil
+	}
+	_, err := os.Lstat(path)
+	switch name := filepath.Base(path); {
+	case err == nil:
+		return &failure{fmt.Sprintf("%s exists", path), "-" + generateFlag + " writes a new file, and overwrites none."}
+	case !errors.Is(err, fs.ErrNotExist):
+		return &failure{fmt.Sprintf("Cannot write %s", path), sentence(err.Error()) + "."}
+	case filepath.Dir(filepath.Clean(path)) != ".", strings.HasPrefix(name, "."), !strings.HasSuffix(name, ".hcl"), strings.HasSuffix(name, ".vars.hcl"):
+		return &failure{fmt.Sprintf("%s would be no part of the configuration", path), "Name a file in this directory that ends with .hcl, such as -" + generateFlag + "=imported.hcl."}
+	}
+	return nil
+}
+
+// generate writes manifests for the imports whose address is not declared, and loads the
+// configuration again, with them.
+func (w *workspace) generate(ctx context.Context) error {
+	if len(w.config.Undeclared) == 0 {
+		return nil
+	}
+	path := w.flags.String(generateFlag)
+	text := "# Written by `kolla plan -" + generateFlag + "` from what is in the cluster. Check it,\n# and move it where it belongs.\n"
+	var problems []planner.Problem
+	var names, variables []string
+	drafted := map[string]bool{}
+	for _, i := range w.config.Undeclared {
+		block, problem, err := w.draft(ctx, i, drafted)
+		if err != nil {
+			return err
+		}
+		if problem != nil {
+			problem.Address, problem.Source = i.To, fmt.Sprintf("%s:%d", i.Range.Filename, i.Range.Start.Line)
+			problems = append(problems, *problem)
+			continue
+		}
+		text += "\n" + string(block.Source)
+		names, variables = append(names, i.To.Block), append(variables, block.Variables...)
+	}
+	if len(problems) > 0 {
+		w.printer.Problems(problems)
+		return exitCode(exitError)
+	}
+	if err := writeNew(path, []byte(text)); err != nil {
+		return &failure{fmt.Sprintf("Cannot write %s", path), sentence(err.Error()) + "."}
+	}
+	fmt.Fprintf(w.err, "%s is written, with %s.\n", path, strings.Join(names, ", "))
+	if len(variables) > 0 {
+		fmt.Fprintf(w.err, "Values of Secrets are never written: give them as the variables %s.\n", strings.Join(variables, ", "))
+	}
+	fmt.Fprintln(w.err)
+	return w.loadConfig()
+}
+
+// draft writes the manifest of one import. The problem says why there can be none.
+func (w *workspace) draft(ctx context.Context, i lang.Import, drafted map[string]bool) (lang.Generated, *planner.Problem, error) {
+	parts := lang.SplitBlock(i.To.Block)
+	unsuitable := func(summary, detail string, args ...any) (lang.Generated, *planner.Problem, error) {
+		return lang.Generated{}, &planner.Problem{Summary: summary, Detail: fmt.Sprintf(detail, args...)}, nil
+	}
+	switch {
+	case parts.Type != "manifest" || parts.Module != "" || parts.Key != nil:
+		return unsuitable(fmt.Sprintf("no declaration of %s can be written", i.To.Block), "Only a manifest of the configuration itself, without a key, can be: manifest.NAME. Declare it by hand.")
+	case drafted[i.To.Block]:
+		return unsuitable(fmt.Sprintf("%s is imported to twice", i.To.Block), "A manifest that is written has one object: give each import a block of its own.")
+	}
+	drafted[i.To.Block] = true
+	live, problem, err := w.imported(ctx, i)
+	if problem != nil || err != nil {
+		return lang.Generated{}, problem, err
+	}
+	if owner := planner.ControllerOf(live); owner != "" {
+		return unsuitable(fmt.Sprintf("%s belongs to %s", providers.RefOf(live), owner), "That looks after it, so that it is no object to be declared. Import %s instead.", owner)
+	}
+	declared, err := planner.Draft(ctx, w.client, live)
+	if err != nil {
+		return lang.Generated{}, nil, err
+	}
+	if declared.GetNamespace() == w.config.Cloud.Namespace {
+		unstructured.RemoveNestedField(declared.Object, "metadata", "namespace")
+	}
+	return lang.GenerateManifest(parts.Name, declared.Object), nil, nil
+}
+
+// imported reads the object that an import names.
+func (w *workspace) imported(ctx context.Context, i lang.Import) (*unstructured.Unstructured, *planner.Problem, error) {
+	kinds, err := w.client.Kinds(ctx, i.To.Kind)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case len(kinds) == 0:
+		return nil, &planner.Problem{Summary: fmt.Sprintf("the cluster has no kind %q", i.To.Kind), Detail: "An address has the kind as the API writes it, such as ConfigMap."}, nil
+	case len(kinds) > 1:
+		return nil, &planner.Problem{Summary: fmt.Sprintf("the cluster has several kinds %q", i.To.Kind), Detail: fmt.Sprintf("They are %s: which is meant, only a declaration says. Write it by hand.", listOf(kinds))}, nil
+	case kinds[0].GroupKind() == providers.NodeKind:
+		return nil, &planner.Problem{Summary: "a Node is not imported", Detail: "kolla owns only some fields of a Node: declare those in a role, or in a manifest."}, nil
+	}
+	namespaced, err := w.client.Namespaced(ctx, kinds[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	namespace, name, inNamespace := strings.Cut(i.ID, "/")
+	if !inNamespace {
+		namespace, name = "", i.ID
+	}
+	switch {
+	case inNamespace != namespaced:
+		return nil, &planner.Problem{Summary: fmt.Sprintf("%q is not the id of a %s", i.ID, i.To.Kind), Detail: "It is NAMESPACE/NAME of what is in a namespace, and NAME of all else."}, nil
+	case name != i.To.Name:
+		return nil, &planner.Problem{Summary: fmt.Sprintf("%s is another object than %q", i.To, i.ID), Detail: fmt.Sprintf("The address has the name of the object in the cluster: end it with /%s.", name)}, nil
+	}
+	objects, err := w.client.List(ctx, kinds[0], namespace)
+	if err != nil && !meta.IsNoMatchError(err) {
+		return nil, nil, err
+	}
+	for _, live := range objects {
+		if live.GetName() == name && live.GetNamespace() == namespace {
+			return live, nil, nil
+		}
+	}
+	return nil, &planner.Problem{Summary: fmt.Sprintf("%s %s does not exist", i.To.Kind, i.ID), Detail: "There is nothing to take over, and so nothing that a declaration could be made of."}, nil
+}
+
+func listOf(kinds []schema.GroupVersionKind) string {
+	var names []string
+	for _, kind := range kinds {
+		names = append(names, kind.GroupKind().String())
+	}
+	return strings.Join(names, ", ")
+}

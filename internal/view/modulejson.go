@@ -1,0 +1,32 @@
+package view
+
+import "kolla.openstack.org/kolla/lang"
+
+// Module is a module with its resources in the words of Terraform's values, the root
+// or one in it.
+type Module[Resource any] struct {
+	Address   string              `json:"address,omitempty"` // empty: the root
+	Resources []Resource          `json:"resources,omitempty"`
+	Children  []*Module[Resource] `json:"child_modules,omitempty"`
+}
+
+// Put puts a resource into the module that its block stands in, which is made with
+// those around it where it is not there yet.
+func (m *Module[Resource]) Put(block string, r Resource) {
+	at := m
+	for _, address := range lang.Modules(lang.SplitBlock(block).Module) {
+		at = at.child(address)
+	}
+	at.Resources = append(at.Resources, r)
+}
+
+func (m *Module[Resource]) child(address string) *Module[Resource] {
+	for _, c := range m.Children {
+		if c.Address == address {
+			return c
+		}
+	}
+	c := &Module[Resource]{Address: address}
+	m.Children = append(m.Children, c)
+	return c
+}

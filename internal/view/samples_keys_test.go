@@ -1,0 +1,45 @@
+package view_test
+
+import (
+	"fmt"
+
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// keys is a plan of blocks with keys, and of modules: what is the same in many of them,
+// what is replaced because of others, and what goes because its service is called
+// something else.
+func keys() *planner.Plan {
+	var actions []planner.Action
+	var impact []planner.Impact
+	for _, key := range []string{"a", "b", "c", "d", "e", "f"} {
+		block := fmt.Sprintf("module.edge[%q].service.site", key)
+		update := action(planner.Update, fmt.Sprintf("%s/Deployment/site-%s-web", block, key),
+			planner.Change{Path: `spec.template.spec.containers["web"].image`, Before: "quay.io/site:1", After: "quay.io/site:2"},
+			planner.Change{Path: `spec.template.spec.containers["web"].env["HOST"].value`, Before: nil, After: fmt.Sprintf("site-%s.openstack", key)})
+		update.Reasons = []planner.Reason{{Kind: planner.ReasonConfig}}
+		object := create(update.Address.String(), "edge/main.hcl:3", m{"metadata": m{
+			"name": update.Address.Name, "namespace": "openstack", "labels": m{providers.LabelService: "site-" + key},
+		}})
+		update.Object = object.Object
+		actions = append(actions, update)
+		impact = append(impact, planner.Impact{Block: block, Lines: []string{fmt.Sprintf("site-%s-web: 3 pods restart, one at a time: image site:1 → site:2", key)}})
+	}
+	renamed := planner.Reason{Kind: planner.ReasonRenamed}
+	actions = append(actions,
+		because(action(planner.Replace, `service.redis["cache"]/Deployment/redis-cache`), planner.Reason{Kind: planner.ReasonTriggered, Detail: `module.edge["a"]`}),
+		because(action(planner.Delete, "service.store[0]/Deployment/store-0"), renamed),
+		because(action(planner.Delete, "service.store[0]/Secret/store-0-admin"), renamed),
+		because(action(planner.Forget, "service.old/ConfigMap/old"), planner.Reason{Kind: planner.ReasonMoved, Detail: `service.old["x"]/ConfigMap/old`}),
+		because(action(planner.Adopt, `service.old["x"]/ConfigMap/old`,
+			planner.Change{Path: `metadata.annotations["kolla.openstack.org/address"]`, Before: "service.old/ConfigMap/old", After: `service.old["x"]/ConfigMap/old`}),
+			planner.Reason{Kind: planner.ReasonMoved, Detail: "service.old/ConfigMap/old"}),
+	)
+	p := newPlan(12, actions...)
+	p.Selection.Targets = []string{`module.edge["a"]`, "service.store"}
+	p.Impact = append(impact,
+		planner.Impact{Block: `service.redis["cache"]`, Lines: []string{`1 pod stops at once, and new ones are made: replace_triggered_by module.edge["a"]`}, Grave: []string{`1 pod stops at once, and new ones are made: replace_triggered_by module.edge["a"]`}},
+		planner.Impact{Block: "service.store[0]", Lines: []string{"1 pod stops for good"}, Grave: []string{"1 pod stops for good"}})
+	return p
+}

@@ -1,0 +1,115 @@
+package lang_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// What is written is what is read again, in canonical form.
+func TestGenerateManifest(t *testing.T) {
+	objects := map[string]map[string]any{
+		"all": {
+			"apiVersion": "v1", "kind": "Thing",
+			"metadata": map[string]any{"name": "a", "labels": map[string]any{"a/b": "${x} %{y}", "true": "1"}},
+			"list":     []any{int64(1), 1.5, true, nil, "x"},
+			"objects":  []any{map[string]any{"a": int64(1)}, map[string]any{}, []any{}},
+			"empty":    map[string]any{}, "none": []any{}, "big": int64(1) << 60, "null": nil,
+			"text": "one\n  ${two}\n\\three\n%{four}\n", "end": "one\ntwo\n  EOT\n", "open": "one\ntwo\nthree",
+			"returns": "one\r\ntwo\r\n", "quotes": `a "b" \c`, "tabs": "a\n\tb\n", "odd": "\x00\u00e4\n",
+		},
+		"strange": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "b"}, "data": map[string]any{"a b": "1", `"`: "2", "${c}": "3"}},
+	}
+	for name, object := range objects {
+		t.Run(name, func(t *testing.T) {
+			source := lang.GenerateManifest(name, object).Source
+			if diff := cmp.Diff(string(lang.Format(source)), string(source)); diff != "" {
+				t.Errorf("formatting changes it (-want +got):\n%s", diff)
+			}
+			config := loadText(t, string(source))
+			without := map[string]any{}
+			for key, value := range object {
+				without[key] = value
+			}
+			if diff := cmp.Diff(without, config.Manifests[0].Objects[0].Content); diff != "" {
+				t.Errorf("read again (-want +got):\n%s\n%s", diff, source)
+			}
+		})
+	}
+}
+
+// No value of a Secret is written, whatever it is.
+func TestGenerateSecret(t *testing.T) {
+	object := map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "a"},
+		"data": map[string]any{"pass-word": "aHVudGVyMg==", "pass.word": "aHVudGVyMg==", "bytes": "//4="},
+	}
+	got := lang.GenerateManifest("a", object)
+	if diff := cmp.Diff([]string{"a_bytes", "a_pass_word", "a_pass_word_2"}, got.Variables); diff != "" {
+		t.Errorf("variables (-want +got):\n%s", diff)
+	}
+	for _, value := range []string{"aHVudGVyMg", "hunter2", "//4="} {
+		if strings.Contains(string(got.Source), value) {
+			t.Errorf("%s is in\n%s", value, got.Source)
+		}
+	}
+	config := loadText(t, string(got.Source), "a_bytes=//4=", "a_pass_word=hunter2", "a_pass_word_2=hunter3")
+	want := map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "a"},
+		"data":       map[string]any{"bytes": "//4="},
+		"stringData": map[string]any{"pass-word": "hunter2", "pass.word": "hunter3"},
+	}
+	if diff := cmp.Diff(want, config.Manifests[0].Objects[0].Content); diff != "" {
+		t.Errorf("with the values (-want +got):\n%s", diff)
+	}
+}
+
+// loadText loads a configuration of one cloud and the text.
+func loadText(t *testing.T, text string, vars ...string) *lang.Config {
+	t.Helper()
+	dir := t.TempDir()
+	source := "cloud \"prod\" {\n  release = \"2025.1\"\n}\n" + text
+	if err := os.WriteFile(filepath.Join(dir, "main.hcl"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config, diags := lang.Load(dir, lang.Options{Vars: vars})
+	if diags.HasErrors() {
+		t.Fatalf("%s\n%s", render(diags, dir), text)
+	}
+	return config
+}
+
+// Imports of what is not declared are an error, or collected.
+func TestUndeclaredImports(t *testing.T) {
+	dir := t.TempDir()
+	source := `cloud "prod" {
+  release = "2025.1"
+}
+manifest "here" {
+  object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "here" } }
+}
+import {
+  to = "manifest.here/ConfigMap/here"
+  id = "openstack/here"
+}
+import {
+  to = "manifest.new/ConfigMap/new"
+  id = "openstack/new"
+}
+`
+	if err := os.WriteFile(filepath.Join(dir, "main.hcl"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, diags := lang.Load(dir, lang.Options{}); !diags.HasErrors() || !strings.Contains(diags[0].Detail, "-generate-config-out=FILE") {
+		t.Errorf("without the option: %v", diags)
+	}
+	config, diags := lang.Load(dir, lang.Options{Undeclared: true})
+	if diags.HasErrors() || len(config.Imports) != 1 || len(config.Undeclared) != 1 || config.Undeclared[0].To.Block != "manifest.new" {
+		t.Errorf("with the option: %v, imports %v, undeclared %v", diags, config.Imports, config.Undeclared)
+	}
+}

@@ -1,0 +1,3 @@
+manifest "note" {
+  object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "note" } }
+}

@@ -1,0 +1,62 @@
+cloud "prod" {
+  release = "2025.1"
+}
+
+variable "which" {
+  default = "mariadb"
+}
+
+module "edge" {
+  source = "./edge"
+}
+
+service "mariadb" {}
+
+service "memcached" {
+  lifecycle {
+    replace_triggered_by = [service.mariadbb, service.memcached, role.a]
+  }
+  workload "server" {
+    lifecycle {
+      replace_triggered_by = service.mariadb
+    }
+  }
+}
+
+manifest "a" {
+  object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "a" } }
+  lifecycle {
+    replace_triggered_by = [
+      "service.${var.which}",
+      module.edge.manifest.nothing,
+      module.edge["x"].manifest.note,
+      "module.edge.manifest.note/ConfigMap",
+      "manifest.a/ConfigMap/a",
+    ]
+  }
+}
+
+manifest "first" {
+  object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "first" } }
+  lifecycle {
+    replace_triggered_by = [manifest.second]
+  }
+}
+
+manifest "second" {
+  object     = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "second" } }
+  depends_on = [manifest.first]
+}
+
+definition "own" {
+  workload "main" {
+    kind  = "Deployment"
+    image = "own"
+    user  = 1000
+    lifecycle {
+      replace_triggered_by = [service.mariadb]
+    }
+  }
+}
+
+service "own" {}

@@ -1,0 +1,181 @@
+package planner
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/planner/proof"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Draft is what a declaration of a live object would say, so that an apply of it changes
+// nothing: without what the server and its controllers write by themselves, and without
+// defaults. A default is left out only where the server was asked and gives it again, and
+// where nothing is taken from others by that; where it cannot be asked all of them stay. The values of a Secret are in it.
+func Draft(ctx context.Context, reader providers.Reader, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	full := declarable(live)
+	if !proof.BuiltIn(live.GroupVersionKind()) {
+		return full, nil
+	}
+	bare := &unstructured.Unstructured{Object: withoutDefaults(full.Object).(map[string]any)}
+	trial := withoutHeld(bare, live)
+	answer, err := reader.DryRun(ctx, trial.manifest, providers.DryRunOptions{Surrogate: true, Namespace: live.GetNamespace()})
+	if err != nil {
+		return full, ctx.Err()
+	}
+	draft := &unstructured.Unstructured{Object: restored(bare.Object, full.Object, trial.complete(answer).Object).(map[string]any)}
+	// What is only one value to the server is no longer the one that others wrote.
+	if _, err := reader.DryRun(ctx, draft, providers.DryRunOptions{}); err != nil {
+		return full, ctx.Err()
+	}
+	return draft, nil
+}
+
+// ControllerOf names what looks after an object, and would make it again or change it
+// back; empty: nothing does.
+func ControllerOf(live *unstructured.Unstructured) string {
+	if owner := metav1.GetControllerOf(live); owner != nil {
+		return owner.Kind + " " + owner.Name
+	}
+	return ""
+}
+
+// assigned are fields that the server or a controller fills in for good, by kind.
+var assigned = map[schema.GroupKind][][]string{
+	serviceKind:              {{"spec", "clusterIPs"}, {"spec", "ipFamilies"}, {"spec", "healthCheckNodePort"}},
+	providers.ClaimKind:      {{"spec", "volumeName"}},
+	volumeKind:               {{"spec", "claimRef"}},
+	providers.NamespaceKind:  {{"spec"}, {"metadata", "labels", "kubernetes.io/metadata.name"}},
+	providers.JobKind:        {{"spec", "selector"}, {"spec", "manualSelector"}},
+	{Kind: "ServiceAccount"}: {{"secrets"}},
+}
+
+// declarable is a copy of a live object without what nobody declares.
+func declarable(live *unstructured.Unstructured) *unstructured.Unstructured {
+	u := stripped(live.DeepCopy())
+	u.SetName(live.GetName())
+	u.SetNamespace(live.GetNamespace())
+	u.SetFinalizers(nil)
+	u.SetOwnerReferences(nil)
+	annotations := u.GetAnnotations()
+	maps.DeleteFunc(annotations, func(key, _ string) bool {
+		return slices.ContainsFunc(notes, func(note string) bool { return strings.HasPrefix(key, note) })
+	})
+	u.SetAnnotations(annotations)
+	if len(annotations) == 0 {
+		unstructured.RemoveNestedField(u.Object, "metadata", "annotations")
+	}
+	for _, path := range assigned[live.GroupVersionKind().GroupKind()] {
+		unstructured.RemoveNestedField(u.Object, path...)
+	}
+	if address, _, _ := unstructured.NestedString(u.Object, "spec", "clusterIP"); address != "None" && live.GroupVersionKind().GroupKind() == serviceKind {
+		unstructured.RemoveNestedField(u.Object, "spec", "clusterIP")
+	}
+	for _, path := range [][]string{{"metadata", "labels"}, {"spec", "template", "metadata", "labels"}} {
+		labels, _, _ := unstructured.NestedStringMap(u.Object, path...)
+		maps.DeleteFunc(labels, func(key, _ string) bool { return strings.HasSuffix(key, "controller-uid") })
+		if len(labels) == 0 {
+			unstructured.RemoveNestedField(u.Object, path...)
+		} else if err := unstructured.SetNestedStringMap(u.Object, labels, path...); err != nil {
+			panic(err) // it was a map of strings when it was read
+		}
+	}
+	unstructured.RemoveNestedField(u.Object, "spec", "template", "metadata", "creationTimestamp")
+	return u
+}
+
+// usual are the values that fields of Kubernetes' own kinds often have by default, to be
+// tried; nil: any.
+var usual = map[string][]any{
+	"allocateLoadBalancerNodePorts": {true}, "backoffLimit": {int64(6)},
+	"completionMode": {"NonIndexed"}, "completions": {int64(1)}, "concurrencyPolicy": {"Allow"},
+	"defaultMode": {int64(420)}, "dnsPolicy": {"ClusterFirst"}, "externalTrafficPolicy": {"Cluster"},
+	"failedJobsHistoryLimit": {int64(1)}, "failurePolicy": {"Fail"}, "failureThreshold": {int64(3)},
+	"imagePullPolicy": {"IfNotPresent", "Always"}, "internalTrafficPolicy": {"Cluster"},
+	"ipFamilyPolicy": {"SingleStack"}, "matchPolicy": {"Equivalent"}, "parallelism": {int64(1)},
+	"periodSeconds": {int64(10)}, "persistentVolumeClaimRetentionPolicy": nil, "podManagementPolicy": {"OrderedReady"},
+	"podReplacementPolicy": nil, "policyTypes": nil, "progressDeadlineSeconds": {int64(600)}, "protocol": {"TCP"},
+	"reclaimPolicy": {"Delete"}, "replicas": {int64(1)}, "resources": {map[string]any{}}, "restartPolicy": {"Always"}, "revisionHistoryLimit": {int64(10)},
+	"schedulerName": {"default-scheduler"}, "scheme": {"HTTP"}, "securityContext": {map[string]any{}},
+	"serviceAccount": nil, "sessionAffinity": {"None"}, "startingDeadlineSeconds": nil, "strategy": nil,
+	"successThreshold": {int64(1)}, "successfulJobsHistoryLimit": {int64(3)}, "suspend": {false},
+	"targetPort": nil, "terminationGracePeriodSeconds": {int64(30)}, "terminationMessagePath": nil,
+	"terminationMessagePolicy": nil, "timeoutSeconds": {int64(1)}, "type": {"ClusterIP", "Opaque"},
+	"updateStrategy": nil, "volumeBindingMode": {"Immediate"}, "volumeMode": {"Filesystem"},
+}
+
+// ownKeys are fields whose keys are names of somebody's own, and no fields.
+var ownKeys = []string{"metadata", "data", "binaryData", "stringData", "matchLabels", "selector", "nodeSelector", "limits", "requests", "parameters", "schema"}
+
+// withoutDefaults is a copy of a part of an object without what is usual.
+func withoutDefaults(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, field := range v {
+			common, known := usual[key]
+			switch {
+			case slices.Contains(ownKeys, key):
+				out[key] = field
+			case known && (common == nil || slices.ContainsFunc(common, func(c any) bool { return reflect.DeepEqual(c, field) })):
+			default:
+				out[key] = withoutDefaults(field)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, element := range v {
+			out[i] = withoutDefaults(element)
+		}
+		return out
+	}
+	return value
+}
+
+// restored puts back what was left out of an object, and what the server does not give
+// again.
+func restored(bare, full, answer any) any {
+	switch b := bare.(type) {
+	case map[string]any:
+		whole, ok := full.(map[string]any)
+		if !ok {
+			return full
+		}
+		given, _ := answer.(map[string]any)
+		out := map[string]any{}
+		for key, value := range whole {
+			kept, there := b[key]
+			switch {
+			case there:
+				out[key] = restored(kept, value, given[key])
+			case !reflect.DeepEqual(value, given[key]):
+				out[key] = value
+			}
+		}
+		return out
+	case []any:
+		whole, ok := full.([]any)
+		if !ok || len(whole) != len(b) {
+			return full
+		}
+		given, _ := answer.([]any)
+		out := make([]any, len(b))
+		for i := range b {
+			var one any
+			if i < len(given) {
+				one = given[i]
+			}
+			out[i] = restored(b[i], whole[i], one)
+		}
+		return out
+	}
+	return full
+}

@@ -1,0 +1,161 @@
+package planner
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// serviceNames tells which block a service of the cluster is of. What a service is
+// called there is for its block to say, so that an address does not tell it: the label
+// of its objects does.
+type serviceNames struct {
+	block    map[string]string // by name in the cluster
+	declared map[string]string // the name in the cluster, by block
+}
+
+// nameServices reads the labels of what is declared and of what the state knows, and
+// finds out which records are of services that have another name now.
+func (p *planning) nameServices() {
+	p.services = serviceNames{block: map[string]string{}, declared: map[string]string{}}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if name := calledIn(o.Address.Block, o.Manifest); name != "" {
+			p.services.declared[o.Address.Block] = name
+		}
+		if name := serviceOf(o.Manifest); name != "" {
+			p.services.block[name] = o.Address.Block
+		}
+	}
+	for i := range p.records {
+		r := &p.records[i]
+		live := p.Snapshot.Get(r.ref)
+		was := calledIn(r.address.Block, live)
+		if was == "" {
+			continue
+		}
+		if service := serviceOf(live); service != "" && p.services.block[service] == "" {
+			p.services.block[service] = r.recordedAddress().Block
+		}
+		is := p.services.declared[r.address.Block]
+		r.anew = is != "" && is != was && p.desired[r.address] == nil
+	}
+}
+
+// serviceOf is the name in the cluster of the service that an object is of; empty: of
+// none.
+func serviceOf(object *unstructured.Unstructured) string {
+	if object == nil {
+		return ""
+	}
+	return object.GetLabels()[providers.LabelService]
+}
+
+// calledIn is what a service is called in the cluster by one of its objects, or a secret
+// block by the only one that it has; empty: the object is of neither.
+func calledIn(block string, object *unstructured.Unstructured) string {
+	if object != nil && lang.SplitBlock(block).Type == "secret" {
+		return object.GetName()
+	}
+	return serviceOf(object)
+}
+
+// part is what an object of a block is to it, whatever that is called.
+type part struct{ block, rest string }
+
+// partOf cuts the name of a service, or secret block, from that of one of its objects.
+func partOf(block string, object *unstructured.Unstructured) (of part, ok bool) {
+	name := calledIn(block, object)
+	rest, ok := strings.CutPrefix(object.GetName(), name)
+	return part{block, rest}, ok && name != ""
+}
+
+// carryValues has the generated Secrets of a service that has another name now take
+// over the values that they had: their names in the cluster are new, and so they would
+// be made anew, while databases and users still have the old ones.
+func (p *planning) carryValues() {
+	var left map[part]*unstructured.Unstructured
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if !o.Generated() || p.Snapshot.Get(o.Ref()) != nil || p.recordOf(o) != nil {
+			continue
+		}
+		if left == nil {
+			left = p.leftSecrets()
+		}
+		of, ok := partOf(o.Address.Block, o.Manifest)
+		if source := left[of]; ok && source != nil {
+			p.carry(o, source)
+		}
+	}
+}
+
+// carry has a Secret take over the values of another one, which can go then.
+func (p *planning) carry(o *providers.Object, source *unstructured.Unstructured) {
+	ref, values := secretRef(source), providers.ValuesOf(source)
+	data := map[string]providers.SecretData{}
+	for key, made := range o.Data {
+		data[key] = made
+		if _, there := values[key]; there {
+			data[key] = providers.SecretData{Parts: []providers.DataPart{{From: &providers.SecretKey{Namespace: ref.Namespace, Name: ref.Name, Key: key}}}}
+			p.carried[ref] = o.Address
+		}
+	}
+	o.Data = data
+}
+
+func secretRef(secret *unstructured.Unstructured) providers.Ref {
+	return providers.Ref{GVK: secrets, Namespace: secret.GetNamespace(), Name: secret.GetName()}
+}
+
+// leftSecrets are the Secrets of the cloud that nothing declares any more, by what they
+// were to the blocks that they would be of now. Those that the state knows come first.
+func (p *planning) leftSecrets() map[part]*unstructured.Unstructured {
+	left := map[part]*unstructured.Unstructured{}
+	recorded := map[part]bool{}
+	for _, live := range p.Snapshot.All(secrets) {
+		ref := secretRef(live)
+		id := identify(ref)
+		if _, declared := p.byRef[id]; declared || !p.labelled(live) {
+			continue
+		}
+		var block string
+		r := p.known[id]
+		if r != nil {
+			block = r.address.Block
+		} else {
+			block = p.moved(p.addressOf(ref, live.GetAnnotations(), live.GetLabels())).Block
+		}
+		of, ok := partOf(block, live)
+		if !ok || recorded[of] {
+			continue
+		}
+		left[of], recorded[of] = live, r != nil
+	}
+	return left
+}
+
+// recounted is where a block is to be found that got a count, or lost it: what had no
+// key is the first instance, and the other way round. Terraform does the same.
+func (p *planning) recounted(block string) string {
+	if p.declared == nil {
+		p.declared = map[string]bool{}
+		for i := range p.Objects {
+			declared := p.Objects[i].Address.Block
+			if p.declared[declared] {
+				continue
+			}
+			p.declared[declared] = true
+			for _, module := range lang.Modules(lang.SplitBlock(declared).Module) {
+				p.declared[module] = true
+			}
+		}
+	}
+	if p.declared[block] {
+		return block
+	}
+	return lang.Recounted(block, func(block string) bool { return p.declared[block] })
+}

@@ -1,0 +1,150 @@
+package planner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// A service keeps its generated values under whatever address and name it goes on, and
+// its volumes are known to be left behind.
+func TestServicesUnderOtherNames(t *testing.T) {
+	tests := map[string]struct {
+		was, is         string // blocks
+		wasName, isName string // in the cluster
+		moves           []lang.Move
+		detail          string // of the reason
+	}{
+		"keyed":        {"service.redis", `service.redis["cache"]`, "redis", "redis-cache", []lang.Move{move("service.redis", `service.redis["cache"]`)}, `service.redis["cache"]`},
+		"other key":    {"service.redis[0]", `service.redis["cache"]`, "redis-0", "redis-cache", []lang.Move{move("service.redis[0]", `service.redis["cache"]`)}, `service.redis["cache"]`},
+		"whole":        {`service.redis["a"]`, `service.store["a"]`, "redis-a", "store-a", []lang.Move{move("service.redis", "service.store")}, `service.store["a"]`},
+		"module":       {"service.redis", "module.edge.service.redis", "redis", "edge-redis", []lang.Move{move("service.redis", "module.edge.service.redis")}, "module.edge.service.redis"},
+		"count comes":  {"service.redis", "service.redis[0]", "redis", "redis-0", nil, "service.redis[0]"},
+		"count goes":   {"service.redis[0]", "service.redis", "redis-0", "redis", nil, "service.redis"},
+		"module count": {"module.a.service.redis", "module.a[0].service.redis", "redis", "other", nil, "module.a[0].service.redis"},
+		"only a name":  {"service.redis", "service.redis", "redis", "cache", nil, ""},
+		"name of old":  {"service.x", "service.redis", "named", "redis", []lang.Move{move("service.x", "service.redis")}, "service.redis"},
+		"two moves":    {"service.a", "service.c", "a", "c", []lang.Move{move("service.b", "service.c"), move("service.a", "service.b")}, "service.c"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			w.add(test.was+"/StatefulSet/"+test.wasName+"-db", of(test.wasName, database(t, test.wasName+"-db")))
+			w.add(test.was+"/Secret/"+test.wasName+"-root", of(test.wasName, thing("v1", "Secret", test.wasName+"-root"))).Holds = "generated values"
+			w.last().Object["data"] = map[string]any{"value": "c2VjcmV0"}
+			w.cluster.objects = append(w.cluster.objects, thing("v1", "PersistentVolumeClaim", "data-"+test.wasName+"-db-0"))
+			secret := password(test.is+"/Secret/"+test.isName+"-root", test.isName+"-root")
+			of(test.isName, secret.Manifest)
+			in := w.input(declared(test.is+"/StatefulSet/"+test.isName+"-db", of(test.isName, database(t, test.isName+"-db"))), secret)
+			in.Moves = test.moves
+			plan := mustPlan(t, in)
+			made := find(t, plan, secret.Address.String())
+			want := []providers.DataPart{{From: &providers.SecretKey{Namespace: "openstack", Name: test.wasName + "-root", Key: "value"}}}
+			if diff := cmp.Diff(want, made.Object.Data["value"].Parts); diff != "" {
+				t.Errorf("the values come from (-want +got):\n%s", diff)
+			}
+			if len(in.Objects[1].Data["value"].Parts) > 0 {
+				t.Error("the caller's object was changed")
+			}
+			old := find(t, plan, test.was+"/Secret/"+test.wasName+"-root")
+			reasons := []planner.Reason{{Kind: planner.ReasonRenamed, Detail: test.detail}}
+			if diff := cmp.Diff(reasons, old.Reasons); diff != "" || old.Verb != planner.Delete || old.Holds != "" || !slices.Contains(old.DependsOn, secret.Address) {
+				t.Errorf("%s of the old Secret loses %q, after %v, because of (-want +got):\n%s", old.Verb, old.Holds, old.DependsOn, diff)
+			}
+			losses := []planner.Loss{{
+				Address: address(test.is + "/StatefulSet/" + test.isName + "-db"), Refs: []providers.Ref{claim("data-" + test.wasName + "-db-0")},
+				Holds: "the data on its volumes", Kept: true,
+			}}
+			if diff := cmp.Diff(losses, plan.Losses); diff != "" {
+				t.Errorf("losses (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func move(from, to string) lang.Move { return lang.Move{From: target(from), To: target(to)} }
+
+// What was declared with a key that is gone is not taken for what has none, and nobody
+// else's values are taken along.
+func TestValuesOfOthersStay(t *testing.T) {
+	tests := map[string]struct{ was, is, wasName, isName string }{
+		"another service": {"service.a", "service.b", "a", "b"},
+		"another key":     {`service.a["x"]`, `service.a["y"]`, "a-x", "a-y"},
+		"second":          {"service.a[1]", "service.a", "a-1", "a"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			w.add(test.was+"/Secret/"+test.wasName+"-root", of(test.wasName, thing("v1", "Secret", test.wasName+"-root"))).Holds = "generated values"
+			w.last().Object["data"] = map[string]any{"value": "c2VjcmV0"}
+			secret := password(test.is+"/Secret/"+test.isName+"-root", test.isName+"-root")
+			of(test.isName, secret.Manifest)
+			if text := mustNotPlan(t, w.input(secret)); !strings.Contains(text, test.wasName+"-root is no longer declared, and holds generated values") {
+				t.Errorf("problems:\n%s", text)
+			}
+		})
+	}
+}
+
+// Objects that the state has lost get the block of the service that they are labelled
+// with, whatever its address is.
+func TestBlockOfLostObjects(t *testing.T) {
+	w := &world{}
+	w.add(`module.edge["west"].service.redis["a"]/StatefulSet/west-redis`, of("west-redis", database(t, "west-redis")))
+	lost := live(of("west-redis", thing("v1", "PersistentVolumeClaim", "data-west-redis-0")), "uid-1")
+	other := live(of("unknown", thing("v1", "PersistentVolumeClaim", "data-unknown-0")), "uid-2")
+	w.cluster.objects = append(w.cluster.objects, lost, other)
+	in := w.input()
+	in.Destroy = true
+	var got []string
+	for _, k := range mustPlan(t, in).Kept {
+		got = append(got, k.Address.String())
+	}
+	want := []string{
+		`module.edge["west"].service.redis["a"]/PersistentVolumeClaim/data-west-redis-0`,
+		"service.unknown/PersistentVolumeClaim/data-unknown-0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+}
+
+// Of several removed blocks the most special one counts.
+func TestRemovedInstances(t *testing.T) {
+	w := &world{}
+	for _, key := range []string{"a", "b", "c"} {
+		w.add(`manifest.m["`+key+`"]/ConfigMap/`+key, thing("v1", "ConfigMap", key))
+	}
+	in := w.input()
+	in.Removals = []lang.Removal{
+		{From: target("manifest.m")},
+		{From: target(`manifest.m["b"]`), Destroy: true},
+		{From: target(`manifest.m["c"]`), Destroy: true},
+		{From: target(`manifest.m["c"]/ConfigMap/c`)},
+	}
+	in.MaxDeletes = new(int)
+	*in.MaxDeletes = 3
+	plan := mustPlan(t, in)
+	for at, want := range map[string]planner.Verb{
+		`manifest.m["a"]/ConfigMap/a`: planner.Forget, `manifest.m["b"]/ConfigMap/b`: planner.Delete, `manifest.m["c"]/ConfigMap/c`: planner.Forget,
+	} {
+		if got := find(t, plan, at).Verb; got != want {
+			t.Errorf("%s of %s, want %s", got, at, want)
+		}
+	}
+}
+
+// target reads an address that is known to be one.
+func target(text string) lang.Target {
+	t, err := lang.ParseTarget(text)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
