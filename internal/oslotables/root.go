@@ -53,6 +53,9 @@ type fullName struct {
 //go:embed introspect.py
 var script []byte
 
+// keyring holds the keys that Debian's archives are signed with.
+const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
 // tools are what the packages run when they are loaded.
 var tools = []string{"base-files", "dash", "grep", "ca-certificates"}
 
@@ -73,7 +76,7 @@ func unpack(ctx context.Context, s suite, dir, mirror string) (string, error) {
 		packages = append(packages, "python3-"+name)
 	}
 	args := []string{
-		"--variant=extract", "--format=directory", "--include=" + strings.Join(packages, ","),
+		"--variant=extract", "--format=directory", "--keyring=" + keyring, "--include=" + strings.Join(packages, ","),
 		`--aptopt=APT::Install-Recommends "false"`,
 		`--aptopt=Acquire::Languages "none"`,
 		// A mirror that is behind has packages that are just as signed.
@@ -83,9 +86,10 @@ func unpack(ctx context.Context, s suite, dir, mirror string) (string, error) {
 		args = append(args, "--dpkgopt=path-exclude=/usr/share/"+path+"/*")
 	}
 	cmd := exec.CommandContext(ctx, "mmdebstrap", append(args, s.name, root, fmt.Sprintf("deb %s %s main", mirror, s.name))...)
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("mmdebstrap: %w", err)
+		return "", fmt.Errorf("mmdebstrap: %w\n%s", err, log.Bytes())
 	}
 	if err := certificates(root); err != nil {
 		return "", err

@@ -3,6 +3,7 @@ package options
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,8 +50,8 @@ type place struct {
 // only so while no file that it is for has it.
 type verdict struct {
 	known   bool
-	missing *hcl.Diagnostic
-	group   bool // it is the whole group that does not exist
+	missing func() *hcl.Diagnostic // from the first file that has no such option
+	group   bool                   // it is the whole group that does not exist
 	other   hcl.Diagnostics
 }
 
@@ -88,13 +89,14 @@ func (c *checker) diagnostics() hcl.Diagnostics {
 		if v.known || v.missing == nil {
 			continue
 		}
-		if key := v.missing.Subject.Filename + "\n" + v.missing.Summary; v.group {
+		missing := v.missing()
+		if key := missing.Subject.Filename + "\n" + missing.Summary; v.group {
 			if groups[key] {
 				continue
 			}
 			groups[key] = true
 		}
-		out = append(out, v.missing)
+		out = append(out, missing)
 	}
 	slices.SortStableFunc(out, func(a, b *hcl.Diagnostic) int {
 		return cmp.Or(
@@ -139,7 +141,7 @@ func (r *reading) option(o *lang.Option, v *verdict) {
 			v.known = true
 			return
 		}
-		v.miss(r.noOption(o, section, g), false)
+		v.miss(false, func() *hcl.Diagnostic { return r.noOption(o, section, g) })
 		return
 	}
 	takes, invented := r.inventions()[section]
@@ -157,19 +159,17 @@ func (r *reading) option(o *lang.Option, v *verdict) {
 			v.known = true
 			return
 		}
-		v.miss(r.noOption(o, section, all), false)
+		v.miss(false, func() *hcl.Diagnostic { return r.noOption(o, section, all) })
+	case r.nearGroup(section) == "" && r.mayBePlugins(section):
+		v.known = true
 	default:
-		if d := r.noGroup(o, section); d != nil {
-			v.miss(d, true)
-		} else {
-			v.known = true
-		}
+		v.miss(true, func() *hcl.Diagnostic { return r.noGroup(o, section) })
 	}
 }
 
-func (v *verdict) miss(d *hcl.Diagnostic, group bool) {
+func (v *verdict) miss(group bool, missing func() *hcl.Diagnostic) {
 	if v.missing == nil {
-		v.missing, v.group = d, group
+		v.missing, v.group = missing, group
 	}
 }
 
@@ -201,7 +201,10 @@ func (r *reading) has(o *lang.Option, v *verdict, section string, g group) bool 
 }
 
 // takesPlugins reports whether keystoneauth's plugins read their options from the group.
-func (g group) takesPlugins() bool { return g["auth_type"] != nil || g["auth_section"] != nil }
+// Some services list the options of the usual plugins without the one that chooses.
+func (g group) takesPlugins() bool {
+	return g["auth_type"] != nil || g["auth_section"] != nil || g["auth_url"] != nil
+}
 
 func (r *reading) renamed(o *lang.Option, now string) *hcl.Diagnostic {
 	return warning(o, fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key),
@@ -209,12 +212,9 @@ func (r *reading) renamed(o *lang.Option, now string) *hcl.Diagnostic {
 }
 
 func (r *reading) removal(o *lang.Option, found *Option) *hcl.Diagnostic {
-	detail := fmt.Sprintf("%s still reads it, later releases may not, and nothing takes its place.", r.reads())
+	detail := fmt.Sprintf("It is going to be removed. %s still reads it, later releases may not.", r.reads())
 	if found.Removal != "-" {
-		detail = fmt.Sprintf("%s still reads it, later releases may not. The reason: %s", r.reads(), found.Removal)
-		if !strings.HasSuffix(detail, ".") {
-			detail += "."
-		}
+		detail += " The reason: " + strings.TrimSuffix(found.Removal, ".") + "."
 	}
 	return warning(o, fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key), detail)
 }
@@ -238,7 +238,7 @@ func (r *reading) value(o *lang.Option, v *verdict, found *Option) {
 			given = "the value that is given is not."
 		}
 		v.other = append(v.other, warning(o, fmt.Sprintf("Unsuitable value for [%s] %s", o.Section, o.Key),
-			fmt.Sprintf("%s %s takes %s, and %s", r.reads(), "only", wanted, given)))
+			fmt.Sprintf("%s only takes %s, and %s", r.reads(), wanted, given)))
 	}
 }
 
@@ -252,19 +252,15 @@ func plainText(text lang.Text) string {
 
 // noOption says that a group does not have an option.
 func (r *reading) noOption(o *lang.Option, section string, g group) *hcl.Diagnostic {
-	var names []string
-	for name := range g {
-		names = append(names, name)
-	}
-	if g.takesPlugins() {
-		for name := range r.table.plugins {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
 	hint := r.elsewhere(o.Key, section)
-	if near := lang.DidYouMean(o.Key, names); near != "" && !strings.HasSuffix(hint, " has it.") {
-		hint = near
+	if !strings.HasSuffix(hint, " has it.") {
+		hint = cmp.Or(r.table.near(section+" "+o.Key, func() string {
+			names := slices.Collect(maps.Keys(g))
+			if g.takesPlugins() {
+				names = slices.AppendSeq(names, maps.Keys(r.table.plugins))
+			}
+			return lang.DidYouMean(o.Key, names)
+		}), hint)
 	}
 	return warning(o, fmt.Sprintf("No option %q in [%s]", o.Key, o.Section),
 		fmt.Sprintf("%s reads no such option from %s, and would ignore it.%s", r.reads(), r.file.Name, hint))
@@ -288,26 +284,33 @@ func (r *reading) elsewhere(key, section string) string {
 	return ""
 }
 
-// noGroup says that there is no such group; nil: there may be, of a plugin's own.
+// noGroup says that there is no such group.
 func (r *reading) noGroup(o *lang.Option, section string) *hcl.Diagnostic {
-	names := []string{}
-	for name := range r.table.groups {
-		names = append(names, name)
-	}
-	for name := range r.inventions() {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	hint := lang.DidYouMean(section, names)
+	hint := r.nearGroup(section)
 	if hint == "" {
-		if r.mayBePlugins(section) {
-			return nil
-		}
-		hint = r.elsewhere(o.Key, section)
-		if hint != "" {
+		if hint = r.elsewhere(o.Key, section); hint != "" {
 			hint = fmt.Sprintf(" As for %q,%s", o.Key, hint)
 		}
 	}
 	return warning(o, fmt.Sprintf("No group [%s] in %s", o.Section, r.file.Name),
 		fmt.Sprintf("%s reads no such group, and would ignore it.%s", r.reads(), hint))
+}
+
+// nearGroup asks for the group that was probably meant; else it is empty.
+func (r *reading) nearGroup(section string) string {
+	invented := slices.Sorted(maps.Keys(r.inventions()))
+	return r.table.near(section+"\n"+strings.Join(invented, "\n"), func() string {
+		return lang.DidYouMean(section, slices.AppendSeq(invented, maps.Keys(r.table.groups)))
+	})
+}
+
+// near remembers what was found to be near: to look is slow, and the same mistake is made
+// for many services.
+func (t *table) near(key string, find func() string) string {
+	found, done := t.nearest[key]
+	if !done {
+		found = find()
+		t.nearest[key] = found
+	}
+	return found
 }

@@ -156,6 +156,33 @@ func TestCheck(t *testing.T) {
 			want:  []string{`No option "expiratoin" in [token]: Keystone 2025.2 reads no such option from keystone.conf, and would ignore it. Did you mean "expiration"?`},
 		},
 		{
+			name: "to be removed", file: "nova.conf",
+			lines: []string{"[wsgi] secure_proxy_ssl_header = x", "[glance] api_servers = http://x"},
+			want: []string{
+				`[wsgi] secure_proxy_ssl_header is deprecated: It is going to be removed. Nova 2025.1 still reads it, later releases may not.` +
+					` The reason: The functionality of this parameter is duplicate of the http_proxy_to_wsgi middleware of oslo.middleware and will be completely replaced.`,
+				`[glance] api_servers is deprecated: It is going to be removed. Nova 2025.1 still reads it, later releases may not.`,
+			},
+		},
+		{
+			name: "not renamed yet", release: "2025.1", file: "ml2_conf.ini",
+			lines: []string{"[ml2] tenant_network_types = geneve"},
+		},
+		{
+			name: "perhaps not renamed yet", release: "2025.2", file: "ml2_conf.ini",
+			lines: []string{"[ml2] tenant_network_types = geneve", "[ml2] project_network_types = geneve"},
+		},
+		{
+			name: "renamed since", release: "2026.1", file: "ml2_conf.ini",
+			lines: []string{"[ml2] tenant_network_types = geneve"},
+			want:  []string{`[ml2] tenant_network_types is deprecated: It is now [ml2] project_network_types. Neutron 2026.1 still reads the former name, later releases may not.`},
+		},
+		{
+			name: "gone since", release: "2026.1", file: "nova.conf",
+			lines: []string{"[DEFAULT] osapi_compute_workers = 5"},
+			want:  []string{`No option "osapi_compute_workers" in [DEFAULT]: Nova 2026.1 reads no such option from nova.conf, and would ignore it.`},
+		},
+		{
 			name: "gone", release: "2026.1", file: "ironic-inspector.conf", lines: []string{"[nonsense] x = y"},
 		},
 	} {
@@ -255,9 +282,10 @@ func load(t *testing.T, dir string) *lang.Config {
 // BenchmarkCheck checks 2,000 services, each with a file of its own values.
 func BenchmarkCheck(b *testing.B) {
 	var lines []string
-	for i := range 20 {
-		lines = append(lines, fmt.Sprintf("[DEFAULT] option_%d = x", i), "[DEFAULT] debug = true")
+	for range 20 {
+		lines = append(lines, "[DEFAULT] debug = true", "[oslo_messaging_rabbit] rabbit_quorum_queue = true")
 	}
+	lines = append(lines, "[DEFAULT] debgu = true")
 	config := &lang.Config{Cloud: lang.Cloud{Release: "2025.1"}}
 	names := []string{"keystone.conf", "nova.conf", "cinder.conf", "neutron.conf", "glance-api.conf", "heat.conf", "manila.conf"}
 	for i := range 2000 {
@@ -270,5 +298,35 @@ func BenchmarkCheck(b *testing.B) {
 	}
 	for b.Loop() {
 		options.Check(config)
+	}
+}
+
+// TestTypical holds that nobody is warned of what is usual.
+func TestTypical(t *testing.T) {
+	names, err := filepath.Glob("testdata/typical/*")
+	if err != nil || len(names) == 0 {
+		t.Fatal(err)
+	}
+	for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
+		for _, name := range names {
+			t.Run(release+"/"+filepath.Base(name), func(t *testing.T) {
+				text, err := os.ReadFile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var section string
+				var lines []string
+				for line := range strings.Lines(strings.TrimSpace(string(text))) {
+					if line = strings.TrimSpace(line); strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
+						section = line
+						continue
+					}
+					lines = append(lines, section+" "+line)
+				}
+				for _, message := range check(release, ini(filepath.Base(name), lines...)) {
+					t.Error(message)
+				}
+			})
+		}
 	}
 }

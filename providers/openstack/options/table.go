@@ -16,8 +16,8 @@ import (
 type Index struct {
 	// Services are the ones whose files have tables, by name.
 	Services []Service `json:"services"`
-	// Plugins are the options of keystoneauth's plugins, with their former names. Every
-	// group that has auth_type takes all of them.
+	// Plugins are the options of keystoneauth's plugins, with their former names. All
+	// groups for an authentication take them.
 	Plugins map[string][]string `json:"plugins"`
 }
 
@@ -133,6 +133,7 @@ func (t *tables) read(s *Service, release string) *table {
 		former:  map[Name]Name{},
 		written: map[string]bool{},
 		plugins: map[string]string{},
+		nearest: map[string]string{},
 	}
 	for _, name := range s.Releases[release] {
 		d := t.distributions[name]
@@ -151,6 +152,9 @@ func (t *tables) read(s *Service, release string) *table {
 	for plugin := range t.index.Plugins {
 		out.plugins[plugin] = plugin
 	}
+	for _, chooser := range []string{"auth_type", "auth_section"} {
+		out.plugins[chooser] = chooser
+	}
 	return out
 }
 
@@ -161,6 +165,7 @@ type table struct {
 	former  map[Name]Name     // from a former name to the one of now
 	written map[string]bool   // options that may be in any group
 	plugins map[string]string // from an option of keystoneauth's plugins to its name of now
+	nearest map[string]string // hints that were worked out
 }
 
 // group is the options of one group, by name.
