@@ -17,6 +17,9 @@ import (
 func combine(found map[string]*introspection) (options.Index, map[string]*options.Distribution) {
 	index := options.Index{Plugins: map[string][]string{}}
 	for _, one := range found {
+		for _, name := range one.Connections {
+			index.Connections = union(index.Connections, []string{strings.ReplaceAll(name, "-", "_")})
+		}
 		for name, former := range one.Plugins {
 			index.Plugins[name] = union(index.Plugins[name], former)
 		}
@@ -145,12 +148,13 @@ func combined(snapshots []snapshot, name string) *options.Distribution {
 	listed := map[string]bool{}
 	groups := map[string]bool{}
 	for _, o := range variants {
+		groups[o.Group] = true
 		if len(o.Releases) == len(releases) {
 			o.Releases = nil
-		}
-		listed[o.Name], groups[o.Group] = true, true
-		for _, f := range o.Former {
-			listed[f.Name] = true
+			listed[o.Name] = true
+			for _, f := range o.Former {
+				listed[f.Name] = true
+			}
 		}
 		out.Options = append(out.Options, *o)
 	}

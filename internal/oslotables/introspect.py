@@ -29,8 +29,9 @@ def namespaces():
     return found
 
 
-def requirements(name, seen):
-    """Everything that a distribution needs, itself included; extras are left out."""
+def requirements(name, seen, extras=False):
+    """Everything that a distribution needs, itself included; with its own extras, but
+    those for tests and documentation, and without those of what it needs."""
     if name in seen:
         return seen
     try:
@@ -39,7 +40,8 @@ def requirements(name, seen):
         return seen
     seen.add(name)
     for line in needed:
-        if "extra ==" not in line:
+        extra = re.search(r"extra == ['\"]([^'\"]+)", line)
+        if not extra or extras and not re.match("test|doc", extra.group(1)):
             requirements(fold(re.match(r"[A-Za-z0-9._-]+", line).group()), seen)
     return seen
 
@@ -118,6 +120,17 @@ def plugins(_):
     return {name: sorted(old) for name, old in found.items()}
 
 
+def connections(_):
+    """The options of keystoneauth's sessions and adapters, under all their names."""
+    from keystoneauth1 import loading
+
+    found = loading.get_session_conf_options() + loading.get_adapter_conf_options()
+    return sorted(
+        {option.dest for option in found}
+        | {old.name for option in found for old in option.deprecated_opts}
+    )
+
+
 def alone(function, argument):
     """Calls a function in a process of its own: services share global state."""
     with multiprocessing.get_context("fork").Pool(1) as pool:
@@ -126,14 +139,18 @@ def alone(function, argument):
 
 def main():
     own = namespaces()
-    result = {"distributions": {}, "plugins": alone(plugins, None)}
+    result = {
+        "distributions": {},
+        "plugins": alone(plugins, None),
+        "connections": alone(connections, None),
+    }
     for name in sorted(own):
         print(name, file=sys.stderr)
         found, missing = alone(generate, own[name])
         options, groups = alone(written, name)
         result["distributions"][name] = {
             "version": importlib.metadata.version(name),
-            "requires": sorted(requirements(name, set()) & own.keys() - {name}),
+            "requires": sorted(requirements(name, set(), extras=True) & own.keys() - {name}),
             "options": found,
             "missing": missing,
             "written_options": options,

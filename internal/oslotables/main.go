@@ -11,6 +11,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -20,13 +21,13 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "oslotables:", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:forbidigo // this is main
 	}
 }
 
-func run(ctx context.Context, args []string) error {
+func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("oslotables", flag.ContinueOnError)
 	work := flags.String("work", "bin/oslotables", "work in `DIR`; a suite that was unpacked there is used again")
 	out := flags.String("out", "providers/openstack/options/tables.zip", "write the tables to `FILE`")
@@ -46,12 +47,12 @@ func run(ctx context.Context, args []string) error {
 	}
 	found := map[string]*introspection{}
 	for _, s := range suites {
-		fmt.Printf("%s: unpacking.\n", s.name)
+		fmt.Fprintf(stdout, "%s: unpacking.\n", s.name)
 		root, err := unpack(ctx, s, dir, *mirror)
 		if err != nil {
 			return fmt.Errorf("unpacking the packages of %s: %w", s.name, err)
 		}
-		fmt.Printf("%s: asking for options.\n", s.name)
+		fmt.Fprintf(stdout, "%s: asking for options.\n", s.name)
 		if found[s.name], err = introspect(ctx, root); err != nil {
 			return fmt.Errorf("asking the packages of %s for their options: %w", s.name, err)
 		}
@@ -64,6 +65,6 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: %d services, %d distributions, %d bytes.\n", *out, len(index.Services), len(distributions), info.Size())
+	fmt.Fprintf(stdout, "%s: %d services, %d distributions, %d bytes.\n", *out, len(index.Services), len(distributions), info.Size())
 	return nil
 }

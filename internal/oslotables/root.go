@@ -17,6 +17,7 @@ import (
 type introspection struct {
 	Distributions map[string]*asked   `json:"distributions"`
 	Plugins       map[string][]string `json:"plugins"`
+	Connections   []string            `json:"connections"`
 }
 
 // asked is what was found out about one distribution.

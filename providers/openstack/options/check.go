@@ -191,13 +191,21 @@ func (r *reading) has(o *lang.Option, v *verdict, section string, g group) bool 
 		return true
 	}
 	key := strings.ReplaceAll(o.Key, "-", "_")
-	if now, ok := r.table.plugins[key]; ok && g.takesPlugins() {
+	if now, ok := r.table.plugins[key]; ok && (g.takesPlugins() || g != nil && r.authenticates(section)) {
 		if now != key {
 			v.other = append(v.other, r.renamed(o, now))
 		}
 		return true
 	}
-	return r.table.written[key]
+	return r.table.written[key] || g != nil && section != "DEFAULT" && r.table.connections[key]
+}
+
+// authenticates reports whether the file itself says that a group is for an
+// authentication. Some services list none of the options that it takes.
+func (r *reading) authenticates(section string) bool {
+	return slices.ContainsFunc(r.file.Options, func(o lang.Option) bool {
+		return (o.Key == "auth_type" || o.Key == "auth_section") && groupName(o.Section) == section
+	})
 }
 
 // takesPlugins reports whether keystoneauth's plugins read their options from the group.
@@ -296,11 +304,23 @@ func (r *reading) noGroup(o *lang.Option, section string) *hcl.Diagnostic {
 		fmt.Sprintf("%s reads no such group, and would ignore it.%s", r.reads(), hint))
 }
 
-// nearGroup asks for the group that was probably meant; else it is empty.
+// nearGroup asks for the group that was probably meant; else it is empty. Of a group like
+// "handler:mine" only what follows the prefix is compared.
 func (r *reading) nearGroup(section string) string {
 	invented := slices.Sorted(maps.Keys(r.inventions()))
 	return r.table.near(section+"\n"+strings.Join(invented, "\n"), func() string {
-		return lang.DidYouMean(section, slices.AppendSeq(invented, maps.Keys(r.table.groups)))
+		names := slices.AppendSeq(invented, maps.Keys(r.table.groups))
+		prefix := section[:strings.IndexAny(section, ":.")+1]
+		if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, prefix) }) {
+			prefix = ""
+		}
+		var rest []string
+		for _, name := range names {
+			if after, ok := strings.CutPrefix(name, prefix); ok {
+				rest = append(rest, after)
+			}
+		}
+		return strings.Replace(lang.DidYouMean(section[len(prefix):], rest), `"`, `"`+prefix, 1)
 	})
 }
 

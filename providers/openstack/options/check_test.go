@@ -165,6 +165,15 @@ func TestCheck(t *testing.T) {
 			},
 		},
 		{
+			name: "near miss after a prefix", file: "designate.conf",
+			lines: []string{"[service:wroker] workers = 2", "[handler:mine] zone_id = x"},
+			want:  []string{`No group [service:wroker] in designate.conf: Designate 2025.1 reads no such group, and would ignore it. Did you mean "service:worker"?`},
+		},
+		{
+			name: "auth that no generator lists", file: "cloudkitty.conf",
+			lines: []string{"[collector_gnocchi] auth_section = keystone_authtoken", "[fetcher_keystone] auth_type = password", "[fetcher_keystone] username = x"},
+		},
+		{
 			name: "not renamed yet", release: "2025.1", file: "ml2_conf.ini",
 			lines: []string{"[ml2] tenant_network_types = geneve"},
 		},

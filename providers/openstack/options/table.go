@@ -19,6 +19,9 @@ type Index struct {
 	// Plugins are the options of keystoneauth's plugins, with their former names. All
 	// groups for an authentication take them.
 	Plugins map[string][]string `json:"plugins"`
+	// Connections are the options of keystoneauth's sessions and adapters. Services read
+	// them from groups of which they do not list all that is in them.
+	Connections []string `json:"connections"`
 }
 
 // Service is one that reads config files in the form of oslo.config.
@@ -134,6 +137,8 @@ func (t *tables) read(s *Service, release string) *table {
 		written: map[string]bool{},
 		plugins: map[string]string{},
 		nearest: map[string]string{},
+
+		connections: map[string]bool{},
 	}
 	for _, name := range s.Releases[release] {
 		d := t.distributions[name]
@@ -152,6 +157,9 @@ func (t *tables) read(s *Service, release string) *table {
 	for plugin := range t.index.Plugins {
 		out.plugins[plugin] = plugin
 	}
+	for _, name := range t.index.Connections {
+		out.connections[name] = true
+	}
 	for _, chooser := range []string{"auth_type", "auth_section"} {
 		out.plugins[chooser] = chooser
 	}
@@ -166,6 +174,8 @@ type table struct {
 	written map[string]bool   // options that may be in any group
 	plugins map[string]string // from an option of keystoneauth's plugins to its name of now
 	nearest map[string]string // hints that were worked out
+
+	connections map[string]bool // options that may be in any group but DEFAULT
 }
 
 // group is the options of one group, by name.
