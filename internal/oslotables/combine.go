@@ -145,16 +145,9 @@ func combined(snapshots []snapshot, name string) *options.Distribution {
 			variants[string(key)].Releases = append(variants[string(key)].Releases, release)
 		}
 	}
-	listed := map[string]bool{}
-	groups := map[string]bool{}
 	for _, o := range variants {
-		groups[o.Group] = true
 		if len(o.Releases) == len(releases) {
 			o.Releases = nil
-			listed[o.Name] = true
-			for _, f := range o.Former {
-				listed[f.Name] = true
-			}
 		}
 		out.Options = append(out.Options, *o)
 	}
@@ -162,6 +155,13 @@ func combined(snapshots []snapshot, name string) *options.Distribution {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Name, b.Name), slices.Compare(a.Releases, b.Releases))
 	})
 	for _, s := range snapshots {
+		listed, groups := map[string]bool{}, map[string]bool{}
+		for name, o := range s.options() {
+			listed[name.Name], groups[name.Group] = true, true
+			for _, f := range o.Former {
+				listed[f.Name] = true
+			}
+		}
 		out.Written = union(out.Written, plain(s.WrittenOptions, listed))
 		out.WrittenGroups = union(out.WrittenGroups, plain(s.WrittenGroups, groups))
 	}
@@ -197,6 +197,7 @@ func resolve(snapshots []snapshot) []options.Option {
 			out[name] = o
 		}
 	}
+	unclear := map[options.Name]options.Option{}
 	for name, o := range out {
 		everywhere := !slices.ContainsFunc(each, func(m map[options.Name]options.Option) bool { _, has := m[name]; return !has })
 		var former []options.Name
@@ -205,7 +206,7 @@ func resolve(snapshots []snapshot) []options.Option {
 				continue
 			}
 			if !everywhere { // the new name may not be there yet
-				out[f] = options.Option{Group: f.Group, Name: f.Name}
+				unclear[f] = options.Option{Group: f.Group, Name: f.Name}
 				continue
 			}
 			if f.Group == o.Group {
@@ -216,6 +217,7 @@ func resolve(snapshots []snapshot) []options.Option {
 		o.Former = former
 		out[name] = o
 	}
+	maps.Copy(out, unclear)
 	return slices.Collect(maps.Values(out))
 }
 

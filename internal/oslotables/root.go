@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // introspection is what introspect.py prints.
@@ -87,6 +88,9 @@ func unpack(ctx context.Context, s suite, dir, mirror string) (string, error) {
 		args = append(args, "--dpkgopt=path-exclude=/usr/share/"+path+"/*")
 	}
 	cmd := exec.CommandContext(ctx, "mmdebstrap", append(args, s.name, root, fmt.Sprintf("deb %s %s main", mirror, s.name))...)
+	// It is interrupted with the terminal's other processes, and cleans up.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Minute
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Run(); err != nil {

@@ -4,7 +4,7 @@
 // What it knows is in tables.zip, which `make oslo-tables` makes of Debian's packages:
 // it asks them with oslo-config-generator. One entry a Python distribution; `unzip -p
 // tables.zip nova.json` shows one, with the versions that were asked. The tables add
-// about 200 kB to the program, and nothing is decoded before a check needs it.
+// about 100 kB to the program, and nothing is decoded before a check needs it.
 //
 // # Which package speaks for which release
 //
