@@ -94,6 +94,9 @@ lint: ## formatting, vet, staticcheck, golangci-lint, dead code
 fmt: ## format the Go code
 	go tool gofumpt -w $$(git ls-files '*.go')
 
+oslo-tables: ## make the tables of config options anew, from Debian packages (as root: unpacks 3 GB)
+	go run ./internal/oslotables
+
 golden: devcluster ## write golden files and the references anew
 	go test ./lang ./planner ./state ./providers/openstack ./providers/haproxy ./internal/view ./internal/cli -update
 
@@ -119,4 +122,4 @@ clean: ## remove what was built, and the clusters of the demos
 	done
 	rm -rf bin .demo .demo-real
 
-.PHONY: help build devcluster devnode images demo demo-real test test-real check lint fmt golden fuzz bench bench-go clean
+.PHONY: help build devcluster devnode images demo demo-real test test-real check lint fmt oslo-tables golden fuzz bench bench-go clean

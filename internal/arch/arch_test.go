@@ -16,26 +16,28 @@ const module = "kolla.openstack.org/kolla"
 
 // allowed lists, for every package, which of ours it may import.
 var allowed = map[string][]string{
-	"cmd/kolla":            {"internal/cli"},
-	"lang":                 {"internal/dag"},
-	"providers":            {"lang"},
-	"providers/openstack":  {"providers", "lang"},
-	"providers/kubernetes": {"providers"},
-	"providers/haproxy":    {"lang"},
-	"state":                {},
-	"planner":              {"planner/proof", "lang", "providers", "state", "internal/crd", "internal/dag"},
-	"planner/proof":        {"providers", "state"},
-	"examples":             {},
-	"internal/executor":    {"planner", "planner/proof", "providers", "state", "internal/dag", "lang"},
-	"internal/crd":         {},
-	"internal/dag":         {},
-	"internal/view":        {"planner", "lang", "providers"},
+	"cmd/kolla":                   {"internal/cli"},
+	"lang":                        {"internal/dag"},
+	"providers":                   {"lang"},
+	"providers/openstack":         {"providers", "lang"},
+	"providers/openstack/options": {"lang"},
+	"providers/kubernetes":        {"providers"},
+	"providers/haproxy":           {"lang"},
+	"state":                       {},
+	"planner":                     {"planner/proof", "lang", "providers", "state", "internal/crd", "internal/dag"},
+	"planner/proof":               {"providers", "state"},
+	"examples":                    {},
+	"internal/executor":           {"planner", "planner/proof", "providers", "state", "internal/dag", "lang"},
+	"internal/crd":                {},
+	"internal/dag":                {},
+	"internal/view":               {"planner", "lang", "providers"},
 	"internal/cli": {
-		"lang", "providers", "providers/openstack", "providers/kubernetes", "providers/haproxy", "state", "planner",
+		"lang", "providers", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner",
 		"examples", "internal/executor", "internal/view",
 	},
 	"internal/clustertest": {},
 	"planner/live":         {}, // tests only
+	"internal/oslotables":  {"providers/openstack/options"},
 	"internal/realcloud":   {}, // tests only
 	"internal/arch":        {},
 }

@@ -33,6 +33,7 @@ Exit codes: 0 valid, perhaps with warnings; 1 error.`,
 			if err != nil {
 				return err
 			}
+			w.checkOptions()
 			fmt.Fprintf(s.out, "The configuration is valid: %s, %s.\n",
 				counted(len(w.config.Services), "service"), counted(len(objects), "object"))
 			return nil

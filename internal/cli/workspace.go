@@ -20,6 +20,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/providers/openstack"
+	"kolla.openstack.org/kolla/providers/openstack/options"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -91,6 +92,11 @@ func (w *workspace) renderOffline() ([]providers.Object, error) {
 		return nil, exitCode(exitError)
 	}
 	return objects, nil
+}
+
+// checkOptions warns of config options that the services would ignore or refuse.
+func (w *workspace) checkOptions() {
+	w.printer.Diagnostics(options.Check(w.config), w.config.Files)
 }
 
 // open reads the configuration and the state, and connects to the cluster, all at
@@ -203,6 +209,9 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 	var code exitCode
 	if err != nil && !(destroy && errors.As(err, &code)) {
 		return nil, err
+	}
+	if !destroy {
+		w.checkOptions()
 	}
 	plan, problems, err := planner.Make(ctx, planner.Input{
 		Cloud:          w.config.Cloud.Name,

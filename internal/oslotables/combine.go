@@ -1,0 +1,310 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kolla.openstack.org/kolla/providers/openstack/options"
+)
+
+// combine makes tables by release of what the suites have.
+func combine(found map[string]*introspection) (options.Index, map[string]*options.Distribution) {
+	index := options.Index{Plugins: map[string][]string{}}
+	for _, one := range found {
+		for _, name := range one.Connections {
+			index.Connections = union(index.Connections, []string{strings.ReplaceAll(name, "-", "_")})
+		}
+		for name, former := range one.Plugins {
+			index.Plugins[name] = union(index.Plugins[name], former)
+		}
+	}
+	for _, former := range index.Plugins {
+		for i := range former {
+			former[i] = strings.ReplaceAll(former[i], "-", "_")
+		}
+	}
+	for name, former := range index.Plugins { // what one plugin has given up, another may have
+		index.Plugins[name] = slices.DeleteFunc(former, func(f string) bool { _, has := index.Plugins[f]; return has })
+	}
+	used := map[string]bool{}
+	for _, s := range services {
+		s.Releases = map[string][]string{}
+		for i, release := range releases {
+			// A service that no package of a suite from then on speaks for has no table.
+			spoken := func(s snapshot) bool { return (s.suite == 0) == (i == 0) }
+			if !slices.ContainsFunc(taken(found, s.distributions[0]), spoken) {
+				continue
+			}
+			s.Releases[release] = members(found, s.distributions, release)
+			for _, name := range s.Releases[release] {
+				used[name] = true
+			}
+		}
+		index.Services = append(index.Services, s.Service)
+	}
+	distributions := map[string]*options.Distribution{}
+	for name := range used {
+		distributions[name] = combined(taken(found, name), name)
+	}
+	return index, distributions
+}
+
+// snapshot is a distribution as one suite has it.
+type snapshot struct {
+	*asked
+	suite int
+}
+
+// taken are the snapshots of a distribution, oldest first.
+func taken(found map[string]*introspection, name string) []snapshot {
+	var out []snapshot
+	for i, s := range suites {
+		d := found[s.name].Distributions[name]
+		if d != nil && !slices.ContainsFunc(out, func(o snapshot) bool { return o.Version == d.Version }) {
+			out = append(out, snapshot{d, i})
+		}
+	}
+	return out
+}
+
+// release is the one that a snapshot is exactly; empty: nobody can say, or a later one.
+func (s snapshot) release(name string) string {
+	if s.suite == 0 {
+		return releases[0]
+	}
+	number, err := strconv.Atoi(strings.Split(s.Version, ".")[0])
+	first, known := regular[name]
+	if at := number - first; err == nil && known && at >= 0 && at < len(releases) {
+		return releases[at]
+	}
+	return ""
+}
+
+// speaking are the snapshots that speak for a release: the one that is it, or else all,
+// since the release is between them.
+func speaking(snapshots []snapshot, name, release string) []snapshot {
+	for i, s := range snapshots {
+		if s.release(name) == release {
+			return snapshots[i : i+1]
+		}
+	}
+	return snapshots
+}
+
+// members are a service's distributions, with the libraries that they need.
+func members(found map[string]*introspection, own []string, release string) []string {
+	var of []string
+	for _, s := range services {
+		of = append(of, s.distributions...)
+	}
+	all := map[string]bool{}
+	add := func(name string) {
+		if len(taken(found, name)) > 0 {
+			all[name] = true
+		}
+	}
+	for _, name := range own {
+		add(name)
+		for _, s := range speaking(taken(found, name), name, release) {
+			for _, needed := range s.Requires {
+				if !slices.Contains(of, needed) {
+					add(needed)
+				}
+			}
+		}
+	}
+	for _, name := range libraries {
+		add(name)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// combined is the table of a distribution.
+func combined(snapshots []snapshot, name string) *options.Distribution {
+	out := &options.Distribution{Versions: map[string][]string{}}
+	variants := map[string]*options.Option{} // by everything but the releases
+	for _, release := range releases {
+		speaking := speaking(snapshots, name, release)
+		for _, s := range speaking {
+			out.Versions[release] = append(out.Versions[release], s.Version)
+		}
+		for _, o := range resolve(speaking) {
+			key, err := json.Marshal(o)
+			if err != nil {
+				panic(err) // plain data
+			}
+			if variants[string(key)] == nil {
+				variants[string(key)] = &o
+			}
+			variants[string(key)].Releases = append(variants[string(key)].Releases, release)
+		}
+	}
+	for _, o := range variants {
+		if len(o.Releases) == len(releases) {
+			o.Releases = nil
+		}
+		out.Options = append(out.Options, *o)
+	}
+	slices.SortFunc(out.Options, func(a, b options.Option) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Name, b.Name), slices.Compare(a.Releases, b.Releases))
+	})
+	for _, s := range snapshots {
+		listed, groups := map[string]bool{}, map[string]bool{}
+		for name, o := range s.options() {
+			listed[name.Name], groups[name.Group] = true, true
+			for _, f := range o.Former {
+				listed[f.Name] = true
+			}
+		}
+		out.Written = union(out.Written, plain(s.WrittenOptions, listed))
+		out.WrittenGroups = union(out.WrittenGroups, plain(s.WrittenGroups, groups))
+	}
+	return out
+}
+
+var plainName = regexp.MustCompile(`^[a-z][a-z0-9_.:-]*$`)
+
+// plain are the names that can be meant for a file, without those that are known.
+func plain(names []string, known map[string]bool) []string {
+	var out []string
+	for _, name := range names {
+		name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
+		if plainName.MatchString(name) && !known[name] && name != "default" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// resolve makes one list of what several snapshots have: an option exists that is in one
+// of them, and is what all that have it say that it is.
+func resolve(snapshots []snapshot) []options.Option {
+	out := map[options.Name]options.Option{}
+	var each []map[options.Name]options.Option
+	for _, s := range snapshots {
+		own := s.options()
+		each = append(each, own)
+		for name, o := range own {
+			if first, twice := out[name]; twice {
+				o = agreed(first, o)
+			}
+			out[name] = o
+		}
+	}
+	unclear := map[options.Name]options.Option{}
+	for name, o := range out {
+		everywhere := !slices.ContainsFunc(each, func(m map[options.Name]options.Option) bool { _, has := m[name]; return !has })
+		var former []options.Name
+		for _, f := range o.Former {
+			if _, still := out[f]; still {
+				continue
+			}
+			if !everywhere { // the new name may not be there yet
+				unclear[f] = options.Option{Group: f.Group, Name: f.Name}
+				continue
+			}
+			if f.Group == o.Group {
+				f.Group = ""
+			}
+			former = append(former, f)
+		}
+		o.Former = former
+		out[name] = o
+	}
+	maps.Copy(out, unclear)
+	return slices.Collect(maps.Values(out))
+}
+
+// options are those of a snapshot.
+func (s snapshot) options() map[options.Name]options.Option {
+	out := map[options.Name]options.Option{}
+	for _, namespace := range s.Options {
+		for group, declared := range namespace {
+			for _, g := range declared.Opts {
+				o := g.option(group)
+				name := options.Name{Group: o.Group, Name: o.Name}
+				if first, twice := out[name]; twice {
+					o = agreed(first, o)
+				}
+				out[name] = o
+			}
+		}
+	}
+	return out
+}
+
+func (g generated) option(group string) options.Option {
+	o := options.Option{
+		Group: group, Name: g.Dest,
+		Dashed: g.Name != g.Dest && strings.ReplaceAll(g.Name, "-", "_") == g.Dest,
+		Type:   strings.TrimSuffix(g.Type, " value"),
+		Min:    g.Min, Max: g.Max,
+	}
+	switch o.Type {
+	case "string", "multi valued", "list", "unknown":
+		o.Type = "" // takes everything
+	}
+	if o.Max != nil && *o.Max >= 1<<31-1 { // what fits, and not what makes sense
+		o.Max = nil
+	}
+	for _, choice := range g.Choices {
+		if choice[0] != nil {
+			o.Choices = append(o.Choices, fmt.Sprint(choice[0]))
+		}
+	}
+	for _, f := range g.Deprecated {
+		former := options.Name{Group: f.Group, Name: f.Name}
+		if !strings.EqualFold(former.Group, "DEFAULT") {
+			former.Group = strings.ToLower(former.Group)
+		}
+		if former != (options.Name{Group: o.Group, Name: o.Name}) && !slices.Contains(o.Former, former) {
+			o.Former = append(o.Former, former)
+		}
+	}
+	if g.Removal {
+		o.Removal = short(g.Reason)
+	}
+	return o
+}
+
+// short is a reason that fits on a line, or "-".
+func short(reason string) string {
+	reason = strings.Join(strings.Fields(reason), " ")
+	if reason == "" || len(reason) > 160 {
+		return "-"
+	}
+	return reason
+}
+
+// agreed is what two declarations of an option agree on. The later one's new names and
+// reasons count, where the first has any.
+func agreed(a, b options.Option) options.Option {
+	out := b
+	if a.Type != b.Type || !slices.Equal(a.Choices, b.Choices) || !same(a.Min, b.Min) || !same(a.Max, b.Max) {
+		out.Type, out.Choices, out.Min, out.Max = "", nil, nil, nil
+	}
+	if a.Removal == "" {
+		out.Removal = ""
+	}
+	out.Former = slices.Clone(a.Former)
+	for _, f := range b.Former {
+		if !slices.Contains(out.Former, f) {
+			out.Former = append(out.Former, f)
+		}
+	}
+	out.Dashed = a.Dashed || b.Dashed
+	return out
+}
+
+func same(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// union sorts what is in one list or the other.
+func union(a, b []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// introspection is what introspect.py prints.
+type introspection struct {
+	Distributions map[string]*asked   `json:"distributions"`
+	Plugins       map[string][]string `json:"plugins"`
+	Connections   []string            `json:"connections"`
+}
+
+// asked is what was found out about one distribution.
+type asked struct {
+	Version  string            `json:"version"`
+	Requires []string          `json:"requires"` // those with options, near and far
+	Missing  map[string]string `json:"missing"`  // namespaces that could not be loaded, and why
+	// Options is what oslo-config-generator prints, for each namespace, by group.
+	Options []map[string]struct {
+		Opts []generated `json:"opts"`
+	} `json:"options"`
+	WrittenOptions []string `json:"written_options"`
+	WrittenGroups  []string `json:"written_groups"`
+}
+
+// generated is one option as oslo-config-generator prints it.
+type generated struct {
+	Name       string     `json:"name"`
+	Dest       string     `json:"dest"`
+	Type       string     `json:"type"`
+	Min        *float64   `json:"min"`
+	Max        *float64   `json:"max"`
+	Choices    [][]any    `json:"choices"` // value and help
+	Deprecated []fullName `json:"deprecated_opts"`
+	Removal    bool       `json:"deprecated_for_removal"`
+	Reason     string     `json:"deprecated_reason"`
+}
+
+type fullName struct {
+	Group string `json:"group"`
+	Name  string `json:"name"`
+}
+
+//go:embed introspect.py
+var script []byte
+
+// keyring holds the keys that Debian's archives are signed with.
+const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+// tools are what the packages run when they are loaded.
+var tools = []string{"base-files", "dash", "grep", "ca-certificates"}
+
+// unpack puts the packages of a suite and all that they need into a directory.
+func unpack(ctx context.Context, s suite, dir, mirror string) (string, error) {
+	root, done := filepath.Join(dir, s.name), filepath.Join(dir, s.name+".done")
+	if _, err := os.Stat(done); err == nil {
+		return root, nil
+	}
+	if err := os.RemoveAll(root); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	packages := slices.Clone(tools)
+	for _, name := range s.packages {
+		packages = append(packages, "python3-"+name)
+	}
+	args := []string{
+		"--variant=extract", "--format=directory", "--keyring=" + keyring, "--include=" + strings.Join(packages, ","),
+		`--aptopt=APT::Install-Recommends "false"`,
+		`--aptopt=Acquire::Languages "none"`,
+		// A mirror that is behind has packages that are just as signed.
+		`--aptopt=Acquire::Check-Valid-Until "false"`,
+	}
+	for _, path := range []string{"doc", "locale", "man"} {
+		args = append(args, "--dpkgopt=path-exclude=/usr/share/"+path+"/*")
+	}
+	cmd := exec.CommandContext(ctx, "mmdebstrap", append(args, s.name, root, fmt.Sprintf("deb %s %s main", mirror, s.name))...)
+	// It is interrupted with the terminal's other processes, and cleans up.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Minute
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("mmdebstrap: %w\n%s", err, log.Bytes())
+	}
+	if err := certificates(root); err != nil {
+		return "", err
+	}
+	return root, os.WriteFile(done, nil, 0o644)
+}
+
+// certificates makes the file that the scripts of ca-certificates would make: requests
+// reads it when it is loaded.
+func certificates(root string) error {
+	names, err := filepath.Glob(filepath.Join(root, "usr/share/ca-certificates/mozilla/*.crt"))
+	if err != nil {
+		return err
+	}
+	var all []byte
+	for _, name := range names {
+		one, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		all = append(all, one...)
+	}
+	dir := filepath.Join(root, "etc/ssl/certs")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "ca-certificates.crt"), all, 0o644)
+}
+
+// introspect runs the script in a root.
+func introspect(ctx context.Context, root string) (*introspection, error) {
+	cmd := exec.CommandContext(ctx, "chroot", root, "/usr/bin/python3", "-")
+	cmd.Stdin = bytes.NewReader(script)
+	var output, log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &log
+	cmd.Env = []string{"PATH=/usr/bin:/usr/sbin", "LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1"}
+	// numpy loads what update-alternatives would have made a link to.
+	var dirs []string
+	for _, library := range []string{"blas", "lapack"} {
+		found, err := filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu", library))
+		if err != nil {
+			return nil, err
+		}
+		for _, dir := range found {
+			dirs = append(dirs, strings.TrimPrefix(dir, root))
+		}
+	}
+	cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+strings.Join(dirs, ":"))
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, log.Bytes())
+	}
+	var out introspection
+	if err := json.Unmarshal(output.Bytes(), &out); err != nil {
+		return nil, fmt.Errorf("reading what introspect.py prints: %w", err)
+	}
+	for name, d := range out.Distributions {
+		for namespace, why := range d.Missing {
+			if !slices.Contains(unloadable, namespace) {
+				return nil, fmt.Errorf("namespace %s of %s: %s", namespace, name, why)
+			}
+		}
+	}
+	return &out, nil
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"slices"
+
+	"kolla.openstack.org/kolla/providers/openstack/options"
+)
+
+// suite is a suite of Debian that packages are taken from.
+type suite struct {
+	name     string
+	packages []string // the python3-NAME of each
+}
+
+// everywhere are the packages that both suites have.
+var everywhere = []string{
+	"aodh", "barbican", "blazar", "ceilometer", "cinder", "cloudkitty", "cyborg", "designate", "gnocchi",
+	"heat", "ironic", "ironic-neutron-agent", "keystone", "magnum", "manila", "masakari", "masakari-monitors",
+	"mistral", "networking-generic-switch", "networking-l2gw", "networking-sfc", "neutron",
+	"neutron-dynamic-routing", "neutron-taas", "neutron-vpnaas", "nova", "octavia", "ovn-bgp-agent",
+	"ovn-octavia-provider", "placement", "trove", "watcher", "zaqar",
+	"castellan", "glance-store", "keystoneauth1", "os-brick", "osprofiler", "oslo.limit", "oslo.reports",
+	"pykmip", // Barbican's KMIP store needs it to be loaded
+}
+
+// suites are what the tables are made of, the oldest release first. The first is the
+// release of firstRelease through and through; of the later ones that is so only for
+// the distributions that have a number in regular.
+var suites = []suite{
+	{"trixie", append(slices.Clone(everywhere), "glance", "ironic-inspector", "networking-bgpvpn", "vitrage")},
+	{"forky", append(slices.Clone(everywhere), "neutron-fwaas")},
+	{"sid", []string{"glance"}}, // forky has none
+}
+
+// releases are those that kolla deploys, from the first suite's on.
+var releases = []string{"2025.1", "2025.2", "2026.1"}
+
+// regular are the distributions whose first number goes up by one with every release of
+// OpenStack, with what it is in the first of releases.
+var regular = map[string]int{
+	"aodh": 20, "barbican": 20, "blazar": 15, "ceilometer": 24, "cinder": 26, "cloudkitty": 22, "designate": 20,
+	"glance": 30, "keystone": 27, "magnum": 20, "manila": 20, "masakari": 19, "mistral": 20, "neutron": 26,
+	"neutron-dynamic-routing": 26, "neutron-vpnaas": 26, "nova": 31, "octavia": 16, "openstack-cyborg": 14,
+	"openstack-heat": 24, "openstack-placement": 13, "ovn-octavia-provider": 8, "trove": 23, "zaqar": 20,
+}
+
+// libraries may be in any service's files, though the service does not say that it needs
+// them.
+var libraries = []string{"castellan", "keystonemiddleware", "oslo-middleware", "oslo-reports", "osprofiler"}
+
+// service is a service, with the names of its files and the distributions that read
+// them, the main one first.
+func service(name string, files []string, distributions ...string) declared {
+	return declared{options.Service{Name: name, Files: files}, distributions}
+}
+
+type declared struct {
+	options.Service
+	distributions []string
+}
+
+// services have tables. The files of a service share one: what one of them may hold, its
+// processes read from all of them, and people split them in many ways.
+var services = []declared{
+	service("Aodh", []string{"aodh.conf", "aodh-*.conf"}, "aodh"),
+	service("Barbican", []string{"barbican.conf", "barbican-*.conf"}, "barbican"),
+	service("Blazar", []string{"blazar.conf", "blazar-*.conf"}, "blazar"),
+	service("Ceilometer", []string{"ceilometer.conf", "ceilometer-*.conf"}, "ceilometer"),
+	service("Cinder", []string{"cinder.conf", "cinder-*.conf"}, "cinder"),
+	service("CloudKitty", []string{"cloudkitty.conf", "cloudkitty-*.conf"}, "cloudkitty"),
+	service("Cyborg", []string{"cyborg.conf", "cyborg-*.conf"}, "openstack-cyborg"),
+	service("Designate", []string{"designate.conf", "designate-*.conf"}, "designate"),
+	service("Glance", []string{"glance.conf", "glance-*.conf"}, "glance", "glance-store"),
+	service("Gnocchi", []string{"gnocchi.conf", "gnocchi-*.conf"}, "gnocchi"),
+	service("Heat", []string{"heat.conf", "heat-*.conf"}, "openstack-heat"),
+	service("Ironic", []string{"ironic.conf", "ironic-api.conf", "ironic-conductor.conf"}, "ironic"),
+	service("Ironic Inspector", []string{"ironic-inspector.conf", "inspector.conf"}, "ironic-inspector"),
+	service("Keystone", []string{"keystone.conf", "keystone.*.conf", "keystone-*.conf"}, "keystone"),
+	service("Magnum", []string{"magnum.conf", "magnum-*.conf"}, "magnum"),
+	service("Manila", []string{"manila.conf", "manila-*.conf"}, "manila"),
+	service("Masakari", []string{"masakari.conf", "masakari-api.conf", "masakari-engine.conf"}, "masakari"),
+	service("Masakari's monitors", []string{"masakarimonitors.conf", "masakari-monitors.conf"}, "masakari-monitors"),
+	service("Mistral", []string{"mistral.conf", "mistral-*.conf"}, "mistral"),
+	service("Neutron", []string{
+		"neutron.conf", "neutron-*.conf", "neutron_*.conf", "neutron_*.ini", "ml2_conf.ini", "ml2_conf_*.ini",
+		"openvswitch_agent.ini", "l3_agent.ini", "dhcp_agent.ini", "metadata_agent.ini", "metering_agent.ini",
+		"sriov_agent.ini", "macvtap_agent.ini", "ovn_agent.ini", "ovn.ini", "bgp_dragent.ini", "fwaas_driver.ini",
+		"vpn_agent.ini", "l3_vpn_agent.ini", "taas_agent.ini", "ironic_neutron_agent.ini", "vpnaas_agent.ini",
+	}, "neutron", "neutron-dynamic-routing", "neutron-vpnaas", "neutron-fwaas", "networking-baremetal",
+		"networking-bagpipe", "networking-bgpvpn", "networking-l2gw", "networking-sfc", "tap-as-a-service",
+		"ovn-octavia-provider"),
+	service("Nova", []string{"nova.conf", "nova-*.conf", "nova_*.conf"}, "nova", "os-vif", "os-brick"),
+	service("Octavia", []string{"octavia.conf", "octavia-*.conf"}, "octavia", "ovn-octavia-provider"),
+	service("OVN BGP agent", []string{"ovn-bgp-agent.conf", "bgp-agent.conf"}, "ovn-bgp-agent"),
+	service("Placement", []string{"placement.conf", "placement-*.conf"}, "openstack-placement"),
+	service("Trove", []string{"trove.conf", "trove-*.conf"}, "trove"),
+	service("Vitrage", []string{"vitrage.conf", "vitrage-*.conf"}, "vitrage"),
+	service("Watcher", []string{"watcher.conf", "watcher-*.conf"}, "python-watcher"),
+	service("Zaqar", []string{"zaqar.conf", "zaqar-*.conf"}, "zaqar"),
+}
+
+// unloadable are namespaces that Debian's packages announce without what they lead to.
+var unloadable = []string{"magnum", "netconf-openconfig-driver-opts"}

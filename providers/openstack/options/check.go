@@ -1,0 +1,336 @@
+package options
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// Check warns of options that the services of a configuration do not have, that are
+// deprecated, or that cannot take their value. What the built-in catalogue sets is taken
+// on trust.
+func Check(config *lang.Config) hcl.Diagnostics {
+	return slices.DeleteFunc(CheckAll(config), func(d *hcl.Diagnostic) bool {
+		return strings.HasPrefix(d.Subject.Filename, lang.CatalogueDir)
+	})
+}
+
+// CheckAll is Check for the built-in catalogue too.
+func CheckAll(config *lang.Config) hcl.Diagnostics {
+	c := &checker{release: config.Cloud.Release, tables: newTables(), verdicts: map[place]*verdict{}}
+	for i := range config.Services {
+		for j := range config.Services[i].Configs {
+			c.file(&config.Services[i], &config.Services[i].Configs[j])
+		}
+	}
+	return c.diagnostics()
+}
+
+type checker struct {
+	release  string
+	tables   *tables
+	verdicts map[place]*verdict
+	order    []place
+}
+
+// place is where a value stands. One value may be for many files: those of all
+// instances of a service, or all that match a pattern.
+type place struct {
+	rng          hcl.Range
+	section, key string
+}
+
+// verdict is what is wrong with a value. That its option does not exist (missing) is
+// only so while no file that it is for has it.
+type verdict struct {
+	known   bool
+	missing func() *hcl.Diagnostic // from the first file that has no such option
+	group   bool                   // it is the whole group that does not exist
+	other   hcl.Diagnostics
+}
+
+// file checks the options of one file.
+func (c *checker) file(s *lang.Service, f *lang.ConfigFile) {
+	if f.Format != "ini" {
+		return
+	}
+	r := &reading{table: c.tables.of(f.Name, c.release), tables: c.tables, release: c.release, service: s, file: f}
+	for i := range f.Options {
+		o := &f.Options[i]
+		at := place{o.Origin.Range, o.Section, o.Key}
+		v := c.verdicts[at]
+		if v == nil {
+			v = &verdict{}
+			c.verdicts[at] = v
+			c.order = append(c.order, at)
+		}
+		if r.table == nil {
+			v.known = true // for all that anybody knows
+			continue
+		}
+		r.option(o, v)
+	}
+}
+
+// diagnostics are those of all values, each once, and of a group that does not exist
+// only the first.
+func (c *checker) diagnostics() hcl.Diagnostics {
+	var out hcl.Diagnostics
+	groups := map[string]bool{}
+	for _, at := range c.order {
+		v := c.verdicts[at]
+		out = append(out, v.other...)
+		if v.known || v.missing == nil {
+			continue
+		}
+		missing := v.missing()
+		if key := missing.Subject.Filename + "\n" + missing.Summary; v.group {
+			if groups[key] {
+				continue
+			}
+			groups[key] = true
+		}
+		out = append(out, missing)
+	}
+	slices.SortStableFunc(out, func(a, b *hcl.Diagnostic) int {
+		return cmp.Or(
+			cmp.Compare(a.Subject.Filename, b.Subject.Filename),
+			cmp.Compare(a.Subject.Start.Byte, b.Subject.Start.Byte),
+		)
+	})
+	return slices.CompactFunc(out, func(a, b *hcl.Diagnostic) bool {
+		return a.Summary == b.Summary && a.Detail == b.Detail && *a.Subject == *b.Subject
+	})
+}
+
+// reading is one file being checked against the table of its service.
+type reading struct {
+	table   *table
+	tables  *tables
+	release string
+	service *lang.Service
+	file    *lang.ConfigFile
+	// invented are the groups that the options of the service's files name; nil until
+	// it is asked for.
+	invented map[string][]string
+}
+
+func warning(o *lang.Option, summary, detail string) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: o.Origin.Range.Ptr()}
+}
+
+// reads begins a sentence on what the service does.
+func (r *reading) reads() string { return r.table.service + " " + r.release }
+
+// option checks one option.
+func (r *reading) option(o *lang.Option, v *verdict) {
+	section := groupName(o.Section)
+	g, known := r.table.groups[section]
+	if r.has(o, v, section, g) {
+		v.known = true
+		return
+	}
+	if known {
+		if len(g) == 0 { // a group that only the source knows
+			v.known = true
+			return
+		}
+		v.miss(false, func() *hcl.Diagnostic { return r.noOption(o, section, g) })
+		return
+	}
+	takes, invented := r.inventions()[section]
+	switch {
+	case invented && len(takes) == 0, r.ofPlugin(o, section):
+		v.known = true
+	case invented:
+		all := group{}
+		for _, name := range takes {
+			for key, value := range r.table.groups[name] {
+				all[key] = value
+			}
+		}
+		if r.has(o, v, section, all) {
+			v.known = true
+			return
+		}
+		v.miss(false, func() *hcl.Diagnostic { return r.noOption(o, section, all) })
+	case r.nearGroup(section) == "" && r.mayBePlugins(section):
+		v.known = true
+	default:
+		v.miss(true, func() *hcl.Diagnostic { return r.noGroup(o, section) })
+	}
+}
+
+func (v *verdict) miss(group bool, missing func() *hcl.Diagnostic) {
+	if v.missing == nil {
+		v.missing, v.group = missing, group
+	}
+}
+
+// has reports whether an option is known, and notes what else is to be said of it.
+func (r *reading) has(o *lang.Option, v *verdict, section string, g group) bool {
+	if found := g.find(o.Key); found != nil {
+		if found.Removal != "" {
+			v.other = append(v.other, r.removal(o, found))
+		}
+		r.value(o, v, found)
+		return true
+	}
+	if now, ok := r.table.former[Name{section, o.Key}]; ok {
+		v.other = append(v.other, r.renamed(o, fmt.Sprintf("[%s] %s", now.Group, now.Name)))
+		r.value(o, v, r.table.groups[now.Group][now.Name])
+		return true
+	}
+	if r.authMethod(section, o.Key) {
+		return true
+	}
+	key := strings.ReplaceAll(o.Key, "-", "_")
+	if now, ok := r.table.plugins[key]; ok && (g.takesPlugins() || g != nil && r.authenticates(section)) {
+		if now != key {
+			v.other = append(v.other, r.renamed(o, now))
+		}
+		return true
+	}
+	return r.table.written[key] || g != nil && section != "DEFAULT" && r.table.connections[key]
+}
+
+// authenticates reports whether the file itself says that a group is for an
+// authentication. Some services list none of the options that it takes.
+func (r *reading) authenticates(section string) bool {
+	return slices.ContainsFunc(r.file.Options, func(o lang.Option) bool {
+		return (o.Key == "auth_type" || o.Key == "auth_section") && groupName(o.Section) == section
+	})
+}
+
+// takesPlugins reports whether keystoneauth's plugins read their options from the group.
+// Some services list the options of the usual plugins without the one that chooses.
+func (g group) takesPlugins() bool {
+	return g["auth_type"] != nil || g["auth_section"] != nil || g["auth_url"] != nil
+}
+
+func (r *reading) renamed(o *lang.Option, now string) *hcl.Diagnostic {
+	return warning(o, fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key),
+		fmt.Sprintf("It is now %s. %s still reads the former name, later releases may not.", now, r.reads()))
+}
+
+func (r *reading) removal(o *lang.Option, found *Option) *hcl.Diagnostic {
+	detail := fmt.Sprintf("It is going to be removed. %s still reads it, later releases may not.", r.reads())
+	if found.Removal != "-" {
+		detail += " The reason: " + strings.TrimSuffix(found.Removal, ".") + "."
+	}
+	return warning(o, fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key), detail)
+}
+
+// value checks what an option is set to.
+func (r *reading) value(o *lang.Option, v *verdict, found *Option) {
+	if found == nil {
+		return
+	}
+	for _, text := range o.Values {
+		if len(text.Refs()) > 0 {
+			continue // nobody knows it yet
+		}
+		value := plainText(text)
+		wanted := found.unsuitable(value)
+		if wanted == "" {
+			continue
+		}
+		given := fmt.Sprintf("this is %q.", value)
+		if text.Secret() {
+			given = "the value that is given is not."
+		}
+		v.other = append(v.other, warning(o, fmt.Sprintf("Unsuitable value for [%s] %s", o.Section, o.Key),
+			fmt.Sprintf("%s only takes %s, and %s", r.reads(), wanted, given)))
+	}
+}
+
+func plainText(text lang.Text) string {
+	var b strings.Builder
+	for _, part := range text {
+		b.WriteString(part.Literal)
+	}
+	return b.String()
+}
+
+// noOption says that a group does not have an option.
+func (r *reading) noOption(o *lang.Option, section string, g group) *hcl.Diagnostic {
+	hint := r.elsewhere(o.Key, section)
+	if !strings.HasSuffix(hint, " has it.") {
+		hint = cmp.Or(r.table.near(section+" "+o.Key, func() string {
+			names := slices.Collect(maps.Keys(g))
+			if g.takesPlugins() {
+				names = slices.AppendSeq(names, maps.Keys(r.table.plugins))
+			}
+			return lang.DidYouMean(o.Key, names)
+		}), hint)
+	}
+	return warning(o, fmt.Sprintf("No option %q in [%s]", o.Key, o.Section),
+		fmt.Sprintf("%s reads no such option from %s, and would ignore it.%s", r.reads(), r.file.Name, hint))
+}
+
+// elsewhere names the groups that have an option, unless they are many.
+func (r *reading) elsewhere(key, section string) string {
+	var groups []string
+	for name, g := range r.table.groups {
+		if name != section && g.find(key) != nil {
+			groups = append(groups, "["+name+"]")
+		}
+	}
+	slices.Sort(groups)
+	switch {
+	case len(groups) == 1:
+		return fmt.Sprintf(" %s has it.", groups[0])
+	case len(groups) > 1 && len(groups) <= 4:
+		return fmt.Sprintf(" %s and %s have it.", strings.Join(groups[:len(groups)-1], ", "), groups[len(groups)-1])
+	}
+	return ""
+}
+
+// noGroup says that there is no such group.
+func (r *reading) noGroup(o *lang.Option, section string) *hcl.Diagnostic {
+	hint := r.nearGroup(section)
+	if hint == "" {
+		if hint = r.elsewhere(o.Key, section); hint != "" {
+			hint = fmt.Sprintf(" As for %q,%s", o.Key, hint)
+		}
+	}
+	return warning(o, fmt.Sprintf("No group [%s] in %s", o.Section, r.file.Name),
+		fmt.Sprintf("%s reads no such group, and would ignore it.%s", r.reads(), hint))
+}
+
+// nearGroup asks for the group that was probably meant; else it is empty. Of a group like
+// "handler:mine" only what follows the prefix is compared.
+func (r *reading) nearGroup(section string) string {
+	invented := slices.Sorted(maps.Keys(r.inventions()))
+	return r.table.near(section+"\n"+strings.Join(invented, "\n"), func() string {
+		names := slices.AppendSeq(invented, maps.Keys(r.table.groups))
+		prefix := section[:strings.IndexAny(section, ":.")+1]
+		if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, prefix) }) {
+			prefix = ""
+		}
+		var rest []string
+		for _, name := range names {
+			if after, ok := strings.CutPrefix(name, prefix); ok {
+				rest = append(rest, after)
+			}
+		}
+		return strings.Replace(lang.DidYouMean(section[len(prefix):], rest), `"`, `"`+prefix, 1)
+	})
+}
+
+// near remembers what was found to be near: to look is slow, and the same mistake is made
+// for many services.
+func (t *table) near(key string, find func() string) string {
+	found, done := t.nearest[key]
+	if !done {
+		found = find()
+		t.nearest[key] = found
+	}
+	return found
+}

@@ -1,0 +1,341 @@
+package options_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers/openstack"
+	"kolla.openstack.org/kolla/providers/openstack/options"
+)
+
+// ini makes a file of lines "[group] option = value". Each line has a place of its own.
+func ini(name string, lines ...string) lang.ConfigFile {
+	f := lang.ConfigFile{Name: name, Format: "ini"}
+	for i, line := range lines {
+		section, rest, _ := strings.Cut(strings.TrimPrefix(line, "["), "] ")
+		key, value, _ := strings.Cut(rest, " = ")
+		at := hcl.Pos{Line: i + 1, Byte: i}
+		f.Options = append(f.Options, lang.Option{
+			Section: section, Key: key, Values: []lang.Text{lang.Plain(value)},
+			Origin: lang.Origin{Layer: "service", Range: hcl.Range{Filename: name + ".hcl", Start: at, End: at}},
+		})
+	}
+	return f
+}
+
+func check(release string, files ...lang.ConfigFile) []string {
+	config := &lang.Config{Cloud: lang.Cloud{Release: release}, Services: []lang.Service{{Name: "s", Configs: files}}}
+	return messages(options.Check(config))
+}
+
+func messages(diags hcl.Diagnostics) []string {
+	var out []string
+	for _, d := range diags {
+		out = append(out, d.Summary+": "+d.Detail)
+	}
+	return out
+}
+
+func TestCheck(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		release string // 2025.1
+		file    string
+		lines   []string
+		want    []string
+	}{
+		{
+			name: "right", file: "keystone.conf",
+			lines: []string{"[DEFAULT] debug = true", "[token] expiration = 3600", "[database] connection = mysql+pymysql://x"},
+		},
+		{
+			name: "near miss", file: "keystone.conf",
+			lines: []string{"[token] expiratoin = 3600"},
+			want:  []string{`No option "expiratoin" in [token]: Keystone 2025.1 reads no such option from keystone.conf, and would ignore it. Did you mean "expiration"?`},
+		},
+		{
+			name: "another group's", file: "keystone.conf",
+			lines: []string{"[DEFAULT] max_pool_size = 5"},
+			want:  []string{`No option "max_pool_size" in [DEFAULT]: Keystone 2025.1 reads no such option from keystone.conf, and would ignore it. [database] has it.`},
+		},
+		{
+			name: "group, once", file: "keystone.conf",
+			lines: []string{"[databse] connection = x", "[databse] max_retries = 1"},
+			want:  []string{`No group [databse] in keystone.conf: Keystone 2025.1 reads no such group, and would ignore it. Did you mean "database"?`},
+		},
+		{
+			name: "group like no other", file: "nova.conf",
+			lines: []string{"[my_own_things] virt_type = kvm"},
+			want:  []string{`No group [my_own_things] in nova.conf: Nova 2025.1 reads no such group, and would ignore it. As for "virt_type", [libvirt] has it.`},
+		},
+		{name: "group of a plugin", file: "ml2_conf.ini", lines: []string{"[apic_aim_things] some_key = x"}},
+		{
+			name: "renamed", file: "nova.conf",
+			lines: []string{"[glance] glance_api_servers = x", "[DEFAULT] log-dir = /x", "[DEFAULT] logdir = /x"},
+			want: []string{
+				`No option "glance_api_servers" in [glance]: Nova 2025.1 reads no such option from nova.conf, and would ignore it.`,
+				`[DEFAULT] logdir is deprecated: It is now [DEFAULT] log_dir. Nova 2025.1 still reads the former name, later releases may not.`,
+			},
+		},
+		{
+			name: "types", file: "nova.conf",
+			lines: []string{
+				"[DEFAULT] debug = maybe", "[DEFAULT] my_ip = nova-1.example", "[vnc] novncproxy_port = 70000",
+				"[DEFAULT] ram_allocation_ratio = much", "[libvirt] virt_type = kmv", "[DEFAULT] rootwrap_config = ",
+				"[api_database] max_pool_size = five", "[DEFAULT] osapi_compute_listen_port = $metadata_listen_port",
+			},
+			want: []string{
+				`Unsuitable value for [DEFAULT] debug: Nova 2025.1 only takes true or false, and this is "maybe".`,
+				`Unsuitable value for [vnc] novncproxy_port: Nova 2025.1 only takes a port from 0 to 65535, and this is "70000".`,
+				`Unsuitable value for [DEFAULT] ram_allocation_ratio: Nova 2025.1 only takes a number of at least 0, and this is "much".`,
+				`Unsuitable value for [libvirt] virt_type: Nova 2025.1 only takes "kvm", "lxc", "qemu" or "parallels", and this is "kmv".`,
+				`Unsuitable value for [api_database] max_pool_size: Nova 2025.1 only takes a whole number, and this is "five".`,
+			},
+		},
+		{
+			name: "auth", file: "nova.conf",
+			lines: []string{
+				"[keystone_authtoken] auth_url = http://k", "[keystone_authtoken] username = nova", "[keystone_authtoken] user_domain_name = Default",
+				"[service_user] application_credential_id = x", "[neutron] project-name = service", "[keystone_authtoken] user_name = nova",
+				"[keystone_authtoken] pasword = x",
+			},
+			want: []string{
+				`[keystone_authtoken] user_name is deprecated: It is now username. Nova 2025.1 still reads the former name, later releases may not.`,
+				`No option "pasword" in [keystone_authtoken]: Nova 2025.1 reads no such option from nova.conf, and would ignore it. Did you mean "password"?`,
+			},
+		},
+		{
+			name: "section of its own for auth", file: "nova.conf",
+			lines: []string{"[placement] auth_section = everyone", "[everyone] auth_url = x", "[everyone] username = nova"},
+		},
+		{
+			name: "cinder backends", file: "cinder.conf",
+			lines: []string{
+				"[DEFAULT] enabled_backends = rbd-1, lvm-1", "[rbd-1] volume_driver = x", "[rbd-1] rbd_pool = volumes",
+				"[lvm-1] volume_grop = cinder", "[off] volume_driver = y", "[off] rbd_user = z",
+				"[backend_defaults] rbd_user = z", "[fc-zone-manager] fc_fabric_names = one", "[one] fc_fabric_address = x",
+			},
+			want: []string{`No option "volume_grop" in [lvm-1]: Cinder 2025.1 reads no such option from cinder.conf, and would ignore it. Did you mean "volume_group"?`},
+		},
+		{
+			name: "glance stores", file: "glance-api.conf",
+			lines: []string{
+				"[DEFAULT] enabled_backends = fast:rbd, cheap:file, web:http", "[glance_store] default_backend = fast",
+				"[fast] rbd_store_pool = images", "[cheap] filesystem_store_datadir = /x", "[os_glance_tasks_store] filesystem_store_datadir = /y",
+				"[fast] rbd_store_pol = images",
+			},
+			want: []string{`No option "rbd_store_pol" in [fast]: Glance 2025.1 reads no such option from glance-api.conf, and would ignore it. Did you mean "rbd_store_pool"?`},
+		},
+		{
+			name: "manila backends", file: "manila.conf",
+			lines: []string{"[DEFAULT] enabled_share_backends = generic", "[generic] share_driver = x", "[generic] driver_handles_share_servers = true"},
+		},
+		{
+			name: "keystone's own", file: "keystone.conf",
+			lines: []string{
+				"[auth] methods = password,token,openid,custom", "[auth] custom = x", "[openid] remote_id_attribute = HTTP_OIDC_ISS",
+				"[federation] trusted_dashboard = http://x",
+			},
+		},
+		{name: "a domain's file", file: "keystone.users.conf", lines: []string{"[ldap] url = ldap://x", "[identity] driver = ldap"}},
+		{
+			name: "prefixes", file: "nova.conf",
+			lines: []string{"[devices] enabled_mdev_types = nvidia-35", "[mdev_nvidia-35] device_addresses = x", "[vif_plug_ovs_privileged] helper_command = sudo x"},
+		},
+		{name: "no table", file: "galera.cnf", lines: []string{"[mysqld] max_connectoins = x"}},
+		{
+			name: "between releases", release: "2025.2", file: "keystone.conf",
+			lines: []string{"[token] expiratoin = 1", "[token] expiration = 1"},
+			want:  []string{`No option "expiratoin" in [token]: Keystone 2025.2 reads no such option from keystone.conf, and would ignore it. Did you mean "expiration"?`},
+		},
+		{
+			name: "to be removed", file: "nova.conf",
+			lines: []string{"[wsgi] secure_proxy_ssl_header = x", "[glance] api_servers = http://x"},
+			want: []string{
+				`[wsgi] secure_proxy_ssl_header is deprecated: It is going to be removed. Nova 2025.1 still reads it, later releases may not.` +
+					` The reason: The functionality of this parameter is duplicate of the http_proxy_to_wsgi middleware of oslo.middleware and will be completely replaced.`,
+				`[glance] api_servers is deprecated: It is going to be removed. Nova 2025.1 still reads it, later releases may not.`,
+			},
+		},
+		{
+			name: "near miss after a prefix", file: "designate.conf",
+			lines: []string{"[service:wroker] workers = 2", "[handler:mine] zone_id = x"},
+			want:  []string{`No group [service:wroker] in designate.conf: Designate 2025.1 reads no such group, and would ignore it. Did you mean "service:worker"?`},
+		},
+		{
+			name: "auth that no generator lists", file: "cloudkitty.conf",
+			lines: []string{"[collector_gnocchi] auth_section = keystone_authtoken", "[fetcher_keystone] auth_type = password", "[fetcher_keystone] username = x"},
+		},
+		{
+			name: "not renamed yet", release: "2025.1", file: "ml2_conf.ini",
+			lines: []string{"[ml2] tenant_network_types = geneve"},
+		},
+		{
+			name: "perhaps not renamed yet", release: "2025.2", file: "ml2_conf.ini",
+			lines: []string{"[ml2] tenant_network_types = geneve", "[ml2] project_network_types = geneve"},
+		},
+		{
+			name: "renamed since", release: "2026.1", file: "ml2_conf.ini",
+			lines: []string{"[ml2] tenant_network_types = geneve"},
+			want:  []string{`[ml2] tenant_network_types is deprecated: It is now [ml2] project_network_types. Neutron 2026.1 still reads the former name, later releases may not.`},
+		},
+		{
+			name: "gone since", release: "2026.1", file: "nova.conf",
+			lines: []string{"[DEFAULT] osapi_compute_workers = 5"},
+			want:  []string{`No option "osapi_compute_workers" in [DEFAULT]: Nova 2026.1 reads no such option from nova.conf, and would ignore it.`},
+		},
+		{
+			name: "gone", release: "2026.1", file: "ironic-inspector.conf", lines: []string{"[nonsense] x = y"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.release == "" {
+				test.release = "2025.1"
+			}
+			got := check(test.release, ini(test.file, test.lines...))
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestCheckSecret holds that no sensitive value is shown, and that one which nobody
+// knows yet is not judged.
+func TestCheckSecret(t *testing.T) {
+	f := ini("keystone.conf", "[token] expiration = hunter2", "[token] expiration = x")
+	f.Options[0].Values[0][0].Sensitive = true
+	f.Options[1].Values[0] = lang.Text{{Secret: &lang.SecretRef{Service: "s", Secret: "t", Key: "value"}}}
+	got := check("2025.1", f)
+	want := []string{"Unsuitable value for [token] expiration: Keystone 2025.1 only takes a whole number of at least 0, and the value that is given is not."}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestCheckForManyFiles holds that what is meant for many files has to exist in one of
+// them, and is warned of once.
+func TestCheckForManyFiles(t *testing.T) {
+	lines := []string{"[oslo_messaging_rabbit] rabbit_quorum_queue = true", "[libvirt] virt_type = kvm", "[libvirt] virt_typ = kvm"}
+	nova, placement, other := ini("x", lines...), ini("x", lines...), ini("x", lines[2])
+	nova.Name, placement.Name = "nova.conf", "placement.conf"
+	got := check("2025.1", placement, nova)
+	if len(got) != 1 || !strings.HasPrefix(got[0], `No option "virt_typ" in [libvirt]: Nova`) && !strings.HasPrefix(got[0], "No group [libvirt] in placement.conf") {
+		t.Errorf("warnings: %q", got)
+	}
+	other.Name = "unknown.ini"
+	other.Options[0].Origin = nova.Options[2].Origin
+	if got := check("2025.1", placement, nova, other); len(got) != 0 {
+		t.Errorf("an unknown file may have it, and yet: %q", got)
+	}
+}
+
+// TestCatalogue holds that what the built-in catalogue sets exists in every release.
+func TestCatalogue(t *testing.T) {
+	definitions, diags := lang.Catalogue(openstack.Catalogue())
+	if diags.HasErrors() || len(definitions) == 0 {
+		t.Fatal(diags)
+	}
+	for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
+		text := fmt.Sprintf("cloud %q {\n  release = %q\n}\n", "c", release)
+		for _, d := range definitions {
+			text += fmt.Sprintf("service %q {}\n", d.Name)
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := messages(options.CheckAll(load(t, dir))); len(got) != 0 {
+			t.Errorf("%s:\n%s", release, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// TestCheckTrustsTheCatalogue holds that nobody is warned of what only kolla can mend.
+func TestCheckTrustsTheCatalogue(t *testing.T) {
+	f := ini("keystone.conf", "[token] expiratoin = 1")
+	f.Options[0].Origin.Range.Filename = lang.CatalogueDir + "/keystone.hcl"
+	if got := check("2025.1", f); len(got) != 0 {
+		t.Errorf("warnings: %q", got)
+	}
+	config := &lang.Config{Cloud: lang.Cloud{Release: "2025.1"}, Services: []lang.Service{{Configs: []lang.ConfigFile{f}}}}
+	if got := options.CheckAll(config); len(got) != 1 {
+		t.Errorf("all warnings: %q", messages(got))
+	}
+}
+
+func TestExamples(t *testing.T) {
+	for _, name := range []string{"all-in-one", "multinode", "real-keystone"} {
+		if got := messages(options.Check(load(t, filepath.Join("../../../examples", name)))); len(got) != 0 {
+			t.Errorf("%s:\n%s", name, strings.Join(got, "\n"))
+		}
+	}
+}
+
+func load(t *testing.T, dir string) *lang.Config {
+	t.Helper()
+	config, diags := lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue()})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return config
+}
+
+// BenchmarkCheck checks 2,000 services, each with a file of its own values.
+func BenchmarkCheck(b *testing.B) {
+	var lines []string
+	for range 20 {
+		lines = append(lines, "[DEFAULT] debug = true", "[oslo_messaging_rabbit] rabbit_quorum_queue = true")
+	}
+	lines = append(lines, "[DEFAULT] debgu = true")
+	config := &lang.Config{Cloud: lang.Cloud{Release: "2025.1"}}
+	names := []string{"keystone.conf", "nova.conf", "cinder.conf", "neutron.conf", "glance-api.conf", "heat.conf", "manila.conf"}
+	for i := range 2000 {
+		f := ini(names[i%len(names)], lines...)
+		for j := range f.Options {
+			f.Options[j].Origin.Range.Start.Line = i
+			f.Options[j].Origin.Range.Start.Byte = i*100 + j
+		}
+		config.Services = append(config.Services, lang.Service{Name: fmt.Sprint(i), Configs: []lang.ConfigFile{f}})
+	}
+	for b.Loop() {
+		options.Check(config)
+	}
+}
+
+// TestTypical holds that nobody is warned of what is usual.
+func TestTypical(t *testing.T) {
+	names, err := filepath.Glob("testdata/typical/*")
+	if err != nil || len(names) == 0 {
+		t.Fatal(err)
+	}
+	for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
+		for _, name := range names {
+			t.Run(release+"/"+filepath.Base(name), func(t *testing.T) {
+				text, err := os.ReadFile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var section string
+				var lines []string
+				for line := range strings.Lines(strings.TrimSpace(string(text))) {
+					if line = strings.TrimSpace(line); strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
+						section = line
+						continue
+					}
+					lines = append(lines, section+" "+line)
+				}
+				for _, message := range check(release, ini(filepath.Base(name), lines...)) {
+					t.Error(message)
+				}
+			})
+		}
+	}
+}
