@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
@@ -130,9 +129,7 @@ func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, e
 	if err := Recheck(options.Session, plan); err != nil {
 		return nil, err
 	}
-	walked, err := graph.Walk(ctx, r.Parallelism, func(ctx context.Context, index int, idle func()) error {
-		return crash.Catch(func() error { return r.visit(ctx, index, idle) })
-	})
+	walked, err := graph.Walk(ctx, r.Parallelism, r.visit)
 	if err != nil {
 		return nil, err
 	}
