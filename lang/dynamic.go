@@ -153,6 +153,9 @@ func (e *evaluator) made(b *block) []*block {
 	case !e.public(list, at, "for_each"):
 		return nil
 	}
+	if !e.spend(&e.spent.grown, list.LengthInt(), maxGrown, b.header, "Too many blocks", "The dynamic blocks of a configuration can stand for at most %d blocks, and with this one there are more. Correct what for_each goes over, here or in a block around.") {
+		return nil
+	}
 	content, name := b.blocks[0], e.iterator(b)
 	var out []*block
 	for it := list.ElementIterator(); it.Next(); {

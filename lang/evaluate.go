@@ -55,6 +55,10 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	if diags.HasErrors() {
 		return cty.DynamicVal
 	}
+	if err := bounded(v); err != nil {
+		e.error(expr.Range(), "Value too large", "%s.", sentence(err))
+		return cty.DynamicVal
+	}
 	if single(v) {
 		if len(refs) == 0 {
 			e.memo.constants[expr] = v
