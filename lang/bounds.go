@@ -14,13 +14,13 @@ import (
 // What a configuration may come to when it is evaluated. A few lines are enough to
 // ask for more than any machine has; here that is an error like any other.
 const (
-	maxText      = 16 << 20  // bytes of text in one value
-	maxParts     = 1_000_000 // elements of one value, at any depth
-	maxDepth     = 500       // lists and maps in one another
-	maxInstances = 10_000    // of services and other blocks, and uses of modules
-	maxGrown     = 100_000   // blocks that dynamic blocks stand for
-	maxModules   = 1_000     // module blocks, those in modules included
-	maxExponent  = 1 << 13   // binary, of a number
+	maxText      = 16 << 20 // bytes of text in one value
+	maxParts     = 100_000  // elements of one value, at any depth
+	maxDepth     = 500      // lists and maps in one another
+	maxInstances = 10_000   // of services and other blocks, and uses of modules
+	maxGrown     = 20_000   // blocks that dynamic blocks stand for
+	maxModules   = 1_000    // module blocks, those in modules included
+	maxExponent  = 1 << 13  // binary, of a number
 )
 
 // weight is how much there is in values.

@@ -55,7 +55,7 @@ func TestBounds(t *testing.T) {
 		"range":           "locals {\n  a = range(1e9)\n}\n",
 		"count":           "role \"r\" {\n  count = 10001\n  nodes = [\"n\"]\n  name  = \"r${count.index}\"\n}\n",
 		"instances":       "role \"r\" {\n  count = 9999\n  nodes = [\"n\"]\n  name  = \"r${count.index}\"\n}\nrole \"s\" {\n  count = 2\n  nodes = [\"n\"]\n  name  = \"s${count.index}\"\n}\nrole \"last\" {\n  nodes = [\"n\"]\n}\n",
-		"dynamic":         "variable \"v\" {\n  default = 1\n  dynamic \"validation\" {\n    for_each = setproduct(range(400), range(300))\n    content {\n      condition     = true\n      error_message = \"It is.\"\n    }\n  }\n}\n",
+		"dynamic":         "variable \"v\" {\n  default = 1\n  dynamic \"validation\" {\n    for_each = setproduct(range(200), range(120))\n    content {\n      condition     = true\n      error_message = \"It is.\"\n    }\n  }\n}\n",
 		"no_file":         "x.hcl/:",
 	}
 	for name, source := range tests {
