@@ -42,8 +42,8 @@ func (w weight) check() error {
 
 var errDepth = fmt.Errorf("lists and maps can be nested at most %d deep", maxDepth)
 
-// bounded reports a value that is too large to go on with.
-func bounded(v cty.Value) error {
+// weigh reports a value that is too large to go on with.
+func weigh(v cty.Value) error {
 	var w weight
 	return w.add(v, 0)
 }
@@ -94,7 +94,6 @@ var estimates = map[string]func(args []cty.Value) (weight, error){
 	"flatten":      weightOf,
 	"format":       formatWeight,
 	"formatlist":   formatWeight,
-	"indent":       indentWeight,
 	"join":         joinWeight,
 	"jsonencode":   weightOf,
 	"replace":      replaceWeight,
@@ -168,19 +167,6 @@ func formatWeight(args []cty.Value) (weight, error) {
 	format := knownText(args[0])
 	// Each verb prints one argument, of formatlist one of its elements.
 	return weight{text: len(format)*longest + strings.Count(format, "%")*w.text}, nil
-}
-
-func indentWeight(args []cty.Value) (weight, error) {
-	spaces, _ := args[0].Unmark()
-	if len(args) < 2 || spaces.Type() != cty.Number || !spaces.IsKnown() || spaces.IsNull() {
-		return weight{}, nil
-	}
-	n, _ := spaces.AsBigFloat().Int64()
-	s := knownText(args[1])
-	if n > maxText {
-		return weight{text: maxText + 1}, nil
-	}
-	return weight{text: len(s) + int(n)*strings.Count(s, "\n")}, nil
 }
 
 func joinWeight(args []cty.Value) (weight, error) {

@@ -55,7 +55,7 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	if diags.HasErrors() {
 		return cty.DynamicVal
 	}
-	if err := bounded(v); err != nil {
+	if err := weigh(v); err != nil {
 		e.error(expr.Range(), "Value too large", "%s.", sentence(err))
 		return cty.DynamicVal
 	}
@@ -182,6 +182,10 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 				e.whichInstance(t, keys)
 				return true
 			}
+			if name, ok := nameOf(t); ok && i == 2 && e.inDefinition && noInstance(t[:i], parent) {
+				e.unmet(t.RootName(), name, position(step.SrcRange))
+				return true
+			}
 			if !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
 				continue
 			}
@@ -245,6 +249,14 @@ func instances(t hcl.Traversal, v cty.Value) []string {
 		}
 	}
 	return keys
+}
+
+// noInstance reports whether a value is that of a repeated block without any instance.
+func noInstance(t hcl.Traversal, v cty.Value) bool {
+	if !slices.Contains(things, t.RootName()) || !v.IsKnown() || v.IsNull() {
+		return false
+	}
+	return v.RawEquals(cty.EmptyTupleVal) || v.RawEquals(cty.EmptyObjectVal)
 }
 
 // whichInstance reports a reference to a repeated block that does not say which

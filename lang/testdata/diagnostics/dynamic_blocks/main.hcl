@@ -59,6 +59,14 @@ service "agent" {
 
   dynamic {
   }
+
+  dynamic "port" {
+    for_each = []
+    labels   = ["x"]
+
+    content {}
+    content {}
+  }
 }
 
 service "memcached" {
