@@ -142,6 +142,9 @@ func (e *evaluator) expanded(b *block) *block {
 
 // made are the blocks that a dynamic block stands for.
 func (e *evaluator) made(b *block) []*block {
+	if b.attributes["for_each"] == nil {
+		return nil // the decoder has said so
+	}
 	list := e.value(b.attributes["for_each"].Expr)
 	at := b.attributeRange("for_each")
 	switch {

@@ -79,3 +79,13 @@ service "memcached" {
     }
   }
 }
+
+service "mariadb" {
+  dynamic "port" {
+    labels = ["mysql"]
+
+    content {
+      node_port = 30306
+    }
+  }
+}
