@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -153,6 +154,10 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, refs []hcl.Traversal, c
 			e.error(*d.Subject, fmt.Sprintf("There is no function %q", name), "%s", unknownFunction(name, keysOf(e.functions)))
 			continue
 		}
+		if name, ok := panicked(d); ok {
+			e.error(*d.Subject, "Error in function call", "Function %q has no result for such arguments.", name)
+			continue
+		}
 		detail := strings.ReplaceAll(d.Detail, "?.", "?") // HCL ends the sentences of functions
 		clean := &hcl.Diagnostic{Severity: d.Severity, Summary: d.Summary, Detail: detail, Subject: d.Subject, Context: d.Context}
 		if sensitive || strings.ContainsAny(d.Detail, tokenRunes) {
@@ -160,6 +165,17 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, refs []hcl.Traversal, c
 		}
 		e.add(clean)
 	}
+}
+
+// panicked is the name of a function that panicked, if that is what a complaint is about:
+// its own text is a stack trace.
+func panicked(d *hcl.Diagnostic) (name string, ok bool) {
+	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
+	if !ok {
+		return "", false
+	}
+	var bug function.PanicError
+	return call.CalledFunctionName(), errors.As(call.FunctionCallError(), &bug)
 }
 
 // missingAttribute reports a reference to an attribute that a block's value does
