@@ -103,7 +103,7 @@ golden: devcluster ## write golden files and the references anew
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	@for package in $$(go list $(PACKAGES)); do \
 	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
-	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$package || exit 1; \
 	  done; \
 	done
 

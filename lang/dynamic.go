@@ -142,6 +142,9 @@ func (e *evaluator) expanded(b *block) *block {
 
 // made are the blocks that a dynamic block stands for.
 func (e *evaluator) made(b *block) []*block {
+	if b.attributes["for_each"] == nil {
+		return nil // the decoder has said so
+	}
 	list := e.value(b.attributes["for_each"].Expr)
 	at := b.attributeRange("for_each")
 	switch {
@@ -151,6 +154,9 @@ func (e *evaluator) made(b *block) []*block {
 		e.error(at, "Unsuitable value for \"for_each\"", "It must be a list, set, map or object, and this is %s.", kindOf(list))
 		return nil
 	case !e.public(list, at, "for_each"):
+		return nil
+	}
+	if !e.spend(&e.spent.grown, list.LengthInt(), maxGrown, b.header, "Too many blocks", "The dynamic blocks of a configuration can stand for at most %d blocks, and with this one there are more. Correct what for_each goes over, here or in a block around.") {
 		return nil
 	}
 	content, name := b.blocks[0], e.iterator(b)

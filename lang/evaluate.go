@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -53,6 +54,10 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	v, diags := expr.Value(ctx)
 	e.addEvaluation(diags, refs, ctx)
 	if diags.HasErrors() {
+		return cty.DynamicVal
+	}
+	if err := weigh(v); err != nil {
+		e.error(expr.Range(), "Value too large", "%s.", sentence(err))
 		return cty.DynamicVal
 	}
 	if single(v) {
@@ -149,6 +154,10 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, refs []hcl.Traversal, c
 			e.error(*d.Subject, fmt.Sprintf("There is no function %q", name), "%s", unknownFunction(name, keysOf(e.functions)))
 			continue
 		}
+		if name, ok := panicked(d); ok {
+			e.error(*d.Subject, "Error in function call", "Function %q has no result for such arguments.", name)
+			continue
+		}
 		detail := strings.ReplaceAll(d.Detail, "?.", "?") // HCL ends the sentences of functions
 		clean := &hcl.Diagnostic{Severity: d.Severity, Summary: d.Summary, Detail: detail, Subject: d.Subject, Context: d.Context}
 		if sensitive || strings.ContainsAny(d.Detail, tokenRunes) {
@@ -156,6 +165,17 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, refs []hcl.Traversal, c
 		}
 		e.add(clean)
 	}
+}
+
+// panicked is the name of a function that panicked, if that is what a complaint is about:
+// its own text is a stack trace.
+func panicked(d *hcl.Diagnostic) (name string, ok bool) {
+	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
+	if !ok {
+		return "", false
+	}
+	var bug function.PanicError
+	return call.CalledFunctionName(), errors.As(call.FunctionCallError(), &bug)
 }
 
 // missingAttribute reports a reference to an attribute that a block's value does
@@ -176,6 +196,10 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 			}
 			if keys := instances(t[:i], parent); keys != nil {
 				e.whichInstance(t, keys)
+				return true
+			}
+			if name, ok := nameOf(t); ok && i == 2 && e.inDefinition && noInstance(t[:i], parent) {
+				e.unmet(t.RootName(), name, position(step.SrcRange))
 				return true
 			}
 			if !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
@@ -241,6 +265,14 @@ func instances(t hcl.Traversal, v cty.Value) []string {
 		}
 	}
 	return keys
+}
+
+// noInstance reports whether a value is that of a repeated block without any instance.
+func noInstance(t hcl.Traversal, v cty.Value) bool {
+	if !slices.Contains(things, t.RootName()) || !v.IsKnown() || v.IsNull() {
+		return false
+	}
+	return v.RawEquals(cty.EmptyTupleVal) || v.RawEquals(cty.EmptyObjectVal)
 }
 
 // whichInstance reports a reference to a repeated block that does not say which

@@ -2,7 +2,6 @@ package lang
 
 import (
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -12,7 +11,7 @@ import (
 // configuration that could not be loaded has nothing to evaluate with, and everything
 // is unknown in it.
 func (c *Config) Evaluate(expression, name string) (cty.Value, hcl.Diagnostics) {
-	expr, diags := hclsyntax.ParseExpression([]byte(expression), name, hcl.InitialPos)
+	expr, diags := parseExpression([]byte(expression), name, hcl.InitialPos)
 	if diags.HasErrors() || c.evaluator == nil {
 		return cty.DynamicVal, diags
 	}

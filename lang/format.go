@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 )
 
@@ -12,6 +13,9 @@ import (
 // valid is returned as it is.
 func Format(src []byte) []byte {
 	unix := bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	if noText("", unix, hcl.InitialPos) != nil || checkSyntax(hclsyntax.LexConfig)(unix, "", hcl.InitialPos) != nil {
+		return src
+	}
 	if _, diags := hclwrite.ParseConfig(unix, "", hcl.InitialPos); diags.HasErrors() {
 		return src
 	}

@@ -117,6 +117,7 @@ func byName(groups []functionGroup) map[string]function.Function {
 			out[f.name] = f.function
 		}
 	}
+	withinBounds(out)
 	return out
 }
 

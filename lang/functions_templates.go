@@ -79,7 +79,7 @@ func templateFunc(param string, inTemplate map[string]function.Function, source 
 // render evaluates a template with variables, which are a map, and functions.
 func render(text, name string, vars cty.Value, functions map[string]function.Function) (cty.Value, error) {
 	unknown := cty.UnknownVal(cty.String)
-	expr, diags := hclsyntax.ParseTemplate([]byte(text), name, hcl.InitialPos)
+	expr, diags := parseTemplate([]byte(text), name, hcl.InitialPos)
 	if diags.HasErrors() {
 		return unknown, templateError(diags, functions)
 	}

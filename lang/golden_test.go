@@ -2,6 +2,7 @@ package lang_test
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -107,7 +108,9 @@ func TestDiagnostics(t *testing.T) {
 			config, diags := lang.Load(dir, lang.Options{
 				Catalogue: smallCatalogue(),
 				Vars:      lines(t, filepath.Join(dir, "vars.txt")),
+				VarFiles:  lines(t, filepath.Join(dir, "varfiles.txt")),
 				Environ:   lines(t, filepath.Join(dir, "environ.txt")),
+				Prompt:    silent(lines(t, filepath.Join(dir, "prompt.txt"))),
 			})
 			got := render(diags, dir)
 			golden(t, filepath.Join(dir, "want.txt"), got)
@@ -120,6 +123,15 @@ func TestDiagnostics(t *testing.T) {
 			}
 		})
 	}
+}
+
+// silent is a prompt that nobody answers, because of the reason given; nil: there is
+// nobody to ask.
+func silent(reason []string) func(lang.Variable) (string, error) {
+	if reason == nil {
+		return nil
+	}
+	return func(lang.Variable) (string, error) { return "", errors.New(reason[0]) }
 }
 
 // checkDiagnostics holds what is true of all diagnostics.

@@ -74,9 +74,9 @@ func (d decoder) native(expr hcl.Expression, reference bool) hclsyntax.Expressio
 	case v.IsNull() || v.Type() != cty.String:
 		return emptied(&hclsyntax.LiteralValueExpr{Val: v, SrcRange: at})
 	case reference:
-		return d.parsed(hclsyntax.ParseExpression, v.AsString(), at)
+		return d.parsed(parseExpression, v.AsString(), at)
 	}
-	return d.parsed(hclsyntax.ParseTemplate, v.AsString(), at)
+	return d.parsed(parseTemplate, v.AsString(), at)
 }
 
 // emptied is what {} and [] are in the native syntax.
@@ -91,7 +91,7 @@ func emptied(literal *hclsyntax.LiteralValueExpr) hclsyntax.Expression {
 }
 
 // parsed parses the content of a JSON string.
-func (d decoder) parsed(parse func([]byte, string, hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics), text string, at hcl.Range) hclsyntax.Expression {
+func (d decoder) parsed(parse parser, text string, at hcl.Range) hclsyntax.Expression {
 	start := at.Start
 	start.Byte++ // the quote
 	start.Column++

@@ -15,8 +15,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/hashicorp/hcl/v2/json"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -161,7 +159,7 @@ const (
 )
 
 func (l *loader) readFile(name string) (hcl.Body, bool) {
-	source, err := os.ReadFile(name)
+	source, err := readSource(name)
 	if err != nil {
 		l.addPlain("Cannot read the configuration", fmt.Sprintf("The file %s: %s.", name, cause(err)))
 		return nil, false
@@ -192,17 +190,6 @@ func (l *loader) parse(name string, source []byte) (hcl.Body, bool) {
 		l.config.Files[name] = file
 	}
 	return files[name].Body, !diags.HasErrors()
-}
-
-// Parse checks the syntax of one file. The source is returned for diagnostics to
-// quote, whether it is right or not.
-func Parse(name string, source []byte) (map[string]*hcl.File, hcl.Diagnostics) {
-	if strings.HasSuffix(name, jsonExtension) {
-		file, diags := json.Parse(source, name)
-		return map[string]*hcl.File{name: file}, diags
-	}
-	file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
-	return map[string]*hcl.File{name: file}, diags
 }
 
 // readCatalogue parses the built-in definitions.

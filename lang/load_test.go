@@ -1,8 +1,6 @@
 package lang_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,51 +47,6 @@ service "memcached" {
 	if len(config.Services) != 1 || config.Services[0].Workloads[0].Replicas != 2 || len(config.Roles) != 1 {
 		t.Errorf("services %+v, roles %+v", config.Services, config.Roles)
 	}
-}
-
-// FuzzLoad holds that no file makes Load panic, that no diagnostic could show a
-// value that it should not, and that no token leaves the language.
-func FuzzLoad(f *testing.F) {
-	seeds, err := filepath.Glob("testdata/*/*/*.hcl")
-	if err != nil || len(seeds) == 0 {
-		f.Fatalf("no seeds: %v", err)
-	}
-	for _, seed := range seeds {
-		source, err := os.ReadFile(seed)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(source)
-	}
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, source []byte) {
-		name := filepath.Join(dir, fmt.Sprintf("%d.hcl", os.Getpid()))
-		if err := os.WriteFile(name, source, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		config, diags := lang.Load(dir, lang.Options{Catalogue: smallCatalogue()})
-		for _, d := range diags {
-			if d.EvalContext != nil || d.Expression != nil {
-				t.Errorf("%s: a renderer could show values of variables", d.Summary)
-			}
-		}
-		if diags.HasErrors() || bytes.ContainsAny(source, "\uefe0\uefe1") || bytes.Contains(source, []byte("efe")) {
-			return
-		}
-		shown := *config
-		shown.Files, shown.Services = nil, nil
-		for _, s := range config.Services {
-			s.Outputs = nil
-			shown.Services = append(shown.Services, s)
-		}
-		text, err := json.Marshal(shown)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if bytes.ContainsAny(text, "\uefe0\uefe1") {
-			t.Errorf("a token left the language:\n%s", text)
-		}
-	})
 }
 
 // BenchmarkLoad loads clouds of the catalogue's services, ten to a file, and says what

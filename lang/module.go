@@ -185,6 +185,9 @@ func (m *module) publishAll() {
 func (l *loader) readModules(m *module) bool {
 	ok := true
 	for _, b := range m.document.all("module") {
+		if !l.spend(&l.spent.modules, 1, maxModules, b.header, "Too many modules", "A configuration may have at most %d module blocks, those in the modules that it uses counted each time. For many uses of one module, give one block for_each or count.") {
+			return false
+		}
 		dir, found := l.sourceDir(m, b)
 		var document *block
 		if found {

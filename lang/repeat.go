@@ -50,8 +50,16 @@ func (it item) address(b *block) string { return b.id() + it.suffix() }
 func repeats(b *block) bool { return b.attributes["for_each"] != nil || b.attributes["count"] != nil }
 
 // items are the instances of a block in a frame, in the order of their keys. It is not
-// ok if that cannot be told, which was reported.
+// ok if that cannot be told, or if there are too many, which was reported.
 func (g *graph) items(f *frame, b *block) (list []item, ok bool) {
+	list, ok = g.itemsOf(f, b)
+	if ok && !g.spend(&g.spent.instances, len(list), maxInstances, b.header, "Too many instances", "A configuration may have at most %d services, roles, uses of modules and so on, each instance counted, and with this block there are more. Correct for_each or count, here or in a module block around, or divide the cloud.") {
+		return nil, false
+	}
+	return list, ok
+}
+
+func (g *graph) itemsOf(f *frame, b *block) (list []item, ok bool) {
 	e := g.evaluator(f)
 	if b.attributes["enabled"] != nil {
 		v, ok := e.publicAttribute(b, "enabled", cty.Bool)

@@ -13,6 +13,7 @@ import (
 type reporter struct {
 	diags hcl.Diagnostics
 	seen  map[string]bool
+	spent budget
 }
 
 func newReporter() *reporter { return &reporter{seen: map[string]bool{}} }

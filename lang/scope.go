@@ -164,6 +164,12 @@ func (e *evaluator) disabled(complaint hcl.Range, refs []hcl.Traversal) bool {
 	return false
 }
 
+// never reports whether it is known of a block that has no instance that there is none.
+func (e *evaluator) never(root, name string) bool {
+	value, ok := e.scope.member(root, name)
+	return ok && value.IsKnown()
+}
+
 // missing reports a reference to something that is not declared. What a
 // definition of the catalogue lacks is the business of whoever uses it.
 func (e *evaluator) missing(root, name string, known []string, at hcl.Range) {

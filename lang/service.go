@@ -461,7 +461,7 @@ func (in *instance) server(name string, database *block) *instance {
 		}
 	}
 	switch {
-	case ids == nil, len(found) == 0 && in.nodes[ids[0]].block.attributes["enabled"] != nil:
+	case ids == nil, len(found) == 0 && in.inner.never("service", name):
 		in.inner.unmet("service", name, position(database.header))
 	case len(found) > 1:
 		in.error(in.block.header, "Which database server?", "Database %q of service %q should live on service %q, and there are several: %s. A database needs one.", database.label, in.out.Name, name, listed(found))

@@ -2,14 +2,12 @@ package lang
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 )
@@ -214,7 +212,7 @@ func isVarFile(name string) bool {
 }
 
 func (l *loader) giveFile(byName map[string]*variable, name string) {
-	source, err := os.ReadFile(name)
+	source, err := readSource(name)
 	if err != nil {
 		l.addPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, cause(err)))
 		return
@@ -332,7 +330,7 @@ func (l *loader) prompt(v *variable) bool {
 
 // parseValue reads a value that came as text as an expression.
 func (l *loader) parseValue(v *variable) (cty.Value, bool) {
-	expr, diags := hclsyntax.ParseExpression([]byte(v.given.text), v.given.source, hcl.InitialPos)
+	expr, diags := parseExpression([]byte(v.given.text), v.given.source, hcl.InitialPos)
 	if !diags.HasErrors() {
 		var value cty.Value
 		value, diags = expr.Value(nil)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -137,13 +138,13 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 // read lists what the plan has to know.
 func (p *planning) read(ctx context.Context) error {
 	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() error { return p.Snapshot.Load(inner, p.needed()...) })
-	group.Go(func() error { return p.Snapshot.Try(inner, p.compared()...) })
+	group.Go(crash.Catching(func() error { return p.Snapshot.Load(inner, p.needed()...) }))
+	group.Go(crash.Catching(func() error { return p.Snapshot.Try(inner, p.compared()...) }))
 	if !p.Destroy {
-		group.Go(func() (err error) {
+		group.Go(crash.Catching(func() (err error) {
 			p.rules, err = proof.ReadRules(inner, p.Reader, p.Cluster, p.Now)
 			return err
-		})
+		}))
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -372,11 +373,11 @@ func (p *planning) decideAll(ctx context.Context, objects []*providers.Object, d
 		if (object.Ref().GVK.GroupKind() == definitionKind) != definitions {
 			continue
 		}
-		group.Go(func() error {
+		group.Go(crash.Catching(func() error {
 			s, err := p.decide(ctx, object)
 			p.subjects[i] = s
 			return err
-		})
+		}))
 	}
 	return group.Wait()
 }

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/internal/crash"
 )
 
 // Scope is what one LIST reads: a kind, in a namespace or in the whole cluster.
@@ -117,7 +119,7 @@ func (s *Snapshot) begin(ctx context.Context, scopes []Scope) []*listing {
 			s.listings[scope] = l
 			go func() {
 				defer close(l.done)
-				l.err = s.list(ctx, scope)
+				l.err = crash.Catch(func() error { return s.list(ctx, scope) })
 			}()
 		}
 		all = append(all, l)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner"
@@ -148,7 +149,7 @@ func runSavedPlan(w *workspace, file string) error {
 }
 
 // locked runs work while holding the lock of the state, and saves the state.
-func (w *workspace) locked(ctx context.Context, operation string, work func(*state.Session) error) error {
+func (w *workspace) locked(ctx context.Context, operation string, work func(*state.Session) error) (err error) {
 	if _, err := w.openState(); err != nil {
 		return err
 	}
@@ -156,16 +157,16 @@ func (w *workspace) locked(ctx context.Context, operation string, work func(*sta
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, session.Close()) }() // after a panic, too
 	if last := session.Abandoned(); last != nil {
 		w.printer.Warn("The last "+last.Operation+" did not end",
 			fmt.Sprintf("It was started by %s at %s and was killed, or its machine was. What it wrote is known; this run carries on from there.",
 				last.Who, last.Created.Local().Format("2006-01-02 15:04")))
 	}
-	err = w.checkState(session.State())
-	if err == nil {
-		err = work(session)
+	if err := w.checkState(session.State()); err != nil {
+		return err
 	}
-	return errors.Join(err, session.Close())
+	return work(session)
 }
 
 // carryOut executes a plan and says how it went.
@@ -253,9 +254,12 @@ func failed(outcome executor.Outcome) view.Failed {
 	var (
 		notReady *providers.NotReadyError
 		conflict *providers.ConflictError
+		bug      *crash.Error
 	)
 	summary, detail, explained := kubernetes.Explain(outcome.Err)
 	switch {
+	case errors.As(outcome.Err, &bug):
+		row.Reason, row.Advice = crashed(bug)
 	case errors.As(outcome.Err, &notReady):
 		row.Reason, row.Detail = notReady.Reason, notReady.Detail
 	case errors.As(outcome.Err, &conflict):

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/view"
 )
 
@@ -63,7 +64,12 @@ func (s streams) writeJSON(v any) error {
 // Run runs the command line and returns the exit code of the process.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := streams{in: stdin, out: stdout, err: stderr}
-	err := newApp(s).RunContext(ctx, args)
+	return s.run(ctx, newApp(s), args)
+}
+
+// run runs an app. Not even a panic leaves it but as a message.
+func (s streams) run(ctx context.Context, app *cli.App, args []string) int {
+	err := crash.Catch(func() error { return app.RunContext(ctx, args) })
 	var code exitCode
 	switch {
 	case err == nil:
@@ -71,7 +77,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.As(err, &code):
 		return int(code)
 	}
-	report(view.New(stdout, stderr, false), err)
+	report(view.New(s.out, s.err, false), err)
 	return exitError
 }
 

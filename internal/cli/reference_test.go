@@ -90,6 +90,11 @@ container, which kolla-ansible knows, and files that no service has.
 
 The value of a generated secret is not known before apply. It can be put into
 strings, config values and environment variables, and into nothing else.
+
+There are bounds, which nothing comes near that people write: 4 MiB a file; 500 blocks,
+brackets and templates in one another; 10,000 operators an expression; 16 MiB of text and
+100,000 elements a value; 1,000 modules, and 10,000 services, roles, uses of modules and so
+on, each instance of a repeated block counted.
 `
 
 func languageReference() string {

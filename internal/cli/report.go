@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -14,6 +15,11 @@ import (
 
 // report prints an error: what went wrong, and how to go on.
 func report(printer *view.Printer, err error) {
+	var bug *crash.Error
+	if errors.As(err, &bug) {
+		printer.Failure(crashed(bug))
+		return
+	}
 	var f *failure
 	if errors.As(err, &f) {
 		printer.Failure(f.summary, f.detail)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
@@ -110,15 +111,18 @@ func (w *workspace) open(ctx context.Context) (*state.State, error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w.store = state.Open(w.flags.String("state"))
-		st, reading = w.store.Read()
-		if connecting = w.dial(); connecting != nil {
-			return
-		}
-		if reading == nil {
-			w.readAhead(ctx, st)
-		}
-		w.cluster, connecting = w.client.Identity(ctx)
+		connecting = crash.Catch(func() (err error) {
+			w.store = state.Open(w.flags.String("state"))
+			st, reading = w.store.Read()
+			if err := w.dial(); err != nil {
+				return err
+			}
+			if reading == nil {
+				w.readAhead(ctx, st)
+			}
+			w.cluster, err = w.client.Identity(ctx)
+			return err
+		})
 	}()
 	if err := w.loadConfig(); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -35,7 +36,7 @@ func (r *run) visit(ctx context.Context, index int, idle func()) error {
 		s.started = time.Now()
 		r.tell(planner.Event{Action: action, Kind: planner.Started})
 	}
-	err := s.do(ctx)
+	err := crash.Catch(func() error { return s.do(ctx) })
 	s.outcome.Elapsed = time.Since(s.started)
 	if err != nil {
 		return s.fail(ctx, err)

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
@@ -222,6 +223,30 @@ func TestFailuresStopOnlyTheirBranch(t *testing.T) {
 	}
 	if got := a.known(t, "Job after"); got != nil {
 		t.Errorf("the state has %+v, which was not begun", got)
+	}
+}
+
+// A panic is a failure like any other: what is under way beside it is recorded.
+func TestPanicsStopOnlyTheirBranch(t *testing.T) {
+	a := newApply(t, newCluster())
+	a.onWait = func(_ context.Context, ref providers.Ref, _ func(string)) error {
+		if ref.Name == "bad" {
+			panic("hunter2")
+		}
+		return nil
+	}
+	result := a.run(t.Context(), t,
+		act(planner.Create, "Deployment bad"),
+		act(planner.Create, "Deployment after", "Deployment bad"),
+		act(planner.Create, "Deployment beside"),
+	)
+	diff(t, "outcomes", []string{"bad: failed, written", "after: skipped because of bad", "beside: applied, written"}, outcomes(result))
+	var bug *crash.Error
+	if err := result.Outcomes[0].Err; !errors.As(err, &bug) || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got %v, want that it is a bug, and no value", err)
+	}
+	if got := a.known(t, "Deployment beside"); got == nil || !got.Ready {
+		t.Errorf("the state has %+v, want it ready", got)
 	}
 }
 

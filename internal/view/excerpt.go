@@ -21,6 +21,9 @@ const (
 	tabWidth = 4
 	// valueWidth is how many columns of a value are quoted.
 	valueWidth = 60
+	// lineLimit is how many bytes of a line are quoted on either side of where the
+	// subject begins: no line is that long that people wrote.
+	lineLimit = 400
 )
 
 // source quotes what a diagnostic is about, underlined, and tells the values that
@@ -105,6 +108,7 @@ func quote(raw string, start, number, gutter int, subject hcl.Range, width int) 
 	raw = strings.TrimSuffix(raw, "\r")
 	from := min(max(subject.Start.Byte-start, 0), len(raw))
 	to := min(max(subject.End.Byte-start, 0), len(raw))
+	raw, from, to = shorter(raw, from, to)
 	head := fmt.Sprintf("%*d: ", gutter, number)
 	before := expand(raw[:from], 0)
 	marked := expand(raw[from:to], columns(before))
@@ -127,6 +131,20 @@ func quote(raw string, start, number, gutter int, subject hcl.Range, width int) 
 	}
 	under := strings.Repeat(" ", columns(head+before)) + strings.Repeat("^", long)
 	return []line{out, styled(danger, under)}
+}
+
+// shorter cuts a line that is too long to be quoted, such as all of a generated file,
+// around where the subject begins.
+func shorter(raw string, from, to int) (string, int, int) {
+	if end := from + lineLimit; end < len(raw) {
+		raw = strings.ToValidUTF8(raw[:end], "") + "…"
+		to = min(to, len(raw))
+	}
+	if from > lineLimit {
+		before := "…" + strings.ToValidUTF8(raw[from-lineLimit:from], "")
+		raw, from, to = before+raw[from:], len(before), len(before)+to-from
+	}
+	return raw, from, to
 }
 
 // expand replaces tabs by blanks, for text that begins at the given column.

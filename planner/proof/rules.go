@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -51,14 +52,14 @@ func ReadRules(ctx context.Context, reader providers.Reader, cluster providers.I
 	}
 	var webhooks, policies []mutator
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
+	group.Go(crash.Catching(func() (err error) {
 		webhooks, err = readWebhooks(ctx, reader)
 		return err
-	})
-	group.Go(func() (err error) {
+	}))
+	group.Go(crash.Catching(func() (err error) {
 		policies, err = readPolicies(ctx, reader, cluster)
 		return err
-	})
+	}))
 	err := group.Wait()
 	switch {
 	case apierrors.IsForbidden(err):

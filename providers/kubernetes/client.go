@@ -27,6 +27,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -134,15 +135,15 @@ func (c *Client) Identity(ctx context.Context) (providers.Identity, error) {
 	var system *unstructured.Unstructured
 	var info *version.Info
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
+	group.Go(crash.Catching(func() (err error) {
 		namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 		system, err = c.get(ctx, c.objects.Resource(namespaces), metav1.NamespaceSystem)
 		if err != nil {
 			return fmt.Errorf("identify the cluster: %w", err)
 		}
 		return nil
-	})
-	group.Go(func() (err error) {
+	}))
+	group.Go(crash.Catching(func() (err error) {
 		info, err = call(ctx, c, verbGet, func(ctx context.Context) (*version.Info, error) {
 			return c.discovery.ServerVersionWithContext(ctx)
 		})
@@ -150,7 +151,7 @@ func (c *Client) Identity(ctx context.Context) (providers.Identity, error) {
 			return fmt.Errorf("ask for the server's version: %w", err)
 		}
 		return nil
-	})
+	}))
 	if err := group.Wait(); err != nil {
 		return providers.Identity{}, err
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
+	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -38,7 +39,7 @@ func (c *Client) Contents(ctx context.Context, namespace string) (providers.Cont
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(10)
 	for i, kind := range kinds {
-		group.Go(func() (err error) {
+		group.Go(crash.Catching(func() (err error) {
 			var answer apierrors.APIStatus
 			found[i], err = c.metadata(ctx, kind, place{resource: kind.resource, namespace: namespace})
 			switch {
@@ -49,7 +50,7 @@ func (c *Client) Contents(ctx context.Context, namespace string) (providers.Cont
 				return err
 			}
 			return nil
-		})
+		}))
 	}
 	if err := group.Wait(); err != nil {
 		return providers.Contents{}, fmt.Errorf("list what is in the namespace %s: %w", namespace, err)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -87,10 +88,10 @@ func (c *Client) pages(ctx context.Context, at place, size int64) (*list, error)
 		announced := make(chan string, 1)
 		read := &list{}
 		lists = append(lists, read)
-		group.Go(func() error {
+		group.Go(crash.Catching(func() error {
 			defer close(announced)
 			return read.parse(raw, func(next string) { announced <- next })
-		})
+		}))
 		next = <-announced
 	}
 	if err := group.Wait(); err != nil {

@@ -59,6 +59,14 @@ service "agent" {
 
   dynamic {
   }
+
+  dynamic "port" {
+    for_each = []
+    labels   = ["x"]
+
+    content {}
+    content {}
+  }
 }
 
 service "memcached" {
@@ -68,6 +76,16 @@ service "memcached" {
 
     content {
       node_port = port.value
+    }
+  }
+}
+
+service "mariadb" {
+  dynamic "port" {
+    labels = ["mysql"]
+
+    content {
+      node_port = 30306
     }
   }
 }

@@ -42,3 +42,7 @@ service "keystone" {
 }
 
 service "mariadb" {}
+
+manifest "directory" {
+  files = ["objects.d"]
+}

@@ -107,3 +107,13 @@ locals {
   numbered = service.numbered[2].host
   which    = service.memcached.host
 }
+
+role "null-element" {
+  for_each = toset(["a", null])
+  nodes    = ["n"]
+}
+
+role "null-count" {
+  count = null
+  nodes = ["n"]
+}

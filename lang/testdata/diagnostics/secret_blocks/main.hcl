@@ -160,3 +160,7 @@ definition "own" {
 }
 
 service "own" {}
+
+secret "nameless" {
+  from_secret = { key = "pw" }
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// TestCrash holds that a panic reaches nobody but as a message, with the stack where
+// only who reports it finds it.
+func TestCrash(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	crash := func() string {
+		var out, err bytes.Buffer
+		s := streams{in: strings.NewReader(""), out: &out, err: &err}
+		app := newApp(s)
+		app.Commands = append(app.Commands, &cli.Command{Name: "crash", Action: func(*cli.Context) error { panic("hunter2") }})
+		if code := s.run(context.Background(), app, []string{"kolla", "crash"}); code != exitError || out.Len() > 0 {
+			t.Errorf("exit code %d, output:\n%s", code, &out)
+		}
+		return err.String()
+	}
+
+	shown := crash()
+	if !strings.HasPrefix(shown, "Error: This is a bug in kolla\n") || strings.Contains(shown, "goroutine") || strings.Contains(shown, "hunter2") {
+		t.Errorf("shown:\n%s", shown)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "kolla-crash-*.txt"))
+	if err != nil || len(files) != 1 || !strings.Contains(strings.Join(strings.Fields(shown), " "), "with the file "+files[0]) {
+		t.Fatalf("files %v, %v; shown:\n%s", files, err, shown)
+	}
+	report, err := os.ReadFile(files[0])
+	if err != nil || !strings.Contains(string(report), "panic: hunter2") || !strings.Contains(string(report), "crash_test.go") {
+		t.Errorf("%v, report:\n%s", err, report)
+	}
+	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+
+	t.Setenv(debugVariable, "1")
+	if shown := crash(); !strings.Contains(shown, "crash_test.go") {
+		t.Errorf("with %s:\n%s", debugVariable, shown)
+	}
+	t.Setenv(debugVariable, "")
+	t.Setenv("TMPDIR", filepath.Join(dir, "none"))
+	if shown := crash(); !strings.Contains(shown, debugVariable+"=1") {
+		t.Errorf("where no file can be written:\n%s", shown)
+	}
+}

@@ -1,0 +1,351 @@
+package lang
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/json"
+)
+
+// What may stand in one file. Nobody comes near it by hand; it keeps a file that is
+// damaged, or was generated wrongly, from exhausting the memory or the stack, which
+// no program survives.
+const (
+	maxSource       = 4 << 20 // bytes
+	maxNesting      = 500     // blocks, brackets and templates in one another
+	maxOperators    = 10_000  // in one expression
+	maxDigits       = 1_000   // of a number, its exponent written out
+	maxSyntaxErrors = 20      // that are shown
+)
+
+// readSource reads a file with a configuration, but not much more of it than may be
+// there: Parse says what to do about it.
+func readSource(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxSource+1))
+}
+
+// Parse checks the syntax of one file. The source is returned for diagnostics to
+// quote, whether it is right or not, unless it is no text at all.
+func Parse(name string, source []byte) (map[string]*hcl.File, hcl.Diagnostics) {
+	file, diags := parseFile(name, source)
+	return map[string]*hcl.File{name: file}, fewerSyntaxErrors(diags)
+}
+
+func parseFile(name string, source []byte) (*hcl.File, hcl.Diagnostics) {
+	if d := noText(name, source, hcl.InitialPos); d != nil {
+		return &hcl.File{Body: hcl.EmptyBody()}, hcl.Diagnostics{d}
+	}
+	check, parse := checkSyntax(hclsyntax.LexConfig), parseNative
+	if strings.HasSuffix(name, jsonExtension) {
+		check, parse = checkJSON, json.Parse
+	}
+	if d := check(source, name, hcl.InitialPos); d != nil {
+		return &hcl.File{Body: hcl.EmptyBody(), Bytes: source}, hcl.Diagnostics{d}
+	}
+	file, diags := parse(source, name)
+	for _, d := range diags {
+		// The parser of JSON takes the end of the file for one more character.
+		d.Subject.End.Byte = min(d.Subject.End.Byte, len(source))
+		d.Subject.Start.Byte = min(d.Subject.Start.Byte, d.Subject.End.Byte)
+	}
+	return file, diags
+}
+
+func parseNative(source []byte, name string) (*hcl.File, hcl.Diagnostics) {
+	return hclsyntax.ParseConfig(source, name, hcl.InitialPos)
+}
+
+// parseExpression parses an expression that stands in no file of native syntax.
+func parseExpression(source []byte, name string, start hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics) {
+	return parseWithin(source, name, start, hclsyntax.LexExpression, hclsyntax.ParseExpression)
+}
+
+// parseTemplate parses a template that stands in no file of native syntax.
+func parseTemplate(source []byte, name string, start hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics) {
+	return parseWithin(source, name, start, hclsyntax.LexTemplate, hclsyntax.ParseTemplate)
+}
+
+type (
+	lexer  func([]byte, string, hcl.Pos) (hclsyntax.Tokens, hcl.Diagnostics)
+	parser func([]byte, string, hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics)
+)
+
+func parseWithin(source []byte, name string, start hcl.Pos, lex lexer, parse parser) (hclsyntax.Expression, hcl.Diagnostics) {
+	for _, check := range []func([]byte, string, hcl.Pos) *hcl.Diagnostic{checkSize, checkSyntax(lex)} {
+		if d := check(source, name, start); d != nil {
+			return nil, hcl.Diagnostics{d}
+		}
+	}
+	return parse(source, name, start)
+}
+
+// syntaxError is an error at a place of a file that is not parsed.
+func syntaxError(at hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: &at}
+}
+
+// noText reports a file that cannot be a configuration at all.
+func noText(name string, source []byte, start hcl.Pos) *hcl.Diagnostic {
+	if d := checkSize(source, name, start); d != nil {
+		return d
+	}
+	at := firstBad(source)
+	if at < 0 {
+		return nil
+	}
+	place := placeOf(source, name, at, 0)
+	return syntaxError(place, "Not a text", "The file is not a text in UTF-8: in line %d, column %d, there is the byte 0x%02x. Save it as UTF-8, or take it out of the directory.",
+		place.Start.Line, place.Start.Column, source[at])
+}
+
+// firstBad is where the first byte is that no text has, or -1.
+func firstBad(source []byte) int {
+	at := bytes.IndexByte(source, 0)
+	if utf8.Valid(source) {
+		return at
+	}
+	for i := 0; i < len(source) && i != at; {
+		r, size := utf8.DecodeRune(source[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return at
+}
+
+func checkSize(source []byte, name string, start hcl.Pos) *hcl.Diagnostic {
+	if len(source) <= maxSource {
+		return nil
+	}
+	return syntaxError(hcl.Range{Filename: name, Start: start, End: start}, "File too large",
+		"The file has more than %d MiB. Split it: all files of a directory count as one. What is no configuration, such as data that file(...) reads, belongs into a file with another ending.", maxSource>>20)
+}
+
+// fewerSyntaxErrors leaves out what nobody would read: after so many errors, most
+// follow from one before.
+func fewerSyntaxErrors(diags hcl.Diagnostics) hcl.Diagnostics {
+	if len(diags) <= maxSyntaxErrors+1 {
+		return diags
+	}
+	rest := diags[maxSyntaxErrors:]
+	return append(diags[:maxSyntaxErrors:maxSyntaxErrors], syntaxError(*rest[0].Subject, "More errors in this file",
+		"There are %d more errors of syntax from here on. Correct the first ones; the others may follow from them.", len(rest)))
+}
+
+// hugeNumber finds candidates of numbers that nothing can compute with: they may also
+// stand in texts.
+var hugeNumber = regexp.MustCompile(`[0-9][eE][-+]?[0-9]{4}|[0-9]{1000}`)
+
+// checkSyntax reports what would exhaust the stack when it is parsed or evaluated.
+// Almost no file has enough brackets and operators for that, wherever they are.
+func checkSyntax(lex lexer) func(source []byte, name string, start hcl.Pos) *hcl.Diagnostic {
+	return func(source []byte, name string, start hcl.Pos) *hcl.Diagnostic {
+		openers, operators := 0, 0
+		for _, c := range source {
+			switch c {
+			case '{', '(', '[', '"', '<':
+				openers++
+				operators++
+			case '!', '+', '-', '*', '/', '%', '=', '>', '&', '|', '?':
+				operators++
+			}
+		}
+		if openers <= maxNesting && operators <= maxOperators && !hugeNumber.Match(source) {
+			return nil
+		}
+		tokens, _ := lex(source, name, start) // what is wrong the parser says, too
+		n := nesting{levels: []level{{lines: true}}}
+		for i := range tokens {
+			if d := n.next(tokens, i); d != nil {
+				return d
+			}
+		}
+		return nil
+	}
+}
+
+// nesting is how deep a place is in what is around it.
+type nesting struct {
+	levels    []level
+	operators int // of all levels together
+	controls  int // %{if} and %{for} of all levels that have not ended
+}
+
+// level is one bracket, block or template that has not ended.
+type level struct {
+	lines     bool // a line break ends an expression
+	text      bool // the literal part of a template
+	operators int  // of the expression so far
+	controls  int
+}
+
+func (n *nesting) next(tokens hclsyntax.Tokens, i int) *hcl.Diagnostic {
+	t := tokens[i]
+	top := &n.levels[len(n.levels)-1]
+	switch t.Type {
+	case hclsyntax.TokenOBrace:
+		n.open(level{lines: !forFollows(tokens[i+1:])})
+	case hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp:
+		n.operator()
+		n.open(level{})
+	case hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
+		n.open(level{text: true})
+	case hclsyntax.TokenTemplateControl:
+		n.control(tokens[i+1:])
+		n.open(level{})
+	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen,
+		hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc, hclsyntax.TokenTemplateSeqEnd:
+		n.close()
+	case hclsyntax.TokenComma:
+		n.end(top)
+	case hclsyntax.TokenNewline, hclsyntax.TokenComment:
+		if top.lines && bytes.HasSuffix(t.Bytes, []byte("\n")) {
+			n.end(top)
+		}
+	case hclsyntax.TokenNumberLit:
+		if hugeNumber.Match(t.Bytes) {
+			return syntaxError(t.Range, "Number out of range", "A number may have at most %d digits, and an exponent below 1000.", maxDigits)
+		}
+	case hclsyntax.TokenStar, hclsyntax.TokenSlash, hclsyntax.TokenPlus, hclsyntax.TokenMinus, hclsyntax.TokenPercent,
+		hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual, hclsyntax.TokenLessThan, hclsyntax.TokenLessThanEq,
+		hclsyntax.TokenGreaterThan, hclsyntax.TokenGreaterThanEq, hclsyntax.TokenAnd, hclsyntax.TokenOr,
+		hclsyntax.TokenBang, hclsyntax.TokenQuestion:
+		n.operator()
+	}
+	if len(n.levels)+n.controls > maxNesting+1 {
+		return tooDeep(t.Range)
+	}
+	if n.operators > maxOperators {
+		return syntaxError(t.Range, "Expression too long", "An expression may have at most %d operators. Make local values of its parts, or a list, over which `for` goes.", maxOperators)
+	}
+	return nil
+}
+
+func tooDeep(at hcl.Range) *hcl.Diagnostic {
+	return syntaxError(at, "Nested too deep", "In line %d, column %d, blocks, brackets and templates are nested more than %d deep. Make local values of what is inside, or correct what generated the file.", at.Start.Line, at.Start.Column, maxNesting)
+}
+
+func (n *nesting) open(l level) { n.levels = append(n.levels, l) }
+
+func (n *nesting) close() {
+	if len(n.levels) == 1 {
+		return // one too many, which the parser reports
+	}
+	top := &n.levels[len(n.levels)-1]
+	n.end(top)
+	n.controls -= top.controls
+	n.levels = n.levels[:len(n.levels)-1]
+}
+
+func (n *nesting) operator() {
+	top := &n.levels[len(n.levels)-1]
+	if !top.text {
+		top.operators++
+		n.operators++
+	}
+}
+
+// end is the end of an expression of a level.
+func (n *nesting) end(l *level) {
+	n.operators -= l.operators
+	l.operators = 0
+}
+
+// control counts a %{if} or %{for}, whose end is another control.
+func (n *nesting) control(after hclsyntax.Tokens) {
+	top := &n.levels[len(n.levels)-1]
+	switch word(after) {
+	case "if", "for":
+		top.controls++
+		n.controls++
+	case "endif", "endfor":
+		if top.controls > 0 {
+			top.controls--
+			n.controls--
+		}
+	}
+}
+
+// forFollows reports whether braces are those of a for expression, in which line
+// breaks mean nothing.
+func forFollows(after hclsyntax.Tokens) bool {
+	for len(after) > 0 && (after[0].Type == hclsyntax.TokenNewline || after[0].Type == hclsyntax.TokenComment) {
+		after = after[1:]
+	}
+	return word(after) == "for"
+}
+
+func word(tokens hclsyntax.Tokens) string {
+	if len(tokens) == 0 || tokens[0].Type != hclsyntax.TokenIdent {
+		return ""
+	}
+	return string(tokens[0].Bytes)
+}
+
+// checkJSON is checkSyntax for the JSON syntax; texts in it are checked when they are
+// parsed.
+func checkJSON(source []byte, name string, pos hcl.Pos) *hcl.Diagnostic {
+	depth, inText := 0, false
+	for i := 0; i < len(source); i++ {
+		switch c := source[i]; {
+		case c == '\\' && inText:
+			i++
+		case c == '"':
+			inText = !inText
+		case inText:
+		case c == '[' || c == '{':
+			if depth++; depth > maxNesting {
+				return tooDeep(placeOf(source, name, i, 1))
+			}
+		case c == ']' || c == '}':
+			depth--
+		case c >= '0' && c <= '9':
+			number := numberAt(source[i:])
+			if hugeNumber.Match(number) {
+				return syntaxError(placeOf(source, name, i, len(number)), "Number out of range", "A number may have at most %d digits, and an exponent below 1000.", maxDigits)
+			}
+			i += len(number) - 1
+		}
+	}
+	return nil
+}
+
+// numberAt is the number that a source begins with.
+func numberAt(source []byte) []byte {
+	end := bytes.IndexFunc(source, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) })
+	if end < 0 {
+		return source
+	}
+	return source[:end]
+}
+
+// placeOf is the range of so many bytes of a file.
+func placeOf(source []byte, name string, at, length int) hcl.Range {
+	lineStart := 1 + bytes.LastIndexByte(source[:at], '\n')
+	start := hcl.Pos{Line: 1 + bytes.Count(source[:at], []byte("\n")), Column: 1 + utf8.RuneCount(source[lineStart:at]), Byte: at}
+	end := start
+	end.Column += utf8.RuneCount(source[at : at+length])
+	end.Byte += length
+	return hcl.Range{Filename: name, Start: start, End: end}
+}
