@@ -41,6 +41,27 @@ var formFieldPath = Form{
 var lifecycleType = &BlockType{
 	Name: "lifecycle", Single: true,
 	Doc: "How kolla treats the objects, beyond making them what is declared. What the more special block says counts: a service's workload over the service, the service over the definition.",
+	Example: `service "keystone" {
+  lifecycle {
+    prevent_destroy = true
+    ignore_fields   = ["metadata.annotations[\"example.org/*\"]"]
+    yield_to        = ["acme-*"]
+    force_conflicts = ["helm", "metadata.labels[\"app\"]"]
+
+    precondition {
+      condition     = length(role.control.nodes) >= self.replicas
+      error_message = "There are fewer control nodes than pods."
+    }
+  }
+
+  # An autoscaler decides how many.
+  workload "api" {
+    lifecycle {
+      ignore_fields = ["spec.replicas"]
+    }
+  }
+}
+`,
 	Attributes: []Attribute{
 		{Name: "prevent_destroy", Type: TypeBool, Default: false, Doc: "A plan that would delete or replace one of the objects is refused. Old versions of files and jobs that failed are not meant."},
 		{Name: "ignore_fields", Type: TypeList, Form: formFieldPath, Doc: `Fields that are set when the object is made and left to others from then on, each with everything below it, such as ["spec.replicas", "metadata.annotations[\"example.org/*\"]"]. Of the values of a Secret: once somebody else has written them.`},

@@ -87,6 +87,28 @@ type Import struct {
 var movedType = &BlockType{
 	Name: "moved",
 	Doc:  "Says that what was declared under one address is now declared under another, so that it is not deleted and made again. An object is named after its service: where the name of the object in the cluster changes too, it is made again all the same, and the plan says so.",
+	Example: `# The block was called differently; its objects keep their names.
+manifest "quotas" {
+  files = ["manifests/*.yaml"]
+}
+
+moved {
+  from = manifest.quota
+  to   = manifest.quotas
+}
+
+# It was a block of its own, and is now one of several.
+service "redis" {
+  for_each   = toset(["cache"])
+  definition = "memcached"
+  name       = "redis"
+}
+
+moved {
+  from = service.redis
+  to   = service.redis["cache"]
+}
+`,
 	Attributes: []Attribute{
 		{Name: "from", Type: TypeAddress, Required: true, Doc: `What it was: service.NAME, manifest.NAME, role.NAME or secret.NAME, or an object's address in quotes, such as "manifest.a/Deployment/b".`},
 		{Name: "to", Type: TypeAddress, Required: true, Doc: "What it is now."},
@@ -96,6 +118,14 @@ var movedType = &BlockType{
 var removedType = &BlockType{
 	Name: "removed",
 	Doc:  "Says that something was taken out of the configuration on purpose.",
+	Example: `removed {
+  from = manifest.dashboards
+
+  lifecycle {
+    destroy = false
+  }
+}
+`,
 	Attributes: []Attribute{
 		{Name: "from", Type: TypeAddress, Required: true, Doc: "What it was: a block, or an object's address in quotes."},
 	},
@@ -110,6 +140,19 @@ var removedType = &BlockType{
 var importType = &BlockType{
 	Name: "import",
 	Doc:  "Takes over one object that exists and was not made by kolla, and makes it what is declared. Once that is done the block has no effect and can go.",
+	Example: `manifest "settings" {
+  object = {
+    apiVersion = "v1"
+    kind       = "ConfigMap"
+    metadata   = { name = "settings" }
+  }
+}
+
+import {
+  to = "manifest.settings/ConfigMap/settings"
+  id = "openstack/settings"
+}
+`,
 	Attributes: []Attribute{
 		{Name: "to", Type: TypeAddress, Required: true, Doc: `Address of the declared object, in quotes, such as "manifest.a/Deployment/b".`},
 		{Name: "id", Type: TypeString, Required: true, Form: formPlain, Doc: "NAMESPACE/NAME of the object in the cluster, or NAME of one that is in no namespace."},
