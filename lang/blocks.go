@@ -44,6 +44,7 @@ var cloudType = &BlockType{
   pull_secrets = ["registry"]
   namespace    = "openstack"
   region       = "RegionOne"
+  config_dir   = "./config"
   pod_security = "baseline"
 }
 `,

@@ -31,8 +31,8 @@ service "keystone" {
 }
 `,
 	Attributes: []Attribute{
-		{Name: "for_each", Type: TypeAny, Required: true, Doc: "A list, set, map or object."},
-		{Name: "iterator", Type: TypeReferences, Doc: "Name for the element, in place of the type of the block."},
+		{Name: "for_each", Type: TypeAny, Value: "list, set or map", Required: true, Doc: "A list, set, map or object."},
+		{Name: "iterator", Type: TypeReferences, Value: "name without quotes", Doc: "Name for the element, in place of the type of the block."},
 		{Name: "labels", Type: TypeList, Doc: "Label of each block, as a list of one, for types that have a label."},
 	},
 	Blocks: []*BlockType{{Name: "content", Single: true, Doc: "What stands in each of the blocks."}},

@@ -35,6 +35,7 @@ type Attribute struct {
 	OneOf    []string // the only values there are
 	Min, Max int      // bounds of a number; Max 0: none above
 	Form     Form     // of the string, or of each value in a list or map
+	Value    string   // what is written, where Type does not say it to a reader
 	Doc      string
 }
 

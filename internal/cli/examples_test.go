@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -161,13 +160,4 @@ output "secret" {
 			t.Errorf("%s: the schema says %q, and there is %q", b.path, want, got[b.Name])
 		}
 	}
-}
-
-// decodeJSON decodes a configuration in JSON, as far as its labels.
-func decodeJSON(t *testing.T, text string) (blocks map[string]map[string]any) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(text), &blocks); err != nil {
-		t.Fatal(err)
-	}
-	return blocks
 }
