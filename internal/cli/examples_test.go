@@ -61,7 +61,7 @@ func described() []describedBlock {
 			}
 		}
 	}
-	walk("", append(lang.Schema(), lang.Dynamic()))
+	walk("", slices.Concat(lang.Schema(), []*lang.BlockType{lang.Dynamic()}))
 	return out
 }
 

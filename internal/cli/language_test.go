@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,13 +20,13 @@ var languageGuide string
 
 // languageReference is the guide, and a section for each type of block.
 func languageReference() string {
-	r := &reference{at: map[*lang.BlockType]string{}}
-	for _, block := range lang.Schema() {
-		r.section("", block)
+	r := newReference()
+	for _, block := range slices.Concat(lang.Schema(), r.shared) {
+		r.section(block)
 	}
 	blocks := r.String()
 	r.Reset()
-	r.details("dynamic", lang.Dynamic())
+	r.details(lang.Dynamic())
 	text := strings.Replace(languageGuide, "SECTION dynamic\n", strings.TrimLeft(r.String(), "\n"), 1) + blocks
 	return strings.Replace(text, "CONTENTS\n", contents(text), 1)
 }
@@ -33,34 +34,68 @@ func languageReference() string {
 // reference is the description of the blocks.
 type reference struct {
 	strings.Builder
-	at map[*lang.BlockType]string // where those are described that were already
+	in   map[*lang.BlockType][]*lang.BlockType // what each stands in
+	path map[*lang.BlockType]string            // where each stands first: "service workload"
+	// shared are those that stand in several others. They are described at the end.
+	shared []*lang.BlockType
+	shown  map[string]string // where each example is
 }
 
-// section describes a type of block, and those that stand in it. What stands in several
-// is described once.
-func (r *reference) section(path string, b *lang.BlockType) {
-	name := strings.TrimSpace(path + " " + b.Name)
-	r.at[b] = name
+func newReference() *reference {
+	r := &reference{in: map[*lang.BlockType][]*lang.BlockType{}, path: map[*lang.BlockType]string{}, shown: map[string]string{}}
+	for _, b := range lang.Schema() {
+		r.find(b, b.Name)
+	}
+	return r
+}
+
+// find notes where a type of block stands, and those in it.
+func (r *reference) find(b *lang.BlockType, path string) {
+	if r.path[b] != "" {
+		return
+	}
+	r.path[b] = path
+	for _, inner := range b.Blocks {
+		r.in[inner] = append(r.in[inner], b)
+		if len(r.in[inner]) == 2 {
+			r.shared = append(r.shared, inner)
+		}
+		r.find(inner, path+" "+inner.Name)
+	}
+}
+
+// isShared reports whether a type of block stands in several others.
+func (r *reference) isShared(b *lang.BlockType) bool { return len(r.in[b]) > 1 }
+
+// heading is that of the section on a type of block.
+func (r *reference) heading(b *lang.BlockType) string {
+	if r.isShared(b) {
+		return b.Name
+	}
+	return r.path[b]
+}
+
+func (r *reference) link(text string, b *lang.BlockType) string {
+	return fmt.Sprintf("[`%s`](#%s)", text, anchor(r.heading(b)))
+}
+
+// section describes a type of block, and those that stand in it alone.
+func (r *reference) section(b *lang.BlockType) {
 	level := "###"
-	if path != "" {
+	if strings.Contains(r.heading(b), " ") {
 		level = "####"
 	}
-	fmt.Fprintf(r, "\n%s %s\n", level, name)
-	var known []*lang.BlockType
+	fmt.Fprintf(r, "\n%s %s\n", level, r.heading(b))
+	r.details(b)
 	for _, inner := range b.Blocks {
-		if r.at[inner] == "" {
-			r.at[inner] = name + " " + inner.Name
-			known = append(known, inner)
+		if !r.isShared(inner) {
+			r.section(inner)
 		}
-	}
-	r.details(name, b)
-	for _, inner := range known {
-		r.section(name, inner)
 	}
 }
 
 // details are what a section says of its block.
-func (r *reference) details(name string, b *lang.BlockType) {
+func (r *reference) details(b *lang.BlockType) {
 	header := b.Name
 	if b.Label != "" {
 		header += fmt.Sprintf(" %q", strings.ToUpper(b.Label))
@@ -69,30 +104,48 @@ func (r *reference) details(name string, b *lang.BlockType) {
 	if b.LabelForm.Expected != "" {
 		fmt.Fprintf(r, " The label is %s.", b.LabelForm.Expected)
 	}
-	r.WriteString("\n")
-	if b.Example != "" {
-		fmt.Fprintf(r, "\n```hcl\n%s```\n", b.Example)
+	if r.isShared(b) {
+		var links []string
+		for _, outer := range r.in[b] {
+			links = append(links, r.link(r.heading(outer), outer))
+		}
+		fmt.Fprintf(r, " It stands in %s.", strings.Join(links, ", "))
 	}
+	r.WriteString("\n")
+	r.example(b)
 	if len(b.Attributes) > 0 {
 		r.WriteString("\n| argument | type | default | |\n| --- | --- | --- | --- |\n")
 	}
 	for _, a := range b.Attributes {
 		fmt.Fprintf(r, "| `%s` | %s | %s | %s |\n", a.Name, typeOf(a), defaultOf(a), cell(a.Doc))
 	}
-	r.inner(name, b)
+	if b != lang.Dynamic() {
+		r.inner(b)
+	}
 	r.readings(b)
 }
 
-// inner says which blocks stand in a block.
-func (r *reference) inner(name string, b *lang.BlockType) {
-	if len(b.Blocks) == 0 || b == lang.Dynamic() {
-		return
+// example shows how the block is written, once where several have the same.
+func (r *reference) example(b *lang.BlockType) {
+	switch at := r.shown[b.Example]; {
+	case b.Example == "":
+	case at != "":
+		fmt.Fprintf(r, "\nThe example of [`%s`](#%s) shows it.\n", at, anchor(at))
+	default:
+		fmt.Fprintf(r, "\n```hcl\n%s```\n", b.Example)
+		r.shown[b.Example] = r.heading(b)
 	}
+}
+
+// inner says which blocks stand in a block.
+func (r *reference) inner(b *lang.BlockType) {
 	var links []string
 	for _, inner := range b.Blocks {
-		links = append(links, fmt.Sprintf("[`%s`](#%s)", inner.Name, anchor(r.at[inner])))
+		links = append(links, r.link(inner.Name, inner))
 	}
-	fmt.Fprintf(r, "\nBlocks in it: %s.\n", strings.Join(links, ", "))
+	if len(links) > 0 {
+		fmt.Fprintf(r, "\nBlocks in it: %s.\n", strings.Join(links, ", "))
+	}
 }
 
 // readings say what expressions read of a block.
