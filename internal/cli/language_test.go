@@ -28,7 +28,7 @@ func languageReference() string {
 	r.Reset()
 	r.details(lang.Dynamic())
 	text := strings.Replace(languageGuide, "SECTION dynamic\n", strings.TrimLeft(r.String(), "\n"), 1) + blocks
-	return strings.Replace(text, "CONTENTS\n", contents(text), 1)
+	return strings.Replace(text, "CONTENTS\n", tableOfContents(text), 1)
 }
 
 // reference is the description of the blocks.
@@ -203,8 +203,8 @@ func defaultOf(a lang.Attribute) string {
 
 var headings = regexp.MustCompile(`(?m)^(##|###) (.*)$`)
 
-// contents lists the headings of a document.
-func contents(text string) string {
+// tableOfContents lists the headings of a document.
+func tableOfContents(text string) string {
 	var b strings.Builder
 	for _, h := range headings.FindAllStringSubmatch(text, -1) {
 		fmt.Fprintf(&b, "%s- [%s](#%s)\n", strings.Repeat("  ", len(h[1])-2), h[2], anchor(h[2]))
