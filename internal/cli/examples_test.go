@@ -107,12 +107,26 @@ func TestReadings(t *testing.T) {
 
   secret "probe" {}
 
+  secret "pair" {
+    kind = "ssh"
+  }
+
+  secret "ca" {
+    kind = "x509-ca"
+  }
+
+  secret "leaf" {
+    kind      = "x509"
+    ca        = secret.ca
+    dns_names = ["probe.example.org"]
+  }
+
   output "database" {
     value = keys(database.probe)
   }
 
   output "secret" {
-    value = keys(secret.probe)
+    value = setunion(keys(secret.probe), keys(secret.pair), keys(secret.ca), keys(secret.leaf))
   }
 }
 

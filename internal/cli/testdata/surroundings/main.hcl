@@ -16,6 +16,12 @@ variable "password" {
   sensitive = true
 }
 
+variable "token" {
+  type      = string
+  default   = "example"
+  sensitive = true
+}
+
 role "control" {
   nodes = ["ctl-1", "ctl-2", "ctl-3"]
 }
