@@ -4,6 +4,10 @@ package lang
 // a file, and all that may stand in them.
 func Schema() []*BlockType { return fileType.Blocks }
 
+// Dynamic describes the block that may stand in every other one, for blocks of the types
+// that stand there.
+func Dynamic() *BlockType { return dynamicType }
+
 // fileType is what all files of a configuration make together.
 var fileType = &BlockType{Blocks: []*BlockType{
 	cloudType, variableType, localsType, roleType, exposureType, sharedSecretType, serviceType, definitionType, manifestType,
@@ -32,6 +36,27 @@ func releaseNames() []string {
 var cloudType = &BlockType{
 	Name: "cloud", Label: "cloud", LabelForm: formName,
 	Doc: "The whole deployment. A configuration has exactly one.",
+	Example: `cloud "prod" {
+  release      = "2025.1"
+  distro       = "debian-bookworm"
+  registry     = "registry.example.org/kolla"
+  prefix       = "site-"
+  pull_secrets = ["registry"]
+  namespace    = "openstack"
+  region       = "RegionOne"
+  config_dir   = "./config"
+  pod_security = "baseline"
+}
+`,
+	ReadAs: "cloud",
+	Reads: []Reading{
+		{"name", "Label of the block."},
+		{"release", "OpenStack release."},
+		{"distro", "Distribution of the images, given or by default."},
+		{"registry", "Where the images come from."},
+		{"namespace", "Namespace of the services."},
+		{"region", "Region in Keystone's catalogue."},
+	},
 	Attributes: []Attribute{
 		{Name: "release", Type: TypeString, Required: true, OneOf: releaseNames(), Doc: "OpenStack release. With distro it makes the tag of the images."},
 		{Name: "distro", Type: TypeString, Form: formPlain, Doc: "Distribution that the images are built on, as in their tags. By default what the release is usually built on: rocky-9 for 2025.1, rocky-10 from then on."},
@@ -49,6 +74,18 @@ var cloudType = &BlockType{
 		Blocks: []*BlockType{{
 			Name: "config", Label: "file name or pattern", LabelForm: formGlob,
 			Doc: "Values for all config files, of any service, whose name matches. Values in sections go to ini files, values without to properties files. They are evaluated for each service; self is the service.",
+			Example: `cloud "prod" {
+  release = "2025.1"
+
+  defaults {
+    config "*.conf" {
+      values = {
+        DEFAULT = { debug = false, log_color = self.name == "keystone" }
+      }
+    }
+  }
+}
+`,
 			Attributes: []Attribute{
 				{Name: "values", Type: TypeSettings, Required: true, Doc: "Merged over the definitions' values and under the services'."},
 			},
@@ -59,6 +96,25 @@ var cloudType = &BlockType{
 var variableType = &BlockType{
 	Name: "variable", Label: "variable", LabelForm: formIdentifier,
 	Doc: "A value that is given from outside: -var, -var-file, kolla.vars.hcl, *.auto.vars.hcl, KOLLA_VAR_name. Read as var.NAME.",
+	Example: `variable "workers" {
+  type        = object({ processes = number, threads = optional(number, 2) })
+  default     = { processes = 4 }
+  description = "How many requests a pod answers at a time."
+  nullable    = false
+
+  validation {
+    condition     = var.workers.processes * var.workers.threads <= 64
+    error_message = "The database does not take more connections."
+  }
+}
+
+variable "smtp_password" {
+  type      = string
+  default   = null
+  sensitive = true
+}
+`,
+	ReadAs: "var.NAME",
 	Attributes: []Attribute{
 		{Name: "type", Type: TypeConstraint, Doc: "Type constraint, such as string, number, list(string), object({ a = string, b = optional(number, 1) }). Without one, any value."},
 		{Name: "default", Type: TypeAny, Doc: "Value when none is given. Without it a value must be given."},
@@ -79,11 +135,35 @@ var variableType = &BlockType{
 var localsType = &BlockType{
 	Name: "locals", AnyAttribute: true,
 	Doc: "Names for expressions: every argument NAME is read as local.NAME. They may refer to each other in any order.",
+	Example: `locals {
+  control_nodes = [for n in range(1, 4) : "ctl-${n}"]
+  replicas      = length(local.control_nodes)
+}
+`,
+	ReadAs: "local.NAME",
 }
 
 var roleType = &BlockType{
 	Name: "role", Label: "role", LabelForm: formName,
 	Doc: "A set of nodes, and the labels that kolla puts on them. One of nodes and match says which.",
+	Example: `role "network" {
+  nodes = ["net-1", "net-2"]
+}
+
+# One role for each rack: role.rack["a"] is named rack-a.
+role "rack" {
+  for_each = toset(["a", "b"])
+
+  match  = { "topology.kubernetes.io/zone" = each.key }
+  labels = { "example.org/rack" = each.key }
+}
+`,
+	ReadAs: "role.NAME",
+	Reads: []Reading{
+		{"name", "Its name."},
+		{"nodes", "Names of the nodes; empty for a role that matches labels."},
+		{"labels", "Labels that kolla puts on the nodes."},
+	},
 	Attributes: withRepetition([]Attribute{
 		{Name: "nodes", Type: TypeList, Form: formSubdomain, Doc: "Names of the nodes."},
 		{Name: "match", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the nodes have already."},
@@ -95,6 +175,22 @@ var roleType = &BlockType{
 var exposureType = &BlockType{
 	Name: "exposure", Label: "exposure", LabelForm: formName,
 	Doc: "How chosen services are reached from outside of the cluster.",
+	Example: `exposure "inside" {
+  vip        = "192.0.2.20"
+  fqdn       = "inside.example.org"
+  mode       = "nodeport"
+  nodes      = role.compute
+  node_ports = "30000-32767"
+}
+`,
+	ReadAs: "exposure.NAME",
+	Reads: []Reading{
+		{"name", "Its name."},
+		{"vip", "Address that clients connect to."},
+		{"fqdn", "Name that clients use; empty where there is none."},
+		{"host", "The name, or else the address."},
+		{"mode", "How traffic comes in."},
+	},
 	Attributes: withRepetition([]Attribute{
 		{Name: "vip", Type: TypeString, Required: true, Form: formIP, Doc: "Address that clients connect to."},
 		{Name: "fqdn", Type: TypeString, Form: formSubdomain, Doc: "Name that clients use instead of the address."},
@@ -108,6 +204,33 @@ var exposureType = &BlockType{
 var serviceType = &BlockType{
 	Name: "service", Label: "service", LabelForm: formName,
 	Doc: "One use of a definition in this cloud, with overrides.",
+	Example: `service "keystone" {
+  role       = role.control
+  replicas   = 3
+  expose     = exposure.public
+  images     = { keystone = "registry.example.org/kolla/keystone:patched" }
+  depends_on = [service.rabbitmq]
+}
+
+# The definition of the catalogue once more, under other names.
+service "cache" {
+  for_each   = { users = 2, tokens = 1 }
+  definition = "memcached"
+  name       = "memcached-${each.key}"
+  replicas   = each.value
+}
+`,
+	ReadAs: "service.NAME",
+	Reads: []Reading{
+		{"name", "Its name in the cluster."},
+		{"namespace", "Its namespace."},
+		{"host", "Its DNS name inside the cluster, NAME.NAMESPACE."},
+		{"replicas", "Pods of its first workload; 0 where there is none or the nodes decide."},
+		{"port", "Number of its main port."},
+		{"address", "host:port."},
+		{"url", "http://host:port."},
+		{"public_url", "The same from outside, at the exposure; inside where the service has none."},
+	},
 	Attributes: withRepetition([]Attribute{
 		{Name: "definition", Type: TypeLiteral, Doc: "Name of the definition; by default the service's own name."},
 		{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on; by default any."},
@@ -121,6 +244,30 @@ var serviceType = &BlockType{
 		{
 			Name: "config", Label: "config file",
 			Doc: "Override of a config file of the definition.",
+			Example: `service "keystone" {
+  config "keystone.conf" {
+    values = {
+      token = { expiration = 7200 }
+
+      # As if the definition did not say it.
+      cache = { backend = null }
+
+      # The elements of a list are joined by commas: methods = password,token
+      auth = { methods = ["password", "token"] }
+
+      # The key is there twice.
+      cors = { allowed_origin = [["https://a.example.org"], ["https://b.example.org"]] }
+    }
+  }
+}
+
+# A file that is no ini or properties file is replaced as a whole.
+service "rabbitmq" {
+  config "enabled_plugins" {
+    content = "[rabbitmq_management,rabbitmq_prometheus]."
+  }
+}
+`,
 			Attributes: []Attribute{
 				{Name: "values", Type: TypeSettings, Doc: "Merged over the definition's values, key by key; a list replaces a list, null removes a key or a section."},
 				{Name: "content", Type: TypeText, Doc: "In place of the content of a raw file."},
@@ -129,6 +276,30 @@ var serviceType = &BlockType{
 		{
 			Name: "workload", Label: "workload",
 			Doc: "Override of a workload of the definition.",
+			Example: `service "keystone" {
+  role = role.control
+
+  workload "api" {
+    role         = role.compute
+    replicas     = 5
+    host_network = false
+    grace_period = 90
+    drain        = 15
+    env          = { OS_DEBUG = "1" }
+
+    resources {
+      requests = { cpu = "500m", memory = "512Mi" }
+      limits   = { memory = "1Gi" }
+    }
+  }
+}
+
+service "mariadb" {
+  workload "server" {
+    update = "on-delete"
+  }
+}
+`,
 			Attributes: []Attribute{
 				{Name: "replicas", Type: TypeNumber, Max: maxReplicas, Doc: "How many pods."},
 				{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on."},
@@ -142,6 +313,14 @@ var serviceType = &BlockType{
 		{
 			Name: "port", Label: "port",
 			Doc: "Override of a port of the definition.",
+			Example: `service "keystone" {
+  expose = exposure.public
+
+  port "public" {
+    node_port = 30501
+  }
+}
+`,
 			Attributes: []Attribute{
 				{Name: "node_port", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "Port on the nodes, within the exposure's range."},
 			},
@@ -154,6 +333,23 @@ var serviceType = &BlockType{
 var manifestType = &BlockType{
 	Name: "manifest", Label: "manifest", LabelForm: formName,
 	Doc: "Kubernetes objects as they are. One of object and files gives them.",
+	Example: `manifest "limits" {
+  files = ["manifests/*.yaml"]
+}
+
+manifest "motd" {
+  count      = 2
+  enabled    = fileexists("motd.txt")
+  depends_on = [service.keystone]
+
+  object = {
+    apiVersion = "v1"
+    kind       = "ConfigMap"
+    metadata   = { name = "motd-${count.index}" }
+    data       = { text = file("motd.txt"), identity = service.keystone.public_url }
+  }
+}
+`,
 	Attributes: withRepetition([]Attribute{
 		{Name: "object", Type: TypeAny, Doc: "The object, with apiVersion, kind and metadata."},
 		{Name: "files", Type: TypeList, Form: formPlain, Doc: "Patterns for YAML files, relative to the configuration's directory. A file may hold several documents."},

@@ -17,6 +17,56 @@ var formProvides = Form{`"database", the only thing that a service can provide`,
 var definitionType = &BlockType{
 	Name: "definition", Label: "definition", LabelForm: formName,
 	Doc: "How a service is made. One of the same name as in the catalogue takes its place.",
+	Example: `definition "status" {
+  description = "A page that says how the cloud is"
+
+  port "http" {
+    number = 8080
+    expose = true
+  }
+
+  database "status" {}
+
+  secret "session" {}
+
+  config "status.conf" {
+    path = "/etc/status/status.conf"
+    values = {
+      DEFAULT  = { listen = "0.0.0.0:${port.http}", session_key = secret.session.value }
+      database = { connection = database.status.url }
+      identity = { auth_url = "${service.keystone.url}/v3" }
+    }
+  }
+
+  job "db-sync" {
+    image   = "registry.example.org/status:1"
+    command = ["status", "migrate"]
+    config  = ["status.conf"]
+  }
+
+  workload "web" {
+    kind    = "Deployment"
+    image   = "registry.example.org/status:1"
+    command = ["status", "serve"]
+    ports   = ["http"]
+    config  = ["status.conf"]
+
+    ready {
+      http = "/health"
+      port = "http"
+    }
+  }
+
+  output "page" {
+    value = "${self.public_url}/index.html"
+  }
+}
+
+service "status" {
+  role   = role.control
+  expose = exposure.public
+}
+`,
 	Attributes: []Attribute{
 		{Name: "description", Type: TypeLiteral, Doc: "What the service is, in a few words."},
 	},
@@ -28,6 +78,21 @@ var definitionType = &BlockType{
 var portType = &BlockType{
 	Name: "port", Label: "port", LabelForm: formPort,
 	Doc: "A port of the service. Its number is read as port.NAME; the first one is the service's main port.",
+	Example: `definition "status" {
+  port "http" {
+    number    = 8080
+    expose    = true
+    node_port = 30880
+  }
+
+  workload "web" {
+    kind  = "Deployment"
+    image = "registry.example.org/status:1"
+    ports = ["http"]
+  }
+}
+`,
+	ReadAs: "port.NAME",
 	Attributes: []Attribute{
 		{Name: "number", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "TCP port."},
 		{Name: "expose", Type: TypeBool, Default: false, Doc: "Reachable from outside when the service has an exposure."},
@@ -38,6 +103,21 @@ var portType = &BlockType{
 var databaseType = &BlockType{
 	Name: "database", Label: "database", LabelForm: formDatabase,
 	Doc: "A database, with a user of the same name, on a service that provides databases. Read as database.NAME.url, host, port, name, user, password.",
+	Example: `definition "status" {
+  database "status" {
+    server = "mariadb"
+  }
+}
+`,
+	ReadAs: "database.NAME",
+	Reads: []Reading{
+		{"name", "Its name."},
+		{"user", "Name of the user."},
+		{"password", "Password of the user, a secret."},
+		{"host", "DNS name of the server."},
+		{"port", "Port of the server."},
+		{"url", "What the server's definition provides: the connection with user and password."},
+	},
 	Attributes: []Attribute{
 		{Name: "server", Type: TypeLiteral, Default: "mariadb", Doc: "Name of the service that it lives on."},
 	},
@@ -46,6 +126,25 @@ var databaseType = &BlockType{
 var configType = &BlockType{
 	Name: "config", Label: "config file", LabelForm: formFile,
 	Doc: "A config file. Jobs and workloads that list it get it mounted.",
+	Example: `definition "status" {
+  secret "session" {}
+
+  config "status.conf" {
+    format      = "ini"
+    path        = "/etc/status/status.conf"
+    secret_path = "/etc/status/status.conf.d/secrets.conf"
+    values = {
+      DEFAULT = { debug = false, session_key = secret.session.value }
+    }
+  }
+
+  config "motd" {
+    format  = "raw"
+    path    = "/etc/motd"
+    content = "Region ${cloud.region}\n"
+  }
+}
+`,
 	Attributes: []Attribute{
 		{Name: "format", Type: TypeLiteral, Default: "ini", OneOf: formats, Doc: "ini: sections of keys. properties: keys. raw: any content."},
 		{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "Where the service reads it."},
@@ -75,6 +174,15 @@ var mountAttributes = []Attribute{
 var resourcesType = &BlockType{
 	Name: "resources", Single: true,
 	Doc: "What a pod asks for, and what it is held to.",
+	Example: `service "keystone" {
+  workload "api" {
+    resources {
+      requests = { cpu = "250m", memory = "512Mi" }
+      limits   = { cpu = "2", memory = "1Gi" }
+    }
+  }
+}
+`,
 	Attributes: []Attribute{
 		{Name: "requests", Type: TypeMap, Form: formQuantity, Doc: `Reserved for each pod: { cpu = "250m", memory = "512Mi" }.`},
 		{Name: "limits", Type: TypeMap, Form: formQuantity, Doc: "More than this a pod does not get."},
@@ -84,6 +192,21 @@ var resourcesType = &BlockType{
 var mountType = &BlockType{
 	Name: "mount", Label: "secret", LabelForm: formName,
 	Doc: "Puts the keys of a secret into a directory, one file each: one of this definition, or else one beside the services.",
+	Example: `definition "status" {
+  secret "keys" {
+    kind = "fernet"
+  }
+
+  workload "web" {
+    kind  = "Deployment"
+    image = "registry.example.org/status:1"
+
+    mount "keys" {
+      path = "/etc/status/keys"
+    }
+  }
+}
+`,
 	Attributes: []Attribute{
 		{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "The directory."},
 	},
@@ -95,7 +218,22 @@ var attemptsAttribute = Attribute{Name: "attempts", Type: TypeNumber, Default: 6
 
 var jobType = &BlockType{
 	Name: "job", Label: "job", LabelForm: formName,
-	Doc:        "Something that runs once, and again when its image, its config or its secrets change. Jobs run one after the other, in the order in which they are written.",
+	Doc: "Something that runs once, and again when its image, its config or its secrets change. Jobs run one after the other, in the order in which they are written.",
+	Example: `definition "status" {
+  job "migrate" {
+    when         = "after"
+    attempts     = 3
+    image        = "registry.example.org/status:1"
+    user         = 42999
+    start        = "direct"
+    command      = ["status"]
+    args         = ["migrate", "--online"]
+    env          = { REGION = cloud.region }
+    writable     = ["/var/lib/status"]
+    host_network = false
+  }
+}
+`,
 	Attributes: slices.Concat([]Attribute{whenAttribute, attemptsAttribute}, podAttributes, mountAttributes),
 	Blocks:     []*BlockType{mountType, resourcesType},
 }
@@ -112,8 +250,39 @@ var probeAttributes = []Attribute{
 }
 
 func probeType(name, doc string) *BlockType {
-	return &BlockType{Name: name, Single: true, Doc: doc + " One of http, tcp and exec says how.", Attributes: probeAttributes}
+	return &BlockType{Name: name, Single: true, Doc: doc + " One of http, tcp and exec says how.", Example: probeExample, Attributes: probeAttributes}
 }
+
+// probeExample shows the probes together.
+const probeExample = `definition "status" {
+  port "http" {
+    number = 8080
+  }
+
+  workload "web" {
+    kind  = "Deployment"
+    image = "registry.example.org/status:1"
+    ports = ["http"]
+
+    startup {
+      exec    = ["status", "ping"]
+      delay   = 5
+      period  = 2
+      retries = 60
+    }
+
+    ready {
+      http    = "/health"
+      port    = "http"
+      timeout = 2
+    }
+
+    live {
+      tcp = "http"
+    }
+  }
+}
+`
 
 // How the pods of a workload stop, in a definition and in a service.
 var (
@@ -124,6 +293,38 @@ var (
 var workloadType = &BlockType{
 	Name: "workload", Label: "workload", LabelForm: formName,
 	Doc: "Something that runs all the time.",
+	Example: `definition "status" {
+  port "http" {
+    number = 8080
+  }
+
+  config "status.conf" {
+    path   = "/etc/status.conf"
+    values = { DEFAULT = { listen = port.http } }
+  }
+
+  workload "web" {
+    kind         = "StatefulSet"
+    role         = "control"
+    replicas     = 2
+    max_replicas = 5
+    update       = "rolling"
+    image        = "registry.example.org/status:1"
+    ports        = ["http"]
+    config       = ["status.conf"]
+
+    init "prepare" {
+      command = ["status", "prepare"]
+    }
+
+    claim "data" {
+      path          = "/var/lib/status"
+      size          = "10Gi"
+      storage_class = "fast"
+    }
+  }
+}
+`,
 	Attributes: slices.Concat([]Attribute{
 		{Name: "kind", Type: TypeString, Required: true, OneOf: kinds, Doc: "Deployment: pods that are alike. StatefulSet: pods with a name and volumes of their own. DaemonSet: one pod on every node of the role."},
 		{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on; by default the service's."},
@@ -152,7 +353,7 @@ var workloadType = &BlockType{
 		},
 		mountType,
 		resourcesType,
-		definitionLifecycleType,
+		plainLifecycleType,
 		probeType("startup", "Until it is good, the other probes wait. When it fails, the pod starts again."),
 		probeType("ready", "While it is good, the pod gets traffic."),
 		probeType("live", "When it fails, the pod starts again."),
@@ -162,6 +363,23 @@ var workloadType = &BlockType{
 var endpointType = &BlockType{
 	Name: "endpoint", Label: "endpoint", LabelForm: formIdentifier,
 	Doc: "An entry in Keystone's catalogue; the label is the type of the service.",
+	Example: `definition "status" {
+  port "http" {
+    number = 8080
+  }
+
+  workload "web" {
+    kind  = "Deployment"
+    image = "registry.example.org/status:1"
+    ports = ["http"]
+  }
+
+  endpoint "status" {
+    port = "http"
+    path = "/v1"
+  }
+}
+`,
 	Attributes: []Attribute{
 		{Name: "port", Type: TypeString, Required: true, Doc: "Name of the port."},
 		{Name: "path", Type: TypeString, Default: "", Doc: "What follows host and port in the URL."},
@@ -171,6 +389,22 @@ var endpointType = &BlockType{
 var outputType = &BlockType{
 	Name: "output", Label: "output", LabelForm: formIdentifier,
 	Doc: "A value that others read as service.NAME.OUTPUT.",
+	Example: `definition "status" {
+  port "http" {
+    number = 8080
+  }
+
+  workload "web" {
+    kind  = "Deployment"
+    image = "registry.example.org/status:1"
+    ports = ["http"]
+  }
+
+  output "page" {
+    value = "${self.url}/index.html"
+  }
+}
+`,
 	Attributes: []Attribute{
 		{Name: "value", Type: TypeAny, Required: true, Doc: "The value."},
 	},
@@ -179,6 +413,31 @@ var outputType = &BlockType{
 var providesType = &BlockType{
 	Name: "provides", Label: "provision", LabelForm: formProvides,
 	Doc: "What the database blocks of other services become. In it, database.name, user and password are the other service's; self, port and secret are the own ones.",
+	Example: `definition "galera" {
+  port "sql" {
+    number = 3306
+  }
+
+  secret "root" {}
+
+  workload "server" {
+    kind  = "StatefulSet"
+    image = "registry.example.org/galera:1"
+    ports = ["sql"]
+  }
+
+  provides "database" {
+    url = "mysql+pymysql://${database.user}:${database.password}@${self.address}/${database.name}"
+
+    job "create" {
+      attempts = 10
+      image    = "registry.example.org/sql-client:1"
+      command  = ["create-database", database.name]
+      env      = { ROOT_PASSWORD = secret.root.value, PASSWORD = database.password }
+    }
+  }
+}
+`,
 	Attributes: []Attribute{
 		{Name: "url", Type: TypeText, Required: true, Doc: "What the other service reads as database.NAME.url."},
 	},

@@ -92,11 +92,37 @@ var sourceAttributes = []Attribute{
 	{Name: "value", Type: TypeText, Doc: "The value, from a sensitive variable."},
 }
 
+// secretReadings are what expressions read of a secret.
+var secretReadings = []Reading{
+	{"name", "Name of the Secret in the cluster."},
+	{"value", "The value: of a password, hex or uuid."},
+	{"private_key", "The private key: of ssh."},
+	{"public_key", "The public key: of ssh."},
+	{"certificate", "The certificate: of x509-ca and x509."},
+	{"key", "Its private key: of x509-ca and x509."},
+	{"ca_certificate", "The certificate of its CA: of x509."},
+}
+
 const readAs = "It is read as secret.NAME.name, which is the name of the Secret in the cluster; by kind also as .value, as .private_key and .public_key (ssh), as .certificate and .key (x509-ca), and .ca_certificate besides (x509)."
 
 var secretType = &BlockType{
 	Name: "secret", Label: "secret", LabelForm: formName,
-	Doc:        "A value that is generated once, at apply, and lives only in the cluster. " + readAs,
+	Doc: "A value that is generated once, at apply, and lives only in the cluster. " + readAs,
+	Example: `definition "status" {
+  secret "session" {
+    kind   = "hex"
+    length = 32
+    loss   = "everybody has to log in again"
+  }
+
+  secret "keys" {
+    kind  = "fernet"
+    count = 3
+  }
+}
+`,
+	ReadAs:     "secret.NAME",
+	Reads:      secretReadings,
 	Attributes: append(slices.Clone(generatorAttributes), lossAttribute),
 }
 
@@ -115,15 +141,73 @@ func sharedGeneratorAttributes() []Attribute {
 var sharedSecretType = &BlockType{
 	Name: "secret", Label: "secret", LabelForm: formName,
 	Doc: "A value that lives only in the cluster, in the Secret of the block's name, and that any service can use. It is generated once, at apply, unless one of from_env, from_file, from_secret and value says where it comes from. " + readAs,
+	Example: `secret "ca" {
+  kind          = "x509-ca"
+  common_name   = "Example cloud"
+  validity_days = 3650
+}
+
+secret "api-tls" {
+  kind         = "x509"
+  ca           = secret.ca
+  algorithm    = "ecdsa"
+  dns_names    = ["cloud.example.org", service.keystone.host]
+  ip_addresses = [exposure.public.vip]
+  usages       = ["server"]
+  renew_before = 30
+}
+
+secret "rotating" {
+  kind = "fernet"
+  keys = 3
+}
+
+# Values that others give: one file for each region, a variable of kolla's own
+# environment, a Secret that is in the cluster, a sensitive variable.
+secret "registry" {
+  for_each  = toset(["east", "west"])
+  from_file = "files/${each.key}.password"
+}
+
+secret "smtp" {
+  from_env   = "SMTP_PASSWORD"
+  name       = "mail-password"
+  depends_on = [manifest.vault]
+}
+
+secret "ldap" {
+  from_secret = { name = "ldap", namespace = "directory", key = "password" }
+}
+
+secret "given" {
+  value = var.password
+}
+
+manifest "vault" {
+  files = ["manifests/*.yaml"]
+}
+`,
+	ReadAs: "secret.NAME",
+	Reads:  secretReadings,
 	Attributes: withRepetition(slices.Concat(sharedGeneratorAttributes(), []Attribute{lossAttribute}, sourceAttributes, []Attribute{
 		nameAttribute,
 		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the value is read or made."},
 	})),
-	Blocks: []*BlockType{lifecycleType},
+	Blocks: []*BlockType{plainLifecycleType},
 }
 
 var givenSecretType = &BlockType{
 	Name: "secret", Label: "secret",
-	Doc:        "Where the value of a secret of the definition comes from, in place of being generated. The password of a database is the secret db-NAME. One of the arguments is given.",
+	Doc: "Where the value of a secret of the definition comes from, in place of being generated. The password of a database is the secret db-NAME. One of the arguments is given.",
+	Example: `service "keystone" {
+  secret "admin" {
+    value = var.password
+  }
+
+  secret "db-keystone" {
+    from_secret = { name = "databases", key = "keystone" }
+  }
+}
+`,
 	Attributes: sourceAttributes,
 }

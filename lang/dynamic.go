@@ -14,9 +14,25 @@ import (
 var dynamicType = &BlockType{
 	Name: "dynamic", Label: "block type",
 	Doc: "Stands inside of another block for blocks of the type that the label names, one for each element of for_each. Expressions in content read the element as TYPE.key and TYPE.value.",
+	Example: `locals {
+  debugged = { "keystone.conf" = "DEBUG" }
+}
+
+service "keystone" {
+  dynamic "config" {
+    for_each = local.debugged
+    iterator = file
+    labels   = [file.key]
+
+    content {
+      values = { DEFAULT = { default_log_levels = "keystone=${file.value}" } }
+    }
+  }
+}
+`,
 	Attributes: []Attribute{
-		{Name: "for_each", Type: TypeAny, Required: true, Doc: "A list, set, map or object."},
-		{Name: "iterator", Type: TypeReferences, Doc: "Name for the element, in place of the type of the block."},
+		{Name: "for_each", Type: TypeAny, Value: "list, set or map", Required: true, Doc: "A list, set, map or object."},
+		{Name: "iterator", Type: TypeReferences, Value: "name without quotes", Doc: "Name for the element, in place of the type of the block."},
 		{Name: "labels", Type: TypeList, Doc: "Label of each block, as a list of one, for types that have a label."},
 	},
 	Blocks: []*BlockType{{Name: "content", Single: true, Doc: "What stands in each of the blocks."}},

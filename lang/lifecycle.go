@@ -43,11 +43,33 @@ var formFieldPath = Form{
 	},
 }
 
-// definitionLifecycleType is for definitions. Which services there are is for the
-// configuration to say, and so is what they are replaced with.
-var definitionLifecycleType = &BlockType{
+// plainLifecycleType is for definitions and secrets. Which services there are is for the
+// configuration to say, and so is what they are replaced with; new values of a secret
+// are wanted only when somebody says so.
+var plainLifecycleType = &BlockType{
 	Name: "lifecycle", Single: true,
 	Doc: "How kolla treats the objects, beyond making them what is declared. What the more special block says counts: a service's workload over the service, the service over the definition.",
+	Example: `service "keystone" {
+  lifecycle {
+    prevent_destroy = true
+    ignore_fields   = ["metadata.annotations[\"example.org/*\"]"]
+    yield_to        = ["acme-*"]
+    force_conflicts = ["helm", "metadata.labels[\"app\"]"]
+
+    precondition {
+      condition     = length(role.control.nodes) >= self.replicas
+      error_message = "There are fewer control nodes than pods."
+    }
+  }
+
+  # An autoscaler decides how many.
+  workload "api" {
+    lifecycle {
+      ignore_fields = ["spec.replicas"]
+    }
+  }
+}
+`,
 	Attributes: []Attribute{
 		{Name: "prevent_destroy", Type: TypeBool, Default: false, Doc: "A plan that would delete or replace one of the objects is refused. Old versions of files and jobs that failed are not meant."},
 		{Name: "ignore_fields", Type: TypeList, Form: formFieldPath, Doc: `Fields that are set when the object is made and left to others from then on, each with everything below it, such as ["spec.replicas", "metadata.annotations[\"example.org/*\"]"]. Of the values of a Secret: once somebody else has written them.`},
@@ -59,11 +81,20 @@ var definitionLifecycleType = &BlockType{
 
 // lifecycleType is for services, their workloads and manifests.
 var lifecycleType = &BlockType{
-	Name: definitionLifecycleType.Name, Single: true, Doc: definitionLifecycleType.Doc,
-	Attributes: append(slices.Clip(definitionLifecycleType.Attributes),
+	Name: plainLifecycleType.Name, Single: true, Doc: plainLifecycleType.Doc,
+	Example: `# Its pods are made anew whenever something of the database changes.
+service "keystone" {
+  workload "api" {
+    lifecycle {
+      replace_triggered_by = [service.mariadb]
+    }
+  }
+}
+`,
+	Attributes: append(slices.Clip(plainLifecycleType.Attributes),
 		Attribute{Name: triggersName, Type: TypeReferences, Doc: `What the workloads and jobs of the service, or the objects of the manifest, are deleted and made again with: whenever a plan creates, changes or replaces any object of it. A list of service.NAME, manifest.NAME, secret.NAME or module.NAME, with ["KEY"] of a repeated one, and of addresses of objects in quotes. It is a dependency too.`},
 	),
-	Blocks: definitionLifecycleType.Blocks,
+	Blocks: plainLifecycleType.Blocks,
 }
 
 // layered is a lifecycle block, and the scope that it is evaluated in.

@@ -14,6 +14,20 @@ import (
 var moduleType = &BlockType{
 	Name: "module", Label: "module", LabelForm: formIdentifier, AnyAttribute: true,
 	Doc: "A directory with definitions, services, roles and so on, used as a part of this configuration. All other arguments are the values of its variables. Its outputs are read as module.NAME.OUTPUT.",
+	Example: `module "edge" {
+  source     = "./edge"
+  for_each   = { west = 2, east = 1 }
+  depends_on = [service.keystone]
+
+  role     = role.compute
+  replicas = each.value
+}
+
+output "edges" {
+  value = { for name, edge in module.edge : name => edge.address }
+}
+`,
+	ReadAs: "module.NAME",
 	Attributes: append([]Attribute{
 		{Name: "source", Type: TypeLiteral, Required: true, Doc: "The directory, relative to the file's: it starts with ./ or ../."},
 		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before any service or manifest of the module starts."},

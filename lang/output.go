@@ -29,6 +29,21 @@ var preconditionType = &BlockType{
 var rootOutputType = &BlockType{
 	Name: "output", Label: "output", LabelForm: formIdentifier,
 	Doc: "A value for whoever runs kolla, printed by `kolla output`. Of a module: what is read as module.NAME.OUTPUT.",
+	Example: `output "identity" {
+  value       = service.keystone.public_url
+  description = "Where clients log in."
+
+  precondition {
+    condition     = service.keystone.replicas > 0
+    error_message = "Nobody could log in."
+  }
+}
+
+output "admin_password" {
+  value     = service.keystone.admin_password
+  sensitive = true
+}
+`,
 	Attributes: []Attribute{
 		{Name: "value", Type: TypeAny, Required: true, Doc: "The value."},
 		{Name: "description", Type: TypeLiteral, Doc: "What it is."},
@@ -40,6 +55,13 @@ var rootOutputType = &BlockType{
 var checkType = &BlockType{
 	Name: "check", Label: "check", LabelForm: formIdentifier,
 	Doc: "Assertions about the cloud. Where one does not hold there is a warning, and nothing is held up.",
+	Example: `check "spread" {
+  assert {
+    condition     = service.keystone.replicas <= length(role.control.nodes)
+    error_message = "There are more pods of Keystone than control nodes."
+  }
+}
+`,
 	Blocks: []*BlockType{{
 		Name: "assert",
 		Doc:  "What should be so.",

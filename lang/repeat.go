@@ -17,8 +17,8 @@ const maxCount = 10000
 
 // repetition are the arguments that say how often a block counts.
 var repetition = []Attribute{
-	{Name: "for_each", Type: TypeAny, Doc: "A map or a set of strings: the block counts once for each element, read in it as each.key and each.value. Its address is NAME[\"KEY\"]."},
-	{Name: "count", Type: TypeAny, Doc: "How often the block counts, read in it as count.index. Its address is NAME[0] and on. It cannot stand beside for_each."},
+	{Name: "for_each", Type: TypeAny, Value: "map or set of strings", Doc: "A map or a set of strings: the block counts once for each element, read in it as each.key and each.value. Its address is NAME[\"KEY\"]."},
+	{Name: "count", Type: TypeAny, Value: "whole number", Doc: "How often the block counts, read in it as count.index. Its address is NAME[0] and on. It cannot stand beside for_each."},
 	{Name: "enabled", Type: TypeBool, Default: true, Doc: "Whether the block counts at all."},
 }
 

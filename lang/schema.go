@@ -12,6 +12,14 @@ type BlockType struct {
 	// Single: at most one in its parent.
 	Single bool
 	Doc    string
+	// Example shows all of its arguments, or the block that it stands in does. It is
+	// valid where the services of the catalogue are declared, with roles control and
+	// compute, and an exposure public.
+	Example string
+	// ReadAs is what expressions read, "service.NAME", and Reads what there is of it;
+	// empty: nothing can be read, or it is a value of the user's.
+	ReadAs string
+	Reads  []Reading
 	// AnyAttribute: the names of the arguments are the user's.
 	AnyAttribute bool
 	Attributes   []Attribute
@@ -27,7 +35,14 @@ type Attribute struct {
 	OneOf    []string // the only values there are
 	Min, Max int      // bounds of a number; Max 0: none above
 	Form     Form     // of the string, or of each value in a list or map
+	Value    string   // what is written, where Type does not say it to a reader
 	Doc      string
+}
+
+// Reading is something that expressions read of a block.
+type Reading struct {
+	Name string
+	Doc  string
 }
 
 // AttributeType says what kind of value an attribute takes.

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// TestExamples holds that the examples of the language's schema are valid, in canonical
+// form, and show every block and every argument.
+func TestExamples(t *testing.T) {
+	shown := map[string]bool{}
+	for _, b := range described() {
+		if b.Example == "" {
+			continue
+		}
+		file, diags := hclwrite.ParseConfig([]byte(b.Example), b.path, hcl.InitialPos)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		noteShown(shown, &lang.BlockType{Blocks: lang.Schema()}, file.Body())
+		t.Run(b.path, func(t *testing.T) { checkSnippet(t, "hcl", b.Example) })
+	}
+	for _, b := range described() {
+		if !shown[keyOfBlock(b.BlockType)] {
+			t.Errorf("no example shows the block %s", b.path)
+		}
+		for _, a := range b.Attributes {
+			if !shown[keyOfArgument(a)] {
+				t.Errorf("no example shows the argument %q of %s", a.Name, b.path)
+			}
+		}
+	}
+}
+
+// describedBlock is a type of block where it stands.
+type describedBlock struct {
+	*lang.BlockType
+	path string // "service workload"
+}
+
+// described are all types of blocks, in the order of the reference. What stands in several
+// is given once, where it stands first.
+func described() []describedBlock {
+	var out []describedBlock
+	seen := map[*lang.BlockType]bool{}
+	var walk func(path string, blocks []*lang.BlockType)
+	walk = func(path string, blocks []*lang.BlockType) {
+		for _, b := range blocks {
+			if !seen[b] {
+				seen[b] = true
+				here := strings.TrimSpace(path + " " + b.Name)
+				out = append(out, describedBlock{b, here})
+				walk(here, b.Blocks)
+			}
+		}
+	}
+	walk("", slices.Concat(lang.Schema(), []*lang.BlockType{lang.Dynamic()}))
+	return out
+}
+
+// The same argument may stand in several types of blocks, such as for_each.
+func keyOfArgument(a lang.Attribute) string { return fmt.Sprintf("%s: %s %s", a.Name, a.Type, a.Doc) }
+
+func keyOfBlock(b *lang.BlockType) string { return fmt.Sprintf("%s %q: %s", b.Name, b.Label, b.Doc) }
+
+// noteShown notes what a body shows.
+func noteShown(shown map[string]bool, typ *lang.BlockType, body *hclwrite.Body) {
+	for _, a := range typ.Attributes {
+		if body.GetAttribute(a.Name) != nil {
+			shown[keyOfArgument(a)] = true
+		}
+	}
+	for _, b := range body.Blocks() {
+		if b.Type() == lang.Dynamic().Name {
+			shown[keyOfBlock(lang.Dynamic())] = true
+			noteShown(shown, lang.Dynamic(), b.Body())
+		}
+		i := slices.IndexFunc(typ.Blocks, func(t *lang.BlockType) bool { return t.Name == b.Type() })
+		if i >= 0 {
+			shown[keyOfBlock(typ.Blocks[i])] = true
+			noteShown(shown, typ.Blocks[i], b.Body())
+		}
+	}
+}
+
+// TestReadings holds that what the schema says can be read is what can be read.
+func TestReadings(t *testing.T) {
+	const config = `definition "probe" {
+  port "http" {
+    number = 1
+  }
+
+  workload "probe" {
+    kind  = "Deployment"
+    image = "example.org/probe:1"
+    ports = ["http"]
+  }
+
+  database "probe" {}
+
+  secret "probe" {}
+
+  secret "pair" {
+    kind = "ssh"
+  }
+
+  secret "ca" {
+    kind = "x509-ca"
+  }
+
+  secret "leaf" {
+    kind      = "x509"
+    ca        = secret.ca
+    dns_names = ["probe.example.org"]
+  }
+
+  output "database" {
+    value = keys(database.probe)
+  }
+
+  output "secret" {
+    value = setunion(keys(secret.probe), keys(secret.pair), keys(secret.ca), keys(secret.leaf))
+  }
+}
+
+output "cloud" {
+  value = keys(cloud)
+}
+
+output "role" {
+  value = keys(role.control)
+}
+
+output "exposure" {
+  value = keys(exposure.public)
+}
+
+output "service" {
+  value = setsubtract(keys(service.probe), ["database", "secret"])
+}
+
+output "database" {
+  value = service.probe.database
+}
+
+output "secret" {
+  value = service.probe.secret
+}
+`
+	got := map[string][]string{}
+	for _, o := range checkSnippet(t, "hcl", config).Outputs {
+		for it := o.Value.ElementIterator(); it.Next(); {
+			_, name := it.Element()
+			got[o.Name] = append(got[o.Name], name.AsString())
+		}
+	}
+	for _, b := range described() {
+		if len(b.Reads) == 0 {
+			continue
+		}
+		var want []string
+		for _, r := range b.Reads {
+			want = append(want, r.Name)
+		}
+		slices.Sort(want)
+		if !slices.Equal(got[b.Name], want) {
+			t.Errorf("%s: the schema says %q, and there is %q", b.path, want, got[b.Name])
+		}
+	}
+}

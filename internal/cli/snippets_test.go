@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers/openstack"
+)
+
+// fenced matches the blocks of code in a document, with their language.
+var fenced = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+
+// TestSnippets holds that the configurations in the documents are valid, and in
+// canonical form. One that declares a cloud and services is whole, and stands alone. All
+// others stand in testdata/surroundings.
+func TestSnippets(t *testing.T) {
+	found := 0
+	for _, name := range documents(t) {
+		if filepath.Base(name) == "README.md" {
+			continue // its configurations are one: see TestReadme
+		}
+		text := readText(t, name)
+		for _, match := range fenced.FindAllStringSubmatchIndex(text, -1) {
+			kind, snippet := text[match[2]:match[3]], text[match[4]:match[5]]
+			if kind != "hcl" && kind != "json" {
+				continue
+			}
+			found++
+			line := 1 + strings.Count(text[:match[0]], "\n")
+			t.Run(fmt.Sprintf("%s:%d", filepath.Base(name), line), func(t *testing.T) { checkSnippet(t, kind, snippet) })
+		}
+	}
+	if found < 20 {
+		t.Errorf("found %d configurations", found)
+	}
+}
+
+// documents are the files that operators read.
+func documents(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(names, "../../README.md")
+}
+
+// besides is a file that another one names.
+func besides(name, relative string) string { return filepath.Join(filepath.Dir(name), relative) }
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// checkSnippet loads a snippet, and makes its objects.
+func checkSnippet(t *testing.T, kind, snippet string) *lang.Config {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/surroundings")); err != nil {
+		t.Fatal(err)
+	}
+	options := lang.Options{Catalogue: openstack.Catalogue()}
+	if kind == "json" {
+		write(t, filepath.Join(dir, "snippet.hcl.json"), snippet)
+		replaceIn(t, filepath.Join(dir, "main.hcl"), jsonBlocks(t, snippet))
+		return loadSnippet(t, dir, options)
+	}
+	if got := string(lang.Format([]byte(snippet))); got != snippet {
+		t.Errorf("not in canonical form, want:\n%s", got)
+	}
+	file, diags := hclwrite.ParseConfig([]byte(snippet), "snippet.hcl", hcl.InitialPos)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	if len(file.Body().Attributes()) > 0 { // values for variables
+		options.VarFiles = []string{filepath.Join(dir, "snippet.vars.hcl")}
+		write(t, options.VarFiles[0], snippet)
+		return loadSnippet(t, dir, options)
+	}
+	write(t, filepath.Join(dir, "snippet.hcl"), snippet+unused(file))
+	declared := blocksOf(file)
+	if hasType(declared, "cloud") && hasType(declared, "service") {
+		if err := os.Remove(filepath.Join(dir, "main.hcl")); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		replaceIn(t, filepath.Join(dir, "main.hcl"), declared)
+	}
+	return loadSnippet(t, dir, options)
+}
+
+func loadSnippet(t *testing.T, dir string, options lang.Options) *lang.Config {
+	t.Helper()
+	config, diags := lang.Load(dir, options)
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	if _, diags := openstack.Render(config, openstack.Offline()); len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	return config
+}
+
+// blocksOf are the blocks of a file, as TYPE.LABEL.
+func blocksOf(file *hclwrite.File) []string {
+	var out []string
+	for _, b := range file.Body().Blocks() {
+		out = append(out, strings.Join(append([]string{b.Type()}, b.Labels()...), "."))
+	}
+	return out
+}
+
+// jsonBlocks are the blocks of a file in JSON.
+func jsonBlocks(t *testing.T, snippet string) []string {
+	t.Helper()
+	var out []string
+	var blocks map[string]any
+	if err := json.Unmarshal([]byte(snippet), &blocks); err != nil {
+		t.Fatal(err)
+	}
+	for typ, content := range blocks {
+		labels, _ := content.(map[string]any) // a comment has none
+		for label := range labels {
+			out = append(out, typ+"."+label)
+		}
+	}
+	return out
+}
+
+func hasType(blocks []string, typ string) bool {
+	return slices.ContainsFunc(blocks, func(b string) bool { return strings.HasPrefix(b, typ+".") })
+}
+
+// unused are services for the definitions that a file declares and does not use: without
+// one, nothing in a definition is evaluated.
+func unused(file *hclwrite.File) string {
+	declared := blocksOf(file)
+	var out strings.Builder
+	for _, b := range file.Body().Blocks() {
+		if b.Type() == "definition" && !slices.Contains(declared, "service."+b.Labels()[0]) {
+			fmt.Fprintf(&out, "\nservice %q {}\n", b.Labels()[0])
+		}
+	}
+	return out.String()
+}
+
+// replaceIn takes away from a file what is declared elsewhere.
+func replaceIn(t *testing.T, name string, declared []string) {
+	t.Helper()
+	file, diags := hclwrite.ParseConfig([]byte(readText(t, name)), name, hcl.InitialPos)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for _, b := range file.Body().Blocks() {
+		key := strings.Join(append([]string{b.Type()}, b.Labels()...), ".")
+		if slices.Contains(declared, key) || b.Type() == "cloud" && hasType(declared, "cloud") {
+			file.Body().RemoveBlock(b)
+		}
+	}
+	write(t, name, string(file.Bytes()))
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
