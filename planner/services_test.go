@@ -68,6 +68,35 @@ func TestServicesUnderOtherNames(t *testing.T) {
 	}
 }
 
+// A secret block has one Secret, called as the block says.
+func TestSecretBlocksUnderOtherNames(t *testing.T) {
+	tests := map[string]struct {
+		was, is         string
+		wasName, isName string
+		moves           []lang.Move
+	}{
+		"keyed":       {"secret.token", `secret.token["a"]`, "token", "token-a", []lang.Move{move("secret.token", `secret.token["a"]`)}},
+		"renamed":     {"secret.token", "secret.ticket", "token", "ticket", []lang.Move{move("secret.token", "secret.ticket")}},
+		"only a name": {"secret.token", "secret.token", "token", "other", nil},
+		"count":       {"secret.token", "secret.token[0]", "token", "token-0", nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			w.add(test.was+"/Secret/"+test.wasName, thing("v1", "Secret", test.wasName)).Holds = "generated values"
+			w.last().Object["data"] = map[string]any{"value": "c2VjcmV0"}
+			secret := password(test.is+"/Secret/"+test.isName, test.isName)
+			in := w.input(secret)
+			in.Moves = test.moves
+			plan := mustPlan(t, in)
+			want := []providers.DataPart{{From: &providers.SecretKey{Namespace: "openstack", Name: test.wasName, Key: "value"}}}
+			if diff := cmp.Diff(want, find(t, plan, secret.Address.String()).Object.Data["value"].Parts); diff != "" {
+				t.Errorf("the values come from (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func move(from, to string) lang.Move { return lang.Move{From: target(from), To: target(to)} }
 
 // What was declared with a key that is gone is not taken for what has none, and nobody
