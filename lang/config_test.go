@@ -28,7 +28,7 @@ func TestConfig(t *testing.T) {
 	for _, name := range cases(t, root) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
-			options := lang.Options{Catalogue: catalogue(name), Vars: lines(t, filepath.Join(dir, "vars.txt"))}
+			options := lang.Options{Catalogue: catalogue(name), Vars: assigned(lines(t, filepath.Join(dir, "vars.txt"))...)}
 			config, diags := lang.Load(dir, options)
 			if len(diags) > 0 {
 				t.Fatalf("diagnostics:\n%s", render(diags, dir))

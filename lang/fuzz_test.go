@@ -35,7 +35,7 @@ func FuzzLoad(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, source []byte) {
 		writeArchive(t, dir, source)
-		options := lang.Options{Catalogue: smallCatalogue(), Vars: []string{"fuzz_secret=" + hidden}}
+		options := lang.Options{Catalogue: smallCatalogue(), Vars: assigned("fuzz_secret=" + hidden)}
 		config, diags := lang.Load(dir, options)
 		checkPlaces(t, diags, config.Files)
 		shown := render(diags, dir)

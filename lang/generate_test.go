@@ -77,7 +77,7 @@ func loadText(t *testing.T, text string, vars ...string) *lang.Config {
 	if err := os.WriteFile(filepath.Join(dir, "main.hcl"), []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	config, diags := lang.Load(dir, lang.Options{Vars: vars})
+	config, diags := lang.Load(dir, lang.Options{Vars: assigned(vars...)})
 	if diags.HasErrors() {
 		t.Fatalf("%s\n%s", render(diags, dir), text)
 	}

@@ -61,6 +61,24 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
+// assigned are the options -var.
+func assigned(assignments ...string) []lang.Var {
+	var out []lang.Var
+	for _, a := range assignments {
+		out = append(out, lang.Var{Assignment: a})
+	}
+	return out
+}
+
+// varFiles are the options -var-file.
+func varFiles(names ...string) []lang.Var {
+	var out []lang.Var
+	for _, name := range names {
+		out = append(out, lang.Var{File: name})
+	}
+	return out
+}
+
 // lines are the lines of a file that need not be there.
 func lines(t *testing.T, name string) []string {
 	t.Helper()
@@ -107,8 +125,7 @@ func TestDiagnostics(t *testing.T) {
 			dir := filepath.Join(root, name)
 			config, diags := lang.Load(dir, lang.Options{
 				Catalogue: smallCatalogue(),
-				Vars:      lines(t, filepath.Join(dir, "vars.txt")),
-				VarFiles:  lines(t, filepath.Join(dir, "varfiles.txt")),
+				Vars:      append(varFiles(lines(t, filepath.Join(dir, "varfiles.txt"))...), assigned(lines(t, filepath.Join(dir, "vars.txt"))...)...),
 				Environ:   lines(t, filepath.Join(dir, "environ.txt")),
 				Prompt:    silent(lines(t, filepath.Join(dir, "prompt.txt"))),
 			})

@@ -27,8 +27,7 @@ const CatalogueDir = "<catalogue>"
 // Options say where a configuration gets what is not in its directory.
 type Options struct {
 	Catalogue fs.FS    // *.hcl files with the built-in definitions
-	Vars      []string // "name=value", from -var, in order
-	VarFiles  []string // from -var-file, in order
+	Vars      []Var    // -var and -var-file, in the order in which they were given
 	Environ   []string // as of os.Environ: KOLLA_VAR_name gives values to variables
 	// Prompt asks for the value of a variable that has none. If it is nil, that is
 	// an error.
@@ -36,6 +35,12 @@ type Options struct {
 	// Undeclared collects the imports of what is not declared in Config.Undeclared, where
 	// each is an error otherwise.
 	Undeclared bool
+}
+
+// Var is one option that gives values to variables: one of the two is set.
+type Var struct {
+	Assignment string // of -var: "name=value"
+	File       string // of -var-file: its path
 }
 
 // Load reads and evaluates the configuration in a directory: all of its *.hcl

@@ -162,22 +162,28 @@ func (l *loader) giveAll(declared []*variable) {
 	for _, name := range l.autoVarFiles() {
 		l.giveFile(byName, name)
 	}
-	for _, name := range l.options.VarFiles {
-		l.giveFile(byName, name)
-	}
-	for _, entry := range l.options.Vars {
-		name, text, ok := strings.Cut(entry, "=")
-		name = strings.TrimSpace(name)
-		v := byName[name]
-		switch {
-		case !ok:
-			l.addPlain("Unsuitable -var", fmt.Sprintf("%q gives no value. Write -var 'NAME=VALUE'.", name))
-		case v == nil:
-			l.addPlain(fmt.Sprintf("There is no variable %q", name),
-				trimJoin(DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. Declared are: %s.", listed(keysOf(byName)))))
-		default:
-			v.given = &given{text: text, source: "-var"}
+	for _, option := range l.options.Vars {
+		if option.File != "" {
+			l.giveFile(byName, option.File)
+		} else {
+			l.giveAssignment(byName, option.Assignment)
 		}
+	}
+}
+
+// giveAssignment takes the value that a -var gives.
+func (l *loader) giveAssignment(byName map[string]*variable, assignment string) {
+	name, text, ok := strings.Cut(assignment, "=")
+	name = strings.TrimSpace(name)
+	v := byName[name]
+	switch {
+	case !ok:
+		l.addPlain("Unsuitable -var", fmt.Sprintf("%q gives no value. Write -var 'NAME=VALUE'.", name))
+	case v == nil:
+		l.addPlain(fmt.Sprintf("There is no variable %q", name),
+			trimJoin(DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. Declared are: %s.", listed(keysOf(byName)))))
+	default:
+		v.given = &given{text: text, source: "-var"}
 	}
 }
 
@@ -193,7 +199,7 @@ func (l *loader) autoVarFiles() []string {
 	if err != nil {
 		return nil // it was read before
 	}
-	for _, name := range slices.Backward([]string{varsFile, varsFile + ".json"}) {
+	for _, name := range []string{varsFile, varsFile + ".json"} {
 		if slices.Contains(all, name) {
 			names = append(names, filepath.Join(l.dir, name))
 		}

@@ -57,14 +57,25 @@ func TestVariablePrecedence(t *testing.T) {
 		},
 		{
 			name:    "-var-file over auto files",
-			options: lang.Options{VarFiles: []string{varFile}},
+			options: lang.Options{Vars: varFiles(varFile)},
 			files:   []string{"z.auto.vars.hcl", `region = "auto"`},
 			want:    "var-file",
 		},
 		{
-			name:    "-var over all, the last one",
-			options: lang.Options{VarFiles: []string{varFile}, Vars: []string{"region=first", "region=a=b c"}},
+			name:    "-var over auto files, the last one",
+			options: lang.Options{Vars: append(varFiles(varFile), assigned("region=first", "region=a=b c")...)},
+			files:   []string{"z.auto.vars.hcl", `region = "auto"`},
 			want:    "a=b c",
+		},
+		{
+			name:    "-var-file after -var",
+			options: lang.Options{Vars: append(assigned("region=first"), varFiles(varFile)...)},
+			want:    "var-file",
+		},
+		{
+			name:  "JSON after native",
+			files: []string{"kolla.vars.hcl", `region = "native"`, "kolla.vars.hcl.json", `{"region": "json"}`},
+			want:  "json",
 		},
 	}
 	for _, test := range tests {
@@ -96,7 +107,7 @@ func TestVariableTypes(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			config, diags := load(t, lang.Options{Vars: []string{"x=" + test.given}}, `
+			config, diags := load(t, lang.Options{Vars: assigned("x=" + test.given)}, `
 cloud "test" {
   release = "2025.1"
   prefix  = can(tostring(var.x)) && var.x != null ? tostring(var.x) : jsonencode(var.x)
@@ -140,7 +151,7 @@ func TestPrompt(t *testing.T) {
 }
 
 func TestVarFileThatIsNotThere(t *testing.T) {
-	_, diags := load(t, lang.Options{VarFiles: []string{"/nowhere/x.hcl"}}, strings.Replace(regionFromVariable, "%DEFAULT%", `default = "x"`, 1))
+	_, diags := load(t, lang.Options{Vars: varFiles("/nowhere/x.hcl")}, strings.Replace(regionFromVariable, "%DEFAULT%", `default = "x"`, 1))
 	if text := string(render(diags, "")); !strings.Contains(text, "/nowhere/x.hcl: no such file") {
 		t.Errorf("diagnostics:\n%s", text)
 	}
@@ -156,7 +167,7 @@ manifest "x" {
 	}
 	digest := func(t *testing.T, value, read, main string) string {
 		t.Helper()
-		config, _ := load(t, lang.Options{Vars: []string{"region=" + value}}, "main.hcl", main, "read.txt", read)
+		config, _ := load(t, lang.Options{Vars: assigned("region=" + value)}, "main.hcl", main, "read.txt", read)
 		return config.Digest
 	}
 	base := digest(t, "a", "text", source(""))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -16,11 +17,39 @@ func noColorFlag() cli.Flag {
 }
 
 func variableFlags() []cli.Flag {
+	given := &[]lang.Var{}
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "var", Usage: "set a variable, `NAME=VALUE`; may be repeated"},
-		&cli.StringSliceFlag{Name: "var-file", Usage: "read variables from `FILE`; may be repeated"},
+		&cli.GenericFlag{Name: "var", Value: &varFlag{given: given}, Usage: "set a variable, `NAME=VALUE`; may be repeated"},
+		&cli.GenericFlag{Name: "var-file", Value: &varFlag{given: given, file: true}, Usage: "read variables from `FILE`; may be repeated. Of -var and -var-file a later one wins"},
 		&cli.BoolFlag{Name: "input", Value: true, Usage: "ask for missing variables on a terminal; -input=false never asks"},
 	}
+}
+
+// varFlag is -var or -var-file: the order among both counts, so they share a list.
+type varFlag struct {
+	given *[]lang.Var
+	file  bool
+}
+
+// Set takes one use of the option.
+func (f *varFlag) Set(text string) error {
+	v := lang.Var{Assignment: text}
+	if f.file {
+		v = lang.Var{File: text}
+	}
+	*f.given = append(*f.given, v)
+	return nil
+}
+
+// String is for the default in the help: there is none.
+func (f *varFlag) String() string { return "" }
+
+// givenVars are all uses of -var and -var-file.
+func givenVars(c *cli.Context) []lang.Var {
+	if f, ok := c.Generic("var").(*varFlag); ok {
+		return *f.given
+	}
+	return nil
 }
 
 func clusterFlags() []cli.Flag {

@@ -93,8 +93,9 @@ func checkSnippet(t *testing.T, kind, snippet string) *lang.Config {
 		t.Fatal(diags)
 	}
 	if len(file.Body().Attributes()) > 0 { // values for variables
-		options.VarFiles = []string{filepath.Join(dir, "snippet.vars.hcl")}
-		write(t, options.VarFiles[0], snippet)
+		name := filepath.Join(dir, "snippet.vars.hcl")
+		options.Vars = []lang.Var{{File: name}}
+		write(t, name, snippet)
 		return loadSnippet(t, dir, options)
 	}
 	write(t, filepath.Join(dir, "snippet.hcl"), snippet+unused(file))

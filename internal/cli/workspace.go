@@ -66,8 +66,7 @@ func (w *workspace) loadConfig() error {
 func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
 	options := lang.Options{
 		Catalogue: openstack.Catalogue(),
-		Vars:      w.flags.StringSlice("var"),
-		VarFiles:  w.flags.StringSlice("var-file"),
+		Vars:      givenVars(w.flags),
 		Environ:   os.Environ(),
 		// Only for as long as the file is not written.
 		Undeclared: w.flags.String(generateFlag) != "" && w.config == nil,
