@@ -132,7 +132,7 @@ import {
 }
 `,
 	Attributes: []Attribute{
-		{Name: "for_each", Type: TypeAny, Doc: "A map or a set of strings: one import for each element, which `to` and `id` read as each.key and each.value."},
+		{Name: "for_each", Type: TypeAny, Value: "map or set of strings", Doc: "A map or a set of strings: one import for each element, which `to` and `id` read as each.key and each.value."},
 		{Name: "to", Type: TypeAddress, Required: true, Doc: `Address of the declared object, in quotes, such as "manifest.a/Deployment/b".`},
 		{Name: "id", Type: TypeString, Required: true, Form: formPlain, Doc: "NAMESPACE/NAME of the object in the cluster, or NAME of one that is in no namespace."},
 	},

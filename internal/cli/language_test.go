@@ -35,7 +35,7 @@ func languageReference() string {
 type reference struct {
 	strings.Builder
 	in   map[*lang.BlockType][]*lang.BlockType // what each stands in
-	path map[*lang.BlockType]string            // where each stands first: "service workload"
+	path map[*lang.BlockType]string            // where each stands, not deep: "service workload"
 	// shared are those that stand in several others. They are described at the end.
 	shared []*lang.BlockType
 	shown  map[string]string // where each example is
@@ -51,10 +51,13 @@ func newReference() *reference {
 
 // find notes where a type of block stands, and those in it.
 func (r *reference) find(b *lang.BlockType, path string) {
-	if r.path[b] != "" {
+	known := r.path[b]
+	if known == "" || strings.Count(path, " ") < strings.Count(known, " ") {
+		r.path[b] = path
+	}
+	if known != "" {
 		return
 	}
-	r.path[b] = path
 	for _, inner := range b.Blocks {
 		r.in[inner] = append(r.in[inner], b)
 		if len(r.in[inner]) == 2 {
@@ -69,7 +72,8 @@ func (r *reference) isShared(b *lang.BlockType) bool { return len(r.in[b]) > 1 }
 
 // heading is that of the section on a type of block.
 func (r *reference) heading(b *lang.BlockType) string {
-	if r.isShared(b) {
+	same := slices.DeleteFunc(slices.Clone(r.shared), func(other *lang.BlockType) bool { return other.Name != b.Name })
+	if r.isShared(b) && len(same) == 1 {
 		return b.Name
 	}
 	return r.path[b]
@@ -82,7 +86,7 @@ func (r *reference) link(text string, b *lang.BlockType) string {
 // section describes a type of block, and those that stand in it alone.
 func (r *reference) section(b *lang.BlockType) {
 	level := "###"
-	if strings.Contains(r.heading(b), " ") {
+	if strings.Contains(r.heading(b), " ") && !r.isShared(b) {
 		level = "####"
 	}
 	fmt.Fprintf(r, "\n%s %s\n", level, r.heading(b))
@@ -237,6 +241,17 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s: %s leads to no heading", name, l[0])
 			}
 		}
+	}
+}
+
+// TestHeadings holds that every heading of the reference can be linked to.
+func TestHeadings(t *testing.T) {
+	seen := map[string]bool{}
+	for _, h := range regexp.MustCompile(`(?m)^##+ (.*)$`).FindAllStringSubmatch(languageReference(), -1) {
+		if seen[anchor(h[1])] {
+			t.Errorf("there are two headings %q", h[1])
+		}
+		seen[anchor(h[1])] = true
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/openstack"
+	oslo "kolla.openstack.org/kolla/providers/openstack/options"
 )
 
 // fenced matches the blocks of code in a document, with their language.
@@ -117,6 +118,9 @@ func loadSnippet(t *testing.T, dir string, options lang.Options) *lang.Config {
 		t.Fatal(diags)
 	}
 	if _, diags := openstack.Render(config, openstack.Offline()); len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	if diags := oslo.Check(config); len(diags) > 0 {
 		t.Fatal(diags)
 	}
 	return config
