@@ -74,6 +74,10 @@ type Object struct {
 	Loss string `json:"loss,omitempty"`
 	// Lifecycle says how the object is treated; nil: as any other.
 	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
+	// Deferred are the data that have to be read before all of the object is known:
+	// until then lang.KnownAfterApply stands in it for what is not, at the end of a name
+	// for its hash.
+	Deferred []string `json:"deferred,omitempty"`
 	// Source is where the object is declared, "cloud.hcl:41"; empty when in the
 	// built-in catalogue only.
 	Source string `json:"source,omitempty"`
