@@ -41,6 +41,9 @@ type DataQuery struct {
 // String names what is read: "ConfigMap openstack/registry".
 func (q DataQuery) String() string {
 	namespace := q.Namespace
+	if q.Kind == "" {
+		return "what is not known yet"
+	}
 	if q.Name == "" {
 		text := q.Kind + " objects"
 		if namespace != "" {

@@ -51,6 +51,7 @@ func runPlan(w *workspace) error {
 	}
 	w.warnings.gather()
 	defer w.warnings.flush()
+	w.reads = !w.flags.Bool("destroy")
 	st, err := w.open(ctx)
 	if err != nil {
 		return err
