@@ -175,7 +175,9 @@ func (e *evaluator) exposure(b *block, name string) string {
 
 // named takes the name out of the value of role.NAME or exposure.NAME.
 func (e *evaluator) named(b *block, name string, v cty.Value, want cty.Type, kind string) string {
-	e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+	if !v.IsKnown() {
+		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+	}
 	v, _ = v.UnmarkDeep()
 	switch {
 	case !v.IsKnown() || v.IsNull():

@@ -107,6 +107,7 @@ func (e *evaluator) undecided(v cty.Value, at hcl.Range, what string) {
 	slices.Sort(after)
 	e.decisions.note()
 	switch {
+	case offline && e.decisions.silent:
 	case offline:
 		e.warn(at, "Known only with a cluster", "%s depends on %s, which is read from the cluster, and there is none here: what follows from it was not checked.", sentenced(what), listed(by))
 	case e.decisions.restricted:
@@ -147,6 +148,7 @@ type decisions struct {
 	// restricted: the plan is of a part of the cloud, so that what cannot be decided is
 	// left out of it.
 	restricted bool
+	silent     bool // see Options.Ignorant
 	// current is the node that is evaluated.
 	current string
 	open    map[string]bool // nodes

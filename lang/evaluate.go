@@ -425,6 +425,9 @@ func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string)
 // publicAttribute is attribute for values that are shown.
 func (e *evaluator) publicAttribute(b *block, name string, want cty.Type) (cty.Value, bool) {
 	v, ok := e.attribute(b, name, want)
+	if !ok && !deferred(v) {
+		return cty.NilVal, false
+	}
 	if !ok {
 		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
 		return cty.NilVal, false

@@ -43,6 +43,8 @@ type Options struct {
 	// Later are the data, by their addresses, that are not to be read yet, because the
 	// plan changes them.
 	Later map[string]bool
+	// Ignorant: without Read, nothing is said of what depends on what would be read.
+	Ignorant bool
 	// Restricted: the plan is of a part of the cloud. See Config.Undecided.
 	Restricted bool
 }
@@ -70,7 +72,7 @@ func Load(dir string, options Options) (*Config, hcl.Diagnostics) {
 func newLoader(dir string, options Options) *loader {
 	files := newFileReader(dir)
 	reporter := newReporter()
-	reporter.decisions.restricted = options.Restricted
+	reporter.decisions.restricted, reporter.decisions.silent = options.Restricted, options.Ignorant
 	return &loader{
 		reporter:  reporter,
 		dir:       dir,

@@ -93,11 +93,11 @@ func parts(s string, sensitive bool) (Text, error) {
 // TextOf makes a Text of a string, number or bool: the only way in which values
 // that hold secrets, such as a service's outputs, leave the language.
 func TextOf(value cty.Value) (Text, error) {
-	sensitive, by := value.HasMark(sensitiveMark{}), deferredBy(value)
-	value, _ = value.Unmark()
-	if !value.IsKnown() && len(by) > 0 {
-		return Text{{Deferred: by, Sensitive: sensitive}}, nil
+	sensitive := value.HasMark(sensitiveMark{})
+	if !value.IsKnown() && deferred(value) {
+		return Text{{Deferred: deferredBy(value), Sensitive: sensitive}}, nil
 	}
+	value, _ = value.Unmark()
 	if value.IsNull() || !value.IsKnown() || !value.Type().IsPrimitiveType() {
 		return nil, fmt.Errorf("a string, number or bool is needed, not %s", kindOf(value))
 	}

@@ -180,8 +180,8 @@ func (p *planning) warnExcludedTargets(candidates []candidate) {
 		case len(p.undecided(candidates)) > 0:
 			p.problems = append(p.problems, Problem{
 				Warning: true,
-				Summary: fmt.Sprintf("-target=%s has no effect: what it is depends on what is known only after the apply", name),
-				Detail:  "Apply first what that depends on.",
+				Summary: fmt.Sprintf("-target=%s has no effect yet", name),
+				Detail:  "What it is depends on what is known only after the apply. Apply first what that depends on.",
 			})
 		default:
 			p.problems = append(p.problems, Problem{

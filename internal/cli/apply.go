@@ -76,7 +76,7 @@ func runApply(w *workspace, destroy bool) error {
 	ctx := w.flags.Context
 	w.warnings.gather()
 	defer w.warnings.flush()
-	w.reads = !destroy // what was read may be gone, and matters to no destroy
+	w.reads, w.destroys = !destroy, destroy
 	if err := w.loadConfig(); err != nil {
 		return err
 	}

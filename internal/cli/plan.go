@@ -51,7 +51,8 @@ func runPlan(w *workspace) error {
 	}
 	w.warnings.gather()
 	defer w.warnings.flush()
-	w.reads = !w.flags.Bool("destroy")
+	w.destroys = w.flags.Bool("destroy")
+	w.reads = !w.destroys
 	st, err := w.open(ctx)
 	if err != nil {
 		return err

@@ -44,6 +44,8 @@ type workspace struct {
 
 	// reads: the command has a cluster, in which data are read.
 	reads bool
+	// destroys: what data would say matters to nobody.
+	destroys bool
 	// later are the data that are not to be read yet, because the plan changes them.
 	later map[string]bool
 	// unread is why no data can be read at all; nil: they can.
@@ -88,6 +90,7 @@ func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
 		Environ:   os.Environ(),
 		// Only for as long as the file is not written.
 		Undeclared: w.flags.String(generateFlag) != "" && w.config == nil,
+		Ignorant:   w.destroys,
 	}
 	if w.flags.Bool("input") && !w.flags.Bool("json") && w.interactive() {
 		options.Prompt = func(v lang.Variable) (string, error) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // sides are those of a change as trees. Those of the last three hold true
@@ -84,16 +85,18 @@ func valuesOf(a *planner.Action) sides {
 func knownOf(v any) (known, later any) {
 	switch v := v.(type) {
 	case string:
-		if strings.Contains(v, planner.Unknown) {
+		if strings.Contains(v, planner.Unknown) || strings.HasSuffix(v, providers.UnknownVersion) {
 			return nil, true
 		}
 	case map[string]any:
 		fields, places := map[string]any{}, map[string]any{}
 		for key, field := range v {
-			k, l := knownOf(field)
-			fields[key] = k
-			if l != nil {
-				places[key] = l
+			known, later := knownOf(field)
+			if later != nil {
+				places[key] = later
+			}
+			if later != true {
+				fields[key] = known
 			}
 		}
 		if len(places) > 0 {

@@ -98,7 +98,7 @@ func places(decl lang.ConfigFile) map[string]string {
 // yet there is no hash: what has to be read first says that.
 func versioned(base string, deferred []string, content ...string) string {
 	if len(deferred) > 0 {
-		return base + "-" + lang.KnownAfterApply
+		return base + "-" + providers.UnknownVersion
 	}
 	return base + "-" + providers.Hash(content...)
 }
