@@ -76,7 +76,7 @@ manifest "copy" {
     apiVersion = "v1"
     kind       = "ConfigMap"
     metadata   = { name = "copy" }
-    data       = { n = length(data.settings.objects), ca = data.root.object.metadata.name }
+    data       = { n = tostring(length(data.settings.objects)), ca = data.root.object.metadata.name }
   }
 }`
 	if err := os.WriteFile(dir+"/cloud.hcl", []byte(source), 0o644); err != nil {

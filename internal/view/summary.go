@@ -112,7 +112,7 @@ func (a Applied) skipped() []line {
 		out = append(append(append(out, title), byBlock(byCause[cause])...), nil)
 	}
 	if len(later) > 0 {
-		out = append(append(append(out, text("Not begun, because it waits for data that were not read:")), byBlock(later)...), nil)
+		out = append(append(append(out, text("Not begun, because it could only be planned after the rest:")), byBlock(later)...), nil)
 	}
 	return out
 }
