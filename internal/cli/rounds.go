@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,7 +121,7 @@ func (w *workspace) planRest(ctx context.Context, session *state.Session, plan *
 	end := time.Now().Add(w.flags.Duration("timeout"))
 	for {
 		if err := w.reload(plan); err != nil {
-			return nil, err
+			return nil, cmp.Or(ctx.Err(), err)
 		}
 		missing := w.config.DeferredData()
 		if slices.ContainsFunc(waiting, func(name string) bool { return !slices.Contains(missing, name) }) {
