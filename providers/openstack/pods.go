@@ -119,6 +119,7 @@ func (t *podTemplate) mountSecrets() {
 		t.mounts = append(t.mounts, corev1.VolumeMount().WithName(volume).WithMountPath(m.Path).WithReadOnly(true))
 		t.notes["kolla.openstack.org/secret-"+m.Secret] = secret.revision
 		t.dependsOn = append(t.dependsOn, secret.address)
+		t.deferred = append(t.deferred, secret.deferred...)
 	}
 }
 
@@ -147,6 +148,7 @@ func (t *podTemplate) environment() {
 	source := ""
 	if len(secret) > 0 {
 		o := t.derived(t.name+"-env", secret)
+		t.deferred = append(t.deferred, o.Deferred...)
 		t.add(o)
 		t.dependsOn = append(t.dependsOn, o.Address)
 		source = o.Address.Name

@@ -233,6 +233,9 @@ func TestDeferred(t *testing.T) {
 		"Job/app-known":                  nil,
 		"Deployment/app-other":           nil,
 		"Secret/app-token":               nil,
+		"Secret/shared":                  {"data.credentials"},
+		"Secret/app-reader-env":          {"data.credentials"},
+		"Deployment/app-reader":          {"data.credentials"},
 	}
 	for name, data := range want {
 		o := find(t, objects, name)

@@ -92,6 +92,7 @@ func (d *derivation) value(key string, text lang.Text) {
 			parts = append(parts, d.from(source.address.Name, p.Secret.Key))
 			d.recipe = append(d.recipe, source.address.Name, p.Secret.Key, source.revision)
 			d.sources = append(d.sources, source.address)
+			d.deferred = append(d.deferred, source.deferred...)
 		case p.Sensitive:
 			input := fmt.Sprintf("value-%d", len(d.given))
 			d.given[input] = p.Literal

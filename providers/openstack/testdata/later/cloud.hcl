@@ -12,6 +12,10 @@ data "credentials" {
   name = "credentials"
 }
 
+secret "shared" {
+  value = data.credentials.object.data["shared"]
+}
+
 service "app" {
   config "app.conf" {
     values = {
@@ -80,6 +84,14 @@ definition "app" {
     image   = "app"
     user    = 42400
     config  = ["app.conf", "known.conf"]
+    command = ["app"]
+  }
+
+  workload "reader" {
+    kind    = "Deployment"
+    image   = "app"
+    user    = 42400
+    env     = { SHARED = secret.shared.value }
     command = ["app"]
   }
 
