@@ -76,7 +76,28 @@ func (e *ReadError) Error() string { return e.Detail }
 
 var dataType = &BlockType{
 	Name: "data", Label: "data", LabelForm: formIdentifier,
-	Doc: "Objects that are in the cluster, read when a plan is made. One with a name is data.NAME.object, as the server has it: data.NAME.object.data[\"KEY\"] of a ConfigMap, data.NAME.object.spec.clusterIP of a Service. With labels it is a list, data.NAME.objects. Values of a Secret are decoded, and are sensitive. What a service or manifest of this configuration makes, and is not there yet or is changed by the plan, is known after the apply: see depends_on.",
+	Example: `data "zone" {
+  kind   = "Node"
+  labels = { "topology.kubernetes.io/zone" = "a" }
+}
+
+data "registry" {
+  kind        = "ConfigMap"
+  api_version = "v1"
+  name        = "registry"
+  namespace   = "tools"
+  optional    = true
+  depends_on  = [service.mariadb]
+
+  lifecycle {
+    postcondition {
+      condition     = !self.exists || can(self.object.data["host"])
+      error_message = "The registry has no host."
+    }
+  }
+}
+`,
+	Doc: "Objects that are in the cluster, read when a plan is made. One with a name is data.NAME.object, as the server has it: data.NAME.object.data[\"KEY\"] of a ConfigMap, data.NAME.object.spec.clusterIP of a Service. With labels it is a list, data.NAME.objects. Values of a Secret are decoded, and are sensitive; those that are no text are under binaryData, in base64. What a service or manifest of this configuration makes, and is not there yet or is changed by the plan, is known after the apply: see depends_on.",
 	Attributes: withRepetition([]Attribute{
 		{Name: "kind", Type: TypeString, Required: true, Form: formPlain, Doc: "Kind of the object, such as ConfigMap."},
 		{Name: "api_version", Type: TypeString, Form: formPlain, Doc: "Its group and version, such as apps/v1. It may be left out where the server has only one kind of that name."},

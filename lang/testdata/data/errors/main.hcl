@@ -113,3 +113,11 @@ service "agent" {
 output "leaks" {
   value = data.ceph.object.data["key"]
 }
+
+removed {
+  from = "service.${data.later.object.data["name"]}"
+
+  lifecycle {
+    destroy = false
+  }
+}
