@@ -10,7 +10,7 @@ func Dynamic() *BlockType { return dynamicType }
 
 // fileType is what all files of a configuration make together.
 var fileType = &BlockType{Blocks: []*BlockType{
-	cloudType, variableType, localsType, roleType, exposureType, sharedSecretType, serviceType, definitionType, manifestType,
+	cloudType, variableType, localsType, roleType, exposureType, dataType, sharedSecretType, serviceType, definitionType, manifestType,
 	moduleType, rootOutputType, checkType, movedType, removedType, importType,
 }}
 

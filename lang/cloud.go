@@ -175,6 +175,9 @@ func (e *evaluator) exposure(b *block, name string) string {
 
 // named takes the name out of the value of role.NAME or exposure.NAME.
 func (e *evaluator) named(b *block, name string, v cty.Value, want cty.Type, kind string) string {
+	if !v.IsKnown() {
+		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+	}
 	v, _ = v.UnmarkDeep()
 	switch {
 	case !v.IsKnown() || v.IsNull():
@@ -223,6 +226,7 @@ func (g *graph) finish() {
 	inSourceOrder(c.Exposures, func(x Exposure) hcl.Range { return x.Range })
 	inSourceOrder(c.Secrets, func(s SharedSecret) hcl.Range { return s.Range })
 	inSourceOrder(c.Services, func(s Service) hcl.Range { return s.Range })
+	inSourceOrder(c.Data, func(d Data) hcl.Range { return d.Range })
 	inSourceOrder(c.Manifests, func(m Manifest) hcl.Range { return m.Range })
 	g.checkNodePorts()
 	g.checkPublicPorts()

@@ -27,6 +27,12 @@ type Config struct {
 	// Undeclared are the imports to blocks that nothing declares; see Options.
 	Undeclared []Import
 	Outputs    []Output // of the root
+	Data       []Data
+	// Undecided are blocks of which something depends on what is known only after the
+	// apply, and has to be known before. A plan that Options.Restricted is made for
+	// leaves them out; of any other that is an error. They are without keys, and
+	// "module.edge.*" stands for all in that module.
+	Undecided []string
 
 	// Digest identifies the configuration: a hash over all files and over the
 	// values of all variables (sensitive ones only by name).
@@ -289,6 +295,10 @@ type Manifest struct {
 
 // ManifestObject is one object of a manifest.
 type ManifestObject struct {
-	Content map[string]any // as decoded from YAML or HCL; numbers are int64 or float64
-	Range   hcl.Range      // of the document in its file, or of the object attribute
+	// Content is as decoded from YAML or HCL; numbers are int64 or float64.
+	Content map[string]any
+	// Deferred are the data that have to be read before all of it is known: until then
+	// KnownAfterApply stands in Content for what depends on them.
+	Deferred []string
+	Range    hcl.Range // of the document in its file, or of the object attribute
 }

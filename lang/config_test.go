@@ -121,6 +121,8 @@ func show(text lang.Text) string {
 	var b strings.Builder
 	for _, p := range text {
 		switch {
+		case p.Deferred != nil:
+			fmt.Fprintf(&b, "<later by %s, sensitive %v>", strings.Join(p.Deferred, " "), p.Sensitive)
 		case p.Secret != nil:
 			fmt.Fprintf(&b, "<%s/%s/%s>", p.Secret.Service, p.Secret.Secret, p.Secret.Key)
 		case p.Sensitive:

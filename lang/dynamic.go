@@ -165,6 +165,7 @@ func (e *evaluator) made(b *block) []*block {
 	at := b.attributeRange("for_each")
 	switch {
 	case !list.IsKnown():
+		e.undecided(list, at, "\"for_each\"")
 		return nil
 	case list.IsNull() || !list.CanIterateElements():
 		e.error(at, "Unsuitable value for \"for_each\"", "It must be a list, set, map or object, and this is %s.", kindOf(list))
@@ -211,6 +212,7 @@ func (e *evaluator) iterator(b *block) string {
 // labelOf gives a block its label.
 func (e *evaluator) labelOf(b *block, expr hclsyntax.Expression) bool {
 	v := e.value(expr)
+	e.undecided(v, expr.Range(), "\"labels\"")
 	if !v.IsWhollyKnown() || !e.public(v, expr.Range(), "a label") {
 		return false
 	}

@@ -69,7 +69,11 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	if generated(v) {
 		e.checkConditions(expr, ctx)
 	}
-	v, err := settled(v)
+	var later cty.ValueMarks
+	if !v.IsWhollyKnown() {
+		later = referred(refs, ctx)
+	}
+	v, err := settled(v, later)
 	if err != nil {
 		e.error(expr.Range(), "Unsuitable use of a secret", "%s.", sentence(err))
 		return cty.DynamicVal
@@ -80,12 +84,12 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	return v
 }
 
-// single reports whether a value is a single one without marks and tokens.
+// single reports whether a value is a single one, known and without marks and tokens.
 func single(v cty.Value) bool {
-	if !v.Type().IsPrimitiveType() || v.IsMarked() {
+	if !v.Type().IsPrimitiveType() || v.IsMarked() || !v.IsKnown() {
 		return false
 	}
-	return v.Type() != cty.String || !v.IsKnown() || v.IsNull() || !strings.ContainsAny(v.AsString(), tokenRunes)
+	return v.Type() != cty.String || v.IsNull() || !strings.ContainsAny(v.AsString(), tokenRunes)
 }
 
 // reference evaluates an expression that is nothing but a reference to a plain value,
@@ -217,11 +221,11 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 	return false
 }
 
-// missingKey reports a key that a repeated block does not have, if that is what a
-// complaint about the range is about.
+// missingKey reports a key that a repeated block, or something in an object of the
+// cluster, does not have, if that is what a complaint about the range is about.
 func (e *evaluator) missingKey(complaint hcl.Range, t hcl.Traversal, i int, ctx *hcl.EvalContext) bool {
 	step, ok := t[i].(hcl.TraverseIndex)
-	if !ok || i != 2 || !step.SrcRange.Overlaps(complaint) || !slices.Contains(named, t.RootName()) {
+	if !ok || i != 2 && t.RootName() != "data" || !step.SrcRange.Overlaps(complaint) || !slices.Contains(named, t.RootName()) {
 		return false
 	}
 	parent, diags := t[:i].TraverseAbs(ctx)
@@ -411,7 +415,7 @@ func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string)
 			return false
 		}
 	}
-	if len(marks) > 0 {
+	if _, sensitive := marks[sensitiveMark{}]; sensitive {
 		e.error(at, "A secret would be shown", "The value comes from a sensitive variable and cannot be used in %s, which is no secret. Put it into env or a config file, or say nonsensitive(...) if it may be seen.", what)
 		return false
 	}
@@ -421,7 +425,14 @@ func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string)
 // publicAttribute is attribute for values that are shown.
 func (e *evaluator) publicAttribute(b *block, name string, want cty.Type) (cty.Value, bool) {
 	v, ok := e.attribute(b, name, want)
-	if !ok || !e.public(v, b.attributeRange(name), fmt.Sprintf("%q", name)) {
+	if !ok && !deferred(v) {
+		return cty.NilVal, false
+	}
+	if !ok {
+		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+		return cty.NilVal, false
+	}
+	if !e.public(v, b.attributeRange(name), fmt.Sprintf("%q", name)) {
 		return cty.NilVal, false
 	}
 	return v, true
@@ -535,7 +546,7 @@ func (e *evaluator) strings(b *block, name string) map[string]string {
 // text evaluates an attribute that may hold secrets.
 func (e *evaluator) text(b *block, name string) Text {
 	v, ok := e.attribute(b, name, cty.String)
-	if !ok {
+	if !ok && !deferred(v) {
 		return nil
 	}
 	return e.textOf(v, b.attributeRange(name))

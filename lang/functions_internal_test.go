@@ -293,7 +293,7 @@ func TestNonsensitiveLater(t *testing.T) {
 	}
 	secret := SecretRef{Service: "own", Secret: "a", Key: "value"}.token()
 	got, err = call(all["lookup"], []cty.Value{cty.ObjectVal(map[string]cty.Value{"a": secret, "b": cty.UnknownVal(cty.Number).Mark(later)}), cty.StringVal("b")})
-	if _, unsettled := settled(got); err != nil || generated(got) || unsettled != nil {
+	if _, unsettled := settled(got, nil); err != nil || generated(got) || unsettled != nil {
 		t.Errorf("%#v, %v, %v", got, err, unsettled)
 	}
 }

@@ -155,6 +155,7 @@ func (g *graph) addModule(m *module) {
 		n := g.addRepeated(m, b, g.sharedSecret)
 		n.needs = append(n.needs, g.dependsOn(m, b)...)
 	}
+	g.addData(m)
 	g.addServices(m)
 	for _, b := range m.document.all("manifest") {
 		n := g.addRepeated(m, b, g.manifest)
@@ -167,12 +168,12 @@ func (g *graph) addModule(m *module) {
 }
 
 // add makes a node known. What stands in a module comes after the module block, and
-// services and manifests after what that depends on.
+// services, manifests and data after what that depends on.
 func (g *graph) add(n *node) *node {
 	if n.module.call != nil {
 		n.needs = append(n.needs, edge{to: n.module.path() + "*", at: n.module.call.header})
 	}
-	if n.root == "service" || n.root == "manifest" {
+	if n.root == "service" || n.root == "manifest" || n.root == "data" {
 		for m := n.module; m.call != nil; m = m.parent {
 			n.needs = append(n.needs, g.dependsOn(m.parent, m.call)...)
 		}
@@ -261,7 +262,7 @@ func (r reach) find(root, name string, t hcl.Traversal) []string {
 			return nil
 		}
 		return outputsOf(r.values.calling(name), t)
-	case "var", "local":
+	case "var", "local", "data":
 		if r.values != nil && r.values.declares(root, name) {
 			return []string{r.values.path() + root + "." + name}
 		}
@@ -392,6 +393,7 @@ func (g *graph) evaluate() {
 	ordered := g.sortedNodes()
 	g.newFrame(g.loader.root, nil, item{})
 	for _, n := range ordered {
+		g.decisions.current = n.id
 		for _, f := range n.module.frames {
 			value := cty.DynamicVal
 			if !n.broken {
@@ -408,6 +410,7 @@ func (g *graph) evaluate() {
 			n.module.publishAll()
 		}
 	}
+	g.config.Undecided = g.undecidedBlocks(ordered)
 	g.finish()
 }
 

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -137,6 +138,7 @@ func lifecycle(layers ...layered) Lifecycle {
 // force evaluates an attribute of TypeForce.
 func (e *evaluator) force(b *block, name string) (all bool, from []FieldRule) {
 	v := e.value(b.attributes[name].Expr)
+	e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
 	if !v.IsKnown() || !e.public(v, b.attributeRange(name), `"`+name+`"`) {
 		return false, nil
 	}

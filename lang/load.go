@@ -35,6 +35,18 @@ type Options struct {
 	// Undeclared collects the imports of what is not declared in Config.Undeclared, where
 	// each is an error otherwise.
 	Undeclared bool
+	// Read reads objects from the cluster, as the server has them, in the order of
+	// their namespaces and names; none where there is no such object. Errors that are
+	// a *ReadError say how to go on. If it is nil there is no cluster at hand, and what
+	// would be read is not known.
+	Read func(DataQuery) ([]map[string]any, error)
+	// Later are the data, by their addresses, that are not to be read yet, because the
+	// plan changes them.
+	Later map[string]bool
+	// Ignorant: without Read, nothing is said of what depends on what would be read.
+	Ignorant bool
+	// Restricted: the plan is of a part of the cloud. See Config.Undecided.
+	Restricted bool
 }
 
 // Var is one option that gives values to variables: one of the two is set.
@@ -59,8 +71,10 @@ func Load(dir string, options Options) (*Config, hcl.Diagnostics) {
 
 func newLoader(dir string, options Options) *loader {
 	files := newFileReader(dir)
+	reporter := newReporter()
+	reporter.decisions.restricted, reporter.decisions.silent = options.Restricted, options.Ignorant
 	return &loader{
-		reporter:  newReporter(),
+		reporter:  reporter,
 		dir:       dir,
 		options:   options,
 		reader:    files,

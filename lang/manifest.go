@@ -48,7 +48,11 @@ func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty
 func (g *graph) manifestObject(b *block, e *evaluator) []ManifestObject {
 	at := b.attributeRange("object")
 	v := e.value(b.attributes["object"].Expr)
-	if !v.IsWhollyKnown() {
+	if !v.IsWhollyKnown() && !deferred(v) {
+		return nil
+	}
+	if !v.IsKnown() {
+		e.undecided(v, at, "which object it is")
 		return nil
 	}
 	if !isMap(v) {
@@ -56,10 +60,20 @@ func (g *graph) manifestObject(b *block, e *evaluator) []ManifestObject {
 		return nil
 	}
 	content, _ := e.plain(v, b.attributes["object"].Expr, nil).(map[string]any)
-	if content == nil || !g.checkObject(content, at) {
+	if content == nil || !identified(content) || !g.checkObject(content, at) {
 		return nil
 	}
-	return []ManifestObject{{Content: content, Range: at}}
+	return []ManifestObject{{Content: content, Deferred: deferredBy(v), Range: at}}
+}
+
+// identity are the fields of an object that have to be known to say which one it is.
+var identity = []string{"apiVersion", "kind", "metadata", "metadata.name", "metadata.namespace"}
+
+// identified reports whether it is known which object it is.
+func identified(content map[string]any) bool {
+	metadata := content["metadata"]
+	fields, _ := metadata.(map[string]any)
+	return !slices.Contains([]any{content["apiVersion"], content["kind"], metadata, fields["name"], fields["namespace"]}, any(KnownAfterApply))
 }
 
 // plain converts a value to what JSON would decode to. Secrets have no place in
@@ -67,12 +81,21 @@ func (g *graph) manifestObject(b *block, e *evaluator) []ManifestObject {
 // expression is what the value was written as; errors are about the part of it that
 // they are caused by.
 func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string) any {
-	_, marks := v.Unmark()
-	inSecret := len(path) > 2 && path[0] == "Secret" && (path[1] == "data" || path[1] == "stringData")
+	bare, marks := v.Unmark()
+	waits := !bare.IsKnown()
+	for _, d := range deferralsOf(v) {
+		delete(marks, d)
+	}
+	inSecret := (len(path) > 2 || waits && len(path) > 1) && path[0] == "Secret" && (path[1] == "data" || path[1] == "stringData")
 	if !(inSecret && marks.Equal(cty.NewValueMarks(sensitiveMark{}))) && !e.publicMarks(marks, expr.Range(), "a manifest") {
 		return nil
 	}
 	switch {
+	case waits && len(path) > 0 && slices.Contains(identity, strings.Join(path[1:], ".")):
+		e.undecided(v, expr.Range(), "which object it is")
+		return KnownAfterApply
+	case waits:
+		return KnownAfterApply
 	case v.IsNull():
 		return nil
 	case isMap(v):

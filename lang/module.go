@@ -113,7 +113,7 @@ type frame struct {
 }
 
 // named are the roots of references that have a name, and are kept by frame.
-var named = []string{"var", "local", "role", "exposure", "secret", "service", "module"}
+var named = []string{"var", "local", "role", "exposure", "data", "secret", "service", "module"}
 
 // things are the roots of what a definition can refer to beyond itself.
 var things = []string{"role", "exposure", "secret", "service"}

@@ -44,7 +44,7 @@ func (e *evaluator) checkPlain(name string, values []Text, at hcl.Range) {
 	lower := strings.ToLower(name)
 	named := slices.Contains(secretNames, lower) || slices.ContainsFunc(secretSuffixes, func(s string) bool { return strings.HasSuffix(lower, s) })
 	for _, value := range values {
-		if value.Secret() {
+		if value.Secret() || value.Deferred() != nil {
 			continue
 		}
 		text := value.Masked()

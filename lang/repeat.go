@@ -64,7 +64,7 @@ func (g *graph) itemsOf(f *frame, b *block) (list []item, ok bool) {
 	if b.attributes["enabled"] != nil {
 		v, ok := e.publicAttribute(b, "enabled", cty.Bool)
 		if !ok || v.False() {
-			return nil, e.decidable(b, "enabled")
+			return nil, e.value(b.attributes["enabled"].Expr).IsWhollyKnown()
 		}
 	}
 	forEach, count := b.attributes["for_each"], b.attributes["count"]
@@ -78,19 +78,6 @@ func (g *graph) itemsOf(f *frame, b *block) (list []item, ok bool) {
 		return e.counted(b)
 	}
 	return []item{{scope: f.scope}}, true
-}
-
-// decidable reports an argument that depends on what is known after the apply, where
-// it has to be known before. It is false for all that is not known.
-func (e *evaluator) decidable(b *block, name string) bool {
-	v := e.value(b.attributes[name].Expr)
-	if v.IsWhollyKnown() {
-		return true
-	}
-	if deferred(v) {
-		e.unsuitable(b, name, "It depends on something that is known only after the apply, and what there is has to be known before. Apply what it depends on first: kolla apply -target=ADDRESS.")
-	}
-	return false
 }
 
 // each are the instances of a block with for_each.
@@ -194,7 +181,7 @@ func (g *graph) repeated(f *frame, b *block, evaluate func(it item) cty.Value) c
 	var values []pair
 	items, ok := g.items(f, b)
 	if !ok {
-		return cty.DynamicVal
+		return g.unknownInstances(f, b)
 	}
 	for _, it := range items {
 		values = append(values, pair{it.key, evaluate(it)})
@@ -238,3 +225,17 @@ type claimed struct {
 
 // withRepetition are arguments of a block that can be repeated.
 func withRepetition(attributes []Attribute) []Attribute { return slices.Concat(attributes, repetition) }
+
+// unknownInstances stands for a block of which nobody knows how often it counts. Where
+// that is so for want of a cluster, nobody has to complain about it again.
+func (g *graph) unknownInstances(f *frame, b *block) cty.Value {
+	value := cty.DynamicVal
+	for _, a := range repetition {
+		if attr := b.attributes[a.Name]; attr != nil {
+			for _, d := range deferralsOf(g.evaluator(f).value(attr.Expr)) {
+				value = value.Mark(d)
+			}
+		}
+	}
+	return value
+}

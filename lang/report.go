@@ -14,9 +14,13 @@ type reporter struct {
 	diags hcl.Diagnostics
 	seen  map[string]bool
 	spent budget
+	// decisions is about what could not be decided yet.
+	decisions decisions
 }
 
-func newReporter() *reporter { return &reporter{seen: map[string]bool{}} }
+func newReporter() *reporter {
+	return &reporter{seen: map[string]bool{}, decisions: decisions{open: map[string]bool{}}}
+}
 
 func (r *reporter) add(diags ...*hcl.Diagnostic) {
 	for _, d := range diags {

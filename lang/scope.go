@@ -69,7 +69,7 @@ func (s *scope) roots() []string {
 // nouns name the members of groups in messages.
 var nouns = map[string]string{
 	"var": "variable", "local": "local value", "role": "role", "exposure": "exposure", "service": "service",
-	"module": "module", "manifest": "manifest", "port": "port", "secret": "secret", "database": "database",
+	"module": "module", "data": "data", "manifest": "manifest", "port": "port", "secret": "secret", "database": "database",
 }
 
 // nameOf is the second step of a reference: the NAME of role.NAME or role["NAME"].
@@ -147,7 +147,7 @@ func (e *evaluator) disabled(complaint hcl.Range, refs []hcl.Traversal) bool {
 	for _, t := range refs {
 		root := t.RootName()
 		name, ok := nameOf(t)
-		if !ok || len(t) < 3 || !slices.Contains([]string{"service", "role", "exposure", "secret", "module"}, root) || !t.SourceRange().Overlaps(complaint) {
+		if !ok || len(t) < 3 || !slices.Contains([]string{"service", "role", "exposure", "data", "secret", "module"}, root) || !t.SourceRange().Overlaps(complaint) {
 			continue
 		}
 		value, ok := e.scope.member(root, name)

@@ -395,6 +395,9 @@ func (e *evaluator) existing(b *block, namespace string) *ExistingSecret {
 func (e *evaluator) givenValue(b *block) Text {
 	v, ok := e.attribute(b, "value", cty.String)
 	if !ok {
+		if deferred(v) {
+			return Text{{Deferred: deferredBy(v), Sensitive: true}}
+		}
 		return nil
 	}
 	if generated(v) {

@@ -29,28 +29,11 @@ type sensitiveMark struct{}
 // generatedMark is on values that were made from a generated secret.
 type generatedMark struct{ ref SecretRef }
 
-// deferredMark is on unknown values that are known after the apply. Other unknown
-// values come from mistakes that were reported.
-type deferredMark struct {
-	by string // what has to be read: "data.registry"
-}
-
 // generated reports whether anything in a value was made from a generated secret.
 func generated(v cty.Value) bool {
 	_, marks := v.UnmarkDeep()
 	for mark := range marks {
 		if _, ok := mark.(generatedMark); ok {
-			return true
-		}
-	}
-	return false
-}
-
-// deferred reports whether anything in a value is known only after the apply.
-func deferred(v cty.Value) bool {
-	_, marks := v.UnmarkDeep()
-	for mark := range marks {
-		if _, ok := mark.(deferredMark); ok {
 			return true
 		}
 	}
@@ -111,6 +94,9 @@ func parts(s string, sensitive bool) (Text, error) {
 // that hold secrets, such as a service's outputs, leave the language.
 func TextOf(value cty.Value) (Text, error) {
 	sensitive := value.HasMark(sensitiveMark{})
+	if !value.IsKnown() && deferred(value) {
+		return Text{{Deferred: deferredBy(value), Sensitive: sensitive}}, nil
+	}
 	value, _ = value.Unmark()
 	if value.IsNull() || !value.IsKnown() || !value.Type().IsPrimitiveType() {
 		return nil, fmt.Errorf("a string, number or bool is needed, not %s", kindOf(value))
@@ -154,14 +140,20 @@ func kindOf(value cty.Value) string {
 // settled checks and cleans the marks of what an expression evaluated to: what
 // is marked as generated afterwards are the strings that hold a token, and only
 // those. HCL marks more, such as the result of a conditional one branch of which
-// is secret. Marks of sensitive variables stay where they are.
-func settled(value cty.Value) (cty.Value, error) {
+// is secret. Marks of sensitive variables stay where they are. What is known only
+// after the apply is marked so, and only that: by its own mark, or by those in later.
+func settled(value cty.Value, later cty.ValueMarks) (cty.Value, error) {
 	bare, marks := value.UnmarkDeepWithPaths()
 	marked := false
-	var sensitive []cty.PathValueMarks
+	var sensitive, waits []cty.PathValueMarks
 	for _, m := range marks {
 		for mark := range m.Marks {
-			if _, generated := mark.(generatedMark); !generated {
+			switch mark.(type) {
+			case deferredMark:
+				waits = append(waits, cty.PathValueMarks{Path: m.Path, Marks: cty.NewValueMarks(mark)})
+				continue
+			case generatedMark:
+			default:
 				sensitive = append(sensitive, cty.PathValueMarks{Path: m.Path, Marks: cty.NewValueMarks(sensitiveMark{})})
 				continue
 			}
@@ -170,9 +162,18 @@ func settled(value cty.Value) (cty.Value, error) {
 			if err == nil && (v.Type() == cty.Bool || v.Type() == cty.Number) {
 				return cty.DynamicVal, errComputed
 			}
+			if err == nil && !v.IsKnown() { // it may become the secret
+				sensitive = append(sensitive, cty.PathValueMarks{Path: m.Path, Marks: cty.NewValueMarks(sensitiveMark{})})
+			}
 		}
 	}
-	bare, err := cty.Transform(bare, func(_ cty.Path, v cty.Value) (cty.Value, error) { return markTokens(v, marked) })
+	var err error
+	if len(waits)+len(later) > 0 && !bare.IsWhollyKnown() {
+		if bare, err = markDeferred(bare, waits, later); err != nil {
+			return cty.DynamicVal, err
+		}
+	}
+	bare, err = cty.Transform(bare, func(_ cty.Path, v cty.Value) (cty.Value, error) { return markTokens(v, marked) })
 	if err != nil {
 		return cty.DynamicVal, err
 	}

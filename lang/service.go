@@ -110,7 +110,7 @@ func (in *instance) definitionScope(f *frame) *scope {
 		home = in.home.frames[0] // a module that is used for its definitions
 	}
 	if home != nil {
-		for _, root := range []string{"var", "local", "module"} {
+		for _, root := range []string{"var", "local", "data", "module"} {
 			out.groups[root] = home.scope.groups[root]
 		}
 		out.singles["path"] = home.scope.singles["path"]

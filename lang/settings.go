@@ -235,7 +235,7 @@ func (s *settings) set(merged map[string]entry, x leaf, path []string, value cty
 		}
 		merged[joined(path)] = entry{path, value, x.layer.eval, x.origin(), merged[joined(path)].over()}
 	case !value.IsKnown():
-		return
+		x.layer.eval.undecided(value, x.expr.Range(), "which keys there are")
 	case isMap(value) && hasOwnMark(value, sensitiveMark{}):
 		x.layer.eval.error(x.expr.Range(), "A secret would be shown",
 			"The map as a whole is sensitive, and its keys would be names in the file. Write the keys out, and let only the values come from the sensitive variable.")
@@ -280,10 +280,10 @@ func (e *evaluator) valuesOf(v cty.Value, at hcl.Range) []Text {
 
 // line is the text of one value. The elements of a list are joined by commas.
 func (e *evaluator) line(v cty.Value, at hcl.Range) Text {
-	if !v.IsWhollyKnown() {
+	if !v.IsWhollyKnown() && !deferred(v) {
 		return nil
 	}
-	if !isList(v) || v.IsNull() {
+	if !isList(v) || v.IsNull() || !v.IsKnown() {
 		return e.singleLine(v, at)
 	}
 	var items []Text
@@ -373,7 +373,7 @@ func (s *settings) environment() []Env {
 			x.eval.error(x.origin.Range, "Unsuitable name of an environment variable", "%q cannot be the name of one.", name)
 			continue
 		}
-		if !x.value.IsKnown() {
+		if !x.value.IsKnown() && !deferred(x.value) {
 			continue
 		}
 		value := x.eval.textOf(x.value, x.origin.Range)

@@ -1,17 +1,23 @@
 package lang
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Text is a string some parts of which may be secret. Config values, environment
 // values and raw files are Text: the parts that are known and public can be shown
 // and hashed, the others are only ever resolved on the way to the cluster.
 type Text []Part
 
-// Part is one run of a Text: either literal, or the value of a generated secret.
+// Part is one run of a Text: either literal, or the value of a generated secret, or what
+// is known only after the apply.
 type Part struct {
 	Literal   string     `json:"literal,omitempty"`
 	Sensitive bool       `json:"sensitive,omitempty"` // Literal must never be shown or stored
 	Secret    *SecretRef `json:"secret,omitempty"`    // set: the value is read from the cluster
+	// Deferred: the value is known only after the apply, when these data are read.
+	Deferred []string `json:"deferred,omitempty"`
 }
 
 // SecretRef names one value of a secret.
@@ -50,13 +56,27 @@ func (t Text) Refs() []SecretRef {
 	return refs
 }
 
-// Masked shows the text with every secret part replaced by "(sensitive)".
+// Deferred lists the data that have to be read before the text is known, in order.
+func (t Text) Deferred() []string {
+	var out []string
+	for _, p := range t {
+		out = append(out, p.Deferred...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Masked shows the text with every secret part replaced by "(sensitive)", and what is
+// not known yet by KnownAfterApply.
 func (t Text) Masked() string {
 	var b strings.Builder
 	for _, p := range t {
-		if p.Sensitive || p.Secret != nil {
+		switch {
+		case p.Deferred != nil:
+			b.WriteString(KnownAfterApply)
+		case p.Sensitive || p.Secret != nil:
 			b.WriteString("(sensitive)")
-		} else {
+		default:
 			b.WriteString(p.Literal)
 		}
 	}

@@ -198,8 +198,9 @@ func mergedMap(base, over map[string]string) map[string]string {
 func (in *instance) allReplicas() map[string]int {
 	out := map[string]int{}
 	if in.user.given(in.block, "replicas") {
-		n := in.user.number(in.block, "replicas")
-		in.forAll = &n
+		if n := in.user.number(in.block, "replicas"); !deferred(in.user.value(in.block.attributes["replicas"].Expr)) {
+			in.forAll = &n
+		}
 	}
 	for _, b := range in.definition.all("workload") {
 		out[b.label] = in.replicasOf(b)

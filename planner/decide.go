@@ -65,7 +65,7 @@ func (p *planning) decide(ctx context.Context, object *providers.Object) (*subje
 		s.ours = s.recordedNow() || p.labelled(s.live)
 		s.action.Prior = providers.Precondition{UID: s.live.GetUID(), ResourceVersion: s.live.GetResourceVersion()}
 	}
-	for _, step := range []step{p.unread, p.absent, p.leaving, p.foreign, p.requested, p.ran, p.proven, p.verified} {
+	for _, step := range p.steps(s) {
 		decided, err := step(ctx, s)
 		if err != nil {
 			return nil, fmt.Errorf("plan %s: %w", object.Address, err)

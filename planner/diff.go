@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -27,7 +28,7 @@ const (
 	// Masked is where there is a value that must not be seen.
 	Masked = "(sensitive value)"
 	// Unknown is where there will be a value that is only made at apply.
-	Unknown = "(known after apply)"
+	Unknown = lang.KnownAfterApply
 )
 
 // Diff lists the differences between two versions of an object, in path order.

@@ -83,7 +83,8 @@ func (p *planning) refuseElsewhere(records []*record) {
 // took its place has to be taken back. It deletes the others once everything in
 // their block is done; unless pods in it may still mount them, also because what runs
 // them is not selected. Of jobs none is kept: a state that still knew an old run
-// would take it for done when its inputs come back.
+// would take it for done when its inputs come back. Nothing goes as long as it is not
+// known which version comes.
 func (p *planning) retireFamily(current *subject, members []*record, of *block, used map[providers.Ref]bool) error {
 	slices.SortFunc(members, func(a, b *record) int {
 		if used[a.ref] != used[b.ref] {
@@ -98,7 +99,7 @@ func (p *planning) retireFamily(current *subject, members []*record, of *block, 
 	mounted := !current.object.Run() && (of.keepsOldPods || !p.includesBlock(current.object.Address.Block))
 	var outdated []target
 	for i, r := range members {
-		if mounted && p.Snapshot.Get(r.ref) != nil {
+		if current.isDeferred() || mounted && p.Snapshot.Get(r.ref) != nil {
 			continue
 		}
 		if i != previous || current.object.Run() {

@@ -57,6 +57,9 @@ type Input struct {
 	VerifyAll bool
 	// Selection restricts the plan to a part of the cloud; zero: all of it.
 	Selection Selection
+	// Undecided are the blocks of a restricted plan that it leaves out; see
+	// lang.Config.Undecided.
+	Undecided []string
 	// Replace are the addresses of objects that are deleted and made again although
 	// they need not be; of a job: that runs again.
 	Replace []string
@@ -110,7 +113,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	} else {
 		additions = p.additions()
 	}
-	return &Plan{
+	plan := &Plan{
 		Format:  Format,
 		ID:      uuid.NewString(),
 		Tool:    in.Tool,
@@ -132,7 +135,11 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 
 		Losses:    p.losses,
 		Additions: additions,
-	}, p.problems, nil
+	}
+	if len(plan.Waiting()) > 0 {
+		plan.Resume = &Resume{Selection: in.Selection, DeleteData: in.DeleteData, Adopt: in.Adopt, ForceConflicts: in.ForceConflicts, VerifyAll: in.VerifyAll}
+	}
+	return plan, p.problems, nil
 }
 
 // read lists what the plan has to know.

@@ -31,6 +31,10 @@ type Plan struct {
 	// compared and have no action.
 	Selection Selection `json:"selection,omitzero"`
 
+	// Resume is how the rest of the plan is made, in the course of its apply; nil: there
+	// is no rest. See Divide.
+	Resume *Resume `json:"resume,omitempty"`
+
 	// Actions are in an order in which they could be carried out one by one: an
 	// action comes after all that it depends on.
 	Actions []Action `json:"actions"`
@@ -47,6 +51,16 @@ type Plan struct {
 	// Impact is what the actions disturb, service by service.
 	Impact  []Impact      `json:"impact,omitempty"`
 	Elapsed time.Duration `json:"elapsed"` // how long the comparison took
+}
+
+// Resume are the options of a plan that count as well for what is planned when data
+// that it waits for were read.
+type Resume struct {
+	Selection      Selection `json:"selection,omitzero"`
+	DeleteData     []string  `json:"delete_data,omitempty"`
+	Adopt          bool      `json:"adopt,omitempty"`
+	ForceConflicts bool      `json:"force_conflicts,omitempty"`
+	VerifyAll      bool      `json:"verify_all,omitempty"`
 }
 
 // StateRef is the state that a plan was made against.
@@ -235,12 +249,19 @@ func (a *Action) moved() bool {
 // one to destroy, a run as one to add, a partial delete as one to change. Pruned
 // versions are not counted: what they are versions of stays. Neither is another
 // address for the same object.
-type Counts struct{ Add, Change, Destroy, Import, Forget int }
+type Counts struct {
+	Add, Change, Destroy, Import, Forget int
+	// Deferred are those of them of which not all is known yet.
+	Deferred int
+}
 
 // Counts counts the actions.
 func (p *Plan) Counts() Counts {
 	var c Counts
 	for _, a := range p.Actions {
+		if a.Deferred() {
+			c.Deferred++
+		}
 		switch a.Verb {
 		case Create, Run:
 			c.Add++

@@ -164,7 +164,7 @@ func (p *planning) choose() []Problem {
 	if len(p.Selection.Targets) > 0 {
 		p.chosen = graph.targeted(matching(candidates, p.Selection.Targets))
 	}
-	for address := range graph.excluded(matching(candidates, p.Selection.Excludes)) {
+	for address := range graph.excluded(append(matching(candidates, p.Selection.Excludes), p.undecided(candidates)...)) {
 		delete(p.chosen, address)
 	}
 	p.warnExcludedTargets(candidates)
@@ -174,7 +174,16 @@ func (p *planning) choose() []Problem {
 // warnExcludedTargets names the targets of which nothing is left.
 func (p *planning) warnExcludedTargets(candidates []candidate) {
 	for _, name := range p.Selection.Targets {
-		if !slices.ContainsFunc(matching(candidates, []string{name}), p.includes) {
+		matches := matching(candidates, []string{name})
+		switch {
+		case slices.ContainsFunc(matches, p.includes):
+		case len(p.undecided(candidates)) > 0:
+			p.problems = append(p.problems, Problem{
+				Warning: true,
+				Summary: fmt.Sprintf("-target=%s has no effect yet", name),
+				Detail:  "What it is depends on what is known only after the apply. Apply first what that depends on.",
+			})
+		default:
 			p.problems = append(p.problems, Problem{
 				Warning: true,
 				Summary: fmt.Sprintf("-target=%s has no effect: it is excluded", name),

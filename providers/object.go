@@ -28,6 +28,10 @@ func ManagerOf(cloud string, partial bool) string {
 	return FieldManager
 }
 
+// UnknownVersion stands in a name for a hash that is known only after the apply. No
+// server would take it.
+const UnknownVersion = "(known-after-apply)"
+
 // Labels and annotations that kolla puts on what it makes.
 const (
 	LabelCloud   = "kolla.openstack.org/cloud"   // name of the cloud block
@@ -74,6 +78,10 @@ type Object struct {
 	Loss string `json:"loss,omitempty"`
 	// Lifecycle says how the object is treated; nil: as any other.
 	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
+	// Deferred are the data that have to be read before all of the object is known:
+	// until then lang.KnownAfterApply stands in it for what is not, and UnknownVersion at
+	// the end of a name for the hash.
+	Deferred []string `json:"deferred,omitempty"`
 	// Source is where the object is declared, "cloud.hcl:41"; empty when in the
 	// built-in catalogue only.
 	Source string `json:"source,omitempty"`

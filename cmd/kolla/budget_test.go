@@ -48,3 +48,52 @@ func TestRequestsOfAnUnchangedCloud(t *testing.T) {
 		}
 	}
 }
+
+// TestRequestsOfData reads in the audit log that what data blocks read is listed with
+// everything else, once.
+func TestRequestsOfData(t *testing.T) {
+	t.Setenv("KUBECONFIG", clustertest.Kubeconfig())
+	dir := t.TempDir()
+	const source = `
+cloud "t-budget-data" {
+  release   = "2025.1"
+  namespace = "t-budget-data"
+}
+data "root" {
+  kind = "ConfigMap"
+  name = "kube-root-ca.crt"
+  depends_on = [manifest.other]
+}
+data "settings" {
+  kind   = "ConfigMap"
+  labels = { none = "such" }
+}
+manifest "other" {
+  object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "other" } }
+}
+manifest "copy" {
+  object = {
+    apiVersion = "v1"
+    kind       = "ConfigMap"
+    metadata   = { name = "copy" }
+    data       = { n = tostring(length(data.settings.objects)), ca = data.root.object.metadata.name }
+  }
+}`
+	if err := os.WriteFile(dir+"/cloud.hcl", []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	kolla(t, "apply", "-auto-approve")
+	defer kolla(t, "destroy", "-auto-approve", "-delete-data=*")
+	audit := tail(t, clustertest.Audit())
+	kolla(t, "plan")
+	lists := map[string]int{}
+	for _, e := range audit.kolla() {
+		if path, _, _ := strings.Cut(e.RequestURI, "?"); e.Verb == "list" && strings.HasSuffix(path, "/configmaps") {
+			lists[path]++
+		}
+	}
+	if len(lists) != 1 || lists["/api/v1/namespaces/t-budget-data/configmaps"] != 1 {
+		t.Errorf("LISTs of ConfigMaps: %v", lists)
+	}
+}

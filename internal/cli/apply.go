@@ -76,6 +76,7 @@ func runApply(w *workspace, destroy bool) error {
 	ctx := w.flags.Context
 	w.warnings.gather()
 	defer w.warnings.flush()
+	w.reads, w.destroys = !destroy, destroy
 	if err := w.loadConfig(); err != nil {
 		return err
 	}
@@ -84,7 +85,13 @@ func runApply(w *workspace, destroy bool) error {
 	}
 	return w.locked(ctx, "apply", func(session *state.Session) error {
 		st := session.State()
+		w.forget() // it was read before the lock was held
 		w.readAhead(ctx, st)
+		if len(w.config.Data) > 0 && w.reads {
+			if err := w.loadConfig(); err != nil {
+				return err
+			}
+		}
 		plan, err := w.makePlan(ctx, st, destroy)
 		if err != nil {
 			return err
@@ -141,6 +148,12 @@ func runSavedPlan(w *workspace, file string) error {
 		if err := executor.Check(session, plan, w.cluster); err != nil {
 			return err
 		}
+		w.reads = true
+		if plan.Resume != nil {
+			if err := w.reload(plan); err != nil { // better now than half way
+				return err
+			}
+		}
 		if err := w.fillIn(ctx, session.State(), plan); err != nil {
 			return err
 		}
@@ -167,33 +180,6 @@ func (w *workspace) locked(ctx context.Context, operation string, work func(*sta
 		return err
 	}
 	return work(session)
-}
-
-// carryOut executes a plan and says how it went.
-func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *planner.Plan) error {
-	progress := w.printer.Progress(plan)
-	result, err := executor.Apply(ctx, plan, executor.Options{
-		Reader:      w.client,
-		Writer:      w.client.Writer(),
-		Session:     session,
-		Observe:     progress.Observe,
-		Reachable:   w.client.Reachable,
-		Parallelism: w.flags.Int("parallelism"),
-		Timeout:     w.flags.Duration("timeout"),
-	})
-	progress.Close()
-	if err != nil {
-		return err
-	}
-	applied := summarize(plan, result)
-	applied.Saved = w.flags.NArg() > 0
-	if err := w.printer.Applied(applied); err != nil {
-		return err
-	}
-	if !result.Complete() {
-		return exitCode(exitError)
-	}
-	return nil
 }
 
 // summarize says how an apply went, in the words of the view.

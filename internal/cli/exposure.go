@@ -70,6 +70,7 @@ func runHAProxy(w *workspace, name, out string) error {
 	if err := checkConfigTarget(out); err != nil {
 		return err
 	}
+	w.reads = true
 	if err := w.loadConfig(); err != nil {
 		return err
 	}

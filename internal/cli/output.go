@@ -21,9 +21,9 @@ func outputCommand(s streams) *cli.Command {
 		ArgsUsage: "[NAME]",
 		Description: `
 Without NAME it prints all of them. They are evaluated from the configuration, without
-a cluster and without the state. Values of sensitive outputs are never printed: secrets
+the state, and without a cluster unless there are data blocks to read. Values of sensitive outputs are never printed: secrets
 are in the cluster only, and kolla says where. Options may stand behind the name.`,
-		Flags: append(variableFlags(),
+		Flags: append(append(variableFlags(), clusterFlags()...),
 			&cli.BoolFlag{Name: "json", Usage: "print JSON in the shape of Terraform's"},
 			&cli.BoolFlag{Name: "raw", Usage: "print a string, number or bool as it is, for scripts"},
 			noColorFlag()),
@@ -39,6 +39,7 @@ are in the cluster only, and kolla says where. Options may stand behind the name
 				return &failure{"-raw is for one output", "kolla output -raw NAME; and not together with -json."}
 			}
 			w := newWorkspace(s, c)
+			w.reads = true
 			if err := w.loadConfig(); err != nil {
 				return err
 			}

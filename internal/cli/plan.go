@@ -51,6 +51,8 @@ func runPlan(w *workspace) error {
 	}
 	w.warnings.gather()
 	defer w.warnings.flush()
+	w.destroys = w.flags.Bool("destroy")
+	w.reads = !w.destroys
 	st, err := w.open(ctx)
 	if err != nil {
 		return err

@@ -20,6 +20,8 @@ type planned struct {
 	selection  planner.Selection
 	maxDeletes *int // nil: the default
 	verifyAll  bool
+	resume     planner.Resume
+	replace    []string
 	// places are where in a file a target was given, "wave1.txt:3".
 	places map[string]string
 }
@@ -30,6 +32,14 @@ func (w *workspace) planOptions(destroy bool) (planned, error) {
 	p := planned{
 		selection: planner.Selection{Targets: w.flags.StringSlice("target"), Excludes: w.flags.StringSlice("exclude")},
 		places:    map[string]string{},
+	}
+	if w.resumed != nil {
+		p.selection, p.resume, p.verifyAll = w.resumed.Selection, *w.resumed, w.resumed.VerifyAll
+		return p, nil
+	}
+	p.replace = w.flags.StringSlice("replace")
+	p.resume = planner.Resume{
+		DeleteData: w.flags.StringSlice("delete-data"), Adopt: w.flags.Bool("adopt"), ForceConflicts: w.flags.Bool("force-conflicts"),
 	}
 	if err := w.checkModes(destroy); err != nil {
 		return p, err
@@ -75,6 +85,14 @@ func canonical(addresses []string) []string {
 		out = append(out, text)
 	}
 	return out
+}
+
+// restricted reports whether the plan is to be of a part of the cloud.
+func (w *workspace) restricted() bool {
+	if w.resumed != nil {
+		return w.resumed.Selection.Restricts()
+	}
+	return w.flags.IsSet("target") || w.flags.IsSet("target-file") || w.flags.IsSet("exclude")
 }
 
 // place says of problems with targets in which file these were given.

@@ -76,7 +76,7 @@ func withoutValues(plan *planner.Plan) []*planner.Action {
 	var lacking []*planner.Action
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
-		written := a.Verb != planner.None && a.Verb != planner.Refresh
+		written := a.Verb != planner.None && a.Verb != planner.Refresh && !a.Deferred() // what is known later is made then
 		if written && a.Object != nil && a.Object.Incomplete() {
 			lacking = append(lacking, a)
 		}

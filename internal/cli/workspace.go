@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -40,6 +41,21 @@ type workspace struct {
 	asked    bool              // somebody was asked for the value of a variable
 	answers  map[string]string // what was said
 	warnings *warnings
+
+	// reads: the command has a cluster, in which data are read.
+	reads bool
+	// destroys: what data would say matters to nobody.
+	destroys bool
+	// later are the data that are not to be read yet, because the plan changes them.
+	later map[string]bool
+	// unread is why no data can be read at all; nil: they can.
+	unread error
+	// resumed is how the plan was made that is being carried out, if that was saved.
+	resumed *planner.Resume
+	loaded  bool // what there is to warn of the configuration was said
+	dialed  sync.Once
+	dialErr error
+	sharing sync.Mutex // for snapshot
 }
 
 func newWorkspace(s streams, c *cli.Context) *workspace {
@@ -54,6 +70,10 @@ func (w *workspace) loadConfig() error {
 		w.config = config // it is loaded again, with what is written for them
 		return nil
 	}
+	if w.loaded {
+		diags = slices.DeleteFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity != hcl.DiagError })
+	}
+	w.loaded = true
 	w.printer.Diagnostics(diags, config.Files)
 	if diags.HasErrors() {
 		return exitCode(exitError)
@@ -70,12 +90,17 @@ func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
 		Environ:   os.Environ(),
 		// Only for as long as the file is not written.
 		Undeclared: w.flags.String(generateFlag) != "" && w.config == nil,
+		Ignorant:   w.destroys,
 	}
 	if w.flags.Bool("input") && !w.flags.Bool("json") && w.interactive() {
 		options.Prompt = func(v lang.Variable) (string, error) {
 			w.asked = true
 			return w.answer(v)
 		}
+	}
+	if w.reads {
+		options.Read, options.Later = w.readData, w.later
+		options.Restricted = w.restricted()
 	}
 	return lang.Load(".", options)
 }
@@ -128,7 +153,7 @@ func (w *workspace) open(ctx context.Context) (*state.State, error) {
 	}
 	<-done
 	if w.asked {
-		w.snapshot = nil // a person may take hours to answer
+		w.forget() // a person may take hours to answer
 	}
 	if err := cmp.Or(connecting, reading); err != nil {
 		return nil, err
@@ -138,8 +163,25 @@ func (w *workspace) open(ctx context.Context) (*state.State, error) {
 
 // readAhead begins to list what the state knows.
 func (w *workspace) readAhead(ctx context.Context, st *state.State) {
-	w.snapshot = providers.NewSnapshot(w.client)
-	w.snapshot.Prefetch(ctx, planner.Known(st)...)
+	w.shared().Prefetch(ctx, planner.Known(st)...)
+}
+
+// shared is what all that is being read of the cluster goes through, so that nothing is
+// listed twice. The cluster has to be known.
+func (w *workspace) shared() *providers.Snapshot {
+	w.sharing.Lock()
+	defer w.sharing.Unlock()
+	if w.snapshot == nil {
+		w.snapshot = providers.NewSnapshot(w.client)
+	}
+	return w.snapshot
+}
+
+// forget has the next read ask the cluster again.
+func (w *workspace) forget() {
+	w.sharing.Lock()
+	defer w.sharing.Unlock()
+	w.snapshot, w.unread = nil, nil
 }
 
 // connect finds the cluster and asks which one it is.
@@ -154,6 +196,11 @@ func (w *workspace) connect(ctx context.Context) error {
 
 // dial finds the cluster, and asks it nothing.
 func (w *workspace) dial() error {
+	w.dialed.Do(func() { w.dialErr = w.findCluster() })
+	return w.dialErr
+}
+
+func (w *workspace) findCluster() error {
 	client, err := kubernetes.Connect(kubernetes.Options{
 		Kubeconfig: w.flags.String("kubeconfig"),
 		Context:    w.flags.String("context"),
@@ -171,7 +218,7 @@ func (w *workspace) dial() error {
 		return err
 	}
 	w.client = client
-	return err
+	return nil
 }
 
 // openState finds the state, and refuses one of another cluster.
@@ -195,18 +242,34 @@ func (w *workspace) checkState(st *state.State) error {
 	return st.CheckCloud(w.config.Cloud.Name)
 }
 
-// makePlan compares the configuration with the cluster. Warnings become a part of the
-// plan; problems are printed, with the warnings, and end in an error.
+// makePlan compares the configuration with the cluster. Data that the plan turns out to
+// change are then known only after the apply, and the plan is made once more. Warnings
+// become a part of the plan; problems are printed, with the warnings, and end in an
+// error.
 func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool) (*planner.Plan, error) {
+	for {
+		plan, err := w.compare(ctx, st, destroy)
+		if err != nil {
+			return nil, err
+		}
+		if !w.reads || !w.overtaken(plan) {
+			w.warnings.into(plan)
+			return plan, nil
+		}
+		if err := w.loadConfig(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// compare makes a plan of what is known.
+func (w *workspace) compare(ctx context.Context, st *state.State, destroy bool) (*planner.Plan, error) {
 	start := time.Now()
 	options, err := w.planOptions(destroy)
 	if err != nil {
 		return nil, err
 	}
-	snapshot := w.snapshot
-	if snapshot == nil {
-		snapshot = providers.NewSnapshot(w.client)
-	}
+	snapshot := w.shared()
 	objects, err := w.render(ctx, snapshot, st)
 	// What cannot be made any more can still be destroyed.
 	var code exitCode
@@ -227,16 +290,17 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 		State:          st,
 		Cluster:        w.cluster,
 		Destroy:        destroy,
-		DeleteData:     w.flags.StringSlice("delete-data"),
+		DeleteData:     options.resume.DeleteData,
 		Moves:          w.config.Moves,
 		Removals:       w.config.Removals,
 		Imports:        w.config.Imports,
-		Adopt:          w.flags.Bool("adopt"),
-		ForceConflicts: w.flags.Bool("force-conflicts"),
+		Adopt:          options.resume.Adopt,
+		ForceConflicts: options.resume.ForceConflicts,
 		Foreign:        w.flags.Bool("foreign"),
 		VerifyAll:      options.verifyAll,
 		Selection:      options.selection,
-		Replace:        w.flags.StringSlice("replace"),
+		Undecided:      w.config.Undecided,
+		Replace:        options.replace,
 		RefreshOnly:    w.flags.Bool("refresh-only"),
 		MaxDeletes:     options.maxDeletes,
 		Parallelism:    w.flags.Int("parallelism"),
@@ -254,7 +318,6 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 		plan.Warnings = append(plan.Warnings, planner.NoticeOf(problem))
 	}
 	plan.Elapsed = time.Since(start)
-	w.warnings.into(plan)
 	return plan, nil
 }
 

@@ -226,6 +226,9 @@ func checkActions(actions []planner.Action) ([][]int, error) {
 }
 
 func checkAction(a *planner.Action) error {
+	if a.Deferred() {
+		return errors.New("not all of what it writes is known yet")
+	}
 	var bound bool // to one live object
 	switch a.Verb {
 	case planner.None, planner.Create, planner.Run:

@@ -389,6 +389,8 @@ func TestRefusals(t *testing.T) {
 	node.Partial = false
 	bare := create
 	bare.Object = nil
+	later := act(planner.Create, "ConfigMap later")
+	later.Object.Deferred = []string{"data.registry"}
 	secret := act(planner.Create, "Secret s")
 	secret.Object.Data = map[string]providers.SecretData{"key": {Generate: &providers.Generator{Kind: "uuid"}}}
 	tests := map[string]struct {
@@ -401,6 +403,7 @@ func TestRefusals(t *testing.T) {
 		"two for one":     {[]planner.Action{create, create}, nil, "two actions for service.test/ConfigMap/conf"},
 		"unknown verb":    {[]planner.Action{act("explode", "ConfigMap conf")}, nil, `it says to "explode"`},
 		"no object":       {[]planner.Action{bare}, nil, "it says to create without an object"},
+		"not known yet":   {[]planner.Action{later}, nil, "not all of what it writes is known yet"},
 		"unbound update":  {[]planner.Action{unbound(act(planner.Update, "ConfigMap conf"))}, nil, "without saying which object"},
 		"unbound delete":  {[]planner.Action{unbound(act(planner.Delete, "ConfigMap conf"))}, nil, "without saying which object"},
 		"part of nothing": {[]planner.Action{act(planner.Create, "Node ctl-1")}, nil, "without saying which object"},

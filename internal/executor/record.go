@@ -61,7 +61,7 @@ func Recheck(session *state.Session, plan *planner.Plan) error {
 	var records []state.Object
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
-		if a.Verb != planner.None || a.Pending {
+		if a.Verb != planner.None || a.Pending || a.Object != nil && len(a.Object.Deferred) > 0 {
 			continue
 		}
 		if record, known := confirmed(session, a); known {

@@ -335,7 +335,10 @@ func (v *planView) comments(a *planner.Action) []string {
 	if a.Force {
 		out = append(out, "takes fields from other managers by force")
 	}
-	if a.Evidence.Kind == planner.Unverified {
+	switch {
+	case a.Deferred():
+		out = append(out, "waits for "+strings.Join(a.Object.Deferred, ", "))
+	case a.Evidence.Kind == planner.Unverified:
 		out = append(out, "not checked by the server, see below")
 	}
 	return out

@@ -33,7 +33,7 @@ func TestPlanNamesEveryAction(t *testing.T) {
 	}
 	samples := map[string]func() *planner.Plan{
 		"first": firstPlan, "drift": driftAndConfig, "replace": replaceAndDelete, "destroy": destroyAll,
-		"many": manyUpdates, "unverified": unverified, "adopt": adoptAndForget, "long": longValues,
+		"many": manyUpdates, "unverified": unverified, "deferred": deferredPlan, "adopt": adoptAndForget, "long": longValues,
 		"haystack": haystack, "requested": requested,
 	}
 	for name, sample := range samples {

@@ -46,9 +46,12 @@ func files(content map[string]any, width int) []string {
 	data := field(content, "data")
 	for _, key := range sortedKeys(data) {
 		body, _ := data[key].(string)
-		if n := strings.Count(body, "\n"); n > 0 {
+		switch n := strings.Count(body, "\n"); {
+		case n > 0:
 			out = append(out, key+", "+count(n, "line"))
-		} else {
+		case body == planner.Unknown:
+			out = append(out, key+" = "+body)
+		default:
 			out = append(out, key+" = "+cut(body, width-columns(key)-3))
 		}
 	}

@@ -181,6 +181,15 @@ func (p *Printer) Warn(summary, detail string) {
 	p.alone(message{warning: true, summary: summary, detail: detail})
 }
 
+// Reading says that an apply goes on with reading data.
+func (p *Printer) Reading(names []string) {
+	message := "Reading " + strings.Join(names, ", ")
+	if p.events != nil {
+		p.events.log(message)
+	}
+	p.tell([]line{text(message)})
+}
+
 func (p *Printer) alone(m message) {
 	if p.events != nil {
 		p.events.diagnostic(&diagnosticJSON{Severity: severity(m.warning), Summary: m.summary, Detail: m.detail})

@@ -30,6 +30,7 @@ var goldens = map[string]func(*view.Printer){
 	"plan_destroy":          plan(destroyAll, view.PlanOptions{}),
 	"plan_many":             plan(manyUpdates, view.PlanOptions{}),
 	"plan_unverified":       plan(unverified, view.PlanOptions{}),
+	"plan_deferred":         plan(deferredPlan, view.PlanOptions{}),
 	"plan_none_unread":      plan(unreadOnly, view.PlanOptions{}),
 	"plan_adopt_forget":     plan(adoptAndForget, view.PlanOptions{}),
 	"plan_long_values":      plan(longValues, view.PlanOptions{}),
@@ -56,6 +57,7 @@ var goldens = map[string]func(*view.Printer){
 	"applied_failed":        appliedFailed,
 	"applied_forbidden":     appliedForbidden,
 	"applied_interrupted":   appliedInterrupted,
+	"applied_waiting":       appliedWaiting,
 }
 
 // screens are the ways in which each is printed.

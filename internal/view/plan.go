@@ -289,6 +289,8 @@ func (v *planView) unverified() []line {
 func unverifiedNote(a planner.Action) string {
 	detail := a.Evidence.Detail
 	switch {
+	case a.Deferred():
+		return "Known after the apply of the rest, planned then, and done in the same apply"
 	case a.Evidence.Kind == planner.Schema && detail != "":
 		return strings.ToUpper(detail[:1]) + detail[1:]
 	case a.Evidence.Kind != planner.Unverified:
@@ -406,6 +408,9 @@ func plainSummary(plan *planner.Plan) string {
 	sentence += fmt.Sprintf("%d to add, %d to change, %d to destroy", c.Add, c.Change, c.Destroy)
 	if c.Forget > 0 {
 		sentence += fmt.Sprintf(", %d to forget", c.Forget)
+	}
+	if c.Deferred > 0 {
+		sentence += fmt.Sprintf(". What becomes of %d of them is known after the apply of the rest", c.Deferred)
 	}
 	return sentence + "."
 }

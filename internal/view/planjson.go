@@ -144,6 +144,8 @@ type countsJSON struct {
 	Destroy int `json:"destroy"`
 	Import  int `json:"import"`
 	Forget  int `json:"forget"`
+	// Deferred are those of them of which not all is known yet.
+	Deferred int `json:"deferred,omitempty"`
 }
 
 // actionJSON is what kolla says of an action beyond Terraform.
@@ -153,6 +155,7 @@ type actionJSON struct {
 	Reasons    []planner.Reason  `json:"reasons,omitempty"`
 	Changes    []planner.Change  `json:"changes,omitempty"`
 	Yields     []yieldJSON       `json:"yields,omitempty"`
+	WaitsFor   []string          `json:"waits_for,omitempty"` // data that are read in the course of the apply
 	Forced     bool              `json:"forced,omitempty"`
 	Pending    bool              `json:"pending,omitempty"`
 	Partial    bool              `json:"partial,omitempty"`
@@ -347,6 +350,9 @@ func extension(a *planner.Action) *actionJSON {
 	}
 	if a.Supersedes != (lang.Address{}) {
 		out.Supersedes = a.Supersedes.String()
+	}
+	if a.Deferred() {
+		out.WaitsFor = a.Object.Deferred
 	}
 	if a.Object != nil {
 		out.Source, out.Partial = a.Object.Source, a.Object.Partial

@@ -17,7 +17,7 @@ import (
 // samplePlans are plans of every kind.
 var samplePlans = map[string]func() *planner.Plan{
 	"first": firstPlan, "drift": driftAndConfig, "replace": replaceAndDelete, "destroy": destroyAll,
-	"many": manyUpdates, "unverified": unverified, "adopt": adoptAndForget, "long": longValues,
+	"many": manyUpdates, "unverified": unverified, "deferred": deferredPlan, "adopt": adoptAndForget, "long": longValues,
 	"unchanged": unchanged(3, 1), "requested": requested, "refresh": refreshOnly, "part": partlyUnchanged,
 	"losses": lossesAndOthers, "mixed": mixedDrift, "keys": keys,
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // sides are those of a change as trees. Those of the last three hold true
@@ -43,13 +44,20 @@ func valuesOf(a *planner.Action) sides {
 		}
 	}
 	unknown, hiddenBefore, hiddenAfter := map[string]any{}, map[string]any{}, map[string]any{}
+	if a.Deferred() && after != nil {
+		known, later := knownOf(after)
+		after, _ = known.(map[string]any)
+		if tree, ok := later.(map[string]any); ok {
+			unknown = tree
+		}
+	}
 	markSecrets(a, before, after, hiddenBefore, hiddenAfter)
 	for _, c := range masked(a.Changes) {
 		path := stepsOf(c.Path)
 		if before != nil {
 			set(before, path, c.Before)
 		}
-		if after != nil && c.After == planner.Unknown {
+		if after != nil && isUnknown(a, c.After) {
 			set(after, path, nil)
 			set(unknown, path, true)
 		} else if after != nil {
@@ -70,6 +78,52 @@ func valuesOf(a *planner.Action) sides {
 		v.after = after
 	}
 	return v
+}
+
+// knownOf is a value without what is known only after the apply, and a tree that holds
+// true in the place of that; nil: all is known.
+func knownOf(v any) (known, later any) {
+	switch v := v.(type) {
+	case string:
+		if strings.Contains(v, planner.Unknown) || strings.HasSuffix(v, providers.UnknownVersion) {
+			return nil, true
+		}
+	case map[string]any:
+		fields, places := map[string]any{}, map[string]any{}
+		for key, field := range v {
+			known, later := knownOf(field)
+			if later != nil {
+				places[key] = later
+			}
+			if later != true {
+				fields[key] = known
+			}
+		}
+		if len(places) > 0 {
+			return fields, places
+		}
+	case []any:
+		elements, places, some := make([]any, len(v)), make([]any, len(v)), false
+		for i, element := range v {
+			elements[i], places[i] = knownOf(element)
+			if some = some || places[i] != nil; places[i] == nil {
+				places[i] = false
+			}
+		}
+		if some {
+			return elements, places
+		}
+	}
+	return v, nil
+}
+
+// isUnknown reports whether not all of a value of a change is known yet.
+func isUnknown(a *planner.Action, v any) bool {
+	if !a.Deferred() {
+		return v == planner.Unknown
+	}
+	_, later := knownOf(v)
+	return later != nil
 }
 
 // markSecrets puts masks where the values of a Secret are.

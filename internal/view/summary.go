@@ -42,6 +42,8 @@ type Skipped struct {
 	// Because is the failed action that it depends on; zero: the apply was
 	// interrupted before.
 	Because lang.Address
+	// Data are what it waited for, which was not read; nil: it waited for no data.
+	Data []string
 }
 
 // Applied prints how an apply went: what failed, and what was skipped because of
@@ -90,7 +92,12 @@ func (f Failed) lines(s Stream) []line {
 func (a Applied) skipped() []line {
 	var order []lang.Address
 	byCause := map[lang.Address][]lang.Address{}
+	var later []lang.Address
 	for _, s := range a.Skipped {
+		if s.Data != nil {
+			later = append(later, s.Address)
+			continue
+		}
 		if _, seen := byCause[s.Because]; !seen {
 			order = append(order, s.Because)
 		}
@@ -103,6 +110,9 @@ func (a Applied) skipped() []line {
 			title = text("Not begun, because the apply was interrupted:")
 		}
 		out = append(append(append(out, title), byBlock(byCause[cause])...), nil)
+	}
+	if len(later) > 0 {
+		out = append(append(append(out, text("Not begun, because it could only be planned after the rest:")), byBlock(later)...), nil)
 	}
 	return out
 }

@@ -109,6 +109,9 @@ func isTimeout(err error) bool {
 }
 
 func groupVersions(noKind *meta.NoKindMatchError) string {
+	if len(noKind.SearchedVersions) == 0 {
+		return "any group"
+	}
 	var versions []string
 	for _, version := range noKind.SearchedVersions {
 		versions = append(versions, noKind.GroupKind.WithVersion(version).GroupVersion().String())

@@ -19,10 +19,11 @@ type file struct {
 
 // mounted is one key of a ConfigMap or Secret at a path.
 type mounted struct {
-	object lang.Address
-	secret bool
-	key    string
-	path   string
+	object   lang.Address
+	secret   bool
+	key      string
+	path     string
+	deferred []string // what has to be read before the object is known
 }
 
 // files renders the config files that something in the service reads. Versions
@@ -49,7 +50,7 @@ func (s *service) file(decl lang.ConfigFile) file {
 	if secret == nil || decl.SecretPath != "" {
 		o := s.configMap(base, decl, public)
 		s.add(o)
-		f.sources = append(f.sources, mounted{object: o.Address, key: decl.Name, path: decl.Path})
+		f.sources = append(f.sources, mounted{object: o.Address, key: decl.Name, path: decl.Path, deferred: o.Deferred})
 	}
 	if secret == nil {
 		return f
@@ -62,15 +63,16 @@ func (s *service) file(decl lang.ConfigFile) file {
 	o := s.derived(base, map[string]lang.Text{key: secret})
 	o.Source = source(decl.Range)
 	s.add(o)
-	f.sources = append(f.sources, mounted{object: o.Address, secret: true, key: key, path: at})
+	f.sources = append(f.sources, mounted{object: o.Address, secret: true, key: key, path: at, deferred: o.Deferred})
 	return f
 }
 
-func (s *service) configMap(base string, decl lang.ConfigFile, content string) providers.Object {
-	name := base + "-" + providers.Hash(decl.Name, content)
-	o := s.object(manifest(corev1.ConfigMap(name, "").
+func (s *service) configMap(base string, decl lang.ConfigFile, text lang.Text) providers.Object {
+	content, later := text.Masked(), text.Deferred()
+	o := s.object(manifest(corev1.ConfigMap(versioned(base, later, decl.Name, content), "").
 		WithData(map[string]string{decl.Name: content}).
 		WithImmutable(true)))
+	o.Deferred = later
 	o.Family = s.address("ConfigMap", base)
 	o.Source = source(decl.Range)
 	o.Places = places(decl)
@@ -92,14 +94,23 @@ func places(decl lang.ConfigFile) map[string]string {
 	return out
 }
 
+// versioned is a name that carries a hash of the content. Of content that is not known
+// yet there is no hash: what has to be read first says that.
+func versioned(base string, deferred []string, content ...string) string {
+	if len(deferred) > 0 {
+		return base + "-" + providers.UnknownVersion
+	}
+	return base + "-" + providers.Hash(content...)
+}
+
 // split renders a file into its public and its secret part; secret is nil where
 // nothing is secret. A file that cannot be split is secret as a whole.
-func split(decl lang.ConfigFile) (public string, secret lang.Text) {
+func split(decl lang.ConfigFile) (public, secret lang.Text) {
 	if decl.Format == "raw" {
 		if decl.Content.Secret() {
-			return "", decl.Content
+			return nil, decl.Content
 		}
-		return decl.Content.Masked(), nil
+		return decl.Content, nil
 	}
 	var open, hidden []lang.Option
 	for _, option := range decl.Options {
@@ -111,11 +122,11 @@ func split(decl lang.ConfigFile) (public string, secret lang.Text) {
 	}
 	switch {
 	case len(hidden) == 0:
-		return ini(decl.Options).Masked(), nil
+		return ini(decl.Options), nil
 	case decl.SecretPath == "":
-		return "", ini(decl.Options)
+		return nil, ini(decl.Options)
 	}
-	return ini(open).Masked(), ini(hidden)
+	return ini(open), ini(hidden)
 }
 
 // FilePart is a config file as a service reads it, or one of the two files that it is
@@ -131,11 +142,11 @@ func FileParts(decl lang.ConfigFile) []FilePart {
 	public, secret := split(decl)
 	switch {
 	case secret == nil:
-		return []FilePart{{Path: decl.Path, Content: lang.Plain(public)}}
+		return []FilePart{{Path: decl.Path, Content: public}}
 	case decl.SecretPath == "":
 		return []FilePart{{Path: decl.Path, Content: secret, Secret: true}}
 	}
-	return []FilePart{{Path: decl.Path, Content: lang.Plain(public)}, {Path: decl.SecretPath, Content: secret, Secret: true}}
+	return []FilePart{{Path: decl.Path, Content: public}, {Path: decl.SecretPath, Content: secret, Secret: true}}
 }
 
 // ini writes options in the form that oslo.config and most others read. Options

@@ -39,7 +39,7 @@ func (t *podTemplate) mountStartFile(copies []copied) {
 	if err != nil {
 		panic(err) // strings always encode
 	}
-	o := t.configMap(t.name+"-config.json", lang.ConfigFile{Name: "config.json", Range: t.decl.Range}, string(text)+"\n")
+	o := t.configMap(t.name+"-config.json", lang.ConfigFile{Name: "config.json", Range: t.decl.Range}, lang.Plain(string(text)+"\n"))
 	t.add(o)
 	t.dependsOn = append(t.dependsOn, o.Address)
 	volume := t.volume(mounted{object: o.Address, key: "config.json"})

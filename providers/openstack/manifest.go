@@ -58,7 +58,7 @@ func (r *renderer) brought(block string, m lang.ManifestObject) providers.Object
 	u.SetLabels(merged(u.GetLabels(), map[string]string{providers.LabelCloud: r.config.Cloud.Name}))
 	u.SetAnnotations(merged(u.GetAnnotations(), addressAnnotation(address)))
 
-	o := providers.Object{Address: address, Manifest: u, Source: source(m.Range), Holds: holds(u)}
+	o := providers.Object{Address: address, Manifest: u, Deferred: m.Deferred, Source: source(m.Range), Holds: holds(u)}
 	if namespaced && u.GetNamespace() == r.config.Cloud.Namespace {
 		o.DependsOn = append(o.DependsOn, r.namespaceAddress())
 	}
@@ -88,13 +88,13 @@ func (r *renderer) takeData(u *unstructured.Unstructured, at hcl.Range) map[stri
 		given, there := u.Object[field]
 		delete(u.Object, field)
 		values, isMap := given.(map[string]any)
-		if there && !isMap {
+		if there && !isMap && given != lang.KnownAfterApply {
 			r.error(at, "A Secret without keys", fmt.Sprintf("%s of %s is a map of names to values.", field, providers.RefOf(u)))
 		}
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			text, isText := values[key].(string)
 			raw, err := []byte(text), error(nil)
-			if field == "data" {
+			if field == "data" && text != lang.KnownAfterApply {
 				raw, err = base64.StdEncoding.DecodeString(text)
 			}
 			switch {

@@ -33,6 +33,8 @@ type podTemplate struct {
 	// notes are pod annotations that change when the pod must start again.
 	notes     map[string]string
 	dependsOn []lang.Address
+	// deferred is what has to be read before all of it is known.
+	deferred []string
 }
 
 // newPod renders the pod of a job or workload, and adds the objects that only
@@ -49,6 +51,8 @@ func (s *service) newPod(name string, pod lang.Pod, role string, claims ...lang.
 	t.mountSecrets()
 	t.mountWritable()
 	t.environment()
+	slices.Sort(t.deferred)
+	t.deferred = slices.Compact(t.deferred)
 	return t
 }
 
@@ -67,6 +71,7 @@ func (t *podTemplate) mountFiles() {
 			t.mounts = append(t.mounts, corev1.VolumeMount().WithName(volume).
 				WithMountPath(at).WithSubPath(m.key).WithReadOnly(true))
 			t.dependsOn = append(t.dependsOn, m.object)
+			t.deferred = append(t.deferred, m.deferred...)
 		}
 	}
 	if t.pod.Start == startKolla {
@@ -114,6 +119,7 @@ func (t *podTemplate) mountSecrets() {
 		t.mounts = append(t.mounts, corev1.VolumeMount().WithName(volume).WithMountPath(m.Path).WithReadOnly(true))
 		t.notes["kolla.openstack.org/secret-"+m.Secret] = secret.revision
 		t.dependsOn = append(t.dependsOn, secret.address)
+		t.deferred = append(t.deferred, secret.deferred...)
 	}
 }
 
@@ -134,6 +140,7 @@ func (t *podTemplate) mountWritable() {
 func (t *podTemplate) environment() {
 	secret := map[string]lang.Text{}
 	for _, e := range t.pod.Env {
+		t.deferred = append(t.deferred, e.Value.Deferred()...)
 		if e.Value.Secret() {
 			secret[e.Name] = e.Value
 		}
@@ -141,6 +148,7 @@ func (t *podTemplate) environment() {
 	source := ""
 	if len(secret) > 0 {
 		o := t.derived(t.name+"-env", secret)
+		t.deferred = append(t.deferred, o.Deferred...)
 		t.add(o)
 		t.dependsOn = append(t.dependsOn, o.Address)
 		source = o.Address.Name

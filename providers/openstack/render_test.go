@@ -36,6 +36,7 @@ func TestGolden(t *testing.T) {
 		"multinode":  "../../examples/multinode",
 		"wide":       "testdata/wide",
 		"secrets":    "testdata/secrets",
+		"later":      "testdata/later", // what depends on data that were not read
 	}
 	for name, dir := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -211,6 +212,40 @@ func TestRoles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDeferred holds that what depends on data that were not read says so, and has no
+// hash of what stands for them; and that everything else is as it would be.
+func TestDeferred(t *testing.T) {
+	objects := render(t, load(t, "testdata/later"), facts())
+	want := map[string][]string{
+		"ConfigMap/app.conf":             {"data.registry"},
+		"Secret/app.conf-secrets":        {"data.credentials"},
+		"Secret/app.conf-secrets-inputs": {"data.credentials"},
+		"Secret/app-server-env":          {"data.credentials"},
+		"Secret/app-server-env-inputs":   {"data.credentials"},
+		"Job/app-prepare":                {"data.credentials", "data.registry"},
+		"Deployment/app-server":          {"data.credentials", "data.registry"},
+		"Secret/copy":                    {"data.credentials"},
+		"Secret/whole":                   {"data.credentials"},
+		"ConfigMap/app-known.conf":       nil,
+		"Job/app-known":                  nil,
+		"Deployment/app-other":           nil,
+		"Secret/app-token":               nil,
+		"Secret/shared":                  {"data.credentials"},
+		"Secret/app-reader-env":          {"data.credentials"},
+		"Deployment/app-reader":          {"data.credentials"},
+	}
+	for name, data := range want {
+		o := find(t, objects, name)
+		if diff := cmp.Diff(data, o.Deferred); diff != "" {
+			t.Errorf("%s waits for (-want +got):\n%s", name, diff)
+		}
+		versioned := o.Family != (lang.Address{})
+		if unknown := strings.HasSuffix(o.Address.Name, "-"+providers.UnknownVersion); unknown != (versioned && data != nil) {
+			t.Errorf("%s is named %s", name, o.Address.Name)
+		}
 	}
 }
 

@@ -25,6 +25,8 @@ type secret struct {
 	renew   string // why its values are made anew; empty: they are kept
 	// revision names the values that it is going to have.
 	revision string
+	// deferred is what has to be read before its value is known.
+	deferred []string
 	done     bool
 }
 
@@ -139,6 +141,11 @@ func (r *renderer) given(s *secret) {
 	s.data = map[string]providers.SecretData{}
 	values := map[string]string{}
 	source := s.decl.Source
+	if s.deferred = source.Value.Deferred(); len(s.deferred) > 0 {
+		s.data[s.decl.Keys[0]] = literal(lang.KnownAfterApply)
+		s.revision = lang.KnownAfterApply
+		return
+	}
 	if source.Existing != nil {
 		r.copied(s, values)
 	} else {
@@ -230,7 +237,7 @@ func originOf(source *lang.SecretSource) string {
 
 // finish gives the object of a secret its values.
 func (r *renderer) finish(o providers.Object, s *secret, at hcl.Range) providers.Object {
-	o.Data = s.data
+	o.Data, o.Deferred = s.data, s.deferred
 	if s.decl.Source == nil {
 		o.Holds = "generated values"
 		o.Loss = s.decl.Loss

@@ -34,23 +34,30 @@ func (s *service) derived(base string, values map[string]lang.Text) providers.Ob
 		d.value(key, values[key])
 	}
 	if len(d.given) > 0 {
-		d.recipe = append(d.recipe, s.addInputs(d.inputs(), d.given))
+		d.recipe = append(d.recipe, s.addInputs(d.inputs(), d.given, d.givenLater))
 		d.sources = append(d.sources, s.address("Secret", d.inputs()))
 	}
-	o := s.object(secretManifest(base+"-"+providers.Hash(d.recipe...), true), d.sources...)
+	d.deferred = unique(d.deferred)
+	o := s.object(secretManifest(versioned(base, d.deferred, d.recipe...), true), d.sources...)
+	o.Deferred = d.deferred
 	o.Data = d.data
 	o.Family = s.address("Secret", base)
 	return o
 }
 
 // addInputs adds the Secret that holds the given values, and returns their revision.
-func (s *service) addInputs(name string, given map[string]string) string {
+// There is none yet where some of them are known later.
+func (s *service) addInputs(name string, given map[string]string, later []string) string {
 	o := s.object(secretManifest(name, false))
 	o.Data = map[string]providers.SecretData{}
 	for key, value := range given {
 		o.Data[key] = literal(value)
 	}
-	revision := s.facts.Revision(o.Address, s.config.Cloud.Namespace, name, given)
+	o.Deferred = unique(later)
+	revision := lang.KnownAfterApply
+	if len(later) == 0 {
+		revision = s.facts.Revision(o.Address, s.config.Cloud.Namespace, name, given)
+	}
 	annotate(o, providers.AnnotationRevision, revision)
 	s.add(o)
 	return revision
@@ -64,6 +71,9 @@ type derivation struct {
 	sources []lang.Address
 	given   map[string]string // values of sensitive variables, by key in the inputs
 	data    map[string]providers.SecretData
+	// deferred is what has to be read before all of it is known, and givenLater
+	// before what is given is.
+	deferred, givenLater []string
 }
 
 func (d *derivation) inputs() string { return d.base + "-inputs" }
@@ -71,16 +81,22 @@ func (d *derivation) inputs() string { return d.base + "-inputs" }
 func (d *derivation) value(key string, text lang.Text) {
 	var parts []providers.DataPart
 	d.recipe = append(d.recipe, key)
+	d.deferred = append(d.deferred, text.Deferred()...)
 	for _, p := range text {
+		if p.Deferred != nil {
+			p.Literal = lang.KnownAfterApply
+		}
 		switch {
 		case p.Secret != nil:
 			source := d.secret(p.Secret.Service, p.Secret.Secret)
 			parts = append(parts, d.from(source.address.Name, p.Secret.Key))
 			d.recipe = append(d.recipe, source.address.Name, p.Secret.Key, source.revision)
 			d.sources = append(d.sources, source.address)
+			d.deferred = append(d.deferred, source.deferred...)
 		case p.Sensitive:
 			input := fmt.Sprintf("value-%d", len(d.given))
 			d.given[input] = p.Literal
+			d.givenLater = append(d.givenLater, p.Deferred...)
 			parts = append(parts, d.from(d.inputs(), input))
 			d.recipe = append(d.recipe, input)
 		case len(parts) > 0 && parts[len(parts)-1].From == nil:

@@ -59,10 +59,10 @@ func (s *service) render() {
 }
 
 // unique removes repetitions and keeps the order.
-func unique(addresses []lang.Address) []lang.Address {
-	seen := make(map[lang.Address]bool, len(addresses))
-	out := addresses[:0:0]
-	for _, a := range addresses {
+func unique[T comparable](list []T) []T {
+	seen := make(map[T]bool, len(list))
+	out := list[:0:0]
+	for _, a := range list {
 		if !seen[a] {
 			seen[a] = true
 			out = append(out, a)

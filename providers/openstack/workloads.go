@@ -34,6 +34,7 @@ func (s *service) workloads(after []lang.Address) []lang.Address {
 		o := s.object(s.workload(w, name, t), append(t.dependsOn, after...)...)
 		o.Source = workloadSource(s.decl, w)
 		o.Lifecycle = lifecycleOf(w.Lifecycle)
+		o.Deferred = t.deferred
 		s.add(o)
 		out = append(out, o.Address)
 		if w.Replicas > 1 && w.Kind != "DaemonSet" {

@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/state"
+)
+
+// carryOut executes a plan and says how it went. What waits for data is planned again
+// when these can be read, and carried out then, until nothing waits.
+func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *planner.Plan) error {
+	started := time.Now()
+	var total view.Applied
+	begun, err := w.rounds(ctx, session, plan, &total)
+	if err != nil && !begun {
+		return err
+	}
+	total.Saved = w.flags.NArg() > 0
+	total.Took = time.Since(started)
+	if errors.Is(err, context.Canceled) {
+		total.Interrupted, err = true, nil
+	}
+	if err := w.printer.Applied(total); err != nil {
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if len(total.Failed)+len(total.Skipped) > 0 || total.Interrupted {
+		return exitCode(exitError)
+	}
+	return nil
+}
+
+// rounds carries out what is known of a plan, then plans the rest, and so on. begun is
+// false where nothing was done at all.
+func (w *workspace) rounds(ctx context.Context, session *state.Session, plan *planner.Plan, total *view.Applied) (begun bool, err error) {
+	for {
+		now, later := plan.Divide()
+		if !now.Empty() || len(later) == 0 {
+			result, err := w.execute(ctx, session, now)
+			if err != nil {
+				skip(total, later)
+				return begun, err
+			}
+			begun = true
+			add(total, summarize(now, result))
+			if !result.Complete() {
+				skip(total, later)
+				return true, nil
+			}
+		}
+		if len(later) == 0 {
+			return true, nil
+		}
+		if plan, err = w.planRest(ctx, session, plan, later); err != nil {
+			skip(total, later)
+			return true, err
+		}
+	}
+}
+
+// execute carries out actions of which all is known.
+func (w *workspace) execute(ctx context.Context, session *state.Session, plan *planner.Plan) (*executor.Result, error) {
+	progress := w.printer.Progress(plan)
+	defer progress.Close()
+	return executor.Apply(ctx, plan, executor.Options{
+		Reader:      w.client,
+		Writer:      w.client.Writer(),
+		Session:     session,
+		Observe:     progress.Observe,
+		Reachable:   w.client.Reachable,
+		Parallelism: w.flags.Int("parallelism"),
+		Timeout:     w.flags.Duration("timeout"),
+	})
+}
+
+// add counts what was done in one more round.
+func add(total *view.Applied, round view.Applied) {
+	total.Added += round.Added
+	total.Changed += round.Changed
+	total.Destroyed += round.Destroyed
+	total.Imported += round.Imported
+	total.Forgotten += round.Forgotten
+	total.Destroy = round.Destroy
+	total.Interrupted = total.Interrupted || round.Interrupted
+	total.Failed = append(total.Failed, round.Failed...)
+	total.Skipped = append(total.Skipped, round.Skipped...)
+}
+
+// skip takes note of what had to wait and was not begun.
+func skip(total *view.Applied, later []*planner.Action) {
+	for _, a := range later {
+		s := view.Skipped{Address: a.Address, Data: []string{}}
+		if a.Deferred() {
+			s.Data = a.Object.Deferred
+		}
+		total.Skipped = append(total.Skipped, s)
+	}
+}
+
+// readAgain is how often data that are not there yet are looked for.
+const readAgain = time.Second
+
+// planRest reads the data that a plan waited for, and plans what depended on them. It
+// waits for those that something in the cluster makes in its own time.
+func (w *workspace) planRest(ctx context.Context, session *state.Session, plan *planner.Plan, later []*planner.Action) (*planner.Plan, error) {
+	waiting := plan.Waiting()
+	w.resumed = plan.Resume
+	w.printer.Reading(waiting)
+	end := time.Now().Add(w.flags.Duration("timeout"))
+	for {
+		if err := w.reload(plan); err != nil {
+			return nil, cmp.Or(ctx.Err(), err)
+		}
+		missing := w.config.DeferredData()
+		if slices.ContainsFunc(waiting, func(name string) bool { return !slices.Contains(missing, name) }) {
+			break
+		}
+		if time.Now().After(end) {
+			return nil, w.nothingToRead(waiting)
+		}
+		select {
+		case <-time.After(readAgain):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	next, err := w.makePlan(ctx, session.State(), false)
+	if err != nil {
+		return nil, err
+	}
+	if more := planner.Unannounced(next, later); len(more) > 0 {
+		return nil, unannounced(more)
+	}
+	return next, nil
+}
+
+// reload evaluates the configuration once more, with what is in the cluster now. It has
+// to be the one that was planned.
+func (w *workspace) reload(plan *planner.Plan) error {
+	w.forget()
+	w.reads, w.later = true, nil
+	if err := w.loadConfig(); err != nil {
+		return err
+	}
+	if w.config.Digest != plan.Config {
+		return &failure{"The configuration is not the one that was planned", fmt.Sprintf(
+			"The rest of the plan depends on %s, and is planned when these can be read, from the configuration and its variables. They have changed since. Run kolla apply again, or make a new plan.", strings.Join(plan.Waiting(), ", "))}
+	}
+	return nil
+}
+
+// nothingToRead says which data are still missing.
+func (w *workspace) nothingToRead(waiting []string) error {
+	var b strings.Builder
+	b.WriteString("What they depend on is applied, and the cluster does not have them:\n")
+	for _, d := range w.config.Data {
+		if slices.Contains(waiting, d.Block) {
+			fmt.Fprintf(&b, "\n  %s (%s:%d) reads %s", d.Block, d.Range.Filename, d.Range.Start.Line, describeData(d))
+		}
+	}
+	b.WriteString("\n\nIf something in the cluster makes them and needs longer, run kolla apply again later, or with a longer -timeout. Otherwise correct the kind, name or namespace.")
+	return &failure{"Data cannot be read", b.String()}
+}
+
+func describeData(d lang.Data) string {
+	if d.Name == "" && len(d.Labels) == 0 {
+		return "what " + strings.Join(d.Needs, ", ") + " makes"
+	}
+	return d.DataQuery.String()
+}
+
+// unannounced refuses a plan of the rest that does more than was shown.
+func unannounced(actions []*planner.Action) error {
+	var lines []string
+	for i, a := range actions {
+		if i == 10 {
+			lines = append(lines, fmt.Sprintf("  and %d more", len(actions)-i))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("  %s: %s", a.Address, a.Verb))
+	}
+	return &failure{"The rest of the plan is not what was shown", fmt.Sprintf(
+		"Now that all data are read, this would be done as well, which nobody has approved:\n\n%s\n\nEither somebody changed it meanwhile, or it follows from what was read. Run kolla plan to see it, and kolla apply to go on.", strings.Join(lines, "\n"))}
+}

@@ -1,0 +1,70 @@
+package view_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// waits makes an action one that waits for data.
+func waits(a planner.Action, data ...string) planner.Action {
+	a.Evidence = planner.Evidence{Kind: planner.Unverified, Detail: "it depends on " + data[0] + ", which is known after the apply"}
+	a.Object.Deferred = data
+	return a
+}
+
+// deferredPlan has objects of which not all is known yet.
+func deferredPlan() *planner.Plan {
+	text := "[DEFAULT]\nhost = " + lang.KnownAfterApply + "\n"
+	file := create("service.glance/ConfigMap/glance.conf-"+providers.UnknownVersion, "cloud.hcl:52", m{"data": m{"glance.conf": text}})
+	file.Object.Family = address("service.glance/ConfigMap/glance.conf")
+	next := because(action(planner.Create, "service.keystone/ConfigMap/keystone.conf-"+providers.UnknownVersion,
+		planner.Change{Path: `data["keystone.conf"]`, Before: "[DEFAULT]\nhost = old\n", After: text, Text: true}), planner.Reason{Kind: planner.ReasonConfig})
+	next.Supersedes = address("service.keystone/ConfigMap/keystone.conf-4be2a1")
+	next.Object = &providers.Object{Address: next.Address, Family: address("service.keystone/ConfigMap/keystone.conf")}
+	key := action(planner.Update, "manifest.copy/Secret/copy",
+		planner.Change{Path: `data["key"]`, Before: planner.Masked, After: planner.Unknown, Sensitive: true})
+	key.Object = &providers.Object{Address: key.Address, Data: map[string]providers.SecretData{"key": {Parts: []providers.DataPart{{Sensitive: lang.KnownAfterApply}}}}}
+	return newPlan(12,
+		create("manifest.registry/ConfigMap/registry", "cloud.hcl:4", m{"data": m{"host": "registry.example.org"}}),
+		waits(create("manifest.copy/ConfigMap/copy", "cloud.hcl:30", m{"data": m{"host": lang.KnownAfterApply, "port": "5000"}}), "data.registry"),
+		waits(key, "data.credentials"),
+		waits(file, "data.registry"),
+		waits(next, "data.credentials", "data.registry"),
+	)
+}
+
+// What is not known yet has no value for programs, but a place.
+func TestPlanJSONDeferred(t *testing.T) {
+	copied := changeOf(t, deferredPlan(), "resource_changes", "manifest.copy/ConfigMap/copy")
+	want := m{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "copy", "namespace": "openstack"},
+		"data": m{"port": "5000"},
+	}
+	if diff := cmp.Diff(want, m(copied["after"].(map[string]any))); diff != "" {
+		t.Errorf("after (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]any{"data": map[string]any{"host": true}}, copied["after_unknown"]); diff != "" {
+		t.Errorf("after_unknown (-want +got):\n%s", diff)
+	}
+	file := changeOf(t, deferredPlan(), "resource_changes", "service.glance/ConfigMap/glance.conf-"+providers.UnknownVersion)
+	if diff := cmp.Diff(map[string]any{
+		"data": map[string]any{"glance.conf": true}, "metadata": map[string]any{"name": true},
+	}, file["after_unknown"]); diff != "" {
+		t.Errorf("after_unknown of a file (-want +got):\n%s", diff)
+	}
+}
+
+// appliedWaiting did not get to the end, because data were missing.
+func appliedWaiting(p *view.Printer) {
+	p.Reading([]string{"data.credentials", "data.registry"})
+	_ = p.Applied(view.Applied{Added: 1, Skipped: []view.Skipped{
+		{Address: address("manifest.copy/ConfigMap/copy"), Data: []string{"data.registry"}},
+		{Address: address("service.glance/Job/glance-sync"), Data: []string{}},
+	}})
+}

@@ -1,0 +1,339 @@
+package lang
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+)
+
+// Data is something that the configuration reads from the cluster.
+type Data struct {
+	Block string // address: `data.registry`
+	DataQuery
+	// Needs are the services and manifests, by their addresses, that have to be ready
+	// before it can be read for good.
+	Needs []string
+	// Deferred: it is known only after the apply.
+	Deferred bool
+	Range    hcl.Range
+}
+
+// DataQuery says what is to be read: one object by its name, or those with some
+// labels.
+type DataQuery struct {
+	APIVersion string // empty: the one that the server has the kind in
+	Kind       string
+	Namespace  string // empty: Home, of kinds that live in namespaces
+	Home       string // the cloud's namespace
+	Name       string // empty: all objects with the labels
+	Labels     map[string]string
+}
+
+// String names what is read: "ConfigMap openstack/registry".
+func (q DataQuery) String() string {
+	namespace := q.Namespace
+	if q.Kind == "" {
+		return "what is not known yet"
+	}
+	if q.Name == "" {
+		text := q.Kind + " objects"
+		if namespace != "" {
+			text += " in " + namespace
+		}
+		var labels []string
+		for _, key := range keysOf(q.Labels) {
+			labels = append(labels, key+"="+q.Labels[key])
+		}
+		if len(labels) > 0 {
+			text += " with " + strings.Join(labels, ",")
+		}
+		return text
+	}
+	if namespace == "" {
+		return q.Kind + " " + q.Name
+	}
+	return q.Kind + " " + namespace + "/" + q.Name
+}
+
+// ReadError says why something cannot be read.
+type ReadError struct {
+	// NoKind: the server does not have the kind; its definition may be a part of the
+	// configuration.
+	NoKind bool
+	Detail string // sentences: what is wrong, and how to go on
+}
+
+func (e *ReadError) Error() string { return e.Detail }
+
+var dataType = &BlockType{
+	Name: "data", Label: "data", LabelForm: formIdentifier,
+	Example: `data "zone" {
+  kind   = "Node"
+  labels = { "topology.kubernetes.io/zone" = "a" }
+}
+
+data "registry" {
+  kind        = "ConfigMap"
+  api_version = "v1"
+  name        = "registry"
+  namespace   = "tools"
+  optional    = true
+  depends_on  = [service.mariadb]
+
+  lifecycle {
+    postcondition {
+      condition     = !self.exists || can(self.object.data["host"])
+      error_message = "The registry has no host."
+    }
+  }
+}
+`,
+	Doc: "Objects that are in the cluster, read when a plan is made. One with a name is data.NAME.object, as the server has it: data.NAME.object.data[\"KEY\"] of a ConfigMap, data.NAME.object.spec.clusterIP of a Service. With labels it is a list, data.NAME.objects. Values of a Secret are decoded, and are sensitive; those that are no text are under binaryData, in base64. What a service or manifest of this configuration makes, and is not there yet or is changed by the plan, is known after the apply: see depends_on.",
+	Attributes: withRepetition([]Attribute{
+		{Name: "kind", Type: TypeString, Required: true, Form: formPlain, Doc: "Kind of the object, such as ConfigMap."},
+		{Name: "api_version", Type: TypeString, Form: formPlain, Doc: "Its group and version, such as apps/v1. It may be left out where the server has only one kind of that name."},
+		{Name: "name", Type: TypeString, Form: formPlain, Doc: "Its name. One of name and labels says what is read."},
+		{Name: "namespace", Type: TypeString, Form: formNamespace, Doc: "Its namespace; by default the cloud's, for kinds that live in namespaces."},
+		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the objects have, in place of a name: data.NAME.objects is the list of them, by namespace and name. Of {} it is all objects."},
+		{Name: "optional", Type: TypeBool, Default: false, Doc: "Whether the object may be missing: data.NAME.object is null then, and data.NAME.exists false."},
+		{Name: "depends_on", Type: TypeReferences, Doc: "What makes the object. As long as that is not applied, what is read is known only after the apply."},
+	}),
+	Blocks: []*BlockType{{
+		Name: "lifecycle", Single: true,
+		Doc: "What has to be true of what was read.",
+		Blocks: []*BlockType{{
+			Name: "postcondition",
+			Doc:  "What must be so, or else there is an error. In it, self is what was read.",
+			Attributes: []Attribute{
+				{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well."},
+				{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+			},
+		}},
+	}},
+}
+
+func (g *graph) addData(m *module) {
+	for _, b := range m.document.all("data") {
+		n := g.addRepeated(m, b, g.data)
+		n.needs = append(n.needs, edge{to: "cloud", at: b.header}) // for its namespace
+		n.needs = append(n.needs, g.dependsOn(m, b)...)
+	}
+}
+
+// data reads what a data block says.
+func (g *graph) data(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
+	d := Data{Block: n.address(f, it), Needs: needsOf(g.reasonsOf(n, f)), Range: b.header}
+	query, ok := e.query(b, g.config.Cloud.Namespace)
+	d.DataQuery = query
+	if b.attributes["name"] == nil == (b.attributes["labels"] == nil) {
+		g.error(b.header, "One of name and labels", "data %q reads one object by its name, or all objects with some labels: give it one of the two arguments.", b.label)
+		return cty.DynamicVal
+	}
+	if e.given(b, "optional") && b.attributes["labels"] != nil {
+		e.unsuitable(b, "optional", "With labels there may be none anyway: data.%s.objects is empty then.", b.label)
+	}
+	var value cty.Value
+	switch {
+	case !ok:
+		return cty.DynamicVal
+	case d.Deferred || g.waits(b, e) || g.options.Later[d.Block]:
+		d.Deferred = true
+	default:
+		value, d.Deferred, ok = g.read(d, b, e)
+	}
+	g.config.Data = append(g.config.Data, d)
+	if !ok {
+		return cty.DynamicVal
+	}
+	if d.Deferred {
+		value = d.unknown(b, g.options.Read == nil)
+	}
+	postconditions(b, e, value)
+	return value
+}
+
+// query evaluates what is to be read. It is not ok where that is wrong.
+func (e *evaluator) query(b *block, home string) (DataQuery, bool) {
+	q := DataQuery{Home: home}
+	for _, field := range []struct {
+		name string
+		into *string
+	}{{"kind", &q.Kind}, {"api_version", &q.APIVersion}, {"name", &q.Name}, {"namespace", &q.Namespace}} {
+		if attr := b.attributes[field.name]; attr == nil || deferred(e.value(attr.Expr)) {
+			continue
+		}
+		if *field.into = e.string(b, field.name); *field.into == "" && (field.name == "kind" || e.given(b, field.name)) {
+			return q, false // which was reported
+		}
+	}
+	if attr := b.attributes["labels"]; attr != nil && !deferred(e.value(attr.Expr)) {
+		if q.Labels = e.strings(b, "labels"); q.Labels == nil {
+			return q, false
+		}
+	}
+	return q, true
+}
+
+// waits reports whether what is to be read depends on what is not known yet.
+func (g *graph) waits(b *block, e *evaluator) bool {
+	for _, name := range []string{"kind", "api_version", "name", "namespace", "labels"} {
+		if attr := b.attributes[name]; attr != nil && deferred(e.value(attr.Expr)) {
+			return true
+		}
+	}
+	return false
+}
+
+// read asks the cluster. later is true for what may come by what it depends on.
+func (g *graph) read(d Data, b *block, e *evaluator) (value cty.Value, later, ok bool) {
+	if g.options.Read == nil {
+		return cty.NilVal, true, true
+	}
+	found, err := g.options.Read(d.DataQuery)
+	var failed *ReadError
+	switch missing := err == nil && len(found) == 0 && d.Name != ""; {
+	case errors.As(err, &failed) && failed.NoKind && len(d.Needs) > 0, missing && len(d.Needs) > 0:
+		return cty.NilVal, true, true
+	case err != nil:
+		g.error(b.header, fmt.Sprintf("Cannot read %s", d.Block), "%s: %s", d.DataQuery, err)
+	case missing && !e.bool(b, "optional"):
+		g.error(b.header, fmt.Sprintf("%s does not exist", d.DataQuery), "%s reads it. Correct its kind, name or namespace; say optional = true if it may be missing; or, if something in this configuration makes it, name that in depends_on.", d.Block)
+	default:
+		return d.value(found), false, true
+	}
+	return cty.NilVal, false, false
+}
+
+// value is what was found, as expressions read it.
+func (d Data) value(found []map[string]any) cty.Value {
+	var objects []cty.Value
+	for _, object := range found {
+		objects = append(objects, objectValue(object))
+	}
+	switch {
+	case d.Name == "":
+		return cty.ObjectVal(map[string]cty.Value{"objects": cty.TupleVal(objects)})
+	case len(objects) == 0:
+		return cty.ObjectVal(map[string]cty.Value{"object": cty.NullVal(cty.DynamicPseudoType), "exists": cty.False})
+	}
+	return cty.ObjectVal(map[string]cty.Value{"object": objects[0], "exists": cty.True})
+}
+
+// unknown is what stands for what is read later. That the values of a Secret are
+// sensitive is known now.
+func (d Data) unknown(b *block, offline bool) cty.Value {
+	mark := deferredMark{by: d.Block, after: strings.Join(d.Needs, " "), offline: offline}
+	later := cty.DynamicVal.Mark(mark)
+	if b.attributes["labels"] != nil {
+		if d.Kind == "Secret" {
+			later = later.Mark(sensitiveMark{})
+		}
+		return cty.ObjectVal(map[string]cty.Value{"objects": later})
+	}
+	object := later
+	if d.Kind == "Secret" {
+		secret := later.Mark(sensitiveMark{})
+		object = cty.ObjectVal(map[string]cty.Value{
+			"apiVersion": later, "kind": cty.StringVal(d.Kind), "metadata": later, "type": later, "immutable": later,
+			"data": secret, "binaryData": secret,
+		})
+	}
+	return cty.ObjectVal(map[string]cty.Value{"object": object, "exists": cty.UnknownVal(cty.Bool).Mark(mark)})
+}
+
+// lastApplied is where kubectl keeps a copy of the whole object, values of Secrets
+// included.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// objectValue is a live object as a value, without what only its server and kubectl
+// are to know.
+func objectValue(object map[string]any) cty.Value {
+	object = maps.Clone(object)
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		metadata = maps.Clone(metadata)
+		delete(metadata, "managedFields")
+		if annotations, ok := metadata["annotations"].(map[string]any); ok {
+			annotations = maps.Clone(annotations)
+			delete(annotations, lastApplied)
+			metadata["annotations"] = annotations
+		}
+		object["metadata"] = metadata
+	}
+	secret := object["kind"] == "Secret" && object["apiVersion"] == "v1"
+	if secret {
+		decodeSecret(object)
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		panic(fmt.Sprintf("an object of the cluster is not JSON: %v", err))
+	}
+	var value ctyjson.SimpleJSONValue
+	if err := value.UnmarshalJSON(text); err != nil {
+		panic(fmt.Sprintf("an object of the cluster is not JSON: %v", err))
+	}
+	if !secret {
+		return value.Value
+	}
+	fields := value.AsValueMap()
+	for _, name := range []string{"data", "binaryData"} {
+		values := map[string]cty.Value{}
+		for _, m := range members(fields[name]) {
+			values[m.key] = m.value.Mark(sensitiveMark{}) // which keys there are is no secret
+		}
+		fields[name] = cty.ObjectVal(values)
+	}
+	return cty.ObjectVal(fields)
+}
+
+// decodeSecret makes the values of a Secret what they are: texts under data, and what
+// is no text in base64 under binaryData, as a ConfigMap has them.
+func decodeSecret(object map[string]any) {
+	encoded, _ := object["data"].(map[string]any)
+	texts, others := map[string]any{}, map[string]any{}
+	for key, field := range encoded {
+		text, _ := field.(string)
+		if raw, err := base64.StdEncoding.DecodeString(text); err == nil && utf8.Valid(raw) {
+			texts[key] = string(raw)
+		} else {
+			others[key] = text
+		}
+	}
+	object["data"], object["binaryData"] = texts, others
+}
+
+// postconditions reports those that what was read does not meet.
+func postconditions(b *block, e *evaluator, self cty.Value) {
+	l := b.one("lifecycle", "")
+	if l == nil {
+		return
+	}
+	inner := *e
+	inner.scope = newScope(e.scope)
+	inner.scope.singles["self"] = self
+	for _, p := range l.all("postcondition") {
+		if ok, message := inner.condition(p); !ok {
+			e.error(p.attributeRange("condition"), "Postcondition not met", "%s", message)
+		}
+	}
+}
+
+// DeferredData are the addresses of the data that are known only after the apply.
+func (c *Config) DeferredData() []string {
+	var out []string
+	for _, d := range c.Data {
+		if d.Deferred {
+			out = append(out, d.Block)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

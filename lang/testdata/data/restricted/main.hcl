@@ -1,0 +1,24 @@
+cloud "c" {
+  release = "2025.1"
+}
+
+manifest "makes" {
+  object = {
+    apiVersion = "v1"
+    kind       = "ConfigMap"
+    metadata   = { name = "later" }
+  }
+}
+
+data "later" {
+  kind       = "ConfigMap"
+  name       = "later"
+  depends_on = [manifest.makes]
+}
+
+service "memcached" {
+  replicas = data.later.object.data["replicas"]
+}
+
+service "mariadb" {}
+service "keystone" {}

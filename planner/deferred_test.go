@@ -1,0 +1,242 @@
+package planner_test
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// later is an object of which not all is known, as it is declared.
+func later(at string, manifest *unstructured.Unstructured, dependsOn ...string) providers.Object {
+	o := declared(at, manifest, dependsOn...)
+	o.Deferred = []string{"data.registry"}
+	return o
+}
+
+// deferredWorld is a cloud with two versions of a file, the second in use, of which the
+// next is not known yet.
+func deferredWorld(t *testing.T) (*world, []providers.Object) {
+	w := &world{}
+	for _, n := range []int{1, 2} {
+		r := w.add(atGeneration(n), generation(n))
+		r.Family = family
+	}
+	w.add("service.keystone/Deployment/api", mounting(t, 2))
+	w.add("service.glance/ConfigMap/old", thing("v1", "ConfigMap", "old"))
+	w.cluster.answer = func(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+		if strings.Contains(u.GetName()+fileOf(u), providers.UnknownVersion) {
+			return nil, errors.New("the server was asked about what is not known")
+		}
+		return live(u, ""), nil
+	}
+	unknown := thing("v1", "ConfigMap", "keystone.conf-"+providers.UnknownVersion)
+	unknown.Object["data"] = map[string]any{"keystone.conf": "[token]\nexpiration = " + lang.KnownAfterApply + "\n"}
+	file := later(family+"-"+providers.UnknownVersion, unknown)
+	file.Family = address(family)
+	api := mounting(t, 2)
+	put(t, api, []any{map[string]any{"name": "conf", "configMap": map[string]any{"name": unknown.GetName()}}}, "spec", "template", "spec", "volumes")
+	return w, []providers.Object{
+		declared("manifest.registry/ConfigMap/registry", thing("v1", "ConfigMap", "registry")),
+		file,
+		later("service.keystone/Deployment/api", api, file.Address.String()),
+		declared("service.keystone/Job/after", thing("batch/v1", "Job", "after"), "service.keystone/Deployment/api"),
+	}
+}
+
+// fileOf is the first file that a workload mounts.
+func fileOf(u *unstructured.Unstructured) string {
+	volumes, _, _ := unstructured.NestedSlice(u.Object, "spec", "template", "spec", "volumes")
+	for _, v := range volumes {
+		volume, _ := v.(map[string]any)
+		name, _, _ := unstructured.NestedString(volume, "configMap", "name")
+		return name
+	}
+	return ""
+}
+
+// What is not known yet is planned as far as that goes, without the server; nothing of
+// which it may take the place goes; and what depends on it waits with it.
+func TestDeferred(t *testing.T) {
+	w, objects := deferredWorld(t)
+	plan := mustPlan(t, w.input(objects...))
+	unknown := family + "-" + providers.UnknownVersion
+	want := []string{
+		"create manifest.registry/ConfigMap/registry",
+		"create " + unknown,
+		"update service.keystone/Deployment/api",
+		"run service.keystone/Job/after",
+		"delete service.glance/ConfigMap/old",
+	}
+	if diff := cmp.Diff(want, verbs(plan)); diff != "" {
+		t.Errorf("actions (-want +got):\n%s", diff)
+	}
+	for _, at := range []string{unknown, "service.keystone/Deployment/api"} {
+		a := find(t, plan, at)
+		if !a.Deferred() || a.Evidence.Kind != planner.Unverified || !strings.Contains(a.Evidence.Detail, "data.registry") {
+			t.Errorf("%s: deferred %v, evidence %v", at, a.Deferred(), a.Evidence)
+		}
+	}
+	file, api := find(t, plan, unknown), find(t, plan, "service.keystone/Deployment/api")
+	if file.Supersedes != address(atGeneration(2)) {
+		t.Errorf("the file takes the place of %q", file.Supersedes)
+	}
+	if api.Prior.UID != "uid of service.keystone/Deployment/api" {
+		t.Errorf("the update is bound to %q", api.Prior.UID)
+	}
+	var shown []string
+	for _, c := range api.Changes {
+		if c.After != nil {
+			shown = append(shown, c.Path)
+		}
+	}
+	if !slices.Contains(shown, `spec.template.spec.volumes["conf"].configMap.name`) {
+		t.Errorf("changes of the workload: %v", shown)
+	}
+	if got := plan.Counts().Deferred; got != 2 {
+		t.Errorf("%d are counted as deferred", got)
+	}
+}
+
+func TestDivide(t *testing.T) {
+	w, objects := deferredWorld(t)
+	in := w.input(objects...)
+	in.Adopt = true
+	saved := filepath.Join(t.TempDir(), "plan")
+	if err := planner.Save(saved, mustPlan(t, in)); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := planner.Load(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, rest := plan.Divide()
+	if diff := cmp.Diff([]string{"create manifest.registry/ConfigMap/registry", "delete service.glance/ConfigMap/old"}, verbs(now)); diff != "" {
+		t.Errorf("now (-want +got):\n%s", diff)
+	}
+	var waiting []string
+	for _, a := range rest {
+		waiting = append(waiting, a.Address.Kind)
+	}
+	if diff := cmp.Diff([]string{"ConfigMap", "Deployment", "Job"}, waiting); diff != "" {
+		t.Errorf("later (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"data.registry"}, plan.Waiting()); diff != "" {
+		t.Errorf("waits for (-want +got):\n%s", diff)
+	}
+	if plan.Resume == nil || !plan.Resume.Adopt {
+		t.Errorf("how to go on: %v", plan.Resume)
+	}
+	if now.ID != plan.ID {
+		t.Error("the first part is another plan")
+	}
+}
+
+// Values of a Secret that are known later are no less secret now.
+func TestDeferredSecret(t *testing.T) {
+	w := &world{}
+	o := later("manifest.copy/Secret/copy", thing("v1", "Secret", "copy"))
+	o.Data = map[string]providers.SecretData{
+		"key":   {Parts: []providers.DataPart{{Sensitive: lang.KnownAfterApply}}},
+		"other": {Parts: []providers.DataPart{{Sensitive: "hunter2"}}},
+	}
+	plan := mustPlan(t, w.input(o))
+	after := map[string]any{}
+	for _, c := range find(t, plan, "manifest.copy/Secret/copy").Changes {
+		after[c.Path] = c.After
+	}
+	if after[`data["key"]`] != planner.Unknown && after["data.key"] != planner.Unknown {
+		t.Errorf("changes: %v", after)
+	}
+	if strings.Contains(text(t, plan), "hunter2") {
+		t.Error("the plan holds the value")
+	}
+}
+
+func TestDeferredReplace(t *testing.T) {
+	w, objects := deferredWorld(t)
+	in := w.input(objects...)
+	in.Replace = []string{"service.keystone/Deployment/api"}
+	if got := mustNotPlan(t, in); !strings.Contains(got, "cannot be replaced by this plan") {
+		t.Error(got)
+	}
+}
+
+// A plan of the rest may do what was shown, and nothing else.
+func TestUnannounced(t *testing.T) {
+	w, objects := deferredWorld(t)
+	_, rest := mustPlan(t, w.input(objects...)).Divide()
+	version := func(verb planner.Verb, at string, changes ...planner.Change) planner.Action {
+		o := declared(at, thing("v1", address(at).Kind, address(at).Name))
+		if strings.HasPrefix(at, family) {
+			o.Family = address(family)
+		}
+		a := planner.Action{Address: o.Address, Verb: verb, Object: &o, Changes: changes}
+		if verb == planner.Delete {
+			a.Object = nil
+		}
+		return a
+	}
+	pruned := version(planner.Delete, atGeneration(1))
+	pruned.Reasons = []planner.Reason{{Kind: planner.ReasonSuperseded}}
+	elsewhere := version(planner.Delete, "service.glance/ConfigMap/glance.conf-1")
+	elsewhere.Reasons = pruned.Reasons
+	tests := map[string]struct {
+		action planner.Action
+		shown  bool
+	}{
+		"the version that came":                {version(planner.Create, atGeneration(3)), true},
+		"the version there was":                {version(planner.None, atGeneration(2)), true},
+		"a version that nothing uses any more": {pruned, true},
+		"the workload":                         {version(planner.Update, "service.keystone/Deployment/api"), true},
+		"a workload that has to go for it":     {version(planner.Replace, "service.keystone/Deployment/api"), false},
+		"what waited for it":                   {version(planner.Run, "service.keystone/Job/after"), true},
+		"another object of the service":        {version(planner.Create, "service.keystone/Secret/keystone.conf-1"), true},
+		"an object that is changed":            {version(planner.Update, "service.keystone/Service/keystone"), false},
+		"an object that goes":                  {version(planner.Delete, "service.keystone/Service/keystone"), false},
+		"another service":                      {version(planner.Create, "service.glance/ConfigMap/glance.conf-1"), false},
+		"an old version of another service":    {elsewhere, false},
+		"another service that stays":           {version(planner.None, "service.glance/ConfigMap/glance.conf-1"), true},
+		"what waited, changed":                 {version(planner.Update, "service.keystone/Job/after"), false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := planner.Unannounced(&planner.Plan{Actions: []planner.Action{test.action}}, rest)
+			if (len(got) == 0) != test.shown {
+				t.Errorf("unannounced: %v", got)
+			}
+		})
+	}
+}
+
+// What nobody can tell yet is no part of a restricted plan: neither what is declared of
+// it nor what is there of it.
+func TestUndecided(t *testing.T) {
+	for _, undecided := range []string{"module.edge.service.redis", "module.edge.*"} {
+		w := &world{}
+		w.add(`module.edge["a"].service.redis["x"]/ConfigMap/there`, thing("v1", "ConfigMap", "there"))
+		w.add(`service.redis/ConfigMap/other`, thing("v1", "ConfigMap", "other"))
+		in := w.input(
+			declared(`module.edge["a"].service.redis["y"]/ConfigMap/new`, thing("v1", "ConfigMap", "new")),
+			declared("manifest.registry/ConfigMap/registry", thing("v1", "ConfigMap", "registry")),
+		)
+		in.Undecided = []string{undecided}
+		in.Selection.Targets = []string{"manifest.registry", "service.redis", `module.edge["a"].service.redis`}
+		plan, problems, err := planner.Make(t.Context(), in)
+		if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Summary, "has no effect yet") {
+			t.Fatalf("Make: %v, problems %v", err, problems)
+		}
+		want := []string{"create manifest.registry/ConfigMap/registry", "delete service.redis/ConfigMap/other"}
+		if diff := cmp.Diff(want, verbs(plan)); diff != "" {
+			t.Errorf("%s: actions (-want +got):\n%s", undecided, diff)
+		}
+	}
+}
