@@ -177,14 +177,14 @@ func TestFunctionsHold(t *testing.T) {
 func undecidedLater(v cty.Value) bool { return undecided(v) && deferred(v) }
 
 func marksLost(name string, args []cty.Value, got cty.Value) bool {
-	if slices.Contains(unmarking, name) || hasMark(got, sensitiveMark{}) {
+	if slices.Contains(unmarking, name) || isSensitive(got) {
 		return false
 	}
 	return slices.ContainsFunc(args, func(v cty.Value) bool {
 		if slices.Contains(shallow, name) {
 			return hasOwnMark(v, sensitiveMark{}) && !v.IsNull()
 		}
-		return hasMark(v, sensitiveMark{})
+		return isSensitive(v)
 	})
 }
 

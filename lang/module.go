@@ -124,7 +124,7 @@ func (m *module) repeated() bool {
 }
 
 // newFrame makes a frame, in which nothing is known yet of anything.
-func (g *graph) newFrame(m *module, parent *frame, it item) *frame {
+func (g *graph) newFrame(m *module, parent *frame, it item) {
 	f := &frame{module: m, parent: parent, scope: newScope(g.global), outputs: map[string]cty.Value{}, key: it.key}
 	for _, kind := range named {
 		f.scope.groups[kind] = group{}
@@ -154,7 +154,6 @@ func (g *graph) newFrame(m *module, parent *frame, it item) *frame {
 		f.things.groups[kind] = f.scope.groups[kind]
 	}
 	m.frames = append(m.frames, f)
-	return f
 }
 
 // moduleDir is the directory of a module, relative to the root of the configuration.

@@ -409,7 +409,7 @@ func (e *evaluator) givenValue(b *block) Text {
 		e.unsuitable(b, "value", "It is empty.")
 		return nil
 	}
-	if !hasMark(v, sensitiveMark{}) {
+	if !isSensitive(v) {
 		e.warnUnquoted(b.attributes["value"].NameRange, "A secret in the configuration",
 			"Whoever reads the configuration reads it, and it is still there in every older version of the file. Take it from outside: from_env, from_file, from_secret, or a variable with sensitive = true. Without any of them it is generated.")
 	}

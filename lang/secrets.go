@@ -40,10 +40,10 @@ func generated(v cty.Value) bool {
 	return false
 }
 
-// hasMark reports whether anything in a value has a mark.
-func hasMark(v cty.Value, mark any) bool {
+// isSensitive reports whether anything in a value came from a sensitive variable.
+func isSensitive(v cty.Value) bool {
 	_, marks := v.UnmarkDeep()
-	_, ok := marks[mark]
+	_, ok := marks[sensitiveMark{}]
 	return ok
 }
 

@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"fmt"
 	"net"
 	"path"
 	"slices"
@@ -91,92 +90,6 @@ func (in *instance) at(f *frame, it item) *instance {
 		out.mergeSettings()
 	}
 	return out
-}
-
-// definitionScope is what names mean in the definition, for a service in a frame: its
-// own values are those of where it stands, and services, roles and exposures are
-// those of where it is used.
-func (in *instance) definitionScope(f *frame) *scope {
-	out := newScope(f.things)
-	out.singles["cloud"] = in.global.singles["cloud"]
-	if in.home == nil {
-		return out
-	}
-	home := f
-	for home != nil && home.module != in.home {
-		home = home.parent
-	}
-	if home == nil && len(in.home.frames) > 0 {
-		home = in.home.frames[0] // a module that is used for its definitions
-	}
-	if home != nil {
-		for _, root := range []string{"var", "local", "data", "module"} {
-			out.groups[root] = home.scope.groups[root]
-		}
-		out.singles["path"] = home.scope.singles["path"]
-	}
-	return out
-}
-
-// definitionOf finds the definition of a service: by name in its module, in those
-// around it or in the catalogue, or in a module that is named.
-func (g *graph) definitionOf(m *module, b *block) (definition *block, home *module) {
-	attr := b.attributes["definition"]
-	if attr != nil {
-		if t, diags := hcl.AbsTraversalForExpr(attr.Expr); !diags.HasErrors() && t.RootName() == "module" {
-			return g.moduleDefinition(m, t)
-		}
-	}
-	name := b.label
-	if attr != nil && !isNullLiteral(attr.Expr) {
-		name = g.literal(b, "definition")
-	}
-	known := g.builtin.labels("definition")
-	for home := m; home != nil; home = home.parent {
-		if d := home.document.one("definition", name); d != nil {
-			return d, home
-		}
-		known = append(known, home.document.labels("definition")...)
-	}
-	if d := g.builtin.one("definition", name); d != nil {
-		return d, nil
-	}
-	if name == "" {
-		return nil, nil
-	}
-	at := b.labelRange
-	if attr != nil {
-		at = b.attributeRange("definition")
-	}
-	g.error(at, fmt.Sprintf("There is no definition %q", name), "%s", trimJoin(DidYouMean(name, known),
-		fmt.Sprintf("A service is made by the definition of its own name, or by the one that its argument `definition` names. There are: %s.", listed(known))))
-	return nil, nil
-}
-
-// moduleDefinition finds the definition that module.NAME.definition.NAME names.
-func (g *graph) moduleDefinition(m *module, t hcl.Traversal) (*block, *module) {
-	var names []string
-	for _, step := range t[1:] {
-		if attr, ok := step.(hcl.TraverseAttr); ok {
-			names = append(names, attr.Name)
-		}
-	}
-	if len(names) != 3 || len(t) != 4 || names[1] != "definition" {
-		g.error(t.SourceRange(), "Unsuitable value for \"definition\"", "A definition of a module is named as module.NAME.definition.NAME, any other one as a text in quotes.")
-		return nil, nil
-	}
-	home := m.calling(names[0])
-	if home == nil {
-		known := m.document.labels("module")
-		g.undeclared(t.SourceRange(), "module", names[0], known)
-		return nil, nil
-	}
-	definition := home.document.one("definition", names[2])
-	if definition == nil {
-		g.undeclared(t.SourceRange(), "definition", names[2], home.document.labels("definition"))
-		return nil, nil
-	}
-	return definition, home
 }
 
 // mergeSettings puts the layers of config values and of environments together.

@@ -217,7 +217,7 @@ func (g *Generator) differs(cert *x509.Certificate) string {
 		wanted = append(wanted, ip.String())
 	}
 	byNumber := func(list []x509.ExtKeyUsage) []x509.ExtKeyUsage {
-		return slices.SortedFunc(slices.Values(list), func(a, b x509.ExtKeyUsage) int { return cmp.Compare(a, b) })
+		return slices.SortedFunc(slices.Values(list), cmp.Compare)
 	}
 	switch {
 	case cert.Subject.CommonName != g.Cert.CommonName:

@@ -25,7 +25,8 @@ func TestCatch(t *testing.T) {
 		t.Errorf("the error shows %q", err)
 	}
 	var none []int
-	if err := crash.Catch(func() error { return errors.New(string(rune(none[len(none)]))) }); !strings.Contains(err.Error(), "index out of range [0]") {
+	at := 0
+	if err := crash.Catch(func() error { return errors.New(string(rune(none[at]))) }); !strings.Contains(err.Error(), "index out of range [0]") {
 		t.Errorf("error %v", err)
 	}
 }

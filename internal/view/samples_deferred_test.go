@@ -46,7 +46,7 @@ func TestPlanJSONDeferred(t *testing.T) {
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "copy", "namespace": "openstack"},
 		"data": m{"port": "5000"},
 	}
-	if diff := cmp.Diff(want, m(copied["after"].(map[string]any))); diff != "" {
+	if diff := cmp.Diff(want, copied["after"]); diff != "" {
 		t.Errorf("after (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]any{"data": map[string]any{"host": true}}, copied["after_unknown"]); diff != "" {

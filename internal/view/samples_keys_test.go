@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"fmt"
+	"slices"
 
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
@@ -38,8 +39,9 @@ func keys() *planner.Plan {
 	)
 	p := newPlan(12, actions...)
 	p.Selection.Targets = []string{`module.edge["a"]`, "service.store"}
-	p.Impact = append(impact,
-		planner.Impact{Block: `service.redis["cache"]`, Lines: []string{`1 pod stops at once, and new ones are made: replace_triggered_by module.edge["a"]`}, Grave: []string{`1 pod stops at once, and new ones are made: replace_triggered_by module.edge["a"]`}},
-		planner.Impact{Block: "service.store[0]", Lines: []string{"1 pod stops for good"}, Grave: []string{"1 pod stops for good"}})
+	p.Impact = slices.Concat(impact, []planner.Impact{
+		{Block: `service.redis["cache"]`, Lines: []string{`1 pod stops at once, and new ones are made: replace_triggered_by module.edge["a"]`}, Grave: []string{`1 pod stops at once, and new ones are made: replace_triggered_by module.edge["a"]`}},
+		{Block: "service.store[0]", Lines: []string{"1 pod stops for good"}, Grave: []string{"1 pod stops for good"}},
+	})
 	return p
 }

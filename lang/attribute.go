@@ -1,0 +1,215 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/gocty"
+)
+
+// attribute evaluates an attribute and converts it. It is not ok when there is no
+// value: not written, null, or wrong, which was reported.
+func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value, ok bool) {
+	attr := b.attributes[name]
+	if attr == nil {
+		return cty.NilVal, false
+	}
+	v = e.value(attr.Expr)
+	if !v.IsKnown() {
+		return v, false
+	}
+	if v.IsNull() {
+		if b.typ.attribute(name).Required {
+			e.error(attr.Expr.Range(), "Missing value", "%s needs a value for %q; this one is null.", describe(b), name)
+		}
+		return v, false
+	}
+	converted, err := convert.Convert(v, want)
+	if err != nil {
+		e.unsuitable(b, name, "It %s", mismatch(b.typ.attribute(name).Type, v, err))
+		return v, false
+	}
+	return converted, converted.IsWhollyKnown()
+}
+
+// given reports whether an attribute has a value: it is written and not null.
+func (e *evaluator) given(b *block, name string) bool {
+	attr := b.attributes[name]
+	return attr != nil && !e.value(attr.Expr).IsNull()
+}
+
+// mismatch says why a value does not fit.
+func mismatch(want AttributeType, v cty.Value, err error) string {
+	bare, _ := v.Unmark()
+	if bare.Type().IsPrimitiveType() || isList(bare) != (want == TypeList) {
+		return fmt.Sprintf("must be a %s, and this is %s.", want, kindOf(bare))
+	}
+	return fmt.Sprintf("must be a %s: %s.", want, err)
+}
+
+func (e *evaluator) unsuitable(b *block, name, detail string, args ...any) {
+	e.error(b.attributeRange(name), fmt.Sprintf("Unsuitable value for %q", name), detail, args...)
+}
+
+// public reports values that would have to be kept secret in places where they
+// would be shown.
+func (e *evaluator) public(v cty.Value, at hcl.Range, what string) bool {
+	_, marks := v.UnmarkDeep()
+	return e.publicMarks(marks, at, what)
+}
+
+func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string) bool {
+	for mark := range marks {
+		if generated, ok := mark.(generatedMark); ok {
+			e.error(at, "A secret would be shown", "The value of %s cannot be used in %s, which is no secret. Put it into env or a config file.", generated.ref.describe(), what)
+			return false
+		}
+	}
+	if _, sensitive := marks[sensitiveMark{}]; sensitive {
+		e.error(at, "A secret would be shown", "The value comes from a sensitive variable and cannot be used in %s, which is no secret. Put it into env or a config file, or say nonsensitive(...) if it may be seen.", what)
+		return false
+	}
+	return true
+}
+
+// publicAttribute is attribute for values that are shown.
+func (e *evaluator) publicAttribute(b *block, name string, want cty.Type) (cty.Value, bool) {
+	v, ok := e.attribute(b, name, want)
+	if !ok && !deferred(v) {
+		return cty.NilVal, false
+	}
+	if !ok {
+		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+		return cty.NilVal, false
+	}
+	if !e.public(v, b.attributeRange(name), fmt.Sprintf("%q", name)) {
+		return cty.NilVal, false
+	}
+	return v, true
+}
+
+// string evaluates an attribute of TypeString; its default where there is no value.
+func (e *evaluator) string(b *block, name string) string {
+	typ := b.typ.attribute(name)
+	fallback, _ := typ.Default.(string)
+	v, ok := e.publicAttribute(b, name, cty.String)
+	if !ok {
+		return fallback
+	}
+	s := v.AsString()
+	if len(typ.OneOf) > 0 && !slices.Contains(typ.OneOf, s) {
+		e.unsuitable(b, name, "%s", trimJoin(DidYouMean(s, typ.OneOf), fmt.Sprintf("%q is not one of: %s.", s, strings.Join(typ.OneOf, ", "))))
+		return fallback
+	}
+	if !e.checkForm(b, name, "", s) {
+		return fallback
+	}
+	return s
+}
+
+// checkForm reports a string that does not look as it has to. where says which
+// one of several it is.
+func (e *evaluator) checkForm(b *block, name, where, s string) bool {
+	form := b.typ.attribute(name).Form
+	if form.valid == nil || form.valid(s) {
+		return true
+	}
+	e.unsuitable(b, name, "%q%s is not %s.", s, where, form.Expected)
+	return false
+}
+
+// number evaluates an attribute of TypeNumber; its default where there is no value.
+func (e *evaluator) number(b *block, name string) int {
+	typ := b.typ.attribute(name)
+	fallback, _ := typ.Default.(int)
+	v, ok := e.publicAttribute(b, name, cty.Number)
+	if !ok {
+		return fallback
+	}
+	var n int
+	err := gocty.FromCtyValue(v, &n)
+	switch {
+	case err != nil:
+		e.unsuitable(b, name, "It must be a whole number.")
+	case n < typ.Min || typ.Max > 0 && n > typ.Max:
+		e.unsuitable(b, name, "It must be %s.", bounds(typ))
+	default:
+		return n
+	}
+	return fallback
+}
+
+func bounds(a *Attribute) string {
+	if a.Max == 0 {
+		return fmt.Sprintf("at least %d", a.Min)
+	}
+	return fmt.Sprintf("from %d to %d", a.Min, a.Max)
+}
+
+// bool evaluates an attribute of TypeBool; its default where there is no value.
+func (e *evaluator) bool(b *block, name string) bool {
+	fallback, _ := b.typ.attribute(name).Default.(bool)
+	v, ok := e.publicAttribute(b, name, cty.Bool)
+	if !ok {
+		return fallback
+	}
+	return v.True()
+}
+
+// list evaluates an attribute of TypeList.
+func (e *evaluator) list(b *block, name string) []string {
+	v, ok := e.publicAttribute(b, name, cty.List(cty.String))
+	if !ok {
+		return nil
+	}
+	var out []string
+	for i, item := range elements(v) {
+		if item.IsNull() {
+			e.unsuitable(b, name, "Element %d is null.", i)
+			continue
+		}
+		if s := item.AsString(); e.checkForm(b, name, fmt.Sprintf(", element %d,", i), s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// strings evaluates an attribute of TypeMap. Entries that are null are left out.
+func (e *evaluator) strings(b *block, name string) map[string]string {
+	v, ok := e.publicAttribute(b, name, cty.Map(cty.String))
+	if !ok {
+		return nil
+	}
+	out := map[string]string{}
+	for _, m := range members(v) {
+		if m.value.IsNull() {
+			continue
+		}
+		if s := m.value.AsString(); e.checkForm(b, name, fmt.Sprintf(", the value of %q,", m.key), s) {
+			out[m.key] = s
+		}
+	}
+	return out
+}
+
+// text evaluates an attribute that may hold secrets.
+func (e *evaluator) text(b *block, name string) Text {
+	v, ok := e.attribute(b, name, cty.String)
+	if !ok && !deferred(v) {
+		return nil
+	}
+	return e.textOf(v, b.attributeRange(name))
+}
+
+func (e *evaluator) textOf(v cty.Value, at hcl.Range) Text {
+	text, err := TextOf(v)
+	if err != nil {
+		e.error(at, "Unsuitable value", "%s.", sentence(err))
+	}
+	return text
+}
