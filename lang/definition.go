@@ -91,4 +91,3 @@ func (in *instance) definitionScope(f *frame) *scope {
 	}
 	return out
 }
-
