@@ -6,16 +6,20 @@
 // Load goes through these steps; each reports all that it finds wrong, with the
 // place in the source, and goes on with what is right:
 //
-//   - The files are parsed, and their blocks compared with Schema, which says what
-//     may stand where. Definitions come from the catalogue too; a user's own takes
-//     the place of the catalogue's of the same name.
-//   - Variables get their values: environment, kolla.vars.hcl and *.auto.vars.hcl,
-//     -var-file, -var, each over the ones before.
-//   - References are followed without evaluating anything. They give the order in
-//     which local values, roles, exposures, services and manifests are evaluated,
-//     and what each service needs. A reference in a config value that is overridden
-//     does not count.
-//   - Everything is evaluated, in that order. Config values are merged key by key:
+//   - The files are parsed, in either syntax of HCL, and their blocks compared with
+//     Schema, which says what may stand where. The directories that module blocks name
+//     are read the same way. Definitions come from the catalogue too; a user's own
+//     takes the place of the catalogue's of the same name.
+//   - References are followed without evaluating anything. They make a graph, whose
+//     nodes are blocks as they are written: however often a block is repeated, and its
+//     module used, it is one node. The graph gives the order of evaluation, and what
+//     each service needs. A reference in a config value that is overridden does not
+//     count.
+//   - Everything is evaluated, in that order; each block once for every use of its
+//     module, which is a frame, and in that for each of its instances, which are
+//     items. Variables get their values first, from outside or from the module block.
+//     Dynamic blocks become what they stand for just before the block that they are in
+//     is evaluated. Config values are merged key by key:
 //     the definition's, then the cloud's defaults, then those of the config directory,
 //     then the service's. A list replaces a list; null removes a key or a section; a
 //     list of lists is a key that is written several times.
@@ -31,4 +35,13 @@
 // Text is wanted: environments and config files. Values of sensitive variables are
 // known, and carry a mark through every expression that keeps them to the same
 // places. Neither appears in a diagnostic.
+//
+// # What is not known yet
+//
+// A data block may be about an object that only the apply brings about. Its value is
+// then unknown and carries a mark, which travels as well, and becomes a Part of a Text
+// or a place in a manifest that is known later. Whatever decides what there is at all,
+// such as for_each, has to be known; so has what is not text. An unknown value without
+// that mark comes from a mistake that was reported already, and causes no second
+// report.
 package lang
