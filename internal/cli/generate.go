@@ -11,11 +11,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
 // generateFlag is the option that has declarations written for imports.
@@ -109,21 +109,17 @@ func (w *workspace) draft(ctx context.Context, i lang.Import, drafted map[string
 
 // imported reads the object that an import names.
 func (w *workspace) imported(ctx context.Context, i lang.Import) (*unstructured.Unstructured, *planner.Problem, error) {
-	kinds, err := w.client.Kinds(ctx, i.To.Kind)
-	if err != nil {
-		return nil, nil, err
-	}
+	kind, namespaced, err := w.client.KindNamed(ctx, i.To.Kind)
+	var several *kubernetes.AmbiguousKindError
 	switch {
-	case len(kinds) == 0:
+	case meta.IsNoMatchError(err):
 		return nil, &planner.Problem{Summary: fmt.Sprintf("the cluster has no kind %q", i.To.Kind), Detail: "An address has the kind as the API writes it, such as ConfigMap."}, nil
-	case len(kinds) > 1:
-		return nil, &planner.Problem{Summary: fmt.Sprintf("the cluster has several kinds %q", i.To.Kind), Detail: fmt.Sprintf("They are %s: which is meant, only a declaration says. Write it by hand.", listOf(kinds))}, nil
-	case kinds[0].GroupKind() == providers.NodeKind:
-		return nil, &planner.Problem{Summary: "a Node is not imported", Detail: "kolla owns only some fields of a Node: declare those in a role, or in a manifest."}, nil
-	}
-	namespaced, err := w.client.Namespaced(ctx, kinds[0])
-	if err != nil {
+	case errors.As(err, &several):
+		return nil, &planner.Problem{Summary: several.Error(), Detail: "Which is meant, only a declaration says. Write it by hand."}, nil
+	case err != nil:
 		return nil, nil, err
+	case kind.GroupKind() == providers.NodeKind:
+		return nil, &planner.Problem{Summary: "a Node is not imported", Detail: "kolla owns only some fields of a Node: declare those in a role, or in a manifest."}, nil
 	}
 	namespace, name, inNamespace := strings.Cut(i.ID, "/")
 	if !inNamespace {
@@ -135,7 +131,7 @@ func (w *workspace) imported(ctx context.Context, i lang.Import) (*unstructured.
 	case name != i.To.Name:
 		return nil, &planner.Problem{Summary: fmt.Sprintf("%s is another object than %q", i.To, i.ID), Detail: fmt.Sprintf("The address has the name of the object in the cluster: end it with /%s.", name)}, nil
 	}
-	objects, err := w.client.List(ctx, kinds[0], namespace)
+	objects, err := w.client.List(ctx, kind, namespace)
 	if err != nil && !meta.IsNoMatchError(err) {
 		return nil, nil, err
 	}
@@ -145,12 +141,4 @@ func (w *workspace) imported(ctx context.Context, i lang.Import) (*unstructured.
 		}
 	}
 	return nil, &planner.Problem{Summary: fmt.Sprintf("%s %s does not exist", i.To.Kind, i.ID), Detail: "There is nothing to take over, and so nothing that a declaration could be made of."}, nil
-}
-
-func listOf(kinds []schema.GroupVersionKind) string {
-	var names []string
-	for _, kind := range kinds {
-		names = append(names, kind.GroupKind().String())
-	}
-	return strings.Join(names, ", ")
 }

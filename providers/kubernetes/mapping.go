@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 
@@ -182,33 +181,6 @@ func (c *Client) aggregated(ctx context.Context) (lists []*metav1.APIResourceLis
 func (c *Client) Namespaced(ctx context.Context, kind schema.GroupVersionKind) (bool, error) {
 	found, err := c.kinds.find(ctx, kind, missAge)
 	return found.namespaced, err
-}
-
-// Kinds finds the kinds that go by a name, one for each API group that has one, each in
-// the version that Kubernetes itself prefers.
-func (c *Client) Kinds(ctx context.Context, name string) ([]schema.GroupVersionKind, error) {
-	found := map[string]schema.GroupVersionKind{}
-	for kind := range builtin {
-		if kind.Kind == name {
-			found[kind.Group] = kind
-		}
-	}
-	if len(found) > 0 {
-		return slices.Collect(maps.Values(found)), nil // others of the name are hardly meant
-	}
-	read, err := c.discover(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("ask the server for its kinds: %w", err)
-	}
-	for kind := range read.resources {
-		known, there := found[kind.Group]
-		if kind.Kind == name && (!there || version.CompareKubeAwareVersionStrings(kind.Version, known.Version) > 0) {
-			found[kind.Group] = kind
-		}
-	}
-	kinds := slices.Collect(maps.Values(found))
-	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.Group, b.Group) })
-	return kinds, nil
 }
 
 // at gives access to the objects of one resource in one namespace.
