@@ -65,7 +65,7 @@ func (e *evaluator) public(v cty.Value, at hcl.Range, what string) bool {
 func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string) bool {
 	for mark := range marks {
 		if generated, ok := mark.(generatedMark); ok {
-			e.error(at, "A secret would be shown", "The value of %s cannot be used in %s, which is no secret. Put it into env or a config file.", generated.ref.describe(), what)
+			e.error(at, "A secret would be shown", "The value of %s cannot be used in %s%s", generated.ref.describe(), what, instead(what))
 			return false
 		}
 	}
@@ -74,6 +74,14 @@ func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string)
 		return false
 	}
 	return true
+}
+
+// instead says where the value of a generated secret can be used.
+func instead(what string) string {
+	if what == "a manifest" {
+		return ". The Secret that holds it can be named, as secret.NAME.name or SERVICE-NAME, for pods to take it from there."
+	}
+	return ", which is no secret. Put it into env or a config file."
 }
 
 // publicAttribute is attribute for values that are shown.

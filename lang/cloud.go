@@ -155,7 +155,7 @@ func (e *evaluator) role(b *block, name string) string {
 	v := e.value(b.attributes[name].Expr)
 	bare, _ := v.Unmark()
 	if e.inDefinition && bare.IsKnown() && !bare.IsNull() && bare.Type() == cty.String && e.public(v, b.attributeRange(name), "a role") {
-		role, ok := e.scope.member("role", bare.AsString())
+		role, ok := e.lookup("role", bare.AsString(), nil, b.attributeRange(name))
 		if !ok {
 			e.missing("role", bare.AsString(), e.scope.names("role"), b.attributeRange(name))
 			return ""

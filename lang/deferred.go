@@ -51,18 +51,26 @@ func deferredBy(v cty.Value) []string {
 	return slices.Compact(out)
 }
 
-// referred are the deferred marks of all that an expression refers to: functions such
-// as try give something unknown without saying why.
-func referred(refs []hcl.Traversal, ctx *hcl.EvalContext) cty.ValueMarks {
+// referred are the marks of all that an expression refers to, where its result is
+// unknown: functions such as try, and loops over something unknown, give no marks. What
+// is sensitive must be so from the first, not only once it is known.
+func referred(expr hcl.Expression, refs []hcl.Traversal, ctx *hcl.EvalContext) cty.ValueMarks {
 	marks := cty.ValueMarks{}
-	for _, t := range refs {
-		v, diags := t.TraverseAbs(ctx)
-		if diags.HasErrors() {
-			continue
-		}
+	add := func(v cty.Value) {
 		for _, d := range deferralsOf(v) {
 			marks[d] = struct{}{}
 		}
+		if isSensitive(v) {
+			marks[sensitiveMark{}] = struct{}{}
+		}
+	}
+	for _, t := range refs {
+		if v, diags := t.TraverseAbs(ctx); !diags.HasErrors() {
+			add(v)
+		}
+	}
+	for _, v := range elementsAround(expr) {
+		add(v)
 	}
 	return marks
 }

@@ -54,6 +54,10 @@ func (g *graph) moduleDefinition(m *module, t hcl.Traversal) (*block, *module) {
 		return nil, nil
 	}
 	home := m.calling(names[0])
+	if home != nil && repeats(home.call) {
+		g.error(t.SourceRange(), "Unsuitable value for \"definition\"", "Module %q is repeated, and its definitions would be different ones in each use. Take the definition from a module that is used once.", names[0])
+		return nil, nil
+	}
 	if home == nil {
 		known := m.document.labels("module")
 		g.undeclared(t.SourceRange(), "module", names[0], known)

@@ -50,7 +50,7 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 		return cty.DynamicVal
 	}
 	v, diags := expr.Value(ctx)
-	e.addEvaluation(diags, refs, ctx)
+	e.addEvaluation(diags, expr, refs, ctx)
 	if diags.HasErrors() {
 		return cty.DynamicVal
 	}
@@ -69,7 +69,7 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	}
 	var later cty.ValueMarks
 	if !v.IsWhollyKnown() {
-		later = referred(refs, ctx)
+		later = referred(expr, refs, ctx)
 	}
 	v, err := settled(v, later)
 	if err != nil {
@@ -78,6 +78,9 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	}
 	if len(refs) == 0 {
 		e.memo.constants[expr] = v
+	}
+	if !v.IsWhollyKnown() && !deferred(v) {
+		e.unexplained = append(e.unexplained, expr.Range())
 	}
 	return v
 }
@@ -107,7 +110,7 @@ func (e *evaluator) reference(expr hcl.Expression) (v cty.Value, ok bool) {
 		if !named {
 			return cty.NilVal, false
 		}
-		if v, ok = e.scope.member(r.Traversal.RootName(), name); !ok {
+		if v, ok = e.lookup(r.Traversal.RootName(), name, r.Traversal, r.SrcRange); !ok {
 			return cty.NilVal, false
 		}
 		steps = steps[1:]
@@ -139,14 +142,17 @@ func (m *memo) references(expr hcl.Expression) []hcl.Traversal {
 
 // addEvaluation passes on what HCL says about an expression, without the values
 // that it would show, and with the names there are where one is unknown.
-func (e *evaluator) addEvaluation(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext) {
+func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, refs []hcl.Traversal, ctx *hcl.EvalContext) {
 	if len(diags) == 0 {
 		return
 	}
-	sensitive := slices.ContainsFunc(refs, func(t hcl.Traversal) bool {
+	sensitive := makesSensitive(expr) || slices.ContainsFunc(refs, func(t hcl.Traversal) bool {
 		v, diags := t.TraverseAbs(ctx)
 		return !diags.HasErrors() && isSensitive(v)
 	})
+	for _, v := range elementsAround(expr) {
+		sensitive = sensitive || isSensitive(v)
+	}
 	for _, d := range diags {
 		if d.Severity == hcl.DiagError && d.Subject != nil && (e.missingAttribute(*d.Subject, refs, ctx) || e.disabled(*d.Subject, refs)) {
 			continue
@@ -166,6 +172,33 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, refs []hcl.Traversal, c
 			clean.Detail = "The expression refers to a sensitive value, so what is wrong cannot be shown in detail."
 		}
 		e.add(clean)
+	}
+}
+
+// makesSensitive reports whether an expression itself makes something sensitive.
+func makesSensitive(expr hcl.Expression) bool {
+	node, ok := expr.(hclsyntax.Node)
+	found := false
+	if ok {
+		_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
+			call, ok := n.(*hclsyntax.FunctionCallExpr)
+			found = found || ok && call.Name == "sensitive"
+			return nil
+		})
+	}
+	return found
+}
+
+// elementsAround are the elements of the dynamic blocks that an expression stands in.
+func elementsAround(expr hcl.Expression) []cty.Value {
+	var out []cty.Value
+	for {
+		inner, ok := expr.(*iterated)
+		if !ok {
+			return out
+		}
+		out = append(out, inner.value)
+		expr = inner.Expression
 	}
 }
 
@@ -204,7 +237,7 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 				e.unmet(t.RootName(), name, position(step.SrcRange))
 				return true
 			}
-			if !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
+			if hasOwnMark(parent, sensitiveMark{}) || !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
 				continue
 			}
 			var names []string
@@ -227,7 +260,7 @@ func (e *evaluator) missingKey(complaint hcl.Range, t hcl.Traversal, i int, ctx 
 		return false
 	}
 	parent, diags := t[:i].TraverseAbs(ctx)
-	if diags.HasErrors() || !parent.IsKnown() || parent.IsNull() {
+	if diags.HasErrors() || !parent.IsKnown() || parent.IsNull() || hasOwnMark(parent, sensitiveMark{}) {
 		return false
 	}
 	var keys []string

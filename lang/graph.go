@@ -29,6 +29,7 @@ type graph struct {
 	byAddress map[string]*instance
 	claimed   map[string]claimed
 	places    map[string]hcl.Range // see declared
+	running   []*node              // those that are being evaluated, each for the one before
 	// onlyOne are the services, roles and exposures of modules whose label nothing else
 	// has. A definition finds them from anywhere.
 	onlyOne map[blockKey]only
@@ -54,6 +55,10 @@ type node struct {
 	broken bool
 	// made are the addresses that services, manifests and secrets got.
 	made []made
+	// state is how far the node is in each use of its module; finished: in all.
+	state    map[*frame]evaluation
+	finished bool
+	known    map[string]bool // the nodes that it is known to need; see needing
 }
 
 // made is one instance of a service, manifest or secret.
@@ -286,8 +291,12 @@ func (r reach) find(root, name string, t hcl.Traversal) []string {
 // the module block itself.
 func outputsOf(m *module, t hcl.Traversal) []string {
 	out := []string{m.path() + "*"}
-	for _, step := range t[2:] {
-		if attr, ok := step.(hcl.TraverseAttr); ok {
+	steps := t[min(2, len(t)):]
+	if repeats(m.call) && len(steps) > 0 {
+		steps = steps[1:] // the key, or a splat
+	}
+	if len(steps) > 0 {
+		if attr, ok := steps[0].(hcl.TraverseAttr); ok && m.document.one("output", attr.Name) != nil {
 			return append(out, m.path()+"output."+attr.Name)
 		}
 	}
@@ -393,25 +402,134 @@ func (g *graph) evaluate() {
 	ordered := g.sortedNodes()
 	g.newFrame(g.loader.root, nil, item{})
 	for _, n := range ordered {
-		g.decisions.current = n.id
 		for _, f := range n.module.frames {
-			value := cty.DynamicVal
-			if !n.broken {
-				value = n.evaluate(f)
-			}
-			if names := f.scope.groups[n.root]; names != nil && n.name != "" {
-				names[n.name] = value
-			}
-			if g.onlyOne[blockKey{n.root, n.name}].module == n.module {
-				g.anywhere.groups[n.root][n.name] = value
-			}
+			g.run(n, f, n.at)
 		}
+		n.finished = true
 		if n.root == "output" {
 			n.module.publishAll()
 		}
 	}
 	g.config.Undecided = g.undecidedBlocks(ordered)
 	g.finish()
+	g.checkExplained()
+}
+
+// run evaluates a node in one use of its module, unless that was done.
+func (g *graph) run(n *node, f *frame, at hcl.Range) {
+	switch n.state[f] {
+	case evaluated:
+		return
+	case evaluating:
+		g.error(at, "Circular reference", "%s needs its own value, through what it refers to.", strings.TrimSuffix(n.id, ".*"))
+		return
+	}
+	if n.state == nil {
+		n.state = map[*frame]evaluation{}
+	}
+	n.state[f] = evaluating
+	g.running = append(g.running, n)
+	g.decisions.current = n.id
+	value := cty.DynamicVal
+	if !n.broken {
+		value = n.evaluate(f)
+	}
+	g.running = g.running[:len(g.running)-1]
+	if len(g.running) > 0 {
+		g.decisions.current = g.running[len(g.running)-1].id
+	}
+	n.state[f] = evaluated
+	if names := f.scope.groups[n.root]; names != nil && n.name != "" {
+		names[n.name] = value
+	}
+	if g.onlyOne[blockKey{n.root, n.name}].module == n.module {
+		g.anywhere.groups[n.root][n.name] = value
+	}
+}
+
+// evaluation is how far a node is.
+type evaluation byte
+
+const (
+	evaluating evaluation = iota + 1
+	evaluated
+)
+
+// demand evaluates a node that is read, unless that was done, and notes that what is
+// evaluated at the moment needs it. Of a module block the outputs that are read count.
+func (g *graph) demand(n *node, f *frame, t hcl.Traversal, at hcl.Range) {
+	if n.root == "call" {
+		for _, id := range outputsOf(n.module.calling(n.name), t) {
+			if read := g.nodes[id]; read != nil {
+				g.demandOne(read, f, at)
+			}
+		}
+		return
+	}
+	g.demandOne(n, f, at)
+}
+
+func (g *graph) demandOne(n *node, f *frame, at hcl.Range) {
+	if len(g.running) > 0 {
+		g.running[len(g.running)-1].needing(n, at)
+	}
+	if n.finished {
+		return
+	}
+	switch {
+	case f == nil: // the only one of its label, in a module that is used once
+		g.reachModule(n.module, at)
+		for _, f := range n.module.frames {
+			g.run(n, f, at)
+		}
+	case n.module == f.module:
+		g.run(n, f, at)
+	default: // an output of a module that the frame uses
+		for _, child := range n.module.frames {
+			if child.parent == f {
+				g.run(n, child, at)
+			}
+		}
+		f.publish(n.module)
+	}
+}
+
+// reachModule evaluates the module blocks that lead to a module.
+func (g *graph) reachModule(m *module, at hcl.Range) {
+	if m.call == nil {
+		return
+	}
+	g.reachModule(m.parent, at)
+	for _, f := range m.parent.frames {
+		g.run(g.nodes[m.path()+"*"], f, at)
+	}
+}
+
+// needing notes that a node turned out to need another.
+func (n *node) needing(other *node, at hcl.Range) {
+	if n == other {
+		return
+	}
+	if n.known == nil {
+		n.known = map[string]bool{}
+		for _, need := range n.needs {
+			n.known[need.to] = true
+		}
+	}
+	if !n.known[other.id] {
+		n.known[other.id] = true
+		n.needs = append(n.needs, edge{to: other.id, at: at})
+	}
+}
+
+// checkExplained reports values that are unknown although nothing was wrong, and nothing
+// is left for after the apply. There are none, unless kolla has a mistake; but an empty
+// text in their place would do harm without a word.
+func (g *graph) checkExplained() {
+	if g.diags.HasErrors() || len(g.decisions.open) > 0 || len(g.unexplained) == 0 {
+		return
+	}
+	g.error(g.unexplained[0], "Value not evaluated", "Nothing is wrong with the configuration, and still there is no value here. This is a bug in kolla: please report it, with this block and what it refers to.")
 }
 
 // sortedNodes orders the nodes. Cycles are reported and cut, so that what is not

@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -30,7 +32,7 @@ func (d decoder) jsonContent(typ *BlockType, body hcl.Body) (hclsyntax.Attribute
 	for name, attr := range found {
 		reference := false
 		if a := typ.attribute(name); a != nil {
-			reference = a.Type == TypeReferences || a.Type == TypeConstraint
+			reference = a.Type == TypeReferences || a.Type == TypeConstraint || isReference(a.Type, attr.Expr)
 		}
 		attributes[name] = &hclsyntax.Attribute{
 			Name: name, Expr: d.native(attr.Expr, reference),
@@ -74,9 +76,29 @@ func (d decoder) native(expr hcl.Expression, reference bool) hclsyntax.Expressio
 	case v.IsNull() || v.Type() != cty.String:
 		return emptied(&hclsyntax.LiteralValueExpr{Val: v, SrcRange: at})
 	case reference:
-		return d.parsed(parseExpression, v.AsString(), at)
+		return d.parsed(parseExpression, bareReference(v.AsString()), at)
 	}
 	return d.parsed(parseTemplate, v.AsString(), at)
+}
+
+// isReference reports a string that can only be meant as a reference: the name of a role
+// or an exposure has no dot.
+func isReference(typ AttributeType, expr hcl.Expression) bool {
+	v, _ := expr.Value(nil)
+	if typ != TypeRole && typ != TypeExposure || v.IsNull() || v.Type() != cty.String {
+		return false
+	}
+	return strings.Contains(v.AsString(), ".") && !strings.Contains(v.AsString(), "${")
+}
+
+// bareReference takes away what makes a template of a reference: both are understood
+// where only a reference can stand.
+func bareReference(text string) string {
+	inner, ok := strings.CutPrefix(text, "${")
+	if ok && strings.HasSuffix(inner, "}") && !strings.Contains(inner, "${") {
+		return strings.TrimSuffix(inner, "}")
+	}
+	return text
 }
 
 // emptied is what {} and [] are in the native syntax.

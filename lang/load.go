@@ -66,6 +66,7 @@ func Load(dir string, options Options) (*Config, hcl.Diagnostics) {
 	if l.readFiles() {
 		l.evaluate()
 	}
+	l.maskHidden()
 	return l.config, l.sorted()
 }
 

@@ -21,8 +21,7 @@ import (
 
 // manifest makes the objects that a manifest block brings.
 func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
-	m := Manifest{Block: n.address(f, it), Name: b.label, Reasons: g.reasonsOf(n, f), Range: b.header}
-	m.Needs = needsOf(m.Reasons)
+	m := Manifest{Block: n.address(f, it), Name: b.label, Range: b.header}
 	m.Lifecycle = lifecycle(layered{b, e})
 	m.Lifecycle.ReplaceTriggeredBy = g.triggers(f, b)
 	switch object, files := e.given(b, "object"), e.given(b, "files"); {
@@ -40,6 +39,8 @@ func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty
 	if l := b.one("lifecycle", ""); l != nil {
 		e.preconditions(l)
 	}
+	m.Reasons = g.reasonsOf(n, f)
+	m.Needs = needsOf(m.Reasons)
 	g.config.Manifests = append(g.config.Manifests, m)
 	return cty.NilVal
 }

@@ -140,6 +140,7 @@ func (g *graph) newFrame(m *module, parent *frame, it item) {
 	for _, child := range m.calls {
 		f.scope.groups["module"][child.name] = cty.DynamicVal
 	}
+	f.scope.nodes, f.scope.frame = g.named(m), f
 	f.scope.singles["path"] = cty.ObjectVal(map[string]cty.Value{
 		"root":   cty.StringVal("."),
 		"module": cty.StringVal(g.moduleDir(m)),
@@ -150,10 +151,26 @@ func (g *graph) newFrame(m *module, parent *frame, it item) {
 		f.things.parent = parent.things
 		f.arguments = it.scope
 	}
+	f.things.nodes, f.things.frame = f.scope.nodes, f
 	for _, kind := range things {
 		f.things.groups[kind] = f.scope.groups[kind]
 	}
 	m.frames = append(m.frames, f)
+}
+
+// named are the nodes of a module that references can name.
+func (g *graph) named(m *module) map[blockKey]*node {
+	out := map[blockKey]*node{}
+	for _, n := range g.members[m] {
+		root := n.root
+		if root == "call" {
+			root = "module"
+		}
+		if n.name != "" {
+			out[blockKey{root, n.name}] = n
+		}
+	}
+	return out
 }
 
 // moduleDir is the directory of a module, relative to the root of the configuration.

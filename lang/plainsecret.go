@@ -18,6 +18,28 @@ func Quotable(d *hcl.Diagnostic) bool {
 	return !secret
 }
 
+// hide keeps what stands in a range out of everything that quotes the source.
+func (r *reporter) hide(at hcl.Range) { r.hidden = append(r.hidden, at) }
+
+// maskHidden puts asterisks in the place of what is hidden. Line breaks stay, so that
+// lines are where they were.
+func (l *loader) maskHidden() {
+	for _, at := range l.hidden {
+		file := l.config.Files[at.Filename]
+		if file == nil || at.End.Byte > len(file.Bytes) {
+			continue
+		}
+		masked := *file
+		masked.Bytes = slices.Clone(file.Bytes)
+		for i := at.Start.Byte; i < at.End.Byte; i++ {
+			if masked.Bytes[i] != '\n' && masked.Bytes[i] != '\r' {
+				masked.Bytes[i] = '*'
+			}
+		}
+		l.config.Files[at.Filename] = &masked
+	}
+}
+
 // warnUnquoted warns of what stands in a line that must not be shown.
 func (r *reporter) warnUnquoted(subject hcl.Range, summary, detail string) {
 	r.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: subject.Ptr(), Extra: unquoted{}})
@@ -49,6 +71,7 @@ func (e *evaluator) checkPlain(name string, values []Text, at hcl.Range) {
 		}
 		text := value.Masked()
 		if named && !notSecret.MatchString(text) || credentialsInURL.MatchString(text) {
+			e.hide(at)
 			e.warnUnquoted(at, "A secret in the configuration", `The value of "`+name+`" is not kept secret: it stands in the configuration, in plans, and openly in the cluster. Refer to a secret block, as in secret.NAME.value, or to a variable with sensitive = true.`)
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -61,10 +62,10 @@ func (g *graph) items(f *frame, b *block) (list []item, ok bool) {
 
 func (g *graph) itemsOf(f *frame, b *block) (list []item, ok bool) {
 	e := g.evaluator(f)
-	if b.attributes["enabled"] != nil {
+	if b.attributes["enabled"] != nil && e.given(b, "enabled") {
 		v, ok := e.publicAttribute(b, "enabled", cty.Bool)
 		if !ok || v.False() {
-			return nil, e.value(b.attributes["enabled"].Expr).IsWhollyKnown()
+			return nil, ok
 		}
 	}
 	forEach, count := b.attributes["for_each"], b.attributes["count"]
@@ -102,18 +103,30 @@ func (e *evaluator) each(b *block) (list []item, ok bool) {
 			}
 			list = append(list, e.instance("each", map[string]cty.Value{"key": key, "value": key}, key))
 		}
-		return list, true
+		return list, e.checkKeys(b, list)
 	case isMap(bare):
 		for _, m := range members(bare) {
 			list = append(list, e.instance("each", map[string]cty.Value{"key": cty.StringVal(m.key), "value": m.value}, cty.StringVal(m.key)))
 		}
-		return list, true
+		return list, e.checkKeys(b, list)
 	case isList(bare) && !set:
 		e.unsuitable(b, "for_each", "It must be a map or a set of strings, whose elements have no order. For a list of strings, write toset(...).")
 	default:
 		e.unsuitable(b, "for_each", "It must be a map or a set of strings, and this is %s.", kindOf(bare))
 	}
 	return nil, false
+}
+
+// checkKeys reports keys that no address can have: in it they stand in quotes.
+func (e *evaluator) checkKeys(b *block, list []item) bool {
+	for _, it := range list {
+		key := it.key.AsString()
+		if strings.Contains(key, "${") || strings.Contains(key, "%{") || strings.ContainsFunc(key, unicode.IsControl) {
+			e.unsuitable(b, "for_each", "The key %q cannot be a part of an address: it may not hold the start of a template, or control characters.", key)
+			return false
+		}
+	}
+	return true
 }
 
 // counted are the instances of a block with count.

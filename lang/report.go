@@ -14,6 +14,10 @@ type reporter struct {
 	diags hcl.Diagnostics
 	seen  map[string]bool
 	spent budget
+	// hidden are the places of secrets that are written out.
+	hidden []hcl.Range
+	// unexplained are the places of values that are unknown without a reason.
+	unexplained []hcl.Range
 	// decisions is about what could not be decided yet.
 	decisions decisions
 }

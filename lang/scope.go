@@ -17,6 +17,10 @@ type scope struct {
 	parent  *scope
 	groups  map[string]group     // role.NAME, var.NAME, ...
 	singles map[string]cty.Value // cloud, self, ...
+	// nodes are those that the groups hold the values of, in the frame: one that was not
+	// evaluated yet has no value.
+	nodes map[blockKey]*node
+	frame *frame // nil: the first one of the node's module
 }
 
 func newScope(parent *scope) *scope {
@@ -39,12 +43,20 @@ func (s *scope) find(root string) (g group, single cty.Value, ok bool) {
 // member looks ROOT.NAME up. A name that the nearest group of that kind does not
 // have, one further out may.
 func (s *scope) member(root, name string) (value cty.Value, ok bool) {
+	if s = s.holding(root, name); s == nil {
+		return cty.NilVal, false
+	}
+	return s.groups[root][name], true
+}
+
+// holding is the scope that has ROOT.NAME, or nil.
+func (s *scope) holding(root, name string) *scope {
 	for ; s != nil; s = s.parent {
-		if value, ok := s.groups[root][name]; ok {
-			return value, true
+		if _, ok := s.groups[root][name]; ok {
+			return s
 		}
 	}
-	return cty.NilVal, false
+	return nil
 }
 
 // names are those that all groups of a kind have.
@@ -133,11 +145,26 @@ func (e *evaluator) member(root string, t hcl.Traversal) (name string, value cty
 		e.error(t.SourceRange(), "A service refers to itself", "Within service %q, write self instead of service.%s.", name, name)
 		return "", cty.NilVal, false
 	}
-	if value, ok = e.scope.member(root, name); !ok {
+	if value, ok = e.lookup(root, name, t, t.SourceRange()); !ok {
 		e.missing(root, name, e.scope.names(root), t.SourceRange())
 		return name, value, false
 	}
 	return name, value, true
+}
+
+// lookup looks ROOT.NAME up to read it: what it is gets evaluated now, if it was not
+// before, and what is evaluated at the moment needs it. Almost always the references
+// were known and in order; this is for names that only the evaluation shows. Of a
+// module the traversal says which outputs are read.
+func (e *evaluator) lookup(root, name string, t hcl.Traversal, at hcl.Range) (value cty.Value, ok bool) {
+	s := e.scope.holding(root, name)
+	if s == nil {
+		return cty.NilVal, false
+	}
+	if n := s.nodes[blockKey{root, name}]; n != nil {
+		e.reach.graph.demand(n, s.frame, t, at)
+	}
+	return s.groups[root][name], true
 }
 
 // disabled reports references into blocks that do not count (enabled = false), if

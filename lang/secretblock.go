@@ -93,8 +93,7 @@ func secretValue(service, name, kind string) cty.Value {
 
 // sharedSecret makes a secret that stands beside the services.
 func (g *graph) sharedSecret(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
-	s := SharedSecret{Block: n.address(f, it), Secret: e.secret(b), Reasons: g.reasonsOf(n, f), Lifecycle: lifecycle(layered{b, e})}
-	s.Needs = needsOf(s.Reasons)
+	s := SharedSecret{Block: n.address(f, it), Secret: e.secret(b), Lifecycle: lifecycle(layered{b, e})}
 	if l := b.one("lifecycle", ""); l != nil {
 		e.preconditions(l)
 	}
@@ -104,6 +103,8 @@ func (g *graph) sharedSecret(n *node, f *frame, b *block, e *evaluator, it item)
 	if s.Name == "" || !g.claim("secret", s.Name, s.Block, b.header) {
 		return cty.DynamicVal
 	}
+	s.Reasons = g.reasonsOf(n, f)
+	s.Needs = needsOf(s.Reasons)
 	g.config.Secrets = append(g.config.Secrets, s)
 	return secretValue("", s.Name, s.Kind)
 }
@@ -176,7 +177,7 @@ func (in *instance) mount(b *block, e *evaluator) (SecretMount, bool) {
 	if slices.Contains(in.definition.labels("secret"), b.label) {
 		return m, true
 	}
-	v, ok := e.scope.member("secret", b.label)
+	v, ok := e.lookup("secret", b.label, nil, b.labelRange)
 	if !ok || v.IsKnown() && (v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute("name")) {
 		in.undeclared(b.labelRange, "secret", b.label, e.scope.names("secret"))
 		return m, false
@@ -320,6 +321,9 @@ func argumentsOf(b *block, kind string) string {
 // secretSource evaluates where values come from that are not generated; nil: they are
 // generated, or what is said is wrong, which was reported.
 func (e *evaluator) secretSource(b *block, keys []string, namespace string) *SecretSource {
+	if value := b.attributes["value"]; value != nil {
+		e.hide(value.Expr.Range())
+	}
 	var said []Attribute
 	for _, a := range sourceAttributes {
 		if e.given(b, a.Name) {

@@ -196,11 +196,11 @@ func markTokens(v cty.Value, marked bool) (cty.Value, error) {
 	if v.Type() != cty.String || !strings.ContainsAny(v.AsString(), tokenRunes) {
 		return v, nil
 	}
+	if !marked {
+		return v, errors.New("the characters U+EFE0 and U+EFE1 are reserved")
+	}
 	text, err := parts(v.AsString(), false)
 	if err != nil {
-		if !marked {
-			err = errors.New("the characters U+EFE0 and U+EFE1 are reserved")
-		}
 		return v, err
 	}
 	for _, ref := range text.Refs() {

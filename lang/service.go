@@ -214,8 +214,6 @@ func (in *instance) evaluate(it item) cty.Value {
 	}
 	s.Role = in.user.role(in.block, "role")
 	s.Exposure = in.user.exposure(in.block, "expose")
-	s.Reasons = in.reasonsOf(in.node, in.frame)
-	s.Needs = needsOf(s.Reasons)
 	s.Lifecycle = lifecycle(layered{in.block, in.user})
 	s.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.block)
 	in.images = in.user.strings(in.block, "images")
@@ -238,6 +236,8 @@ func (in *instance) evaluate(it item) cty.Value {
 	if l := in.block.one("lifecycle", ""); l != nil {
 		in.user.preconditions(l)
 	}
+	s.Reasons = in.reasonsOf(in.node, in.frame)
+	s.Needs = needsOf(s.Reasons)
 	in.services = append(in.services, in)
 	in.byAddress[s.Block] = in
 	return object
@@ -365,6 +365,7 @@ func (in *instance) databases() {
 // reported.
 func (in *instance) server(name string, database *block) *instance {
 	ids := in.inner.reach.find("service", name, nil)
+	in.inner.lookup("service", name, nil, database.header) // so that it is there
 	var found []string
 	if ids != nil {
 		for _, m := range in.nodes[ids[0]].made {
@@ -406,7 +407,6 @@ func (in *instance) provideDatabase(consumer *block, d *Database) cty.Value {
 	}
 	self := in.inner.scope.singles["self"]
 	values["host"] = self.GetAttr("host")
-	values["port"] = cty.DynamicVal
 	if self.Type().HasAttribute("port") {
 		values["port"] = self.GetAttr("port")
 	}

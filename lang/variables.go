@@ -122,7 +122,13 @@ func (l *loader) declare(b *block) *variable {
 			v.literal = constraint == cty.String
 		}
 	}
+	if moduleType.attribute(v.Name) != nil {
+		l.error(b.labelRange, "Name taken by module blocks", "A variable cannot be called %q: in a module block that argument means something else. Rename it.", v.Name)
+	}
 	if attr := b.attributes["default"]; attr != nil {
+		if v.Sensitive {
+			l.hide(attr.Expr.Range())
+		}
 		v.fallback = e.value(attr.Expr)
 		if converted, err := v.convert(v.fallback); err != nil {
 			l.error(attr.Expr.Range(), fmt.Sprintf("Unsuitable default of variable %q", v.Name), "It must be of type %s: %s.", v.Type, err)

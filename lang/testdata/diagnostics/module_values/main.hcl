@@ -52,3 +52,7 @@ service "web" {
 output "password" {
   value = module.edge.password
 }
+
+service "many" {
+  definition = module.other.definition.web
+}

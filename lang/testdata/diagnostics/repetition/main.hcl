@@ -117,3 +117,24 @@ role "null-count" {
   count = null
   nodes = ["n"]
 }
+
+role "odd" {
+  for_each = toset(["$${x}"])
+  nodes    = ["n"]
+}
+
+# Only the evaluation shows that the definition needs the role.
+definition "round" {
+  workload "main" {
+    kind  = "Deployment"
+    image = "round"
+    user  = 42400
+    role  = "round"
+  }
+}
+
+service "round" {}
+
+role "round" {
+  nodes = [service.round.name]
+}

@@ -49,3 +49,7 @@ output "address" {
 output "password" {
   value = var.password
 }
+
+variable "enabled" {
+  default = true
+}
