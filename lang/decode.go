@@ -141,9 +141,22 @@ func (d decoder) unknownBlock(parent *BlockType, source sourceBlock) {
 		d.error(source.typeRange, "Argument expected", "%q is an argument: write `%s = ...`.", source.typ, source.typ)
 		return
 	}
+	if instead := terraformBlocks[source.typ]; instead != "" && parent.Name == "" {
+		d.error(source.typeRange, "Unknown block", "There are no %s blocks: %s", source.typ, instead)
+		return
+	}
 	d.error(source.typeRange, "Unknown block", "%s has no block %q.%s %s",
 		where, source.typ, DidYouMean(source.typ, append(parent.blockNames(), parent.attributeNames()...)),
 		has("Its blocks are", parent.blockNames()))
+}
+
+// terraformBlocks says what takes the place of blocks that those who know Terraform
+// look for.
+var terraformBlocks = map[string]string{
+	"terraform": "kolla needs none of what stands in one. The state is a file beside the configuration.",
+	"provider":  "-kubeconfig and -context say which cluster it is.",
+	"resource":  "write service \"NAME\" for a service of the cloud, and manifest \"NAME\" for any other object of Kubernetes.",
+	"ephemeral": "values that must not be kept are in secret blocks, and only the cluster has them.",
 }
 
 // has gives "Its blocks are: a, b and c.", or says that there are none.

@@ -29,6 +29,8 @@ type graph struct {
 	byAddress map[string]*instance
 	claimed   map[string]claimed
 	places    map[string]hcl.Range // see declared
+	addresses []string             // its keys, sorted
+	moved     map[string]bool      // what moved blocks are about
 	running   []*node              // those that are being evaluated, each for the one before
 	// onlyOne are the services, roles and exposures of modules whose label nothing else
 	// has. A definition finds them from anywhere.
@@ -97,7 +99,7 @@ func (g *graph) reach(m *module) reach { return reach{values: m, things: m, grap
 func newGraph(l *loader) *graph {
 	g := &graph{
 		loader: l, nodes: map[string]*node{}, members: map[*module][]*node{},
-		global: newScope(nil), byAddress: map[string]*instance{}, claimed: map[string]claimed{},
+		global: newScope(nil), byAddress: map[string]*instance{}, claimed: map[string]claimed{}, moved: map[string]bool{},
 	}
 	// Until the cloud is evaluated, or if there is none, nothing is known of it.
 	g.global.singles["cloud"] = cty.DynamicVal
@@ -340,7 +342,7 @@ func (r reach) blockEdges(b *block) []edge {
 // dependsOn reads a depends_on list. It is not evaluated: only names are needed.
 func (g *graph) dependsOn(m *module, b *block) []edge {
 	attr := b.attributes["depends_on"]
-	if attr == nil {
+	if attr == nil || isNullLiteral(attr.Expr) {
 		return nil
 	}
 	items, diags := hcl.ExprList(attr.Expr)

@@ -91,6 +91,9 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string) any {
 	if !(inSecret && marks.Equal(cty.NewValueMarks(sensitiveMark{}))) && !e.publicMarks(marks, expr.Range(), "a manifest") {
 		return nil
 	}
+	if inSecret && len(marks) == 0 {
+		e.checkWrittenOut(expr)
+	}
 	switch {
 	case waits && len(path) > 0 && slices.Contains(identity, strings.Join(path[1:], ".")):
 		e.undecided(v, expr.Range(), "which object it is")
@@ -179,7 +182,7 @@ func (g *graph) manifestFiles(b *block, e *evaluator) []string {
 	for _, pattern := range e.list(b, "files") {
 		names, err := filepath.Glob(g.reader.path(pattern))
 		if err != nil || len(names) == 0 {
-			g.error(b.attributeRange("files"), "No such file", "No file matches %q in %s.", pattern, g.dir)
+			g.error(b.attributeRange("files"), "No such file", "No file matches %q, relative to the directory of the configuration.", pattern)
 			continue
 		}
 		for _, name := range names {

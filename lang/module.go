@@ -229,7 +229,9 @@ func (l *loader) readModules(m *module) bool {
 		}
 		child := newModule(dir, document)
 		child.name, child.parent, child.call = b.label, m, b
-		l.checkModule(child)
+		if found {
+			l.checkModule(child)
+		}
 		m.calls = append(m.calls, child)
 		ok = l.readModules(child) && ok
 	}

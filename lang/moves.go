@@ -238,9 +238,10 @@ func (g *graph) checkMove(m Move, all []Move) bool {
 		g.error(m.Range, "Move without effect", "%s is moved to itself.", from)
 	case kindOfBlock(from.Block) != kindOfBlock(to.Block):
 		g.error(to.Range, "Another type of block", "A %s cannot become a %s.", kindOfBlock(from.Block), kindOfBlock(to.Block))
-	case slices.ContainsFunc(g.config.Moves, func(m Move) bool { return m.From.String() == from.String() }):
+	case g.moved[from.String()]:
 		g.error(from.Range, "Moved twice", "Another moved block says where %s went. Remove one of them.", from)
 	default:
+		g.moved[from.String()] = true
 		gone := !from.Whole() || g.gone(from, to.keyed())
 		return g.there(to, all) && gone
 	}
@@ -256,8 +257,25 @@ func (g *graph) declared() map[string]hcl.Range {
 				g.places[m.address] = n.at
 			}
 		}
+		g.addresses = keysOf(g.places)
 	}
 	return g.places
+}
+
+// covered are the declared addresses that a target is, or that are in it, sorted.
+func (g *graph) covered(t Target) []string {
+	g.declared()
+	from, _ := slices.BinarySearch(g.addresses, t.Block)
+	var out []string
+	for _, address := range g.addresses[from:] {
+		if !strings.HasPrefix(address, t.Block) {
+			break
+		}
+		if t.covers(address) {
+			out = append(out, address)
+		}
+	}
+	return out
 }
 
 // gone reports a block that is still declared. single: what has no key is meant, so that
@@ -266,8 +284,8 @@ func (g *graph) gone(t Target, single bool) bool {
 	if !t.Whole() {
 		return true
 	}
-	for _, address := range keysOf(g.declared()) {
-		if t.covers(address) && !(single && strings.HasPrefix(address, t.Block+"[")) {
+	for _, address := range g.covered(t) {
+		if !(single && strings.HasPrefix(address, t.Block+"[")) {
 			at := g.places[address]
 			if b := g.blockAt(t.Block); b != nil {
 				at = b.header // of a module that it is in, say
@@ -282,10 +300,8 @@ func (g *graph) gone(t Target, single bool) bool {
 // there reports a block that is not declared. What is moved on, or has no instance at
 // present, counts as declared.
 func (g *graph) there(t Target, moves []Move) bool {
-	for address := range g.declared() {
-		if t.covers(address) {
-			return true
-		}
+	if len(g.covered(t)) > 0 {
+		return true
 	}
 	place := t.Object
 	place.Block = t.Block

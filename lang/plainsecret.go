@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 )
 
 // unquoted is on diagnostics about lines that hold a secret.
@@ -48,8 +49,8 @@ func (r *reporter) warnUnquoted(subject hcl.Range, summary, detail string) {
 // Names of what is a secret for certain. A name that only may be one is left out: a
 // warning about what is none would teach people to ignore the others.
 var (
-	secretNames    = []string{"password", "passwd", "secret", "client_secret", "shared_secret", "auth_encryption_key"}
-	secretSuffixes = []string{"_password", "_passwd", "_client_secret", "_shared_secret"}
+	secretNames    = []string{"password", "passwd", "secret", "client_secret", "shared_secret", "auth_encryption_key", "admin_token", "secret_key", "api_key", "api_token", "pgpass"}
+	secretSuffixes = []string{"_password", "_passwd", "_client_secret", "_shared_secret", "_secret_key", "_secret_access_key", "_api_key", "_api_token", "_auth_token"}
 )
 
 // credentialsInURL matches a password in a URL.
@@ -76,6 +77,16 @@ func (e *evaluator) checkPlain(name string, values []Text, at hcl.Range) {
 			return
 		}
 	}
+}
+
+// checkWrittenOut warns of a value of a Secret that is written out in a manifest.
+func (e *evaluator) checkWrittenOut(expr hcl.Expression) {
+	v, diags := expr.Value(nil)
+	if diags.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.String || v.AsString() == "" {
+		return // it comes from somewhere
+	}
+	e.hide(expr.Range())
+	e.warnUnquoted(expr.Range(), "A secret in the configuration", "A value of this Secret stands in the configuration, for everybody to read who reads that. Take it from a variable with sensitive = true, or make the Secret with a secret block.")
 }
 
 // severalLines reports whether a text is made from a key or certificate, which has

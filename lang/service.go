@@ -304,6 +304,9 @@ func (in *instance) object() cty.Value {
 	}
 	for _, b := range in.definition.all("workload")[:min(1, len(in.definition.all("workload")))] {
 		values["replicas"] = cty.NumberIntVal(int64(in.replicas[b.label]))
+		if attr := in.block.attributes["replicas"]; attr != nil && !in.user.value(attr.Expr).IsKnown() {
+			values["replicas"] = cty.UnknownVal(cty.Number) // which was reported
+		}
 	}
 	if len(s.Ports) > 0 {
 		port := s.Ports[0].Number

@@ -350,7 +350,14 @@ func (l *loader) parseValue(v *variable) (cty.Value, bool) {
 			return value, true
 		}
 	}
-	l.unsuitableVariable(v, v.Range, strings.TrimSuffix(diags[0].Detail, "."))
+	why := strings.TrimSuffix(diags[0].Detail, ".")
+	switch v.constraint {
+	case cty.Bool:
+		why = fmt.Sprintf("%q is neither true nor false", v.given.text)
+	case cty.Number:
+		why = fmt.Sprintf("%q is no number", v.given.text)
+	}
+	l.unsuitableVariable(v, v.Range, why)
 	return cty.DynamicVal, false
 }
 

@@ -37,13 +37,17 @@ Exit codes: 0 done, 1 error, 3 with -check: a file is not in canonical form.`,
 			noColorFlag(),
 		},
 		Action: func(c *cli.Context) error {
+			arguments, err := interspersed(c)
+			if err != nil {
+				return err
+			}
 			check := c.Bool("check")
 			f := formatter{
 				streams: s, printer: s.printer(c),
 				list: c.Bool("list"), diff: c.Bool("diff"), write: c.Bool("write") && !check,
 			}
 			f.print = !f.list && !f.diff && !f.write && !check
-			if err := f.run(c.Args().Slice(), c.Bool("recursive"), check); err != nil {
+			if err := f.run(arguments, c.Bool("recursive"), check); err != nil {
 				return err
 			}
 			switch {

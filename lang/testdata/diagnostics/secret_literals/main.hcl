@@ -67,3 +67,12 @@ service "web" {
     }
   }
 }
+
+manifest "secret" {
+  object = {
+    apiVersion = "v1"
+    kind       = "Secret"
+    metadata   = { name = "written-out" }
+    stringData = { password = "hunter2", other = cloud.name, empty = "" }
+  }
+}

@@ -28,3 +28,9 @@ service "memcached" {
 
 module "x" {
 }
+
+resource "a" {
+}
+
+terraform {
+}
