@@ -157,7 +157,15 @@ func (g *graph) data(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 	if d.Deferred {
 		value = d.unknown(b, g.options.Read == nil)
 	}
-	postconditions(b, e, value)
+	if at, message := postcondition(b, e, value); message != "" {
+		if len(d.Needs) == 0 || g.options.Settled {
+			g.error(at, "Postcondition not met", "%s", message)
+			return value
+		}
+		g.warn(at, "Postcondition not met yet", "%s\n\nThe apply may change that, since it depends on %s: what was read is not used, and is read again then.", message, listed(d.Needs))
+		g.config.Data[len(g.config.Data)-1].Deferred = true
+		return d.unknown(b, false)
+	}
 	return value
 }
 
@@ -310,20 +318,21 @@ func decodeSecret(object map[string]any) {
 	object["data"], object["binaryData"] = texts, others
 }
 
-// postconditions reports those that what was read does not meet.
-func postconditions(b *block, e *evaluator, self cty.Value) {
+// postcondition is the first that what was read does not meet; no message: there is none.
+func postcondition(b *block, e *evaluator, self cty.Value) (at hcl.Range, message string) {
 	l := b.one("lifecycle", "")
 	if l == nil {
-		return
+		return hcl.Range{}, ""
 	}
 	inner := *e
 	inner.scope = newScope(e.scope)
 	inner.scope.singles["self"] = self
 	for _, p := range l.all("postcondition") {
 		if ok, message := inner.condition(p); !ok {
-			e.error(p.attributeRange("condition"), "Postcondition not met", "%s", message)
+			return p.attributeRange("condition"), message
 		}
 	}
+	return hcl.Range{}, ""
 }
 
 // DeferredData are the addresses of the data that are known only after the apply.

@@ -43,6 +43,9 @@ type Options struct {
 	// Later are the data, by their addresses, that are not to be read yet, because the
 	// plan changes them.
 	Later map[string]bool
+	// Settled: what data depend on is applied, so that one which is not as it has to be
+	// is an error, and not still to come.
+	Settled bool
 	// Ignorant: without Read, nothing is said of what depends on what would be read.
 	Ignorant bool
 	// Restricted: the plan is of a part of the cloud. See Config.Undecided.

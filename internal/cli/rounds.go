@@ -61,13 +61,25 @@ func (w *workspace) rounds(ctx context.Context, session *state.Session, plan *pl
 			}
 		}
 		if len(later) == 0 {
-			return true, nil
+			return true, w.readAtLast()
 		}
 		if plan, err = w.planRest(ctx, session, plan, later); err != nil {
 			skip(total, later)
 			return true, err
 		}
 	}
+}
+
+// readAtLast reads the data that no object waited for: what they have to be, and what
+// outputs and checks say of them, is known only now that all is done.
+func (w *workspace) readAtLast() error {
+	if w.config == nil || len(w.config.DeferredData()) == 0 {
+		return nil
+	}
+	w.printer.Reading(w.config.DeferredData())
+	w.forget()
+	w.reads, w.settled, w.later = true, true, nil
+	return w.loadConfig()
 }
 
 // execute carries out actions of which all is known.
@@ -150,7 +162,7 @@ func (w *workspace) planRest(ctx context.Context, session *state.Session, plan *
 // to be the one that was planned.
 func (w *workspace) reload(plan *planner.Plan) error {
 	w.forget()
-	w.reads, w.later = true, nil
+	w.reads, w.settled, w.later = true, true, nil
 	if err := w.loadConfig(); err != nil {
 		return err
 	}

@@ -44,6 +44,8 @@ type workspace struct {
 
 	// reads: the command has a cluster, in which data are read.
 	reads bool
+	// settled: what data depend on is applied; see lang.Options.
+	settled bool
 	// destroys: what data would say matters to nobody.
 	destroys bool
 	// later are the data that are not to be read yet, because the plan changes them.
@@ -99,7 +101,7 @@ func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
 		}
 	}
 	if w.reads {
-		options.Read, options.Later = w.readData, w.later
+		options.Read, options.Later, options.Settled = w.readData, w.later, w.settled
 		options.Restricted = w.restricted()
 	}
 	return lang.Load(".", options)

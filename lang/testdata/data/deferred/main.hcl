@@ -113,3 +113,21 @@ manifest "copy" {
 output "host" {
   value = local.host
 }
+
+# It is there, and not yet as it has to be.
+data "unmet" {
+  kind       = "ConfigMap"
+  name       = "present"
+  depends_on = [manifest.registry]
+
+  lifecycle {
+    postcondition {
+      condition     = self.object.data["host"] == "new"
+      error_message = "The host is ${self.object.data["host"]}."
+    }
+  }
+}
+
+output "unmet" {
+  value = data.unmet.object.data["host"]
+}
