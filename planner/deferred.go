@@ -84,9 +84,17 @@ func Unannounced(next *Plan, later []*Action) []*Action {
 	return out
 }
 
-// asShown reports whether an action does no more than the one that was shown.
+// Stranger reports whether the action takes over an object that kolla has not made.
+func (a *Action) Stranger() bool {
+	return a.Verb == Adopt && slices.ContainsFunc(a.Reasons, func(r Reason) bool { return r.Kind == ReasonUnowned })
+}
+
+// asShown reports whether an action does no more than the one that was shown. What was to
+// be created is taken over only if it was an apply of this cloud that created it just now.
 func asShown(shown, next *Action) bool {
 	switch {
+	case next.Stranger() && !shown.Stranger():
+		return false
 	case next.Verb == shown.Verb, next.Verb == Adopt && len(next.Changes) == 0:
 	case (shown.Verb == Create || shown.Verb == Run) && next.Verb == Adopt: // it was written just now
 	default:

@@ -190,10 +190,18 @@ func TestUnannounced(t *testing.T) {
 	pruned.Reasons = []planner.Reason{{Kind: planner.ReasonSuperseded}}
 	elsewhere := version(planner.Delete, "service.glance/ConfigMap/glance.conf-1")
 	elsewhere.Reasons = pruned.Reasons
+	made, stranger := version(planner.Adopt, "service.keystone/Job/after"), version(planner.Adopt, "service.keystone/Job/after")
+	made.Reasons = []planner.Reason{{Kind: planner.ReasonUnrecorded}}
+	stranger.Reasons = []planner.Reason{{Kind: planner.ReasonUnowned}}
+	changed := stranger
+	changed.Changes = []planner.Change{{Path: "data.theirs", Before: "precious"}}
 	tests := map[string]struct {
 		action planner.Action
 		shown  bool
 	}{
+		"what was made just now":               {made, true},
+		"what somebody else made":              {stranger, false},
+		"what somebody else made, changed":     {changed, false},
 		"the version that came":                {version(planner.Create, atGeneration(3)), true},
 		"the version there was":                {version(planner.None, atGeneration(2)), true},
 		"a version that nothing uses any more": {pruned, true},
