@@ -252,7 +252,7 @@ func isLabelledNode(address lang.Address) bool {
 // that nobody can tell yet, which they may be of. Labels of other roles are still added:
 // what an apply waits for may need them.
 func (p *planning) keepRoles() {
-	if p.Destroy || !p.undecidedRoles() {
+	if p.Destroy || !p.Selection.Restricts() || !p.undecidedRoles() {
 		return
 	}
 	manager := providers.ManagerOf(p.Cloud, true)
