@@ -71,9 +71,10 @@ func (w *workspace) rounds(ctx context.Context, session *state.Session, plan *pl
 }
 
 // readAtLast reads the data that no object waited for: what they have to be, and what
-// outputs and checks say of them, is known only now that all is done.
+// outputs and checks say of them, is known only now that all is done. After a destroy
+// there is nothing to read.
 func (w *workspace) readAtLast() error {
-	if w.config == nil || len(w.config.DeferredData()) == 0 {
+	if w.config == nil || w.destroys || len(w.config.DeferredData()) == 0 {
 		return nil
 	}
 	w.printer.Reading(w.config.DeferredData())
