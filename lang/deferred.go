@@ -175,7 +175,11 @@ func (g *graph) undecidedBlocks(ordered []*node) []string {
 	var out []string
 	for _, n := range ordered {
 		open[n.id] = open[n.id] || slices.ContainsFunc(n.needs, func(e edge) bool { return open[e.to] })
-		if open[n.id] && (n.root == "service" || n.root == "manifest" || n.root == "call") {
+		if !open[n.id] {
+			continue
+		}
+		switch n.root {
+		case "service", "manifest", "secret", "role", "call":
 			out = append(out, n.id)
 		}
 	}

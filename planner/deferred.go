@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
@@ -83,9 +84,17 @@ func Unannounced(next *Plan, later []*Action) []*Action {
 	return out
 }
 
-// asShown reports whether an action does no more than the one that was shown.
+// Stranger reports whether the action takes over an object that kolla has not made.
+func (a *Action) Stranger() bool {
+	return a.Verb == Adopt && slices.ContainsFunc(a.Reasons, func(r Reason) bool { return r.Kind == ReasonUnowned })
+}
+
+// asShown reports whether an action does no more than the one that was shown. What was to
+// be created is taken over only if it was an apply of this cloud that created it just now.
 func asShown(shown, next *Action) bool {
 	switch {
+	case next.Stranger() && !shown.Stranger():
+		return false
 	case next.Verb == shown.Verb, next.Verb == Adopt && len(next.Changes) == 0:
 	case (shown.Verb == Create || shown.Verb == Run) && next.Verb == Adopt: // it was written just now
 	default:
@@ -209,15 +218,62 @@ func (p *planning) isUndecided(block string) bool {
 	})
 }
 
-// undecided are the candidates that a restricted plan leaves out.
+// undecided are the candidates that a restricted plan leaves out. To a destroy it does
+// not matter what is declared.
 func (p *planning) undecided(candidates []candidate) []lang.Address {
+	if p.Destroy {
+		return nil
+	}
 	var out []lang.Address
+	open := p.undecidedRoles()
 	for _, c := range candidates {
-		if p.isUndecided(c.address.Block) {
+		if p.isUndecided(c.address.Block) || open && p.desired[c.address] == nil && isLabelledNode(c.address) {
 			out = append(out, c.address)
 		}
 	}
 	return out
+}
+
+// undecidedRoles reports whether there may be roles that nobody can tell yet: which nodes
+// have them, and with which labels.
+func (p *planning) undecidedRoles() bool {
+	return slices.ContainsFunc(p.Undecided, func(u string) bool {
+		return strings.HasSuffix(u, "*") || lang.SplitBlock(u).Type == "role"
+	})
+}
+
+// isLabelledNode reports whether an address is that of a node with the labels of all
+// roles that it has. Such objects are of the cloud, and of no role.
+func isLabelledNode(address lang.Address) bool {
+	return address.Kind == nodeKind.Kind && lang.SplitBlock(address.Block).Type == "cloud"
+}
+
+// keepRoles has nodes keep the labels that they have of roles as long as there are roles
+// that nobody can tell yet, which they may be of. Labels of other roles are still added:
+// what an apply waits for may need them.
+func (p *planning) keepRoles() {
+	if p.Destroy || !p.Selection.Restricts() || !p.undecidedRoles() {
+		return
+	}
+	manager := providers.ManagerOf(p.Cloud, true)
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		live := p.Snapshot.Get(o.Ref())
+		if live == nil || !o.Partial || !isLabelledNode(o.Address) {
+			continue
+		}
+		o.Manifest = o.Manifest.DeepCopy()
+		labels, owned := o.Manifest.GetLabels(), ownershipOf(live, manager).kolla
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		for key, value := range live.GetLabels() {
+			if _, declared := labels[key]; !declared && owned.Has(fieldpath.MakePathOrDie("metadata", "labels", key)) {
+				labels[key] = value
+			}
+		}
+		o.Manifest.SetLabels(labels)
+	}
 }
 
 // Writes reports whether the plan makes or changes an object by an action that is meant.

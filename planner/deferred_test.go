@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
@@ -189,10 +190,18 @@ func TestUnannounced(t *testing.T) {
 	pruned.Reasons = []planner.Reason{{Kind: planner.ReasonSuperseded}}
 	elsewhere := version(planner.Delete, "service.glance/ConfigMap/glance.conf-1")
 	elsewhere.Reasons = pruned.Reasons
+	made, stranger := version(planner.Adopt, "service.keystone/Job/after"), version(planner.Adopt, "service.keystone/Job/after")
+	made.Reasons = []planner.Reason{{Kind: planner.ReasonUnrecorded}}
+	stranger.Reasons = []planner.Reason{{Kind: planner.ReasonUnowned}}
+	changed := stranger
+	changed.Changes = []planner.Change{{Path: "data.theirs", Before: "precious"}}
 	tests := map[string]struct {
 		action planner.Action
 		shown  bool
 	}{
+		"what was made just now":               {made, true},
+		"what somebody else made":              {stranger, false},
+		"what somebody else made, changed":     {changed, false},
 		"the version that came":                {version(planner.Create, atGeneration(3)), true},
 		"the version there was":                {version(planner.None, atGeneration(2)), true},
 		"a version that nothing uses any more": {pruned, true},
@@ -237,6 +246,72 @@ func TestUndecided(t *testing.T) {
 		want := []string{"create manifest.registry/ConfigMap/registry", "delete service.redis/ConfigMap/other"}
 		if diff := cmp.Diff(want, verbs(plan)); diff != "" {
 			t.Errorf("%s: actions (-want +got):\n%s", undecided, diff)
+		}
+	}
+}
+
+// As long as nobody can tell which roles there are, nodes keep the labels that they have
+// of them, whether other roles have the node or not. Other labels come nonetheless.
+func TestUndecidedRoles(t *testing.T) {
+	node := func(name string, labels map[string]string) *unstructured.Unstructured {
+		u := thing("v1", "Node", name)
+		u.SetNamespace("")
+		u.SetLabels(labels)
+		return u
+	}
+	for _, undecided := range []string{"role.r", "module.edge.role.r", "module.edge.*", ""} {
+		t.Run(undecided, func(t *testing.T) {
+			w := &world{}
+			for _, name := range []string{"node-1", "node-2"} {
+				w.add("cloud.prod/Node/"+name, thing("v1", "Node", name)).Partial = true
+				w.state.Objects[len(w.state.Objects)-1].Namespace = ""
+				u := w.last()
+				u.SetNamespace("")
+				u.SetLabels(map[string]string{"example.org/r": "true", "theirs": "x"})
+				owns(u, providers.ManagerOf("prod", true), metav1.ManagedFieldsOperationApply, then, `{"f:metadata":{"f:labels":{"f:example.org/r":{}}}}`)
+			}
+			o := declared("cloud.prod/Node/node-1", node("node-1", map[string]string{"example.org/known": "true"}))
+			o.Partial = true
+			in := w.input(o, declared("manifest.a/ConfigMap/a", thing("v1", "ConfigMap", "a")))
+			in.Selection.Excludes = []string{"manifest.a"}
+			if undecided != "" {
+				in.Undecided = []string{undecided}
+			}
+			plan := mustPlan(t, in)
+			labels := find(t, plan, "cloud.prod/Node/node-1").Object.Manifest.GetLabels()
+			_, goes := labels["example.org/r"]
+			if labels["example.org/known"] == "" || labels["theirs"] != "" || goes == (undecided == "") {
+				t.Errorf("the node gets %v", labels)
+			}
+			if len(o.Manifest.GetLabels()) != 1 {
+				t.Error("the caller's object was changed")
+			}
+			gone := slices.Contains(verbs(plan), "delete cloud.prod/Node/node-2")
+			if gone != (undecided == "") {
+				t.Errorf("actions: %v", verbs(plan))
+			}
+		})
+	}
+}
+
+// Secrets of blocks that nobody can tell yet are not taken for gone; a destroy asks
+// nobody what is declared.
+func TestUndecidedSecrets(t *testing.T) {
+	for _, destroy := range []bool{false, true} {
+		w := &world{}
+		w.add(`secret.s["one"]/Secret/s-one`, thing("v1", "Secret", "s-one")).Holds = "generated values"
+		w.add("manifest.a/ConfigMap/a", thing("v1", "ConfigMap", "a"))
+		in := w.input(declared("manifest.a/ConfigMap/a", thing("v1", "ConfigMap", "a")))
+		in.Undecided = []string{"secret.s"}
+		in.Destroy = destroy
+		in.Selection.Excludes = []string{"manifest.a"}
+		in.DeleteData = []string{"*"}
+		var want []string
+		if destroy {
+			want = []string{`delete secret.s["one"]/Secret/s-one`}
+		}
+		if diff := cmp.Diff(want, verbs(mustPlan(t, in))); diff != "" {
+			t.Errorf("destroy %v: actions (-want +got):\n%s", destroy, diff)
 		}
 	}
 }

@@ -19,19 +19,27 @@ const fewDeletes = 3
 // configuration, and hardly ever on purpose. A destroy says what it is for.
 //
 // Old versions, jobs, and fields that are given up do not count: nothing is lost
-// with them. Nor does what a moved block, or another name of its service, has made again
-// elsewhere. A replacement counts, since the object is deleted for it.
+// with them. Nor does, without a limit of the operator's own, what a moved block, or
+// another name of its service, has made again elsewhere. A replacement counts, since the
+// object is deleted for it, and so does what only a count has made again elsewhere.
 func (p *planning) guard() {
-	meant := map[lang.Address]bool{}
+	meant, recounted := map[lang.Address]bool{}, map[lang.Address]bool{}
 	for i := range p.records {
-		if r := &p.records[i]; r.moved || r.anew {
+		if r := &p.records[i]; p.MaxDeletes == nil && (r.moved || r.anew) && !r.recounted {
 			meant[r.recordedAddress()] = true
+		}
+		if r := &p.records[i]; r.recounted {
+			recounted[r.recordedAddress()] = true
 		}
 	}
 	var lost []string
+	remedy := ""
 	for i := range p.actions {
 		if a := &p.actions[i]; a.destroys() && !meant[a.Address] {
 			lost = append(lost, a.Address.String())
+			if recounted[a.Address] {
+				remedy = " Some are made again under another name, by a count that came or went: the argument name of their block keeps the one that they have."
+			}
 		}
 	}
 	whole := 0
@@ -53,8 +61,8 @@ func (p *planning) guard() {
 	}
 	p.problems = append(p.problems, Problem{
 		Summary: fmt.Sprintf("the plan would delete %d objects of cloud %q", len(lost), p.Cloud),
-		Detail: fmt.Sprintf("%s Is this the right directory, with the right variables? If all of these are to go, allow it with -max-deletes=%d:\n  %s",
-			limit, len(lost), strings.Join(lost, "\n  ")),
+		Detail: fmt.Sprintf("%s Is this the right directory, with the right variables?%s If all of these are to go, allow it with -max-deletes=%d:\n  %s",
+			limit, remedy, len(lost), strings.Join(lost, "\n  ")),
 	})
 }
 

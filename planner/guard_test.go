@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -60,6 +61,45 @@ func TestMaxDeletes(t *testing.T) {
 				if !strings.Contains(problems[0].Detail, want) {
 					t.Errorf("the problem says %q, want %q in it", problems[0].Detail, want)
 				}
+			}
+		})
+	}
+}
+
+// What is made again under another name is deleted all the same: a limit of the operator
+// counts it. Where only a count did that, it counts without one, too.
+func TestRenamesCount(t *testing.T) {
+	tests := map[string]struct {
+		moves   []lang.Move
+		max     int // -1: none was given
+		refused bool
+	}{
+		"by a count":                    {max: -1, refused: true},
+		"by a moved block":              {moves: []lang.Move{move("service.a", "service.a[0]")}, max: -1},
+		"by a moved block, with limit":  {moves: []lang.Move{move("service.a", "service.a[0]")}, max: 3, refused: true},
+		"by a moved block, as many":     {moves: []lang.Move{move("service.a", "service.a[0]")}, max: 4},
+		"by a count, and it is allowed": {max: 4},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			var objects []providers.Object
+			for i := range 4 {
+				was, is := fmt.Sprintf("a-%d", i), fmt.Sprintf("a-0-%d", i)
+				w.add("service.a/ConfigMap/"+was, of("a", thing("v1", "ConfigMap", was)))
+				objects = append(objects, declared("service.a[0]/ConfigMap/"+is, of("a-0", thing("v1", "ConfigMap", is))))
+			}
+			in := w.input(objects...)
+			in.Moves = test.moves
+			if test.max >= 0 {
+				in.MaxDeletes = &test.max
+			}
+			_, problems, err := planner.Make(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if refused := len(failures(problems)) > 0; refused != test.refused {
+				t.Errorf("refused: %v, want %v: %v", refused, test.refused, problems)
 			}
 		})
 	}

@@ -79,7 +79,11 @@ func (p *planning) loseVolumes(s *subject) {
 	if p.whyUnread(providers.Ref{GVK: claims, Namespace: s.action.Ref.Namespace}) != nil {
 		return // nobody knows whether they are there
 	}
-	if left := p.leftVolumes(s); len(left) > 0 && !p.RefreshOnly && len(p.volumesOf(s.object.Manifest)) == 0 {
+	if r, left := p.leftVolumes(s); len(left) > 0 && !p.RefreshOnly && len(p.volumesOf(s.object.Manifest)) == 0 {
+		if r.recounted {
+			p.problems = append(p.problems, p.recountedData(s, r, left))
+			return
+		}
 		p.losses = append(p.losses, Loss{
 			Address: s.object.Address, Refs: left, Kept: true, Holds: "the data on its volumes", Jobs: p.ranFor(s.object.Address),
 		})
@@ -123,8 +127,8 @@ func expectedVolumes(set *unstructured.Unstructured) []providers.Ref {
 }
 
 // leftVolumes are those that a StatefulSet had under the name that it had before its
-// service got another one.
-func (p *planning) leftVolumes(s *subject) []providers.Ref {
+// service got another one, and the record of it.
+func (p *planning) leftVolumes(s *subject) (*record, []providers.Ref) {
 	for i := range p.records {
 		r := &p.records[i]
 		live := p.Snapshot.Get(r.ref)
@@ -134,10 +138,24 @@ func (p *planning) leftVolumes(s *subject) []providers.Ref {
 		was, ok := partOf(r.address.Block, live)
 		is, _ := partOf(s.object.Address.Block, s.object.Manifest)
 		if ok && was == is {
-			return p.volumesOf(live)
+			return r, p.volumesOf(live)
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// recountedData refuses to leave data behind only because a count came or went: what is
+// called otherwise by that is hardly meant to begin anew.
+func (p *planning) recountedData(s *subject, r *record, left []providers.Ref) Problem {
+	was, is := r.recordedAddress().Block, r.address.Block
+	wasName, isName := calledIn(was, p.Snapshot.Get(r.ref)), calledIn(is, s.object.Manifest)
+	remedy := fmt.Sprintf("  name = %q", wasName)
+	if lang.SplitBlock(is).Key != nil {
+		remedy += fmt.Sprintf("\n\nor, where it has several instances:\n\n  name = count.index == 0 ? %q : \"%s-${count.index}\"", wasName, wasName)
+	}
+	return problemOf(s.object, fmt.Sprintf("%s would begin without its data", s.action.Ref),
+		fmt.Sprintf("By a count that came or went, %s is %s now, and is called %s in the cluster, no longer %s. Its data would stay in %s, which nothing takes up. To go on with them, keep the name, in the block of the service:\n\n%s\n\nTo begin without them, say that the move is meant:\n\n  moved {\n    from = %s\n    to   = %s\n  }",
+			was, is, isName, wasName, enumerate(namesOf(left), 4), remedy, was, is))
 }
 
 // ranFor lists the jobs that depend on the object, whatever is between them, and

@@ -91,6 +91,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		return nil, nil, fmt.Errorf("read the cluster: %w", err)
 	}
 	p.nameServices()
+	p.keepRoles()
 	if problems := p.choose(); len(problems) > 0 {
 		return nil, problems, nil
 	}
@@ -322,6 +323,7 @@ var (
 	secrets      = providers.SecretKind.WithVersion("v1")
 	claims       = providers.ClaimKind.WithVersion("v1")
 	statefulSets = statefulSetKind.WithVersion("v1")
+	nodeKind     = schema.GroupVersionKind{Version: "v1", Kind: "Node"}
 	podKind      = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 )
 

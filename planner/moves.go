@@ -13,6 +13,12 @@ import (
 // moved is where an address of the state is to be found now, as moved blocks say, and
 // where it is by a count that came or went.
 func (p *planning) moved(address lang.Address) lang.Address {
+	address = p.movedByBlocks(address)
+	address.Block = p.recounted(address.Block)
+	return address
+}
+
+func (p *planning) movedByBlocks(address lang.Address) lang.Address {
 	for range p.Moves {
 		i := slices.IndexFunc(p.Moves, func(m lang.Move) bool {
 			_, applies := m.Apply(address)
@@ -23,7 +29,6 @@ func (p *planning) moved(address lang.Address) lang.Address {
 		}
 		address, _ = p.Moves[i].Apply(address)
 	}
-	address.Block = p.recounted(address.Block)
 	return address
 }
 
@@ -53,6 +58,7 @@ func (p *planning) moveRecords() {
 		if r.family != (lang.Address{}) {
 			r.family = p.moved(r.family)
 		}
+		r.recounted = p.movedByBlocks(r.address) == r.address
 		r.address = to
 		r.moved = true
 	}

@@ -15,6 +15,8 @@ type record struct {
 	family  lang.Address
 	ref     providers.Ref
 	moved   bool
+	// recounted: it moved by a count that came or went, and no moved block says so.
+	recounted bool
 	// anew: its service has another name in the cluster, and with that its objects have.
 	anew bool
 }

@@ -25,9 +25,9 @@ func TestServicesUnderOtherNames(t *testing.T) {
 		"other key":    {"service.redis[0]", `service.redis["cache"]`, "redis-0", "redis-cache", []lang.Move{move("service.redis[0]", `service.redis["cache"]`)}, `service.redis["cache"]`},
 		"whole":        {`service.redis["a"]`, `service.store["a"]`, "redis-a", "store-a", []lang.Move{move("service.redis", "service.store")}, `service.store["a"]`},
 		"module":       {"service.redis", "module.edge.service.redis", "redis", "edge-redis", []lang.Move{move("service.redis", "module.edge.service.redis")}, "module.edge.service.redis"},
-		"count comes":  {"service.redis", "service.redis[0]", "redis", "redis-0", nil, "service.redis[0]"},
-		"count goes":   {"service.redis[0]", "service.redis", "redis-0", "redis", nil, "service.redis"},
-		"module count": {"module.a.service.redis", "module.a[0].service.redis", "redis", "other", nil, "module.a[0].service.redis"},
+		"count comes":  {"service.redis", "service.redis[0]", "redis", "redis-0", []lang.Move{move("service.redis", "service.redis[0]")}, "service.redis[0]"},
+		"count goes":   {"service.redis[0]", "service.redis", "redis-0", "redis", []lang.Move{move("service.redis[0]", "service.redis")}, "service.redis"},
+		"module count": {"module.a.service.redis", "module.a[0].service.redis", "redis", "other", []lang.Move{move("module.a.service.redis", "module.a[0].service.redis")}, "module.a[0].service.redis"},
 		"only a name":  {"service.redis", "service.redis", "redis", "cache", nil, ""},
 		"name of old":  {"service.x", "service.redis", "named", "redis", []lang.Move{move("service.x", "service.redis")}, "service.redis"},
 		"two moves":    {"service.a", "service.c", "a", "c", []lang.Move{move("service.b", "service.c"), move("service.a", "service.b")}, "service.c"},
@@ -63,6 +63,42 @@ func TestServicesUnderOtherNames(t *testing.T) {
 			}}
 			if diff := cmp.Diff(losses, plan.Losses); diff != "" {
 				t.Errorf("losses (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A count alone, of which nobody said that it is a move, leaves no data behind; what has
+// none, or takes up volumes that are there, goes on under the other name.
+func TestCountKeepsData(t *testing.T) {
+	tests := map[string]struct {
+		was, is         string // blocks
+		wasName, isName string // in the cluster
+		volume          string // that is there, besides
+		remedies        []string
+	}{
+		"comes":        {"service.redis", "service.redis[0]", "redis", "redis-0", "data-redis-db-0", []string{`  name = "redis"`, `  name = count.index == 0 ? "redis" : "redis-${count.index}"`, "    from = service.redis\n    to   = service.redis[0]\n"}},
+		"goes":         {"service.redis[0]", "service.redis", "redis-0", "redis", "data-redis-0-db-0", []string{`  name = "redis-0"`, "    from = service.redis[0]\n    to   = service.redis\n"}},
+		"of a module":  {"module.a.service.redis", "module.a[0].service.redis", "redis", "other", "data-redis-db-0", []string{`  name = "redis"`}},
+		"no data":      {"service.redis", "service.redis[0]", "redis", "redis-0", "data-elsewhere-db-0", nil},
+		"data waiting": {"service.redis", "service.redis[0]", "redis", "redis-0", "data-redis-0-db-0", nil},
+		"same name":    {"service.redis", "service.redis[0]", "redis", "redis", "data-redis-db-0", nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			w.add(test.was+"/StatefulSet/"+test.wasName+"-db", of(test.wasName, database(t, test.wasName+"-db")))
+			w.cluster.objects = append(w.cluster.objects, thing("v1", "PersistentVolumeClaim", test.volume))
+			in := w.input(declared(test.is+"/StatefulSet/"+test.isName+"-db", of(test.isName, database(t, test.isName+"-db"))))
+			if test.remedies == nil {
+				mustPlan(t, in)
+				return
+			}
+			text := mustNotPlan(t, in)
+			for _, want := range append(test.remedies, "would begin without its data", test.volume) {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q is not in:\n%s", want, text)
+				}
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"sigs.k8s.io/yaml"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -20,19 +21,39 @@ func renderCommand(s streams) *cli.Command {
 		Description: `
 Needs no cluster. Values of Secrets are made at apply and live only in the cluster,
 so that Secrets are printed without them, and roles that match nodes by label have
-no nodes here.`,
+no nodes here. What depends on data has (known after apply) in its place; a warning
+names the objects.`,
 		Flags: append(variableFlags(), noColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			objects, err := newWorkspace(s, c).renderOffline()
+			w := newWorkspace(s, c)
+			objects, err := w.renderOffline()
 			if err != nil {
 				return err
 			}
+			w.warnIncomplete(objects)
 			return writeYAML(s.out, objects)
 		},
 	}
+}
+
+// warnIncomplete names the objects that are printed without what only a cluster can tell:
+// nobody is to hand them to one.
+func (w *workspace) warnIncomplete(objects []providers.Object) {
+	var lines []string
+	for _, o := range objects {
+		if len(o.Deferred) > 0 {
+			lines = append(lines, fmt.Sprintf("  %s: %s", o.Address, strings.Join(o.Deferred, ", ")))
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	w.printer.Warn("Not all of the objects is known", fmt.Sprintf(
+		"These depend on what is read from the cluster, and have %q in its place. They are not fit to be applied as they are:\n\n%s",
+		lang.KnownAfterApply, strings.Join(lines, "\n")))
 }
 
 // writeYAML prints objects as one stream of documents, each with its address.

@@ -71,9 +71,10 @@ func (w *workspace) rounds(ctx context.Context, session *state.Session, plan *pl
 }
 
 // readAtLast reads the data that no object waited for: what they have to be, and what
-// outputs and checks say of them, is known only now that all is done.
+// outputs and checks say of them, is known only now that all is done. After a destroy
+// there is nothing to read.
 func (w *workspace) readAtLast() error {
-	if w.config == nil || len(w.config.DeferredData()) == 0 {
+	if w.config == nil || w.destroys || len(w.config.DeferredData()) == 0 {
 		return nil
 	}
 	w.printer.Reading(w.config.DeferredData())
@@ -201,7 +202,11 @@ func unannounced(actions []*planner.Action) error {
 			lines = append(lines, fmt.Sprintf("  and %d more", len(actions)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("  %s: %s", a.Address, a.Verb))
+		line := fmt.Sprintf("  %s: %s", a.Address, a.Verb)
+		if a.Stranger() {
+			line += fmt.Sprintf(" (%s is there by now, and is not kolla's)", a.Ref)
+		}
+		lines = append(lines, line)
 	}
 	return &failure{"The rest of the plan is not what was shown", fmt.Sprintf(
 		"Now that all data are read, this would be done as well, which nobody has approved:\n\n%s\n\nEither somebody changed it meanwhile, or it follows from what was read. Run kolla plan to see it, and kolla apply to go on.", strings.Join(lines, "\n"))}

@@ -54,7 +54,7 @@ type workspace struct {
 	unread error
 	// resumed is how the plan was made that is being carried out, if that was saved.
 	resumed *planner.Resume
-	loaded  bool // what there is to warn of the configuration was said
+	told    map[string]bool // warnings of the configuration that were printed
 	dialed  sync.Once
 	dialErr error
 	sharing sync.Mutex // for snapshot
@@ -72,16 +72,32 @@ func (w *workspace) loadConfig() error {
 		w.config = config // it is loaded again, with what is written for them
 		return nil
 	}
-	if w.loaded {
-		diags = slices.DeleteFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity != hcl.DiagError })
-	}
-	w.loaded = true
-	w.printer.Diagnostics(diags, config.Files)
+	w.printer.Diagnostics(w.untold(diags), config.Files)
 	if diags.HasErrors() {
 		return exitCode(exitError)
 	}
 	w.config = config
 	return nil
+}
+
+// untold leaves out the warnings that were printed already: the configuration may be
+// loaded again when more of it is known, and then there may be more to warn of.
+func (w *workspace) untold(diags hcl.Diagnostics) hcl.Diagnostics {
+	if w.told == nil {
+		w.told = map[string]bool{}
+	}
+	return slices.DeleteFunc(slices.Clone(diags), func(d *hcl.Diagnostic) bool {
+		if d.Severity == hcl.DiagError {
+			return false
+		}
+		key := d.Summary + "\n" + d.Detail
+		if d.Subject != nil {
+			key += "\n" + d.Subject.String()
+		}
+		said := w.told[key]
+		w.told[key] = true
+		return said
+	})
 }
 
 // readConfig is loadConfig without a word about what is wrong.

@@ -36,7 +36,7 @@ func (v *planView) losses() []line {
 		}
 		out = append(out, v.lossRows("Data stay behind, because what had them has another name now:", kept)...)
 		out = append(out, nil)
-		for _, part := range wrap("To go on with the data, copy them over before the old volumes are deleted; or keep the name, without the moved block.", v.Out.prose()) {
+		for _, part := range wrap("To go on with the data, copy them over before the old volumes are deleted; or keep the name, with the argument name of its block.", v.Out.prose()) {
 			out = append(out, text(part))
 		}
 	}

@@ -22,3 +22,12 @@ service "memcached" {
 
 service "mariadb" {}
 service "keystone" {}
+
+role "r" {
+  for_each = toset(keys(data.later.object.data))
+  nodes    = ["node-1"]
+}
+
+secret "s" {
+  length = data.later.object.data["length"]
+}
