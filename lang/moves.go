@@ -48,7 +48,7 @@ type Import struct {
 
 var movedType = &BlockType{
 	Name: "moved",
-	Doc:  "Says that what was declared under one address is now declared under another, so that it is not deleted and made again. That NAME is NAME[0] once it has a count, and the other way round, need not be said. An object is named after its service: where the name of the object in the cluster changes too, it is made again all the same, and the plan says so.",
+	Doc:  "Says that what was declared under one address is now declared under another, so that it is not deleted and made again. That NAME is NAME[0] once it has a count, and the other way round, need not be said, unless volumes would stay behind. An object is named after its service: where the name of the object in the cluster changes too, it is made again all the same, and the plan says so.",
 	Example: `# The block was called differently; its objects keep their names.
 manifest "quotas" {
   files = ["manifests/*.yaml"]
