@@ -17,7 +17,8 @@
 //     count.
 //   - Everything is evaluated, in that order; each block once for every use of its
 //     module, which is a frame, and in that for each of its instances, which are
-//     items. Variables get their values first, from outside or from the module block.
+//     items. What only the evaluation shows to be read, such as a role whose name is
+//     computed, is evaluated on demand and becomes a dependency as well. Variables get their values first, from outside or from the module block.
 //     Dynamic blocks become what they stand for just before the block that they are in
 //     is evaluated. Config values are merged key by key:
 //     the definition's, then the cloud's defaults, then those of the config directory,
@@ -43,5 +44,5 @@
 // or a place in a manifest that is known later. Whatever decides what there is at all,
 // such as for_each, has to be known; so has what is not text. An unknown value without
 // that mark comes from a mistake that was reported already, and causes no second
-// report.
+// report; where nothing was reported, that is an error of its own.
 package lang
