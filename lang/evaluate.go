@@ -237,7 +237,7 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 				e.unmet(t.RootName(), name, position(step.SrcRange))
 				return true
 			}
-			if hasOwnMark(parent, sensitiveMark{}) || !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
+			if ownSensitive(parent) || !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
 				continue
 			}
 			var names []string
@@ -260,7 +260,7 @@ func (e *evaluator) missingKey(complaint hcl.Range, t hcl.Traversal, i int, ctx 
 		return false
 	}
 	parent, diags := t[:i].TraverseAbs(ctx)
-	if diags.HasErrors() || !parent.IsKnown() || parent.IsNull() || hasOwnMark(parent, sensitiveMark{}) {
+	if diags.HasErrors() || !parent.IsKnown() || parent.IsNull() || ownSensitive(parent) {
 		return false
 	}
 	var keys []string

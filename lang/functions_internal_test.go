@@ -182,7 +182,7 @@ func marksLost(name string, args []cty.Value, got cty.Value) bool {
 	}
 	return slices.ContainsFunc(args, func(v cty.Value) bool {
 		if slices.Contains(shallow, name) {
-			return hasOwnMark(v, sensitiveMark{}) && !v.IsNull()
+			return ownSensitive(v) && !v.IsNull()
 		}
 		return isSensitive(v)
 	})

@@ -47,12 +47,8 @@ func isSensitive(v cty.Value) bool {
 	return ok
 }
 
-// hasOwnMark reports whether a value itself has a mark, not only something in it.
-func hasOwnMark(v cty.Value, mark any) bool {
-	_, marks := v.Unmark()
-	_, ok := marks[mark]
-	return ok
-}
+// ownSensitive reports whether a value itself is sensitive, not only something in it.
+func ownSensitive(v cty.Value) bool { return v.HasMark(sensitiveMark{}) }
 
 // token is the value that stands for a generated secret.
 func (r SecretRef) token() cty.Value {

@@ -236,7 +236,7 @@ func (s *settings) set(merged map[string]entry, x leaf, path []string, value cty
 		merged[joined(path)] = entry{path, value, x.layer.eval, x.origin(), merged[joined(path)].over()}
 	case !value.IsKnown():
 		x.layer.eval.undecided(value, x.expr.Range(), "which keys there are")
-	case isMap(value) && hasOwnMark(value, sensitiveMark{}):
+	case isMap(value) && ownSensitive(value):
 		x.layer.eval.error(x.expr.Range(), "A secret would be shown",
 			"The map as a whole is sensitive, and its keys would be names in the file. Write the keys out, and let only the values come from the sensitive variable.")
 	case isMap(value):
