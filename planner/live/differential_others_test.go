@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"kolla.openstack.org/kolla/providers"
 )
 
 // finalizer keeps an object for one step, as other controllers' do.
@@ -83,8 +85,14 @@ func (w *world) patch(ctx context.Context, x *thing, manager, patch string, subr
 // this makes an object.
 func (w *world) applied(ctx context.Context, x *thing, manager string, metadata map[string]any) error {
 	if !w.force {
-		if _, err := w.at(x).Get(ctx, x.name, metav1.GetOptions{}); err != nil {
+		live, err := w.at(x).Get(ctx, x.name, metav1.GetOptions{})
+		if err != nil {
 			return err
+		}
+		// What somebody made as if it were kolla's is so by its label only: without it
+		// the plan would rightly refuse to take it over.
+		if !slices.ContainsFunc(live.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool { return f.Manager == providers.FieldManager }) {
+			return nil
 		}
 	}
 	u := &unstructured.Unstructured{Object: map[string]any{"metadata": metadata}}
