@@ -183,6 +183,9 @@ type DataPart struct {
 	Sensitive string     `json:"-"`
 	Omitted   bool       `json:"omitted,omitempty"`
 	From      *SecretKey `json:"from,omitempty"`
+	// URL: the value of From is the user or the password in a URL, where it is
+	// percent-encoded.
+	URL bool `json:"url,omitempty"`
 }
 
 // SecretKey is one value of a Secret in the cluster.

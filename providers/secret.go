@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -116,6 +116,9 @@ func (d SecretData) join(live Values) (value []byte, known bool, err error) {
 			source, ok := live(part.From.Namespace, part.From.Name)[part.From.Key]
 			if !ok {
 				return []byte(placeholder), false, nil
+			}
+			if part.URL {
+				source = []byte(strings.ReplaceAll(url.QueryEscape(string(source)), "+", "%20"))
 			}
 			value = append(value, source...)
 		}

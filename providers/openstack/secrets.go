@@ -3,7 +3,9 @@ package openstack
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
@@ -105,10 +107,37 @@ func (d *derivation) value(key string, text lang.Text) {
 			parts = append(parts, providers.DataPart{Literal: p.Literal})
 		}
 	}
+	markInURLs(parts)
 	for _, p := range parts {
 		d.recipe = append(d.recipe, p.Literal)
+		if p.URL {
+			d.recipe = append(d.recipe, "url")
+		}
 	}
 	d.data[key] = providers.SecretData{Parts: parts}
+}
+
+var (
+	beforeCredential = regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^\s/@]*$`)
+	afterCredential  = regexp.MustCompile(`^[^\s/@]*@`)
+)
+
+// markInURLs marks the parts that are the user or the password in a URL, before its
+// host: there, characters that mean something in a URL have to be encoded.
+func markInURLs(parts []providers.DataPart) {
+	text := func(parts []providers.DataPart) string {
+		var b strings.Builder
+		for _, p := range parts {
+			if p.From != nil {
+				b.WriteByte('x')
+			}
+			b.WriteString(p.Literal)
+		}
+		return b.String()
+	}
+	for i := range parts {
+		parts[i].URL = parts[i].From != nil && beforeCredential.MatchString(text(parts[:i])) && afterCredential.MatchString(text(parts[i+1:]))
+	}
 }
 
 func (d *derivation) from(name, key string) providers.DataPart {
