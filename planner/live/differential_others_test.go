@@ -138,7 +138,7 @@ func (w *world) remove(ctx context.Context, x *thing) error {
 	if err != nil {
 		return err
 	}
-	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		_, err := w.at(x).Get(ctx, x.name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err), nil
 	})

@@ -34,6 +34,11 @@ const (
 	onlyVariable = "KOLLA_TEST_ONLY"
 
 	defaultSteps = 300
+
+	// patience is how long an apply waits for the cluster's own controllers. They
+	// take finalizers off, and watch an API server that went away several times
+	// again only after up to a minute (the backoff of client-go's reflectors).
+	patience = 2 * time.Minute
 )
 
 // TestDifferential lets random things happen to random objects: their declarations
@@ -225,9 +230,9 @@ func (x *thing) redeclare(round int) {
 // agreed makes a plan with whose every verdict the server agrees. What the server
 // refuses to have is changed back, or made anew.
 func (w *world) agreed(ctx context.Context, round int, session *state.Session) (*planner.Plan, error) {
-	const patience = 5
+	const attempts = 5
 	var left []planner.Problem
-	for range patience {
+	for range attempts {
 		before, err := w.versions(ctx)
 		if err != nil {
 			return nil, err
@@ -259,7 +264,7 @@ func (w *world) agreed(ctx context.Context, round int, session *state.Session) (
 		}
 		left = problems
 	}
-	return nil, fmt.Errorf("there are problems after %d attempts to correct them: %+v", patience, left)
+	return nil, fmt.Errorf("there are problems after %d attempts to correct them: %+v", attempts, left)
 }
 
 // check compares each verdict of a plan with what the server says.

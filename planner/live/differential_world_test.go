@@ -264,7 +264,7 @@ func (w *world) plan(ctx context.Context, st *state.State) (*planner.Plan, []pla
 func (w *world) apply(ctx context.Context, session *state.Session, plan *planner.Plan) (map[lang.Address]string, error) {
 	result, err := executor.Apply(ctx, plan, executor.Options{
 		Reader: w.applying, Writer: impatient{w.applying.Writer()}, Session: session,
-		Parallelism: atOnce, Timeout: 30 * time.Second,
+		Parallelism: atOnce, Timeout: patience,
 	})
 	if err != nil {
 		return nil, err
