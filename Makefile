@@ -67,7 +67,7 @@ demo-real: build devcluster images ## bring up a cloud that really answers, on r
 	@./internal/demo/run-real
 
 test: devcluster ## run all tests; those on real nodes too, where they can be
-	go test $(PACKAGES)
+	go test -timeout 20m $(PACKAGES)
 	cd internal/devimages && go test ./...
 	cd internal/devcluster && KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 ./...
 	@if why=$$(internal/devcluster/can-be-real); then $(MAKE) --no-print-directory test-real; else \
