@@ -9,6 +9,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/gocty"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // attribute evaluates an attribute and converts it. It is not ok when there is no
@@ -63,13 +66,13 @@ func (e *evaluator) public(v cty.Value, at hcl.Range, what string) bool {
 }
 
 func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string) bool {
-	for mark := range marks {
-		if generated, ok := mark.(generatedMark); ok {
-			e.error(at, "A secret would be shown", "The value of %s cannot be used in %s%s", generated.ref.describe(), what, instead(what))
+	for m := range marks {
+		if made, ok := m.(mark.Generated); ok {
+			e.error(at, "A secret would be shown", "The value of %s cannot be used in %s%s", SecretRef(made).describe(), what, instead(what))
 			return false
 		}
 	}
-	if _, sensitive := marks[sensitiveMark{}]; sensitive {
+	if _, sensitive := marks[mark.Sensitive{}]; sensitive {
 		e.error(at, "A secret would be shown", "The value comes from a sensitive variable and cannot be used in %s, which is no secret. Put it into env or a config file, or say nonsensitive(...) if it may be seen.", what)
 		return false
 	}
@@ -87,7 +90,7 @@ func instead(what string) string {
 // publicAttribute is attribute for values that are shown.
 func (e *evaluator) publicAttribute(b *block, name string, want cty.Type) (cty.Value, bool) {
 	v, ok := e.attribute(b, name, want)
-	if !ok && !deferred(v) {
+	if !ok && !mark.IsDeferred(v) {
 		return cty.NilVal, false
 	}
 	if !ok {
@@ -110,7 +113,7 @@ func (e *evaluator) string(b *block, name string) string {
 	}
 	s := v.AsString()
 	if len(typ.OneOf) > 0 && !slices.Contains(typ.OneOf, s) {
-		e.unsuitable(b, name, "%s", trimJoin(DidYouMean(s, typ.OneOf), fmt.Sprintf("%q is not one of: %s.", s, strings.Join(typ.OneOf, ", "))))
+		e.unsuitable(b, name, "%s", trimJoin(spelling.DidYouMean(s, typ.OneOf), fmt.Sprintf("%q is not one of: %s.", s, strings.Join(typ.OneOf, ", "))))
 		return fallback
 	}
 	if !e.checkForm(b, name, "", s) {
@@ -175,7 +178,7 @@ func (e *evaluator) list(b *block, name string) []string {
 		return nil
 	}
 	var out []string
-	for i, item := range elements(v) {
+	for i, item := range mark.Elements(v) {
 		if item.IsNull() {
 			e.unsuitable(b, name, "Element %d is null.", i)
 			continue
@@ -194,12 +197,12 @@ func (e *evaluator) strings(b *block, name string) map[string]string {
 		return nil
 	}
 	out := map[string]string{}
-	for _, m := range members(v) {
-		if m.value.IsNull() {
+	for _, m := range mark.Members(v) {
+		if m.Value.IsNull() {
 			continue
 		}
-		if s := m.value.AsString(); e.checkForm(b, name, fmt.Sprintf(", the value of %q,", m.key), s) {
-			out[m.key] = s
+		if s := m.Value.AsString(); e.checkForm(b, name, fmt.Sprintf(", the value of %q,", m.Key), s) {
+			out[m.Key] = s
 		}
 	}
 	return out
@@ -208,7 +211,7 @@ func (e *evaluator) strings(b *block, name string) map[string]string {
 // text evaluates an attribute that may hold secrets.
 func (e *evaluator) text(b *block, name string) Text {
 	v, ok := e.attribute(b, name, cty.String)
-	if !ok && !deferred(v) {
+	if !ok && !mark.IsDeferred(v) {
 		return nil
 	}
 	return e.textOf(v, b.attributeRange(name))
@@ -220,4 +223,27 @@ func (e *evaluator) textOf(v cty.Value, at hcl.Range) Text {
 		e.error(at, "Unsuitable value", "%s.", sentence(err))
 	}
 	return text
+}
+
+// kindOf names the type of a value for a message.
+func kindOf(value cty.Value) string {
+	switch t := value.Type(); {
+	case value.IsNull():
+		return "null"
+	case t.Equals(roleObject):
+		return "a role"
+	case t.Equals(exposureObject):
+		return "an exposure"
+	case t.IsPrimitiveType():
+		return "a " + t.FriendlyName()
+	case t.IsObjectType() || t.IsMapType():
+		return "a map"
+	default:
+		return "a list"
+	}
+}
+
+func isMap(v cty.Value) bool { return v.Type().IsObjectType() || v.Type().IsMapType() }
+func isList(v cty.Value) bool {
+	return v.Type().IsTupleType() || v.Type().IsListType() || v.Type().IsSetType()
 }

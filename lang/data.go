@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // Data is something that the configuration reads from the cluster.
@@ -176,14 +178,14 @@ func (e *evaluator) query(b *block, home string) (DataQuery, bool) {
 		name string
 		into *string
 	}{{"kind", &q.Kind}, {"api_version", &q.APIVersion}, {"name", &q.Name}, {"namespace", &q.Namespace}} {
-		if attr := b.attributes[field.name]; attr == nil || deferred(e.value(attr.Expr)) {
+		if attr := b.attributes[field.name]; attr == nil || mark.IsDeferred(e.value(attr.Expr)) {
 			continue
 		}
 		if *field.into = e.string(b, field.name); *field.into == "" && (field.name == "kind" || e.given(b, field.name)) {
 			return q, false // which was reported
 		}
 	}
-	if attr := b.attributes["labels"]; attr != nil && !deferred(e.value(attr.Expr)) {
+	if attr := b.attributes["labels"]; attr != nil && !mark.IsDeferred(e.value(attr.Expr)) {
 		if q.Labels = e.strings(b, "labels"); q.Labels == nil {
 			return q, false
 		}
@@ -194,7 +196,7 @@ func (e *evaluator) query(b *block, home string) (DataQuery, bool) {
 // waits reports whether what is to be read depends on what is not known yet.
 func (g *graph) waits(b *block, e *evaluator) bool {
 	for _, name := range []string{"kind", "api_version", "name", "namespace", "labels"} {
-		if attr := b.attributes[name]; attr != nil && deferred(e.value(attr.Expr)) {
+		if attr := b.attributes[name]; attr != nil && mark.IsDeferred(e.value(attr.Expr)) {
 			return true
 		}
 	}
@@ -239,23 +241,23 @@ func (d Data) value(found []map[string]any) cty.Value {
 // unknown is what stands for what is read later. That the values of a Secret are
 // sensitive is known now.
 func (d Data) unknown(b *block, offline bool) cty.Value {
-	mark := deferredMark{by: d.Block, after: strings.Join(d.Needs, " "), offline: offline}
-	later := cty.DynamicVal.Mark(mark)
+	wait := mark.Deferred{By: d.Block, After: strings.Join(d.Needs, " "), Offline: offline}
+	later := cty.DynamicVal.Mark(wait)
 	if b.attributes["labels"] != nil {
 		if d.Kind == "Secret" {
-			later = later.Mark(sensitiveMark{})
+			later = later.Mark(mark.Sensitive{})
 		}
 		return cty.ObjectVal(map[string]cty.Value{"objects": later})
 	}
 	object := later
 	if d.Kind == "Secret" {
-		secret := later.Mark(sensitiveMark{})
+		secret := later.Mark(mark.Sensitive{})
 		object = cty.ObjectVal(map[string]cty.Value{
 			"apiVersion": later, "kind": cty.StringVal(d.Kind), "metadata": later, "type": later, "immutable": later,
 			"data": secret, "binaryData": secret,
 		})
 	}
-	return cty.ObjectVal(map[string]cty.Value{"object": object, "exists": cty.UnknownVal(cty.Bool).Mark(mark)})
+	return cty.ObjectVal(map[string]cty.Value{"object": object, "exists": cty.UnknownVal(cty.Bool).Mark(wait)})
 }
 
 // lastApplied is where kubectl keeps a copy of the whole object, values of Secrets
@@ -294,8 +296,8 @@ func objectValue(object map[string]any) cty.Value {
 	fields := value.AsValueMap()
 	for _, name := range []string{"data", "binaryData"} {
 		values := map[string]cty.Value{}
-		for _, m := range members(fields[name]) {
-			values[m.key] = m.value.Mark(sensitiveMark{}) // which keys there are is no secret
+		for _, m := range mark.Members(fields[name]) {
+			values[m.Key] = m.Value.Mark(mark.Sensitive{}) // which keys there are is no secret
 		}
 		fields[name] = cty.ObjectVal(values)
 	}

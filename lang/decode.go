@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"kolla.openstack.org/kolla/internal/spelling"
 )
 
 // decoder checks syntax trees against block types.
@@ -122,12 +124,12 @@ func (d decoder) unknownAttribute(parent *BlockType, attr *hclsyntax.Attribute) 
 	case parent.Name == "":
 		d.error(attr.NameRange, "Argument outside of a block",
 			"At the top of a file there are only blocks.%s Values that several places use belong into a locals block.",
-			DidYouMean(attr.Name, parent.blockNames()))
+			spelling.DidYouMean(attr.Name, parent.blockNames()))
 	case parent.block(attr.Name) != nil:
 		d.error(attr.NameRange, "Block expected", "%q is a block: write `%s {` without the equals sign.", attr.Name, attr.Name)
 	default:
 		d.error(attr.NameRange, "Unknown argument", "A %s block has no argument %q.%s %s",
-			parent.Name, attr.Name, DidYouMean(attr.Name, append(parent.attributeNames(), parent.blockNames()...)),
+			parent.Name, attr.Name, spelling.DidYouMean(attr.Name, append(parent.attributeNames(), parent.blockNames()...)),
 			has("Its arguments are", parent.attributeNames()))
 	}
 }
@@ -146,7 +148,7 @@ func (d decoder) unknownBlock(parent *BlockType, source sourceBlock) {
 		return
 	}
 	d.error(source.typeRange, "Unknown block", "%s has no block %q.%s %s",
-		where, source.typ, DidYouMean(source.typ, append(parent.blockNames(), parent.attributeNames()...)),
+		where, source.typ, spelling.DidYouMean(source.typ, append(parent.blockNames(), parent.attributeNames()...)),
 		has("Its blocks are", parent.blockNames()))
 }
 

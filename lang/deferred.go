@@ -7,49 +7,13 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // KnownAfterApply stands for a value in the content of a manifest that is known only
 // after the apply.
 const KnownAfterApply = "(known after apply)"
-
-// deferredMark is on unknown values that are known after the apply. Other unknown
-// values come from mistakes that were reported.
-type deferredMark struct {
-	by string // what has to be read: "data.registry"
-	// after are the blocks that have to be applied before, joined by spaces.
-	after string
-	// offline: there is no cluster to read from, so that nobody can tell.
-	offline bool
-}
-
-// deferralsOf are the deferred marks of a value and of all in it, in order.
-func deferralsOf(v cty.Value) []deferredMark {
-	if v == cty.NilVal {
-		return nil
-	}
-	_, marks := v.UnmarkDeep()
-	var out []deferredMark
-	for mark := range marks {
-		if d, ok := mark.(deferredMark); ok {
-			out = append(out, d)
-		}
-	}
-	slices.SortFunc(out, func(a, b deferredMark) int { return strings.Compare(a.by, b.by) })
-	return out
-}
-
-// deferred reports whether anything in a value is known only after the apply.
-func deferred(v cty.Value) bool { return len(deferralsOf(v)) > 0 }
-
-// deferredBy names the data that a value waits for.
-func deferredBy(v cty.Value) []string {
-	var out []string
-	for _, d := range deferralsOf(v) {
-		out = append(out, d.by)
-	}
-	return slices.Compact(out)
-}
 
 // referred are the marks of all that an expression refers to, where its result is
 // unknown: functions such as try, and loops over something unknown, give no marks. What
@@ -57,11 +21,11 @@ func deferredBy(v cty.Value) []string {
 func referred(expr hcl.Expression, refs []hcl.Traversal, ctx *hcl.EvalContext) cty.ValueMarks {
 	marks := cty.ValueMarks{}
 	add := func(v cty.Value) {
-		for _, d := range deferralsOf(v) {
+		for _, d := range mark.Deferrals(v) {
 			marks[d] = struct{}{}
 		}
-		if isSensitive(v) {
-			marks[sensitiveMark{}] = struct{}{}
+		if mark.IsSensitive(v) {
+			marks[mark.Sensitive{}] = struct{}{}
 		}
 	}
 	for _, t := range refs {
@@ -75,41 +39,19 @@ func referred(expr hcl.Expression, refs []hcl.Traversal, ctx *hcl.EvalContext) c
 	return marks
 }
 
-// markDeferred marks what is unknown in a value without marks: by what is said at its
-// place, or by otherwise where nothing is. What is known needs no such mark.
-func markDeferred(bare cty.Value, places []cty.PathValueMarks, otherwise cty.ValueMarks) (cty.Value, error) {
-	return cty.Transform(bare, func(at cty.Path, v cty.Value) (cty.Value, error) {
-		if v.IsKnown() {
-			return v, nil
-		}
-		marks := cty.ValueMarks{}
-		for _, p := range places {
-			if at.HasPrefix(p.Path) || p.Path.HasPrefix(at) {
-				for mark := range p.Marks {
-					marks[mark] = struct{}{}
-				}
-			}
-		}
-		if len(marks) == 0 {
-			marks = otherwise
-		}
-		return v.WithMarks(marks), nil
-	})
-}
-
 // undecided reports a value that is known only after the apply where it has to be
 // known before.
 func (e *evaluator) undecided(v cty.Value, at hcl.Range, what string) {
-	waits := deferralsOf(v)
+	waits := mark.Deferrals(v)
 	if len(waits) == 0 {
 		return
 	}
 	var by, after []string
 	offline := true
 	for _, d := range waits {
-		by = append(by, d.by)
-		after = append(after, strings.Fields(d.after)...)
-		offline = offline && d.offline
+		by = append(by, d.By)
+		after = append(after, strings.Fields(d.After)...)
+		offline = offline && d.Offline
 	}
 	by = slices.Compact(by)
 	slices.Sort(after)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/internal/spelling"
 )
 
 // definitionOf finds the definition of a service: by name in its module, in those
@@ -36,7 +38,7 @@ func (g *graph) definitionOf(m *module, b *block) (definition *block, home *modu
 	if attr != nil {
 		at = b.attributeRange("definition")
 	}
-	g.error(at, fmt.Sprintf("There is no definition %q", name), "%s", trimJoin(DidYouMean(name, known),
+	g.error(at, fmt.Sprintf("There is no definition %q", name), "%s", trimJoin(spelling.DidYouMean(name, known),
 		fmt.Sprintf("A service is made by the definition of its own name, or by the one that its argument `definition` names. There are: %s.", listed(known))))
 	return nil, nil
 }

@@ -40,7 +40,7 @@ func TestEveryDiagnostic(t *testing.T) {
 		}
 	}
 	found := diagnosticsIn(t)
-	for _, want := range []string{`There is no %s %q`, `Circular reference`, `No cloud block`, `Too many modules`, `Nested too deep`, `Unsuitable value for %q`} {
+	for _, want := range []string{`There is no %s %q`, `Circular reference`, `No cloud block`, `Too many modules`, `Nested too deep`, `Value outside of a section`, `Unsuitable value for %q`} {
 		if !slices.ContainsFunc(found, func(d written) bool { return d.summary == want }) {
 			t.Errorf("%q is not found: the test does not see what it should", want)
 		}
@@ -70,16 +70,21 @@ func (d written) excused() bool {
 	return false
 }
 
-// diagnosticsIn finds all calls in the package that report something.
+// diagnosticsIn finds all calls in the package, and in those below it, that report
+// something.
 func diagnosticsIn(t *testing.T) []written {
 	t.Helper()
 	names, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
+	within, err := filepath.Glob("*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	fset := token.NewFileSet()
 	var out []written
-	for _, name := range names {
+	for _, name := range append(names, within...) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,18 +13,14 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/lang/ini"
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // globalFile is the override for every service.
 const globalFile = "global.conf"
-
-var (
-	// jinja matches what kolla-ansible fills in when it reads an override.
-	jinja = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}`)
-	// jinjaInText is stricter: other templates, which a service fills in itself, look
-	// alike.
-	jinjaInText = regexp.MustCompile(`\{\{-?\s*[a-z]\w*(_\w+|\.\w+|\s*\|\s*\w+)[^{}]*\}\}|\{%-?\s*(if|elif|else|endif|for|endfor|set|include|raw|endraw|import)\b.*?%\}`)
-)
 
 // directory is the config directory: overrides of config files, laid out as
 // kolla-ansible's node_custom_config is.
@@ -72,7 +67,7 @@ func (l *loader) readDirectory() *directory {
 // readFolder reads what is in a folder of the config directory. Below those of
 // services there is nothing that kolla uses, so that it is only noted.
 func (l *loader) readFolder(d *directory, folder string) {
-	entries, err := os.ReadDir(l.reader.path(path.Join(d.given, folder)))
+	entries, err := os.ReadDir(l.reader.Path(path.Join(d.given, folder)))
 	if err != nil {
 		l.error(d.at, "Cannot read the config directory", "The directory %s: %s.", path.Join(d.given, folder), cause(err))
 		return
@@ -83,7 +78,7 @@ func (l *loader) readFolder(d *directory, folder string) {
 		if strings.HasPrefix(entry.Name(), ".") || strings.HasSuffix(entry.Name(), "~") || strings.HasPrefix(entry.Name(), "README") {
 			continue
 		}
-		info, err := os.Stat(l.reader.path(name)) // of what a link leads to
+		info, err := os.Stat(l.reader.Path(name)) // of what a link leads to
 		switch {
 		case err == nil && info.IsDir():
 			d.folders = append(d.folders, within)
@@ -91,7 +86,7 @@ func (l *loader) readFolder(d *directory, folder string) {
 				l.readFolder(d, within)
 			}
 		default:
-			f := &overrideFile{path: within, name: l.reader.path(name), readings: map[int][]leaf{}}
+			f := &overrideFile{path: within, name: l.reader.Path(name), readings: map[int][]leaf{}}
 			d.files = append(d.files, f)
 			d.byPath[within] = f
 		}
@@ -105,7 +100,7 @@ func (l *loader) use(f *overrideFile) {
 		return
 	}
 	f.used = true
-	source, err := l.reader.read(path.Join(l.directory.given, f.path))
+	source, err := l.reader.Read(path.Join(l.directory.given, f.path))
 	if err != nil {
 		l.error(l.directory.at, "Cannot read the config directory", "%s.", sentence(err))
 	}
@@ -186,16 +181,18 @@ func (l *loader) leavesOf(f *overrideFile, depth int) []leaf {
 		return out
 	}
 	out := []leaf{}
-	for _, a := range l.readAssignments(f.name, f.source, depth == 2) {
+	assignments, diags := ini.Read(f.name, f.source, depth == 2)
+	l.add(diags...)
+	for _, a := range assignments {
 		var values []cty.Value
-		for _, value := range a.values {
+		for _, value := range a.Values {
 			values = append(values, cty.StringVal(value))
 		}
-		place := []string{a.key}
+		place := []string{a.Key}
 		if depth == 2 {
-			place = []string{a.section, a.key}
+			place = []string{a.Section, a.Key}
 		}
-		out = append(out, leaf{path: place, expr: &hclsyntax.LiteralValueExpr{Val: cty.TupleVal(values), SrcRange: a.at}})
+		out = append(out, leaf{path: place, expr: &hclsyntax.LiteralValueExpr{Val: cty.TupleVal(values), SrcRange: a.Range}})
 	}
 	f.readings[depth] = out
 	return out
@@ -205,7 +202,7 @@ func (l *loader) leavesOf(f *overrideFile, depth int) []leaf {
 // of several lines included.
 func verbatim(v cty.Value) []Text {
 	var out []Text
-	for _, value := range elements(v) {
+	for _, value := range mark.Elements(v) {
 		out = append(out, Plain(value.AsString()))
 	}
 	return out
@@ -222,17 +219,9 @@ func (in *instance) replacement(config *block) (content Text, ok bool) {
 		in.error(f.start(), "Unreadable config file", "The file is not a text in UTF-8.")
 		return nil, true
 	}
-	number := 0
-	offset := 0
-	for line := range strings.Lines(string(f.source)) {
-		number++
-		if found := jinjaInText.FindStringIndex(line); found != nil {
-			l := sourceLine{line, hcl.Pos{Line: number, Column: 1, Byte: offset}}
-			in.warn(l.within(f.name, found[0], found[1]), "Template in an override",
-				"kolla uses the file as it is, and fills in nothing. If this is meant for kolla-ansible, write the value itself; or move the file out of the config directory and write, in the service, config %q { content = templatefile(...) }.", config.label)
-			break
-		}
-		offset += len(line)
+	if at, found := ini.Template(f.name, f.source); found {
+		in.warn(at, "Template in an override",
+			"kolla uses the file as it is, and fills in nothing. If this is meant for kolla-ansible, write the value itself; or move the file out of the config directory and write, in the service, config %q { content = templatefile(...) }.", config.label)
 	}
 	return Plain(string(f.source)), true
 }
@@ -264,7 +253,7 @@ func (g *graph) unusedOverrides() {
 		switch in := first[top]; {
 		case in == nil && !nested:
 			known := keysOf(first)
-			g.unusedOverride(folder, "%s", trimJoin(DidYouMean(top, known), fmt.Sprintf("No service of this cloud, and no definition of one, is called %q. There are: %s.", top, listed(known))))
+			g.unusedOverride(folder, "%s", trimJoin(spelling.DidYouMean(top, known), fmt.Sprintf("No service of this cloud, and no definition of one, is called %q. There are: %s.", top, listed(known))))
 		case in != nil && nested:
 			g.unusedOverride(folder, "For kolla-ansible such a directory mostly holds what is other on one host, here %q. With kolla all pods of a service read the same files: put what is for all into %s/FILE. For nodes that need other values, declare a second service with the same definition and a role of its own.",
 				below, path.Join(d.given, top))
@@ -310,7 +299,7 @@ func (g *graph) unusedServiceFile(f *overrideFile, in *instance, name string) {
 			return
 		}
 	}
-	g.unusedOverride(f.path, "%s", trimJoin(DidYouMean(name, known), fmt.Sprintf("Service %q has no file %q. Its files are: %s.", in.out.Name, name, listed(known))))
+	g.unusedOverride(f.path, "%s", trimJoin(spelling.DidYouMean(name, known), fmt.Sprintf("Service %q has no file %q. Its files are: %s.", in.out.Name, name, listed(known))))
 }
 
 // unusedRootFile warns of a file that no service has.
@@ -334,7 +323,7 @@ func (g *graph) unusedRootFile(f *overrideFile) {
 	case slices.Contains(known, f.path):
 		g.unusedOverride(f.path, "No service that it is for has an ini file NAME.conf.")
 	default:
-		near := cmp.Or(DidYouMean(f.path, slices.Compact(known)), " Files of one service stand in SERVICE/FILE.")
+		near := cmp.Or(spelling.DidYouMean(f.path, slices.Compact(known)), " Files of one service stand in SERVICE/FILE.")
 		g.unusedOverride(f.path, "%s", trimJoin(near, "No service of this cloud has a file of that name."))
 	}
 }

@@ -27,6 +27,13 @@
 //   - What only shows in the whole is checked: ports that two would take, services that
 //     are named and not needed.
 //
+// What stands on its own has a package below this one: the source of a file becomes a tree
+// in syntax, functions are those that expressions can call, and mark is about values that
+// nobody may see or that are not known yet; ini and yaml read the files of others. What is
+// left here is the language itself: what may be written (schema.go, blocks.go), which
+// block needs which (graph.go), and what they come to (evaluate.go and what each kind of
+// block has beside it).
+//
 // # Secrets
 //
 // A generated secret has no value before apply. Where an expression uses one, a

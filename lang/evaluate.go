@@ -11,6 +11,10 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/lang/functions"
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // evaluator turns expressions into values in one scope. It reports what is wrong
@@ -54,7 +58,7 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	if diags.HasErrors() {
 		return cty.DynamicVal
 	}
-	if err := weigh(v); err != nil {
+	if err := functions.Weigh(v); err != nil {
 		e.error(expr.Range(), "Value too large", "%s.", sentence(err))
 		return cty.DynamicVal
 	}
@@ -64,14 +68,14 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 		}
 		return v
 	}
-	if generated(v) {
+	if mark.IsGenerated(v) {
 		e.checkConditions(expr, ctx)
 	}
 	var later cty.ValueMarks
 	if !v.IsWhollyKnown() {
 		later = referred(expr, refs, ctx)
 	}
-	v, err := settled(v, later)
+	v, err := mark.Settle(v, later)
 	if err != nil {
 		e.error(expr.Range(), "Unsuitable use of a secret", "%s.", sentence(err))
 		return cty.DynamicVal
@@ -79,7 +83,7 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	if len(refs) == 0 {
 		e.memo.constants[expr] = v
 	}
-	if !v.IsWhollyKnown() && !deferred(v) {
+	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
 		e.unexplained = append(e.unexplained, expr.Range())
 	}
 	return v
@@ -90,7 +94,7 @@ func single(v cty.Value) bool {
 	if !v.Type().IsPrimitiveType() || v.IsMarked() || !v.IsKnown() {
 		return false
 	}
-	return v.Type() != cty.String || v.IsNull() || !strings.ContainsAny(v.AsString(), tokenRunes)
+	return v.Type() != cty.String || v.IsNull() || !mark.HasToken(v.AsString())
 }
 
 // reference evaluates an expression that is nothing but a reference to a plain value,
@@ -148,10 +152,10 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 	}
 	sensitive := makesSensitive(expr) || slices.ContainsFunc(refs, func(t hcl.Traversal) bool {
 		v, diags := t.TraverseAbs(ctx)
-		return !diags.HasErrors() && isSensitive(v)
+		return !diags.HasErrors() && mark.IsSensitive(v)
 	})
 	for _, v := range elementsAround(expr) {
-		sensitive = sensitive || isSensitive(v)
+		sensitive = sensitive || mark.IsSensitive(v)
 	}
 	for _, d := range diags {
 		if d.Severity == hcl.DiagError && d.Subject != nil && (e.missingAttribute(*d.Subject, refs, ctx) || e.disabled(*d.Subject, refs)) {
@@ -159,7 +163,7 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 		}
 		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
 			name := unknown.CalledFunctionNamespace() + unknown.CalledFunctionName()
-			e.error(*d.Subject, fmt.Sprintf("There is no function %q", name), "%s", unknownFunction(name, keysOf(e.functions)))
+			e.error(*d.Subject, fmt.Sprintf("There is no function %q", name), "%s", functions.Instead(name, keysOf(e.functions)))
 			continue
 		}
 		if name, ok := panicked(d); ok {
@@ -168,7 +172,7 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 		}
 		detail := strings.ReplaceAll(d.Detail, "?.", "?") // HCL ends the sentences of functions
 		clean := &hcl.Diagnostic{Severity: d.Severity, Summary: d.Summary, Detail: detail, Subject: d.Subject, Context: d.Context}
-		if sensitive || strings.ContainsAny(d.Detail, tokenRunes) {
+		if sensitive || mark.HasToken(d.Detail) {
 			clean.Detail = "The expression refers to a sensitive value, so what is wrong cannot be shown in detail."
 		}
 		e.add(clean)
@@ -237,14 +241,14 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 				e.unmet(t.RootName(), name, position(step.SrcRange))
 				return true
 			}
-			if ownSensitive(parent) || !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
+			if parent.HasMark(mark.Sensitive{}) || !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
 				continue
 			}
 			var names []string
 			for name := range parent.Type().AttributeTypes() {
 				names = append(names, name)
 			}
-			e.error(step.SrcRange, "Unknown attribute", "%s", trimJoin(DidYouMean(step.Name, names),
+			e.error(step.SrcRange, "Unknown attribute", "%s", trimJoin(spelling.DidYouMean(step.Name, names),
 				fmt.Sprintf("%s has no attribute %q. It has: %s.", written(t[:i]), step.Name, listed(names))))
 			return true
 		}
@@ -260,7 +264,7 @@ func (e *evaluator) missingKey(complaint hcl.Range, t hcl.Traversal, i int, ctx 
 		return false
 	}
 	parent, diags := t[:i].TraverseAbs(ctx)
-	if diags.HasErrors() || !parent.IsKnown() || parent.IsNull() || ownSensitive(parent) {
+	if diags.HasErrors() || !parent.IsKnown() || parent.IsNull() || parent.HasMark(mark.Sensitive{}) {
 		return false
 	}
 	var keys []string
@@ -276,7 +280,7 @@ func (e *evaluator) missingKey(complaint hcl.Range, t hcl.Traversal, i int, ctx 
 	}
 	var hint string
 	if step.Key.Type() == cty.String {
-		hint = DidYouMean(step.Key.AsString(), keys)
+		hint = spelling.DidYouMean(step.Key.AsString(), keys)
 	}
 	e.error(step.SrcRange, "Unknown key", "%s", trimJoin(hint, fmt.Sprintf("%s has no %s. Its keys are: %s.", written(t[:i]), item{key: step.Key}.suffix(), listed(keys))))
 	return true
@@ -350,36 +354,9 @@ func (e *evaluator) checkConditions(expr hcl.Expression, ctx *hcl.EvalContext) {
 		}
 		expr, ctx = inner.Expression, inner.context(ctx)
 	}
-	for _, at := range secretConditions(expr, ctx) {
-		e.error(at, "Unsuitable use of a secret", "%s.", sentence(errComputed))
+	for _, at := range mark.SecretConditions(expr, ctx) {
+		e.error(at, "Unsuitable use of a secret", "%s.", sentence(mark.ErrComputed))
 	}
-}
-
-// secretConditions finds conditions that depend on the value of a generated secret.
-func secretConditions(expr hcl.Expression, ctx *hcl.EvalContext) (found []hcl.Range) {
-	node, ok := expr.(hclsyntax.Node)
-	if !ok {
-		return nil
-	}
-	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
-		c, ok := n.(*hclsyntax.ConditionalExpr)
-		if !ok {
-			return nil
-		}
-		v, diags := c.Condition.Value(ctx)
-		if diags.HasErrors() {
-			return nil
-		}
-		_, marks := v.Unmark()
-		for mark := range marks {
-			if _, generated := mark.(generatedMark); generated {
-				found = append(found, c.Condition.Range())
-				break
-			}
-		}
-		return nil
-	})
-	return found
 }
 
 // sentence makes an error the start of a sentence.

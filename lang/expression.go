@@ -3,6 +3,8 @@ package lang
 import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // Evaluate evaluates an expression as if it stood in the configuration, outside of
@@ -11,7 +13,7 @@ import (
 // configuration that could not be loaded has nothing to evaluate with, and everything
 // is unknown in it.
 func (c *Config) Evaluate(expression, name string) (cty.Value, hcl.Diagnostics) {
-	expr, diags := parseExpression([]byte(expression), name, hcl.InitialPos)
+	expr, diags := syntax.Expression([]byte(expression), name, hcl.InitialPos)
 	if diags.HasErrors() || c.evaluator == nil {
 		return cty.DynamicVal, diags
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 const expressionConfig = `
@@ -107,7 +108,7 @@ func FuzzEvaluate(f *testing.F) {
 			}
 		}
 		_ = cty.Walk(value, func(_ cty.Path, v cty.Value) (bool, error) {
-			if lang.Hidden(v) {
+			if mark.Hidden(v) {
 				return false, nil
 			}
 			v, _ = v.Unmark()

@@ -6,6 +6,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // jsonContent takes the body of a block in HCL's JSON syntax apart: there, what is
@@ -76,9 +78,9 @@ func (d decoder) native(expr hcl.Expression, reference bool) hclsyntax.Expressio
 	case v.IsNull() || v.Type() != cty.String:
 		return emptied(&hclsyntax.LiteralValueExpr{Val: v, SrcRange: at})
 	case reference:
-		return d.parsed(parseExpression, bareReference(v.AsString()), at)
+		return d.parsed(syntax.Expression, bareReference(v.AsString()), at)
 	}
-	return d.parsed(parseTemplate, v.AsString(), at)
+	return d.parsed(syntax.Template, v.AsString(), at)
 }
 
 // isReference reports a string that can only be meant as a reference: the name of a role
@@ -113,7 +115,7 @@ func emptied(literal *hclsyntax.LiteralValueExpr) hclsyntax.Expression {
 }
 
 // parsed parses the content of a JSON string.
-func (d decoder) parsed(parse parser, text string, at hcl.Range) hclsyntax.Expression {
+func (d decoder) parsed(parse func([]byte, string, hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics), text string, at hcl.Range) hclsyntax.Expression {
 	start := at.Start
 	start.Byte++ // the quote
 	start.Column++

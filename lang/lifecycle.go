@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // Lifecycle says how kolla treats objects, beyond making them what is declared.
@@ -151,7 +153,7 @@ func (e *evaluator) force(b *block, name string) (all bool, from []FieldRule) {
 		return false, nil
 	}
 	var texts []string
-	for _, item := range elements(list) {
+	for _, item := range mark.Elements(list) {
 		if item.IsNull() || item.AsString() == "" {
 			e.unsuitable(b, name, "Each entry must be a path or the name of a field manager.")
 			continue

@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/internal/spelling"
 )
 
 // hostByAddress matches values that name a host by its address, alone or in a URL.
@@ -208,7 +210,7 @@ func (g *graph) needs(in, other *instance) bool {
 // checkNearMiss warns of a name that is almost a service's. What manifests bring may
 // have names of its own, and make things with such names.
 func (g *graph) checkNearMiss(name, host string, known []string, at hcl.Range) {
-	near := nearest(name, known)
+	near := spelling.Nearest(name, known)
 	if near == "" {
 		return
 	}

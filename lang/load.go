@@ -18,6 +18,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"kolla.openstack.org/kolla/lang/functions"
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // CatalogueDir is put before the names of the catalogue's files in ranges, so
@@ -74,7 +77,7 @@ func Load(dir string, options Options) (*Config, hcl.Diagnostics) {
 }
 
 func newLoader(dir string, options Options) *loader {
-	files := newFileReader(dir)
+	files := functions.NewFiles(dir)
 	reporter := newReporter()
 	reporter.decisions.restricted, reporter.decisions.silent = options.Restricted, options.Ignorant
 	return &loader{
@@ -82,7 +85,7 @@ func newLoader(dir string, options Options) *loader {
 		dir:       dir,
 		options:   options,
 		reader:    files,
-		functions: functions(files),
+		functions: functions.Table(files),
 		config:    &Config{Files: map[string]*hcl.File{}},
 		memo:      newMemo(),
 		digest:    map[string]string{},
@@ -94,7 +97,7 @@ type loader struct {
 	*reporter
 	dir       string
 	options   Options
-	reader    *fileReader
+	reader    *functions.Files
 	functions map[string]function.Function
 	config    *Config
 	memo      *memo
@@ -168,21 +171,18 @@ func configFiles(dir string) ([]string, error) {
 	var names []string
 	for _, entry := range entries {
 		name := entry.Name()
-		if !entry.IsDir() && (strings.HasSuffix(name, nativeExtension) || strings.HasSuffix(name, jsonExtension)) && !strings.HasPrefix(name, ".") {
+		if !entry.IsDir() && (strings.HasSuffix(name, nativeExtension) || strings.HasSuffix(name, syntax.JSONExtension)) && !strings.HasPrefix(name, ".") {
 			names = append(names, name)
 		}
 	}
 	return names, nil
 }
 
-// Extensions of the files of a configuration.
-const (
-	nativeExtension = ".hcl"
-	jsonExtension   = ".hcl.json"
-)
+// nativeExtension is the end of the name of a file in the native syntax.
+const nativeExtension = ".hcl"
 
 func (l *loader) readFile(name string) (hcl.Body, bool) {
-	source, err := readSource(name)
+	source, err := syntax.Read(name)
 	if err != nil {
 		l.addPlain("Cannot read the configuration", fmt.Sprintf("The file %s: %s.", name, cause(err)))
 		return nil, false
@@ -207,7 +207,7 @@ func (l *loader) decode(typ *BlockType, bodies []hcl.Body) *block {
 
 // parse reads the syntax of one file, and keeps its source for diagnostics.
 func (l *loader) parse(name string, source []byte) (hcl.Body, bool) {
-	files, diags := Parse(name, source)
+	files, diags := syntax.Parse(name, source)
 	l.add(diags...)
 	for name, file := range files {
 		l.config.Files[name] = file
@@ -278,7 +278,7 @@ func (l *loader) recordVariable(v *variable, value cty.Value) {
 
 // makeDigest hashes all that the configuration was made from.
 func (l *loader) makeDigest() string {
-	for name, source := range l.reader.seen {
+	for name, source := range l.reader.Seen() {
 		l.digest["read "+name] = string(source)
 	}
 	h := sha256.New()

@@ -2,21 +2,19 @@ package lang
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"math/big"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	kubejson "k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/yaml"
 )
 
 // manifest makes the objects that a manifest block brings.
@@ -49,7 +47,7 @@ func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty
 func (g *graph) manifestObject(b *block, e *evaluator) []ManifestObject {
 	at := b.attributeRange("object")
 	v := e.value(b.attributes["object"].Expr)
-	if !v.IsWhollyKnown() && !deferred(v) {
+	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
 		return nil
 	}
 	if !v.IsKnown() {
@@ -64,7 +62,7 @@ func (g *graph) manifestObject(b *block, e *evaluator) []ManifestObject {
 	if content == nil || !identified(content) || !g.checkObject(content, at) {
 		return nil
 	}
-	return []ManifestObject{{Content: content, Deferred: deferredBy(v), Range: at}}
+	return []ManifestObject{{Content: content, Deferred: mark.DeferredBy(v), Range: at}}
 }
 
 // identity are the fields of an object that have to be known to say which one it is.
@@ -84,11 +82,11 @@ func identified(content map[string]any) bool {
 func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string) any {
 	bare, marks := v.Unmark()
 	waits := !bare.IsKnown()
-	for _, d := range deferralsOf(v) {
+	for _, d := range mark.Deferrals(v) {
 		delete(marks, d)
 	}
 	inSecret := (len(path) > 2 || waits && len(path) > 1) && path[0] == "Secret" && (path[1] == "data" || path[1] == "stringData")
-	if !(inSecret && marks.Equal(cty.NewValueMarks(sensitiveMark{}))) && !e.publicMarks(marks, expr.Range(), "a manifest") {
+	if !(inSecret && marks.Equal(cty.NewValueMarks(mark.Sensitive{}))) && !e.publicMarks(marks, expr.Range(), "a manifest") {
 		return nil
 	}
 	if inSecret && len(marks) == 0 {
@@ -107,13 +105,13 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string) any {
 			path = []string{kindField(v)}
 		}
 		out := map[string]any{}
-		for _, m := range members(v) {
-			out[m.key] = e.plain(m.value, attributeOf(expr, m.key), append(slices.Clip(path), m.key))
+		for _, m := range mark.Members(v) {
+			out[m.Key] = e.plain(m.Value, attributeOf(expr, m.Key), append(slices.Clip(path), m.Key))
 		}
 		return out
 	case isList(v):
 		out := []any{}
-		for i, item := range elements(v) {
+		for i, item := range mark.Elements(v) {
 			out = append(out, e.plain(item, elementOf(expr, i), append(slices.Clip(path), "")))
 		}
 		return out
@@ -152,8 +150,8 @@ func elementOf(expr hcl.Expression, i int) hcl.Expression {
 
 // kindField is the kind of an object.
 func kindField(v cty.Value) string {
-	for _, m := range members(v) {
-		if kind, _ := m.value.Unmark(); m.key == "kind" && kind.Type() == cty.String && kind.IsKnown() && !kind.IsNull() {
+	for _, m := range mark.Members(v) {
+		if kind, _ := m.Value.Unmark(); m.Key == "kind" && kind.Type() == cty.String && kind.IsKnown() && !kind.IsNull() {
 			return kind.AsString()
 		}
 	}
@@ -180,7 +178,7 @@ func scalar(v cty.Value) any {
 func (g *graph) manifestFiles(b *block, e *evaluator) []string {
 	var out []string
 	for _, pattern := range e.list(b, "files") {
-		names, err := filepath.Glob(g.reader.path(pattern))
+		names, err := filepath.Glob(g.reader.Path(pattern))
 		if err != nil || len(names) == 0 {
 			g.error(b.attributeRange("files"), "No such file", "No file matches %q, relative to the directory of the configuration.", pattern)
 			continue
@@ -199,20 +197,20 @@ func (g *graph) manifestFiles(b *block, e *evaluator) []string {
 
 // manifestFile reads the documents of a YAML file.
 func (g *graph) manifestFile(b *block, name string) []ManifestObject {
-	source, err := g.reader.read(name)
+	source, err := g.reader.Read(name)
 	if err != nil {
 		g.error(b.attributeRange("files"), "Cannot read a manifest", "%s.", sentence(err))
 		return nil
 	}
-	full := g.reader.path(name)
+	full := g.reader.Path(name)
 	g.config.Files[full] = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
 	var out []ManifestObject
-	for _, doc := range documents(source) {
-		at := lineRange(full, source, doc.content, 0)
-		content, err := decodeYAML(source[doc.from.Byte:doc.to])
+	for _, doc := range yaml.Documents(source) {
+		at := lineRange(full, source, doc.Content, 0)
+		content, err := yaml.Decode(source[doc.From.Byte:doc.To])
 		if err != nil {
-			line, message := yamlError(err)
-			g.error(lineRange(full, source, doc.from, max(line, 1)-1), "Not valid YAML", "%s.", sentence(message))
+			line, message := yaml.Explain(err)
+			g.error(lineRange(full, source, doc.From, max(line, 1)-1), "Not valid YAML", "%s.", sentence(message))
 			continue
 		}
 		for _, object := range unlisted(content) {
@@ -222,69 +220,6 @@ func (g *graph) manifestFile(b *block, name string) []ManifestObject {
 		}
 	}
 	return out
-}
-
-// document is one document of a YAML file.
-type document struct {
-	from    hcl.Pos // where it starts: a line
-	to      int     // the byte after its last
-	content hcl.Pos // the line that its content starts at
-}
-
-// documents splits a file at the lines that separate documents, and leaves out
-// those with nothing but comments.
-func documents(source []byte) []document {
-	var out []document
-	at := hcl.Pos{Line: 1, Column: 1}
-	current := document{from: at}
-	flush := func() {
-		current.to = at.Byte
-		if current.content.Line > 0 {
-			out = append(out, current)
-		}
-	}
-	for line := range bytes.Lines(source) {
-		text := bytes.TrimRight(line, " \t\r\n")
-		if bytes.Equal(text, separator) || bytes.HasPrefix(text, []byte("--- ")) {
-			flush()
-			current = document{from: at}
-			text = text[len(separator):]
-		}
-		if trimmed := bytes.TrimSpace(text); current.content.Line == 0 && len(trimmed) > 0 && trimmed[0] != '#' && trimmed[0] != '%' {
-			current.content = at
-		}
-		at.Line++
-		at.Byte += len(line)
-	}
-	flush()
-	return out
-}
-
-// separator starts a document, which may begin on the same line.
-var separator = []byte("---")
-
-// decodeYAML decodes a document as kubectl would; whole numbers are int64.
-func decodeYAML(text []byte) (content map[string]any, err error) {
-	asJSON, err := yaml.YAMLToJSONStrict(text)
-	if err != nil {
-		return nil, err
-	}
-	if err := kubejson.Unmarshal(asJSON, &content); err != nil {
-		return nil, fmt.Errorf("an object is needed, with apiVersion, kind and metadata")
-	}
-	return content, nil
-}
-
-var yamlLine = regexp.MustCompile(`line (\d+): (?s:(.*))`)
-
-// yamlError takes the line out of an error of the YAML parser.
-func yamlError(err error) (line int, message error) {
-	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
-	if m := yamlLine.FindStringSubmatch(text); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		text = m[2]
-	}
-	return line, fmt.Errorf("%s", text)
 }
 
 // unlisted takes a List apart.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/internal/spelling"
 )
 
 // moduleType lends other files of a configuration to it, with values of their own.
@@ -280,7 +282,7 @@ func (l *loader) checkModule(m *module) {
 	known := m.document.labels("variable")
 	for _, attr := range m.call.ordered() {
 		if moduleType.attribute(attr.Name) == nil && !slices.Contains(known, attr.Name) {
-			l.error(attr.NameRange, fmt.Sprintf("There is no variable %q", attr.Name), "%s", trimJoin(DidYouMean(attr.Name, append(known, moduleType.attributeNames()...)),
+			l.error(attr.NameRange, fmt.Sprintf("There is no variable %q", attr.Name), "%s", trimJoin(spelling.DidYouMean(attr.Name, append(known, moduleType.attributeNames()...)),
 				fmt.Sprintf("The module in %q declares: %s.", m.dir, listed(known))))
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/internal/spelling"
 )
 
 // Move says that what was declared as From is now declared as To.
@@ -331,7 +333,7 @@ func (g *graph) missing(t Target, hint string) {
 	slices.Sort(known)
 	known = slices.Compact(known)
 	g.error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s%s",
-		trimJoin(DidYouMean(t.Block, known), fmt.Sprintf("Declared are: %s.", listed(known))), hint)
+		trimJoin(spelling.DidYouMean(t.Block, known), fmt.Sprintf("Declared are: %s.", listed(known))), hint)
 }
 
 // written reports whether a block stands in the files, however many instances it has.

@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // Override is a value that a stronger layer took the place of.
@@ -66,7 +68,7 @@ func shownValue(v cty.Value) (text string, known bool) {
 	}
 	items := []cty.Value{v}
 	if isList(v) {
-		items = elements(v)
+		items = mark.Elements(v)
 	}
 	var texts []Text
 	for _, item := range items {

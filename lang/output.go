@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // Output is a value that the configuration gives to whoever asks for it.
@@ -101,16 +103,16 @@ func (g *graph) output(f *frame, b *block) cty.Value {
 		})
 	}
 	if sensitive {
-		value = value.Mark(sensitiveMark{})
+		value = value.Mark(mark.Sensitive{})
 	}
 	return value
 }
 
 // outputMarks reports what an output would show.
 func (e *evaluator) outputMarks(marks cty.ValueMarks, at hcl.Range) bool {
-	for mark := range marks {
-		switch mark.(type) {
-		case sensitiveMark, generatedMark:
+	for m := range marks {
+		switch m.(type) {
+		case mark.Sensitive, mark.Generated:
 			e.error(at, "A secret would be shown", "The value comes from a secret. Say sensitive = true, and it is not shown; or nonsensitive(...), if it may be seen.")
 			return false
 		}

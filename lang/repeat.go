@@ -11,6 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/gocty"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // maxCount is more than anyone means.
@@ -96,7 +98,7 @@ func (e *evaluator) each(b *block) (list []item, ok bool) {
 	case bare.IsNull():
 		e.unsuitable(b, "for_each", "It is null. For no instance at all, write {}.")
 	case set && (t.ElementType() == cty.String || bare.LengthInt() == 0):
-		for _, key := range elements(bare) {
+		for _, key := range mark.Elements(bare) {
 			if key.IsNull() {
 				e.unsuitable(b, "for_each", "An element of the set is null.")
 				return nil, false
@@ -105,8 +107,8 @@ func (e *evaluator) each(b *block) (list []item, ok bool) {
 		}
 		return list, e.checkKeys(b, list)
 	case isMap(bare):
-		for _, m := range members(bare) {
-			list = append(list, e.instance("each", map[string]cty.Value{"key": cty.StringVal(m.key), "value": m.value}, cty.StringVal(m.key)))
+		for _, m := range mark.Members(bare) {
+			list = append(list, e.instance("each", map[string]cty.Value{"key": cty.StringVal(m.Key), "value": m.Value}, cty.StringVal(m.Key)))
 		}
 		return list, e.checkKeys(b, list)
 	case isList(bare) && !set:
@@ -245,7 +247,7 @@ func (g *graph) unknownInstances(f *frame, b *block) cty.Value {
 	value := cty.DynamicVal
 	for _, a := range repetition {
 		if attr := b.attributes[a.Name]; attr != nil {
-			for _, d := range deferralsOf(g.evaluator(f).value(attr.Expr)) {
+			for _, d := range mark.Deferrals(g.evaluator(f).value(attr.Expr)) {
 				value = value.Mark(d)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/internal/spelling"
 )
 
 // group is the named things of one kind, such as all roles.
@@ -206,7 +208,7 @@ func (e *evaluator) missing(root, name string, known []string, at hcl.Range) {
 		return
 	}
 	e.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
-		trimJoin(DidYouMean(name, known), fmt.Sprintf("Declared are: %s.", listed(known))))
+		trimJoin(spelling.DidYouMean(name, known), fmt.Sprintf("Declared are: %s.", listed(known))))
 }
 
 // minimal is what has to stand in a block at least.
@@ -248,7 +250,7 @@ func (e *evaluator) unknownRoot(t hcl.Traversal) {
 	case root == "each" || root == "count":
 		hint = fmt.Sprintf(" The name %s means something only in a block with %s.", root, map[string]string{"each": "for_each", "count": "count"}[root])
 	case hint == "":
-		hint = DidYouMean(root, e.scope.roots())
+		hint = spelling.DidYouMean(root, e.scope.roots())
 	}
 	e.error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s",
 		trimJoin(hint, fmt.Sprintf("References start with one of: %s. A text stands in quotes.", listed(e.scope.roots()))))

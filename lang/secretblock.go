@@ -8,6 +8,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // Secret is a value, or a few that belong together, that lives only in the cluster.
@@ -86,7 +89,7 @@ func secretValue(service, name, kind string) cty.Value {
 	values := map[string]cty.Value{"name": cty.StringVal(ref.Object())}
 	for attribute, key := range secretKinds[kind].values {
 		ref.Key = key
-		values[attribute] = ref.token()
+		values[attribute] = mark.Generated(ref).Token()
 	}
 	return cty.ObjectVal(values)
 }
@@ -266,9 +269,9 @@ func (e *evaluator) authority(b *block) *SecretRef {
 	}
 	if t := v.Type(); t.IsObjectType() && !v.IsNull() && t.HasAttribute("certificate") && t.HasAttribute("key") && !t.HasAttribute("ca_certificate") {
 		_, marks := v.GetAttr("certificate").Unmark()
-		for mark := range marks {
-			if m, ok := mark.(generatedMark); ok {
-				return &m.ref
+		for m := range marks {
+			if made, ok := m.(mark.Generated); ok {
+				return (*SecretRef)(&made)
 			}
 		}
 	}
@@ -283,7 +286,7 @@ func (e *evaluator) usages(b *block) []string {
 	chosen := e.list(b, "usages")
 	for _, usage := range chosen {
 		if !slices.Contains(usages, usage) {
-			e.unsuitable(b, "usages", "%s", trimJoin(DidYouMean(usage, usages), fmt.Sprintf("%q is not one of: %s.", usage, strings.Join(usages, ", "))))
+			e.unsuitable(b, "usages", "%s", trimJoin(spelling.DidYouMean(usage, usages), fmt.Sprintf("%q is not one of: %s.", usage, strings.Join(usages, ", "))))
 		}
 	}
 	return chosen
@@ -368,7 +371,7 @@ func (e *evaluator) existing(b *block, namespace string) *ExistingSecret {
 	known := []string{"name", "namespace", "key"}
 	for _, field := range keysOf(fields) {
 		if !slices.Contains(known, field) {
-			e.unsuitable(b, "from_secret", "%s", trimJoin(DidYouMean(field, known), fmt.Sprintf("It has name, namespace and key, and no %q.", field)))
+			e.unsuitable(b, "from_secret", "%s", trimJoin(spelling.DidYouMean(field, known), fmt.Sprintf("It has name, namespace and key, and no %q.", field)))
 			return nil
 		}
 	}
@@ -399,12 +402,12 @@ func (e *evaluator) existing(b *block, namespace string) *ExistingSecret {
 func (e *evaluator) givenValue(b *block) Text {
 	v, ok := e.attribute(b, "value", cty.String)
 	if !ok {
-		if deferred(v) {
-			return Text{{Deferred: deferredBy(v), Sensitive: true}}
+		if mark.IsDeferred(v) {
+			return Text{{Deferred: mark.DeferredBy(v), Sensitive: true}}
 		}
 		return nil
 	}
-	if generated(v) {
+	if mark.IsGenerated(v) {
 		e.unsuitable(b, "value", "It is made from another secret, which is known only at apply. Refer to that one where this one is used.")
 		return nil
 	}
@@ -413,7 +416,7 @@ func (e *evaluator) givenValue(b *block) Text {
 		e.unsuitable(b, "value", "It is empty.")
 		return nil
 	}
-	if !isSensitive(v) {
+	if !mark.IsSensitive(v) {
 		e.warnUnquoted(b.attributes["value"].NameRange, "A secret in the configuration",
 			"Whoever reads the configuration reads it, and it is still there in every older version of the file. Take it from outside: from_env, from_file, from_secret, or a variable with sensitive = true. Without any of them it is generated.")
 	}

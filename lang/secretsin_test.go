@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // TestSecretsIn holds that it is known which secrets an output is made of, and that
@@ -36,7 +37,7 @@ func TestSecretsIn(t *testing.T) {
 		`var.password`:                          true,
 		`"x${service.keystone.admin_password}"`: true,
 	} {
-		if value, _ := config.Evaluate(expression, "typed"); lang.Hidden(value) != want {
+		if value, _ := config.Evaluate(expression, "typed"); mark.Hidden(value) != want {
 			t.Errorf("%s is hidden: %t", expression, !want)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // instance is one service: a use of a definition, on its way to a Service.
@@ -400,7 +402,7 @@ func (in *instance) provideDatabase(consumer *block, d *Database) cty.Value {
 	values := map[string]cty.Value{
 		"name":     cty.StringVal(d.Name),
 		"user":     cty.StringVal(d.Name),
-		"password": d.Password.token(),
+		"password": mark.Generated(d.Password).Token(),
 	}
 	e := *in.inner
 	e.scope = newScope(in.inner.scope)

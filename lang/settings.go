@@ -11,6 +11,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // Layers of values, the weakest first.
@@ -236,12 +239,12 @@ func (s *settings) set(merged map[string]entry, x leaf, path []string, value cty
 		merged[joined(path)] = entry{path, value, x.layer.eval, x.origin(), merged[joined(path)].over()}
 	case !value.IsKnown():
 		x.layer.eval.undecided(value, x.expr.Range(), "which keys there are")
-	case isMap(value) && ownSensitive(value):
+	case isMap(value) && value.HasMark(mark.Sensitive{}):
 		x.layer.eval.error(x.expr.Range(), "A secret would be shown",
 			"The map as a whole is sensitive, and its keys would be names in the file. Write the keys out, and let only the values come from the sensitive variable.")
 	case isMap(value):
-		for _, m := range members(value) {
-			s.set(merged, x, append(slices.Clip(path), m.key), m.value)
+		for _, m := range mark.Members(value) {
+			s.set(merged, x, append(slices.Clip(path), m.Key), m.Value)
 		}
 	case x.layer.name == layerCloud && len(path) == 1:
 		return // not in a section, meant for other files
@@ -258,7 +261,7 @@ func (s *settings) checkRemovals() {
 		if !r.effect && len(r.path) > 0 {
 			name := r.path[len(r.path)-1]
 			r.layer.eval.warn(r.expr.Range(), "Nothing to remove", "%s",
-				trimJoin(DidYouMean(name, s.keys), fmt.Sprintf("null takes a value away, but nothing sets %q.", strings.Join(r.path, "."))))
+				trimJoin(spelling.DidYouMean(name, s.keys), fmt.Sprintf("null takes a value away, but nothing sets %q.", strings.Join(r.path, "."))))
 		}
 	}
 }
@@ -267,7 +270,7 @@ func (s *settings) checkRemovals() {
 // each repetition of the key.
 func (e *evaluator) valuesOf(v cty.Value, at hcl.Range) []Text {
 	if isList(v) && v.IsKnown() && !v.IsNull() {
-		if items := elements(v); len(items) > 0 && isList(items[0]) {
+		if items := mark.Elements(v); len(items) > 0 && isList(items[0]) {
 			var out []Text
 			for _, item := range items {
 				out = append(out, e.line(item, at))
@@ -280,14 +283,14 @@ func (e *evaluator) valuesOf(v cty.Value, at hcl.Range) []Text {
 
 // line is the text of one value. The elements of a list are joined by commas.
 func (e *evaluator) line(v cty.Value, at hcl.Range) Text {
-	if !v.IsWhollyKnown() && !deferred(v) {
+	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
 		return nil
 	}
 	if !isList(v) || v.IsNull() || !v.IsKnown() {
 		return e.singleLine(v, at)
 	}
 	var items []Text
-	for _, item := range elements(v) {
+	for _, item := range mark.Elements(v) {
 		items = append(items, e.singleLine(item, at))
 	}
 	return Join(items, ",")
@@ -373,7 +376,7 @@ func (s *settings) environment() []Env {
 			x.eval.error(x.origin.Range, "Unsuitable name of an environment variable", "%q cannot be the name of one.", name)
 			continue
 		}
-		if !x.value.IsKnown() && !deferred(x.value) {
+		if !x.value.IsKnown() && !mark.IsDeferred(x.value) {
 			continue
 		}
 		value := x.eval.textOf(x.value, x.origin.Range)

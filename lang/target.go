@@ -10,6 +10,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/gocty"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // Target is a block with all of its objects, or one object. A block may be repeated,
@@ -279,14 +282,14 @@ func (g *graph) readTarget(expr hcl.Expression, e *evaluator) (Target, bool) {
 			return Target{}, false
 		}
 	} else if !v.IsKnown() {
-		if deferred(v) {
+		if mark.IsDeferred(v) {
 			g.error(at, "Not an address", "It depends on something that is known only after the apply, and addresses have to be known before.")
 		}
 		return Target{}, false
 	}
 	out.Range = at
 	if kind := kindOfBlock(out.Block); !slices.Contains(movable, kind) {
-		g.error(at, "Not an address", "%s", trimJoin(DidYouMean(kind, movable),
+		g.error(at, "Not an address", "%s", trimJoin(spelling.DidYouMean(kind, movable),
 			`Write a block as service.NAME, manifest.NAME, role.NAME, secret.NAME or module.NAME, with ["KEY"] where it is repeated; an object in quotes, as "BLOCK/KIND/NAME".`))
 		return Target{}, false
 	}

@@ -1,8 +1,17 @@
 package lang
 
 import (
+	"cmp"
+	"fmt"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // Text is a string some parts of which may be secret. Config values, environment
@@ -92,5 +101,62 @@ func Join(texts []Text, sep string) Text {
 		}
 		out = append(out, t...)
 	}
+	return out
+}
+
+// TextOf makes a Text of a string, number or bool: the only way in which values
+// that hold secrets, such as a service's outputs, leave the language.
+func TextOf(value cty.Value) (Text, error) {
+	sensitive := value.HasMark(mark.Sensitive{})
+	if !value.IsKnown() && mark.IsDeferred(value) {
+		return Text{{Deferred: mark.DeferredBy(value), Sensitive: sensitive}}, nil
+	}
+	value, _ = value.Unmark()
+	if value.IsNull() || !value.IsKnown() || !value.Type().IsPrimitiveType() {
+		return nil, fmt.Errorf("a string, number or bool is needed, not %s", kindOf(value))
+	}
+	return parts(textOf(value), sensitive)
+}
+
+// textOf is a string, number or bool as text. That of a whole number is much cheaper
+// to find than that of any other.
+func textOf(value cty.Value) string {
+	if value.Type() == cty.Number {
+		if n, accuracy := value.AsBigFloat().Int64(); accuracy == big.Exact {
+			return strconv.FormatInt(n, 10)
+		}
+	}
+	value, err := convert.Convert(value, cty.String)
+	if err != nil {
+		panic(err) // every primitive value has a text
+	}
+	return value.AsString()
+}
+
+// parts splits a string at its tokens. Literals are marked as sensitive if told.
+func parts(s string, sensitive bool) (Text, error) {
+	var out Text
+	err := mark.Split(s,
+		func(literal string) { out = append(out, Part{Literal: literal, Sensitive: sensitive}) },
+		func(ref mark.Generated) { out = append(out, Part{Secret: (*SecretRef)(&ref)}) },
+	)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// SecretsIn lists the generated secrets that a value is made of, each once, in order.
+func SecretsIn(value cty.Value) []SecretRef {
+	_, marks := value.UnmarkDeep()
+	var out []SecretRef
+	for m := range marks {
+		if made, ok := m.(mark.Generated); ok && !slices.Contains(out, SecretRef(made)) {
+			out = append(out, SecretRef(made))
+		}
+	}
+	slices.SortFunc(out, func(a, b SecretRef) int {
+		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Secret, b.Secret), cmp.Compare(a.Key, b.Key))
+	})
 	return out
 }

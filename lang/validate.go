@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/internal/spelling"
 )
 
 // maxJoined is the length of SERVICE-WORKLOAD. A StatefulSet puts a hash after
@@ -16,7 +18,7 @@ const maxJoined = 52
 // undeclared reports the name of a block that the definition does not have.
 func (r *reporter) undeclared(at hcl.Range, noun, name string, known []string) {
 	r.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
-		trimJoin(DidYouMean(name, known), fmt.Sprintf("There are: %s.", listed(known))))
+		trimJoin(spelling.DidYouMean(name, known), fmt.Sprintf("There are: %s.", listed(known))))
 }
 
 // checkPort reports a port that is not among those there are.
@@ -66,7 +68,7 @@ func (in *instance) checkOverrides() {
 		}
 		if !slices.Contains(known, b.label) {
 			in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s",
-				trimJoin(DidYouMean(b.label, known), fmt.Sprintf("Definition %q has: %s.", in.out.Definition, listed(known))))
+				trimJoin(spelling.DidYouMean(b.label, known), fmt.Sprintf("Definition %q has: %s.", in.out.Definition, listed(known))))
 		}
 	}
 	if in.forAll != nil && !slices.ContainsFunc(in.out.Workloads, func(w Workload) bool { return w.Kind != "DaemonSet" }) {
@@ -75,7 +77,7 @@ func (in *instance) checkOverrides() {
 	for _, name := range keysOf(in.images) {
 		if !in.used[name] {
 			in.error(in.block.attributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
-				trimJoin(DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, listed(keysOf(in.used)))))
+				trimJoin(spelling.DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, listed(keysOf(in.used)))))
 		}
 	}
 	if in.out.Exposure != "" && !slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Exposed }) {

@@ -10,6 +10,10 @@ import (
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // Names of the files that give values to variables without being named on the
@@ -187,7 +191,7 @@ func (l *loader) giveAssignment(byName map[string]*variable, assignment string) 
 		l.addPlain("Unsuitable -var", fmt.Sprintf("%q gives no value. Write -var 'NAME=VALUE'.", name))
 	case v == nil:
 		l.addPlain(fmt.Sprintf("There is no variable %q", name),
-			trimJoin(DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. Declared are: %s.", listed(keysOf(byName)))))
+			trimJoin(spelling.DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. Declared are: %s.", listed(keysOf(byName)))))
 	default:
 		v.given = &given{text: text, source: "-var"}
 	}
@@ -224,7 +228,7 @@ func isVarFile(name string) bool {
 }
 
 func (l *loader) giveFile(byName map[string]*variable, name string) {
-	source, err := readSource(name)
+	source, err := syntax.Read(name)
 	if err != nil {
 		l.addPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, cause(err)))
 		return
@@ -244,7 +248,7 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 		v := byName[key]
 		if v == nil {
 			l.warn(attr.NameRange, fmt.Sprintf("There is no variable %q", key), "%s",
-				trimJoin(DidYouMean(key, keysOf(byName)), "The value is given here, but no variable block declares it."))
+				trimJoin(spelling.DidYouMean(key, keysOf(byName)), "The value is given here, but no variable block declares it."))
 			continue
 		}
 		v.given = &given{expr: attr.Expr, source: position(attr.NameRange)}
@@ -264,7 +268,7 @@ func (l *loader) variableValue(v *variable, value cty.Value) cty.Value {
 		}
 	}
 	if v.Sensitive {
-		value = value.Mark(sensitiveMark{})
+		value = value.Mark(mark.Sensitive{})
 	}
 	return value
 }
@@ -342,7 +346,7 @@ func (l *loader) prompt(v *variable) bool {
 
 // parseValue reads a value that came as text as an expression.
 func (l *loader) parseValue(v *variable) (cty.Value, bool) {
-	expr, diags := parseExpression([]byte(v.given.text), v.given.source, hcl.InitialPos)
+	expr, diags := syntax.Expression([]byte(v.given.text), v.given.source, hcl.InitialPos)
 	if !diags.HasErrors() {
 		var value cty.Value
 		value, diags = expr.Value(nil)

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // job makes a job in the scope of an evaluator; env is its environment.
@@ -198,7 +200,7 @@ func mergedMap(base, over map[string]string) map[string]string {
 func (in *instance) allReplicas() map[string]int {
 	out := map[string]int{}
 	if in.user.given(in.block, "replicas") {
-		if n := in.user.number(in.block, "replicas"); !deferred(in.user.value(in.block.attributes["replicas"].Expr)) {
+		if n := in.user.number(in.block, "replicas"); !mark.IsDeferred(in.user.value(in.block.attributes["replicas"].Expr)) {
 			in.forAll = &n
 		}
 	}

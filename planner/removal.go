@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/spelling"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -289,7 +290,7 @@ func (p *planning) checkDeleteData() {
 			p.problems = append(p.problems, Problem{
 				Warning: true,
 				Summary: fmt.Sprintf("-delete-data=%s has no effect", name),
-				Detail:  strings.TrimSpace(lang.DidYouMean(name, p.holders()) + " No object of that address holds data and would be deleted or replaced by this plan."),
+				Detail:  strings.TrimSpace(spelling.DidYouMean(name, p.holders()) + " No object of that address holds data and would be deleted or replaced by this plan."),
 			})
 		}
 	}

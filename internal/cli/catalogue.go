@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/spelling"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
@@ -62,7 +63,7 @@ func showDefinition(s streams, name string, definitions []lang.DefinitionInfo) e
 
 // didYouMean is a sentence with the near miss, and a space after it, or nothing.
 func didYouMean(given string, known []string) string {
-	if text := lang.DidYouMean(given, known); text != "" {
+	if text := spelling.DidYouMean(given, known); text != "" {
 		return strings.TrimSpace(text) + " "
 	}
 	return ""

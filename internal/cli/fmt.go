@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 func fmtCommand(s streams) *cli.Command {
@@ -105,13 +105,13 @@ func (f *formatter) stdin(check bool) error {
 
 // format returns the canonical form of a file that can be parsed.
 func (f *formatter) format(name string, source []byte) ([]byte, bool) {
-	files, diags := lang.Parse(name, source)
+	files, diags := syntax.Parse(name, source)
 	if diags.HasErrors() {
 		f.broken = true
 		f.printer.Diagnostics(diags, files)
 		return nil, false
 	}
-	return lang.Format(source), true
+	return syntax.Format(source), true
 }
 
 // paths formats files and directories. What cannot be read is reported, and the others

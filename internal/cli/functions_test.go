@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/functions"
 )
 
 const functionsIntroduction = `# Functions
@@ -35,7 +35,7 @@ func functionReference() string {
 	var b strings.Builder
 	b.WriteString(functionsIntroduction)
 	group := ""
-	for _, f := range lang.Functions() {
+	for _, f := range functions.All() {
 		if f.Group != group {
 			group = f.Group
 			fmt.Fprintf(&b, "\n## %s\n\n| function | | example | gives |\n| --- | --- | --- | --- |\n", group)
@@ -46,7 +46,7 @@ func functionReference() string {
 		}
 		fmt.Fprintf(&b, "| `%s`%s | %s | `%s` | `%s` |\n", f.Signature, carries, f.Doc, f.Example, f.Result)
 	}
-	absent := lang.AbsentFunctions()
+	absent := functions.Absent()
 	b.WriteString("\n## Functions of Terraform that are not here\n\n| function | |\n| --- | --- |\n")
 	for _, name := range slices.Sorted(maps.Keys(absent)) {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, absent[name])

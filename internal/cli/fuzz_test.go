@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // FuzzValidate holds that whatever is in the files of a configuration, kolla validate
@@ -64,6 +64,6 @@ func FuzzValidate(f *testing.F) {
 		if at := strings.IndexFunc(shown, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }); at >= 0 {
 			t.Errorf("a control character is shown at %d:\n%q", at, shown)
 		}
-		_ = lang.Format(native)
+		_ = syntax.Format(native)
 	})
 }

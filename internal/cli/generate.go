@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/draft"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -78,10 +79,10 @@ func (w *workspace) generate(ctx context.Context) error {
 }
 
 // draft writes the manifest of one import. The problem says why there can be none.
-func (w *workspace) draft(ctx context.Context, i lang.Import, drafted map[string]bool) (lang.Generated, *planner.Problem, error) {
+func (w *workspace) draft(ctx context.Context, i lang.Import, drafted map[string]bool) (draft.Blocks, *planner.Problem, error) {
 	parts := lang.SplitBlock(i.To.Block)
-	unsuitable := func(summary, detail string, args ...any) (lang.Generated, *planner.Problem, error) {
-		return lang.Generated{}, &planner.Problem{Summary: summary, Detail: fmt.Sprintf(detail, args...)}, nil
+	unsuitable := func(summary, detail string, args ...any) (draft.Blocks, *planner.Problem, error) {
+		return draft.Blocks{}, &planner.Problem{Summary: summary, Detail: fmt.Sprintf(detail, args...)}, nil
 	}
 	switch {
 	case parts.Type != "manifest" || parts.Module != "" || parts.Key != nil:
@@ -92,19 +93,19 @@ func (w *workspace) draft(ctx context.Context, i lang.Import, drafted map[string
 	drafted[i.To.Block] = true
 	live, problem, err := w.imported(ctx, i)
 	if problem != nil || err != nil {
-		return lang.Generated{}, problem, err
+		return draft.Blocks{}, problem, err
 	}
 	if owner := planner.ControllerOf(live); owner != "" {
 		return unsuitable(fmt.Sprintf("%s belongs to %s", providers.RefOf(live), owner), "That looks after it, so that it is no object to be declared. Import %s instead.", owner)
 	}
 	declared, err := planner.Draft(ctx, w.client, live)
 	if err != nil {
-		return lang.Generated{}, nil, err
+		return draft.Blocks{}, nil, err
 	}
 	if declared.GetNamespace() == w.config.Cloud.Namespace {
 		unstructured.RemoveNestedField(declared.Object, "metadata", "namespace")
 	}
-	return lang.GenerateManifest(parts.Name, declared.Object), nil, nil
+	return draft.Manifest(parts.Name, declared.Object), nil, nil
 }
 
 // imported reads the object that an import names.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/syntax"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
@@ -57,7 +58,7 @@ func TestReadme(t *testing.T) {
 	if _, diags := openstack.Render(loaded, openstack.Offline()); len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	if got := lang.Format(config); string(got) != string(config) {
+	if got := syntax.Format(config); string(got) != string(config) {
 		t.Errorf("not in canonical form, want:\n%s", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/syntax"
 	"kolla.openstack.org/kolla/providers/openstack"
 	oslo "kolla.openstack.org/kolla/providers/openstack/options"
 )
@@ -86,7 +87,7 @@ func checkSnippet(t *testing.T, kind, snippet string) *lang.Config {
 		replaceIn(t, filepath.Join(dir, "main.hcl"), jsonBlocks(t, snippet))
 		return loadSnippet(t, dir, options)
 	}
-	if got := string(lang.Format([]byte(snippet))); got != snippet {
+	if got := string(syntax.Format([]byte(snippet))); got != snippet {
 		t.Errorf("not in canonical form, want:\n%s", got)
 	}
 	file, diags := hclwrite.ParseConfig([]byte(snippet), "snippet.hcl", hcl.InitialPos)

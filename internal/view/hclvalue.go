@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/planner"
 )
 
@@ -39,7 +39,7 @@ func (p *Printer) Value(v cty.Value) error {
 }
 
 func writeValue(b *strings.Builder, v cty.Value, depth int) {
-	if lang.Hidden(v) {
+	if mark.Hidden(v) {
 		b.WriteString(planner.Masked)
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"kolla.openstack.org/kolla/internal/spelling"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -146,7 +147,7 @@ func (r *renderer) members(role lang.Role) []string {
 	for _, name := range role.Nodes {
 		if !slices.Contains(all, name) {
 			r.error(role.Range, fmt.Sprintf("Role %q names a node that the cluster does not have", role.Name),
-				fmt.Sprintf("There is no node %q.%s The cluster's nodes are: %s. If it was taken out of the cluster for good, take it out of nodes here: what ran on it moves to the nodes that are left. If it is to come back, it has to join the cluster first.", name, lang.DidYouMean(name, all), list(all)))
+				fmt.Sprintf("There is no node %q.%s The cluster's nodes are: %s. If it was taken out of the cluster for good, take it out of nodes here: what ran on it moves to the nodes that are left. If it is to come back, it has to join the cluster first.", name, spelling.DidYouMean(name, all), list(all)))
 			continue
 		}
 		names = append(names, name)

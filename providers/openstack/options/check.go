@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/internal/spelling"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -267,7 +268,7 @@ func (r *reading) noOption(o *lang.Option, section string, g group) *hcl.Diagnos
 			if g.takesPlugins() {
 				names = slices.AppendSeq(names, maps.Keys(r.table.plugins))
 			}
-			return lang.DidYouMean(o.Key, names)
+			return spelling.DidYouMean(o.Key, names)
 		}), hint)
 	}
 	return warning(o, fmt.Sprintf("No option %q in [%s]", o.Key, o.Section),
@@ -320,7 +321,7 @@ func (r *reading) nearGroup(section string) string {
 				rest = append(rest, after)
 			}
 		}
-		return strings.Replace(lang.DidYouMean(section[len(prefix):], rest), `"`, `"`+prefix, 1)
+		return strings.Replace(spelling.DidYouMean(section[len(prefix):], rest), `"`, `"`+prefix, 1)
 	})
 }
 

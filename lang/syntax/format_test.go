@@ -1,4 +1,4 @@
-package lang_test
+package syntax_test
 
 import (
 	"io/fs"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 func TestFormat(t *testing.T) {
@@ -25,11 +25,11 @@ func TestFormat(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := string(lang.Format([]byte(test.source)))
+			got := string(syntax.Format([]byte(test.source)))
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if again := string(lang.Format([]byte(got))); again != got {
+			if again := string(syntax.Format([]byte(got))); again != got {
 				t.Errorf("formatted again:\n%s", cmp.Diff(got, again))
 			}
 		})
@@ -39,7 +39,7 @@ func TestFormat(t *testing.T) {
 // TestFormatted holds that what users copy is in canonical form.
 func TestFormatted(t *testing.T) {
 	var files []string
-	for _, root := range []string{"../providers/openstack/catalogue", "../examples"} {
+	for _, root := range []string{"../../providers/openstack/catalogue", "../../examples"} {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 			if filepath.Ext(path) == ".hcl" {
 				files = append(files, path)
@@ -58,7 +58,7 @@ func TestFormatted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(source), string(lang.Format(source))); diff != "" {
+		if diff := cmp.Diff(string(source), string(syntax.Format(source))); diff != "" {
 			t.Errorf("%s is not formatted (-have +want):\n%s", file, diff)
 		}
 	}
@@ -68,8 +68,8 @@ func FuzzFormat(f *testing.F) {
 	f.Add([]byte("a=1\r\n\r\nb {\nc=[1,\n2]\n}\n"))
 	f.Add([]byte("a = <<X\n ${b}\nX\n"))
 	f.Fuzz(func(t *testing.T, source []byte) {
-		once := lang.Format(source)
-		if twice := lang.Format(once); string(twice) != string(once) {
+		once := syntax.Format(source)
+		if twice := syntax.Format(once); string(twice) != string(once) {
 			t.Errorf("formatted once: %q\nformatted twice: %q", once, twice)
 		}
 	})

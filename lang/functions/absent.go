@@ -1,4 +1,10 @@
-package lang
+package functions
+
+import (
+	"strings"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+)
 
 // absentFunctions say of functions of Terraform that are not here what to do
 // instead. Most of them differ each time: a plan would never come to rest.
@@ -14,10 +20,10 @@ var absentFunctions = map[string]string{
 	"uuid":            "Its result differs each time, and there would always be something to change. uuidv5(\"dns\", NAME) always gives the same for a name.",
 }
 
-// unknownFunction says what to write instead of a function that does not exist.
-func unknownFunction(name string, known []string) string {
+// Instead says what to write instead of a function that does not exist.
+func Instead(name string, known []string) string {
 	if instead, ok := absentFunctions[name]; ok {
 		return instead
 	}
-	return trimJoin(DidYouMean(name, known), "The functions are Terraform's, as far as they make sense here.")
+	return strings.TrimSpace(spelling.DidYouMean(name, known) + " The functions are Terraform's, as far as they make sense here.")
 }

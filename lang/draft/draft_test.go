@@ -1,4 +1,4 @@
-package lang_test
+package draft_test
 
 import (
 	"os"
@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/draft"
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // What is written is what is read again, in canonical form.
@@ -27,8 +29,8 @@ func TestGenerateManifest(t *testing.T) {
 	}
 	for name, object := range objects {
 		t.Run(name, func(t *testing.T) {
-			source := lang.GenerateManifest(name, object).Source
-			if diff := cmp.Diff(string(lang.Format(source)), string(source)); diff != "" {
+			source := draft.Manifest(name, object).Source
+			if diff := cmp.Diff(string(syntax.Format(source)), string(source)); diff != "" {
 				t.Errorf("formatting changes it (-want +got):\n%s", diff)
 			}
 			config := loadText(t, string(source))
@@ -49,7 +51,7 @@ func TestGenerateSecret(t *testing.T) {
 		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "a"},
 		"data": map[string]any{"pass-word": "aHVudGVyMg==", "pass.word": "aHVudGVyMg==", "bytes": "//4="},
 	}
-	got := lang.GenerateManifest("a", object)
+	got := draft.Manifest("a", object)
 	if diff := cmp.Diff([]string{"a_bytes", "a_pass_word", "a_pass_word_2"}, got.Variables); diff != "" {
 		t.Errorf("variables (-want +got):\n%s", diff)
 	}
@@ -77,39 +79,13 @@ func loadText(t *testing.T, text string, vars ...string) *lang.Config {
 	if err := os.WriteFile(filepath.Join(dir, "main.hcl"), []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	config, diags := lang.Load(dir, lang.Options{Vars: assigned(vars...)})
+	var assigned []lang.Var
+	for _, v := range vars {
+		assigned = append(assigned, lang.Var{Assignment: v})
+	}
+	config, diags := lang.Load(dir, lang.Options{Vars: assigned})
 	if diags.HasErrors() {
-		t.Fatalf("%s\n%s", render(diags, dir), text)
+		t.Fatalf("%s\n%s", diags, text)
 	}
 	return config
-}
-
-// Imports of what is not declared are an error, or collected.
-func TestUndeclaredImports(t *testing.T) {
-	dir := t.TempDir()
-	source := `cloud "prod" {
-  release = "2025.1"
-}
-manifest "here" {
-  object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "here" } }
-}
-import {
-  to = "manifest.here/ConfigMap/here"
-  id = "openstack/here"
-}
-import {
-  to = "manifest.new/ConfigMap/new"
-  id = "openstack/new"
-}
-`
-	if err := os.WriteFile(filepath.Join(dir, "main.hcl"), []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, diags := lang.Load(dir, lang.Options{}); !diags.HasErrors() || !strings.Contains(diags[0].Detail, "-generate-config-out=FILE") {
-		t.Errorf("without the option: %v", diags)
-	}
-	config, diags := lang.Load(dir, lang.Options{Undeclared: true})
-	if diags.HasErrors() || len(config.Imports) != 1 || len(config.Undeclared) != 1 || config.Undeclared[0].To.Block != "manifest.new" {
-		t.Errorf("with the option: %v, imports %v, undeclared %v", diags, config.Imports, config.Undeclared)
-	}
 }

@@ -1,7 +1,9 @@
-package lang
+package functions
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -9,10 +11,13 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // templateStringFunction renders a text. Within it there are the given functions.
-func templateStringFunction(inTemplate map[string]function.Function) libraryFunction {
+func templateStringFunction(inTemplate map[string]function.Function) entry {
 	return carries("templatestring", templateFunc("template", inTemplate, func(text string) (string, string, error) {
 		return text, "template", nil
 	}), "A text as a template: ${...} and %{...} in it are evaluated with the given variables. What a text in the configuration itself leaves to it is written $${...} and %%{...}.",
@@ -20,17 +25,17 @@ func templateStringFunction(inTemplate map[string]function.Function) libraryFunc
 }
 
 // templateFunction renders a file.
-func (f *fileReader) templateFunction(inTemplate map[string]function.Function) libraryFunction {
+func (f *Files) templateFunction(inTemplate map[string]function.Function) entry {
 	return carries("templatefile", templateFunc("path", inTemplate, func(name string) (string, string, error) {
 		source, err := f.readText(name)
-		return source, f.path(name), err
+		return source, f.Path(name), err
 	}), "A file as a template: ${...} and %{...} in it are evaluated with the given variables.",
 		`templatefile("greeting.tmpl", { names = ["a", "b"] })`, `"Hello, a! Hello, b! "`)
 }
 
 // noTemplates stand for the functions that render templates, within templates: a
 // template that renders itself would never end.
-func noTemplates() []libraryFunction {
+func noTemplates() []entry {
 	rest := anyParam("args")
 	f := function.New(&function.Spec{
 		VarParam: &rest,
@@ -39,7 +44,7 @@ func noTemplates() []libraryFunction {
 		},
 		Impl: func([]cty.Value, cty.Type) (cty.Value, error) { return cty.UnknownVal(cty.String), nil },
 	})
-	return []libraryFunction{{name: "templatefile", function: f}, {name: "templatestring", function: f}}
+	return []entry{{name: "templatefile", function: f}, {name: "templatestring", function: f}}
 }
 
 // templateFunc makes a function that renders the template which source finds.
@@ -52,15 +57,15 @@ func templateFunc(param string, inTemplate map[string]function.Function, source 
 			template, marks := args[0].Unmark()
 			vars, varMarks := args[1].Unmark()
 			switch {
-			case generated(args[0]):
-				return unknown, function.NewArgError(0, errComputed)
+			case mark.IsGenerated(args[0]):
+				return unknown, function.NewArgError(0, mark.ErrComputed)
 			case template.IsNull():
 				return unknown, function.NewArgErrorf(0, "argument must not be null")
 			case vars.IsNull() && vars.IsKnown():
 				return unknown, function.NewArgErrorf(1, "argument must not be null")
 			case !template.IsKnown() || !vars.IsKnown():
 				return unknown.WithMarks(marks, varMarks), nil
-			case !isMap(vars):
+			case !hasKeys(vars.Type()):
 				return unknown, function.NewArgErrorf(1, "a map is needed")
 			}
 			text, name, err := source(template.AsString())
@@ -79,20 +84,20 @@ func templateFunc(param string, inTemplate map[string]function.Function, source 
 // render evaluates a template with variables, which are a map, and functions.
 func render(text, name string, vars cty.Value, functions map[string]function.Function) (cty.Value, error) {
 	unknown := cty.UnknownVal(cty.String)
-	expr, diags := parseTemplate([]byte(text), name, hcl.InitialPos)
+	expr, diags := syntax.Template([]byte(text), name, hcl.InitialPos)
 	if diags.HasErrors() {
 		return unknown, templateError(diags, functions)
 	}
 	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: functions}
-	for _, m := range members(vars) {
-		ctx.Variables[m.key] = m.value
+	for _, m := range mark.Members(vars) {
+		ctx.Variables[m.Key] = m.Value
 	}
 	v, diags := expr.Value(ctx)
 	if diags.HasErrors() {
 		return unknown, templateError(diags, functions)
 	}
-	if generated(v) && len(secretConditions(expr, ctx)) > 0 {
-		return unknown, errComputed
+	if mark.IsGenerated(v) && len(mark.SecretConditions(expr, ctx)) > 0 {
+		return unknown, mark.ErrComputed
 	}
 	return convert.Convert(v, cty.String)
 }
@@ -102,7 +107,7 @@ func templateError(diags hcl.Diagnostics, functions map[string]function.Function
 	for _, d := range diags {
 		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
 			called := unknown.CalledFunctionNamespace() + unknown.CalledFunctionName()
-			d.Summary, d.Detail = "There is no function \""+called+"\"", unknownFunction(called, keysOf(functions))
+			d.Summary, d.Detail = "There is no function \""+called+"\"", Instead(called, slices.Collect(maps.Keys(functions)))
 		}
 	}
 	return errors.New(strings.TrimSuffix(diags.Error(), "."))

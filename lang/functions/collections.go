@@ -1,4 +1,4 @@
-package lang
+package functions
 
 import (
 	"errors"
@@ -9,10 +9,12 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
-func collectionFunctions() []libraryFunction {
-	return []libraryFunction{
+func collectionFunctions() []entry {
+	return []entry{
 		computes("alltrue", alltrueFunc, "Whether all elements are true; of no elements, they are.", `alltrue([true, false])`, `false`),
 		computes("anytrue", anytrueFunc, "Whether any element is true.", `anytrue([true, false])`, `true`),
 		carries("chunklist", stdlib.ChunklistFunc, "The list in pieces of so many elements.", `chunklist(["a", "b", "c"], 2)`, `[["a", "b"], ["c"]]`),
@@ -58,7 +60,7 @@ func boolsFunc(join func(a, b cty.Value) cty.Value, none cty.Value) function.Fun
 		Type:   function.StaticReturnType(cty.Bool),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			result := none
-			for _, v := range elements(args[0]) {
+			for _, v := range mark.Elements(args[0]) {
 				if v.IsNull() {
 					v = cty.False
 				}
@@ -76,10 +78,10 @@ var indexFunc = function.New(&function.Spec{
 	},
 	Type: function.StaticReturnType(cty.Number),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		if !isList(args[0]) {
+		if !ordered(args[0].Type()) {
 			return cty.NilVal, function.NewArgErrorf(0, "a list is needed")
 		}
-		for i, v := range elements(args[0]) {
+		for i, v := range mark.Elements(args[0]) {
 			same := v.Equals(args[1])
 			if !same.IsKnown() {
 				return cty.UnknownVal(cty.Number), nil
@@ -98,9 +100,9 @@ var lengthFunc = function.New(&function.Spec{
 	Type:   function.StaticReturnType(cty.Number),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		value, marks := args[0].Unmark()
-		for mark := range marks {
-			if _, ok := mark.(generatedMark); ok {
-				return cty.UnknownVal(cty.Number), function.NewArgError(0, errComputed)
+		for m := range marks {
+			if _, ok := m.(mark.Generated); ok {
+				return cty.UnknownVal(cty.Number), function.NewArgError(0, mark.ErrComputed)
 			}
 		}
 		n, err := length(value)
@@ -144,20 +146,20 @@ func lookup(args []cty.Value) (cty.Value, error) {
 	m, mapMarks := args[0].Unmark()
 	key, keyMarks := args[1].Unmark()
 	switch {
-	case generated(args[1]):
-		return cty.DynamicVal, function.NewArgError(1, errComputed)
+	case mark.IsGenerated(args[1]):
+		return cty.DynamicVal, function.NewArgError(1, mark.ErrComputed)
 	case key.IsNull():
 		return cty.DynamicVal, function.NewArgErrorf(1, "argument must not be null")
 	case m.Type() == cty.DynamicPseudoType && !m.IsKnown():
 		return cty.DynamicVal.WithMarks(mapMarks, keyMarks), nil
-	case !isMap(m) || m.IsNull():
+	case !hasKeys(m.Type()) || m.IsNull():
 		return cty.DynamicVal, function.NewArgErrorf(0, "a map is needed")
 	case !key.IsKnown() || !m.IsKnown():
 		return cty.DynamicVal.WithMarks(mapMarks, keyMarks), nil
 	}
-	for _, entry := range members(m) {
-		if entry.key == key.AsString() {
-			return entry.value.WithMarks(mapMarks, keyMarks), nil
+	for _, entry := range mark.Members(m) {
+		if entry.Key == key.AsString() {
+			return entry.Value.WithMarks(mapMarks, keyMarks), nil
 		}
 	}
 	if len(args) < 3 {
@@ -187,7 +189,7 @@ var matchkeysFunc = function.New(&function.Spec{
 		return args[0].Type(), nil
 	},
 	Impl: func(args []cty.Value, typ cty.Type) (cty.Value, error) {
-		values, keys, wanted := elements(args[0]), elements(args[1]), elements(args[2])
+		values, keys, wanted := mark.Elements(args[0]), mark.Elements(args[1]), mark.Elements(args[2])
 		if len(values) != len(keys) {
 			return cty.UnknownVal(typ), function.NewArgErrorf(1, "there are %d keys for %d values", len(keys), len(values))
 		}
@@ -229,7 +231,7 @@ var oneFunc = function.New(&function.Spec{
 		if n := args[0].Length(); !n.IsKnown() { // a set of what is not known yet
 			return cty.UnknownVal(typ), nil
 		}
-		all := elements(args[0])
+		all := mark.Elements(args[0])
 		if len(all) == 0 {
 			return cty.NullVal(typ), nil
 		}
@@ -248,7 +250,7 @@ var sumFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "list", Type: cty.List(cty.Number)}},
 	Type:   function.StaticReturnType(cty.Number),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		all := elements(args[0])
+		all := mark.Elements(args[0])
 		if len(all) == 0 {
 			return cty.UnknownVal(cty.Number), function.NewArgErrorf(0, "of no numbers there is no sum")
 		}
@@ -274,16 +276,16 @@ var transposeFunc = function.New(&function.Spec{
 			return cty.UnknownVal(typ), nil
 		}
 		found := map[string][]cty.Value{}
-		for _, m := range members(args[0]) {
-			if m.value.IsNull() {
-				return cty.UnknownVal(typ), function.NewArgErrorf(0, "the value of %q is null", m.key)
+		for _, m := range mark.Members(args[0]) {
+			if m.Value.IsNull() {
+				return cty.UnknownVal(typ), function.NewArgErrorf(0, "the value of %q is null", m.Key)
 			}
-			for _, v := range elements(m.value) {
+			for _, v := range mark.Elements(m.Value) {
 				if v.IsNull() {
-					return cty.UnknownVal(typ), function.NewArgErrorf(0, "an element of %q is null", m.key)
+					return cty.UnknownVal(typ), function.NewArgErrorf(0, "an element of %q is null", m.Key)
 				}
 				key := v.AsString()
-				if name := cty.StringVal(m.key); !slices.ContainsFunc(found[key], name.RawEquals) {
+				if name := cty.StringVal(m.Key); !slices.ContainsFunc(found[key], name.RawEquals) {
 					found[key] = append(found[key], name)
 				}
 			}
@@ -298,3 +300,9 @@ var transposeFunc = function.New(&function.Spec{
 		return cty.MapVal(out), nil
 	},
 })
+
+// hasKeys reports whether values of a type are maps, for those who write them.
+func hasKeys(t cty.Type) bool { return t.IsObjectType() || t.IsMapType() }
+
+// ordered reports whether values of a type are lists, for those who write them.
+func ordered(t cty.Type) bool { return t.IsTupleType() || t.IsListType() || t.IsSetType() }

@@ -1,4 +1,13 @@
-package lang
+// Package functions has the functions of the language: Terraform's, as far as they make
+// sense here, with what the reference says of each.
+//
+//	table := functions.Table(functions.NewFiles(dir))
+//
+// They are those of cty's libraries wherever these have them, and each is fenced in: it
+// keeps the marks of its arguments, passes generated secrets on or refuses them, makes
+// nothing beyond all bounds, and does not panic. The tests call all of them with all that
+// is odd.
+package functions
 
 import (
 	"maps"
@@ -9,8 +18,8 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// FunctionInfo describes a function of the language.
-type FunctionInfo struct {
+// Info describes a function of the language.
+type Info struct {
 	Name      string
 	Group     string // what it is about: "Strings"
 	Signature string // "substr(str, offset, length)"
@@ -22,13 +31,13 @@ type FunctionInfo struct {
 	CarriesSecrets bool
 }
 
-// Functions are all functions of the language, group by group, by name.
-func Functions() []FunctionInfo {
-	var out []FunctionInfo
-	for _, group := range library(newFileReader("")) {
-		slices.SortFunc(group.functions, func(a, b libraryFunction) int { return strings.Compare(a.name, b.name) })
+// All are all functions of the language, group by group, by name.
+func All() []Info {
+	var out []Info
+	for _, group := range library(NewFiles("")) {
+		slices.SortFunc(group.functions, func(a, b entry) int { return strings.Compare(a.name, b.name) })
 		for _, f := range group.functions {
-			out = append(out, FunctionInfo{
+			out = append(out, Info{
 				Name: f.name, Group: group.name, Signature: signature(f.name, f.function),
 				Doc: f.doc, Example: f.example, Result: f.result, CarriesSecrets: f.carries,
 			})
@@ -37,9 +46,9 @@ func Functions() []FunctionInfo {
 	return out
 }
 
-// AbsentFunctions are functions of Terraform that the language does not have, and
+// Absent are functions of Terraform that the language does not have, and
 // what to do without them.
-func AbsentFunctions() map[string]string { return maps.Clone(absentFunctions) }
+func Absent() map[string]string { return maps.Clone(absentFunctions) }
 
 func signature(name string, f function.Function) string {
 	var params []string
@@ -52,8 +61,8 @@ func signature(name string, f function.Function) string {
 	return name + "(" + strings.Join(params, ", ") + ")"
 }
 
-// libraryFunction is a function with what the reference says of it.
-type libraryFunction struct {
+// entry is a function with what the reference says of it.
+type entry struct {
 	name     string
 	carries  bool
 	function function.Function
@@ -64,33 +73,33 @@ type libraryFunction struct {
 
 // carries makes an entry for a function that strings pass through unchanged, or
 // that looks after generated secrets itself: they can be among its arguments.
-func carries(name string, f function.Function, doc, example, result string) libraryFunction {
-	return libraryFunction{name: name, carries: true, function: guarded(f, anything), doc: doc, example: example, result: result}
+func carries(name string, f function.Function, doc, example, result string) entry {
+	return entry{name: name, carries: true, function: guarded(f, anything), doc: doc, example: example, result: result}
 }
 
 func anything([]cty.Value) error { return nil }
 
 // computes makes an entry for a function whose result depends on the values of
 // strings: it refuses generated secrets, whose values are not known.
-func computes(name string, f function.Function, doc, example, result string) libraryFunction {
+func computes(name string, f function.Function, doc, example, result string) entry {
 	return refuses(name, refusing(f), doc, example, result)
 }
 
 // refuses makes an entry for a function that refuses generated secrets itself.
-func refuses(name string, f function.Function, doc, example, result string) libraryFunction {
-	return libraryFunction{name: name, function: f, doc: doc, example: example, result: result}
+func refuses(name string, f function.Function, doc, example, result string) entry {
+	return entry{name: name, function: f, doc: doc, example: example, result: result}
 }
 
-// functionGroup is a group of functions in the reference.
-type functionGroup struct {
+// group is a group of functions in the reference.
+type group struct {
 	name      string
-	functions []libraryFunction
+	functions []entry
 }
 
 // library is the table of all functions, under Terraform's names. All of them give
 // the same result for the same arguments and files.
-func library(files *fileReader) []functionGroup {
-	groups := []functionGroup{
+func library(files *Files) []group {
+	groups := []group{
 		{"Numbers", numberFunctions()},
 		{"Strings", stringFunctions()},
 		{"Collections", collectionFunctions()},
@@ -110,7 +119,7 @@ func library(files *fileReader) []functionGroup {
 	return groups
 }
 
-func byName(groups []functionGroup) map[string]function.Function {
+func byName(groups []group) map[string]function.Function {
 	out := map[string]function.Function{}
 	for _, group := range groups {
 		for _, f := range group.functions {
@@ -121,5 +130,6 @@ func byName(groups []functionGroup) map[string]function.Function {
 	return out
 }
 
-// functions are all functions of the language.
-func functions(files *fileReader) map[string]function.Function { return byName(library(files)) }
+// Table is all functions of the language by name. Those that read files read them with
+// files.
+func Table(files *Files) map[string]function.Function { return byName(library(files)) }

@@ -1,4 +1,4 @@
-package lang
+package functions
 
 import (
 	"bytes"
@@ -18,6 +18,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // oddValues are what functions are easily wrong about.
@@ -42,10 +44,10 @@ func oddValues() []cty.Value {
 	for _, t := range types {
 		plain = append(plain, cty.NullVal(t), cty.UnknownVal(t))
 	}
-	later := deferredMark{by: "data.x"}
+	later := mark.Deferred{By: "data.x"}
 	out := []cty.Value{cty.UnknownVal(cty.String).Mark(later), cty.DynamicVal.Mark(later), cty.ObjectVal(map[string]cty.Value{"a": cty.UnknownVal(cty.String).Mark(later)})}
 	for _, v := range plain {
-		out = append(out, v, v.Mark(sensitiveMark{}))
+		out = append(out, v, v.Mark(mark.Sensitive{}))
 		if within := deepMarked(v); within.ContainsMarked() {
 			out = append(out, within)
 		}
@@ -59,7 +61,7 @@ func deepMarked(v cty.Value) cty.Value {
 		if len(p) == 0 {
 			return v, nil
 		}
-		return v.Mark(sensitiveMark{}), nil
+		return v.Mark(mark.Sensitive{}), nil
 	})
 	if err != nil {
 		panic(err)
@@ -114,7 +116,7 @@ func combinations(values []cty.Value, usual []cty.Value, do func(args []cty.Valu
 }
 
 func usualValues() []cty.Value {
-	return []cty.Value{cty.StringVal("a"), cty.NumberIntVal(2), cty.ListVal([]cty.Value{cty.StringVal("a"), cty.StringVal("b")}), cty.ObjectVal(map[string]cty.Value{"a": cty.True}), cty.StringVal("10.0.0.0/8").Mark(sensitiveMark{})}
+	return []cty.Value{cty.StringVal("a"), cty.NumberIntVal(2), cty.ListVal([]cty.Value{cty.StringVal("a"), cty.StringVal("b")}), cty.ObjectVal(map[string]cty.Value{"a": cty.True}), cty.StringVal("10.0.0.0/8").Mark(mark.Sensitive{})}
 }
 
 // unmarking functions give results that tell nothing of what is marked in their
@@ -135,11 +137,11 @@ var choosing = map[string]int{"lookup": 2, "try": 1}
 // and what they make of sensitive values is sensitive.
 func TestFunctionsHold(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/functions")); err != nil {
+	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {
 		t.Fatal(err)
 	}
 	odd, usual := oddValues(), usualValues()
-	for name, f := range functions(newFileReader(dir)) {
+	for name, f := range Table(NewFiles(dir)) {
 		t.Run(name, func(t *testing.T) {
 			results := 0
 			combinations(odd, usual, func(args []cty.Value) {
@@ -160,7 +162,7 @@ func TestFunctionsHold(t *testing.T) {
 				if n, ok := choosing[name]; ok {
 					args = args[:min(n, len(args))]
 				}
-				if !got.IsWhollyKnown() && slices.ContainsFunc(args, undecidedLater) && !deferred(got) {
+				if !got.IsWhollyKnown() && slices.ContainsFunc(args, undecidedLater) && !mark.IsDeferred(got) {
 					t.Fatalf("%#v: it is lost that the value is known later: %#v", args, got)
 				}
 				if marksLost(name, args, got) {
@@ -174,17 +176,17 @@ func TestFunctionsHold(t *testing.T) {
 	}
 }
 
-func undecidedLater(v cty.Value) bool { return undecided(v) && deferred(v) }
+func undecidedLater(v cty.Value) bool { return undecided(v) && mark.IsDeferred(v) }
 
 func marksLost(name string, args []cty.Value, got cty.Value) bool {
-	if slices.Contains(unmarking, name) || isSensitive(got) {
+	if slices.Contains(unmarking, name) || mark.IsSensitive(got) {
 		return false
 	}
 	return slices.ContainsFunc(args, func(v cty.Value) bool {
 		if slices.Contains(shallow, name) {
-			return ownSensitive(v) && !v.IsNull()
+			return v.HasMark(mark.Sensitive{}) && !v.IsNull()
 		}
-		return isSensitive(v)
+		return mark.IsSensitive(v)
 	})
 }
 
@@ -203,7 +205,7 @@ func TestHugeArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	all := functions(newFileReader(t.TempDir()))
+	all := Table(NewFiles(t.TempDir()))
 	for _, test := range []struct {
 		name string
 		args []cty.Value
@@ -230,25 +232,25 @@ func TestHugeArguments(t *testing.T) {
 // TestSecretsCarried gives a generated secret to all functions: it goes through
 // unchanged, or it is refused.
 func TestSecretsCarried(t *testing.T) {
-	secret := SecretRef{Service: "own", Secret: "a", Key: "value"}.token()
+	secret := mark.Generated{Service: "own", Secret: "a", Key: "value"}.Token()
 	bare, _ := secret.Unmark()
 	places := []cty.Value{
 		secret, cty.TupleVal([]cty.Value{secret}), cty.ListVal([]cty.Value{secret, cty.StringVal("b")}), cty.SetVal([]cty.Value{secret}),
 		cty.ObjectVal(map[string]cty.Value{"a": secret}), cty.ObjectVal(map[string]cty.Value{"a": secret, "names": cty.TupleVal([]cty.Value{secret})}), cty.TupleVal([]cty.Value{cty.TupleVal([]cty.Value{secret})}),
 	}
 	usual := append(usualValues(), cty.StringVal("x%s"), cty.StringVal("%5s"), cty.StringVal("${a}"), cty.StringVal("greeting.tmpl"), cty.Zero)
-	all := functions(newFileReader("testdata/functions"))
-	for _, f := range Functions() {
+	all := Table(NewFiles("testdata"))
+	for _, f := range All() {
 		used := all[f.Name]
 		carried := false
 		combinations(append(places, usual...), usual, func(args []cty.Value) {
 			for _, given := range [][]cty.Value{args, reversed(args)} {
-				if !slices.ContainsFunc(given, generated) {
+				if !slices.ContainsFunc(given, mark.IsGenerated) {
 					continue
 				}
 				got, err := call(used, given)
 				if err != nil {
-					if strings.ContainsAny(err.Error(), tokenRunes) {
+					if mark.HasToken(err.Error()) {
 						t.Errorf("%s(%#v): the error shows a token: %s", f.Name, given, err)
 					}
 					continue
@@ -284,16 +286,16 @@ func holds(v cty.Value, text string) bool {
 
 // TestNonsensitiveLater holds that nonsensitive takes away one mark and no other.
 func TestNonsensitiveLater(t *testing.T) {
-	later := deferredMark{by: "data.x"}
-	list := cty.ListVal([]cty.Value{cty.StringVal("a").Mark(sensitiveMark{}), cty.UnknownVal(cty.String).WithMarks(cty.NewValueMarks(sensitiveMark{}, later))})
-	all := functions(newFileReader(""))
+	later := mark.Deferred{By: "data.x"}
+	list := cty.ListVal([]cty.Value{cty.StringVal("a").Mark(mark.Sensitive{}), cty.UnknownVal(cty.String).WithMarks(cty.NewValueMarks(mark.Sensitive{}, later))})
+	all := Table(NewFiles(""))
 	got, err := call(all["nonsensitive"], []cty.Value{list})
 	if want := cty.ListVal([]cty.Value{cty.StringVal("a"), cty.UnknownVal(cty.String).Mark(later)}); err != nil || !got.RawEquals(want) {
 		t.Errorf("%#v, %v", got, err)
 	}
-	secret := SecretRef{Service: "own", Secret: "a", Key: "value"}.token()
+	secret := mark.Generated{Service: "own", Secret: "a", Key: "value"}.Token()
 	got, err = call(all["lookup"], []cty.Value{cty.ObjectVal(map[string]cty.Value{"a": secret, "b": cty.UnknownVal(cty.Number).Mark(later)}), cty.StringVal("b")})
-	if _, unsettled := settled(got, nil); err != nil || generated(got) || unsettled != nil {
+	if _, unsettled := mark.Settle(got, nil); err != nil || mark.IsGenerated(got) || unsettled != nil {
 		t.Errorf("%#v, %v, %v", got, err, unsettled)
 	}
 }

@@ -1,4 +1,4 @@
-package lang
+package functions
 
 import (
 	"crypto/sha256"
@@ -15,25 +15,32 @@ import (
 	"github.com/hashicorp/go-cty-funcs/filesystem"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // maxFile is how large a file may be that an expression or a manifest names, in
 // bytes. What is larger fits into no object of a cluster.
 const maxFile = 16 << 20
 
-// fileReader reads the files that expressions and manifests name, and remembers
+// Files reads the files that expressions and manifests name, and remembers
 // what they are: they are part of the configuration's digest.
-type fileReader struct {
+type Files struct {
 	dir  string            // what relative paths are relative to
 	seen map[string][]byte // hash of the content by path as it was given, nil: there is no such file; and of each fileset
 }
 
-func newFileReader(dir string) *fileReader {
-	return &fileReader{dir: dir, seen: map[string][]byte{}}
+// NewFiles reads files relative to a directory.
+func NewFiles(dir string) *Files {
+	return &Files{dir: dir, seen: map[string][]byte{}}
 }
 
-// path is where a file is. ~ is the home directory, as in Terraform.
-func (f *fileReader) path(name string) string {
+// Seen are all files that were read or looked for: the hash of the content by the path as
+// it was given, nil where there is no such file; and what each fileset found.
+func (f *Files) Seen() map[string][]byte { return f.seen }
+
+// Path is where a file is. ~ is the home directory, as in Terraform.
+func (f *Files) Path(name string) string {
 	if strings.HasPrefix(name, "~") {
 		if expanded, err := filesystem.Pathexpand(cty.StringVal(name)); err == nil {
 			name = expanded.AsString()
@@ -45,10 +52,11 @@ func (f *fileReader) path(name string) string {
 	return filepath.Join(f.dir, name)
 }
 
-func (f *fileReader) read(name string) ([]byte, error) {
-	source, err := readFile(f.path(name))
+// Read reads a regular file that is not too large. The error names the file.
+func (f *Files) Read(name string) ([]byte, error) {
+	source, err := readFile(f.Path(name))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.path(name), cause(err))
+		return nil, fmt.Errorf("read %s: %w", f.Path(name), withoutPath(err))
 	}
 	f.seen[name] = sumOf(sha256.New, source)
 	return source, nil
@@ -79,22 +87,31 @@ func readBounded(r io.Reader) ([]byte, error) {
 	return source, err
 }
 
-func (f *fileReader) readText(name string) (string, error) {
-	source, err := f.read(name)
+// withoutPath is an error without the name of the operation and of the file.
+func withoutPath(err error) error {
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		return pathError.Err
+	}
+	return err
+}
+
+func (f *Files) readText(name string) (string, error) {
+	source, err := f.Read(name)
 	if err == nil && !utf8.Valid(source) {
 		err = fmt.Errorf("%s is not a text in UTF-8; filebase64 reads any file", name)
 	}
 	return string(source), err
 }
 
-func (f *fileReader) exists(name string) (cty.Value, error) {
-	info, err := os.Stat(f.path(name))
+func (f *Files) exists(name string) (cty.Value, error) {
+	info, err := os.Stat(f.Path(name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.seen[name] = nil
 		return cty.False, nil
 	case err != nil:
-		return cty.UnknownVal(cty.Bool), fmt.Errorf("look for %s: %w", name, cause(err))
+		return cty.UnknownVal(cty.Bool), fmt.Errorf("look for %s: %w", name, withoutPath(err))
 	case !info.Mode().IsRegular():
 		return cty.UnknownVal(cty.Bool), fmt.Errorf("%s is not a regular file", name)
 	}
@@ -102,8 +119,8 @@ func (f *fileReader) exists(name string) (cty.Value, error) {
 }
 
 // set lists the files below a path that match a pattern.
-func (f *fileReader) set(path, pattern string) (cty.Value, error) {
-	found, err := filesystem.FileSet("", cty.StringVal(f.path(path)), cty.StringVal(pattern))
+func (f *Files) set(path, pattern string) (cty.Value, error) {
+	found, err := filesystem.FileSet("", cty.StringVal(f.Path(path)), cty.StringVal(pattern))
 	if err != nil {
 		return cty.UnknownVal(cty.Set(cty.String)), err
 	}
@@ -113,24 +130,24 @@ func (f *fileReader) set(path, pattern string) (cty.Value, error) {
 }
 
 func texts(list cty.Value) (out []string) {
-	for _, v := range elements(list) {
+	for _, v := range mark.Elements(list) {
 		out = append(out, v.AsString())
 	}
 	return out
 }
 
 // functions are those that read files or are about their names.
-func (f *fileReader) functions() []libraryFunction {
-	return append([]libraryFunction{
+func (f *Files) functions() []entry {
+	return append([]entry{
 		computes("abspath", oneText("path", func(name string) (string, error) {
-			abs, err := filepath.Abs(f.path(name))
+			abs, err := filepath.Abs(f.Path(name))
 			return filepath.ToSlash(abs), err
 		}), "The path from the root directory.", `abspath("/etc/../var/kolla")`, `"/var/kolla"`),
 		computes("basename", filesystem.BasenameFunc, "The last part of a path.", `basename("files/policy/nova.yaml")`, `"nova.yaml"`),
 		computes("dirname", filesystem.DirnameFunc, "The path without its last part.", `dirname("files/policy/nova.yaml")`, `"files/policy"`),
 		computes("file", oneText("path", f.readText), "The content of a text file.", `file("motd.txt")`, `"Welcome\n"`),
 		computes("filebase64", oneText("path", func(name string) (string, error) {
-			source, err := f.read(name)
+			source, err := f.Read(name)
 			return base64.StdEncoding.EncodeToString(source), err
 		}), "The content of any file, in base64.", `filebase64("motd.txt")`, `"V2VsY29tZQo="`),
 		computes("fileexists", function.New(&function.Spec{

@@ -1,4 +1,4 @@
-package lang
+package functions
 
 import (
 	"os"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // samples are values that some function or other takes.
@@ -66,7 +68,7 @@ func TestMarksTravelThroughFunctions(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "hunter2.tmpl"), []byte("${hunter2}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all := functions(newFileReader(dir))
+	all := Table(NewFiles(dir))
 	tried := 0
 	for name, f := range all {
 		if name == "nonsensitive" || name == "issensitive" {
@@ -84,12 +86,12 @@ func TestMarksTravelThroughFunctions(t *testing.T) {
 		tried++
 		for i := range args {
 			marked := append([]cty.Value{}, args...)
-			marked[i] = marked[i].Mark(sensitiveMark{})
+			marked[i] = marked[i].Mark(mark.Sensitive{})
 			got, err := tryCall(f, marked)
 			switch {
 			case err != nil && strings.Contains(err.Error(), "hunter2"):
 				t.Errorf("%s: the error shows a sensitive argument %d: %v", name, i, err)
-			case err == nil && !isSensitive(got):
+			case err == nil && !mark.IsSensitive(got):
 				t.Errorf("%s: argument %d of %#v is sensitive, and the result is not", name, i, args)
 			}
 		}

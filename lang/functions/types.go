@@ -1,12 +1,12 @@
-package lang
+package functions
 
 import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-func numberFunctions() []libraryFunction {
-	return []libraryFunction{
+func numberFunctions() []entry {
+	return []entry{
 		computes("abs", stdlib.AbsoluteFunc, "The number without its sign.", `abs(-12.4)`, `12.4`),
 		computes("ceil", stdlib.CeilFunc, "The nearest whole number that is not less.", `ceil(5.1)`, `6`),
 		computes("floor", stdlib.FloorFunc, "The nearest whole number that is not greater.", `floor(4.9)`, `4`),
@@ -19,8 +19,8 @@ func numberFunctions() []libraryFunction {
 	}
 }
 
-func typeFunctions() []libraryFunction {
-	return []libraryFunction{
+func typeFunctions() []entry {
+	return []entry{
 		carries("can", canFunc, "Whether an expression can be evaluated without an error.", `can(tonumber("x"))`, `false`),
 		carries("issensitive", issensitiveFunc, "Whether a value, or anything in it, is sensitive.", `issensitive(sensitive("x"))`, `true`),
 		refuses("nonsensitive", nonsensitiveFunc, "The value, which may be shown from here on, with all that is in it.", `nonsensitive(sensitive("x"))`, `"x"`),

@@ -1,9 +1,12 @@
-package lang
+// Package draft writes configurations: the blocks that declare an object which is in the
+// cluster already.
+package draft
 
 import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,19 +17,21 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
-// Generated is the text of blocks that kolla wrote.
-type Generated struct {
+// Blocks is the text of blocks that kolla wrote.
+type Blocks struct {
 	Source []byte
 	// Variables are those that it declares in place of values of Secrets, which it has
 	// not.
 	Variables []string
 }
 
-// GenerateManifest writes a manifest block with one object, in canonical form. The values
+// Manifest writes a manifest block with one object, in canonical form. The values
 // of a Secret are not written: each is a sensitive variable, which is declared too.
-func GenerateManifest(name string, object map[string]any) Generated {
+func Manifest(name string, object map[string]any) Blocks {
 	file := hclwrite.NewEmptyFile()
 	g := generator{object: object}
 	g.takeValues(name)
@@ -39,7 +44,7 @@ func GenerateManifest(name string, object map[string]any) Generated {
 		b.SetAttributeTraversal("type", hcl.Traversal{hcl.TraverseRoot{Name: "string"}})
 		b.SetAttributeValue("sensitive", cty.True)
 	}
-	return Generated{Source: Format(file.Bytes()), Variables: g.names}
+	return Blocks{Source: syntax.Format(file.Bytes()), Variables: g.names}
 }
 
 type generator struct {
@@ -57,7 +62,7 @@ func (g *generator) takeValues(name string) {
 	}
 	g.given = map[string]string{}
 	text, binary := map[string]any{}, map[string]any{}
-	for _, key := range keysOf(data) {
+	for _, key := range slices.Sorted(maps.Keys(data)) {
 		variable := g.variable(name + "_" + key)
 		g.given[key] = variable
 		what := fmt.Sprintf("Value of %q in the Secret of manifest.%s", key, name)
@@ -108,7 +113,7 @@ func (g *generator) tokens(value any, path []string) hclwrite.Tokens {
 	switch v := value.(type) {
 	case map[string]any:
 		var fields []hclwrite.ObjectAttrTokens
-		for _, key := range slices.SortedFunc(slices.Values(keysOf(v)), func(a, b string) int {
+		for _, key := range slices.SortedFunc(maps.Keys(v), func(a, b string) int {
 			return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), cmp.Compare(a, b))
 		}) {
 			name := hclwrite.TokensForValue(cty.StringVal(key))

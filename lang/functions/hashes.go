@@ -1,4 +1,4 @@
-package lang
+package functions
 
 import (
 	"crypto/md5"
@@ -17,8 +17,8 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-func hashFunctions() []libraryFunction {
-	return []libraryFunction{
+func hashFunctions() []entry {
+	return []entry{
 		computes("base64sha256", hashFunc(sha256.New), "The SHA-256 hash of a text, in base64.", `base64sha256("kolla")`, `"01XqaO6KbV7EFWi+ITUs6UV1ONVD28CMQSpI0dZ0DtQ="`),
 		computes("base64sha512", hashFunc(sha512.New), "The SHA-512 hash of a text, in base64.", `substr(base64sha512("kolla"), 0, 8)`, `"YrQEFSIV"`),
 		computes("md5", crypto.Md5Func, "The MD5 hash of a text, in hexadecimal digits.", `md5("kolla")`, `"3343dc1362b3d1c42cd29831530db284"`),
@@ -43,14 +43,14 @@ func sumOf(algorithm func() hash.Hash, source []byte) []byte {
 }
 
 // fileHashes are the functions that hash files.
-func (f *fileReader) fileHashes() []libraryFunction {
+func (f *Files) fileHashes() []entry {
 	hashOf := func(algorithm func() hash.Hash, text func([]byte) string) function.Function {
 		return oneText("path", func(name string) (string, error) {
-			source, err := f.read(name)
+			source, err := f.Read(name)
 			return text(sumOf(algorithm, source)), err
 		})
 	}
-	return []libraryFunction{
+	return []entry{
 		computes("filebase64sha256", hashOf(sha256.New, base64.StdEncoding.EncodeToString), "The SHA-256 hash of a file, in base64.", `filebase64sha256("motd.txt") == base64sha256(file("motd.txt"))`, `true`),
 		computes("filebase64sha512", hashOf(sha512.New, base64.StdEncoding.EncodeToString), "The SHA-512 hash of a file, in base64.", `filebase64sha512("motd.txt") == base64sha512(file("motd.txt"))`, `true`),
 		computes("filemd5", hashOf(md5.New, hex.EncodeToString), "The MD5 hash of a file, in hexadecimal digits.", `filemd5("motd.txt")`, `"7803ffcaea43bb81a439fde13b29bc35"`),
@@ -60,8 +60,8 @@ func (f *fileReader) fileHashes() []libraryFunction {
 	}
 }
 
-func timeFunctions() []libraryFunction {
-	return []libraryFunction{
+func timeFunctions() []entry {
+	return []entry{
 		computes("formatdate", stdlib.FormatDateFunc, "A time in another form; YYYY, MM, DD, hh, mm, ss and the like stand for its parts.", `formatdate("DD MMM YYYY hh:mm ZZZ", "2026-01-02T23:12:01Z")`, `"02 Jan 2026 23:12 UTC"`),
 		computes("timeadd", stdlib.TimeAddFunc, `A time later by a duration such as "1h30m", or earlier by one such as "-10m".`, `timeadd("2026-11-22T00:00:00Z", "10m")`, `"2026-11-22T00:10:00Z"`),
 		computes("timecmp", timecmpFunc, "-1, 0 or 1: whether a time is before, the same as or after another.", `timecmp("2026-11-22T00:00:00Z", "2026-11-22T01:00:00Z")`, `-1`),

@@ -1,7 +1,11 @@
-package lang
+// Package ini reads config files as services have them: INI files as oslo.config reads
+// them, and properties files. Each value keeps its place, and what kolla-ansible would
+// have filled in is found.
+package ini
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,24 +13,32 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// assignment is one key of an INI or properties file with all values that the file
+var (
+	// jinja matches what kolla-ansible fills in when it reads an override.
+	jinja = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}`)
+	// jinjaInText is stricter: other templates, which a service fills in itself, look
+	// alike.
+	jinjaInText = regexp.MustCompile(`\{\{-?\s*[a-z]\w*(_\w+|\.\w+|\s*\|\s*\w+)[^{}]*\}\}|\{%-?\s*(if|elif|else|endif|for|endfor|set|include|raw|endraw|import)\b.*?%\}`)
+)
+
+// Assignment is one key of an INI or properties file with all values that the file
 // gives to it: each time that the key is written there is one more.
-type assignment struct {
-	section string // empty in a properties file
-	key     string
-	values  []string
-	at      hcl.Range // from the start of the first value to the end of the last one
+type Assignment struct {
+	Section string // empty in a properties file
+	Key     string
+	Values  []string
+	Range   hcl.Range // from the start of the first value to the end of the last one
 }
 
-// assignmentReader reads a file line by line.
-type assignmentReader struct {
-	*reporter
+// reader reads a file line by line.
+type reader struct {
+	diags    hcl.Diagnostics
 	name     string
 	sections bool
 	section  string
-	open     *assignment // what an indented line goes on with
-	index    map[[2]string]*assignment
-	out      []*assignment
+	open     *Assignment // what an indented line goes on with
+	index    map[[2]string]*Assignment
+	out      []*Assignment
 }
 
 // sourceLine is one line without the space at its end.
@@ -35,17 +47,17 @@ type sourceLine struct {
 	pos  hcl.Pos
 }
 
-// readAssignments reads a file in the dialect of oslo.config: sections, KEY = VALUE or
+// Read reads a file in the dialect of oslo.config: sections, KEY = VALUE or
 // KEY: VALUE, lines that start with # or ; as comments, a repeated key as several
 // values, and an indented line as one more line of the value above it. Nothing is
 // interpolated, and quotes are a part of the value: the service that reads the file
 // makes of them what it does. Without sections it is a properties file: KEY = VALUE,
 // and indentation means nothing.
-func (r *reporter) readAssignments(name string, source []byte, sections bool) []*assignment {
-	in := &assignmentReader{reporter: r, name: name, sections: sections, index: map[[2]string]*assignment{}}
+func Read(name string, source []byte, sections bool) ([]*Assignment, hcl.Diagnostics) {
+	in := &reader{name: name, sections: sections, index: map[[2]string]*Assignment{}}
 	if !utf8.Valid(source) {
 		in.error(hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Unreadable config file", "The file is not a text in UTF-8.")
-		return nil
+		return nil, in.diags
 	}
 	offset := 0
 	if rest, found := bytes.CutPrefix(source, []byte("\ufeff")); found {
@@ -57,7 +69,11 @@ func (r *reporter) readAssignments(name string, source []byte, sections bool) []
 		in.line(sourceLine{strings.TrimRightFunc(line, unicode.IsSpace), hcl.Pos{Line: number, Column: 1, Byte: offset}})
 		offset += len(line)
 	}
-	return in.out
+	return in.out, in.diags
+}
+
+func (in *reader) error(subject hcl.Range, summary, detail string) {
+	in.diags = append(in.diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &subject})
 }
 
 // within is the range of a part of the line, by offsets of bytes.
@@ -78,7 +94,7 @@ func characters(text string) int {
 	return scanner.Range().End.Column - 1
 }
 
-func (in *assignmentReader) line(l sourceLine) {
+func (in *reader) line(l sourceLine) {
 	start := len(l.text) - len(strings.TrimLeftFunc(l.text, unicode.IsSpace))
 	indented := in.sections && start > 0 && strings.ContainsAny(l.text[:1], " \t")
 	if !in.sections {
@@ -96,9 +112,9 @@ func (in *assignmentReader) line(l sourceLine) {
 		in.error(l.within(in.name, start, len(l.text)), "Indented line without a value",
 			"An indented line goes on with the value above it, and there is none. Take the indentation away.")
 	case indented:
-		last := len(in.open.values) - 1
-		in.open.values[last] += "\n    " + l.text[start:]
-		in.open.at.End = l.within(in.name, start, len(l.text)).End
+		last := len(in.open.Values) - 1
+		in.open.Values[last] += "\n    " + l.text[start:]
+		in.open.Range.End = l.within(in.name, start, len(l.text)).End
 	case l.text[0] == '[':
 		in.open = nil
 		in.header(l)
@@ -109,7 +125,7 @@ func (in *assignmentReader) line(l sourceLine) {
 }
 
 // header begins a section.
-func (in *assignmentReader) header(l sourceLine) {
+func (in *reader) header(l sourceLine) {
 	whole := l.within(in.name, 0, len(l.text))
 	switch {
 	case !in.sections:
@@ -124,7 +140,7 @@ func (in *assignmentReader) header(l sourceLine) {
 }
 
 // assign takes KEY = VALUE.
-func (in *assignmentReader) assign(l sourceLine) {
+func (in *reader) assign(l sourceLine) {
 	separators := "="
 	if in.sections {
 		separators = "=:"
@@ -147,16 +163,16 @@ func (in *assignmentReader) assign(l sourceLine) {
 	at := l.within(in.name, len(l.text)-len(value), len(l.text))
 	a := in.index[[2]string{in.section, key}]
 	if a == nil {
-		a = &assignment{section: in.section, key: key, at: at}
+		a = &Assignment{Section: in.section, Key: key, Range: at}
 		in.index[[2]string{in.section, key}] = a
 		in.out = append(in.out, a)
 	}
-	a.values, a.at.End = append(a.values, value), at.End
+	a.Values, a.Range.End = append(a.Values, value), at.End
 	in.open = a
 }
 
 // garbled reports characters that would end a line for one reader and not for another.
-func (in *assignmentReader) garbled(l sourceLine) bool {
+func (in *reader) garbled(l sourceLine) bool {
 	i := strings.IndexFunc(l.text, func(r rune) bool {
 		return r != '\t' && unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
 	})
@@ -169,7 +185,7 @@ func (in *assignmentReader) garbled(l sourceLine) bool {
 }
 
 // templated reports what kolla-ansible would have filled in.
-func (in *assignmentReader) templated(l sourceLine) bool {
+func (in *reader) templated(l sourceLine) bool {
 	found := jinja.FindStringIndex(l.text)
 	if found == nil {
 		return false
@@ -177,4 +193,20 @@ func (in *assignmentReader) templated(l sourceLine) bool {
 	in.error(l.within(in.name, found[0], found[1]), "Template in an override",
 		"kolla reads the file as it is, and fills in nothing. Write the value itself; or take the line out, and set the key in a config block of the service or of the cloud's defaults, where there are expressions.")
 	return true
+}
+
+// Template finds the first line of a file of any format that has what kolla-ansible
+// would have filled in.
+func Template(name string, source []byte) (at hcl.Range, found bool) {
+	number := 0
+	offset := 0
+	for line := range strings.Lines(string(source)) {
+		number++
+		if template := jinjaInText.FindStringIndex(line); template != nil {
+			l := sourceLine{line, hcl.Pos{Line: number, Column: 1, Byte: offset}}
+			return l.within(name, template[0], template[1]), true
+		}
+		offset += len(line)
+	}
+	return at, false
 }

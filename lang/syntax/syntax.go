@@ -1,4 +1,8 @@
-package lang
+// Package syntax parses HCL, in both of its syntaxes, and formats it. It is the only
+// package of the language that calls HCL's parsers: they recurse as deep as a source is
+// nested, and nothing survives a stack that is exhausted, so that it looks at the source
+// first and makes an error of what would be too much.
+package syntax
 
 import (
 	"bytes"
@@ -15,6 +19,9 @@ import (
 	"github.com/hashicorp/hcl/v2/json"
 )
 
+// JSONExtension is the end of the name of a file in the JSON syntax.
+const JSONExtension = ".hcl.json"
+
 // What may stand in one file. Nobody comes near it by hand; it keeps a file that is
 // damaged, or was generated wrongly, from exhausting the memory or the stack, which
 // no program survives.
@@ -26,9 +33,9 @@ const (
 	maxSyntaxErrors = 20      // that are shown
 )
 
-// readSource reads a file with a configuration, but not much more of it than may be
+// Read reads a file with a configuration, but not much more of it than may be
 // there: Parse says what to do about it.
-func readSource(name string) ([]byte, error) {
+func Read(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
@@ -56,7 +63,7 @@ func parseFile(name string, source []byte) (*hcl.File, hcl.Diagnostics) {
 		return &hcl.File{Body: hcl.EmptyBody()}, hcl.Diagnostics{d}
 	}
 	check, parse := checkSyntax(hclsyntax.LexConfig), parseNative
-	if strings.HasSuffix(name, jsonExtension) {
+	if strings.HasSuffix(name, JSONExtension) {
 		check, parse = checkJSON, json.Parse
 	}
 	if d := check(source, name, hcl.InitialPos); d != nil {
@@ -75,13 +82,13 @@ func parseNative(source []byte, name string) (*hcl.File, hcl.Diagnostics) {
 	return hclsyntax.ParseConfig(source, name, hcl.InitialPos)
 }
 
-// parseExpression parses an expression that stands in no file of native syntax.
-func parseExpression(source []byte, name string, start hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics) {
+// Expression parses an expression that stands in no file of native syntax.
+func Expression(source []byte, name string, start hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics) {
 	return parseWithin(source, name, start, hclsyntax.LexExpression, hclsyntax.ParseExpression)
 }
 
-// parseTemplate parses a template that stands in no file of native syntax.
-func parseTemplate(source []byte, name string, start hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics) {
+// Template parses a template that stands in no file of native syntax.
+func Template(source []byte, name string, start hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics) {
 	return parseWithin(source, name, start, hclsyntax.LexTemplate, hclsyntax.ParseTemplate)
 }
 

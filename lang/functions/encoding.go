@@ -1,4 +1,4 @@
-package lang
+package functions
 
 import (
 	"bytes"
@@ -19,11 +19,12 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 	textencoding "golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/ianaindex"
-	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/lang/yaml"
 )
 
-func encodingFunctions() []libraryFunction {
-	return []libraryFunction{
+func encodingFunctions() []entry {
+	return []entry{
 		computes("base64decode", base64decodeFunc, "The text that is in base64.", `base64decode("a29sbGE=")`, `"kolla"`),
 		computes("base64encode", encoding.Base64EncodeFunc, "The text in base64.", `base64encode("kolla")`, `"a29sbGE="`),
 		computes("base64gunzip", base64gunzipFunc, "The text that is compressed with gzip, in base64.", `base64gunzip(base64gzip("kolla"))`, `"kolla"`),
@@ -186,11 +187,11 @@ func yamlFunc(decode func(text string) (cty.Value, error)) function.Function {
 
 // yamlDocument decodes the only document of a text.
 func yamlDocument(text string) (cty.Value, error) {
-	switch all := documents([]byte(text)); len(all) {
+	switch all := yaml.Documents([]byte(text)); len(all) {
 	case 0:
 		return cty.DynamicVal, errors.New("there is nothing in the text")
 	case 1:
-		return decodeDocument(text[all[0].from.Byte:all[0].to])
+		return decodeDocument(text[all[0].From.Byte:all[0].To])
 	default:
 		return cty.DynamicVal, fmt.Errorf("the text has %d documents; yamldecodeall gives all of them, in a list", len(all))
 	}
@@ -198,8 +199,8 @@ func yamlDocument(text string) (cty.Value, error) {
 
 func yamlDocuments(text string) (cty.Value, error) {
 	var out []cty.Value
-	for i, doc := range documents([]byte(text)) {
-		v, err := decodeDocument(text[doc.from.Byte:doc.to])
+	for i, doc := range yaml.Documents([]byte(text)) {
+		v, err := decodeDocument(text[doc.From.Byte:doc.To])
 		if err != nil {
 			return cty.DynamicVal, fmt.Errorf("document %d: %w", i+1, err)
 		}
@@ -209,19 +210,8 @@ func yamlDocuments(text string) (cty.Value, error) {
 }
 
 func decodeDocument(text string) (cty.Value, error) {
-	if err := checkYAML(text); err != nil {
+	if err := yaml.Check(text); err != nil {
 		return cty.DynamicVal, err
 	}
 	return ctyyaml.YAMLDecodeFunc.Call([]cty.Value{cty.StringVal(text)})
-}
-
-// checkYAML reports a document that would grow beyond measure.
-func checkYAML(text string) error {
-	var content any
-	err := yaml.Unmarshal([]byte(text), &content)
-	if err != nil && (strings.Contains(err.Error(), "excessive aliasing") || strings.Contains(err.Error(), "exceeded max depth")) {
-		_, err = yamlError(err)
-		return err
-	}
-	return nil // the decoder of the values says what else is wrong
 }

@@ -1,4 +1,4 @@
-package lang
+package functions
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2/ext/tryfunc"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // refusing is the function, with an error for arguments that were made from
@@ -17,8 +19,8 @@ import (
 func refusing(f function.Function) function.Function {
 	return guarded(f, func(args []cty.Value) error {
 		for i, arg := range args {
-			if generated(arg) {
-				return function.NewArgError(i, errComputed)
+			if mark.IsGenerated(arg) {
+				return function.NewArgError(i, mark.ErrComputed)
 			}
 		}
 		return nil
@@ -79,9 +81,9 @@ func lasting(args ...cty.Value) cty.ValueMarks {
 	out := cty.ValueMarks{}
 	for _, arg := range args {
 		_, marks := arg.UnmarkDeep()
-		for mark := range marks {
-			if _, ok := mark.(generatedMark); !ok {
-				out[mark] = struct{}{}
+		for m := range marks {
+			if _, ok := m.(mark.Generated); !ok {
+				out[m] = struct{}{}
 			}
 		}
 	}
@@ -106,7 +108,7 @@ var sensitiveFunc = function.New(&function.Spec{
 	Params: []function.Parameter{anyParam("value")},
 	Type:   sameType,
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		return args[0].Mark(sensitiveMark{}), nil
+		return args[0].Mark(mark.Sensitive{}), nil
 	},
 })
 
@@ -115,12 +117,12 @@ var nonsensitiveFunc = function.New(&function.Spec{
 	Params: []function.Parameter{anyParam("value")},
 	Type:   sameType,
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		if generated(args[0]) {
-			return cty.DynamicVal, function.NewArgError(0, errComputed)
+		if mark.IsGenerated(args[0]) {
+			return cty.DynamicVal, function.NewArgError(0, mark.ErrComputed)
 		}
 		v, marks := args[0].UnmarkDeepWithPaths()
 		for _, m := range marks {
-			delete(m.Marks, sensitiveMark{})
+			delete(m.Marks, mark.Sensitive{})
 		}
 		return v.MarkWithPaths(marks), nil
 	},
@@ -144,8 +146,8 @@ var issensitiveFunc = function.New(&function.Spec{
 // secretive reports whether anything in a value must not be shown.
 func secretive(v cty.Value) bool {
 	_, marks := v.UnmarkDeep()
-	for mark := range marks {
-		if _, later := mark.(deferredMark); !later {
+	for m := range marks {
+		if _, later := m.(mark.Deferred); !later {
 			return true
 		}
 	}
@@ -164,7 +166,7 @@ var (
 				v, diags := customdecode.ExpressionClosureFromVal(arg).Value()
 				switch {
 				case computed(diags):
-					return cty.DynamicVal, errComputed
+					return cty.DynamicVal, mark.ErrComputed
 				case diags.HasErrors():
 					continue
 				case !v.IsWhollyKnown():
@@ -182,7 +184,7 @@ var (
 			v, diags := customdecode.ExpressionClosureFromVal(args[0]).Value()
 			switch {
 			case computed(diags):
-				return cty.UnknownVal(cty.Bool), errComputed
+				return cty.UnknownVal(cty.Bool), mark.ErrComputed
 			case diags.HasErrors():
 				return cty.False, nil
 			case !v.IsWhollyKnown():
@@ -197,7 +199,7 @@ var (
 // generated secret, in a function or in a template that was called.
 func computed(diags hcl.Diagnostics) bool {
 	for _, d := range diags {
-		if strings.Contains(d.Detail, errComputed.Error()) {
+		if strings.Contains(d.Detail, mark.ErrComputed.Error()) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package lang
+package functions
 
 import (
 	"regexp"
@@ -7,10 +7,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
-func stringFunctions() []libraryFunction {
-	return []libraryFunction{
+func stringFunctions() []entry {
+	return []entry{
 		carries("chomp", stdlib.ChompFunc, "The text without line breaks at its end.", `chomp("hello\n")`, `"hello"`),
 		computes("endswith", textTest("suffix", strings.HasSuffix), "Whether a text ends with another.", `endswith("nova.conf", ".conf")`, `true`),
 		carries("format", bounded(stdlib.FormatFunc), "A text with values in the places of its verbs, such as %s, %d, %03d, %q or %#v.", `format("%s-%02d", "node", 7)`, `"node-07"`),
@@ -79,8 +81,8 @@ func bounded(f function.Function) function.Function {
 				continue
 			}
 			for i, arg := range args {
-				if generated(arg) {
-					return function.NewArgError(i, errComputed)
+				if mark.IsGenerated(arg) {
+					return function.NewArgError(i, mark.ErrComputed)
 				}
 			}
 		}

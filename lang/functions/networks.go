@@ -1,4 +1,4 @@
-package lang
+package functions
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-func networkFunctions() []libraryFunction {
-	return []libraryFunction{
+func networkFunctions() []entry {
+	return []entry{
 		computes("cidrcontains", cidrcontainsFunc, "Whether an IP address or network is in a network.", `cidrcontains("192.0.2.0/24", "192.0.2.18")`, `true`),
 		computes("cidrhost", cidr.HostFunc, "An address in a network, by its number; negative numbers count from the end.", `cidrhost("192.0.2.0/24", 5)`, `"192.0.2.5"`),
 		computes("cidrnetmask", cidrnetmaskFunc, "The netmask of an IPv4 network.", `cidrnetmask("192.0.2.0/24")`, `"255.255.255.0"`),

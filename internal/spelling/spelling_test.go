@@ -1,0 +1,25 @@
+package spelling_test
+
+import (
+	"testing"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+)
+
+func TestDidYouMean(t *testing.T) {
+	known := []string{"keystone", "memcached", "mariadb", "db1", "db2"}
+	for given, want := range map[string]string{
+		"keystne":   ` Did you mean "keystone"?`,
+		"Keystone":  ` Did you mean "keystone"?`,
+		"memcache":  ` Did you mean "memcached"?`,
+		"maria":     ` Did you mean "mariadb"?`,
+		"nova":      "",
+		"db3":       "", // two are equally close
+		"":          "",
+		"keystone2": ` Did you mean "keystone"?`,
+	} {
+		if got := spelling.DidYouMean(given, known); got != want {
+			t.Errorf("%q: got %q, want %q", given, got, want)
+		}
+	}
+}
