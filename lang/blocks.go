@@ -219,6 +219,21 @@ service "cache" {
   name       = "memcached-${each.key}"
   replicas   = each.value
 }
+
+# A database server that is there already: nothing is deployed.
+service "galera" {
+  definition = "mariadb"
+
+  external = {
+    host = "db.example.org"
+    port = 3307
+  }
+
+  # Without it, the databases have to be there as well.
+  secret "root" {
+    from_env = "GALERA_ROOT_PASSWORD"
+  }
+}
 `,
 	ReadAs: "service.NAME",
 	Reads: []Reading{
@@ -226,6 +241,7 @@ service "cache" {
 		{"namespace", "Its namespace."},
 		{"host", "Its DNS name inside the cluster, NAME.NAMESPACE."},
 		{"replicas", "Pods of its first workload; 0 where there is none or the nodes decide."},
+		{"external", "Whether it is there already, and not deployed."},
 		{"port", "Number of its main port."},
 		{"address", "host:port."},
 		{"url", "http://host:port."},
@@ -237,6 +253,7 @@ service "cache" {
 		{Name: "replicas", Type: TypeNumber, Max: maxReplicas, Doc: "How many pods each of its workloads has, where neither the workload's block nor its kind says otherwise."},
 		{Name: "expose", Type: TypeExposure, Doc: "Makes the ports that are meant for it reachable from outside."},
 		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full references to use in place of images, by the name of the image in the definition."},
+		{Name: "external", Type: TypeAny, Value: "{ host = string, port = number, ... }", Doc: "Where the service is, if it is there already: nothing is deployed, and references to it mean that one. Further keys are `url`, `public_url` and the outputs of its definition, where those are others there; with no definition, whatever others shall read."},
 		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the service starts, where no reference shows it."},
 		nameAttribute,
 	}),

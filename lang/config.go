@@ -108,8 +108,11 @@ type Service struct {
 	// Name is what the service is called in the cluster, unique in the configuration.
 	Name       string
 	Definition string
-	Role       string // default role of its workloads; empty: any node
-	Exposure   string // name of an exposure; empty: reachable from inside only
+	// External: it is there already. It has outputs and the secrets that it was told,
+	// and nothing else.
+	External bool
+	Role     string // default role of its workloads; empty: any node
+	Exposure string // name of an exposure; empty: reachable from inside only
 	// Needs lists the services, manifests and secrets beside the services, by their
 	// addresses ("service.mariadb"), that must be ready before anything of this one runs: what its expressions
 	// refer to, and depends_on. Sorted, without the service itself.

@@ -9,7 +9,8 @@ import (
 )
 
 // definitionOf finds the definition of a service: by name in its module, in those
-// around it or in the catalogue, or in a module that is named.
+// around it or in the catalogue, or in a module that is named. An external service does
+// with none.
 func (g *graph) definitionOf(m *module, b *block) (definition *block, home *module) {
 	attr := b.attributes["definition"]
 	if attr != nil {
@@ -31,8 +32,11 @@ func (g *graph) definitionOf(m *module, b *block) (definition *block, home *modu
 	if d := g.builtin.one("definition", name); d != nil {
 		return d, nil
 	}
-	if name == "" {
+	switch {
+	case name == "":
 		return nil, nil
+	case attr == nil && mayBeExternal(b):
+		return &block{label: name, header: b.header, labelRange: b.labelRange}, m
 	}
 	at := b.labelRange
 	if attr != nil {

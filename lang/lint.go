@@ -171,7 +171,9 @@ func (g *graph) answering() map[string]*instance {
 		out[in.out.Name+"-public"] = in
 	}
 	for _, in := range g.services {
-		out[in.out.Name] = in
+		if !in.out.External {
+			out[in.out.Name] = in
+		}
 	}
 	return out
 }

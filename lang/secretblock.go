@@ -115,7 +115,7 @@ func (g *graph) sharedSecret(n *node, f *frame, b *block, e *evaluator, it item)
 // secrets makes the secrets of the definition. Their values are known before their
 // arguments are evaluated, so that they can refer to each other in any order.
 func (in *instance) secrets() {
-	blocks := in.definition.all("secret")
+	blocks := slices.DeleteFunc(slices.Clone(in.definition.all("secret")), func(b *block) bool { return in.isUntold(b.label) })
 	for _, b := range blocks {
 		in.inner.scope.groups["secret"][b.label] = secretValue(in.out.Name, b.label, in.inner.string(b, "kind"))
 	}

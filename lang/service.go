@@ -159,6 +159,9 @@ func (g *graph) defaultsGrow() bool {
 func (in *instance) edges() []edge {
 	out := []edge{{to: "cloud", at: in.block.header}}
 	out = append(out, in.user.reach.edgesWithoutSettings(in.block)...)
+	if mayBeExternal(in.block) { // what its definition refers to counts if it is read
+		return append(out, in.dependsOn(in.node.module, in.block)...)
+	}
 	out = append(out, in.inner.reach.edgesWithoutSettings(in.definition)...)
 	if d := in.defaultsBlock(); d != nil && d.grows {
 		out = append(out, in.cloud.reach.blockEdges(d)...)
@@ -214,9 +217,27 @@ func (in *instance) evaluate(it item) cty.Value {
 	if in.directory != nil && s.Name != in.block.label {
 		in.mergeSettings() // the config directory may have files for the name
 	}
+	s.Lifecycle = lifecycle(layered{in.block, in.user})
+	object, external := in.externalService()
+	if !external {
+		object = in.deployed()
+	}
+	in.checkOverrides()
+	if l := in.block.one("lifecycle", ""); l != nil {
+		in.user.preconditions(l)
+	}
+	s.Reasons = in.reasonsOf(in.node, in.frame)
+	s.Needs = needsOf(s.Reasons)
+	in.services = append(in.services, in)
+	in.byAddress[s.Block] = in
+	return object
+}
+
+// deployed makes what is deployed of the service.
+func (in *instance) deployed() cty.Value {
+	s := &in.out
 	s.Role = in.user.role(in.block, "role")
 	s.Exposure = in.user.exposure(in.block, "expose")
-	s.Lifecycle = lifecycle(layered{in.block, in.user})
 	s.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.block)
 	in.images = in.user.strings(in.block, "images")
 	in.replicas = in.allReplicas()
@@ -234,14 +255,6 @@ func (in *instance) evaluate(it item) cty.Value {
 		s.Workloads = append(s.Workloads, in.workload(b))
 	}
 	in.endpoints()
-	in.checkOverrides()
-	if l := in.block.one("lifecycle", ""); l != nil {
-		in.user.preconditions(l)
-	}
-	s.Reasons = in.reasonsOf(in.node, in.frame)
-	s.Needs = needsOf(s.Reasons)
-	in.services = append(in.services, in)
-	in.byAddress[s.Block] = in
 	return object
 }
 
@@ -303,6 +316,7 @@ func (in *instance) object() cty.Value {
 		"namespace": cty.StringVal(in.config.Cloud.Namespace),
 		"host":      cty.StringVal(host),
 		"replicas":  cty.NumberIntVal(0),
+		"external":  cty.False,
 	}
 	for _, b := range in.definition.all("workload")[:min(1, len(in.definition.all("workload")))] {
 		values["replicas"] = cty.NumberIntVal(int64(in.replicas[b.label]))
@@ -399,6 +413,15 @@ func (in *instance) provideDatabase(consumer *block, d *Database) cty.Value {
 			"Database %q of service %q should live on service %q, whose definition has no block `provides \"database\"`.", d.Name, consumer.label, d.Server)
 		return cty.DynamicVal
 	}
+	jobs := b.all("job")
+	if untold := in.untoldFor(jobs); len(untold) > 0 {
+		jobs = nil // the database is there already
+		if d.Source == nil {
+			in.error(consumer.header, "Secret of an external service",
+				"Database %q of service %q is on service %q, which is external, and kolla does not know its %s. If the database is there already, say in service %q what its password is:\n\n%s\n\nIf kolla shall make the database, give service %q what it takes for that:\n\n%s",
+				d.Name, consumer.label, d.Server, strings.TrimPrefix(secretsNamed(untold), "the "), consumer.label, secretExamples([]string{d.Password.Secret}), in.block.label, secretExamples(untold))
+		}
+	}
 	values := map[string]cty.Value{
 		"name":     cty.StringVal(d.Name),
 		"user":     cty.StringVal(d.Name),
@@ -407,7 +430,7 @@ func (in *instance) provideDatabase(consumer *block, d *Database) cty.Value {
 	e := *in.inner
 	e.scope = newScope(in.inner.scope)
 	e.scope.singles["database"] = cty.ObjectVal(values)
-	for _, job := range b.all("job") {
+	for _, job := range jobs {
 		d.Jobs = append(d.Jobs, in.job(job, &e, e.environment(job)))
 	}
 	self := in.inner.scope.singles["self"]

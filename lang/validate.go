@@ -59,7 +59,7 @@ func (in *instance) updateRange(b, override *block) hcl.Range {
 // checkOverrides reports overrides of what the definition does not have.
 func (in *instance) checkOverrides() {
 	for _, b := range in.block.blocks {
-		if b.typ == lifecycleType {
+		if b.typ == lifecycleType || in.out.External && b.typ != givenSecretType {
 			continue
 		}
 		known := in.definition.labels(b.typ.Name)

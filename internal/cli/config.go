@@ -92,7 +92,11 @@ func orNone(names []string) string { return cmp.Or(strings.Join(names, ", "), "n
 
 func listFiles(s streams, service *lang.Service) error {
 	if len(service.Configs) == 0 {
-		fmt.Fprintf(s.out, "Service %q has no config files.\n", service.Name)
+		why := "."
+		if service.External {
+			why = ": it is external, and nothing of it is deployed."
+		}
+		fmt.Fprintf(s.out, "Service %q has no config files%s\n", service.Name, why)
 		return nil
 	}
 	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)

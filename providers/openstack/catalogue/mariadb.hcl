@@ -107,11 +107,12 @@ definition "mariadb" {
       image = "mariadb-server"
       user  = 42434
       env = {
-        MYSQL_HOST  = self.host
-        MYSQL_PWD   = secret.root.value
-        DB_NAME     = database.name
-        DB_USER     = database.user
-        DB_PASSWORD = database.password
+        MYSQL_HOST     = self.host
+        MYSQL_TCP_PORT = port.mysql
+        MYSQL_PWD      = secret.root.value
+        DB_NAME        = database.name
+        DB_USER        = database.user
+        DB_PASSWORD    = database.password
       }
       command = ["sh", "-ec", <<-SH
         # Nodes learn of a server that has just become ready a moment later.

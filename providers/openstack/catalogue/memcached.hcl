@@ -31,7 +31,7 @@ definition "memcached" {
   }
 
   output "servers" {
-    value = join(",", [
+    value = self.external ? self.address : join(",", [
       for n in range(self.replicas) : "${self.name}-server-${n}.${self.name}-server.${self.namespace}:${port.memcache}"
     ])
   }

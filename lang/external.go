@@ -1,0 +1,316 @@
+package lang
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/gocty"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+)
+
+// An external service is a server that is there already. Others refer to it as to any
+// service, and nothing of it is deployed: of its definition only the ports, the outputs
+// and what it provides count, and of its secrets those that it was told.
+
+// readings are the values of an external service that are not its definition's.
+var readings = []string{"host", "port", "url", "public_url"}
+
+// mayBeExternal reports whether a service says where it is. It may still say null.
+func mayBeExternal(b *block) bool {
+	attr := b.attributes["external"]
+	return attr != nil && !isNullLiteral(attr.Expr)
+}
+
+// externalService is what others read of the service, if it is external.
+func (in *instance) externalService() (object cty.Value, external bool) {
+	if !mayBeExternal(in.block) {
+		return cty.NilVal, false
+	}
+	attr := in.block.attributes["external"]
+	v := in.user.value(attr.Expr)
+	if v.IsKnown() && v.IsNull() {
+		return cty.NilVal, false
+	}
+	in.out.External = true
+	if !v.IsKnown() {
+		in.user.undecided(v, attr.Expr.Range(), `"external"`)
+		return cty.DynamicVal, true
+	}
+	if bare, _ := v.Unmark(); !bare.Type().IsObjectType() && !bare.Type().IsMapType() {
+		in.user.unsuitable(in.block, "external", "It must say where the service is, as { host = \"db.example.org\" }, and this is %s.", kindOf(v))
+		return cty.DynamicVal, true
+	}
+	in.checkExternal()
+	bare, marks := v.Unmark()
+	given := map[string]cty.Value{}
+	for name, member := range bare.AsValueMap() {
+		given[name] = member.WithMarks(marks)
+	}
+	base, ok := in.externalBase(given)
+	if !ok {
+		return cty.DynamicVal, true
+	}
+	in.setSelf(cty.ObjectVal(base))
+	in.secrets()
+	return in.externalOutputs(given, base), true
+}
+
+// pairOf is where a key of the argument and its value stand, or else the whole argument.
+func (in *instance) pairOf(name string) (key, value hcl.Range) {
+	expr := in.block.attributes["external"].Expr
+	pairs, diags := hcl.ExprMap(expr)
+	if !diags.HasErrors() {
+		for _, pair := range pairs {
+			if hcl.ExprAsKeyword(pair.Key) == name || isText(pair.Key, name) {
+				return pair.Key.Range(), pair.Value.Range()
+			}
+		}
+	}
+	return expr.Range(), expr.Range()
+}
+
+// isText reports whether an expression is a text that is written out.
+func isText(expr hcl.Expression, text string) bool {
+	v, diags := expr.Value(nil)
+	return !diags.HasErrors() && v.Type() == cty.String && v.IsKnown() && !v.IsNull() && v.AsString() == text
+}
+
+// checkExternal reports what only a service that is deployed can say.
+func (in *instance) checkExternal() {
+	refuse := func(at hcl.Range, what string) {
+		in.error(at, "Not for an external service", "Nothing of service %q is deployed, so that %s says nothing. Take it out, or the argument \"external\".", in.block.label, what)
+	}
+	for _, name := range []string{"role", "replicas", "expose", "images"} {
+		if attr := in.block.attributes[name]; attr != nil && in.user.given(in.block, name) {
+			refuse(attr.NameRange, fmt.Sprintf("%q", name))
+		}
+	}
+	for _, b := range in.block.blocks {
+		if b.typ != lifecycleType && b.typ != givenSecretType {
+			refuse(b.header, describe(b))
+		}
+	}
+}
+
+// externalBase is what every service is to others, as far as the service says it; its
+// definition gives its port.
+func (in *instance) externalBase(given map[string]cty.Value) (map[string]cty.Value, bool) {
+	host, ok := in.externalHost(given)
+	if !ok {
+		return nil, false
+	}
+	in.ports()
+	port := cty.NilVal
+	if len(in.out.Ports) > 0 {
+		port = known(in.out.Ports[0].Number)
+	}
+	if written, told := given["port"]; told && !written.IsNull() {
+		if port, ok = in.externalPort(written); !ok {
+			return nil, false
+		}
+		if len(in.out.Ports) > 0 {
+			in.inner.scope.groups["port"][in.out.Ports[0].Name] = port
+		}
+	}
+	in.out.Ports = nil // there is no Service in the cluster for them
+	base := map[string]cty.Value{
+		"name":      cty.StringVal(in.out.Name),
+		"namespace": cty.StringVal(in.config.Cloud.Namespace),
+		"host":      host,
+		"replicas":  cty.NumberIntVal(0),
+		"external":  cty.True,
+	}
+	if port != cty.NilVal {
+		base["port"] = port
+		base["address"] = hostAndPort(host, port)
+		base["url"] = prefixed("http://", base["address"])
+		base["public_url"] = base["url"]
+	}
+	for _, name := range []string{"url", "public_url"} {
+		v, told := given[name]
+		if !told || v.IsNull() {
+			continue
+		}
+		if base[name], ok = in.externalText(name, v); !ok {
+			return nil, false
+		}
+		if name == "url" {
+			base["public_url"] = base[name]
+		}
+	}
+	return base, true
+}
+
+// externalHost checks the host.
+func (in *instance) externalHost(given map[string]cty.Value) (cty.Value, bool) {
+	host, told := given["host"]
+	if !told || host.IsKnown() && host.IsNull() {
+		in.user.unsuitable(in.block, "external", "It must say where the service is: host = \"db.example.org\".")
+		return cty.NilVal, false
+	}
+	host, ok := in.externalText("host", host)
+	if bare, _ := host.Unmark(); ok && bare.IsKnown() {
+		// An IPv6 address would need brackets in some places, and none in others.
+		if !formSubdomain.valid(bare.AsString()) {
+			_, at := in.pairOf("host")
+			in.unsuitableAt(at, "host is %s. It must be a name such as db.example.org, or an IPv4 address, without a scheme or a port.", shownText(host))
+			return cty.NilVal, false
+		}
+	}
+	return host, ok
+}
+
+// shownText is a text for a message.
+func shownText(v cty.Value) string {
+	if v.IsMarked() {
+		return "not a host"
+	}
+	return strconv.Quote(v.AsString())
+}
+
+// unsuitableAt reports a value of a key of the argument.
+func (in *instance) unsuitableAt(at hcl.Range, detail string, args ...any) {
+	in.error(at, "Unsuitable value for \"external\"", detail, args...)
+}
+
+func (in *instance) externalText(name string, v cty.Value) (cty.Value, bool) {
+	text, err := convert.Convert(v, cty.String)
+	if bare, _ := text.Unmark(); err != nil || bare.IsKnown() && bare.AsString() == "" {
+		_, at := in.pairOf(name)
+		in.unsuitableAt(at, "%s must be a text.", name)
+		return cty.NilVal, false
+	}
+	return text, true
+}
+
+func (in *instance) externalPort(v cty.Value) (cty.Value, bool) {
+	number, err := convert.Convert(v, cty.Number)
+	bare, _ := number.Unmark()
+	if err == nil && !bare.IsKnown() {
+		return number, true
+	}
+	var n int
+	if err != nil || gocty.FromCtyValue(bare, &n) != nil || n < 1 || n > 65535 {
+		_, at := in.pairOf("port")
+		in.unsuitableAt(at, "port must be a whole number from 1 to 65535.")
+		return cty.NilVal, false
+	}
+	return number, true
+}
+
+// hostAndPort is host:port.
+func hostAndPort(host, port cty.Value) cty.Value {
+	host, hostMarks := host.Unmark()
+	port, portMarks := port.Unmark()
+	out := cty.UnknownVal(cty.String)
+	if host.IsKnown() && port.IsKnown() {
+		out = cty.StringVal(net.JoinHostPort(host.AsString(), textOf(port)))
+	}
+	return out.WithMarks(hostMarks, portMarks)
+}
+
+func prefixed(prefix string, v cty.Value) cty.Value {
+	v, marks := v.Unmark()
+	if v.IsKnown() {
+		v = cty.StringVal(prefix + v.AsString())
+	}
+	return v.WithMarks(marks)
+}
+
+// externalOutputs adds the outputs to what others read: those that the service says
+// itself, and else the definition's.
+func (in *instance) externalOutputs(given, base map[string]cty.Value) cty.Value {
+	in.out.Outputs = map[string]cty.Value{}
+	outputs := in.definition.labels("output")
+	anything := in.definition.typ != definitionType // there is no definition, and the service says all
+	for _, name := range keysOf(given) {
+		key, _ := in.pairOf(name)
+		switch {
+		case slices.Contains(readings, name):
+		case base[name] != cty.NilVal:
+			in.unsuitableAt(key, "%q cannot be chosen: every service has it already.", name)
+		case anything || slices.Contains(outputs, name):
+			in.out.Outputs[name], base[name] = given[name], given[name]
+		default:
+			names := append(slices.Clone(readings), outputs...)
+			in.unsuitableAt(key, "%s", trimJoin(spelling.DidYouMean(name, names),
+				fmt.Sprintf("Nothing is called %q here. Definition %q has: %s.", name, in.out.Definition, listed(names))))
+		}
+	}
+	for _, b := range in.definition.all("output") {
+		attr := b.attributes["value"]
+		if _, told := in.out.Outputs[b.label]; told || attr == nil {
+			continue
+		}
+		v := cty.DynamicVal
+		if untold := in.untold(attr.Expr); len(untold) > 0 {
+			in.error(in.block.attributeRange("external"), "Secret of an external service",
+				"Output %q of definition %q has %s in it, and kolla cannot know the value of an external service. Give it to service %q:\n\n%s\n\nor say the output itself: external = { %s = ... }, null if nobody reads it.",
+				b.label, in.out.Definition, secretsNamed(untold), in.block.label, secretExamples(untold), b.label)
+		} else {
+			v = in.inner.value(attr.Expr)
+		}
+		in.out.Outputs[b.label], base[b.label] = v, v
+	}
+	return cty.ObjectVal(base)
+}
+
+// secretsNamed names secrets in the middle of a sentence.
+func secretsNamed(names []string) string {
+	if len(names) == 1 {
+		return fmt.Sprintf("the secret %q", names[0])
+	}
+	return "the secrets " + listed(names)
+}
+
+// secretExamples are blocks that give secrets.
+func secretExamples(names []string) string {
+	var out []string
+	for _, name := range names {
+		out = append(out, fmt.Sprintf("  secret %q {\n    from_env = %q\n  }", name, strings.ToUpper(strings.ReplaceAll(name, "-", "_"))))
+	}
+	return strings.Join(out, "\n")
+}
+
+// untold are the definition's secrets in expressions that the external service was not
+// told; none for a service that is deployed.
+func (in *instance) untold(exprs ...hcl.Expression) []string {
+	var out []string
+	for _, expr := range exprs {
+		for _, t := range in.memo.references(expr) {
+			if name, ok := nameOf(t); ok && t.RootName() == "secret" && in.isUntold(name) && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// isUntold reports whether the service is external, and was not told a secret of its
+// definition.
+func (in *instance) isUntold(secret string) bool {
+	return in.out.External && slices.Contains(in.definition.labels("secret"), secret) && in.block.one("secret", secret) == nil
+}
+
+// untoldFor are the secrets that blocks take and the external service was not told.
+func (in *instance) untoldFor(blocks []*block) []string {
+	var exprs []hcl.Expression
+	for _, b := range blocks {
+		for _, attr := range b.ordered() {
+			exprs = append(exprs, attr.Expr)
+		}
+		for _, child := range b.blocks {
+			for _, attr := range child.ordered() {
+				exprs = append(exprs, attr.Expr)
+			}
+		}
+	}
+	return in.untold(exprs...)
+}
