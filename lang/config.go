@@ -242,6 +242,7 @@ type Pod struct {
 type Env struct {
 	Name  string
 	Value Text
+	Range hcl.Range
 }
 
 // SecretMount puts all keys of a secret into a directory.

@@ -33,6 +33,8 @@ type graph struct {
 	addresses []string             // its keys, sorted
 	moved     map[string]bool      // what moved blocks are about
 	running   []*node              // those that are being evaluated, each for the one before
+	// doubted are the places of values that name a host and were warned of.
+	doubted map[hcl.Range]bool
 	// onlyOne are the services, roles and exposures of modules whose label nothing else
 	// has. A definition finds them from anywhere.
 	onlyOne map[blockKey]only
@@ -101,6 +103,7 @@ func newGraph(l *loader) *graph {
 	g := &graph{
 		loader: l, nodes: map[string]*node{}, members: map[*module][]*node{},
 		global: newScope(nil), byAddress: map[string]*instance{}, claimed: map[string]claimed{}, moved: map[string]bool{},
+		doubted: map[hcl.Range]bool{},
 	}
 	// Until the cloud is evaluated, or if there is none, nothing is known of it.
 	g.global.singles["cloud"] = cty.DynamicVal

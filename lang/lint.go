@@ -2,8 +2,10 @@ package lang
 
 import (
 	"fmt"
+	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -16,19 +18,32 @@ import (
 var hostByAddress = regexp.MustCompile(`(?i)(^|[@/, ])(localhost|[0-9]{1,3}(\.[0-9]{1,3}){3}|\[[0-9a-f:.]+\])([:/, ]|$)`)
 
 // hostName matches what stands where a host does: at the start of a value or of an
-// element of a list, in a URL, or in quotes.
-var hostName = regexp.MustCompile(`(?:^|//|[@,;=\s"'\[(|])([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)(?:$|[:/,;\s"'\])|?])`)
+// element of a list, in a URL, or in quotes; and the port that follows.
+var hostName = regexp.MustCompile(`(^|//|[@,;=\s"'\[(|])([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)(?::([0-9]{1,5}))?(?:$|[:/,;\s"'\])|?])`)
 
-// hostsIn are the names of hosts in a text, as far as they can be told.
-func hostsIn(text string) []string {
-	var out []string
+// host is a host that a text names.
+type host struct {
+	name  string
+	port  int  // 0: none is said
+	inURL bool // it can be nothing but a host
+}
+
+// hostsIn are the hosts in a text, as far as they can be told.
+func hostsIn(text string) []host {
+	var out []host
+	url := strings.Contains(text, "://")
 	for text != "" {
 		found := hostName.FindStringSubmatchIndex(text)
 		if found == nil {
 			break
 		}
-		out = append(out, text[found[2]:found[3]])
-		text = text[found[3]:] // what ends one host may begin the next
+		before := text[found[2]:found[3]]
+		h := host{name: text[found[4]:found[5]], inURL: before == "//" || before == "@" && url}
+		if found[6] >= 0 {
+			h.port, _ = strconv.Atoi(text[found[6]:found[7]]) // digits
+		}
+		out = append(out, h)
+		text = text[found[5]:] // what ends one host may begin the next
 	}
 	return out
 }
@@ -44,43 +59,81 @@ func (e *evaluator) checkHost(o Option, replaced hcl.Traversal) {
 	if o.Origin.Layer == layerDirectory {
 		advice = "Leave the value out, or write a reference in the config block of the service."
 	}
-	host := e.hostOf(replaced)
+	meant := e.hostOf(replaced)
+	doubt := func(summary, detail string, args ...any) {
+		e.reach.graph.doubted[o.Origin.Range] = true
+		e.warn(o.Origin.Range, summary, "The definition refers to %s here, %s %s", written(replaced), fmt.Sprintf(detail, args...), advice)
+	}
 	for _, value := range o.Values {
 		if value.Secret() {
 			continue
 		}
 		text := value.Masked()
 		if hostByAddress.MatchString(text) {
-			e.warn(o.Origin.Range, "Host by address", "The definition refers to %s here, by a name that stays, and addresses change. %s", written(replaced), advice)
+			doubt("Host by address", "by a name that stays, and addresses change.")
 			continue
 		}
-		for _, given := range hostsIn(text) {
-			if namesake(given, host) {
-				e.warn(o.Origin.Range, "Host by another name", "The definition refers to %s here, and the service answers as %q, not as %q. %s", written(replaced), host, given, advice)
-				break
-			}
+		hosts := hostsIn(text)
+		if i := slices.IndexFunc(hosts, func(h host) bool { return namesake(h.name, meant) }); i >= 0 {
+			doubt("Host by another name", "and the service answers as %q, not as %q.", meant, hosts[i].name)
+			continue
+		}
+		if foreign := e.foreign(hosts, meant); foreign != "" {
+			advice += " A server that is there already takes the place of the service with external = { host = ... } in its block."
+			doubt("Host outside of the cloud", "which is %q, and %q is no service of this cloud.", meant, foreign)
 		}
 	}
+}
+
+// foreign is the first of the hosts, if they have names and none is of this cloud.
+func (e *evaluator) foreign(hosts []host, meant string) string {
+	first := ""
+	for _, h := range hosts {
+		cloud := e.reach.graph.config
+		switch {
+		case meant == "" || h.name == meant || strings.Contains("."+h.name+".", "."+cloud.Cloud.Namespace+"."):
+			return ""
+		case slices.ContainsFunc(cloud.Exposures, func(x Exposure) bool { return x.Host() == h.name }):
+			return ""
+		case first == "" && strings.Contains(h.name, "."):
+			first = h.name
+		}
+	}
+	return first
 }
 
 // hostOf is the name of the host that a reference to a service or database leads to;
 // empty where it leads to something else.
 func (e *evaluator) hostOf(t hcl.Traversal) string {
 	name, _ := nameOf(t)
+	v, ok := e.scope.member(t.RootName(), name)
+	if !ok {
+		return ""
+	}
+	hostname := textIn(v, "host")
 	if len(t) > 2 {
-		if step, ok := t[2].(hcl.TraverseAttr); ok && !slices.Contains([]string{"host", "address", "url", "public_url"}, step.Name) {
+		step, ok := t[2].(hcl.TraverseAttr)
+		if !ok {
+			return ""
+		}
+		// The pods of a service have names of their own, in its namespace.
+		text, namespace := textIn(v, step.Name), "."+textIn(v, "namespace")
+		if !strings.Contains(text, hostname) && (namespace == "." || !strings.Contains(text, namespace)) {
 			return ""
 		}
 	}
-	v, ok := e.scope.member(t.RootName(), name)
-	if v, _ = v.Unmark(); !ok || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute("host") {
+	return hostname
+}
+
+// textIn is a text in an object; empty where there is none.
+func textIn(v cty.Value, name string) string {
+	if v, _ = v.Unmark(); !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute(name) {
 		return ""
 	}
-	host, _ := v.GetAttr("host").Unmark()
-	if host.Type() != cty.String || !host.IsKnown() || host.IsNull() {
+	if v, _ = v.GetAttr(name).Unmark(); v.Type() != cty.String || !v.IsKnown() || v.IsNull() {
 		return ""
 	}
-	return host.AsString()
+	return v.AsString()
 }
 
 // namesake reports whether a name is a service's in another namespace or domain, or in
@@ -116,7 +169,7 @@ func (in *instance) mentions() []mention {
 	}
 	pod := func(p Pod, at hcl.Range) {
 		for _, env := range p.Env {
-			add(env.Value, at)
+			add(env.Value, env.Range)
 		}
 		for _, arg := range slices.Concat(p.Command, p.Args) {
 			add(Plain(arg), at)
@@ -136,25 +189,68 @@ func (in *instance) mentions() []mention {
 	return out
 }
 
-// checkMentions warns of services that are named in a text without being needed, and
-// of names that are almost those of a service.
+// checkMentions warns of services that are named in a text without being needed, of
+// names that are almost those of a service, and of addresses with the port of one.
 func (g *graph) checkMentions() {
-	namespace := g.config.Cloud.Namespace
 	answering := g.answering()
 	for _, in := range g.inOrder() {
 		for _, m := range in.mentions() {
-			for _, host := range hostsIn(m.text.Masked()) {
-				labels := strings.Split(host, ".")
-				i := slices.Index(labels, namespace)
-				if i < 1 || i < len(labels)-1 && labels[i+1] != "svc" {
-					continue
-				}
-				if other := answering[labels[i-1]]; other != nil {
-					g.checkNeed(in, other, host, m.at)
-				} else {
-					g.checkNearMiss(labels[i-1], host, keysOf(answering), m.at)
-				}
+			if g.doubted[m.at] {
+				continue
 			}
+			said := map[*instance]bool{}
+			for _, h := range hostsIn(m.text.Masked()) {
+				g.checkMention(in, h, m.at, answering, said)
+			}
+		}
+	}
+}
+
+// checkMention checks one host that a text of a service names. A service that the text
+// names several times is warned of once.
+func (g *graph) checkMention(in *instance, h host, at hcl.Range, answering map[string]*instance, said map[*instance]bool) {
+	need := func(other *instance) {
+		if !said[other] {
+			said[other] = true
+			g.checkNeed(in, other, h.name, at)
+		}
+	}
+	if address, err := netip.ParseAddr(h.name); err == nil {
+		g.checkAddress(in, address, h.port, at)
+		return
+	}
+	labels := strings.Split(h.name, ".")
+	namespace := slices.Index(labels, g.config.Cloud.Namespace)
+	switch {
+	case len(labels) == 1:
+		// In its own namespace a service has a short name too; it may be another word.
+		if other := answering[h.name]; other != nil && (h.inURL || other.listens(h.port)) {
+			need(other)
+		}
+	case namespace < 1 || namespace < len(labels)-1 && labels[namespace+1] != "svc":
+	case answering[labels[namespace-1]] != nil:
+		need(answering[labels[namespace-1]])
+	default:
+		g.checkNearMiss(labels[namespace-1], h.name, keysOf(answering), at)
+	}
+}
+
+// listens reports whether the service has a port of that number.
+func (in *instance) listens(port int) bool {
+	return slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Number == port })
+}
+
+// checkAddress warns of an address with the port of another service of this cloud.
+func (g *graph) checkAddress(in *instance, address netip.Addr, port int, at hcl.Range) {
+	vip := slices.ContainsFunc(g.config.Exposures, func(x Exposure) bool { return x.VIP == address.String() })
+	if port == 0 || vip || address.IsUnspecified() || in.listens(port) {
+		return
+	}
+	for _, other := range g.inOrder() {
+		if other.listens(port) {
+			g.warn(at, "Host by address", "%s has the port of service %q, which is to be found by a name that stays, and addresses change. Write %s.address if it is meant.",
+				netip.AddrPortFrom(address, uint16(port)), other.out.Name, other.out.Block)
+			return
 		}
 	}
 }

@@ -381,7 +381,7 @@ func (s *settings) environment() []Env {
 		}
 		value := x.eval.textOf(x.value, x.origin.Range)
 		x.eval.checkPlain(name, []Text{value}, x.origin.Range)
-		out = append(out, Env{Name: name, Value: value})
+		out = append(out, Env{Name: name, Value: value, Range: x.origin.Range})
 	}
 	return out
 }

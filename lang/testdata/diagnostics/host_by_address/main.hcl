@@ -23,3 +23,17 @@ service "named" {
     }
   }
 }
+
+# Where the definition refers to nothing, the port tells.
+service "unforeseen" {
+  definition = "keystone"
+  config "keystone.conf" {
+    values = {
+      database = { slave_connection = "mysql://10.0.0.3:3306/keystone" }
+      other    = { listen = "10.0.0.3:5000", remote = "10.0.0.3:9999" }
+    }
+  }
+  workload "api" {
+    env = { CACHE = "127.0.0.1:11211" }
+  }
+}

@@ -35,6 +35,9 @@ definition "own" {
         doc    = "see memcached.openstack.org"
         stream = "x.openstack"
         self   = "http://${self.host}:80/"
+        bind   = "10.0.0.1:80,0.0.0.0:11211"
+        outer  = "http://192.0.2.10:3306,192.0.2.1:9999"
+        word   = "memcached,mariadb:99"
         part   = "${self.name}-api-0.${self.name}-api.openstack.svc"
       }
     }
@@ -77,6 +80,11 @@ manifest "mem" {
   }
 }
 
+exposure "public" {
+  vip  = "192.0.2.10"
+  fqdn = "cloud.example.org"
+}
+
 service "memcached" {}
 service "mariadb" {}
 service "user" {}
@@ -85,7 +93,7 @@ service "own" {
   role     = role.control
   replicas = 2
   config "own.conf" {
-    values = { DEFAULT = { name = "memcached", peer = "cache.example.org:11211", seed = "memcached1.openstack" } }
+    values = { DEFAULT = { name = "memcached", peer = "cloud.example.org:11211", seed = "memcached1.openstack" } }
   }
 }
 

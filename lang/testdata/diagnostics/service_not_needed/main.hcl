@@ -34,7 +34,7 @@ service "own" {
     values = { other = { url = "memcachd.openstack,http://x@memcached.openstack/?q" } }
   }
   workload "api" {
-    env = { PEER = "memcached.openstack:11211" }
+    env = { PEER = "memcached.openstack:11211", SHORT = "memcached:11211", BOTH = "tcp://x@memcached/?q,memcached:11211" }
   }
 }
 
