@@ -61,6 +61,9 @@ func (e *evaluator) unsuitable(b *block, name, detail string, args ...any) {
 // public reports values that would have to be kept secret in places where they
 // would be shown.
 func (e *evaluator) public(v cty.Value, at hcl.Range, what string) bool {
+	if plain(v) {
+		return true
+	}
 	_, marks := v.UnmarkDeep()
 	return e.publicMarks(marks, at, what)
 }
@@ -173,12 +176,20 @@ func (e *evaluator) bool(b *block, name string) bool {
 
 // list evaluates an attribute of TypeList.
 func (e *evaluator) list(b *block, name string) []string {
+	attr := b.attributes[name]
+	if attr == nil {
+		return nil
+	}
+	if out, ok := e.memo.lists[attr.Expr]; ok {
+		return out
+	}
 	v, ok := e.publicAttribute(b, name, cty.List(cty.String))
 	if !ok {
 		return nil
 	}
+	items := mark.Elements(v)
 	var out []string
-	for i, item := range mark.Elements(v) {
+	for i, item := range items {
 		if item.IsNull() {
 			e.unsuitable(b, name, "Element %d is null.", i)
 			continue
@@ -186,6 +197,9 @@ func (e *evaluator) list(b *block, name string) []string {
 		if s := item.AsString(); e.checkForm(b, name, fmt.Sprintf(", element %d,", i), s) {
 			out = append(out, s)
 		}
+	}
+	if _, constant := e.memo.constants[attr.Expr]; constant && len(out) == len(items) {
+		e.memo.lists[attr.Expr] = slices.Clip(out)
 	}
 	return out
 }
@@ -208,13 +222,17 @@ func (e *evaluator) strings(b *block, name string) map[string]string {
 	return out
 }
 
-// text evaluates an attribute that may hold secrets.
-func (e *evaluator) text(b *block, name string) Text {
+// text evaluates an attribute that may hold secrets. It is given if it is written and not
+// null.
+func (e *evaluator) text(b *block, name string) (text Text, given bool) {
 	v, ok := e.attribute(b, name, cty.String)
-	if !ok && !mark.IsDeferred(v) {
-		return nil
+	if v == cty.NilVal || v.IsNull() {
+		return nil, false
 	}
-	return e.textOf(v, b.attributeRange(name))
+	if !ok && !mark.IsDeferred(v) {
+		return nil, true
+	}
+	return e.textOf(v, b.attributeRange(name)), true
 }
 
 func (e *evaluator) textOf(v cty.Value, at hcl.Range) Text {

@@ -165,12 +165,7 @@ func (in *instance) directoryLayers(config *block, depth int) []*layer {
 	}
 	var out []*layer
 	for _, f := range in.overridesOf(config) {
-		l := &layer{name: layerDirectory, eval: in.user}
-		for _, x := range in.leavesOf(f, depth) {
-			x.layer = l
-			l.ready = append(l.ready, x)
-		}
-		out = append(out, l)
+		out = append(out, &layer{name: layerDirectory, eval: in.user, ready: in.leavesOf(f, depth)})
 	}
 	return out
 }
@@ -192,7 +187,7 @@ func (l *loader) leavesOf(f *overrideFile, depth int) []leaf {
 		if depth == 2 {
 			place = []string{a.Section, a.Key}
 		}
-		out = append(out, leaf{path: place, expr: &hclsyntax.LiteralValueExpr{Val: cty.TupleVal(values), SrcRange: a.Range}})
+		out = append(out, newLeaf(place, &hclsyntax.LiteralValueExpr{Val: cty.TupleVal(values), SrcRange: a.Range}))
 	}
 	f.readings[depth] = out
 	return out

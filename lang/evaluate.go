@@ -62,7 +62,7 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 		e.error(expr.Range(), "Value too large", "%s.", sentence(err))
 		return cty.DynamicVal
 	}
-	if single(v) {
+	if plain(v) {
 		if len(refs) == 0 {
 			e.memo.constants[expr] = v
 		}
@@ -89,12 +89,28 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	return v
 }
 
-// single reports whether a value is a single one, known and without marks and tokens.
-func single(v cty.Value) bool {
-	if !v.Type().IsPrimitiveType() || v.IsMarked() || !v.IsKnown() {
+// plain reports whether a value is known, and so is all that is in it, without marks and
+// tokens.
+func plain(v cty.Value) bool {
+	if v.IsMarked() || !v.IsKnown() {
 		return false
 	}
-	return v.Type() != cty.String || v.IsNull() || !mark.HasToken(v.AsString())
+	switch t := v.Type(); {
+	case v.IsNull():
+		return true
+	case t == cty.String:
+		return !mark.HasToken(v.AsString())
+	case t.IsPrimitiveType():
+		return true
+	case !v.CanIterateElements():
+		return false
+	}
+	for it := v.ElementIterator(); it.Next(); {
+		if key, element := it.Element(); !plain(key) || !plain(element) {
+			return false
+		}
+	}
+	return true
 }
 
 // reference evaluates an expression that is nothing but a reference to a plain value,
@@ -120,7 +136,7 @@ func (e *evaluator) reference(expr hcl.Expression) (v cty.Value, ok bool) {
 		steps = steps[1:]
 	}
 	v, diags := steps.TraverseRel(v)
-	return v, !diags.HasErrors() && single(v)
+	return v, !diags.HasErrors() && plain(v)
 }
 
 // memo is what is known of expressions that are evaluated many times, such as those of
@@ -128,10 +144,23 @@ func (e *evaluator) reference(expr hcl.Expression) (v cty.Value, ok bool) {
 type memo struct {
 	refs      map[hcl.Expression][]hcl.Traversal
 	constants map[hcl.Expression]cty.Value // of those that refer to nothing
+	lists     map[hcl.Expression][]string  // of constants that are right; nobody changes them
+	leaves    map[nested][]leaf            // see settings
+}
+
+// nested is a map that is taken apart down to a depth.
+type nested struct {
+	expr  hcl.Expression
+	depth int
 }
 
 func newMemo() *memo {
-	return &memo{refs: map[hcl.Expression][]hcl.Traversal{}, constants: map[hcl.Expression]cty.Value{}}
+	return &memo{
+		refs:      map[hcl.Expression][]hcl.Traversal{},
+		constants: map[hcl.Expression]cty.Value{},
+		lists:     map[hcl.Expression][]string{},
+		leaves:    map[nested][]leaf{},
+	}
 }
 
 // references are the references in an expression.

@@ -21,10 +21,13 @@ type Override struct {
 
 // overridden are the values of weaker layers at the place of an entry, the strongest
 // first. Beside a secret none of them is shown: it is probably one as well.
-func (s *settings) overridden(x entry) []Override {
+func (s *settings) overridden(x *entry) []Override {
+	if len(s.hidden)+len(x.overrides) == 0 {
+		return nil
+	}
 	out := slices.Clone(x.overrides)
 	for _, weaker := range s.hidden {
-		if slices.Equal(weaker.path, x.path) {
+		if weaker.key == x.key {
 			text, known := constantText(weaker.expr)
 			out = append(out, Override{weaker.origin(), text, known})
 		}
@@ -44,8 +47,8 @@ func (s *settings) overridden(x entry) []Override {
 func (x leaf) origin() Origin { return Origin{Layer: x.layer.name, Range: x.expr.Range()} }
 
 // over are the overrides of an entry that takes the place of this one.
-func (x entry) over() []Override {
-	if x.origin.Layer == "" {
+func (x *entry) over() []Override {
+	if x == nil {
 		return nil
 	}
 	text, known := shownValue(x.value)

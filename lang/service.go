@@ -228,6 +228,7 @@ func (in *instance) evaluate(it item) cty.Value {
 	}
 	s.Reasons = in.reasonsOf(in.node, in.frame)
 	s.Needs = needsOf(s.Reasons)
+	in.configs, in.envs = nil, nil // they are large, and were all read
 	in.services = append(in.services, in)
 	in.byAddress[s.Block] = in
 	return object
@@ -503,13 +504,17 @@ func (in *instance) files() {
 
 func (in *instance) content(b, override *block) (Text, Origin) {
 	content, replaced := in.replacement(b)
-	switch {
-	case override != nil && in.user.given(override, "content"):
-		return in.user.text(override, "content"), Origin{layerService, override.attributeRange("content")}
-	case replaced:
+	if override != nil {
+		if text, given := in.user.text(override, "content"); given {
+			return text, Origin{layerService, override.attributeRange("content")}
+		}
+	}
+	if replaced {
 		return content, Origin{layerDirectory, in.rangeOfFile(nil, b)}
-	case !in.inner.given(b, "content"):
+	}
+	text, given := in.inner.text(b, "content")
+	if !given {
 		in.error(b.header, "Missing argument", "config %q is raw: it needs the argument \"content\".", b.label)
 	}
-	return in.inner.text(b, "content"), Origin{layerDefinition, b.attributeRange("content")}
+	return text, Origin{layerDefinition, b.attributeRange("content")}
 }

@@ -38,7 +38,7 @@ func (l *layer) values(depth int) []leaf {
 	if l.expr == nil {
 		return l.ready
 	}
-	return leaves(l, l.expr, depth, nil)
+	return l.eval.memo.leavesOf(l.expr, depth)
 }
 
 // leaf is one value in a layer, as far as it can be seen without evaluating
@@ -46,8 +46,13 @@ func (l *layer) values(depth int) []leaf {
 // is not written out, the path ends there, and expr is the map.
 type leaf struct {
 	path  []string
+	key   string // the path, joined
 	expr  hcl.Expression
 	layer *layer
+}
+
+func newLeaf(path []string, expr hcl.Expression) leaf {
+	return leaf{path: path, key: joined(path), expr: expr}
 }
 
 // settings are maps of values, merged key by key. What a stronger layer
@@ -76,22 +81,26 @@ type removal struct {
 func merge(depth int, layers []*layer) *settings {
 	s := &settings{depth: depth, replaced: map[string]hcl.Traversal{}, layers: layers}
 	stronger := map[string]bool{}
-	for _, l := range slices.Backward(layers) {
-		var kept []leaf
-		own := map[string]bool{}
-		for _, x := range l.values(depth) {
+	for i, l := range slices.Backward(layers) {
+		values := l.values(depth)
+		kept := make([]leaf, 0, len(values)+len(s.leaves))
+		for _, x := range values {
+			x.layer = l
 			s.note(x)
-			if overridden(x.path, stronger) {
+			if x.overridden(stronger) {
 				s.noteReplaced(x)
 				s.hidden = append(s.hidden, x)
 				continue
 			}
 			kept = append(kept, x)
-			if len(x.path) == depth || isNullLiteral(x.expr) {
-				own[joined(x.path)] = true
+		}
+		if i > 0 { // there are weaker ones
+			for _, x := range kept {
+				if len(x.path) == depth || isNullLiteral(x.expr) {
+					stronger[x.key] = true
+				}
 			}
 		}
-		maps.Copy(stronger, own)
 		s.leaves = append(kept, s.leaves...)
 	}
 	return s
@@ -101,7 +110,7 @@ func merge(depth int, layers []*layer) *settings {
 func (s *settings) noteReplaced(x leaf) {
 	for _, t := range x.expr.Variables() {
 		if root := t.RootName(); x.layer.name == layerDefinition && (root == "service" || root == "database") {
-			s.replaced[joined(x.path)] = t
+			s.replaced[x.key] = t
 		}
 	}
 }
@@ -112,6 +121,9 @@ func (s *settings) note(x leaf) {
 		if isNullLiteral(x.expr) {
 			s.removals = append(s.removals, &removal{leaf: x})
 		}
+		return
+	}
+	if len(s.removals) == 0 {
 		return
 	}
 	if len(x.path) > 0 {
@@ -128,30 +140,45 @@ func (s *settings) note(x leaf) {
 // joined makes a map key of a path.
 func joined(path []string) string { return strings.Join(path, "\x00") }
 
-// overridden reports whether a path, or a map that it is in, is set by a stronger
+// overridden reports whether the leaf, or a map that it is in, is set by a stronger
 // layer.
-func overridden(path []string, stronger map[string]bool) bool {
-	for i := 1; i <= len(path); i++ {
-		if stronger[joined(path[:i])] {
+func (x leaf) overridden(stronger map[string]bool) bool {
+	end := 0
+	for i, name := range x.path {
+		if i > 0 {
+			end++ // what joins them
+		}
+		end += len(name)
+		if stronger[x.key[:end]] {
 			return true
 		}
 	}
 	return false
 }
 
-// leaves takes a map apart that is written out, down to depth.
-func leaves(l *layer, expr hcl.Expression, depth int, path []string) []leaf {
+// leavesOf takes a map apart that is written out, down to depth.
+func (m *memo) leavesOf(expr hcl.Expression, depth int) []leaf {
+	key := nested{expr, depth}
+	found, ok := m.leaves[key]
+	if !ok {
+		found = leaves(expr, depth, nil)
+		m.leaves[key] = found
+	}
+	return found
+}
+
+func leaves(expr hcl.Expression, depth int, path []string) []leaf {
 	items, ok := itemsOf(expr)
 	if !ok || len(path) == depth {
-		return []leaf{{path: path, expr: expr, layer: l}}
+		return []leaf{newLeaf(path, expr)}
 	}
 	var out []leaf
 	for _, item := range items {
 		key, ok := staticKey(item.KeyExpr)
 		if !ok {
-			return []leaf{{path: path, expr: expr, layer: l}}
+			return []leaf{newLeaf(path, expr)}
 		}
-		out = append(out, leaves(l, item.ValueExpr, depth, append(slices.Clip(path), key))...)
+		out = append(out, leaves(item.ValueExpr, depth, append(slices.Clip(path), key))...)
 	}
 	return out
 }
@@ -204,39 +231,48 @@ type entry struct {
 	origin Origin
 	// overrides are the values that were evaluated and then overridden.
 	overrides []Override
+	key       string // the path, joined
 }
 
 // entries evaluates and merges. They are sorted by path.
-func (s *settings) entries() []entry {
-	merged := map[string]entry{}
-	written := map[string]leaf{}
+func (s *settings) entries() []*entry {
+	type place struct {
+		layer *layer
+		key   string
+	}
+	merged := make(map[string]*entry, len(s.leaves))
+	written := make(map[place]hcl.Expression, len(s.leaves))
 	for _, x := range s.leaves {
-		key := x.layer.name + "\x00" + joined(x.path)
-		if first, twice := written[key]; twice && len(x.path) == s.depth && first.layer == x.layer {
-			x.layer.eval.error(x.expr.Range(), fmt.Sprintf("Second value for %q", x.path[len(x.path)-1]), "The first is at %s.", position(first.expr.Range()))
+		at := place{x.layer, x.key}
+		if first, twice := written[at]; twice && len(x.path) == s.depth {
+			x.layer.eval.error(x.expr.Range(), fmt.Sprintf("Second value for %q", x.path[len(x.path)-1]), "The first is at %s.", position(first.Range()))
 			continue
 		}
-		written[key] = x
+		written[at] = x.expr
 		s.set(merged, x, x.path, x.layer.eval.value(x.expr))
 	}
 	s.checkRemovals()
-	out := slices.Collect(maps.Values(merged))
-	slices.SortFunc(out, func(a, b entry) int { return slices.Compare(a.path, b.path) })
+	out := slices.AppendSeq(make([]*entry, 0, len(merged)), maps.Values(merged))
+	slices.SortFunc(out, func(a, b *entry) int { return slices.Compare(a.path, b.path) })
 	return out
 }
 
 // set puts one evaluated value, or map of values, over what is there.
-func (s *settings) set(merged map[string]entry, x leaf, path []string, value cty.Value) {
+func (s *settings) set(merged map[string]*entry, x leaf, path []string, value cty.Value) {
 	switch {
 	case value.IsNull():
-		maps.DeleteFunc(merged, func(_ string, e entry) bool {
+		maps.DeleteFunc(merged, func(_ string, e *entry) bool {
 			return len(path) <= len(e.path) && slices.Equal(path, e.path[:len(path)])
 		})
 	case len(path) == s.depth:
 		if x.layer.name == layerCloud && s.depth == 1 && isMap(value) {
 			return // a section, meant for other files
 		}
-		merged[joined(path)] = entry{path, value, x.layer.eval, x.origin(), merged[joined(path)].over()}
+		key := x.key
+		if len(path) != len(x.path) {
+			key = joined(path)
+		}
+		merged[key] = &entry{path, value, x.layer.eval, x.origin(), merged[key].over(), key}
 	case !value.IsKnown():
 		x.layer.eval.undecided(value, x.expr.Range(), "which keys there are")
 	case isMap(value) && value.HasMark(mark.Sensitive{}):
@@ -317,8 +353,9 @@ func (e *evaluator) singleLine(v cty.Value, at hcl.Range) Text {
 
 // options are the entries of an INI or properties file.
 func (s *settings) options() []Option {
-	var out []Option
-	for _, x := range s.entries() {
+	entries := s.entries()
+	out := make([]Option, 0, len(entries))
+	for _, x := range entries {
 		o := Option{Key: x.path[len(x.path)-1], Origin: x.origin, Overrides: s.overridden(x)}
 		if s.depth == 2 {
 			o.Section = x.path[0]
@@ -332,7 +369,7 @@ func (s *settings) options() []Option {
 			o.Values = x.eval.valuesOf(x.value, x.origin.Range)
 		}
 		x.eval.checkPlain(o.Key, o.Values, x.origin.Range)
-		if t := s.replaced[joined(x.path)]; t != nil {
+		if t := s.replaced[x.key]; t != nil {
 			x.eval.checkHost(o, t)
 		}
 		out = append(out, o)

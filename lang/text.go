@@ -36,6 +36,9 @@ type SecretRef struct {
 	Key     string `json:"key"`     // key in the Kubernetes Secret
 }
 
+// Public reports whether the part is a literal that everybody may see.
+func (p Part) Public() bool { return !p.Sensitive && p.Secret == nil && p.Deferred == nil }
+
 // Plain makes a Text of one public literal.
 func Plain(s string) Text {
 	if s == "" {

@@ -186,9 +186,9 @@ func replaceIn(t *testing.T, name string, declared []string) {
 	write(t, name, string(file.Bytes()))
 }
 
-func write(t *testing.T, name, text string) {
-	t.Helper()
+func write(tb testing.TB, name, text string) {
+	tb.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }

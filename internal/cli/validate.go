@@ -7,6 +7,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/providers/openstack"
+	"kolla.openstack.org/kolla/providers/openstack/options"
 )
 
 func validateCommand(s streams) *cli.Command {
@@ -29,13 +30,17 @@ Exit codes: 0 valid, perhaps with warnings; 1 error.`,
 			if c.Bool("json") {
 				return w.validateJSON()
 			}
-			objects, err := w.renderOffline()
-			if err != nil {
+			if err := w.loadConfig(); err != nil {
 				return err
+			}
+			objects, diags := openstack.Check(w.config, openstack.Offline())
+			w.printer.Diagnostics(diags, w.config.Files)
+			if diags.HasErrors() {
+				return exitCode(exitError)
 			}
 			w.checkOptions()
 			fmt.Fprintf(s.out, "The configuration is valid: %s, %s.\n",
-				counted(len(w.config.Services), "service"), counted(len(objects), "object"))
+				counted(len(w.config.Services), "service"), counted(objects, "object"))
 			return nil
 		},
 	}
@@ -45,8 +50,11 @@ Exit codes: 0 valid, perhaps with warnings; 1 error.`,
 func (w *workspace) validateJSON() error {
 	config, diags := w.readConfig()
 	if !diags.HasErrors() {
-		_, more := openstack.Render(config, openstack.Offline())
+		_, more := openstack.Check(config, openstack.Offline())
 		diags = append(diags, more...)
+	}
+	if !diags.HasErrors() {
+		diags = append(diags, options.Check(config)...)
 	}
 	if err := view.ValidationJSON(w.out, diags, config.Files); err != nil {
 		return err

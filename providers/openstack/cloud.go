@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func (r *renderer) namespace() providers.Object {
 		WithAnnotations(addressAnnotation(address))
 	return providers.Object{
 		Address:  address,
-		Manifest: manifest(object),
+		Manifest: r.convert(object),
 		Holds:    "everything in it",
 		Source:   source(r.config.Cloud.Range),
 	}
@@ -47,8 +48,8 @@ func (r *renderer) podSecurity() string {
 		return chosen
 	}
 	level := "restricted"
-	for _, s := range r.config.Services {
-		for _, pod := range pods(s) {
+	for i := range r.config.Services {
+		for pod := range pods(&r.config.Services[i]) {
 			switch {
 			case pod.HostNetwork:
 				return "privileged"
@@ -60,16 +61,20 @@ func (r *renderer) podSecurity() string {
 	return level
 }
 
-// pods lists everything in a service that runs.
-func pods(s lang.Service) []lang.Pod {
-	var out []lang.Pod
-	for _, job := range s.Jobs {
-		out = append(out, job.Pod)
+// pods are everything in a service that runs.
+func pods(s *lang.Service) iter.Seq[*lang.Pod] {
+	return func(yield func(*lang.Pod) bool) {
+		for i := range s.Jobs {
+			if !yield(&s.Jobs[i].Pod) {
+				return
+			}
+		}
+		for i := range s.Workloads {
+			if !yield(&s.Workloads[i].Pod) {
+				return
+			}
+		}
 	}
-	for _, workload := range s.Workloads {
-		out = append(out, workload.Pod)
-	}
-	return out
 }
 
 // labels are on everything that the cloud, or one service of it, makes.
@@ -120,7 +125,7 @@ func (r *renderer) roles() {
 	for _, node := range slices.Sorted(maps.Keys(labels)) {
 		r.add(providers.Object{
 			Address:  r.nodeAddress(node),
-			Manifest: manifest(corev1.Node(node).WithLabels(labels[node])),
+			Manifest: r.convert(corev1.Node(node).WithLabels(labels[node])),
 			Partial:  true,
 			Source:   sources[node],
 		})

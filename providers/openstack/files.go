@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
@@ -31,7 +32,7 @@ type mounted struct {
 // makes a new one, and exactly those that mount it roll.
 func (s *service) files() {
 	used := map[string]bool{}
-	for _, pod := range pods(*s.decl) {
+	for pod := range pods(s.decl) {
 		for _, name := range pod.Configs {
 			used[name] = true
 		}
@@ -69,9 +70,9 @@ func (s *service) file(decl lang.ConfigFile) file {
 
 func (s *service) configMap(base string, decl lang.ConfigFile, text lang.Text) providers.Object {
 	content, later := text.Masked(), text.Deferred()
-	o := s.object(manifest(corev1.ConfigMap(versioned(base, later, decl.Name, content), "").
+	o := s.object(corev1.ConfigMap(versioned(base, later, decl.Name, content), "").
 		WithData(map[string]string{decl.Name: content}).
-		WithImmutable(true)))
+		WithImmutable(true))
 	o.Deferred = later
 	o.Family = s.address("ConfigMap", base)
 	o.Source = source(decl.Range)
@@ -112,19 +113,20 @@ func split(decl lang.ConfigFile) (public, secret lang.Text) {
 		}
 		return decl.Content, nil
 	}
+	confidential := func(o lang.Option) bool { return slices.ContainsFunc(o.Values, lang.Text.Secret) }
+	switch {
+	case !slices.ContainsFunc(decl.Options, confidential):
+		return ini(decl.Options), nil
+	case decl.SecretPath == "":
+		return nil, ini(decl.Options)
+	}
 	var open, hidden []lang.Option
 	for _, option := range decl.Options {
-		if lang.Join(option.Values, "").Secret() {
+		if confidential(option) {
 			hidden = append(hidden, option)
 		} else {
 			open = append(open, option)
 		}
-	}
-	switch {
-	case len(hidden) == 0:
-		return ini(decl.Options), nil
-	case decl.SecretPath == "":
-		return nil, ini(decl.Options)
 	}
 	return ini(open), ini(hidden)
 }
@@ -169,8 +171,14 @@ func ini(options []lang.Option) lang.Text {
 		}
 		for _, value := range option.Values {
 			plain.WriteString(option.Key + " = ")
-			flush()
-			out = append(out, value...)
+			for _, part := range value {
+				if part.Public() {
+					plain.WriteString(part.Literal)
+					continue
+				}
+				flush()
+				out = append(out, part)
+			}
 			plain.WriteString("\n")
 		}
 	}

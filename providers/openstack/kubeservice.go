@@ -39,7 +39,7 @@ func (s *service) kubeServices() []lang.Address {
 			services = append(services, headless(name, s.selector(name), ports))
 		}
 		for _, service := range services {
-			o := s.object(manifest(service))
+			o := s.object(service)
 			s.add(o)
 			out = append(out, o.Address)
 		}

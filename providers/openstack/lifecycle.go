@@ -74,10 +74,9 @@ func sameRule(a, b lang.FieldRule) bool { return a.Range == b.Range }
 // kindsByBlock lists the kinds of the objects of each block.
 func (r *renderer) kindsByBlock() map[string][]schema.GroupVersionKind {
 	out := map[string][]schema.GroupVersionKind{}
-	for i := range r.objects {
-		block := r.objects[i].Address.Block
-		if gvk := r.objects[i].Ref().GVK; !slices.Contains(out[block], gvk) {
-			out[block] = append(out[block], gvk)
+	for _, d := range r.declared {
+		if block := d.address.Block; !slices.Contains(out[block], d.ref.GVK) {
+			out[block] = append(out[block], d.ref.GVK)
 		}
 	}
 	return out

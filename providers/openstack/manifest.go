@@ -8,21 +8,11 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
-
-// manifest converts an apply configuration, which holds only what was set.
-func manifest(applyConfiguration any) *unstructured.Unstructured {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(applyConfiguration)
-	if err != nil {
-		panic(fmt.Sprintf("apply configuration %T: %v", applyConfiguration, err)) // our own types always convert
-	}
-	return &unstructured.Unstructured{Object: content}
-}
 
 // manifest adds the objects that the user brings as they are: with the labels
 // that mark them as kolla's, and in the cloud's namespace if they name none.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
@@ -70,40 +71,23 @@ func Offline() Facts {
 
 // Render makes the desired objects of a configuration, in a fixed order.
 func Render(config *lang.Config, facts Facts) ([]providers.Object, hcl.Diagnostics) {
-	r := &renderer{
-		config:   config,
-		facts:    facts,
-		services: map[string]*service{},
-		secrets:  declaredSecrets(config),
-		blocks:   map[string]func(){},
-		finals:   map[string][]lang.Address{},
-		nodes:    map[string][]lang.Address{},
-		scopes:   declaredScopes(config),
-	}
-	r.add(r.namespace())
-	r.roles()
-	for i := range config.Services {
-		s := newService(r, &config.Services[i])
-		r.services[s.decl.Name], r.blocks[s.decl.Block] = s, s.render
-	}
-	for _, s := range config.Secrets {
-		r.blocks[s.Block] = func() { r.sharedSecret(s) }
-	}
-	for _, m := range config.Manifests {
-		r.blocks[m.Block] = func() { r.manifest(m) }
-	}
-	for _, s := range config.Secrets {
-		r.block(s.Block)
-	}
-	for _, s := range config.Services {
-		r.block(s.Block)
-	}
-	for _, m := range config.Manifests {
-		r.block(m.Block)
-	}
-	r.checkUnique()
-	r.checkLifecycles()
-	return r.objects, r.diags
+	var objects []providers.Object
+	r := newRenderer(config, facts)
+	r.convert = manifest
+	r.take = func(o providers.Object) { objects = append(objects, o) }
+	r.render()
+	return objects, r.diags
+}
+
+// Check finds what is wrong with the objects of a configuration, as Render does, and
+// counts them. Of each it makes what names it, and keeps that only: the manifests of a
+// large cloud take more memory than all else.
+func Check(config *lang.Config, facts Facts) (objects int, diags hcl.Diagnostics) {
+	r := newRenderer(config, facts)
+	r.convert = nameOnly
+	r.take = func(providers.Object) {}
+	r.render()
+	return len(r.declared), r.diags
 }
 
 type renderer struct {
@@ -114,14 +98,65 @@ type renderer struct {
 	blocks   map[string]func() // renders a service, manifest or secret, by its address
 	// finals are the objects that must be ready for a block to count as ready, by
 	// address of the block; blocks that were rendered have an entry.
-	finals  map[string][]lang.Address
-	nodes   map[string][]lang.Address // by name of the role
-	scopes  map[schema.GroupKind]bool // custom kinds of this configuration: namespaced?
-	objects []providers.Object
-	diags   hcl.Diagnostics
+	finals   map[string][]lang.Address
+	nodes    map[string][]lang.Address // by name of the role
+	scopes   map[schema.GroupKind]bool // custom kinds of this configuration: namespaced?
+	convert  func(applyConfiguration) *unstructured.Unstructured
+	take     func(providers.Object) // takes each object as it is made
+	declared []declared             // what was made
+	diags    hcl.Diagnostics
 }
 
-func (r *renderer) add(o providers.Object) { r.objects = append(r.objects, o) }
+// declared is what is remembered of an object.
+type declared struct {
+	ref     providers.Ref
+	address lang.Address
+	source  string
+}
+
+func newRenderer(config *lang.Config, facts Facts) *renderer {
+	return &renderer{
+		config:   config,
+		facts:    facts,
+		services: map[string]*service{},
+		secrets:  declaredSecrets(config),
+		blocks:   map[string]func(){},
+		finals:   map[string][]lang.Address{},
+		nodes:    map[string][]lang.Address{},
+		scopes:   declaredScopes(config),
+	}
+}
+
+func (r *renderer) render() {
+	r.add(r.namespace())
+	r.roles()
+	for i := range r.config.Services {
+		s := newService(r, &r.config.Services[i])
+		r.services[s.decl.Name], r.blocks[s.decl.Block] = s, s.render
+	}
+	for _, s := range r.config.Secrets {
+		r.blocks[s.Block] = func() { r.sharedSecret(s) }
+	}
+	for _, m := range r.config.Manifests {
+		r.blocks[m.Block] = func() { r.manifest(m) }
+	}
+	for _, s := range r.config.Secrets {
+		r.block(s.Block)
+	}
+	for i := range r.config.Services {
+		r.block(r.config.Services[i].Block)
+	}
+	for _, m := range r.config.Manifests {
+		r.block(m.Block)
+	}
+	r.checkUnique()
+	r.checkLifecycles()
+}
+
+func (r *renderer) add(o providers.Object) {
+	r.declared = append(r.declared, declared{o.Ref(), o.Address, o.Source})
+	r.take(o)
+}
 
 func (r *renderer) error(subject hcl.Range, summary, detail string) {
 	r.diags = append(r.diags, &hcl.Diagnostic{
@@ -153,19 +188,18 @@ func (r *renderer) needed(blocks []string) []lang.Address {
 
 // checkUnique reports objects that two declarations would both make.
 func (r *renderer) checkUnique() {
-	seen := map[providers.Ref]lang.Address{}
-	for i := range r.objects {
-		o := &r.objects[i]
-		first, twice := seen[o.Ref()]
+	seen := make(map[providers.Ref]lang.Address, len(r.declared))
+	for _, d := range r.declared {
+		first, twice := seen[d.ref]
 		if !twice {
-			seen[o.Ref()] = o.Address
+			seen[d.ref] = d.address
 			continue
 		}
 		r.diags = append(r.diags, &hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Two declarations of one object",
 			Detail: fmt.Sprintf("%s is declared by %s and by %s (%s). Rename one of them, or remove it.",
-				o.Ref(), first.Block, o.Address.Block, o.Source),
+				d.ref, first.Block, d.address.Block, d.source),
 		})
 	}
 }

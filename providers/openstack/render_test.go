@@ -51,6 +51,31 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestCheck holds that a check finds what rendering finds, and counts what it makes.
+func TestCheck(t *testing.T) {
+	few := facts()
+	few.Nodes = few.Nodes[:1]
+	for name, f := range map[string]openstack.Facts{"right": facts(), "nodes missing": few} {
+		for _, dir := range []string{"../../examples/multinode", "testdata/wide", "testdata/secrets", "testdata/later"} {
+			config := load(t, dir)
+			objects, want := openstack.Render(config, f)
+			count, got := openstack.Check(config, f)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, %s: diagnostics (-rendered +checked):\n%s", name, dir, diff)
+			}
+			if count != len(objects) {
+				t.Errorf("%s, %s: %d objects, rendered %d", name, dir, count, len(objects))
+			}
+		}
+	}
+	config := load(t, "testdata/wide")
+	config.Manifests = append(config.Manifests, config.Manifests[0])
+	config.Manifests[0].Block = "manifest.first"
+	if _, diags := openstack.Check(config, facts()); !strings.Contains(diags.Error(), "Two declarations of one object") {
+		t.Errorf("two objects of one name: %v", diags)
+	}
+}
+
 // TestDeterministic renders the same cloud again and again.
 func TestDeterministic(t *testing.T) {
 	want := dump(t, render(t, load(t, "testdata/wide"), facts()))

@@ -267,7 +267,7 @@ func (s *service) addSecrets() {
 	}
 	for _, name := range names {
 		secret := s.secret(s.decl.Name, name)
-		o := s.object(secretManifest(secret.address.Name, false))
+		o := s.object(opaque(secret.address.Name))
 		var at hcl.Range
 		if secret.decl.Source != nil {
 			at = secret.decl.Source.Range
@@ -281,7 +281,7 @@ func (r *renderer) sharedSecret(decl lang.SharedSecret) {
 	s := r.secret("", decl.Name)
 	r.finals[decl.Block] = []lang.Address{s.address}
 	needed := r.needed(s.needs)
-	u := secretManifest(decl.Name, false)
+	u := r.convert(opaque(decl.Name))
 	u.SetNamespace(r.config.Cloud.Namespace)
 	u.SetLabels(r.labels(""))
 	u.SetAnnotations(addressAnnotation(s.address))

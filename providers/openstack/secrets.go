@@ -7,23 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
 
-func secretManifest(name string, immutable bool) *unstructured.Unstructured {
-	secret := corev1.Secret(name, "").WithType("Opaque")
-	if immutable {
-		secret.WithImmutable(true)
-	}
-	return manifest(secret)
+func opaque(name string) *corev1.SecretApplyConfiguration {
+	return corev1.Secret(name, "").WithType("Opaque")
 }
 
 func annotate(o providers.Object, key, value string) {
-	o.Manifest.SetAnnotations(merged(o.Manifest.GetAnnotations(), map[string]string{key: value}))
+	mark(o.Manifest, "annotations", map[string]string{key: value})
 }
 
 // derived makes the Secret whose values are put together from literals, from
@@ -40,7 +35,7 @@ func (s *service) derived(base string, values map[string]lang.Text) providers.Ob
 		d.sources = append(d.sources, s.address("Secret", d.inputs()))
 	}
 	d.deferred = unique(d.deferred)
-	o := s.object(secretManifest(versioned(base, d.deferred, d.recipe...), true), d.sources...)
+	o := s.object(opaque(versioned(base, d.deferred, d.recipe...)).WithImmutable(true), d.sources...)
 	o.Deferred = d.deferred
 	o.Data = d.data
 	o.Family = s.address("Secret", base)
@@ -50,7 +45,7 @@ func (s *service) derived(base string, values map[string]lang.Text) providers.Ob
 // addInputs adds the Secret that holds the given values, and returns their revision.
 // There is none yet where some of them are known later.
 func (s *service) addInputs(name string, given map[string]string, later []string) string {
-	o := s.object(secretManifest(name, false))
+	o := s.object(opaque(name))
 	o.Data = map[string]providers.SecretData{}
 	for key, value := range given {
 		o.Data[key] = literal(value)

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -29,12 +27,13 @@ func (s *service) address(kind, name string) lang.Address {
 	return lang.Address{Block: s.block(), Kind: kind, Name: name}
 }
 
-// object wraps a manifest of this service, and gives it the marks that all have.
-func (s *service) object(u *unstructured.Unstructured, dependsOn ...lang.Address) providers.Object {
+// object makes an object of this service, with the marks that all have.
+func (s *service) object(c applyConfiguration, dependsOn ...lang.Address) providers.Object {
+	u := s.convert(c)
 	address := s.address(u.GetKind(), u.GetName())
 	u.SetNamespace(s.config.Cloud.Namespace)
-	u.SetLabels(merged(u.GetLabels(), s.labels(s.decl.Name)))
-	u.SetAnnotations(merged(u.GetAnnotations(), addressAnnotation(address)))
+	mark(u, "labels", s.labels(s.decl.Name))
+	mark(u, "annotations", addressAnnotation(address))
 	return providers.Object{
 		Address:   address,
 		Manifest:  u,

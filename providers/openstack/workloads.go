@@ -4,7 +4,6 @@ import (
 	appsapi "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	appsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
@@ -53,7 +52,7 @@ func workloadSource(decl *lang.Service, w lang.Workload) string {
 	return source(w.Range)
 }
 
-func (s *service) workload(w lang.Workload, name string, t *podTemplate) *unstructured.Unstructured {
+func (s *service) workload(w lang.Workload, name string, t *podTemplate) applyConfiguration {
 	spec := t.spec(s.serving(w, t))
 	if w.Replicas > 1 && w.Kind != "DaemonSet" {
 		spec.WithTopologySpreadConstraints(corev1.TopologySpreadConstraint().
@@ -66,22 +65,22 @@ func (s *service) workload(w lang.Workload, name string, t *podTemplate) *unstru
 	template := t.template(spec)
 	switch w.Kind {
 	case "StatefulSet":
-		return manifest(appsv1.StatefulSet(name, "").WithLabels(t.podLabels()).WithSpec(s.statefulSet(w, name).
-			WithSelector(selector).WithTemplate(template)))
+		return appsv1.StatefulSet(name, "").WithLabels(t.podLabels()).WithSpec(s.statefulSet(w, name).
+			WithSelector(selector).WithTemplate(template))
 	case "DaemonSet":
-		return manifest(appsv1.DaemonSet(name, "").WithLabels(t.podLabels()).WithSpec(appsv1.DaemonSetSpec().
+		return appsv1.DaemonSet(name, "").WithLabels(t.podLabels()).WithSpec(appsv1.DaemonSetSpec().
 			WithSelector(selector).WithTemplate(template).
 			WithRevisionHistoryLimit(revisionHistory).
-			WithUpdateStrategy(appsv1.DaemonSetUpdateStrategy().WithType(daemonSetUpdate(w)))))
+			WithUpdateStrategy(appsv1.DaemonSetUpdateStrategy().WithType(daemonSetUpdate(w))))
 	default:
-		return manifest(appsv1.Deployment(name, "").WithLabels(t.podLabels()).WithSpec(appsv1.DeploymentSpec().
+		return appsv1.Deployment(name, "").WithLabels(t.podLabels()).WithSpec(appsv1.DeploymentSpec().
 			WithReplicas(int32(w.Replicas)).
 			WithSelector(selector).WithTemplate(template).
 			WithRevisionHistoryLimit(revisionHistory).
 			WithProgressDeadlineSeconds(progressDeadline).
 			WithStrategy(appsv1.DeploymentStrategy().
 				WithType(appsapi.RollingUpdateDeploymentStrategyType).
-				WithRollingUpdate(rolling(w)))))
+				WithRollingUpdate(rolling(w))))
 	}
 }
 
@@ -173,7 +172,7 @@ func daemonSetUpdate(w lang.Workload) appsapi.DaemonSetUpdateStrategyType {
 
 // disruptionBudget lets node maintenance take one replica at a time.
 func (s *service) disruptionBudget(name string) providers.Object {
-	return s.object(manifest(policyv1.PodDisruptionBudget(name, "").WithSpec(policyv1.PodDisruptionBudgetSpec().
+	return s.object(policyv1.PodDisruptionBudget(name, "").WithSpec(policyv1.PodDisruptionBudgetSpec().
 		WithMaxUnavailable(intstr.FromInt32(1)).
-		WithSelector(metav1.LabelSelector().WithMatchLabels(s.selector(name))))))
+		WithSelector(metav1.LabelSelector().WithMatchLabels(s.selector(name)))))
 }

@@ -84,7 +84,7 @@ definition "keystone" {
       uwsgi = {
         http-socket    = "0.0.0.0:${port.public}"
         module         = "keystone.wsgi.api:application"
-        plugins-dir    = can(regex("^(debian|ubuntu)", cloud.distro)) ? "/usr/lib/uwsgi/plugins" : "/usr/lib64/uwsgi"
+        plugins-dir    = startswith(cloud.distro, "debian") || startswith(cloud.distro, "ubuntu") ? "/usr/lib/uwsgi/plugins" : "/usr/lib64/uwsgi"
         plugins        = "python3"
         processes      = 2
         threads        = 2
