@@ -167,9 +167,12 @@ type ConfigFile struct {
 	// with any secret in it becomes a Secret as a whole.
 	SecretPath string
 	Options    []Option // formats "ini" and "properties": sorted by section (DEFAULT first) and key
-	Content    Text     // format "raw"
-	Origin     Origin   // of Content
-	Range      hcl.Range
+	// Partial: there are, or may be, more options, which cannot be evaluated or are known
+	// only after the apply.
+	Partial bool
+	Content Text   // format "raw"
+	Origin  Origin // of Content
+	Range   hcl.Range
 }
 
 // Option is one value of an INI or properties file. A list of several values is a
@@ -188,6 +191,9 @@ type Option struct {
 type Origin struct {
 	Layer string // "definition", "cloud", "directory", "service"
 	Range hcl.Range
+	// Key and Section are where their names are written; of a value in a map that is
+	// computed they are empty.
+	Key, Section hcl.Range
 }
 
 // Job is something that runs once for a given set of inputs.

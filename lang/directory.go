@@ -183,11 +183,11 @@ func (l *loader) leavesOf(f *overrideFile, depth int) []leaf {
 		for _, value := range a.Values {
 			values = append(values, cty.StringVal(value))
 		}
-		place := []string{a.Key}
+		place, names := []string{a.Key}, []hcl.Range{a.Name}
 		if depth == 2 {
-			place = []string{a.Section, a.Key}
+			place, names = []string{a.Section, a.Key}, []hcl.Range{a.Header, a.Name}
 		}
-		out = append(out, newLeaf(place, &hclsyntax.LiteralValueExpr{Val: cty.TupleVal(values), SrcRange: a.Range}))
+		out = append(out, newLeaf(place, names, &hclsyntax.LiteralValueExpr{Val: cty.TupleVal(values), SrcRange: a.Range}))
 	}
 	f.readings[depth] = out
 	return out

@@ -29,7 +29,7 @@ func (s *settings) overridden(x *entry) []Override {
 	for _, weaker := range s.hidden {
 		if weaker.key == x.key {
 			text, known := constantText(weaker.expr)
-			out = append(out, Override{weaker.origin(), text, known})
+			out = append(out, Override{weaker.origin(s.depth), text, known})
 		}
 	}
 	strength := func(o Override) int {
@@ -44,7 +44,17 @@ func (s *settings) overridden(x *entry) []Override {
 	return out
 }
 
-func (x leaf) origin() Origin { return Origin{Layer: x.layer.name, Range: x.expr.Range()} }
+// origin is where a value of settings of that depth comes from.
+func (x leaf) origin(depth int) Origin {
+	out := Origin{Layer: x.layer.name, Range: x.expr.Range()}
+	if len(x.names) == depth {
+		out.Key = x.names[depth-1]
+	}
+	if depth == 2 && len(x.names) > 0 {
+		out.Section = x.names[0]
+	}
+	return out
+}
 
 // over are the overrides of an entry that takes the place of this one.
 func (x *entry) over() []Override {

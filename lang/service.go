@@ -491,6 +491,7 @@ func (in *instance) files() {
 			f.Content, f.Origin = in.content(b, override)
 		} else {
 			f.Options = in.configs[b.label].options()
+			f.Partial = in.configs[b.label].partial
 		}
 		for _, part := range []*block{b, override} {
 			if part != nil && part.attributes[unused] != nil {
@@ -506,15 +507,15 @@ func (in *instance) content(b, override *block) (Text, Origin) {
 	content, replaced := in.replacement(b)
 	if override != nil {
 		if text, given := in.user.text(override, "content"); given {
-			return text, Origin{layerService, override.attributeRange("content")}
+			return text, Origin{Layer: layerService, Range: override.attributeRange("content")}
 		}
 	}
 	if replaced {
-		return content, Origin{layerDirectory, in.rangeOfFile(nil, b)}
+		return content, Origin{Layer: layerDirectory, Range: in.rangeOfFile(nil, b)}
 	}
 	text, given := in.inner.text(b, "content")
 	if !given {
 		in.error(b.header, "Missing argument", "config %q is raw: it needs the argument \"content\".", b.label)
 	}
-	return text, Origin{layerDefinition, b.attributeRange("content")}
+	return text, Origin{Layer: layerDefinition, Range: b.attributeRange("content")}
 }

@@ -46,13 +46,14 @@ func (l *layer) values(depth int) []leaf {
 // is not written out, the path ends there, and expr is the map.
 type leaf struct {
 	path  []string
-	key   string // the path, joined
+	names []hcl.Range // where the path is written
+	key   string      // the path, joined
 	expr  hcl.Expression
 	layer *layer
 }
 
-func newLeaf(path []string, expr hcl.Expression) leaf {
-	return leaf{path: path, key: joined(path), expr: expr}
+func newLeaf(path []string, names []hcl.Range, expr hcl.Expression) leaf {
+	return leaf{path: path, names: names, key: joined(path), expr: expr}
 }
 
 // settings are maps of values, merged key by key. What a stronger layer
@@ -68,6 +69,7 @@ type settings struct {
 	// stronger layers take the place of, by path.
 	replaced map[string]hcl.Traversal
 	layers   []*layer
+	partial  bool   // some keys are not known
 	hidden   []leaf // that stronger layers take the place of, the strongest first
 }
 
@@ -161,24 +163,24 @@ func (m *memo) leavesOf(expr hcl.Expression, depth int) []leaf {
 	key := nested{expr, depth}
 	found, ok := m.leaves[key]
 	if !ok {
-		found = leaves(expr, depth, nil)
+		found = leaves(expr, depth, nil, nil)
 		m.leaves[key] = found
 	}
 	return found
 }
 
-func leaves(expr hcl.Expression, depth int, path []string) []leaf {
+func leaves(expr hcl.Expression, depth int, path []string, names []hcl.Range) []leaf {
 	items, ok := itemsOf(expr)
 	if !ok || len(path) == depth {
-		return []leaf{newLeaf(path, expr)}
+		return []leaf{newLeaf(path, names, expr)}
 	}
 	var out []leaf
 	for _, item := range items {
 		key, ok := staticKey(item.KeyExpr)
 		if !ok {
-			return []leaf{newLeaf(path, expr)}
+			return []leaf{newLeaf(path, names, expr)}
 		}
-		out = append(out, leaves(item.ValueExpr, depth, append(slices.Clip(path), key))...)
+		out = append(out, leaves(item.ValueExpr, depth, append(slices.Clip(path), key), append(slices.Clip(names), item.KeyExpr.Range()))...)
 	}
 	return out
 }
@@ -272,10 +274,12 @@ func (s *settings) set(merged map[string]*entry, x leaf, path []string, value ct
 		if len(path) != len(x.path) {
 			key = joined(path)
 		}
-		merged[key] = &entry{path, value, x.layer.eval, x.origin(), merged[key].over(), key}
+		merged[key] = &entry{path, value, x.layer.eval, x.origin(s.depth), merged[key].over(), key}
 	case !value.IsKnown():
+		s.partial = true
 		x.layer.eval.undecided(value, x.expr.Range(), "which keys there are")
 	case isMap(value) && value.HasMark(mark.Sensitive{}):
+		s.partial = true
 		x.layer.eval.error(x.expr.Range(), "A secret would be shown",
 			"The map as a whole is sensitive, and its keys would be names in the file. Write the keys out, and let only the values come from the sensitive variable.")
 	case isMap(value):
@@ -285,8 +289,10 @@ func (s *settings) set(merged map[string]*entry, x leaf, path []string, value ct
 	case x.layer.name == layerCloud && len(path) == 1:
 		return // not in a section, meant for other files
 	case len(path) == 0:
+		s.partial = true
 		x.layer.eval.error(x.expr.Range(), "Unsuitable config values", "They must be a map, and this is %s.", kindOf(value))
 	default:
+		s.partial = true
 		x.layer.eval.error(x.expr.Range(), "Section expected", "The file has sections: write { SECTION = { KEY = VALUE } }. %q is %s.", path[0], kindOf(value))
 	}
 }
@@ -361,6 +367,7 @@ func (s *settings) options() []Option {
 			o.Section = x.path[0]
 		}
 		if !x.eval.checkOptionName(o, s.depth == 2) {
+			s.partial = true
 			continue
 		}
 		if x.origin.Layer == layerDirectory {

@@ -475,6 +475,35 @@ service "own" {
 `, cloud, values(definition), values(service))
 }
 
+// TestOriginOfNames holds that an option knows where its name and its section are written,
+// as far as they are, and its file whether there may be more.
+func TestOriginOfNames(t *testing.T) {
+	for expr, want := range map[string]string{
+		`{ a = { x = 1 } }`:                                  `a x`,
+		`{ (var.yes ? "a" : "b") = { x = 1 } }`:              ` `,
+		`{ "a" = merge({ x = 1 }, {}) }`:                     `"a" `,
+		`merge({ a = { x = 1 } }, {})`:                       ` `,
+		`{ a = { x = 1 }, b = var.missing }`:                 `a x and more`,
+		`{ a = { x = 1 }, b = sensitive({ y = 1 }) }`:        `a x and more`,
+		`{ a = { x = 1 }, b = 1 }`:                           `a x and more`,
+		`{ a = { x = 1 }, b = { " y" = 1 } }`:                `a x and more`,
+		`{ a = { x = var.missing }, b = { y = null } }`:      `a x`,
+		`{ a = { x = 1 } , b = { (var.missing) = "value" }}`: `a x and more`,
+	} {
+		config, _ := load(t, lang.Options{}, mergeConfig(expr, "", ""))
+		f := config.Services[0].Configs[0]
+		o := f.Options[0].Origin
+		source := config.Files[o.Range.Filename].Bytes
+		got := fmt.Sprintf("%s %s", o.Section.SliceBytes(source), o.Key.SliceBytes(source))
+		if f.Partial {
+			got += " and more"
+		}
+		if got != want {
+			t.Errorf("%s: got %s, want %s", expr, got, want)
+		}
+	}
+}
+
 // TestOrigin holds that every option knows the line that set it.
 func TestOrigin(t *testing.T) {
 	config, _ := load(t, lang.Options{}, mergeConfig(`{ a = { x = 1, y = 1 } }`, "", `{ a = { x = 3 } }`))

@@ -76,7 +76,7 @@ func runApply(w *workspace, destroy bool) error {
 	ctx := w.flags.Context
 	w.warnings.gather()
 	defer w.warnings.flush()
-	w.reads, w.destroys = !destroy, destroy
+	w.reads, w.checks, w.destroys = !destroy, !destroy, destroy
 	if err := w.loadConfig(); err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func runSavedPlan(w *workspace, file string) error {
 		if err := executor.Check(session, plan, w.cluster); err != nil {
 			return err
 		}
-		w.reads = true
+		w.reads, w.checks = true, true
 		if plan.Resume != nil {
 			if err := w.reload(plan); err != nil { // better now than half way
 				return err

@@ -52,7 +52,7 @@ func runPlan(w *workspace) error {
 	w.warnings.gather()
 	defer w.warnings.flush()
 	w.destroys = w.flags.Bool("destroy")
-	w.reads = !w.destroys
+	w.reads, w.checks = !w.destroys, !w.destroys
 	st, err := w.open(ctx)
 	if err != nil {
 		return err

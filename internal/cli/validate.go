@@ -2,10 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/openstack/options"
 )
@@ -27,42 +30,35 @@ Exit codes: 0 valid, perhaps with warnings; 1 error.`,
 				return err
 			}
 			w := newWorkspace(s, c)
+			config, objects, diags := w.validate()
 			if c.Bool("json") {
-				return w.validateJSON()
+				if err := view.ValidationJSON(s.out, diags, config.Files); err != nil {
+					return err
+				}
+			} else {
+				w.printer.Diagnostics(diags, config.Files)
 			}
-			if err := w.loadConfig(); err != nil {
-				return err
-			}
-			objects, diags := openstack.Check(w.config, openstack.Offline())
-			w.printer.Diagnostics(diags, w.config.Files)
 			if diags.HasErrors() {
 				return exitCode(exitError)
 			}
-			w.checkOptions()
-			fmt.Fprintf(s.out, "The configuration is valid: %s, %s.\n",
-				counted(len(w.config.Services), "service"), counted(objects, "object"))
+			if !c.Bool("json") {
+				fmt.Fprintf(s.out, "The configuration is valid: %s, %s.\n",
+					counted(len(config.Services), "service"), counted(objects, "object"))
+			}
 			return nil
 		},
 	}
 }
 
-// validateJSON says for programs what is wrong with the configuration.
-func (w *workspace) validateJSON() error {
+// validate counts the objects of the configuration, and gives all that is wrong with it, or
+// may be, as far as that can be said without a cluster.
+func (w *workspace) validate() (*lang.Config, int, hcl.Diagnostics) {
 	config, diags := w.readConfig()
-	if !diags.HasErrors() {
-		_, more := openstack.Check(config, openstack.Offline())
-		diags = append(diags, more...)
-	}
-	if !diags.HasErrors() {
-		diags = append(diags, options.Check(config)...)
-	}
-	if err := view.ValidationJSON(w.out, diags, config.Files); err != nil {
-		return err
-	}
 	if diags.HasErrors() {
-		return exitCode(exitError)
+		return config, 0, append(diags, options.CheckPart(config)...)
 	}
-	return nil
+	objects, more := openstack.Check(config, openstack.Offline())
+	return config, objects, slices.Concat(diags, more, options.Check(config))
 }
 
 // counted gives "1 service", "2 services".

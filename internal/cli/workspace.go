@@ -48,6 +48,9 @@ type workspace struct {
 	settled bool
 	// destroys: what data would say matters to nobody.
 	destroys bool
+	// checks: what it reads is going to be deployed, and the services' config files are
+	// worth a look.
+	checks bool
 	// later are the data that are not to be read yet, because the plan changes them.
 	later map[string]bool
 	// unread is why no data can be read at all; nil: they can.
@@ -71,6 +74,9 @@ func (w *workspace) loadConfig() error {
 	if len(config.Undeclared) > 0 && !diags.HasErrors() {
 		w.config = config // it is loaded again, with what is written for them
 		return nil
+	}
+	if diags.HasErrors() && w.checks {
+		diags = append(diags, options.CheckPart(config)...)
 	}
 	w.printer.Diagnostics(w.untold(diags), config.Files)
 	if diags.HasErrors() {
@@ -139,7 +145,7 @@ func (w *workspace) renderOffline() ([]providers.Object, error) {
 
 // checkOptions warns of config options that the services would ignore or refuse.
 func (w *workspace) checkOptions() {
-	w.printer.Diagnostics(options.Check(w.config), w.config.Files)
+	w.printer.Diagnostics(w.untold(options.Check(w.config)), w.config.Files)
 }
 
 // open reads the configuration and the state, and connects to the cluster, all at
@@ -288,14 +294,14 @@ func (w *workspace) compare(ctx context.Context, st *state.State, destroy bool) 
 		return nil, err
 	}
 	snapshot := w.shared()
+	if w.checks {
+		w.checkOptions()
+	}
 	objects, err := w.render(ctx, snapshot, st)
 	// What cannot be made any more can still be destroyed.
 	var code exitCode
 	if err != nil && !(destroy && errors.As(err, &code)) {
 		return nil, err
-	}
-	if !destroy {
-		w.checkOptions()
 	}
 	plan, problems, err := planner.Make(ctx, planner.Input{
 		Cloud:          w.config.Cloud.Name,

@@ -15,22 +15,11 @@ import (
 
 // combine makes tables by release of what the suites have.
 func combine(found map[string]*introspection) (options.Index, map[string]*options.Distribution) {
-	index := options.Index{Plugins: map[string][]string{}}
+	index := options.Index{Plugins: plugins(found)}
 	for _, one := range found {
 		for _, name := range one.Connections {
 			index.Connections = union(index.Connections, []string{strings.ReplaceAll(name, "-", "_")})
 		}
-		for name, former := range one.Plugins {
-			index.Plugins[name] = union(index.Plugins[name], former)
-		}
-	}
-	for _, former := range index.Plugins {
-		for i := range former {
-			former[i] = strings.ReplaceAll(former[i], "-", "_")
-		}
-	}
-	for name, former := range index.Plugins { // what one plugin has given up, another may have
-		index.Plugins[name] = slices.DeleteFunc(former, func(f string) bool { _, has := index.Plugins[f]; return has })
 	}
 	used := map[string]bool{}
 	for _, s := range services {
@@ -53,6 +42,25 @@ func combine(found map[string]*introspection) (options.Index, map[string]*option
 		distributions[name] = combined(taken(found, name), name)
 	}
 	return index, distributions
+}
+
+// plugins are keystoneauth's, with the options that each has in any suite.
+func plugins(found map[string]*introspection) map[string]map[string][]string {
+	out := map[string]map[string][]string{}
+	for _, one := range found {
+		for plugin, declared := range one.Plugins {
+			if out[plugin] == nil {
+				out[plugin] = map[string][]string{}
+			}
+			for name, former := range declared {
+				for i := range former {
+					former[i] = strings.ReplaceAll(former[i], "-", "_")
+				}
+				out[plugin][name] = union(out[plugin][name], former)
+			}
+		}
+	}
+	return out
 }
 
 // snapshot is a distribution as one suite has it.

@@ -87,7 +87,7 @@ func TestCombined(t *testing.T) {
 // the time speaks for.
 func TestCombineReleases(t *testing.T) {
 	has := func(names ...string) *introspection {
-		out := &introspection{Distributions: map[string]*asked{}, Plugins: map[string][]string{"username": {"user-name", "password"}, "password": nil}}
+		out := &introspection{Distributions: map[string]*asked{}, Plugins: map[string]map[string][]string{"password": {"username": {"user-name"}}}}
 		for _, name := range names {
 			out.Distributions[name] = &asked{Version: "1", Requires: []string{"oslo-db", "neutron", "absent"}}
 		}
@@ -95,6 +95,8 @@ func TestCombineReleases(t *testing.T) {
 	}
 	forky := has("nova", "blazar", "oslo-db")
 	forky.Distributions["nova"].Version = "2"
+	forky.Plugins["none"] = map[string][]string{"endpoint": nil}
+	forky.Plugins["password"]["trust_id"] = []string{}
 	index, distributions := combine(map[string]*introspection{"trixie": has("nova", "vitrage", "oslo-db", "neutron"), "forky": forky, "sid": has()})
 	got := map[string]map[string][]string{}
 	for _, s := range index.Services {
@@ -114,7 +116,9 @@ func TestCombineReleases(t *testing.T) {
 	if distributions["nova"] == nil || distributions["absent"] != nil {
 		t.Errorf("distributions: %v", distributions)
 	}
-	if diff := cmp.Diff(map[string][]string{"username": {"user_name"}, "password": nil}, index.Plugins); diff != "" {
+	if diff := cmp.Diff(map[string]map[string][]string{
+		"none": {"endpoint": nil}, "password": {"username": {"user_name"}, "trust_id": nil},
+	}, index.Plugins); diff != "" {
 		t.Errorf("plugins (-want +got)\n%s", diff)
 	}
 }

@@ -2,6 +2,10 @@
 
 It runs inside the root. What oslo-config-generator says of each namespace is taken as
 it is; keystoneauth's plugins, which no generator lists in full, are asked directly.
+
+Some options are declared with what the machine has, such as a limit that is the number
+of its CPUs. So each distribution is asked on two machines that are not there, and what
+they do not agree on is nobody's business.
 """
 
 import ast
@@ -9,10 +13,35 @@ import importlib.metadata
 import importlib.util
 import json
 import multiprocessing
+import os
 import pathlib
 import re
+import socket
 import sys
 import tempfile
+
+
+# Machines that have nothing in common: CPUs, pages of memory, and the name.
+MACHINES = ((1, 1 << 16, "one.example"), (997, 1 << 32, "nine.test"))
+
+
+def pretend(machine):
+    """Makes this process believe that it runs on a machine. There is no /proc or /sys,
+    and no network: addresses and the rest are missing everywhere."""
+    cpus, pages, name = machine
+    asked = os.sysconf
+    answers = {
+        "SC_NPROCESSORS_CONF": cpus,
+        "SC_NPROCESSORS_ONLN": cpus,
+        "SC_PHYS_PAGES": pages,
+        "SC_AVPHYS_PAGES": pages,
+    }
+    answers |= {os.sysconf_names[key]: value for key, value in answers.items()}
+    os.sysconf = lambda key: answers[key] if key in answers else asked(key)
+    os.cpu_count = os.process_cpu_count = lambda: cpus
+    os.sched_getaffinity = lambda process: set(range(cpus))
+    os.getloadavg = lambda: (0.0, 0.0, 0.0)
+    socket.sethostname(name)  # of a namespace that only this program is in
 
 
 def fold(name):
@@ -46,8 +75,10 @@ def requirements(name, seen, extras=False):
     return seen
 
 
-def generate(namespaces):
+def generate(namespaces, machine):
     """What `oslo-config-generator --format json` prints, and what it could not load."""
+    pretend(machine)
+
     import oslo_concurrency.lockutils  # os-brick takes its defaults from there
     from oslo_config import generator
 
@@ -107,20 +138,20 @@ def written(name):
     return sorted(options - {None}), sorted(groups - {None})
 
 
-def plugins(_):
-    """The options of every authentication plugin of keystoneauth."""
+def plugins():
+    """The options of every authentication plugin of keystoneauth, with former names."""
     from keystoneauth1 import loading
 
-    found = {}
-    for name in loading.get_available_plugin_names():
-        for option in loading.get_plugin_options(name):
-            found.setdefault(option.dest, set()).update(
-                old.dest for old in option.deprecated
-            )
-    return {name: sorted(old) for name, old in found.items()}
+    return {
+        name: {
+            option.dest: sorted(old.dest for old in option.deprecated)
+            for option in loading.get_plugin_options(name)
+        }
+        for name in loading.get_available_plugin_names()
+    }
 
 
-def connections(_):
+def connections():
     """The options of keystoneauth's sessions and adapters, under all their names."""
     from keystoneauth1 import loading
 
@@ -131,27 +162,29 @@ def connections(_):
     )
 
 
-def alone(function, argument):
+def alone(function, *arguments):
     """Calls a function in a process of its own: services share global state."""
     with multiprocessing.get_context("fork").Pool(1) as pool:
-        return pool.apply(function, (argument,))
+        return pool.apply(function, arguments)
 
 
 def main():
     own = namespaces()
     result = {
         "distributions": {},
-        "plugins": alone(plugins, None),
-        "connections": alone(connections, None),
+        "plugins": alone(plugins),
+        "connections": alone(connections),
     }
     for name in sorted(own):
         print(name, file=sys.stderr)
-        found, missing = alone(generate, own[name])
+        found, missing = alone(generate, own[name], MACHINES[0])
+        elsewhere, _ = alone(generate, own[name], MACHINES[1])
         options, groups = alone(written, name)
         result["distributions"][name] = {
             "version": importlib.metadata.version(name),
             "requires": sorted(requirements(name, set(), extras=True) & own.keys() - {name}),
             "options": found,
+            "elsewhere": elsewhere,
             "missing": missing,
             "written_options": options,
             "written_groups": groups,

@@ -1,8 +1,9 @@
 // Command oslotables makes the tables of options that kolla knows, of the packages that
 // Debian has of OpenStack: `make oslo-tables`.
 //
-// It takes Linux, root and mmdebstrap. For each suite it unpacks the services and what
-// they need into a directory, installs and starts nothing, and runs introspect.py in it.
+// It takes Linux, root, mmdebstrap and unshare. For each suite it unpacks the services and what
+// they need into a directory, installs and starts nothing, and runs introspect.py in it,
+// without a network.
 // All it makes is below -work and the one file -out.
 package main
 
@@ -39,8 +40,10 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if os.Geteuid() != 0 {
 		return errors.New("needs root, to run Python inside of what it unpacks")
 	}
-	if _, err := exec.LookPath("mmdebstrap"); err != nil {
-		return errors.New("mmdebstrap is missing: apt-get install mmdebstrap debian-archive-keyring")
+	for program, from := range map[string]string{"mmdebstrap": "mmdebstrap debian-archive-keyring", "unshare": "util-linux"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("%s is missing: apt-get install %s", program, from)
+		}
 	}
 	dir, err := filepath.Abs(*work)
 	if err != nil {

@@ -2,13 +2,16 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -16,9 +19,10 @@ import (
 
 // introspection is what introspect.py prints.
 type introspection struct {
-	Distributions map[string]*asked   `json:"distributions"`
-	Plugins       map[string][]string `json:"plugins"`
-	Connections   []string            `json:"connections"`
+	Distributions map[string]*asked `json:"distributions"`
+	// Plugins are keystoneauth's, each with its options and their former names.
+	Plugins     map[string]map[string][]string `json:"plugins"`
+	Connections []string                       `json:"connections"`
 }
 
 // asked is what was found out about one distribution.
@@ -27,11 +31,15 @@ type asked struct {
 	Requires []string          `json:"requires"` // those with options, near and far
 	Missing  map[string]string `json:"missing"`  // namespaces that could not be loaded, and why
 	// Options is what oslo-config-generator prints, for each namespace, by group.
-	Options []map[string]struct {
-		Opts []generated `json:"opts"`
-	} `json:"options"`
-	WrittenOptions []string `json:"written_options"`
-	WrittenGroups  []string `json:"written_groups"`
+	Options []map[string]optionGroup `json:"options"`
+	// Elsewhere is the same on another machine.
+	Elsewhere      []map[string]optionGroup `json:"elsewhere"`
+	WrittenOptions []string                 `json:"written_options"`
+	WrittenGroups  []string                 `json:"written_groups"`
+}
+
+type optionGroup struct {
+	Opts []generated `json:"opts"`
 }
 
 // generated is one option as oslo-config-generator prints it.
@@ -126,11 +134,16 @@ func certificates(root string) error {
 
 // introspect runs the script in a root.
 func introspect(ctx context.Context, root string) (*introspection, error) {
-	cmd := exec.CommandContext(ctx, "chroot", root, "/usr/bin/python3", "-")
+	// Without a network, and with a host name that the script may set.
+	cmd := exec.CommandContext(ctx, "unshare", "--net", "--uts", "chroot", root, "/usr/bin/python3", "-")
 	cmd.Stdin = bytes.NewReader(script)
 	var output, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &log
-	cmd.Env = []string{"PATH=/usr/bin:/usr/sbin", "LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1"}
+	cmd.Env = []string{
+		"PATH=/usr/bin:/usr/sbin", "HOME=/root", "LC_ALL=C.UTF-8", "TZ=UTC",
+		"PYTHONHASHSEED=0",                 // else the order of sets is a random one
+		"PYTHONPYCACHEPREFIX=/var/tmp/pyc", // everything is loaded many times
+	}
 	// numpy loads what update-alternatives would have made a link to.
 	var dirs []string
 	for _, library := range []string{"blas", "lapack"} {
@@ -151,6 +164,9 @@ func introspect(ctx context.Context, root string) (*introspection, error) {
 		return nil, fmt.Errorf("reading what introspect.py prints: %w", err)
 	}
 	for name, d := range out.Distributions {
+		if err := d.forget(); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 		for namespace, why := range d.Missing {
 			if !slices.Contains(unloadable, namespace) {
 				return nil, fmt.Errorf("namespace %s of %s: %s", namespace, name, why)
@@ -158,4 +174,45 @@ func introspect(ctx context.Context, root string) (*introspection, error) {
 		}
 	}
 	return &out, nil
+}
+
+// forget removes the limits and choices that depend on the machine which is asked, such
+// as the number of its CPUs.
+func (a *asked) forget() error {
+	if len(a.Options) != len(a.Elsewhere) {
+		return errors.New("not every namespace can be loaded on every machine")
+	}
+	for i, namespace := range a.Options {
+		for group, declared := range namespace {
+			for j := range declared.Opts {
+				o := &declared.Opts[j]
+				for _, other := range a.Elsewhere[i][group].Opts {
+					if other.Dest == o.Dest {
+						o.agree(other)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// agree keeps what another machine says as well. What it only lists in another order
+// comes in the order of the alphabet.
+func (g *generated) agree(other generated) {
+	if !same(g.Min, other.Min) {
+		g.Min = nil
+	}
+	if !same(g.Max, other.Max) {
+		g.Max = nil
+	}
+	if reflect.DeepEqual(g.Choices, other.Choices) {
+		return
+	}
+	for _, choices := range [][][]any{g.Choices, other.Choices} {
+		slices.SortFunc(choices, func(a, b []any) int { return cmp.Compare(fmt.Sprint(a...), fmt.Sprint(b...)) })
+	}
+	if !reflect.DeepEqual(g.Choices, other.Choices) {
+		g.Choices = nil
+	}
 }

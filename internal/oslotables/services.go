@@ -59,8 +59,9 @@ type declared struct {
 	distributions []string
 }
 
-// services have tables. The files of a service share one: what one of them may hold, its
-// processes read from all of them, and people split them in many ways.
+// services have tables. The files of a service share one: processes read several, on some
+// machines others than elsewhere, and people split them in many ways. So nobody is warned
+// of an option that stands in a file of another agent.
 var services = []declared{
 	service("Aodh", []string{"aodh.conf", "aodh-*.conf"}, "aodh"),
 	service("Barbican", []string{"barbican.conf", "barbican-*.conf"}, "barbican"),

@@ -28,6 +28,8 @@ type Assignment struct {
 	Key     string
 	Values  []string
 	Range   hcl.Range // from the start of the first value to the end of the last one
+	Name    hcl.Range // of the first key
+	Header  hcl.Range // of the name of the section, before the first key
 }
 
 // reader reads a file line by line.
@@ -36,6 +38,7 @@ type reader struct {
 	name     string
 	sections bool
 	section  string
+	at       hcl.Range   // of the section's name
 	open     *Assignment // what an indented line goes on with
 	index    map[[2]string]*Assignment
 	out      []*Assignment
@@ -136,6 +139,7 @@ func (in *reader) header(l sourceLine) {
 		in.error(whole, "Section without a name", "The name stands between the brackets: [NAME].")
 	default:
 		in.section = l.text[1 : len(l.text)-1]
+		in.at = l.within(in.name, 1, len(l.text)-1)
 	}
 }
 
@@ -161,9 +165,13 @@ func (in *reader) assign(l sourceLine) {
 		return
 	}
 	at := l.within(in.name, len(l.text)-len(value), len(l.text))
+	start := strings.Index(l.text, key)
 	a := in.index[[2]string{in.section, key}]
 	if a == nil {
-		a = &Assignment{Section: in.section, Key: key, Range: at}
+		a = &Assignment{
+			Section: in.section, Key: key, Range: at,
+			Name: l.within(in.name, start, start+len(key)), Header: in.at,
+		}
 		in.index[[2]string{in.section, key}] = a
 		in.out = append(in.out, a)
 	}

@@ -39,6 +39,26 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestReadNames holds that the places of the names are known.
+func TestReadNames(t *testing.T) {
+	for source, want := range map[string]string{
+		"[a]\n[long name]\nkey = 1\n[b]\n": "x:2,2-11 x:3,1-4",
+		"[é]\n\n[a]\n[é]\nk=1\nk=2\n":      "x:4,2-3 x:5,1-2",
+	} {
+		found, diags := ini.Read("x", []byte(source), true)
+		if len(found) != 1 || diags.HasErrors() {
+			t.Fatalf("%q: %v %v", source, found, diags)
+		}
+		if got := found[0].Header.String() + " " + found[0].Name.String(); got != want {
+			t.Errorf("%q: got %s, want %s", source, got, want)
+		}
+	}
+	found, _ := ini.Read("x", []byte("  key = key\n"), false)
+	if got := found[0].Name.String(); got != "x:1,3-6" {
+		t.Errorf("properties: got %s", got)
+	}
+}
+
 func TestTemplate(t *testing.T) {
 	for source, want := range map[string]string{
 		"a\nb {{ kolla_internal_fqdn }}\n": "x:2,3-28",

@@ -3,6 +3,7 @@ package options
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -17,14 +18,30 @@ import (
 // deprecated, or that cannot take their value. What the built-in catalogue sets is taken
 // on trust.
 func Check(config *lang.Config) hcl.Diagnostics {
-	return slices.DeleteFunc(CheckAll(config), func(d *hcl.Diagnostic) bool {
+	return withoutCatalogue(newChecker(config).check(config))
+}
+
+// CheckPart is Check for a configuration with errors: services may be missing.
+func CheckPart(config *lang.Config) hcl.Diagnostics {
+	c := newChecker(config)
+	c.part = true
+	return withoutCatalogue(c.check(config))
+}
+
+// CheckAll is Check for the built-in catalogue too.
+func CheckAll(config *lang.Config) hcl.Diagnostics { return newChecker(config).check(config) }
+
+func withoutCatalogue(diags hcl.Diagnostics) hcl.Diagnostics {
+	return slices.DeleteFunc(diags, func(d *hcl.Diagnostic) bool {
 		return strings.HasPrefix(d.Subject.Filename, lang.CatalogueDir)
 	})
 }
 
-// CheckAll is Check for the built-in catalogue too.
-func CheckAll(config *lang.Config) hcl.Diagnostics {
-	c := &checker{release: config.Cloud.Release, tables: newTables(), verdicts: map[place]*verdict{}}
+func newChecker(config *lang.Config) *checker {
+	return &checker{release: config.Cloud.Release, tables: newTables(), verdicts: map[place]*verdict{}}
+}
+
+func (c *checker) check(config *lang.Config) hcl.Diagnostics {
 	for i := range config.Services {
 		for j := range config.Services[i].Configs {
 			c.file(&config.Services[i], &config.Services[i].Configs[j])
@@ -36,6 +53,7 @@ func CheckAll(config *lang.Config) hcl.Diagnostics {
 type checker struct {
 	release  string
 	tables   *tables
+	part     bool // there may be more files than those that are checked
 	verdicts map[place]*verdict
 	order    []place
 }
@@ -71,19 +89,25 @@ func (c *checker) file(s *lang.Service, f *lang.ConfigFile) {
 			c.verdicts[at] = v
 			c.order = append(c.order, at)
 		}
-		if r.table == nil {
+		if r.table == nil || c.part && forMany(o.Origin) {
 			v.known = true // for all that anybody knows
+		}
+		if r.table == nil {
 			continue
 		}
 		r.option(o, v)
 	}
 }
 
+// forMany reports whether a value is meant for the files of several services, whatever
+// they have of it: those of the cloud's defaults and of the config directory are.
+func forMany(o lang.Origin) bool { return o.Layer == "cloud" || o.Layer == "directory" }
+
 // diagnostics are those of all values, each once, and of a group that does not exist
 // only the first.
 func (c *checker) diagnostics() hcl.Diagnostics {
 	var out hcl.Diagnostics
-	groups := map[string]bool{}
+	groups := map[*hcl.Diagnostic]bool{}
 	for _, at := range c.order {
 		v := c.verdicts[at]
 		out = append(out, v.other...)
@@ -91,12 +115,7 @@ func (c *checker) diagnostics() hcl.Diagnostics {
 			continue
 		}
 		missing := v.missing()
-		if key := missing.Subject.Filename + "\n" + missing.Summary; v.group {
-			if groups[key] {
-				continue
-			}
-			groups[key] = true
-		}
+		groups[missing] = v.group
 		out = append(out, missing)
 	}
 	slices.SortStableFunc(out, func(a, b *hcl.Diagnostic) int {
@@ -104,6 +123,13 @@ func (c *checker) diagnostics() hcl.Diagnostics {
 			cmp.Compare(a.Subject.Filename, b.Subject.Filename),
 			cmp.Compare(a.Subject.Start.Byte, b.Subject.Start.Byte),
 		)
+	})
+	told := map[string]bool{}
+	out = slices.DeleteFunc(out, func(d *hcl.Diagnostic) bool {
+		key := d.Subject.Filename + "\n" + d.Summary
+		again := groups[d] && told[key]
+		told[key] = told[key] || groups[d]
+		return again
 	})
 	return slices.CompactFunc(out, func(a, b *hcl.Diagnostic) bool {
 		return a.Summary == b.Summary && a.Detail == b.Detail && *a.Subject == *b.Subject
@@ -120,10 +146,38 @@ type reading struct {
 	// invented are the groups that the options of the service's files name; nil until
 	// it is asked for.
 	invented map[string][]string
+	// unclear: some options are not known; see unknown.
+	unclear bool
+	// auth are the plugins that groups of the service's files choose; nil until then.
+	auth map[string]string
 }
 
-func warning(o *lang.Option, summary, detail string) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: o.Origin.Range.Ptr()}
+// options are all those of the service's files that the table is for.
+func (r *reading) options() iter.Seq[*lang.Option] {
+	return func(yield func(*lang.Option) bool) {
+		for i := range r.service.Configs {
+			f := &r.service.Configs[i]
+			if f.Format != "ini" || r.tables.of(f.Name, r.release) != r.table {
+				continue
+			}
+			for j := range f.Options {
+				if !yield(&f.Options[j]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// warning is one of the first of the places that is known, and else of the value.
+func warning(o *lang.Option, summary, detail string, places ...hcl.Range) *hcl.Diagnostic {
+	at := o.Origin.Range
+	for _, place := range slices.Backward(places) {
+		if place.Filename != "" {
+			at = place
+		}
+	}
+	return &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at}
 }
 
 // reads begins a sentence on what the service does.
@@ -147,16 +201,14 @@ func (r *reading) option(o *lang.Option, v *verdict) {
 	}
 	takes, invented := r.inventions()[section]
 	switch {
-	case invented && len(takes) == 0, r.ofPlugin(o, section):
+	case invented && len(takes) == 0, r.ofPlugin(o, section), !invented && r.unknown():
 		v.known = true
 	case invented:
 		all := group{}
 		for _, name := range takes {
-			for key, value := range r.table.groups[name] {
-				all[key] = value
-			}
+			maps.Copy(all, r.table.groups[name])
 		}
-		if r.has(o, v, section, all) {
+		if r.has(o, v, section, all, takes...) {
 			v.known = true
 			return
 		}
@@ -174,8 +226,9 @@ func (v *verdict) miss(group bool, missing func() *hcl.Diagnostic) {
 	}
 }
 
-// has reports whether an option is known, and notes what else is to be said of it.
-func (r *reading) has(o *lang.Option, v *verdict, section string, g group) bool {
+// has reports whether an option is known, and notes what else is to be said of it. A group
+// that takes those of others does so under their former names too.
+func (r *reading) has(o *lang.Option, v *verdict, section string, g group, takes ...string) bool {
 	if found := g.find(o.Key); found != nil {
 		if found.Removal != "" {
 			v.other = append(v.other, r.removal(o, found))
@@ -183,8 +236,16 @@ func (r *reading) has(o *lang.Option, v *verdict, section string, g group) bool 
 		r.value(o, v, found)
 		return true
 	}
-	if now, ok := r.table.former[Name{section, o.Key}]; ok {
-		v.other = append(v.other, r.renamed(o, fmt.Sprintf("[%s] %s", now.Group, now.Name)))
+	for _, name := range append([]string{section}, takes...) {
+		now, ok := r.table.former[Name{name, o.Key}]
+		if !ok {
+			continue
+		}
+		group := now.Group
+		if slices.Contains(takes, group) {
+			group = o.Section
+		}
+		v.other = append(v.other, r.renamed(o, fmt.Sprintf("[%s] %s", group, now.Name)))
 		r.value(o, v, r.table.groups[now.Group][now.Name])
 		return true
 	}
@@ -192,11 +253,13 @@ func (r *reading) has(o *lang.Option, v *verdict, section string, g group) bool 
 		return true
 	}
 	key := strings.ReplaceAll(o.Key, "-", "_")
-	if now, ok := r.table.plugins[key]; ok && (g.takesPlugins() || g != nil && r.authenticates(section)) {
-		if now != key {
-			v.other = append(v.other, r.renamed(o, now))
+	if g.takesPlugins() || g != nil && (r.authenticates(section) || r.unknown()) {
+		if now, ok := r.ofAuth(section, key); ok {
+			if now != key {
+				v.other = append(v.other, r.renamed(o, now))
+			}
+			return true
 		}
-		return true
 	}
 	return r.table.written[key] || g != nil && section != "DEFAULT" && r.table.connections[key]
 }
@@ -217,7 +280,7 @@ func (g group) takesPlugins() bool {
 
 func (r *reading) renamed(o *lang.Option, now string) *hcl.Diagnostic {
 	return warning(o, fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key),
-		fmt.Sprintf("It is now %s. %s still reads the former name, later releases may not.", now, r.reads()))
+		fmt.Sprintf("It is now %s. %s still reads the former name, later releases may not.", now, r.reads()), o.Origin.Key)
 }
 
 func (r *reading) removal(o *lang.Option, found *Option) *hcl.Diagnostic {
@@ -225,7 +288,7 @@ func (r *reading) removal(o *lang.Option, found *Option) *hcl.Diagnostic {
 	if found.Removal != "-" {
 		detail += " The reason: " + strings.TrimSuffix(found.Removal, ".") + "."
 	}
-	return warning(o, fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key), detail)
+	return warning(o, fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key), detail, o.Origin.Key)
 }
 
 // value checks what an option is set to.
@@ -234,7 +297,7 @@ func (r *reading) value(o *lang.Option, v *verdict, found *Option) {
 		return
 	}
 	for _, text := range o.Values {
-		if len(text.Refs()) > 0 {
+		if len(text.Refs()) > 0 || len(text.Deferred()) > 0 {
 			continue // nobody knows it yet
 		}
 		value := plainText(text)
@@ -266,13 +329,13 @@ func (r *reading) noOption(o *lang.Option, section string, g group) *hcl.Diagnos
 		hint = cmp.Or(r.table.near(section+" "+o.Key, func() string {
 			names := slices.Collect(maps.Keys(g))
 			if g.takesPlugins() {
-				names = slices.AppendSeq(names, maps.Keys(r.table.plugins))
+				names = append(names, r.authOptions(section)...)
 			}
 			return spelling.DidYouMean(o.Key, names)
 		}), hint)
 	}
 	return warning(o, fmt.Sprintf("No option %q in [%s]", o.Key, o.Section),
-		fmt.Sprintf("%s reads no such option from %s, and would ignore it.%s", r.reads(), r.file.Name, hint))
+		fmt.Sprintf("%s reads no such option from %s, and would ignore it.%s", r.reads(), r.file.Name, hint), o.Origin.Key)
 }
 
 // elsewhere names the groups that have an option, unless they are many.
@@ -302,7 +365,7 @@ func (r *reading) noGroup(o *lang.Option, section string) *hcl.Diagnostic {
 		}
 	}
 	return warning(o, fmt.Sprintf("No group [%s] in %s", o.Section, r.file.Name),
-		fmt.Sprintf("%s reads no such group, and would ignore it.%s", r.reads(), hint))
+		fmt.Sprintf("%s reads no such group, and would ignore it.%s", r.reads(), hint), o.Origin.Section, o.Origin.Key)
 }
 
 // nearGroup asks for the group that was probably meant; else it is empty. Of a group like

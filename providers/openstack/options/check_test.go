@@ -112,6 +112,23 @@ func TestCheck(t *testing.T) {
 			},
 		},
 		{
+			// Only the plugin that the group chooses knows what it once called an option.
+			name: "former names of plugins", file: "nova.conf",
+			lines: []string{
+				"[neutron] auth_type = password", "[neutron] url = http://n", "[neutron] authorization_code = x",
+				"[keystone_authtoken] auth_type = password", "[keystone_authtoken] tenant_name = service",
+				"[cinder] auth_type = admin_token", "[cinder] url = http://c",
+				"[placement] url = http://p", // who knows which it chooses?
+				"[service_user] auth_type = v2password", "[service_user] tenant_name = service",
+				"[ironic] auth_type = my_own", "[ironic] url = http://i",
+			},
+			want: []string{
+				`No option "authorization_code" in [neutron]: Nova 2025.1 reads no such option from nova.conf, and would ignore it.`,
+				`[keystone_authtoken] tenant_name is deprecated: It is now project_name. Nova 2025.1 still reads the former name, later releases may not.`,
+				`[cinder] url is deprecated: It is now endpoint. Nova 2025.1 still reads the former name, later releases may not.`,
+			},
+		},
+		{
 			name: "section of its own for auth", file: "nova.conf",
 			lines: []string{"[placement] auth_section = everyone", "[everyone] auth_url = x", "[everyone] username = nova"},
 		},
@@ -123,6 +140,20 @@ func TestCheck(t *testing.T) {
 				"[backend_defaults] rbd_user = z", "[fc-zone-manager] fc_fabric_names = one", "[one] fc_fabric_address = x",
 			},
 			want: []string{`No option "volume_grop" in [lvm-1]: Cinder 2025.1 reads no such option from cinder.conf, and would ignore it. Did you mean "volume_group"?`},
+		},
+		{
+			name: "former names in a backend", file: "cinder.conf",
+			lines: []string{"[DEFAULT] enabled_backends = lvm-1", "[lvm-1] iscsi_secondary_ip_addresses = 192.0.2.1"},
+			want:  []string{`[lvm-1] iscsi_secondary_ip_addresses is deprecated: It is now [lvm-1] target_secondary_ip_addresses. Cinder 2025.1 still reads the former name, later releases may not.`},
+		},
+		{
+			name: "nothing near", file: "keystone.conf",
+			lines: []string{"[memcache] servers = x", "[cache] backnd = x", "[even] x = y"},
+			want: []string{
+				`No group [memcache] in keystone.conf: Keystone 2025.1 reads no such group, and would ignore it.`,
+				`No option "backnd" in [cache]: Keystone 2025.1 reads no such option from keystone.conf, and would ignore it. Did you mean "backend"?`,
+				`No group [even] in keystone.conf: Keystone 2025.1 reads no such group, and would ignore it.`,
+			},
 		},
 		{
 			name: "glance stores", file: "glance-api.conf",
@@ -215,6 +246,85 @@ func TestCheckSecret(t *testing.T) {
 	f.Options[1].Values[0] = lang.Text{{Secret: &lang.SecretRef{Service: "s", Secret: "t", Key: "value"}}}
 	got := check("2025.1", f)
 	want := []string{"Unsuitable value for [token] expiration: Keystone 2025.1 only takes a whole number of at least 0, and the value that is given is not."}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestCheckUnknown holds that what is not known, or hidden, makes no false warning.
+func TestCheckUnknown(t *testing.T) {
+	unknown := ini("cinder.conf", "[DEFAULT] enabled_backends = x", "[fast] rbd_pool = volumes", "[DEFAULT] debgu = true", "[DEFAULT] debug = ")
+	for name, value := range map[string]lang.Text{
+		"with an error": nil,
+		"deferred":      {{Literal: "lvm,"}, {Deferred: []string{"data.object.x"}}},
+		"generated":     {{Secret: &lang.SecretRef{Service: "s", Secret: "t", Key: "value"}}},
+		"sensitive":     {{Literal: "fast", Sensitive: true}},
+	} {
+		unknown.Options[0].Values = []lang.Text{value}
+		unknown.Options[3].Values = []lang.Text{value}
+		if name == "sensitive" {
+			unknown.Options[3].Values = nil
+		}
+		got := check("2025.1", unknown)
+		if len(got) != 1 || !strings.HasPrefix(got[0], `No option "debgu"`) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	partial := ini("cloudkitty.conf", "[collector_gnocchi] username = x", "[perhaps] username = x", "[DEFAULT] debgu = true")
+	partial.Partial = true // auth_section may be in the rest
+	if got := check("2025.1", partial); len(got) != 1 || !strings.HasPrefix(got[0], `No option "debgu"`) {
+		t.Errorf("partial: %q", got)
+	}
+	auth := ini("keystone.conf", "[auth] methods = x", "[auth] custom = x")
+	auth.Options[0].Values = []lang.Text{nil}
+	if got := check("2025.1", auth); len(got) != 0 {
+		t.Errorf("auth methods: %q", got)
+	}
+}
+
+// TestCheckPart holds that, where services may be missing, nobody is warned of what may
+// be for one of them.
+func TestCheckPart(t *testing.T) {
+	f := ini("placement.conf", "[libvirt] virt_type = kvm", "[DEFAULT] debgu = true", "[DEFAULT] debug = maybe")
+	f.Options[0].Origin.Layer, f.Options[2].Origin.Layer = "cloud", "cloud"
+	config := &lang.Config{Cloud: lang.Cloud{Release: "2025.1"}, Services: []lang.Service{{Configs: []lang.ConfigFile{f}}}}
+	got := messages(options.CheckPart(config))
+	want := []string{
+		`No option "debgu" in [DEFAULT]: Placement 2025.1 reads no such option from placement.conf, and would ignore it. Did you mean "debug"?`,
+		`Unsuitable value for [DEFAULT] debug: Placement 2025.1 only takes true or false, and this is "maybe".`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got := options.Check(config); len(got) != 3 {
+		t.Errorf("of all: %q", messages(got))
+	}
+}
+
+// TestCheckPlaces holds that a warning points at what is wrong, and comes in the order of
+// the lines.
+func TestCheckPlaces(t *testing.T) {
+	f := ini("nova.conf", "[DEFAULT] debug = maybe", "[libvrt] virt_type = kvm", "[libvirt] virt_typ = kvm", "[DEFAULT] logdir = x", "[libvrt] cpu_mode = x")
+	at := func(line, column int) hcl.Range {
+		pos := hcl.Pos{Line: line, Column: column, Byte: 100*line + column}
+		return hcl.Range{Filename: "cloud.hcl", Start: pos, End: pos}
+	}
+	for i := range f.Options {
+		line := 10 - i
+		f.Options[i].Origin = lang.Origin{Section: at(line, 1), Key: at(line, 2), Range: at(line, 3)}
+	}
+	f.Options[2].Origin.Key = hcl.Range{} // in a computed map
+	var got []string
+	config := &lang.Config{Cloud: lang.Cloud{Release: "2025.1"}, Services: []lang.Service{{Configs: []lang.ConfigFile{f}}}}
+	for _, d := range options.Check(config) {
+		got = append(got, fmt.Sprintf("%d:%d %s", d.Subject.Start.Line, d.Subject.Start.Column, d.Summary))
+	}
+	want := []string{
+		"6:1 No group [libvrt] in nova.conf",
+		"7:2 [DEFAULT] logdir is deprecated",
+		`8:3 No option "virt_typ" in [libvirt]`,
+		"10:3 Unsuitable value for [DEFAULT] debug",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

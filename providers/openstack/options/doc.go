@@ -21,11 +21,16 @@
 //
 // # What is not warned of
 //
-// A false warning is worse than a missing one. The files of one service share one table,
-// since its processes read each other's. Names that only the source code has, and no
+// A false warning is worse than a missing one. The files of one service share one table:
+// which of them a process reads, its command line says, and so l3_agent.ini may hold what
+// only the server reads without a warning. Names that only the source code has, and no
 // generator prints, may be in any group. Groups that are named by other options
 // (enabled_backends), that belong to a privileged context, or that are probably a
 // plugin's, are let be. Limits are never stricter than oslo.config's own, and values with
 // references to other options ($state_path) or to generated secrets are not looked at.
+// Options of keystoneauth's plugins may be in every group for an authentication, but a
+// former name counts only for the plugin that the group chooses (auth_type). While names
+// of groups are unknown, no group is. Limits that depend on the machine, such as the number
+// of its CPUs, are not in the tables.
 // What a value for many files (cloud defaults) sets, has to exist in one of them.
 package options

@@ -65,20 +65,29 @@ func (r *reading) inventions() map[string][]string {
 		r.invented[name] = takes
 	}
 	for i := range r.service.Configs {
-		f := &r.service.Configs[i]
-		if f.Format != "ini" || r.tables.of(f.Name, r.release) != r.table {
-			continue
+		r.unclear = r.unclear || r.service.Configs[i].Partial
+	}
+	for o := range r.options() {
+		for _, name := range r.names(o) {
+			r.invented[groupName(name.Name)] = name.takes
 		}
-		for _, o := range f.Options {
-			for _, name := range r.names(&o) {
-				r.invented[groupName(name.Name)] = name.takes
-			}
-			if slices.Contains(backends[r.table.service], o.Key) && r.table.groups[groupName(o.Section)] == nil {
-				r.invented[groupName(o.Section)] = r.backend()
-			}
+		if slices.Contains(backends[r.table.service], o.Key) && r.table.groups[groupName(o.Section)] == nil {
+			r.invented[groupName(o.Section)] = r.backend()
 		}
 	}
 	return r.invented
+}
+
+// unknown reports whether there may be groups that nobody knows of: what names them may
+// be in the part of the files that is not known, or is not for people to see.
+func (r *reading) unknown() bool {
+	r.inventions()
+	return r.unclear
+}
+
+// hidden reports whether a value is not known, or has no place in a message.
+func hidden(text lang.Text) bool {
+	return len(text) == 0 || text.Secret() || len(text.Deferred()) > 0
 }
 
 // invention is a name that an option gives.
@@ -96,6 +105,10 @@ func (r *reading) names(o *lang.Option) []invention {
 			continue
 		}
 		for _, value := range o.Values {
+			if hidden(value) {
+				r.unclear = true
+				continue
+			}
 			for name := range strings.SplitSeq(value.Masked(), ",") {
 				name, _, _ = strings.Cut(name, ":") // Glance's are NAME:TYPE
 				out = append(out, invention{strings.TrimSpace(name), i.takes})
@@ -172,7 +185,7 @@ func (r *reading) authMethod(section, key string) bool {
 		}
 		for _, value := range o.Values {
 			for name := range strings.SplitSeq(value.Masked(), ",") {
-				if strings.TrimSpace(name) == key {
+				if strings.TrimSpace(name) == key || hidden(value) {
 					return true
 				}
 			}

@@ -16,9 +16,9 @@ import (
 type Index struct {
 	// Services are the ones whose files have tables, by name.
 	Services []Service `json:"services"`
-	// Plugins are the options of keystoneauth's plugins, with their former names. All
-	// groups for an authentication take them.
-	Plugins map[string][]string `json:"plugins"`
+	// Plugins are keystoneauth's, by the name that auth_type has, each with its options
+	// and their former names. A group for an authentication takes those of its plugin.
+	Plugins map[string]map[string][]string `json:"plugins"`
 	// Connections are the options of keystoneauth's sessions and adapters. Services read
 	// them from groups of which they do not list all that is in them.
 	Connections []string `json:"connections"`
@@ -97,13 +97,16 @@ func readEntry[T any](name string) T {
 // tables holds what a check has decoded so far.
 type tables struct {
 	index         Index
+	plugins       plugins
 	distributions map[string]*Distribution
 	services      map[string]*table // by service and release
 }
 
 func newTables() *tables {
+	index := readEntry[Index]("index.json")
 	return &tables{
-		index:         readEntry[Index]("index.json"),
+		index:         index,
+		plugins:       newPlugins(index.Plugins),
 		distributions: map[string]*Distribution{},
 		services:      map[string]*table{},
 	}
@@ -135,7 +138,6 @@ func (t *tables) read(s *Service, release string) *table {
 		groups:  map[string]group{},
 		former:  map[Name]Name{},
 		written: map[string]bool{},
-		plugins: map[string]string{},
 		nearest: map[string]string{},
 
 		connections: map[string]bool{},
@@ -149,19 +151,8 @@ func (t *tables) read(s *Service, release string) *table {
 		}
 		out.add(d, release)
 	}
-	for plugin, former := range t.index.Plugins {
-		for _, name := range former {
-			out.plugins[name] = plugin
-		}
-	}
-	for plugin := range t.index.Plugins {
-		out.plugins[plugin] = plugin
-	}
 	for _, name := range t.index.Connections {
 		out.connections[name] = true
-	}
-	for _, chooser := range []string{"auth_type", "auth_section"} {
-		out.plugins[chooser] = chooser
 	}
 	return out
 }
@@ -172,7 +163,6 @@ type table struct {
 	groups  map[string]group
 	former  map[Name]Name     // from a former name to the one of now
 	written map[string]bool   // options that may be in any group
-	plugins map[string]string // from an option of keystoneauth's plugins to its name of now
 	nearest map[string]string // hints that were worked out
 
 	connections map[string]bool // options that may be in any group but DEFAULT
