@@ -26,8 +26,11 @@ type Config struct {
 	Imports   []Import
 	// Undeclared are the imports to blocks that nothing declares; see Options.
 	Undeclared []Import
-	Outputs    []Output // of the root
-	Data       []Data
+	// Refused are the variables whose values, which Options.Prompt gave, do not meet their
+	// conditions, with the reason. That is among the diagnostics, too.
+	Refused map[string]string
+	Outputs []Output // of the root
+	Data    []Data
 	// Undecided are blocks of which something depends on what is known only after the
 	// apply, and has to be known before. A plan that Options.Restricted is made for
 	// leaves them out; of any other that is an error. They are without keys, and
@@ -188,6 +191,18 @@ type Option struct {
 type Origin struct {
 	Layer string // "definition", "cloud", "directory", "service"
 	Range hcl.Range
+	// Names are where the names that lead to the value are written, the section's first;
+	// fewer where they are not written out.
+	Names []hcl.Range
+}
+
+// NameRange is where the n-th of the names that lead to the value is written; where it is
+// not, the value is.
+func (o Origin) NameRange(n int) hcl.Range {
+	if n < len(o.Names) {
+		return o.Names[n]
+	}
+	return o.Range
 }
 
 // Job is something that runs once for a given set of inputs.

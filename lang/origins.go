@@ -44,7 +44,9 @@ func (s *settings) overridden(x *entry) []Override {
 	return out
 }
 
-func (x leaf) origin() Origin { return Origin{Layer: x.layer.name, Range: x.expr.Range()} }
+func (x leaf) origin() Origin {
+	return Origin{Layer: x.layer.name, Range: x.expr.Range(), Names: x.names}
+}
 
 // over are the overrides of an entry that takes the place of this one.
 func (x *entry) over() []Override {

@@ -506,15 +506,15 @@ func (in *instance) content(b, override *block) (Text, Origin) {
 	content, replaced := in.replacement(b)
 	if override != nil {
 		if text, given := in.user.text(override, "content"); given {
-			return text, Origin{layerService, override.attributeRange("content")}
+			return text, Origin{Layer: layerService, Range: override.attributeRange("content")}
 		}
 	}
 	if replaced {
-		return content, Origin{layerDirectory, in.rangeOfFile(nil, b)}
+		return content, Origin{Layer: layerDirectory, Range: in.rangeOfFile(nil, b)}
 	}
 	text, given := in.inner.text(b, "content")
 	if !given {
 		in.error(b.header, "Missing argument", "config %q is raw: it needs the argument \"content\".", b.label)
 	}
-	return text, Origin{layerDefinition, b.attributeRange("content")}
+	return text, Origin{Layer: layerDefinition, Range: b.attributeRange("content")}
 }

@@ -49,10 +49,11 @@ type leaf struct {
 	key   string // the path, joined
 	expr  hcl.Expression
 	layer *layer
+	names []hcl.Range // see Origin
 }
 
-func newLeaf(path []string, expr hcl.Expression) leaf {
-	return leaf{path: path, key: joined(path), expr: expr}
+func newLeaf(path []string, expr hcl.Expression, names ...hcl.Range) leaf {
+	return leaf{path: path, key: joined(path), expr: expr, names: names}
 }
 
 // settings are maps of values, merged key by key. What a stronger layer
@@ -167,18 +168,18 @@ func (m *memo) leavesOf(expr hcl.Expression, depth int) []leaf {
 	return found
 }
 
-func leaves(expr hcl.Expression, depth int, path []string) []leaf {
+func leaves(expr hcl.Expression, depth int, path []string, names ...hcl.Range) []leaf {
 	items, ok := itemsOf(expr)
 	if !ok || len(path) == depth {
-		return []leaf{newLeaf(path, expr)}
+		return []leaf{newLeaf(path, expr, names...)}
 	}
 	var out []leaf
 	for _, item := range items {
 		key, ok := staticKey(item.KeyExpr)
 		if !ok {
-			return []leaf{newLeaf(path, expr)}
+			return []leaf{newLeaf(path, expr, names...)}
 		}
-		out = append(out, leaves(item.ValueExpr, depth, append(slices.Clip(path), key))...)
+		out = append(out, leaves(item.ValueExpr, depth, append(slices.Clip(path), key), append(slices.Clip(names), item.KeyExpr.Range())...)...)
 	}
 	return out
 }
@@ -241,14 +242,14 @@ func (s *settings) entries() []*entry {
 		key   string
 	}
 	merged := make(map[string]*entry, len(s.leaves))
-	written := make(map[place]hcl.Expression, len(s.leaves))
+	written := make(map[place]leaf, len(s.leaves))
 	for _, x := range s.leaves {
 		at := place{x.layer, x.key}
 		if first, twice := written[at]; twice && len(x.path) == s.depth {
-			x.layer.eval.error(x.expr.Range(), fmt.Sprintf("Second value for %q", x.path[len(x.path)-1]), "The first is at %s.", position(first.Range()))
+			x.layer.eval.error(x.origin().NameRange(s.depth-1), fmt.Sprintf("Second value for %q", x.path[len(x.path)-1]), "The first is at %s.", position(first.origin().NameRange(s.depth-1)))
 			continue
 		}
-		written[at] = x.expr
+		written[at] = x
 		s.set(merged, x, x.path, x.layer.eval.value(x.expr))
 	}
 	s.checkRemovals()
@@ -296,7 +297,7 @@ func (s *settings) checkRemovals() {
 	for _, r := range s.removals {
 		if !r.effect && len(r.path) > 0 {
 			name := r.path[len(r.path)-1]
-			r.layer.eval.warn(r.expr.Range(), "Nothing to remove", "%s",
+			r.layer.eval.warn(r.origin().NameRange(len(r.path)-1), "Nothing to remove", "%s",
 				trimJoin(spelling.DidYouMean(name, s.keys), fmt.Sprintf("null takes a value away, but nothing sets %q.", strings.Join(r.path, "."))))
 		}
 	}
@@ -386,11 +387,15 @@ func (s *settings) options() []Option {
 
 // checkOptionName reports names that would make another file than was meant.
 func (e *evaluator) checkOptionName(o Option, sections bool) bool {
+	last := 0
+	if sections {
+		last = 1
+	}
 	switch {
 	case o.Key == "" || strings.TrimSpace(o.Key) != o.Key || strings.ContainsAny(o.Key, "=\r\n") || strings.ContainsAny(o.Key[:1], "#;["):
-		e.error(o.Origin.Range, "Unsuitable name of a config value", "%q cannot be a key: it may not be empty, hold = or a line break, have spaces round it, or start with #, ; or [.", o.Key)
+		e.error(o.Origin.NameRange(last), "Unsuitable name of a config value", "%q cannot be a key: it may not be empty, hold = or a line break, have spaces round it, or start with #, ; or [.", o.Key)
 	case sections && (o.Section == "" || strings.ContainsAny(o.Section, "[]\r\n")):
-		e.error(o.Origin.Range, "Unsuitable name of a section", "%q cannot be a section: it may not be empty, or hold brackets or a line break.", o.Section)
+		e.error(o.Origin.NameRange(0), "Unsuitable name of a section", "%q cannot be a section: it may not be empty, or hold brackets or a line break.", o.Section)
 	default:
 		return true
 	}
@@ -410,7 +415,7 @@ func (s *settings) environment() []Env {
 	for _, x := range s.entries() {
 		name := x.path[0]
 		if name == "" || strings.ContainsAny(name, "=\x00 \t\r\n") {
-			x.eval.error(x.origin.Range, "Unsuitable name of an environment variable", "%q cannot be the name of one.", name)
+			x.eval.error(x.origin.NameRange(0), "Unsuitable name of an environment variable", "%q cannot be the name of one.", name)
 			continue
 		}
 		if !x.value.IsKnown() && !mark.IsDeferred(x.value) {

@@ -122,8 +122,15 @@ type reading struct {
 	invented map[string][]string
 }
 
-func warning(o *lang.Option, summary, detail string) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: o.Origin.Range.Ptr()}
+// Parts of an option that a warning is about.
+const (
+	ofGroup = iota
+	ofName
+	ofValue
+)
+
+func warning(o *lang.Option, part int, summary, detail string) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: o.Origin.NameRange(part).Ptr()}
 }
 
 // reads begins a sentence on what the service does.
@@ -216,7 +223,7 @@ func (g group) takesPlugins() bool {
 }
 
 func (r *reading) renamed(o *lang.Option, now string) *hcl.Diagnostic {
-	return warning(o, fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key),
+	return warning(o, ofName, fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key),
 		fmt.Sprintf("It is now %s. %s still reads the former name, later releases may not.", now, r.reads()))
 }
 
@@ -225,7 +232,7 @@ func (r *reading) removal(o *lang.Option, found *Option) *hcl.Diagnostic {
 	if found.Removal != "-" {
 		detail += " The reason: " + strings.TrimSuffix(found.Removal, ".") + "."
 	}
-	return warning(o, fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key), detail)
+	return warning(o, ofName, fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key), detail)
 }
 
 // value checks what an option is set to.
@@ -246,7 +253,7 @@ func (r *reading) value(o *lang.Option, v *verdict, found *Option) {
 		if text.Secret() {
 			given = "the value that is given is not."
 		}
-		v.other = append(v.other, warning(o, fmt.Sprintf("Unsuitable value for [%s] %s", o.Section, o.Key),
+		v.other = append(v.other, warning(o, ofValue, fmt.Sprintf("Unsuitable value for [%s] %s", o.Section, o.Key),
 			fmt.Sprintf("%s only takes %s, and %s", r.reads(), wanted, given)))
 	}
 }
@@ -271,7 +278,7 @@ func (r *reading) noOption(o *lang.Option, section string, g group) *hcl.Diagnos
 			return spelling.DidYouMean(o.Key, names)
 		}), hint)
 	}
-	return warning(o, fmt.Sprintf("No option %q in [%s]", o.Key, o.Section),
+	return warning(o, ofName, fmt.Sprintf("No option %q in [%s]", o.Key, o.Section),
 		fmt.Sprintf("%s reads no such option from %s, and would ignore it.%s", r.reads(), r.file.Name, hint))
 }
 
@@ -301,7 +308,7 @@ func (r *reading) noGroup(o *lang.Option, section string) *hcl.Diagnostic {
 			hint = fmt.Sprintf(" As for %q,%s", o.Key, hint)
 		}
 	}
-	return warning(o, fmt.Sprintf("No group [%s] in %s", o.Section, r.file.Name),
+	return warning(o, ofGroup, fmt.Sprintf("No group [%s] in %s", o.Section, r.file.Name),
 		fmt.Sprintf("%s reads no such group, and would ignore it.%s", r.reads(), hint))
 }
 
