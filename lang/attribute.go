@@ -132,6 +132,10 @@ func (e *evaluator) checkForm(b *block, name, where, s string) bool {
 	if form.valid == nil || form.valid(s) {
 		return true
 	}
+	if root, rest, ok := strings.Cut(s, "."); ok && rest != "" && (slices.Contains(named, root) || root == "each" || root == "count") {
+		e.unsuitable(b, name, "%q%s is a text, because it stands in quotes. To refer to something take them away: %s.", s, where, s)
+		return false
+	}
 	e.unsuitable(b, name, "%q%s is not %s.", s, where, form.Expected)
 	return false
 }

@@ -3,10 +3,11 @@ package lang
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"kolla.openstack.org/kolla/internal/spelling"
 )
 
 // block is a block that was checked against its type. Nothing in it is evaluated
@@ -21,6 +22,8 @@ type block struct {
 	blocks     []*block // in the order of the source
 	byType     map[string][]*block
 	byLabel    map[blockKey]*block // the first of each
+	// unknown are the names of arguments and blocks in it that there are not.
+	unknown []string
 	// grows: it holds a dynamic block, at any depth.
 	grows bool
 }
@@ -90,11 +93,14 @@ func (b *block) ordered() []*hclsyntax.Attribute {
 // describe names a block at the start of a sentence.
 func describe(b *block) string {
 	if b.label == "" {
-		article := "A"
-		if strings.ContainsAny(b.typ.Name[:1], "aeio") {
-			article = "An"
-		}
-		return fmt.Sprintf("%s %s block", article, b.typ.Name)
+		return b.typ.described()
 	}
 	return fmt.Sprintf("%s %q", b.typ.Name, b.label)
+}
+
+// misspelt reports whether something unknown in the block was probably meant to be an
+// argument, which is then not missed as well.
+func (b *block) misspelt(name string) bool {
+	known := append(b.typ.attributeNames(), b.typ.blockNames()...)
+	return slices.ContainsFunc(b.unknown, func(given string) bool { return spelling.Nearest(given, known) == name })
 }

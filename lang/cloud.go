@@ -65,6 +65,7 @@ func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 		r.Labels = map[string]string{"kolla.openstack.org/role-" + r.Name: "true"}
 	}
 	switch nodes, match := e.given(b, "nodes"), e.given(b, "match"); {
+	case !nodes && !match && (b.misspelt("nodes") || b.misspelt("match")):
 	case !nodes && !match:
 		g.error(b.header, "Role without nodes", "A role says which nodes it is: nodes = [\"NAME\", ...], or match = { LABEL = \"VALUE\" } for the nodes with such a label.")
 	case nodes && match:
@@ -83,11 +84,18 @@ func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 	if g.claim("role", r.Name, r.Block, b.header) {
 		g.config.Roles = append(g.config.Roles, r)
 	}
-	return cty.ObjectVal(map[string]cty.Value{
+	value := map[string]cty.Value{
 		"name":   cty.StringVal(r.Name),
 		"labels": stringMap(r.Labels),
 		"nodes":  stringList(r.Nodes),
-	})
+	}
+	if e.given(b, "nodes") && len(r.Nodes) == 0 {
+		value["nodes"] = cty.UnknownVal(cty.List(cty.String)) // which was reported
+	}
+	if len(r.Labels) == 0 {
+		value["labels"] = cty.UnknownVal(cty.Map(cty.String))
+	}
+	return cty.ObjectVal(value)
 }
 
 func (g *graph) checkLabelKeys(b *block, attribute string, labels map[string]string) {
@@ -185,7 +193,11 @@ func (e *evaluator) named(b *block, name string, v cty.Value, want cty.Type, kin
 	case v.Type().Equals(want):
 		return v.GetAttr("name").AsString()
 	case v.Type() == cty.String:
-		e.unsuitable(b, name, "It must be a reference without quotes: %s.NAME.", kind)
+		named := "NAME"
+		if _, ok := e.scope.member(kind, v.AsString()); ok {
+			named = v.AsString()
+		}
+		e.unsuitable(b, name, "It must be a reference without quotes: %s.%s.", kind, named)
 	default:
 		e.unsuitable(b, name, "It must be %s.NAME, and this is %s.", kind, kindOf(v))
 	}

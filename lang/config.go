@@ -26,8 +26,11 @@ type Config struct {
 	Imports   []Import
 	// Undeclared are the imports to blocks that nothing declares; see Options.
 	Undeclared []Import
-	Outputs    []Output // of the root
-	Data       []Data
+	// Refused are the variables whose values, which Options.Prompt gave, do not meet their
+	// conditions, with the reason. That is among the diagnostics, too.
+	Refused map[string]string
+	Outputs []Output // of the root
+	Data    []Data
 	// Undecided are blocks of which something depends on what is known only after the
 	// apply, and has to be known before. A plan that Options.Restricted is made for
 	// leaves them out; of any other that is an error. They are without keys, and
@@ -194,6 +197,22 @@ type Origin struct {
 	// Key and Section are where their names are written; of a value in a map that is
 	// computed they are empty.
 	Key, Section hcl.Range
+}
+
+// KeyRange is where the key is written; where it is not, the value is.
+func (o Origin) KeyRange() hcl.Range { return firstRange(o.Key, o.Range) }
+
+// SectionRange is where the section is written; where it is not, the key or the value is.
+func (o Origin) SectionRange() hcl.Range { return firstRange(o.Section, o.Key, o.Range) }
+
+// firstRange is the first of the places that is one.
+func firstRange(places ...hcl.Range) hcl.Range {
+	for _, at := range places {
+		if at.Filename != "" {
+			return at
+		}
+	}
+	return hcl.Range{}
 }
 
 // Job is something that runs once for a given set of inputs.

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -48,18 +49,22 @@ func (d decoder) body(into *block, body hcl.Body) {
 		attr := attributes[name]
 		if !typ.AnyAttribute && typ.attribute(name) == nil {
 			d.unknownAttribute(typ, attr)
+			into.unknown = append(into.unknown, name)
 			continue
 		}
 		into.attributes[name] = attr
 	}
-	for _, a := range typ.Attributes {
-		if a.Required && attributes[a.Name] == nil {
-			d.error(into.header, "Missing argument", "%s needs the argument %q: %s", describe(into), a.Name, a.Doc)
-		}
-	}
 	for _, source := range blocks {
+		if typ.block(source.typ) == nil && source.typ != dynamicType.Name {
+			into.unknown = append(into.unknown, source.typ)
+		}
 		if child := d.block(typ, source); child != nil && d.unique(into, child) {
 			into.add(child)
+		}
+	}
+	for _, a := range typ.Attributes {
+		if a.Required && attributes[a.Name] == nil && !into.misspelt(a.Name) {
+			d.error(into.header, "Missing argument", "%s needs the argument %q: %s", describe(into), a.Name, a.Doc)
 		}
 	}
 }
@@ -78,10 +83,10 @@ func (d decoder) block(parent *BlockType, source sourceBlock) *block {
 	switch {
 	case typ.Label == "" && len(source.labels) > 0:
 		d.error(source.labelRanges[0], "Unexpected label",
-			"A %s block has no label: write `%s {`.", typ.Name, typ.Name)
+			"%s has no label: write `%s {`.", typ.described(), typ.Name)
 	case typ.Label != "" && len(source.labels) != 1:
 		d.error(source.header, "Wrong number of labels",
-			"A %s block has exactly one label, the name of the %s: `%s \"NAME\" {`.", typ.Name, typ.Label, typ.Name)
+			"%s has exactly one label, the name of the %s: `%s \"NAME\" {`.", typ.described(), typ.Label, typ.Name)
 		return nil
 	case typ.Label != "":
 		out.label, out.labelRange = source.labels[0], source.labelRanges[0]
@@ -121,15 +126,17 @@ func (r *reporter) unique(parent, child *block) bool {
 
 func (d decoder) unknownAttribute(parent *BlockType, attr *hclsyntax.Attribute) {
 	switch {
+	case parent.block(attr.Name) != nil:
+		d.error(attr.NameRange, "Block expected", "%q is a block: write `%s` without the equals sign.", attr.Name, parent.block(attr.Name).header())
 	case parent.Name == "":
 		d.error(attr.NameRange, "Argument outside of a block",
 			"At the top of a file there are only blocks.%s Values that several places use belong into a locals block.",
 			spelling.DidYouMean(attr.Name, parent.blockNames()))
-	case parent.block(attr.Name) != nil:
-		d.error(attr.NameRange, "Block expected", "%q is a block: write `%s {` without the equals sign.", attr.Name, attr.Name)
+	case terraformArguments[attr.Name] != "" && parent.Name == "lifecycle":
+		d.error(attr.NameRange, "Unknown argument", "There is no %q: %s", attr.Name, terraformArguments[attr.Name])
 	default:
-		d.error(attr.NameRange, "Unknown argument", "A %s block has no argument %q.%s %s",
-			parent.Name, attr.Name, spelling.DidYouMean(attr.Name, append(parent.attributeNames(), parent.blockNames()...)),
+		d.error(attr.NameRange, "Unknown argument", "%s has no argument %q.%s %s",
+			parent.described(), attr.Name, spelling.DidYouMean(attr.Name, append(parent.attributeNames(), parent.blockNames()...)),
 			has("Its arguments are", parent.attributeNames()))
 	}
 }
@@ -137,13 +144,18 @@ func (d decoder) unknownAttribute(parent *BlockType, attr *hclsyntax.Attribute) 
 func (d decoder) unknownBlock(parent *BlockType, source sourceBlock) {
 	where := "A configuration"
 	if parent.Name != "" {
-		where = fmt.Sprintf("A %s block", parent.Name)
+		where = parent.described()
 	}
-	if parent.attribute(source.typ) != nil {
-		d.error(source.typeRange, "Argument expected", "%q is an argument: write `%s = ...`.", source.typ, source.typ)
+	if a := parent.attribute(source.typ); a != nil {
+		value := "..."
+		switch a.Type {
+		case TypeMap, TypeTexts, TypeSettings, TypeAny:
+			value = "{"
+		}
+		d.error(source.typeRange, "Argument expected", "%q is an argument: write `%s = %s`.", source.typ, source.typ, value)
 		return
 	}
-	if instead := terraformBlocks[source.typ]; instead != "" && parent.Name == "" {
+	if instead := terraformBlocks[source.typ]; instead != "" && (parent.Name == "") == !slices.Contains(terraformInner, source.typ) {
 		d.error(source.typeRange, "Unknown block", "There are no %s blocks: %s", source.typ, instead)
 		return
 	}
@@ -155,10 +167,21 @@ func (d decoder) unknownBlock(parent *BlockType, source sourceBlock) {
 // terraformBlocks says what takes the place of blocks that those who know Terraform
 // look for.
 var terraformBlocks = map[string]string{
-	"terraform": "kolla needs none of what stands in one. The state is a file beside the configuration.",
-	"provider":  "-kubeconfig and -context say which cluster it is.",
-	"resource":  "write service \"NAME\" for a service of the cloud, and manifest \"NAME\" for any other object of Kubernetes.",
-	"ephemeral": "values that must not be kept are in secret blocks, and only the cluster has them.",
+	"terraform":   "kolla needs none of what stands in one. The state is a file beside the configuration.",
+	"provider":    "-kubeconfig and -context say which cluster it is.",
+	"resource":    "write service \"NAME\" for a service of the cloud, and manifest \"NAME\" for any other object of Kubernetes.",
+	"provisioner": "what has to run before or after the workloads of a service is a job block in its definition.",
+	"connection":  "kolla logs in nowhere; all that it does, it does through the Kubernetes API.",
+	"ephemeral":   "values that must not be kept are in secret blocks, and only the cluster has them.",
+}
+
+// terraformInner are those of them that stand in other blocks.
+var terraformInner = []string{"provisioner", "connection"}
+
+// terraformArguments are arguments of Terraform's lifecycle blocks.
+var terraformArguments = map[string]string{
+	"ignore_changes":        "write ignore_fields = [\"spec.replicas\"], with the paths of fields of Kubernetes objects.",
+	"create_before_destroy": "Kubernetes rolls the pods of a workload one after the other by itself.",
 }
 
 // has gives "Its blocks are: a, b and c.", or says that there are none.

@@ -165,7 +165,7 @@ func format(expr ast.Expr) (text string, ok bool) {
 	return "", false
 }
 
-var verb = regexp.MustCompile(`%[0-9]*[a-z]`)
+var verb = regexp.MustCompile(`%[0-9]*[a-zU]`)
 
 // pattern matches what a format can give.
 func pattern(format string) string {

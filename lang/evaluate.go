@@ -186,7 +186,7 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 	for _, v := range elementsAround(expr) {
 		sensitive = sensitive || mark.IsSensitive(v)
 	}
-	for _, d := range diags {
+	for i, d := range diags {
 		if d.Severity == hcl.DiagError && d.Subject != nil && (e.missingAttribute(*d.Subject, refs, ctx) || e.disabled(*d.Subject, refs)) {
 			continue
 		}
@@ -199,7 +199,13 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 			e.error(*d.Subject, "Error in function call", "Function %q has no result for such arguments.", name)
 			continue
 		}
+		if sameOperands(diags[:i], d) {
+			continue
+		}
 		detail := strings.ReplaceAll(d.Detail, "?.", "?") // HCL ends the sentences of functions
+		if addedText(d, expr, ctx) {
+			detail = "A number is needed here, and this is a text. Texts are joined within quotes, \"${A}${B}\", or with join and format."
+		}
 		clean := &hcl.Diagnostic{Severity: d.Severity, Summary: d.Summary, Detail: detail, Subject: d.Subject, Context: d.Context}
 		if sensitive || mark.HasToken(d.Detail) {
 			clean.Detail = "The expression refers to a sensitive value, so what is wrong cannot be shown in detail."
@@ -270,7 +276,14 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 				e.unmet(t.RootName(), name, position(step.SrcRange))
 				return true
 			}
-			if parent.HasMark(mark.Sensitive{}) || !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
+			if parent.HasMark(mark.Sensitive{}) || !parent.IsKnown() || parent.IsNull() {
+				continue
+			}
+			if parent.Type().IsPrimitiveType() || isList(parent) {
+				e.error(step.SrcRange, "Unknown attribute", "%s is %s, and has no attributes.%s", written(t[:i]), kindOf(parent), elementsOf(written(t[:i]), step.Name, parent))
+				return true
+			}
+			if !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
 				continue
 			}
 			var names []string
@@ -283,6 +296,41 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 		}
 	}
 	return false
+}
+
+// elementsOf says how an attribute of the elements of a list is read.
+func elementsOf(list, attribute string, v cty.Value) string {
+	if !isList(v) || v.Type().IsSetType() {
+		return ""
+	}
+	return fmt.Sprintf(" That of one element is %s[0].%s, and those of all are %s[*].%s.", list, attribute, list, attribute)
+}
+
+// sameOperands reports whether an error is about the second operand of an expression
+// whose first one is wrong as well.
+func sameOperands(before hcl.Diagnostics, d *hcl.Diagnostic) bool {
+	return slices.ContainsFunc(before, func(first *hcl.Diagnostic) bool {
+		return d.Summary == "Invalid operand" && first.Summary == d.Summary && d.Context != nil && first.Context != nil && *first.Context == *d.Context
+	})
+}
+
+// addedText reports whether an error is about a string that is to be added to something.
+func addedText(d *hcl.Diagnostic, expr hcl.Expression, ctx *hcl.EvalContext) bool {
+	node, ok := expr.(hclsyntax.Node)
+	if !ok || d.Summary != "Invalid operand" || d.Context == nil || d.Expression == nil {
+		return false
+	}
+	added := false
+	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
+		operation, ok := n.(*hclsyntax.BinaryOpExpr)
+		added = added || ok && operation.Op == hclsyntax.OpAdd && operation.SrcRange == *d.Context
+		return nil
+	})
+	if !added {
+		return false
+	}
+	v, diags := d.Expression.Value(ctx)
+	return !diags.HasErrors() && v.Type() == cty.String
 }
 
 // missingKey reports a key that a repeated block, or something in an object of the

@@ -48,7 +48,7 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	for expression, want := range map[string]string{
-		`1 +`:                                    "Missing expression",
+		`1 +`:                                    "Value missing",
 		`service.keystne`:                        `There is no service "keystne"`,
 		`upper(service.keystone.admin_password)`: "nothing can be computed from it",
 		`tonumber(var.password)`:                 "",

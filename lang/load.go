@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -32,8 +33,8 @@ type Options struct {
 	Catalogue fs.FS    // *.hcl files with the built-in definitions
 	Vars      []Var    // -var and -var-file, in the order in which they were given
 	Environ   []string // as of os.Environ: KOLLA_VAR_name gives values to variables
-	// Prompt asks for the value of a variable that has none. If it is nil, that is
-	// an error.
+	// Prompt asks for the value of a variable that has none, and again where it does not
+	// fit. If it is nil, that is an error.
 	Prompt func(v Variable) (string, error)
 	// Undeclared collects the imports of what is not declared in Config.Undeclared, where
 	// each is an error otherwise.
@@ -86,7 +87,7 @@ func newLoader(dir string, options Options) *loader {
 		options:   options,
 		reader:    files,
 		functions: functions.Table(files),
-		config:    &Config{Files: map[string]*hcl.File{}},
+		config:    &Config{Files: map[string]*hcl.File{}, Refused: map[string]string{}},
 		memo:      newMemo(),
 		digest:    map[string]string{},
 	}
@@ -106,6 +107,11 @@ type loader struct {
 	document  *block // all blocks of all files of the root
 	builtin   *block // all blocks of the catalogue
 	directory *directory
+	// strays are values in files for variables that there are not, strayNames the names of
+	// those on the command line.
+	strays     []*hclsyntax.Attribute
+	strayNames []string
+	varsBroken bool // a file with values for variables could not be read
 }
 
 // readFiles parses all files and checks their structure. It reports whether there
@@ -207,12 +213,17 @@ func (l *loader) decode(typ *BlockType, bodies []hcl.Body) *block {
 
 // parse reads the syntax of one file, and keeps its source for diagnostics.
 func (l *loader) parse(name string, source []byte) (hcl.Body, bool) {
-	files, diags := syntax.Parse(name, source)
+	return l.parsed(syntax.Parse(name, source))
+}
+
+// parsed takes in what the parser found of one file.
+func (l *loader) parsed(files map[string]*hcl.File, diags hcl.Diagnostics) (body hcl.Body, ok bool) {
 	l.add(diags...)
 	for name, file := range files {
 		l.config.Files[name] = file
+		body = file.Body
 	}
-	return files[name].Body, !diags.HasErrors()
+	return body, !diags.HasErrors()
 }
 
 // readCatalogue parses the built-in definitions.

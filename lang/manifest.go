@@ -31,7 +31,7 @@ func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty
 		for _, name := range g.manifestFiles(b, e) {
 			m.Objects = append(m.Objects, g.manifestFile(b, name)...)
 		}
-	default:
+	case len(b.unknown) == 0: // else one of those was meant to be it
 		g.error(b.header, "Manifest without objects", "Give it object = { ... } or files = [\"*.yaml\"].")
 	}
 	if l := b.one("lifecycle", ""); l != nil {

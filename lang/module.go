@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/spelling"
@@ -288,6 +289,15 @@ func (l *loader) checkModule(m *module) {
 	}
 }
 
+// misspeltArgument reports whether an argument of a module block that is for no variable
+// was probably meant for this one.
+func (l *loader) misspeltArgument(m *module, name string) bool {
+	known := append(m.document.labels("variable"), moduleType.attributeNames()...)
+	return slices.ContainsFunc(m.call.ordered(), func(attr *hclsyntax.Attribute) bool {
+		return !slices.Contains(known, attr.Name) && spelling.Nearest(attr.Name, known) == name
+	})
+}
+
 // addModules makes the nodes of the modules that a module uses: a module block is
 // evaluated for how often it is used, before everything in it.
 func (g *graph) addModules(m *module) {
@@ -322,12 +332,12 @@ func (g *graph) callEdges(m *module) []edge {
 }
 
 // passed evaluates the value that a module block gives to a variable.
-func (g *graph) passed(f *frame, v *variable) (value cty.Value, at hcl.Range, ok bool) {
+func (g *graph) passed(f *frame, v *variable) (value cty.Value, ok bool) {
 	attr := f.module.call.attributes[v.Name]
 	if attr == nil {
-		return cty.NilVal, hcl.Range{}, false
+		return cty.NilVal, false
 	}
 	e := g.evaluator(f.parent)
 	e.scope = f.arguments
-	return e.value(attr.Expr), attr.Expr.Range(), true
+	return e.value(attr.Expr), true
 }

@@ -1,5 +1,10 @@
 package lang
 
+import (
+	"fmt"
+	"strings"
+)
+
 // BlockType describes one type of block: what may stand in it, and what it means.
 // Configurations are checked against these descriptions, and the reference of the
 // language is made from them.
@@ -101,4 +106,21 @@ func (t *BlockType) blockNames() []string {
 		names = append(names, b.Name)
 	}
 	return names
+}
+
+// header is how a block of the type begins.
+func (t *BlockType) header() string {
+	if t.Label == "" {
+		return t.Name + " {"
+	}
+	return t.Name + " \"NAME\" {"
+}
+
+// described names a block of the type at the start of a sentence.
+func (t *BlockType) described() string {
+	article := "A"
+	if strings.ContainsAny(t.Name[:1], "aeio") {
+		article = "An"
+	}
+	return fmt.Sprintf("%s %s block", article, t.Name)
 }

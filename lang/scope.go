@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -144,7 +145,11 @@ func (e *evaluator) member(root string, t hcl.Traversal) (name string, value cty
 		return "", cty.NilVal, false
 	}
 	if root == "service" && e.owner != nil && e.owner.label == name {
-		e.error(t.SourceRange(), "A service refers to itself", "Within service %q, write self instead of service.%s.", name, name)
+		if _, _, known := e.scope.find("self"); known {
+			e.error(t.SourceRange(), "A service refers to itself", "Within service %q, write self instead of service.%s.", name, name)
+		} else {
+			e.error(t.SourceRange(), "A service refers to itself", "The arguments of service %q cannot be made of what it is. Make a local value of what several of them need.", name)
+		}
 		return "", cty.NilVal, false
 	}
 	if value, ok = e.lookup(root, name, t, t.SourceRange()); !ok {
@@ -207,8 +212,12 @@ func (e *evaluator) missing(root, name string, known []string, at hcl.Range) {
 		e.unmet(root, name, position(at))
 		return
 	}
+	hint := spelling.DidYouMean(name, known)
+	if root == "data" && hint == "" && strings.Contains(name, "_") {
+		hint = " A data block has one name, and no type before it: data.NAME."
+	}
 	e.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
-		trimJoin(spelling.DidYouMean(name, known), fmt.Sprintf("Declared are: %s.", listed(known))))
+		trimJoin(hint, fmt.Sprintf("Declared are: %s.", listed(known))))
 }
 
 // minimal is what has to stand in a block at least.
@@ -237,6 +246,10 @@ func (e *evaluator) unknownRoot(t hcl.Traversal) {
 		e.error(t.SourceRange(), "Reference where there can be none", "This value is needed before anything else is evaluated, so it cannot refer to %q. A text stands in quotes.", root)
 		return
 	}
+	if hint := e.elsewhere(t); hint != "" {
+		e.error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s", hint)
+		return
+	}
 	var hint string
 	for _, kind := range []string{"role", "exposure", "secret", "service", "var", "local"} {
 		if len(t) == 1 {
@@ -246,14 +259,42 @@ func (e *evaluator) unknownRoot(t hcl.Traversal) {
 			}
 		}
 	}
-	switch {
-	case root == "each" || root == "count":
-		hint = fmt.Sprintf(" The name %s means something only in a block with %s.", root, map[string]string{"each": "for_each", "count": "count"}[root])
-	case hint == "":
+	if hint == "" {
 		hint = spelling.DidYouMean(root, e.scope.roots())
 	}
 	e.error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s",
 		trimJoin(hint, fmt.Sprintf("References start with one of: %s. A text stands in quotes.", listed(e.scope.roots()))))
+}
+
+// elsewhere is about names that mean something in other places, or in Terraform; ""
+// for all others.
+func (e *evaluator) elsewhere(t hcl.Traversal) string {
+	_, _, counts := e.scope.find("count")
+	_, _, each := e.scope.find("each")
+	rest := strings.TrimPrefix(written(t), t.RootName())
+	switch root := t.RootName(); {
+	case root == "each" && counts:
+		return "This block has count, and not for_each: count.index is the number of the instance."
+	case root == "count" && each:
+		return "This block has for_each, and not count: each.key is the key of the instance, and each.value the value."
+	case root == "each":
+		return "The name each means something only in a block with for_each."
+	case root == "count":
+		return "The name count means something only in a block with count."
+	case root == "self":
+		return "The name self means something only in definitions, and in the config blocks of services. Elsewhere write service.NAME."
+	case root == "locals", root == "variable", root == "vars", root == "variables":
+		root = map[bool]string{true: "local", false: "var"}[root == "locals"]
+		if len(t) == 1 {
+			rest = ".NAME"
+		}
+		return fmt.Sprintf("Write %s%s: expressions read the %s as %s.NAME.", root, rest, map[string]string{"local": "local values", "var": "variables"}[root], root)
+	case root == "terraform":
+		return "There are no workspaces: each cloud has a directory of its own. cloud.name is the name of this one."
+	case len(t) > 2 && strings.Contains(root, "_"), root == "resource":
+		return "There are no resources as in Terraform. A service is service.NAME, and an object of the cluster that a data block reads is data.NAME."
+	}
+	return ""
 }
 
 // trimJoin joins two sentences, the first of which may be empty or start with a space.

@@ -56,6 +56,14 @@ func newLeaf(path []string, names []hcl.Range, expr hcl.Expression) leaf {
 	return leaf{path: path, names: names, key: joined(path), expr: expr}
 }
 
+// nameRange is where the name of what is set is written; where it is not, the value is.
+func (x leaf) nameRange() hcl.Range {
+	if len(x.names) == len(x.path) && len(x.names) > 0 {
+		return x.names[len(x.names)-1]
+	}
+	return x.expr.Range()
+}
+
 // settings are maps of values, merged key by key. What a stronger layer
 // overrides is dropped before anything is evaluated: it is then not needed, nor is
 // what it refers to.
@@ -243,14 +251,14 @@ func (s *settings) entries() []*entry {
 		key   string
 	}
 	merged := make(map[string]*entry, len(s.leaves))
-	written := make(map[place]hcl.Expression, len(s.leaves))
+	written := make(map[place]leaf, len(s.leaves))
 	for _, x := range s.leaves {
 		at := place{x.layer, x.key}
 		if first, twice := written[at]; twice && len(x.path) == s.depth {
-			x.layer.eval.error(x.expr.Range(), fmt.Sprintf("Second value for %q", x.path[len(x.path)-1]), "The first is at %s.", position(first.Range()))
+			x.layer.eval.error(x.nameRange(), fmt.Sprintf("Second value for %q", x.path[len(x.path)-1]), "The first is at %s.", position(first.nameRange()))
 			continue
 		}
-		written[at] = x.expr
+		written[at] = x
 		s.set(merged, x, x.path, x.layer.eval.value(x.expr))
 	}
 	s.checkRemovals()
@@ -302,7 +310,7 @@ func (s *settings) checkRemovals() {
 	for _, r := range s.removals {
 		if !r.effect && len(r.path) > 0 {
 			name := r.path[len(r.path)-1]
-			r.layer.eval.warn(r.expr.Range(), "Nothing to remove", "%s",
+			r.layer.eval.warn(r.nameRange(), "Nothing to remove", "%s",
 				trimJoin(spelling.DidYouMean(name, s.keys), fmt.Sprintf("null takes a value away, but nothing sets %q.", strings.Join(r.path, "."))))
 		}
 	}
@@ -395,9 +403,9 @@ func (s *settings) options() []Option {
 func (e *evaluator) checkOptionName(o Option, sections bool) bool {
 	switch {
 	case o.Key == "" || strings.TrimSpace(o.Key) != o.Key || strings.ContainsAny(o.Key, "=\r\n") || strings.ContainsAny(o.Key[:1], "#;["):
-		e.error(o.Origin.Range, "Unsuitable name of a config value", "%q cannot be a key: it may not be empty, hold = or a line break, have spaces round it, or start with #, ; or [.", o.Key)
+		e.error(o.Origin.KeyRange(), "Unsuitable name of a config value", "%q cannot be a key: it may not be empty, hold = or a line break, have spaces round it, or start with #, ; or [.", o.Key)
 	case sections && (o.Section == "" || strings.ContainsAny(o.Section, "[]\r\n")):
-		e.error(o.Origin.Range, "Unsuitable name of a section", "%q cannot be a section: it may not be empty, or hold brackets or a line break.", o.Section)
+		e.error(o.Origin.SectionRange(), "Unsuitable name of a section", "%q cannot be a section: it may not be empty, or hold brackets or a line break.", o.Section)
 	default:
 		return true
 	}
@@ -417,7 +425,7 @@ func (s *settings) environment() []Env {
 	for _, x := range s.entries() {
 		name := x.path[0]
 		if name == "" || strings.ContainsAny(name, "=\x00 \t\r\n") {
-			x.eval.error(x.origin.Range, "Unsuitable name of an environment variable", "%q cannot be the name of one.", name)
+			x.eval.error(x.origin.KeyRange(), "Unsuitable name of an environment variable", "%q cannot be the name of one.", name)
 			continue
 		}
 		if !x.value.IsKnown() && !mark.IsDeferred(x.value) {

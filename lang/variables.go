@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
@@ -32,6 +33,7 @@ type Variable struct {
 	Description string
 	Type        string // type constraint as it is written, "any" if there is none
 	Sensitive   bool
+	Refused     string // why the last answer was not taken; empty: it is asked for the first time
 	Range       hcl.Range
 }
 
@@ -44,15 +46,23 @@ type variable struct {
 	defaults   *typeexpr.Defaults
 	fallback   cty.Value // cty.NilVal: there is none
 	nullable   bool
-	given      *given
+	// broken: that it has no value may come from what was reported of its declaration, or
+	// of what was to give it one.
+	broken bool
+	asked  bool // somebody was asked for the value, and it fits the type
+	given  *given
 }
 
 // given is the value that a source gives to a variable: the later source wins.
 type given struct {
 	text   string         // from -var, the environment, a prompt
 	expr   hcl.Expression // from a file
+	at     hcl.Range      // of the name there
 	source string         // for messages: "-var", "KOLLA_VAR_x", a position
 }
+
+// answered is the source of what a person said.
+const answered = "the answer"
 
 // addVariables makes the nodes of the variables of a module. Those of the root get
 // their values from outside, others from the module block.
@@ -119,8 +129,12 @@ func (l *loader) declare(b *block) *variable {
 	}
 	if attr := b.attributes["type"]; attr != nil {
 		constraint, defaults, diags := typeexpr.TypeConstraintWithDefaults(attr.Expr)
+		for _, d := range diags {
+			l.aboutType(d)
+		}
 		l.add(diags...)
-		if !diags.HasErrors() {
+		v.broken = diags.HasErrors()
+		if !v.broken {
 			v.constraint, v.defaults = constraint, defaults
 			v.Type = l.sourceText(attr.Expr.Range())
 			v.literal = constraint == cty.String
@@ -134,14 +148,30 @@ func (l *loader) declare(b *block) *variable {
 			l.hide(attr.Expr.Range())
 		}
 		v.fallback = e.value(attr.Expr)
-		if converted, err := v.convert(v.fallback); err != nil {
-			l.error(attr.Expr.Range(), fmt.Sprintf("Unsuitable default of variable %q", v.Name), "It must be of type %s: %s.", v.Type, err)
-			v.fallback = cty.DynamicVal
-		} else {
+		here := place{name: "default", expr: attr.Expr, key: attr.NameRange, literal: true}
+		if converted, ok := l.fit(v, v.fallback, here, fmt.Sprintf("Unsuitable default of variable %q", v.Name), ""); ok {
 			v.fallback = converted
+		} else {
+			v.fallback = cty.DynamicVal
 		}
 	}
 	return v
+}
+
+// typeNames are what types are made of.
+var typeNames = []string{"any", "bool", "list", "map", "number", "object", "optional", "set", "string", "tuple"}
+
+// aboutType says more about an error in a type, if what stands there shows it.
+func (l *loader) aboutType(d *hcl.Diagnostic) {
+	text := l.sourceText(*d.Subject)
+	name := strings.Trim(text, `"`)
+	switch {
+	case name != text && slices.Contains(typeNames, strings.TrimRight(name, "()")):
+		d.Detail = fmt.Sprintf("A type is written without quotes: type = %s.", name)
+	case hclsyntax.ValidIdentifier(name) && !slices.Contains(typeNames, name):
+		d.Detail = trimJoin(spelling.DidYouMean(name, typeNames),
+			fmt.Sprintf("There is no type %q. Types are string, number, bool and any, and list(TYPE), set(TYPE), map(TYPE), tuple([TYPE, ...]) and object({ NAME = TYPE }).", name))
+	}
 }
 
 // sourceText is what stands in a range, in one line.
@@ -179,6 +209,10 @@ func (l *loader) giveAll(declared []*variable) {
 			l.giveAssignment(byName, option.Assignment)
 		}
 	}
+	l.reportStrays(byName)
+	for _, name := range l.strayNames {
+		l.misnamed(byName, name)
+	}
 }
 
 // giveAssignment takes the value that a -var gives.
@@ -190,6 +224,7 @@ func (l *loader) giveAssignment(byName map[string]*variable, assignment string) 
 	case !ok:
 		l.addPlain("Unsuitable -var", fmt.Sprintf("%q gives no value. Write -var 'NAME=VALUE'.", name))
 	case v == nil:
+		l.strayNames = append(l.strayNames, name)
 		l.addPlain(fmt.Sprintf("There is no variable %q", name),
 			trimJoin(spelling.DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. Declared are: %s.", listed(keysOf(byName)))))
 	default:
@@ -230,15 +265,18 @@ func isVarFile(name string) bool {
 func (l *loader) giveFile(byName map[string]*variable, name string) {
 	source, err := syntax.Read(name)
 	if err != nil {
+		l.varsBroken = true
 		l.addPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, cause(err)))
 		return
 	}
-	body, ok := l.parse(name, source)
+	body, ok := l.parsed(syntax.ParseHidden(name, source))
 	// A file with values may hold secrets: diagnostics name it and do not quote it.
 	delete(l.config.Files, name)
 	if !ok {
+		l.varsBroken = true
 		return
 	}
+	var strays []*hclsyntax.Attribute
 	attributes, blocks := decoder{l.reporter}.content(&BlockType{AnyAttribute: true}, body)
 	for _, b := range blocks {
 		l.error(b.header, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
@@ -247,12 +285,38 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 		attr := attributes[key]
 		v := byName[key]
 		if v == nil {
-			l.warn(attr.NameRange, fmt.Sprintf("There is no variable %q", key), "%s",
-				trimJoin(spelling.DidYouMean(key, keysOf(byName)), "The value is given here, but no variable block declares it."))
+			strays = append(strays, attr)
 			continue
 		}
-		v.given = &given{expr: attr.Expr, source: position(attr.NameRange)}
+		v.given = &given{expr: attr.Expr, at: attr.NameRange, source: position(attr.NameRange)}
 	}
+	l.strays = append(l.strays, strays...)
+}
+
+// reportStrays is about values in files for variables that there are not. Such a file
+// may be for several configurations; where a variable has no value otherwise, its name
+// is probably misspelt.
+func (l *loader) reportStrays(byName map[string]*variable) {
+	for _, attr := range l.strays {
+		summary := fmt.Sprintf("There is no variable %q", attr.Name)
+		detail := trimJoin(spelling.DidYouMean(attr.Name, keysOf(byName)), "The value is given here, but no variable block declares it.")
+		if l.misnamed(byName, attr.Name) {
+			l.error(attr.NameRange, summary, "%s", detail)
+		} else {
+			l.warn(attr.NameRange, summary, "%s", detail)
+		}
+	}
+}
+
+// misnamed reports whether a value for a variable that there is not was probably meant
+// for one that has none.
+func (l *loader) misnamed(byName map[string]*variable, name string) bool {
+	v := byName[spelling.Nearest(name, keysOf(byName))]
+	if v == nil || v.given != nil || v.fallback != cty.NilVal {
+		return false
+	}
+	v.broken = true
+	return true
 }
 
 // variableValue is the value of a variable: null only if it may be, and marked if
@@ -278,22 +342,57 @@ func (l *loader) chosenValue(v *variable) cty.Value {
 	if v.given == nil && v.fallback != cty.NilVal {
 		return v.fallback
 	}
-	if v.given == nil && !l.prompt(v) {
-		return cty.DynamicVal
+	if v.given == nil {
+		if v.broken || l.varsBroken || v.block.misspelt("default") {
+			return cty.DynamicVal
+		}
+		return l.askedValue(v)
 	}
-	value, at := cty.StringVal(v.given.text), v.Range
+	return l.givenValue(v)
+}
+
+// askedValue asks for a value until it fits the type of the variable.
+func (l *loader) askedValue(v *variable) cty.Value {
+	for {
+		if !l.prompt(v) {
+			return cty.DynamicVal
+		}
+		attempt := &loader{reporter: newReporter(), functions: l.functions, memo: l.memo, config: l.config}
+		value := attempt.givenValue(v)
+		if !attempt.diags.HasErrors() {
+			v.asked = true
+			l.add(attempt.diags...)
+			return value
+		}
+		var why []string
+		for _, d := range attempt.diags {
+			if d.Severity == hcl.DiagError {
+				why = append(why, d.Detail)
+			}
+		}
+		v.Refused = strings.Join(why, "\n")
+	}
+}
+
+// givenValue is the value that a source gives, converted.
+func (l *loader) givenValue(v *variable) cty.Value {
+	value, here := cty.StringVal(v.given.text), place{name: "var." + v.Name, key: v.Range, literal: true}
+	before := fmt.Sprintf("The value comes from %s. ", v.given.source)
+	if v.given.source == answered {
+		before = ""
+	}
 	switch {
 	case v.given.expr != nil:
-		value, at = l.constant().value(v.given.expr), v.given.expr.Range()
+		value, before = l.constant().value(v.given.expr), ""
+		here.expr, here.key = v.given.expr, v.given.at
 	case !v.literal:
 		var ok bool
 		if value, ok = l.parseValue(v); !ok {
 			return cty.DynamicVal
 		}
 	}
-	converted, err := v.convert(value)
-	if err != nil {
-		l.unsuitableVariable(v, at, err.Error())
+	converted, ok := l.fit(v, value, here, fmt.Sprintf("Unsuitable value for variable %q", v.Name), before)
+	if !ok {
 		return cty.DynamicVal
 	}
 	return converted
@@ -301,21 +400,20 @@ func (l *loader) chosenValue(v *variable) cty.Value {
 
 // passedValue is the value that the module block gives, converted.
 func (g *graph) passedValue(f *frame, v *variable) cty.Value {
-	value, at, ok := g.passed(f, v)
+	value, ok := g.passed(f, v)
 	switch {
+	case !ok && v.fallback == cty.NilVal && (v.broken || v.block.misspelt("default") || g.misspeltArgument(f.module, v.Name)):
+		return cty.DynamicVal
 	case !ok && v.fallback == cty.NilVal:
 		g.error(f.module.call.header, "Missing argument", "Module %q needs a value for its variable %q%s: %s = ....", f.module.name, v.Name, described(v.Description), v.Name)
 		return cty.DynamicVal
 	case !ok:
 		return v.fallback
 	}
-	converted, err := v.convert(value)
-	if err != nil {
-		why := err.Error()
-		if v.Sensitive || value.ContainsMarked() {
-			why = "what is wrong is not shown, because the value is sensitive"
-		}
-		g.error(at, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "Module %q wants it to be of type %s: %s.", f.module.name, v.Type, why)
+	attr := f.module.call.attributes[v.Name]
+	here := place{name: v.Name, expr: attr.Expr, key: attr.NameRange, literal: true}
+	converted, ok := g.fit(v, value, here, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "")
+	if !ok {
 		return cty.DynamicVal
 	}
 	return converted
@@ -333,7 +431,7 @@ func (l *loader) prompt(v *variable) bool {
 	if l.options.Prompt != nil {
 		text, err := l.options.Prompt(v.Variable)
 		if err == nil {
-			v.given = &given{text: text, source: "the answer"}
+			v.given = &given{text: text, source: answered}
 			return true
 		}
 		l.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Asking for it failed: %s.", err)
@@ -369,22 +467,35 @@ func (l *loader) unsuitableVariable(v *variable, at hcl.Range, why string) {
 	if v.Sensitive {
 		why = "what is wrong is not shown, because the variable is sensitive"
 	}
-	l.error(at, fmt.Sprintf("Unsuitable value for variable %q", v.Name),
-		"The value from %s must be of type %s: %s.", v.given.source, v.Type, why)
+	source := "The value from " + v.given.source
+	if v.given.source == answered {
+		source = "The value"
+	}
+	l.error(at, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "%s must be of type %s: %s.", source, v.Type, why)
 }
 
 // validate checks the conditions of a variable's validation blocks.
 func (g *graph) validate(f *frame, v *variable) {
 	e := g.evaluator(f)
 	source := v.Range
-	switch {
-	case f.parent != nil && f.module.call.attributes[v.Name] != nil:
-		source = f.module.call.attributeRange(v.Name)
-	case v.given != nil && v.given.expr != nil:
-		source = v.given.expr.Range()
+	if attr := v.block.attributes["default"]; attr != nil {
+		source = place{expr: attr.Expr, key: attr.NameRange}.at()
+	}
+	if f.parent != nil {
+		if attr := f.module.call.attributes[v.Name]; attr != nil {
+			source = place{expr: attr.Expr, key: attr.NameRange}.at()
+		}
+	} else if v.given != nil {
+		source = place{expr: v.given.expr, key: v.given.at}.at()
+		if v.given.expr == nil {
+			source = v.Range
+		}
 	}
 	for _, b := range e.expanded(v.block).all("validation") {
 		if ok, message := e.condition(b); !ok {
+			if v.asked && message != "" {
+				g.config.Refused[v.Name] = message
+			}
 			g.error(source, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "%s\n\nThe condition is at %s.", message, position(b.attributeRange("condition")))
 		}
 	}

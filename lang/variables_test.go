@@ -144,6 +144,27 @@ func TestPrompt(t *testing.T) {
 		t.Errorf("asked for %+v", asked)
 	}
 
+	config, diags = load(t, lang.Options{Prompt: func(v lang.Variable) (string, error) {
+		asked = append(asked, v)
+		return []string{"many", "many", "5"}[len(asked)-2], nil
+	}}, `
+cloud "c" {
+  release = "2025.1"
+}
+variable "count_of" {
+  type = number
+  validation {
+    condition     = var.count_of < 3
+    error_message = "At most two."
+  }
+}`)
+	if len(asked) != 4 || asked[1].Refused != "" || asked[2].Refused != `The value must be of type number: "many" is no number.` || asked[3].Refused != asked[2].Refused {
+		t.Errorf("asked for %+v", asked[1:])
+	}
+	if config.Refused["count_of"] != "At most two." || len(diags) != 1 {
+		t.Errorf("refused: %v, diagnostics:\n%s", config.Refused, render(diags, ""))
+	}
+
 	_, diags = load(t, lang.Options{Prompt: func(lang.Variable) (string, error) { return "", errors.New("no terminal") }}, source)
 	if text := string(render(diags, "")); !strings.Contains(text, "no terminal") {
 		t.Errorf("the failure is not reported:\n%s", text)

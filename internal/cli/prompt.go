@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -23,6 +24,13 @@ func (s streams) interactive() bool {
 // ask prints a question to standard error and reads one line, or ends with the
 // context.
 func (s streams) ask(ctx context.Context, question string) (string, error) {
+	answer, err := s.await(ctx, question, func() (string, error) { return bufio.NewReader(s.in).ReadString('\n') }, func() {})
+	return strings.TrimSpace(answer), err
+}
+
+// await prints a question and waits for what read gives, or until the context ends; then
+// restore is called.
+func (s streams) await(ctx context.Context, question string, read func() (string, error), restore func()) (string, error) {
 	fmt.Fprint(s.err, question)
 	type line struct {
 		text string
@@ -32,29 +40,46 @@ func (s streams) ask(ctx context.Context, question string) (string, error) {
 	// about to end.
 	answer := make(chan line, 1)
 	go func() {
-		text, err := bufio.NewReader(s.in).ReadString('\n')
+		text, err := read()
 		answer <- line{text, err}
 	}()
 	select {
 	case <-ctx.Done():
+		restore()
 		fmt.Fprintln(s.err)
 		return "", ctx.Err()
 	case l := <-answer:
 		if l.err != nil && l.text == "" {
 			fmt.Fprintln(s.err)
+			if errors.Is(l.err, context.Canceled) {
+				return "", l.err
+			}
 			return "", &failure{"No answer", "Standard input ended before there was one. Without a person to ask, use -auto-approve or a saved plan, and -var for variables."}
 		}
-		return strings.TrimSpace(l.text), nil
+		return l.text, nil
 	}
 }
 
-// answer asks for the value of a variable, once.
+// answer asks for the value of a variable, once, and again if it is refused. After
+// somebody ended that, nothing more is asked.
 func (w *workspace) answer(v lang.Variable) (string, error) {
-	if said, ok := w.answers[v.Name]; ok {
+	if w.unanswered != nil {
+		return "", w.unanswered
+	}
+	if why, ok := w.refused[v.Name]; ok && v.Refused == "" {
+		v.Refused = why
+		delete(w.refused, v.Name)
+	}
+	if said, ok := w.answers[v.Name]; ok && v.Refused == "" {
 		return said, nil
 	}
 	said, err := w.askVariable(v)
+	var nobody *failure
+	if errors.As(err, &nobody) {
+		err = &failure{nobody.summary, fmt.Sprintf("The input ended before var.%s had a value. It can also come from -var '%s=...', from KOLLA_VAR_%s, or from a file such as kolla.vars.hcl.", v.Name, v.Name, v.Name)}
+	}
 	if err != nil {
+		w.unanswered = err
 		return "", err
 	}
 	if w.answers == nil {
@@ -65,29 +90,75 @@ func (w *workspace) answer(v lang.Variable) (string, error) {
 }
 
 func (w *workspace) askVariable(v lang.Variable) (string, error) {
-	question := "var." + v.Name + "\n"
+	question := ""
+	if v.Refused != "" {
+		question = "\n  Not accepted: " + strings.ReplaceAll(v.Refused, "\n", "\n  ") + "\n\n"
+	}
+	question += "var." + v.Name + "\n"
 	if v.Description != "" {
 		question += "  " + v.Description + "\n"
 	}
 	if v.Sensitive {
-		return w.askSecret(question + "\n  Enter a value, which is not shown: ")
+		return w.askSecret(w.flags.Context, question+"\n  Enter a value, which is not shown: ")
 	}
 	return w.ask(w.flags.Context, question+"\n  Enter a value: ")
 }
 
 // askSecret reads a line without showing it.
-func (s streams) askSecret(question string) (string, error) {
+func (s streams) askSecret(ctx context.Context, question string) (string, error) {
 	file, ok := s.in.(*os.File)
 	if !ok {
 		return "", errors.New("a secret can be asked for on a terminal only")
 	}
-	fmt.Fprint(s.err, question)
-	answer, err := term.ReadPassword(int(file.Fd()))
-	fmt.Fprintln(s.err)
+	fd := int(file.Fd())
+	before, err := term.MakeRaw(fd)
 	if err != nil {
 		return "", fmt.Errorf("read from the terminal: %w", err)
 	}
-	return string(answer), nil
+	restore := func() { _ = term.Restore(fd, before) }
+	// Nothing but this program begins lines anew while the terminal is raw.
+	return s.await(ctx, strings.ReplaceAll(question, "\n", "\r\n"), func() (string, error) {
+		line, err := hiddenLine(file)
+		restore()
+		if err == nil {
+			fmt.Fprintln(s.err)
+		}
+		return line, err
+	}, restore)
+}
+
+// Keys that a raw terminal passes on.
+const (
+	keyInterrupt = 0x03 // Ctrl-C
+	keyEnd       = 0x04 // Ctrl-D
+	keyErase     = 0x7f
+	keyBackspace = '\b'
+	keyKill      = 0x15 // Ctrl-U
+)
+
+// hiddenLine reads a line from a raw terminal.
+func hiddenLine(r io.Reader) (string, error) {
+	var line []rune
+	for in := bufio.NewReaderSize(r, 16); ; { // 16: the smallest
+		key, _, err := in.ReadRune()
+		if err != nil {
+			return "", err
+		}
+		switch key {
+		case '\r', '\n':
+			return string(line), nil
+		case keyInterrupt:
+			return "", context.Canceled
+		case keyEnd:
+			return "", io.EOF
+		case keyErase, keyBackspace:
+			line = line[:max(0, len(line)-1)]
+		case keyKill:
+			line = nil
+		default:
+			line = append(line, key)
+		}
+	}
 }
 
 // approve asks for the word yes, and takes no other.

@@ -31,6 +31,9 @@ Exit codes: 0 valid, perhaps with warnings; 1 error.`,
 			}
 			w := newWorkspace(s, c)
 			config, objects, diags := w.validate()
+			if w.unanswered != nil {
+				return w.unanswered
+			}
 			if c.Bool("json") {
 				if err := view.ValidationJSON(s.out, diags, config.Files); err != nil {
 					return err

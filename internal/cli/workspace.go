@@ -40,7 +40,10 @@ type workspace struct {
 	snapshot *providers.Snapshot
 	asked    bool              // somebody was asked for the value of a variable
 	answers  map[string]string // what was said
-	warnings *warnings
+	refused  map[string]string // why some of that was not accepted
+	// unanswered is why there is no answer, and none will come.
+	unanswered error
+	warnings   *warnings
 
 	// reads: the command has a cluster, in which data are read.
 	reads bool
@@ -71,6 +74,9 @@ func newWorkspace(s streams, c *cli.Context) *workspace {
 // loadConfig reads and evaluates the configuration of the current directory.
 func (w *workspace) loadConfig() error {
 	config, diags := w.readConfig()
+	if w.unanswered != nil {
+		return w.unanswered
+	}
 	if len(config.Undeclared) > 0 && !diags.HasErrors() {
 		w.config = config // it is loaded again, with what is written for them
 		return nil
@@ -126,7 +132,13 @@ func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
 		options.Read, options.Later, options.Settled = w.readData, w.later, w.settled
 		options.Restricted = w.restricted()
 	}
-	return lang.Load(".", options)
+	for {
+		config, diags := lang.Load(".", options)
+		if len(config.Refused) == 0 || w.unanswered != nil {
+			return config, diags
+		}
+		w.refused = config.Refused
+	}
 }
 
 // renderOffline loads the configuration and makes its objects as far as that goes

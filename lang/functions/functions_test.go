@@ -327,7 +327,7 @@ func TestFunctionRefusals(t *testing.T) {
 		`templatestring("$${templatestring(\"x\", {})}", {})`: "a template cannot render another template",
 		`templatestring("$${timestamp()}", {})`:               "Give the time as a variable",
 		`templatestring("$${uper(\"x\")}", {})`:               `Did you mean "upper"?`,
-		`templatestring("$${x", {})`:                          "template:1,1-3: Unclosed",
+		`templatestring("$${x", {})`:                          "template:1,1-3: Brace not closed",
 		`templatestring("$${x}", {})`:                         `There is no variable named "x"`,
 		`templatestring("x", null)`:                           "must not be null",
 		`indent(-1, "a")`:                                     "from 0 to 1000",

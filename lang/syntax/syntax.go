@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -54,17 +55,27 @@ func Read(name string) ([]byte, error) {
 // Parse checks the syntax of one file. The source is returned for diagnostics to
 // quote, whether it is right or not, unless it is no text at all.
 func Parse(name string, source []byte) (map[string]*hcl.File, hcl.Diagnostics) {
-	file, diags := parseFile(name, source)
+	return parseSource(name, source, false)
+}
+
+// ParseHidden is Parse for a file that may hold secrets: what it says shows nothing of
+// them.
+func ParseHidden(name string, source []byte) (map[string]*hcl.File, hcl.Diagnostics) {
+	return parseSource(name, source, true)
+}
+
+func parseSource(name string, source []byte, hidden bool) (map[string]*hcl.File, hcl.Diagnostics) {
+	file, diags := parseFile(name, source, hidden)
 	return map[string]*hcl.File{name: file}, fewerSyntaxErrors(diags)
 }
 
-func parseFile(name string, source []byte) (*hcl.File, hcl.Diagnostics) {
+func parseFile(name string, source []byte, hidden bool) (*hcl.File, hcl.Diagnostics) {
 	if d := noText(name, source, hcl.InitialPos); d != nil {
 		return &hcl.File{Body: hcl.EmptyBody()}, hcl.Diagnostics{d}
 	}
-	check, parse := checkSyntax(hclsyntax.LexConfig), parseNative
+	check, parse := checkSyntax(hclsyntax.LexConfig), native(hidden)
 	if strings.HasSuffix(name, JSONExtension) {
-		check, parse = checkJSON, json.Parse
+		check, parse = checkJSON, parseJSON
 	}
 	if d := check(source, name, hcl.InitialPos); d != nil {
 		return &hcl.File{Body: hcl.EmptyBody(), Bytes: source}, hcl.Diagnostics{d}
@@ -78,8 +89,28 @@ func parseFile(name string, source []byte) (*hcl.File, hcl.Diagnostics) {
 	return file, diags
 }
 
-func parseNative(source []byte, name string) (*hcl.File, hcl.Diagnostics) {
-	return hclsyntax.ParseConfig(source, name, hcl.InitialPos)
+func parseJSON(source []byte, name string) (*hcl.File, hcl.Diagnostics) {
+	file, diags := json.Parse(source, name)
+	return file, explainedJSON(diags)
+}
+
+// native is the parser of the native syntax.
+func native(hidden bool) func(source []byte, name string) (*hcl.File, hcl.Diagnostics) {
+	return func(source []byte, name string) (*hcl.File, hcl.Diagnostics) {
+		return parseNative(source, name, hidden)
+	}
+}
+
+func parseNative(source []byte, name string, hidden bool) (*hcl.File, hcl.Diagnostics) {
+	file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
+	if diags.HasErrors() {
+		tokens, _ := hclsyntax.LexConfig(source, name, hcl.InitialPos)
+		diags = explained(diags, tokens, hidden)
+		if slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return d.Summary == unclosedQuote }) {
+			file.Nav = nil // what would be said of the block around it is wrong
+		}
+	}
+	return file, diags
 }
 
 // Expression parses an expression that stands in no file of native syntax.
@@ -103,7 +134,12 @@ func parseWithin(source []byte, name string, start hcl.Pos, lex lexer, parse par
 			return nil, hcl.Diagnostics{d}
 		}
 	}
-	return parse(source, name, start)
+	expr, diags := parse(source, name, start)
+	if diags.HasErrors() {
+		tokens, _ := lex(source, name, start)
+		diags = explained(diags, tokens, true)
+	}
+	return expr, diags
 }
 
 // syntaxError is an error at a place of a file that is not parsed.
@@ -121,6 +157,9 @@ func noText(name string, source []byte, start hcl.Pos) *hcl.Diagnostic {
 		return nil
 	}
 	place := placeOf(source, name, at, 0)
+	if bytes.HasPrefix(source, []byte{0xff, 0xfe}) || bytes.HasPrefix(source, []byte{0xfe, 0xff}) {
+		return syntaxError(place, "Not a text", "The file is a text in UTF-16, as some editors save it. Save it as UTF-8.")
+	}
 	return syntaxError(place, "Not a text", "The file is not a text in UTF-8: in line %d, column %d, there is the byte 0x%02x. Save it as UTF-8, or take it out of the directory.",
 		place.Start.Line, place.Start.Column, source[at])
 }

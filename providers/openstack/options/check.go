@@ -169,14 +169,7 @@ func (r *reading) options() iter.Seq[*lang.Option] {
 	}
 }
 
-// warning is one of the first of the places that is known, and else of the value.
-func warning(o *lang.Option, summary, detail string, places ...hcl.Range) *hcl.Diagnostic {
-	at := o.Origin.Range
-	for _, place := range slices.Backward(places) {
-		if place.Filename != "" {
-			at = place
-		}
-	}
+func warning(at hcl.Range, summary, detail string) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at}
 }
 
@@ -279,8 +272,8 @@ func (g group) takesPlugins() bool {
 }
 
 func (r *reading) renamed(o *lang.Option, now string) *hcl.Diagnostic {
-	return warning(o, fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key),
-		fmt.Sprintf("It is now %s. %s still reads the former name, later releases may not.", now, r.reads()), o.Origin.Key)
+	return warning(o.Origin.KeyRange(), fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key),
+		fmt.Sprintf("It is now %s. %s still reads the former name, later releases may not.", now, r.reads()))
 }
 
 func (r *reading) removal(o *lang.Option, found *Option) *hcl.Diagnostic {
@@ -288,7 +281,7 @@ func (r *reading) removal(o *lang.Option, found *Option) *hcl.Diagnostic {
 	if found.Removal != "-" {
 		detail += " The reason: " + strings.TrimSuffix(found.Removal, ".") + "."
 	}
-	return warning(o, fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key), detail, o.Origin.Key)
+	return warning(o.Origin.KeyRange(), fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key), detail)
 }
 
 // value checks what an option is set to.
@@ -309,7 +302,7 @@ func (r *reading) value(o *lang.Option, v *verdict, found *Option) {
 		if text.Secret() {
 			given = "the value that is given is not."
 		}
-		v.other = append(v.other, warning(o, fmt.Sprintf("Unsuitable value for [%s] %s", o.Section, o.Key),
+		v.other = append(v.other, warning(o.Origin.Range, fmt.Sprintf("Unsuitable value for [%s] %s", o.Section, o.Key),
 			fmt.Sprintf("%s only takes %s, and %s", r.reads(), wanted, given)))
 	}
 }
@@ -334,8 +327,8 @@ func (r *reading) noOption(o *lang.Option, section string, g group) *hcl.Diagnos
 			return spelling.DidYouMean(o.Key, names)
 		}), hint)
 	}
-	return warning(o, fmt.Sprintf("No option %q in [%s]", o.Key, o.Section),
-		fmt.Sprintf("%s reads no such option from %s, and would ignore it.%s", r.reads(), r.file.Name, hint), o.Origin.Key)
+	return warning(o.Origin.KeyRange(), fmt.Sprintf("No option %q in [%s]", o.Key, o.Section),
+		fmt.Sprintf("%s reads no such option from %s, and would ignore it.%s", r.reads(), r.file.Name, hint))
 }
 
 // elsewhere names the groups that have an option, unless they are many.
@@ -364,8 +357,8 @@ func (r *reading) noGroup(o *lang.Option, section string) *hcl.Diagnostic {
 			hint = fmt.Sprintf(" As for %q,%s", o.Key, hint)
 		}
 	}
-	return warning(o, fmt.Sprintf("No group [%s] in %s", o.Section, r.file.Name),
-		fmt.Sprintf("%s reads no such group, and would ignore it.%s", r.reads(), hint), o.Origin.Section, o.Origin.Key)
+	return warning(o.Origin.SectionRange(), fmt.Sprintf("No group [%s] in %s", o.Section, r.file.Name),
+		fmt.Sprintf("%s reads no such group, and would ignore it.%s", r.reads(), hint))
 }
 
 // nearGroup asks for the group that was probably meant; else it is empty. Of a group like

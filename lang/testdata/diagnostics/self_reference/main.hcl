@@ -18,4 +18,7 @@ definition "own" {
 service "own" {
   replicas   = service.own.replicas
   depends_on = [service.own]
+  workload "w" {
+    env = { OWN = service.own.name }
+  }
 }

@@ -1,0 +1,265 @@
+package syntax
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// reword says what an error of HCL's parser is about as far as the tokens around it
+// show; else it stays as it is.
+func (s *faulty) reword(d *hcl.Diagnostic) {
+	i := slices.IndexFunc(s.tokens, func(t hclsyntax.Token) bool { return t.Range.Start.Byte >= d.Subject.Start.Byte })
+	if i < 0 {
+		return
+	}
+	var said *hcl.Diagnostic
+	switch d.Summary {
+	case "Invalid character":
+		if !s.hidden || s.tokens[i].Type != hclsyntax.TokenInvalid {
+			said = s.badCharacter(i)
+		}
+	case "Argument or block definition required":
+		said = s.noItem(i)
+	case "Invalid argument name":
+		name, _, _ := strings.Cut(strings.TrimPrefix(s.line(i), `"`), `"`)
+		said = syntaxError(hcl.RangeBetween(*d.Subject, s.tokens[min(i+2, len(s.tokens)-1)].Range), "Quoted name", "The name of an argument stands without quotes: `%s = VALUE`. Only the keys of a map may be quoted.", name)
+	case "Attribute redefined":
+		said = s.twice(d, i)
+	case "Invalid 'for' expression":
+		said = syntaxError(*d.Subject, d.Summary, "%s A list is written [for NAME in VALUES : VALUE], and a map {for NAME in VALUES : KEY => VALUE}.", d.Detail)
+	case "Invalid block definition":
+		said = s.noBlock(d, i)
+	case "Invalid single-argument block definition":
+		said = syntaxError(*d.Subject, "Line break expected", "A block in one line holds one argument at most. Give each argument, and the closing brace, a line of its own.")
+	case "Unexpected comma after argument":
+		said = syntaxError(*d.Subject, "Comma after an argument", "The arguments of a block are separated by line breaks. Take the comma away; commas separate the elements of lists and maps.")
+	case "Missing newline after argument":
+		said = s.noEnd(i)
+	case "Invalid expression", "Missing expression":
+		said = s.noValue(i)
+	case "Invalid escape sequence":
+		said = syntaxError(*d.Subject, "Unknown escape", "In a text, a backslash begins one of \\n, \\r, \\t, \\\", \\\\, \\uNNNN and \\UNNNNNNNN. A backslash that is meant as such is written twice.")
+	case "Invalid template control keyword":
+		said = syntaxError(*d.Subject, "Unknown directive", "In a text, %s begins if, else, endif, for or endfor. Where the characters are meant, write %s.", "%{", "%%{")
+	default:
+		said = s.inBrackets(d, i)
+	}
+	if said != nil {
+		d.Summary, d.Detail, d.Subject, d.Context = said.Summary, said.Detail, said.Subject, nil
+	}
+}
+
+// inBrackets is about lists, maps, arguments of functions and parentheses.
+func (s *faulty) inBrackets(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
+	t := s.tokens[i]
+	switch d.Summary {
+	case "Missing item separator":
+		if t.Type == hclsyntax.TokenEqual || t.Type == hclsyntax.TokenColon {
+			return syntaxError(t.Range, "Names in a list", "The elements of a list have no names. A map stands in braces: { NAME = VALUE }.")
+		}
+		return syntaxError(t.Range, "Comma missing", "The elements of a list are separated by commas, also where each has a line of its own. One is missing before this element.")
+	case "Missing argument separator":
+		return syntaxError(t.Range, "Comma missing", "The arguments of a function are separated by commas. One is missing before this.")
+	case "Missing attribute separator":
+		return syntaxError(t.Range, "Comma missing", "The elements of a map are separated by commas or line breaks. One is missing before this element.")
+	case "Missing key/value separator", "Missing attribute value":
+		return syntaxError(t.Range, "Equals sign missing", "Each element of a map is written NAME = VALUE. A list stands in brackets: [VALUE, VALUE].")
+	case "Missing false expression in conditional":
+		return syntaxError(s.tokens[max(i-1, 0)].Range, "Value missing", "A condition is written CONDITION ? VALUE : OTHER. After this, `: OTHER` is missing.")
+	case "Missing close bracket on index":
+		return syntaxError(t.Range, "Bracket expected", "An index is one value in brackets. The arguments of a function stand in parentheses: NAME(VALUE, VALUE).")
+	case "Unbalanced parentheses":
+		if t.Type == hclsyntax.TokenComma {
+			return syntaxError(t.Range, "Comma in parentheses", "Parentheses are round one value. A list stands in brackets: [VALUE, VALUE].")
+		}
+	}
+	return nil
+}
+
+// badCharacter is about a character that the language does not have.
+func (s *faulty) badCharacter(i int) *hcl.Diagnostic {
+	t := s.tokens[i]
+	r, _ := utf8.DecodeRune(t.Bytes)
+	switch {
+	case t.Type == hclsyntax.TokenSemicolon:
+		return syntaxError(t.Range, "Unexpected semicolon", "Arguments and blocks end with their line. Take the semicolon away.")
+	case strings.ContainsRune(wrongQuotes, r):
+		return syntaxError(t.Range, "Wrong quotes", "A text stands in straight double quotes: %s.", s.requoted(i))
+	case unicode.IsSpace(r) || unicode.Is(unicode.Cf, r):
+		return syntaxError(t.Range, "Invisible character", "An invisible character (%U) stands here. Such characters often come with text that was copied: delete it, and type a space if there should be one.", r)
+	case r > utf8.RuneSelf:
+		return syntaxError(t.Range, "Unexpected character", "The character %q (%U) has no meaning outside of texts in quotes. Such characters often come with text that was copied: type the line anew.", string(r), r)
+	}
+	return syntaxError(t.Range, "Unexpected character", "The character %q has no meaning outside of texts in quotes.", string(r))
+}
+
+// requoted is a text in wrong quotes as it should be.
+func (s *faulty) requoted(i int) string {
+	line := []rune(s.line(i))
+	if s.hidden {
+		line = nil
+	}
+	for end := 1; end < len(line); end++ {
+		if strings.ContainsRune(wrongQuotes, line[end]) {
+			return strconv.Quote(string(line[1:end]))
+		}
+	}
+	return `"TEXT"`
+}
+
+// wrongQuotes are quotes of other languages and of word processors.
+const wrongQuotes = "'`´‘’“”„«»"
+
+// twice is about an argument that is there already.
+func (s *faulty) twice(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
+	at := regexp.MustCompile(`at (.*:[0-9]+),`).FindStringSubmatch(d.Detail)
+	if at == nil {
+		return nil
+	}
+	return syntaxError(*d.Subject, "Second argument of that name", "The first %q is at %s. Take one of them away.", s.tokens[i].Bytes, at[1])
+}
+
+var (
+	iniSection = regexp.MustCompile(`^\[[\w.:-]+\]$`)
+	yamlItem   = regexp.MustCompile(`^(---|- |-$|[\w"-]+:( |$))`)
+)
+
+// noItem is about a line that begins neither an argument nor a block.
+func (s *faulty) noItem(i int) *hcl.Diagnostic {
+	t, line := s.tokens[i], s.line(i)
+	next := s.tokens[min(i+1, len(s.tokens)-1)]
+	outside := s.depth(i) == 0
+	switch {
+	case outside && t.Type == hclsyntax.TokenOBrace:
+		return syntaxError(t.Range, "Not HCL", "A block begins with its type, as in `service \"NAME\" {`. If this is JSON: it is read from files whose names end in %s.", JSONExtension)
+	case outside && yamlItem.MatchString(line):
+		return syntaxError(t.Range, "Not HCL", "This looks like YAML. A block is written `service \"NAME\" {`, and in it an argument `replicas = 3`. Objects of Kubernetes in YAML are read by manifest \"NAME\" { files = [\"FILE\"] }.")
+	case outside && iniSection.MatchString(line):
+		return syntaxError(t.Range, "Not HCL", "This looks like the config file of a service. Values for one are written `config \"FILE\" {` in the block of the service, or stand in a file below the cloud's config_dir.")
+	case t.Type == hclsyntax.TokenNumberLit:
+		return syntaxError(t.Range, "Unsuitable name", "A name begins with a letter or an underscore.")
+	case t.Type != hclsyntax.TokenIdent:
+		return syntaxError(t.Range, "Argument or block expected", "A line here begins an argument, `NAME = VALUE`, or a block, `TYPE \"NAME\" {`. This one begins with %s.", s.named(t))
+	case slices.Contains([]hclsyntax.TokenType{hclsyntax.TokenColon, hclsyntax.TokenEqualOp, hclsyntax.TokenPlus}, next.Type):
+		return syntaxError(next.Range, "Equals sign expected", "An argument is written with one equals sign: `%s = VALUE`.", t.Bytes)
+	case next.Type == hclsyntax.TokenDot:
+		return syntaxError(hcl.RangeBetween(t.Range, next.Range), "Unsuitable name", "The name of an argument is one word. What is inside of a value is written in braces: `%s = { NAME = VALUE }`.", t.Bytes)
+	case line == string(t.Bytes):
+		return syntaxError(t.Range, "Value missing", "%q stands alone in its line. An argument is written `%s = VALUE`, and a block `%s {`.", t.Bytes, t.Bytes, t.Bytes)
+	}
+	return syntaxError(next.Range, "Equals sign or brace expected", "After %q there is an equals sign, if it is an argument, or a brace, if it is a block.", t.Bytes)
+}
+
+// named names a token in a message.
+func (s *faulty) named(t hclsyntax.Token) string {
+	switch t.Type {
+	case hclsyntax.TokenEOF:
+		return "the end of the file"
+	case hclsyntax.TokenNewline:
+		return "the end of the line"
+	}
+	if s.hidden && (t.Type == hclsyntax.TokenIdent || t.Type == hclsyntax.TokenNumberLit || t.Type == hclsyntax.TokenQuotedLit) {
+		return "this"
+	}
+	return fmt.Sprintf("%q", t.Bytes)
+}
+
+// depth is how many braces are open before a token.
+func (s *faulty) depth(i int) int {
+	depth := 0
+	for _, t := range s.tokens[:i] {
+		switch t.Type {
+		case hclsyntax.TokenOBrace:
+			depth++
+		case hclsyntax.TokenCBrace:
+			depth--
+		}
+	}
+	return depth
+}
+
+// noBlock is about a line that begins like a block and does not go on like one.
+func (s *faulty) noBlock(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
+	first := i
+	for first > 0 && s.tokens[first-1].Range.Start.Line == s.tokens[i].Range.Start.Line {
+		first--
+	}
+	name, line := string(s.tokens[first].Bytes), s.line(first)
+	value := strings.TrimSpace(strings.TrimPrefix(line, name))
+	if s.hidden {
+		value, line = "VALUE", name+" VALUE"
+	}
+	at := s.tokens[i].Range
+	switch {
+	case s.tokens[i].Type == hclsyntax.TokenEqual:
+		header, _, _ := strings.Cut(line, "=")
+		return syntaxError(at, "Equals sign before a block", "A block has none: write `%s {`.", strings.TrimSpace(header))
+	case at.Start.Line < at.End.Line:
+		at = hcl.RangeBetween(s.tokens[first].Range, s.tokens[max(i-1, first)].Range)
+		for _, t := range s.tokens[i:] {
+			if t.Type == hclsyntax.TokenOBrace {
+				return syntaxError(at, "Brace expected", "The opening brace of a block stands in the line in which the block begins: `%s {`.", line)
+			}
+			if t.Type != hclsyntax.TokenNewline && t.Type != hclsyntax.TokenComment {
+				break
+			}
+		}
+		return syntaxError(at, "Equals sign or brace missing", "An argument is written `%s = %s`, and a block `%s {`.", name, value, line)
+	case !strings.HasSuffix(line, "{") && !strings.HasSuffix(line, "}"):
+		return syntaxError(hcl.RangeBetween(s.tokens[first].Range, s.tokens[first+1].Range), "Equals sign missing", "An argument is written with an equals sign: `%s = %s`.", name, value)
+	}
+	return syntaxError(*d.Subject, "Brace expected", "Between the type of a block and its brace there is nothing but its name, in quotes.")
+}
+
+// instead are words of other languages for what is written otherwise.
+var insteadOf = map[string]string{
+	"and": "`and` is written &&.", "or": "`or` is written ||.", "is": "`is` is written ==.", "not": "`not` is written !.",
+	"then": "A condition is written CONDITION ? VALUE : OTHER.", "else": "A condition is written CONDITION ? VALUE : OTHER.",
+	"if": "A condition is written CONDITION ? VALUE : OTHER.",
+}
+
+// noEnd is about what follows a value in its line.
+func (s *faulty) noEnd(i int) *hcl.Diagnostic {
+	t, before := s.tokens[i], s.tokens[max(i-1, 0)]
+	for _, word := range []hclsyntax.Token{before, t} {
+		if hint := insteadOf[string(word.Bytes)]; hint != "" && word.Type == hclsyntax.TokenIdent {
+			return syntaxError(word.Range, "Unexpected word", "%s", hint)
+		}
+	}
+	switch {
+	case before.Type == hclsyntax.TokenCQuote && before.Range.End.Byte == t.Range.Start.Byte:
+		return syntaxError(t.Range, "Text after a closing quote", "The text ends before this. A quote within a text is written \\\".")
+	case t.Type == hclsyntax.TokenEqual:
+		return syntaxError(t.Range, "Second equals sign", "An argument has one equals sign. To compare two values write ==.")
+	case t.Type == hclsyntax.TokenIdent && s.tokens[min(i+1, len(s.tokens)-1)].Type == hclsyntax.TokenEqual:
+		return syntaxError(t.Range, "Line break expected", "Each argument stands in a line of its own.")
+	}
+	return syntaxError(t.Range, "End of the line expected", "The value of the argument ends before this, and so should the line. Perhaps an operator, a comma or a bracket is missing before %s.", s.named(t))
+}
+
+// noValue is about a place where a value should be.
+func (s *faulty) noValue(i int) *hcl.Diagnostic {
+	t, before := s.tokens[i], s.tokens[max(i-1, 0)]
+	ends := t.Type == hclsyntax.TokenNewline || t.Type == hclsyntax.TokenEOF || isCloser(t.Type) || t.Type == hclsyntax.TokenComma
+	switch {
+	case t.Type == hclsyntax.TokenComment:
+		ends = true
+	case t.Type == hclsyntax.TokenEqual:
+		return syntaxError(t.Range, "Value expected", "To compare two values write ==. The name of an argument stands only at the start of a line.")
+	}
+	if ends && i > 0 {
+		return syntaxError(before.Range, "Value missing", "There is no value after %s.", s.named(before))
+	}
+	if ends {
+		return syntaxError(t.Range, "Value missing", "There is no value.")
+	}
+	return syntaxError(t.Range, "Value expected", "A value is expected here: a text in quotes, a number, true, false, a list, a map or a reference. None of them begins with %s.", s.named(t))
+}

@@ -1,0 +1,6 @@
+variable "replicas" {
+}
+
+output "replicas" {
+  value = var.replicas
+}

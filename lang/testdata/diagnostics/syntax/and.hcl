@@ -1,0 +1,4 @@
+locals {
+  a = true & false
+  b = 1 = 2
+}

@@ -1,0 +1,4 @@
+/* hello
+service "memcached" {
+  role = role.control
+}

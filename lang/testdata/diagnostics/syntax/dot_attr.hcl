@@ -1,0 +1,3 @@
+service "memcached" {
+  role.name = role.control
+}

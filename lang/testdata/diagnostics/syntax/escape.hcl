@@ -1,0 +1,4 @@
+locals {
+  a = "C:\dir"
+  b = "\d+"
+}

@@ -1,0 +1,8 @@
+service "memcached" {
+  role = role.control
+}
+}
+
+service "mariadb" {
+  role = role.control
+}

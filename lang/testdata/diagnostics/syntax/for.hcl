@@ -1,0 +1,5 @@
+locals {
+  a = [for x in ["a"] x]
+  b = {for x in ["a"] : x}
+  c = [for x of ["a"] : x]
+}

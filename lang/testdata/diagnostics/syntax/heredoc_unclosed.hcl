@@ -1,0 +1,9 @@
+locals {
+  a = <<EOT
+hello
+
+}
+
+service "memcached" {
+  role = role.control
+}

@@ -1,0 +1,3 @@
+service "memcached" {
+  role = if true then role.control
+}

@@ -1,0 +1,2 @@
+[DEFAULT]
+debug = true

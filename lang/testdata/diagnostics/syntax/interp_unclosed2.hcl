@@ -1,0 +1,8 @@
+locals {
+  a = "x${upper("a"}"
+  b = 1
+}
+
+service "memcached" {
+  role = role.control
+}

@@ -1,0 +1,7 @@
+service "memcached {
+  role = role.control
+}
+
+service "mariadb" {
+  role = role.control
+}

@@ -1,0 +1,2 @@
+service "x" service.y {
+}

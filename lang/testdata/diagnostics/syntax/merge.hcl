@@ -1,0 +1,6 @@
+<<<<<<< HEAD
+service "memcached" {
+  role = role.control
+}
+=======
+>>>>>>> x

@@ -1,0 +1,6 @@
+service "memcached" {
+  role = role.control
+
+service "mariadb" {
+  role = role.control
+}

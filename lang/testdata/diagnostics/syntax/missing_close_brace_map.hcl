@@ -1,0 +1,9 @@
+service "memcached" {
+  role = role.control
+  images = {
+    a = "b"
+}
+
+service "mariadb" {
+  role = role.control
+}

@@ -1,0 +1,4 @@
+service "memcached" {
+  name "x"
+ role = role.control
+}

@@ -1,0 +1,8 @@
+service "memcached" {
+  role = role.control
+  name = mc"
+}
+
+service "mariadb" {
+  role = role.control
+}

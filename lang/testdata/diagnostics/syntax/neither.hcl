@@ -1,0 +1,3 @@
+locals {
+  role / 3
+}

@@ -1,0 +1,3 @@
+locals {
+  a = "he said "hello" to me"
+}

@@ -1,0 +1,3 @@
+locals {
+  k = not true
+}

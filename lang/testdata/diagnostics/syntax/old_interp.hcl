@@ -1,0 +1,4 @@
+service "memcached" {
+  role = "${role.control}"
+  name = "${var.x
+}

@@ -1,0 +1,1 @@
+service "memcached" { role = role.control name = "x" }

@@ -1,0 +1,2 @@
+service "memcached" {
+  role = role.control

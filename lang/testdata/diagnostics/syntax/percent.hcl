@@ -1,0 +1,4 @@
+locals {
+  a = "%{ if true }x"
+  b = "%(foo)s %{HOST}"
+}

@@ -1,0 +1,7 @@
+locals {
+  a = True
+  b = None
+  c = true and false
+  d = not true
+  e = yes
+}

@@ -1,0 +1,4 @@
+services:
+  - name: keystone
+    replicas: 3
+  - name: mariadb

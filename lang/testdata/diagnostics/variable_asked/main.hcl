@@ -1,0 +1,10 @@
+cloud "c" {
+  release = "2025.1"
+}
+
+variable "asked" {
+}
+
+service "memcached" {
+  name = var.asked
+}

@@ -1,0 +1,6 @@
+cloud "c" {
+  release = "2025.1"
+}
+
+variable "password" {
+}
