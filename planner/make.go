@@ -206,7 +206,7 @@ type planning struct {
 	services serviceNames
 	replaced []lang.Target // what Replace names
 	// triggered are the objects that are replaced because of others, and of which.
-	triggered map[lang.Address]string
+	triggered map[lang.Address]Reason
 	declared  map[string]bool // blocks with objects, and the modules that they are in; see recounted
 	// carried are the Secrets whose values go on under another name, and where.
 	carried map[providers.Ref]lang.Address
