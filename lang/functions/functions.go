@@ -16,6 +16,8 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // Info describes a function of the language.
@@ -126,6 +128,7 @@ func byName(groups []group) map[string]function.Function {
 			out[f.name] = f.function
 		}
 	}
+	out[syntax.Deciding] = decidingFunc
 	withinBounds(out)
 	return out
 }

@@ -79,7 +79,11 @@ func parseFile(name string, source []byte) (*hcl.File, hcl.Diagnostics) {
 }
 
 func parseNative(source []byte, name string) (*hcl.File, hcl.Diagnostics) {
-	return hclsyntax.ParseConfig(source, name, hcl.InitialPos)
+	file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
+	if body, ok := file.Body.(*hclsyntax.Body); ok {
+		guardDecisions(body)
+	}
+	return file, diags
 }
 
 // Expression parses an expression that stands in no file of native syntax.
@@ -103,7 +107,11 @@ func parseWithin(source []byte, name string, start hcl.Pos, lex lexer, parse par
 			return nil, hcl.Diagnostics{d}
 		}
 	}
-	return parse(source, name, start)
+	expr, diags := parse(source, name, start)
+	if expr != nil {
+		guardDecisions(expr)
+	}
+	return expr, diags
 }
 
 // syntaxError is an error at a place of a file that is not parsed.
