@@ -38,7 +38,7 @@ type Input struct {
 	Cluster  providers.Identity
 	// Destroy plans to delete everything instead.
 	Destroy bool
-	// DeleteData are the addresses of objects that hold data and may be deleted or
+	// DeleteData are the addresses of objects, blocks and modules that hold data and may be deleted or
 	// replaced nevertheless; "*" stands for all of them.
 	DeleteData []string
 	// Moves, Removals and Imports say what became of addresses.
@@ -200,6 +200,7 @@ type planning struct {
 	problems []Problem
 	naming   sync.Mutex                 // for named
 	named    map[string]bool            // what of DeleteData was of use
+	guarded  []guarded                  // what is to go and would take data along; see refuseLosses
 	removed  map[types.UID]lang.Address // live objects about which it was decided that nothing declares them
 	// inside is what is in the namespaces that may go.
 	inside   map[string]providers.Contents
