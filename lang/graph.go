@@ -107,6 +107,7 @@ func newGraph(l *loader) *graph {
 		global: newScope(nil), byAddress: map[string]*instance{}, claimed: map[string]claimed{}, moved: map[string]bool{},
 		doubted: map[hcl.Range]bool{},
 	}
+	l.reader.Published = g.publicPart
 	// Until the cloud is evaluated, or if there is none, nothing is known of it.
 	g.global.singles["cloud"] = cty.DynamicVal
 	for _, b := range l.document.all("cloud")[:min(1, len(l.document.all("cloud")))] {

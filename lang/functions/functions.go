@@ -110,7 +110,7 @@ func library(files *Files) []group {
 		{"Dates and times", timeFunctions()},
 		{"Hashes", hashFunctions()},
 		{"IP networks", networkFunctions()},
-		{"Types, errors and secrets", typeFunctions()},
+		{"Types, errors and secrets", typeFunctions(files)},
 	}
 	inTemplates := byName(groups)
 	for _, f := range noTemplates() {

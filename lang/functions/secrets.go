@@ -125,22 +125,6 @@ var sensitiveFunc = function.New(&function.Spec{
 	},
 })
 
-// nonsensitiveFunc leaves the marks of what is known only after the apply.
-var nonsensitiveFunc = function.New(&function.Spec{
-	Params: []function.Parameter{anyParam("value")},
-	Type:   sameType,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		if mark.IsGenerated(args[0]) {
-			return cty.DynamicVal, function.NewArgError(0, mark.ErrComputed)
-		}
-		v, marks := args[0].UnmarkDeepWithPaths()
-		for _, m := range marks {
-			delete(m.Marks, mark.Sensitive{})
-		}
-		return v.MarkWithPaths(marks), nil
-	},
-})
-
 // issensitiveFunc looks as deep as nonsensitive does.
 var issensitiveFunc = function.New(&function.Spec{
 	Params: []function.Parameter{anyParam("value")},
