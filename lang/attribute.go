@@ -71,7 +71,8 @@ func (e *evaluator) public(v cty.Value, at hcl.Range, what string) bool {
 func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string) bool {
 	for m := range marks {
 		if made, ok := m.(mark.Generated); ok {
-			e.error(at, "A secret would be shown", "The value of %s cannot be used in %s%s", SecretRef(made).describe(), what, instead(what))
+			ref := SecretRef(made)
+			e.error(at, "A secret would be shown", "The value of %s cannot be used in %s%s", ref.describe(), what, instead(what, ref))
 			return false
 		}
 	}
@@ -83,7 +84,10 @@ func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string)
 }
 
 // instead says where the value of a generated secret can be used.
-func instead(what string) string {
+func instead(what string, ref SecretRef) string {
+	if ref.public() {
+		return " as it is. This part of it is public, though: write nonsensitive(...), and it is read from the cluster."
+	}
 	if what == "a manifest" {
 		return ". The Secret that holds it can be named, as secret.NAME.name or SERVICE-NAME, for pods to take it from there."
 	}

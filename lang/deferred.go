@@ -114,9 +114,22 @@ func (g *graph) undecidedBlocks(ordered []*node) []string {
 	if len(open) == 0 {
 		return nil
 	}
+	for again := true; again; {
+		again = false
+		for _, n := range ordered {
+			if open[n.id] || !slices.ContainsFunc(n.needs, func(e edge) bool { return open[e.to] }) {
+				continue
+			}
+			open[n.id] = true
+		}
+		for _, n := range ordered { // a secret is undecided with its arguments
+			if n.root == argumentsRoot && open[n.id] && !open[n.argumentsOf] {
+				open[n.argumentsOf], again = true, true
+			}
+		}
+	}
 	var out []string
 	for _, n := range ordered {
-		open[n.id] = open[n.id] || slices.ContainsFunc(n.needs, func(e edge) bool { return open[e.to] })
 		if !open[n.id] {
 			continue
 		}

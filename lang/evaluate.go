@@ -15,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/internal/spelling"
 	"kolla.openstack.org/kolla/lang/functions"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // evaluator turns expressions into values in one scope. It reports what is wrong
@@ -67,9 +68,6 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 			e.memo.constants[expr] = v
 		}
 		return v
-	}
-	if mark.IsGenerated(v) {
-		e.checkConditions(expr, ctx)
 	}
 	var later cty.ValueMarks
 	if !v.IsWhollyKnown() {
@@ -193,6 +191,10 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
 			name := unknown.CalledFunctionNamespace() + unknown.CalledFunctionName()
 			e.error(*d.Subject, fmt.Sprintf("There is no function %q", name), "%s", functions.Instead(name, keysOf(e.functions)))
+			continue
+		}
+		if syntax.Decides(d) {
+			e.error(*d.Subject, "Unsuitable use of a secret", "%s.", sentence(mark.ErrComputed))
 			continue
 		}
 		if name, ok := panicked(d); ok {
@@ -419,21 +421,6 @@ func written(t hcl.Traversal) string {
 		}
 	}
 	return b.String()
-}
-
-// checkConditions reports conditions that depend on the value of a generated
-// secret: the token would be compared, not the value.
-func (e *evaluator) checkConditions(expr hcl.Expression, ctx *hcl.EvalContext) {
-	for {
-		inner, ok := expr.(*iterated)
-		if !ok {
-			break
-		}
-		expr, ctx = inner.Expression, inner.context(ctx)
-	}
-	for _, at := range mark.SecretConditions(expr, ctx) {
-		e.error(at, "Unsuitable use of a secret", "%s.", sentence(mark.ErrComputed))
-	}
 }
 
 // sentence makes an error the start of a sentence.

@@ -64,6 +64,8 @@ type node struct {
 	state    map[*frame]evaluation
 	finished bool
 	known    map[string]bool // the nodes that it is known to need; see needing
+	// argumentsOf is the secret that the node is the arguments of; see addSecret.
+	argumentsOf string
 }
 
 // made is one instance of a service, manifest or secret.
@@ -105,6 +107,7 @@ func newGraph(l *loader) *graph {
 		global: newScope(nil), byAddress: map[string]*instance{}, claimed: map[string]claimed{}, moved: map[string]bool{},
 		doubted: map[hcl.Range]bool{},
 	}
+	l.reader.Published = g.publicPart
 	// Until the cloud is evaluated, or if there is none, nothing is known of it.
 	g.global.singles["cloud"] = cty.DynamicVal
 	for _, b := range l.document.all("cloud")[:min(1, len(l.document.all("cloud")))] {
@@ -163,8 +166,7 @@ func (g *graph) addModule(m *module) {
 		g.addRepeated(m, b, g.exposure)
 	}
 	for _, b := range m.document.all("secret") {
-		n := g.addRepeated(m, b, g.sharedSecret)
-		n.needs = append(n.needs, g.dependsOn(m, b)...)
+		g.addSecret(m, b)
 	}
 	g.addData(m)
 	g.addServices(m)
@@ -454,7 +456,58 @@ func (g *graph) reportCycle(cycle []string) {
 	if subject == nil {
 		subject = g.nodes[cycle[0]].at.Ptr()
 	}
-	g.error(*subject, "Circular reference", "%s: each of them needs the next one first. Take out one of these:\n\n  %s",
+	g.circular(*subject, cycle, steps)
+}
+
+// checkOrder reports secrets that are to be there before what they wait for: what reads
+// them does not wait for their arguments.
+func (g *graph) checkOrder() {
+	reasons := map[string][]Reason{}
+	for _, s := range g.config.Secrets {
+		reasons[s.Block] = s.Reasons
+	}
+	if len(reasons) == 0 {
+		return
+	}
+	for _, s := range g.config.Services {
+		reasons[s.Block] = s.Reasons
+	}
+	for _, m := range g.config.Manifests {
+		reasons[m.Block] = m.Reasons
+	}
+	var d dag.Graph[string]
+	for _, block := range keysOf(reasons) {
+		d.Add(block)
+		for _, r := range reasons[block] {
+			if _, known := reasons[r.Needs]; known {
+				d.Connect(block, r.Needs)
+			}
+		}
+	}
+	_, err := d.Order()
+	var cycle *dag.CycleError[string]
+	if !errors.As(err, &cycle) {
+		return
+	}
+	var steps []string
+	var subject hcl.Range
+	for i, block := range cycle.Cycle[:len(cycle.Cycle)-1] {
+		at := slices.IndexFunc(reasons[block], func(r Reason) bool { return r.Needs == cycle.Cycle[i+1] })
+		r := reasons[block][at]
+		if i == 0 {
+			subject = r.Range
+		}
+		through := ""
+		if r.Through != "" {
+			through = ", through " + r.Through
+		}
+		steps = append(steps, fmt.Sprintf("%s refers to %s at %s%s", block, r.Needs, position(r.Range), through))
+	}
+	g.circular(subject, cycle.Cycle, steps)
+}
+
+func (g *graph) circular(subject hcl.Range, cycle, steps []string) {
+	g.error(subject, "Circular reference", "%s: each of them needs the next one first. Take out one of these:\n\n  %s",
 		strings.Join(cycle, " → "), strings.Join(steps, "\n  "))
 }
 

@@ -95,7 +95,7 @@ service "keystone" {
 }
 `,
 	Attributes: append(slices.Clip(plainLifecycleType.Attributes),
-		Attribute{Name: triggersName, Type: TypeReferences, Doc: `What the workloads and jobs of the service, or the objects of the manifest, are deleted and made again with: whenever a plan creates, changes or replaces any object of it. A list of service.NAME, manifest.NAME, secret.NAME or module.NAME, with ["KEY"] of a repeated one, and of addresses of objects in quotes. It is a dependency too.`},
+		Attribute{Name: triggersName, Type: TypeReferences, Doc: `What the workloads and jobs of the service, or the objects of the manifest, are deleted and made again with: whenever a plan creates, changes or replaces any object of it. A list of service.NAME, manifest.NAME, secret.NAME or module.NAME, with ["KEY"] or [each.key] of a repeated one, and of addresses of objects in quotes. It is a dependency too. What an apply did not come to, or left out, the next one makes up for.`},
 	),
 	Blocks: plainLifecycleType.Blocks,
 }

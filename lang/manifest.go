@@ -21,7 +21,7 @@ import (
 func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
 	m := Manifest{Block: n.address(f, it), Name: b.label, Range: b.header}
 	m.Lifecycle = lifecycle(layered{b, e})
-	m.Lifecycle.ReplaceTriggeredBy = g.triggers(f, b)
+	m.Lifecycle.ReplaceTriggeredBy = g.triggers(f, e, b)
 	switch object, files := e.given(b, "object"), e.given(b, "files"); {
 	case object && files:
 		g.error(b.attributes["files"].NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")

@@ -18,28 +18,38 @@ type Reason struct {
 
 // reasonsOf says why a node needs the services, manifests and secrets beside the
 // services that it refers to, directly or through anything that is none of them, in
-// one use of its module. They are in the order of their addresses.
+// one use of its module. They are in the order of their addresses. A secret needs none of
+// the services that it is made for, whose addresses and the like are known before any
+// apply: only what its depends_on names, and what the data need that it is made of.
 func (g *graph) reasonsOf(n *node, f *frame) []Reason {
-	seen := map[edge]bool{}
+	type way struct {
+		to      edge
+		ordered bool
+	}
+	seen := map[way]bool{}
 	var out []Reason
-	var visit func(at *node, first *Reason)
-	visit = func(at *node, first *Reason) {
+	// ordered: what is read from the cluster is on the way, after what that needs.
+	var visit func(at *node, first *Reason, ordered bool)
+	visit = func(at *node, first *Reason, ordered bool) {
 		for _, need := range at.needs {
 			next := g.nodes[need.to]
-			visited := edge{to: need.to, key: need.key, within: need.within}
-			if next == nil || next == n || seen[visited] {
+			visited := way{edge{to: need.to, key: need.key, within: need.within}, ordered}
+			if next == nil || next == n || next.id == n.argumentsOf || seen[visited] {
 				continue
 			}
-			seen[visited] = true
 			reason := Reason{DependsOn: n.dependsOnAt(need.at), Range: need.at}
 			if first != nil {
 				reason = *first
 			}
+			if n.root == argumentsRoot && next.root == "service" && !ordered && !reason.DependsOn {
+				continue
+			}
+			seen[visited] = true
 			if !slices.Contains([]string{"service", "manifest", "secret"}, next.root) {
 				if first == nil {
 					reason.Through = strings.TrimSuffix(need.to, ".*")
 				}
-				visit(next, &reason)
+				visit(next, &reason, ordered || next.root == "data")
 				continue
 			}
 			for _, m := range next.made {
@@ -50,7 +60,7 @@ func (g *graph) reasonsOf(n *node, f *frame) []Reason {
 			}
 		}
 	}
-	visit(n, nil)
+	visit(n, nil, false)
 	slices.SortStableFunc(out, func(x, y Reason) int { return cmp.Compare(x.Needs, y.Needs) })
 	return slices.CompactFunc(out, func(x, y Reason) bool { return x.Needs == y.Needs })
 }

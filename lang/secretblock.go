@@ -94,22 +94,68 @@ func secretValue(service, name, kind string) cty.Value {
 	return cty.ObjectVal(values)
 }
 
-// sharedSecret makes a secret that stands beside the services.
-func (g *graph) sharedSecret(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
-	s := SharedSecret{Block: n.address(f, it), Secret: e.secret(b), Lifecycle: lifecycle(layered{b, e})}
+// argumentsRoot is the root of the nodes that are the arguments of secrets.
+const argumentsRoot = "arguments of secret"
+
+// addSecret makes two nodes of a secret that stands beside the services. What others
+// read of it does not depend on what is generated, so that a certificate can be for the
+// service that mounts it: the arguments are a node of their own, which nothing refers
+// to.
+func (g *graph) addSecret(m *module, b *block) {
+	type use struct {
+		frame *frame
+		item  item
+		value *SharedSecret
+	}
+	var uses []use
+	r := g.reach(m)
+	value := g.add(&node{id: m.path() + b.id(), module: m, root: b.typ.Name, name: b.label, block: b, at: b.header})
+	for _, name := range []string{"kind", nameAttribute.Name, "for_each", "count", "enabled"} {
+		if attr := b.attributes[name]; attr != nil {
+			value.needs = append(value.needs, r.edges(attr.Expr)...)
+		}
+	}
+	value.evaluate = func(f *frame) cty.Value {
+		return g.repeated(f, b, func(it item) cty.Value {
+			e := g.evaluator(f)
+			e.scope = it.scope
+			s := &SharedSecret{Block: value.address(f, it)}
+			s.Name, s.Kind = it.nameOf(e, b), e.string(b, "kind")
+			if s.Name == "" || !g.claim("secret", s.Name, s.Block, b.header) {
+				return cty.DynamicVal
+			}
+			uses = append(uses, use{f, it, s})
+			return secretValue("", s.Name, s.Kind)
+		})
+	}
+	arguments := g.add(&node{id: value.id + " (arguments)", module: m, root: argumentsRoot, argumentsOf: value.id, block: b, at: b.header})
+	arguments.needs = slices.Concat(arguments.needs, []edge{{to: value.id, at: b.header}}, r.blockEdges(b), g.dependsOn(m, b))
+	arguments.evaluate = func(f *frame) cty.Value {
+		for _, u := range uses {
+			if u.frame == f {
+				g.sharedSecret(arguments, f, b, u.item, *u.value)
+			}
+		}
+		return cty.NilVal
+	}
+}
+
+// sharedSecret evaluates what is said of a secret that stands beside the services.
+func (g *graph) sharedSecret(n *node, f *frame, b *block, it item, s SharedSecret) {
+	e := g.evaluator(f)
+	e.scope = it.scope
+	b = e.expanded(b)
+	name := s.Name
+	s.Secret, s.Lifecycle = e.secret(b), lifecycle(layered{b, e})
 	if l := b.one("lifecycle", ""); l != nil {
 		e.preconditions(l)
 	}
-	s.Name, s.Range = it.nameOf(e, b), b.header
+	s.Name, s.Range = name, b.header
 	s.Source = e.secretSource(b, s.Keys, g.config.Cloud.Namespace)
 	e.checkArguments(b, s.Kind, s.Source != nil)
-	if s.Name == "" || !g.claim("secret", s.Name, s.Block, b.header) {
-		return cty.DynamicVal
-	}
 	s.Reasons = g.reasonsOf(n, f)
 	s.Needs = needsOf(s.Reasons)
 	g.config.Secrets = append(g.config.Secrets, s)
-	return secretValue("", s.Name, s.Kind)
 }
 
 // secrets makes the secrets of the definition. Their values are known before their

@@ -162,3 +162,88 @@ service "far" {}
 		}
 	}
 }
+
+// TestSecretsMadeForServices holds that a secret does not wait for what it is made for,
+// and so can be mounted by it; it does for what is read from the cluster, and for what
+// it says.
+func TestSecretsMadeForServices(t *testing.T) {
+	config, diags := load(t, lang.Options{}, `
+cloud "test" {
+  release = "2025.1"
+}
+locals {
+  names = [service.web.host, "web.example.org"]
+}
+exposure "public" {
+  vip = "192.0.2.7"
+}
+role "control" {
+  nodes = ["ctl-1"]
+}
+definition "web" {
+  port "https" {
+    number = 443
+  }
+  workload "api" {
+    kind  = "Deployment"
+    image = "web"
+    user  = 1000
+    ports = ["https"]
+    env   = { KEY = secret.tls.key }
+    mount "tls" {
+      path = "/etc/web/tls"
+    }
+  }
+}
+secret "ca" {
+  kind = "x509-ca"
+}
+secret "tls" {
+  kind         = "x509"
+  ca           = secret.ca
+  common_name  = service.web.host
+  dns_names    = concat(local.names, [secret.tls.name], role.control.nodes)
+  ip_addresses = [exposure.public.vip]
+}
+secret "after" {
+  kind        = "x509-ca"
+  common_name = data.note.object.data.host
+  depends_on  = [manifest.last]
+}
+service "web" {}
+manifest "note" {
+  object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "note" }, data = { host = service.web.host } }
+}
+manifest "last" {
+  object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "last" } }
+}
+data "note" {
+  kind       = "ConfigMap"
+  name       = "note"
+  depends_on = [manifest.note]
+}
+`)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	got := map[string][]string{}
+	for _, s := range config.Secrets {
+		got[s.Block] = s.Needs
+		if s.Block != "secret.tls" {
+			continue
+		}
+		if diff := cmp.Diff([]string{"web.openstack", "web.example.org", "tls", "ctl-1"}, s.Cert.DNSNames); diff != "" {
+			t.Errorf("names (-want +got):\n%s", diff)
+		}
+	}
+	got["service.web"] = config.Services[0].Needs
+	want := map[string][]string{
+		"secret.ca":    nil,
+		"secret.tls":   {"secret.ca"},
+		"secret.after": {"manifest.last", "manifest.note"},
+		"service.web":  {"secret.tls"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("needs (-want +got):\n%s", diff)
+	}
+}

@@ -239,7 +239,7 @@ func (in *instance) deployed() cty.Value {
 	s := &in.out
 	s.Role = in.user.role(in.block, "role")
 	s.Exposure = in.user.exposure(in.block, "expose")
-	s.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.block)
+	s.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.user, in.block)
 	in.images = in.user.strings(in.block, "images")
 	in.replicas = in.allReplicas()
 	in.ports()

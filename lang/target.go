@@ -272,10 +272,11 @@ func (g *graph) target(f *frame, b *block, name string) (Target, bool) {
 // readTarget reads an address that is relative to the module that it stands in.
 func (g *graph) readTarget(expr hcl.Expression, e *evaluator) (Target, bool) {
 	at := expr.Range()
-	var out Target
 	if t, diags := hcl.AbsTraversalForExpr(expr); !diags.HasErrors() {
-		out.Block, _ = blockOf(t)
-	} else if v := e.value(expr); v.Type() == cty.String && !v.IsNull() && v.IsKnown() && e.public(v, at, "an address") {
+		return g.targetOf(t, at)
+	}
+	var out Target
+	if v := e.value(expr); v.Type() == cty.String && !v.IsNull() && v.IsKnown() && e.public(v, at, "an address") {
 		var err error
 		if out, err = ParseTarget(v.AsString()); err != nil {
 			g.error(at, "Not an address", "%s.", sentence(err))
@@ -287,6 +288,17 @@ func (g *graph) readTarget(expr hcl.Expression, e *evaluator) (Target, bool) {
 		}
 		return Target{}, false
 	}
+	return g.movable(out, at)
+}
+
+// targetOf reads an address that is written as a reference.
+func (g *graph) targetOf(t hcl.Traversal, at hcl.Range) (Target, bool) {
+	block, _ := blockOf(t)
+	return g.movable(Target{Block: block}, at)
+}
+
+// movable reports an address of something that has no objects.
+func (g *graph) movable(out Target, at hcl.Range) (Target, bool) {
 	out.Range = at
 	if kind := kindOfBlock(out.Block); !slices.Contains(movable, kind) {
 		g.error(at, "Not an address", "%s", trimJoin(spelling.DidYouMean(kind, movable),

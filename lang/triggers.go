@@ -5,15 +5,20 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // triggersName is the argument of lifecycle blocks that this file is about.
 const triggersName = "replace_triggered_by"
 
 // triggers are what the last of the blocks whose lifecycle says so is replaced with, in
-// one use of the module that they stand in. What is wrong with them was reported with
-// the references in them.
-func (g *graph) triggers(f *frame, blocks ...*block) []Target {
+// one use of the module that they stand in, and in the instance that the evaluator is
+// for. What is wrong with them besides their keys was reported with the references in
+// them.
+func (g *graph) triggers(f *frame, e *evaluator, blocks ...*block) []Target {
 	var out []Target
 	for _, b := range blocks {
 		if b == nil {
@@ -26,7 +31,7 @@ func (g *graph) triggers(f *frame, blocks ...*block) []Target {
 		out = nil
 		items, _ := hcl.ExprList(l.attributes[triggersName].Expr)
 		for _, expr := range items {
-			if t, ok := g.trigger(f.module, expr); ok {
+			if t, ok := g.trigger(f.module, expr, e); ok {
 				out = append(out, t.in(f))
 			}
 		}
@@ -49,7 +54,7 @@ func (g *graph) triggerEdges(m *module, b *block) []edge {
 			continue
 		}
 		for _, expr := range items {
-			t, ok := g.trigger(m, expr)
+			t, ok := g.trigger(m, expr, nil)
 			switch {
 			case !ok:
 			case (Target{Block: b.id()}).covers(t.Block):
@@ -94,15 +99,25 @@ func lifecyclesIn(b *block) []*block {
 }
 
 // trigger reads one entry, relative to the module that it stands in, and reports what
-// is not declared there.
-func (g *graph) trigger(m *module, expr hcl.Expression) (Target, bool) {
-	if _, diags := hcl.AbsTraversalForExpr(expr); diags.HasErrors() && len(expr.Variables()) > 0 {
-		g.unsuitableTrigger(expr.Range(), "An entry is written out: service.NAME, manifest.NAME, secret.NAME or module.NAME, with [\"KEY\"] of a repeated one, or an object's address in quotes. It is not computed.")
-		return Target{}, false
-	}
-	t, ok := g.readTarget(expr, &evaluator{reporter: g.reporter, functions: g.functions, memo: g.memo, scope: newScope(nil)})
-	if !ok {
+// is not declared there. Keys that are computed are known to the evaluator of an instance
+// only: without it, the entry is all that it may mean.
+func (g *graph) trigger(m *module, expr hcl.Expression, e *evaluator) (Target, bool) {
+	quiet := &evaluator{reporter: g.reporter, functions: g.functions, memo: g.memo, scope: newScope(nil)}
+	var t Target
+	switch ref, isReference, ok := reference(expr, e); {
+	case !ok:
 		return t, false
+	case isReference:
+		if t, ok = g.targetOf(ref, expr.Range()); !ok {
+			return t, false
+		}
+	case len(expr.Variables()) > 0:
+		g.unsuitableTrigger(expr.Range(), "An entry is written out: service.NAME, manifest.NAME, secret.NAME or module.NAME, with [\"KEY\"] of a repeated one, or [each.key], or an object's address in quotes. Nothing but a key is computed.")
+		return t, false
+	default:
+		if t, ok = g.readTarget(expr, quiet); !ok {
+			return t, false
+		}
 	}
 	for i, s := range stepsOf(t.Block) {
 		if !slices.Contains([]string{"service", "manifest", "secret", "module"}, s.typ) {
@@ -119,6 +134,64 @@ func (g *graph) trigger(m *module, expr hcl.Expression) (Target, bool) {
 		m = m.calling(s.name)
 	}
 	return t, true
+}
+
+// reference reads an expression as a reference whose keys may be computed, such as
+// service.redis[each.key]. Without an evaluator such keys are left out; with it, the
+// reference is not ok if one of them cannot be known, which was reported.
+func reference(expr hcl.Expression, e *evaluator) (t hcl.Traversal, isReference, ok bool) {
+	if t, diags := hcl.AbsTraversalForExpr(expr); !diags.HasErrors() {
+		return t, true, true
+	}
+	var source hcl.Expression
+	around := func(inner hclsyntax.Expression) hcl.Expression { return inner }
+	if x, is := expr.(*iterated); is {
+		expr, around = x.Expression, func(inner hclsyntax.Expression) hcl.Expression { return x.around(inner) }
+	}
+	switch x := expr.(type) {
+	case *hclsyntax.IndexExpr:
+		source = around(x.Collection)
+	case *hclsyntax.RelativeTraversalExpr:
+		source = around(x.Source)
+	default:
+		return nil, false, true
+	}
+	if t, isReference, ok = reference(source, e); !ok || !isReference {
+		return nil, isReference, ok
+	}
+	t = slices.Clone(t)
+	switch x := expr.(type) {
+	case *hclsyntax.RelativeTraversalExpr:
+		t = append(t, x.Traversal...)
+	case *hclsyntax.IndexExpr:
+		if e == nil {
+			break
+		}
+		key, ok := e.computedKey(around(x.Key))
+		if !ok {
+			return nil, true, false
+		}
+		t = append(t, hcl.TraverseIndex{Key: key, SrcRange: x.Key.Range()})
+	}
+	return t, true, true
+}
+
+// computedKey evaluates the key of an instance.
+func (e *evaluator) computedKey(expr hcl.Expression) (key cty.Value, ok bool) {
+	v := e.value(expr)
+	switch {
+	case !v.IsKnown():
+		if mark.IsDeferred(v) {
+			e.error(expr.Range(), "Not an address", "It depends on something that is known only after the apply, and addresses have to be known before.")
+		}
+		return v, false
+	case !e.public(v, expr.Range(), "an address"):
+		return v, false
+	case v.IsNull() || v.Type() != cty.String && v.Type() != cty.Number:
+		e.error(expr.Range(), "Not an address", "A key is a text or a whole number, and this is %s.", kindOf(v))
+		return v, false
+	}
+	return v, true
 }
 
 // edgesTo are the edges to all that a target is, in a module.

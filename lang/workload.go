@@ -109,7 +109,7 @@ func (in *instance) workload(b *block) Workload {
 	w.Startup = in.probe(b, "startup", w.Pod.Ports)
 	in.stopping(&w, b, override)
 	w.Lifecycle = lifecycle(layered{b, e}, layered{in.block, in.user}, layered{override, in.user})
-	w.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.block, override)
+	w.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.user, in.block, override)
 	if override != nil {
 		in.override(&w, override)
 	}

@@ -123,7 +123,7 @@ func (p *planning) steps(s *subject) []step {
 
 // deferred decides about objects of which not all is known yet. The server cannot be
 // asked about them; what is known of them is compared.
-func (p *planning) deferred(_ context.Context, s *subject) (bool, error) {
+func (p *planning) deferred(ctx context.Context, s *subject) (bool, error) {
 	waits := strings.Join(s.object.Deferred, ", ")
 	if p.replaces(s.object) {
 		s.refuse(fmt.Sprintf("%s cannot be replaced by this plan", s.action.Ref),
@@ -131,6 +131,9 @@ func (p *planning) deferred(_ context.Context, s *subject) (bool, error) {
 		return true, nil
 	}
 	s.action.Evidence = Evidence{Kind: Unverified, Detail: fmt.Sprintf("it depends on %s, which is known after the apply", waits)}
+	if why, ok := p.demanded(s.object); ok && s.live != nil && !s.adopts() {
+		return true, p.replaceLater(ctx, s, why)
+	}
 	if s.live != nil {
 		return true, p.updateLater(s)
 	}
@@ -160,6 +163,25 @@ func (p *planning) deferred(_ context.Context, s *subject) (bool, error) {
 	differences, err := compare(nil, manifest)
 	s.action.Changes = changesOf(s.withUnknown(differences))
 	return true, err
+}
+
+// replaceLater plans to make an object again that is there. Whether the server would take
+// the new one is asked when all of it is known.
+func (p *planning) replaceLater(ctx context.Context, s *subject, why Reason) error {
+	o, err := p.obstacle(ctx, s, why.Kind)
+	if err != nil {
+		return err
+	}
+	if o.stands() {
+		s.refuse(o.about(s, []Reason{why}))
+		return nil
+	}
+	if err := p.updateLater(s); err != nil {
+		return err
+	}
+	s.action.Verb, s.action.Reasons, s.action.Holds = Replace, []Reason{why}, s.loses()
+	s.action.Force, s.action.Yields = false, nil
+	return nil
 }
 
 // updateLater plans to change an object that is there.

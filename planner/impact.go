@@ -149,8 +149,8 @@ func (d *disturbance) workload(live *unstructured.Unstructured) []string {
 		switch d.action.Reasons[0].Kind {
 		case ReasonImmutable:
 			why = pathsOf(d.action.Reasons) + " cannot be changed in place"
-		case ReasonTriggered:
-			why = triggerWords(d.action.Reasons[0])
+		case ReasonTriggered, ReasonOwed:
+			why = d.action.Reasons[0].TriggerWords()
 		}
 		return append([]string{fmt.Sprintf("%s %s at once, and new ones are made: %s", pods(n), verb(n, "stop"), why)}, d.volumesLost()...)
 	case Update, Adopt:

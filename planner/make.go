@@ -38,7 +38,7 @@ type Input struct {
 	Cluster  providers.Identity
 	// Destroy plans to delete everything instead.
 	Destroy bool
-	// DeleteData are the addresses of objects that hold data and may be deleted or
+	// DeleteData are the addresses of objects, blocks and modules that hold data and may be deleted or
 	// replaced nevertheless; "*" stands for all of them.
 	DeleteData []string
 	// Moves, Removals and Imports say what became of addresses.
@@ -200,13 +200,14 @@ type planning struct {
 	problems []Problem
 	naming   sync.Mutex                 // for named
 	named    map[string]bool            // what of DeleteData was of use
+	guarded  []guarded                  // what is to go and would take data along; see refuseLosses
 	removed  map[types.UID]lang.Address // live objects about which it was decided that nothing declares them
 	// inside is what is in the namespaces that may go.
 	inside   map[string]providers.Contents
 	services serviceNames
 	replaced []lang.Target // what Replace names
 	// triggered are the objects that are replaced because of others, and of which.
-	triggered map[lang.Address]string
+	triggered map[lang.Address]Reason
 	declared  map[string]bool // blocks with objects, and the modules that they are in; see recounted
 	// carried are the Secrets whose values go on under another name, and where.
 	carried map[providers.Ref]lang.Address

@@ -129,12 +129,26 @@ type Action struct {
 	// before this one starts. For a Delete: what must be deleted, or be changed to
 	// do without it, before it. All of them are actions of the same plan.
 	DependsOn []lang.Address `json:"depends_on,omitempty"`
+	// Triggers are the objects that are to be replaced because of this action, selected
+	// or not, by the addresses that the state has for them.
+	Triggers []string `json:"triggers,omitempty"`
+	// Owed is what the object was to be replaced with, and is not by this action, each by
+	// its address or, of a versioned object, that of its family: a later plan makes up for it.
+	Owed []lang.Address `json:"owed,omitempty"`
 	// Pending: the object matches, but was not seen ready by the apply that wrote
 	// it; an apply waits for it.
 	Pending bool `json:"pending,omitempty"`
 	// Check, of a None, is what later plans may know the object to be unchanged by;
 	// zero where nothing is certain enough.
 	Check state.Check `json:"check,omitzero"`
+}
+
+// Family is what all versions of the object have as their address.
+func (a *Action) Family() lang.Address {
+	if a.Object != nil && a.Object.Family != (lang.Address{}) {
+		return a.Object.Family
+	}
+	return a.Address
 }
 
 // Prunes reports whether the action deletes an old version of something that stays.
@@ -168,6 +182,7 @@ const (
 	ReasonDestroy    ReasonKind = "destroy"    // the cloud is being destroyed
 	ReasonRequested  ReasonKind = "requested"  // the operator named it with -replace
 	ReasonTriggered  ReasonKind = "triggered"  // of a Replace or Run: Detail, which its replace_triggered_by names, changes by this plan
+	ReasonOwed       ReasonKind = "owed"       // of a Replace or Run: Detail, which its replace_triggered_by names, was changed by an apply that did not come to it
 )
 
 // Reason says why an action is there.

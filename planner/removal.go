@@ -47,10 +47,62 @@ func (p *planning) remove(targets []target, reason ReasonKind) {
 			p.removeOne(t, reason)
 		}
 	}
+	p.refuseLosses()
 	for _, t := range targets {
 		if t.namespace() {
 			p.removeOne(t, reason)
 		}
+	}
+}
+
+// guarded is an object that no plan but a destroy leaves out for what it holds.
+type guarded struct {
+	target
+	data string
+}
+
+// refuseLosses names the problems of data that would be lost: one for each block, since
+// whoever takes a service away decides about all that it holds.
+func (p *planning) refuseLosses() {
+	blocks := map[string][]guarded{}
+	var order []string
+	for _, g := range p.guarded {
+		block := g.address.Block
+		if blocks[block] == nil {
+			order = append(order, block)
+		}
+		blocks[block] = append(blocks[block], g)
+	}
+	p.guarded = nil
+	for _, block := range order {
+		slices.SortFunc(blocks[block], func(a, b guarded) int { return a.address.Compare(b.address) })
+		p.problems = append(p.problems, p.lossOf(block, blocks[block]))
+	}
+}
+
+func (p *planning) lossOf(block string, all []guarded) Problem {
+	first := all[0]
+	if len(all) == 1 {
+		return Problem{
+			Address: first.address,
+			Summary: fmt.Sprintf("%s is no longer declared, and holds %s", first.ref, first.data),
+			Detail: fmt.Sprintf("Put its declaration back; or, to delete it with what it holds, plan with %s; or keep the object and have kolla forget it:\n\n%s",
+				Option("-delete-data", first.address.String()), forgetting(first.address)),
+		}
+	}
+	what := fmt.Sprintf("%d objects of %s are no longer declared, and hold data", len(all), block)
+	if !slices.ContainsFunc(p.Objects, func(o providers.Object) bool { return o.Address.Block == block }) {
+		what = fmt.Sprintf("%s is no longer declared, and %d of its objects hold data", block, len(all))
+	}
+	var list strings.Builder
+	for _, g := range all {
+		fmt.Fprintf(&list, "  %s: %s\n", g.ref, g.data)
+	}
+	return Problem{
+		Address: first.address,
+		Summary: what,
+		Detail: fmt.Sprintf("What would be lost:\n\n%s\nPut the declaration back; or, to delete all of these, plan with %s; or keep them and have kolla forget each, as in:\n\n%s",
+			list.String(), Option("-delete-data", block), forgetting(first.address)),
 	}
 }
 
@@ -256,20 +308,25 @@ func (p *planning) protect(t target, holds string) {
 		p.kept = append(p.kept, Kept{Address: t.address, Ref: t.ref, Holds: holds})
 		return
 	}
-	detail := fmt.Sprintf("Put its declaration back; or, to delete it with what it holds, plan with %s; or keep the object and have kolla forget it:\n\n%s", Option("-delete-data", t.address.String()), forgetting(t.address))
-	if t.namespace() && len(p.occupants(t.ref.Name)) > 0 {
-		detail = p.occupiedRemedy(t)
+	if !t.namespace() {
+		p.guarded = append(p.guarded, guarded{t, holds})
+		return
 	}
-	p.problems = append(p.problems, Problem{
-		Address: t.address,
-		Summary: fmt.Sprintf("%s is no longer declared, and holds %s", t.ref, holds),
-		Detail:  detail,
-	})
+	problem := p.lossOf(t.address.Block, []guarded{{t, holds}})
+	if len(p.occupants(t.ref.Name)) > 0 {
+		problem.Detail = p.occupiedRemedy(t)
+	}
+	p.problems = append(p.problems, problem)
 }
 
-// mayDelete reports whether the operator named the object as one that may go.
+// mayDelete reports whether the operator named the object as one that may go, or the
+// block or a module that it is in.
 func (p *planning) mayDelete(address lang.Address) bool {
-	return p.names(address.String()) || p.names("*")
+	may := false
+	for _, name := range append(candidate{address: address}.names(), "*") {
+		may = p.names(name) || may
+	}
+	return may
 }
 
 // names reports whether the operator gave the name for what may go.

@@ -152,6 +152,51 @@ func TestUndeclaredData(t *testing.T) {
 	}
 }
 
+// What a service holds is refused at once, with one way to go on for all of it.
+func TestUndeclaredService(t *testing.T) {
+	build := func() *world {
+		w := &world{}
+		w.add("service.a/Secret/a-admin", thing("v1", "Secret", "a-admin")).Holds = "generated values"
+		w.add("service.a/Secret/a-db", thing("v1", "Secret", "a-db")).Holds = "generated values"
+		w.add(`service.b["x"]/Secret/b`, thing("v1", "Secret", "b")).Holds = "generated values"
+		return w
+	}
+	tests := map[string]struct {
+		declared []providers.Object
+		want     string
+	}{
+		"all of it": {nil, `service.a is no longer declared, and 2 of its objects hold data (): What would be lost:
+
+  Secret openstack/a-admin: generated values
+  Secret openstack/a-db: generated values
+
+Put the declaration back; or, to delete all of these, plan with -delete-data=service.a; or keep them and have kolla forget each, as in:
+
+  removed {
+    from = "service.a/Secret/a-admin"
+    lifecycle {
+      destroy = false
+    }
+  }`},
+		"some of it": {[]providers.Object{declared("service.a/ConfigMap/a", thing("v1", "ConfigMap", "a"))}, "2 objects of service.a are no longer declared, and hold data"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := mustNotPlan(t, build().input(test.declared...))
+			if !strings.Contains(got, test.want) || strings.Count(got, "-delete-data=") != 2 || !strings.Contains(got, `Secret openstack/b is no longer declared, and holds generated values`) {
+				t.Errorf("problems are\n%s", got)
+			}
+		})
+	}
+	for _, names := range [][]string{{"service.a", "service.b"}, {"service.a/Secret/a-admin", "service.a/Secret/a-db", `service.b["x"]`}} {
+		in := build().input()
+		in.DeleteData = names
+		if plan := mustPlan(t, in); plan.Counts().Destroy != 3 || len(plan.Warnings) > 0 {
+			t.Errorf("with %v: %+v, %+v", names, plan.Counts(), plan.Warnings)
+		}
+	}
+}
+
 func TestUndeclaredNamespace(t *testing.T) {
 	const at = "manifest.x/Namespace/extra"
 	inside := func(kind, name string) *unstructured.Unstructured {

@@ -18,7 +18,7 @@ import (
 // by what is declared.
 func (p *planning) requested(ctx context.Context, s *subject) (bool, error) {
 	why, demanded := p.demanded(s.object)
-	if !demanded || why.Kind == ReasonTriggered && s.adopts() {
+	if !demanded || why.Triggered() && s.adopts() {
 		return false, nil
 	}
 	if s.object.Partial {
@@ -122,8 +122,8 @@ func (s *subject) notTaken(objections string) {
 	switch reasons := s.action.Reasons; reasons[0].Kind {
 	case ReasonImmutable:
 		why = pathsOf(reasons) + " cannot be changed in place"
-	case ReasonTriggered:
-		why = triggerWords(reasons[0])
+	case ReasonTriggered, ReasonOwed:
+		why = reasons[0].TriggerWords()
 	case ReasonFailedJob:
 		why = "its last run failed"
 	}
@@ -145,8 +145,8 @@ func (o obstacle) stands() bool { return o.what != "" }
 // about gives the summary and the detail of the problem.
 func (o obstacle) about(s *subject, reasons []Reason) (summary, detail string) {
 	switch reasons[0].Kind {
-	case ReasonTriggered:
-		return fmt.Sprintf("%s is to be made again (%s), and %s", s.action.Ref, triggerWords(reasons[0]), o.what),
+	case ReasonTriggered, ReasonOwed:
+		return fmt.Sprintf("%s is to be made again (%s), and %s", s.action.Ref, reasons[0].TriggerWords(), o.what),
 			fmt.Sprintf("Take the entry out of replace_triggered_by, or leave it out of this plan (%s); or: %s", Option("-exclude", s.object.Address.String()), o.remedy)
 	case ReasonImmutable:
 		return fmt.Sprintf("%s cannot be changed in place, and %s", s.action.Ref, o.what),

@@ -46,18 +46,22 @@ func triggersOf(o *providers.Object) []string {
 }
 
 // replaceTriggered decides again about what is to be replaced because of what this plan
-// does to others, and about what is to be replaced because of that.
+// does to others, about what is to be replaced because of that, and about what an earlier
+// apply has left to be replaced.
 func (p *planning) replaceTriggered(ctx context.Context) error {
-	p.triggered = map[lang.Address]string{}
+	p.triggered = map[lang.Address]Reason{}
 	for again := !p.RefreshOnly; again; {
 		again = false
 		changed := p.changed()
 		for i, s := range p.subjects {
-			by := s.triggeredBy(changed)
-			if by == "" || p.triggered[s.object.Address] != "" || p.whyUnread(s.action.Ref) != nil {
+			if _, done := p.triggered[s.object.Address]; done || p.whyUnread(s.action.Ref) != nil {
 				continue
 			}
-			p.triggered[s.object.Address] = by
+			why, ok := p.triggeredBy(s, changed)
+			if !ok {
+				continue
+			}
+			p.triggered[s.object.Address] = why
 			next, err := p.decide(ctx, s.object)
 			if err != nil {
 				return err
@@ -65,15 +69,77 @@ func (p *planning) replaceTriggered(ctx context.Context) error {
 			p.subjects[i], again = next, true
 		}
 	}
+	p.noteDebts()
 	return nil
 }
+
+// noteDebts has each action know what else is to be replaced because of it: an apply
+// that ends before it comes to that, or has a selection without it, leaves it owed.
+func (p *planning) noteDebts() {
+	if p.RefreshOnly {
+		return
+	}
+	type debtor struct {
+		object  *providers.Object
+		record  *record
+		targets []lang.Target
+	}
+	var debtors []debtor
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if r := p.recordOf(o); r != nil && len(triggersOf(o)) > 0 {
+			debtors = append(debtors, debtor{o, r, targetsOf(triggersOf(o))})
+		}
+	}
+	decided := map[lang.Address]*subject{}
+	for _, s := range p.subjects {
+		decided[s.object.Address] = s
+	}
+	for _, d := range debtors {
+		s := decided[d.object.Address]
+		stays := s != nil && (s.action.Verb == None || s.action.Verb == Update || s.action.Verb == Adopt)
+		if stays {
+			s.action.Owed = p.debts(s, d.targets)
+		}
+		for _, by := range p.subjects {
+			if by == s || !by.action.changes() || !namedBy(d.targets, by.candidate()) {
+				continue
+			}
+			by.action.Triggers = append(by.action.Triggers, d.record.Address)
+			if stays && !slices.Contains(s.action.Owed, by.action.Family()) {
+				s.action.Owed = append(s.action.Owed, by.action.Family())
+			}
+		}
+	}
+}
+
+// debts are those of what is owed to an object that its declaration still names. To one
+// that was made by somebody else since, nothing is.
+func (p *planning) debts(s *subject, targets []lang.Target) []lang.Address {
+	if s.record == nil || s.live != nil && !s.recordedNow() {
+		return nil
+	}
+	var out []lang.Address
+	for _, text := range s.record.Owed {
+		if by, err := lang.ParseAddress(text); err == nil && namedBy(targets, candidate{p.moved(by), p.moved(by)}) {
+			out = append(out, p.moved(by))
+		}
+	}
+	return out
+}
+
+func namedBy(targets []lang.Target, c candidate) bool {
+	return slices.ContainsFunc(targets, c.named)
+}
+
+func (s *subject) candidate() candidate { return candidate{s.object.Address, s.object.Family} }
 
 // changed are the objects that this plan creates, changes or replaces.
 func (p *planning) changed() []candidate {
 	var out []candidate
 	for _, s := range p.subjects {
 		if s.action.changes() {
-			out = append(out, candidate{s.object.Address, s.object.Family})
+			out = append(out, s.candidate())
 		}
 	}
 	return out
@@ -91,30 +157,47 @@ func (a *Action) changes() bool {
 	return false
 }
 
-// triggeredBy is what the subject is to be replaced with; empty: nothing, or it is made
-// anew in any case.
-func (s *subject) triggeredBy(changed []candidate) string {
-	if s.action.Verb != None && s.action.Verb != Update || s.live == nil && !s.finished() {
-		return ""
+// triggeredBy says what the subject is to be replaced with; not ok: with nothing, or it is
+// made anew in any case.
+func (p *planning) triggeredBy(s *subject, changed []candidate) (why Reason, ok bool) {
+	switch a := &s.action; {
+	case a.Verb != None && a.Verb != Update && (a.Verb != Adopt || s.adopts()), s.live == nil && !s.finished():
+		return Reason{}, false
 	}
 	names := triggersOf(s.object)
-	for i, target := range targetsOf(names) {
+	targets := targetsOf(names)
+	for i, target := range targets {
 		if slices.ContainsFunc(changed, func(c candidate) bool { return c.named(target) }) {
-			return names[i]
+			return Reason{Kind: ReasonTriggered, Detail: names[i]}, true
 		}
 	}
-	return ""
+	debts := p.debts(s, targets)
+	if len(debts) == 0 {
+		return Reason{}, false
+	}
+	i := slices.IndexFunc(targets, candidate{debts[0], debts[0]}.named)
+	return Reason{Kind: ReasonOwed, Detail: names[i]}, true
 }
 
 // demanded says why an object is to be made again although it need not be: the
-// operator named it, or something else changes that it is to be replaced with.
+// operator named it, or something else changes, or was changed, that it is to be replaced
+// with.
 func (p *planning) demanded(object *providers.Object) (why Reason, ok bool) {
 	if p.replaces(object) {
 		return Reason{Kind: ReasonRequested}, true
 	}
-	by, ok := p.triggered[object.Address]
-	return Reason{Kind: ReasonTriggered, Detail: by}, ok
+	why, ok = p.triggered[object.Address]
+	return why, ok
 }
 
-// triggerWords is why something is replaced, in the words of its declaration.
-func triggerWords(r Reason) string { return strings.TrimSpace("replace_triggered_by " + r.Detail) }
+// Triggered reports whether something is replaced because of its replace_triggered_by.
+func (r Reason) Triggered() bool { return r.Kind == ReasonTriggered || r.Kind == ReasonOwed }
+
+// TriggerWords is why something is replaced, in the words of its declaration.
+func (r Reason) TriggerWords() string {
+	words := strings.TrimSpace("replace_triggered_by " + r.Detail)
+	if r.Kind == ReasonOwed {
+		words += ", which an earlier apply changed"
+	}
+	return words
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -134,5 +135,97 @@ func TestTriggerThatIsNotDeclared(t *testing.T) {
 	))
 	if strings.Count(text, "replace_triggered_by names service.web/ConfigMap/conf, which is not declared") != 1 || !strings.Contains(text, `Did you mean "service.web/ConfigMap/cont"?`) {
 		t.Errorf("problems:\n%s", text)
+	}
+}
+
+// What an apply changed and did not come to replace something with is made up for.
+func TestOwedReplacement(t *testing.T) {
+	const (
+		base = "manifest.base/ConfigMap/base"
+		web  = "service.web/Deployment/web"
+	)
+	tests := map[string]struct {
+		owed   []string // to web
+		by     []string // that web names
+		change func(w *world, in *planner.Input)
+		verb   planner.Verb
+		detail string
+	}{
+		"its block":              {[]string{base}, []string{"manifest.base"}, nil, planner.Replace, "manifest.base"},
+		"itself":                 {[]string{base}, []string{"manifest.other", base}, nil, planner.Replace, base},
+		"no longer a trigger":    {[]string{base}, []string{"manifest.other"}, nil, planner.None, ""},
+		"nothing":                {nil, []string{"manifest.base"}, nil, planner.None, ""},
+		"another object by now":  {[]string{base}, []string{"manifest.base"}, func(w *world, _ *planner.Input) { w.state.Objects[1].UID = "the old one" }, planner.None, ""},
+		"a plan of refreshing":   {[]string{base}, []string{"manifest.base"}, func(_ *world, in *planner.Input) { in.RefreshOnly = true }, "", ""},
+		"moved, and so the name": {[]string{"manifest.ground/ConfigMap/base"}, []string{"manifest.base"}, func(_ *world, in *planner.Input) { in.Moves = []lang.Move{move("manifest.ground", "manifest.base")} }, planner.Replace, "manifest.base"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			w.add(base, thing("v1", "ConfigMap", "base"))
+			w.add(web, workload("Deployment", "web")).Owed = test.owed
+			w.add("manifest.other/ConfigMap/other", thing("v1", "ConfigMap", "other"))
+			w.cluster.answer = func(object *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+				answer := object.DeepCopy()
+				for _, u := range w.cluster.objects {
+					if providers.RefOf(u) == providers.RefOf(object) {
+						answer.SetLabels(u.GetLabels())
+						answer.SetAnnotations(u.GetAnnotations())
+					}
+				}
+				return answer, nil
+			}
+			in := w.input(
+				declared(base, thing("v1", "ConfigMap", "base")),
+				declared("manifest.other/ConfigMap/other", thing("v1", "ConfigMap", "other")),
+				triggered(declared(web, workload("Deployment", "web")), test.by...),
+			)
+			if test.change != nil {
+				test.change(w, &in)
+			}
+			plan := mustPlan(t, in)
+			if test.verb == "" {
+				if plan.Changes() {
+					t.Errorf("it changes something: %+v", plan.Actions)
+				}
+				return
+			}
+			a := find(t, plan, web)
+			if a.Verb != test.verb || len(a.Owed) > 0 {
+				t.Errorf("%s, still owed %v; want %s, and nothing owed", a.Verb, a.Owed, test.verb)
+			}
+			if test.detail == "" {
+				return
+			}
+			if diff := cmp.Diff([]planner.Reason{{Kind: planner.ReasonOwed, Detail: test.detail}}, a.Reasons); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+			if got := strings.Join(plan.Impact[0].Lines, "\n"); !strings.Contains(got, "replace_triggered_by "+test.detail+", which an earlier apply changed") {
+				t.Errorf("impact:\n%s", got)
+			}
+		})
+	}
+}
+
+// What changes knows what else is to be replaced because of it, also where that is not
+// selected.
+func TestTriggersOfAnAction(t *testing.T) {
+	const base = "manifest.base/ConfigMap/base"
+	for _, exclude := range [][]string{nil, {"service.web"}} {
+		w := &world{}
+		w.add(base, thing("v1", "ConfigMap", "base"))
+		w.add("service.web/Deployment/web", workload("Deployment", "web"))
+		u := thing("v1", "ConfigMap", "base")
+		u.Object["data"] = map[string]any{"a": "2"}
+		in := w.input(
+			declared(base, u),
+			triggered(declared("service.web/Deployment/web", workload("Deployment", "web")), "manifest.base"),
+			triggered(declared("service.web/Deployment/new", workload("Deployment", "new")), "manifest.base"),
+		)
+		in.Selection.Excludes = exclude
+		got := find(t, mustPlan(t, in), base).Triggers
+		if diff := cmp.Diff([]string{"service.web/Deployment/web"}, got); diff != "" {
+			t.Errorf("without %v (-want +got):\n%s", exclude, diff)
+		}
 	}
 }

@@ -43,6 +43,7 @@ func golden() *state.State {
 			{
 				Address: `service.redis["<a&b>"]/Secret/redis-a`, APIVersion: "v1", Kind: "Secret", Namespace: "openstack", Name: "redis-a",
 				Family: "service.redis/Secret/redis", DependsOn: []string{"cloud.prod/Namespace/openstack"}, Holds: "generated values",
+				Owed: []string{"manifest.base/ConfigMap/base"},
 			},
 		},
 		Plans: []string{"0c9f5c9a-2b7c-4a51-8f44-0d7b7f0f6c9e"},

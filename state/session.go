@@ -17,7 +17,7 @@ import (
 // Session is the time during which one process holds the lock of a state, and
 // alone may change it. It is safe for concurrent use.
 //
-// Begin, Intend, Record and Forget take effect when they return: what they say is
+// Begin, Owe, Intend, Record and Forget take effect when they return: what they say is
 // on the disk, in the journal, and survives a kill of the process. An object is
 // first intended, then written to the cluster, then recorded. If nothing follows
 // an intent, the object may exist or not: the state then has it with Ready false,
@@ -202,9 +202,47 @@ func (s *Session) Forget(address string) error {
 	return s.note(nil, entry{Forget: address})
 }
 
+// Owe says that a write of what has the address by is about to begin, with which
+// objects are to be replaced: until they are recorded without it, the state has it as
+// owed to them. What was owed already, or is not in the state, is not among the added.
+func (s *Session) Owe(by string, objects ...string) (added []string, err error) {
+	err = s.noteOf(nil, func() (entries []entry) {
+		for _, address := range objects {
+			o, known := s.ledger.objects[address]
+			if !known || slices.Contains(o.Owed, by) {
+				continue
+			}
+			o = o.clone()
+			o.Owed = append(o.Owed, by)
+			entries, added = append(entries, entry{Record: &o}), append(added, address)
+		}
+		return entries
+	})
+	return added, err
+}
+
+// Waive takes back what Owe has added: the write was refused.
+func (s *Session) Waive(by string, objects ...string) error {
+	return s.noteOf(nil, func() (entries []entry) {
+		for _, address := range objects {
+			if o, known := s.ledger.objects[address]; known {
+				o = o.clone()
+				o.Owed = slices.DeleteFunc(o.Owed, func(owed string) bool { return owed == by })
+				entries = append(entries, entry{Record: &o})
+			}
+		}
+		return entries
+	})
+}
+
 // note applies entries, unless fits refuses it, and returns when those that change
 // anything are in the journal, on the disk.
 func (s *Session) note(fits func(*State) error, entries ...entry) error {
+	return s.noteOf(fits, func() []entry { return entries })
+}
+
+// noteOf is note of entries that depend on what the state has just then.
+func (s *Session) noteOf(fits func(*State) error, entries func() []entry) error {
 	journal, ticket, err := s.take(fits, entries)
 	if err != nil || journal == nil {
 		return err
@@ -214,7 +252,7 @@ func (s *Session) note(fits func(*State) error, entries ...entry) error {
 
 // take applies entries, and puts those that change anything into the journal; it is
 // nil when none does.
-func (s *Session) take(fits func(*State) error, entries []entry) (journal *journalWriter, ticket uint64, err error) {
+func (s *Session) take(fits func(*State) error, entries func() []entry) (journal *journalWriter, ticket uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -227,7 +265,7 @@ func (s *Session) take(fits func(*State) error, entries []entry) (journal *journ
 	}
 	before := s.ledger.head.Serial
 	var lines []any
-	for _, e := range entries {
+	for _, e := range entries() {
 		if s.ledger.apply(e) {
 			lines = append(lines, e)
 		}

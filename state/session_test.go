@@ -46,6 +46,36 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// What is owed to an object is on the disk at once, and stays until it is recorded without.
+func TestOwe(t *testing.T) {
+	store := state.Open(filepath.Join(t.TempDir(), "kolla.state.json"))
+	session := lock(t, store)
+	must(t, session.Record(object("a"), object("b")))
+	address := object("a").Address
+	added, err := session.Owe("manifest.x/ConfigMap/x", address, "service.none/Deployment/none")
+	must(t, err)
+	if diff := cmp.Diff([]string{address}, added); diff != "" {
+		t.Errorf("added (-want +got):\n%s", diff)
+	}
+	again, err := session.Owe("manifest.x/ConfigMap/x", address)
+	must(t, err)
+	if len(again) > 0 {
+		t.Errorf("added again: %v", again)
+	}
+	if _, err = session.Owe("manifest.y/ConfigMap/y", address); err != nil {
+		t.Fatal(err)
+	}
+	must(t, session.Waive("manifest.x/ConfigMap/x", address))
+	must(t, session.Intend(object("a")))
+	if got := read(t, store).Find(address).Owed; !slices.Equal(got, []string{"manifest.y/ConfigMap/y"}) {
+		t.Errorf("owed is %v", got)
+	}
+	must(t, session.Record(object("a")))
+	if got := read(t, store).Find(address).Owed; got != nil {
+		t.Errorf("owed is still %v", got)
+	}
+}
+
 // object is a Deployment as it is recorded once it is there.
 func object(name string) state.Object {
 	return state.Object{

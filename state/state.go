@@ -53,6 +53,9 @@ type Object struct {
 	Desired    string    `json:"desired"`             // hash of the desired object at the last apply
 	Ready      bool      `json:"ready"`               // seen ready after the last write; of a Job: complete
 	Applied    time.Time `json:"applied"`             // last write
+	// Owed are the addresses of what was changed and the object is to be replaced with,
+	// and was not yet; of a versioned object that of its family.
+	Owed []string `json:"owed,omitempty"`
 	// Check is of the object as it was when the server had last made Desired of it,
 	// or said that there was nothing to do; zero where it is not known well enough.
 	Check Check `json:"check,omitzero"`
@@ -62,6 +65,7 @@ type Object struct {
 func (o Object) clone() Object {
 	o.DependsOn = slices.Clone(o.DependsOn)
 	o.Yields = slices.Clone(o.Yields)
+	o.Owed = slices.Clone(o.Owed)
 	return o
 }
 

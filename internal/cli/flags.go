@@ -109,5 +109,5 @@ func applyFlags() []cli.Flag {
 }
 
 func deleteDataFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "delete-data", Usage: "also delete or replace the data-bearing object with this `ADDRESS`; '*' means all; may be repeated"}
+	return &cli.StringSliceFlag{Name: "delete-data", Usage: "also delete or replace the data-bearing object with this `ADDRESS`, or all of a block; '*' means all; may be repeated"}
 }

@@ -274,18 +274,24 @@ func (s *step) delete(ctx context.Context) error {
 // nothing was written, the intent is taken back.
 func (s *step) journaled(record state.Object, write func() error) error {
 	before, known := s.Session.Object(record.Address)
-	if err := s.Session.Intend(record); err != nil {
+	owed, err := s.Session.Owe(s.action.Family().String(), s.action.Triggers...)
+	if err == nil {
+		err = s.Session.Intend(record)
+	}
+	if err != nil {
 		return err
 	}
-	err := write()
-	switch {
-	case err == nil || s.outcome.Written || !refused(err):
+	err = write()
+	if err == nil || s.outcome.Written || !refused(err) {
 		return err
-	case known:
+	}
+	if len(owed) > 0 {
+		err = errors.Join(err, s.Session.Waive(s.action.Family().String(), owed...))
+	}
+	if known {
 		return errors.Join(err, s.Session.Record(before))
-	default:
-		return errors.Join(err, s.Session.Forget(record.Address))
 	}
+	return errors.Join(err, s.Session.Forget(record.Address))
 }
 
 // refused reports whether the error is the server's word that it has written

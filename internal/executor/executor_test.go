@@ -470,3 +470,37 @@ func TestManyAtOnce(t *testing.T) {
 		t.Errorf("got %d objects, want 200", len(got.Objects))
 	}
 }
+
+// What is to be replaced because of a write is owed from before that on, until it was
+// replaced; not if the write was refused.
+func TestTriggeredReplacementIsOwed(t *testing.T) {
+	refusal := apierrors.NewBadRequest("no")
+	tests := map[string]struct {
+		fails map[string]error // writes, by the name of the object
+		owed  bool             // afterwards
+	}{
+		"both done":                  {nil, false},
+		"the first refused":          {map[string]error{"base": refusal}, false},
+		"the first in doubt":         {map[string]error{"base": errors.New("connection lost")}, true},
+		"the second is not replaced": {map[string]error{"web": refusal}, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := newApply(t, newCluster(live("ConfigMap base"), live("Deployment web")), recorded("ConfigMap base", true), recorded("Deployment web", true))
+			a.onApply = func(_ context.Context, ref providers.Ref, _ providers.ApplyOptions) error {
+				if owed := a.known(t, "Deployment web").Owed; ref.Name == "base" && !slices.Equal(owed, []string{a.known(t, "ConfigMap base").Address}) {
+					t.Errorf("while it is written, %v is owed", owed)
+				}
+				return test.fails[ref.Name]
+			}
+			change, replace := act(planner.Update, "ConfigMap base"), act(planner.Replace, "Deployment web", "ConfigMap base")
+			change.Triggers = []string{replace.Address.String(), "service.x/Deployment/unknown"}
+			a.run(t.Context(), t, change, replace)
+			var want []string
+			if test.owed {
+				want = []string{change.Address.String()}
+			}
+			diff(t, "owed", want, a.known(t, "Deployment web").Owed)
+		})
+	}
+}

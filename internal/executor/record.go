@@ -93,6 +93,9 @@ func recordOf(a *planner.Action) state.Object {
 	if l := a.Object.Lifecycle; l != nil && l.PreventDestroy {
 		record.Protected = l.Source
 	}
+	for _, by := range a.Owed {
+		record.Owed = append(record.Owed, by.String())
+	}
 	for _, y := range a.Yields {
 		record.Yields = append(record.Yields, y.Known())
 	}

@@ -268,7 +268,7 @@ func (v *planView) head(a *planner.Action) line {
 		if hasReason(a, planner.ReasonRequested) {
 			return at.then(address, text(" "), styled(danger, "will be replaced, as requested"))
 		}
-		if hasReason(a, planner.ReasonTriggered) {
+		if slices.ContainsFunc(a.Reasons, planner.Reason.Triggered) {
 			return at.then(address, text(" "), styled(danger, "will be replaced, due to changes in replace_triggered_by"))
 		}
 		if harmless(a) {
@@ -373,14 +373,15 @@ func because(r planner.Reason) string {
 		planner.ReasonReplaced:   "somebody replaced " + r.Path + ": the value is kept, and what reads it is renewed",
 		planner.ReasonRenewed:    "made anew",
 		planner.ReasonReuse:      "takes up volumes that are there already, with what is on them",
-		planner.ReasonTriggered:  "replace_triggered_by " + r.Detail,
+		planner.ReasonTriggered:  r.TriggerWords(),
+		planner.ReasonOwed:       r.TriggerWords(),
 		planner.ReasonMoved:      "was declared under another address",
 		planner.ReasonUnowned:    "exists already, and was not made by kolla",
 		planner.ReasonDefinition: "the definition of its kind changes",
 		planner.ReasonUpgrade:    "neither the configuration nor the cluster changed: kolla or the server has new defaults",
 	}[r.Kind]
 	switch {
-	case r.Detail == "", r.Kind == planner.ReasonRenamed, r.Kind == planner.ReasonTriggered:
+	case r.Detail == "", r.Kind == planner.ReasonRenamed, r.Triggered():
 		return words
 	case words == "":
 		return r.Detail

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -269,7 +270,7 @@ func uiReason(a *planner.Action) string {
 	switch {
 	case hasReason(a, planner.ReasonRequested):
 		return "requested"
-	case hasReason(a, planner.ReasonTriggered):
+	case slices.ContainsFunc(a.Reasons, planner.Reason.Triggered):
 		return "replace_triggered_by"
 	case a.Verb == planner.Replace && hasReason(a, planner.ReasonFailedJob):
 		return "tainted"

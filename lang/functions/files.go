@@ -28,6 +28,9 @@ const maxFile = 16 << 20
 type Files struct {
 	dir  string            // what relative paths are relative to
 	seen map[string][]byte // hash of the content by path as it was given, nil: there is no such file; and of each fileset
+	// Published gives what is public of a secret, such as a certificate; unknown and marked
+	// so as long as nobody knows it. It refuses what is not public. Nil: nothing is known.
+	Published func(mark.Generated) (cty.Value, error)
 }
 
 // NewFiles reads files relative to a directory.

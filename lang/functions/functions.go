@@ -16,6 +16,8 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // Info describes a function of the language.
@@ -108,7 +110,7 @@ func library(files *Files) []group {
 		{"Dates and times", timeFunctions()},
 		{"Hashes", hashFunctions()},
 		{"IP networks", networkFunctions()},
-		{"Types, errors and secrets", typeFunctions()},
+		{"Types, errors and secrets", typeFunctions(files)},
 	}
 	inTemplates := byName(groups)
 	for _, f := range noTemplates() {
@@ -126,6 +128,7 @@ func byName(groups []group) map[string]function.Function {
 			out[f.name] = f.function
 		}
 	}
+	out[syntax.Deciding] = decidingFunc
 	withinBounds(out)
 	return out
 }

@@ -102,6 +102,19 @@ func anyParam(name string) function.Parameter {
 	return passed(function.Parameter{Name: name, Type: cty.DynamicPseudoType})
 }
 
+// decidingFunc gives its argument, unless that was made from a generated secret. See
+// syntax.Deciding.
+var decidingFunc = function.New(&function.Spec{
+	Params: []function.Parameter{anyParam("value")},
+	Type: func(args []cty.Value) (cty.Type, error) {
+		if args[0].ContainsMarked() && mark.IsGenerated(args[0]) {
+			return cty.NilType, mark.ErrComputed
+		}
+		return args[0].Type(), nil
+	},
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return args[0], nil },
+})
+
 func sameType(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil }
 
 var sensitiveFunc = function.New(&function.Spec{
@@ -109,22 +122,6 @@ var sensitiveFunc = function.New(&function.Spec{
 	Type:   sameType,
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		return args[0].Mark(mark.Sensitive{}), nil
-	},
-})
-
-// nonsensitiveFunc leaves the marks of what is known only after the apply.
-var nonsensitiveFunc = function.New(&function.Spec{
-	Params: []function.Parameter{anyParam("value")},
-	Type:   sameType,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		if mark.IsGenerated(args[0]) {
-			return cty.DynamicVal, function.NewArgError(0, mark.ErrComputed)
-		}
-		v, marks := args[0].UnmarkDeepWithPaths()
-		for _, m := range marks {
-			delete(m.Marks, mark.Sensitive{})
-		}
-		return v.MarkWithPaths(marks), nil
 	},
 })
 

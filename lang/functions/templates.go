@@ -96,15 +96,15 @@ func render(text, name string, vars cty.Value, functions map[string]function.Fun
 	if diags.HasErrors() {
 		return unknown, templateError(diags, functions)
 	}
-	if mark.IsGenerated(v) && len(mark.SecretConditions(expr, ctx)) > 0 {
-		return unknown, mark.ErrComputed
-	}
 	return convert.Convert(v, cty.String)
 }
 
 // templateError is the first error in a template, as the end of a sentence.
 func templateError(diags hcl.Diagnostics, functions map[string]function.Function) error {
 	for _, d := range diags {
+		if syntax.Decides(d) {
+			return mark.ErrComputed
+		}
 		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
 			called := unknown.CalledFunctionNamespace() + unknown.CalledFunctionName()
 			d.Summary, d.Detail = "There is no function \""+called+"\"", Instead(called, slices.Collect(maps.Keys(functions)))

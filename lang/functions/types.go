@@ -19,11 +19,11 @@ func numberFunctions() []entry {
 	}
 }
 
-func typeFunctions() []entry {
+func typeFunctions(files *Files) []entry {
 	return []entry{
 		carries("can", canFunc, "Whether an expression can be evaluated without an error.", `can(tonumber("x"))`, `false`),
 		carries("issensitive", issensitiveFunc, "Whether a value, or anything in it, is sensitive.", `issensitive(sensitive("x"))`, `true`),
-		refuses("nonsensitive", nonsensitiveFunc, "The value, which may be shown from here on, with all that is in it.", `nonsensitive(sensitive("x"))`, `"x"`),
+		refuses("nonsensitive", nonsensitiveFunc(files), "The value, which may be shown from here on, with all that is in it. Of a secret that is its certificate or public key, which is then read from the cluster.", `nonsensitive(sensitive("x"))`, `"x"`),
 		carries("sensitive", sensitiveFunc, "The value, which is never shown and never stored.", `issensitive([sensitive("x")])`, `true`),
 		computes("tobool", stdlib.MakeToFunc(cty.Bool), `The bool that a text "true" or "false" means.`, `tobool("true")`, `true`),
 		carries("tolist", stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)), "The elements as a list, all of one type.", `tolist(["a", 1])`, `["a", "1"]`),

@@ -12,8 +12,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -201,31 +199,4 @@ func Hidden(value cty.Value) bool {
 		}
 	}
 	return false
-}
-
-// SecretConditions finds conditions that depend on the value of a generated secret.
-func SecretConditions(expr hcl.Expression, ctx *hcl.EvalContext) (found []hcl.Range) {
-	node, ok := expr.(hclsyntax.Node)
-	if !ok {
-		return nil
-	}
-	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
-		c, ok := n.(*hclsyntax.ConditionalExpr)
-		if !ok {
-			return nil
-		}
-		v, diags := c.Condition.Value(ctx)
-		if diags.HasErrors() {
-			return nil
-		}
-		_, marks := v.Unmark()
-		for mark := range marks {
-			if _, generated := mark.(Generated); generated {
-				found = append(found, c.Condition.Range())
-				break
-			}
-		}
-		return nil
-	})
-	return found
 }

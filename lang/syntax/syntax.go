@@ -110,6 +110,9 @@ func parseNative(source []byte, name string, hidden bool) (*hcl.File, hcl.Diagno
 			file.Nav = nil // what would be said of the block around it is wrong
 		}
 	}
+	if body, ok := file.Body.(*hclsyntax.Body); ok {
+		guardDecisions(body)
+	}
 	return file, diags
 }
 
@@ -138,6 +141,9 @@ func parseWithin(source []byte, name string, start hcl.Pos, lex lexer, parse par
 	if diags.HasErrors() {
 		tokens, _ := lex(source, name, start)
 		diags = explained(diags, tokens, true)
+	}
+	if expr != nil {
+		guardDecisions(expr)
 	}
 	return expr, diags
 }

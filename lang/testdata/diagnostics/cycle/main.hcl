@@ -42,3 +42,28 @@ locals {
   n    = 2
   fine = 1
 }
+
+definition "mounting" {
+  workload "api" {
+    kind  = "Deployment"
+    image = "mounting"
+    user  = 1000
+    env   = { TOKEN = local.token }
+  }
+}
+
+locals {
+  token = secret.late.value
+}
+
+service "mounting" {
+}
+
+secret "late" {
+  depends_on = [manifest.late]
+}
+
+manifest "late" {
+  object     = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "late" } }
+  depends_on = [service.mounting]
+}

@@ -90,3 +90,29 @@ manifest "secret" {
     stringData = { password = service.keystone.admin_password, token = var.token }
   }
 }
+
+secret "ca" {
+  kind = "x509-ca"
+}
+
+manifest "trust" {
+  object = {
+    apiVersion = "v1"
+    kind       = "ConfigMap"
+    metadata   = { name = "trust" }
+    data       = { both = nonsensitive([secret.ca.certificate, secret.ca.key]) }
+  }
+}
+
+role "named" {
+  nodes = [nonsensitive(secret.ca.certificate)]
+}
+
+manifest "bare" {
+  object = {
+    apiVersion = "v1"
+    kind       = "ConfigMap"
+    metadata   = { name = "bare" }
+    data       = { ca = secret.ca.certificate }
+  }
+}

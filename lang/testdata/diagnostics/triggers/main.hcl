@@ -60,3 +60,27 @@ definition "own" {
 }
 
 service "own" {}
+
+secret "token" {}
+
+manifest "keyed" {
+  for_each = { a = "first", b = "third" }
+  object   = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = each.key } }
+  lifecycle {
+    replace_triggered_by = [
+      manifest.keyed[each.key],
+      service.mariadb[each.key],
+      service[each.key],
+      manifest.a[secret.token.value],
+      manifest.a[[each.key]],
+      manifest.a[data.later.object.data.key],
+      manifest.a[each.nothing],
+    ]
+  }
+}
+
+data "later" {
+  kind       = "ConfigMap"
+  name       = "second"
+  depends_on = [manifest.second]
+}
