@@ -209,7 +209,7 @@ type planning struct {
 	triggered map[lang.Address]string
 	declared  map[string]bool // blocks with objects, and the modules that they are in; see recounted
 	// carried are the Secrets whose values go on under another name, and where.
-	carried map[providers.Ref]lang.Address
+	carried map[providers.Ref]inheritance
 }
 
 // newPlanning indexes the input, and refuses what no plan can be made from. What
@@ -233,7 +233,7 @@ func newPlanning(in Input) (*planning, []Problem) {
 		limits:   map[string][]string{},
 		policy:   conflictPolicy{force: in.ForceConflicts},
 		named:    map[string]bool{},
-		carried:  map[providers.Ref]lang.Address{},
+		carried:  map[providers.Ref]inheritance{},
 		removed:  map[types.UID]lang.Address{},
 		replaced: targetsOf(in.Replace),
 	}

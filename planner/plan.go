@@ -116,6 +116,8 @@ type Action struct {
 	// Holds, of a Delete or Replace: what is lost with the object, which the operator
 	// allowed.
 	Holds string `json:"holds,omitempty"`
+	// Heir, of the Delete of a Secret: what takes its values along, under another name.
+	Heir lang.Address `json:"heir,omitzero"`
 	// Occupied, of the Delete of a Namespace: the operator named it to be deleted with
 	// whatever is in it.
 	Occupied bool `json:"occupied,omitempty"`

@@ -107,8 +107,9 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		Reasons:  []Reason{{Kind: reason, Detail: detail}},
 		Evidence: Evidence{Kind: Recorded},
 	}
-	if heir, ok := p.carried[t.ref]; ok {
-		action.DependsOn = append(action.DependsOn, heir)
+	if taken, ok := p.carried[t.ref]; ok {
+		action.Heir = taken.heir
+		action.DependsOn = append(action.DependsOn, taken.heir)
 	} else if !t.partial {
 		action.Holds = holding(t.live, t.holds)
 		if t.namespace() {

@@ -150,6 +150,9 @@ type SecretData struct {
 	// Origin says where a given value comes from, "environment variable X"; empty:
 	// nothing is to be said about it.
 	Origin string `json:"origin,omitempty"`
+	// Carried: the value goes on that another Secret had under the former name of what
+	// it is for; Parts name that one.
+	Carried bool `json:"carried,omitempty"`
 }
 
 // Generator makes a random value, or one of the values that are made together: then

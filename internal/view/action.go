@@ -332,6 +332,9 @@ func (v *planView) comments(a *planner.Action) []string {
 	if a.Holds != "" {
 		out = append(out, "what it holds is lost: "+a.Holds)
 	}
+	if a.Heir != (lang.Address{}) {
+		out = append(out, takenAlong(a))
+	}
 	if a.Force {
 		out = append(out, "takes fields from other managers by force")
 	}
@@ -387,6 +390,11 @@ func because(r planner.Reason) string {
 	default:
 		return fmt.Sprintf("%s: %s", words, r.Detail)
 	}
+}
+
+// takenAlong says where the values go on of a Secret that goes.
+func takenAlong(a *planner.Action) string {
+	return "its values are taken along by Secret " + a.Heir.Name
 }
 
 // renaming says of a block why its objects have other names: it moved, or its service is

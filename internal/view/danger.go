@@ -156,6 +156,9 @@ func (v *planView) why(a *planner.Action) line {
 	if a.Verb == planner.Replace && hasReason(a, planner.ReasonRequested) {
 		comments = append([]string{"as requested with -replace"}, comments...)
 	}
+	if a.Heir != (lang.Address{}) {
+		comments = append(comments, takenAlong(a))
+	}
 	why := strings.Join(comments, "; ")
 	if a.Verb == planner.Replace {
 		why = "made again: " + why

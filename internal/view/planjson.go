@@ -162,6 +162,7 @@ type actionJSON struct {
 	Prunes     bool              `json:"prunes,omitempty"`
 	Releases   bool              `json:"releases,omitempty"`
 	Holds      string            `json:"holds,omitempty"`
+	Heir       string            `json:"heir,omitempty"` // takes the values of a Secret along that goes
 	Supersedes string            `json:"supersedes,omitempty"`
 	Source     string            `json:"source,omitempty"`
 	DependsOn  []lang.Address    `json:"depends_on,omitempty"`
@@ -350,6 +351,9 @@ func extension(a *planner.Action) *actionJSON {
 	}
 	if a.Supersedes != (lang.Address{}) {
 		out.Supersedes = a.Supersedes.String()
+	}
+	if a.Heir != (lang.Address{}) {
+		out.Heir = a.Heir.String()
 	}
 	if a.Deferred() {
 		out.WaitsFor = a.Object.Deferred

@@ -27,11 +27,17 @@ func keys() *planner.Plan {
 		actions = append(actions, update)
 		impact = append(impact, planner.Impact{Block: block, Lines: []string{fmt.Sprintf("site-%s-web: 3 pods restart, one at a time: image site:1 → site:2", key)}})
 	}
+	heir := secret("service.store[0]/Secret/vault-admin", "cloud.hcl:31", map[string]providers.SecretData{
+		"password": {Carried: true, Parts: []providers.DataPart{{From: &providers.SecretKey{Namespace: "openstack", Name: "store-0-admin", Key: "password"}}}},
+	})
+	inherited := action(planner.Delete, "service.store[0]/Secret/store-0-admin")
+	inherited.Heir = heir.Address
 	renamed := planner.Reason{Kind: planner.ReasonRenamed}
 	actions = append(actions,
 		because(action(planner.Replace, `service.redis["cache"]/Deployment/redis-cache`), planner.Reason{Kind: planner.ReasonTriggered, Detail: `module.edge["a"]`}),
 		because(action(planner.Delete, "service.store[0]/Deployment/store-0"), renamed),
-		because(action(planner.Delete, "service.store[0]/Secret/store-0-admin"), renamed),
+		heir,
+		because(inherited, renamed),
 		because(action(planner.Forget, "service.old/ConfigMap/old"), planner.Reason{Kind: planner.ReasonMoved, Detail: `service.old["x"]/ConfigMap/old`}),
 		because(action(planner.Adopt, `service.old["x"]/ConfigMap/old`,
 			planner.Change{Path: `metadata.annotations["kolla.openstack.org/address"]`, Before: "service.old/ConfigMap/old", After: `service.old["x"]/ConfigMap/old`}),
