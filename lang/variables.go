@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"kolla.openstack.org/kolla/internal/spelling"
 	"kolla.openstack.org/kolla/lang/mark"
@@ -51,6 +52,7 @@ type variable struct {
 type given struct {
 	text   string         // from -var, the environment, a prompt
 	expr   hcl.Expression // from a file
+	value  cty.Value      // from the plan
 	source string         // for messages: "-var", "KOLLA_VAR_x", a position
 }
 
@@ -172,11 +174,26 @@ func (l *loader) giveAll(declared []*variable) {
 	for _, name := range l.autoVarFiles() {
 		l.giveFile(byName, name)
 	}
+	l.givePlanned(declared)
 	for _, option := range l.options.Vars {
 		if option.File != "" {
 			l.giveFile(byName, option.File)
 		} else {
 			l.giveAssignment(byName, option.Assignment)
+		}
+	}
+}
+
+// givePlanned takes the values of the plan that is being applied. What cannot be read, or
+// is sensitive by now, is of another configuration, which its digest shows.
+func (l *loader) givePlanned(declared []*variable) {
+	for _, v := range declared {
+		raw, ok := l.options.Planned[v.Name]
+		if !ok || v.Sensitive {
+			continue
+		}
+		if value, err := ctyjson.Unmarshal(raw, cty.DynamicPseudoType); err == nil {
+			v.given = &given{value: value, source: "the plan"}
 		}
 	}
 }
@@ -283,6 +300,8 @@ func (l *loader) chosenValue(v *variable) cty.Value {
 	}
 	value, at := cty.StringVal(v.given.text), v.Range
 	switch {
+	case v.given.value != cty.NilVal:
+		value = v.given.value
 	case v.given.expr != nil:
 		value, at = l.constant().value(v.given.expr), v.given.expr.Range()
 	case !v.literal:

@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,10 +25,11 @@ import (
 
 // Input is what a plan is made from.
 type Input struct {
-	Cloud     string // name of the cloud
-	Namespace string // the cloud's own
-	Digest    string // lang.Config.Digest
-	Tool      string // version of kolla
+	Cloud     string                     // name of the cloud
+	Namespace string                     // the cloud's own
+	Digest    string                     // lang.Config.Digest
+	Variables map[string]json.RawMessage // lang.Config.Variables
+	Tool      string                     // version of kolla
 	// Objects are what is desired. A destroy takes from them only what a lost
 	// state cannot tell any more.
 	Objects []providers.Object
@@ -122,6 +124,9 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		Cloud:   in.Cloud,
 		Config:  in.Digest,
 		Destroy: in.Destroy,
+
+		Variables: in.Variables,
+
 		Cluster: in.Cluster,
 		State:   StateRef{Lineage: p.State.Lineage, Serial: p.State.Serial},
 

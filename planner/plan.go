@@ -4,6 +4,7 @@
 package planner
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -15,15 +16,18 @@ import (
 // Plan is the ordered set of actions between the live cluster and the desired
 // objects. It holds no secret values.
 type Plan struct {
-	Format  int                `json:"format"` // version of this structure
-	ID      string             `json:"id"`     // unique; a plan is applied once
-	Tool    string             `json:"tool"`   // version of kolla that made it
-	Created time.Time          `json:"created"`
-	Cloud   string             `json:"cloud"`
-	Config  string             `json:"config"` // lang.Config.Digest
-	Destroy bool               `json:"destroy,omitempty"`
-	Cluster providers.Identity `json:"cluster"`
-	State   StateRef           `json:"state"`
+	Format  int       `json:"format"` // version of this structure
+	ID      string    `json:"id"`     // unique; a plan is applied once
+	Tool    string    `json:"tool"`   // version of kolla that made it
+	Created time.Time `json:"created"`
+	Cloud   string    `json:"cloud"`
+	Config  string    `json:"config"` // lang.Config.Digest
+	Destroy bool      `json:"destroy,omitempty"`
+	// Variables are lang.Config.Variables: the values by which the same configuration is
+	// found again when a saved plan is applied. None of them is sensitive.
+	Variables map[string]json.RawMessage `json:"variables,omitempty"`
+	Cluster   providers.Identity         `json:"cluster"`
+	State     StateRef                   `json:"state"`
 	// RefreshOnly: the plan only takes into the state what is so in the cluster,
 	// which it does not touch. See Input.RefreshOnly.
 	RefreshOnly bool `json:"refresh_only,omitempty"`
