@@ -212,7 +212,7 @@ type planning struct {
 	replaced []lang.Target // what Replace names
 	// triggered are the objects that are replaced because of others, and of which.
 	triggered map[lang.Address]string
-	declared  map[string]bool // blocks with objects, and the modules that they are in; see recounted
+	declared  map[string]bool // blocks with objects, and the modules that they are in; see declares
 	// carried are the Secrets whose values go on under another name, and where.
 	carried map[providers.Ref]inheritance
 }

@@ -157,6 +157,14 @@ func (p *planning) leftSecrets() map[part]*unstructured.Unstructured {
 // recounted is where a block is to be found that got a count, or lost it: what had no
 // key is the first instance, and the other way round. Terraform does the same.
 func (p *planning) recounted(block string) string {
+	if p.declares(block) {
+		return block
+	}
+	return lang.Recounted(block, p.declares)
+}
+
+// declares reports whether there are objects of a block, or in a module.
+func (p *planning) declares(name string) bool {
 	if p.declared == nil {
 		p.declared = map[string]bool{}
 		for i := range p.Objects {
@@ -170,8 +178,5 @@ func (p *planning) recounted(block string) string {
 			}
 		}
 	}
-	if p.declared[block] {
-		return block
-	}
-	return lang.Recounted(block, func(block string) bool { return p.declared[block] })
+	return p.declared[name]
 }
