@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ type item struct {
 	gone   bool
 	block  string
 	source string
+	within string // where the block is declared
 	// names replaces in a text the names that are the object's own; nil: not known.
 	names func(string) string
 	alike bool // said of several that are the same but for such names
@@ -132,8 +134,8 @@ func creations(items []item) int {
 func heading(items []item) line {
 	l := styled(bold, items[0].block).then(textf(": %d to create", len(items)))
 	for _, it := range items {
-		if it.source != "" {
-			return l.then(styled(faint, "   "+it.source))
+		if it.within != "" {
+			return l.then(styled(faint, "   "+it.within))
 		}
 	}
 	return l
@@ -169,6 +171,9 @@ func (v *planView) item(a *planner.Action) item {
 	it := item{
 		heads: []line{v.head(a)}, block: a.Address.Block, create: fresh(a),
 		gone: hasReason(a, planner.ReasonGone), names: v.anyNames(a.Address), source: a.Declared(),
+	}
+	if a.Object != nil {
+		it.within = cmp.Or(a.Object.Within, a.Object.Source)
 	}
 	if v.options.Compact {
 		return it
