@@ -156,7 +156,7 @@ func (p *Progress) note(e planner.Event) []line {
 			return nil
 		}
 		p.count(e.Action)
-		return []line{p.finished(added, e, done(e.Action, t)+" after "+duration(e.Elapsed))}
+		return []line{p.finished(added, e, done(e)+" after "+duration(e.Elapsed))}
 	case planner.Failed:
 		p.count(e.Action)
 		p.failed++
@@ -214,9 +214,9 @@ func (p *Progress) finished(s style, e planner.Event, outcome string) line {
 }
 
 // done says what has been reached. What was waited for is more than written.
-func done(a *planner.Action, t *task) string {
-	ready := ""
-	if t != nil && t.status != "" {
+func done(e planner.Event) string {
+	a, ready := e.Action, ""
+	if e.Ready {
 		ready = ", ready"
 	}
 	switch a.Verb {

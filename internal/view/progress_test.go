@@ -62,7 +62,7 @@ func script(plan *planner.Plan, progress *view.Progress) {
 	observe(planner.Event{Action: glance, Kind: planner.Skipped, Because: job.Address})
 	observe(planner.Event{Action: api, Kind: planner.Waiting, Status: "2 of 3 replicas ready"})
 	time.Sleep(150 * time.Second)
-	observe(planner.Event{Action: api, Kind: planner.Done, Elapsed: 171 * time.Second})
+	observe(planner.Event{Action: api, Kind: planner.Done, Ready: true, Elapsed: 171 * time.Second})
 	observe(planner.Event{Action: pending, Kind: planner.Done, Elapsed: 171100 * time.Millisecond})
 }
 
