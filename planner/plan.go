@@ -245,18 +245,46 @@ type Impact struct {
 	Grave []string `json:"grave,omitempty"`
 }
 
-// moved reports whether the action is there because the object is declared under
-// another address than before.
-func (a *Action) moved() bool {
-	return slices.ContainsFunc(a.Reasons, func(r Reason) bool { return r.Kind == ReasonMoved })
+// MovedFrom is the address that the object of the action was declared under before;
+// empty: it is not declared elsewhere than it was.
+func (a *Action) MovedFrom() string {
+	for _, r := range a.Reasons {
+		if r.Kind == ReasonMoved && a.Verb != Forget {
+			return r.Detail
+		}
+	}
+	return ""
+}
+
+// MovedTo is, of a Forget, where what is forgotten is declared now, and has another
+// action; empty: nowhere.
+func (a *Action) MovedTo() string {
+	for _, r := range a.Reasons {
+		if r.Kind == ReasonMoved && a.Verb == Forget {
+			return r.Detail
+		}
+	}
+	return ""
+}
+
+// NotesMove reports whether a change only notes in the object which address it has.
+func (c Change) NotesMove() bool { return c.Path == annotationPath(providers.AnnotationAddress) }
+
+// OnlyMoves reports whether nothing happens to the object but that it has another
+// address.
+func (a *Action) OnlyMoves() bool {
+	return a.MovedFrom() != "" && (a.Verb == Update || a.Verb == Adopt) &&
+		!slices.ContainsFunc(a.Changes, func(c Change) bool { return !c.NotesMove() })
 }
 
 // Counts are the numbers of the summary line. A replace counts as one to add and
 // one to destroy, a run as one to add, a partial delete as one to change. Pruned
-// versions are not counted: what they are versions of stays. Neither is another
-// address for the same object.
+// versions are not counted: what they are versions of stays. An object that has another
+// address is counted once.
 type Counts struct {
 	Add, Change, Destroy, Import, Forget int
+	// Move are those that only have another address, and are counted nowhere else.
+	Move int
 	// Deferred are those of them of which not all is known yet.
 	Deferred int
 }
@@ -272,7 +300,11 @@ func (p *Plan) Counts() Counts {
 		case Create, Run:
 			c.Add++
 		case Update:
-			c.Change++
+			if a.OnlyMoves() {
+				c.Move++
+			} else {
+				c.Change++
+			}
 		case Replace:
 			c.Add++
 			c.Destroy++
@@ -285,13 +317,15 @@ func (p *Plan) Counts() Counts {
 			}
 		case Adopt:
 			switch {
-			case !a.moved():
+			case a.MovedFrom() == "":
 				c.Import++
-			case len(a.Changes) > 0:
+			case a.OnlyMoves():
+				c.Move++
+			default:
 				c.Change++
 			}
 		case Forget:
-			if !a.moved() {
+			if a.MovedTo() == "" {
 				c.Forget++
 			}
 		}

@@ -215,6 +215,7 @@ func summarize(plan *planner.Plan, result *executor.Result) view.Applied {
 	counts := done.Counts()
 	a.Added, a.Changed, a.Destroyed = counts.Add, counts.Change, counts.Destroy
 	a.Imported, a.Forgotten = counts.Import, counts.Forget
+	a.Moved = counts.Move
 	return a
 }
 

@@ -105,6 +105,7 @@ func add(total *view.Applied, round view.Applied) {
 	total.Destroyed += round.Destroyed
 	total.Imported += round.Imported
 	total.Forgotten += round.Forgotten
+	total.Moved += round.Moved
 	total.Destroy = round.Destroy
 	total.Interrupted = total.Interrupted || round.Interrupted
 	total.Failed = append(total.Failed, round.Failed...)

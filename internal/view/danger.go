@@ -26,7 +26,7 @@ const (
 func riskOf(a *planner.Action) risk {
 	deletes := a.Verb == planner.Replace || a.Verb == planner.Delete && !a.Partial
 	switch {
-	case a.Verb == planner.None || a.Verb == planner.Refresh:
+	case a.Verb == planner.None || a.Verb == planner.Refresh || a.MovedTo() != "":
 		return leavesItBe
 	case harmless(a):
 		return cleansUp

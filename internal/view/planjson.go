@@ -144,6 +144,7 @@ type countsJSON struct {
 	Destroy int `json:"destroy"`
 	Import  int `json:"import"`
 	Forget  int `json:"forget"`
+	Move    int `json:"move,omitempty"` // nothing happens to them but that they have another address
 	// Deferred are those of them of which not all is known yet.
 	Deferred int `json:"deferred,omitempty"`
 }

@@ -39,7 +39,12 @@ func keys() *planner.Plan {
 		heir,
 		because(inherited, renamed),
 		because(action(planner.Forget, "service.old/ConfigMap/old"), planner.Reason{Kind: planner.ReasonMoved, Detail: `service.old["x"]/ConfigMap/old`}),
-		because(action(planner.Adopt, `service.old["x"]/ConfigMap/old`,
+		because(action(planner.Forget, "service.old/ConfigMap/older"), planner.Reason{Kind: planner.ReasonMoved, Detail: `service.old["x"]/ConfigMap/older`}),
+		because(action(planner.Update, `service.old["x"]/ConfigMap/older`,
+			planner.Change{Path: `data["a"]`, Before: "1", After: "2"},
+			planner.Change{Path: `metadata.annotations["kolla.openstack.org/address"]`, Before: "service.old/ConfigMap/older", After: `service.old["x"]/ConfigMap/older`}),
+			planner.Reason{Kind: planner.ReasonConfig}, planner.Reason{Kind: planner.ReasonMoved, Detail: "service.old/ConfigMap/older"}),
+		because(action(planner.Update, `service.old["x"]/ConfigMap/old`,
 			planner.Change{Path: `metadata.annotations["kolla.openstack.org/address"]`, Before: "service.old/ConfigMap/old", After: `service.old["x"]/ConfigMap/old`}),
 			planner.Reason{Kind: planner.ReasonMoved, Detail: "service.old/ConfigMap/old"}),
 	)
