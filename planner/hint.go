@@ -91,7 +91,7 @@ func unmistakable(all []likeness) []likeness {
 			best[m] = l
 		}
 	}
-	var from, to = map[string]float64{}, map[string]float64{}
+	from, to := map[string]float64{}, map[string]float64{}
 	for m, l := range best {
 		from[m.from], to[m.to] = max(from[m.from], l.share), max(to[m.to], l.share)
 	}
