@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -40,6 +41,9 @@ type Config struct {
 	// Digest identifies the configuration: a hash over all files and over the
 	// values of all variables (sensitive ones only by name).
 	Digest string
+	// Variables are the values, with their types, of the variables of the root that are
+	// not sensitive.
+	Variables map[string]json.RawMessage
 	// Files holds the sources that diagnostics quote, by file name.
 	Files map[string]*hcl.File
 

@@ -3,6 +3,7 @@ package lang
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +34,9 @@ type Options struct {
 	Catalogue fs.FS    // *.hcl files with the built-in definitions
 	Vars      []Var    // -var and -var-file, in the order in which they were given
 	Environ   []string // as of os.Environ: KOLLA_VAR_name gives values to variables
+	// Planned are the values that variables had when the plan was made that is being
+	// applied; see Config.Variables. Only Vars are stronger.
+	Planned map[string]json.RawMessage
 	// Prompt asks for the value of a variable that has none, and again where it does not
 	// fit. If it is nil, that is an error.
 	Prompt func(v Variable) (string, error)
@@ -87,7 +91,7 @@ func newLoader(dir string, options Options) *loader {
 		options:   options,
 		reader:    files,
 		functions: functions.Table(files),
-		config:    &Config{Files: map[string]*hcl.File{}, Refused: map[string]string{}},
+		config:    &Config{Files: map[string]*hcl.File{}, Refused: map[string]string{}, Variables: map[string]json.RawMessage{}},
 		memo:      newMemo(),
 		digest:    map[string]string{},
 	}
@@ -285,6 +289,11 @@ func (l *loader) recordVariable(v *variable, value cty.Value) {
 		panic(err) // a known value without capsules always encodes
 	}
 	l.digest[key] = string(text)
+	typed, err := ctyjson.Marshal(value, cty.DynamicPseudoType)
+	if err != nil {
+		panic(err) // as above
+	}
+	l.config.Variables[v.Name] = typed
 }
 
 // makeDigest hashes all that the configuration was made from.

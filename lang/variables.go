@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"kolla.openstack.org/kolla/internal/spelling"
 	"kolla.openstack.org/kolla/lang/mark"
@@ -58,6 +59,7 @@ type given struct {
 	text   string         // from -var, the environment, a prompt
 	expr   hcl.Expression // from a file
 	at     hcl.Range      // of the name there
+	value  cty.Value      // from the plan
 	source string         // for messages: "-var", "KOLLA_VAR_x", a position
 }
 
@@ -202,6 +204,7 @@ func (l *loader) giveAll(declared []*variable) {
 	for _, name := range l.autoVarFiles() {
 		l.giveFile(byName, name)
 	}
+	l.givePlanned(declared)
 	for _, option := range l.options.Vars {
 		if option.File != "" {
 			l.giveFile(byName, option.File)
@@ -212,6 +215,20 @@ func (l *loader) giveAll(declared []*variable) {
 	l.reportStrays(byName)
 	for _, name := range l.strayNames {
 		l.misnamed(byName, name)
+	}
+}
+
+// givePlanned takes the values of the plan that is being applied. What cannot be read, or
+// is sensitive by now, is of another configuration, which its digest shows.
+func (l *loader) givePlanned(declared []*variable) {
+	for _, v := range declared {
+		raw, ok := l.options.Planned[v.Name]
+		if !ok || v.Sensitive {
+			continue
+		}
+		if value, err := ctyjson.Unmarshal(raw, cty.DynamicPseudoType); err == nil {
+			v.given = &given{value: value, source: "the plan"}
+		}
 	}
 }
 
@@ -382,6 +399,8 @@ func (l *loader) givenValue(v *variable) cty.Value {
 		before = ""
 	}
 	switch {
+	case v.given.value != cty.NilVal:
+		value = v.given.value
 	case v.given.expr != nil:
 		value, before = l.constant().value(v.given.expr), ""
 		here.expr, here.key = v.given.expr, v.given.at

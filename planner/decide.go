@@ -323,7 +323,11 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 		s.matches(evidence)
 		return nil
 	}
-	reasons := p.originOf(s, answer).blame(differences)
+	origin := p.originOf(s, answer)
+	reasons := origin.blame(differences)
+	if s.object.Partial && (s.record == nil || origin.same) {
+		s.warnTwin(p.Cloud, differences)
+	}
 	if evidence.Kind == Schema {
 		reasons = p.blameDefinition(s, reasons)
 	}
@@ -339,6 +343,24 @@ func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evide
 	}
 	s.after = answer
 	return nil
+}
+
+// warnTwin says of fields that kolla owns by this cloud's name and would give up, though
+// nothing that the state knows of has declared them, where they must have come from.
+func (s *subject) warnTwin(cloud string, differences []difference) {
+	var taken []string
+	for _, d := range differences {
+		if d.After == nil && d.Before != nil {
+			taken = append(taken, d.Path)
+		}
+	}
+	if len(taken) == 0 {
+		return
+	}
+	warning := problemOf(s.object, fmt.Sprintf("Another configuration or state manages %s for cloud %q", s.action.Ref, cloud),
+		fmt.Sprintf("It was given %s for this cloud, and not from here: the state does not know of that. This plan takes it away, and the other one takes away what is given here. A cloud has one configuration and one state: give one of the two another cloud name. If the state was lost or is an old one, kolla state rebuild makes it anew.", enumerate(taken, 4)))
+	warning.Warning = true
+	s.problems = append(s.problems, warning)
 }
 
 func (p *planning) originOf(s *subject, answer *unstructured.Unstructured) origin {

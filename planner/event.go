@@ -13,6 +13,8 @@ type Event struct {
 	Elapsed time.Duration // since the action started
 	// Status is what a Waiting action waits for: "2 of 3 replicas ready".
 	Status string
+	// Ready, of Done: it was waited for until it was ready.
+	Ready bool
 	// Begun: what Failed or was Interrupted had begun; the rest was never tried.
 	Begun bool
 	// Err is why an action Failed or was Interrupted.

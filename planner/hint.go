@@ -2,7 +2,9 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -25,51 +27,142 @@ const ordinary = 16
 
 // hintRenames warns where what disappears appears again under another name: a rename
 // that nobody has said, by which generated values would be lost; or one that there
-// cannot be, since objects have their names for good.
+// cannot be, since objects have their names for good. Where several are equally alike,
+// as clones are, nobody but the operator can tell, and nothing is said.
 func (p *planning) hintRenames(undeclared []target) {
 	var fresh newcomers
-	told := map[string]bool{}
+	var all []likeness
 	for _, t := range undeclared {
-		if t.live == nil || t.partial || t.renamed != "" || told[t.address.Block] {
+		if t.live == nil || t.partial || t.renamed != "" {
 			continue
 		}
 		if fresh == nil {
 			fresh = p.newcomers()
 		}
-		best, share := fresh.lookalike(t)
-		if best == nil {
-			continue
-		}
-		told[t.address.Block] = true
-		if brought(t.address) {
-			p.problems = append(p.problems, p.renamedObject(t, best.subject))
-		} else {
-			p.problems = append(p.problems, p.renamedBlock(t, best.subject, share))
+		for _, l := range fresh.lookalikes(t) {
+			l.from, l.to = p.renaming(t.address, l.is.object.Address)
+			all = append(all, l)
 		}
 	}
+	told := map[string]bool{}
+	hints := unmistakable(all)
+	for _, l := range hints {
+		if slices.ContainsFunc(hints, l.within) {
+			continue
+		}
+		if brought(l.was.address) {
+			if !told[l.was.address.Block] {
+				p.problems = append(p.problems, p.renamedObject(l.was, l.is))
+			}
+			told[l.was.address.Block] = true
+			continue
+		}
+		p.problems = append(p.problems, p.renamedBlock(l))
+	}
+}
+
+// likeness is how much an object that goes and a new one have in common.
+type likeness struct {
+	was      target
+	is       *subject
+	share    float64
+	from, to string // of the move that there might be
+}
+
+// within reports whether the likeness is of a part of what was renamed as a whole.
+func (l likeness) within(whole likeness) bool {
+	return !brought(l.was.address) && (l.from != whole.from && isOf(l.from, whole.from) || l.to != whole.to && isOf(l.to, whole.to))
+}
+
+// unmistakable are the likenesses that are greater than all others of what goes in them,
+// and than all others of what comes, in the order of what goes. Several objects of
+// one move are one.
+func unmistakable(all []likeness) []likeness {
+	type move struct{ from, to string }
+	best := map[move]likeness{}
+	var moves []move
+	for _, l := range all {
+		m := move{l.from, l.to}
+		known, there := best[m]
+		if !there {
+			moves = append(moves, m)
+		}
+		if !there || l.share > known.share {
+			best[m] = l
+		}
+	}
+	from, to := map[string]float64{}, map[string]float64{}
+	for m, l := range best {
+		from[m.from], to[m.to] = max(from[m.from], l.share), max(to[m.to], l.share)
+	}
+	rivals := map[string]int{}
+	greatest := func(m move) bool { return best[m].share == from[m.from] && best[m].share == to[m.to] }
+	for _, m := range moves {
+		if best[m].share == from[m.from] {
+			rivals["from "+m.from]++
+		}
+		if best[m].share == to[m.to] {
+			rivals["to "+m.to]++
+		}
+	}
+	var out []likeness
+	for _, m := range moves {
+		if greatest(m) && rivals["from "+m.from] == 1 && rivals["to "+m.to] == 1 {
+			out = append(out, best[m])
+		}
+	}
+	return out
+}
+
+// renaming is what would have been renamed to what, if an object of one address has
+// become that of another: the object itself, its block, or a module with all that is in
+// it.
+func (p *planning) renaming(was, is lang.Address) (from, to string) {
+	if brought(was) {
+		return was.String(), is.String()
+	}
+	from, to = was.Block, is.Block
+	for {
+		outer, other := lang.SplitBlock(from).Module, lang.SplitBlock(to).Module
+		same := strings.TrimPrefix(from, outer) == strings.TrimPrefix(to, other)
+		if !same || outer == "" || other == "" || outer == other || p.declares(outer) || p.knew(other) {
+			return from, to
+		}
+		from, to = outer, other
+	}
+}
+
+// knew reports whether the state has something of a block or module.
+func (p *planning) knew(name string) bool {
+	return slices.ContainsFunc(p.records, func(r record) bool { return isOf(r.address.Block, name) })
+}
+
+// isOf reports whether a block is the one of the name, or in the module of that name.
+func isOf(block, name string) bool {
+	return block == name || slices.Contains(lang.Modules(lang.SplitBlock(block).Module), name)
 }
 
 // brought reports whether a user wrote the object itself.
 func brought(address lang.Address) bool { return lang.SplitBlock(address.Block).Type == "manifest" }
 
-// renamedBlock says how to tell that a service has another name.
-func (p *planning) renamedBlock(t target, best *subject, share float64) Problem {
+// renamedBlock says how to tell that a service, or a module, has another name.
+func (p *planning) renamedBlock(l likeness) Problem {
 	return Problem{
 		Warning: true,
-		Address: best.object.Address,
-		Source:  best.object.Source,
-		Summary: fmt.Sprintf("%s looks as if it was renamed to %s", t.address.Block, best.object.Address.Block),
+		Address: l.is.object.Address,
+		Source:  l.is.object.Source,
+		Summary: fmt.Sprintf("%s looks as if it was renamed to %s", l.from, l.to),
 		Detail: fmt.Sprintf("%s and %s are the same in %d %% of their fields. If it is one, say so: what kolla generated for it is then taken along. Objects get the names of their new block all the same%s.\n\n  moved {\n    from = %s\n    to   = %s\n  }",
-			t.ref, best.action.Ref, int(share*100), p.volumesStay(t.address.Block), t.address.Block, best.object.Address.Block),
+			l.was.ref, l.is.action.Ref, int(l.share*100), p.volumesStay(l.from), l.from, l.to),
 	}
 }
 
-// volumesStay says which volumes of a block stay behind when it is renamed.
-func (p *planning) volumesStay(block string) string {
+// volumesStay says which volumes of a block, or module, stay behind when it is renamed.
+func (p *planning) volumesStay(name string) string {
 	var names []string
 	for i := range p.records {
 		r := &p.records[i]
-		if live := p.Snapshot.Get(r.ref); live != nil && r.address.Block == block && r.ref.GVK.GroupKind() == statefulSetKind {
+		if live := p.Snapshot.Get(r.ref); live != nil && isOf(r.address.Block, name) && r.ref.GVK.GroupKind() == statefulSetKind {
 			for _, ref := range p.volumesOf(live) {
 				names = append(names, ref.Name)
 			}
@@ -129,12 +222,12 @@ func (p *planning) newcomers() newcomers {
 	return all
 }
 
-// lookalike finds the new object of another block of the same type that is most
-// like one that goes; nil: none is. It looks at those that have something with it in
-// common that few have.
-func (n newcomers) lookalike(t target) (best *newcomer, share float64) {
+// lookalikes finds the new objects of other blocks of the same type that are like one
+// that goes. It looks at those that have something with it in common that few have.
+func (n newcomers) lookalikes(t target) []likeness {
 	traits := traitsOf(t.live)
 	looked := map[*newcomer]bool{}
+	var found []likeness
 	for each := range traits {
 		if len(n[each]) > ordinary {
 			continue
@@ -144,20 +237,18 @@ func (n newcomers) lookalike(t target) (best *newcomer, share float64) {
 				continue
 			}
 			looked[other] = true
-			like := other.likeness(traits)
-			if len(other.traits) < telling && like < 1 {
-				continue
-			}
-			if like >= resemblance && (best == nil || like > share || like == share && other.object.Address.Compare(best.object.Address) < 0) {
-				best, share = other, like
+			like := other.share(traits)
+			if like >= resemblance && (len(other.traits) >= telling || like == 1) {
+				found = append(found, likeness{was: t, is: other.subject, share: like})
 			}
 		}
 	}
-	return best, share
+	slices.SortFunc(found, func(a, b likeness) int { return a.is.object.Address.Compare(b.is.object.Address) })
+	return found
 }
 
-// likeness is the share of what the object has that is among the traits.
-func (n *newcomer) likeness(traits map[trait]bool) float64 {
+// share is how much of what the object has is among the traits.
+func (n *newcomer) share(traits map[trait]bool) float64 {
 	same := 0
 	for t := range n.traits {
 		if traits[t] {

@@ -1,9 +1,12 @@
 package planner_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
@@ -94,4 +97,59 @@ func unlike(t *testing.T, _, is *unstructured.Unstructured) {
 // tiny leaves less than says anything.
 func tiny(t *testing.T, u *unstructured.Unstructured) {
 	put(t, u, map[string]any{"replicas": int64(1), "paused": true}, "spec")
+}
+
+// Each block is in one hint at most, and in none where others are as likely. Of what is
+// all of a module, the module is what was renamed.
+func TestHintsOfSeveral(t *testing.T) {
+	alike := func(name string) *unstructured.Unstructured { return workload("Deployment", name) }
+	other := func(name string) *unstructured.Unstructured {
+		u := alike(name)
+		image(u)
+		return u
+	}
+	type objects map[string]*unstructured.Unstructured // by block
+	tests := map[string]struct {
+		was, is objects
+		want    []string
+	}{
+		"keys exchanged":      {objects{`service.m["a"]`: alike("m-a"), `service.m["b"]`: alike("m-b")}, objects{`service.m["c"]`: alike("m-c"), `service.m["d"]`: alike("m-d")}, nil},
+		"two become one":      {objects{`service.m["a"]`: alike("m-a"), `service.m["b"]`: alike("m-b")}, objects{`service.m["c"]`: alike("m-c")}, nil},
+		"one becomes two":     {objects{`service.m["a"]`: alike("m-a")}, objects{`service.m["c"]`: alike("m-c"), `service.m["d"]`: alike("m-d")}, nil},
+		"one key":             {objects{`service.m["a"]`: alike("m-a")}, objects{`service.m["c"]`: alike("m-c")}, []string{`service.m["a"] looks as if it was renamed to service.m["c"]`}},
+		"two that differ":     {objects{"service.a": alike("a"), "service.b": other("b")}, objects{"service.c": alike("c"), "service.d": other("d")}, []string{"service.a looks as if it was renamed to service.c", "service.b looks as if it was renamed to service.d"}},
+		"the more alike":      {objects{"service.a": alike("a"), "service.b": other("b")}, objects{"service.c": alike("c")}, []string{"service.a looks as if it was renamed to service.c"}},
+		"the key of a module": {objects{`module.m["a"].service.x`: alike("x-a"), `module.m["a"].service.y`: other("y-a")}, objects{`module.m["b"].service.x`: alike("x-b"), `module.m["b"].service.y`: other("y-b")}, []string{`module.m["a"] looks as if it was renamed to module.m["b"]`}},
+		"keys of a module":    {objects{`module.m["a"].service.x`: alike("x-a"), `module.m["b"].service.x`: alike("x-b")}, objects{`module.m["c"].service.x`: alike("x-c"), `module.m["d"].service.x`: alike("x-d")}, nil},
+		"a module in another": {objects{`module.m["a"].module.n.service.x`: alike("x-a")}, objects{`module.m["b"].module.n.service.x`: alike("x-b")}, []string{`module.m["a"] looks as if it was renamed to module.m["b"]`}},
+		"out of a module that stays": {
+			objects{`module.m["a"].service.x`: alike("x-a")},
+			objects{`module.m["b"].service.x`: alike("x-b"), `module.m["a"].manifest.y`: thing("v1", "ConfigMap", "y")},
+			[]string{`module.m["a"].service.x looks as if it was renamed to module.m["b"].service.x`},
+		},
+		"in a module": {objects{"module.m.service.x": alike("x")}, objects{"module.m.service.y": alike("y")}, []string{"module.m.service.x looks as if it was renamed to module.m.service.y"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			for _, block := range slices.Sorted(maps.Keys(test.was)) {
+				w.add(block+"/Deployment/"+test.was[block].GetName(), test.was[block])
+			}
+			var now []providers.Object
+			for _, block := range slices.Sorted(maps.Keys(test.is)) {
+				now = append(now, declared(block+"/"+test.is[block].GetKind()+"/"+test.is[block].GetName(), test.is[block]))
+			}
+			_, problems, err := planner.Make(t.Context(), w.input(now...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, p := range problems {
+				got = append(got, p.Summary)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("hints (-want +got):\n%s", diff)
+			}
+		})
+	}
 }

@@ -86,6 +86,10 @@ func (d *disturbance) lines() []string {
 		return d.workload(live)
 	case d.action.Verb == Replace:
 		return d.replacement()
+	case d.action.Heir != (lang.Address{}):
+		if lost := d.carried[d.action.Ref].lost; len(lost) > 0 {
+			return []string{fmt.Sprintf("%s is deleted, and with it %s, which %s does not take along", d.action.Ref, enumerate(lost, 4), d.action.Heir.Name)}
+		}
 	case d.action.Verb == Delete && !d.action.Partial && kind != providers.NamespaceKind:
 		recorded := ""
 		if r := d.recorded[d.action.Address]; r != nil {

@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,10 +25,11 @@ import (
 
 // Input is what a plan is made from.
 type Input struct {
-	Cloud     string // name of the cloud
-	Namespace string // the cloud's own
-	Digest    string // lang.Config.Digest
-	Tool      string // version of kolla
+	Cloud     string                     // name of the cloud
+	Namespace string                     // the cloud's own
+	Digest    string                     // lang.Config.Digest
+	Variables map[string]json.RawMessage // lang.Config.Variables
+	Tool      string                     // version of kolla
 	// Objects are what is desired. A destroy takes from them only what a lost
 	// state cannot tell any more.
 	Objects []providers.Object
@@ -122,6 +124,9 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		Cloud:   in.Cloud,
 		Config:  in.Digest,
 		Destroy: in.Destroy,
+
+		Variables: in.Variables,
+
 		Cluster: in.Cluster,
 		State:   StateRef{Lineage: p.State.Lineage, Serial: p.State.Serial},
 
@@ -208,9 +213,9 @@ type planning struct {
 	replaced []lang.Target // what Replace names
 	// triggered are the objects that are replaced because of others, and of which.
 	triggered map[lang.Address]Reason
-	declared  map[string]bool // blocks with objects, and the modules that they are in; see recounted
+	declared  map[string]bool // blocks with objects, and the modules that they are in; see declares
 	// carried are the Secrets whose values go on under another name, and where.
-	carried map[providers.Ref]lang.Address
+	carried map[providers.Ref]inheritance
 }
 
 // newPlanning indexes the input, and refuses what no plan can be made from. What
@@ -234,7 +239,7 @@ func newPlanning(in Input) (*planning, []Problem) {
 		limits:   map[string][]string{},
 		policy:   conflictPolicy{force: in.ForceConflicts},
 		named:    map[string]bool{},
-		carried:  map[providers.Ref]lang.Address{},
+		carried:  map[providers.Ref]inheritance{},
 		removed:  map[types.UID]lang.Address{},
 		replaced: targetsOf(in.Replace),
 	}

@@ -4,6 +4,7 @@
 package planner
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -15,15 +16,18 @@ import (
 // Plan is the ordered set of actions between the live cluster and the desired
 // objects. It holds no secret values.
 type Plan struct {
-	Format  int                `json:"format"` // version of this structure
-	ID      string             `json:"id"`     // unique; a plan is applied once
-	Tool    string             `json:"tool"`   // version of kolla that made it
-	Created time.Time          `json:"created"`
-	Cloud   string             `json:"cloud"`
-	Config  string             `json:"config"` // lang.Config.Digest
-	Destroy bool               `json:"destroy,omitempty"`
-	Cluster providers.Identity `json:"cluster"`
-	State   StateRef           `json:"state"`
+	Format  int       `json:"format"` // version of this structure
+	ID      string    `json:"id"`     // unique; a plan is applied once
+	Tool    string    `json:"tool"`   // version of kolla that made it
+	Created time.Time `json:"created"`
+	Cloud   string    `json:"cloud"`
+	Config  string    `json:"config"` // lang.Config.Digest
+	Destroy bool      `json:"destroy,omitempty"`
+	// Variables are lang.Config.Variables: the values by which the same configuration is
+	// found again when a saved plan is applied. None of them is sensitive.
+	Variables map[string]json.RawMessage `json:"variables,omitempty"`
+	Cluster   providers.Identity         `json:"cluster"`
+	State     StateRef                   `json:"state"`
 	// RefreshOnly: the plan only takes into the state what is so in the cluster,
 	// which it does not touch. See Input.RefreshOnly.
 	RefreshOnly bool `json:"refresh_only,omitempty"`
@@ -116,6 +120,8 @@ type Action struct {
 	// Holds, of a Delete or Replace: what is lost with the object, which the operator
 	// allowed.
 	Holds string `json:"holds,omitempty"`
+	// Heir, of the Delete of a Secret: what takes its values along, under another name.
+	Heir lang.Address `json:"heir,omitzero"`
 	// Occupied, of the Delete of a Namespace: the operator named it to be deleted with
 	// whatever is in it.
 	Occupied bool `json:"occupied,omitempty"`
@@ -254,18 +260,46 @@ type Impact struct {
 	Grave []string `json:"grave,omitempty"`
 }
 
-// moved reports whether the action is there because the object is declared under
-// another address than before.
-func (a *Action) moved() bool {
-	return slices.ContainsFunc(a.Reasons, func(r Reason) bool { return r.Kind == ReasonMoved })
+// MovedFrom is the address that the object of the action was declared under before;
+// empty: it is not declared elsewhere than it was.
+func (a *Action) MovedFrom() string {
+	for _, r := range a.Reasons {
+		if r.Kind == ReasonMoved && a.Verb != Forget {
+			return r.Detail
+		}
+	}
+	return ""
+}
+
+// MovedTo is, of a Forget, where what is forgotten is declared now, and has another
+// action; empty: nowhere.
+func (a *Action) MovedTo() string {
+	for _, r := range a.Reasons {
+		if r.Kind == ReasonMoved && a.Verb == Forget {
+			return r.Detail
+		}
+	}
+	return ""
+}
+
+// NotesMove reports whether a change only notes in the object which address it has.
+func (c Change) NotesMove() bool { return c.Path == annotationPath(providers.AnnotationAddress) }
+
+// OnlyMoves reports whether nothing happens to the object but that it has another
+// address.
+func (a *Action) OnlyMoves() bool {
+	return a.MovedFrom() != "" && (a.Verb == Update || a.Verb == Adopt) &&
+		!slices.ContainsFunc(a.Changes, func(c Change) bool { return !c.NotesMove() })
 }
 
 // Counts are the numbers of the summary line. A replace counts as one to add and
 // one to destroy, a run as one to add, a partial delete as one to change. Pruned
-// versions are not counted: what they are versions of stays. Neither is another
-// address for the same object.
+// versions are not counted: what they are versions of stays. An object that has another
+// address is counted once.
 type Counts struct {
 	Add, Change, Destroy, Import, Forget int
+	// Move are those that only have another address, and are counted nowhere else.
+	Move int
 	// Deferred are those of them of which not all is known yet.
 	Deferred int
 }
@@ -281,7 +315,11 @@ func (p *Plan) Counts() Counts {
 		case Create, Run:
 			c.Add++
 		case Update:
-			c.Change++
+			if a.OnlyMoves() {
+				c.Move++
+			} else {
+				c.Change++
+			}
 		case Replace:
 			c.Add++
 			c.Destroy++
@@ -294,13 +332,15 @@ func (p *Plan) Counts() Counts {
 			}
 		case Adopt:
 			switch {
-			case !a.moved():
+			case a.MovedFrom() == "":
 				c.Import++
-			case len(a.Changes) > 0:
+			case a.OnlyMoves():
+				c.Move++
+			default:
 				c.Change++
 			}
 		case Forget:
-			if !a.moved() {
+			if a.MovedTo() == "" {
 				c.Forget++
 			}
 		}

@@ -9,6 +9,8 @@ import (
 )
 
 func TestCounts(t *testing.T) {
+	from := []planner.Reason{{Kind: planner.ReasonMoved, Detail: "manifest.a/ConfigMap/a"}}
+	note := planner.Change{Path: `metadata.annotations["kolla.openstack.org/address"]`}
 	plan := planner.Plan{Actions: []planner.Action{
 		{Verb: planner.None},
 		{Verb: planner.Create},
@@ -19,8 +21,15 @@ func TestCounts(t *testing.T) {
 		{Verb: planner.Delete, Partial: true},
 		{Verb: planner.Adopt},
 		{Verb: planner.Forget},
+		// One that only moves, without and with a note in the object, and one that changes.
+		{Verb: planner.Adopt, Reasons: from},
+		{Verb: planner.Forget, Reasons: from},
+		{Verb: planner.Update, Reasons: from, Changes: []planner.Change{note}},
+		{Verb: planner.Forget, Reasons: from},
+		{Verb: planner.Update, Reasons: from, Changes: []planner.Change{{Path: "data"}, note}},
+		{Verb: planner.Forget, Reasons: from},
 	}}
-	want := planner.Counts{Add: 3, Change: 2, Destroy: 2, Import: 1, Forget: 1}
+	want := planner.Counts{Add: 3, Change: 3, Destroy: 2, Import: 1, Forget: 1, Move: 2}
 	if diff := cmp.Diff(want, plan.Counts()); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}

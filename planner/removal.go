@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -159,8 +160,9 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		Reasons:  []Reason{{Kind: reason, Detail: detail}},
 		Evidence: Evidence{Kind: Recorded},
 	}
-	if heir, ok := p.carried[t.ref]; ok {
-		action.DependsOn = append(action.DependsOn, heir)
+	if taken, ok := p.carried[t.ref]; ok {
+		action.Heir = taken.heir
+		action.DependsOn = append(action.DependsOn, taken.heir)
 	} else if !t.partial {
 		action.Holds = holding(t.live, t.holds)
 		if t.namespace() {
@@ -182,32 +184,55 @@ func prevention(block, source string) string {
 }
 
 // prevented names the problem where an object must not be destroyed: as it is
-// declared, or, where it is not any more, as it was when it was last applied.
+// declared, or, where it is not any more, as it was when it was last applied. Of a whole
+// block that is said in the same words of each object, so that it is one message.
 func (p *planning) prevented(t target) bool {
 	if object := p.desired[t.address]; object != nil {
 		l := object.Lifecycle
 		if l == nil || !l.PreventDestroy {
 			return false
 		}
-		p.problems = append(p.problems, problemOf(object, fmt.Sprintf("%s must not be destroyed", t.ref),
+		what := t.ref.String()
+		if p.guardedAlike(t.address.Block, func(a lang.Address, _ string) bool {
+			other := p.desired[a]
+			return other == nil || other.Lifecycle != nil && other.Lifecycle.PreventDestroy && other.Lifecycle.Source == l.Source
+		}) {
+			what = t.address.Block
+		}
+		p.problems = append(p.problems, problemOf(object, fmt.Sprintf("%s must not be destroyed", what),
 			prevention(t.address.Block, l.Source)+". Take that away first, if it is really meant."))
 		return true
 	}
 	if t.guard == "" {
 		return false
 	}
+	what, keep, from := t.ref.String(), "the object", strconv.Quote(t.address.String())
+	if p.guardedAlike(t.address.Block, func(a lang.Address, guard string) bool { return p.desired[a] == nil && guard == t.guard }) {
+		what, keep, from = t.address.Block, "what it has", t.address.Block
+	}
 	p.problems = append(p.problems, Problem{
 		Address: t.address,
-		Summary: fmt.Sprintf("%s is no longer declared, and must not be destroyed", t.ref),
-		Detail: fmt.Sprintf("When it was last applied, %s. Put its declaration back; to let it go, say prevent_destroy = false, apply, and then take it away; or keep the object and have kolla forget it:\n\n%s",
-			prevention(t.address.Block, t.guard), forgetting(t.address)),
+		Summary: fmt.Sprintf("%s is no longer declared, and must not be destroyed", what),
+		Detail: fmt.Sprintf("When it was last applied, %s. Put its declaration back; to let it go, say prevent_destroy = false, apply, and then take it away; or keep %s and have kolla forget it:\n\n%s",
+			prevention(t.address.Block, t.guard), keep, forgettingFrom(from)),
 	})
 	return true
 }
 
+// guardedAlike reports whether what holds for an object holds for all of its block, with
+// where prevent_destroy was said of each when it was last applied.
+func (p *planning) guardedAlike(block string, alike func(address lang.Address, guard string) bool) bool {
+	return !slices.ContainsFunc(p.records, func(r record) bool {
+		was := r.recordedAddress()
+		return was.Block == block && !alike(was, r.Protected)
+	})
+}
+
 // forgetting is the block by which kolla leaves an object to its operator.
-func forgetting(address lang.Address) string {
-	return fmt.Sprintf("  removed {\n    from = %q\n    lifecycle {\n      destroy = false\n    }\n  }", address)
+func forgetting(address lang.Address) string { return forgettingFrom(strconv.Quote(address.String())) }
+
+func forgettingFrom(from string) string {
+	return fmt.Sprintf("  removed {\n    from = %s\n    lifecycle {\n      destroy = false\n    }\n  }", from)
 }
 
 // givenUp are the fields that are gone when kolla owns them no more: what nobody

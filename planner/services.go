@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -80,7 +82,7 @@ func (p *planning) carryValues() {
 	var left map[part]*unstructured.Unstructured
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if !o.Generated() || p.Snapshot.Get(o.Ref()) != nil || p.recordOf(o) != nil {
+		if !o.Generated() || !p.includes(o.Address) || p.Snapshot.Get(o.Ref()) != nil || p.recordOf(o) != nil {
 			continue
 		}
 		if left == nil {
@@ -93,6 +95,12 @@ func (p *planning) carryValues() {
 	}
 }
 
+// inheritance is what becomes of the values of a Secret whose object goes.
+type inheritance struct {
+	heir lang.Address // what takes them along
+	lost []string     // the keys that it does not have
+}
+
 // carry has a Secret take over the values of another one, which can go then.
 func (p *planning) carry(o *providers.Object, source *unstructured.Unstructured) {
 	ref, values := secretRef(source), providers.ValuesOf(source)
@@ -100,9 +108,17 @@ func (p *planning) carry(o *providers.Object, source *unstructured.Unstructured)
 	for key, made := range o.Data {
 		data[key] = made
 		if _, there := values[key]; there {
-			data[key] = providers.SecretData{Parts: []providers.DataPart{{From: &providers.SecretKey{Namespace: ref.Namespace, Name: ref.Name, Key: key}}}}
-			p.carried[ref] = o.Address
+			data[key] = providers.SecretData{Carried: true, Parts: []providers.DataPart{{From: &providers.SecretKey{Namespace: ref.Namespace, Name: ref.Name, Key: key}}}}
 		}
+	}
+	taken := inheritance{heir: o.Address}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if !data[key].Carried {
+			taken.lost = append(taken.lost, key)
+		}
+	}
+	if len(taken.lost) < len(values) {
+		p.carried[ref] = taken
 	}
 	o.Data = data
 }
@@ -141,6 +157,14 @@ func (p *planning) leftSecrets() map[part]*unstructured.Unstructured {
 // recounted is where a block is to be found that got a count, or lost it: what had no
 // key is the first instance, and the other way round. Terraform does the same.
 func (p *planning) recounted(block string) string {
+	if p.declares(block) {
+		return block
+	}
+	return lang.Recounted(block, p.declares)
+}
+
+// declares reports whether there are objects of a block, or in a module.
+func (p *planning) declares(name string) bool {
 	if p.declared == nil {
 		p.declared = map[string]bool{}
 		for i := range p.Objects {
@@ -154,8 +178,5 @@ func (p *planning) recounted(block string) string {
 			}
 		}
 	}
-	if p.declared[block] {
-		return block
-	}
-	return lang.Recounted(block, func(block string) bool { return p.declared[block] })
+	return p.declared[name]
 }

@@ -57,6 +57,14 @@ func TestServicesUnderOtherNames(t *testing.T) {
 			if diff := cmp.Diff(reasons, old.Reasons); diff != "" || old.Verb != planner.Delete || old.Holds != "" || !slices.Contains(old.DependsOn, secret.Address) {
 				t.Errorf("%s of the old Secret loses %q, after %v, because of (-want +got):\n%s", old.Verb, old.Holds, old.DependsOn, diff)
 			}
+			if old.Heir != secret.Address {
+				t.Errorf("the values are taken along by %q", old.Heir)
+			}
+			for _, impact := range plan.Impact {
+				if lines := strings.Join(impact.Lines, "\n"); strings.Contains(lines, "Secret") || strings.Contains(lines, "generated") {
+					t.Errorf("the impact says of %s:\n%s", impact.Block, lines)
+				}
+			}
 			losses := []planner.Loss{{
 				Address: address(test.is + "/StatefulSet/" + test.isName + "-db"), Refs: []providers.Ref{claim("data-" + test.wasName + "-db-0")},
 				Holds: "the data on its volumes", Kept: true,
@@ -130,6 +138,37 @@ func TestSecretBlocksUnderOtherNames(t *testing.T) {
 				t.Errorf("the values come from (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Of what is not taken along, the impact says that it is lost.
+func TestValuesOfARenameThatAreLost(t *testing.T) {
+	w := &world{}
+	w.add("service.a/Secret/a-root", of("a", thing("v1", "Secret", "a-root"))).Holds = "generated values"
+	w.last().Object["data"] = map[string]any{"value": "c2VjcmV0", "other": "c2VjcmV0"}
+	secret := password("service.b/Secret/b-root", "b-root")
+	of("b", secret.Manifest)
+	in := w.input(secret)
+	in.Moves = []lang.Move{move("service.a", "service.b")}
+	want := []planner.Impact{{Block: "service.a", Lines: []string{"Secret openstack/a-root is deleted, and with it other, which b-root does not take along"}}}
+	want[0].Grave = want[0].Lines
+	if diff := cmp.Diff(want, mustPlan(t, in).Impact); diff != "" {
+		t.Errorf("the impact (-want +got):\n%s", diff)
+	}
+}
+
+// What is not selected takes nothing along, so that the old Secret stays.
+func TestValuesOfARenameThatIsNotSelected(t *testing.T) {
+	w := &world{}
+	w.add("service.a/Secret/a-root", of("a", thing("v1", "Secret", "a-root"))).Holds = "generated values"
+	w.last().Object["data"] = map[string]any{"value": "c2VjcmV0"}
+	secret := password("service.b/Secret/b-root", "b-root")
+	of("b", secret.Manifest)
+	in := w.input(secret)
+	in.Moves = []lang.Move{move("service.a", "service.b")}
+	in.Selection.Excludes = []string{secret.Address.String()}
+	if text := mustNotPlan(t, in); !strings.Contains(text, "holds generated values") {
+		t.Errorf("it says:\n%s", text)
 	}
 }
 

@@ -168,7 +168,7 @@ func TestMoves(t *testing.T) {
 			if a.Verb != planner.Adopt || a.Reasons[0].Kind != planner.ReasonMoved || a.Reasons[0].Detail != test.from {
 				t.Errorf("%s because of %+v", a.Verb, a.Reasons)
 			}
-			if old.Verb != planner.Forget || plan.Counts() != (planner.Counts{}) {
+			if old.Verb != planner.Forget || plan.Counts() != (planner.Counts{Move: 1}) {
 				t.Errorf("%s; counts %+v", old.Verb, plan.Counts())
 			}
 		})

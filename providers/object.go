@@ -85,9 +85,21 @@ type Object struct {
 	// Source is where the object is declared, "cloud.hcl:41"; empty when in the
 	// built-in catalogue only.
 	Source string `json:"source,omitempty"`
+	// Within is where the block is declared whose part is at Source, such as a config
+	// file of a service; empty: Source is that block.
+	Within string `json:"within,omitempty"`
 	// Places are where the values of a config file stand, "config/keystone.conf:3", by
 	// "[section] key" or "key"; not those of the built-in catalogue.
 	Places map[string]string `json:"places,omitempty"`
+}
+
+// From has the object be declared at source, in the block that it was declared at so
+// far.
+func (o *Object) From(source string) {
+	if o.Within == "" && o.Source != source {
+		o.Within = o.Source
+	}
+	o.Source = source
 }
 
 // Lifecycle is what a lifecycle block says of an object. It is no part of what is
@@ -150,6 +162,9 @@ type SecretData struct {
 	// Origin says where a given value comes from, "environment variable X"; empty:
 	// nothing is to be said about it.
 	Origin string `json:"origin,omitempty"`
+	// Carried: the value goes on that another Secret had under the former name of what
+	// it is for; Parts name that one.
+	Carried bool `json:"carried,omitempty"`
 }
 
 // Generator makes a random value, or one of the values that are made together: then

@@ -25,7 +25,8 @@ func applyCommand(s streams) *cli.Command {
 Makes a plan, shows it, asks, and carries it out in dependency order, waiting until
 each thing is ready. With a plan file it carries out exactly that plan, without
 asking, or refuses when the cluster or the state is no longer what was planned
-against. Values of sensitive variables are in no plan file: give them again.
+against. Values of sensitive variables are in no plan file: give them again. All
+others have the values that they were planned with.
 
 Interrupted once (Ctrl-C), it finishes what it is writing and stops; run it again
 to go on. It goes on as well after it was killed.`,
@@ -141,6 +142,7 @@ func runSavedPlan(w *workspace, file string) error {
 	if err != nil {
 		return err
 	}
+	w.planned = plan.Variables
 	if err := w.connect(ctx); err != nil {
 		return err
 	}
@@ -213,6 +215,7 @@ func summarize(plan *planner.Plan, result *executor.Result) view.Applied {
 	counts := done.Counts()
 	a.Added, a.Changed, a.Destroyed = counts.Add, counts.Change, counts.Destroy
 	a.Imported, a.Forgotten = counts.Import, counts.Forget
+	a.Moved = counts.Move
 	return a
 }
 

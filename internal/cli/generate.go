@@ -71,11 +71,19 @@ func (w *workspace) generate(ctx context.Context) error {
 		return &failure{fmt.Sprintf("Cannot write %s", path), sentence(err.Error()) + "."}
 	}
 	fmt.Fprintf(w.err, "%s is written, with %s.\n", path, strings.Join(names, ", "))
-	if len(variables) > 0 {
+	switch len(variables) {
+	case 0:
+	case 1:
+		fmt.Fprintf(w.err, "The value of a Secret is never written: give it as the variable %s.\n", variables[0])
+	default:
 		fmt.Fprintf(w.err, "Values of Secrets are never written: give them as the variables %s.\n", strings.Join(variables, ", "))
 	}
 	fmt.Fprintln(w.err)
-	return w.loadConfig()
+	if err := w.loadConfig(); err != nil {
+		fmt.Fprintf(w.err, "No plan is made yet, but %s is there. When this is mended, run kolla plan again,\nwithout -%s.\n", path, generateFlag)
+		return err
+	}
+	return nil
 }
 
 // draft writes the manifest of one import. The problem says why there can be none.

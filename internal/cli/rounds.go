@@ -105,6 +105,7 @@ func add(total *view.Applied, round view.Applied) {
 	total.Destroyed += round.Destroyed
 	total.Imported += round.Imported
 	total.Forgotten += round.Forgotten
+	total.Moved += round.Moved
 	total.Destroy = round.Destroy
 	total.Interrupted = total.Interrupted || round.Interrupted
 	total.Failed = append(total.Failed, round.Failed...)
@@ -169,7 +170,7 @@ func (w *workspace) reload(plan *planner.Plan) error {
 	}
 	if w.config.Digest != plan.Config {
 		return &failure{"The configuration is not the one that was planned", fmt.Sprintf(
-			"The rest of the plan depends on %s, and is planned when these can be read, from the configuration and its variables. They have changed since. Run kolla apply again, or make a new plan.", strings.Join(plan.Waiting(), ", "))}
+			"The rest of the plan depends on %s, and is planned when these can be read, from the configuration and its variables. %s Run kolla apply again, or make a new plan.", strings.Join(plan.Waiting(), ", "), w.changedSince(plan))}
 	}
 	return nil
 }

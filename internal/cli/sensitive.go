@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,7 +36,7 @@ func (w *workspace) fillIn(ctx context.Context, st *state.State, plan *planner.P
 	}
 	if w.config.Digest != plan.Config {
 		return &failure{"The configuration is not the one that was planned", fmt.Sprintf(
-			"%s is made with sensitive values, which are in no plan file: they are taken from the configuration in this directory and its variables. Those have changed since. Make a new plan.", lacking[0].Address)}
+			"%s is made with sensitive values, which are in no plan file: they are taken from the configuration in this directory and its variables. %s Make a new plan.", lacking[0].Address, w.changedSince(plan))}
 	}
 	snapshot := providers.NewSnapshot(w.client)
 	objects, err := w.render(ctx, snapshot, st)
@@ -69,6 +70,31 @@ func (w *workspace) fillIn(ctx context.Context, st *state.State, plan *planner.P
 			"A plan file holds nothing that could tell them. These are written with the values that were given just now: %s.", strings.Join(untold, ", ")))
 	}
 	return nil
+}
+
+// changedSince says what about the configuration is not as it was planned.
+func (w *workspace) changedSince(plan *planner.Plan) string {
+	var names []string
+	for name, value := range w.config.Variables {
+		if planned, ok := plan.Variables[name]; ok && !sameJSON(value, planned) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	switch len(names) {
+	case 0:
+		return "Those have changed since."
+	case 1:
+		return fmt.Sprintf("The variable %s was given another value than it was planned with. Leave it out: the plan has its value.", names[0])
+	}
+	return fmt.Sprintf("The variables %s were given other values than they were planned with. Leave them out: the plan has their values.", strings.Join(names, ", "))
+}
+
+// sameJSON compares what was in a plan file with what was not: it is escaped there.
+func sameJSON(a, b json.RawMessage) bool {
+	one, err := json.Marshal(a)
+	other, failed := json.Marshal(b)
+	return err == nil && failed == nil && bytes.Equal(one, other)
 }
 
 // withoutValues are the actions that write Secrets whose values lack sensitive parts.

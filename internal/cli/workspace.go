@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -60,7 +61,8 @@ type workspace struct {
 	unread error
 	// resumed is how the plan was made that is being carried out, if that was saved.
 	resumed *planner.Resume
-	told    map[string]bool // warnings of the configuration that were printed
+	planned map[string]json.RawMessage // values of variables that the plan brings
+	told    map[string]bool            // warnings of the configuration that were printed
 	dialed  sync.Once
 	dialErr error
 	sharing sync.Mutex // for snapshot
@@ -118,6 +120,7 @@ func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
 		Catalogue: openstack.Catalogue(),
 		Vars:      givenVars(w.flags),
 		Environ:   os.Environ(),
+		Planned:   w.planned,
 		// Only for as long as the file is not written.
 		Undeclared: w.flags.String(generateFlag) != "" && w.config == nil,
 		Ignorant:   w.destroys,
@@ -319,6 +322,7 @@ func (w *workspace) compare(ctx context.Context, st *state.State, destroy bool) 
 		Cloud:          w.config.Cloud.Name,
 		Namespace:      w.config.Cloud.Namespace,
 		Digest:         w.config.Digest,
+		Variables:      w.config.Variables,
 		Tool:           Version,
 		Objects:        objects,
 		Reader:         w.client,

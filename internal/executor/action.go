@@ -43,7 +43,7 @@ func (r *run) visit(ctx context.Context, index int, idle func()) error {
 	}
 	s.outcome.Status = Applied
 	if !quiet {
-		r.tell(planner.Event{Action: action, Kind: planner.Done, Elapsed: s.outcome.Elapsed})
+		r.tell(planner.Event{Action: action, Kind: planner.Done, Ready: s.waits, Elapsed: s.outcome.Elapsed})
 	}
 	return nil
 }

@@ -284,6 +284,7 @@ type apply struct {
 	session *state.Session
 	options executor.Options
 	events  []string
+	ready   []string // done, and waited for
 }
 
 // newApply opens a state with the given objects.
@@ -321,6 +322,9 @@ func (a *apply) observe(e planner.Event) {
 		text += ": " + e.Status
 	}
 	a.events = append(a.events, text)
+	if e.Ready {
+		a.ready = append(a.ready, e.Action.Ref.Name)
+	}
 }
 
 func (a *apply) plan(actions ...planner.Action) *planner.Plan {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ type item struct {
 	gone   bool
 	block  string
 	source string
+	within string // where the block is declared
 	// names replaces in a text the names that are the object's own; nil: not known.
 	names func(string) string
 	alike bool // said of several that are the same but for such names
@@ -40,6 +42,7 @@ func (it item) lines() []line {
 	}
 	out = append(out, own...)
 	switch n := len(it.heads); {
+	case len(it.body) == 0:
 	case n > similar && it.alike:
 		out = append(out, comment(fmt.Sprintf("the same in all %d, each with its own name for *", n), 80)...)
 	case n > similar:
@@ -132,8 +135,8 @@ func creations(items []item) int {
 func heading(items []item) line {
 	l := styled(bold, items[0].block).then(textf(": %d to create", len(items)))
 	for _, it := range items {
-		if it.source != "" {
-			return l.then(styled(faint, "   "+it.source))
+		if it.within != "" {
+			return l.then(styled(faint, "   "+it.within))
 		}
 	}
 	return l
@@ -170,6 +173,9 @@ func (v *planView) item(a *planner.Action) item {
 		heads: []line{v.head(a)}, block: a.Address.Block, create: fresh(a),
 		gone: hasReason(a, planner.ReasonGone), names: v.anyNames(a.Address), source: a.Declared(),
 	}
+	if a.Object != nil {
+		it.within = cmp.Or(a.Object.Within, a.Object.Source)
+	}
 	if v.options.Compact {
 		return it
 	}
@@ -200,9 +206,17 @@ func (v *planView) item(a *planner.Action) item {
 			it.body = append(it.body, styled(added, "+").then(text(" "+t)).indent(bodyIndent))
 		}
 	case a.Verb != planner.Delete || a.Partial:
-		it.body = append(it.body, v.fields(a).render(a.Changes)...)
+		it.body = append(it.body, v.fields(a).render(shown(a))...)
 	}
 	return it
+}
+
+// shown are the changes of an action besides what its headline says.
+func shown(a *planner.Action) []planner.Change {
+	if a.MovedFrom() == "" {
+		return a.Changes
+	}
+	return slices.DeleteFunc(slices.Clone(a.Changes), planner.Change.NotesMove)
 }
 
 // fresh reports whether an action makes something that has no predecessor.
@@ -259,6 +273,9 @@ func forces(a *planner.Action, c planner.Change) bool {
 func (v *planView) head(a *planner.Action) line {
 	address := styled(bold, a.Address.String())
 	at := text("  # ")
+	if a.OnlyMoves() {
+		return at.then(text(a.MovedFrom()+" has moved to "), address)
+	}
 	switch a.Verb {
 	case planner.Create, planner.Run:
 		return at.then(address, text(" will be created"))
@@ -286,14 +303,11 @@ func (v *planView) head(a *planner.Action) line {
 	case planner.None:
 		return at.then(address, text(" is there already and will be used again"))
 	case planner.Adopt:
-		if hasReason(a, planner.ReasonMoved) {
+		if a.MovedFrom() != "" {
 			return at.then(address, text(" will be updated in-place"))
 		}
 		return at.then(address, text(" will be imported"))
 	case planner.Forget:
-		if to := movedTo(a); to != "" {
-			return at.then(address, text(" has moved to "), styled(bold, to))
-		}
 		if hasReason(a, planner.ReasonGone) {
 			return at.then(address, text(" is gone, and is forgotten"))
 		}
@@ -301,16 +315,6 @@ func (v *planView) head(a *planner.Action) line {
 	default:
 		return at.then(address, textf(" %s", a.Verb))
 	}
-}
-
-// movedTo is where what is forgotten under one address is now; empty: nowhere.
-func movedTo(a *planner.Action) string {
-	for _, r := range a.Reasons {
-		if r.Kind == planner.ReasonMoved {
-			return r.Detail
-		}
-	}
-	return ""
 }
 
 // runsOnce marks jobs, which Terraform has no words for.
@@ -332,6 +336,9 @@ func (v *planView) comments(a *planner.Action) []string {
 	if a.Holds != "" {
 		out = append(out, "what it holds is lost: "+a.Holds)
 	}
+	if a.Heir != (lang.Address{}) {
+		out = append(out, takenAlong(a))
+	}
 	if a.Force {
 		out = append(out, "takes fields from other managers by force")
 	}
@@ -352,8 +359,8 @@ func (v *planView) reasons(a *planner.Action) []string {
 		if r.Kind == planner.ReasonRenamed && r.Detail == "" {
 			c = "its service " + c
 		}
-		// Where the action has moved to stands in its headline.
-		if c != "" && !(a.Verb == planner.Forget && r.Kind == planner.ReasonMoved) {
+		// Of what only moved, the headline says where from.
+		if c != "" && !a.OnlyMoves() {
 			out = append(out, c)
 		}
 	}
@@ -375,19 +382,24 @@ func because(r planner.Reason) string {
 		planner.ReasonReuse:      "takes up volumes that are there already, with what is on them",
 		planner.ReasonTriggered:  r.TriggerWords(),
 		planner.ReasonOwed:       r.TriggerWords(),
-		planner.ReasonMoved:      "was declared under another address",
+		planner.ReasonMoved:      "moved from " + r.Detail,
 		planner.ReasonUnowned:    "exists already, and was not made by kolla",
 		planner.ReasonDefinition: "the definition of its kind changes",
 		planner.ReasonUpgrade:    "neither the configuration nor the cluster changed: kolla or the server has new defaults",
 	}[r.Kind]
 	switch {
-	case r.Detail == "", r.Kind == planner.ReasonRenamed, r.Triggered():
+	case r.Detail == "", r.Kind == planner.ReasonRenamed, r.Kind == planner.ReasonMoved, r.Triggered():
 		return words
 	case words == "":
 		return r.Detail
 	default:
 		return fmt.Sprintf("%s: %s", words, r.Detail)
 	}
+}
+
+// takenAlong says where the values go on of a Secret that goes.
+func takenAlong(a *planner.Action) string {
+	return "its values are taken along by Secret " + a.Heir.Name
 }
 
 // renaming says of a block why its objects have other names: it moved, or its service is

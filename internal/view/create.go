@@ -75,6 +75,8 @@ func secretKeys(data map[string]providers.SecretData) []string {
 
 func secretOrigin(data providers.SecretData) string {
 	switch g := data.Generate; {
+	case data.Carried:
+		return "(taken along from Secret " + data.Parts[0].From.Name + ")"
 	case data.Origin != "":
 		return "(from " + data.Origin + ")"
 	case g == nil:

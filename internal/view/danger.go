@@ -26,7 +26,7 @@ const (
 func riskOf(a *planner.Action) risk {
 	deletes := a.Verb == planner.Replace || a.Verb == planner.Delete && !a.Partial
 	switch {
-	case a.Verb == planner.None || a.Verb == planner.Refresh:
+	case a.Verb == planner.None || a.Verb == planner.Refresh || a.MovedTo() != "":
 		return leavesItBe
 	case harmless(a):
 		return cleansUp
@@ -155,6 +155,9 @@ func (v *planView) why(a *planner.Action) line {
 	}
 	if a.Verb == planner.Replace && hasReason(a, planner.ReasonRequested) {
 		comments = append([]string{"as requested with -replace"}, comments...)
+	}
+	if a.Heir != (lang.Address{}) {
+		comments = append(comments, takenAlong(a))
 	}
 	why := strings.Join(comments, "; ")
 	if a.Verb == planner.Replace {

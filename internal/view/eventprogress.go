@@ -119,7 +119,7 @@ func (a *applying) observe(e planner.Event) {
 		}
 	case planner.Done:
 		delete(a.running, address)
-		a.hook("apply_complete", e.Action, e.Elapsed, sentenceCase(done(e.Action, nil))+" after "+duration(e.Elapsed), &hookJSON{})
+		a.hook("apply_complete", e.Action, e.Elapsed, sentenceCase(done(e))+" after "+duration(e.Elapsed), &hookJSON{})
 	case planner.Failed:
 		delete(a.running, address)
 		a.hook("apply_errored", e.Action, e.Elapsed, "Failed after "+duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})

@@ -181,9 +181,13 @@ func wrap(s string, width int) []string {
 	return out
 }
 
+// further is how much further in the rest of a line stands that was broken.
+const further = 4
+
 // broken breaks lines that are wider than a terminal at blanks, and puts what follows
 // a little further in; the terminal itself would break them anywhere. A faint remark
-// stays in one piece.
+// stays in one piece, and a word too, where a row has room for it: else an address
+// breaks between its parts.
 func broken(lines []line, width int) []line {
 	var out []line
 	for _, l := range lines {
@@ -193,27 +197,76 @@ func broken(lines []line, width int) []line {
 }
 
 func (l line) broken(width int) []line {
-	const further = 4
 	if l.width() <= width || width <= 2*further {
 		return []line{l}
 	}
-	var out []line
-	var row line
-	used := 0
-	for _, s := range l {
+	b := breaker{width: width}
+	for i, s := range l {
 		words := []string{s.text}
 		if s.style != faint {
 			words = strings.SplitAfter(s.text, " ")
 		}
-		for _, word := range words {
-			if n := columns(printable(strings.TrimRight(word, " "))); used > further && n > 0 && used+n > width {
-				out = append(out, row)
-				row, used = text(strings.Repeat(" ", further)), further
-				word = strings.TrimLeft(word, " ")
+		for n, word := range words {
+			b.colon = 0
+			if n == len(words)-1 && i+1 < len(l) && strings.HasPrefix(l[i+1].text, ":") {
+				b.colon = 1
 			}
-			row = append(row, span{text: word, style: s.style})
-			used += columns(printable(word))
+			b.put(span{text: word, style: s.style})
 		}
 	}
-	return append(out, row)
+	return append(b.rows, b.row)
+}
+
+// breaker fills rows, one after the other.
+type breaker struct {
+	width int
+	rows  []line
+	row   line // the last one
+	used  int  // its columns
+	colon int  // columns of a colon that follows, and begins no row
+}
+
+// put adds what should stay in one piece, to the next row where this one is full.
+func (b *breaker) put(s span) {
+	n := columns(printable(strings.TrimRight(s.text, " "))) + b.colon
+	switch {
+	case n == 0 || b.used+n <= b.width:
+		b.add(s)
+	case n <= b.width-further && b.used > further:
+		b.next(s)
+	default:
+		b.cut(s)
+	}
+}
+
+// cut divides what no row has room for.
+func (b *breaker) cut(s span) {
+	at := "/"
+	if strings.Contains(strings.TrimRight(s.text, " "), " ") {
+		at = " "
+	}
+	parts := strings.SplitAfter(s.text, at)
+	for i, part := range parts {
+		n := columns(printable(strings.TrimRight(part, " ")))
+		if i == len(parts)-1 {
+			n += b.colon
+		}
+		if b.used > further && n > 0 && b.used+n > b.width {
+			b.next(span{text: part, style: s.style})
+			continue
+		}
+		b.add(span{text: part, style: s.style})
+	}
+}
+
+func (b *breaker) add(s span) {
+	b.row = append(b.row, s)
+	b.used += columns(printable(s.text))
+}
+
+func (b *breaker) next(s span) {
+	b.rows = append(b.rows, b.row)
+	b.row, b.used = text(strings.Repeat(" ", further)), further
+	s.text = strings.TrimLeft(s.text, " ")
+	b.add(s)
 }

@@ -104,21 +104,24 @@ func (v *planView) compared() []line {
 	if len(v.plan.Actions) == 0 && v.plan.Selection.Restricts() {
 		return []line{textf("Nothing was compared with %s.", v.plan.Cluster.Server)}
 	}
-	same := 0
+	same, all := 0, 0
 	for i := range v.plan.Actions {
 		if unchanged(&v.plan.Actions[i]) {
 			same++
+		}
+		if v.plan.Actions[i].MovedTo() == "" { // else it is the same object once more
+			all++
 		}
 	}
 	verdict := fmt.Sprintf("%d unchanged", same)
 	if same == 0 {
 		verdict = "none unchanged"
 	}
-	if same == len(v.plan.Actions) {
+	if same == all {
 		verdict = "all unchanged"
 	}
 	what := textf("Compared %s of cloud %q with %s in %s:",
-		count(len(v.plan.Actions), "object"), v.plan.Cloud, v.plan.Cluster.Server, duration(v.plan.Elapsed))
+		count(all, "object"), v.plan.Cloud, v.plan.Cluster.Server, duration(v.plan.Elapsed))
 	if l := what.then(text(" " + verdict + ".")); l.width() <= v.width {
 		return []line{l}
 	}
@@ -408,6 +411,9 @@ func plainSummary(plan *planner.Plan) string {
 	sentence += fmt.Sprintf("%d to add, %d to change, %d to destroy", c.Add, c.Change, c.Destroy)
 	if c.Forget > 0 {
 		sentence += fmt.Sprintf(", %d to forget", c.Forget)
+	}
+	if c.Move > 0 {
+		sentence += fmt.Sprintf(", %d to move", c.Move)
 	}
 	if c.Deferred > 0 {
 		sentence += fmt.Sprintf(". What becomes of %d of them is known after the apply of the rest", c.Deferred)

@@ -144,6 +144,7 @@ type countsJSON struct {
 	Destroy int `json:"destroy"`
 	Import  int `json:"import"`
 	Forget  int `json:"forget"`
+	Move    int `json:"move,omitempty"` // nothing happens to them but that they have another address
 	// Deferred are those of them of which not all is known yet.
 	Deferred int `json:"deferred,omitempty"`
 }
@@ -162,6 +163,7 @@ type actionJSON struct {
 	Prunes     bool              `json:"prunes,omitempty"`
 	Releases   bool              `json:"releases,omitempty"`
 	Holds      string            `json:"holds,omitempty"`
+	Heir       string            `json:"heir,omitempty"` // takes the values of a Secret along that goes
 	Supersedes string            `json:"supersedes,omitempty"`
 	Source     string            `json:"source,omitempty"`
 	DependsOn  []lang.Address    `json:"depends_on,omitempty"`
@@ -350,6 +352,9 @@ func extension(a *planner.Action) *actionJSON {
 	}
 	if a.Supersedes != (lang.Address{}) {
 		out.Supersedes = a.Supersedes.String()
+	}
+	if a.Heir != (lang.Address{}) {
+		out.Heir = a.Heir.String()
 	}
 	if a.Deferred() {
 		out.WaitsFor = a.Object.Deferred

@@ -90,7 +90,12 @@ func (p *Printer) Progress(plan *planner.Plan) *Progress {
 // concerns reports whether an apply has anything to do about an action. An object
 // that the plan leaves as it is can still have to be waited for, when others
 // depend on it: that is mentioned only where it takes its time.
-func concerns(a *planner.Action) bool { return a.Verb != planner.None || a.Pending }
+//
+// What has moved has its action where it is now: that the old address is forgotten is no
+// news.
+func concerns(a *planner.Action) bool {
+	return (a.Verb != planner.None || a.Pending) && a.MovedTo() == ""
+}
 
 // Close ends the live view. Nothing must be observed afterwards.
 func (p *Progress) Close() {
@@ -156,7 +161,7 @@ func (p *Progress) note(e planner.Event) []line {
 			return nil
 		}
 		p.count(e.Action)
-		return []line{p.finished(added, e, done(e.Action, t)+" after "+duration(e.Elapsed))}
+		return []line{p.finished(added, e, done(e)+" after "+duration(e.Elapsed))}
 	case planner.Failed:
 		p.count(e.Action)
 		p.failed++
@@ -214,10 +219,13 @@ func (p *Progress) finished(s style, e planner.Event, outcome string) line {
 }
 
 // done says what has been reached. What was waited for is more than written.
-func done(a *planner.Action, t *task) string {
-	ready := ""
-	if t != nil && t.status != "" {
+func done(e planner.Event) string {
+	a, ready := e.Action, ""
+	if e.Ready {
 		ready = ", ready"
+	}
+	if a.OnlyMoves() {
+		return "moved from " + a.MovedFrom() + ready
 	}
 	switch a.Verb {
 	case planner.Create:
@@ -239,9 +247,6 @@ func done(a *planner.Action, t *task) string {
 	case planner.Adopt:
 		return "imported" + ready
 	case planner.Forget:
-		if to := movedTo(a); to != "" {
-			return "moved to " + to
-		}
 		return "forgotten"
 	case planner.Refresh:
 		return "taken into the state"
@@ -252,6 +257,9 @@ func done(a *planner.Action, t *task) string {
 
 // doing says what is being done.
 func doing(a *planner.Action) string {
+	if a.OnlyMoves() {
+		return "moving"
+	}
 	switch a.Verb {
 	case planner.Create:
 		return "creating"
@@ -269,9 +277,6 @@ func doing(a *planner.Action) string {
 	case planner.Adopt:
 		return "importing"
 	case planner.Forget:
-		if movedTo(a) != "" {
-			return "moving"
-		}
 		return "forgetting"
 	case planner.Refresh:
 		return "reading"

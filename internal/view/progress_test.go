@@ -62,7 +62,7 @@ func script(plan *planner.Plan, progress *view.Progress) {
 	observe(planner.Event{Action: glance, Kind: planner.Skipped, Because: job.Address})
 	observe(planner.Event{Action: api, Kind: planner.Waiting, Status: "2 of 3 replicas ready"})
 	time.Sleep(150 * time.Second)
-	observe(planner.Event{Action: api, Kind: planner.Done, Elapsed: 171 * time.Second})
+	observe(planner.Event{Action: api, Kind: planner.Done, Ready: true, Elapsed: 171 * time.Second})
 	observe(planner.Event{Action: pending, Kind: planner.Done, Elapsed: 171100 * time.Millisecond})
 }
 
@@ -291,17 +291,20 @@ func TestProgressInterrupted(t *testing.T) {
 		plan := newPlan(0,
 			action(planner.Create, "service.glance/Deployment/glance-api"),
 			action(planner.Create, "service.nova/Deployment/nova-api"),
+			because(action(planner.Adopt, "service.mariadb/PersistentVolumeClaim/data"), planner.Reason{Kind: planner.ReasonMoved, Detail: "service.db/PersistentVolumeClaim/data"}),
 			because(action(planner.Forget, "service.db/PersistentVolumeClaim/data"), planner.Reason{Kind: planner.ReasonMoved, Detail: "service.mariadb/PersistentVolumeClaim/data"}))
 		progress := printer.Progress(plan)
 		begun, waits, moved := &plan.Actions[0], &plan.Actions[1], &plan.Actions[2]
 		progress.Observe(planner.Event{Action: begun, Kind: planner.Started})
 		progress.Observe(planner.Event{Action: moved, Kind: planner.Started})
 		progress.Observe(planner.Event{Action: moved, Kind: planner.Done})
+		progress.Observe(planner.Event{Action: &plan.Actions[3], Kind: planner.Started})
+		progress.Observe(planner.Event{Action: &plan.Actions[3], Kind: planner.Done})
 		progress.Observe(planner.Event{Action: begun, Kind: planner.Interrupted, Begun: true, Elapsed: 2400 * time.Millisecond, Err: errors.New("interrupted")})
 		progress.Observe(planner.Event{Action: waits, Kind: planner.Skipped, Because: lang.Address{}})
 		time.Sleep(time.Second + 200*time.Millisecond)
-		want := `service.db/PersistentVolumeClaim/data: moved to
-    service.mariadb/PersistentVolumeClaim/data after 0 s  [1 of 3]
+		want := `service.mariadb/PersistentVolumeClaim/data: moved from
+    service.db/PersistentVolumeClaim/data after 0 s  [1 of 3]
 service.glance/Deployment/glance-api: interrupted after 2.4 s, before it was
     ready  [1 of 3]
 1 of 3 (1 s)

@@ -27,13 +27,24 @@ func keys() *planner.Plan {
 		actions = append(actions, update)
 		impact = append(impact, planner.Impact{Block: block, Lines: []string{fmt.Sprintf("site-%s-web: 3 pods restart, one at a time: image site:1 → site:2", key)}})
 	}
+	heir := secret("service.store[0]/Secret/vault-admin", "cloud.hcl:31", map[string]providers.SecretData{
+		"password": {Carried: true, Parts: []providers.DataPart{{From: &providers.SecretKey{Namespace: "openstack", Name: "store-0-admin", Key: "password"}}}},
+	})
+	inherited := action(planner.Delete, "service.store[0]/Secret/store-0-admin")
+	inherited.Heir = heir.Address
 	renamed := planner.Reason{Kind: planner.ReasonRenamed}
 	actions = append(actions,
 		because(action(planner.Replace, `service.redis["cache"]/Deployment/redis-cache`), planner.Reason{Kind: planner.ReasonTriggered, Detail: `module.edge["a"]`}),
 		because(action(planner.Delete, "service.store[0]/Deployment/store-0"), renamed),
-		because(action(planner.Delete, "service.store[0]/Secret/store-0-admin"), renamed),
+		heir,
+		because(inherited, renamed),
 		because(action(planner.Forget, "service.old/ConfigMap/old"), planner.Reason{Kind: planner.ReasonMoved, Detail: `service.old["x"]/ConfigMap/old`}),
-		because(action(planner.Adopt, `service.old["x"]/ConfigMap/old`,
+		because(action(planner.Forget, "service.old/ConfigMap/older"), planner.Reason{Kind: planner.ReasonMoved, Detail: `service.old["x"]/ConfigMap/older`}),
+		because(action(planner.Update, `service.old["x"]/ConfigMap/older`,
+			planner.Change{Path: `data["a"]`, Before: "1", After: "2"},
+			planner.Change{Path: `metadata.annotations["kolla.openstack.org/address"]`, Before: "service.old/ConfigMap/older", After: `service.old["x"]/ConfigMap/older`}),
+			planner.Reason{Kind: planner.ReasonConfig}, planner.Reason{Kind: planner.ReasonMoved, Detail: "service.old/ConfigMap/older"}),
+		because(action(planner.Update, `service.old["x"]/ConfigMap/old`,
 			planner.Change{Path: `metadata.annotations["kolla.openstack.org/address"]`, Before: "service.old/ConfigMap/old", After: `service.old["x"]/ConfigMap/old`}),
 			planner.Reason{Kind: planner.ReasonMoved, Detail: "service.old/ConfigMap/old"}),
 	)

@@ -226,8 +226,10 @@ func firstPlan() *planner.Plan {
 
 func mariadb() []planner.Action {
 	const source = "cloud.hcl:38"
+	root := secret("service.mariadb/Secret/mariadb-root", "secrets.hcl:3", password())
+	root.Object.Within = source
 	return []planner.Action{
-		secret("service.mariadb/Secret/mariadb-root", source, password()),
+		root,
 		create("service.mariadb/ConfigMap/galera.cnf-93ab01", source, m{"data": m{"galera.cnf": "[mysqld]\nbind-address = 0.0.0.0\nskip-name-resolve\n"}}),
 		create("service.mariadb/Service/mariadb", source, m{"spec": m{"ports": []any{m{"name": "mysql", "port": int64(3306)}}}}),
 		workload("StatefulSet", "service.mariadb/StatefulSet/mariadb", source, 3, pod("control", "mariadb", image("mariadb-server"))),

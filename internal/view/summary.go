@@ -12,7 +12,7 @@ import (
 // Applied is how an apply went.
 type Applied struct {
 	// What was carried out, counted as in the plan's summary.
-	Added, Changed, Destroyed, Imported, Forgotten int
+	Added, Changed, Destroyed, Imported, Forgotten, Moved int
 	// Destroy: the plan was to destroy everything.
 	Destroy bool
 	// Interrupted: the operator stopped it.
@@ -190,6 +190,9 @@ func (a Applied) sentence() line {
 	}
 	if a.Forgotten > 0 {
 		resources += fmt.Sprintf(", %d forgotten", a.Forgotten)
+	}
+	if a.Moved > 0 {
+		resources += fmt.Sprintf(", %d moved", a.Moved)
 	}
 	if a.Destroy {
 		verb = "Destroy"

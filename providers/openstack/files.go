@@ -62,7 +62,7 @@ func (s *service) file(decl lang.ConfigFile) file {
 		base += "-secrets"
 	}
 	o := s.derived(base, map[string]lang.Text{key: secret})
-	o.Source = source(decl.Range)
+	o.From(source(decl.Range))
 	s.add(o)
 	f.sources = append(f.sources, mounted{object: o.Address, secret: true, key: key, path: at, deferred: o.Deferred})
 	return f
@@ -75,7 +75,7 @@ func (s *service) configMap(base string, decl lang.ConfigFile, text lang.Text) p
 		WithImmutable(true))
 	o.Deferred = later
 	o.Family = s.address("ConfigMap", base)
-	o.Source = source(decl.Range)
+	o.From(source(decl.Range))
 	o.Places = places(decl)
 	return o
 }

@@ -346,6 +346,9 @@ func dump(t *testing.T, objects []providers.Object) []byte {
 	var b bytes.Buffer
 	for _, o := range objects {
 		o.Source = filepath.Base(o.Source)
+		if o.Within != "" {
+			o.Within = filepath.Base(o.Within)
+		}
 		for name, place := range o.Places {
 			o.Places[name] = filepath.Base(place)
 		}

@@ -250,7 +250,7 @@ func (r *renderer) finish(o providers.Object, s *secret, at hcl.Range) providers
 		o.DependsOn = unique(append(o.DependsOn, r.needed(manifests(s.needs))...))
 	}
 	if at.Filename != "" {
-		o.Source = source(at)
+		o.From(source(at))
 	}
 	return o
 }

@@ -31,7 +31,7 @@ func (s *service) workloads(after []lang.Address) []lang.Address {
 		name := s.workloadName(w)
 		t := s.newPod(name, w.Pod, w.Role, w.Claims...)
 		o := s.object(s.workload(w, name, t), append(t.dependsOn, after...)...)
-		o.Source = workloadSource(s.decl, w)
+		o.From(workloadSource(s.decl, w))
 		o.Lifecycle = lifecycleOf(w.Lifecycle)
 		o.Deferred = t.deferred
 		s.add(o)
