@@ -26,8 +26,10 @@ type Config struct {
 	Imports   []Import
 	// Undeclared are the imports to blocks that nothing declares; see Options.
 	Undeclared []Import
-	Outputs    []Output // of the root
-	Data       []Data
+	// Unset are the variables that have no value, in order; see Options.
+	Unset   []string
+	Outputs []Output // of the root
+	Data    []Data
 	// Undecided are blocks of which something depends on what is known only after the
 	// apply, and has to be known before. A plan that Options.Restricted is made for
 	// leaves them out; of any other that is an error. They are without keys, and

@@ -35,6 +35,9 @@ type Options struct {
 	// Prompt asks for the value of a variable that has none. If it is nil, that is
 	// an error.
 	Prompt func(v Variable) (string, error)
+	// Unset: a variable that has no value is unknown, which is no error, and nobody is
+	// asked. What follows from it is not checked.
+	Unset bool
 	// Undeclared collects the imports of what is not declared in Config.Undeclared, where
 	// each is an error otherwise.
 	Undeclared bool

@@ -247,7 +247,7 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 		attr := attributes[key]
 		v := byName[key]
 		if v == nil {
-			l.warn(attr.NameRange, fmt.Sprintf("There is no variable %q", key), "%s",
+			l.alert(attr.NameRange, fmt.Sprintf("There is no variable %q", key), "%s",
 				trimJoin(spelling.DidYouMean(key, keysOf(byName)), "The value is given here, but no variable block declares it."))
 			continue
 		}
@@ -277,6 +277,10 @@ func (l *loader) variableValue(v *variable, value cty.Value) cty.Value {
 func (l *loader) chosenValue(v *variable) cty.Value {
 	if v.given == nil && v.fallback != cty.NilVal {
 		return v.fallback
+	}
+	if v.given == nil && l.options.Unset {
+		l.config.Unset = append(l.config.Unset, v.Name)
+		return cty.UnknownVal(v.constraint.WithoutOptionalAttributesDeep()).Mark(mark.Deferred{By: "var." + v.Name, Unset: true})
 	}
 	if v.given == nil && !l.prompt(v) {
 		return cty.DynamicVal

@@ -39,7 +39,7 @@ are in the cluster only, and kolla says where. Options may stand behind the name
 				return &failure{"-raw is for one output", "kolla output -raw NAME; and not together with -json."}
 			}
 			w := newWorkspace(s, c)
-			w.reads, w.settled = true, true
+			w.reads, w.settled, w.quiet = true, true, true
 			if err := w.loadConfig(); err != nil {
 				return err
 			}

@@ -46,6 +46,12 @@ type workspace struct {
 	reads bool
 	// settled: what data depend on is applied; see lang.Options.
 	settled bool
+	// quiet: something is only looked up, and warnings of what could be better are left to
+	// validate, plan and apply.
+	quiet bool
+	// valueless: nothing but a look at the configuration is wanted, for which variables
+	// need no values.
+	valueless bool
 	// destroys: what data would say matters to nobody.
 	destroys bool
 	// checks: what it reads is going to be deployed, and the services' config files are
@@ -70,13 +76,21 @@ func newWorkspace(s streams, c *cli.Context) *workspace {
 
 // loadConfig reads and evaluates the configuration of the current directory.
 func (w *workspace) loadConfig() error {
-	config, diags := w.readConfig()
+	return w.take(w.readConfig())
+}
+
+// take makes a configuration that of the workspace, unless it has errors. It prints what
+// there is to say of it.
+func (w *workspace) take(config *lang.Config, diags hcl.Diagnostics) error {
 	if len(config.Undeclared) > 0 && !diags.HasErrors() {
 		w.config = config // it is loaded again, with what is written for them
 		return nil
 	}
 	if diags.HasErrors() && w.checks {
 		diags = append(diags, options.CheckPart(config)...)
+	}
+	if w.quiet {
+		diags = slices.DeleteFunc(diags, lang.Advice)
 	}
 	w.printer.Diagnostics(w.untold(diags), config.Files)
 	if diags.HasErrors() {
@@ -115,8 +129,9 @@ func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
 		// Only for as long as the file is not written.
 		Undeclared: w.flags.String(generateFlag) != "" && w.config == nil,
 		Ignorant:   w.destroys,
+		Unset:      w.valueless,
 	}
-	if w.flags.Bool("input") && !w.flags.Bool("json") && w.interactive() {
+	if !w.valueless && w.flags.Bool("input") && !w.flags.Bool("json") && w.interactive() {
 		options.Prompt = func(v lang.Variable) (string, error) {
 			w.asked = true
 			return w.answer(v)
