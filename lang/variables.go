@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -179,6 +180,50 @@ func (l *loader) giveAll(declared []*variable) {
 			l.giveAssignment(byName, option.Assignment)
 		}
 	}
+	l.notRead(byName)
+}
+
+// notRead warns of values that are where Terraform looks for them, of variables that
+// nothing gives a value.
+func (l *loader) notRead(byName map[string]*variable) {
+	missed := func(name string) bool { return byName[name] != nil && byName[name].given == nil }
+	for _, entry := range l.options.Environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if variable, ok := strings.CutPrefix(name, "TF_VAR_"); ok && missed(variable) {
+			l.alertPlain("Value not read", fmt.Sprintf("kolla does not read %s, which Terraform would. The value of the variable %q comes from %s%s.", name, variable, environPrefix, variable))
+		}
+	}
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		return // it was read before
+	}
+	for _, entry := range entries {
+		stem, json := strings.CutSuffix(entry.Name(), ".json")
+		reads := varsFile
+		if before, auto := strings.CutSuffix(stem, ".auto.tfvars"); auto {
+			reads = before + autoExtension
+		} else if stem != "terraform.tfvars" {
+			continue
+		}
+		if json {
+			reads += ".json"
+		}
+		names := slices.DeleteFunc(valuesIn(filepath.Join(l.dir, entry.Name())), func(name string) bool { return !missed(name) })
+		if len(names) > 0 {
+			l.alertPlain("Values not read", fmt.Sprintf("kolla does not read %s, which Terraform would. It has values for: %s. Rename it to %s, or give -var-file=%s.", entry.Name(), listed(names), reads, entry.Name()))
+		}
+	}
+}
+
+// valuesIn are the names of what a file gives values to, as far as it can be read.
+func valuesIn(name string) []string {
+	source, err := syntax.Read(name)
+	if err != nil {
+		return nil
+	}
+	files, _ := syntax.Parse(name, source)
+	attributes, _ := files[name].Body.JustAttributes()
+	return keysOf(attributes)
 }
 
 // giveAssignment takes the value that a -var gives.
@@ -195,6 +240,11 @@ func (l *loader) giveAssignment(byName map[string]*variable, assignment string) 
 	default:
 		v.given = &given{text: text, source: "-var"}
 	}
+}
+
+// alertPlain is alert for what has no place in a file.
+func (l *loader) alertPlain(summary, detail string) {
+	l.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Extra: alerting{}})
 }
 
 // addPlain reports an error that has no place in a file.

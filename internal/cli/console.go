@@ -92,10 +92,7 @@ func (c *console) run(ctx context.Context) error {
 	if c.prompts {
 		fmt.Fprintln(c.err, `Type an expression, such as cloud.namespace. "help" says more; "exit" or Ctrl-D ends.`)
 	}
-	var source lines = c.plainLines()
-	if e := c.newEditor(); e != nil {
-		source = e
-	}
+	source := c.lines()
 	for {
 		select {
 		case <-ctx.Done():
@@ -109,6 +106,14 @@ func (c *console) run(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// lines is who reads: two would take each other's lines.
+func (c *console) lines() lines {
+	if e := c.newEditor(); e != nil {
+		return e
+	}
+	return &plainLines{c.streams, readLines(c.in)}
 }
 
 func (c *console) prompt() string {
@@ -140,8 +145,6 @@ type plainLines struct {
 	streams
 	read <-chan inputLine
 }
-
-func (c *console) plainLines() *plainLines { return &plainLines{c.streams, readLines(c.in)} }
 
 func (p *plainLines) next(prompt string) <-chan inputLine {
 	fmt.Fprint(p.err, prompt)

@@ -63,7 +63,7 @@ func parseFile(name string, source []byte) (*hcl.File, hcl.Diagnostics) {
 		return &hcl.File{Body: hcl.EmptyBody()}, hcl.Diagnostics{d}
 	}
 	check, parse := checkSyntax(hclsyntax.LexConfig), parseNative
-	if strings.HasSuffix(name, JSONExtension) {
+	if strings.HasSuffix(name, ".json") { // a file with values may be called x.tfvars.json
 		check, parse = checkJSON, json.Parse
 	}
 	if d := check(source, name, hcl.InitialPos); d != nil {
