@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // cloud evaluates the cloud block, but for its defaults: those belong to the
@@ -36,11 +38,11 @@ func (g *graph) cloud(f *frame, b *block) cty.Value {
 	g.config.Cloud = c
 	return cty.ObjectVal(map[string]cty.Value{
 		"name":      cty.StringVal(c.Name),
-		"release":   cty.StringVal(c.Release),
-		"distro":    cty.StringVal(c.Distro),
-		"registry":  cty.StringVal(c.Registry),
-		"namespace": cty.StringVal(c.Namespace),
-		"region":    cty.StringVal(c.Region),
+		"release":   e.read(b, cty.StringVal(c.Release), "release"),
+		"distro":    e.read(b, cty.StringVal(c.Distro), "distro"),
+		"registry":  e.read(b, cty.StringVal(c.Registry), "registry"),
+		"namespace": e.read(b, cty.StringVal(c.Namespace), "namespace"),
+		"region":    e.read(b, cty.StringVal(c.Region), "region"),
 	})
 }
 
@@ -95,6 +97,9 @@ func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 	if len(r.Labels) == 0 {
 		value["labels"] = cty.UnknownVal(cty.Map(cty.String))
 	}
+	for name := range value {
+		value[name] = e.read(b, value[name], name)
+	}
 	return cty.ObjectVal(value)
 }
 
@@ -135,10 +140,10 @@ func (g *graph) exposure(n *node, f *frame, b *block, e *evaluator, it item) cty
 	}
 	return cty.ObjectVal(map[string]cty.Value{
 		"name": cty.StringVal(x.Name),
-		"vip":  cty.StringVal(x.VIP),
-		"fqdn": cty.StringVal(x.FQDN),
-		"host": cty.StringVal(x.Host()),
-		"mode": cty.StringVal(x.Mode),
+		"vip":  e.read(b, cty.StringVal(x.VIP), "vip"),
+		"fqdn": e.read(b, cty.StringVal(x.FQDN), "fqdn"),
+		"host": e.read(b, cty.StringVal(x.Host()), "vip", "fqdn"),
+		"mode": e.read(b, cty.StringVal(x.Mode), "mode"),
 	})
 }
 
@@ -204,6 +209,22 @@ func (e *evaluator) named(b *block, name string, v cty.Value, want cty.Type, kin
 	return ""
 }
 
+// read is what expressions read of an attribute, or of what is made of several: unknown
+// as long as one of them is.
+func (e *evaluator) read(b *block, value cty.Value, names ...string) cty.Value {
+	for _, name := range names {
+		attr := b.attributes[name]
+		if attr == nil {
+			continue
+		}
+		for _, d := range mark.Deferrals(e.value(attr.Expr)) {
+			bare, marks := value.Unmark()
+			value = cty.UnknownVal(bare.Type()).WithMarks(marks).Mark(d)
+		}
+	}
+	return value
+}
+
 func stringMap(m map[string]string) cty.Value {
 	if len(m) == 0 {
 		return cty.MapValEmpty(cty.String)
@@ -233,6 +254,7 @@ func (g *graph) finish() {
 	for _, in := range g.services {
 		c.Services = append(c.Services, in.out)
 	}
+	slices.Sort(c.Unset)
 	inSourceOrder(c.Outputs, func(o Output) hcl.Range { return o.Range })
 	inSourceOrder(c.Roles, func(r Role) hcl.Range { return r.Range })
 	inSourceOrder(c.Exposures, func(x Exposure) hcl.Range { return x.Range })

@@ -30,6 +30,8 @@ type Config struct {
 	// Refused are the variables whose values, which Options.Prompt gave, do not meet their
 	// conditions, with the reason. That is among the diagnostics, too.
 	Refused map[string]string
+	// Unset are the variables that have no value, in order; see Options.
+	Unset   []string
 	Outputs []Output // of the root
 	Data    []Data
 	// Undecided are blocks of which something depends on what is known only after the

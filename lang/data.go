@@ -164,7 +164,7 @@ func (g *graph) data(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 			g.error(at, "Postcondition not met", "%s", message)
 			return value
 		}
-		g.warn(at, "Postcondition not met yet", "%s\n\nThe apply may change that, since it depends on %s: what was read is not used, and is read again then.", message, listed(d.Needs))
+		g.alert(at, "Postcondition not met yet", "%s\n\nThe apply may change that, since it depends on %s: what was read is not used, and is read again then.", message, listed(d.Needs))
 		g.config.Data[len(g.config.Data)-1].Deferred = true
 		return d.unknown(b, false)
 	}

@@ -46,6 +46,11 @@ func (e *evaluator) undecided(v cty.Value, at hcl.Range, what string) {
 	if len(waits) == 0 {
 		return
 	}
+	e.decisions.note()
+	waits = slices.DeleteFunc(waits, func(d mark.Deferred) bool { return d.Unset })
+	if len(waits) == 0 {
+		return // nobody wants to hear of that
+	}
 	var by, after []string
 	offline := true
 	for _, d := range waits {
@@ -55,13 +60,12 @@ func (e *evaluator) undecided(v cty.Value, at hcl.Range, what string) {
 	}
 	by = slices.Compact(by)
 	slices.Sort(after)
-	e.decisions.note()
 	switch {
 	case offline && e.decisions.silent:
 	case offline:
-		e.warn(at, "Known only with a cluster", "%s depends on %s, which is read from the cluster, and there is none here: what follows from it was not checked.", sentenced(what), listed(by))
+		e.alert(at, "Known only with a cluster", "%s depends on %s, which is read from the cluster, and there is none here: what follows from it was not checked.", sentenced(what), listed(by))
 	case e.decisions.restricted:
-		e.warn(at, "Not known yet", "%s depends on %s, which is known only after the apply. This plan is restricted, and leaves out what depends on it.", sentenced(what), listed(by))
+		e.alert(at, "Not known yet", "%s depends on %s, which is known only after the apply. This plan is restricted, and leaves out what depends on it.", sentenced(what), listed(by))
 	default:
 		e.error(at, "Known only after the apply", "%s has to be known before the apply, and depends on %s, which can only be read after it. Apply first what that needs, and then the rest:\n\n  kolla apply%s",
 			sentenced(what), listed(by), targets(slices.Compact(after)))

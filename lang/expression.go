@@ -1,9 +1,13 @@
 package lang
 
 import (
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
@@ -17,8 +21,91 @@ func (c *Config) Evaluate(expression, name string) (cty.Value, hcl.Diagnostics) 
 	if diags.HasErrors() || c.evaluator == nil {
 		return cty.DynamicVal, diags
 	}
+	return c.evaluateParsed(expr)
+}
+
+func (c *Config) evaluateParsed(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	e := *c.evaluator
 	e.reporter = newReporter()
 	value := e.value(expr)
 	return value, e.sorted()
+}
+
+// EvaluateTyped is Evaluate for a person who looks around: type(X) gives the type of X
+// as it is written, and no value. It is empty for all other expressions.
+func (c *Config) EvaluateTyped(expression, name string) (value cty.Value, typ string, diags hcl.Diagnostics) {
+	expr, diags := syntax.Expression([]byte(expression), name, hcl.InitialPos)
+	if diags.HasErrors() || c.evaluator == nil {
+		return cty.DynamicVal, "", diags
+	}
+	call, ok := expr.(*hclsyntax.FunctionCallExpr)
+	if !ok || call.Name != "type" || len(call.Args) != 1 || call.ExpandFinal {
+		value, diags = c.evaluateParsed(expr)
+		return value, "", diags
+	}
+	value, diags = c.evaluateParsed(call.Args[0])
+	if diags.HasErrors() {
+		return cty.DynamicVal, "", diags
+	}
+	var b strings.Builder
+	writeType(&b, value.Type(), value, 0)
+	return value, b.String(), diags
+}
+
+// writeType writes the type of a value as Terraform's console does. Of what has parts
+// and is sensitive it is not shown, because the names of attributes are not either. The value is
+// cty.NilVal where there is none, as of the elements of a list.
+func writeType(b *strings.Builder, t cty.Type, v cty.Value, depth int) {
+	if v != cty.NilVal && v.HasMark(mark.Sensitive{}) && !t.IsPrimitiveType() {
+		b.WriteString("(sensitive type)")
+		return
+	}
+	part := func(get func(bare cty.Value) cty.Value) cty.Value {
+		if v == cty.NilVal {
+			return cty.NilVal
+		}
+		if bare, _ := v.Unmark(); bare.IsKnown() && !bare.IsNull() {
+			return get(bare)
+		}
+		return cty.NilVal
+	}
+	in := "\n" + strings.Repeat("    ", depth+1)
+	out := "\n" + strings.Repeat("    ", depth)
+	switch {
+	case t == cty.DynamicPseudoType:
+		b.WriteString("dynamic")
+	case t.IsObjectType() && len(t.AttributeTypes()) > 0:
+		b.WriteString("object({")
+		for _, name := range keysOf(t.AttributeTypes()) {
+			b.WriteString(in + name + ": ")
+			writeType(b, t.AttributeType(name), part(func(bare cty.Value) cty.Value { return bare.GetAttr(name) }), depth+1)
+			b.WriteString(",")
+		}
+		b.WriteString(out + "})")
+	case t.IsObjectType():
+		b.WriteString("object({})")
+	case t.IsTupleType() && t.Length() > 0:
+		b.WriteString("tuple([")
+		for i, element := range t.TupleElementTypes() {
+			b.WriteString(in)
+			writeType(b, element, part(func(bare cty.Value) cty.Value { return bare.Index(cty.NumberIntVal(int64(i))) }), depth+1)
+			b.WriteString(",")
+		}
+		b.WriteString(out + "])")
+	case t.IsTupleType():
+		b.WriteString("tuple([])")
+	case t.IsCollectionType():
+		kind := "list"
+		switch {
+		case t.IsMapType():
+			kind = "map"
+		case t.IsSetType():
+			kind = "set"
+		}
+		b.WriteString(kind + "(")
+		writeType(b, t.ElementType(), cty.NilVal, depth)
+		b.WriteString(")")
+	default:
+		b.WriteString(t.FriendlyName())
+	}
 }

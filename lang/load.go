@@ -40,6 +40,9 @@ type Options struct {
 	// Prompt asks for the value of a variable that has none, and again where it does not
 	// fit. If it is nil, that is an error.
 	Prompt func(v Variable) (string, error)
+	// Unset: a variable that has no value is unknown, which is no error, and nobody is
+	// asked. What follows from it is not checked.
+	Unset bool
 	// Undeclared collects the imports of what is not declared in Config.Undeclared, where
 	// each is an error otherwise.
 	Undeclared bool
@@ -133,6 +136,8 @@ func (l *loader) readFiles() bool {
 	return ok && alsoOK
 }
 
+const starter = " `kolla init` writes a starter."
+
 // readDir reads all files of a directory, which a module block may have named. The
 // block that it gives is nil where there is nothing; it is not ok when some of it is
 // missing.
@@ -159,12 +164,15 @@ func (l *loader) readDir(dir string, call *block) (document *block, ok bool) {
 		}
 	}
 	if len(bodies) == 0 && ok {
-		place, hint := "directory "+strconv.Quote(dir), " `kolla init` writes a starter."
+		place, hint := "directory "+strconv.Quote(dir), starter
 		if filepath.Clean(dir) == "." {
 			place = "this directory"
 		}
+		if terraform, _ := filepath.Glob(filepath.Join(dir, "*.tf")); len(terraform) > 0 {
+			hint = " Files called *.tf are Terraform's, which kolla does not read: its blocks are others." + hint
+		}
 		if call != nil {
-			hint = ""
+			hint = strings.TrimSuffix(hint, starter)
 		}
 		complain("No configuration", fmt.Sprintf("There are no .hcl files in %s.%s", place, hint))
 		return nil, false

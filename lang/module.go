@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -146,6 +147,7 @@ func (g *graph) newFrame(m *module, parent *frame, it item) {
 	f.scope.nodes, f.scope.frame = g.named(m), f
 	f.scope.singles["path"] = cty.ObjectVal(map[string]cty.Value{
 		"root":   cty.StringVal("."),
+		"cwd":    cty.StringVal(workingDirectory()),
 		"module": cty.StringVal(g.moduleDir(m)),
 	})
 	f.things = newScope(g.anywhere)
@@ -340,4 +342,13 @@ func (g *graph) passed(f *frame, v *variable) (value cty.Value, ok bool) {
 	e := g.evaluator(f.parent)
 	e.scope = f.arguments
 	return e.value(attr.Expr), true
+}
+
+// workingDirectory is where the program runs; "." where nobody knows.
+func workingDirectory() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	return filepath.ToSlash(dir)
 }

@@ -57,6 +57,27 @@ func (r *reporter) warn(subject hcl.Range, summary, detail string, args ...any) 
 	})
 }
 
+// alert is a warning that matters to whatever the configuration was read for; see Advice.
+func (r *reporter) alert(subject hcl.Range, summary, detail string, args ...any) {
+	r.add(&hcl.Diagnostic{
+		Severity: hcl.DiagWarning,
+		Summary:  summary,
+		Detail:   fmt.Sprintf(detail, args...),
+		Subject:  subject.Ptr(),
+		Extra:    alerting{},
+	})
+}
+
+// alerting is on warnings that are no advice.
+type alerting struct{}
+
+// Advice reports whether a diagnostic only says what is wrong with the cloud, or could be
+// better: it is of no use to somebody who only looks something up.
+func Advice(d *hcl.Diagnostic) bool {
+	_, matters := hcl.DiagnosticExtra[alerting](d)
+	return d.Severity == hcl.DiagWarning && !matters
+}
+
 // sorted gives the diagnostics in the order of the files and of the lines in
 // them; those without a place come first.
 func (r *reporter) sorted() hcl.Diagnostics {

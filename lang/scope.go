@@ -113,6 +113,9 @@ func (e *evaluator) context(refs []hcl.Traversal) (ctx *hcl.EvalContext, ok bool
 		root := t.RootName()
 		g, single, known := e.scope.find(root)
 		switch {
+		case !known && root == "manifest" && len(t) > 1:
+			e.error(t.SourceRange(), "Manifests cannot be read", "Refer to what %s makes by the name that is written in it. What only the cluster knows of it, a data block reads, with depends_on = [manifest.NAME].", written(t[:2]))
+			ok = false
 		case !known:
 			e.unknownRoot(t)
 			ok = false

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -216,6 +217,7 @@ func (l *loader) giveAll(declared []*variable) {
 	for _, name := range l.strayNames {
 		l.misnamed(byName, name)
 	}
+	l.notRead(byName)
 }
 
 // givePlanned takes the values of the plan that is being applied. What cannot be read, or
@@ -230,6 +232,49 @@ func (l *loader) givePlanned(declared []*variable) {
 			v.given = &given{value: value, source: "the plan"}
 		}
 	}
+}
+
+// notRead warns of values that are where Terraform looks for them, of variables that
+// nothing gives a value.
+func (l *loader) notRead(byName map[string]*variable) {
+	missed := func(name string) bool { return byName[name] != nil && byName[name].given == nil }
+	for _, entry := range l.options.Environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if variable, ok := strings.CutPrefix(name, "TF_VAR_"); ok && missed(variable) {
+			l.alertPlain("Value not read", fmt.Sprintf("kolla does not read %s, which Terraform would. The value of the variable %q comes from %s%s.", name, variable, environPrefix, variable))
+		}
+	}
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		return // it was read before
+	}
+	for _, entry := range entries {
+		stem, json := strings.CutSuffix(entry.Name(), ".json")
+		reads := varsFile
+		if before, auto := strings.CutSuffix(stem, ".auto.tfvars"); auto {
+			reads = before + autoExtension
+		} else if stem != "terraform.tfvars" {
+			continue
+		}
+		if json {
+			reads += ".json"
+		}
+		names := slices.DeleteFunc(valuesIn(filepath.Join(l.dir, entry.Name())), func(name string) bool { return !missed(name) })
+		if len(names) > 0 {
+			l.alertPlain("Values not read", fmt.Sprintf("kolla does not read %s, which Terraform would. It has values for: %s. Rename it to %s, or give -var-file=%s.", entry.Name(), listed(names), reads, entry.Name()))
+		}
+	}
+}
+
+// valuesIn are the names of what a file gives values to, as far as it can be read.
+func valuesIn(name string) []string {
+	source, err := syntax.Read(name)
+	if err != nil {
+		return nil
+	}
+	files, _ := syntax.Parse(name, source)
+	attributes, _ := files[name].Body.JustAttributes()
+	return keysOf(attributes)
 }
 
 // giveAssignment takes the value that a -var gives.
@@ -247,6 +292,11 @@ func (l *loader) giveAssignment(byName map[string]*variable, assignment string) 
 	default:
 		v.given = &given{text: text, source: "-var"}
 	}
+}
+
+// alertPlain is alert for what has no place in a file.
+func (l *loader) alertPlain(summary, detail string) {
+	l.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Extra: alerting{}})
 }
 
 // addPlain reports an error that has no place in a file.
@@ -320,7 +370,7 @@ func (l *loader) reportStrays(byName map[string]*variable) {
 		if l.misnamed(byName, attr.Name) {
 			l.error(attr.NameRange, summary, "%s", detail)
 		} else {
-			l.warn(attr.NameRange, summary, "%s", detail)
+			l.alert(attr.NameRange, summary, "%s", detail)
 		}
 	}
 }
@@ -362,6 +412,10 @@ func (l *loader) chosenValue(v *variable) cty.Value {
 	if v.given == nil {
 		if v.broken || l.varsBroken || v.block.misspelt("default") {
 			return cty.DynamicVal
+		}
+		if l.options.Unset {
+			l.config.Unset = append(l.config.Unset, v.Name)
+			return cty.UnknownVal(v.constraint.WithoutOptionalAttributesDeep()).Mark(mark.Deferred{By: "var." + v.Name, Unset: true})
 		}
 		return l.askedValue(v)
 	}

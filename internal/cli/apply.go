@@ -101,10 +101,17 @@ func runApply(w *workspace, destroy bool) error {
 			return err
 		}
 		if plan.Empty() {
-			return executor.Recheck(session, plan)
+			if err := executor.Recheck(session, plan); err != nil {
+				return err
+			}
+			w.concludeOutputs()
+			return nil
 		}
 		if plan.Changes() && !w.flags.Bool("auto-approve") {
 			if err := w.approve(ctx, questionOf(plan)); err != nil {
+				if ctx.Err() != nil {
+					return &failure{"Interrupted", "Nothing was changed."}
+				}
 				return err
 			}
 		}

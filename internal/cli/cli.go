@@ -95,6 +95,7 @@ func newApp(s streams) *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // Run reports and exits
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "chdir", Usage: "work in `DIR` instead of the current directory"},
+			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"},
 		},
 		Before: func(c *cli.Context) error {
 			if dir := c.String("chdir"); dir != "" {
@@ -108,6 +109,10 @@ func newApp(s streams) *cli.App {
 		Action: func(c *cli.Context) error {
 			if name := c.Args().First(); name != "" {
 				return unknownCommand(c.App.Name, name, c.App.Commands)
+			}
+			if c.Bool("version") {
+				s.printVersion()
+				return nil
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -160,17 +165,44 @@ func optionsAfter(path string) cli.BeforeFunc {
 	}
 }
 
+const noInit = "Nothing has to be initialized: there are no backends, and nothing is downloaded. kolla init writes a starter configuration."
+
 // elsewhere is what kolla has in the place of commands and options that others have.
 var elsewhere = map[string]string{
-	"kolla import":         "To take over what exists already, write an import block and plan; or plan with -adopt.",
-	"kolla taint":          "To make an object again, plan with -replace=ADDRESS.",
-	"kolla untaint":        "Nothing is marked to be made again: -replace=ADDRESS says it for one plan.",
-	"kolla refresh":        "To take into the state what is so in the cluster: kolla apply -refresh-only",
-	"kolla state rm":       "To let go of an object and leave it in the cluster, write a removed block with lifecycle { destroy = false }, and apply.",
-	"kolla state mv":       "To give an object another address, write a moved block, and apply.",
-	"kolla apply -destroy": "To take the cloud down: kolla destroy",
-	"kolla plan -refresh":  "A plan always reads the cluster. To take into the state what is so there: kolla apply -refresh-only",
-	"kolla apply -refresh": "An apply always reads the cluster. To take into the state what is so there: kolla apply -refresh-only",
+	"kolla import":                 "To take over what exists already, write an import block and plan; or plan with -adopt.",
+	"kolla taint":                  "To make an object again, plan with -replace=ADDRESS.",
+	"kolla untaint":                "Nothing is marked to be made again: -replace=ADDRESS says it for one plan.",
+	"kolla refresh":                "To take into the state what is so in the cluster: kolla apply -refresh-only",
+	"kolla get":                    "Nothing is downloaded. Modules are directories beside the configuration; get others with git.",
+	"kolla providers":              "There are no providers: all of kolla is in one program.",
+	"kolla workspace":              "Each cloud has a directory of its own, with its own state; what they have in common is a module.",
+	"kolla env":                    "Each cloud has a directory of its own, with its own state; what they have in common is a module.",
+	"kolla test":                   "There are no test files. check blocks, preconditions and validation say what has to be so; kolla validate and kolla plan look at them.",
+	"kolla login":                  "There is no service to log in to. The cluster is the one that kubectl would use.",
+	"kolla logout":                 "There is no service to log out of. The cluster is the one that kubectl would use.",
+	"kolla metadata":               "kolla catalogue shows what services are made of; docs/functions.md has the functions.",
+	"kolla modules":                "Modules are the directories that module blocks name; nothing keeps a list of them.",
+	"kolla query":                  "kubectl get shows what is in the cluster. An import block takes an object over, and kolla plan -generate-config-out=FILE writes its manifest.",
+	"kolla stacks":                 "Each cloud has a directory of its own, with its own state; what they have in common is a module.",
+	"kolla push":                   "The state is a file beside the configuration. There is no remote one.",
+	"kolla state pull":             "The state is the file kolla.state.json: read it, or run kolla show -json.",
+	"kolla state push":             "The state is the file kolla.state.json: copy it. A damaged one is mended by kolla state rebuild.",
+	"kolla state replace-provider": "There are no providers.",
+	"kolla state identities":       "Every object has its UID in the state: kolla state show ADDRESS.",
+	"kolla init -upgrade":          noInit,
+	"kolla init -reconfigure":      noInit,
+	"kolla init -migrate-state":    noInit,
+	"kolla init -backend-config":   noInit,
+	"kolla init -backend":          noInit,
+	"kolla init -get":              noInit,
+	"kolla plan -lock":             "A plan takes no lock.",
+	"kolla apply -lock":            "An apply always takes the lock. To wait for it: -lock-timeout=5m",
+	"kolla destroy -lock":          "A destroy always takes the lock. To wait for it: -lock-timeout=5m",
+	"kolla state rm":               "To let go of an object and leave it in the cluster, write a removed block with lifecycle { destroy = false }, and apply.",
+	"kolla state mv":               "To give an object another address, write a moved block, and apply.",
+	"kolla apply -destroy":         "To take the cloud down: kolla destroy",
+	"kolla plan -refresh":          "A plan always reads the cluster. To take into the state what is so there: kolla apply -refresh-only",
+	"kolla apply -refresh":         "An apply always reads the cluster. To take into the state what is so there: kolla apply -refresh-only",
 }
 
 func unknownCommand(path, name string, commands []*cli.Command) error {

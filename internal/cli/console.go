@@ -11,6 +11,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
 // consoleName is the name of what is typed in diagnostics.
@@ -22,17 +24,21 @@ func consoleCommand(s streams) *cli.Command {
 		Usage: "Evaluate expressions with the values of the configuration",
 		Description: `
 Reads expressions, one a line, and prints what they are: var.NAME, service.NAME.url,
-any function. A line that ends within brackets goes on on the next one. Needs no
-cluster, and changes nothing. Secrets are not shown. "exit" or Ctrl-D ends it.
+any function. A line that ends within brackets goes on on the next one. "help" says
+more, "exit" or Ctrl-D ends it.
+
+Needs no cluster, unless there are data blocks to read: where no cluster can be reached,
+what they would read is not known. Changes nothing. Secrets are not shown.
 
 Exit codes: 0 done, 1 error; what is typed on a terminal is never one.`,
-		Flags: append(variableFlags(), noColorFlag()),
+		Flags: append(append(variableFlags(), clusterFlags()...), noColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
 			}
 			w := newWorkspace(s, c)
-			if err := w.loadConfig(); err != nil {
+			w.quiet = true
+			if err := w.loadForConsole(); err != nil {
 				w.printer.Failure("The console needs a configuration without errors", "Expressions are evaluated with its values. Mend what is said above first; `kolla validate` says it again.")
 				return err
 			}
@@ -40,6 +46,37 @@ Exit codes: 0 done, 1 error; what is typed on a terminal is never one.`,
 		},
 	}
 }
+
+// loadForConsole reads data if there is a cluster to read them from.
+func (w *workspace) loadForConsole() error {
+	config, diags := w.readConfig()
+	if diags.HasErrors() || len(config.Data) == 0 {
+		return w.take(config, diags)
+	}
+	if err := w.connect(w.flags.Context); err != nil {
+		reason := sentence(err.Error()) + "."
+		if summary, detail, ok := kubernetes.Explain(err); ok {
+			reason = sentence(summary) + ". " + detail
+		}
+		w.printer.Warn("Data are not read", reason+" What data blocks would read is not known.")
+		return w.take(config, diags)
+	}
+	w.reads, w.settled = true, true
+	return w.loadConfig()
+}
+
+// consoleHelp is what "help" prints.
+const consoleHelp = `Type an expression, and its value is printed:
+
+  cloud.namespace                  what the configuration declares: var.NAME, local.NAME,
+  service.keystone.url             role.NAME, service.NAME, data.NAME, module.NAME
+  cidrhost("10.0.0.0/24", 5)       any function
+  [for n in ["a", "b"] : upper(n)]
+  type(var.sizes)                  of what type a value is
+
+What begins within brackets or a heredoc goes on on the next line. Up and Down bring
+back what was typed, Ctrl-C drops the line, "exit" or Ctrl-D ends.
+`
 
 // console reads expressions and prints their values.
 type console struct {
@@ -53,16 +90,16 @@ func newConsole(w *workspace) *console { return &console{workspace: w, prompts: 
 
 func (c *console) run(ctx context.Context) error {
 	if c.prompts {
-		fmt.Fprintln(c.err, `Type an expression, such as cloud.namespace. "exit" or Ctrl-D ends.`)
+		fmt.Fprintln(c.err, `Type an expression, such as cloud.namespace. "help" says more; "exit" or Ctrl-D ends.`)
 	}
-	lines := readLines(c.in)
+	source := c.lines()
 	for {
-		c.prompt()
 		select {
 		case <-ctx.Done():
+			source.release()
 			fmt.Fprintln(c.err)
 			return ctx.Err()
-		case l := <-lines:
+		case l := <-source.next(c.prompt()):
 			more, err := c.take(l)
 			if err != nil || !more {
 				return err
@@ -71,14 +108,30 @@ func (c *console) run(ctx context.Context) error {
 	}
 }
 
-func (c *console) prompt() {
+// lines is who reads: two would take each other's lines.
+func (c *console) lines() lines {
+	if e := c.newEditor(); e != nil {
+		return e
+	}
+	return &plainLines{c.streams, readLines(c.in)}
+}
+
+func (c *console) prompt() string {
 	switch {
 	case !c.prompts:
+		return ""
 	case len(c.pending) > 0:
-		fmt.Fprint(c.err, ": ")
-	default:
-		fmt.Fprint(c.err, "> ")
+		return ": "
 	}
+	return "> "
+}
+
+// lines is where the lines come from.
+type lines interface {
+	// next shows the prompt, and gives a line when there is one.
+	next(prompt string) <-chan inputLine
+	// release gives the terminal back while a line is being waited for.
+	release()
 }
 
 // inputLine is a line of the input, without its end, or why there is none any more.
@@ -86,6 +139,19 @@ type inputLine struct {
 	text string
 	err  error
 }
+
+// plainLines are those of a pipe, a file, or a terminal that can do nothing.
+type plainLines struct {
+	streams
+	read <-chan inputLine
+}
+
+func (p *plainLines) next(prompt string) <-chan inputLine {
+	fmt.Fprint(p.err, prompt)
+	return p.read
+}
+
+func (p *plainLines) release() {}
 
 // readLines reads in the background: nothing can end a read from a terminal, and it
 // is left behind when the program ends. The last line that it sends has an error.
@@ -119,8 +185,14 @@ func (c *console) take(l inputLine) (more bool, err error) {
 			return false, err
 		}
 		return false, c.end(l.err)
+	case c.prompts && l.text == discarded:
+		c.pending = nil
+		return true, nil
 	case len(c.pending) == 0 && (word == "exit" || word == "quit"):
 		return false, c.end(io.EOF)
+	case len(c.pending) == 0 && word == "help":
+		fmt.Fprint(c.out, consoleHelp)
+		return true, nil
 	}
 	c.pending = append(c.pending, l.text)
 	expression := strings.Join(c.pending, "\n")
@@ -151,10 +223,14 @@ func (c *console) evaluate(expression string) error {
 	if strings.Contains(expression, "\n") {
 		expression += "\n" // the end of a heredoc is a whole line
 	}
-	value, diags := c.config.Evaluate(expression, consoleName)
+	value, typ, diags := c.config.EvaluateTyped(expression, consoleName)
 	c.printer.Diagnostics(diags, map[string]*hcl.File{consoleName: {Bytes: []byte(expression)}})
-	if diags.HasErrors() {
+	switch {
+	case diags.HasErrors():
 		c.failed = true
+		return nil
+	case typ != "":
+		fmt.Fprintln(c.out, typ)
 		return nil
 	}
 	return c.printer.Value(value)

@@ -21,8 +21,9 @@ func outputCommand(s streams) *cli.Command {
 		ArgsUsage: "[NAME]",
 		Description: `
 Without NAME it prints all of them. They are evaluated from the configuration, without
-the state, and without a cluster unless there are data blocks to read. Values of sensitive outputs are never printed: secrets
-are in the cluster only, and kolla says where. Options may stand behind the name.`,
+the state, and without a cluster unless there are data blocks to read. Values of
+sensitive outputs are never printed: secrets are in the cluster only, and kolla says
+where. Options may stand behind the name.`,
 		Flags: append(append(variableFlags(), clusterFlags()...),
 			&cli.BoolFlag{Name: "json", Usage: "print JSON in the shape of Terraform's"},
 			&cli.BoolFlag{Name: "raw", Usage: "print a string, number or bool as it is, for scripts"},
@@ -39,7 +40,7 @@ are in the cluster only, and kolla says where. Options may stand behind the name
 				return &failure{"-raw is for one output", "kolla output -raw NAME; and not together with -json."}
 			}
 			w := newWorkspace(s, c)
-			w.reads, w.settled = true, true
+			w.reads, w.settled, w.quiet = true, true, true
 			if err := w.loadConfig(); err != nil {
 				return err
 			}
@@ -59,6 +60,11 @@ func (w *workspace) allOutputs() error {
 		fmt.Fprintln(w.out, "The configuration has no outputs. An output block makes one.")
 		return nil
 	}
+	w.printOutputs()
+	return nil
+}
+
+func (w *workspace) printOutputs() {
 	for _, o := range w.config.Outputs {
 		if o.Sensitive {
 			fmt.Fprintf(w.out, "%s = <sensitive>\n", o.Name)
@@ -66,7 +72,15 @@ func (w *workspace) allOutputs() error {
 		}
 		fmt.Fprintf(w.out, "%s = %s\n", o.Name, view.Value(o.Value))
 	}
-	return nil
+}
+
+// concludeOutputs prints the outputs at the end of an apply, for people.
+func (w *workspace) concludeOutputs() {
+	if w.config == nil || w.destroys || len(w.config.Outputs) == 0 || w.flags.Bool("json") {
+		return
+	}
+	fmt.Fprint(w.out, "\nOutputs:\n\n")
+	w.printOutputs()
 }
 
 func (w *workspace) oneOutput(name string) error {

@@ -37,7 +37,7 @@ func (s *shared) String() string {
 	return s.Buffer.String()
 }
 
-func newTerminal(t *testing.T) *terminal {
+func openTerminal(t *testing.T) *terminal {
 	t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -128,14 +128,14 @@ variable "token" {
 		t.Fatal(err)
 	}
 	code := make(chan int, 1)
-	go func() { code <- Run(ctx, []string{"kolla", "validate"}, term.program, &term.screen, &term.screen) }()
+	go func() { code <- Run(ctx, []string{"kolla", "graph"}, term.program, &term.screen, &term.screen) }()
 	return code
 }
 
 // TestPromptAgain holds that a wrong answer is asked for again, with the reason, and that
 // sensitive ones are not shown.
 func TestPromptAgain(t *testing.T) {
-	term := newTerminal(t)
+	term := openTerminal(t)
 	code := term.runs(context.Background(), t)
 	term.after(t, "var.size\n\n  Enter a value: ", "{ a = \"many\" }\n")
 	term.after(t, "Not accepted: var.size[\"a\"] must be a number, and this is a string.", "{ a = 5 }\n")
@@ -145,7 +145,7 @@ func TestPromptAgain(t *testing.T) {
 	if got := <-code; got != 0 {
 		t.Errorf("exit code %d", got)
 	}
-	term.sees(t, "The configuration is valid")
+	term.sees(t, "digraph kolla")
 	if shown := term.screen.String(); strings.Contains(shown, "h2") || strings.Contains(shown, "hunter2") || strings.Contains(shown, "Error") || !strings.Contains(shown, "a = 5") {
 		t.Errorf("on the screen:\n%s", shown)
 	}
@@ -165,7 +165,7 @@ func TestPromptEnds(t *testing.T) {
 		"no more":   {"\x04", "Error: No answer\n\nThe input ended before var.token had a value."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			term := newTerminal(t)
+			term := openTerminal(t)
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			code := term.runs(ctx, t)

@@ -39,6 +39,7 @@ func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *
 	if len(total.Failed)+len(total.Skipped) > 0 || total.Interrupted {
 		return exitCode(exitError)
 	}
+	w.concludeOutputs()
 	return nil
 }
 

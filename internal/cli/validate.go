@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
@@ -18,6 +19,9 @@ func validateCommand(s streams) *cli.Command {
 		Name:  "validate",
 		Usage: "Check the configuration, without a cluster",
 		Description: `
+Variables need no values: those that have none are unknown, and nobody is asked.
+Values that are given are used, and checked.
+
 With -json it prints what is wrong, and whether there is anything, in the shape of
 "terraform validate -json".
 
@@ -30,10 +34,8 @@ Exit codes: 0 valid, perhaps with warnings; 1 error.`,
 				return err
 			}
 			w := newWorkspace(s, c)
+			w.valueless = true
 			config, objects, diags := w.validate()
-			if w.unanswered != nil {
-				return w.unanswered
-			}
 			if c.Bool("json") {
 				if err := view.ValidationJSON(s.out, diags, config.Files); err != nil {
 					return err
@@ -47,6 +49,9 @@ Exit codes: 0 valid, perhaps with warnings; 1 error.`,
 			if !c.Bool("json") {
 				fmt.Fprintf(s.out, "The configuration is valid: %s, %s.\n",
 					counted(len(config.Services), "service"), counted(objects, "object"))
+				if len(config.Unset) > 0 {
+					fmt.Fprintf(s.out, "What follows from variables without a value was not checked: var.%s.\n", strings.Join(config.Unset, ", var."))
+				}
 			}
 			return nil
 		},

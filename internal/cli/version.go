@@ -18,8 +18,12 @@ func versionCommand(s streams) *cli.Command {
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			fmt.Fprintf(s.out, "kolla %s (%s, %s/%s)\n", Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			s.printVersion()
 			return nil
 		},
 	}
+}
+
+func (s streams) printVersion() {
+	fmt.Fprintf(s.out, "kolla %s (%s, %s/%s)\n", Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

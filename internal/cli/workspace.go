@@ -50,6 +50,12 @@ type workspace struct {
 	reads bool
 	// settled: what data depend on is applied; see lang.Options.
 	settled bool
+	// quiet: something is only looked up, and warnings of what could be better are left to
+	// validate, plan and apply.
+	quiet bool
+	// valueless: nothing but a look at the configuration is wanted, for which variables
+	// need no values.
+	valueless bool
 	// destroys: what data would say matters to nobody.
 	destroys bool
 	// checks: what it reads is going to be deployed, and the services' config files are
@@ -79,12 +85,21 @@ func (w *workspace) loadConfig() error {
 	if w.unanswered != nil {
 		return w.unanswered
 	}
+	return w.take(config, diags)
+}
+
+// take makes a configuration that of the workspace, unless it has errors. It prints what
+// there is to say of it.
+func (w *workspace) take(config *lang.Config, diags hcl.Diagnostics) error {
 	if len(config.Undeclared) > 0 && !diags.HasErrors() {
 		w.config = config // it is loaded again, with what is written for them
 		return nil
 	}
 	if diags.HasErrors() && w.checks {
 		diags = append(diags, options.CheckPart(config)...)
+	}
+	if w.quiet {
+		diags = slices.DeleteFunc(diags, lang.Advice)
 	}
 	w.printer.Diagnostics(w.untold(diags), config.Files)
 	if diags.HasErrors() {
@@ -124,8 +139,9 @@ func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
 		// Only for as long as the file is not written.
 		Undeclared: w.flags.String(generateFlag) != "" && w.config == nil,
 		Ignorant:   w.destroys,
+		Unset:      w.valueless,
 	}
-	if w.flags.Bool("input") && !w.flags.Bool("json") && w.interactive() {
+	if !w.valueless && w.flags.Bool("input") && !w.flags.Bool("json") && w.interactive() {
 		options.Prompt = func(v lang.Variable) (string, error) {
 			w.asked = true
 			return w.answer(v)

@@ -43,9 +43,12 @@ func writeValue(b *strings.Builder, v cty.Value, depth int) {
 		b.WriteString(planner.Masked)
 		return
 	}
+	offline := mark.WantsCluster(v)
 	v, _ = v.Unmark()
 	t := v.Type()
 	switch {
+	case !v.IsKnown() && offline:
+		b.WriteString("(known only with a cluster)")
 	case !v.IsKnown():
 		b.WriteString(planner.Unknown)
 	case v.IsNull():

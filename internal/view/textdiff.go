@@ -1,11 +1,13 @@
 package view
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
@@ -65,11 +67,33 @@ func run(lines []diffLine, op diffmatchpatch.Operation) int {
 	return n
 }
 
-// TextDiff prints what changes in a text, of which name is the name, to standard
-// output. The error is that of writing.
+// TextDiff prints to standard output what changes in the file with that name, as a
+// unified diff, which patch -p1 applies. The error is that of writing.
 func (p *Printer) TextDiff(name, before, after string) error {
-	out := []line{styled(bold, "--- "+name), styled(bold, "+++ "+name)}
-	return p.Out.print(append(out, unifiedDiff(compareTexts(before, after))...))
+	_, unified, _ := bytes.Cut(diff.Diff("old/"+name, []byte(before), "new/"+name, []byte(after)), []byte("\n"))
+	if !p.Out.Terminal { // to the byte: trailing blanks count
+		if _, err := p.Out.Writer.Write(unified); err != nil {
+			return fmt.Errorf("write output: %w", err)
+		}
+		return nil
+	}
+	var out []line
+	for l := range strings.Lines(string(unified)) {
+		l = strings.TrimSuffix(l, "\n")
+		look := plain
+		switch {
+		case strings.HasPrefix(l, "--- old/"), strings.HasPrefix(l, "+++ new/"):
+			look = bold
+		case strings.HasPrefix(l, "@@"):
+			look = faint
+		case strings.HasPrefix(l, "+"):
+			look = added
+		case strings.HasPrefix(l, "-"):
+			look = removed
+		}
+		out = append(out, styled(look, l))
+	}
+	return p.Out.print(out)
 }
 
 // compareTexts puts both texts into one sequence of lines.

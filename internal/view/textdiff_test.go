@@ -125,12 +125,13 @@ func TestTextDiff(t *testing.T) {
 	got := string(capture(80, false, func(p *view.Printer) {
 		must(p.TextDiff("cloud.hcl", "cloud \"prod\" {\nrelease=\"2025.1\"\n}\n", "cloud \"prod\" {\n  release = \"2025.1\"\n}\n"))
 	}))
-	want := `--- cloud.hcl
-+++ cloud.hcl
-  cloud "prod" {
-- release="2025.1"
-+   release = "2025.1"
-  }
+	want := `--- old/cloud.hcl
++++ new/cloud.hcl
+@@ -1,3 +1,3 @@
+ cloud "prod" {
+-release="2025.1"
++  release = "2025.1"
+ }
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("diff (-want +got):\n%s", diff)

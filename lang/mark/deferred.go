@@ -15,6 +15,9 @@ type Deferred struct {
 	After string
 	// Offline: there is no cluster to read from, so that nobody can tell.
 	Offline bool
+	// Unset: it is a variable that was given no value, which is right where a
+	// configuration is only checked.
+	Unset bool
 }
 
 // Deferrals are the deferred marks of a value and of all in it, in order.
@@ -35,6 +38,12 @@ func Deferrals(v cty.Value) []Deferred {
 
 // IsDeferred reports whether anything in a value is known only after the apply.
 func IsDeferred(v cty.Value) bool { return len(Deferrals(v)) > 0 }
+
+// WantsCluster reports whether a value is unknown only because there is no cluster to
+// read it from.
+func WantsCluster(v cty.Value) bool {
+	return slices.ContainsFunc(Deferrals(v), func(d Deferred) bool { return d.Offline })
+}
 
 // DeferredBy names the data that a value waits for.
 func DeferredBy(v cty.Value) []string {

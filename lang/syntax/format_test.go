@@ -21,6 +21,11 @@ func TestFormat(t *testing.T) {
 		{"empty", "\n\n", ""},
 		{"comments stay", "# x\n\na = 1 # y\n", "# x\n\na = 1 # y\n"},
 		{"heredocs stay", "a = <<-X\n    b   c\n  X\n", "a = <<-X\n    b   c\n  X\n"},
+		{"one expression", "a = \"${var.x}\"\n", "a = var.x\n"},
+		{"one expression in blocks", "x {\n  y {\n    a = \"${f(\"${b}\", \"c${d}\")}\" # e\n  }\n}\n", "x {\n  y {\n    a = f(\"${b}\", \"c${d}\") # e\n  }\n}\n"},
+		{"one expression in one", "a = \"${\"${x}\"}\"\n", "a = x\n"},
+		{"more than one expression stays", "a = \"${x}${y}\"\nb = \"${x} \"\nc = \"${x}\" == \"${y}\"\n", "a = \"${x}${y}\"\nb = \"${x} \"\nc = \"${x}\" == \"${y}\"\n"},
+		{"what is no plain expression stays", "a = \"${~x~}\"\nb = \"$${x}\"\nc = \"%{if x}y%{endif}\"\nd = [\"${x}\"]\n", "a = \"${~x~}\"\nb = \"$${x}\"\nc = \"%{if x}y%{endif}\"\nd = [\"${x}\"]\n"},
 		{"what is not valid stays", "a = = 1\r\n", "a = = 1\r\n"},
 	}
 	for _, test := range tests {

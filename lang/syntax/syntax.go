@@ -74,7 +74,7 @@ func parseFile(name string, source []byte, hidden bool) (*hcl.File, hcl.Diagnost
 		return &hcl.File{Body: hcl.EmptyBody()}, hcl.Diagnostics{d}
 	}
 	check, parse := checkSyntax(hclsyntax.LexConfig), native(hidden)
-	if strings.HasSuffix(name, JSONExtension) {
+	if strings.HasSuffix(name, ".json") { // a file with values may be called x.tfvars.json
 		check, parse = checkJSON, parseJSON
 	}
 	if d := check(source, name, hcl.InitialPos); d != nil {

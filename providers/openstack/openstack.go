@@ -167,12 +167,15 @@ func (r *renderer) error(subject hcl.Range, summary, detail string) {
 	})
 }
 
-// block renders a service or a manifest, unless that was done.
+// block renders a service or a manifest, unless that was done. One whose name nobody
+// knows yet is not there.
 func (r *renderer) block(block string) {
 	if _, done := r.finals[block]; done {
 		return
 	}
-	r.blocks[block]()
+	if render, ok := r.blocks[block]; ok {
+		render()
+	}
 }
 
 // needed lists the objects that must be ready before anything of a block that

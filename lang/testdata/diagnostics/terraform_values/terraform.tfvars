@@ -1,0 +1,3 @@
+a = "hunter2"
+given = "x"
+other = 1
