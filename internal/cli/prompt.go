@@ -118,47 +118,19 @@ func (s streams) askSecret(ctx context.Context, question string) (string, error)
 	restore := func() { _ = term.Restore(fd, before) }
 	// Nothing but this program begins lines anew while the terminal is raw.
 	return s.await(ctx, strings.ReplaceAll(question, "\n", "\r\n"), func() (string, error) {
-		line, err := hiddenLine(file)
+		line, err := hiddenLine(file, s.err)
 		restore()
-		if err == nil {
-			fmt.Fprintln(s.err)
-		}
 		return line, err
 	}, restore)
 }
 
-// Keys that a raw terminal passes on.
-const (
-	keyInterrupt = 0x03 // Ctrl-C
-	keyEnd       = 0x04 // Ctrl-D
-	keyErase     = 0x7f
-	keyBackspace = '\b'
-	keyKill      = 0x15 // Ctrl-U
-)
-
 // hiddenLine reads a line from a raw terminal.
-func hiddenLine(r io.Reader) (string, error) {
-	var line []rune
-	for in := bufio.NewReaderSize(r, 16); ; { // 16: the smallest
-		key, _, err := in.ReadRune()
-		if err != nil {
-			return "", err
-		}
-		switch key {
-		case '\r', '\n':
-			return string(line), nil
-		case keyInterrupt:
-			return "", context.Canceled
-		case keyEnd:
-			return "", io.EOF
-		case keyErase, keyBackspace:
-			line = line[:max(0, len(line)-1)]
-		case keyKill:
-			line = nil
-		default:
-			line = append(line, key)
-		}
+func hiddenLine(in io.Reader, out io.Writer) (string, error) {
+	line, err := newTerminal(in, out).ReadPassword("")
+	if line == discarded {
+		return "", context.Canceled
 	}
+	return line, err
 }
 
 // approve asks for the word yes, and takes no other.
