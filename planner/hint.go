@@ -91,23 +91,24 @@ func unmistakable(all []likeness) []likeness {
 			best[m] = l
 		}
 	}
-	from, to := map[string]float64{}, map[string]float64{}
-	for m, l := range best {
-		from[m.from], to[m.to] = max(from[m.from], l.share), max(to[m.to], l.share)
-	}
-	rivals := map[string]int{}
-	greatest := func(m move) bool { return best[m].share == from[m.from] && best[m].share == to[m.to] }
+	// The greatest share at each end of a move, and how many moves have it.
+	type end struct{ at, address string }
+	ends := func(m move) []end { return []end{{"from", m.from}, {"to", m.to}} }
+	greatest, rivals := map[end]float64{}, map[end]int{}
 	for _, m := range moves {
-		if best[m].share == from[m.from] {
-			rivals["from "+m.from]++
-		}
-		if best[m].share == to[m.to] {
-			rivals["to "+m.to]++
+		for _, e := range ends(m) {
+			switch share := best[m].share; {
+			case share > greatest[e]:
+				greatest[e], rivals[e] = share, 1
+			case share == greatest[e]:
+				rivals[e]++
+			}
 		}
 	}
 	var out []likeness
 	for _, m := range moves {
-		if greatest(m) && rivals["from "+m.from] == 1 && rivals["to "+m.to] == 1 {
+		alone := func(e end) bool { return best[m].share == greatest[e] && rivals[e] == 1 }
+		if !slices.ContainsFunc(ends(m), func(e end) bool { return !alone(e) }) {
 			out = append(out, best[m])
 		}
 	}
