@@ -209,6 +209,9 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 			detail = "A number is needed here, and this is a text. Texts are joined within quotes, \"${A}${B}\", or with join and format."
 		}
 		clean := &hcl.Diagnostic{Severity: d.Severity, Summary: d.Summary, Detail: detail, Subject: d.Subject, Context: d.Context}
+		if d.Expression != nil && d.EvalContext != nil {
+			clean.Extra = stoodFor(d.Expression.Variables(), d.EvalContext)
+		}
 		if sensitive || mark.HasToken(d.Detail) {
 			clean.Detail = "The expression refers to a sensitive value, so what is wrong cannot be shown in detail."
 		}

@@ -1,6 +1,7 @@
 package lang_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -103,7 +104,7 @@ func FuzzEvaluate(f *testing.F) {
 			if d.EvalContext != nil || d.Expression != nil {
 				t.Errorf("%s: a renderer could show values of variables", d.Summary)
 			}
-			if text := d.Summary + d.Detail; !strings.Contains(expression, "hunter2") && strings.Contains(text, "hunter2") || strings.ContainsAny(text, "\uefe0\uefe1") && !strings.ContainsAny(expression, "\uefe0\uefe1") {
+			if text := fmt.Sprint(d.Summary, d.Detail, lang.FactsOf(d)); !strings.Contains(expression, "hunter2") && strings.Contains(text, "hunter2") || strings.ContainsAny(text, "\uefe0\uefe1") && !strings.ContainsAny(expression, "\uefe0\uefe1") {
 				t.Errorf("%s is complained about with a secret: %v", expression, diags)
 			}
 		}

@@ -105,6 +105,9 @@ func render(diags hcl.Diagnostics, dir string) []byte {
 		if d.Subject != nil {
 			fmt.Fprintf(&b, "  at %s\n", d.Subject)
 		}
+		for _, fact := range lang.FactsOf(d) {
+			fmt.Fprintf(&b, "  where %s %s\n", fact.Reference, fact.Statement)
+		}
 		if d.Detail != "" {
 			fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(d.Detail, "\n", "\n  "))
 		}

@@ -126,7 +126,7 @@ func (g *graph) addChecks(m *module) {
 			e := g.evaluator(f)
 			for _, assert := range e.expanded(b).all("assert") {
 				if ok, message := e.condition(assert); !ok {
-					g.warn(assert.attributeRange("condition"), fmt.Sprintf("Check %q does not hold", b.label), "%s", message)
+					e.unmetCondition(hcl.DiagWarning, assert.attributeRange("condition"), assert, fmt.Sprintf("Check %q does not hold", b.label), message)
 				}
 			}
 			return cty.NilVal
@@ -156,7 +156,7 @@ func (e *evaluator) condition(b *block) (ok bool, message string) {
 func (e *evaluator) preconditions(b *block) {
 	for _, p := range b.all("precondition") {
 		if ok, message := e.condition(p); !ok {
-			e.error(p.attributeRange("condition"), "Precondition not met", "%s", message)
+			e.unmetCondition(hcl.DiagError, p.attributeRange("condition"), p, "Precondition not met", message)
 		}
 	}
 }

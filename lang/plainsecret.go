@@ -59,13 +59,18 @@ var credentialsInURL = regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]
 // notSecret are values that say whether or how, and are no password.
 var notSecret = regexp.MustCompile(`(?i)^(|true|false|yes|no|on|off|none|null|<none>|[0-9]{1,2}|[$%].*)$`)
 
+// isSecretName reports whether what is called so is a secret for certain.
+func isSecretName(name string) bool {
+	lower := strings.ToLower(name)
+	return slices.Contains(secretNames, lower) || slices.ContainsFunc(secretSuffixes, func(s string) bool { return strings.HasSuffix(lower, s) })
+}
+
 // checkPlain warns of a secret that is written out.
 func (e *evaluator) checkPlain(name string, values []Text, at hcl.Range) {
 	if builtinRange(at) {
 		return
 	}
-	lower := strings.ToLower(name)
-	named := slices.Contains(secretNames, lower) || slices.ContainsFunc(secretSuffixes, func(s string) bool { return strings.HasSuffix(lower, s) })
+	named := isSecretName(name)
 	for _, value := range values {
 		if value.Secret() || value.Deferred() != nil {
 			continue

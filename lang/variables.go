@@ -569,7 +569,8 @@ func (g *graph) validate(f *frame, v *variable) {
 			if v.asked && message != "" {
 				g.config.Refused[v.Name] = message
 			}
-			g.error(source, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "%s\n\nThe condition is at %s.", message, position(b.attributeRange("condition")))
+			e.unmetCondition(hcl.DiagError, source, b, fmt.Sprintf("Unsuitable value for variable %q", v.Name),
+				fmt.Sprintf("%s\n\nThe condition is at %s.", message, position(b.attributeRange("condition"))))
 		}
 	}
 }

@@ -191,7 +191,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		return p
 	}
 	renders := map[string]func(*view.Printer){
-		"plan": plan(leaky, view.PlanOptions{}), "full": plan(leaky, view.PlanOptions{Full: true}), "diagnostics": diagnostics,
+		"plan": plan(leaky, view.PlanOptions{}), "full": plan(leaky, view.PlanOptions{Full: true}),
 	}
 	for name, render := range renders {
 		out := string(capture(160, false, render))

@@ -38,12 +38,18 @@ type positionJSON struct {
 
 // snippetJSON quotes the configuration. The offsets are bytes within Code.
 type snippetJSON struct {
-	Context   *string  `json:"context"` // the block: `service "keystone"`
-	Code      string   `json:"code"`
-	StartLine int      `json:"start_line"`
-	Start     int      `json:"highlight_start_offset"`
-	End       int      `json:"highlight_end_offset"`
-	Values    []string `json:"values"` // always empty: a value may be a secret
+	Context   *string    `json:"context"` // the block: `service "keystone"`
+	Code      string     `json:"code"`
+	StartLine int        `json:"start_line"`
+	Start     int        `json:"highlight_start_offset"`
+	End       int        `json:"highlight_end_offset"`
+	Values    []factJSON `json:"values"` // what the expression refers to
+}
+
+// factJSON says what something stood for; see lang.Fact.
+type factJSON struct {
+	Reference string `json:"traversal"`
+	Statement string `json:"statement"`
 }
 
 // diagnostic writes one.
@@ -72,6 +78,11 @@ func ofConfiguration(d *hcl.Diagnostic, files map[string]*hcl.File) *diagnosticJ
 	out.Range = &rangeJSON{Filename: d.Subject.Filename, Start: positionOf(d.Subject.Start), End: positionOf(d.Subject.End)}
 	if lang.Quotable(d) {
 		out.Snippet = snippetOf(*d.Subject, files[d.Subject.Filename])
+		if out.Snippet != nil {
+			for _, f := range lang.FactsOf(d) {
+				out.Snippet.Values = append(out.Snippet.Values, factJSON(f))
+			}
+		}
 	}
 	return out
 }
@@ -97,7 +108,7 @@ func snippetOf(r hcl.Range, file *hcl.File) *snippetJSON {
 		StartLine: r.Start.Line,
 		Start:     r.Start.Byte - from,
 		End:       end - from,
-		Values:    []string{},
+		Values:    []factJSON{},
 	}
 	if block := blockAt(file, r.Start.Byte); block != "" {
 		s.Context = &block

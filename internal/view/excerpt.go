@@ -3,15 +3,12 @@ package view
 import (
 	"bytes"
 	"fmt"
-	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
 )
 
 const (
@@ -19,8 +16,6 @@ const (
 	excerptLimit = 8
 	// tabWidth is how many columns a tab of the source is printed as.
 	tabWidth = 4
-	// valueWidth is how many columns of a value are quoted.
-	valueWidth = 60
 	// lineLimit is how many bytes of a line are quoted on either side of where the
 	// subject begins: no line is that long that people wrote.
 	lineLimit = 400
@@ -44,12 +39,12 @@ func source(d *hcl.Diagnostic, files map[string]*hcl.File, width int) []line {
 		return []line{text(place + ".")}
 	}
 	out := append([]line{text(place + ":")}, excerpt(d, file.Bytes, width)...)
-	for i, v := range values(d) {
+	for i, f := range lang.FactsOf(d) {
 		lead := "  where "
 		if i > 0 {
 			lead = "    and "
 		}
-		out = append(out, styled(faint, lead+v))
+		out = append(out, styled(faint, lead+f.Reference+" "+f.Statement))
 	}
 	return out
 }
@@ -172,71 +167,4 @@ func dropColumns(s string, n int) string {
 		n -= columns(string(r))
 	}
 	return ""
-}
-
-// values tells what the variables in a diagnostic's expression stood for.
-func values(d *hcl.Diagnostic) []string {
-	if d.Expression == nil || d.EvalContext == nil {
-		return nil
-	}
-	found := map[string]bool{}
-	for _, traversal := range d.Expression.Variables() {
-		v, diags := traversal.TraverseAbs(d.EvalContext)
-		if !diags.HasErrors() {
-			found[traversalName(traversal)+" is "+describe(v)] = true
-		}
-	}
-	out := sortedKeys(found)
-	sort.Strings(out)
-	return out
-}
-
-// traversalName writes a traversal as in the source.
-func traversalName(traversal hcl.Traversal) string {
-	var b strings.Builder
-	for _, step := range traversal {
-		switch s := step.(type) {
-		case hcl.TraverseRoot:
-			b.WriteString(s.Name)
-		case hcl.TraverseAttr:
-			b.WriteString("." + s.Name)
-		case hcl.TraverseIndex:
-			b.WriteString("[" + describe(s.Key) + "]")
-		}
-	}
-	return b.String()
-}
-
-// describe shows a value; of what has parts only how many there are. Nothing of a
-// value that is marked in any way is shown.
-func describe(v cty.Value) string {
-	switch t := v.Type(); {
-	case v.ContainsMarked():
-		return planner.Masked
-	case !v.IsKnown():
-		return planner.Unknown
-	case v.IsNull():
-		return "null"
-	case t == cty.String:
-		return cut(v.AsString(), valueWidth)
-	case t == cty.Number:
-		return v.AsBigFloat().Text('f', -1)
-	case t == cty.Bool:
-		return strconv.FormatBool(v.True())
-	case t.IsObjectType():
-		return "an object with " + count(v.LengthInt(), "attribute")
-	default:
-		return "a " + kindOf(t) + " of " + count(v.LengthInt(), "element")
-	}
-}
-
-func kindOf(t cty.Type) string {
-	switch {
-	case t.IsMapType():
-		return "map"
-	case t.IsSetType():
-		return "set"
-	default:
-		return "list"
-	}
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 )
 
@@ -70,25 +70,8 @@ func position(offset int) hcl.Pos {
 	return hcl.Pos{Line: 1 + strings.Count(before, "\n"), Column: 1 + len(before) - 1 - strings.LastIndex(before, "\n"), Byte: offset}
 }
 
-func expression(s string) hcl.Expression {
-	e, diags := hclsyntax.ParseExpression([]byte(s), "cloud.hcl", hcl.InitialPos)
-	if diags.HasErrors() {
-		panic(diags)
-	}
-	return e
-}
-
 // diagnostics are of every form that there is.
 func diagnostics(p *view.Printer) {
-	scope := &hcl.EvalContext{Variables: map[string]cty.Value{
-		"var": cty.ObjectVal(map[string]cty.Value{
-			"net":   cty.StringVal("10.0.0.0/30"),
-			"admin": cty.StringVal("hunter2").Mark("sensitive"),
-			"sizes": cty.MapVal(map[string]cty.Value{"small": cty.NumberIntVal(2)}),
-			"later": cty.UnknownVal(cty.String),
-		}),
-		"local": cty.ObjectVal(map[string]cty.Value{"offset": cty.NumberIntVal(300)}),
-	}}
 	p.Diagnostics(hcl.Diagnostics{
 		{
 			Severity: hcl.DiagError, Summary: "No such role",
@@ -102,18 +85,18 @@ func diagnostics(p *view.Printer) {
 		},
 		{
 			Severity: hcl.DiagError, Summary: "Invalid operand", Detail: "A number is required.",
-			Subject: rangeOf(`"東京リージョン"`), Expression: expression(`"x" + var.admin + var.later`), EvalContext: scope,
+			Subject: rangeOf(`"東京リージョン"`), Extra: lang.Facts{{Reference: "var.admin", Statement: "has a sensitive value"}, {Reference: "var.later", Statement: "will be known only after the apply"}},
 		},
 		{
 			Severity: hcl.DiagError, Summary: "Error in function call",
 			Detail:  "Call to function \"cidrhost\" failed: the prefix 10.0.0.0/30 has room for 4 hosts, and number 300 was asked for. Every one of these works:\n\n  cidrhost(\"10.0.0.0/30\", 0)\n  cidrhost(\"10.0.0.0/30\", 3)",
-			Subject: rangeOf("cidrhost(var.net, local.offset)"), Expression: expression("cidrhost(var.net, local.offset)"), EvalContext: scope,
+			Subject: rangeOf("cidrhost(var.net, local.offset)"), Extra: lang.Facts{{Reference: "local.offset", Statement: "is 300"}, {Reference: "var.net", Statement: `is "10.0.0.0/30"`}},
 		},
 		{
 			Severity: hcl.DiagWarning, Summary: "Unknown option",
 			Detail:  `glance-api.conf of release 2025.1 has no option "worker" in section DEFAULT. Did you mean "workers"?`,
 			Subject: rangeOf("worker"), Context: rangeOf(cloudHCL[strings.Index(cloudHCL, "    values = {") : strings.Index(cloudHCL, "    values = {")+160]),
-			Expression: expression(`var.sizes["small"]`), EvalContext: scope,
+			Extra: lang.Facts{{Reference: `var.sizes["small"]`, Statement: "is 2"}},
 		},
 		{
 			Severity: hcl.DiagError, Summary: "Missing variable", Detail: "A value is needed.",
