@@ -118,6 +118,8 @@ func TestPatience(t *testing.T) {
 		{"etcd leader", verbPatch, status(500, "", "etcdserver: leader changed"), longPatience},
 		{"etcd connection", verbList, status(500, "", "rpc error: code = Unavailable desc = connection error"), longPatience},
 		{"starting", verbPatch, status(403, metav1.StatusReasonForbidden, "pods is forbidden: not yet ready to handle request"), longPatience},
+		{"addresses of Services", verbPatch, status(422, metav1.StatusReasonInvalid, `Service "web" is invalid: spec.clusterIPs: Invalid value: [""]: failed to allocate IP: allocator not ready`), longPatience},
+		{"an address that is taken", verbPatch, status(422, metav1.StatusReasonInvalid, `Service "web" is invalid: spec.clusterIPs: Invalid value: ["10.0.0.1"]: failed to allocate IP 10.0.0.1: provided IP is already allocated`), 0},
 		{"some internal error", verbList, status(500, metav1.StatusReasonInternalError, "Internal error occurred: conversion"), shortPatience},
 		{"webhook, apply", verbPatch, webhook, longPatience},
 		{"webhook, dry run", verbDryRun, webhook, 0},

@@ -114,6 +114,11 @@ func patienceWith(verb string, status metav1.Status) time.Duration {
 		if strings.Contains(status.Message, "not yet ready to handle request") {
 			return longPatience
 		}
+	case http.StatusUnprocessableEntity:
+		// A Service gets its addresses from allocators that fill after a start, too.
+		if strings.Contains(status.Message, "allocator not ready") {
+			return longPatience
+		}
 	case http.StatusInternalServerError:
 		switch {
 		case strings.Contains(status.Message, "etcdserver:"), strings.Contains(status.Message, "rpc error: code = Unavailable"):
