@@ -54,7 +54,11 @@ func (w *weight) add(v cty.Value, depth int) error {
 	case t == cty.String:
 		w.text += len(v.AsString())
 	case t == cty.Number:
-		if exponent := v.AsBigFloat().MantExp(nil); exponent > maxExponent || exponent < -maxExponent {
+		n := v.AsBigFloat()
+		if n.IsInf() {
+			return errors.New("a number is infinite, as it is when something is divided by zero")
+		}
+		if exponent := n.MantExp(nil); exponent > maxExponent || exponent < -maxExponent {
 			return errors.New("a number is out of range")
 		}
 	case depth >= maxDepth:

@@ -28,3 +28,8 @@ locals {
   variable  = templatestring("$${nmae}", { name = "x" })
   width     = format("%99999s", "x")
 }
+
+# Nothing can be done with what is infinite.
+output "ratio" {
+  value = { each = 1 / length([]) }
+}
