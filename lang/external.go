@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/gocty"
@@ -28,58 +28,76 @@ func mayBeExternal(b *block) bool {
 	return attr != nil && !isNullLiteral(attr.Expr)
 }
 
-// externalService is what others read of the service, if it is external.
-func (in *instance) externalService() (object cty.Value, external bool) {
+// isExternal decides whether the service is external. Of one of which nobody can say, no
+// more is known than that.
+func (in *instance) isExternal() bool {
 	if !mayBeExternal(in.block) {
-		return cty.NilVal, false
+		return false
 	}
-	attr := in.block.attributes["external"]
-	v := in.user.value(attr.Expr)
-	if v.IsKnown() && v.IsNull() {
-		return cty.NilVal, false
-	}
+	v := in.user.value(in.block.attributes["external"].Expr)
+	return !v.IsKnown() || !v.IsNull()
+}
+
+// external makes what there is of an external service: the secrets that it was told. It
+// returns what others read, which is unknown where it is wrong.
+func (in *instance) external() cty.Value {
 	in.out.External = true
-	if !v.IsKnown() {
-		in.user.undecided(v, attr.Expr.Range(), `"external"`)
-		return cty.DynamicVal, true
-	}
-	if bare, _ := v.Unmark(); !bare.Type().IsObjectType() && !bare.Type().IsMapType() {
-		in.user.unsuitable(in.block, "external", "It must say where the service is, as { host = \"db.example.org\" }, and this is %s.", kindOf(v))
-		return cty.DynamicVal, true
+	_, marks := in.user.value(in.block.attributes["external"].Expr).Unmark()
+	unknown := cty.DynamicVal.WithMarks(marks) // it may be known after the apply
+	in.setSelf(unknown)
+	given, ok := in.externalGiven()
+	if !ok {
+		return unknown
 	}
 	in.checkExternal()
-	bare, marks := v.Unmark()
-	given := map[string]cty.Value{}
-	for name, member := range bare.AsValueMap() {
-		given[name] = member.WithMarks(marks)
-	}
 	base, ok := in.externalBase(given)
 	if !ok {
-		return cty.DynamicVal, true
+		return unknown
 	}
 	in.setSelf(cty.ObjectVal(base))
 	in.secrets()
-	return in.externalOutputs(given, base), true
+	return in.externalOutputs(given, base)
+}
+
+// externalGiven is what the argument says.
+func (in *instance) externalGiven() (given map[string]cty.Value, ok bool) {
+	at := in.block.attributeRange("external")
+	v := in.user.value(in.block.attributes["external"].Expr)
+	bare, marks := v.Unmark()
+	switch {
+	case !v.IsKnown():
+		in.user.undecided(v, at, `"external"`)
+		return nil, false
+	case !bare.Type().IsObjectType() && !bare.Type().IsMapType():
+		in.unsuitableAt(at, "It must say where the service is, as { host = \"db.example.org\" }, and this is %s.", kindOf(v))
+		return nil, false
+	}
+	given = map[string]cty.Value{}
+	for name, member := range bare.AsValueMap() {
+		given[name] = member.WithMarks(marks)
+	}
+	return given, true
 }
 
 // pairOf is where a key of the argument and its value stand, or else the whole argument.
 func (in *instance) pairOf(name string) (key, value hcl.Range) {
 	expr := in.block.attributes["external"].Expr
-	pairs, diags := hcl.ExprMap(expr)
-	if !diags.HasErrors() {
-		for _, pair := range pairs {
-			if hcl.ExprAsKeyword(pair.Key) == name || isText(pair.Key, name) {
-				return pair.Key.Range(), pair.Value.Range()
-			}
+	for _, item := range writtenItems(expr) {
+		if key, ok := staticKey(item.KeyExpr); ok && key == name {
+			return item.KeyExpr.Range(), item.ValueExpr.Range()
 		}
 	}
 	return expr.Range(), expr.Range()
 }
 
-// isText reports whether an expression is a text that is written out.
-func isText(expr hcl.Expression, text string) bool {
-	v, diags := expr.Value(nil)
-	return !diags.HasErrors() && v.Type() == cty.String && v.IsKnown() && !v.IsNull() && v.AsString() == text
+// writtenItems are the entries of a map that is written out, also as a branch of a
+// condition.
+func writtenItems(expr hcl.Expression) []hclsyntax.ObjectConsItem {
+	if condition, ok := expr.(*hclsyntax.ConditionalExpr); ok {
+		return append(writtenItems(condition.TrueResult), writtenItems(condition.FalseResult)...)
+	}
+	items, _ := itemsOf(expr)
+	return items
 }
 
 // checkExternal reports what only a service that is deployed can say.
@@ -160,19 +178,15 @@ func (in *instance) externalHost(given map[string]cty.Value) (cty.Value, bool) {
 		// An IPv6 address would need brackets in some places, and none in others.
 		if !formSubdomain.valid(bare.AsString()) {
 			_, at := in.pairOf("host")
-			in.unsuitableAt(at, "host is %s. It must be a name such as db.example.org, or an IPv4 address, without a scheme or a port.", shownText(host))
+			given := ""
+			if !host.IsMarked() {
+				given = fmt.Sprintf(", not %q", bare.AsString())
+			}
+			in.unsuitableAt(at, "host must be a name such as db.example.org, or an IPv4 address, without a scheme or a port%s.", given)
 			return cty.NilVal, false
 		}
 	}
 	return host, ok
-}
-
-// shownText is a text for a message.
-func shownText(v cty.Value) string {
-	if v.IsMarked() {
-		return "not a host"
-	}
-	return strconv.Quote(v.AsString())
 }
 
 // unsuitableAt reports a value of a key of the argument.

@@ -132,8 +132,7 @@ func attributeOf(expr hcl.Expression, name string) hcl.Expression {
 		return expr
 	}
 	for _, item := range object.Items {
-		key, diags := item.KeyExpr.Value(nil)
-		if !diags.HasErrors() && key.Type() == cty.String && key.IsKnown() && !key.IsNull() && key.AsString() == name {
+		if key, ok := staticKey(item.KeyExpr); ok && key == name {
 			return item.ValueExpr
 		}
 	}

@@ -63,7 +63,7 @@ func (p place) inner(suffix, name string) place {
 		return inner
 	}
 	for _, item := range object.Items {
-		if key, ok := literalKey(item.KeyExpr); ok && key == name {
+		if key, ok := staticKey(item.KeyExpr); ok && key == name {
 			inner.expr, inner.key = item.ValueExpr, item.KeyExpr.Range()
 			inner.literal = p.literal
 		}
@@ -98,19 +98,6 @@ func unwrapped(expr hcl.Expression) hcl.Expression {
 		}
 		expr = inner.Expression
 	}
-}
-
-// literalKey is the key of an element that is written out.
-func literalKey(expr hcl.Expression) (string, bool) {
-	v, diags := expr.Value(nil)
-	if diags.HasErrors() || v.IsMarked() || !v.IsKnown() || v.IsNull() {
-		return "", false
-	}
-	v, err := convert.Convert(v, cty.String)
-	if err != nil {
-		return "", false
-	}
-	return v.AsString(), true
 }
 
 // misfits finds all in a value that does not fit a type. The value has no marks.

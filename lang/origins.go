@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // Override is a value that a stronger layer took the place of.
@@ -67,7 +68,7 @@ func (x *entry) over() []Override {
 
 // constantText is the text of an expression that needs no evaluation.
 func constantText(expr hcl.Expression) (text string, known bool) {
-	v, diags := expr.Value(nil)
+	v, diags := syntax.Constant(expr)
 	if diags.HasErrors() {
 		return "", false
 	}

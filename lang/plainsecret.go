@@ -7,6 +7,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // unquoted is on diagnostics about lines that hold a secret.
@@ -86,7 +88,7 @@ func (e *evaluator) checkPlain(name string, values []Text, at hcl.Range) {
 
 // checkWrittenOut warns of a value of a Secret that is written out in a manifest.
 func (e *evaluator) checkWrittenOut(expr hcl.Expression) {
-	v, diags := expr.Value(nil)
+	v, diags := syntax.Constant(expr)
 	if diags.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.String || v.AsString() == "" {
 		return // it comes from somewhere
 	}

@@ -218,8 +218,10 @@ func (in *instance) evaluate(it item) cty.Value {
 		in.mergeSettings() // the config directory may have files for the name
 	}
 	s.Lifecycle = lifecycle(layered{in.block, in.user})
-	object, external := in.externalService()
-	if !external {
+	var object cty.Value
+	if in.isExternal() {
+		object = in.external()
+	} else {
 		object = in.deployed()
 	}
 	in.checkOverrides()
@@ -414,6 +416,10 @@ func (in *instance) provideDatabase(consumer *block, d *Database) cty.Value {
 			"Database %q of service %q should live on service %q, whose definition has no block `provides \"database\"`.", d.Name, consumer.label, d.Server)
 		return cty.DynamicVal
 	}
+	self := in.inner.scope.singles["self"]
+	if !self.IsKnown() {
+		return self // what is wrong with the server was reported
+	}
 	jobs := b.all("job")
 	if untold := in.untoldFor(jobs); len(untold) > 0 {
 		jobs = nil // the database is there already
@@ -434,7 +440,6 @@ func (in *instance) provideDatabase(consumer *block, d *Database) cty.Value {
 	for _, job := range jobs {
 		d.Jobs = append(d.Jobs, in.job(job, &e, e.environment(job)))
 	}
-	self := in.inner.scope.singles["self"]
 	values["host"] = self.GetAttr("host")
 	if self.Type().HasAttribute("port") {
 		values["port"] = self.GetAttr("port")

@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/spelling"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // Layers of values, the weakest first.
@@ -213,7 +214,7 @@ func itemsOf(expr hcl.Expression) ([]hclsyntax.ObjectConsItem, bool) {
 
 // staticKey is a key that needs no evaluation.
 func staticKey(expr hcl.Expression) (string, bool) {
-	v, diags := expr.Value(nil)
+	v, diags := syntax.Constant(expr)
 	if diags.HasErrors() || v.IsNull() || !v.IsKnown() {
 		return "", false
 	}

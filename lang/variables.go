@@ -520,7 +520,7 @@ func (l *loader) parseValue(v *variable) (cty.Value, bool) {
 	expr, diags := syntax.Expression([]byte(v.given.text), v.given.source, hcl.InitialPos)
 	if !diags.HasErrors() {
 		var value cty.Value
-		value, diags = expr.Value(nil)
+		value, diags = syntax.Constant(expr)
 		if !diags.HasErrors() {
 			return value, true
 		}

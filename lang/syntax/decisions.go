@@ -3,14 +3,35 @@ package syntax
 import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 )
 
 // Deciding is the name of a function that is around every expression whose value decides
-// something in another: operands, conditions, and keys. Nobody can write it, and
+// something in another: operands, conditions, indexes, and keys of `for` expressions. Nobody can write it, and
 // evaluation needs it. It refuses what nobody knows yet, such as the value of a generated
 // secret, in whose place a token would be compared; and it does so wherever that stands,
 // in loops and templates too, with names that only they know.
 const Deciding = "known before the apply"
+
+// Constant evaluates an expression that refers to nothing and calls no function. It needs no
+// more than that, since what is known decides as it is.
+func Constant(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
+	v, diags := expr.Value(&hcl.EvalContext{Functions: map[string]function.Function{Deciding: known}})
+	for _, d := range diags {
+		if _, called := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); called {
+			d.Detail = "Functions may not be called here."
+		}
+	}
+	return v, diags
+}
+
+// known gives its argument.
+var known = function.New(&function.Spec{
+	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}},
+	Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
+	Impl:   func(args []cty.Value, _ cty.Type) (cty.Value, error) { return args[0], nil },
+})
 
 // guardDecisions puts the function around all that decides something in a tree.
 func guardDecisions(root hclsyntax.Node) {

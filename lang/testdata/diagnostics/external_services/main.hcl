@@ -105,3 +105,44 @@ service "h" {
   definition = "mariadb"
   external   = data.settings.exists ? { host = "db.example.org" } : null
 }
+
+# Whoever needs what is wrong, is not complained about as well.
+definition "consumer" {
+  database "a" {
+    server = "a"
+  }
+
+  database "b" {
+    server = "b"
+  }
+
+  database "c" {
+    server = "c"
+  }
+
+  database "h" {
+    server = "h"
+  }
+
+  config "consumer.conf" {
+    path        = "/etc/consumer.conf"
+    secret_path = "/etc/consumer.conf.d/secrets.conf"
+    values = {
+      DEFAULT = {
+        a = database.a.url
+        b = database.b.url
+        c = database.c.url
+        d = service.d.url
+        h = database.h.url
+      }
+    }
+  }
+}
+
+service "consumer" {}
+
+# Where a condition decides, the place is that of what is wrong.
+service "j" {
+  definition = "mariadb"
+  external   = cloud.name == "other" ? null : { host = "db.example.org/" }
+}
