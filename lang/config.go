@@ -44,7 +44,7 @@ type Config struct {
 	// values of all variables (sensitive ones only by name).
 	Digest string
 	// Variables are the values, with their types, of the variables of the root that are
-	// not sensitive.
+	// not sensitive, and of which nothing secret is made.
 	Variables map[string]json.RawMessage
 	// Files holds the sources that diagnostics quote, by file name.
 	Files map[string]*hcl.File

@@ -22,6 +22,7 @@ func (g *graph) evaluate() {
 	}
 	g.config.Undecided = g.undecidedBlocks(ordered)
 	g.finish()
+	g.forgetSecrets()
 	g.checkOrder()
 	g.checkExplained()
 }

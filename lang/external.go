@@ -242,6 +242,7 @@ func prefixed(prefix string, v cty.Value) cty.Value {
 // itself, and else the definition's.
 func (in *instance) externalOutputs(given, base map[string]cty.Value) cty.Value {
 	in.out.Outputs = map[string]cty.Value{}
+	absent := map[string]bool{} // whoever reads them is told so
 	outputs := in.definition.labels("output")
 	anything := in.definition.typ != definitionType // there is no definition, and the service says all
 	for _, name := range keysOf(given) {
@@ -250,6 +251,8 @@ func (in *instance) externalOutputs(given, base map[string]cty.Value) cty.Value 
 		case slices.Contains(readings, name):
 		case base[name] != cty.NilVal:
 			in.unsuitableAt(key, "%q cannot be chosen: every service has it already.", name)
+		case given[name].IsNull() && (anything || slices.Contains(outputs, name)):
+			absent[name] = true
 		case anything || slices.Contains(outputs, name):
 			in.out.Outputs[name], base[name] = given[name], given[name]
 		default:
@@ -260,7 +263,7 @@ func (in *instance) externalOutputs(given, base map[string]cty.Value) cty.Value 
 	}
 	for _, b := range in.definition.all("output") {
 		attr := b.attributes["value"]
-		if _, told := in.out.Outputs[b.label]; told || attr == nil {
+		if _, told := in.out.Outputs[b.label]; told || absent[b.label] || attr == nil {
 			continue
 		}
 		v := cty.DynamicVal

@@ -445,8 +445,8 @@ func (in *instance) provideDatabase(consumer *block, d *Database) cty.Value {
 		values["port"] = self.GetAttr("port")
 	}
 	url, ok := e.attribute(b, "url", cty.String)
-	if !ok {
-		url = cty.UnknownVal(cty.String)
+	if !ok && !mark.IsDeferred(url) {
+		url = cty.UnknownVal(cty.String) // why was reported
 	}
 	values["url"] = url
 	return cty.ObjectVal(values)

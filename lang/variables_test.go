@@ -269,3 +269,107 @@ locals { all = [var.n, var.any, var.set] }
 		})
 	}
 }
+
+// TestVariablesRecorded holds that what the configuration makes a secret of is not
+// recorded, although its variable is not sensitive.
+func TestVariablesRecorded(t *testing.T) {
+	config, diags := load(t, lang.Options{}, "cloud.hcl", `
+cloud "test" {
+  release = "2025.1"
+}
+
+variable "open" {
+  default = "open"
+}
+
+variable "marked" {
+  default = "marked"
+}
+
+variable "secret" {
+  default = "secret"
+}
+
+variable "passed" {
+  default = "passed"
+}
+
+variable "output" {
+  default = "output"
+}
+
+variable "through" {
+  default = "through"
+}
+
+variable "declared" {
+  default   = "declared"
+  sensitive = true
+}
+
+locals {
+  through = "x-${var.through}"
+  marked  = { a = [sensitive(var.marked)], b = var.open }
+}
+
+secret "x" {
+  value = sensitive("${var.secret}${local.through}")
+}
+
+output "x" {
+  value     = var.output
+  sensitive = true
+}
+
+module "inner" {
+  source   = "./inner"
+  password = var.passed
+}
+`, "inner/main.hcl", `
+variable "password" {
+  sensitive = true
+}
+`)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	want := map[string]json.RawMessage{"open": json.RawMessage(`{"value":"open","type":"string"}`)}
+	if diff := cmp.Diff(want, config.Variables); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestVariableConstants holds what a value that comes as text may be.
+func TestVariableConstants(t *testing.T) {
+	const main = `
+cloud "test" {
+  release = "2025.1"
+}
+
+variable "l" {
+  type = list(string)
+}
+
+output "l" {
+  value = join(",", var.l)
+}
+`
+	for text, want := range map[string]string{
+		`["a", "b"]`: "a,b",
+		`[for k in ["a", "b", "c"] : k == "a" ? "first" : k if k != "b"]`: "first,c",
+		`[for k, v in { a = 1, b = -1 } : k if v > 0]`:                    "a",
+		`upper("a")`: "Functions may not be called here",
+		`[var.l]`:    "Variables may not be used here",
+	} {
+		config, diags := load(t, lang.Options{Vars: assigned("l=" + text)}, "cloud.hcl", main)
+		got := ""
+		if diags.HasErrors() {
+			got = diags.Error()
+		} else {
+			got = config.Outputs[0].Value.AsString()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -134,6 +134,7 @@ definition "consumer" {
         c = database.c.url
         d = service.d.url
         h = database.h.url
+        k = service.k.base
       }
     }
   }
@@ -145,4 +146,9 @@ service "consumer" {}
 service "j" {
   definition = "mariadb"
   external   = cloud.name == "other" ? null : { host = "db.example.org/" }
+}
+
+# What nobody is to read is not there.
+service "k" {
+  external = { host = "ldap.example.org", base = null }
 }
