@@ -123,8 +123,9 @@ type Service struct {
 	Role     string // default role of its workloads; empty: any node
 	Exposure string // name of an exposure; empty: reachable from inside only
 	// Needs lists the services, manifests and secrets beside the services, by their
-	// addresses ("service.mariadb"), that must be ready before anything of this one runs: what its expressions
-	// refer to, and depends_on. Sorted, without the service itself.
+	// addresses ("service.mariadb"), that must be ready before anything of this one
+	// runs: what its expressions refer to, and depends_on. Sorted, without the service
+	// itself.
 	Needs []string
 	// Reasons say why, one for each of Needs.
 	Reasons   []Reason

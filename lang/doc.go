@@ -18,12 +18,13 @@
 //   - Everything is evaluated, in that order; each block once for every use of its
 //     module, which is a frame, and in that for each of its instances, which are
 //     items. What only the evaluation shows to be read, such as a role whose name is
-//     computed, is evaluated on demand and becomes a dependency as well. Variables get their values first, from outside or from the module block.
-//     Dynamic blocks become what they stand for just before the block that they are in
-//     is evaluated. Config values are merged key by key:
-//     the definition's, then the cloud's defaults, then those of the config directory,
-//     then the service's. A list replaces a list; null removes a key or a section; a
-//     list of lists is a key that is written several times.
+//     computed, is evaluated on demand and becomes a dependency as well. Variables get
+//     their values first, from outside or from the module block. Dynamic blocks become
+//     what they stand for just before the block that they are in is evaluated. Config
+//     values are merged key by key: the definition's, then the cloud's defaults, then
+//     those of the config directory, then the service's. A list replaces a list; null
+//     removes a key or a section; a list of lists is a key that is written several
+//     times.
 //   - What only shows in the whole is checked: ports that two would take, services that
 //     are named and not needed.
 //

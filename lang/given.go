@@ -1,0 +1,221 @@
+package lang
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/lang/syntax"
+)
+
+// Names of the files that give values to variables without being named on the
+// command line.
+const (
+	varsFile      = "kolla.vars.hcl"
+	varsExtension = ".vars.hcl"
+	autoExtension = ".auto.vars.hcl"
+	environPrefix = "KOLLA_VAR_"
+)
+
+// given is the value that a source gives to a variable: the later source wins.
+type given struct {
+	text   string         // from -var, the environment, a prompt
+	expr   hcl.Expression // from a file
+	at     hcl.Range      // of the name there
+	value  cty.Value      // from the plan
+	source string         // for messages: "-var", "KOLLA_VAR_x", a position
+}
+
+// giveAll goes through the sources, the weakest first.
+func (l *loader) giveAll(declared []*variable) {
+	byName := map[string]*variable{}
+	for _, v := range declared {
+		byName[v.Name] = v
+	}
+	for _, entry := range l.options.Environ {
+		name, text, _ := strings.Cut(entry, "=")
+		if v := byName[strings.TrimPrefix(name, environPrefix)]; v != nil && strings.HasPrefix(name, environPrefix) {
+			v.given = &given{text: text, source: name}
+		}
+	}
+	for _, name := range l.autoVarFiles() {
+		l.giveFile(byName, name)
+	}
+	l.givePlanned(declared)
+	for _, option := range l.options.Vars {
+		if option.File != "" {
+			l.giveFile(byName, option.File)
+		} else {
+			l.giveAssignment(byName, option.Assignment)
+		}
+	}
+	l.reportStrays(byName)
+	for _, name := range l.strayNames {
+		l.misnamed(byName, name)
+	}
+	l.notRead(byName)
+}
+
+// givePlanned takes the values of the plan that is being applied. What cannot be read, or
+// is sensitive by now, is of another configuration, which its digest shows.
+func (l *loader) givePlanned(declared []*variable) {
+	for _, v := range declared {
+		raw, ok := l.options.Planned[v.Name]
+		if !ok || v.Sensitive {
+			continue
+		}
+		if value, err := ctyjson.Unmarshal(raw, cty.DynamicPseudoType); err == nil {
+			v.given = &given{value: value, source: "the plan"}
+		}
+	}
+}
+
+// notRead warns of values that are where Terraform looks for them, of variables that
+// nothing gives a value.
+func (l *loader) notRead(byName map[string]*variable) {
+	missed := func(name string) bool { return byName[name] != nil && byName[name].given == nil }
+	for _, entry := range l.options.Environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if variable, ok := strings.CutPrefix(name, "TF_VAR_"); ok && missed(variable) {
+			l.alertPlain("Value not read", fmt.Sprintf("kolla does not read %s, which Terraform would. The value of the variable %q comes from %s%s.", name, variable, environPrefix, variable))
+		}
+	}
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		return // it was read before
+	}
+	for _, entry := range entries {
+		stem, json := strings.CutSuffix(entry.Name(), ".json")
+		reads := varsFile
+		if before, auto := strings.CutSuffix(stem, ".auto.tfvars"); auto {
+			reads = before + autoExtension
+		} else if stem != "terraform.tfvars" {
+			continue
+		}
+		if json {
+			reads += ".json"
+		}
+		names := slices.DeleteFunc(valuesIn(filepath.Join(l.dir, entry.Name())), func(name string) bool { return !missed(name) })
+		if len(names) > 0 {
+			l.alertPlain("Values not read", fmt.Sprintf("kolla does not read %s, which Terraform would. It has values for: %s. Rename it to %s, or give -var-file=%s.", entry.Name(), listed(names), reads, entry.Name()))
+		}
+	}
+}
+
+// valuesIn are the names of what a file gives values to, as far as it can be read.
+func valuesIn(name string) []string {
+	source, err := syntax.Read(name)
+	if err != nil {
+		return nil
+	}
+	files, _ := syntax.Parse(name, source)
+	attributes, _ := files[name].Body.JustAttributes()
+	return keysOf(attributes)
+}
+
+// giveAssignment takes the value that a -var gives.
+func (l *loader) giveAssignment(byName map[string]*variable, assignment string) {
+	name, text, ok := strings.Cut(assignment, "=")
+	name = strings.TrimSpace(name)
+	v := byName[name]
+	switch {
+	case !ok:
+		l.addPlain("Unsuitable -var", fmt.Sprintf("%q gives no value. Write -var 'NAME=VALUE'.", name))
+	case v == nil:
+		l.strayNames = append(l.strayNames, name)
+		l.addPlain(fmt.Sprintf("There is no variable %q", name),
+			trimJoin(spelling.DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. Declared are: %s.", listed(keysOf(byName)))))
+	default:
+		v.given = &given{text: text, source: "-var"}
+	}
+}
+
+// autoVarFiles are the files of the directory that give values by themselves.
+func (l *loader) autoVarFiles() []string {
+	var names []string
+	all, err := configFiles(l.dir)
+	if err != nil {
+		return nil // it was read before
+	}
+	for _, name := range []string{varsFile, varsFile + ".json"} {
+		if slices.Contains(all, name) {
+			names = append(names, filepath.Join(l.dir, name))
+		}
+	}
+	for _, name := range all {
+		if stem := strings.TrimSuffix(name, ".json"); strings.HasSuffix(stem, autoExtension) {
+			names = append(names, filepath.Join(l.dir, name))
+		}
+	}
+	return names
+}
+
+// isVarFile reports whether a file gives values to variables.
+func isVarFile(name string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(name, ".json"), varsExtension)
+}
+
+func (l *loader) giveFile(byName map[string]*variable, name string) {
+	source, err := syntax.Read(name)
+	if err != nil {
+		l.varsBroken = true
+		l.addPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, cause(err)))
+		return
+	}
+	body, ok := l.parsed(syntax.ParseHidden(name, source))
+	// A file with values may hold secrets: diagnostics name it and do not quote it.
+	delete(l.config.Files, name)
+	if !ok {
+		l.varsBroken = true
+		return
+	}
+	var strays []*hclsyntax.Attribute
+	attributes, blocks := decoder{l.reporter}.content(&BlockType{AnyAttribute: true}, body)
+	for _, b := range blocks {
+		l.error(b.header, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
+	}
+	for _, key := range keysOf(attributes) {
+		attr := attributes[key]
+		v := byName[key]
+		if v == nil {
+			strays = append(strays, attr)
+			continue
+		}
+		v.given = &given{expr: attr.Expr, at: attr.NameRange, source: position(attr.NameRange)}
+	}
+	l.strays = append(l.strays, strays...)
+}
+
+// reportStrays is about values in files for variables that there are not. Such a file
+// may be for several configurations; where a variable has no value otherwise, its name
+// is probably misspelt.
+func (l *loader) reportStrays(byName map[string]*variable) {
+	for _, attr := range l.strays {
+		summary := fmt.Sprintf("There is no variable %q", attr.Name)
+		detail := trimJoin(spelling.DidYouMean(attr.Name, keysOf(byName)), "The value is given here, but no variable block declares it.")
+		if l.misnamed(byName, attr.Name) {
+			l.error(attr.NameRange, summary, "%s", detail)
+		} else {
+			l.alert(attr.NameRange, summary, "%s", detail)
+		}
+	}
+}
+
+// misnamed reports whether a value for a variable that there is not was probably meant
+// for one that has none.
+func (l *loader) misnamed(byName map[string]*variable, name string) bool {
+	v := byName[spelling.Nearest(name, keysOf(byName))]
+	if v == nil || v.given != nil || v.fallback != cty.NilVal {
+		return false
+	}
+	v.broken = true
+	return true
+}
