@@ -39,6 +39,34 @@ func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value
 	return converted, converted.IsWhollyKnown()
 }
 
+// settled reports whether all is known of some arguments of a block that a check compares:
+// what depends on something that is not known, or is wrong, must not be found wrong because
+// of that.
+func (e *evaluator) settled(b *block, names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		attr := b.attributes[name]
+		return attr != nil && !e.value(attr.Expr).IsWhollyKnown()
+	})
+}
+
+// awaited are the marks of what an attribute waits for.
+func (e *evaluator) awaited(b *block, name string) cty.ValueMarks {
+	attr := b.attributes[name]
+	if attr == nil {
+		return nil
+	}
+	return deferrals(e.value(attr.Expr))
+}
+
+// deferrals are the marks of what a value, or something in it, waits for.
+func deferrals(v cty.Value) cty.ValueMarks {
+	marks := cty.ValueMarks{}
+	for _, d := range mark.Deferrals(v) {
+		marks[d] = struct{}{}
+	}
+	return marks
+}
+
 // given reports whether an attribute has a value: it is written and not null.
 func (e *evaluator) given(b *block, name string) bool {
 	attr := b.attributes[name]
@@ -110,21 +138,25 @@ func (e *evaluator) publicAttribute(b *block, name string, want cty.Type) (cty.V
 	return v, true
 }
 
-// string evaluates an attribute of TypeString; its default where there is no value.
+// string evaluates an attribute of TypeString; its default where there is no value, and
+// nothing where the value is not known or wrong.
 func (e *evaluator) string(b *block, name string) string {
 	typ := b.typ.attribute(name)
-	fallback, _ := typ.Default.(string)
 	v, ok := e.publicAttribute(b, name, cty.String)
 	if !ok {
+		if e.given(b, name) {
+			return ""
+		}
+		fallback, _ := typ.Default.(string)
 		return fallback
 	}
 	s := v.AsString()
 	if len(typ.OneOf) > 0 && !slices.Contains(typ.OneOf, s) {
 		e.unsuitable(b, name, "%s", trimJoin(spelling.DidYouMean(s, typ.OneOf), fmt.Sprintf("%q is not one of: %s.", s, strings.Join(typ.OneOf, ", "))))
-		return fallback
+		return ""
 	}
 	if !e.checkForm(b, name, "", s) {
-		return fallback
+		return ""
 	}
 	return s
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/spelling"
 )
@@ -26,6 +27,9 @@ type block struct {
 	unknown []string
 	// grows: it holds a dynamic block, at any depth.
 	grows bool
+	// open is what has to be known before it is known which blocks stand in it; NilVal:
+	// these are all.
+	open cty.Value
 }
 
 // blockKey finds a block in its parent.
@@ -53,6 +57,9 @@ func (b *block) id() string {
 	}
 	return b.typ.Name + "." + b.label
 }
+
+// complete reports whether it is known which blocks stand in this one.
+func (b *block) complete() bool { return b.open == cty.NilVal }
 
 // all are the blocks of one type inside of this one.
 func (b *block) all(typ string) []*block { return b.byType[typ] }

@@ -131,7 +131,7 @@ func (g *graph) exposure(n *node, f *frame, b *block, e *evaluator, it item) cty
 		Role:  e.role(b, "nodes"),
 		Range: b.header,
 	}
-	if x.Mode != "nodeport" {
+	if x.Mode != "nodeport" && x.Mode != "" {
 		e.unsuitable(b, "mode", "Mode %q is not supported yet by this version: use \"nodeport\".", x.Mode)
 	}
 	x.NodePorts = e.portRange(b, "node_ports")
@@ -149,6 +149,9 @@ func (g *graph) exposure(n *node, f *frame, b *block, e *evaluator, it item) cty
 
 func (e *evaluator) portRange(b *block, name string) [2]int {
 	text := e.string(b, name)
+	if !e.settled(b, name) {
+		return [2]int{1, 65535}
+	}
 	low, high, _ := strings.Cut(text, "-")
 	first, err1 := strconv.Atoi(strings.TrimSpace(low))
 	last, err2 := strconv.Atoi(strings.TrimSpace(high))

@@ -142,6 +142,9 @@ type Service struct {
 	// Lifecycle is for all objects of the service but those of its workloads, which
 	// have their own.
 	Lifecycle Lifecycle
+	// Undecided: something of it had to be known and is not, so that what is missing here
+	// may still come. See Config.Undecided.
+	Undecided bool
 	Range     hcl.Range // of the service block
 }
 
@@ -295,7 +298,7 @@ type Init struct {
 type Claim struct {
 	Name         string
 	Path         string
-	Size         string // Kubernetes quantity
+	Size         string // Kubernetes quantity; empty: not known yet
 	StorageClass string // empty: the cluster's default
 }
 

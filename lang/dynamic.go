@@ -147,37 +147,41 @@ func (e *evaluator) expanded(b *block) *block {
 			out.add(e.expanded(child))
 			continue
 		}
-		for _, made := range e.made(child) {
-			if e.unique(&out, made) {
-				out.add(made)
+		made, open := e.made(child)
+		if open != cty.NilVal {
+			out.open = open
+		}
+		for _, b := range made {
+			if e.unique(&out, b) {
+				out.add(b)
 			}
 		}
 	}
 	return &out
 }
 
-// made are the blocks that a dynamic block stands for.
-func (e *evaluator) made(b *block) []*block {
+// made are the blocks that a dynamic block stands for. open is what has to be known before
+// it is known which they are; NilVal: these are all.
+func (e *evaluator) made(b *block) (out []*block, open cty.Value) {
 	if b.attributes["for_each"] == nil {
-		return nil // the decoder has said so
+		return nil, cty.DynamicVal // the decoder has said so
 	}
 	list := e.value(b.attributes["for_each"].Expr)
 	at := b.attributeRange("for_each")
 	switch {
 	case !list.IsKnown():
 		e.undecided(list, at, "\"for_each\"")
-		return nil
+		return nil, list
 	case list.IsNull() || !list.CanIterateElements():
 		e.error(at, "Unsuitable value for \"for_each\"", "It must be a list, set, map or object, and this is %s.", kindOf(list))
-		return nil
+		return nil, cty.DynamicVal
 	case !e.public(list, at, "for_each"):
-		return nil
+		return nil, cty.DynamicVal
 	}
 	if !e.spend(&e.spent.grown, list.LengthInt(), maxGrown, b.header, "Too many blocks", "The dynamic blocks of a configuration can stand for at most %d blocks, and with this one there are more. Correct what for_each goes over, here or in a block around.") {
-		return nil
+		return nil, cty.DynamicVal
 	}
 	content, name := b.blocks[0], e.iterator(b)
-	var out []*block
 	for it := list.ElementIterator(); it.Next(); {
 		key, value := it.Element()
 		if list.Type().IsSetType() {
@@ -187,12 +191,18 @@ func (e *evaluator) made(b *block) []*block {
 		wrap := func(expr hclsyntax.Expression) hclsyntax.Expression { return &iterated{expr, name, element} }
 		made := rewritten(content, wrap)
 		made.header = b.header
-		if b.attributes["labels"] != nil && !e.labelOf(made, wrap(b.attributes["labels"].Expr)) {
-			continue
+		if labels := b.attributes["labels"]; labels != nil {
+			if expr := wrap(labels.Expr); !e.labelOf(made, expr) {
+				open = cty.DynamicVal
+				if v := e.value(expr); !v.IsWhollyKnown() {
+					open = v
+				}
+				continue
+			}
 		}
 		out = append(out, e.expanded(made))
 	}
-	return out
+	return out, open
 }
 
 // iterator is the name under which expressions read the element.

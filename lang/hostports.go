@@ -34,7 +34,7 @@ func (g *graph) checkHostPorts() {
 
 // hostPorts are the ports that a workload takes on its nodes.
 func (g *graph) hostPorts(in *instance, w Workload) []placed {
-	if !w.Pod.HostNetwork || w.Kind != "DaemonSet" && w.Replicas == 0 {
+	if in.out.Undecided || !w.Pod.HostNetwork || w.Kind != "DaemonSet" && w.Replicas == 0 {
 		return nil
 	}
 	name := w.Role

@@ -141,14 +141,14 @@ func lifecycle(layers ...layered) Lifecycle {
 func (e *evaluator) force(b *block, name string) (all bool, from []FieldRule) {
 	v := e.value(b.attributes[name].Expr)
 	e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
-	if !v.IsKnown() || !e.public(v, b.attributeRange(name), `"`+name+`"`) {
+	if !v.IsWhollyKnown() || !e.public(v, b.attributeRange(name), `"`+name+`"`) {
 		return false, nil
 	}
 	if flag, err := convert.Convert(v, cty.Bool); err == nil {
 		return flag.True(), nil
 	}
 	list, err := convert.Convert(v, cty.List(cty.String))
-	if err != nil || !list.IsWhollyKnown() {
+	if err != nil {
 		e.unsuitable(b, name, "It must be true, or a list of paths and of names of field managers; this is %s.", kindOf(v))
 		return false, nil
 	}

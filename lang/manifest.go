@@ -85,11 +85,12 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string) any {
 	for _, d := range mark.Deferrals(v) {
 		delete(marks, d)
 	}
-	inSecret := (len(path) > 2 || waits && len(path) > 1) && path[0] == "Secret" && (path[1] == "data" || path[1] == "stringData")
+	inValues := (len(path) > 2 || waits && len(path) > 1) && (path[1] == "data" || path[1] == "stringData")
+	inSecret := inValues && (path[0] == "Secret" || path[0] == KnownAfterApply)
 	if !(inSecret && marks.Equal(cty.NewValueMarks(mark.Sensitive{}))) && !e.publicMarks(marks, expr.Range(), "a manifest") {
 		return nil
 	}
-	if inSecret && len(marks) == 0 {
+	if inSecret && len(marks) == 0 && path[0] == "Secret" {
 		e.checkWrittenOut(expr)
 	}
 	switch {
@@ -147,10 +148,15 @@ func elementOf(expr hcl.Expression, i int) hcl.Expression {
 	return expr
 }
 
-// kindField is the kind of an object.
+// kindField is the kind of an object; KnownAfterApply where it is not known.
 func kindField(v cty.Value) string {
 	for _, m := range mark.Members(v) {
-		if kind, _ := m.Value.Unmark(); m.Key == "kind" && kind.Type() == cty.String && kind.IsKnown() && !kind.IsNull() {
+		kind, _ := m.Value.Unmark()
+		switch {
+		case m.Key != "kind":
+		case !kind.IsKnown():
+			return KnownAfterApply
+		case kind.Type() == cty.String && !kind.IsNull():
 			return kind.AsString()
 		}
 	}

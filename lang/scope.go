@@ -23,6 +23,9 @@ type scope struct {
 	// nodes are those that the groups hold the values of, in the frame: one that was not
 	// evaluated yet has no value.
 	nodes map[blockKey]*node
+	// open is what has to be known before it is known which names the groups have; NilVal:
+	// these are all.
+	open  cty.Value
 	frame *frame // nil: the first one of the node's module
 }
 
@@ -60,6 +63,17 @@ func (s *scope) holding(root, name string) *scope {
 		}
 	}
 	return nil
+}
+
+// mayHave is what has to be known before it is known which names a kind has; NilVal: they
+// are all known.
+func (s *scope) mayHave(root string) cty.Value {
+	for ; s != nil; s = s.parent {
+		if _, ok := s.groups[root]; ok && s.open != cty.NilVal {
+			return s.open
+		}
+	}
+	return cty.NilVal
 }
 
 // names are those that all groups of a kind have.
@@ -156,6 +170,9 @@ func (e *evaluator) member(root string, t hcl.Traversal) (name string, value cty
 		return "", cty.NilVal, false
 	}
 	if value, ok = e.lookup(root, name, t, t.SourceRange()); !ok {
+		if open := e.scope.mayHave(root); open != cty.NilVal {
+			return name, cty.DynamicVal.WithMarks(deferrals(open)), true
+		}
 		e.missing(root, name, e.scope.names(root), t.SourceRange())
 		return name, value, false
 	}

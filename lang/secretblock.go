@@ -16,12 +16,12 @@ import (
 // Secret is a value, or a few that belong together, that lives only in the cluster.
 type Secret struct {
 	Name      string
-	Kind      string       // "password", "hex", "uuid", "fernet", "ssh", "x509-ca", "x509"
+	Kind      string       // "password", "hex", "uuid", "fernet", "ssh", "x509-ca", "x509"; empty: not known yet
 	Length    int          // characters of a password, bytes of a hex value
 	Count     int          // fernet: number of keys, named "0".."Count-1"
 	Algorithm string       // of key pairs: "ed25519", "ecdsa", "rsa"
 	Cert      *Certificate // x509-ca and x509
-	Keys      []string     // of the Secret in the cluster, sorted
+	Keys      []string     // of the Secret in the cluster, sorted; none: not known yet
 	// Source is where the values come from; nil: kolla generates them once, at apply.
 	Source *SecretSource
 	Loss   string // what follows when the values are lost; may be empty
@@ -50,7 +50,8 @@ type Certificate struct {
 }
 
 // SecretSource is where a value comes from that is not generated. Exactly one of Env,
-// File, Existing and Value is set.
+// File, Existing and Value is set. As long as it is not known which environment variable,
+// file or Secret it is, that is a Value that is not known.
 type SecretSource struct {
 	Env      string // name of an environment variable of kolla's
 	File     string // relative to the configuration's directory
@@ -83,10 +84,16 @@ func (r SecretRef) describe() string {
 }
 
 // secretValue is what expressions read as secret.NAME: the values that the kind has,
-// and the name of the Secret in the cluster.
-func secretValue(service, name, kind string) cty.Value {
+// and the name of the Secret in the cluster. Of a kind that is not known it may have any;
+// awaited are the marks of what it waits for.
+func secretValue(service, name, kind string, awaited cty.ValueMarks) cty.Value {
 	ref := SecretRef{Service: service, Secret: name}
 	values := map[string]cty.Value{"name": cty.StringVal(ref.Object())}
+	if kind == "" {
+		for _, r := range secretReadings[1:] {
+			values[r.Name] = cty.UnknownVal(cty.String).WithMarks(awaited).Mark(mark.Sensitive{})
+		}
+	}
 	for attribute, key := range secretKinds[kind].values {
 		ref.Key = key
 		values[attribute] = mark.Generated(ref).Token()
@@ -125,7 +132,7 @@ func (g *graph) addSecret(m *module, b *block) {
 				return cty.DynamicVal
 			}
 			uses = append(uses, use{f, it, s})
-			return secretValue("", s.Name, s.Kind)
+			return secretValue("", s.Name, s.Kind, e.awaited(b, "kind"))
 		})
 	}
 	arguments := g.add(&node{id: value.id + " (arguments)", module: m, root: argumentsRoot, argumentsOf: value.id, block: b, at: b.header})
@@ -163,7 +170,7 @@ func (g *graph) sharedSecret(n *node, f *frame, b *block, it item, s SharedSecre
 func (in *instance) secrets() {
 	blocks := slices.DeleteFunc(slices.Clone(in.definition.all("secret")), func(b *block) bool { return in.isUntold(b.label) })
 	for _, b := range blocks {
-		in.inner.scope.groups["secret"][b.label] = secretValue(in.out.Name, b.label, in.inner.string(b, "kind"))
+		in.inner.scope.groups["secret"][b.label] = secretValue(in.out.Name, b.label, in.inner.string(b, "kind"), in.inner.awaited(b, "kind"))
 	}
 	for _, b := range blocks {
 		if strings.HasPrefix(b.label, "db-") {
@@ -228,7 +235,9 @@ func (in *instance) mount(b *block, e *evaluator) (SecretMount, bool) {
 	}
 	v, ok := e.lookup("secret", b.label, nil, b.labelRange)
 	if !ok || v.IsKnown() && (v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute("name")) {
-		in.undeclared(b.labelRange, "secret", b.label, e.scope.names("secret"))
+		if in.definition.complete() {
+			in.undeclared(b.labelRange, "secret", b.label, e.scope.names("secret"))
+		}
 		return m, false
 	}
 	if !v.IsKnown() {
@@ -292,7 +301,7 @@ func (e *evaluator) certificate(b *block, kind string) *Certificate {
 	if days := e.number(b, "validity_days"); days > 0 {
 		c.Days = days
 	}
-	if c.RenewBefore >= c.Days {
+	if c.RenewBefore >= c.Days && e.settled(b, "renew_before", "validity_days") {
 		name := "renew_before"
 		if b.attributes[name] == nil {
 			name = "validity_days"
@@ -313,7 +322,12 @@ func (e *evaluator) authority(b *block) *SecretRef {
 	if !v.IsKnown() {
 		return nil
 	}
-	if t := v.Type(); t.IsObjectType() && !v.IsNull() && t.HasAttribute("certificate") && t.HasAttribute("key") && !t.HasAttribute("ca_certificate") {
+	t := v.Type()
+	signs := t.IsObjectType() && !v.IsNull() && t.HasAttribute("certificate") && t.HasAttribute("key")
+	if signs && !v.GetAttr("certificate").IsKnown() {
+		return nil // nobody knows what kind it is
+	}
+	if signs && !t.HasAttribute("ca_certificate") {
 		_, marks := v.GetAttr("certificate").Unmark()
 		for m := range marks {
 			if made, ok := m.(mark.Generated); ok {
@@ -341,8 +355,8 @@ func (e *evaluator) usages(b *block) []string {
 // checkArguments reports arguments about what is generated that say nothing for the
 // kind of the secret, or because it is not generated.
 func (e *evaluator) checkArguments(b *block, kind string, given bool) {
-	if said, ok := e.attribute(b, "kind", cty.String); ok && !said.RawEquals(cty.StringVal(kind)) {
-		return // there is no such kind
+	if kind == "" {
+		return // it is not known, or there is no such kind
 	}
 	about := generatorAttributes
 	if b.typ == sharedSecretType {
@@ -400,7 +414,12 @@ func (e *evaluator) secretSource(b *block, keys []string, namespace string) *Sec
 	case "value":
 		source.Value = e.givenValue(b)
 	}
-	if len(keys) != 1 && !whole {
+	if later := e.awaited(b, name); len(later) > 0 {
+		source.Value = Text{{Deferred: mark.DeferredBy(cty.DynamicVal.WithMarks(later)), Sensitive: true}}
+		source.Env, source.File, source.Existing = "", "", nil
+		return source
+	}
+	if len(keys) > 1 && !whole && e.settled(b, name) {
 		e.error(b.attributes[name].NameRange, "One value for several keys",
 			"The secret has the keys %s. Put them into a Secret of the cluster, and name that by from_secret, without a key.", listed(keys))
 		return nil
@@ -429,7 +448,7 @@ func (e *evaluator) existing(b *block, namespace string) *ExistingSecret {
 		field, value string
 		form         Form
 	}{{"name", out.Name, formSubdomain}, {"namespace", out.Namespace, formNamespace}} {
-		if part.value == "" && len(fields) > 0 {
+		if part.value == "" && part.field == "name" && len(fields) > 0 {
 			e.unsuitable(b, "from_secret", "It needs a %s: { name = \"...\", namespace = \"...\", key = \"...\" }.", part.field)
 			return nil
 		}

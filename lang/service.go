@@ -86,6 +86,9 @@ func (in *instance) at(f *frame, it item) *instance {
 	if out != in {
 		out.block = out.user.expanded(in.block)
 		out.definition = out.inner.expanded(in.definition)
+		for _, e := range []*evaluator{out.user, out.cloud, out.inner} {
+			e.scope.open = out.definition.open
+		}
 		out.mergeSettings()
 	}
 	return out
@@ -221,12 +224,16 @@ func (in *instance) evaluate(it item) cty.Value {
 	} else {
 		object = in.deployed()
 	}
+	if !in.definition.complete() {
+		object = cty.DynamicVal.WithMarks(deferrals(in.definition.open))
+	}
 	in.checkOverrides()
 	if l := in.block.one("lifecycle", ""); l != nil {
 		in.user.preconditions(l)
 	}
 	s.Reasons = in.reasonsOf(in.node, in.frame)
 	s.Needs = needsOf(s.Reasons)
+	s.Undecided = in.decisions.open[in.node.id]
 	in.configs, in.envs = nil, nil // they are large, and were all read
 	in.services = append(in.services, in)
 	in.byAddress[s.Block] = in
@@ -295,7 +302,7 @@ func (in *instance) ports() {
 		}
 		numbers[p.Number] = p.Name
 		in.out.Ports = append(in.out.Ports, p)
-		in.inner.scope.groups["port"][p.Name] = known(p.Number)
+		in.inner.scope.groups["port"][p.Name] = in.inner.read(b, known(p.Number), "number")
 	}
 }
 
@@ -313,26 +320,47 @@ func (in *instance) object() cty.Value {
 	host := s.Name + "." + in.config.Cloud.Namespace
 	values := map[string]cty.Value{
 		"name":      cty.StringVal(s.Name),
-		"namespace": cty.StringVal(in.config.Cloud.Namespace),
-		"host":      cty.StringVal(host),
+		"namespace": in.inNamespace(in.config.Cloud.Namespace),
+		"host":      in.inNamespace(host),
 		"replicas":  cty.NumberIntVal(0),
 		"external":  cty.False,
 	}
 	for _, b := range in.definition.all("workload")[:min(1, len(in.definition.all("workload")))] {
-		values["replicas"] = cty.NumberIntVal(int64(in.replicas[b.label]))
-		if attr := in.block.attributes["replicas"]; attr != nil && !in.user.value(attr.Expr).IsKnown() {
-			values["replicas"] = cty.UnknownVal(cty.Number) // which was reported
-		}
+		values["replicas"] = in.replicasValue(b)
 	}
 	if len(s.Ports) > 0 {
 		port := s.Ports[0].Number
 		address := net.JoinHostPort(host, strconv.Itoa(port))
-		values["port"] = known(port)
-		values["address"] = cty.StringVal(address)
-		values["url"] = cty.StringVal("http://" + address)
-		values["public_url"] = cty.StringVal("http://" + in.publicAddress(address))
+		values["port"] = in.inner.scope.groups["port"][s.Ports[0].Name]
+		first := in.definition.all("port")[0]
+		values["address"] = in.inner.read(first, in.inNamespace(address), "number")
+		values["url"] = in.inner.read(first, in.inNamespace("http://"+address), "number")
+		values["public_url"] = in.publicURL(address)
+	}
+	if !in.definition.complete() {
+		for _, name := range []string{"port", "address", "url", "public_url"} {
+			values[name] = cty.DynamicVal.WithMarks(deferrals(in.definition.open))
+		}
 	}
 	return cty.ObjectVal(values)
+}
+
+// inNamespace is a text that is made of the cloud's namespace.
+func (in *instance) inNamespace(text string) cty.Value {
+	v := cty.StringVal(text)
+	for _, b := range in.document.all("cloud") {
+		v = in.cloud.read(b, v, "namespace")
+	}
+	return v
+}
+
+// publicURL is the URL for clients outside; others use the given address.
+func (in *instance) publicURL(internal string) cty.Value {
+	v := in.user.read(in.block, in.inNamespace("http://"+in.publicAddress(internal)), "expose")
+	for _, b := range in.definition.all("port") {
+		v = in.inner.read(b, v, "number", "expose")
+	}
+	return v
 }
 
 // publicAddress is how clients outside reach the first exposed port; others use
@@ -398,7 +426,7 @@ func (in *instance) files() {
 			f.Partial = in.configs[b.label].partial
 		}
 		for _, part := range []*block{b, override} {
-			if part != nil && part.attributes[unused] != nil {
+			if part != nil && part.attributes[unused] != nil && f.Format != "" {
 				in.error(part.attributes[unused].NameRange, "Argument does not fit the format",
 					"%q is %s: a raw file has content, and other files have values.", b.label, f.Format)
 			}

@@ -321,7 +321,7 @@ func (s *settings) checkRemovals() {
 // each repetition of the key.
 func (e *evaluator) valuesOf(v cty.Value, at hcl.Range) []Text {
 	if isList(v) && v.IsKnown() && !v.IsNull() {
-		if items := mark.Elements(v); len(items) > 0 && isList(items[0]) {
+		if items := mark.Elements(v); repeated(items) {
 			var out []Text
 			for _, item := range items {
 				out = append(out, e.line(item, at))
@@ -330,6 +330,12 @@ func (e *evaluator) valuesOf(v cty.Value, at hcl.Range) []Text {
 		}
 	}
 	return []Text{e.line(v, at)}
+}
+
+// repeated reports whether the elements of a list are lists, as far as they are known.
+func repeated(items []cty.Value) bool {
+	return slices.ContainsFunc(items, isList) &&
+		!slices.ContainsFunc(items, func(v cty.Value) bool { return v.IsKnown() && !isList(v) })
 }
 
 // line is the text of one value. The elements of a list are joined by commas.

@@ -26,16 +26,16 @@ func (in *instance) checkPort(b *block, attribute, name string, known []string) 
 	switch {
 	case name == "" && !in.inner.given(b, attribute):
 		in.error(b.header, "Missing argument", "%s needs the argument %q: %s", describe(b), attribute, b.typ.attribute(attribute).Doc)
-	case name != "" && !slices.Contains(known, name):
+	case name != "" && !slices.Contains(known, name) && in.definition.complete():
 		in.undeclared(b.attributeRange(attribute), "port", name, known)
 	}
 }
 
 // checkProbePort reports a port of a probe that the workload does not listen on.
-func (in *instance) checkProbePort(b *block, attribute, name string, ports []string) {
-	known := in.definition.labels("port")
+func (in *instance) checkProbePort(workload, b *block, attribute string, ports []string) {
+	name, known := in.inner.string(b, attribute), in.definition.labels("port")
 	in.checkPort(b, attribute, name, known)
-	if slices.Contains(known, name) && !slices.Contains(ports, name) {
+	if slices.Contains(known, name) && !slices.Contains(ports, name) && in.inner.settled(workload, "ports") {
 		in.error(b.attributeRange(attribute), "Unsuitable probe", "The workload does not listen on port %q: add it to its argument `ports`.", name)
 	}
 }
@@ -66,7 +66,7 @@ func (in *instance) checkOverrides() {
 		if b.typ == givenSecretType {
 			known = in.secretNames()
 		}
-		if !slices.Contains(known, b.label) {
+		if !slices.Contains(known, b.label) && in.definition.complete() {
 			in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s",
 				trimJoin(spelling.DidYouMean(b.label, known), fmt.Sprintf("Definition %q has: %s.", in.out.Definition, listed(known))))
 		}
@@ -75,20 +75,34 @@ func (in *instance) checkOverrides() {
 		in.user.unsuitable(in.block, "replicas", "Definition %q has nothing that replicas could be counted of: a DaemonSet has one pod on each node of its role.", in.out.Definition)
 	}
 	for _, name := range keysOf(in.images) {
-		if !in.used[name] {
+		if !in.used[name] && in.imagesKnown() {
 			in.error(in.block.attributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
 				trimJoin(spelling.DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, listed(keysOf(in.used)))))
 		}
 	}
-	if in.out.Exposure != "" && !slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Exposed }) {
+	if in.out.Exposure != "" && !slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Exposed }) && in.exposesAsSaid() {
 		in.warn(in.block.attributeRange("expose"), "Exposure without effect",
 			"Definition %q has no port that is meant to be reached from outside (expose = true in its port block), so that nothing of service %q is.", in.out.Definition, in.out.Name)
 	}
 	for _, p := range in.out.Ports {
-		if override := in.block.one("port", p.Name); override != nil && (in.block.attributes["expose"] == nil || !p.Exposed) {
+		if override := in.block.one("port", p.Name); override != nil && (in.block.attributes["expose"] == nil || !p.Exposed) && in.exposesAsSaid() {
 			in.warn(override.header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, in.whyInside(p))
 		}
 	}
+}
+
+// exposesAsSaid reports whether it is known which ports are meant to be reached from
+// outside.
+func (in *instance) exposesAsSaid() bool {
+	return in.definition.complete() && !slices.ContainsFunc(in.definition.all("port"), func(b *block) bool {
+		return !in.inner.settled(b, "expose")
+	})
+}
+
+// imagesKnown reports whether it is known which images the definition names.
+func (in *instance) imagesKnown() bool {
+	pods := slices.Concat(in.definition.all("workload"), in.definition.all("job"))
+	return in.definition.complete() && !slices.ContainsFunc(pods, func(b *block) bool { return !in.inner.settled(b, "image") })
 }
 
 func (in *instance) whyInside(p Port) string {
@@ -173,7 +187,7 @@ func (g *graph) checkPatterns() {
 				return matched && f.Format != "raw"
 			})
 		})
-		if !used && len(g.config.Services) > 0 && formGlob.valid(b.label) {
+		if !used && len(g.config.Services) > 0 && len(g.decisions.open) == 0 && formGlob.valid(b.label) {
 			g.warn(b.labelRange, "Default without effect", "No service of this cloud has an ini or properties file whose name matches %q.", b.label)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/mark"
 )
@@ -76,6 +77,7 @@ func (in *instance) names(b *block, e *evaluator, attribute, noun string, known 
 	var out []string
 	for i, name := range e.list(b, attribute) {
 		switch {
+		case !slices.Contains(known, name) && !in.definition.complete(): // it may come
 		case !slices.Contains(known, name):
 			in.undeclared(b.attributeRange(attribute), noun, name, known)
 		case slices.Contains(out, name):
@@ -138,11 +140,21 @@ func (in *instance) stopping(w *Workload, b, override *block) {
 	if !e.given(source, "drain") && w.Kind == "Deployment" && len(w.Pod.Ports) > 0 {
 		w.Drain = defaultDrain
 	}
-	if grace := cmp.Or(w.Pod.GracePeriod, defaultGrace); w.Drain >= grace {
+	if grace := cmp.Or(w.Pod.GracePeriod, defaultGrace); w.Drain >= grace && in.stopsAsSaid(b, override) {
 		in.error(stoppingRange(b, override), "Pods would be killed while they serve",
 			"Pods of workload %q go on serving for %d seconds after they were told to stop (drain), and get %d seconds in all (grace_period). Make grace_period longer, or drain shorter.",
 			w.Name, w.Drain, grace)
 	}
+}
+
+// stopsAsSaid reports whether it is known how the pods of a workload stop.
+func (in *instance) stopsAsSaid(b, override *block) bool {
+	for _, name := range []string{"drain", "grace_period"} {
+		if e, source := in.sourceOf(b, override, name); !e.settled(source, name) {
+			return false
+		}
+	}
+	return true
 }
 
 // sourceOf finds who says what an argument of a workload is: the service where it
@@ -208,6 +220,19 @@ func (in *instance) allReplicas() map[string]int {
 		out[b.label] = in.replicasOf(b)
 	}
 	return out
+}
+
+// replicasValue is what others read as the replicas of a service.
+func (in *instance) replicasValue(workload *block) cty.Value {
+	for _, said := range []struct {
+		e *evaluator
+		b *block
+	}{{in.inner, workload}, {in.user, in.block}, {in.user, in.block.one("workload", workload.label)}} {
+		if said.b != nil && !said.e.settled(said.b, "replicas") {
+			return cty.UnknownVal(cty.Number).WithMarks(said.e.awaited(said.b, "replicas"))
+		}
+	}
+	return cty.NumberIntVal(int64(in.replicas[workload.label]))
 }
 
 // replicasOf is how many pods a workload has: what its block in the service says,
@@ -277,9 +302,9 @@ func (in *instance) probe(workload *block, name string, ports []string) *Probe {
 		in.error(b.header, "Unsuitable probe", "Exactly one of http, tcp and exec says how to probe; here are %d.", ways)
 	case e.given(b, "tcp"):
 		p.TCP, p.Port = true, e.string(b, "tcp")
-		in.checkProbePort(b, "tcp", p.Port, ports)
+		in.checkProbePort(workload, b, "tcp", ports)
 	case e.given(b, "http"):
-		in.checkProbePort(b, "port", p.Port, ports)
+		in.checkProbePort(workload, b, "port", ports)
 	}
 	if e.given(b, "port") && !e.given(b, "http") {
 		in.error(b.attributes["port"].NameRange, "Unsuitable probe", "The argument port belongs to http. For a connection, write tcp = \"PORT\".")

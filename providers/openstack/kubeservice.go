@@ -44,7 +44,7 @@ func (s *service) kubeServices() []lang.Address {
 			out = append(out, o.Address)
 		}
 	}
-	if !named {
+	if !named && !s.decl.Undecided {
 		s.error(s.decl.Range, fmt.Sprintf("Nothing in service %q has its port %q", s.decl.Name, s.decl.Ports[0].Name),
 			"The first port of a definition is the one that the service is reached by. List it in `ports` of a workload.")
 	}

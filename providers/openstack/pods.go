@@ -278,10 +278,13 @@ func resources(pod lang.Pod) *corev1.ResourceRequirementsApplyConfiguration {
 	return r
 }
 
+// quantities are those that are known.
 func quantities(texts map[string]string) v1.ResourceList {
 	out := v1.ResourceList{}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		out[v1.ResourceName(name)] = resource.MustParse(texts[name]) // lang checked that they parse
+		if texts[name] != "" {
+			out[v1.ResourceName(name)] = resource.MustParse(texts[name]) // lang checked that they parse
+		}
 	}
 	return out
 }

@@ -126,7 +126,7 @@ func (r *renderer) due(s *secret, g *providers.Generator) string {
 	ca := r.secret(s.decl.Cert.CA.Service, s.decl.Cert.CA.Secret)
 	issuer := live(ca.address.Name)
 	anew := ca.renew != "" || len(issuer) == 0
-	if source := ca.decl.Source; source != nil {
+	if source := ca.decl.Source; source != nil && source.Existing != nil {
 		// It is copied by the same apply that signs with it.
 		if there := r.facts.Values(source.Existing.Namespace, source.Existing.Name); there != nil {
 			issuer = there
@@ -141,8 +141,11 @@ func (r *renderer) given(s *secret) {
 	s.data = map[string]providers.SecretData{}
 	values := map[string]string{}
 	source := s.decl.Source
-	if s.deferred = source.Value.Deferred(); len(s.deferred) > 0 {
-		s.data[s.decl.Keys[0]] = literal(lang.KnownAfterApply)
+	s.deferred = source.Value.Deferred()
+	if len(s.deferred) > 0 || len(s.decl.Keys) == 0 {
+		for _, key := range s.decl.Keys {
+			s.data[key] = literal(lang.KnownAfterApply)
+		}
 		s.revision = lang.KnownAfterApply
 		return
 	}

@@ -3,7 +3,6 @@ package openstack
 import (
 	appsapi "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	appsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
@@ -152,7 +151,7 @@ func (s *service) claim(c lang.Claim) *corev1.PersistentVolumeClaimApplyConfigur
 		WithAccessModes(v1.ReadWriteOnce).
 		WithVolumeMode(v1.PersistentVolumeFilesystem).
 		WithResources(corev1.VolumeResourceRequirements().
-			WithRequests(v1.ResourceList{v1.ResourceStorage: resource.MustParse(c.Size)}))
+			WithRequests(quantities(map[string]string{string(v1.ResourceStorage): c.Size})))
 	if c.StorageClass != "" {
 		spec.WithStorageClassName(c.StorageClass)
 	}

@@ -1,6 +1,7 @@
 # Secrets of every kind and from every source.
 cloud "site" {
-  release = "2025.1"
+  namespace = "openstack"
+  release   = "2025.1"
 }
 
 variable "license" {
