@@ -221,7 +221,7 @@ func (in *instance) sourceOfSecret(name string, keys []string) *SecretSource {
 		return nil
 	}
 	source := in.user.secretSource(b, keys, in.config.Cloud.Namespace)
-	if source == nil && !slices.ContainsFunc(sourceAttributes, func(a Attribute) bool { return b.attributes[a.Name] != nil }) {
+	if source == nil && !saysSource(b) {
 		in.error(b.header, "Missing argument", "It says where the value comes from: one of from_env, from_file, from_secret and value.")
 	}
 	return source
@@ -263,9 +263,16 @@ func (e *evaluator) secret(b *block) Secret {
 		s.Algorithm = e.algorithm(b, algorithms[0])
 	case "x509-ca", "x509":
 		s.Algorithm = e.algorithm(b, algorithms[1])
-		s.Cert = e.certificate(b, s.Kind)
+		if !saysSource(b) {
+			s.Cert = e.certificate(b, s.Kind)
+		}
 	}
 	return s
+}
+
+// saysSource reports whether a block says where the value comes from.
+func saysSource(b *block) bool {
+	return slices.ContainsFunc(sourceAttributes, func(a Attribute) bool { return b.attributes[a.Name] != nil && !isNullLiteral(b.attributes[a.Name].Expr) })
 }
 
 // fernetKeys is the argument that says how many keys there are.

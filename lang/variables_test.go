@@ -362,10 +362,8 @@ output "l" {
 		`[var.l]`:    "Variables may not be used here",
 	} {
 		config, diags := load(t, lang.Options{Vars: assigned("l=" + text)}, "cloud.hcl", main)
-		got := ""
-		if diags.HasErrors() {
-			got = diags.Error()
-		} else {
+		got := diags.Error()
+		if !diags.HasErrors() {
 			got = config.Outputs[0].Value.AsString()
 		}
 		if !strings.Contains(got, want) {
