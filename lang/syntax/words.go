@@ -132,12 +132,19 @@ var (
 	yamlItem   = regexp.MustCompile(`^(---|- |-$|[\w"-]+:( |$))`)
 )
 
-// noItem is about a line that begins neither an argument nor a block.
+// noItem is about a line that begins neither an argument nor a block. What is hidden is a
+// file with values, which has no blocks.
 func (s *faulty) noItem(i int) *hcl.Diagnostic {
 	t, line := s.tokens[i], s.line(i)
 	next := s.tokens[min(i+1, len(s.tokens)-1)]
 	outside := s.depth(i) == 0
 	switch {
+	case outside && s.hidden && t.Type == hclsyntax.TokenOBrace:
+		return syntaxError(t.Range, "Not HCL", "A line of a file with values is `NAME = VALUE`. If this is JSON: it is read from files whose names end in .json.")
+	case outside && s.hidden && yamlItem.MatchString(line):
+		return syntaxError(t.Range, "Not HCL", "This looks like YAML. A line of a file with values is `NAME = VALUE`, a map { NAME = VALUE }, and a list [VALUE, VALUE].")
+	case outside && s.hidden && iniSection.MatchString(line):
+		return syntaxError(t.Range, "Not HCL", "This looks like the config file of a service. A line of a file with values is `NAME = VALUE`, and there are no sections in it.")
 	case outside && t.Type == hclsyntax.TokenOBrace:
 		return syntaxError(t.Range, "Not HCL", "A block begins with its type, as in `service \"NAME\" {`. If this is JSON: it is read from files whose names end in %s.", JSONExtension)
 	case outside && yamlItem.MatchString(line):
