@@ -43,6 +43,10 @@ func (s *faulty) reword(d *hcl.Diagnostic) {
 		said = syntaxError(*d.Subject, "Comma after an argument", "The arguments of a block are separated by line breaks. Take the comma away; commas separate the elements of lists and maps.")
 	case "Missing newline after argument":
 		said = s.noEnd(i)
+	case "Extra characters after expression":
+		said = s.noMore(i)
+	case "Extra characters after interpolation expression":
+		said = syntaxError(*d.Subject, "Brace expected", "What begins with %s within a text is one value, and then a }. Perhaps an operator or a comma is missing before this. Where the characters are meant, write %s.", "${", "$${")
 	case "Invalid expression", "Missing expression":
 		said = s.noValue(i)
 	case "Invalid escape sequence":
@@ -233,13 +237,33 @@ var insteadOf = map[string]string{
 	"if": "A condition is written CONDITION ? VALUE : OTHER.",
 }
 
-// noEnd is about what follows a value in its line.
-func (s *faulty) noEnd(i int) *hcl.Diagnostic {
-	t, before := s.tokens[i], s.tokens[max(i-1, 0)]
-	for _, word := range []hclsyntax.Token{before, t} {
+// unexpectedWord is about an operator that other languages write as a word.
+func unexpectedWord(words ...hclsyntax.Token) *hcl.Diagnostic {
+	for _, word := range words {
 		if hint := insteadOf[string(word.Bytes)]; hint != "" && word.Type == hclsyntax.TokenIdent {
 			return syntaxError(word.Range, "Unexpected word", "%s", hint)
 		}
+	}
+	return nil
+}
+
+// noMore is about what follows a value that stands alone.
+func (s *faulty) noMore(i int) *hcl.Diagnostic {
+	t := s.tokens[i]
+	if d := unexpectedWord(s.tokens[max(i-1, 0)], t); d != nil {
+		return d
+	}
+	if t.Type == hclsyntax.TokenEqual {
+		return syntaxError(t.Range, "Value alone expected", "What stands here is a value, without a name before it. To compare two values write ==.")
+	}
+	return syntaxError(t.Range, "End of the value expected", "The value ends before this. Perhaps an operator, a comma or a bracket is missing before %s.", s.named(t))
+}
+
+// noEnd is about what follows a value in its line.
+func (s *faulty) noEnd(i int) *hcl.Diagnostic {
+	t, before := s.tokens[i], s.tokens[max(i-1, 0)]
+	if d := unexpectedWord(before, t); d != nil {
+		return d
 	}
 	switch {
 	case before.Type == hclsyntax.TokenCQuote && before.Range.End.Byte == t.Range.Start.Byte:
