@@ -89,7 +89,11 @@ func explainedJSON(diags hcl.Diagnostics) hcl.Diagnostics {
 	}
 	diags = firstOfLines(diags)
 	for _, d := range diags {
-		if d.Summary == "Invalid JSON string" {
+		switch d.Summary {
+		case "Root value must be object":
+			said := syntaxError(*d.Subject, "Object expected", "What stands in the file is one JSON object: { \"NAME\": VALUE }.")
+			d.Summary, d.Detail = said.Summary, said.Detail
+		case "Invalid JSON string":
 			d.Detail = "A text begins and ends with a double quote, in one line. In it, \\ begins one of \\n, \\r, \\t, \\\", \\\\, \\/, \\b, \\f and \\uNNNN."
 		}
 	}
