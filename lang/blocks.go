@@ -220,7 +220,9 @@ service "cache" {
   replicas   = each.value
 }
 
-# A database server that is there already: nothing is deployed.
+# A database server that is there already: nothing is deployed. A definition says which
+# service it needs: the catalogue's need service.mariadb, and a server for them has that
+# name, and no argument "definition".
 service "galera" {
   definition = "mariadb"
 

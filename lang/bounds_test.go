@@ -41,7 +41,7 @@ func TestBounds(t *testing.T) {
 		"bytes":           "x.hcl:a = \"b\"\n# f\xfcr\n",
 		"binary":          "x.hcl:\x7fELF\x02\x00" + strings.Repeat("\x00}\xff\n", 100_000),
 		"values_size":     "kolla.vars.hcl:" + strings.Repeat("# nothing\n", 5<<20/10),
-		"many_errors":     "x.hcl:" + strings.Repeat("a = 1\n", 501),
+		"many_errors":     "x.hcl:" + strings.Repeat("a = 1\nb = 1\nc = 1\nd = 1\ne = 1\nf = 1\ng = 1\nh = 1\n", 501),
 		"text_doubled":    doubled(`"x"`, `"${local.%[2]s}${local.%[2]s}"`, 30),
 		"list_doubled":    doubled(`["x"]`, `[local.%[2]s, local.%[2]s]`, 30),
 		"number_squared":  doubled(`1e300`, `local.%[2]s * local.%[2]s`, 30),

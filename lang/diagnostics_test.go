@@ -24,7 +24,7 @@ var ungolden = map[string]string{
 // TestEveryDiagnostic holds that every diagnostic in the sources is in a golden file.
 func TestEveryDiagnostic(t *testing.T) {
 	var shown []string
-	for _, pattern := range []string{"testdata/diagnostics/*/want.txt", "testdata/bounds/*.txt", "testdata/data/*/want.txt"} {
+	for _, pattern := range []string{"testdata/diagnostics/*/want.txt", "testdata/bounds/*.txt", "testdata/data/*/want.txt", "testdata/console/want.txt"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("no golden files %s: %v", pattern, err)

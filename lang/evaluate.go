@@ -201,7 +201,7 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 			e.error(*d.Subject, "Error in function call", "Function %q has no result for such arguments.", name)
 			continue
 		}
-		if sameOperands(diags[:i], d) {
+		if sameOperands(diags[:i], d) || e.noText(d) {
 			continue
 		}
 		detail := strings.ReplaceAll(d.Detail, "?.", "?") // HCL ends the sentences of functions
@@ -217,6 +217,51 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 		}
 		e.add(clean)
 	}
+}
+
+// noText reports something in a template that is no text, if that is what a complaint is
+// about.
+func (e *evaluator) noText(d *hcl.Diagnostic) bool {
+	if d.Summary != "Invalid template interpolation value" || d.Expression == nil || d.EvalContext == nil {
+		return false
+	}
+	v, diags := d.Expression.Value(d.EvalContext)
+	if v, _ = v.Unmark(); diags.HasErrors() || v.IsNull() || !isMap(v) && !isList(v) {
+		return false
+	}
+	const summary = "Unsuitable value in a text"
+	t, diags := hcl.AbsTraversalForExpr(d.Expression)
+	switch {
+	case !diags.HasErrors() && wholeThing(t, v):
+		attribute := "name"
+		if v.Type().HasAttribute("host") {
+			attribute = "host"
+		}
+		whole := keyed(t)
+		e.error(*d.Subject, summary, "%s is the whole %s, and no text: write %s.%s. It has: %s.", whole, nouns[t.RootName()], whole, attribute, listed(keysOf(v.Type().AttributeTypes())))
+	case isList(v):
+		e.error(*d.Subject, summary, "This is a list, and no text. join(\", \", LIST) makes one of it, and jsonencode(LIST) JSON.")
+	default:
+		e.error(*d.Subject, summary, "This is a map, and no text. One of its values is MAP.NAME, or MAP[\"NAME\"]; jsonencode(MAP) makes JSON of all.")
+	}
+	return true
+}
+
+// wholeThing reports whether a reference is to all of a block, or of an instance of one.
+func wholeThing(t hcl.Traversal, v cty.Value) bool {
+	if !slices.Contains(things, t.RootName()) || !v.Type().IsObjectType() || !v.Type().HasAttribute("name") {
+		return false
+	}
+	_, index := t[len(t)-1].(hcl.TraverseIndex)
+	return len(t) == 2 || len(t) == 3 && index
+}
+
+// keyed is a reference as it is written, with its keys.
+func keyed(t hcl.Traversal) string {
+	if index, ok := t[len(t)-1].(hcl.TraverseIndex); ok {
+		return written(t[:len(t)-1]) + item{key: index.Key}.suffix()
+	}
+	return written(t)
 }
 
 // makesSensitive reports whether an expression itself makes something sensitive.
@@ -351,7 +396,10 @@ func (e *evaluator) missingKey(complaint hcl.Range, t hcl.Traversal, i int, ctx 
 	}
 	var keys []string
 	switch {
-	case parent.Type().IsObjectType() && step.Key.Type() == cty.String && !parent.Type().HasAttribute(step.Key.AsString()):
+	case parent.Type().IsObjectType() && step.Key.Type() == cty.Number && i == 2 && wholeThing(t[:i], parent):
+		e.error(step.SrcRange, "Unknown key", "%s is not repeated, so that there is one alone. It is %s, without %s.", written(t[:i]), written(t[:i]), item{key: step.Key}.suffix())
+		return true
+	case parent.Type().IsObjectType() && (step.Key.Type() == cty.Number || step.Key.Type() == cty.String && !parent.Type().HasAttribute(step.Key.AsString())):
 		keys = keysOf(parent.Type().AttributeTypes())
 	case parent.Type().IsTupleType() && step.Key.Type() == cty.Number && !parent.HasIndex(step.Key).True():
 		for n := range parent.Type().TupleElementTypes() {

@@ -39,7 +39,12 @@ func (c *Config) EvaluateTyped(expression, name string) (value cty.Value, typ st
 		return cty.DynamicVal, "", diags
 	}
 	call, ok := expr.(*hclsyntax.FunctionCallExpr)
-	if !ok || call.Name != "type" || len(call.Args) != 1 || call.ExpandFinal {
+	if at, wrong := typeWithout(expr); wrong {
+		r := newReporter()
+		r.error(at, "A value in parentheses expected", "type(VALUE) gives the type of one value, such as type(cloud.name).")
+		return cty.DynamicVal, "", r.diags
+	}
+	if !ok || call.Name != "type" {
 		value, diags = c.evaluateParsed(expr)
 		return value, "", diags
 	}
@@ -50,6 +55,17 @@ func (c *Config) EvaluateTyped(expression, name string) (value cty.Value, typ st
 	var b strings.Builder
 	writeType(&b, value.Type(), value, 0)
 	return value, b.String(), diags
+}
+
+// typeWithout reports a `type` that does not say of what one value.
+func typeWithout(expr hclsyntax.Expression) (at hcl.Range, wrong bool) {
+	switch expr := expr.(type) {
+	case *hclsyntax.ScopeTraversalExpr:
+		return expr.SrcRange, expr.Traversal.RootName() == "type"
+	case *hclsyntax.FunctionCallExpr:
+		return expr.Range(), expr.Name == "type" && (len(expr.Args) != 1 || expr.ExpandFinal)
+	}
+	return at, false
 }
 
 // writeType writes the type of a value as Terraform's console does. Of what has parts

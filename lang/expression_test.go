@@ -70,6 +70,34 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
+// TestConsoleDiagnostics compares what is said of expressions that somebody types with a
+// golden file.
+func TestConsoleDiagnostics(t *testing.T) {
+	config, diags := load(t, lang.Options{}, expressionConfig+`
+service "cache" {
+  for_each   = toset(["a", "b"])
+  definition = "memcached"
+}
+`)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	var got []byte
+	for _, expression := range []string{
+		`type`, `type.x`, `type()`, `type(1, 2)`, `type([1]...)`,
+		`"x${service.mariadb}"`, `"x${service.keystone}"`, `"x${service.cache["a"]}"`, `"x${cloud}"`, `"x${["a"]}"`, `"x${service.cache}"`,
+		`service.cache[0]`, `service.cache["z"]`, `service.mariadb[0]`,
+		`1 2`, `"a" "b"`, `cloud.name extra`, `1 and 2`, `a = 1`, `"${1 2}"`,
+	} {
+		_, _, diags := config.EvaluateTyped(expression, "typed")
+		if !diags.HasErrors() {
+			t.Errorf("%s is no error", expression)
+		}
+		got = append(append(got, "# "+expression+"\n\n"...), render(diags, "")...)
+	}
+	golden(t, "testdata/console/want.txt", got)
+}
+
 func TestEvaluateWithoutConfiguration(t *testing.T) {
 	config, _ := lang.Load(t.TempDir(), lang.Options{})
 	if got, diags := config.Evaluate("1 + 1", "typed"); diags.HasErrors() || got.IsKnown() {

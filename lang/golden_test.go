@@ -168,7 +168,7 @@ func checkDiagnostics(t *testing.T, diags hcl.Diagnostics, files map[string]*hcl
 			continue
 		}
 		file := files[d.Subject.Filename]
-		if strings.HasSuffix(d.Subject.Filename, ".vars.hcl") {
+		if strings.HasSuffix(strings.TrimSuffix(d.Subject.Filename, ".json"), ".vars.hcl") {
 			if file != nil {
 				t.Errorf("%s: %s holds values and would be quoted", d.Summary, d.Subject.Filename)
 			}

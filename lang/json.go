@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -26,10 +27,9 @@ func (d decoder) jsonContent(typ *BlockType, body hcl.Body) (hclsyntax.Attribute
 		schema.Blocks = append(schema.Blocks, hcl.BlockHeaderSchema{Type: dynamicType.Name, LabelNames: []string{dynamicType.Label}})
 	}
 	content, rest, diags := body.PartialContent(schema)
-	d.add(diags...)
 	// What is no block is an argument; the decoder says which of them are wrong.
-	found, diags := rest.JustAttributes()
-	d.add(diags...)
+	found, more := rest.JustAttributes()
+	d.addJSON(append(diags, more...))
 	attributes := hclsyntax.Attributes{}
 	for name, attr := range found {
 		reference := false
@@ -49,6 +49,26 @@ func (d decoder) jsonContent(typ *BlockType, body hcl.Body) (hclsyntax.Attribute
 		})
 	}
 	return attributes, blocks
+}
+
+// addJSON reports what HCL says about the shape of a source in JSON.
+func (d decoder) addJSON(diags hcl.Diagnostics) {
+	const noArguments = "A JSON object is required here, setting the arguments for this block."
+	whole := slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool { return diag.Detail == noArguments })
+	for _, diag := range diags {
+		if whole && diag.Detail != noArguments && diag.Summary == "Incorrect JSON value type" {
+			continue // an element of what should be no list
+		}
+		labels := strings.Contains(diag.Detail, "labels") || diag.Summary == "Missing block label"
+		switch {
+		case labels && (diag.Summary == "Incorrect JSON value type" || diag.Summary == "Missing block label"):
+			d.error(*diag.Subject, "Name expected", "Blocks of this type have names: in JSON, { \"NAME\": { \"ARGUMENT\": VALUE } }.")
+		case diag.Summary == "Incorrect JSON value type":
+			d.error(*diag.Subject, "Object expected", "Arguments, and what else has names, stand in a JSON object: { \"NAME\": VALUE }.")
+		default:
+			d.add(diag)
+		}
+	}
 }
 
 // native is an expression of the JSON syntax as the native syntax has it: strings

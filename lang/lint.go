@@ -148,24 +148,27 @@ func namesake(given, host string) bool {
 type mention struct {
 	text Text
 	at   hcl.Range
+	// file: it stands in a file below config_dir, which holds no references.
+	file bool
 }
 
 // mentions are the texts of a service, but for those of the catalogue, which refers
 // to other services and does not spell their names.
 func (in *instance) mentions() []mention {
 	var out []mention
-	add := func(text Text, at hcl.Range) {
+	from := func(text Text, at hcl.Range, layer string) {
 		if at.Filename != "" && !builtinRange(at) {
-			out = append(out, mention{text, at})
+			out = append(out, mention{text, at, layer == layerDirectory})
 		}
 	}
+	add := func(text Text, at hcl.Range) { from(text, at, "") }
 	for _, f := range in.out.Configs {
 		for _, o := range f.Options {
 			for _, value := range o.Values {
-				add(value, o.Origin.Range)
+				from(value, o.Origin.Range, o.Origin.Layer)
 			}
 		}
-		add(f.Content, f.Range)
+		from(f.Content, f.Range, f.Origin.Layer)
 	}
 	pod := func(p Pod, at hcl.Range) {
 		for _, env := range p.Env {
@@ -200,7 +203,7 @@ func (g *graph) checkMentions() {
 			}
 			said := map[*instance]bool{}
 			for _, h := range hostsIn(m.text.Masked()) {
-				g.checkMention(in, h, m.at, answering, said)
+				g.checkMention(in, h, m, answering, said)
 			}
 		}
 	}
@@ -208,15 +211,15 @@ func (g *graph) checkMentions() {
 
 // checkMention checks one host that a text of a service names. A service that the text
 // names several times is warned of once.
-func (g *graph) checkMention(in *instance, h host, at hcl.Range, answering map[string]*instance, said map[*instance]bool) {
+func (g *graph) checkMention(in *instance, h host, m mention, answering map[string]*instance, said map[*instance]bool) {
 	need := func(other *instance) {
 		if !said[other] {
 			said[other] = true
-			g.checkNeed(in, other, h.name, at)
+			g.checkNeed(in, other, h.name, m)
 		}
 	}
 	if address, err := netip.ParseAddr(h.name); err == nil {
-		g.checkAddress(in, address, h.port, at)
+		g.checkAddress(in, address, h.port, m)
 		return
 	}
 	labels := strings.Split(h.name, ".")
@@ -231,7 +234,7 @@ func (g *graph) checkMention(in *instance, h host, at hcl.Range, answering map[s
 	case answering[labels[namespace-1]] != nil:
 		need(answering[labels[namespace-1]])
 	default:
-		g.checkNearMiss(labels[namespace-1], h.name, keysOf(answering), at)
+		g.checkNearMiss(labels[namespace-1], h.name, keysOf(answering), m.at)
 	}
 }
 
@@ -241,15 +244,19 @@ func (in *instance) listens(port int) bool {
 }
 
 // checkAddress warns of an address with the port of another service of this cloud.
-func (g *graph) checkAddress(in *instance, address netip.Addr, port int, at hcl.Range) {
+func (g *graph) checkAddress(in *instance, address netip.Addr, port int, m mention) {
 	vip := slices.ContainsFunc(g.config.Exposures, func(x Exposure) bool { return x.VIP == address.String() })
 	if port == 0 || vip || address.IsUnspecified() || in.listens(port) {
 		return
 	}
 	for _, other := range g.inOrder() {
 		if other.listens(port) {
-			g.warn(at, "Host by address", "%s has the port of service %q, which is to be found by a name that stays, and addresses change. Write %s.address if it is meant.",
-				netip.AddrPortFrom(address, uint16(port)), other.out.Name, other.out.Block)
+			how := fmt.Sprintf("Write %s.address if it is meant.", other.out.Block)
+			if m.file {
+				how = fmt.Sprintf("If it is meant, leave the value out here, and write %s.address in the config block of the service.", other.out.Block)
+			}
+			g.warn(m.at, "Host by address", "%s has the port of service %q, which is to be found by a name that stays, and addresses change. %s",
+				netip.AddrPortFrom(address, uint16(port)), other.out.Name, how)
 			return
 		}
 	}
@@ -276,15 +283,21 @@ func (g *graph) answering() map[string]*instance {
 
 // checkNeed warns of a service that is named and not waited for. Where the other one
 // needs this one, it cannot be.
-func (g *graph) checkNeed(in, other *instance, host string, at hcl.Range) {
+func (g *graph) checkNeed(in, other *instance, host string, m mention) {
 	if in == other || g.needs(in, other) || g.needs(other, in) {
 		return
 	}
+	near := in.node.module == g.loader.root && other.node.module == g.loader.root
 	how := "Refer to it, or name it in depends_on of the service or of its module."
-	if in.node.module == g.loader.root && other.node.module == g.loader.root {
+	switch {
+	case near && m.file:
+		how = fmt.Sprintf("Write depends_on = [%s] in the service; or leave the value out here, and write one with %s.host in the config block of the service.", other.out.Block, other.out.Block)
+	case m.file:
+		how = "Name it in depends_on of the service or of its module; or leave the value out here, and refer to it in the config block of the service."
+	case near:
 		how = fmt.Sprintf("Write %s.host in place of the name, or depends_on = [%s] in the service.", other.out.Block, other.out.Block)
 	}
-	g.warn(at, "Service named without being needed",
+	g.warn(m.at, "Service named without being needed",
 		"%q is service %q of this cloud, and nothing says that service %q needs it: it may start first, and a plan of it alone leaves the other out. %s", host, other.out.Name, in.out.Name, how)
 }
 

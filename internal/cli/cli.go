@@ -169,6 +169,27 @@ const noInit = "Nothing has to be initialized: there are no backends, and nothin
 
 // elsewhere is what kolla has in the place of commands and options that others have.
 var elsewhere = map[string]string{
+	// Those of kolla-ansible.
+	"kolla deploy":            "One command makes all changes: kolla apply. kolla plan shows them before.",
+	"kolla deploy-containers": "One command makes all changes: kolla apply. kolla plan shows them before.",
+	"kolla reconfigure":       "One command makes all changes: kolla apply. kolla plan shows them before, and what restarts.",
+	"kolla upgrade":           "Write the new release in the cloud block, and run kolla apply.",
+	"kolla prechecks":         "kolla validate checks the configuration, and kolla plan what it meets in the cluster.",
+	"kolla check":             "kolla apply waits until all is ready, and kolla plan says what is not.",
+	"kolla validate-config":   "kolla validate warns of options that a service does not have.",
+	"kolla genconfig":         "kolla config SERVICE FILE prints a config file, and kolla render all objects.",
+	"kolla pull":              "Nodes pull images when a pod needs them.",
+	"kolla bootstrap-servers": "Kubernetes is there already. kolla installs nothing on hosts.",
+	"kolla gather-facts":      "What kolla needs to know it asks the cluster, at each plan.",
+	"kolla genpwd":            "Passwords and keys are generated at apply, and stay in the cluster.",
+	"kolla certificates":      "A secret block of the kind x509 makes a certificate.",
+	"kolla post-deploy":       "Nothing is left to do after kolla apply. The administrator's password is in the Secret keystone-admin.",
+	"kolla stop":              "Nothing stops services and leaves them. kolla destroy takes the cloud down; data stays unless it is named.",
+	"kolla mariadb-backup":    "kolla makes no backups of data.",
+	"kolla mariadb-recovery":  "kolla runs one MariaDB, which Kubernetes starts again by itself.",
+	"kolla destroy -yes-i-really-really-mean-it": "To destroy without being asked: kolla destroy -auto-approve",
+
+	// Those of Terraform.
 	"kolla import":                 "To take over what exists already, write an import block and plan; or plan with -adopt.",
 	"kolla taint":                  "To make an object again, plan with -replace=ADDRESS.",
 	"kolla untaint":                "Nothing is marked to be made again: -replace=ADDRESS says it for one plan.",

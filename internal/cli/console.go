@@ -68,14 +68,15 @@ func (w *workspace) loadForConsole() error {
 // consoleHelp is what "help" prints.
 const consoleHelp = `Type an expression, and its value is printed:
 
-  cloud.namespace                  what the configuration declares: var.NAME, local.NAME,
-  service.keystone.url             role.NAME, service.NAME, data.NAME, module.NAME
+  cloud.namespace                  what the configuration declares: var.NAME,
+  service.keystone.url             local.NAME, role.NAME, service.NAME,
+                                   data.NAME, module.NAME
   cidrhost("10.0.0.0/24", 5)       any function
   [for n in ["a", "b"] : upper(n)]
   type(var.sizes)                  of what type a value is
 
-What begins within brackets or a heredoc goes on on the next line. Up and Down bring
-back what was typed, Ctrl-C drops the line, "exit" or Ctrl-D ends.
+What begins within brackets or a heredoc goes on on the next line. Up and Down
+bring back what was typed, Ctrl-C drops the line, "exit" or Ctrl-D ends.
 `
 
 // console reads expressions and prints their values.
@@ -90,7 +91,7 @@ func newConsole(w *workspace) *console { return &console{workspace: w, prompts: 
 
 func (c *console) run(ctx context.Context) error {
 	if c.prompts {
-		fmt.Fprintln(c.err, `Type an expression, such as cloud.namespace. "help" says more; "exit" or Ctrl-D ends.`)
+		fmt.Fprintln(c.err, c.printer.Err.Prose(`Type an expression, such as cloud.namespace. "help" says more; "exit" or Ctrl-D ends.`, 0))
 	}
 	source := c.lines()
 	for {

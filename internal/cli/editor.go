@@ -66,32 +66,62 @@ func (e *editor) next(prompt string) <-chan inputLine {
 // release gives the terminal back as it was.
 func (e *editor) release() { _ = term.Restore(int(e.in.Fd()), e.before) }
 
-// keys are the keys that are pressed. Ctrl-C, which a terminal of x/term takes for the
-// end, replaces the line by the one that is discarded.
+// keys are the keys that are pressed, as a terminal of x/term knows them. Ctrl-C, which
+// that takes for the end, replaces the line by the one that is discarded; Home and End
+// have other sequences in screen, tmux and rxvt.
 type keys struct {
 	in      io.Reader
+	held    string // may be the start of a sequence whose rest was not read yet
 	waiting string // was read, and not asked for yet
+	err     error  // what ends the input after that
 }
 
-// toEnd and clear are what the keys Ctrl-E and Ctrl-U do.
+// What keys send, and Ctrl-A, Ctrl-E and Ctrl-U do.
 const (
-	ctrlC = "\x03"
-	toEnd = "\x05"
-	clear = "\x15"
+	escape     = "\x1b"
+	ctrlC      = "\x03"
+	toStart    = "\x01"
+	toEnd      = "\x05"
+	toNoText   = "\x15"
+	discarding = toEnd + toNoText + discarded + "\r"
 )
 
+var translated = []string{
+	ctrlC, discarding, escape + ctrlC, discarding,
+	escape + "[1~", toStart, escape + "[7~", toStart, escape + "OH", toStart,
+	escape + "[4~", toEnd, escape + "[8~", toEnd, escape + "OF", toEnd,
+}
+
 func (k *keys) Read(p []byte) (int, error) {
-	if k.waiting == "" {
+	for k.waiting == "" && k.err == nil {
 		read := make([]byte, len(p))
 		n, err := k.in.Read(read)
-		if n == 0 {
-			return 0, err
+		k.take(string(read[:n]))
+		if err != nil {
+			k.waiting, k.held, k.err = k.waiting+k.held, "", err
 		}
-		k.waiting = strings.ReplaceAll(string(read[:n]), ctrlC, toEnd+clear+discarded+"\r")
+	}
+	if k.waiting == "" {
+		return 0, k.err
 	}
 	n := copy(p, k.waiting)
 	k.waiting = k.waiting[n:]
 	return n, nil
+}
+
+// take translates what was read, but for a sequence at the end that is not complete.
+func (k *keys) take(read string) {
+	all := k.held + read
+	k.held = ""
+	if start := strings.LastIndex(all, escape); start >= 0 {
+		for i := 0; i < len(translated); i += 2 {
+			if end := all[start:]; end != translated[i] && strings.HasPrefix(translated[i], end) {
+				all, k.held = all[:start], end
+				break
+			}
+		}
+	}
+	k.waiting += strings.NewReplacer(translated...).Replace(all)
 }
 
 // history are the lines from before, without those that nobody wants back.

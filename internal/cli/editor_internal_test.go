@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // TestEditor holds what keys do: those that move and change, Ctrl-C, which drops what was
@@ -19,18 +20,29 @@ func TestEditor(t *testing.T) {
 		"1\r\r\x032\r2\r" + up + up + "\r":    {"1", "", discarded, "2", "2", "1"},
 		"1\r\x04 2\r":                         {"1"},
 		"ab\x03\x04":                          {discarded},
+		"b\x1b[1~a\x1b[4~c\r":                 {"abc"}, // Home and End in screen and tmux
+		"b\x1b[7~a\x1b[8~c\r":                 {"abc"},
+		"b\x1bOHa\x1bOFc\r":                   {"abc"},
+		"ab\x1b[Hc\x1b[Fd\r":                  {"cabd"},
+		"ab\x1b\x03c\r":                       {discarded, "c"},
 	} {
-		terminal := newTerminal(strings.NewReader(typed), io.Discard)
-		var got []string
-		for {
-			line, err := terminal.ReadLine()
-			if err != nil {
-				break
+		for way, in := range map[string]io.Reader{
+			"at once":   strings.NewReader(typed),
+			"in pieces": iotest.OneByteReader(strings.NewReader(typed)), // as over a slow line
+			"with EOF":  iotest.DataErrReader(strings.NewReader(typed)),
+		} {
+			terminal := newTerminal(in, io.Discard)
+			var got []string
+			for {
+				line, err := terminal.ReadLine()
+				if err != nil {
+					break
+				}
+				got = append(got, line)
 			}
-			got = append(got, line)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q gives %q, want %q", typed, got, want)
+			if !slices.Equal(got, want) {
+				t.Errorf("%q, read %s, gives %q, want %q", typed, way, got, want)
+			}
 		}
 	}
 }

@@ -15,7 +15,8 @@ func graphCommand(s streams) *cli.Command {
 		Description: `
 An arrow goes from what needs something to what it needs: from services and manifests
 to those that must be ready before, to the roles they run on and the exposures that
-make them reachable. Needs no cluster. To see the graph, with Graphviz:
+make them reachable. A service that is there already (external) is dashed; in Mermaid
+it has another shape. Needs no cluster. To see the graph, with Graphviz:
 
   kolla graph | dot -Tsvg > cloud.svg
 

@@ -12,6 +12,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
+	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -90,13 +91,14 @@ func (w *workspace) answer(v lang.Variable) (string, error) {
 }
 
 func (w *workspace) askVariable(v lang.Variable) (string, error) {
+	screen := view.NewStream(w.err, true)
 	question := ""
 	if v.Refused != "" {
-		question = "\n  Not accepted: " + strings.ReplaceAll(v.Refused, "\n", "\n  ") + "\n\n"
+		question = "\n" + screen.Prose("Not accepted: "+v.Refused, 2) + "\n\n"
 	}
 	question += "var." + v.Name + "\n"
 	if v.Description != "" {
-		question += "  " + v.Description + "\n"
+		question += screen.Prose(v.Description, 2) + "\n"
 	}
 	if v.Sensitive {
 		return w.askSecret(w.flags.Context, question+"\n  Enter a value, which is not shown: ")

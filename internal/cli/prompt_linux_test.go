@@ -191,3 +191,57 @@ func TestPromptEnds(t *testing.T) {
 		})
 	}
 }
+
+// TestTerminalWidth holds that what is said on a terminal is broken between words, not
+// by the terminal.
+func TestTerminalWidth(t *testing.T) {
+	const columns = 40
+	for _, command := range []string{"graph", "validate", "console"} {
+		t.Run(command, func(t *testing.T) {
+			term := openTerminal(t)
+			if err := unix.IoctlSetWinsize(int(term.program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("TERM", "xterm")
+			t.Chdir(t.TempDir())
+			if err := os.WriteFile("cloud.hcl", []byte(`
+cloud "c" {
+  release = "2025.1"
+}
+
+variable "size_of_the_first" {
+  description = "How much of it there should be in the end, which may be more than there is now."
+  type        = number
+}
+
+variable "size_of_the_second" {
+  default = 1
+}
+
+output "size" {
+  value = var.size_of_the_first
+}
+`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			code := make(chan int, 1)
+			go func() {
+				code <- Run(context.Background(), []string{"kolla", command}, term.program, term.program, term.program)
+			}()
+			want := "How much of it there should be in the\r\n  end, which"
+			if command == "validate" {
+				want = "What follows from variables without a\r\nvalue was not checked:"
+			} else {
+				term.after(t, "Enter a value: ", "\"x\"\n")
+				term.after(t, "Not accepted: var.size_of_the_first\r\n  must be a number", "1\n")
+			}
+			if command == "console" {
+				term.after(t, "Type an expression, such as\r\ncloud.namespace. \"help\"", "exit\r")
+			}
+			if got := <-code; got != 0 {
+				t.Errorf("exit code %d", got)
+			}
+			term.sees(t, want)
+		})
+	}
+}

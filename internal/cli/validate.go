@@ -50,7 +50,7 @@ Exit codes: 0 valid, perhaps with warnings; 1 error.`,
 				fmt.Fprintf(s.out, "The configuration is valid: %s, %s.\n",
 					counted(len(config.Services), "service"), counted(objects, "object"))
 				if len(config.Unset) > 0 {
-					fmt.Fprintf(s.out, "What follows from variables without a value was not checked: var.%s.\n", strings.Join(config.Unset, ", var."))
+					fmt.Fprintln(s.out, w.printer.Out.Prose(fmt.Sprintf("What follows from variables without a value was not checked: var.%s.", strings.Join(config.Unset, ", var.")), 0))
 				}
 			}
 			return nil

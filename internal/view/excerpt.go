@@ -109,23 +109,54 @@ func quote(raw string, start, number, gutter int, subject hcl.Range, width int) 
 	marked := expand(raw[from:to], columns(before))
 	after := expand(raw[to:], columns(before+marked))
 
+	room := max(width-columns(head), leastRoom)
+
 	first := number == subject.Start.Line
 	if !first || subject.End.Line > subject.Start.Line && strings.TrimSpace(marked) == "" {
-		return []line{text(head + before + marked + after)}
+		whole := before + marked + after
+		if columns(whole) > room {
+			whole = takeColumns(whole, room-1) + "…"
+		}
+		return []line{text(head + whole)}
 	}
-	marked = strings.TrimRight(marked, " ")
-	long := max(columns(marked), 1)
+	trimmed := strings.TrimRight(marked, " ")
+	before, marked, after = framed(before, trimmed, marked[len(trimmed):]+after, room)
 	out := text(head+before).then(styled(bold, marked), text(after))
-	if shift := columns(head+before) + min(long, 20) - width; shift > 0 && columns(before) > shift {
-		// A very long line: begin it where the subject can be seen.
-		before = "…" + dropColumns(before, shift+1)
-		out = text(head+before).then(styled(bold, marked), text(after))
-	}
-	if marked == "" {
-		out = text(head + before + expand(raw[from:], columns(before)))
-	}
-	under := strings.Repeat(" ", columns(head+before)) + strings.Repeat("^", long)
+	under := strings.Repeat(" ", columns(head+before)) + strings.Repeat("^", max(columns(marked), 1))
 	return []line{out, styled(danger, under)}
+}
+
+// leastRoom is how much of a line is shown on the narrowest terminal.
+const leastRoom = 8
+
+// framed cuts a line to so many columns, around where what is marked in it begins. A line
+// that a terminal breaks would stand between what is meant and its underline.
+func framed(before, marked, after string, room int) (string, string, string) {
+	start, long := columns(before), max(columns(marked), 1)
+	total := max(columns(before+marked+after), start+long)
+	if total <= room {
+		return before, marked, after
+	}
+	from := 0
+	switch {
+	case start+long < room: // it can be seen from the start of the line
+	case long > room-2:
+		from = start - min(start, room/4)
+	default:
+		from = min(start-(room-long)/2, total-room)
+	}
+	if from > 0 {
+		before = "…" + dropColumns(before, from+1)
+	}
+	room -= columns(before)
+	switch n := columns(marked); {
+	case n+columns(after) <= room:
+	case n < room:
+		after = takeColumns(after, room-n-1) + "…"
+	default:
+		marked, after = takeColumns(marked, room-1), "…"
+	}
+	return before, marked, after
 }
 
 // shorter cuts a line that is too long to be quoted, such as all of a generated file,
@@ -167,4 +198,14 @@ func dropColumns(s string, n int) string {
 		n -= columns(string(r))
 	}
 	return ""
+}
+
+// takeColumns is what of a text takes at most n columns.
+func takeColumns(s string, n int) string {
+	for i, r := range s {
+		if n -= columns(string(r)); n < 0 {
+			return s[:i]
+		}
+	}
+	return s
 }

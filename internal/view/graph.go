@@ -16,6 +16,7 @@ type graph struct {
 	edges []graphEdge
 }
 
+// graphNode is a block. Of kind "external" is a service that is not deployed.
 type graphNode struct{ kind, address string }
 
 // graphEdge goes from what needs to what it needs.
@@ -43,7 +44,11 @@ func graphOf(config *lang.Config) graph {
 		g.need(s.Block, s.Needs, s.Reasons)
 	}
 	for _, s := range config.Services {
-		g.nodes = append(g.nodes, graphNode{"service", s.Block})
+		kind := "service"
+		if s.External {
+			kind = "external"
+		}
+		g.nodes = append(g.nodes, graphNode{kind, s.Block})
 		g.use(s.Block, roles[s.Role], "role")
 		for _, w := range s.Workloads {
 			g.use(s.Block, roles[w.Role], "role")
@@ -105,7 +110,7 @@ func whyNeeded(r lang.Reason) (kind, why string) {
 }
 
 var dotNodes = map[string]string{
-	"role": "shape=hexagon", "exposure": "shape=house", "service": "shape=box, style=rounded", "manifest": "shape=note", "secret": "shape=diamond",
+	"role": "shape=hexagon", "exposure": "shape=house", "service": "shape=box, style=rounded", "external": `shape=box, style="rounded,dashed"`, "manifest": "shape=note", "secret": "shape=diamond",
 }
 
 var dotEdges = map[string]string{
@@ -136,7 +141,7 @@ func dotQuoted(s string) string {
 }
 
 var mermaidNodes = map[string][2]string{
-	"role": {"{{", "}}"}, "exposure": {"([", "])"}, "service": {"(", ")"}, "manifest": {"[/", "/]"}, "secret": {"{", "}"},
+	"role": {"{{", "}}"}, "exposure": {"([", "])"}, "service": {"(", ")"}, "external": {">", "]"}, "manifest": {"[/", "/]"}, "secret": {"{", "}"},
 }
 
 var mermaidEdges = map[string]string{

@@ -21,7 +21,7 @@ func hostileGraph() *lang.Config {
 		Exposures: []lang.Exposure{{Block: "exposure.public", Name: "public", Role: "control"}},
 		Services: []lang.Service{
 			{Block: `service.redis["a b"]`, Name: "redis-a-b", Role: "control", Workloads: []lang.Workload{{}, {Role: "control"}, {Role: "end"}, {Role: "end"}}},
-			{Block: `service.redis["a-b"]`, Name: "redis-ab"},
+			{Block: `service.redis["a-b"]`, Name: "redis-ab", External: true},
 			{
 				Block: "service.a#<b>", Name: "a", Exposure: "public",
 				Needs: []string{"manifest.crds", `service.redis["a b"]`, `service.redis["a-b"]`},
@@ -46,7 +46,7 @@ func TestGraphDOT(t *testing.T) {
   "module.x.role.end" [label="module.x.role.end", shape=hexagon]
   "exposure.public" [label="exposure.public", shape=house]
   "service.redis[\"a b\"]" [label="service.redis[\"a b\"]", shape=box, style=rounded]
-  "service.redis[\"a-b\"]" [label="service.redis[\"a-b\"]", shape=box, style=rounded]
+  "service.redis[\"a-b\"]" [label="service.redis[\"a-b\"]", shape=box, style="rounded,dashed"]
   "service.a#<b>" [label="service.a#<b>", shape=box, style=rounded]
   "manifest.crds" [label="manifest.crds", shape=note]
 
@@ -74,7 +74,7 @@ func TestGraphMermaid(t *testing.T) {
   module_x_role_end{{"module.x.role.end"}}
   exposure_public(["exposure.public"])
   service_redis_a_b("service.redis[#quot;a b#quot;]")
-  service_redis_a_b_2("service.redis[#quot;a-b#quot;]")
+  service_redis_a_b_2>"service.redis[#quot;a-b#quot;]"]
   service_a_b("service.a#35;#lt;b#gt;")
   manifest_crds[/"manifest.crds"/]
   exposure_public -.->|"role"| role_control

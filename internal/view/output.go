@@ -18,6 +18,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -111,6 +112,20 @@ func (p *Printer) tell(lines []line) {
 
 // prose is the width of running text.
 func (s Stream) prose() int { return max(min(s.Width, proseWidth), 20) }
+
+// Prose is running text, indented by so many columns, and broken at blanks on a terminal.
+// What programs read stays whole.
+func (s Stream) Prose(text string, indent int) string {
+	width := math.MaxInt
+	if s.Terminal {
+		width = s.prose() - indent
+	}
+	lines := wrap(text, width)
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(strings.Repeat(" ", indent)+printable(l), " ")
+	}
+	return strings.Join(lines, "\n")
+}
 
 // moment shows a point in time to the minute, with its zone.
 func (p *Printer) moment(t time.Time) string {

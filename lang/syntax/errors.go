@@ -32,7 +32,50 @@ func explained(diags hcl.Diagnostics, tokens hclsyntax.Tokens, hidden bool) hcl.
 			s.reword(d)
 		}
 	}
-	return diags
+	return s.runs(diags)
+}
+
+// maxBetween is how many errors may stand between two that say the same for those to
+// be of one run.
+const maxBetween = 5
+
+// runs makes one error of those in neighbouring lines that say the same, at the first of
+// them: something else that was pasted. What is said of a line between two of them follows
+// from what they say.
+func (s *faulty) runs(diags hcl.Diagnostics) hcl.Diagnostics {
+	lines := s.lines()
+	var out hcl.Diagnostics
+	for i := 0; i < len(diags); {
+		first, last := diags[i], i
+		for j := i + 1; j < len(diags) && j <= last+1+maxBetween && neighbours(lines, diags[j-1], diags[j]); j++ {
+			if diags[j].Summary == first.Summary && diags[j].Detail == first.Detail {
+				last = j
+			}
+		}
+		if last > i {
+			first.Detail += fmt.Sprintf(" It goes on like this, at least to line %d.", diags[last].Subject.Start.Line)
+		}
+		out = append(out, first)
+		i = last + 1
+	}
+	return out
+}
+
+// lines are the lines that have more in them than a comment.
+func (s *faulty) lines() []int {
+	var lines []int
+	for _, t := range s.tokens {
+		if t.Type != hclsyntax.TokenNewline && t.Type != hclsyntax.TokenComment {
+			lines = append(lines, t.Range.Start.Line)
+		}
+	}
+	return slices.Compact(lines)
+}
+
+// neighbours reports whether there is no line between two errors.
+func neighbours(lines []int, a, b *hcl.Diagnostic) bool {
+	next, _ := slices.BinarySearch(lines, a.Subject.Start.Line+1)
+	return next == len(lines) || lines[next] >= b.Subject.Start.Line
 }
 
 // explainedJSON is explained for the JSON syntax: after the first error, nothing around it
@@ -46,7 +89,11 @@ func explainedJSON(diags hcl.Diagnostics) hcl.Diagnostics {
 	}
 	diags = firstOfLines(diags)
 	for _, d := range diags {
-		if d.Summary == "Invalid JSON string" {
+		switch d.Summary {
+		case "Root value must be object":
+			said := syntaxError(*d.Subject, "Object expected", "What stands in the file is one JSON object: { \"NAME\": VALUE }.")
+			d.Summary, d.Detail = said.Summary, said.Detail
+		case "Invalid JSON string":
 			d.Detail = "A text begins and ends with a double quote, in one line. In it, \\ begins one of \\n, \\r, \\t, \\\", \\\\, \\/, \\b, \\f and \\uNNNN."
 		}
 	}

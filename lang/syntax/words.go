@@ -43,6 +43,10 @@ func (s *faulty) reword(d *hcl.Diagnostic) {
 		said = syntaxError(*d.Subject, "Comma after an argument", "The arguments of a block are separated by line breaks. Take the comma away; commas separate the elements of lists and maps.")
 	case "Missing newline after argument":
 		said = s.noEnd(i)
+	case "Extra characters after expression":
+		said = s.noMore(i)
+	case "Extra characters after interpolation expression":
+		said = syntaxError(*d.Subject, "Brace expected", "What begins with %s within a text is one value, and then a }. Perhaps an operator or a comma is missing before this. Where the characters are meant, write %s.", "${", "$${")
 	case "Invalid expression", "Missing expression":
 		said = s.noValue(i)
 	case "Invalid escape sequence":
@@ -132,12 +136,19 @@ var (
 	yamlItem   = regexp.MustCompile(`^(---|- |-$|[\w"-]+:( |$))`)
 )
 
-// noItem is about a line that begins neither an argument nor a block.
+// noItem is about a line that begins neither an argument nor a block. What is hidden is a
+// file with values, which has no blocks.
 func (s *faulty) noItem(i int) *hcl.Diagnostic {
 	t, line := s.tokens[i], s.line(i)
 	next := s.tokens[min(i+1, len(s.tokens)-1)]
 	outside := s.depth(i) == 0
 	switch {
+	case outside && s.hidden && t.Type == hclsyntax.TokenOBrace:
+		return syntaxError(t.Range, "Not HCL", "A line of a file with values is `NAME = VALUE`. If this is JSON: it is read from files whose names end in .json.")
+	case outside && s.hidden && yamlItem.MatchString(line):
+		return syntaxError(t.Range, "Not HCL", "This looks like YAML. A line of a file with values is `NAME = VALUE`, a map { NAME = VALUE }, and a list [VALUE, VALUE].")
+	case outside && s.hidden && iniSection.MatchString(line):
+		return syntaxError(t.Range, "Not HCL", "This looks like the config file of a service. A line of a file with values is `NAME = VALUE`, and there are no sections in it.")
 	case outside && t.Type == hclsyntax.TokenOBrace:
 		return syntaxError(t.Range, "Not HCL", "A block begins with its type, as in `service \"NAME\" {`. If this is JSON: it is read from files whose names end in %s.", JSONExtension)
 	case outside && yamlItem.MatchString(line):
@@ -226,13 +237,33 @@ var insteadOf = map[string]string{
 	"if": "A condition is written CONDITION ? VALUE : OTHER.",
 }
 
-// noEnd is about what follows a value in its line.
-func (s *faulty) noEnd(i int) *hcl.Diagnostic {
-	t, before := s.tokens[i], s.tokens[max(i-1, 0)]
-	for _, word := range []hclsyntax.Token{before, t} {
+// unexpectedWord is about an operator that other languages write as a word.
+func unexpectedWord(words ...hclsyntax.Token) *hcl.Diagnostic {
+	for _, word := range words {
 		if hint := insteadOf[string(word.Bytes)]; hint != "" && word.Type == hclsyntax.TokenIdent {
 			return syntaxError(word.Range, "Unexpected word", "%s", hint)
 		}
+	}
+	return nil
+}
+
+// noMore is about what follows a value that stands alone.
+func (s *faulty) noMore(i int) *hcl.Diagnostic {
+	t := s.tokens[i]
+	if d := unexpectedWord(s.tokens[max(i-1, 0)], t); d != nil {
+		return d
+	}
+	if t.Type == hclsyntax.TokenEqual {
+		return syntaxError(t.Range, "Value alone expected", "What stands here is a value, without a name before it. To compare two values write ==.")
+	}
+	return syntaxError(t.Range, "End of the value expected", "The value ends before this. Perhaps an operator, a comma or a bracket is missing before %s.", s.named(t))
+}
+
+// noEnd is about what follows a value in its line.
+func (s *faulty) noEnd(i int) *hcl.Diagnostic {
+	t, before := s.tokens[i], s.tokens[max(i-1, 0)]
+	if d := unexpectedWord(before, t); d != nil {
+		return d
 	}
 	switch {
 	case before.Type == hclsyntax.TokenCQuote && before.Range.End.Byte == t.Range.Start.Byte:

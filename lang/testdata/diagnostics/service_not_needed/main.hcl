@@ -1,5 +1,6 @@
 cloud "test" {
-  release = "2025.1"
+  release    = "2025.1"
+  config_dir = "config"
 }
 
 definition "own" {

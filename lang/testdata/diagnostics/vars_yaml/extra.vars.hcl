@@ -1,0 +1,2 @@
+[DEFAULT]
+password = hunter2

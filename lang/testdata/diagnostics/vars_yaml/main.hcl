@@ -1,0 +1,7 @@
+cloud "c" {
+  release = "2025.1"
+}
+
+variable "password" {
+  sensitive = true
+}
