@@ -272,7 +272,9 @@ func (e *evaluator) secret(b *block) Secret {
 
 // saysSource reports whether a block says where the value comes from.
 func saysSource(b *block) bool {
-	return slices.ContainsFunc(sourceAttributes, func(a Attribute) bool { return b.attributes[a.Name] != nil && !isNullLiteral(b.attributes[a.Name].Expr) })
+	return slices.ContainsFunc(sourceAttributes, func(a Attribute) bool {
+		return b.attributes[a.Name] != nil && !isNullLiteral(b.attributes[a.Name].Expr)
+	})
 }
 
 // fernetKeys is the argument that says how many keys there are.
