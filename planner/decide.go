@@ -152,6 +152,7 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	s.action.Reasons = append(s.action.Reasons, s.renewal()...)
 	if err := p.tryNew(ctx, s, manifest, !p.namespaceLive(s.action.Ref.Namespace)); err != nil {
 		return false, err
 	}

@@ -161,7 +161,9 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		Evidence: Evidence{Kind: Recorded},
 	}
 	if taken, ok := p.carried[t.ref]; ok {
-		action.Heir = taken.heir
+		if !taken.anew {
+			action.Heir = taken.heir
+		}
 		action.DependsOn = append(action.DependsOn, taken.heir)
 	} else if !t.partial {
 		action.Holds = holding(t.live, t.holds)
