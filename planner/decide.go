@@ -145,7 +145,7 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 	case s.finished():
 		reason.Kind = ReasonConfig
 	case s.record != nil && s.record.UID != "":
-		reason.Kind = ReasonGone
+		reason.Kind = s.record.absence()
 	}
 	s.action.Reasons = []Reason{reason}
 	manifest, err := p.resolve(s)

@@ -171,6 +171,7 @@ const (
 	ReasonConfig     ReasonKind = "config"     // the configuration changed
 	ReasonDrift      ReasonKind = "drift"      // somebody changed the object in the cluster
 	ReasonGone       ReasonKind = "gone"       // kolla made it, somebody deleted it
+	ReasonUnfinished ReasonKind = "unfinished" // an apply deleted it, and did not get further
 	ReasonUndeclared ReasonKind = "undeclared" // no longer in the configuration
 	ReasonRenamed    ReasonKind = "renamed"    // of a Delete: a moved block gave its block the name Detail, and with it other names to its objects; without Detail: its service has another name in the cluster
 	ReasonSuperseded ReasonKind = "superseded" // an older member of a family, no longer needed

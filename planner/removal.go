@@ -21,15 +21,17 @@ type target struct {
 	live    *unstructured.Unstructured // nil: gone already
 	uid     string                     // of the object in the state; empty: known by its label only
 	partial bool
-	holds   string // what would be lost, as declared
-	renamed string // the block that it is of now, by a moved block
-	guard   string // where prevent_destroy was said when it was last applied
+	holds   string     // what would be lost, as declared
+	renamed string     // the block that it is of now, by a moved block
+	absence ReasonKind // why it is gone, if it is
+	guard   string     // where prevent_destroy was said when it was last applied
 }
 
 func (r *record) target(snapshot *providers.Snapshot) target {
 	return target{
 		address: r.recordedAddress(),
 		renamed: r.renamed(),
+		absence: r.absence(),
 		guard:   r.Protected,
 		ref:     r.ref,
 		live:    snapshot.Get(r.ref),
@@ -115,7 +117,7 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		return
 	}
 	if t.live == nil {
-		p.forget(t, Reason{Kind: ReasonGone})
+		p.forget(t, Reason{Kind: t.absence})
 		return
 	}
 	if twin, twice := p.removed[t.live.GetUID()]; twice {
