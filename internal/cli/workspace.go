@@ -350,6 +350,7 @@ func (w *workspace) compare(ctx context.Context, st *state.State, destroy bool) 
 		Moves:          w.config.Moves,
 		Removals:       w.config.Removals,
 		Imports:        w.config.Imports,
+		External:       external(w.config),
 		Adopt:          options.resume.Adopt,
 		ForceConflicts: options.resume.ForceConflicts,
 		Foreign:        w.flags.Bool("foreign"),
@@ -375,6 +376,17 @@ func (w *workspace) compare(ctx context.Context, st *state.State, destroy bool) 
 	}
 	plan.Elapsed = time.Since(start)
 	return plan, nil
+}
+
+// external are the blocks of the services that are there already.
+func external(config *lang.Config) []string {
+	var blocks []string
+	for i := range config.Services {
+		if config.Services[i].External {
+			blocks = append(blocks, config.Services[i].Block)
+		}
+	}
+	return blocks
 }
 
 // render makes the objects of the configuration for the cluster as it is.

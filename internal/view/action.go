@@ -373,6 +373,7 @@ func because(r planner.Reason) string {
 		planner.ReasonGone:       "somebody deleted it in the cluster",
 		planner.ReasonUnfinished: "an earlier apply deleted it, and did not get further",
 		planner.ReasonUndeclared: "no longer in the configuration",
+		planner.ReasonExternal:   "its service is external now",
 		planner.ReasonRenamed:    renaming(r.Detail),
 		planner.ReasonSuperseded: "an older version that nothing uses any more",
 		planner.ReasonImmutable:  r.Path + " cannot be changed in place",
