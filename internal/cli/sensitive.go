@@ -93,11 +93,15 @@ func (w *workspace) notAsPlanned(plan *planner.Plan, why, remedy string) *failur
 	case 0:
 		return &failure{"The configuration is not the one that was planned", why + " Those have changed since. " + remedy}
 	case 1:
-		return &failure{fmt.Sprintf("The variable %s was given another value than it was planned with", names[0]),
-			"Leave it out, and it has the value that is in the plan. To apply another one, make a new plan with it."}
+		return &failure{
+			fmt.Sprintf("The variable %s was given another value than it was planned with", names[0]),
+			"Leave it out, and it has the value that is in the plan. To apply another one, make a new plan with it.",
+		}
 	}
-	return &failure{fmt.Sprintf("The variables %s were given other values than they were planned with", strings.Join(names, ", ")),
-		"Leave them out, and they have the values that are in the plan. To apply others, make a new plan with them."}
+	return &failure{
+		fmt.Sprintf("The variables %s were given other values than they were planned with", strings.Join(names, ", ")),
+		"Leave them out, and they have the values that are in the plan. To apply others, make a new plan with them.",
+	}
 }
 
 // sameJSON compares what was in a plan file with what was not: it is escaped there.
