@@ -151,7 +151,7 @@ func (p *planning) portAdvice(s *subject, r rejection) string {
 		} else {
 			advice += " Delete"
 		}
-		advice += fmt.Sprintf(" the old one first; nothing answers on that port from then on until the apply:\n\n  kubectl delete service -n %s %s", old.ref.Namespace, old.ref.Name)
+		advice += fmt.Sprintf(" the old one first; nothing answers on that port from then on until the apply:\n\n  kubectl delete service --namespace %s %s", old.ref.Namespace, old.ref.Name)
 		return advice
 	}
 	return ""
