@@ -74,7 +74,7 @@ var generatorAttributes = []Attribute{
 	{Name: "count", Type: TypeNumber, Default: 3, Min: 1, Max: 64, Doc: "Keys of a fernet repository."},
 	{Name: "algorithm", Type: TypeString, OneOf: algorithms, Doc: "Of the keys of ssh, by default ed25519, and of x509, by default ecdsa (P-256). rsa has 3072 bits."},
 	{Name: "ca", Type: TypeSecret, Doc: "x509: the secret of kind x509-ca that signs it, as in secret.NAME."},
-	{Name: "common_name", Type: TypeString, Doc: "x509: name in the subject; by default the first of dns_names, or the name of the Secret."},
+	{Name: "common_name", Type: TypeString, Doc: "x509: name in the subject; by default the first of dns_names, or the name that the Secret has when it is made."},
 	{Name: "dns_names", Type: TypeList, Form: formHostPattern, Doc: "x509: names that the certificate is for."},
 	{Name: "ip_addresses", Type: TypeList, Form: formIP, Doc: "x509: addresses that the certificate is for."},
 	{Name: "validity_days", Type: TypeNumber, Min: 1, Max: maxValidity, Doc: "x509: how many days it is valid; by default 365, of a CA 3650, and never longer than its CA."},

@@ -145,13 +145,14 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 	case s.finished():
 		reason.Kind = ReasonConfig
 	case s.record != nil && s.record.UID != "":
-		reason.Kind = ReasonGone
+		reason.Kind = s.record.absence()
 	}
 	s.action.Reasons = []Reason{reason}
 	manifest, err := p.resolve(s)
 	if err != nil {
 		return false, err
 	}
+	s.action.Reasons = append(s.action.Reasons, s.renewal()...)
 	if err := p.tryNew(ctx, s, manifest, !p.namespaceLive(s.action.Ref.Namespace)); err != nil {
 		return false, err
 	}

@@ -149,7 +149,7 @@ func (p *planning) deferred(ctx context.Context, s *subject) (bool, error) {
 		s.action.Prior = providers.Precondition{UID: types.UID(s.record.UID)}
 		return true, nil
 	case known:
-		s.action.Reasons = []Reason{{Kind: ReasonGone}}
+		s.action.Reasons = []Reason{{Kind: s.record.absence()}}
 	default:
 		s.action.Reasons = []Reason{{Kind: ReasonNew}}
 	}

@@ -121,6 +121,42 @@ func (t *trial) leaveOutPorts(live *unstructured.Unstructured) {
 	}
 }
 
+// portTaken is how the API server words that another Service has a node port.
+const portTaken = "provided port is already allocated"
+
+// portAdvice says how to go on where a new Service has a node port that one has which
+// this plan deletes: what depends on that one changes, or goes, before it does, and needs
+// the new one by then. Empty: there is no such thing.
+func (p *planning) portAdvice(s *subject, r rejection) string {
+	kind := s.action.Ref.GVK
+	if kind.GroupKind() != serviceKind || !strings.Contains(r.text(), portTaken) {
+		return ""
+	}
+	wanted := nodePorts(s.object.Manifest)
+	for i := range p.records {
+		old := &p.records[i]
+		live := p.Snapshot.Get(old.ref)
+		if old.ref.GVK != kind || live == nil || !p.labelled(live) || !p.includes(p.successor(old)) {
+			continue
+		}
+		_, declared := p.byRef[identify(old.ref)]
+		_, released := p.released(old.recordedAddress())
+		ports := slices.DeleteFunc(nodePorts(live), func(port int64) bool { return !slices.Contains(wanted, port) })
+		if declared || released || len(ports) == 0 {
+			continue
+		}
+		advice := fmt.Sprintf("%s has node port %d, and this plan deletes it only when the new one is there.", old.ref, ports[0])
+		if was, is := serviceOf(live), serviceOf(s.object.Manifest); was != "" && is != "" && was != is {
+			advice += fmt.Sprintf(" To keep the name that the service has in the cluster, say in its block:\n\n  name = %q\n\nOtherwise delete", was)
+		} else {
+			advice += " Delete"
+		}
+		advice += fmt.Sprintf(" the old one first; nothing answers on that port from then on until the apply:\n\n  kubectl delete service --namespace %s %s", old.ref.Namespace, old.ref.Name)
+		return advice
+	}
+	return ""
+}
+
 // kind is the type of the Service that is tried out.
 func (t *trial) kind() corev1.ServiceType {
 	kind, _, _ := unstructured.NestedString(t.manifest.Object, "spec", "type")

@@ -51,9 +51,9 @@ func (p *planning) findLosses() {
 	slices.SortFunc(p.losses, func(a, b Loss) int { return a.Address.Compare(b.Address) })
 }
 
-// gone reports whether kolla made the object, and somebody deleted it.
+// gone reports whether kolla made the object, and it was deleted.
 func (p *planning) gone(s *subject) bool {
-	return slices.ContainsFunc(s.action.Reasons, func(r Reason) bool { return r.Kind == ReasonGone })
+	return slices.ContainsFunc(s.action.Reasons, func(r Reason) bool { return r.Kind == ReasonGone || r.Kind == ReasonUnfinished })
 }
 
 // lose names what an object held that is gone.

@@ -47,6 +47,9 @@ type Input struct {
 	Moves    []lang.Move
 	Removals []lang.Removal
 	Imports  []lang.Import
+	// External are the blocks of services that are not deployed, because they are there
+	// already.
+	External []string
 	// Adopt takes over desired objects that exist and are not kolla's.
 	Adopt bool
 	// ForceConflicts takes fields from whoever owns them.

@@ -109,6 +109,10 @@ func TestDecision(t *testing.T) {
 			situation: situation{at: atConfigMap, manifest: configMap, record: known},
 			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonGone}, evidence: planner.DryRun,
 		},
+		"deleted by an apply that was killed": {
+			situation: situation{at: atConfigMap, manifest: configMap, record: func(r *state.Object) { r.Going = true }},
+			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonUnfinished}, evidence: planner.DryRun,
+		},
 		"was about to be made": {
 			situation: situation{at: atConfigMap, manifest: configMap, record: func(r *state.Object) { r.UID = "" }},
 			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.DryRun,

@@ -33,6 +33,14 @@ func (r *record) recordedAddress() lang.Address {
 	return address
 }
 
+// absence says why the object is not in the cluster, if it is not: whoever deleted it.
+func (r *record) absence() ReasonKind {
+	if r.Going {
+		return ReasonUnfinished
+	}
+	return ReasonGone
+}
+
 // indexRecords gives the objects of the state the addresses that they have now.
 func (p *planning) indexRecords() []Problem {
 	var problems []Problem

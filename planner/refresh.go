@@ -19,7 +19,7 @@ func (p *planning) refresh() {
 		r := &p.records[i]
 		_, declared := p.byRef[identify(r.ref)]
 		if !declared && p.includes(p.successor(r)) && p.Snapshot.Get(r.ref) == nil && p.whyUnread(r.ref) == nil {
-			p.forget(r.target(p.Snapshot), Reason{Kind: ReasonGone})
+			p.forget(r.target(p.Snapshot), Reason{Kind: r.absence()})
 		}
 	}
 }
@@ -37,7 +37,7 @@ func (s *subject) refreshed() (a Action, ok bool) {
 		}
 		return Action{
 			Address: a.Address, Verb: Forget, Ref: a.Ref,
-			Reasons: []Reason{{Kind: ReasonGone}}, Evidence: Evidence{Kind: Recorded},
+			Reasons: []Reason{{Kind: s.record.absence()}}, Evidence: Evidence{Kind: Recorded},
 		}, true
 	case Adopt:
 		a.Verb = Refresh

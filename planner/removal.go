@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,15 +22,17 @@ type target struct {
 	live    *unstructured.Unstructured // nil: gone already
 	uid     string                     // of the object in the state; empty: known by its label only
 	partial bool
-	holds   string // what would be lost, as declared
-	renamed string // the block that it is of now, by a moved block
-	guard   string // where prevent_destroy was said when it was last applied
+	holds   string     // what would be lost, as declared
+	renamed string     // the block that it is of now, by a moved block
+	absence ReasonKind // why it is gone, if it is
+	guard   string     // where prevent_destroy was said when it was last applied
 }
 
 func (r *record) target(snapshot *providers.Snapshot) target {
 	return target{
 		address: r.recordedAddress(),
 		renamed: r.renamed(),
+		absence: r.absence(),
 		guard:   r.Protected,
 		ref:     r.ref,
 		live:    snapshot.Get(r.ref),
@@ -81,18 +84,32 @@ func (p *planning) refuseLosses() {
 	}
 }
 
+// external reports whether a block is a service that is there already, and not deployed.
+func (p *planning) external(block string) bool { return slices.Contains(p.External, block) }
+
+// backAgain is how a service gets back what was deployed of it, before it was external.
+const backAgain = "Take external out of the service again"
+
 func (p *planning) lossOf(block string, all []guarded) Problem {
 	first := all[0]
+	external := p.external(block)
 	if len(all) == 1 {
+		what, back := fmt.Sprintf("%s is no longer declared, and holds %s", first.ref, first.data), "Put its declaration back"
+		if external {
+			what, back = fmt.Sprintf("%s is external now, and %s holds %s", block, first.ref, first.data), backAgain
+		}
 		return Problem{
 			Address: first.address,
-			Summary: fmt.Sprintf("%s is no longer declared, and holds %s", first.ref, first.data),
-			Detail: fmt.Sprintf("Put its declaration back; or, to delete it with what it holds, plan with %s; or keep the object and have kolla forget it:\n\n%s",
-				Option("-delete-data", first.address.String()), forgetting(first.address)),
+			Summary: what,
+			Detail: fmt.Sprintf("%s; or, to delete it with what it holds, plan with %s; or keep the object and have kolla forget it:\n\n%s",
+				back, Option("-delete-data", first.address.String()), forgetting(first.address)),
 		}
 	}
-	what := fmt.Sprintf("%d objects of %s are no longer declared, and hold data", len(all), block)
-	if !slices.ContainsFunc(p.Objects, func(o providers.Object) bool { return o.Address.Block == block }) {
+	what, back := fmt.Sprintf("%d objects of %s are no longer declared, and hold data", len(all), block), "Put the declaration back"
+	switch {
+	case external:
+		what, back = fmt.Sprintf("%s is external now, and %d of its objects hold data", block, len(all)), backAgain
+	case !slices.ContainsFunc(p.Objects, func(o providers.Object) bool { return o.Address.Block == block }):
 		what = fmt.Sprintf("%s is no longer declared, and %d of its objects hold data", block, len(all))
 	}
 	var list strings.Builder
@@ -102,8 +119,8 @@ func (p *planning) lossOf(block string, all []guarded) Problem {
 	return Problem{
 		Address: first.address,
 		Summary: what,
-		Detail: fmt.Sprintf("What would be lost:\n\n%s\nPut the declaration back; or, to delete all of these, plan with %s; or keep them and have kolla forget each, as in:\n\n%s",
-			list.String(), Option("-delete-data", block), forgetting(first.address)),
+		Detail: fmt.Sprintf("What would be lost:\n\n%s\n%s; or, to delete all of these, plan with %s; or keep them and have kolla forget each, as in:\n\n%s",
+			list.String(), back, Option("-delete-data", block), forgetting(first.address)),
 	}
 }
 
@@ -115,7 +132,7 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		return
 	}
 	if t.live == nil {
-		p.forget(t, Reason{Kind: ReasonGone})
+		p.forget(t, Reason{Kind: t.absence})
 		return
 	}
 	if twin, twice := p.removed[t.live.GetUID()]; twice {
@@ -144,7 +161,10 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		p.protect(t, why)
 		return
 	}
-	if t.renamed != "" && reason == ReasonUndeclared {
+	switch {
+	case reason == ReasonUndeclared && p.external(cmp.Or(t.renamed, t.address.Block)):
+		reason = ReasonExternal
+	case reason == ReasonUndeclared && t.renamed != "":
 		reason = ReasonRenamed
 	}
 	detail := t.renamed
@@ -161,7 +181,9 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		Evidence: Evidence{Kind: Recorded},
 	}
 	if taken, ok := p.carried[t.ref]; ok {
-		action.Heir = taken.heir
+		if !taken.anew {
+			action.Heir = taken.heir
+		}
 		action.DependsOn = append(action.DependsOn, taken.heir)
 	} else if !t.partial {
 		action.Holds = holding(t.live, t.holds)
@@ -210,11 +232,15 @@ func (p *planning) prevented(t target) bool {
 	if p.guardedAlike(t.address.Block, func(a lang.Address, guard string) bool { return p.desired[a] == nil && guard == t.guard }) {
 		what, keep, from = t.address.Block, "what it has", t.address.Block
 	}
+	is, back, away := "no longer declared", "Put its declaration back", "take it away"
+	if p.external(t.address.Block) {
+		is, back, away = "not deployed any more, because its service is external now", backAgain, "make it external"
+	}
 	p.problems = append(p.problems, Problem{
 		Address: t.address,
-		Summary: fmt.Sprintf("%s is no longer declared, and must not be destroyed", what),
-		Detail: fmt.Sprintf("When it was last applied, %s. Put its declaration back; to let it go, say prevent_destroy = false, apply, and then take it away; or keep %s and have kolla forget it:\n\n%s",
-			prevention(t.address.Block, t.guard), keep, forgettingFrom(from)),
+		Summary: fmt.Sprintf("%s is %s, and must not be destroyed", what, is),
+		Detail: fmt.Sprintf("When it was last applied, %s. %s; to let it go, say prevent_destroy = false, apply, and then %s; or keep %s and have kolla forget it:\n\n%s",
+			prevention(t.address.Block, t.guard), back, away, keep, forgettingFrom(from)),
 	})
 	return true
 }

@@ -75,10 +75,27 @@ func partOf(block string, object *unstructured.Unstructured) (of part, ok bool) 
 	return part{block, rest}, ok && name != ""
 }
 
+// Heirs are the Secrets in the cluster whose values generated Secrets take over that have
+// other names now, by the addresses of these. What of them is selected
+// is for the plan to find out. The Secrets have to be in the snapshot.
+func Heirs(in Input) map[lang.Address]providers.Ref {
+	p, problems := newPlanning(in)
+	if len(problems) > 0 {
+		return nil // for the plan to say
+	}
+	p.nameServices()
+	heirs := map[lang.Address]providers.Ref{}
+	p.eachHeir(func(o *providers.Object, source *unstructured.Unstructured) { heirs[o.Address] = secretRef(source) })
+	return heirs
+}
+
 // carryValues has the generated Secrets of a service that has another name now take
 // over the values that they had: their names in the cluster are new, and so they would
 // be made anew, while databases and users still have the old ones.
-func (p *planning) carryValues() {
+func (p *planning) carryValues() { p.eachHeir(p.carry) }
+
+// eachHeir goes over the generated Secrets to be made, and what each comes after.
+func (p *planning) eachHeir(do func(o *providers.Object, source *unstructured.Unstructured)) {
 	var left map[part]*unstructured.Unstructured
 	for i := range p.Objects {
 		o := &p.Objects[i]
@@ -90,7 +107,7 @@ func (p *planning) carryValues() {
 		}
 		of, ok := partOf(o.Address.Block, o.Manifest)
 		if source := left[of]; ok && source != nil {
-			p.carry(o, source)
+			do(o, source)
 		}
 	}
 }
@@ -99,25 +116,33 @@ func (p *planning) carryValues() {
 type inheritance struct {
 	heir lang.Address // what takes them along
 	lost []string     // the keys that it does not have
+	anew bool         // it takes none along: they are made anew, as the plan says
 }
 
-// carry has a Secret take over the values of another one, which can go then.
+// carry has a Secret take over the values of another one, which can go then. Those that
+// are to be renewed are made anew there and then; a CA keeps its key.
 func (p *planning) carry(o *providers.Object, source *unstructured.Unstructured) {
 	ref, values := secretRef(source), providers.ValuesOf(source)
+	kept := func(key string) bool {
+		made, declared := o.Data[key]
+		renewed := declared && made.Generate != nil && made.Generate.Renew != ""
+		return declared && (!renewed || made.Generate.Former != nil && made.Generate.Former.Key == key)
+	}
 	data := map[string]providers.SecretData{}
 	for key, made := range o.Data {
 		data[key] = made
-		if _, there := values[key]; there {
+		if _, there := values[key]; there && o.Renews() == "" {
 			data[key] = providers.SecretData{Carried: true, Parts: []providers.DataPart{{From: &providers.SecretKey{Namespace: ref.Namespace, Name: ref.Name, Key: key}}}}
 		}
 	}
 	taken := inheritance{heir: o.Address}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		if !data[key].Carried {
+		if !kept(key) {
 			taken.lost = append(taken.lost, key)
 		}
 	}
-	if len(taken.lost) < len(values) {
+	taken.anew = o.Renews() != "" && len(taken.lost) == len(values)
+	if len(taken.lost) < len(values) || taken.anew {
 		p.carried[ref] = taken
 	}
 	o.Data = data

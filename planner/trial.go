@@ -74,6 +74,9 @@ func (p *planning) untried(s *subject, r rejection, err error) error {
 	default:
 		s.action.Verb = ""
 		s.reject(r)
+		if advice := p.portAdvice(s, r); advice != "" {
+			s.problems[len(s.problems)-1].Detail += "\n" + advice
+		}
 	}
 	return nil
 }

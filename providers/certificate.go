@@ -92,6 +92,9 @@ func (g *Generator) certificate(own map[string][]byte, live Values) (map[string]
 	}
 	var issuer map[string][]byte
 	if g.Cert.Issuer == nil {
+		if own == nil && g.Former != nil {
+			own = live(g.Former.Namespace, g.Former.Name)
+		}
 		if before, err := readKeyPair(own); err == nil && algorithmOf(before.key.Public()) == g.Algorithm {
 			key = before.key
 		}
@@ -220,7 +223,7 @@ func (g *Generator) differs(cert *x509.Certificate) string {
 		return slices.SortedFunc(slices.Values(list), cmp.Compare)
 	}
 	switch {
-	case cert.Subject.CommonName != g.Cert.CommonName:
+	case !g.Cert.Unnamed && cert.Subject.CommonName != g.Cert.CommonName:
 		return "common_name"
 	case !slices.Equal(sorted(cert.DNSNames), sorted(g.Cert.DNSNames)):
 		return "list of dns_names"

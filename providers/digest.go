@@ -22,7 +22,7 @@ func (o *Object) Digest() string {
 		generate := value.Generate
 		if generate != nil && generate.Renew != "" {
 			kept := *generate
-			kept.Renew = ""
+			kept.Renew, kept.Former = "", nil
 			generate = &kept
 		}
 		data[key] = SecretData{Generate: generate, Parts: parts}

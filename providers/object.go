@@ -177,17 +177,23 @@ type Generator struct {
 	// Renew says why values that there are are made anew, "it ends on 2027-01-31";
 	// empty: they are kept. It is no part of what is desired: Digest leaves it out.
 	Renew string `json:"renew,omitempty"`
+	// Former is the key of a CA that is renewed under another name, and keeps it; nil:
+	// it has its name already, or makes a key. It is no part of what is desired either.
+	Former *SecretKey `json:"former,omitempty"`
 }
 
 // Certificate is what a certificate is made for.
 type Certificate struct {
-	Issuer      *SecretKey `json:"issuer,omitempty"` // certificate of the CA; nil: self-signed, and a CA itself
-	CommonName  string     `json:"common_name"`
-	DNSNames    []string   `json:"dns_names,omitempty"`
-	IPAddresses []string   `json:"ip_addresses,omitempty"`
-	Days        int        `json:"days"`         // that it is valid, if its CA is for that long
-	RenewBefore int        `json:"renew_before"` // days before its end
-	Usages      []string   `json:"usages,omitempty"`
+	Issuer     *SecretKey `json:"issuer,omitempty"` // certificate of the CA; nil: self-signed, and a CA itself
+	CommonName string     `json:"common_name"`
+	// Unnamed: nobody declared the common name, so that a certificate with another one
+	// is as good.
+	Unnamed     bool     `json:"unnamed,omitempty"`
+	DNSNames    []string `json:"dns_names,omitempty"`
+	IPAddresses []string `json:"ip_addresses,omitempty"`
+	Days        int      `json:"days"`         // that it is valid, if its CA is for that long
+	RenewBefore int      `json:"renew_before"` // days before its end
+	Usages      []string `json:"usages,omitempty"`
 }
 
 // DataPart is one run of a derived value.

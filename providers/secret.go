@@ -78,7 +78,7 @@ func (o *Object) Resolve(live Values, generate bool) (manifest *unstructured.Uns
 	annotations := manifest.GetAnnotations()
 	if revision := annotations[AnnotationRevision]; revision != "" && len(pending) == 0 {
 		annotations[AnnotationChecksum] = checksum(revision, values)
-		if end := notAfter(values[lang.KeyCertificate]); o.Generated() && end != "" {
+		if end := notAfter(values[lang.KeyCertificate]); o.made() && end != "" {
 			annotations[AnnotationNotAfter] = end
 		}
 		manifest.SetAnnotations(annotations)
@@ -146,6 +146,30 @@ func (o *Object) Incomplete() bool {
 func (o *Object) Generated() bool {
 	for _, data := range o.Data {
 		if data.Generate != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// made reports whether kolla makes up the values of the object, or has made them for the
+// one whose values it takes over.
+func (o *Object) made() bool {
+	if o.Generated() {
+		return true
+	}
+	for _, data := range o.Data {
+		if data.Carried {
+			return true
+		}
+	}
+	return false
+}
+
+// Certified reports whether the object is a Secret with a certificate that kolla makes.
+func (o *Object) Certified() bool {
+	for _, data := range o.Data {
+		if data.Generate != nil && data.Generate.Cert != nil {
 			return true
 		}
 	}

@@ -78,7 +78,7 @@ func (l *ledger) apply(e entry) (changed bool) {
 			o = *e.Intend
 			o.UID = ""
 		}
-		o.Ready = false
+		o.Ready, o.Going = false, e.Intend.Going
 		changed = l.put(o)
 	case e.Record != nil:
 		changed = l.put(*e.Record)

@@ -181,7 +181,7 @@ func (s *Session) Begin(run Run) error {
 }
 
 // Intend says that a write of the object to the cluster, or its deletion, is
-// about to begin. It must not begin when Intend returns an error.
+// about to begin; Going says that it is deleted. It must not begin when Intend returns an error.
 func (s *Session) Intend(o Object) error {
 	return s.note(nil, entry{Intend: &o})
 }

@@ -56,6 +56,9 @@ type Object struct {
 	// Owed are the addresses of what was changed and the object is to be replaced with,
 	// and was not yet; of a versioned object that of its family.
 	Owed []string `json:"owed,omitempty"`
+	// Going: its deletion was begun, by itself or to make it anew, and nothing is known
+	// of what came after.
+	Going bool `json:"going,omitempty"`
 	// Check is of the object as it was when the server had last made Desired of it,
 	// or said that there was nothing to do; zero where it is not known well enough.
 	Check Check `json:"check,omitzero"`

@@ -170,8 +170,8 @@ func (w *workspace) reload(plan *planner.Plan) error {
 		return err
 	}
 	if w.config.Digest != plan.Config {
-		return &failure{"The configuration is not the one that was planned", fmt.Sprintf(
-			"The rest of the plan depends on %s, and is planned when these can be read, from the configuration and its variables. %s Run kolla apply again, or make a new plan.", strings.Join(plan.Waiting(), ", "), w.changedSince(plan))}
+		return w.notAsPlanned(plan, fmt.Sprintf(
+			"The rest of the plan depends on %s, and is planned when these can be read, from the configuration and its variables.", strings.Join(plan.Waiting(), ", ")), "Run kolla apply again, or make a new plan.")
 	}
 	return nil
 }

@@ -29,14 +29,20 @@ func (w *workspace) fillIn(ctx context.Context, st *state.State, plan *planner.P
 	if len(lacking) == 0 {
 		return nil
 	}
-	if err := w.loadConfig(); err != nil {
-		w.printer.Failure("The saved plan needs its configuration", fmt.Sprintf(
-			"%s is made with sensitive values, which are in no plan file: they are taken from the configuration that was planned. Apply the plan in that directory, or name it with -chdir.", lacking[0].Address))
+	config, diags := w.readConfig()
+	switch {
+	case w.unanswered != nil:
+		return w.unanswered
+	case diags.HasErrors() && len(config.Files) == 0:
+		return &failure{"The saved plan needs its configuration", fmt.Sprintf(
+			"%s is made with sensitive values, which are in no plan file: they are taken from the configuration that was planned, and there is none in this directory. Apply the plan in that directory, or name it with -chdir.", lacking[0].Address)}
+	}
+	if err := w.take(config, diags); err != nil {
 		return err
 	}
 	if w.config.Digest != plan.Config {
-		return &failure{"The configuration is not the one that was planned", fmt.Sprintf(
-			"%s is made with sensitive values, which are in no plan file: they are taken from the configuration in this directory and its variables. %s Make a new plan.", lacking[0].Address, w.changedSince(plan))}
+		return w.notAsPlanned(plan, fmt.Sprintf(
+			"%s is made with sensitive values, which are in no plan file: they are taken from the configuration in this directory and its variables.", lacking[0].Address), "Make a new plan.")
 	}
 	snapshot := providers.NewSnapshot(w.client)
 	objects, err := w.render(ctx, snapshot, st)
@@ -72,8 +78,10 @@ func (w *workspace) fillIn(ctx context.Context, st *state.State, plan *planner.P
 	return nil
 }
 
-// changedSince says what about the configuration is not as it was planned.
-func (w *workspace) changedSince(plan *planner.Plan) string {
+// notAsPlanned says what about the configuration is not as it was planned: the values of
+// variables, if some are given that the plan does not have, or else the files; of
+// those, why says what they are needed for.
+func (w *workspace) notAsPlanned(plan *planner.Plan, why, remedy string) *failure {
 	var names []string
 	for name, value := range w.config.Variables {
 		if planned, ok := plan.Variables[name]; ok && !sameJSON(value, planned) {
@@ -83,11 +91,17 @@ func (w *workspace) changedSince(plan *planner.Plan) string {
 	slices.Sort(names)
 	switch len(names) {
 	case 0:
-		return "Those have changed since."
+		return &failure{"The configuration is not the one that was planned", why + " Those have changed since. " + remedy}
 	case 1:
-		return fmt.Sprintf("The variable %s was given another value than it was planned with. Leave it out: the plan has its value.", names[0])
+		return &failure{
+			fmt.Sprintf("The variable %s was given another value than it was planned with", names[0]),
+			"Leave it out, and it has the value that is in the plan. To apply another one, make a new plan with it.",
+		}
 	}
-	return fmt.Sprintf("The variables %s were given other values than they were planned with. Leave them out: the plan has their values.", strings.Join(names, ", "))
+	return &failure{
+		fmt.Sprintf("The variables %s were given other values than they were planned with", strings.Join(names, ", ")),
+		"Leave them out, and they have the values that are in the plan. To apply others, make a new plan with them.",
+	}
 }
 
 // sameJSON compares what was in a plan file with what was not: it is escaped there.

@@ -350,6 +350,7 @@ func (w *workspace) compare(ctx context.Context, st *state.State, destroy bool) 
 		Moves:          w.config.Moves,
 		Removals:       w.config.Removals,
 		Imports:        w.config.Imports,
+		External:       external(w.config),
 		Adopt:          options.resume.Adopt,
 		ForceConflicts: options.resume.ForceConflicts,
 		Foreign:        w.flags.Bool("foreign"),
@@ -377,6 +378,17 @@ func (w *workspace) compare(ctx context.Context, st *state.State, destroy bool) 
 	return plan, nil
 }
 
+// external are the blocks of the services that are there already.
+func external(config *lang.Config) []string {
+	var blocks []string
+	for i := range config.Services {
+		if config.Services[i].External {
+			blocks = append(blocks, config.Services[i].Block)
+		}
+	}
+	return blocks
+}
+
 // render makes the objects of the configuration for the cluster as it is.
 func (w *workspace) render(ctx context.Context, snapshot *providers.Snapshot, st *state.State) ([]providers.Object, error) {
 	scopes := []providers.Scope{{GVK: secretKind, Namespace: w.config.Cloud.Namespace}}
@@ -387,12 +399,29 @@ func (w *workspace) render(ctx context.Context, snapshot *providers.Snapshot, st
 	if err := snapshot.Load(ctx, scopes...); err != nil {
 		return nil, err
 	}
-	objects, diags := openstack.Render(w.config, w.facts(ctx, snapshot, st))
+	facts := w.facts(ctx, snapshot, st)
+	objects, diags := openstack.Render(w.config, facts)
+	if facts.Former = w.former(objects, snapshot, st); len(facts.Former) > 0 {
+		objects, diags = openstack.Render(w.config, facts)
+	}
 	w.printer.Diagnostics(diags, w.config.Files)
 	if diags.HasErrors() {
 		return objects, exitCode(exitError)
 	}
 	return objects, nil
+}
+
+// former are the Secrets that rendered ones take the place of under another name. Only
+// certificates are rendered otherwise for that: by what they take over it is decided
+// whether they, and what they signed, are to be made anew.
+func (w *workspace) former(objects []providers.Object, snapshot *providers.Snapshot, st *state.State) map[lang.Address]providers.Ref {
+	if w.destroys || !slices.ContainsFunc(objects, func(o providers.Object) bool { return o.Certified() && snapshot.Get(o.Ref()) == nil }) {
+		return nil
+	}
+	return planner.Heirs(planner.Input{
+		Cloud: w.config.Cloud.Name, Namespace: w.config.Cloud.Namespace, Objects: objects, Snapshot: snapshot,
+		State: st, Cluster: w.cluster, Moves: w.config.Moves, Removals: w.config.Removals, Imports: w.config.Imports,
+	})
 }
 
 var (

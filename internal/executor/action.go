@@ -168,7 +168,9 @@ func (s *step) write(ctx context.Context) error {
 	}
 	record := recordOf(s.action)
 	var live *unstructured.Unstructured
-	err = s.journaled(record, func() (err error) {
+	intent := record
+	intent.Going = s.action.Verb == planner.Replace
+	err = s.journaled(intent, func() (err error) {
 		live, err = s.send(ctx, manifest)
 		return err
 	})
@@ -232,8 +234,9 @@ var serviceAccountKind = schema.GroupKind{Kind: "ServiceAccount"}
 func (s *step) remove(ctx context.Context) error {
 	record := recordOf(s.action)
 	known, ok := s.Session.Object(record.Address)
+	record.Going = !s.action.Partial && !(ok && known.Partial)
 	err := s.journaled(record, func() error {
-		if !s.action.Partial && !(ok && known.Partial) {
+		if record.Going {
 			return s.delete(ctx)
 		}
 		ctx, cancel := outlive(ctx, s.Timeout)

@@ -308,7 +308,7 @@ func (v *planView) head(a *planner.Action) line {
 		}
 		return at.then(address, text(" will be imported"))
 	case planner.Forget:
-		if hasReason(a, planner.ReasonGone) {
+		if hasReason(a, planner.ReasonGone) || hasReason(a, planner.ReasonUnfinished) {
 			return at.then(address, text(" is gone, and is forgotten"))
 		}
 		return at.then(address, text(" will no longer be managed by kolla, but will not be destroyed"))
@@ -371,7 +371,9 @@ func (v *planView) reasons(a *planner.Action) []string {
 func because(r planner.Reason) string {
 	words := map[planner.ReasonKind]string{
 		planner.ReasonGone:       "somebody deleted it in the cluster",
+		planner.ReasonUnfinished: "an earlier apply deleted it, and did not get further",
 		planner.ReasonUndeclared: "no longer in the configuration",
+		planner.ReasonExternal:   "its service is external now",
 		planner.ReasonRenamed:    renaming(r.Detail),
 		planner.ReasonSuperseded: "an older version that nothing uses any more",
 		planner.ReasonImmutable:  r.Path + " cannot be changed in place",

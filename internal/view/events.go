@@ -276,7 +276,7 @@ func uiReason(a *planner.Action) string {
 		return "tainted"
 	case a.Verb == planner.Replace:
 		return "cannot_update"
-	case a.Verb == planner.Delete && !a.Partial && (hasReason(a, planner.ReasonUndeclared) || hasReason(a, planner.ReasonRenamed)):
+	case a.Verb == planner.Delete && !a.Partial && (hasReason(a, planner.ReasonUndeclared) || hasReason(a, planner.ReasonExternal) || hasReason(a, planner.ReasonRenamed)):
 		return "delete_because_no_resource_config"
 	}
 	return ""

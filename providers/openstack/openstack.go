@@ -43,6 +43,9 @@ type Facts struct {
 	Revision func(address lang.Address, namespace, name string, given map[string]string) string
 	// Values reads the values of live Secrets; nil when there is no cluster to ask.
 	Values providers.Values
+	// Former are the Secrets in the cluster whose values those at these addresses take
+	// over, because they have another name now.
+	Former map[lang.Address]providers.Ref
 	// Given reads a value from the environment or from a file; nil: nothing is read.
 	Given func(source *lang.SecretSource) (string, error)
 	// Now is when the plan is made.

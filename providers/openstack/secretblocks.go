@@ -80,6 +80,7 @@ func (r *renderer) generated(s *secret) {
 		g.Cert = r.certificate(s, c)
 		g.Renew = r.due(s, g)
 		s.renew = g.Renew
+		g.Former = r.formerKey(s)
 	}
 	if s.renew != "" {
 		s.revision = providers.RenewedRevision(s.revision)
@@ -108,6 +109,7 @@ func (r *renderer) certificate(s *secret, c *lang.Certificate) *providers.Certif
 	}
 	if out.CommonName == "" {
 		out.CommonName = cmp.Or(strings.Join(c.DNSNames[:min(1, len(c.DNSNames))], ""), s.address.Name)
+		out.Unnamed = len(c.DNSNames) == 0
 		out.CommonName = out.CommonName[:min(len(out.CommonName), longestCommonName)]
 	}
 	return out
@@ -118,13 +120,12 @@ func (r *renderer) due(s *secret, g *providers.Generator) string {
 	if r.facts.Values == nil {
 		return ""
 	}
-	live := func(name string) map[string][]byte { return r.facts.Values(r.config.Cloud.Namespace, name) }
-	own := live(s.address.Name)
+	own := r.live(s)
 	if own == nil || g.Cert.Issuer == nil {
 		return g.Due(own, nil, false, r.facts.Now)
 	}
 	ca := r.secret(s.decl.Cert.CA.Service, s.decl.Cert.CA.Secret)
-	issuer := live(ca.address.Name)
+	issuer := r.live(ca)
 	anew := ca.renew != "" || len(issuer) == 0
 	if source := ca.decl.Source; source != nil && source.Existing != nil {
 		// It is copied by the same apply that signs with it.
@@ -134,6 +135,28 @@ func (r *renderer) due(s *secret, g *providers.Generator) string {
 		anew = false
 	}
 	return g.Due(own, issuer, anew, r.facts.Now)
+}
+
+// live are the values that a secret has in the cluster, or that it takes over from the
+// one that it comes after; nil: there are none.
+func (r *renderer) live(s *secret) map[string][]byte {
+	if own := r.facts.Values(r.config.Cloud.Namespace, s.address.Name); own != nil {
+		return own
+	}
+	former, renamed := r.facts.Former[s.address]
+	if !renamed {
+		return nil
+	}
+	return r.facts.Values(former.Namespace, former.Name)
+}
+
+// formerKey is the key of a CA that is renewed under another name; nil: it is not.
+func (r *renderer) formerKey(s *secret) *providers.SecretKey {
+	former, renamed := r.facts.Former[s.address]
+	if !renamed || s.renew == "" || s.decl.Cert.CA != nil {
+		return nil
+	}
+	return &providers.SecretKey{Namespace: former.Namespace, Name: former.Name, Key: lang.KeyKey}
 }
 
 // given is for values that come from elsewhere.
