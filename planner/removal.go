@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/internal/spelling"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -56,71 +53,6 @@ func (p *planning) remove(targets []target, reason ReasonKind) {
 		if t.namespace() {
 			p.removeOne(t, reason)
 		}
-	}
-}
-
-// guarded is an object that no plan but a destroy leaves out for what it holds.
-type guarded struct {
-	target
-	data string
-}
-
-// refuseLosses names the problems of data that would be lost: one for each block, since
-// whoever takes a service away decides about all that it holds.
-func (p *planning) refuseLosses() {
-	blocks := map[string][]guarded{}
-	var order []string
-	for _, g := range p.guarded {
-		block := g.address.Block
-		if blocks[block] == nil {
-			order = append(order, block)
-		}
-		blocks[block] = append(blocks[block], g)
-	}
-	p.guarded = nil
-	for _, block := range order {
-		slices.SortFunc(blocks[block], func(a, b guarded) int { return a.address.Compare(b.address) })
-		p.problems = append(p.problems, p.lossOf(block, blocks[block]))
-	}
-}
-
-// external reports whether a block is a service that is there already, and not deployed.
-func (p *planning) external(block string) bool { return slices.Contains(p.External, block) }
-
-// backAgain is how a service gets back what was deployed of it, before it was external.
-const backAgain = "Take external out of the service again"
-
-func (p *planning) lossOf(block string, all []guarded) Problem {
-	first := all[0]
-	external := p.external(block)
-	if len(all) == 1 {
-		what, back := fmt.Sprintf("%s is no longer declared, and holds %s", first.ref, first.data), "Put its declaration back"
-		if external {
-			what, back = fmt.Sprintf("%s is external now, and %s holds %s", block, first.ref, first.data), backAgain
-		}
-		return Problem{
-			Address: first.address,
-			Summary: what,
-			Detail: fmt.Sprintf("%s; or, to delete it with what it holds, plan with %s; or keep the object and have kolla forget it:\n\n%s",
-				back, Option("-delete-data", first.address.String()), forgetting(first.address)),
-		}
-	}
-	what, back := fmt.Sprintf("%d objects of %s are no longer declared, and hold data", len(all), block), "Put the declaration back"
-	switch {
-	case external:
-		what, back = fmt.Sprintf("%s is external now, and %d of its objects hold data", block, len(all)), backAgain
-	case !slices.ContainsFunc(p.Objects, func(o providers.Object) bool { return o.Address.Block == block }):
-		what = fmt.Sprintf("%s is no longer declared, and %d of its objects hold data", block, len(all))
-	}
-	var list strings.Builder
-	for _, g := range all {
-		fmt.Fprintf(&list, "  %s: %s\n", g.ref, g.data)
-	}
-	return Problem{
-		Address: first.address,
-		Summary: what,
-		Detail: fmt.Sprintf("What would be lost:\n\n%s\n%s; or, to delete all of these, plan with %s; or keep them and have kolla forget each, as in:\n\n%s",
-			list.String(), back, Option("-delete-data", block), forgetting(first.address)),
 	}
 }
 
@@ -197,70 +129,6 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 	p.actions = append(p.actions, action)
 }
 
-// prevention says who forbids that something is destroyed.
-func prevention(block, source string) string {
-	if source == "" {
-		return fmt.Sprintf("prevent_destroy in the lifecycle of %s forbids to destroy it", block)
-	}
-	return fmt.Sprintf("prevent_destroy in the lifecycle of %s (%s) forbids to destroy it", block, source)
-}
-
-// prevented names the problem where an object must not be destroyed: as it is
-// declared, or, where it is not any more, as it was when it was last applied. Of a whole
-// block that is said in the same words of each object, so that it is one message.
-func (p *planning) prevented(t target) bool {
-	if object := p.desired[t.address]; object != nil {
-		l := object.Lifecycle
-		if l == nil || !l.PreventDestroy {
-			return false
-		}
-		what := t.ref.String()
-		if p.guardedAlike(t.address.Block, func(a lang.Address, _ string) bool {
-			other := p.desired[a]
-			return other == nil || other.Lifecycle != nil && other.Lifecycle.PreventDestroy && other.Lifecycle.Source == l.Source
-		}) {
-			what = t.address.Block
-		}
-		p.problems = append(p.problems, problemOf(object, fmt.Sprintf("%s must not be destroyed", what),
-			prevention(t.address.Block, l.Source)+". Take that away first, if it is really meant."))
-		return true
-	}
-	if t.guard == "" {
-		return false
-	}
-	what, keep, from := t.ref.String(), "the object", strconv.Quote(t.address.String())
-	if p.guardedAlike(t.address.Block, func(a lang.Address, guard string) bool { return p.desired[a] == nil && guard == t.guard }) {
-		what, keep, from = t.address.Block, "what it has", t.address.Block
-	}
-	is, back, away := "no longer declared", "Put its declaration back", "take it away"
-	if p.external(t.address.Block) {
-		is, back, away = "not deployed any more, because its service is external now", backAgain, "make it external"
-	}
-	p.problems = append(p.problems, Problem{
-		Address: t.address,
-		Summary: fmt.Sprintf("%s is %s, and must not be destroyed", what, is),
-		Detail: fmt.Sprintf("When it was last applied, %s. %s; to let it go, say prevent_destroy = false, apply, and then %s; or keep %s and have kolla forget it:\n\n%s",
-			prevention(t.address.Block, t.guard), back, away, keep, forgettingFrom(from)),
-	})
-	return true
-}
-
-// guardedAlike reports whether what holds for an object holds for all of its block, with
-// where prevent_destroy was said of each when it was last applied.
-func (p *planning) guardedAlike(block string, alike func(address lang.Address, guard string) bool) bool {
-	return !slices.ContainsFunc(p.records, func(r record) bool {
-		was := r.recordedAddress()
-		return was.Block == block && !alike(was, r.Protected)
-	})
-}
-
-// forgetting is the block by which kolla leaves an object to its operator.
-func forgetting(address lang.Address) string { return forgettingFrom(strconv.Quote(address.String())) }
-
-func forgettingFrom(from string) string {
-	return fmt.Sprintf("  removed {\n    from = %s\n    lifecycle {\n      destroy = false\n    }\n  }", from)
-}
-
 // givenUp are the fields that are gone when kolla owns them no more: what nobody
 // else owns. An object that cannot be read that way shows none.
 func (p *planning) givenUp(live *unstructured.Unstructured) []Change {
@@ -326,128 +194,6 @@ func (p *planning) notOurs(t target) string {
 		return fmt.Sprintf("it is labelled as an object of cloud %q", label)
 	}
 	return "somebody took its label " + providers.LabelCloud + " away"
-}
-
-// protected says what would be lost with an object; empty: nothing, or the
-// operator named it.
-func (p *planning) protected(t target) string {
-	if t.partial {
-		return ""
-	}
-	if t.namespace() {
-		if occupants := p.occupants(t.ref.Name); len(occupants) > 0 && !p.mayEmpty(t) {
-			return "what is not deleted with it: " + enumerate(occupants, 4)
-		}
-		if p.Destroy {
-			return ""
-		}
-	}
-	holds := holding(t.live, t.holds)
-	if _, lives := p.carried[t.ref]; lives {
-		holds = ""
-	}
-	if holds == "" || p.mayDelete(t.address) {
-		return ""
-	}
-	return holds
-}
-
-// protect leaves an object in place: a destroy says so, any other plan is not
-// made.
-func (p *planning) protect(t target, holds string) {
-	if p.Destroy {
-		p.kept = append(p.kept, Kept{Address: t.address, Ref: t.ref, Holds: holds})
-		return
-	}
-	if !t.namespace() {
-		p.guarded = append(p.guarded, guarded{t, holds})
-		return
-	}
-	problem := p.lossOf(t.address.Block, []guarded{{t, holds}})
-	if len(p.occupants(t.ref.Name)) > 0 {
-		problem.Detail = p.occupiedRemedy(t)
-	}
-	p.problems = append(p.problems, problem)
-}
-
-// mayDelete reports whether the operator named the object as one that may go, or the
-// block or a module that it is in.
-func (p *planning) mayDelete(address lang.Address) bool {
-	may := false
-	for _, name := range append(candidate{address: address}.names(), "*") {
-		may = p.names(name) || may
-	}
-	return may
-}
-
-// names reports whether the operator gave the name for what may go.
-func (p *planning) names(name string) bool {
-	p.naming.Lock()
-	defer p.naming.Unlock()
-	given := slices.Contains(p.DeleteData, name)
-	if given {
-		p.named[name] = true
-	}
-	return given
-}
-
-// checkDeleteData warns of names that matched nothing: probably slips.
-func (p *planning) checkDeleteData() {
-	for _, name := range p.DeleteData {
-		if name != "*" && !p.named[name] {
-			p.problems = append(p.problems, Problem{
-				Warning: true,
-				Summary: fmt.Sprintf("-delete-data=%s has no effect", name),
-				Detail:  strings.TrimSpace(spelling.DidYouMean(name, p.holders()) + " No object of that address holds data and would be deleted or replaced by this plan."),
-			})
-		}
-	}
-}
-
-// holders are the addresses of what this plan keeps, or loses, with data in it.
-func (p *planning) holders() []string {
-	var known []string
-	for _, k := range p.kept {
-		known = append(known, k.Address.String())
-	}
-	for _, a := range p.actions {
-		if a.Holds != "" {
-			known = append(known, a.Address.String())
-		}
-	}
-	for _, problem := range p.problems {
-		if problem.Address != (lang.Address{}) {
-			known = append(known, problem.Address.String())
-		}
-	}
-	slices.Sort(known)
-	return slices.Compact(known)
-}
-
-// occupants lists what is in a namespace and is not deleted by this plan.
-func (p *planning) occupants(namespace string) []string {
-	if slices.Contains(systemNamespaces, namespace) {
-		return []string{"what Kubernetes itself needs"}
-	}
-	contents := p.inside[namespace]
-	var names []string
-	for _, o := range Occupants(contents, Going(p.actions)) {
-		names = append(names, o.Ref.String())
-	}
-	for _, r := range p.records {
-		if r.ref.Namespace == namespace && p.whyUnread(r.ref) != nil {
-			names = append(names, r.ref.String())
-		}
-	}
-	return append(names, contents.Unread...)
-}
-
-// enumerate lists the first few, and how many more there are.
-func enumerate(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // linkDeletes has each deletion wait for the actions on what depended on it, for
