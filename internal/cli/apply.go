@@ -25,8 +25,9 @@ func applyCommand(s streams) *cli.Command {
 Makes a plan, shows it, asks, and carries it out in dependency order, waiting until
 each thing is ready. With a plan file it carries out exactly that plan, without
 asking, or refuses when the cluster or the state is no longer what was planned
-against. Values of sensitive variables are in no plan file: give them again. All
-others have the values that they were planned with.
+against. Values of sensitive variables, and of those that something secret is made
+of, are in no plan file: give them again. All others have the values that they were
+planned with.
 
 Interrupted once (Ctrl-C), it finishes what it is writing and stops; run it again
 to go on. It goes on as well after it was killed.`,
