@@ -187,6 +187,7 @@ var elsewhere = map[string]string{
 	"kolla stop":              "Nothing stops services and leaves them. kolla destroy takes the cloud down; data stays unless it is named.",
 	"kolla mariadb-backup":    "kolla makes no backups of data.",
 	"kolla mariadb-recovery":  "kolla runs one MariaDB, which Kubernetes starts again by itself.",
+
 	"kolla destroy -yes-i-really-really-mean-it": "To destroy without being asked: kolla destroy -auto-approve",
 
 	// Those of Terraform.
