@@ -58,7 +58,7 @@ func (w *workspace) loadForConsole() error {
 		if summary, detail, ok := kubernetes.Explain(err); ok {
 			reason = sentence(summary) + ". " + detail
 		}
-		w.printer.Warn("Data are not read", reason+" What data blocks would read is not known.")
+		w.printer.Warn("The cluster is not read", reason+" What would be read from it is not known.")
 		return w.take(config, diags)
 	}
 	w.reads, w.settled = true, true
