@@ -45,7 +45,7 @@ func (l *loader) maskHidden() {
 
 // warnUnquoted warns of what stands in a line that must not be shown.
 func (r *reporter) warnUnquoted(subject hcl.Range, summary, detail string) {
-	r.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: subject.Ptr(), Extra: unquoted{}})
+	r.report(hcl.DiagWarning, unquoted{}, subject, summary, detail)
 }
 
 // Names of what is a secret for certain. A name that only may be one is left out: a

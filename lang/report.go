@@ -40,32 +40,21 @@ func (r *reporter) add(diags ...*hcl.Diagnostic) {
 }
 
 func (r *reporter) error(subject hcl.Range, summary, detail string, args ...any) {
-	r.add(&hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  summary,
-		Detail:   fmt.Sprintf(detail, args...),
-		Subject:  subject.Ptr(),
-	})
+	r.report(hcl.DiagError, nil, subject, summary, fmt.Sprintf(detail, args...))
 }
 
 func (r *reporter) warn(subject hcl.Range, summary, detail string, args ...any) {
-	r.add(&hcl.Diagnostic{
-		Severity: hcl.DiagWarning,
-		Summary:  summary,
-		Detail:   fmt.Sprintf(detail, args...),
-		Subject:  subject.Ptr(),
-	})
+	r.report(hcl.DiagWarning, nil, subject, summary, fmt.Sprintf(detail, args...))
 }
 
 // alert is a warning that matters to whatever the configuration was read for; see Advice.
 func (r *reporter) alert(subject hcl.Range, summary, detail string, args ...any) {
-	r.add(&hcl.Diagnostic{
-		Severity: hcl.DiagWarning,
-		Summary:  summary,
-		Detail:   fmt.Sprintf(detail, args...),
-		Subject:  subject.Ptr(),
-		Extra:    alerting{},
-	})
+	r.report(hcl.DiagWarning, alerting{}, subject, summary, fmt.Sprintf(detail, args...))
+}
+
+// report adds a diagnostic; extra is what is known of it besides, or nil.
+func (r *reporter) report(severity hcl.DiagnosticSeverity, extra any, subject hcl.Range, summary, detail string) {
+	r.add(&hcl.Diagnostic{Severity: severity, Summary: summary, Detail: detail, Subject: subject.Ptr(), Extra: extra})
 }
 
 // alerting is on warnings that are no advice.
