@@ -18,12 +18,12 @@ export GOTOOLCHAIN := local
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/kolla
 	@mkdir -p bin
 	@echo 'Building kolla.'
-	go build -ldflags '-s -w -X kolla.openstack.org/kolla/internal/cli.Version=$(VERSION)' -o bin/kolla ./cmd/kolla
+	go build -trimpath -ldflags '-s -w -X kolla.openstack.org/kolla/internal/cli.Version=$(VERSION)' -o bin/kolla ./cmd/kolla
 
 devcluster: bin/kolla-devcluster ## build bin/kolla-devcluster, the local cluster (the first time compiles Kubernetes: minutes)
 
@@ -57,12 +57,14 @@ bin/node/kolla-devnode: $(DEVCLUSTER_SOURCES)
 
 images: devnode ## make bin/images, container images from Debian packages, for real nodes (as root)
 	cd internal/devimages && go build -o ../../bin/kolla-devimages .
-	bin/kolla-devimages build -out bin/images -binaries bin/node/images
+	bin/kolla-devimages build -out bin/images -binaries bin/node/images $(only_images)
 	bin/kolla-devimages unpack -out bin/images -to bin/outside haproxy kolla-toolbox
 
 demo: build devcluster ## plan and apply a cloud on a local cluster, then show drift
 	@./internal/demo/run
 
+# Nobody waits for images that the catalogue has no use for yet.
+demo-real test-real: only_images := coredns haproxy keystone kolla-toolbox mariadb-server memcached pause rabbitmq
 demo-real: build devcluster images ## bring up a cloud that really answers, on real nodes (as root)
 	@./internal/demo/run-real
 
@@ -73,12 +75,17 @@ test: devcluster ## run all tests; those on real nodes too, where they can be
 	@if why=$$(internal/devcluster/can-be-real); then $(MAKE) --no-print-directory test-real; else \
 	  printf '\n%s\n\n' "NOT RUN: make test-real, the tests on real nodes: $$why."; fi
 
+IMAGES_TEST := KOLLA_DEVIMAGES_CACHE=$${XDG_CACHE_HOME:-$$HOME/.cache}/kolla-devimages go test -count=1 -timeout 60m ./acceptance
+
+test-images: ## build all images and start what is in them (as root)
+	cd internal/devimages && KOLLA_DEVIMAGES_ACCEPTANCE=all $(IMAGES_TEST)
+
 test-real: build devcluster images ## run the tests on real nodes, with real OpenStack daemons (as root)
-	cd internal/devimages && KOLLA_DEVIMAGES_ACCEPTANCE=1 KOLLA_DEVIMAGES_CACHE=$${XDG_CACHE_HOME:-$$HOME/.cache}/kolla-devimages go test -count=1 -timeout 30m ./acceptance
+	cd internal/devimages && KOLLA_DEVIMAGES_ACCEPTANCE="$(filter-out coredns pause,$(only_images))" $(IMAGES_TEST)
 	cd internal/devcluster && KOLLA_REAL=1 KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -run TestReal ./acceptance
 	KOLLA_REAL=1 go test -count=1 -v -timeout 30m ./internal/realcloud
 
-check: lint test ## everything that must hold before a change lands
+check: lint vulnerabilities test ## everything that must hold before a change lands
 
 lint: ## formatting, vet, staticcheck, golangci-lint, dead code
 	@unformatted=$$(go tool gofumpt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "run make fmt: $$unformatted"; exit 1; }
@@ -97,8 +104,11 @@ fmt: ## format the Go code
 oslo-tables: ## make the tables of config options anew, from Debian packages (as root: unpacks 3 GB)
 	go run ./internal/oslotables
 
-golden: devcluster ## write golden files and the references anew
-	go test ./lang ./planner ./state ./providers/openstack ./providers/haproxy ./internal/view ./internal/cli -update
+vulnerabilities: ## look for known vulnerabilities in what bin/kolla is made of; GOVULNDB may name a mirror of the database
+	@internal/tools/vulnerabilities
+
+golden: devcluster ## write golden files, the references and the notices anew
+	go test ./lang ./planner ./state ./providers/openstack ./providers/haproxy ./internal/view ./internal/cli ./internal/notices -update
 
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	@for package in $$(go list $(PACKAGES)); do \
@@ -106,6 +116,10 @@ fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$package || exit 1; \
 	  done; \
 	done
+
+SOAKS ?= 10
+soak: devcluster ## hold plans against the server with other random changes than make test does, SOAKS times (10)
+	KOLLA_TEST_SEED=random go test -count=$(SOAKS) -timeout 0 -run TestDifferential ./planner/live
 
 bench: build devcluster ## measure kolla beside its peers with BENCH_SIZES objects, and write docs/performance.md
 	@mkdir -p bin/peers
@@ -122,4 +136,4 @@ clean: ## remove what was built, and the clusters of the demos
 	done
 	rm -rf bin .demo .demo-real
 
-.PHONY: help build devcluster devnode images demo demo-real test test-real check lint fmt oslo-tables golden fuzz bench bench-go clean
+.PHONY: help build devcluster devnode images demo demo-real test test-real check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go clean

@@ -27,9 +27,14 @@ type block struct {
 	unknown []string
 	// grows: it holds a dynamic block, at any depth.
 	grows bool
+	// gated: something in it, at any depth, says whether it counts.
+	gated bool
 	// open is what has to be known before it is known which blocks stand in it; NilVal:
 	// these are all.
 	open cty.Value
+	// base and top are what a block is made of that a service overrides: the definition's
+	// block and the service's. One that only the service has has no base.
+	base, top *block
 }
 
 // blockKey finds a block in its parent.
@@ -48,6 +53,7 @@ func (b *block) add(child *block) {
 		b.byLabel[key] = child
 	}
 	b.grows = b.grows || child.grows || child.typ == dynamicType
+	b.gated = b.gated || child.gated || child.attributes[enabledAttribute.Name] != nil
 }
 
 // id names the block in references and messages: "service.keystone".

@@ -15,7 +15,7 @@ var fileType = &BlockType{Blocks: []*BlockType{
 }}
 
 // catalogueType is what a file of the catalogue may hold.
-var catalogueType = &BlockType{Blocks: []*BlockType{definitionType}}
+var catalogueType = &BlockType{Blocks: []*BlockType{definitionType, localsType}}
 
 // releases are the OpenStack releases that kolla deploys, oldest first, with the
 // distribution that the images of each are built on by default.
@@ -46,6 +46,9 @@ var cloudType = &BlockType{
   region       = "RegionOne"
   config_dir   = "./config"
   pod_security = "baseline"
+  foreign      = "revert"
+
+  network_policy = true
 }
 `,
 	ReadAs: "cloud",
@@ -56,6 +59,7 @@ var cloudType = &BlockType{
 		{"registry", "Where the images come from."},
 		{"namespace", "Namespace of the services."},
 		{"region", "Region in Keystone's catalogue."},
+		{"services", "Names of the definitions that services are made by, a set: contains(cloud.services, \"heat\"). Who reads it needs none of them, so that nothing is ordered."},
 	},
 	Attributes: []Attribute{
 		{Name: "release", Type: TypeString, Required: true, OneOf: releaseNames(), Doc: "OpenStack release. With distro it makes the tag of the images."},
@@ -67,6 +71,8 @@ var cloudType = &BlockType{
 		{Name: "region", Type: TypeString, Default: "RegionOne", Form: formPlain, Doc: "Region in Keystone's catalogue."},
 		{Name: "config_dir", Type: TypeLiteral, Doc: "Directory with overrides of config files, laid out as kolla-ansible's node_custom_config: global.conf, SERVICE.conf, SERVICE/FILE. Relative to the configuration."},
 		{Name: "pod_security", Type: TypeString, OneOf: []string{"restricted", "baseline", "privileged"}, Doc: "Pod Security Standard that the namespace enforces. By default the strictest that all services pass; manifests with pods of their own may need less."},
+		{Name: "foreign", Type: TypeString, Default: "revert", OneOf: []string{"revert", "report", "ignore"}, Doc: "What becomes of fields that others add to objects of this cloud, such as a container, a rule or a key: revert shows them as drift, and an apply removes them; report shows and counts them, and an apply leaves them there; ignore does not look for them. Labels, annotations and what a controller keeps by the kind of the object are left to others in any case."},
+		{Name: "network_policy", Type: TypeBool, Default: true, Doc: "Whether the pods of services take connections only from those that refer to the service, through an exposure, and from those that `allow` blocks name. Needs a pod network with a policy engine; others ignore it. Pods in the network of their node are not covered: to policy engines they are the node. What pods connect to is not restricted."},
 	},
 	Blocks: []*BlockType{{
 		Name: "defaults", Single: true,
@@ -203,13 +209,81 @@ var exposureType = &BlockType{
 
 var serviceType = &BlockType{
 	Name: "service", Label: "service", LabelForm: formName,
-	Doc: "One use of a definition in this cloud, with overrides.",
+	Doc: "One use of a definition in this cloud, with overrides: every block of a definition may stand here too. One with the type and the label of one of the definition's is merged with it, argument by argument and at any depth; see [Overrides](#overrides). One with another label is added.",
 	Example: `service "keystone" {
   role       = role.control
   replicas   = 3
   expose     = exposure.public
   images     = { keystone = "registry.example.org/kolla/keystone:patched" }
   depends_on = [service.rabbitmq]
+
+  config "keystone.conf" {
+    values = {
+      token = { expiration = 7200 }
+
+      # As if the definition did not say it.
+      cache = { backend = null }
+
+      # The elements of a list are joined by commas: methods = password,token
+      auth = { methods = ["password", "token"] }
+
+      # The key is there twice.
+      cors = { allowed_origin = [["https://a.example.org"], ["https://b.example.org"]] }
+    }
+  }
+
+  # A file that the definition does not have, and where it is mounted: config adds to the
+  # definition's list.
+  config "motd" {
+    format  = "raw"
+    path    = "/etc/motd"
+    content = "Region ${cloud.region}\n"
+  }
+
+  workload "api" {
+    role     = role.compute
+    replicas = 5
+    env      = { OS_DEBUG = "1" }
+    config   = ["motd"]
+
+    resources {
+      requests = { memory = "512Mi" }
+    }
+
+    ready {
+      period = 30
+    }
+  }
+
+  port "public" {
+    node_port = 30501
+  }
+
+  secret "admin" {
+    value = var.password
+  }
+
+  secret "db-keystone" {
+    from_secret = { name = "databases", key = "keystone" }
+  }
+}
+
+service "mariadb" {
+  workload "server" {
+    update = "on-delete"
+
+    claim "data" {
+      size          = "100Gi"
+      storage_class = "local-nvme"
+    }
+  }
+}
+
+# A file that is no ini or properties file is replaced as a whole.
+service "rabbitmq" {
+  config "enabled_plugins" {
+    content = "[rabbitmq_management,rabbitmq_prometheus]."
+  }
 }
 
 # The definition of the catalogue once more, under other names.
@@ -218,6 +292,12 @@ service "cache" {
   definition = "memcached"
   name       = "memcached-${each.key}"
   replicas   = each.value
+}
+
+# Pods of every namespace may reach it.
+service "etcd" {
+  definition     = "memcached"
+  network_policy = false
 }
 
 # A database server that is there already: nothing is deployed. A definition says which
@@ -248,6 +328,8 @@ service "galera" {
 		{"address", "host:port."},
 		{"url", "http://host:port."},
 		{"public_url", "The same from outside, at the exposure; inside where the service has none."},
+		{"ports", "Each of its ports by name: ports.NAME.number, host, address and url, and public_host and public_url from outside. A port of another workload than the main port's has a host of its own."},
+		{"members", "Names of the pods of each StatefulSet, a list by the name of the workload: members.WORKLOAD."},
 	},
 	Attributes: withRepetition([]Attribute{
 		{Name: "definition", Type: TypeLiteral, Doc: "Name of the definition; by default the service's own name."},
@@ -257,96 +339,10 @@ service "galera" {
 		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full references to use in place of images, by the name of the image in the definition."},
 		{Name: "external", Type: TypeAny, Value: "{ host = string, port = number, ... }", Doc: "Where the service is, if it is there already: nothing is deployed, and references to it mean that one. Further keys are `url`, `public_url` and the outputs of its definition, where those are others there; with no definition, whatever others shall read."},
 		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the service starts, where no reference shows it."},
+		{Name: "network_policy", Type: TypeBool, Doc: "Whether its pods take connections only from those that refer to it, and from those that `allow` blocks name; by default as the cloud says."},
 		nameAttribute,
 	}),
-	Blocks: []*BlockType{
-		{
-			Name: "config", Label: "config file",
-			Doc: "Override of a config file of the definition.",
-			Example: `service "keystone" {
-  config "keystone.conf" {
-    values = {
-      token = { expiration = 7200 }
-
-      # As if the definition did not say it.
-      cache = { backend = null }
-
-      # The elements of a list are joined by commas: methods = password,token
-      auth = { methods = ["password", "token"] }
-
-      # The key is there twice.
-      cors = { allowed_origin = [["https://a.example.org"], ["https://b.example.org"]] }
-    }
-  }
-}
-
-# A file that is no ini or properties file is replaced as a whole.
-service "rabbitmq" {
-  config "enabled_plugins" {
-    content = "[rabbitmq_management,rabbitmq_prometheus]."
-  }
-}
-`,
-			Attributes: []Attribute{
-				{Name: "values", Type: TypeSettings, Doc: "Merged over the definition's values, key by key; a list replaces a list, null removes a key or a section."},
-				{Name: "content", Type: TypeText, Doc: "In place of the content of a raw file."},
-			},
-		},
-		{
-			Name: "workload", Label: "workload",
-			Doc: "Override of a workload of the definition.",
-			Example: `service "keystone" {
-  role = role.control
-
-  workload "api" {
-    role         = role.compute
-    replicas     = 5
-    host_network = false
-    grace_period = 90
-    drain        = 15
-    env          = { OS_DEBUG = "1" }
-
-    resources {
-      requests = { cpu = "500m", memory = "512Mi" }
-      limits   = { memory = "1Gi" }
-    }
-  }
-}
-
-service "mariadb" {
-  workload "server" {
-    update = "on-delete"
-  }
-}
-`,
-			Attributes: []Attribute{
-				{Name: "replicas", Type: TypeNumber, Max: maxReplicas, Doc: "How many pods."},
-				{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on."},
-				{Name: "host_network", Type: TypeBool, Doc: "Whether pods use the network of their node."},
-				{Name: "update", Type: TypeString, OneOf: updates, Doc: "rolling: pods are replaced when something changes. on-delete: only when someone deletes them."},
-				gracePeriodAttribute, drainAttribute,
-				{Name: "env", Type: TypeTexts, Doc: "Merged over the definition's environment; null removes a variable."},
-			},
-			Blocks: []*BlockType{resourcesType, lifecycleType},
-		},
-		{
-			Name: "port", Label: "port",
-			Doc: "Override of a port of the definition.",
-			Example: `service "keystone" {
-  expose = exposure.public
-
-  port "public" {
-    node_port = 30501
-  }
-}
-`,
-			Attributes: []Attribute{
-				{Name: "node_port", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "Port on the nodes, within the exposure's range."},
-			},
-		},
-		givenSecretType,
-		lifecycleType,
-	},
+	Blocks: append(overridable(), lifecycleType),
 }
 
 var manifestType = &BlockType{

@@ -8,11 +8,8 @@ const maxReplicas = 1000
 var (
 	kinds   = []string{"Deployment", "StatefulSet", "DaemonSet"}
 	updates = []string{"rolling", "on-delete"}
-	formats = []string{"ini", "properties", "raw"}
+	formats = []string{"ini", "properties", "yaml", "json", "raw"}
 )
-
-// formProvides is what a service can provide to others.
-var formProvides = Form{`"database", the only thing that a service can provide`, func(s string) bool { return s == "database" }}
 
 var definitionType = &BlockType{
 	Name: "definition", Label: "definition", LabelForm: formName,
@@ -70,9 +67,14 @@ service "status" {
 	Attributes: []Attribute{
 		{Name: "description", Type: TypeLiteral, Doc: "What the service is, in a few words."},
 	},
-	Blocks: []*BlockType{
-		portType, databaseType, secretType, configType, jobType, workloadType, endpointType, outputType, providesType,
-	},
+	Blocks: append([]*BlockType{inputType, ownLocalsType}, overridable()...),
+}
+
+// overridable are the blocks of a definition that a service can override.
+func overridable() []*BlockType {
+	return []*BlockType{
+		portType, databaseType, queueType, userType, identityRoleType, secretType, configType, jobType, workloadType, endpointType, outputType, providesType, allowType,
+	}
 }
 
 var portType = &BlockType{
@@ -93,18 +95,24 @@ var portType = &BlockType{
 }
 `,
 	ReadAs: "port.NAME",
-	Attributes: []Attribute{
+	Attributes: conditional([]Attribute{
 		{Name: "number", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "TCP port."},
 		{Name: "expose", Type: TypeBool, Default: false, Doc: "Reachable from outside when the service has an exposure."},
 		{Name: "node_port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port on the nodes when it is; by default the cluster chooses one."},
-	},
+	}),
 }
 
 var databaseType = &BlockType{
 	Name: "database", Label: "database", LabelForm: formDatabase,
-	Doc: "A database, with a user of the same name, on a service that provides databases. Read as database.NAME.url, host, port, name, user, password.",
+	Doc: "A database with its user, on a service that provides databases. Read as database.NAME.url, host, port, name, user, password. Two of one name, or with one user, on one server are an error.",
 	Example: `definition "status" {
+  input "cell" {
+    default = "cell1"
+  }
+
   database "status" {
+    name   = "status_${input.cell}"
+    user   = "status"
     server = "mariadb"
   }
 }
@@ -116,11 +124,14 @@ var databaseType = &BlockType{
 		{"password", "Password of the user, a secret."},
 		{"host", "DNS name of the server."},
 		{"port", "Port of the server."},
+		{"password_file", "Where the password is below the `passwords` of the job that makes it."},
 		{"url", "What the server's definition provides: the connection with user and password."},
 	},
-	Attributes: []Attribute{
-		{Name: "server", Type: TypeLiteral, Default: "mariadb", Doc: "Name of the service that it lives on."},
-	},
+	Attributes: conditional([]Attribute{
+		{Name: "name", Type: TypeString, Form: formDatabase, Doc: "Its name on the server; by default the label."},
+		{Name: "user", Type: TypeString, Form: formDatabase, Doc: "Name of its user; by default the name of the database."},
+		{Name: "server", Type: TypeString, Form: formName, Default: "mariadb", Doc: "Name of the service that it lives on."},
+	}),
 }
 
 var configType = &BlockType{
@@ -141,18 +152,38 @@ var configType = &BlockType{
   config "motd" {
     format  = "raw"
     path    = "/etc/motd"
+    mode    = "0444"
     content = "Region ${cloud.region}\n"
+  }
+
+  # For a job that reads no more: what is changed elsewhere does not run it again.
+  config "status-log.conf" {
+    from = "status.conf"
+    only = ["DEFAULT"]
+  }
+
+  # There if config_dir has status/policy.yaml, or a service gives values.
+  config "policy.yaml" {
+    format   = "yaml"
+    path     = "/etc/status/policy.yaml"
+    optional = true
   }
 }
 `,
-	Attributes: []Attribute{
-		{Name: "format", Type: TypeLiteral, Default: "ini", OneOf: formats, Doc: "ini: sections of keys. properties: keys. raw: any content."},
-		{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "Where the service reads it."},
+	Attributes: conditional([]Attribute{
+		{Name: "format", Type: TypeLiteral, Default: "ini", OneOf: formats, Doc: "ini: sections of keys. properties: keys. yaml, json: maps in maps. raw: any content. By default that of `from`."},
+		{Name: "from", Type: TypeLiteral, Doc: "Name of another config file: this one is that with all its overrides, and its own values over it. path, secret_path, format and mode are that one's where this one says none."},
+		{Name: "only", Type: TypeList, Doc: "Sections to take of `from`, or keys where there are no sections; written out."},
+		{Name: "optional", Type: TypeBool, Default: false, Doc: "It is there only if something gives it content, such as the config directory; lists of names leave it out otherwise."},
+		{Name: "mode", Type: TypeString, Form: formMode, Doc: "Permissions in octal digits, such as 0400; by default 0644, and 0440 of what is secret."},
+		{Name: "path", Type: TypeString, Required: true, Unless: "from", Form: formPath, Doc: "Where the service reads it."},
 		{Name: "secret_path", Type: TypeString, Form: formPath, Doc: "Where values with secrets in them go, for services that read a second file. Without it a file with a secret in it is a Secret as a whole."},
-		{Name: "values", Type: TypeSettings, Doc: "ini: { SECTION = { KEY = VALUE } }, properties: { KEY = VALUE }. A list is joined by commas; in a list of lists each inner one repeats the key."},
+		{Name: "values", Type: TypeSettings, Doc: "ini: { SECTION = { KEY = VALUE } }, properties: { KEY = VALUE }, yaml and json: as deep as needed. A list is joined by commas; in a list of lists each inner one repeats the key."},
 		{Name: "content", Type: TypeText, Doc: "raw: the file."},
-	},
+	}),
 }
+
+const serviceLinksDoc = "Whether the environment of the pods has the variables that Kubernetes makes of every Service of the namespace, such as MARIADB_SERVICE_HOST. DNS names need none of them."
 
 // podAttributes are what jobs and workloads have in common.
 var podAttributes = []Attribute{
@@ -163,11 +194,12 @@ var podAttributes = []Attribute{
 	{Name: "args", Type: TypeList, Doc: "Arguments of the command."},
 	{Name: "env", Type: TypeTexts, Doc: "Environment variables."},
 	{Name: "host_network", Type: TypeBool, Default: false, Doc: "Whether pods use the network of their node."},
+	{Name: "service_links", Type: TypeBool, Default: false, Doc: serviceLinksDoc},
 }
 
 // mountAttributes are for pods that have the files of their own service.
 var mountAttributes = []Attribute{
-	{Name: "config", Type: TypeList, Doc: "Names of the config files to mount."},
+	{Name: "config", Type: TypeList, Names: "config", Doc: "Names of the config files to mount."},
 	{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that can be written to, empty at every start."},
 }
 
@@ -183,10 +215,10 @@ var resourcesType = &BlockType{
   }
 }
 `,
-	Attributes: []Attribute{
+	Attributes: conditional([]Attribute{
 		{Name: "requests", Type: TypeMap, Form: formQuantity, Doc: `Reserved for each pod: { cpu = "250m", memory = "512Mi" }.`},
 		{Name: "limits", Type: TypeMap, Form: formQuantity, Doc: "More than this a pod does not get."},
-	},
+	}),
 }
 
 var mountType = &BlockType{
@@ -207,9 +239,9 @@ var mountType = &BlockType{
   }
 }
 `,
-	Attributes: []Attribute{
+	Attributes: conditional([]Attribute{
 		{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "The directory."},
-	},
+	}),
 }
 
 var whenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after"}, Doc: "Before or after the workloads."}
@@ -221,20 +253,21 @@ var jobType = &BlockType{
 	Doc: "Something that runs once, and again when its image, its config or its secrets change. Jobs run one after the other, in the order in which they are written.",
 	Example: `definition "status" {
   job "migrate" {
-    when         = "after"
-    attempts     = 3
-    image        = "registry.example.org/status:1"
-    user         = 42999
-    start        = "direct"
-    command      = ["status"]
-    args         = ["migrate", "--online"]
-    env          = { REGION = cloud.region }
-    writable     = ["/var/lib/status"]
-    host_network = false
+    when          = "after"
+    attempts      = 3
+    image         = "registry.example.org/status:1"
+    user          = 42999
+    start         = "direct"
+    command       = ["status"]
+    args          = ["migrate", "--online"]
+    env           = { REGION = cloud.region }
+    writable      = ["/var/lib/status"]
+    host_network  = false
+    service_links = false
   }
 }
 `,
-	Attributes: slices.Concat([]Attribute{whenAttribute, attemptsAttribute}, podAttributes, mountAttributes),
+	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, attemptsAttribute}, podAttributes, mountAttributes)),
 	Blocks:     []*BlockType{mountType, resourcesType},
 }
 
@@ -250,8 +283,11 @@ var probeAttributes = []Attribute{
 }
 
 func probeType(name, doc string) *BlockType {
-	return &BlockType{Name: name, Single: true, Doc: doc + " One of http, tcp and exec says how.", Example: probeExample, Attributes: probeAttributes}
+	return &BlockType{Name: name, Single: true, Doc: doc + " One of http, tcp and exec says how.", Example: probeExample, Attributes: conditional(probeAttributes), Alternatives: probeAlternatives}
 }
+
+// probeAlternatives are the ways to probe.
+var probeAlternatives = [][]string{{"http", "port"}, {"tcp"}, {"exec"}}
 
 // probeExample shows the probes together.
 const probeExample = `definition "status" {
@@ -265,6 +301,7 @@ const probeExample = `definition "status" {
     ports = ["http"]
 
     startup {
+      enabled = cloud.release >= 2025.2
       exec    = ["status", "ping"]
       delay   = 5
       period  = 2
@@ -309,6 +346,8 @@ var workloadType = &BlockType{
     replicas     = 2
     max_replicas = 5
     update       = "rolling"
+    grace_period = 90
+    drain        = 15
     image        = "registry.example.org/status:1"
     ports        = ["http"]
     config       = ["status.conf"]
@@ -325,64 +364,39 @@ var workloadType = &BlockType{
   }
 }
 `,
-	Attributes: slices.Concat([]Attribute{
+	Attributes: conditional(slices.Concat([]Attribute{
 		{Name: "kind", Type: TypeString, Required: true, OneOf: kinds, Doc: "Deployment: pods that are alike. StatefulSet: pods with a name and volumes of their own. DaemonSet: one pod on every node of the role."},
 		{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on; by default the service's."},
 		{Name: "replicas", Type: TypeNumber, Default: 1, Max: maxReplicas, Doc: "How many pods, unless the service says otherwise."},
 		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: maxReplicas, Doc: "How many it can cope with at most."},
 		{Name: "update", Type: TypeString, Default: "rolling", OneOf: updates, Doc: "rolling: pods are replaced when something changes. on-delete: only when someone deletes them."},
 		gracePeriodAttribute, drainAttribute,
-		{Name: "ports", Type: TypeList, Doc: "Names of the ports that it listens on."},
-	}, podAttributes, mountAttributes),
+		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
+	}, podAttributes, mountAttributes)),
 	Blocks: []*BlockType{
 		{
 			Name: "init", Label: "init step", LabelForm: formName,
-			Doc: "A step in each pod before its main container starts, with the same image, user, files and environment.",
-			Attributes: []Attribute{
+			Doc: "A step in each pod before its main container starts, with the same image, user, files and environment. A secret that is mounted in the step is seen by the step alone.",
+			Attributes: conditional([]Attribute{
 				{Name: "command", Type: TypeList, Required: true, Doc: "Command to run."},
-			},
+			}),
+			Blocks: []*BlockType{mountType},
 		},
 		{
 			Name: "claim", Label: "volume", LabelForm: formName,
 			Doc: "A volume that each pod of a StatefulSet gets and keeps.",
-			Attributes: []Attribute{
+			Attributes: conditional([]Attribute{
 				{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "Where it is mounted."},
 				{Name: "size", Type: TypeString, Required: true, Form: formQuantity, Doc: "How big it is."},
 				{Name: "storage_class", Type: TypeString, Form: formSubdomain, Doc: "Storage class; by default the cluster's default one."},
-			},
+			}),
 		},
 		mountType,
 		resourcesType,
-		plainLifecycleType,
+		lifecycleType,
 		probeType("startup", "Until it is good, the other probes wait. When it fails, the pod starts again."),
 		probeType("ready", "While it is good, the pod gets traffic."),
 		probeType("live", "When it fails, the pod starts again."),
-	},
-}
-
-var endpointType = &BlockType{
-	Name: "endpoint", Label: "endpoint", LabelForm: formIdentifier,
-	Doc: "An entry in Keystone's catalogue; the label is the type of the service.",
-	Example: `definition "status" {
-  port "http" {
-    number = 8080
-  }
-
-  workload "web" {
-    kind  = "Deployment"
-    image = "registry.example.org/status:1"
-    ports = ["http"]
-  }
-
-  endpoint "status" {
-    port = "http"
-    path = "/v1"
-  }
-}
-`,
-	Attributes: []Attribute{
-		{Name: "port", Type: TypeString, Required: true, Doc: "Name of the port."},
-		{Name: "path", Type: TypeString, Default: "", Doc: "What follows host and port in the URL."},
 	},
 }
 
@@ -405,46 +419,7 @@ var outputType = &BlockType{
   }
 }
 `,
-	Attributes: []Attribute{
+	Attributes: conditional([]Attribute{
 		{Name: "value", Type: TypeAny, Required: true, Doc: "The value."},
-	},
-}
-
-var providesType = &BlockType{
-	Name: "provides", Label: "provision", LabelForm: formProvides,
-	Doc: "What the database blocks of other services become. In it, database.name, user and password are the other service's; self, port and secret are the own ones.",
-	Example: `definition "galera" {
-  port "sql" {
-    number = 3306
-  }
-
-  secret "root" {}
-
-  workload "server" {
-    kind  = "StatefulSet"
-    image = "registry.example.org/galera:1"
-    ports = ["sql"]
-  }
-
-  provides "database" {
-    url = "mysql+pymysql://${database.user}:${database.password}@${self.address}/${database.name}"
-
-    job "create" {
-      attempts = 10
-      image    = "registry.example.org/sql-client:1"
-      command  = ["create-database", database.name]
-      env      = { ROOT_PASSWORD = secret.root.value, PASSWORD = database.password }
-    }
-  }
-}
-`,
-	Attributes: []Attribute{
-		{Name: "url", Type: TypeText, Required: true, Doc: "What the other service reads as database.NAME.url."},
-	},
-	Blocks: []*BlockType{{
-		Name: "job", Label: "job", LabelForm: formName,
-		Doc:        "Makes the database and the user, before anything of the other service runs.",
-		Attributes: slices.Concat([]Attribute{attemptsAttribute}, podAttributes),
-		Blocks:     []*BlockType{resourcesType},
-	}},
+	}),
 }

@@ -107,7 +107,7 @@ const readAs = "It is read as secret.NAME.name, which is the name of the Secret 
 
 var secretType = &BlockType{
 	Name: "secret", Label: "secret", LabelForm: formName,
-	Doc: "A value that is generated once, at apply, and lives only in the cluster. " + readAs,
+	Doc: "A value that lives only in the cluster. It is generated once, at apply, unless one of from_env, from_file, from_secret and value says where it comes from. In a service, secret \"db-NAME\" says that of the password of database NAME. " + readAs,
 	Example: `definition "status" {
   secret "session" {
     kind   = "hex"
@@ -121,9 +121,10 @@ var secretType = &BlockType{
   }
 }
 `,
-	ReadAs:     "secret.NAME",
-	Reads:      secretReadings,
-	Attributes: append(slices.Clone(generatorAttributes), lossAttribute),
+	ReadAs:       "secret.NAME",
+	Reads:        secretReadings,
+	Attributes:   conditional(slices.Concat(generatorAttributes, []Attribute{lossAttribute}, sourceAttributes)),
+	Alternatives: [][]string{{"from_env"}, {"from_file"}, {"from_secret"}, {"value"}},
 }
 
 // sharedGeneratorAttributes are those of blocks that can be repeated, where count says
@@ -194,20 +195,4 @@ manifest "vault" {
 		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the value is read or made."},
 	})),
 	Blocks: []*BlockType{plainLifecycleType},
-}
-
-var givenSecretType = &BlockType{
-	Name: "secret", Label: "secret",
-	Doc: "Where the value of a secret of the definition comes from, in place of being generated. The password of a database is the secret db-NAME. One of the arguments is given.",
-	Example: `service "keystone" {
-  secret "admin" {
-    value = var.password
-  }
-
-  secret "db-keystone" {
-    from_secret = { name = "databases", key = "keystone" }
-  }
-}
-`,
-	Attributes: sourceAttributes,
 }

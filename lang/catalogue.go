@@ -15,6 +15,7 @@ import (
 type DefinitionInfo struct {
 	Name        string
 	Description string
+	Inputs      []InputInfo
 	Ports       []PortInfo
 	Images      []string // names of Kolla images, sorted
 	Databases   []string
@@ -27,6 +28,12 @@ type DefinitionInfo struct {
 	Needs []string
 	// Source is the definition as it is written, with the comment before it.
 	Source []byte
+}
+
+// InputInfo is an input of a definition, as it is written.
+type InputInfo struct {
+	Name, Type, Description string
+	Default                 string // empty: a service has to give a value
 }
 
 // PortInfo is a port of a definition.
@@ -67,7 +74,17 @@ func (l *loader) definitionInfo(b *block) DefinitionInfo {
 		Description: l.written(b, "description"),
 		Databases:   b.labels("database"),
 		Jobs:        b.labels("job"),
-		Source:      sourceOf(b, l.config.Files[b.header.Filename].Bytes),
+		// A copy elsewhere reads the files of the catalogue too.
+		Source: bytes.ReplaceAll(sourceOf(b, l.config.Files[b.header.Filename].Bytes), []byte("${path.module}"), []byte(CatalogueDir)),
+	}
+	for _, i := range b.all(inputType.Name) {
+		input := InputInfo{Name: i.label, Type: "any", Description: l.written(i, "description")}
+		for name, into := range map[string]*string{"type": &input.Type, "default": &input.Default} {
+			if attr := i.attributes[name]; attr != nil {
+				*into = l.sourceText(attr.Expr.Range())
+			}
+		}
+		info.Inputs = append(info.Inputs, input)
 	}
 	for _, p := range b.all("port") {
 		number, _ := strconv.Atoi(l.written(p, "number"))
@@ -114,8 +131,12 @@ func (l *loader) imagesOf(b *block) []string {
 // servicesOf are the services that a definition needs.
 func (l *loader) servicesOf(b *block) []string {
 	out := referredServices(b)
-	for _, d := range b.all("database") {
-		out = append(out, l.written(d, "server"))
+	for _, kind := range []string{"database", "queue", "user", "identity_role", "endpoint"} {
+		for _, d := range b.all(kind) {
+			if server := l.written(d, "server"); server != b.label { // it registers itself
+				out = append(out, server)
+			}
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

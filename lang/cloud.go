@@ -28,7 +28,11 @@ func (g *graph) cloud(f *frame, b *block) cty.Value {
 		Namespace:   e.string(b, "namespace"),
 		Region:      e.string(b, "region"),
 		PodSecurity: e.string(b, "pod_security"),
-		Range:       b.header,
+		Foreign:     e.string(b, "foreign"),
+
+		NetworkPolicy: e.bool(b, "network_policy"),
+
+		Range: b.header,
 	}
 	for _, r := range releases {
 		if r.name == c.Release {
@@ -267,9 +271,11 @@ func (g *graph) finish() {
 	inSourceOrder(c.Manifests, func(m Manifest) hcl.Range { return m.Range })
 	g.checkNodePorts()
 	g.checkPublicPorts()
+	g.checkProvided()
 	g.checkPatterns()
 	g.unusedOverrides()
 	g.checkMentions()
 	g.checkHostPorts()
+	g.checkDatabases()
 	g.moves()
 }

@@ -33,6 +33,7 @@ type Config struct {
 	// Unset are the variables that have no value, in order; see Options.
 	Unset   []string
 	Outputs []Output // of the root
+	Checks  []Check  // of all modules
 	Data    []Data
 	// Undecided are blocks of which something depends on what is known only after the
 	// apply, and has to be known before. A plan that Options.Restricted is made for
@@ -62,8 +63,12 @@ type Cloud struct {
 	PullSecrets []string // names of existing Secrets of type dockerconfigjson
 	Namespace   string
 	Region      string
+	Foreign     string // what becomes of fields that others add: "revert", "report", "ignore"
 	PodSecurity string // "restricted", "baseline", "privileged"; empty: what the services need
-	Range       hcl.Range
+	// NetworkPolicy: only those who have a reason to may connect to the pods of services,
+	// where the service does not say otherwise.
+	NetworkPolicy bool
+	Range         hcl.Range
 }
 
 // Role is a set of nodes and the labels that make them. Exactly one of Nodes and
@@ -131,11 +136,16 @@ type Service struct {
 	Reasons   []Reason
 	Ports     []Port
 	Databases []Database
+	Provided  []Provided // queues, users, and the registration of them and of the endpoints
 	Secrets   []Secret
 	Configs   []ConfigFile
 	Jobs      []Job
 	Workloads []Workload
 	Endpoints []Endpoint
+	// NetworkPolicy: only those who refer to it, those outside for exposed ports, and
+	// those of Allows may connect to its pods.
+	NetworkPolicy bool
+	Allows        []Allow
 	// Outputs are what other services read as service.NAME.OUTPUT. Values of
 	// generated secrets in them can only be read with TextOf.
 	Outputs map[string]cty.Value
@@ -159,7 +169,8 @@ type Port struct {
 
 // Database is a database with its user on a database service.
 type Database struct {
-	Name     string // of the database and of its user
+	Name     string // on its server
+	User     string
 	Server   string // name of the service it lives on
 	Password SecretRef
 	// Source is where the password comes from; nil: it is generated.
@@ -173,7 +184,7 @@ type Database struct {
 // ConfigFile is one file of a service.
 type ConfigFile struct {
 	Name   string // block label, "keystone.conf"; also the key in its ConfigMap
-	Format string // "ini", "properties" or "raw"
+	Format string // "ini", "properties" or "raw", which files in YAML and JSON are too
 	Path   string // where the service reads it
 	// SecretPath is where the part with secret values goes, when the service
 	// merges a second file by itself (oslo.config directories); empty: a file
@@ -183,6 +194,7 @@ type ConfigFile struct {
 	// Partial: there are, or may be, more options, which cannot be evaluated or are known
 	// only after the apply.
 	Partial bool
+	Mode    int    // permissions; 0: what is usual
 	Content Text   // format "raw"
 	Origin  Origin // of Content
 	Range   hcl.Range
@@ -271,6 +283,8 @@ type Pod struct {
 	Limits      map[string]string
 	GracePeriod int // seconds that it gets to stop before it is killed; 0: the cluster's default
 	HostNetwork bool
+	// ServiceLinks: the environment has the variables that Kubernetes makes of Services.
+	ServiceLinks bool
 }
 
 // Env is one environment variable.
@@ -292,6 +306,7 @@ type SecretMount struct {
 type Init struct {
 	Name    string
 	Command []string
+	Mounts  []SecretMount // seen by the step alone
 }
 
 // Claim is a volume that every replica of a StatefulSet gets and keeps.
@@ -316,9 +331,11 @@ type Probe struct {
 
 // Endpoint is an entry in Keystone's catalogue.
 type Endpoint struct {
-	Type string // "identity"
-	Port string
-	Path string
+	Type   string // "identity"
+	Server string // name of the service that it is registered with
+	Name   string // "keystone"
+	Port   string
+	Path   string
 }
 
 // Manifest is Kubernetes objects brought as they are.

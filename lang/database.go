@@ -1,8 +1,10 @@
 package lang
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/mark"
@@ -12,36 +14,43 @@ import (
 func (in *instance) databases() {
 	for _, b := range in.definition.all("database") {
 		d := Database{
-			Name:   b.label,
-			Server: in.literal(b, "server"),
+			Name:   in.inner.string(b, "name"),
+			User:   in.inner.string(b, "user"),
+			Server: in.inner.string(b, "server"),
 			Password: SecretRef{
 				Service: in.out.Name,
-				Secret:  "db-" + strings.ReplaceAll(b.label, "_", "-"),
+				Secret:  passwordPrefix + strings.ReplaceAll(b.label, "_", "-"),
 				Key:     "password",
 			},
-			Range: rangeOf(nil, b),
+			Range: rangeOf(b),
+		}
+		if !in.inner.given(b, "name") {
+			d.Name = b.label
+		}
+		if !in.inner.given(b, "user") {
+			d.User = d.Name
 		}
 		d.Source = in.sourceOfSecret(d.Password.Secret, secretKinds["password"].keys)
 		value := cty.DynamicVal
 		switch {
 		case d.Server == in.out.Name:
-			in.error(b.header, "A service refers to itself", "Database %q cannot live on the service that it belongs to.", d.Name)
+			in.error(b.header, "A service refers to itself", "Database %q cannot live on the service that it belongs to.", b.label)
 		case d.Server != "":
 			if server := in.server(d.Server, b); server != nil {
 				d.Server = server.out.Name
-				value = server.provideDatabase(in.block, &d)
+				value = server.provideDatabase(in.block, b.label, &d)
 			}
 		}
 		in.out.Databases = append(in.out.Databases, d)
-		in.inner.scope.groups["database"][d.Name] = value
+		in.inner.scope.groups["database"][b.label] = value
 	}
 }
 
-// server is the service that a database lives on; nil if there is none, which was
+// server is the service that a database or the like is on; nil if there is none, which was
 // reported.
-func (in *instance) server(name string, database *block) *instance {
+func (in *instance) server(name string, b *block) *instance {
 	ids := in.inner.reach.find("service", name, nil)
-	in.inner.lookup("service", name, nil, database.header) // so that it is there
+	in.inner.lookup("service", name, nil, b.header) // so that it is there
 	var found []string
 	if ids != nil {
 		for _, m := range in.nodes[ids[0]].made {
@@ -52,9 +61,9 @@ func (in *instance) server(name string, database *block) *instance {
 	}
 	switch {
 	case ids == nil, len(found) == 0 && in.inner.never("service", name):
-		in.inner.unmet("service", name, position(database.header))
+		in.inner.unmet("service", name, position(b.header))
 	case len(found) > 1:
-		in.error(in.block.header, "Which database server?", "Database %q of service %q should live on service %q, and there are several: %s. A database needs one.", database.label, in.out.Name, name, listed(found))
+		in.error(in.block.header, fmt.Sprintf("Which service %q?", name), "%s of service %q should be on service %q, and there are several: %s.", describe(b), in.out.Name, name, listed(found))
 	case len(found) == 1:
 		return in.byAddress[found[0]]
 	}
@@ -63,11 +72,11 @@ func (in *instance) server(name string, database *block) *instance {
 
 // provideDatabase makes a database of another service on this one: it adds the
 // jobs, and returns what the other reads as database.NAME.
-func (in *instance) provideDatabase(consumer *block, d *Database) cty.Value {
+func (in *instance) provideDatabase(consumer *block, label string, d *Database) cty.Value {
 	b := in.definition.one("provides", "database")
 	if b == nil {
 		in.error(consumer.header, "No database server",
-			"Database %q of service %q should live on service %q, whose definition has no block `provides \"database\"`.", d.Name, consumer.label, d.Server)
+			"Database %q of service %q should live on service %q, whose definition has no block `provides \"database\"`.", label, consumer.label, d.Server)
 		return cty.DynamicVal
 	}
 	self := in.inner.scope.singles["self"]
@@ -80,28 +89,68 @@ func (in *instance) provideDatabase(consumer *block, d *Database) cty.Value {
 		if d.Source == nil {
 			in.error(consumer.header, "Secret of an external service",
 				"Database %q of service %q is on service %q, which is external, and kolla does not know its %s. If the database is there already, say in service %q what its password is:\n\n%s\n\nIf kolla shall make the database, give service %q what it takes for that:\n\n%s",
-				d.Name, consumer.label, d.Server, strings.TrimPrefix(secretsNamed(untold), "the "), consumer.label, secretExamples([]string{d.Password.Secret}), in.block.label, secretExamples(untold))
+				label, consumer.label, d.Server, strings.TrimPrefix(secretsNamed(untold), "the "), consumer.label, secretExamples([]string{d.Password.Secret}), in.block.label, secretExamples(untold))
 		}
 	}
 	values := map[string]cty.Value{
 		"name":     cty.StringVal(d.Name),
-		"user":     cty.StringVal(d.Name),
+		"user":     cty.StringVal(d.User),
 		"password": mark.Generated(d.Password).Token(),
 	}
-	e := *in.inner
-	e.scope = newScope(in.inner.scope)
-	e.scope.singles["database"] = cty.ObjectVal(values)
+	values["password_file"] = cty.StringVal(d.Name + "/" + d.Password.Key)
+	e := in.inner.with("database", cty.ObjectVal(values))
 	for _, job := range jobs {
-		d.Jobs = append(d.Jobs, in.job(job, &e, e.environment(job)))
+		made := in.job(job, e)
+		if at := e.string(job, "passwords"); at != "" {
+			made.Pod.Mounts = append(made.Pod.Mounts, SecretMount{Service: d.Password.Service, Secret: d.Password.Secret, Path: at + "/" + d.Name})
+		}
+		d.Jobs = append(d.Jobs, made)
 	}
 	values["host"] = self.GetAttr("host")
 	if self.Type().HasAttribute("port") {
 		values["port"] = self.GetAttr("port")
 	}
-	url, ok := e.attribute(b, "url", cty.String)
-	if !ok && !mark.IsDeferred(url) {
-		url = cty.UnknownVal(cty.String) // why was reported
-	}
-	values["url"] = url
+	in.arguments(b, e, values)
 	return cty.ObjectVal(values)
+}
+
+// serverOf is the service that a database lives on, as far as that is written out.
+func serverOf(b *block) string {
+	attr := b.attributes["server"]
+	if attr == nil {
+		fallback, _ := b.typ.attribute("server").Default.(string)
+		return fallback
+	}
+	name, _ := staticKey(attr.Expr)
+	return name
+}
+
+// checkDatabases reports databases of two services that are one on their server: each
+// has a password of its own, and the later one would lock the other out.
+func (g *graph) checkDatabases() {
+	type key struct{ what, server, value string }
+	type owner struct {
+		service, label string
+		at             hcl.Range
+	}
+	taken := map[key]owner{}
+	for _, in := range g.inOrder() {
+		for i, d := range in.out.Databases {
+			b := in.definition.all("database")[i]
+			here := owner{in.out.Name, b.label, firstRange(d.Range, in.block.header)}
+			for _, k := range []key{{"name", d.Server, d.Name}, {"user", d.Server, d.User}} {
+				other, twice := taken[k]
+				if !twice {
+					taken[k] = here
+					continue
+				}
+				if k.server == "" || k.value == "" || k.server == here.service {
+					continue // it is not known, or wrong
+				}
+				g.error(here.at, "One database for two", "Database %q of service %q and database %q of service %q (%s) would have the same %s on service %q: %q. Give one of them another, in the service: database %q { %s = \"...\" }.",
+					here.label, here.service, other.label, other.service, position(other.at), k.what, k.server, k.value, here.label, k.what)
+				break
+			}
+		}
+	}
 }

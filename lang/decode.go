@@ -11,7 +11,12 @@ import (
 )
 
 // decoder checks syntax trees against block types.
-type decoder struct{ *reporter }
+type decoder struct {
+	*reporter
+	// overriding: the blocks are a service's, and override some of its definition: what an
+	// argument has to say may stand there.
+	overriding bool
+}
 
 // sourceBlock is a block as it is written, in either syntax.
 type sourceBlock struct {
@@ -47,7 +52,7 @@ func (d decoder) body(into *block, body hcl.Body) {
 	into.attributes = map[string]*hclsyntax.Attribute{}
 	for _, name := range keysOf(attributes) {
 		attr := attributes[name]
-		if !typ.AnyAttribute && typ.attribute(name) == nil {
+		if !typ.AnyAttribute && typ.attribute(name) == nil && !typ.isInput(name) {
 			d.unknownAttribute(typ, attr)
 			into.unknown = append(into.unknown, name)
 			continue
@@ -63,7 +68,7 @@ func (d decoder) body(into *block, body hcl.Body) {
 		}
 	}
 	for _, a := range typ.Attributes {
-		if a.Required && attributes[a.Name] == nil && !into.misspelt(a.Name) {
+		if a.Required && attributes[a.Name] == nil && attributes[a.Unless] == nil && !into.misspelt(a.Name) && !d.overriding {
 			d.error(into.header, "Missing argument", "%s needs the argument %q: %s", describe(into), a.Name, a.Doc)
 		}
 	}
@@ -79,6 +84,10 @@ func (d decoder) block(parent *BlockType, source sourceBlock) *block {
 		d.unknownBlock(parent, source)
 		return nil
 	}
+	if typ == lifecycleType && parent == workloadType && !d.overriding {
+		typ = plainLifecycleType
+	}
+	d.overriding = (d.overriding || parent == serviceType) && typ != lifecycleType
 	out := &block{typ: typ, header: source.header, whole: source.whole}
 	switch {
 	case typ.Label == "" && len(source.labels) > 0:

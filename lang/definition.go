@@ -84,6 +84,8 @@ func (in *instance) definitionScope(f *frame) *scope {
 	out := newScope(f.things)
 	out.singles["cloud"] = in.global.singles["cloud"]
 	if in.home == nil {
+		out.groups["local"], out.lazy = in.catalogue.groups["local"], in.catalogue.lazy
+		out.singles["path"] = in.catalogue.singles["path"]
 		return out
 	}
 	home := f

@@ -124,7 +124,7 @@ func (in *instance) overridesOf(config *block) []*overrideFile {
 	if d == nil {
 		return nil
 	}
-	format := in.literal(config, "format")
+	format := in.formatOf(config)
 	names := in.overrideNames()
 	var paths []string
 	if general(config.label, format) {
@@ -135,7 +135,7 @@ func (in *instance) overridesOf(config *block) []*overrideFile {
 			}
 		}
 	}
-	if format != "raw" {
+	if format == "ini" || format == "properties" {
 		paths = append(paths, config.label)
 	}
 	for _, name := range names {
@@ -160,7 +160,7 @@ func (in *instance) overrideNames() []string {
 
 // directoryLayers are the layers that the config directory has for a file with values.
 func (in *instance) directoryLayers(config *block, depth int) []*layer {
-	if in.directory == nil || in.literal(config, "format") == "raw" {
+	if in.directory == nil || in.formatOf(config) == "raw" {
 		return nil
 	}
 	var out []*layer
@@ -173,6 +173,11 @@ func (in *instance) directoryLayers(config *block, depth int) []*layer {
 // leavesOf are the values that a file of the config directory sets.
 func (l *loader) leavesOf(f *overrideFile, depth int) []leaf {
 	if out, done := f.readings[depth]; done {
+		return out
+	}
+	if depth == anyDepth {
+		out := l.treeOf(f)
+		f.readings[depth] = out
 		return out
 	}
 	out := []leaf{}
@@ -223,13 +228,18 @@ func (in *instance) replacement(config *block) (content Text, ok bool) {
 
 // rangeOfFile is where the user says something about a config file, the strongest
 // place first.
-func (in *instance) rangeOfFile(override, config *block) hcl.Range {
-	files := in.overridesOf(config)
-	if override != nil || len(files) == 0 {
-		return rangeOf(override, config)
+func (in *instance) rangeOfFile(config *block) hcl.Range {
+	if config.top != nil || len(in.overridesOf(config)) == 0 {
+		return rangeOf(config)
 	}
+	return in.rangeInDirectory(config)
+}
+
+// rangeInDirectory is where the config directory says something about a config file.
+func (in *instance) rangeInDirectory(config *block) hcl.Range {
+	files := in.overridesOf(config)
 	f := files[len(files)-1]
-	depth := map[string]int{"ini": 2, "properties": 1}[in.literal(config, "format")]
+	depth := depthOf(in.formatOf(config))
 	for _, x := range f.readings[depth] {
 		return x.expr.Range()
 	}

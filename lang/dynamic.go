@@ -42,11 +42,16 @@ service "keystone" {
 func (t *BlockType) growing() []string {
 	var out []string
 	for _, b := range t.Blocks {
-		if t.Name != "" && b.Name != lifecycleType.Name {
+		if t.Name != "" && !b.isWritten() {
 			out = append(out, b.Name)
 		}
 	}
 	return out
+}
+
+// isWritten reports whether blocks of the type are written out, and not computed.
+func (t *BlockType) isWritten() bool {
+	return t.Name == lifecycleType.Name || t == inputType || t == ownLocalsType
 }
 
 // dynamic checks a dynamic block; nil when it cannot be used. The block that it
@@ -58,7 +63,7 @@ func (d decoder) dynamic(parent *BlockType, source sourceBlock) *block {
 	}
 	out := &block{typ: dynamicType, label: source.labels[0], labelRange: source.labelRanges[0], header: source.header, whole: source.whole}
 	typ := parent.block(out.label)
-	if typ == nil || typ.Name == lifecycleType.Name {
+	if typ == nil || typ.isWritten() {
 		d.undeclared(out.labelRange, "block", out.label, parent.growing())
 		return nil
 	}
@@ -80,7 +85,7 @@ func (d decoder) dynamic(parent *BlockType, source sourceBlock) *block {
 			d.error(b.header, "Second content block", "There can be only one content block here.")
 		default:
 			content := &block{typ: typ, header: b.header, whole: b.whole}
-			d.body(content, b.body)
+			decoder{d.reporter, d.overriding || parent == serviceType}.body(content, b.body)
 			out.add(content)
 		}
 	}

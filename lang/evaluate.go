@@ -33,6 +33,9 @@ type evaluator struct {
 	owner *block
 	// inDefinition: the expressions are the definition's, not the owner's.
 	inDefinition bool
+	// ofService evaluates what the service says in blocks of its definition; nil: nobody
+	// says anything there.
+	ofService *evaluator
 }
 
 // evaluator is one for expressions of the user outside of services.
@@ -49,8 +52,11 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	if v, ok := e.reference(expr); ok {
 		return v
 	}
+	if v, ok := e.overlaidValue(expr); ok {
+		return v
+	}
 	refs := e.memo.references(expr)
-	ctx, ok := e.context(refs)
+	ctx, ok := e.context(expr, refs)
 	if !ok {
 		return cty.DynamicVal
 	}
@@ -478,4 +484,16 @@ func written(t hcl.Traversal) string {
 func sentence(err error) string {
 	s := err.Error()
 	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// with is the evaluator where one name more means something, for what the service says
+// too.
+func (e *evaluator) with(name string, value cty.Value) *evaluator {
+	out := *e
+	out.scope = newScope(e.scope)
+	out.scope.singles[name] = value
+	if e.ofService != nil {
+		out.ofService = e.ofService.with(name, value)
+	}
+	return &out
 }

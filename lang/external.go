@@ -50,10 +50,14 @@ func (in *instance) external() cty.Value {
 		return unknown
 	}
 	in.checkExternal()
+	in.takeInputs()
+	in.narrowPorts()
 	base, ok := in.externalBase(given)
 	if !ok {
 		return unknown
 	}
+	in.setSelf(cty.ObjectVal(base))
+	in.narrow()
 	in.setSelf(cty.ObjectVal(base))
 	in.secrets()
 	return in.externalOutputs(given, base)
@@ -111,7 +115,7 @@ func (in *instance) checkExternal() {
 		}
 	}
 	for _, b := range in.block.blocks {
-		if b.typ != lifecycleType && b.typ != givenSecretType {
+		if b.typ != lifecycleType && b.typ != secretType {
 			refuse(b.header, describe(b))
 		}
 	}
@@ -137,6 +141,7 @@ func (in *instance) externalBase(given map[string]cty.Value) (map[string]cty.Val
 			in.inner.scope.groups["port"][in.out.Ports[0].Name] = port
 		}
 	}
+	ports := in.externalPorts(host)
 	in.out.Ports = nil // there is no Service in the cluster for them
 	base := map[string]cty.Value{
 		"name":      cty.StringVal(in.out.Name),
@@ -144,6 +149,8 @@ func (in *instance) externalBase(given map[string]cty.Value) (map[string]cty.Val
 		"host":      host,
 		"replicas":  cty.NumberIntVal(0),
 		"external":  cty.True,
+		"ports":     ports,
+		"members":   cty.EmptyObjectVal,
 	}
 	if port != cty.NilVal {
 		base["port"] = port
@@ -319,7 +326,13 @@ func (in *instance) isUntold(secret string) bool {
 // untoldFor are the secrets that blocks take and the external service was not told.
 func (in *instance) untoldFor(blocks []*block) []string {
 	var exprs []hcl.Expression
+	var mounted []string
 	for _, b := range blocks {
+		for _, m := range b.all("mount") {
+			if in.isUntold(m.label) {
+				mounted = append(mounted, m.label)
+			}
+		}
 		for _, attr := range b.ordered() {
 			exprs = append(exprs, attr.Expr)
 		}
@@ -329,5 +342,7 @@ func (in *instance) untoldFor(blocks []*block) []string {
 			}
 		}
 	}
-	return in.untold(exprs...)
+	names := append(in.untold(exprs...), mounted...)
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -102,7 +102,7 @@ func counted(n int, noun string) string {
 // facts are what an expression of the evaluator's refers to.
 func (e *evaluator) facts(expr hcl.Expression) Facts {
 	refs := e.memo.references(expr)
-	ctx, ok := e.context(refs)
+	ctx, ok := e.context(expr, refs)
 	if !ok {
 		return nil
 	}

@@ -47,6 +47,10 @@ var (
 		"a name of at most 32 lower-case letters, digits and underscores that starts with a letter",
 		regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`).MatchString,
 	}
+	formMode = Form{
+		"four octal digits that start with 0, such as 0400",
+		regexp.MustCompile(`^0[0-7]{3}$`).MatchString,
+	}
 	formFile = Form{
 		"a file name of letters, digits, dots, dashes and underscores",
 		func(s string) bool { return len(validation.IsConfigMapKey(s)) == 0 },

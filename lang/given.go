@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"kolla.openstack.org/kolla/internal/spelling"
 	"kolla.openstack.org/kolla/lang/syntax"
@@ -30,7 +29,6 @@ type given struct {
 	text   string         // from -var, the environment, a prompt
 	expr   hcl.Expression // from a file
 	at     hcl.Range      // of the name there
-	value  cty.Value      // from the plan
 	source string         // for messages: "-var", "KOLLA_VAR_x", a position
 }
 
@@ -49,7 +47,6 @@ func (l *loader) giveAll(declared []*variable) {
 	for _, name := range l.autoVarFiles() {
 		l.giveFile(byName, name)
 	}
-	l.givePlanned(declared)
 	for _, option := range l.options.Vars {
 		if option.File != "" {
 			l.giveFile(byName, option.File)
@@ -62,20 +59,6 @@ func (l *loader) giveAll(declared []*variable) {
 		l.misnamed(byName, name)
 	}
 	l.notRead(byName)
-}
-
-// givePlanned takes the values of the plan that is being applied. What cannot be read, or
-// is sensitive by now, is of another configuration, which its digest shows.
-func (l *loader) givePlanned(declared []*variable) {
-	for _, v := range declared {
-		raw, ok := l.options.Planned[v.Name]
-		if !ok || v.Sensitive {
-			continue
-		}
-		if value, err := ctyjson.Unmarshal(raw, cty.DynamicPseudoType); err == nil {
-			v.given = &given{value: value, source: "the plan"}
-		}
-	}
 }
 
 // notRead warns of values that are where Terraform looks for them, of variables that
@@ -178,7 +161,7 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 		return
 	}
 	var strays []*hclsyntax.Attribute
-	attributes, blocks := decoder{l.reporter}.content(&BlockType{AnyAttribute: true}, body)
+	attributes, blocks := decoder{reporter: l.reporter}.content(&BlockType{AnyAttribute: true}, body)
 	for _, b := range blocks {
 		l.error(b.header, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
 	}

@@ -39,6 +39,9 @@ type graph struct {
 	// expandedDefaults is what the cloud's defaults are when their dynamic blocks are
 	// evaluated; nil: they have none.
 	expandedDefaults *block
+	inputs           map[*block]*variable
+	catalogue        *scope // of the definitions of the catalogue
+	inUse            *lazy  // cloud.services
 }
 
 // node is one thing that can be referred to.
@@ -62,6 +65,7 @@ type node struct {
 	known    map[string]bool // the nodes that it is known to need; see needing
 	// argumentsOf is the secret that the node is the arguments of; see addSecret.
 	argumentsOf string
+	definition  string // of a service: the name of its definition
 }
 
 // made is one instance of a service, manifest or secret.
@@ -97,11 +101,14 @@ type reach struct {
 // reach is that of the user's expressions in a module.
 func (g *graph) reach(m *module) reach { return reach{values: m, things: m, graph: g} }
 
+// ofService is the reach of what a service says in blocks of its definition.
+func (r reach) ofService() reach { return r.graph.reach(r.things) }
+
 func newGraph(l *loader) *graph {
 	g := &graph{
 		loader: l, nodes: map[string]*node{}, members: map[*module][]*node{},
 		global: newScope(nil), byAddress: map[string]*instance{}, claimed: map[string]claimed{}, moved: map[string]bool{},
-		doubted: map[hcl.Range]bool{},
+		doubted: map[hcl.Range]bool{}, inputs: map[*block]*variable{},
 	}
 	l.reader.Published = g.publicPart
 	// Until the cloud is evaluated, or if there is none, nothing is known of it.
@@ -115,6 +122,8 @@ func newGraph(l *loader) *graph {
 			return cty.NilVal
 		}})
 	}
+	g.catalogue = g.catalogueScope()
+	g.inUse = &lazy{evaluate: g.servicesInUse}
 	g.findOnlyOnes()
 	g.addModule(l.root)
 	return g
@@ -225,25 +234,40 @@ func (n *node) address(f *frame, it item) string {
 }
 
 func (g *graph) addLocals(m *module) {
+	for _, attr := range g.locals(m.document) {
+		g.add(&node{
+			id: m.path() + "local." + attr.Name, module: m, root: "local", name: attr.Name, at: attr.NameRange,
+			needs:    g.reach(m).edges(attr.Expr),
+			evaluate: func(f *frame) cty.Value { return g.evaluator(f).value(attr.Expr) },
+		})
+	}
+}
+
+// locals are the local values that a file or a definition declares.
+func (r *reporter) locals(in *block) []*hclsyntax.Attribute {
+	var out []*hclsyntax.Attribute
 	first := map[string]hcl.Range{}
-	for _, b := range m.document.all("locals") {
+	for _, b := range in.all("locals") {
 		for _, attr := range b.ordered() {
 			if at, twice := first[attr.Name]; twice {
-				g.error(attr.NameRange, fmt.Sprintf("Second local value named %q", attr.Name), "The first is at %s. Rename one of them.", position(at))
+				r.error(attr.NameRange, fmt.Sprintf("Second local value named %q", attr.Name), "The first is at %s. Rename one of them.", position(at))
 				continue
 			}
 			first[attr.Name] = attr.NameRange
-			g.add(&node{
-				id: m.path() + "local." + attr.Name, module: m, root: "local", name: attr.Name, at: attr.NameRange,
-				needs:    g.reach(m).edges(attr.Expr),
-				evaluate: func(f *frame) cty.Value { return g.evaluator(f).value(attr.Expr) },
-			})
+			out = append(out, attr)
 		}
 	}
+	return out
 }
 
 // edges are the references in an expression to what the graph orders.
 func (r reach) edges(expr hcl.Expression) []edge {
+	switch x := expr.(type) {
+	case *said:
+		return r.ofService().edges(x.Expression)
+	case *stacked:
+		return append(r.edges(x.below), r.ofService().edges(x.Expression)...)
+	}
 	var out []edge
 	for _, t := range r.graph.memo.references(expr) {
 		root := t.RootName()
@@ -368,6 +392,9 @@ func (f *frame) sees(other *frame) bool {
 
 // isNullLiteral reports whether an expression is the word null.
 func isNullLiteral(expr hcl.Expression) bool {
+	if x, ok := expr.(*said); ok {
+		expr = x.Expression
+	}
 	literal, ok := expr.(*hclsyntax.LiteralValueExpr)
 	return ok && literal.Val.IsNull()
 }

@@ -75,9 +75,9 @@ var plainLifecycleType = &BlockType{
 `,
 	Attributes: []Attribute{
 		{Name: "prevent_destroy", Type: TypeBool, Default: false, Doc: "A plan that would delete or replace one of the objects is refused. Old versions of files and jobs that failed are not meant."},
-		{Name: "ignore_fields", Type: TypeList, Form: formFieldPath, Doc: `Fields that are set when the object is made and left to others from then on, each with everything below it, such as ["spec.replicas", "metadata.annotations[\"example.org/*\"]"]. Of the values of a Secret: once somebody else has written them.`},
-		{Name: "yield_to", Type: TypeList, Form: formPlain, Doc: "Field managers that may have any field, besides the controllers that kolla knows; * at the end of a name stands for any rest of it."},
-		{Name: "force_conflicts", Type: TypeForce, Doc: "Fields to take from whoever owns them: true for all, or a list of paths and of names of field managers."},
+		{Name: "ignore_fields", Type: TypeList, Form: formFieldPath, Doc: `Fields that are set when the object is made and left to others from then on, each with everything below it, declared or added by others, such as ["spec.replicas", "metadata.annotations[\"example.org/*\"]"]. Of the values of a Secret: once somebody else has written them.`},
+		{Name: "yield_to", Type: TypeList, Form: formPlain, Doc: "Field managers that may have any field. A field manager gives itself its name, so that this trusts everybody who may write to the object; ignore_fields names fields. * at the end of a name stands for any rest of it."},
+		{Name: "force_conflicts", Type: TypeForce, Doc: "Fields to take from whoever owns them, of an object that kolla takes over: true for all, or a list of paths and of names of field managers."},
 	},
 	Blocks: []*BlockType{preconditionType},
 }

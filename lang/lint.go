@@ -240,7 +240,7 @@ func (g *graph) checkMention(in *instance, h host, m mention, answering map[stri
 
 // listens reports whether the service has a port of that number.
 func (in *instance) listens(port int) bool {
-	return slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Number == port })
+	return port != 0 && slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Number == port })
 }
 
 // checkAddress warns of an address with the port of another service of this cloud.

@@ -34,9 +34,6 @@ type Options struct {
 	Catalogue fs.FS    // *.hcl files with the built-in definitions
 	Vars      []Var    // -var and -var-file, in the order in which they were given
 	Environ   []string // as of os.Environ: KOLLA_VAR_name gives values to variables
-	// Planned are the values that variables had when the plan was made that is being
-	// applied; see Config.Variables. Only Vars are stronger.
-	Planned map[string]json.RawMessage
 	// Prompt asks for the value of a variable that has none, and again where it does not
 	// fit. If it is nil, that is an error.
 	Prompt func(v Variable) (string, error)
@@ -86,6 +83,7 @@ func Load(dir string, options Options) (*Config, hcl.Diagnostics) {
 
 func newLoader(dir string, options Options) *loader {
 	files := functions.NewFiles(dir)
+	files.Builtin, files.BuiltinDir = options.Catalogue, CatalogueDir
 	reporter := newReporter()
 	reporter.decisions.restricted, reporter.decisions.silent = options.Restricted, options.Ignorant
 	return &loader{
@@ -216,7 +214,7 @@ func (l *loader) readFile(name string) (hcl.Body, bool) {
 // decode checks the blocks of several files as if they stood in one.
 func (l *loader) decode(typ *BlockType, bodies []hcl.Body) *block {
 	root := &block{typ: typ}
-	d := decoder{l.reporter}
+	d := decoder{reporter: l.reporter}
 	for _, body := range bodies {
 		d.body(root, body)
 	}

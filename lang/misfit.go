@@ -247,5 +247,5 @@ func (v *variable) typeAt() string {
 	if attr == nil || v.constraint.IsPrimitiveType() {
 		return ""
 	}
-	return fmt.Sprintf(" The type of the variable is at %s.", position(attr.NameRange))
+	return fmt.Sprintf(" The type of the %s is at %s.", v.block.typ.Label, position(attr.NameRange))
 }

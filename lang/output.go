@@ -30,7 +30,7 @@ var preconditionType = &BlockType{
 
 var rootOutputType = &BlockType{
 	Name: "output", Label: "output", LabelForm: formIdentifier,
-	Doc: "A value for whoever runs kolla, printed by `kolla output`. Of a module: what is read as module.NAME.OUTPUT.",
+	Doc: "A value that `kolla output` prints. The caller of a module reads its outputs as module.NAME.OUTPUT.",
 	Example: `output "identity" {
   value       = service.keystone.public_url
   description = "Where clients log in."
@@ -124,13 +124,45 @@ func (g *graph) addChecks(m *module) {
 	for _, b := range m.document.all("check") {
 		g.addBlock(m, b, func(f *frame) cty.Value {
 			e := g.evaluator(f)
+			check := Check{Address: f.address + b.id(), Status: CheckPassed}
 			for _, assert := range e.expanded(b).all("assert") {
-				if ok, message := e.condition(assert); !ok {
+				ok, message := e.condition(assert)
+				if !ok {
 					e.unmetCondition(hcl.DiagWarning, assert.attributeRange("condition"), assert, fmt.Sprintf("Check %q does not hold", b.label), message)
 				}
+				check.add(ok, e.settled(assert, "condition"), message)
 			}
+			g.config.Checks = append(g.config.Checks, check)
 			return cty.NilVal
 		})
+	}
+}
+
+// Check is what came of a check block.
+type Check struct {
+	Address  string // `check.spread`, `module.edge["west"].check.spread`
+	Status   CheckStatus
+	Problems []string // the messages of the assertions that do not hold
+}
+
+// CheckStatus is what is known of a check, in Terraform's words. The zero value is
+// invalid.
+type CheckStatus string
+
+// What a check can come to.
+const (
+	CheckPassed  CheckStatus = "pass"
+	CheckFailed  CheckStatus = "fail"
+	CheckUnknown CheckStatus = "unknown" // it depends on what is known after the apply
+)
+
+// add counts an assertion: one that does not hold outweighs one that is not known.
+func (c *Check) add(holds, known bool, message string) {
+	switch {
+	case !holds:
+		c.Status, c.Problems = CheckFailed, append(c.Problems, message)
+	case !known && c.Status == CheckPassed:
+		c.Status = CheckUnknown
 	}
 }
 

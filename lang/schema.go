@@ -27,6 +27,9 @@ type BlockType struct {
 	Reads  []Reading
 	// AnyAttribute: the names of the arguments are the user's.
 	AnyAttribute bool
+	// Alternatives are groups of arguments that exclude each other. If a service sets an
+	// argument of a group, the definition's other arguments of that group do not apply.
+	Alternatives [][]string
 	Attributes   []Attribute
 	Blocks       []*BlockType
 }
@@ -36,10 +39,12 @@ type Attribute struct {
 	Name     string
 	Type     AttributeType
 	Required bool
+	Unless   string   // the argument that makes up for a required one
 	Default  any      // string, int or bool; nil: there is none
 	OneOf    []string // the only values there are
 	Min, Max int      // bounds of a number; Max 0: none above
 	Form     Form     // of the string, or of each value in a list or map
+	Names    string   // type of the blocks that a list names
 	Value    string   // what is written, where Type does not say it to a reader
 	Doc      string
 }

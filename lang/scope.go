@@ -27,6 +27,8 @@ type scope struct {
 	// these are all.
 	open  cty.Value
 	frame *frame // nil: the first one of the node's module
+	// lazy are names in groups that are evaluated when they are read.
+	lazy map[blockKey]*lazy
 }
 
 func newScope(parent *scope) *scope {
@@ -99,6 +101,8 @@ func (s *scope) roots() []string {
 var nouns = map[string]string{
 	"var": "variable", "local": "local value", "role": "role", "exposure": "exposure", "service": "service",
 	"module": "module", "data": "data", "manifest": "manifest", "port": "port", "secret": "secret", "database": "database",
+	"queue": "queue", "user": "user", "endpoint": "endpoint",
+	"input": "input",
 }
 
 // nameOf is the second step of a reference: the NAME of role.NAME or role["NAME"].
@@ -119,7 +123,7 @@ func nameOf(t hcl.Traversal) (name string, ok bool) {
 
 // context makes HCL's evaluation context of just what an expression refers to.
 // References that mean nothing are reported; ok is then false.
-func (e *evaluator) context(refs []hcl.Traversal) (ctx *hcl.EvalContext, ok bool) {
+func (e *evaluator) context(expr hcl.Expression, refs []hcl.Traversal) (ctx *hcl.EvalContext, ok bool) {
 	ok = true
 	found := map[string]map[string]cty.Value{}
 	ctx = &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: e.functions}
@@ -134,7 +138,15 @@ func (e *evaluator) context(refs []hcl.Traversal) (ctx *hcl.EvalContext, ok bool
 			e.unknownRoot(t)
 			ok = false
 		case g == nil:
-			ctx.Variables[root] = single
+			if _, done := ctx.Variables[root]; !done || readsServices(t) {
+				ctx.Variables[root] = e.whole(t, single)
+			}
+		case root == "service" && e.mayBeMissing(expr, t):
+			if found[root] == nil {
+				found[root] = map[string]cty.Value{}
+			}
+			name, _ := nameOf(t)
+			found[root][name] = cty.NullVal(cty.DynamicPseudoType)
 		default:
 			name, value, known := e.member(root, t)
 			if !known {
@@ -191,6 +203,9 @@ func (e *evaluator) lookup(root, name string, t hcl.Traversal, at hcl.Range) (va
 	if n := s.nodes[blockKey{root, name}]; n != nil {
 		e.reach.graph.demand(n, s.frame, t, at)
 	}
+	if l := s.lazy[blockKey{root, name}]; l != nil {
+		s.groups[root][name] = l.read(e, root+"."+name, at)
+	}
 	return s.groups[root][name], true
 }
 
@@ -201,14 +216,14 @@ func (e *evaluator) disabled(complaint hcl.Range, refs []hcl.Traversal) bool {
 	for _, t := range refs {
 		root := t.RootName()
 		name, ok := nameOf(t)
-		if !ok || len(t) < 3 || !slices.Contains([]string{"service", "role", "exposure", "data", "secret", "module"}, root) || !t.SourceRange().Overlaps(complaint) {
+		if !ok || len(t) < 3 || !slices.Contains([]string{"service", "role", "exposure", "data", "secret", "database", "module"}, root) || !t.SourceRange().Overlaps(complaint) {
 			continue
 		}
 		value, ok := e.scope.member(root, name)
 		if !ok || !value.IsKnown() || !value.IsNull() {
 			continue
 		}
-		if e.inDefinition {
+		if _, own := e.scope.groups[root][name]; e.inDefinition && !own {
 			e.unmet(root, name, position(t.SourceRange()))
 			return true
 		}

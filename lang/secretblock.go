@@ -173,13 +173,19 @@ func (in *instance) secrets() {
 		in.inner.scope.groups["secret"][b.label] = secretValue(in.out.Name, b.label, in.inner.string(b, "kind"), in.inner.awaited(b, "kind"))
 	}
 	for _, b := range blocks {
-		if strings.HasPrefix(b.label, "db-") {
-			in.error(b.labelRange, "Unsuitable name", "Names that start with db- are kept for the passwords of databases.")
+		if isKept(b.label) {
+			in.error(b.labelRange, "Unsuitable name", "Names that start with %s are kept for the passwords of databases, queues and users.", listed(keptPrefixes))
 		}
 		s := in.inner.secret(b)
-		s.Range = rangeOf(in.block.one("secret", b.label), b)
-		s.Source = in.sourceOfSecret(b.label, s.Keys)
-		in.inner.checkArguments(b, s.Kind, false)
+		s.Source = in.inner.secretSource(b, s.Keys, in.config.Cloud.Namespace)
+		if b.base != nil && len(b.top.attributes) == 0 {
+			in.withoutSource(b.top)
+		}
+		if s.Source != nil && b.base != nil { // what the definition says of it is for others
+			in.user.checkArguments(b.top, s.Kind, true)
+		} else {
+			in.inner.checkArguments(b, s.Kind, s.Source != nil)
+		}
 		in.out.Secrets = append(in.out.Secrets, s)
 	}
 }
@@ -195,24 +201,26 @@ func (in *instance) meansOwn(e edge) bool {
 // mountEdges are the secrets beside the services that are mounted.
 func (in *instance) mountEdges() []edge {
 	var out []edge
-	for _, b := range slices.Concat(in.definition.all("job"), in.definition.all("workload")) {
-		for _, m := range b.all("mount") {
-			for _, id := range in.inner.reach.find("secret", m.label, nil) {
-				out = append(out, edge{to: id, at: m.labelRange})
+	var within func(*block)
+	within = func(b *block) {
+		for _, child := range b.blocks {
+			switch {
+			case gateOf(child) != open:
+			case child.typ != mountType:
+				within(child)
+			default:
+				for _, id := range in.inner.reach.find("secret", child.label, nil) {
+					out = append(out, edge{to: id, at: child.labelRange})
+				}
 			}
 		}
 	}
+	within(in.definition)
 	return out
 }
 
-// secretNames are the secrets that a service can give values to.
-func (in *instance) secretNames() []string {
-	names := in.definition.labels("secret")
-	for _, d := range in.out.Databases {
-		names = append(names, d.Password.Secret)
-	}
-	return names
-}
+// passwordPrefix is what the names of databases' passwords begin with.
+const passwordPrefix = "db-"
 
 // sourceOfSecret is what the service says about where a secret comes from.
 func (in *instance) sourceOfSecret(name string, keys []string) *SecretSource {
@@ -222,9 +230,13 @@ func (in *instance) sourceOfSecret(name string, keys []string) *SecretSource {
 	}
 	source := in.user.secretSource(b, keys, in.config.Cloud.Namespace)
 	if source == nil && !saysSource(b) {
-		in.error(b.header, "Missing argument", "It says where the value comes from: one of from_env, from_file, from_secret and value.")
+		in.withoutSource(b)
 	}
 	return source
+}
+
+func (in *instance) withoutSource(b *block) {
+	in.error(b.header, "Missing argument", "It says where the value comes from: one of from_env, from_file, from_secret and value.")
 }
 
 // mount finds the secret that a mount block names.
@@ -232,6 +244,9 @@ func (in *instance) mount(b *block, e *evaluator) (SecretMount, bool) {
 	m := SecretMount{Service: in.out.Name, Secret: b.label, Path: e.string(b, "path")}
 	if slices.Contains(in.definition.labels("secret"), b.label) {
 		return m, true
+	}
+	if in.whole.one("secret", b.label) != nil {
+		return m, false // it does not count
 	}
 	v, ok := e.lookup("secret", b.label, nil, b.labelRange)
 	if !ok || v.IsKnown() && (v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute("name")) {
@@ -249,7 +264,7 @@ func (in *instance) mount(b *block, e *evaluator) (SecretMount, bool) {
 
 // secret evaluates what a secret block says about what is generated.
 func (e *evaluator) secret(b *block) Secret {
-	s := Secret{Name: b.label, Kind: e.string(b, "kind"), Loss: e.string(b, "loss"), Range: rangeOf(nil, b)}
+	s := Secret{Name: b.label, Kind: e.string(b, "kind"), Loss: e.string(b, "loss"), Range: rangeOf(b)}
 	s.Keys = secretKinds[s.Kind].keys
 	switch s.Kind {
 	case "password", "hex":

@@ -2,7 +2,6 @@ package lang
 
 import (
 	"net"
-	"path"
 	"slices"
 	"strconv"
 
@@ -15,16 +14,20 @@ type instance struct {
 	*graph
 	node       *node
 	frame      *frame
-	block      *block // the user's service block
-	definition *block
+	block      *block     // the user's service block
+	written    *block     // the definition as it is written
+	whole      *block     // with what the service says over it
+	definition *block     // the same, without what does not count
+	strays     []stray    // what the service says over nothing
 	home       *module    // where the definition stands; nil: the catalogue
 	user       *evaluator // of what stands in the service block
 	inner      *evaluator // of what stands in the definition
 	cloud      *evaluator // of the cloud's defaults
 	configs    map[string]*settings
-	envs       map[string]*settings // of workloads
+	absent     map[string]bool // optional config files without content
 	images     map[string]string
 	forAll     *int            // replicas of all workloads, if the service says so
+	capped     []string        // workloads that have fewer than the service says, and how many
 	replicas   map[string]int  // by workload
 	used       map[string]bool // names of images
 	out        Service
@@ -39,6 +42,8 @@ func (g *graph) addServices(m *module) {
 		n.evaluate = func(*frame) cty.Value { return cty.DynamicVal }
 		if definition, home := g.definitionOf(m, b); definition != nil {
 			in := g.newInstance(n, definition, home)
+			n.definition = definition.label
+			in.checkInputs()
 			in.mergeSettings()
 			n.needs = in.edges()
 			n.evaluate = func(f *frame) cty.Value {
@@ -52,17 +57,19 @@ func (g *graph) addServices(m *module) {
 // newInstance makes an instance, for which it is not known yet what names mean.
 func (g *graph) newInstance(n *node, definition *block, home *module) *instance {
 	in := &instance{
-		graph: g, node: n, block: n.block, definition: definition, home: home,
-		configs: map[string]*settings{}, envs: map[string]*settings{}, used: map[string]bool{},
+		graph: g, node: n, block: n.block, written: definition, home: home,
+		configs: map[string]*settings{}, absent: map[string]bool{}, used: map[string]bool{},
 	}
+	in.whole, in.strays = overlaid(definition, n.block)
+	in.definition = in.whole
 	within := func(r reach) *evaluator {
 		return &evaluator{reporter: g.reporter, functions: g.functions, memo: g.memo, owner: n.block, scope: newScope(nil), reach: r}
 	}
 	in.user = within(g.reach(n.module))
 	in.cloud = within(g.reach(g.loader.root))
 	in.inner = within(reach{values: home, things: n.module, around: true, graph: g})
-	in.inner.inDefinition = true
-	for _, kind := range []string{"port", "secret", "database"} {
+	in.inner.inDefinition, in.inner.ofService = true, in.user
+	for _, kind := range []string{"port", "secret", "database", "queue", "user", "endpoint", "input"} {
 		names := group{}
 		for _, e := range []*evaluator{in.user, in.cloud, in.inner} {
 			e.scope.groups[kind] = names
@@ -76,8 +83,8 @@ func (g *graph) newInstance(n *node, definition *block, home *module) *instance 
 // repeated. The first is the one that was made to find the references.
 func (in *instance) at(f *frame, it item) *instance {
 	out := in
-	if in.frame != nil || in.block.grows || in.definition.grows || in.defaultsGrow() {
-		out = in.newInstance(in.node, in.definition, in.home)
+	if in.frame != nil || in.block.grows || in.written.grows || in.defaultsGrow() {
+		out = in.newInstance(in.node, in.written, in.home)
 	}
 	out.frame = f
 	out.user.scope.parent = it.scope
@@ -85,48 +92,14 @@ func (in *instance) at(f *frame, it item) *instance {
 	out.inner.scope.parent = in.definitionScope(f)
 	if out != in {
 		out.block = out.user.expanded(in.block)
-		out.definition = out.inner.expanded(in.definition)
+		out.whole, out.strays = overlaid(out.inner.expanded(in.written), out.block)
+		out.definition = out.whole
 		for _, e := range []*evaluator{out.user, out.cloud, out.inner} {
 			e.scope.open = out.definition.open
 		}
 		out.mergeSettings()
 	}
 	return out
-}
-
-// mergeSettings puts the layers of config values and of environments together.
-func (in *instance) mergeSettings() {
-	for _, config := range in.definition.all("config") {
-		var layers []*layer
-		add := func(name string, b *block, eval *evaluator, attribute string) {
-			if b != nil && b.attributes[attribute] != nil {
-				layers = append(layers, &layer{name: name, expr: b.attributes[attribute].Expr, eval: eval})
-			}
-		}
-		add(layerDefinition, config, in.inner, "values")
-		for _, d := range in.defaults() {
-			if matched, _ := path.Match(d.label, config.label); matched {
-				add(layerCloud, d, in.cloud, "values")
-			}
-		}
-		depth := 2
-		if in.literal(config, "format") == "properties" {
-			depth = 1
-		}
-		layers = append(layers, in.directoryLayers(config, depth)...)
-		add(layerService, in.block.one("config", config.label), in.user, "values")
-		in.configs[config.label] = merge(depth, layers)
-	}
-	for _, workload := range in.definition.all("workload") {
-		var layers []*layer
-		if attr := workload.attributes["env"]; attr != nil {
-			layers = append(layers, &layer{name: layerDefinition, expr: attr.Expr, eval: in.inner})
-		}
-		if over := in.block.one("workload", workload.label); over != nil && over.attributes["env"] != nil {
-			layers = append(layers, &layer{name: layerService, expr: over.attributes["env"].Expr, eval: in.user})
-		}
-		in.envs[workload.label] = merge(1, layers)
-	}
 }
 
 // defaults are the overrides that the cloud has for all services.
@@ -158,28 +131,32 @@ func (g *graph) defaultsGrow() bool {
 // in values that are overridden.
 func (in *instance) edges() []edge {
 	out := []edge{{to: "cloud", at: in.block.header}}
-	out = append(out, in.user.reach.edgesWithoutSettings(in.block)...)
 	if mayBeExternal(in.block) { // what its definition refers to counts if it is read
+		out = append(out, in.user.edgesWithoutSettings(in.block)...)
 		return append(out, in.dependsOn(in.node.module, in.block)...)
 	}
-	out = append(out, in.inner.reach.edgesWithoutSettings(in.definition)...)
+	out = append(out, in.ownEdges()...)
+	out = append(out, in.inner.edgesWithoutSettings(in.definition)...)
 	if d := in.defaultsBlock(); d != nil && d.grows {
 		out = append(out, in.cloud.reach.blockEdges(d)...)
 	}
 	if in.home != nil && in.home.call != nil {
 		out = append(out, edge{to: in.home.path() + "*", at: in.block.header})
 	}
-	for _, name := range keysOf(in.configs) {
-		out = append(out, in.configs[name].edges()...)
-	}
-	for _, name := range keysOf(in.envs) {
-		out = append(out, in.envs[name].edges()...)
+	for _, b := range in.definition.all("config") {
+		if gateOf(b) == open {
+			out = append(out, in.configs[b.label].edges()...)
+		}
 	}
 	for _, b := range in.definition.all("database") {
-		if id := in.inner.reach.find("service", in.literal(b, "server"), nil); id != nil {
+		if gateOf(b) != open {
+			continue
+		}
+		if id := in.inner.reach.find("service", serverOf(b), nil); id != nil {
 			out = append(out, edge{to: id[0], at: b.header})
 		}
 	}
+	out = append(out, in.serverEdges()...)
 	out = append(out, in.mountEdges()...)
 	out = append(out, in.dependsOn(in.node.module, in.block)...)
 	out = append(out, in.triggerEdges(in.node.module, in.block)...)
@@ -187,22 +164,49 @@ func (in *instance) edges() []edge {
 	return slices.DeleteFunc(out, func(e edge) bool { return e.to == self || in.meansOwn(e) })
 }
 
-// edgesWithoutSettings are the references in a block, but for those in values that
-// are merged with others. Where a dynamic block makes the values they count.
-func (r reach) edgesWithoutSettings(b *block) []edge {
+// ownEdges are the references in the service's block, but for those in blocks that
+// override some of its definition's.
+func (in *instance) ownEdges() []edge {
+	out := in.user.reach.attributeEdges(in.block)
+	for _, child := range in.block.blocks {
+		switch {
+		case child.typ == dynamicType:
+			out = append(out, in.user.reach.blockEdges(child)...)
+		case !overrides(child):
+			out = append(out, in.user.edgesWithoutSettings(child)...)
+		default: // how its objects are treated is not put together with the definition's
+			if l := child.one("lifecycle", ""); l != nil {
+				out = append(out, in.user.edgesWithoutSettings(l)...)
+			}
+		}
+	}
+	return out
+}
+
+// edgesWithoutSettings are the references in a block, but for those in config values,
+// which are merged with others. Where a dynamic block makes the values they count.
+func (e *evaluator) edgesWithoutSettings(b *block) []edge {
 	var out []edge
 	for _, attr := range b.ordered() {
-		merged := b.typ.Name == "config" && attr.Name == "values" || b.typ.Name == "workload" && attr.Name == "env"
-		if typ := b.typ.attribute(attr.Name); !merged && (typ == nil || typ.Type != TypeReferences) {
-			out = append(out, r.edges(attr.Expr)...)
+		typ := b.typ.attribute(attr.Name)
+		switch {
+		case typ != nil && (typ.Type == TypeReferences || typ.Type == TypeSettings):
+		case typ != nil && typ.Type == TypeTexts && isStacked(attr.Expr):
+			out = append(out, e.variables(b, attr.Name).edges()...)
+		default:
+			out = append(out, e.reach.edges(attr.Expr)...)
 		}
 	}
 	for _, child := range b.blocks {
-		if child.typ == dynamicType {
-			out = append(out, r.blockEdges(child)...)
-			continue
+		switch gate := gateOf(child); {
+		case child.typ == dynamicType:
+			out = append(out, e.reach.blockEdges(child)...)
+		case child.typ == ownLocalsType: // what they refer to counts if they are read
+		case gate == open:
+			out = append(out, e.edgesWithoutSettings(child)...)
+		case gate == undecided: // what it refers to counts if it is read
+			out = append(out, e.reach.edges(child.attributes[enabledAttribute.Name].Expr)...)
 		}
-		out = append(out, r.edgesWithoutSettings(child)...)
 	}
 	return out
 }
@@ -234,7 +238,7 @@ func (in *instance) evaluate(it item) cty.Value {
 	s.Reasons = in.reasonsOf(in.node, in.frame)
 	s.Needs = needsOf(s.Reasons)
 	s.Undecided = in.decisions.open[in.node.id]
-	in.configs, in.envs = nil, nil // they are large, and were all read
+	in.configs = nil // they are large, and were all read
 	in.services = append(in.services, in)
 	in.byAddress[s.Block] = in
 	return object
@@ -247,21 +251,26 @@ func (in *instance) deployed() cty.Value {
 	s.Exposure = in.user.exposure(in.block, "expose")
 	s.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.user, in.block)
 	in.images = in.user.strings(in.block, "images")
-	in.replicas = in.allReplicas()
+	in.takeInputs()
+	in.ownLocals()
+	in.narrowPorts()
 	in.ports()
+	in.narrow()
+	in.replicas = in.allReplicas()
 	in.setSelf(in.object())
 	in.secrets()
 	in.databases()
+	in.provided()
 	object := in.outputs()
 	in.setSelf(object)
 	in.files()
 	for _, b := range in.definition.all("job") {
-		s.Jobs = append(s.Jobs, in.job(b, in.inner, in.inner.environment(b)))
+		s.Jobs = append(s.Jobs, in.job(b, in.inner))
 	}
 	for _, b := range in.definition.all("workload") {
 		s.Workloads = append(s.Workloads, in.workload(b))
 	}
-	in.endpoints()
+	in.network()
 	return object
 }
 
@@ -269,33 +278,27 @@ func (in *instance) setSelf(self cty.Value) {
 	for _, e := range []*evaluator{in.user, in.cloud, in.inner} {
 		e.scope.singles["self"] = self
 	}
+	in.ownLocals()
 }
 
-// rangeOf is the place of a block for the Config: the user's override where there
-// is one, nothing where only the catalogue has it.
-func rangeOf(override, definition *block) hcl.Range {
-	switch {
-	case override != nil:
-		return override.header
-	case builtinRange(definition.header):
+// rangeOf is the place of a block for the Config: nothing where only the catalogue has
+// it.
+func rangeOf(b *block) hcl.Range {
+	if builtinRange(b.header) {
 		return hcl.Range{}
 	}
-	return definition.header
+	return b.header
 }
 
 func (in *instance) ports() {
 	numbers := map[int]string{}
 	for _, b := range in.definition.all("port") {
-		override := in.block.one("port", b.label)
 		p := Port{
 			Name:     b.label,
 			Number:   in.inner.number(b, "number"),
 			Exposed:  in.inner.bool(b, "expose"),
 			NodePort: in.inner.number(b, "node_port"),
-			Range:    rangeOf(override, b),
-		}
-		if override != nil {
-			p.NodePort = in.user.number(override, "node_port")
+			Range:    rangeOf(b),
 		}
 		if other, taken := numbers[p.Number]; taken && p.Number != 0 {
 			in.error(b.attributeRange("number"), "Two ports with one number", "Port %q has the number %d already.", other, p.Number)
@@ -316,18 +319,29 @@ func known(n int) cty.Value {
 
 // object is what the service is to others, but for its outputs.
 func (in *instance) object() cty.Value {
-	s := in.out
-	host := s.Name + "." + in.config.Cloud.Namespace
-	values := map[string]cty.Value{
-		"name":      cty.StringVal(s.Name),
-		"namespace": in.inNamespace(in.config.Cloud.Namespace),
-		"host":      in.inNamespace(host),
-		"replicas":  cty.NumberIntVal(0),
-		"external":  cty.False,
-	}
+	values := in.identity()
 	for _, b := range in.definition.all("workload")[:min(1, len(in.definition.all("workload")))] {
 		values["replicas"] = in.replicasValue(b)
 	}
+	in.addPorts(values)
+	return cty.ObjectVal(values)
+}
+
+// identity is what is known of a service before anything of its definition is evaluated.
+func (in *instance) identity() map[string]cty.Value {
+	return map[string]cty.Value{
+		"name":      cty.StringVal(in.out.Name),
+		"namespace": in.inNamespace(in.config.Cloud.Namespace),
+		"host":      in.inNamespace(in.out.Name + "." + in.config.Cloud.Namespace),
+		"replicas":  cty.NumberIntVal(0),
+		"external":  cty.False,
+	}
+}
+
+// addPorts adds what others read of the ports.
+func (in *instance) addPorts(values map[string]cty.Value) {
+	s := in.out
+	host := s.Name + "." + in.config.Cloud.Namespace
 	if len(s.Ports) > 0 {
 		port := s.Ports[0].Number
 		address := net.JoinHostPort(host, strconv.Itoa(port))
@@ -337,12 +351,12 @@ func (in *instance) object() cty.Value {
 		values["url"] = in.inner.read(first, in.inNamespace("http://"+address), "number")
 		values["public_url"] = in.publicURL(address)
 	}
+	values["ports"], values["members"] = in.portObjects(), in.members()
 	if !in.definition.complete() {
-		for _, name := range []string{"port", "address", "url", "public_url"} {
+		for _, name := range []string{"port", "address", "url", "public_url", "ports", "members"} {
 			values[name] = cty.DynamicVal.WithMarks(deferrals(in.definition.open))
 		}
 	}
-	return cty.ObjectVal(values)
 }
 
 // inNamespace is a text that is made of the cloud's namespace.
@@ -370,13 +384,21 @@ func (in *instance) publicAddress(internal string) string {
 		if !p.Exposed {
 			continue
 		}
-		for _, x := range in.config.Exposures {
-			if x.Name == in.out.Exposure {
-				return net.JoinHostPort(x.Host(), strconv.Itoa(p.Number))
-			}
+		if x := in.exposure(); x != nil {
+			return net.JoinHostPort(x.Host(), strconv.Itoa(p.Number))
 		}
 	}
 	return internal
+}
+
+// exposure is how clients outside reach the service; nil: they do not.
+func (in *instance) exposure() *Exposure {
+	for i, x := range in.config.Exposures {
+		if x.Name == in.out.Exposure {
+			return &in.config.Exposures[i]
+		}
+	}
+	return nil
 }
 
 // outputs evaluates the outputs, and returns the service's object with them.
@@ -398,56 +420,63 @@ func (in *instance) outputs() cty.Value {
 	return cty.ObjectVal(base)
 }
 
-func (in *instance) endpoints() {
-	for _, b := range in.definition.all("endpoint") {
-		e := Endpoint{Type: b.label, Port: in.inner.string(b, "port"), Path: in.inner.string(b, "path")}
-		in.checkPort(b, "port", e.Port, in.definition.labels("port"))
-		in.out.Endpoints = append(in.out.Endpoints, e)
-	}
-}
-
 // files makes the config files.
 func (in *instance) files() {
 	for _, b := range in.definition.all("config") {
-		override := in.block.one("config", b.label)
 		f := ConfigFile{
 			Name:       b.label,
-			Format:     in.literal(b, "format"),
-			Path:       in.inner.string(b, "path"),
-			SecretPath: in.inner.string(b, "secret_path"),
-			Range:      in.rangeOfFile(override, b),
+			Format:     in.formatOf(b),
+			Path:       in.inner.string(in.inherited(b, "path"), "path"),
+			SecretPath: in.inner.string(in.inherited(b, "secret_path"), "secret_path"),
+			Mode:       in.mode(b),
+			Range:      in.rangeOfFile(b),
+		}
+		if in.inner.bool(b, "optional") && !in.hasContent(b, f.Format) {
+			in.absent[b.label] = true
+			continue
 		}
 		unused := "content"
-		if f.Format == "raw" {
+		switch f.Format {
+		case "raw":
 			unused = "values"
-			f.Content, f.Origin = in.content(b, override)
-		} else {
+			f.Content, f.Origin = in.content(b)
+			if attr := b.attributes["from"]; attr != nil {
+				in.error(attr.NameRange, "Argument does not fit the format", "%q is raw: only files with values can be made from others.", b.label)
+			}
+		case "yaml", "json":
+			f.Content, f.Origin = in.tree(b, f.Format)
+			f.Partial = in.configs[b.label].partial
+		default:
 			f.Options = in.configs[b.label].options()
 			f.Partial = in.configs[b.label].partial
+			in.checkOnly(b, f)
 		}
-		for _, part := range []*block{b, override} {
+		for _, part := range []*block{b.base, b} {
 			if part != nil && part.attributes[unused] != nil && f.Format != "" {
 				in.error(part.attributes[unused].NameRange, "Argument does not fit the format",
 					"%q is %s: a raw file has content, and other files have values.", b.label, f.Format)
 			}
 		}
+		if f.Format == "yaml" || f.Format == "json" {
+			f.Format = "raw" // as which it is written and shown
+		}
 		in.out.Configs = append(in.out.Configs, f)
 	}
 }
 
-func (in *instance) content(b, override *block) (Text, Origin) {
+// content is that of a raw file: what the service says, or else the config directory,
+// or else the definition.
+func (in *instance) content(b *block) (Text, Origin) {
 	content, replaced := in.replacement(b)
-	if override != nil {
-		if text, given := in.user.text(override, "content"); given {
-			return text, Origin{Layer: layerService, Range: override.attributeRange("content")}
-		}
-	}
-	if replaced {
-		return content, Origin{Layer: layerDirectory, Range: in.rangeOfFile(nil, b)}
+	of := Origin{Layer: layerDefinition, Range: b.attributeRange("content")}
+	if in.inner.sayer(b, "content") == in.user && in.inner.given(b, "content") {
+		of.Layer = layerService
+	} else if replaced {
+		return content, Origin{Layer: layerDirectory, Range: in.rangeInDirectory(b)}
 	}
 	text, given := in.inner.text(b, "content")
 	if !given {
 		in.error(b.header, "Missing argument", "config %q is raw: it needs the argument \"content\".", b.label)
 	}
-	return text, Origin{Layer: layerDefinition, Range: b.attributeRange("content")}
+	return text, of
 }

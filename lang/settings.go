@@ -32,14 +32,25 @@ type layer struct {
 	eval *evaluator
 	// ready are the values of a layer that is no expression.
 	ready []leaf
+	// only are the first names that count of it; nil: all do.
+	only []string
 }
 
 // values are the layer's, taken apart.
 func (l *layer) values(depth int) []leaf {
-	if l.expr == nil {
-		return l.ready
+	out := l.ready
+	if l.expr != nil {
+		out = l.eval.memo.leavesOf(l.expr, depth)
 	}
-	return l.eval.memo.leavesOf(l.expr, depth)
+	if l.only == nil {
+		return out
+	}
+	return slices.DeleteFunc(slices.Clone(out), func(x leaf) bool { return !l.counts(x.path) })
+}
+
+// counts reports whether a value of the layer counts, as far as its path is known.
+func (l *layer) counts(path []string) bool {
+	return l.only == nil || len(path) == 0 || slices.Contains(l.only, path[0])
 }
 
 // leaf is one value in a layer, as far as it can be seen without evaluating
@@ -69,7 +80,7 @@ func (x leaf) nameRange() hcl.Range {
 // overrides is dropped before anything is evaluated: it is then not needed, nor is
 // what it refers to.
 type settings struct {
-	depth  int // of the maps: 2 where there are sections, else 1
+	depth  int // of the maps: 2 where there are sections, anyDepth, or else 1
 	leaves []leaf
 	// removals are the nulls of the service's layer.
 	removals []*removal
@@ -120,7 +131,7 @@ func merge(depth int, layers []*layer) *settings {
 // noteReplaced remembers what the value of a definition referred to.
 func (s *settings) noteReplaced(x leaf) {
 	for _, t := range x.expr.Variables() {
-		if root := t.RootName(); x.layer.name == layerDefinition && (root == "service" || root == "database") {
+		if root := t.RootName(); x.layer.name == layerDefinition && (root == "service" || root == "database" || root == "queue") {
 			s.replaced[x.key] = t
 		}
 	}
@@ -180,7 +191,7 @@ func (m *memo) leavesOf(expr hcl.Expression, depth int) []leaf {
 
 func leaves(expr hcl.Expression, depth int, path []string, names []hcl.Range) []leaf {
 	items, ok := itemsOf(expr)
-	if !ok || len(path) == depth {
+	if !ok || len(path) == depth || depth == anyDepth && len(items) == 0 && len(path) > 0 {
 		return []leaf{newLeaf(path, names, expr)}
 	}
 	var out []leaf
@@ -271,6 +282,8 @@ func (s *settings) entries() []*entry {
 // set puts one evaluated value, or map of values, over what is there.
 func (s *settings) set(merged map[string]*entry, x leaf, path []string, value cty.Value) {
 	switch {
+	case !x.layer.counts(path):
+		return
 	case value.IsNull():
 		maps.DeleteFunc(merged, func(_ string, e *entry) bool {
 			return len(path) <= len(e.path) && slices.Equal(path, e.path[:len(path)])
@@ -291,6 +304,8 @@ func (s *settings) set(merged map[string]*entry, x leaf, path []string, value ct
 		s.partial = true
 		x.layer.eval.error(x.expr.Range(), "A secret would be shown",
 			"The map as a whole is sensitive, and its keys would be names in the file. Write the keys out, and let only the values come from the sensitive variable.")
+	case s.depth == anyDepth && len(path) > 0 && (!isMap(value) || value.LengthInt() == 0):
+		s.place(merged, x, path, value)
 	case isMap(value):
 		for _, m := range mark.Members(value) {
 			s.set(merged, x, append(slices.Clip(path), m.Key), m.Value)

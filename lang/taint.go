@@ -46,7 +46,7 @@ func (g *graph) forgetSecrets() {
 func (g *graph) secretsMade(b *block, keep func(hcl.Expression)) {
 	for name, attr := range b.attributes {
 		switch {
-		case name == "value" && (b.typ == sharedSecretType || b.typ == givenSecretType):
+		case name == "value" && (b.typ == sharedSecretType || b.typ == secretType):
 			keep(attr.Expr)
 		case name == "value" && b.typ.Name == "output" && b.attributes["sensitive"] != nil:
 			keep(attr.Expr)

@@ -34,6 +34,9 @@ type SecretRef struct {
 	Service string `json:"service"` // name of the service whose definition declares it; empty: it stands beside the services
 	Secret  string `json:"secret"`  // name of the secret block; "db-NAME" for a database's password
 	Key     string `json:"key"`     // key in the Kubernetes Secret
+	// Within is where in a text of another language the value stands, as jsonencode and
+	// yamlencode say; see lang/escape.
+	Within string `json:"within,omitempty"`
 }
 
 // Public reports whether the part is a literal that everybody may see.
@@ -154,7 +157,8 @@ func SecretsIn(value cty.Value) []SecretRef {
 	_, marks := value.UnmarkDeep()
 	var out []SecretRef
 	for m := range marks {
-		if made, ok := m.(mark.Generated); ok && !slices.Contains(out, SecretRef(made)) {
+		made, ok := m.(mark.Generated)
+		if made.Within = ""; ok && !slices.Contains(out, SecretRef(made)) {
 			out = append(out, SecretRef(made))
 		}
 	}

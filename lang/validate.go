@@ -48,32 +48,11 @@ func (in *instance) checkLength(b *block) {
 	}
 }
 
-// updateRange is where the update of a workload comes from.
-func (in *instance) updateRange(b, override *block) hcl.Range {
-	if override != nil && override.attributes["update"] != nil {
-		return override.attributeRange("update")
-	}
-	return b.attributeRange("update")
-}
-
 // checkOverrides reports overrides of what the definition does not have.
 func (in *instance) checkOverrides() {
-	for _, b := range in.block.blocks {
-		if b.typ == lifecycleType || in.out.External && b.typ != givenSecretType {
-			continue
-		}
-		known := in.definition.labels(b.typ.Name)
-		if b.typ == givenSecretType {
-			known = in.secretNames()
-		}
-		if !slices.Contains(known, b.label) && in.definition.complete() {
-			in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s",
-				trimJoin(spelling.DidYouMean(b.label, known), fmt.Sprintf("Definition %q has: %s.", in.out.Definition, listed(known))))
-		}
-	}
-	if in.forAll != nil && !slices.ContainsFunc(in.out.Workloads, func(w Workload) bool { return w.Kind != "DaemonSet" }) {
-		in.user.unsuitable(in.block, "replicas", "Definition %q has nothing that replicas could be counted of: a DaemonSet has one pod on each node of its role.", in.out.Definition)
-	}
+	in.checkStrays()
+	in.checkUnread()
+	in.checkAllReplicas()
 	for _, name := range keysOf(in.images) {
 		if !in.used[name] && in.imagesKnown() {
 			in.error(in.block.attributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
@@ -85,9 +64,72 @@ func (in *instance) checkOverrides() {
 			"Definition %q has no port that is meant to be reached from outside (expose = true in its port block), so that nothing of service %q is.", in.out.Definition, in.out.Name)
 	}
 	for _, p := range in.out.Ports {
-		if override := in.block.one("port", p.Name); override != nil && (in.block.attributes["expose"] == nil || !p.Exposed) && in.exposesAsSaid() {
+		if override := in.block.one("port", p.Name); override != nil && override.attributes["node_port"] != nil && (in.block.attributes["expose"] == nil || !p.Exposed) && in.exposesAsSaid() {
 			in.warn(override.header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, in.whyInside(p))
 		}
+	}
+}
+
+// checkStrays reports blocks that override nothing, and are not complete.
+func (in *instance) checkStrays() {
+	for _, s := range in.strays {
+		if in.out.External || !in.definition.complete() {
+			continue // it is refused, or it may come
+		}
+		b := s.block
+		in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", trimJoin(spelling.DidYouMean(b.label, s.known),
+			fmt.Sprintf("Definition %q has: %s. Another one needs: %s.", in.out.Definition, listed(s.known), listed(lacking(b)))))
+	}
+}
+
+// checkUnread reports secrets and databases of the service that the definition does not
+// have, and that nothing in the service reads: their names are misspelt.
+func (in *instance) checkUnread() {
+	for _, b := range slices.Concat(in.block.all("secret"), in.block.all("database")) {
+		known := in.written.labels(b.typ.Name)
+		if b.typ == secretType {
+			for _, p := range in.out.Passwords() {
+				known = append(known, p.Secret)
+			}
+		}
+		if !in.definition.complete() || slices.Contains(known, b.label) || in.definition.one(b.typ.Name, b.label) != nil && in.reads(b) {
+			continue
+		}
+		in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", trimJoin(spelling.DidYouMean(b.label, known),
+			fmt.Sprintf("Definition %q has: %s. Another one would be of use only if something in the service read it.", in.out.Definition, listed(known))))
+	}
+}
+
+// reads reports whether anything in the service's block reads a secret or database.
+func (in *instance) reads(b *block) bool {
+	var within func(*block) bool
+	within = func(outer *block) bool {
+		if outer.typ == mountType && b.typ == secretType && outer.label == b.label {
+			return true
+		}
+		for _, attr := range outer.attributes {
+			for _, t := range in.memo.references(attr.Expr) {
+				if name, ok := nameOf(t); ok && t.RootName() == b.typ.Name && name == b.label {
+					return true
+				}
+			}
+		}
+		return slices.ContainsFunc(outer.blocks, within)
+	}
+	return within(in.block)
+}
+
+// checkAllReplicas reports replicas that nothing can have.
+func (in *instance) checkAllReplicas() {
+	if in.forAll == nil || !in.definition.complete() {
+		return
+	}
+	countable := slices.DeleteFunc(slices.Clone(in.out.Workloads), func(w Workload) bool { return w.Kind == "DaemonSet" })
+	switch {
+	case len(countable) == 0:
+		in.user.unsuitable(in.block, "replicas", "Definition %q has nothing that replicas could be counted of: a DaemonSet has one pod on each node of its role.", in.out.Definition)
+	case len(in.capped) == len(countable):
+		in.warn(in.block.attributeRange("replicas"), "Fewer pods than asked for", "No workload of definition %q can cope with that many: %s.", in.out.Definition, listed(in.capped))
 	}
 }
 

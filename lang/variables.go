@@ -122,7 +122,11 @@ func (l *loader) declare(b *block) *variable {
 			v.literal = constraint == cty.String
 		}
 	}
-	if moduleType.attribute(v.Name) != nil {
+	if b.typ == inputType && (serviceType.attribute(v.Name) != nil || serviceType.block(v.Name) != nil) {
+		v.broken = true
+		l.error(b.labelRange, "Name taken by service blocks", "An input cannot be called %q: in a service block that means something else. Rename it.", v.Name)
+	}
+	if b.typ != inputType && moduleType.attribute(v.Name) != nil {
 		l.error(b.labelRange, "Name taken by module blocks", "A variable cannot be called %q: in a module block that argument means something else. Rename it.", v.Name)
 	}
 	if attr := b.attributes["default"]; attr != nil {
@@ -131,7 +135,7 @@ func (l *loader) declare(b *block) *variable {
 		}
 		v.fallback = e.value(attr.Expr)
 		here := place{name: "default", expr: attr.Expr, key: attr.NameRange, literal: true}
-		if converted, ok := l.fit(v, v.fallback, here, fmt.Sprintf("Unsuitable default of variable %q", v.Name), ""); ok {
+		if converted, ok := l.fit(v, v.fallback, here, fmt.Sprintf("Unsuitable default of %s %q", b.typ.Label, v.Name), ""); ok {
 			v.fallback = converted
 		} else {
 			v.fallback = cty.DynamicVal
@@ -246,8 +250,6 @@ func (l *loader) givenValue(v *variable) cty.Value {
 		before = ""
 	}
 	switch {
-	case v.given.value != cty.NilVal:
-		value = v.given.value
 	case v.given.expr != nil:
 		value, before = l.constant().value(v.given.expr), ""
 		here.expr, here.key = v.given.expr, v.given.at

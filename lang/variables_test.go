@@ -216,60 +216,6 @@ manifest "x" {
 	}
 }
 
-// The values that a plan has of variables are stronger than all but those that are
-// expressly given, and those of sensitive variables count for nothing.
-func TestPlannedVariables(t *testing.T) {
-	const files = `
-variable "n" { type = number }
-variable "any" {}
-variable "set" {
-  type    = object({ a = optional(string, "x"), b = set(number) })
-  default = { b = [1] }
-}
-variable "pw" {
-  type      = string
-  default   = "default"
-  sensitive = true
-}
-cloud "c" { release = "2025.1" }
-locals { all = [var.n, var.any, var.set] }
-`
-	first, diags := load(t, lang.Options{Vars: assigned("n=9007199254740993", `any=[1, "<b>"]`, "pw=secret")}, files)
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	if _, there := first.Variables["pw"]; there || len(first.Variables) != 3 {
-		t.Errorf("a plan would have %s", first.Variables)
-	}
-	stored, err := json.Marshal(first.Variables)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var planned map[string]json.RawMessage
-	if err := json.Unmarshal(stored, &planned); err != nil {
-		t.Fatal(err)
-	}
-	planned["pw"] = json.RawMessage(`{"value":"planned","type":"string"}`)
-	for name, test := range map[string]struct {
-		options lang.Options
-		same    bool
-	}{
-		"nothing given":        {lang.Options{}, true},
-		"by the environment":   {lang.Options{Environ: []string{"KOLLA_VAR_n=1"}}, true},
-		"the same expressly":   {lang.Options{Vars: assigned("n=9007199254740993")}, true},
-		"another expressly":    {lang.Options{Vars: assigned("n=9007199254740992")}, false},
-		"a sensitive variable": {lang.Options{Vars: assigned("pw=other")}, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			test.options.Planned = planned
-			config, diags := load(t, test.options, files)
-			if diags.HasErrors() || (config.Digest == first.Digest) != test.same {
-				t.Errorf("the same: %t; %v", config.Digest == first.Digest, diags)
-			}
-		})
-	}
-}
-
 // TestVariablesRecorded holds that what the configuration makes a secret of is not
 // recorded, although its variable is not sensitive.
 func TestVariablesRecorded(t *testing.T) {

@@ -2,7 +2,7 @@ package lang
 
 import (
 	"cmp"
-	"maps"
+	"fmt"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -11,14 +11,14 @@ import (
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
-// job makes a job in the scope of an evaluator; env is its environment.
-func (in *instance) job(b *block, e *evaluator, env []Env) Job {
+// job makes a job in the scope of an evaluator.
+func (in *instance) job(b *block, e *evaluator) Job {
 	j := Job{
 		Name:     b.label,
 		When:     "before",
 		Attempts: e.number(b, "attempts"),
-		Pod:      in.pod(b, e, env),
-		Range:    rangeOf(nil, b),
+		Pod:      in.pod(b, e),
+		Range:    rangeOf(b),
 	}
 	if b.typ.attribute("when") != nil {
 		j.When = e.string(b, "when")
@@ -27,39 +27,56 @@ func (in *instance) job(b *block, e *evaluator, env []Env) Job {
 	return j
 }
 
-// environment evaluates an env that nothing overrides.
+// variables are an environment, the service's over the definition's.
+func (e *evaluator) variables(b *block, name string) *settings {
+	var layers []*layer
+	for _, p := range e.parts(b, name) {
+		layers = append(layers, &layer{name: p.layer, expr: p.expr, eval: p.eval})
+	}
+	return merge(1, layers)
+}
+
+// environment evaluates an env.
 func (e *evaluator) environment(b *block) []Env {
-	attr := b.attributes["env"]
-	if attr == nil {
+	if b.attributes["env"] == nil {
 		return nil
 	}
-	return merge(1, []*layer{{name: layerDefinition, expr: attr.Expr, eval: e}}).environment()
+	return e.variables(b, "env").environment()
 }
 
 // pod makes what jobs and workloads have in common.
-func (in *instance) pod(b *block, e *evaluator, env []Env) Pod {
+func (in *instance) pod(b *block, e *evaluator) Pod {
 	p := Pod{
 		Image:       in.image(b, e),
 		Start:       e.string(b, "start"),
 		Command:     e.list(b, "command"),
 		Args:        e.list(b, "args"),
-		Env:         env,
+		Env:         e.environment(b),
 		User:        e.number(b, "user"),
 		HostNetwork: e.bool(b, "host_network"),
+
+		ServiceLinks: e.bool(b, "service_links"),
 	}
 	if r := b.one("resources", ""); r != nil {
 		p.Requests, p.Limits = e.strings(r, "requests"), e.strings(r, "limits")
 	}
 	if b.typ.attribute("config") != nil {
-		p.Configs = in.names(b, e, "config", "config file", in.definition.labels("config"))
+		p.Configs = in.names(b, e, "config", "config file")
 		p.Writable = e.list(b, "writable")
+		in.checkPaths(b, p.Configs)
 	}
+	p.Mounts = in.mounts(b, e)
+	return p
+}
+
+func (in *instance) mounts(b *block, e *evaluator) []SecretMount {
+	var out []SecretMount
 	for _, m := range b.all("mount") {
 		if mount, ok := in.mount(m, e); ok {
-			p.Mounts = append(p.Mounts, mount)
+			out = append(out, mount)
 		}
 	}
-	return p
+	return out
 }
 
 // image is the name of a Kolla image, or what the service uses in its place.
@@ -72,11 +89,15 @@ func (in *instance) image(b *block, e *evaluator) string {
 	return name
 }
 
-// names evaluates a list of names of other blocks in the definition.
-func (in *instance) names(b *block, e *evaluator, attribute, noun string, known []string) []string {
+// names evaluates a list of names of other blocks in the definition. Those that do not
+// count are left out.
+func (in *instance) names(b *block, e *evaluator, attribute, noun string) []string {
 	var out []string
+	typ := b.typ.attribute(attribute).Names
+	known := in.definition.labels(typ)
 	for i, name := range e.list(b, attribute) {
 		switch {
+		case !slices.Contains(known, name) && in.whole.one(typ, name) != nil, typ == "config" && in.absent[name]:
 		case !slices.Contains(known, name) && !in.definition.complete(): // it may come
 		case !slices.Contains(known, name):
 			in.undeclared(b.attributeRange(attribute), noun, name, known)
@@ -89,34 +110,35 @@ func (in *instance) names(b *block, e *evaluator, attribute, noun string, known 
 	return out
 }
 
-// workload makes a workload, with the service's overrides.
+// workload makes a workload.
 func (in *instance) workload(b *block) Workload {
-	e, override := in.inner, in.block.one("workload", b.label)
+	e := in.inner
 	w := Workload{
 		Name:     b.label,
 		Kind:     e.string(b, "kind"),
 		Role:     e.role(b, "role"),
 		Replicas: in.replicas[b.label],
 		Update:   e.string(b, "update"),
-		Pod:      in.pod(b, e, in.envs[b.label].environment()),
+		Pod:      in.pod(b, e),
 		Claims:   in.claims(b),
-		Range:    rangeOf(override, b),
+		Range:    rangeOf(b),
 	}
-	w.Pod.Ports = in.names(b, e, "ports", "port", in.definition.labels("port"))
+	w.Pod.Ports = in.names(b, e, "ports", "port")
 	for _, init := range b.all("init") {
-		w.Pod.Inits = append(w.Pod.Inits, Init{Name: init.label, Command: e.list(init, "command")})
+		w.Pod.Inits = append(w.Pod.Inits, Init{Name: init.label, Command: e.list(init, "command"), Mounts: in.mounts(init, e)})
 	}
 	w.Ready = in.probe(b, "ready", w.Pod.Ports)
 	w.Live = in.probe(b, "live", w.Pod.Ports)
 	w.Startup = in.probe(b, "startup", w.Pod.Ports)
-	in.stopping(&w, b, override)
-	w.Lifecycle = lifecycle(layered{b, e}, layered{in.block, in.user}, layered{override, in.user})
-	w.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.user, in.block, override)
-	if override != nil {
-		in.override(&w, override)
+	in.stopping(&w, b)
+	base := b
+	if b.top != nil {
+		base = b.base
 	}
+	w.Lifecycle = lifecycle(layered{base, e}, layered{in.block, in.user}, layered{b.top, in.user})
+	w.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.user, in.block, b.top)
 	if w.Kind == "Deployment" && w.Update == "on-delete" {
-		in.error(in.updateRange(b, override), "Unsuitable value for \"update\"", "The pods of a Deployment are always replaced; on-delete is for a StatefulSet or DaemonSet.")
+		in.error(b.attributeRange("update"), "Unsuitable value for \"update\"", "The pods of a Deployment are always replaced; on-delete is for a StatefulSet or DaemonSet.")
 	}
 	in.checkLength(b)
 	return w
@@ -132,44 +154,25 @@ const (
 
 // stopping says how the pods of a workload stop. One that would be killed while it
 // still serves could never end in order.
-func (in *instance) stopping(w *Workload, b, override *block) {
-	e, source := in.sourceOf(b, override, "grace_period")
-	w.Pod.GracePeriod = e.number(source, "grace_period")
-	e, source = in.sourceOf(b, override, "drain")
-	w.Drain = e.number(source, "drain")
-	if !e.given(source, "drain") && w.Kind == "Deployment" && len(w.Pod.Ports) > 0 {
+func (in *instance) stopping(w *Workload, b *block) {
+	e := in.inner
+	w.Pod.GracePeriod, w.Drain = e.number(b, "grace_period"), e.number(b, "drain")
+	if !e.given(b, "drain") && w.Kind == "Deployment" && len(w.Pod.Ports) > 0 {
 		w.Drain = defaultDrain
 	}
-	if grace := cmp.Or(w.Pod.GracePeriod, defaultGrace); w.Drain >= grace && in.stopsAsSaid(b, override) {
-		in.error(stoppingRange(b, override), "Pods would be killed while they serve",
+	if grace := cmp.Or(w.Pod.GracePeriod, defaultGrace); w.Drain >= grace && e.settled(b, "drain", "grace_period") {
+		in.error(in.stoppingRange(b), "Pods would be killed while they serve",
 			"Pods of workload %q go on serving for %d seconds after they were told to stop (drain), and get %d seconds in all (grace_period). Make grace_period longer, or drain shorter.",
 			w.Name, w.Drain, grace)
 	}
 }
 
-// stopsAsSaid reports whether it is known how the pods of a workload stop.
-func (in *instance) stopsAsSaid(b, override *block) bool {
-	for _, name := range []string{"drain", "grace_period"} {
-		if e, source := in.sourceOf(b, override, name); !e.settled(source, name) {
-			return false
-		}
-	}
-	return true
-}
-
-// sourceOf finds who says what an argument of a workload is: the service where it
-// overrides it, else the definition.
-func (in *instance) sourceOf(b, override *block, name string) (*evaluator, *block) {
-	if override != nil && in.user.given(override, name) {
-		return in.user, override
-	}
-	return in.inner, b
-}
-
-// stoppingRange is where somebody can change how pods stop.
-func stoppingRange(b, override *block) hcl.Range {
-	for _, source := range []*block{override, b} {
-		for _, name := range []string{"drain", "grace_period"} {
+// stoppingRange is where somebody can change how pods stop: in the service, if it says
+// something about it.
+func (in *instance) stoppingRange(b *block) hcl.Range {
+	names := []string{"drain", "grace_period"}
+	for _, source := range []*block{b.top, b} {
+		for _, name := range names {
 			if source != nil && source.attributes[name] != nil {
 				return source.attributeRange(name)
 			}
@@ -178,48 +181,24 @@ func stoppingRange(b, override *block) hcl.Range {
 	return b.header
 }
 
-// override applies a service's workload block.
-func (in *instance) override(w *Workload, b *block) {
-	e := in.user
-	if e.given(b, "role") {
-		w.Role = e.role(b, "role")
-	}
-	if e.given(b, "host_network") {
-		w.Pod.HostNetwork = e.bool(b, "host_network")
-	}
-	if update := e.string(b, "update"); update != "" {
-		w.Update = update
-	}
-	if r := b.one("resources", ""); r != nil {
-		w.Pod.Requests = mergedMap(w.Pod.Requests, e.strings(r, "requests"))
-		w.Pod.Limits = mergedMap(w.Pod.Limits, e.strings(r, "limits"))
-	}
-}
-
-func mergedMap(base, over map[string]string) map[string]string {
-	if len(base)+len(over) == 0 {
-		return base
-	}
-	out := maps.Clone(base)
-	if out == nil {
-		out = map[string]string{}
-	}
-	maps.Copy(out, over)
-	return out
-}
-
 // allReplicas is how many pods each workload of the definition has.
 func (in *instance) allReplicas() map[string]int {
 	out := map[string]int{}
+	in.capped = nil
+	in.replicasForAll()
+	for _, b := range in.definition.all("workload") {
+		out[b.label] = in.replicasOf(b)
+	}
+	return out
+}
+
+// replicasForAll notes what the service says for all workloads.
+func (in *instance) replicasForAll() {
 	if in.user.given(in.block, "replicas") {
 		if n := in.user.number(in.block, "replicas"); !mark.IsDeferred(in.user.value(in.block.attributes["replicas"].Expr)) {
 			in.forAll = &n
 		}
 	}
-	for _, b := range in.definition.all("workload") {
-		out[b.label] = in.replicasOf(b)
-	}
-	return out
 }
 
 // replicasValue is what others read as the replicas of a service.
@@ -227,8 +206,8 @@ func (in *instance) replicasValue(workload *block) cty.Value {
 	for _, said := range []struct {
 		e *evaluator
 		b *block
-	}{{in.inner, workload}, {in.user, in.block}, {in.user, in.block.one("workload", workload.label)}} {
-		if said.b != nil && !said.e.settled(said.b, "replicas") {
+	}{{in.inner, workload}, {in.user, in.block}} {
+		if !said.e.settled(said.b, "replicas") {
 			return cty.UnknownVal(cty.Number).WithMarks(said.e.awaited(said.b, "replicas"))
 		}
 	}
@@ -236,25 +215,27 @@ func (in *instance) replicasValue(workload *block) cty.Value {
 }
 
 // replicasOf is how many pods a workload has: what its block in the service says,
-// else what the service says for all, else what the definition says. A DaemonSet
-// has 0: its nodes decide.
+// else what the service says for all, as far as it can cope with that, else what the
+// definition says. A DaemonSet has 0: its nodes decide.
 func (in *instance) replicasOf(b *block) int {
 	n := in.inner.number(b, "replicas")
-	e, source := in.inner, b
-	if in.forAll != nil {
-		e, source, n = in.user, in.block, *in.forAll
-	}
-	if override := in.block.one("workload", b.label); override != nil && in.user.given(override, "replicas") {
-		e, source, n = in.user, override, in.user.number(override, "replicas")
-	}
+	said := in.inner.sayer(b, "replicas") == in.user && in.inner.given(b, "replicas")
 	if in.inner.string(b, "kind") == "DaemonSet" {
-		if source != in.block && source.attributes["replicas"] != nil {
-			e.unsuitable(source, "replicas", "A DaemonSet has one pod on each node of its role. Choose the nodes instead.")
+		if (said || in.forAll == nil) && b.attributes["replicas"] != nil {
+			in.inner.unsuitable(b, "replicas", "A DaemonSet has one pod on each node of its role. Choose the nodes instead.")
 		}
 		return 0
 	}
-	if most := in.inner.number(b, "max_replicas"); most > 0 && n > most {
-		e.unsuitable(source, "replicas", "Definition %q runs at most %d of workload %q: more would not work together.", in.out.Definition, most, b.label)
+	most := in.inner.number(b, "max_replicas")
+	if in.forAll != nil && !said {
+		if most > 0 && *in.forAll > most {
+			in.capped = append(in.capped, fmt.Sprintf("%s runs %d", b.label, most))
+			return most
+		}
+		return *in.forAll
+	}
+	if most > 0 && n > most {
+		in.inner.unsuitable(b, "replicas", "Definition %q runs at most %d of workload %q: more would not work together.", in.out.Definition, most, b.label)
 	}
 	return n
 }

@@ -17,7 +17,7 @@ import (
 // they are in.
 func (s *subject) causes(manifest *unstructured.Unstructured, causes []metav1.StatusCause) []Reason {
 	c := chart{}
-	if after, err := predict(s.live, manifest, s.manager); err == nil {
+	if after, err := predict(s.live, nil, manifest, s.manager); err == nil {
 		c = newChart(s, after)
 	}
 	var reasons []Reason

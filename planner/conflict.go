@@ -12,14 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // conflictPolicy says what becomes of declared fields that another manager owns.
 type conflictPolicy struct {
 	force bool // take everything
-	// scaled are the objects whose replicas an autoscaler looks after, in no version;
-	// nil: nobody could be asked.
+	// scaled are the objects whose replicas an autoscaler looks after, in no version.
 	scaled map[providers.Ref]bool
 }
 
@@ -33,23 +34,10 @@ const (
 	refuse         // no plan until the operator decides
 )
 
-var (
-	// people matches the field managers of tools that somebody works with by hand.
-	// What they leave behind is no decision that has to be respected, unlike the
-	// fields that a controller or another deployment tool looks after.
-	people = regexp.MustCompile(`^(kubectl(-.*)?|k9s|rancher|[Ll]ens|OpenLens|freelens|headlamp|node-fetch|Mozilla|dashboard|before-first-apply)$`)
-	// byHand matches names that speak of what somebody did once, as programs with a
-	// verb for each of their commands have them. Only updates count: who applies
-	// means to keep the field.
-	byHand = regexp.MustCompile(`(^|[-_.])(edit|apply|scale|label|annotate|patch)$`)
-	// deployers matches tools that put whole objects into the cluster, as kolla does.
-	// Two of them on one field is somebody's mistake, whichever of them gives in.
-	deployers = regexp.MustCompile(`(?i)^(helm|flux|kustomize|argo-?cd|terraform|opentofu|pulumi|kapp|kluctl|ansible|crossplane|rancher|fleet)([-_:.].*)?$|^kolla(:.*)?$`)
-	// controllers matches what runs in the cluster and looks after single fields of
-	// other people's objects: Kubernetes' own, autoscalers, and what calls itself a
-	// controller or operator.
-	controllers = regexp.MustCompile(`^(kube-.*|cloud-controller-manager|vpa|keda|cluster-autoscaler|.*([-_.]|^)(controller(-manager)?|operator|(auto)?scaler|recommender|updater|admission|webhook|injector))$`)
-)
+// people matches the field managers of tools that somebody works with by hand. Fields
+// that such a tool left on an adopted object are overwritten. A name is whatever the
+// writer says, so that no field is left to others because of it: see mayHave.
+var people = regexp.MustCompile(`^(kubectl(-.*)?|k9s|rancher|[Ll]ens|OpenLens|freelens|headlamp|node-fetch|Mozilla|dashboard|before-first-apply)$`)
 
 // builtinControllers are the names that Kubernetes' own controllers write under:
 // those of the program that they are part of, which some distributions, and the
@@ -59,32 +47,14 @@ var builtinControllers = []string{"kube-controller-manager", "k3s", "kubelite", 
 // scaleSubresource is where replicas are set without the rest of the object.
 const scaleSubresource = "scale"
 
-// outcome is what becomes of a field of this owner that kolla had, as long as nobody
-// has said anything about it.
-func (o owner) outcome() outcome {
-	switch {
-	case people.MatchString(o.manager):
-		return take
-	case deployers.MatchString(o.manager):
-		return refuse
-	case o.updates && o.subresource == "" && byHand.MatchString(o.manager):
-		return take
-	case controllers.MatchString(o.manager), slices.Contains(builtinControllers, o.manager), o.subresource == scaleSubresource:
-		return leave
-	}
-	return refuse
-}
-
-// outcome decides about one field. What is said of the object counts more than
-// what was said on the command line, and that more than who the owner is. Without
-// a word from anybody only what kolla has made, or is told to adopt, is given or
-// taken: of fields that it never had it knows nothing.
+// outcome decides about one field that somebody else owns. What is said of the object
+// counts more than what was said on the command line, and that more than which field it
+// is. In objects that kolla made, it takes back every field but those that a controller
+// has by its kind; in objects of others, it takes none without being told.
 //
-// idle is set where a field is taken because the controller that has it does not
-// look after it any more.
+// idle is set where a field is taken because the autoscaler that had it is gone.
 func (c conflictPolicy) outcome(s *subject, by owner, path fieldpath.Path) (what outcome, idle bool) {
 	lifecycle := s.lifecycle()
-	what = by.outcome()
 	switch {
 	case covered(fieldPaths(lifecycle.IgnoreFields), path):
 		return leave, false
@@ -94,15 +64,24 @@ func (c conflictPolicy) outcome(s *subject, by owner, path fieldpath.Path) (what
 		return leave, false
 	case c.force:
 		return take, false
-	case what == take && (s.ours || s.adopts()):
-		return take, false
-	case what == leave && s.ours:
-		if c.scaled != nil && by.scales(path) && !c.scaled[versionless(s.action.Ref)] {
-			return take, true
-		}
+	case c.mayHave(s, path):
 		return leave, false
+	case s.ours:
+		return take, by.scales(path)
+	case s.adopts() && people.MatchString(by.manager):
+		return take, false
 	}
 	return refuse, false
+}
+
+// mayHave reports whether a field is one that a controller looks after, by its kind: the
+// replicas of what an autoscaler is there for, and the certificates that the API server
+// calls webhooks and converters with.
+func (c conflictPolicy) mayHave(s *subject, path fieldpath.Path) bool {
+	if path[len(path)-1].FieldName != nil && *path[len(path)-1].FieldName == "caBundle" {
+		return proof.KeeperOf(s.live, stepNames(path)) == proof.Others
+	}
+	return pathText(path) == replicasPath && s.action.Scaled
 }
 
 // scales reports whether the owner's hold of a field is that of the autoscaler that
@@ -115,7 +94,7 @@ func (o owner) scales(path fieldpath.Path) bool {
 // without those that are left to them, and taking the others. It returns the
 // manifest that was sent. Where somebody has to decide first, the problem is named,
 // and there is no manifest.
-func (p *planning) contend(ctx context.Context, s *subject, manifest *unstructured.Unstructured, conflicts []providers.Conflict) (answer, sent *unstructured.Unstructured, err error) {
+func (p *planning) contend(ctx context.Context, s *subject, x *prospect, manifest *unstructured.Unstructured, conflicts []providers.Conflict) (answer, sent *unstructured.Unstructured, err error) {
 	settled, err := p.arbitrate(s, manifest, conflicts)
 	if err != nil {
 		return nil, nil, err
@@ -129,7 +108,7 @@ func (p *planning) contend(ctx context.Context, s *subject, manifest *unstructur
 	if sent, err = Trim(manifest, settled.yields); err != nil {
 		return nil, nil, err
 	}
-	answer, err = p.Reader.DryRun(ctx, sent, providers.DryRunOptions{Manager: s.manager, Force: settled.takes})
+	answer, err = p.Reader.DryRun(ctx, sent, providers.DryRunOptions{Manager: s.manager, Force: settled.takes, Warn: collect(&x.warned)})
 	return answer, sent, err
 }
 
@@ -155,7 +134,6 @@ func (p *planning) arbitrate(s *subject, manifest *unstructured.Unstructured, co
 				return out, err
 			}
 			y.Declared = s.lifecycle().yieldsTo(by.manager) || covered(fieldPaths(s.lifecycle().IgnoreFields), path)
-			y.News = !y.Declared && !s.knows(y)
 			out.yields = append(out.yields, y)
 		default:
 			out.refused = append(out.refused, conflict)
@@ -187,7 +165,7 @@ func conflictProblem(s *subject, conflicts []providers.Conflict) Problem {
 	var fields []string
 	for _, conflict := range conflicts {
 		by, path := owners.found(conflict)
-		line := fmt.Sprintf("%s is owned by %s", pathText(path), conflict.Manager)
+		line := fmt.Sprintf("%s is owned by %s", pathText(path), foreign.Name(conflict.Manager))
 		if !by.time.IsZero() {
 			line += by.time.Format(", last written 2006-01-02 15:04 UTC")
 		}
@@ -196,7 +174,7 @@ func conflictProblem(s *subject, conflicts []providers.Conflict) Problem {
 	}
 	summary := fmt.Sprintf("fields of %s belong to others", s.action.Ref)
 	if len(conflicts) == 1 {
-		summary = fmt.Sprintf("a field of %s belongs to %s", s.action.Ref, conflicts[0].Manager)
+		summary = fmt.Sprintf("a field of %s belongs to %s", s.action.Ref, foreign.Name(conflicts[0].Manager))
 	}
 	return problemOf(s.object, summary, strings.Join(lines, "\n")+fmt.Sprintf(
 		"\nDo not declare what another tool looks after; or say in its lifecycle block who is to have it: ignore_fields = [%s] or yield_to = [%q] leaves it there, force_conflicts takes it. To take it once, plan with -force-conflicts; the least that may take with it is this object and what it depends on: -force-conflicts -target='%s'",
@@ -223,20 +201,25 @@ func writtenThrough(live *unstructured.Unstructured, meant func(subresource stri
 
 var autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
 
-// findAutoscalers lists the autoscalers of those namespaces where one has its name
-// on a field: whether it is still there is not written on the object. Where they
-// cannot be read, the fields are left alone.
+// findAutoscalers lists the autoscalers of those namespaces where somebody but kolla has
+// set replicas: whether one is there is not written on the object. Where they cannot be
+// read, replicas that one may have set are left alone.
 func (p *planning) findAutoscalers(ctx context.Context) error {
 	replicas := fieldpath.MakePathOrDie("spec", "replicas")
 	var scopes []providers.Scope
+	scaled := map[providers.Ref]bool{}
 	for i := range p.Objects {
 		live := p.Snapshot.Get(p.Objects[i].Ref())
-		if !writtenThrough(live, func(subresource string) bool { return subresource == scaleSubresource }) {
+		if unlikeScaled(p.Objects[i].Manifest, live) {
+			scopes = append(scopes, providers.Scope{GVK: autoscalers, Namespace: live.GetNamespace()})
+		}
+		if !writtenThrough(live, func(subresource string) bool { return subresource != "status" }) {
 			continue
 		}
 		for _, other := range ownershipOf(live, providers.FieldManager).others {
-			if other.scales(replicas) && other.fields.Has(replicas) {
+			if other.fields.Has(replicas) {
 				scopes = append(scopes, providers.Scope{GVK: autoscalers, Namespace: live.GetNamespace()})
+				scaled[versionless(providers.RefOf(live))] = other.scales(replicas)
 			}
 		}
 	}
@@ -249,8 +232,9 @@ func (p *planning) findAutoscalers(ctx context.Context) error {
 		p.problems = append(p.problems, Problem{
 			Warning: true,
 			Summary: "HorizontalPodAutoscalers cannot be read",
-			Detail:  fmt.Sprintf("One of them has set replicas that are declared here. They are left as they are, as if it still was there: %v.", unreadable.Err),
+			Detail:  fmt.Sprintf("Replicas that are declared here were set by others. Where an autoscaler may have set them, they are left as they are: %v.", unreadable.Err),
 		})
+		p.policy.scaled = scaled
 		return nil
 	case err != nil:
 		return fmt.Errorf("find out what autoscalers look after: %w", err)
@@ -270,6 +254,20 @@ func (p *planning) findAutoscalers(ctx context.Context) error {
 		})] = true
 	}
 	return nil
+}
+
+// unlikeScaled reports whether a live object has other replicas than are declared, or than
+// is the default. Of a scale to 0 the API server does not write down who did it.
+func unlikeScaled(manifest, live *unstructured.Unstructured) bool {
+	if live == nil {
+		return false
+	}
+	is, there, _ := unstructured.NestedFieldNoCopy(live.Object, "spec", "replicas")
+	want, declared, _ := unstructured.NestedFieldNoCopy(manifest.Object, "spec", "replicas")
+	if !declared {
+		want = int64(1)
+	}
+	return there && fmt.Sprint(is) != fmt.Sprint(want)
 }
 
 // versionless is the same in whatever version of its kind an object is meant: to an

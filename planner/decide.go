@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/proof"
+	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -21,7 +25,9 @@ type subject struct {
 	manager string
 	record  *record                    // nil: not in the state
 	live    *unstructured.Unstructured // nil: not in the cluster
-	ours    bool                       // kolla made the live object, or owns fields of it by record
+	ours    bool                       // kolla made the live object, or owned fields of it before
+	// stranger: the live object is in the way, is not kolla's, and nobody named it.
+	stranger bool
 
 	// action is the decision; without a verb while there is none, or because a
 	// problem stands in its way.
@@ -42,8 +48,23 @@ type subject struct {
 	// confirmed: by the answer to a dry run, kolla owns already what it would own, with
 	// the values that it would have.
 	confirmed bool
-	// raced: somebody wrote to the object between the LIST and the dry run.
+	// raced: somebody wrote to the object between the LIST and the dry run, and it could
+	// not be read again.
 	raced bool
+	// clean: the live object is the one that was last found to be as declared, to the
+	// last field.
+	clean bool
+	// altered: it is clean, but for the values of a Secret, which nothing is recorded of.
+	altered bool
+	// holds: kolla owns what is declared, with the declared values, and an apply of that
+	// certainly changes nothing. What others added is another matter.
+	holds bool
+	// reported is what others added, which the policy leaves there.
+	reported []difference
+	// unreported is the object without that.
+	unreported *unstructured.Unstructured
+	// stuck is what others added and no update takes out.
+	stuck []difference
 }
 
 // A step either decides about an object, or leaves it to the next step. A
@@ -62,9 +83,13 @@ func (p *planning) decide(ctx context.Context, object *providers.Object) (*subje
 		DependsOn: p.dependencies(object),
 	}
 	if s.live != nil {
-		s.ours = s.recordedNow() || p.labelled(s.live)
+		s.ours = s.made()
 		s.action.Prior = providers.Precondition{UID: s.live.GetUID(), ResourceVersion: s.live.GetResourceVersion()}
+		if s.ours && !s.object.Partial {
+			s.action.Token = trust.Token(s.live)
+		}
 	}
+	s.action.Scaled = s.live != nil && !object.Partial && p.policy.scaled[versionless(s.action.Ref)]
 	for _, step := range p.steps(s) {
 		decided, err := step(ctx, s)
 		if err != nil {
@@ -97,10 +122,6 @@ func (s *subject) recordedNow() bool {
 // movedHere reports whether the state knows the object under another address.
 func (s *subject) movedHere() bool {
 	return s.record != nil && s.record.Address != s.object.Address.String()
-}
-
-func (p *planning) labelled(live *unstructured.Unstructured) bool {
-	return live.GetLabels()[providers.LabelCloud] == p.Cloud
 }
 
 // dependencies are the declared ones, and the namespace and the definition of the
@@ -192,27 +213,6 @@ func (p *planning) leaving(_ context.Context, s *subject) (bool, error) {
 	return true, nil
 }
 
-// foreign decides about objects that are not kolla's.
-func (p *planning) foreign(_ context.Context, s *subject) (bool, error) {
-	owner := s.live.GetLabels()[providers.LabelCloud]
-	switch {
-	case s.object.Partial:
-		return false, nil
-	case owner != "" && owner != p.Cloud:
-		s.refuse(fmt.Sprintf("%s belongs to cloud %q", s.action.Ref, owner),
-			fmt.Sprintf("Its label %s says so. Two clouds cannot have one object: choose another namespace or name.", providers.LabelCloud))
-		return true, nil
-	case !s.ours && !p.Adopt && !p.imported(s.object.Address):
-		s.refuse(fmt.Sprintf("%s exists and is not kolla's", s.action.Ref),
-			"It has neither the label of this cloud nor a place in the state. To take it over as it is and change it to what is declared, write an import block for it, or plan with -adopt, which takes over all that are in the way; otherwise rename one of the two.")
-		return true, nil
-	}
-	return false, nil
-}
-
-// adopts reports whether the action takes over somebody else's object.
-func (s *subject) adopts() bool { return s.live != nil && !s.ours && !s.object.Partial }
-
 // ran decides about jobs that are in the cluster. The name of a versioned one
 // says what it ran, so that there is nothing to compare.
 func (p *planning) ran(ctx context.Context, s *subject) (bool, error) {
@@ -221,6 +221,11 @@ func (p *planning) ran(ctx context.Context, s *subject) (bool, error) {
 	}
 	if condition := jobCondition(s.live, batchv1.JobFailed); condition != "" {
 		return true, p.replace(ctx, s, []Reason{{Kind: ReasonFailedJob, Detail: condition}})
+	}
+	if s.ours {
+		if decided, err := p.takeOutFixed(ctx, s); decided || err != nil {
+			return decided, err
+		}
 	}
 	if !s.versioned() {
 		return false, nil
@@ -246,8 +251,8 @@ func jobCondition(job *unstructured.Unstructured, kind batchv1.JobConditionType)
 	return ""
 }
 
-// matches decides that the cluster has nothing to be written to. An object that
-// the state does not know, or knows under an earlier address, is taken into it; an
+// matches decides that the cluster has nothing to be written to. An object that is
+// adopted, or that the state knows under an earlier address, is taken into it; an
 // object that was not seen ready since its last write is still to be waited for.
 func (s *subject) matches(evidence Evidence) {
 	s.action.Verb = None
@@ -255,8 +260,6 @@ func (s *subject) matches(evidence Evidence) {
 	switch {
 	case s.adopts(), s.object.Partial && s.record == nil:
 		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonUnowned}}
-	case s.record == nil:
-		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonUnrecorded}}
 	case s.movedHere():
 		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonMoved, Detail: s.record.Address}}
 	default:
@@ -267,19 +270,72 @@ func (s *subject) matches(evidence Evidence) {
 
 // verified asks the server what an apply would change.
 func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
+	for attempt := 0; ; attempt++ {
+		x := &prospect{applied: s.live, evidence: Evidence{Kind: DryRun}}
+		if !s.holds || p.VerifyAll || attempt > 0 {
+			if decided, err := p.applied(ctx, s, x); decided || err != nil {
+				s.passOn(x)
+				return decided, err
+			}
+		}
+		if x.applied.GetResourceVersion() != s.live.GetResourceVersion() && attempt < maxMoves {
+			if again, err := p.reread(ctx, s); again || err != nil {
+				if err != nil {
+					return false, err
+				}
+				continue
+			}
+		}
+		decided, err := p.takeOut(ctx, s, x)
+		if apierrors.IsConflict(err) && attempt < maxMoves {
+			continue // others wrote between two looks at the object
+		}
+		if err != nil {
+			return false, err
+		}
+		s.passOn(x)
+		if decided {
+			return true, nil
+		}
+		return true, p.conclude(s, x)
+	}
+}
+
+// passOn passes on what the server warned of when it was asked what an apply gives. Of an
+// object that is made again, or that fields are removed from, it may have warned of what
+// others put there.
+func (s *subject) passOn(x *prospect) {
+	if s.action.Verb == Replace {
+		return
+	}
+	warned := x.warned
+	if s.action.Removes != "" {
+		warned = x.finally
+	}
+	for _, text := range warned {
+		s.problems = append(s.problems, Problem{Warning: true, Address: s.object.Address, Detail: text})
+	}
+}
+
+// maxMoves is how often others may write to an object between two looks at it before the
+// plan is given up.
+const maxMoves = 10
+
+// applied asks the server what a server-side apply would give.
+func (p *planning) applied(ctx context.Context, s *subject, x *prospect) (decided bool, err error) {
 	manifest, err := p.sent(s)
 	if err != nil {
 		return false, err
 	}
-	answer, err := p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.manager})
+	answer, err := p.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.manager, Warn: collect(&x.warned)})
 	var conflict *providers.ConflictError
 	if errors.As(err, &conflict) {
-		answer, manifest, err = p.contend(ctx, s, manifest, conflict.Conflicts)
+		answer, manifest, err = p.contend(ctx, s, x, manifest, conflict.Conflicts)
 		if manifest == nil {
 			return err == nil, err
 		}
 	}
-	evidence, refusal := Evidence{Kind: DryRun}, ""
+	refusal := ""
 	if err != nil {
 		r := classify(err)
 		switch {
@@ -288,63 +344,124 @@ func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
 		case len(r.immutable) > 0:
 			return true, p.replace(ctx, s, s.causes(manifest, r.immutable))
 		case r.unasked != "":
-			evidence = Evidence{Kind: Unverified, Detail: r.unasked}
+			x.evidence = Evidence{Kind: Unverified, Detail: r.unasked}
+		case r.permission != nil:
+			x.evidence = r.forbidden()
+		case p.RefreshOnly:
+			x.evidence = Evidence{Kind: Unverified, Detail: "the cluster refuses to say what an apply would change: " + r.text()}
 		case r.shape && p.comingFor(s) != nil:
 			refusal = r.text()
-		default:
+		case !s.owned():
 			s.reject(r)
 			return true, nil
+		default:
+			x.invalid = &r
 		}
-		if answer, err = predict(s.live, manifest, s.manager); err != nil {
+		if answer, err = s.predicted(ctx, p.Reader, x, manifest); err != nil {
 			return false, err
 		}
 	}
-	if p.comingFor(s) != nil && evidence.Kind != Unverified {
-		if answer, evidence = p.overrule(s, manifest, answer, refusal); answer == nil {
+	if p.comingFor(s) != nil && x.evidence.Kind != Unverified {
+		if answer, x.evidence = p.overrule(s, manifest, answer, refusal); answer == nil {
 			return true, nil
 		}
 	}
-	return true, p.conclude(s, answer, evidence)
+	x.applied = answer
+	return false, nil
 }
 
 // conclude decides by what the object would become.
-func (p *planning) conclude(s *subject, answer *unstructured.Unstructured, evidence Evidence) error {
-	differences, err := compare(s.live, answer)
+func (p *planning) conclude(s *subject, x *prospect) error {
+	becomes := x.applied
+	if x.invalid != nil {
+		becomes = x.final // what is in between never comes about
+	}
+	differences, err := compare(s.live, becomes)
 	if err != nil {
 		return err
 	}
-	s.raced = answer.GetResourceVersion() != s.live.GetResourceVersion()
-	s.confirmed = evidence.Kind == DryRun && p.rules.Check(answer, p.namespaceOf(s), s.manager) == s.check
+	s.raced = x.applied.GetResourceVersion() != s.live.GetResourceVersion()
+	s.confirmed = x.evidence.Kind == DryRun && p.rules.Check(x.applied, p.namespaceOf(s), s.manager, p.terms(s)) == s.check
 	if s.raced {
 		// What kolla does not declare differs by what somebody wrote, not by the apply.
-		differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(answer, s.manager))
+		differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(x.applied, s.manager))
+	}
+	if x.invalid != nil {
+		differences = slices.DeleteFunc(differences, func(d difference) bool { return d.Hollow() })
 	}
 	differences = s.withUnknown(differences)
-	if len(differences) == 0 {
-		s.matches(evidence)
+	if len(differences)+len(x.removed) == 0 {
+		s.matches(x.evidence)
 		return nil
 	}
-	origin := p.originOf(s, answer)
+	origin := p.originOf(s, x.applied)
 	reasons := origin.blame(differences)
+	if x.invalid != nil {
+		reasons = origin.blameAdditions(differences, reasons)
+	}
 	if s.object.Partial && (s.record == nil || origin.same) {
 		s.warnTwin(p.Cloud, differences)
 	}
-	if evidence.Kind == Schema {
+	if x.evidence.Kind == Schema {
 		reasons = p.blameDefinition(s, reasons)
 	}
 	s.action.Verb = Update
 	if s.adopts() {
 		s.action.Verb = Adopt
 	}
-	s.action.Evidence = evidence
-	s.action.Changes = changesOf(differences)
-	s.action.Reasons = slices.Concat(reasons, s.freed(), s.replacedValues(), s.renewal())
+	s.action.Evidence = x.evidence
+	shown, err := s.shown(differences, x)
+	if err != nil {
+		return err
+	}
+	s.action.Changes = changesOf(shown)
+	s.action.Reasons = slices.Concat(reasons, s.driftOf(x.removed), s.freed(), s.replacedValues(p.values), s.renewal())
 	if s.movedHere() {
 		s.action.Reasons = append(s.action.Reasons, Reason{Kind: ReasonMoved, Detail: s.record.Address})
 	}
-	s.after = answer
+	s.after = x.final
 	return nil
 }
+
+// shown are the differences of an apply and those of what it takes out, as one: where both
+// are about one field, by what the object is now and what it finally becomes.
+func (s *subject) shown(differences []difference, x *prospect) ([]difference, error) {
+	meets := func(all []difference, d difference) int {
+		return slices.IndexFunc(all, func(other difference) bool { return overlap(other.path, d.path) })
+	}
+	all := slices.Concat(differences, x.removed)
+	if x.invalid == nil && slices.ContainsFunc(x.removed, func(d difference) bool { return meets(differences, d) >= 0 }) {
+		var err error
+		if all, err = compare(s.live, x.final); err != nil {
+			return nil, err
+		}
+		all = s.withUnknown(all)
+		for i, d := range all {
+			if r := meets(x.removed, d); r >= 0 {
+				all[i].Drift, all[i].Manager, all[i].Time = x.removed[r].Drift, x.removed[r].Manager, x.removed[r].Time
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b difference) int { return strings.Compare(a.Path, b.Path) })
+	return all, nil
+}
+
+// driftOf are the reasons that what others added gives.
+func (s *subject) driftOf(removed []difference) []Reason {
+	var reasons reasonSet
+	for _, d := range removed {
+		switch {
+		case s.adopts():
+			reasons.add(Reason{Kind: ReasonUnowned})
+		case d.Drift:
+			reasons.add(Reason{Kind: ReasonDrift, Path: d.Path, Manager: d.Manager, Time: d.Time})
+		}
+	}
+	return reasons.list()
+}
+
+// terms are what the subject is looked at by.
+func (p *planning) terms(s *subject) proof.Terms { return termsOf(p.ForeignPolicy, &s.action) }
 
 // warnTwin says of fields that kolla owns by this cloud's name and would give up, though
 // nothing that the state knows of has declared them, where they must have come from.
@@ -373,7 +490,16 @@ func (p *planning) originOf(s *subject, answer *unstructured.Unstructured) origi
 		same:   same,
 		edited: s.record != nil && !same,
 		ours:   !s.adopts(),
+		// By the same server, and with nothing but the object having changed.
+		written: s.written(),
 	}
+}
+
+// written reports whether the object is certainly not the one any more that the last apply
+// or check left: by the same server, it is another one, or somebody wiped off what kolla
+// owns in it.
+func (s *subject) written() bool {
+	return s.altered || s.recordedNow() && s.record.Check.Owned != "" && !s.clean && (s.check.Owned == "" || s.check.Server == s.record.Check.Server)
 }
 
 // resolve gives the manifest as it is to be sent, and remembers which of its
@@ -382,11 +508,6 @@ func (p *planning) resolve(s *subject) (*unstructured.Unstructured, error) {
 	manifest, pending, err := s.object.Resolve(p.values, false)
 	s.pending = pending
 	return manifest, err
-}
-
-// values reads Secrets of the snapshot.
-func (p *planning) values(namespace, name string) map[string][]byte {
-	return providers.ValuesOf(p.Snapshot.Get(providers.Ref{GVK: secrets, Namespace: namespace, Name: name}))
 }
 
 // withUnknown marks the values of a Secret that will only be made at apply, and

@@ -21,11 +21,12 @@ func (a *Action) Deferred() bool {
 }
 
 // Divide splits a plan into what can be carried out now, and what has to wait: the
-// deferred actions, and those that depend on one, of which all is known.
+// deferred actions, and those that depend on one, of which all is known. Outputs are for
+// the end.
 func (p *Plan) Divide() (now *Plan, later []*Action) {
 	now = new(Plan)
 	*now = *p
-	now.Actions = nil
+	now.Actions, now.Outputs = nil, nil
 	waits := map[lang.Address]bool{}
 	for i := range p.Actions {
 		a := &p.Actions[i]
@@ -191,7 +192,7 @@ func (p *planning) updateLater(s *subject) error {
 		return err
 	}
 	s.pending = append(s.pending, s.laterKeys()...)
-	if s.after, err = predict(s.live, manifest, s.manager); err != nil {
+	if s.after, err = predict(s.live, nil, manifest, s.manager); err != nil {
 		return err
 	}
 	differences, err := compare(s.live, s.after)

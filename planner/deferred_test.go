@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -110,7 +111,7 @@ func TestDeferred(t *testing.T) {
 func TestDivide(t *testing.T) {
 	w, objects := deferredWorld(t)
 	in := w.input(objects...)
-	in.Adopt = true
+	in.Adopt = everything(in.Objects)
 	saved := filepath.Join(t.TempDir(), "plan")
 	if err := planner.Save(saved, mustPlan(t, in)); err != nil {
 		t.Fatal(err)
@@ -133,7 +134,7 @@ func TestDivide(t *testing.T) {
 	if diff := cmp.Diff([]string{"data.registry"}, plan.Waiting()); diff != "" {
 		t.Errorf("waits for (-want +got):\n%s", diff)
 	}
-	if plan.Resume == nil || !plan.Resume.Adopt {
+	if plan.Resume == nil || plan.Resume.Adopt == nil {
 		t.Errorf("how to go on: %v", plan.Resume)
 	}
 	if now.ID != plan.ID {
@@ -191,7 +192,7 @@ func TestUnannounced(t *testing.T) {
 	elsewhere := version(planner.Delete, "service.glance/ConfigMap/glance.conf-1")
 	elsewhere.Reasons = pruned.Reasons
 	made, stranger := version(planner.Adopt, "service.keystone/Job/after"), version(planner.Adopt, "service.keystone/Job/after")
-	made.Reasons = []planner.Reason{{Kind: planner.ReasonUnrecorded}}
+	made.Reasons = []planner.Reason{{Kind: planner.ReasonMoved}}
 	stranger.Reasons = []planner.Reason{{Kind: planner.ReasonUnowned}}
 	changed := stranger
 	changed.Changes = []planner.Change{{Path: "data.theirs", Before: "precious"}}
@@ -313,5 +314,28 @@ func TestUndecidedSecrets(t *testing.T) {
 		if diff := cmp.Diff(want, verbs(mustPlan(t, in))); diff != "" {
 			t.Errorf("destroy %v: actions (-want +got):\n%s", destroy, diff)
 		}
+	}
+}
+
+// What is not known yet has no value, but a place.
+func TestDeferredValues(t *testing.T) {
+	w, objects := deferredWorld(t)
+	in := w.input(objects...)
+	in.Values = true
+	plan := mustPlan(t, in)
+	file := find(t, plan, family+"-"+providers.UnknownVersion).Values
+	want := &planner.Values{After: &extract.Part{
+		Values:  map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "openstack"}, "data": map[string]any{}},
+		Unknown: map[string]any{"metadata": map[string]any{"name": true}, "data": map[string]any{"keystone.conf": true}},
+	}}
+	if diff := cmp.Diff(want, file); diff != "" {
+		t.Errorf("a file (-want +got):\n%s", diff)
+	}
+	api := find(t, plan, "service.keystone/Deployment/api").Values
+	unknown := map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+		"volumes": []any{map[string]any{"configMap": map[string]any{"name": true}}},
+	}}}}
+	if diff := cmp.Diff(unknown, api.After.Unknown); diff != "" {
+		t.Errorf("what is not known of a workload (-want +got):\n%s", diff)
 	}
 }

@@ -63,6 +63,7 @@ func TestAnswersByADefinitionThatChanges(t *testing.T) {
 					old := live(widget, "uid-2")
 					old.Object["colour"] = "red"
 					c.objects = append(c.objects, old)
+					in.State.Objects = append(in.State.Objects, recorded("manifest.w/Widget/w", old))
 					want = planner.Update
 				}
 				if test.want != "" {

@@ -2,77 +2,142 @@ package planner
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
 
-// destroy plans to delete all that the state knows, and all that carries the
-// cloud's label. What holds data is kept unless it was named.
+// destroy plans to delete all that the state knows, and the volumes that its
+// StatefulSets asked for, or did before they were deleted. What holds data is kept unless
+// it was named.
 func (p *planning) destroy() {
 	var targets []target
 	for i := range p.records {
 		targets = append(targets, p.records[i].target(p.Snapshot))
 	}
-	targets = slices.DeleteFunc(append(targets, p.unrecorded()...), func(t target) bool { return !p.includes(t.address) })
-	p.remove(targets, ReasonDestroy)
+	var strangers []target
+	volumes := p.volumesOfKolla()
+	for _, t := range p.unrecorded() {
+		id := identify(t.ref)
+		mine, asked := volumes[id]
+		if r := p.left[id]; r != nil && !asked && trust.Same(r.Object, t.live) {
+			mine, t.address = true, r.address
+		}
+		switch {
+		case mine, p.namedVolume(t) && !asked:
+			t.ours = true
+			targets = append(targets, t)
+		case !asked:
+			strangers = append(strangers, t)
+		}
+	}
+	excluded := func(t target) bool { return !p.includes(t.address) }
+	p.remove(slices.DeleteFunc(append(targets, p.goneVolumes()...), excluded), ReasonDestroy)
 	p.linkDeletes()
+	p.leaveStrangers(slices.DeleteFunc(strangers, excluded))
+}
+
+// goneVolumes are those that an earlier apply left behind and that are not there any more:
+// the state forgets them.
+func (p *planning) goneVolumes() []target {
+	var gone []target
+	for _, r := range p.left {
+		if p.Snapshot.Get(r.ref) == nil {
+			gone = append(gone, r.target(p.Snapshot))
+		}
+	}
+	slices.SortFunc(gone, func(a, b target) int { return a.address.Compare(b.address) })
+	return gone
 }
 
 // unrecorded finds live objects that carry the cloud's label and that the state
 // does not know, among the kinds that were listed: the volumes that StatefulSets
-// asked for, and what a lost state knew. What belongs to another object goes with
-// that one.
+// asked for, what a lost state knew, and what somebody else gave the label to. What
+// belongs to another object is left out: it goes with that one.
 func (p *planning) unrecorded() []target {
 	known := map[identity]bool{}
 	for _, r := range p.records {
 		known[identify(r.ref)] = true
 	}
-	left := p.volumesOfOthers()
 	var targets []target
 	for _, kind := range p.listedKinds() {
 		for _, live := range p.Snapshot.All(kind) {
 			ref := providers.Ref{GVK: kind, Namespace: live.GetNamespace(), Name: live.GetName()}
-			if known[identify(ref)] || left[identify(ref)] || !p.labelled(live) || len(live.GetOwnerReferences()) > 0 {
+			if known[identify(ref)] || !p.labelled(live) || len(live.GetOwnerReferences()) > 0 {
 				continue
 			}
 			known[identify(ref)] = true
 			t := target{ref: ref, live: live, address: p.addressOf(ref, live.GetAnnotations(), live.GetLabels())}
-			if _, let := p.released(t.address); let {
-				continue
+			if _, let := p.released(t.address); !let {
+				targets = append(targets, t)
 			}
-			if kind.GroupKind() == providers.SecretKind && live.GetAnnotations()[providers.AnnotationRevision] != "" {
-				t.holds = "generated values"
-			}
-			targets = append(targets, t)
 		}
 	}
 	slices.SortFunc(targets, func(a, b target) int { return a.address.Compare(b.address) })
 	return targets
 }
 
-// volumesOfOthers are the claims of StatefulSets that are not kolla's any more, or
-// that a removed block lets go. Their own labels say nothing: what a released
-// StatefulSet asks for later still has those that its templates had.
-func (p *planning) volumesOfOthers() map[identity]bool {
-	left := map[identity]bool{}
+// volumesOfKolla are the claims of the StatefulSets in the cluster: true of those that
+// the state knows and no removed block lets go. Their own labels say nothing: what a
+// released StatefulSet asks for later still has those that its templates had.
+func (p *planning) volumesOfKolla() map[identity]bool {
+	volumes := map[identity]bool{}
 	for _, set := range p.Snapshot.All(statefulSets) {
-		ref := providers.RefOf(set)
-		address := p.addressOf(ref, set.GetAnnotations(), set.GetLabels())
-		if r := p.known[identify(ref)]; r != nil {
-			address = r.recordedAddress()
-		}
-		if _, let := p.released(address); p.labelled(set) && !let {
-			continue
+		mine := p.owns(set) && p.labelled(set)
+		if mine {
+			_, let := p.released(p.known[identify(providers.RefOf(set))].recordedAddress())
+			mine = !let
 		}
 		for _, claim := range p.volumesOf(set) {
-			left[identify(claim)] = true
+			volumes[identify(claim)] = mine
 		}
 	}
-	return left
+	return volumes
+}
+
+// namedVolume reports whether the operator named a volume, by its own address, that the
+// state does not know and that nothing asks for any more, in a namespace of the cloud.
+func (p *planning) namedVolume(t target) bool {
+	return t.ref.GVK.GroupKind() == providers.ClaimKind && p.ownNamespace(t.ref.Namespace) && p.names(t.address.String())
+}
+
+// ownNamespace reports whether a namespace is the cloud's own, or one that kolla made.
+func (p *planning) ownNamespace(name string) bool {
+	return name == p.Namespace || p.owns(p.Snapshot.Get(providers.Ref{GVK: namespaces, Name: name}))
+}
+
+// leaveStrangers says what a destroy does not delete although it carries the cloud's
+// label: the state does not know it. Volumes are kept like other data.
+func (p *planning) leaveStrangers(strangers []target) {
+	var names []string
+	for _, t := range strangers {
+		if t.ref.GVK.GroupKind() == providers.ClaimKind {
+			p.kept = append(p.kept, Kept{
+				Address: t.address, Ref: t.ref,
+				Holds: fmt.Sprintf("the data on its volume; the state does not know it, so that only %s deletes it", Option("-delete-data", t.address.String())),
+			})
+			continue
+		}
+		names = append(names, t.ref.String())
+	}
+	if len(names) == 0 {
+		return
+	}
+	summary := fmt.Sprintf("%d objects carry the label of this cloud, and the state does not know them", len(names))
+	if len(names) == 1 {
+		summary = names[0] + " carries the label of this cloud, and the state does not know it"
+	}
+	p.problems = append(p.problems, Problem{
+		Warning: len(p.records) > 0 || p.State.Lineage != "",
+		Summary: summary,
+		Detail: fmt.Sprintf("Left alone: %s. A label proves nothing: anybody can have given it to them, and kolla deletes only what the state knows by its UID. "+rebuildCommand+" Otherwise, if nothing needs them, delete them with kubectl.",
+			enumerate(names, 6), "them"),
+	})
 }
 
 // listedKinds are the kinds that the plan has read.

@@ -54,7 +54,8 @@ func Diff(before, after *unstructured.Unstructured) ([]Change, error) {
 // difference is a change that still knows its path's structure.
 type difference struct {
 	Change
-	path fieldpath.Path
+	path     fieldpath.Path
+	reorders bool // only the order of a list's elements differs
 }
 
 func changesOf(differences []difference) []Change {
@@ -250,14 +251,17 @@ func (c *comparer) orderOf(fields *fieldpath.Set, path fieldpath.Path, before, a
 	}
 	was, is := names(func(m member) int { return m.before }), names(func(m member) int { return m.after })
 	if !reflect.DeepEqual(was, is) {
-		c.reordered = append(c.reordered, difference{path: path, Change: Change{Path: pathText(path), Before: was, After: is}})
+		c.reordered = append(c.reordered, difference{path: path, reorders: true, Change: Change{Path: pathText(path), Before: was, After: is}})
 	}
 }
 
 // describe makes the changes at the paths, without what must not be seen.
 func (c *comparer) describe(paths []fieldpath.Path, secret bool) []difference {
 	var differences []difference
-	for _, path := range paths {
+	for i, path := range paths {
+		if path[len(path)-1].Key != nil && slices.ContainsFunc(paths[:i], path.Equals) {
+			continue // elements with one key differ, and their number does
+		}
 		d := difference{path: path, Change: Change{Path: pathText(path)}}
 		if d.Path == "apiVersion" || d.Path == "kind" {
 			continue
@@ -267,6 +271,9 @@ func (c *comparer) describe(paths []fieldpath.Path, secret bool) []difference {
 		}
 		if c.after != nil {
 			d.After, _ = lookup(c.after.Object, path)
+		}
+		if d.Before != nil && d.After != nil && path[len(path)-1].Key != nil {
+			d.Before, d.After = unpaired(c.before.Object, c.after.Object, path, d.Before, d.After)
 		}
 		switch {
 		case sensitive(path, secret):
@@ -279,6 +286,48 @@ func (c *comparer) describe(paths []fieldpath.Path, secret bool) []difference {
 	return differences
 }
 
+// unpaired are the elements of one key that are not the same on both sides, where a list has
+// several of them: server-side apply knows them by their key, and others may write more.
+func unpaired(before, after map[string]any, path fieldpath.Path, first, other any) (was, is any) {
+	parent, last := path[:len(path)-1], path[len(path)-1]
+	those := func(object map[string]any) []any {
+		list, _ := lookup(object, parent)
+		items, _ := list.([]any)
+		return slices.DeleteFunc(slices.Clone(items), func(item any) bool { return !hasKey(item, *last.Key, false) })
+	}
+	left, right := those(before), those(after)
+	if len(left) < 2 && len(right) < 2 {
+		return first, other
+	}
+	all, others := slices.Clone(left), slices.Clone(right)
+	left = slices.DeleteFunc(left, func(item any) bool {
+		i := slices.IndexFunc(right, func(twin any) bool { return reflect.DeepEqual(item, twin) })
+		if i >= 0 {
+			right = slices.Delete(right, i, i+1)
+		}
+		return i >= 0
+	})
+	if len(left) == 0 && len(right) == 0 {
+		return all, others // in another order
+	}
+	shown := func(items []any) any {
+		switch len(items) {
+		case 0:
+			return nil
+		case 1:
+			return items[0]
+		}
+		return items
+	}
+	return shown(left), shown(right)
+}
+
+// Hollow reports whether the change is only of something empty, which the server does not
+// keep everywhere.
+func (c Change) Hollow() bool {
+	return (c.Before == nil || empty(c.Before)) && (c.After == nil || empty(c.After))
+}
+
 // mask takes the values away, and leaves whether there are any.
 func (d *difference) mask() {
 	d.Sensitive = true
@@ -286,14 +335,18 @@ func (d *difference) mask() {
 }
 
 // sensitive reports whether the values at a path must never be kept.
-func sensitive(path fieldpath.Path, secret bool) bool {
+func sensitive(path fieldpath.Path, secret bool) bool { return proof.Withheld(secret, namesOn(path)) }
+
+// namesOn are the names of the fields of a path, with an empty one for an element of a
+// list.
+func namesOn(path fieldpath.Path) []string {
 	names := make([]string, len(path))
 	for i, step := range path {
 		if step.FieldName != nil {
 			names[i] = *step.FieldName
 		}
 	}
-	return proof.Withheld(secret, names)
+	return names
 }
 
 func annotationPath(name string) string {
@@ -339,11 +392,38 @@ func stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
 			annotations = maps.Clone(annotations)
 			// It holds the whole object, values of Secrets included.
 			delete(annotations, corev1.LastAppliedConfigAnnotation)
+			// It is of the object's creation, and every apply leaves it as it is.
+			delete(annotations, providers.AnnotationIntent)
 			put(metadata, "annotations", annotations)
 		}
 		put(object, "metadata", metadata)
 	}
+	if u.GroupVersionKind().GroupKind() == statefulSetKind {
+		stripClaims(object)
+	}
 	return &unstructured.Unstructured{Object: object}
+}
+
+// stripClaims takes the status out of the templates of claims: the server writes one into
+// each.
+func stripClaims(set map[string]any) {
+	spec, _ := set["spec"].(map[string]any)
+	templates, _ := spec["volumeClaimTemplates"].([]any)
+	if len(templates) == 0 {
+		return
+	}
+	bare := make([]any, len(templates))
+	for i, template := range templates {
+		bare[i] = template
+		if claim, isMap := template.(map[string]any); isMap && claim["status"] != nil {
+			claim = maps.Clone(claim)
+			delete(claim, "status")
+			bare[i] = claim
+		}
+	}
+	spec = maps.Clone(spec)
+	spec["volumeClaimTemplates"] = bare
+	set["spec"] = spec
 }
 
 // put sets a field to a map, or removes it if the map is empty.

@@ -255,6 +255,22 @@ func TestDiffOfFilesAndSecrets(t *testing.T) {
 				Path: `spec.containers["c"].env["KOLLA_BOOTSTRAP"]`, After: map[string]any{"name": "KOLLA_BOOTSTRAP"},
 			}),
 		},
+		"a second element of a key": {
+			before: "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, ports: [{containerPort: 80, protocol: TCP}, {containerPort: 80, protocol: TCP, hostPort: 80}]}]}}",
+			after:  "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, ports: [{containerPort: 80, protocol: TCP}]}]}}",
+			want: changes(planner.Change{
+				Path: `spec.containers["c"].ports[80/TCP]`, Before: map[string]any{"containerPort": int64(80), "protocol": "TCP", "hostPort": int64(80)},
+			}),
+		},
+		"several elements of a key, and another": {
+			before: "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, env: [{name: A, value: x}, {name: A, value: z}]}]}}",
+			after:  "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, env: [{name: A, value: q}]}]}}",
+			want: changes(planner.Change{
+				Path:   `spec.containers["c"].env["A"]`,
+				Before: []any{map[string]any{"name": "A", "value": "x"}, map[string]any{"name": "A", "value": "z"}},
+				After:  map[string]any{"name": "A", "value": "q"},
+			}),
+		},
 		"every field of an object that is gone": {
 			before: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: \"1\"}}",
 			want:   changes(planner.Change{Path: `data["x"]`, Before: "1", Text: true}),

@@ -66,7 +66,7 @@ func declarable(live *unstructured.Unstructured) *unstructured.Unstructured {
 	u.SetOwnerReferences(nil)
 	annotations := u.GetAnnotations()
 	maps.DeleteFunc(annotations, func(key, _ string) bool {
-		return slices.ContainsFunc(notes, func(note string) bool { return strings.HasPrefix(key, note) })
+		return proof.KeeperOf(live, []string{"metadata", "annotations", key}) == proof.System
 	})
 	u.SetAnnotations(annotations)
 	if len(annotations) == 0 {

@@ -37,9 +37,21 @@ type cluster struct {
 	fail    map[string]error // what LISTs of a kind end with
 	// answer is asked for dry runs; nil: every object is accepted as it is sent.
 	answer func(object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error)
+	// without is asked what an object would be without what others added; nil: all of it
+	// is the server's own.
+	without func(object *unstructured.Unstructured) (*unstructured.Unstructured, error)
 }
 
 func (c *cluster) Identity(context.Context) (providers.Identity, error) { return here, nil }
+
+func (c *cluster) Get(_ context.Context, ref providers.Ref) (*unstructured.Unstructured, error) {
+	for _, u := range c.objects {
+		if providers.RefOf(u) == ref {
+			return u, nil
+		}
+	}
+	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: ref.GVK.Kind}, ref.Name)
+}
 
 func (c *cluster) Namespaced(context.Context, schema.GroupVersionKind) (bool, error) {
 	return true, nil
@@ -81,6 +93,13 @@ func (c *cluster) List(_ context.Context, kind schema.GroupVersionKind, namespac
 }
 
 func (c *cluster) DryRun(_ context.Context, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
+	if options.Over != nil {
+		// What nothing declares is the server's own, unless the test says otherwise.
+		if c.without == nil {
+			return options.Over.DeepCopy(), nil
+		}
+		return c.without(object)
+	}
 	answer := object
 	if c.answer != nil {
 		var err error
@@ -181,6 +200,17 @@ func recorded(at string, u *unstructured.Unstructured) state.Object {
 	}
 }
 
+// token has an object carry the token that it was created with.
+func token(u *unstructured.Unstructured, token string) {
+	annotations := u.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[providers.AnnotationIntent] = token
+	u.SetAnnotations(annotations)
+	owns(u, "kolla", metav1.ManagedFieldsOperationApply, then, `{"f:metadata":{"f:annotations":{"f:kolla.openstack.org/intent":{}}}}`)
+}
+
 // owns adds an entry to the object's managedFields.
 func owns(u *unstructured.Unstructured, manager string, operation metav1.ManagedFieldsOperationType, at time.Time, fields string) {
 	stamp := metav1.NewTime(at)
@@ -269,4 +299,13 @@ func text(t *testing.T, plan *planner.Plan) string {
 		t.Fatal(err)
 	}
 	return string(raw)
+}
+
+// everything names all objects, to be taken over.
+func everything(objects []providers.Object) []string {
+	var names []string
+	for _, o := range objects {
+		names = append(names, o.Address.String())
+	}
+	return names
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -93,8 +94,7 @@ func (p *planning) retireFamily(current *subject, members []*record, of *block, 
 		return p.newerFirst(a, b)
 	})
 	previous := slices.IndexFunc(members, func(r *record) bool {
-		live := p.Snapshot.Get(r.ref)
-		return live != nil && string(live.GetUID()) == r.UID
+		return trust.Same(r.Object, p.Snapshot.Get(r.ref))
 	})
 	mounted := !current.object.Run() && (of.keepsOldPods || !p.includesBlock(current.object.Address.Block))
 	var outdated []target

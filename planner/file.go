@@ -9,10 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/google/renameio/v2"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	safe "kolla.openstack.org/kolla/internal/files"
 )
 
 // Format is the version of the plan's structure that this kolla writes, and the
@@ -25,10 +26,6 @@ const (
 	planEntry     = "plan.json"
 	manifestEntry = "manifest.json"
 )
-
-// largestEntry bounds what is unpacked from a file that may come from anywhere, and so
-// what is packed. A variable for tests.
-var largestEntry = 1 << 28
 
 // manifest is the entry manifest.json.
 type manifest struct {
@@ -68,8 +65,8 @@ func Write(w io.Writer, plan *Plan) error {
 	if err != nil {
 		return fmt.Errorf("write plan %s: %w", plan.ID, err)
 	}
-	if len(content) > largestEntry {
-		return fmt.Errorf("write plan %s: it has %d MB, and a plan file holds up to %d; plan a part of the cloud with -target", plan.ID, len(content)>>20, largestEntry>>20)
+	if _, err := new(meter).Write(content); err != nil { // nobody could read it
+		return fmt.Errorf("write plan %s: %w; plan a part of the cloud with -target", plan.ID, err)
 	}
 	sum := sha256.Sum256(content)
 	head, err := json.MarshalIndent(manifest{
@@ -111,9 +108,15 @@ var (
 	ErrNewer = errors.New("the plan file was written by a newer kolla")
 )
 
-// Load reads a plan file.
-func Load(path string) (*Plan, error) {
-	content, err := os.ReadFile(path)
+// Load reads a plan file, to show it.
+func Load(path string) (*Plan, error) { return load(path, safe.Read) }
+
+// LoadTrusted is Load for a plan that is to be carried out: nobody but the user and root
+// may have written the file.
+func LoadTrusted(path string) (*Plan, error) { return load(path, safe.ReadTrusted) }
+
+func load(path string, read func(string, int64) ([]byte, error)) (*Plan, error) {
+	content, err := read(path, largestFile)
 	if err != nil {
 		return nil, fmt.Errorf("load the plan: %w", err)
 	}
@@ -156,21 +159,4 @@ func Read(content []byte) (*Plan, error) {
 		return nil, fmt.Errorf("%w: its parts are of different plans. Plan again", ErrDamaged)
 	}
 	return plan, nil
-}
-
-// entry unpacks one entry of a plan file.
-func entry(archive *zip.Reader, name string) ([]byte, error) {
-	file, err := archive.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("%w: it has no %s", ErrNotAPlan, name)
-	}
-	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, int64(largestEntry)+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, name, err)
-	case len(content) > largestEntry:
-		return nil, fmt.Errorf("%w: %s is too large", ErrDamaged, name)
-	}
-	return content, nil
 }

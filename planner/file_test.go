@@ -19,7 +19,10 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/extract"
+	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -43,6 +46,7 @@ func savedPlan(t testing.TB) *planner.Plan {
 		Cloud:   "prod",
 		Config:  "c0ffee",
 		Destroy: true,
+		Options: []string{"-delete-data='*'", "-destroy"},
 		Cluster: here,
 		State:   planner.StateRef{Lineage: "9d6d8f2e-7c39-4f80-8a3e-5d7c0b9f7a11", Serial: 41},
 		Actions: []planner.Action{{
@@ -57,6 +61,11 @@ func savedPlan(t testing.TB) *planner.Plan {
 			Supersedes: address("service.a/Secret/a-0"),
 			DependsOn:  []lang.Address{address("service.b/ConfigMap/b")},
 			Pending:    true,
+			Values: &planner.Values{
+				Before:  &extract.Part{Values: map[string]any{"spec": map[string]any{"replicas": int64(5)}}},
+				After:   &extract.Part{Values: map[string]any{"spec": map[string]any{"list": []any{int64(1), "a"}}}, Sensitive: map[string]any{"data": true}, Unknown: map[string]any{"x": []any{false, true}}},
+				Written: &extract.Part{Values: map[string]any{"spec": map[string]any{"replicas": int64(3)}}},
+			},
 			Changes: []planner.Change{
 				{Path: "spec.replicas", Before: int64(5), After: int64(3), Drift: true, Manager: "kubectl", Time: then},
 				{Path: "spec.ratio", Before: 0.5, After: true},
@@ -67,8 +76,17 @@ func savedPlan(t testing.TB) *planner.Plan {
 		}, {
 			Address: address("role.control/Node/ctl-1"), Verb: planner.Delete, Partial: true, Ref: ref,
 		}},
-		Kept:    []planner.Kept{{Address: secret.Address, Ref: ref, Holds: "generated values"}},
-		Impact:  []planner.Impact{{Block: "service.a", Lines: []string{"3 pods restart"}}},
+		Kept:   []planner.Kept{{Address: secret.Address, Ref: ref, Holds: "generated values"}},
+		Values: true,
+		Outputs: []output.Change{{
+			Name: "url", Before: &state.Output{Name: "url", Type: []byte(`"string"`), Value: []byte(`"http://a"`)},
+			After: &state.Output{Name: "url", Value: []byte(`null`)}, Unknown: true,
+		}},
+		Checks: []state.CheckResult{{Address: "check.size", Status: "fail", Problems: []string{"It is 2."}}},
+		Impact: []planner.Impact{{Block: "service.a", Service: "a", Effects: []planner.Effect{{
+			Kind: planner.EffectRestart, Name: "api", Ref: ref, Pods: 3, Strategy: planner.Rolling, AtATime: 1, Grave: true,
+			Causes: []planner.Cause{{Kind: planner.CauseFile, Name: "a.conf", Settings: []string{"[a] b"}}},
+		}}}},
 		Elapsed: 400 * time.Millisecond,
 	}
 }

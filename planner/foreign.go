@@ -1,159 +1,205 @@
 package planner
 
 import (
-	"regexp"
+	"context"
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Foreign are the fields of one of kolla's objects that somebody else added and
-// that nothing declares. They are no changes: they stay as they are.
+// ForeignPolicy says what becomes of fields that others add to kolla's objects, and that
+// nobody but kolla should set.
+type ForeignPolicy string
+
+// The policies. The zero value stands for RevertForeign.
+const (
+	RevertForeign ForeignPolicy = "revert" // an apply removes them
+	ReportForeign ForeignPolicy = "report" // they are shown, and stay
+	IgnoreForeign ForeignPolicy = "ignore" // nobody looks for them
+)
+
+// Foreign are fields of one of kolla's objects that others set and that stay as they
+// are.
 type Foreign struct {
 	Address lang.Address  `json:"address"`
 	Ref     providers.Ref `json:"ref"`
 	// Fields have the live value in Before, and who wrote it last.
 	Fields []Change `json:"fields"`
+	// Reported: nobody but kolla should set them. They count as drift, and stay by the
+	// policy, or because the server does not accept the object without; or they are Stuck:
+	// no update takes them out.
+	Reported bool `json:"reported,omitempty"`
+	Stuck    bool `json:"stuck,omitempty"`
 }
 
-// Additions counts what people and their tools have added to kolla's objects, so
-// that it does not go unseen where nobody asked for the list, which is Foreign. What
-// controllers add is not counted.
-type Additions struct {
-	Objects  int      `json:"objects"`
-	Fields   int      `json:"fields"`
-	Managers []string `json:"managers"` // the field managers, sorted
-}
+// Terms are what the object of an action is looked at by: which fields of it are left to
+// others. What is known of it counts under the same terms only.
+func (p *Plan) Terms(a *Action) proof.Terms { return termsOf(p.ForeignPolicy, a) }
 
-var (
-	// household matches the parts of Kubernetes that write to every object of their
-	// kind, besides builtinControllers.
-	household = regexp.MustCompile(`^(kubelet|kube-(scheduler|apiserver)|cloud-controller-manager)$`)
-	// notes are annotations that tools and controllers leave for themselves.
-	notes = []string{
-		corev1.LastAppliedConfigAnnotation, "deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/",
-		"volume.beta.kubernetes.io/", "control-plane.alpha.kubernetes.io/", "endpoints.kubernetes.io/",
+func termsOf(policy ForeignPolicy, a *Action) proof.Terms {
+	if a.Object == nil {
+		return proof.Terms{}
 	}
-)
+	t := proof.Terms{
+		Partial: a.Object.Partial,
+		Scaled:  a.Scaled,
+	}
+	var leave []string
+	if policy == IgnoreForeign {
+		leave = append(leave, string(policy))
+	}
+	if l := a.Object.Lifecycle; l != nil {
+		leave = slices.Concat(leave, l.IgnoreFields, l.YieldTo)
+	}
+	t.Leave = strings.Join(leave, "\n")
+	return t
+}
 
-// foreignFields lists, object by object, what others have added.
-func (p *planning) foreignFields() []Foreign {
+const replicasPath = "spec.replicas"
+
+// owned reports whether kolla made the object, all of it, so that what others add to it
+// is drift. What can be added to a Job is in jobFields.
+func (s *subject) owned() bool {
+	return s.live != nil && !s.object.Partial && !s.object.Run() && len(s.object.Deferred) == 0
+}
+
+// leftToOthers lists, object by object, the fields that others have added and may have,
+// and what stays there although nobody should have set it.
+func (p *planning) leftToOthers() ([]Foreign, error) {
 	var all []Foreign
 	for _, s := range p.subjects {
-		if !s.shared() {
+		of := Foreign{Address: s.object.Address, Ref: s.action.Ref}
+		if len(s.reported) > 0 {
+			of.Fields, of.Reported = changesOf(s.reported), true
+			all = append(all, of)
+		}
+		if len(s.stuck) > 0 && s.action.Verb != Replace {
+			of.Fields, of.Reported, of.Stuck = changesOf(s.stuck), true, true
+			all = append(all, of)
+		}
+		if !s.owned() || s.adopts() || s.action.Verb == Replace || p.ForeignPolicy == IgnoreForeign {
 			continue
 		}
-		if fields := s.foreignFields(); len(fields) > 0 {
-			all = append(all, Foreign{Address: s.object.Address, Ref: s.action.Ref, Fields: fields})
+		added, err := p.leftFields(s)
+		if err != nil {
+			return nil, err
+		}
+		if fields := append(s.notes(), added...); len(fields) > 0 {
+			of.Fields, of.Reported, of.Stuck = fields, false, false
+			all = append(all, of)
 		}
 	}
-	slices.SortFunc(all, func(a, b Foreign) int { return a.Address.Compare(b.Address) })
-	return all
+	slices.SortStableFunc(all, func(a, b Foreign) int { return a.Address.Compare(b.Address) })
+	return all, nil
 }
 
-// additions counts the part of foreignFields that somebody may have to know of. Of
-// most objects only the names of their managers are read.
-func (p *planning) additions() *Additions {
-	var found Additions
-	judged := map[string]bool{} // few names are on very many objects
-	counts := func(manager string) bool {
-		verdict, known := judged[manager]
-		if !known {
-			verdict = meddles(manager)
-			judged[manager] = verdict
-		}
-		return verdict
+// notes are the labels and annotations that others have added and may have.
+func (s *subject) notes() []Change {
+	var (
+		fields []Change
+		owners *ownership // read only where there is anything to tell
+	)
+	notes := proof.Notes(s.live, s.manager)
+	if s.action.Scaled {
+		notes = append(notes, proof.Note{Path: []string{"spec", "replicas"}})
 	}
-	for _, s := range p.subjects {
-		if !s.shared() || !writtenBy(s.live, counts) {
+	for _, note := range notes {
+		path := fieldpath.Path{}
+		for _, name := range note.Path {
+			path = append(path, fieldpath.PathElement{FieldName: &name})
+		}
+		if s.declares(path) {
 			continue
 		}
-		fields := slices.DeleteFunc(s.foreignFields(), func(c Change) bool { return !counts(c.Manager) })
-		if len(fields) == 0 {
+		if owners == nil {
+			o := ownershipOf(s.live, s.manager)
+			owners = &o
+		}
+		fields = append(fields, s.leftField(path, *owners))
+	}
+	return fields
+}
+
+// leftField is a field as it is listed that is left to others. owners are those who may
+// have written it.
+func (s *subject) leftField(path fieldpath.Path, owners ownership) Change {
+	by, _ := owners.other(path)
+	d := difference{path: path, Change: Change{Path: pathText(path), Manager: by.manager, Time: by.time}}
+	d.Before, _ = lookup(s.live.Object, path)
+	secret := s.action.Ref.GVK.GroupKind() == providers.SecretKind
+	// Other tools keep whole objects in annotations, values of Secrets included.
+	if sensitive(path, secret) || secret && strings.HasPrefix(pathText(path), "metadata.annotations") {
+		d.mask()
+	}
+	return d.Change
+}
+
+// leftFields are the other undeclared fields that are left to others: by the object's kind,
+// or by its lifecycle. Of the latter, a field that nobody owns is not listed: nearly all such
+// fields are defaults, and only the server could tell.
+func (p *planning) leftFields(s *subject) ([]Change, error) {
+	l := s.lifecycle()
+	kind := s.action.Ref.GVK.GroupKind()
+	byOwner := len(l.IgnoreFields)+len(l.YieldTo) > 0
+	if !proof.Shared(kind) && (!byOwner || !writtenThrough(s.live, func(subresource string) bool { return subresource != "status" })) {
+		return nil, nil
+	}
+	manifest, err := Trim(s.object.Manifest, s.action.Yields)
+	if err != nil {
+		return nil, err
+	}
+	owners := ownershipOf(s.live, s.manager)
+	left := s.leftTo(owners.others)
+	ignored := fieldPaths(l.IgnoreFields)
+	var fields []Change
+	for _, path := range extras(s.live, manifest, s.manager, fieldpath.NewSet(), ignored, false) {
+		value, _ := lookup(s.live.Object, path)
+		_, written := owners.other(path)
+		if value == nil || empty(value) || repeatsKey(path) || s.declares(path) {
 			continue
 		}
-		found.Objects++
-		found.Fields += len(fields)
-		for _, c := range fields {
-			found.Managers = append(found.Managers, c.Manager)
+		keeper := proof.KeeperOf(s.live, stepNames(path))
+		switch {
+		case keeper == proof.System, keeper == proof.Others && noted(path):
+		case keeper == proof.Others, written && covered(ignored, path):
+			fields = append(fields, s.leftField(path, owners))
+		default:
+			for _, part := range partsOf(path, left, owners) {
+				fields = append(fields, s.leftField(part, owners.within(left)))
+			}
 		}
 	}
-	if found.Objects == 0 {
+	return fields, nil
+}
+
+// noted reports whether the field is a label or annotation: see notes.
+func noted(path fieldpath.Path) bool {
+	names := stepNames(path)
+	return len(names) > 1 && slices.Contains([]string{"annotations", "labels"}, names[len(names)-2])
+}
+
+// partsOf are the parts of an undeclared field that are left to those who wrote them: all
+// of it, if nobody else wrote in it.
+func partsOf(path fieldpath.Path, left *fieldpath.Set, owners ownership) []fieldpath.Path {
+	if !touches(left, path) {
 		return nil
 	}
-	slices.Sort(found.Managers)
-	found.Managers = slices.Compact(found.Managers)
-	return &found
-}
-
-// shared reports whether the object is kolla's, and others may add to it.
-func (s *subject) shared() bool {
-	return s.live != nil && !s.adopts() && !s.object.Partial && !s.object.Run()
-}
-
-// meddles reports whether a manager is neither kolla nor something that looks after
-// objects of its own accord.
-func meddles(manager string) bool {
-	switch {
-	case manager == providers.FieldManager, strings.HasPrefix(manager, providers.FieldManager+":"):
-		return false
-	case slices.Contains(builtinControllers, manager), household.MatchString(manager):
-		return false
+	if !slices.ContainsFunc(owners.others, func(o owner) bool { return touches(o.fields.Difference(left), path) }) {
+		return []fieldpath.Path{path}
 	}
-	return !controllers.MatchString(manager)
-}
-
-// writtenBy reports whether one of the managers that count has written to the object
-// itself, or scaled it.
-func writtenBy(live *unstructured.Unstructured, counts func(manager string) bool) bool {
-	entries, _, _ := unstructured.NestedFieldNoCopy(live.Object, "metadata", "managedFields")
-	list, _ := entries.([]any)
-	return slices.ContainsFunc(list, func(item any) bool {
-		entry, _ := item.(map[string]any)
-		manager, _ := entry["manager"].(string)
-		subresource, _ := entry["subresource"].(string)
-		return (subresource == "" || subresource == scaleSubresource) && counts(manager)
-	})
-}
-
-func (s *subject) foreignFields() []Change {
-	owners := ownershipOf(s.live, s.manager)
-	secret := s.action.Ref.GVK.GroupKind() == providers.SecretKind
-	fields := map[string]Change{}
-	for _, other := range owners.others {
-		for _, path := range other.adds(owners.kolla, s.declares) {
-			value, there := lookup(s.live.Object, path)
-			if !there {
-				continue
-			}
-			d := difference{path: path, Change: Change{Path: pathText(path), Before: value, Manager: other.manager, Time: other.time}}
-			if sensitive(path, secret) || secret && annotation(path) {
-				d.mask()
-			}
-			if known, twice := fields[d.Path]; !twice || known.Time.Before(d.Time) {
-				fields[d.Path] = d.Change
-			}
+	var parts []fieldpath.Path
+	left.Leaves().Iterate(func(leaf fieldpath.Path) {
+		if len(leaf) >= len(path) && overlap(leaf, path) && !repeatsKey(leaf) {
+			parts = append(parts, leaf.Copy())
 		}
-	}
-	var list []Change
-	for _, c := range fields {
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	return list
-}
-
-// annotation reports whether the path is of an annotation. Other tools keep whole
-// objects in theirs, values of Secrets included.
-func annotation(path fieldpath.Path) bool {
-	annotations := fieldpath.MakePathOrDie("metadata", "annotations")
-	return len(path) >= len(annotations) && path[:len(annotations)].Equals(annotations)
+	})
+	return parts
 }
 
 // declares reports whether the configuration has the field, or something below it:
@@ -169,43 +215,113 @@ func (s *subject) declares(path fieldpath.Path) bool {
 	return declared
 }
 
-// adds lists what the owner has that kolla neither has nor declares, each thing once
-// and as a whole where nothing in it is kolla's.
-func (o owner) adds(kolla *fieldpath.Set, declares func(fieldpath.Path) bool) []fieldpath.Path {
-	if o.subresource != "" && o.subresource != scaleSubresource {
-		return nil
+// undeclaredIn lists the fields of the object, as it would be after an apply, that nothing
+// declares and nobody else may set. Most of them are defaults of the server: only the
+// server knows which.
+func (p *planning) undeclaredIn(ctx context.Context, s *subject, after *unstructured.Unstructured, whole bool) ([]fieldpath.Path, error) {
+	manifest, err := Trim(s.object.Manifest, s.action.Yields)
+	if err != nil {
+		return nil, err
 	}
-	kubernetes := o.subresource == "" && (household.MatchString(o.manager) || slices.Contains(builtinControllers, o.manager))
-	own := o.fields.Difference(kolla)
+	ignored := fieldPaths(s.lifecycle().IgnoreFields)
+	owners := ownershipOf(s.live, s.manager)
+	var yielded []fieldpath.Path
+	for _, y := range s.action.Yields {
+		path, err := y.field()
+		if err != nil {
+			return nil, err
+		}
+		yielded = append(yielded, path)
+	}
+	fixed, err := p.fixed(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	left := func(path fieldpath.Path) bool {
+		return proof.KeeperOf(after, stepNames(path)) != proof.Nobody || s.action.Scaled && pathText(path) == replicasPath ||
+			covered(ignored, path) || slices.ContainsFunc(fixed, path.Equals) ||
+			slices.ContainsFunc(yielded, func(y fieldpath.Path) bool { return overlap(y, path) })
+	}
 	var paths []fieldpath.Path
-	for _, path := range highest(own) {
-		switch {
-		case kubernetes || keeps(path):
-		case touches(kolla, path), declares(path):
-			own.Leaves().Iterate(func(leaf fieldpath.Path) {
-				if len(leaf) > len(path) && leaf[:len(path)].Equals(path) && !repeatsKey(leaf) && !declares(leaf) {
-					paths = append(paths, leaf.Copy())
-				}
-			})
-		default:
+	for _, path := range extras(after, manifest, s.manager, s.leftTo(owners.others), ignored, whole) {
+		value, there := lookup(after.Object, path)
+		if there && value != nil && !empty(value) && !repeatsKey(path) && !left(path) {
 			paths = append(paths, path)
 		}
 	}
-	return paths
+	return paths, nil
 }
 
-// keeps reports whether a path is of what the server and tools keep for themselves.
-func keeps(path fieldpath.Path) bool {
-	if len(path) == 0 || path[0].FieldName == nil || *path[0].FieldName == "status" {
-		return true
+// leftTo are the fields that the object's lifecycle leaves to those of the owners who wrote
+// them.
+func (s *subject) leftTo(owners []owner) *fieldpath.Set {
+	fields := fieldpath.NewSet()
+	for _, o := range owners {
+		if s.lifecycle().yieldsTo(o.manager) {
+			fields = fields.Union(o.fields)
+		}
 	}
-	if len(path) < 2 || *path[0].FieldName != "metadata" || path[1].FieldName == nil {
-		return false
+	return fields
+}
+
+// stepNames is the path by the names of its fields, with "*" for elements of lists.
+func stepNames(path fieldpath.Path) []string {
+	names := make([]string, len(path))
+	for i, element := range path {
+		names[i] = "*"
+		if element.FieldName != nil {
+			names[i] = *element.FieldName
+		}
 	}
-	if *path[1].FieldName != "annotations" || len(path) < 3 {
-		return slices.Contains(bookkeeping, *path[1].FieldName)
+	return names
+}
+
+// derived reports whether the server computes the field's default from other fields. The
+// default stays when only those fields change later.
+func derived(path fieldpath.Path) bool {
+	names := stepNames(path)
+	n := len(names)
+	return slices.Contains([]string{"imagePullPolicy", "policyTypes", "rollingUpdate", "hostPort"}, names[n-1]) || n > 1 && names[n-2] == "resources" && names[n-1] == "requests" ||
+		n > 2 && names[n-3] == "resources" && names[n-2] == "requests"
+}
+
+// overlap reports whether one of the paths is the other's, or below it.
+func overlap(a, b fieldpath.Path) bool {
+	n := min(len(a), len(b))
+	return a[:n].Equals(b[:n])
+}
+
+// without copies an object and leaves out the fields at the paths.
+func without(u *unstructured.Unstructured, paths []fieldpath.Path) *unstructured.Unstructured {
+	u = u.DeepCopy()
+	for _, path := range paths {
+		cut(u.Object, path)
 	}
-	return path[2].FieldName != nil && slices.ContainsFunc(notes, func(note string) bool {
-		return strings.HasPrefix(*path[2].FieldName, note)
-	})
+	return u
+}
+
+// Bare is the manifest without what it declares as empty and others have filled, if there
+// is any such thing. Of a custom resource, the server would make a null of it when what
+// they filled it with is removed: it has to go first, and come again.
+func Bare(manifest *unstructured.Unstructured, fields string) (bare *unstructured.Unstructured, differs bool, err error) {
+	set := fieldpath.NewSet()
+	if err := set.FromJSON(strings.NewReader(fields)); err != nil {
+		return nil, false, err
+	}
+	bare = manifest.DeepCopy()
+	for _, path := range pathsIn(set) {
+		for n := len(path) - 1; n > 0; n-- {
+			if declared, there := lookup(bare.Object, path[:n]); there && empty(declared) {
+				cut(bare.Object, path[:n])
+				differs = true
+			}
+		}
+	}
+	return bare, differs, nil
+}
+
+func pathsIn(set *fieldpath.Set) []fieldpath.Path {
+	var paths []fieldpath.Path
+	set.Iterate(func(path fieldpath.Path) { paths = append(paths, path.Copy()) })
+	return paths
 }

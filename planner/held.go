@@ -136,7 +136,7 @@ func (p *planning) portAdvice(s *subject, r rejection) string {
 	for i := range p.records {
 		old := &p.records[i]
 		live := p.Snapshot.Get(old.ref)
-		if old.ref.GVK != kind || live == nil || !p.labelled(live) || !p.includes(p.successor(old)) {
+		if old.ref.GVK != kind || !p.owns(live) || !p.includes(p.successor(old)) {
 			continue
 		}
 		_, declared := p.byRef[identify(old.ref)]

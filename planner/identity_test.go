@@ -64,7 +64,9 @@ func TestOneActionAnObject(t *testing.T) {
 	twin := w.last().DeepCopy()
 	twin.SetAPIVersion("events.k8s.io/v1")
 	w.cluster.objects = append(w.cluster.objects, twin)
-	plan, _, err := planner.Make(t.Context(), w.input(declared("manifest.b/Event/x", thing("events.k8s.io/v1", "Event", "x"))))
+	in := w.input(declared("manifest.b/Event/x", thing("events.k8s.io/v1", "Event", "x")))
+	in.Adopt = everything(in.Objects)
+	plan, _, err := planner.Make(t.Context(), in)
 	if err == nil || !strings.Contains(err.Error(), "delete as manifest.a/Event/x") {
 		t.Errorf("plan %v, error %v", plan, err)
 	}

@@ -1,7 +1,10 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,47 +15,28 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// impact says what the actions disturb, block by block.
+// impact says what the actions disturb, block by block: the data that is lost first, then
+// the effects of each action.
 func (p *planning) impact(actions []Action) []Impact {
 	subjects := map[lang.Address]*subject{}
 	for _, s := range p.subjects {
 		subjects[s.object.Address] = s
 	}
-	lines, grave := map[string][]string{}, map[string][]string{}
-	workloads := map[string]int{}
-	for _, a := range actions {
-		if runsPods(a.Ref.GVK.GroupKind()) && a.Ref.GVK.GroupKind() != providers.JobKind {
-			workloads[a.Address.Block]++
-		}
-	}
-	var blocks []string
+	effects := map[string][]Effect{}
 	for _, l := range p.losses {
-		if len(lines[l.Address.Block]) == 0 {
-			lost := p.lossLines(l.Address.Block)
-			lines[l.Address.Block], grave[l.Address.Block] = lost, slices.Clone(lost)
-		}
-		blocks = append(blocks, l.Address.Block)
+		effects[l.Address.Block] = append(effects[l.Address.Block], Effect{
+			Kind: EffectLoss, Name: l.Address.Name, Ref: l.Refs[0], Data: l.Holds, Grave: true, Loss: &l,
+		})
 	}
 	for i := range actions {
 		d := disturbance{planning: p, action: &actions[i], subject: subjects[actions[i].Address]}
 		block := actions[i].Address.Block
-		disturbed := d.lines()
-		for n, line := range slices.Concat(disturbed, d.volumesStay()) {
-			if workloads[block] > 1 && d.serves() {
-				line = actions[i].Address.Name + ": " + line
-			}
-			lines[block] = append(lines[block], line)
-			if d.grave() && n < len(disturbed) {
-				grave[block] = append(grave[block], line)
-			}
-		}
-		blocks = append(blocks, block)
+		effects[block] = append(effects[block], d.effects()...)
 	}
-	slices.Sort(blocks)
 	var impact []Impact
-	for _, block := range slices.Compact(blocks) {
-		if len(lines[block]) > 0 {
-			impact = append(impact, Impact{Block: block, Lines: lines[block], Grave: grave[block]})
+	for _, block := range slices.Sorted(maps.Keys(effects)) {
+		if len(effects[block]) > 0 {
+			impact = append(impact, Impact{Block: block, Service: p.services.declared[block], Effects: effects[block]})
 		}
 	}
 	return impact
@@ -65,30 +49,39 @@ type disturbance struct {
 	subject *subject // nil for what is not desired
 }
 
-// serves reports whether the action is about pods that run all the time.
-func (d *disturbance) serves() bool {
-	kind := d.action.Ref.GVK.GroupKind()
+// Serves reports whether the action is about pods that run all the time.
+func (a *Action) Serves() bool {
+	kind := a.Ref.GVK.GroupKind()
 	return runsPods(kind) && kind != providers.JobKind
 }
 
-// grave reports whether what is said of the action is that something stops or is lost.
-func (d *disturbance) grave() bool {
+// effects are those of the action. What stops or is lost by a deletion is grave.
+func (d *disturbance) effects() []Effect {
+	effects := d.disturbs()
 	deletes := d.action.Verb == Delete && !d.action.Partial || d.action.Verb == Replace
-	return deletes && d.action.Ref.GVK.GroupKind() != providers.JobKind
+	for i := range effects {
+		e := &effects[i]
+		e.Name, e.Ref = cmp.Or(e.Name, d.action.Address.Name), d.action.Ref
+		e.Grave = e.Grave || deletes && d.action.Ref.GVK.GroupKind() != providers.JobKind
+	}
+	if names := d.volumesStay(); len(names) > 0 {
+		effects = append(effects, Effect{Kind: EffectVolumesStay, Name: d.action.Address.Name, Ref: d.action.Ref, Items: names})
+	}
+	return effects
 }
 
-func (d *disturbance) lines() []string {
+func (d *disturbance) disturbs() []Effect {
 	live := d.Snapshot.Get(d.action.Ref)
 	switch kind := d.action.Ref.GVK.GroupKind(); {
 	case kind == providers.JobKind:
 		return d.job()
-	case d.serves():
+	case d.action.Serves():
 		return d.workload(live)
 	case d.action.Verb == Replace:
 		return d.replacement()
 	case d.action.Heir != (lang.Address{}):
 		if lost := d.carried[d.action.Ref].lost; len(lost) > 0 {
-			return []string{fmt.Sprintf("%s is deleted, and with it %s, which %s does not take along", d.action.Ref, enumerate(lost, 4), d.action.Heir.Name)}
+			return []Effect{{Kind: EffectValuesDropped, Items: lost, Heir: d.action.Heir.Name}}
 		}
 	case d.action.Verb == Delete && !d.action.Partial && kind != providers.NamespaceKind:
 		recorded := ""
@@ -96,67 +89,57 @@ func (d *disturbance) lines() []string {
 			recorded = r.Holds
 		}
 		if holds := holding(live, recorded); holds != "" {
-			return []string{fmt.Sprintf("%s is deleted, and %s with it", d.action.Ref, holds)}
+			return []Effect{{Kind: EffectDataDeleted, Data: holds}}
 		}
 	case kind == serviceKind && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
-		return []string{fmt.Sprintf("the ports of %s change", d.action.Ref)}
+		return []Effect{{Kind: EffectPorts}}
 	}
 	return nil
 }
 
 // replacement says what becomes of an object without pods that is made again.
-func (d *disturbance) replacement() []string {
-	var lines []string
+func (d *disturbance) replacement() []Effect {
+	var effects []Effect
 	if d.action.Ref.GVK.GroupKind() == serviceKind {
-		lines = append(lines, fmt.Sprintf("%s is deleted and made again: nothing reaches it in between", d.action.Ref))
+		effects = append(effects, Effect{Kind: EffectUnreachable, Downtime: true})
 		if slices.ContainsFunc(d.action.Changes, isPort) {
-			lines = append(lines, fmt.Sprintf("the ports of %s change", d.action.Ref))
+			effects = append(effects, Effect{Kind: EffectPorts})
 		}
 	}
 	if d.action.Holds != "" {
-		lines = append(lines, fmt.Sprintf("%s is deleted and made again, and %s is lost", d.action.Ref, d.action.Holds))
+		effects = append(effects, Effect{Kind: EffectDataReplaced, Data: d.action.Holds})
 	}
-	return lines
+	return effects
 }
 
 func isPort(c Change) bool { return within(c.Path, "spec.ports") || within(c.Path, "spec.type") }
 
-func (d *disturbance) job() []string {
+func (d *disturbance) job() []Effect {
 	name := d.action.Address.Name
 	if d.subject != nil && d.subject.versioned() {
 		name = d.subject.object.Family.Name
 	}
 	switch d.action.Verb {
 	case Run:
-		return []string{fmt.Sprintf("job %s runs", name)}
+		return []Effect{{Kind: EffectJob, Name: name}}
 	case Replace:
-		return []string{fmt.Sprintf("job %s runs again", name)}
+		return []Effect{{Kind: EffectJobAgain, Name: name}}
 	}
 	return nil
 }
 
 // workload says what becomes of the pods.
-func (d *disturbance) workload(live *unstructured.Unstructured) []string {
+func (d *disturbance) workload(live *unstructured.Unstructured) []Effect {
 	switch d.action.Verb {
 	case Create:
 		n, known := replicas(d.subject.after)
-		if !known {
-			return []string{"will be deployed, one pod on each of its nodes"}
-		}
-		return []string{fmt.Sprintf("%s will be deployed", pods(n))}
+		return []Effect{{Kind: EffectDeploy, Pods: n, EachNode: !known}}
 	case Delete:
 		n, _ := replicas(live)
-		return append([]string{fmt.Sprintf("%s %s for good", pods(n), verb(n, "stop"))}, d.volumesLost()...)
+		return append([]Effect{{Kind: EffectStop, Pods: n, Downtime: true}}, d.volumesLost()...)
 	case Replace:
 		n, _ := replicas(live)
-		why := "as requested"
-		switch d.action.Reasons[0].Kind {
-		case ReasonImmutable:
-			why = pathsOf(d.action.Reasons) + " cannot be changed in place"
-		case ReasonTriggered, ReasonOwed:
-			why = d.action.Reasons[0].TriggerWords()
-		}
-		return append([]string{fmt.Sprintf("%s %s at once, and new ones are made: %s", pods(n), verb(n, "stop"), why)}, d.volumesLost()...)
+		return append([]Effect{{Kind: EffectRecreate, Pods: n, Strategy: AllAtOnce, Downtime: n > 0, Why: d.action.Reasons}}, d.volumesLost()...)
 	case Update, Adopt:
 		return append(d.restart(live), d.scale(live)...)
 	}
@@ -164,27 +147,24 @@ func (d *disturbance) workload(live *unstructured.Unstructured) []string {
 }
 
 // volumesLost says that the volumes of a StatefulSet are lost with it.
-func (d *disturbance) volumesLost() []string {
+func (d *disturbance) volumesLost() []Effect {
 	if d.action.Holds == "" {
 		return nil
 	}
-	return []string{d.action.Holds + ", is lost"}
+	return []Effect{{Kind: EffectDataLost, Data: d.action.Holds}}
 }
 
-// volumesStay says which volumes a StatefulSet leaves that goes.
+// volumesStay names the volumes that a StatefulSet leaves that goes.
 func (d *disturbance) volumesStay() []string {
-	if d.action.Verb != Delete || d.action.Holds != "" || !d.serves() {
+	if d.action.Verb != Delete || d.action.Holds != "" || !d.action.Serves() {
 		return nil
 	}
-	names := namesOf(d.unmentioned(d.staying(d.Snapshot.Get(d.action.Ref))))
-	if len(names) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s %s, with the data: %s", numbered(len(names), "volume"), verb(len(names), "stay"), enumerate(names, 3))}
+	return namesOf(d.unmentioned(d.staying(d.Snapshot.Get(d.action.Ref))))
 }
 
-// restart says which pods are made anew because their template changes.
-func (d *disturbance) restart(live *unstructured.Unstructured) []string {
+// restart says which pods are made anew because their template changes. That the only
+// pod of a database restarts is grave: nothing answers until it is ready again.
+func (d *disturbance) restart(live *unstructured.Unstructured) []Effect {
 	if !slices.ContainsFunc(d.action.Changes, inTemplate) {
 		return nil
 	}
@@ -195,35 +175,47 @@ func (d *disturbance) restart(live *unstructured.Unstructured) []string {
 	if n == 0 {
 		return nil
 	}
-	why := enumerate(d.causes(live), 3)
-	pace, onRequest := pace(d.subject.after, n)
-	if onRequest {
-		return []string{fmt.Sprintf("%s %s as before until somebody deletes %s: %s", pods(n), verb(n, "go on"), them(n), why)}
+	e := Effect{Kind: EffectRestart, Pods: n, Causes: d.causes(live)}
+	e.Strategy, e.AtATime, e.Downtime = pace(d.subject.after, n)
+	recreated := e.Strategy == AllAtOnce && d.action.Ref.GVK.GroupKind() == deploymentKind
+	e.Grave = n == 1 && e.Downtime && (recreated || holdsData(d.subject.after))
+	return []Effect{e}
+}
+
+// holdsData reports whether the pods of a workload have volumes whose data outlives them,
+// as those of databases and queues have.
+func holdsData(workload *unstructured.Unstructured) bool {
+	if len(claimTemplates(workload)) > 0 {
+		return true
 	}
-	return []string{fmt.Sprintf("%s %s%s: %s", pods(n), verb(n, "restart"), pace, why)}
+	volumes, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", "volumes")
+	return slices.ContainsFunc(volumes, func(item any) bool {
+		volume, _ := item.(map[string]any)
+		return volume["persistentVolumeClaim"] != nil
+	})
 }
 
 func inTemplate(c Change) bool { return within(c.Path, "spec.template") }
 
 // scale says how many pods come or go.
-func (d *disturbance) scale(live *unstructured.Unstructured) []string {
+func (d *disturbance) scale(live *unstructured.Unstructured) []Effect {
 	before, known := replicas(live)
 	after, alsoKnown := replicas(d.subject.after)
 	switch {
 	case !known || !alsoKnown || before == after:
 		return nil
 	case before < after:
-		return []string{pods(after-before) + " added"}
+		return []Effect{{Kind: EffectScaleUp, Pods: after - before}}
 	}
-	return []string{pods(before-after) + " removed"}
+	return []Effect{{Kind: EffectScaleDown, Pods: before - after, Downtime: after == 0}}
 }
 
 // causes says what made the pod template change.
-func (d *disturbance) causes(live *unstructured.Unstructured) []string {
+func (d *disturbance) causes(live *unstructured.Unstructured) []Cause {
 	causes := d.fileCauses(live)
 	for _, c := range d.action.Changes {
 		if inTemplate(c) && !isFileReference(c.Path) {
-			if cause := templateCause(c); !slices.Contains(causes, cause) {
+			if cause := templateCause(c); !slices.ContainsFunc(causes, func(other Cause) bool { return reflect.DeepEqual(cause, other) }) {
 				causes = append(causes, cause)
 			}
 		}
@@ -235,44 +227,29 @@ func (d *disturbance) causes(live *unstructured.Unstructured) []string {
 // carries the revision of a Secret that it mounts.
 const secretNote = `metadata.annotations["kolla.openstack.org/secret-`
 
-// templateCause puts one change of a pod template into words.
-func templateCause(c Change) string {
+// templateCause says what one change of a pod template is.
+func templateCause(c Change) Cause {
 	path := strings.TrimPrefix(strings.TrimPrefix(c.Path, "spec.template."), "spec.")
 	image, isImage := c.After.(string)
 	switch {
 	case isImage && strings.HasSuffix(path, ".image"):
 		before, _ := c.Before.(string)
-		was, is := imageChange(before, image)
-		return fmt.Sprintf("image %s → %s", was, is)
+		return Cause{Kind: CauseImage, Before: before, After: image}
 	case strings.Contains(path, ".env["):
 		_, rest, _ := strings.Cut(path, `.env["`)
 		name, _, _ := strings.Cut(rest, `"]`)
-		return name + " in the environment changed"
+		cause := Cause{Kind: CauseEnvironment, Name: name}
+		if strings.HasSuffix(path, `.env["`+name+`"]`) {
+			cause.Added, cause.Removed = c.Before == nil, c.After == nil
+		}
+		return cause
 	case strings.HasPrefix(path, secretNote):
-		return "values of secret " + strings.TrimSuffix(strings.TrimPrefix(path, secretNote), `"]`) + " changed"
+		return Cause{Kind: CauseSecret, Name: strings.TrimSuffix(strings.TrimPrefix(path, secretNote), `"]`)}
 	case strings.Contains(path, "].resources"):
-		return "resources changed"
+		return Cause{Kind: CauseResources}
 	}
-	return path + " changed"
+	return Cause{Kind: CauseField, Name: path, Added: c.Before == nil, Removed: c.After == nil}
 }
-
-// imageChange names two images by the part in which they differ: their last names
-// with tag or digest, or where they come from, or both.
-func imageChange(before, after string) (was, is string) {
-	beforeName, afterName := baseName(before), baseName(after)
-	switch {
-	case before == "":
-		return "none", after
-	case strings.TrimSuffix(before, beforeName) == strings.TrimSuffix(after, afterName):
-		return beforeName, afterName
-	case beforeName != afterName:
-		return before, after
-	}
-	version := afterName[strings.IndexAny(afterName+":", ":@"):]
-	return strings.TrimSuffix(before, version), strings.TrimSuffix(after, version)
-}
-
-func baseName(image string) string { return image[strings.LastIndex(image, "/")+1:] }
 
 // isFileReference reports whether the path says which ConfigMap or Secret a volume
 // shows; fileCauses puts those into words.
@@ -283,9 +260,9 @@ func isFileReference(path string) bool {
 
 // fileCauses says what changed in the files that the pods see: in those volumes
 // that come from another ConfigMap or Secret than before.
-func (d *disturbance) fileCauses(live *unstructured.Unstructured) []string {
+func (d *disturbance) fileCauses(live *unstructured.Unstructured) []Cause {
 	before, after := fileVolumes(live), fileVolumes(d.subject.after)
-	var causes []string
+	var causes []Cause
 	for _, volume := range after.names {
 		was, is := before.refs[volume], after.refs[volume]
 		if was != (providers.Ref{}) && was != is {
@@ -322,17 +299,16 @@ func fileVolumes(workload *unstructured.Unstructured) volumes {
 }
 
 // contentCauses says what differs between two objects that hold files.
-func (d *disturbance) contentCauses(was, is providers.Ref) []string {
+func (d *disturbance) contentCauses(was, is providers.Ref) []Cause {
 	object := d.desired[d.byRef[identify(is)]]
 	if object == nil {
-		return []string{fmt.Sprintf("%s → %s", was, is.Name)}
+		return []Cause{{Kind: CauseSource, Before: was.String(), After: is.Name}}
 	}
+	var causes []Cause
 	if is.GVK == secrets {
-		var causes []string
-		for key := range object.Data {
-			causes = append(causes, "secret values in "+key+" changed")
+		for _, key := range slices.Sorted(maps.Keys(object.Data)) {
+			causes = append(causes, Cause{Kind: CauseSecretFile, Name: key})
 		}
-		slices.Sort(causes)
 		return causes
 	}
 	before := map[string]string{}
@@ -340,18 +316,11 @@ func (d *disturbance) contentCauses(was, is providers.Ref) []string {
 		before, _, _ = unstructured.NestedStringMap(live.Object, "data")
 	}
 	after, _, _ := unstructured.NestedStringMap(object.Manifest.Object, "data")
-	var causes []string
-	for key, text := range after {
-		if text == before[key] {
-			continue
-		}
-		if names := settingsChanged(before[key], text); len(names) > 0 {
-			causes = append(causes, fmt.Sprintf("%s in %s changed", enumerate(names, 2), key))
-		} else {
-			causes = append(causes, key+" changed")
+	for _, key := range slices.Sorted(maps.Keys(after)) {
+		if after[key] != before[key] {
+			causes = append(causes, Cause{Kind: CauseFile, Name: key, Settings: settingsChanged(before[key], after[key])})
 		}
 	}
-	slices.Sort(causes)
 	return causes
 }
 
@@ -371,33 +340,31 @@ func replicas(workload *unstructured.Unstructured) (n int, known bool) {
 	return 1, true // the default of the API
 }
 
-// pace says how many of n pods are gone at a time during a rollout, as the end of
-// a sentence, and whether there is none before somebody asks for it.
-func pace(workload *unstructured.Unstructured, n int) (text string, onRequest bool) {
+// pace says how a rollout replaces n pods, how many at a time, and whether there is a time
+// at which none of them is ready.
+func pace(workload *unstructured.Unstructured, n int) (strategy Strategy, at int, downtime bool) {
+	kind := workload.GroupVersionKind().GroupKind()
 	field := "updateStrategy"
-	if workload.GroupVersionKind().GroupKind() == deploymentKind {
+	if kind == deploymentKind {
 		field = "strategy"
 	}
-	kind, _, _ := unstructured.NestedString(workload.Object, "spec", field, "type")
-	var at int
-	switch {
-	case kind == "OnDelete":
-		return "", true
-	case kind == "Recreate":
-		at = n
-	default:
-		at = max(1, share(workload, n, true, "spec", field, "rollingUpdate", "maxSurge")+
-			share(workload, n, false, "spec", field, "rollingUpdate", "maxUnavailable"))
+	switch chosen, _, _ := unstructured.NestedString(workload.Object, "spec", field, "type"); chosen {
+	case "OnDelete":
+		return OnRequest, 0, false
+	case "Recreate":
+		return AllAtOnce, n, true
 	}
-	switch {
-	case n == 1:
-		return "", false
-	case at >= n:
-		return ", all at once", false
-	case at == 1:
-		return ", one at a time", false
+	surge := share(workload, n, true, "spec", field, "rollingUpdate", "maxSurge")
+	unavailable := share(workload, n, false, "spec", field, "rollingUpdate", "maxUnavailable")
+	if kind != deploymentKind && surge == 0 { // there, one has to go before one comes
+		unavailable = max(1, unavailable)
 	}
-	return fmt.Sprintf(", %d at a time", at), false
+	at = min(n, max(1, surge+unavailable))
+	strategy = Rolling
+	if at == n && n > 1 {
+		strategy = AllAtOnce
+	}
+	return strategy, at, unavailable >= n
 }
 
 // share is a number of n pods, or a percentage of them, rounded as Kubernetes
@@ -413,33 +380,4 @@ func share(workload *unstructured.Unstructured, n int, up bool, path ...string) 
 		return 0
 	}
 	return scaled
-}
-
-func pods(n int) string { return numbered(n, "pod") }
-
-// numbered is how many of something there are: "1 pod", "3 pods".
-func numbered(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// verb is the form of a verb that goes with n of something.
-func verb(n int, plural string) string {
-	if n != 1 {
-		return plural
-	}
-	first, rest, _ := strings.Cut(plural, " ")
-	if strings.HasSuffix(first, "o") {
-		first += "e"
-	}
-	return strings.TrimSpace(first + "s " + rest)
-}
-
-func them(n int) string {
-	if n == 1 {
-		return "it"
-	}
-	return "them"
 }

@@ -2,11 +2,13 @@ package planner_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -124,6 +126,16 @@ func TestImpactOfAWorkload(t *testing.T) {
 			want: func(_ *testing.T, u *unstructured.Unstructured) { image(u) },
 			says: []string{"3 pods restart, one at a time" + because, "1 pod removed"},
 		},
+		"what comes and what goes": {
+			kind: "StatefulSet", was: func(_ *testing.T, u *unstructured.Unstructured) {
+				container(u)["env"] = []any{map[string]any{"name": "A", "value": "1"}, map[string]any{"name": "OLD", "value": "1"}}
+				container(u)["tty"] = true
+			},
+			want: func(_ *testing.T, u *unstructured.Unstructured) {
+				container(u)["env"] = []any{map[string]any{"name": "A", "value": "1"}, map[string]any{"name": "NEW", "value": "2"}}
+			},
+			says: []string{`3 pods restart, one at a time: NEW in the environment added, OLD in the environment removed, containers["main"].tty removed`},
+		},
 		"environment, resources and the rest": {
 			kind: "StatefulSet", was: func(*testing.T, *unstructured.Unstructured) {},
 			want: func(t *testing.T, u *unstructured.Unstructured) {
@@ -148,11 +160,11 @@ func TestImpactOfAWorkload(t *testing.T) {
 				w.add("service.a/"+test.kind+"/api", was)
 			}
 			plan := mustPlan(t, w.input(declared("service.a/"+test.kind+"/api", want)))
-			var expected []planner.Impact
+			var expected []view.Impact
 			if test.says != nil {
-				expected = []planner.Impact{{Block: "service.a", Lines: test.says}}
+				expected = []view.Impact{{Block: "service.a", Lines: test.says}}
 			}
-			if diff := cmp.Diff(expected, plan.Impact); diff != "" {
+			if diff := cmp.Diff(expected, view.ImpactOf(plan)); diff != "" {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
 		})
@@ -193,8 +205,8 @@ func TestImpactOfAConfigFile(t *testing.T) {
 			changed := workload("StatefulSet", "api")
 			put(t, changed, []any{map[string]any{"name": "conf", "configMap": map[string]any{"name": "keystone.conf-2"}}}, "spec", "template", "spec", "volumes")
 			plan := mustPlan(t, w.input(fresh, declared("service.a/StatefulSet/api", changed, "service.a/ConfigMap/keystone.conf-2")))
-			want := []planner.Impact{{Block: "service.a", Lines: []string{"3 pods restart, one at a time: " + test.says}}}
-			if diff := cmp.Diff(want, plan.Impact); diff != "" {
+			want := []view.Impact{{Block: "service.a", Lines: []string{"3 pods restart, one at a time: " + test.says}}}
+			if diff := cmp.Diff(want, view.ImpactOf(plan)); diff != "" {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
 		})
@@ -202,22 +214,22 @@ func TestImpactOfAConfigFile(t *testing.T) {
 }
 
 // grave is an impact of nothing but what stops or is lost.
-func grave(block string, lines ...string) planner.Impact {
-	return planner.Impact{Block: block, Lines: lines, Grave: lines}
+func grave(block string, lines ...string) view.Impact {
+	return view.Impact{Block: block, Lines: lines, Grave: lines}
 }
 
 func TestImpactOfOtherActions(t *testing.T) {
 	w := smallCloud()
 	plan := mustPlan(t, destroy(w, "*"))
-	want := []planner.Impact{
-		grave("service.keystone", "1 pod stops for good"),
+	want := []view.Impact{
+		grave("service.keystone", "1 pod will be deleted"),
 		grave("service.mariadb",
-			"1 pod stops for good",
+			"1 pod will be deleted",
 			"PersistentVolumeClaim openstack/data-mariadb-0 is deleted, and the data on its volume with it",
 			"Secret openstack/mariadb is deleted, and generated values with it",
 		),
 	}
-	if diff := cmp.Diff(want, plan.Impact); diff != "" {
+	if diff := cmp.Diff(want, view.ImpactOf(plan)); diff != "" {
 		t.Errorf("impact of a destroy (-want +got):\n%s", diff)
 	}
 
@@ -239,11 +251,11 @@ func TestImpactOfOtherActions(t *testing.T) {
 		declared("service.b/Deployment/one", workload("Deployment", "one")),
 		declared("service.b/Deployment/two", workload("Deployment", "two")),
 	)
-	want = []planner.Impact{
+	want = []view.Impact{
 		{Block: "service.a", Lines: []string{"job boot runs", "job sync runs again", "the ports of Service openstack/a change"}},
 		{Block: "service.b", Lines: []string{"one: 3 pods will be deployed", "two: 3 pods will be deployed"}},
 	}
-	if diff := cmp.Diff(want, mustPlan(t, in).Impact); diff != "" {
+	if diff := cmp.Diff(want, view.ImpactOf(mustPlan(t, in))); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}
 }
@@ -264,8 +276,8 @@ func TestImpactOfAnImage(t *testing.T) {
 			container(was)["image"], container(is)["image"] = test.before, test.after
 			w := &world{}
 			w.add("service.a/StatefulSet/api", was)
-			want := []planner.Impact{{Block: "service.a", Lines: []string{"3 pods restart, one at a time: image " + test.says}}}
-			if diff := cmp.Diff(want, mustPlan(t, w.input(declared("service.a/StatefulSet/api", is))).Impact); diff != "" {
+			want := []view.Impact{{Block: "service.a", Lines: []string{"3 pods restart, one at a time: image " + test.says}}}
+			if diff := cmp.Diff(want, view.ImpactOf(mustPlan(t, w.input(declared("service.a/StatefulSet/api", is))))); diff != "" {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
 		})
@@ -277,8 +289,8 @@ func TestImpactOfAReplacementOnRequest(t *testing.T) {
 	w.add("service.a/Deployment/api", workload("Deployment", "api"))
 	in := w.input(declared("service.a/Deployment/api", workload("Deployment", "api")))
 	in.Replace = []string{"service.a/Deployment/api"}
-	want := []planner.Impact{grave("service.a", "3 pods stop at once, and new ones are made: as requested")}
-	if diff := cmp.Diff(want, mustPlan(t, in).Impact); diff != "" {
+	want := []view.Impact{grave("service.a", "3 pods stop at once, and new ones are made: as requested")}
+	if diff := cmp.Diff(want, view.ImpactOf(mustPlan(t, in))); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}
 }
@@ -294,10 +306,10 @@ func TestImpactOfAReplacement(t *testing.T) {
 		}
 		return nil, invalid("spec.selector", "field is immutable")
 	}
-	want := []planner.Impact{grave("service.a",
+	want := []view.Impact{grave("service.a",
 		"3 pods stop at once, and new ones are made: spec.selector cannot be changed in place",
 	)}
-	if diff := cmp.Diff(want, mustPlan(t, w.input(declared("service.a/Deployment/api", changed))).Impact); diff != "" {
+	if diff := cmp.Diff(want, view.ImpactOf(mustPlan(t, w.input(declared("service.a/Deployment/api", changed))))); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}
 }
@@ -331,11 +343,68 @@ func TestImpactOfARequestedReplacement(t *testing.T) {
 			in := w.input(declared(test.at, test.object))
 			in.Replace, in.DeleteData = []string{test.at}, []string{"*"}
 			var got []string
-			for _, impact := range mustPlan(t, in).Impact {
+			for _, impact := range view.ImpactOf(mustPlan(t, in)) {
 				got = append(got, impact.Lines...)
 			}
 			if diff := cmp.Diff(test.says, got); diff != "" {
 				t.Errorf("impact (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Restarting the only pod of what holds data is grave: nothing answers meanwhile.
+func TestImpactOnADatabase(t *testing.T) {
+	tests := map[string]struct {
+		kind     string
+		replicas int64
+		with     func(*testing.T, *unstructured.Unstructured)
+		want     planner.Effect
+		says     string
+	}{
+		"database": {"StatefulSet", 1, func(t *testing.T, u *unstructured.Unstructured) {
+			put(t, u, []any{map[string]any{"metadata": map[string]any{"name": "data"}}}, "spec", "volumeClaimTemplates")
+		}, planner.Effect{Strategy: planner.Rolling, AtATime: 1, Downtime: true, Grave: true}, ", and nothing answers meanwhile"},
+		"database of three": {"StatefulSet", 3, func(t *testing.T, u *unstructured.Unstructured) {
+			put(t, u, []any{map[string]any{"metadata": map[string]any{"name": "data"}}}, "spec", "volumeClaimTemplates")
+		}, planner.Effect{Strategy: planner.Rolling, AtATime: 1}, ", one at a time"},
+		"cache": {"StatefulSet", 1, nil, planner.Effect{Strategy: planner.Rolling, AtATime: 1, Downtime: true}, ", and nothing answers meanwhile"},
+		"recreated": {"Deployment", 1, func(t *testing.T, u *unstructured.Unstructured) {
+			put(t, u, "Recreate", "spec", "strategy", "type")
+		}, planner.Effect{Strategy: planner.AllAtOnce, AtATime: 1, Downtime: true, Grave: true}, ", and nothing answers meanwhile"},
+		"with a claim": {"Deployment", 1, func(t *testing.T, u *unstructured.Unstructured) {
+			put(t, u, []any{map[string]any{"name": "data", "persistentVolumeClaim": map[string]any{"claimName": "data"}}}, "spec", "template", "spec", "volumes")
+			put(t, u, map[string]any{"maxSurge": int64(0), "maxUnavailable": int64(1)}, "spec", "strategy", "rollingUpdate")
+		}, planner.Effect{Strategy: planner.Rolling, AtATime: 1, Downtime: true, Grave: true}, ", and nothing answers meanwhile"},
+		"stateless": {"Deployment", 1, nil, planner.Effect{Strategy: planner.Rolling, AtATime: 1}, ""},
+		"all at once": {"Deployment", 3, func(t *testing.T, u *unstructured.Unstructured) {
+			put(t, u, "Recreate", "spec", "strategy", "type")
+		}, planner.Effect{Strategy: planner.AllAtOnce, AtATime: 3, Downtime: true}, ", all at once"},
+		"on request": {"StatefulSet", 1, func(t *testing.T, u *unstructured.Unstructured) {
+			put(t, u, "OnDelete", "spec", "updateStrategy", "type")
+		}, planner.Effect{Strategy: planner.OnRequest}, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			was := workload(test.kind, "api")
+			put(t, was, test.replicas, "spec", "replicas")
+			if test.with != nil {
+				test.with(t, was)
+			}
+			is := was.DeepCopy()
+			image(is)
+			w := &world{}
+			w.add("service.a/"+test.kind+"/api", was)
+			plan := mustPlan(t, w.input(declared("service.a/"+test.kind+"/api", of("a", is))))
+			want := test.want
+			want.Kind, want.Name, want.Ref, want.Pods = planner.EffectRestart, "api", providers.RefOf(is), int(test.replicas)
+			want.Causes = []planner.Cause{{Kind: planner.CauseImage, Before: "quay.io/openstack.kolla/keystone:1", After: "quay.io/openstack.kolla/keystone:2"}}
+			if diff := cmp.Diff([]planner.Impact{{Block: "service.a", Service: "a", Effects: []planner.Effect{want}}}, plan.Impact); diff != "" {
+				t.Errorf("impact (-want +got):\n%s", diff)
+			}
+			said := view.ImpactOf(plan)[0]
+			if !strings.Contains(said.Lines[0], test.says+": image") && test.want.Strategy != planner.OnRequest || test.want.Grave != (len(said.Grave) == 1) {
+				t.Errorf("it says %q, %q of it grave", said.Lines, said.Grave)
 			}
 		})
 	}

@@ -193,21 +193,6 @@ func (s *subject) replaceable() lang.Address {
 	return s.object.Address
 }
 
-// lossLines says what the losses of a block mean to those who use it.
-func (p *planning) lossLines(block string) []string {
-	var lines []string
-	for _, l := range p.losses {
-		switch {
-		case l.Address.Block != block:
-		case l.Refs[0].GVK == claims && l.Address.Kind != claims.Kind:
-			lines = append(lines, l.Address.Name+" "+l.Consequence())
-		default:
-			lines = append(lines, fmt.Sprintf("%s is gone: %s", l.Refs[0], l.Consequence()))
-		}
-	}
-	return lines
-}
-
 // Consequence says in a few words what becomes of the object at Address: "starts with
 // an EMPTY volume: data-mariadb-server-0 is gone".
 func (l Loss) Consequence() string {

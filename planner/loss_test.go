@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
@@ -131,8 +132,8 @@ func TestLosses(t *testing.T) {
 				t.Errorf("losses (-want +got):\n%s", diff)
 			}
 			lost := slices.DeleteFunc(slices.Clone(test.impact), func(line string) bool { return strings.HasSuffix(line, "deployed") })
-			want := []planner.Impact{{Block: "service.db", Lines: test.impact, Grave: lost}}
-			if diff := cmp.Diff(want, plan.Impact, cmpopts.EquateEmpty()); diff != "" {
+			want := []view.Impact{{Block: "service.db", Lines: test.impact, Grave: lost}}
+			if diff := cmp.Diff(want, view.ImpactOf(plan), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
 		})
@@ -175,7 +176,7 @@ func TestLossesOfAMove(t *testing.T) {
 	if len(plan.Kept) > 0 {
 		t.Errorf("kept %+v", plan.Kept)
 	}
-	for _, i := range plan.Impact {
+	for _, i := range view.ImpactOf(plan) {
 		if i.Block == "service.db" && strings.Contains(strings.Join(i.Lines, "\n"), "stay") {
 			t.Errorf("impact of the old service: %q", i.Lines)
 		}

@@ -38,6 +38,9 @@ type Input struct {
 	Snapshot *providers.Snapshot
 	State    *state.State // nil: nothing was ever applied
 	Cluster  providers.Identity
+	// Outputs and Checks are those of the configuration.
+	Outputs []lang.Output
+	Checks  []lang.Check
 	// Destroy plans to delete everything instead.
 	Destroy bool
 	// DeleteData are the addresses of objects, blocks and modules that hold data and may be deleted or
@@ -50,12 +53,14 @@ type Input struct {
 	// External are the blocks of services that are not deployed, because they are there
 	// already.
 	External []string
-	// Adopt takes over desired objects that exist and are not kolla's.
-	Adopt bool
+	// Adopt are the addresses of desired objects that are taken over although they are not
+	// kolla's.
+	Adopt []string
 	// ForceConflicts takes fields from whoever owns them.
 	ForceConflicts bool
-	// Foreign lists what others have added to kolla's objects.
-	Foreign bool
+	// ForeignPolicy is what becomes of what others add to kolla's objects; empty:
+	// RevertForeign.
+	ForeignPolicy ForeignPolicy
 	// VerifyAll has the server asked about every object, also where it is known
 	// without that an apply would change nothing; and the plan refused where the
 	// server says otherwise.
@@ -74,6 +79,9 @@ type Input struct {
 	// MaxDeletes is how many objects the plan may delete; nil: any number of a
 	// destroy, else at most half of what the state knows. See guard.
 	MaxDeletes *int
+	// Values has every action carry its object before and after it, as far as kolla owns
+	// or changes it. A plan that is only shown and applied needs them not.
+	Values bool
 	// Parallelism is how many objects are looked at at a time; 0: ten.
 	Parallelism int
 	Now         time.Time
@@ -108,27 +116,31 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	if err := checkSingle(p.actions); err != nil {
 		return nil, nil, err
 	}
+	if in.Values {
+		if err := p.noteValues(); err != nil {
+			return nil, nil, err
+		}
+	}
 	actions, err := inOrder(p.actions)
 	if err != nil {
 		return nil, nil, err
 	}
-	var foreign []Foreign
-	var additions *Additions
-	if in.Foreign {
-		foreign = p.foreignFields()
-	} else {
-		additions = p.additions()
+	left, err := p.leftToOthers()
+	if err != nil {
+		return nil, nil, err
 	}
 	plan := &Plan{
-		Format:  Format,
-		ID:      uuid.NewString(),
-		Tool:    in.Tool,
-		Created: in.Now.UTC(),
-		Cloud:   in.Cloud,
-		Config:  in.Digest,
-		Destroy: in.Destroy,
+		Format:    Format,
+		ID:        uuid.NewString(),
+		Tool:      in.Tool,
+		Created:   in.Now.UTC(),
+		Cloud:     in.Cloud,
+		Namespace: in.Namespace,
+		Config:    in.Digest,
+		Destroy:   in.Destroy,
 
 		Variables: in.Variables,
+		Values:    in.Values,
 
 		Cluster: in.Cluster,
 		State:   StateRef{Lineage: p.State.Lineage, Serial: p.State.Serial},
@@ -138,12 +150,15 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 
 		Actions: actions,
 		Kept:    p.kept,
-		Foreign: foreign,
+		Foreign: left,
 		Impact:  p.impact(actions),
 		Elapsed: time.Since(started),
 
-		Losses:    p.losses,
-		Additions: additions,
+		Losses:        p.losses,
+		ForeignPolicy: in.ForeignPolicy,
+	}
+	if err := plan.conclude(&in); err != nil {
+		return nil, nil, err
 	}
 	if len(plan.Waiting()) > 0 {
 		plan.Resume = &Resume{Selection: in.Selection, DeleteData: in.DeleteData, Adopt: in.Adopt, ForceConflicts: in.ForceConflicts, VerifyAll: in.VerifyAll}
@@ -162,15 +177,7 @@ func (p *planning) read(ctx context.Context) error {
 			return err
 		}))
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	if p.Destroy {
-		if err := p.Snapshot.Load(ctx, p.labelledNamespaces()...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return group.Wait()
 }
 
 // decideOnActions finds out what is to be done.
@@ -193,6 +200,7 @@ type planning struct {
 	records  []record                  // of the state, in its order
 	recorded map[lang.Address]*record
 	known    map[identity]*record              // recorded, by the object in the cluster
+	left     map[identity]*record              // volumes that earlier applies left behind; not in records
 	definers map[schema.GroupKind]lang.Address // desired CRDs, by the kind that each gives
 	// coming are the definitions that this plan creates or changes.
 	coming map[schema.GroupKind]*definition
@@ -237,6 +245,7 @@ func newPlanning(in Input) (*planning, []Problem) {
 		byRef:    map[identity]lang.Address{},
 		recorded: map[lang.Address]*record{},
 		known:    map[identity]*record{},
+		left:     map[identity]*record{},
 		definers: map[schema.GroupKind]lang.Address{},
 		coming:   map[schema.GroupKind]*definition{},
 		limits:   map[string][]string{},
@@ -252,6 +261,7 @@ func newPlanning(in Input) (*planning, []Problem) {
 	}
 	problems := append(p.checkState(), p.indexRecords()...)
 	declared := append(p.indexDesired(), p.checkDependencies()...)
+	declared = append(declared, p.checkAdopted()...)
 	declared = append(declared, p.checkMoves()...)
 	declared = append(declared, p.checkTriggers()...)
 	if !in.Destroy {
@@ -365,6 +375,7 @@ func (p *planning) converge(ctx context.Context) error {
 		p.refresh()
 		return nil
 	}
+	p.refuseStrangers()
 	for _, s := range p.subjects {
 		p.problems = append(p.problems, s.problems...)
 	}

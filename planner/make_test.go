@@ -140,13 +140,13 @@ func TestDecision(t *testing.T) {
 			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: func(r *state.Object) { r.Ready = false }},
 			verb:      planner.None, evidence: planner.DryRun, pending: true,
 		},
-		"matches, but is another one of that name": {
-			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: func(r *state.Object) { r.UID = "uid-0" }},
-			verb:      planner.None, evidence: planner.DryRun, pending: true,
-		},
-		"matches, and the state lost it": {
-			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs},
-			verb:      planner.Adopt, reasons: []planner.ReasonKind{planner.ReasonUnrecorded}, evidence: planner.DryRun,
+		"matches, made by an apply that was killed": {
+			situation: situation{
+				at: atConfigMap, manifest: configMap,
+				live:   func(u *unstructured.Unstructured) { token(u, "token-1") },
+				record: func(r *state.Object) { r.UID, r.Token, r.Ready = "", "token-1", false },
+			},
+			verb: planner.None, evidence: planner.DryRun, pending: true,
 		},
 		"recorded without a label": {
 			situation: situation{at: atConfigMap, manifest: configMap, record: known, live: func(u *unstructured.Unstructured) { u.SetLabels(nil) }},
@@ -156,7 +156,7 @@ func TestDecision(t *testing.T) {
 			situation: situation{
 				at: atConfigMap, manifest: configMap,
 				live:  func(u *unstructured.Unstructured) { u.SetLabels(nil) },
-				input: func(in *planner.Input) { in.Adopt = true },
+				input: func(in *planner.Input) { in.Adopt = everything(in.Objects) },
 			},
 			verb: planner.Adopt, reasons: []planner.ReasonKind{planner.ReasonUnowned}, evidence: planner.DryRun,
 		},
@@ -288,7 +288,7 @@ func TestProblems(t *testing.T) {
 			situation{
 				at: atConfigMap, manifest: configMap, record: known,
 				live:  func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{providers.LabelCloud: "test"}) },
-				input: func(in *planner.Input) { in.Adopt = true },
+				input: func(in *planner.Input) { in.Adopt = everything(in.Objects) },
 			},
 			[]string{`ConfigMap openstack/a belongs to cloud "test"`},
 		},
@@ -315,7 +315,7 @@ func TestProblems(t *testing.T) {
 		"cannot be changed in place, and is somebody else's": {
 			situation{
 				at: atConfigMap, manifest: configMap, live: unlabelled, answer: unlessNew(invalid("data", "field is immutable")),
-				input: func(in *planner.Input) { in.Adopt = true },
+				input: func(in *planner.Input) { in.Adopt = everything(in.Objects) },
 			},
 			[]string{"cannot be changed in place, and was not made by kolla", "data cannot change. Take the change back; or: to have it deleted and made again all the same, plan with -replace=service.a/ConfigMap/a."},
 		},
@@ -337,8 +337,9 @@ func TestProblems(t *testing.T) {
 		},
 		"field of somebody else": {
 			situation{
-				at: atConfigMap, manifest: configMap, record: known,
+				at: atConfigMap, manifest: configMap, input: func(in *planner.Input) { in.Adopt = []string{in.Objects[0].Address.String()} },
 				live: func(u *unstructured.Unstructured) {
+					u.SetLabels(nil)
 					owns(u, "acme", metav1.ManagedFieldsOperationUpdate, then, `{"f:data":{"f:x":{}}}`)
 				},
 				answer: says(&providers.ConflictError{Conflicts: []providers.Conflict{{Manager: "acme", Path: ".data.x"}}}),
@@ -460,6 +461,38 @@ func TestObjectThatMoves(t *testing.T) {
 	}
 }
 
+// Then the object is read again: what an apply would change beside what kolla owns is told
+// from what others wrote meanwhile.
+func TestObjectThatMovedIsReadAgain(t *testing.T) {
+	moved := func(u *unstructured.Unstructured) *unstructured.Unstructured {
+		u = live(u, "uid-1")
+		u.SetResourceVersion("2")
+		u.SetAnnotations(map[string]string{"theirs": "new"})
+		owns(u, "kolla", metav1.ManagedFieldsOperationApply, then, `{"f:data":{"f:x":{}}}`)
+		return u
+	}
+	earlier := object(t, strings.Replace(configMap, `"1"`, `"0"`, 1))
+	var c *cluster
+	in := situation{
+		at: atConfigMap, manifest: configMap, record: known,
+		live: func(u *unstructured.Unstructured) { *u = *live(earlier, "uid-1") },
+		answer: func(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+			c.objects = []*unstructured.Unstructured{moved(earlier)}
+			u = moved(u)
+			return u, unstructured.SetNestedField(u.Object, "by default", "data", "y")
+		},
+	}.make(t)
+	c = in.Reader.(*cluster)
+	a := find(t, mustPlan(t, in), atConfigMap)
+	var paths []string
+	for _, change := range a.Changes {
+		paths = append(paths, change.Path)
+	}
+	if diff := cmp.Diff([]string{`data["x"]`, `data["y"]`}, paths); diff != "" || a.Prior.ResourceVersion != "2" {
+		t.Errorf("%s of version %s: %s", a.Verb, a.Prior.ResourceVersion, diff)
+	}
+}
+
 // What the server quotes of an object does not get into a plan or a message.
 func TestLongValuesAreNotQuoted(t *testing.T) {
 	long := invalid("spec.template", `Invalid value: {"Env":[{"Name":"PASSWORD","Value":"hunter2: it is"}],"DNSPolicy":"ClusterFirst","RestartPolicy":"Never"}: field is immutable`)
@@ -555,7 +588,9 @@ func TestNoSecretInAPlan(t *testing.T) {
 		"update": {live(source, "uid-1"), was},
 	} {
 		t.Run(name, func(t *testing.T) {
-			plan := mustPlan(t, input(&cluster{objects: objects}, o))
+			in := input(&cluster{objects: objects}, o)
+			in.State.Objects = []state.Object{recorded("service.a/Secret/target", was)}
+			plan := mustPlan(t, in)
 			got := text(t, plan)
 			for _, secret := range []string{generated, given, derived, "c2VjcmV0LWdpdmVu"} {
 				if strings.Contains(got, secret) {

@@ -54,7 +54,8 @@ func Occupants(contents providers.Contents, going map[types.UID]bool) []Occupant
 	for i := range contents.Objects {
 		o := &contents.Objects[i]
 		owned := len(o.OwnerReferences) > 0
-		orphan := slices.ContainsFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool { return !present[r.UID] && !going[r.UID] })
+		orphan := slices.ContainsFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool { return !present[r.UID] && !going[r.UID] }) ||
+			o.Kind == "Endpoints" && o.Labels[managedEndpoints] != ""
 		switch {
 		case going[o.UID], o.DeletionTimestamp != nil, owned && !orphan, standard(o):
 		case o.Kind == "Endpoints" && services[o.Name]:
@@ -66,6 +67,10 @@ func Occupants(contents providers.Contents, going map[types.UID]bool) []Occupant
 	slices.SortFunc(occupants, func(a, b Occupant) int { return cmp.Compare(a.Ref.String(), b.Ref.String()) })
 	return occupants
 }
+
+// managedEndpoints is the label of Endpoints that a controller keeps for a Service, and
+// deletes a moment after it. They name no owner.
+const managedEndpoints = "endpoints.kubernetes.io/managed-by"
 
 // standard reports whether Kubernetes has made the object for the namespace.
 func standard(o *metav1.PartialObjectMetadata) bool {
@@ -95,10 +100,14 @@ func (p *planning) leavesIn(namespace string) bool {
 	if slices.ContainsFunc(p.records, func(r record) bool { return r.ref.Namespace == namespace && p.whyUnread(r.ref) != nil }) {
 		return true
 	}
+	known := map[types.UID]bool{}
+	for _, r := range p.records {
+		known[types.UID(r.UID)] = true
+	}
 	going := Going(p.actions)
 	return slices.ContainsFunc(p.inside[namespace].Objects, func(o metav1.PartialObjectMetadata) bool {
-		ours := o.Labels[providers.LabelCloud] == p.Cloud && len(o.OwnerReferences) == 0
-		return ours && !going[o.UID] && o.DeletionTimestamp == nil
+		volume := o.GroupVersionKind().GroupKind() == providers.ClaimKind && o.Labels[providers.LabelCloud] == p.Cloud && len(o.OwnerReferences) == 0
+		return (known[o.UID] || volume) && !going[o.UID] && o.DeletionTimestamp == nil
 	})
 }
 
@@ -139,19 +148,16 @@ func (p *planning) lookInside(ctx context.Context) error {
 }
 
 // mayGo reports whether the plan may delete a namespace that there is: one that the
-// state knows and nothing declares, or, of a destroy, one that is labelled; if it is
-// selected.
+// state knows and, but for a destroy, nothing declares; if it is selected.
 func (p *planning) mayGo(name string) bool {
 	ref := providers.Ref{GVK: namespaces, Name: name}
 	_, declared := p.byRef[identify(ref)]
-	r, live := p.known[identify(ref)], p.Snapshot.Get(ref)
+	r := p.known[identify(ref)]
 	switch {
-	case p.RefreshOnly, !p.Destroy && (r == nil || declared):
+	case p.RefreshOnly, r == nil, !p.Destroy && declared:
 		return false
 	case !p.Destroy:
 		return p.includes(p.successor(r))
-	case r != nil:
-		return p.includes(r.recordedAddress())
 	}
-	return p.labelled(live) && p.includes(p.addressOf(ref, live.GetAnnotations(), live.GetLabels()))
+	return p.includes(r.recordedAddress())
 }

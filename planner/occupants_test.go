@@ -24,6 +24,8 @@ func TestOccupants(t *testing.T) {
 	}
 	leaving := in("ConfigMap", "leaving")
 	leaving.DeletionTimestamp = &metav1.Time{Time: now}
+	managed := in("Endpoints", "web")
+	managed.Labels = map[string]string{"endpoints.kubernetes.io/managed-by": "endpoint-controller"}
 	token := in("Secret", "token")
 	token.Annotations = map[string]string{"kubernetes.io/service-account.uid": "x"}
 	tests := map[string]struct {
@@ -31,17 +33,18 @@ func TestOccupants(t *testing.T) {
 		going   types.UID
 		want    []string
 	}{
-		"nothing":                        {},
-		"what every namespace has":       {objects: []metav1.PartialObjectMetadata{in("ConfigMap", "kube-root-ca.crt"), in("ServiceAccount", "default"), token}},
-		"what is being deleted":          {objects: []metav1.PartialObjectMetadata{leaving}},
-		"what the plan deletes":          {objects: []metav1.PartialObjectMetadata{in("Deployment", "api")}, going: "Deployment api"},
-		"what belongs to what it does":   {objects: []metav1.PartialObjectMetadata{in("ReplicaSet", "api-1", "Deployment api"), in("Pod", "api-1-x", "ReplicaSet api-1")}, going: "Deployment api"},
-		"somebody's":                     {objects: []metav1.PartialObjectMetadata{in("ConfigMap", "theirs"), in("ServiceAccount", "theirs")}, want: []string{"ConfigMap db/theirs", "ServiceAccount db/theirs"}},
-		"what an operator made":          {objects: []metav1.PartialObjectMetadata{in("Cluster", "pg"), in("PersistentVolumeClaim", "pg-1", "Cluster pg")}, want: []string{"Cluster db/pg"}},
-		"what belongs to something else": {objects: []metav1.PartialObjectMetadata{in("PersistentVolumeClaim", "pg-1", "elsewhere")}, want: []string{"PersistentVolumeClaim db/pg-1, orphan"}},
-		"what belongs to two":            {objects: []metav1.PartialObjectMetadata{in("Pod", "x", "Deployment api", "elsewhere")}, going: "Deployment api", want: []string{"Pod db/x, orphan"}},
-		"endpoints of a service":         {objects: []metav1.PartialObjectMetadata{in("Service", "web"), in("Endpoints", "web")}, going: "Service web"},
-		"endpoints by themselves":        {objects: []metav1.PartialObjectMetadata{in("Endpoints", "web")}, want: []string{"Endpoints db/web"}},
+		"nothing":                             {},
+		"what every namespace has":            {objects: []metav1.PartialObjectMetadata{in("ConfigMap", "kube-root-ca.crt"), in("ServiceAccount", "default"), token}},
+		"what is being deleted":               {objects: []metav1.PartialObjectMetadata{leaving}},
+		"what the plan deletes":               {objects: []metav1.PartialObjectMetadata{in("Deployment", "api")}, going: "Deployment api"},
+		"what belongs to what it does":        {objects: []metav1.PartialObjectMetadata{in("ReplicaSet", "api-1", "Deployment api"), in("Pod", "api-1-x", "ReplicaSet api-1")}, going: "Deployment api"},
+		"somebody's":                          {objects: []metav1.PartialObjectMetadata{in("ConfigMap", "theirs"), in("ServiceAccount", "theirs")}, want: []string{"ConfigMap db/theirs", "ServiceAccount db/theirs"}},
+		"what an operator made":               {objects: []metav1.PartialObjectMetadata{in("Cluster", "pg"), in("PersistentVolumeClaim", "pg-1", "Cluster pg")}, want: []string{"Cluster db/pg"}},
+		"what belongs to something else":      {objects: []metav1.PartialObjectMetadata{in("PersistentVolumeClaim", "pg-1", "elsewhere")}, want: []string{"PersistentVolumeClaim db/pg-1, orphan"}},
+		"what belongs to two":                 {objects: []metav1.PartialObjectMetadata{in("Pod", "x", "Deployment api", "elsewhere")}, going: "Deployment api", want: []string{"Pod db/x, orphan"}},
+		"endpoints of a service":              {objects: []metav1.PartialObjectMetadata{in("Service", "web"), in("Endpoints", "web")}, going: "Service web"},
+		"endpoints that a controller deletes": {objects: []metav1.PartialObjectMetadata{managed}, want: []string{"Endpoints db/web, orphan"}},
+		"endpoints by themselves":             {objects: []metav1.PartialObjectMetadata{in("Endpoints", "web")}, want: []string{"Endpoints db/web"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,6 +67,16 @@ func (o ownership) other(path fieldpath.Path) (found owner, ok bool) {
 	return found, ok
 }
 
+// within is the ownership of the others, of no more than the fields.
+func (o ownership) within(fields *fieldpath.Set) ownership {
+	in := ownership{kolla: fieldpath.NewSet()}
+	for _, other := range o.others {
+		other.fields = other.fields.Intersection(fields)
+		in.others = append(in.others, other)
+	}
+	return in
+}
+
 // path finds the structure of a path that the server gave as text, such as
 // `.spec.template.spec.containers[name="api"].image`, among the manager's fields.
 func (o ownership) path(manager, text string) (found fieldpath.Path, ok bool) {
@@ -92,6 +103,8 @@ type origin struct {
 	edited bool
 	// ours: kolla made the object, or owned fields of it, before.
 	ours bool
+	// written: it is not the object any more that the last apply left.
+	written bool
 }
 
 // blame decides, for each difference, whether somebody changed the object or the
@@ -101,7 +114,8 @@ type origin struct {
 //
 //	held    wanted  somebody else has it   the configuration  verdict
 //	yes     -       -                      changed            configuration
-//	yes     -       -                      is the same        a newer kolla or server
+//	yes     -       -                      is the same        a newer kolla or server, unless
+//	                                                          the object was written to since
 //	no      yes     yes                    -                  drift, by them
 //	no      yes     no                     changed            configuration
 //	no      yes     no                     is the same        drift, by nobody knows whom
@@ -125,7 +139,7 @@ func (o origin) blameOne(d *difference) Reason {
 		return Reason{Kind: ReasonUnowned}
 	case !held && wanted && taken:
 		d.Drift, d.Edited, d.Manager, d.Time = true, o.edited, by.manager, by.time
-	case !held && wanted && o.same:
+	case wanted && o.same && (!held || o.written):
 		d.Drift = true
 	case (held || wanted) && !o.same:
 		return Reason{Kind: ReasonConfig}
@@ -133,6 +147,26 @@ func (o origin) blameOne(d *difference) Reason {
 		return Reason{Kind: ReasonUpgrade}
 	}
 	return Reason{Kind: ReasonDrift, Path: d.Path, Manager: d.Manager, Time: d.Time}
+}
+
+// blameAdditions is blame for differences among which are fields that others added: what
+// kolla neither had nor will have, and somebody else owns, or wrote since the last apply.
+func (o origin) blameAdditions(differences []difference, reasons []Reason) []Reason {
+	var added reasonSet
+	for i := range differences {
+		d := &differences[i]
+		by, taken := o.live.other(d.path)
+		if !o.ours || d.Drift || touches(o.live.kolla, d.path) || touches(o.after.kolla, d.path) || !taken && !o.written {
+			continue
+		}
+		d.Drift, d.Manager, d.Time = true, by.manager, by.time
+		added.add(Reason{Kind: ReasonDrift, Path: d.Path, Manager: by.manager, Time: by.time})
+	}
+	if len(added.reasons) == 0 {
+		return reasons
+	}
+	reasons = slices.DeleteFunc(reasons, func(r Reason) bool { return r.Kind == ReasonUpgrade })
+	return append(reasons, added.list()...)
 }
 
 // reasonSet collects reasons: one of each kind, and of drift one a manager and

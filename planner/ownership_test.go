@@ -10,6 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
 )
 
 const (
@@ -130,6 +131,7 @@ func TestReasonsAreCollected(t *testing.T) {
 	in := input(&cluster{objects: []*unstructured.Unstructured{was}, answer: func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) {
 		return after, nil
 	}}, declared(atConfigMap, manifest))
+	in.State.Objects = []state.Object{recorded(atConfigMap, was)}
 	want := []planner.Reason{
 		{Kind: planner.ReasonConfig},
 		{Kind: planner.ReasonDrift, Manager: "kubectl-edit", Time: then},
@@ -147,20 +149,18 @@ func TestConflicts(t *testing.T) {
 		taken   bool
 		left    bool // to its owner, and not sent
 	}{
-		"kubectl":                     {manager: "kubectl", taken: true},
-		"a subcommand of kubectl":     {manager: "kubectl-client-side-apply", taken: true},
-		"k9s":                         {manager: "k9s", taken: true},
-		"before server-side apply":    {manager: "before-first-apply", taken: true},
-		"a browser":                   {manager: "Mozilla", taken: true},
-		"somebody's script":           {manager: "fix-labels-patch", taken: true},
-		"a controller":                {manager: "kube-controller-manager", left: true},
-		"an autoscaler":               {manager: "vpa-recommender", left: true},
-		"an operator":                 {manager: "acme-operator", left: true},
-		"another deployment tool":     {manager: "helm"},
-		"a controller that deploys":   {manager: "argocd-controller"},
-		"another cloud":               {manager: "kolla:other"},
-		"nobody knows what":           {manager: "manager"},
-		"something named after a man": {manager: "kubectlish"},
+		"kubectl":                  {manager: "kubectl", taken: true},
+		"a subcommand of kubectl":  {manager: "kubectl-client-side-apply", taken: true},
+		"k9s":                      {manager: "k9s", taken: true},
+		"before server-side apply": {manager: "before-first-apply", taken: true},
+		"a browser":                {manager: "Mozilla", taken: true},
+		"somebody's script":        {manager: "fix-labels-patch", taken: true},
+		"a controller":             {manager: "kube-controller-manager", taken: true},
+		"an autoscaler":            {manager: "vpa-recommender", taken: true},
+		"an operator":              {manager: "acme-operator", taken: true},
+		"another deployment tool":  {manager: "helm", taken: true},
+		"another cloud":            {manager: "kolla:other", taken: true},
+		"nobody knows what":        {manager: "manager", taken: true},
 		"a controller, by force": {
 			manager: "kube-controller-manager", taken: true,
 			adjust: func(in *planner.Input, _ *unstructured.Unstructured) { in.ForceConflicts = true },
@@ -168,8 +168,8 @@ func TestConflicts(t *testing.T) {
 		"a controller, on what is to be adopted": {
 			manager: "kube-controller-manager",
 			adjust: func(in *planner.Input, u *unstructured.Unstructured) {
-				u.SetLabels(nil)
-				in.Adopt = true
+				in.State.Objects = nil
+				in.Adopt = everything(in.Objects)
 			},
 		},
 		"yielded to": {
@@ -188,8 +188,8 @@ func TestConflicts(t *testing.T) {
 			},
 		},
 		"something else is ignored": {
-			manager: "helm",
-			adjust:  treated(providers.Lifecycle{IgnoreFields: []string{"data.y", "metadata"}}),
+			manager: "helm", taken: true,
+			adjust: treated(providers.Lifecycle{IgnoreFields: []string{"data.y", "metadata"}}),
 		},
 		"forced": {
 			manager: "helm", taken: true,
@@ -204,20 +204,27 @@ func TestConflicts(t *testing.T) {
 			adjust: treated(providers.Lifecycle{ForceManagers: []string{"helm"}}),
 		},
 		"forced from somebody else": {
+			manager: "helm", taken: true,
+			adjust: treated(providers.Lifecycle{ForceManagers: []string{"argocd"}}),
+		},
+		"another tool, on what is to be adopted": {
 			manager: "helm",
-			adjust:  treated(providers.Lifecycle{ForceManagers: []string{"argocd"}}),
+			adjust: func(in *planner.Input, u *unstructured.Unstructured) {
+				in.State.Objects = nil
+				in.Adopt = everything(in.Objects)
+			},
 		},
 		"kubectl, on what is to be adopted": {
 			manager: "kubectl", taken: true,
 			adjust: func(in *planner.Input, u *unstructured.Unstructured) {
-				u.SetLabels(nil)
-				in.Adopt = true
+				in.State.Objects = nil
+				in.Adopt = everything(in.Objects)
 			},
 		},
 		"kubectl, on a node that kolla never labelled": {
 			manager: "kubectl",
 			adjust: func(in *planner.Input, u *unstructured.Unstructured) {
-				u.SetLabels(nil)
+				in.State.Objects = nil
 				in.Objects[0].Partial = true
 			},
 		},
@@ -239,6 +246,7 @@ func TestConflicts(t *testing.T) {
 				owns(u, "kolla", metav1.ManagedFieldsOperationApply, now, `{"f:data":{"f:x":{}}}`)
 				return u, nil
 			}}, declared(atConfigMap, manifest))
+			in.State.Objects = []state.Object{recorded(atConfigMap, was)}
 			if test.adjust != nil {
 				test.adjust(&in, was)
 			}

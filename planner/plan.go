@@ -6,9 +6,13 @@ package planner
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -22,7 +26,9 @@ type Plan struct {
 	Created time.Time `json:"created"`
 	Cloud   string    `json:"cloud"`
 	Config  string    `json:"config"` // lang.Config.Digest
-	Destroy bool      `json:"destroy,omitempty"`
+	// Namespace is that of the cloud. Objects of manifests may be in others.
+	Namespace string `json:"namespace,omitempty"`
+	Destroy   bool   `json:"destroy,omitempty"`
 	// Variables are lang.Config.Variables: the values by which the same configuration is
 	// found again when a saved plan is applied. None of them is sensitive.
 	Variables map[string]json.RawMessage `json:"variables,omitempty"`
@@ -31,9 +37,16 @@ type Plan struct {
 	// RefreshOnly: the plan only takes into the state what is so in the cluster,
 	// which it does not touch. See Input.RefreshOnly.
 	RefreshOnly bool `json:"refresh_only,omitempty"`
+	// Options are the options that let the plan do more than the configuration alone
+	// would, as they are written on the command line: "-adopt". An apply of the saved
+	// plan needs them again: a file gives no power.
+	Options []string `json:"options,omitempty"`
 	// Selection is what the plan is restricted to. Objects outside of it were not
 	// compared and have no action.
 	Selection Selection `json:"selection,omitzero"`
+
+	// Values: the actions carry the values of their objects. See Input.Values.
+	Values bool `json:"values,omitempty"`
 
 	// Resume is how the rest of the plan is made, in the course of its apply; nil: there
 	// is no rest. See Divide.
@@ -42,16 +55,21 @@ type Plan struct {
 	// Actions are in an order in which they could be carried out one by one: an
 	// action comes after all that it depends on.
 	Actions []Action `json:"actions"`
+	// Outputs are those that are declared or recorded, by name, also where nothing about
+	// them changes; nil of a restricted plan, which does not tell.
+	Outputs []output.Change `json:"outputs,omitempty"`
+	// Checks are what came of the checks of the configuration, by address.
+	Checks []state.CheckResult `json:"checks,omitempty"`
 	// Losses are data that is gone already, or that nothing takes up any more.
 	Losses []Loss `json:"losses,omitempty"`
 	// Kept are data-bearing objects that stay when what they belong to goes.
 	Kept []Kept `json:"kept,omitempty"`
-	// Foreign is what others have added to kolla's objects, where that was asked for.
+	// Foreign is what others have added to kolla's objects, and what stays there.
 	Foreign []Foreign `json:"foreign,omitempty"`
+	// ForeignPolicy is what becomes of the rest of it; empty: RevertForeign.
+	ForeignPolicy ForeignPolicy `json:"foreign_policy,omitempty"`
 	// Warnings are what the server and the planner had to say while it was made.
 	Warnings []Notice `json:"warnings,omitempty"`
-	// Additions counts it where it was not asked for; nil: there is none.
-	Additions *Additions `json:"additions,omitempty"`
 	// Impact is what the actions disturb, service by service.
 	Impact  []Impact      `json:"impact,omitempty"`
 	Elapsed time.Duration `json:"elapsed"` // how long the comparison took
@@ -62,7 +80,7 @@ type Plan struct {
 type Resume struct {
 	Selection      Selection `json:"selection,omitzero"`
 	DeleteData     []string  `json:"delete_data,omitempty"`
-	Adopt          bool      `json:"adopt,omitempty"`
+	Adopt          []string  `json:"adopted,omitempty"`
 	ForceConflicts bool      `json:"force_conflicts,omitempty"`
 	VerifyAll      bool      `json:"verify_all,omitempty"`
 }
@@ -101,8 +119,22 @@ type Action struct {
 	// Create and Run, which are bound to there being none. What is deleted or replaced,
 	// and parts that are not taken by force, are bound to the UID alone.
 	Prior providers.Precondition `json:"prior,omitzero"`
+	// Token is the one that the live object carries since its creation, and that is sent
+	// with every write to it. See trust.Token.
+	Token string `json:"token,omitempty"`
 	// Force takes the fields named in Changes from the managers named there.
 	Force bool `json:"force,omitempty"`
+	// Removes are the fields that others added and that are taken out, as a set in the
+	// form of managedFields. Changes has what comes of that.
+	Removes string `json:"removes,omitempty"`
+	// Seen is the fingerprint of the live object that the action was planned against;
+	// empty: there is none.
+	Seen string `json:"seen,omitempty"`
+	// Scaled: an autoscaler targets the object, so that its replicas are left to it.
+	Scaled bool `json:"scaled,omitempty"`
+	// Reported: others added fields that stay there, see Foreign.Reported, so that later
+	// plans have to look at the object again.
+	Reported bool `json:"reported,omitempty"`
 	// Yields are declared fields that are left to others, and not sent; see Trim.
 	Yields   []Yield  `json:"yields,omitempty"`
 	Reasons  []Reason `json:"reasons,omitempty"`
@@ -113,6 +145,9 @@ type Action struct {
 	// Replace: those that kolla declares, or did. In a RefreshOnly plan: what others
 	// changed, from what kolla wrote to what is live.
 	Changes []Change `json:"changes,omitempty"`
+	// Values are the object before and after the action; nil: they were not asked for.
+	// See Plan.Values.
+	Values *Values `json:"values,omitempty"`
 	// Supersedes is the member of the same family that this one takes the place
 	// of; Changes are then relative to it. With None: this one is there already, and
 	// comes into use again.
@@ -184,7 +219,6 @@ const (
 	ReasonReuse      ReasonKind = "reuse"      // there are volumes of the name already, Detail; it takes them up
 	ReasonUnowned    ReasonKind = "unowned"    // exists, made by somebody else
 	ReasonMoved      ReasonKind = "moved"      // kolla's, declared under another address before; Detail is that or, of a Forget, the new one
-	ReasonUnrecorded ReasonKind = "unrecorded" // kolla's, but the state does not know it
 	ReasonDefinition ReasonKind = "definition" // the definition of its kind, Detail, changes by this plan
 	ReasonUpgrade    ReasonKind = "defaults"   // neither HCL nor cluster changed: a newer kolla or server wants it
 	ReasonDestroy    ReasonKind = "destroy"    // the cloud is being destroyed
@@ -207,6 +241,8 @@ type Evidence struct {
 	Kind   EvidenceKind `json:"kind"`
 	Detail string       `json:"detail,omitempty"` // for Unverified: why; for Surrogate and Schema: by what
 	Advice string       `json:"advice,omitempty"` // for Unverified: how somebody could be asked; may be empty
+	// Forbidden, of Unverified: the user lacks the right to ask, and so that to write.
+	Forbidden bool `json:"forbidden,omitempty"`
 }
 
 // EvidenceKind names the step that proved a verdict.
@@ -251,15 +287,9 @@ type Kept struct {
 	Address lang.Address  `json:"address"`
 	Ref     providers.Ref `json:"ref"`
 	Holds   string        `json:"holds"`
-}
-
-// Impact says what the plan disturbs in one service.
-type Impact struct {
-	Block string   `json:"block"` // "service.keystone"
-	Lines []string `json:"lines"` // "3 pods restart, one at a time: [token] expiration in keystone.conf changed"
-	// Grave are those of the lines that tell of what stops or is lost: what a reviewer
-	// has to see first.
-	Grave []string `json:"grave,omitempty"`
+	// UID, of a volume that a StatefulSet of kolla's asked for: an apply writes it down, so
+	// that a later destroy knows the volume. Empty of all else.
+	UID types.UID `json:"uid,omitempty"`
 }
 
 // MovedFrom is the address that the object of the action was declared under before;
@@ -294,9 +324,29 @@ func (a *Action) OnlyMoves() bool {
 		!slices.ContainsFunc(a.Changes, func(c Change) bool { return !c.NotesMove() })
 }
 
+// TakesKnownValues reports whether the action takes over a Secret whose values kolla would
+// have made: whoever made the Secret knows them.
+func (a *Action) TakesKnownValues() bool {
+	return a.Verb == Adopt && a.MovedFrom() == "" && a.Object != nil && a.Object.Generated()
+}
+
+// ChangesValues reports whether the action does more to the object than to mark it as
+// kolla's. To make a Secret kolla's whose values others know is more.
+func (a *Action) ChangesValues() bool {
+	return a.TakesKnownValues() || slices.ContainsFunc(a.Changes, func(c Change) bool {
+		for _, at := range []string{"metadata.labels", "metadata.annotations"} {
+			key, ok := strings.CutPrefix(c.Path, at+`["`)
+			if ok && c.Before == nil && (strings.HasPrefix(key, "kolla.openstack.org/") || strings.HasPrefix(key, "app.kubernetes.io/")) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // Counts are the numbers of the summary line. A replace counts as one to add and
-// one to destroy, a run as one to add, a partial delete as one to change. Pruned
-// versions are not counted: what they are versions of stays. An object that has another
+// one to destroy, a run as one to add, what is imported and changed as one of each, a
+// partial delete as one to change. An object that has another
 // address is counted once.
 type Counts struct {
 	Add, Change, Destroy, Import, Forget int
@@ -304,6 +354,9 @@ type Counts struct {
 	Move int
 	// Deferred are those of them of which not all is known yet.
 	Deferred int
+	// Prune are the old versions of what stays that are deleted, and are counted nowhere
+	// else.
+	Prune int
 }
 
 // Counts counts the actions.
@@ -329,17 +382,22 @@ func (p *Plan) Counts() Counts {
 			switch {
 			case a.Partial:
 				c.Change++
-			case !a.Prunes():
+			case a.Prunes():
+				c.Prune++
+			default:
 				c.Destroy++
 			}
 		case Adopt:
 			switch {
-			case a.MovedFrom() == "":
-				c.Import++
 			case a.OnlyMoves():
 				c.Move++
-			default:
+			case a.MovedFrom() != "":
 				c.Change++
+			default:
+				c.Import++
+				if a.ChangesValues() {
+					c.Change++
+				}
 			}
 		case Forget:
 			if a.MovedTo() == "" {
@@ -350,11 +408,66 @@ func (p *Plan) Counts() Counts {
 	return c
 }
 
+// Tally says how the comparison of the objects of a plan ended. Each is counted once.
+type Tally struct {
+	Unchanged int `json:"unchanged"`
+	Changed   int `json:"changed"`
+	// NotCompared counts the objects that could not be compared.
+	NotCompared int `json:"not_compared"`
+}
+
+// All is the number of all objects.
+func (t Tally) All() int { return t.Unchanged + t.Changed + t.NotCompared }
+
+// Tally counts the objects of the plan.
+func (p *Plan) Tally() Tally {
+	var t Tally
+	for i := range p.Actions {
+		switch a := &p.Actions[i]; {
+		case a.MovedTo() != "": // the same object has another action
+		case a.NotCompared():
+			t.NotCompared++
+		case a.Unchanged():
+			t.Unchanged++
+		default:
+			t.Changed++
+		}
+	}
+	return t
+}
+
+// Unchanged reports whether the object is as declared, or as kolla wrote it, and nobody
+// added anything to it.
+func (a *Action) Unchanged() bool {
+	return a.Verb == None && len(a.Changes) == 0 && !a.Reported && !a.replaced() && a.Evidence.Kind != Unverified
+}
+
+// replaced reports whether somebody replaced generated values of the object.
+func (a *Action) replaced() bool {
+	return slices.ContainsFunc(a.Reasons, func(r Reason) bool { return r.Kind == ReasonReplaced })
+}
+
+// NotCompared reports whether the object could not be compared.
+func (a *Action) NotCompared() bool {
+	return (a.Verb == None || a.Verb == Refresh) && len(a.Changes) == 0 && !a.Reported && a.Evidence.Kind == Unverified
+}
+
+// Forbidden are the actions about which the user may not even ask.
+func (p *Plan) Forbidden() []*Action {
+	var out []*Action
+	for i := range p.Actions {
+		if p.Actions[i].Evidence.Forbidden {
+			out = append(out, &p.Actions[i])
+		}
+	}
+	return out
+}
+
 // Drifted reports whether somebody else changed an object since kolla wrote it,
 // or deleted it.
 func (p *Plan) Drifted() bool {
 	return slices.ContainsFunc(p.Actions, func(a Action) bool {
-		return slices.ContainsFunc(a.Changes, func(c Change) bool { return c.Drift }) ||
+		return a.Reported || a.replaced() || slices.ContainsFunc(a.Changes, func(c Change) bool { return c.Drift }) ||
 			slices.ContainsFunc(a.Reasons, func(r Reason) bool { return r.Kind == ReasonGone })
 	})
 }
@@ -363,7 +476,7 @@ func (p *Plan) Drifted() bool {
 // or to the state. That something is not ready yet is no difference between what is
 // declared and what is there: a plan that only waits for it changes nothing.
 func (p *Plan) Changes() bool {
-	return slices.ContainsFunc(p.Actions, func(a Action) bool { return a.Verb != None })
+	return slices.ContainsFunc(p.Actions, func(a Action) bool { return a.Verb != None }) || output.Changes(p.Outputs)
 }
 
 // Empty reports whether an apply of the plan would have nothing to write and
@@ -374,5 +487,5 @@ func (p *Plan) Empty() bool {
 			return false
 		}
 	}
-	return true
+	return !output.Changes(p.Outputs)
 }

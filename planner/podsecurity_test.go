@@ -8,6 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
 )
 
 // enforcing is a namespace with a Pod Security level.
@@ -67,6 +68,7 @@ func TestPodSecurity(t *testing.T) {
 			if test.was != nil {
 				c.objects = []*unstructured.Unstructured{live(enforcing(nil), "openstack")}
 				c.objects[0].SetLabels(map[string]string{providers.LabelCloud: "prod", enforce: test.was[enforce]})
+				in.State.Objects = []state.Object{recorded("cloud.prod/Namespace/openstack", c.objects[0])}
 			}
 			_, problems, err := planner.Make(t.Context(), in)
 			if err != nil {

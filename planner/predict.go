@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -8,25 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
-
-// Predict is what an apply would make of a live object after a dry run of it was
-// refused. Where an admission webhook is why, which cannot be asked, it is worked out;
-// an error for any other reason is returned.
-func Predict(live, manifest *unstructured.Unstructured, manager string, refused error) (*unstructured.Unstructured, error) {
-	if classify(refused).unasked == "" {
-		return nil, refused
-	}
-	return predict(live, manifest, manager)
-}
 
 // predict works out by itself what an apply would make of a live object, for want
 // of a server that could be asked: what is declared is merged over it, and what
 // kolla alone owned and does not declare any more is taken away. Defaults and webhooks
-// are beyond it.
-func predict(live, manifest *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
-	types, err := typedAlike([]*unstructured.Unstructured{live}, stripped(live), stripped(manifest))
+// are beyond it. model shows the shape of the kind, as for typedAlike; it may be nil.
+func predict(live, model, manifest *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
+	types, err := typedAlike([]*unstructured.Unstructured{live, model}, stripped(live), stripped(manifest))
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +45,19 @@ func predict(live, manifest *unstructured.Unstructured, manager string) (*unstru
 	after.SetNamespace(live.GetNamespace())
 	after.SetResourceVersion(live.GetResourceVersion())
 	return after, own(after, fields, manager)
+}
+
+// predicted is predict of a manifest that the server does not take over the live object. The
+// shape of a custom resource shows where it would be taken: under a throw-away name.
+func (s *subject) predicted(ctx context.Context, reader providers.Reader, x *prospect, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if x.invalid == nil || proof.BuiltIn(s.action.Ref.GVK) {
+		return predict(s.live, nil, manifest, s.manager)
+	}
+	model, err := reader.DryRun(ctx, manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
+	if err != nil && classify(err).world {
+		return nil, err
+	}
+	return predict(s.live, model, manifest, s.manager)
 }
 
 // asApplied is the manifest as if kolla had just applied it, and the server had

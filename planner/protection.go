@@ -168,7 +168,11 @@ func (p *planning) protected(t target) string {
 // made.
 func (p *planning) protect(t target, holds string) {
 	if p.Destroy {
-		p.kept = append(p.kept, Kept{Address: t.address, Ref: t.ref, Holds: holds})
+		kept := Kept{Address: t.address, Ref: t.ref, Holds: holds}
+		if t.uid == "" && t.ref.GVK.GroupKind() == providers.ClaimKind { // the state does not have it yet
+			kept.UID = t.live.GetUID()
+		}
+		p.kept = append(p.kept, kept)
 		return
 	}
 	if !t.namespace() {

@@ -16,7 +16,7 @@ import (
 // proven decides about objects that an apply would certainly not change, without
 // asking the server. It only ever says that: what it cannot prove is for the server
 // to decide. When everything is to be verified, it only makes its claim.
-func (p *planning) proven(_ context.Context, s *subject) (bool, error) {
+func (p *planning) proven(ctx context.Context, s *subject) (bool, error) {
 	if p.rules == nil || s.adopts() || p.comingFor(s) != nil {
 		return false, nil
 	}
@@ -24,18 +24,66 @@ func (p *planning) proven(_ context.Context, s *subject) (bool, error) {
 	if err != nil || len(s.pending) > 0 {
 		return false, err
 	}
-	s.check = p.rules.Check(s.live, p.namespaceOf(s), s.manager)
+	p.check(s, manifest)
 	switch {
 	case s.asRecorded() && proof.SameValues(s.live, manifest):
 		s.claim = Evidence{Kind: Fingerprint}
 	case p.rules.Undisturbed(s.live, p.namespaceOf(s)) && proof.Holds(s.live, manifest, s.manager):
-		s.claim = Evidence{Kind: Ownership}
+		s.holds = true
+		added, err := p.mayBeAdded(ctx, s)
+		if err != nil {
+			return false, err
+		}
+		if !added {
+			s.claim = Evidence{Kind: Ownership}
+		}
 	}
 	if s.claim.Kind == "" || p.VerifyAll {
 		return false, nil
 	}
 	s.matches(s.claim)
 	return true, nil
+}
+
+// check compares the live object with what the state knows of it.
+func (p *planning) check(s *subject, manifest *unstructured.Unstructured) {
+	s.check = p.rules.Check(s.live, p.namespaceOf(s), s.manager, p.terms(s))
+	s.action.Seen = s.check.Owned
+	s.clean = s.recordedNow() && s.check.Owned != "" && s.check.Owned == s.record.Check.Owned
+	s.altered = s.clean && !proof.SameValues(s.live, manifest)
+}
+
+// reread looks at the live object again, to which somebody wrote after it was listed. It
+// reports whether it is still the same object, and could be read.
+func (p *planning) reread(ctx context.Context, s *subject) (bool, error) {
+	live, err := p.Reader.Get(ctx, s.action.Ref)
+	if err != nil || live.GetUID() != s.live.GetUID() {
+		return false, ctx.Err()
+	}
+	s.live = live
+	s.action.Prior.ResourceVersion = live.GetResourceVersion()
+	if s.check == (state.Check{}) {
+		return true, nil
+	}
+	manifest, err := p.sent(s)
+	if err == nil {
+		p.check(s, manifest)
+	}
+	return true, err
+}
+
+// mayBeAdded reports whether there is anything in the object, beyond what is declared,
+// that somebody may have added to it.
+func (p *planning) mayBeAdded(ctx context.Context, s *subject) (bool, error) {
+	if s.clean || !s.owned() || p.ForeignPolicy == IgnoreForeign {
+		return false, nil
+	}
+	fields, err := p.unremovable(ctx, s)
+	if err != nil || len(fields) > 0 {
+		return true, err
+	}
+	paths, err := p.undeclaredIn(ctx, s, s.live, false)
+	return len(paths) > 0, err
 }
 
 // namespaceOf is the live namespace of a subject; nil of one that is in none.
@@ -64,7 +112,7 @@ func (p *planning) warnHidden() {
 // the same others.
 func (s *subject) asRecorded() bool {
 	return s.record != nil && s.recordedNow() &&
-		s.check != (state.Check{}) && s.check == s.record.Check &&
+		s.check.Known() && s.check == s.record.Check &&
 		s.record.Desired == s.object.Digest() &&
 		slices.EqualFunc(s.action.Yields, s.record.Yields, func(y Yield, known state.Yield) bool {
 			return y.Path == known.Path && y.Manager == known.Manager
@@ -76,7 +124,7 @@ func (s *subject) asRecorded() bool {
 // object, by a policy or a quota that is new, is no word on what would change.
 func (p *planning) settle(s *subject) {
 	evidence := s.action.Evidence.Kind
-	if s.action.Verb == None && (evidence == Fingerprint || evidence == Ownership || s.confirmed) {
+	if s.action.Verb == None && !s.action.Reported && (evidence == Fingerprint || evidence == Ownership || s.confirmed) {
 		s.action.Check = s.check
 	}
 	if s.claim.Kind == "" || s.raced || evidence == Unverified || len(s.action.Changes) == 0 {

@@ -59,6 +59,10 @@ func (p *planning) indexRecords() []Problem {
 			problems = append(problems, Problem{Summary: "the state cannot be used", Detail: err.Error()})
 			continue
 		}
+		if object.Left {
+			p.left[identify(r.ref)] = &r
+			continue
+		}
 		p.records = append(p.records, r)
 	}
 	p.moveRecords()

@@ -1,18 +1,26 @@
 package planner
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // refresh turns what was decided into what a refresh-only plan does: nothing to
 // the cluster. The state forgets what is gone, and takes over the UID and the
 // readiness of what is there. It holds no values: what others changed is shown,
 // from what kolla wrote to what is live, and stays as it is.
 //
-// What is wrong with the declarations, and what of them was never applied, does
-// not matter to it.
+// Declarations that were never applied are ignored. Objects that could not be compared are
+// reported.
 func (p *planning) refresh() {
 	for _, s := range p.subjects {
 		if a, ok := s.refreshed(); ok {
 			p.actions = append(p.actions, a)
+		}
+		if s.stranger {
+			stranger := s.strange(p.labelled(s.live))
+			stranger.Warning = true
+			p.problems = append(p.problems, stranger)
 		}
 	}
 	for i := range p.records {
@@ -28,23 +36,31 @@ func (p *planning) refresh() {
 // where there is nothing to compare, or nothing that kolla made.
 func (s *subject) refreshed() (a Action, ok bool) {
 	a = s.action
+	if s.stranger && s.record != nil && s.record.UID != "" && s.record.address == a.Address {
+		return s.gone(), true
+	}
 	a.Force, a.Pending = false, false
 	a.Supersedes = Action{}.Supersedes
 	switch a.Verb {
+	case "":
+		if s.live == nil || s.record == nil {
+			return a, false
+		}
+		return Action{
+			Address: a.Address, Verb: None, Object: a.Object, Ref: a.Ref,
+			Evidence: Evidence{Kind: Unverified, Detail: s.objection()},
+		}, true
 	case Create, Run:
 		if s.record == nil || s.record.UID == "" || s.record.address != a.Address {
 			return a, false
 		}
-		return Action{
-			Address: a.Address, Verb: Forget, Ref: a.Ref,
-			Reasons: []Reason{{Kind: s.record.absence()}}, Evidence: Evidence{Kind: Recorded},
-		}, true
+		return s.gone(), true
 	case Adopt:
 		a.Verb = Refresh
 		return a, s.ours && s.record == nil && len(a.Changes) == 0
 	case None, Update, Replace:
 		a.Changes = othersChanges(a.Changes)
-		a.Reasons = slices.DeleteFunc(slices.Clone(a.Reasons), func(r Reason) bool { return r.Kind != ReasonDrift })
+		a.Reasons = slices.DeleteFunc(slices.Clone(a.Reasons), func(r Reason) bool { return r.Kind != ReasonDrift && r.Kind != ReasonReplaced })
 		a.Verb = None
 		if s.live != nil && s.record != nil && s.record.address == a.Address && (!s.recordedNow() || !s.record.Ready) {
 			a.Verb = Refresh
@@ -52,6 +68,14 @@ func (s *subject) refreshed() (a Action, ok bool) {
 		return a, true
 	}
 	return a, false
+}
+
+// gone drops from the state what is not in the cluster any more.
+func (s *subject) gone() Action {
+	return Action{
+		Address: s.action.Address, Verb: Forget, Ref: s.action.Ref,
+		Reasons: []Reason{{Kind: s.record.absence()}}, Evidence: Evidence{Kind: Recorded},
+	}
 }
 
 // othersChanges keeps what somebody else changed, seen from what kolla wrote.
@@ -64,4 +88,14 @@ func othersChanges(changes []Change) []Change {
 		}
 	}
 	return out
+}
+
+// objection is why the object could not be compared.
+func (s *subject) objection() string {
+	for _, problem := range s.problems {
+		if !problem.Warning {
+			return strings.ReplaceAll(strings.TrimSpace(problem.Summary+": "+problem.Detail), "\n", " ")
+		}
+	}
+	return "nobody knows why"
 }

@@ -152,6 +152,11 @@ func (s *subject) rejectBy(who string, r rejection) {
 	s.refuse(fmt.Sprintf("%s does not accept %s", who, s.action.Ref), strings.Join(r.lines(), "\n"))
 }
 
+// forbidden is the evidence for an object about which the user may not ask.
+func (r rejection) forbidden() Evidence {
+	return Evidence{Kind: Unverified, Detail: r.permission.Error(), Advice: r.permission.Advice(), Forbidden: true}
+}
+
 // text is all that there is against the object, in one line.
 func (r rejection) text() string { return strings.Join(r.lines(), "; ") }
 

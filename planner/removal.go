@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -17,7 +18,8 @@ type target struct {
 	address lang.Address
 	ref     providers.Ref
 	live    *unstructured.Unstructured // nil: gone already
-	uid     string                     // of the object in the state; empty: known by its label only
+	uid     string                     // of the object in the state; empty: it has none
+	ours    bool                       // live is the object that the state knows, or a volume of one that it knows
 	partial bool
 	holds   string     // what would be lost, as declared
 	renamed string     // the block that it is of now, by a moved block
@@ -26,13 +28,15 @@ type target struct {
 }
 
 func (r *record) target(snapshot *providers.Snapshot) target {
+	live := snapshot.Get(r.ref)
 	return target{
+		ours:    trust.Same(r.Object, live),
 		address: r.recordedAddress(),
 		renamed: r.renamed(),
 		absence: r.absence(),
 		guard:   r.Protected,
 		ref:     r.ref,
-		live:    snapshot.Get(r.ref),
+		live:    live,
 		uid:     r.UID,
 		partial: r.Partial,
 		holds:   r.Holds,
@@ -132,11 +136,7 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 // givenUp are the fields that are gone when kolla owns them no more: what nobody
 // else owns. An object that cannot be read that way shows none.
 func (p *planning) givenUp(live *unstructured.Unstructured) []Change {
-	bare := &unstructured.Unstructured{}
-	bare.SetGroupVersionKind(live.GroupVersionKind())
-	bare.SetName(live.GetName())
-	bare.SetNamespace(live.GetNamespace())
-	after, err := predict(live, bare, providers.ManagerOf(p.Cloud, true))
+	after, err := p.withoutOurs(live)
 	if err != nil {
 		return nil
 	}
@@ -145,6 +145,15 @@ func (p *planning) givenUp(live *unstructured.Unstructured) []Change {
 		return nil
 	}
 	return changesOf(differences)
+}
+
+// withoutOurs is what becomes of an object when kolla gives its fields up.
+func (p *planning) withoutOurs(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	bare := &unstructured.Unstructured{}
+	bare.SetGroupVersionKind(live.GroupVersionKind())
+	bare.SetName(live.GetName())
+	bare.SetNamespace(live.GetNamespace())
+	return predict(live, nil, bare, providers.ManagerOf(p.Cloud, true))
 }
 
 func (p *planning) forget(t target, reason Reason) {
@@ -175,19 +184,20 @@ func (p *planning) release(t target, reason ReasonKind, by lang.Removal) {
 	}
 	for _, ref := range p.volumesOf(t.live) {
 		if claim := p.Snapshot.Get(ref); p.known[identify(ref)] == nil && p.labelled(claim) {
-			p.release(target{address: p.addressOf(ref, claim.GetAnnotations(), claim.GetLabels()), ref: ref, live: claim}, reason, by)
+			p.release(target{ours: true, address: p.addressOf(ref, claim.GetAnnotations(), claim.GetLabels()), ref: ref, live: claim}, reason, by)
 		}
 	}
 }
 
 // notOurs says why a live object is not the one that kolla made; empty: it is. An
-// object without the label was released by whoever took that away. The state has no
-// UID for what a killed apply made and for what only the label tells.
+// object without the label was released by whoever took that away.
 func (p *planning) notOurs(t target) string {
 	label := t.live.GetLabels()[providers.LabelCloud]
 	switch {
-	case t.uid != "" && t.uid != string(t.live.GetUID()):
+	case t.uid != "" && !t.ours:
 		return "it was deleted and made again by somebody else"
+	case !t.partial && !t.ours:
+		return "the state knows its name only, which anybody can have given to it"
 	case t.partial, label == p.Cloud:
 		return ""
 	case label != "":
@@ -294,15 +304,28 @@ func runsPods(kind schema.GroupKind) bool {
 // warnOrphans names objects that are labelled as this cloud's, and that neither
 // the state nor the configuration knows.
 func (p *planning) warnOrphans() {
-	for _, t := range p.unrecorded() {
-		if p.byRef[identify(t.ref)] != (lang.Address{}) || t.live.GetAnnotations()[providers.AnnotationAddress] == "" {
-			continue
+	orphans := slices.DeleteFunc(p.unrecorded(), func(t target) bool {
+		return p.byRef[identify(t.ref)] != (lang.Address{}) || t.live.GetAnnotations()[providers.AnnotationAddress] == ""
+	})
+	if len(orphans) > mostStrangers { // the state was lost, most likely
+		var names []string
+		for _, t := range orphans {
+			names = append(names, t.ref.String())
 		}
+		p.problems = append(p.problems, Problem{
+			Warning: true,
+			Summary: fmt.Sprintf("%d objects are labelled as objects of this cloud, but neither the state nor the configuration knows them", len(orphans)),
+			Detail: fmt.Sprintf("They are %s. They are left alone. "+rebuildAdvice+" Otherwise, if nothing needs them, delete them with kubectl.",
+				enumerate(names, 6), "them"),
+		})
+		return
+	}
+	for _, t := range orphans {
 		p.problems = append(p.problems, Problem{
 			Warning: true,
 			Address: t.address,
 			Summary: fmt.Sprintf("%s is labelled as an object of this cloud, but neither the state nor the configuration knows it", t.ref),
-			Detail:  "It is left alone. If nothing needs it any more, delete it with kubectl.",
+			Detail:  "It is left alone. " + fmt.Sprintf(rebuildAdvice, "it") + " Otherwise, if nothing needs it, delete it with kubectl.",
 		})
 	}
 }

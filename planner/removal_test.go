@@ -68,9 +68,30 @@ func TestUndeclared(t *testing.T) {
 			change: func(w *world, _ *state.Object) { w.last().SetLabels(nil) },
 			verb:   planner.Forget, reason: planner.ReasonUndeclared, warnings: 1,
 		},
-		"ours by the label, made by a killed apply": {
+		"made by a killed apply": {
+			change: func(w *world, r *state.Object) {
+				r.UID, r.Token = "", "token-1"
+				token(w.last(), "token-1")
+			},
+			verb: planner.Delete, reason: planner.ReasonUndeclared,
+		},
+		"made in place of another one by a killed apply": {
+			change: func(w *world, r *state.Object) {
+				r.UID, r.Token = "uid-0", "token-1"
+				token(w.last(), "token-1")
+			},
+			verb: planner.Delete, reason: planner.ReasonUndeclared,
+		},
+		"about to be made by a killed apply, and another one": {
+			change: func(w *world, r *state.Object) {
+				r.UID, r.Token = "", "token-1"
+				token(w.last(), "token-2")
+			},
+			verb: planner.Forget, reason: planner.ReasonUndeclared, warnings: 1,
+		},
+		"ours by the label alone": {
 			change: func(_ *world, r *state.Object) { r.UID = "" },
-			verb:   planner.Delete, reason: planner.ReasonUndeclared,
+			verb:   planner.Forget, reason: planner.ReasonUndeclared, warnings: 1,
 		},
 		"gone": {
 			change: func(w *world, _ *state.Object) { w.cluster.objects = nil },
@@ -207,6 +228,7 @@ func TestUndeclaredNamespace(t *testing.T) {
 	tests := map[string]struct {
 		inside *unstructured.Unstructured
 		named  bool
+		known  bool   // to the state
 		want   string // of the problem; empty: it is deleted
 		holds  string // what goes with it
 	}{
@@ -214,7 +236,8 @@ func TestUndeclaredNamespace(t *testing.T) {
 		"empty":                        {named: true, holds: "everything in it"},
 		"somebody's object, not named": {inside: inside("ConfigMap", "theirs"), want: "ConfigMap extra/theirs (): Put its declaration back; or delete or move what is in it first; or delete it with whatever is in it by -delete-data=" + at},
 		"somebody's object":            {named: true, inside: inside("ConfigMap", "theirs"), holds: "everything in it, with ConfigMap extra/theirs"},
-		"kolla's own":                  {named: true, inside: live(inside("ConfigMap", "ours"), "uid-ours"), want: "ConfigMap extra/ours (): Put its declaration back; or delete or move what is in it first; or keep it and have kolla forget it:\n\n  removed {"},
+		"kolla's own":                  {named: true, known: true, inside: live(inside("ConfigMap", "ours"), "uid-ours"), want: "ConfigMap extra/ours (): Put its declaration back; or delete or move what is in it first; or keep it and have kolla forget it:\n\n  removed {"},
+		"labelled by somebody":         {named: true, inside: live(inside("ConfigMap", "theirs"), "uid-theirs"), holds: "everything in it, with ConfigMap extra/theirs"},
 		"what every one has":           {named: true, inside: inside("ConfigMap", "kube-root-ca.crt"), holds: "everything in it"},
 	}
 	for name, test := range tests {
@@ -223,6 +246,11 @@ func TestUndeclaredNamespace(t *testing.T) {
 			w.add(at, thing("v1", "Namespace", "extra"))
 			if test.inside != nil {
 				w.cluster.objects = append(w.cluster.objects, test.inside)
+			}
+			if test.known {
+				r := recorded("manifest.a/ConfigMap/ours", test.inside)
+				r.Holds = "what it says"
+				w.state.Objects = append(w.state.Objects, r)
 			}
 			in := w.input()
 			if test.named {
@@ -440,7 +468,9 @@ func smallCloud() *world {
 	w := &world{}
 	w.add("cloud.prod/Namespace/openstack", thing("v1", "Namespace", "openstack")).Holds = "everything in it"
 	w.add("service.mariadb/Secret/mariadb", thing("v1", "Secret", "mariadb"), "cloud.prod/Namespace/openstack").Holds = "generated values"
-	w.add("service.mariadb/StatefulSet/mariadb", thing("apps/v1", "StatefulSet", "mariadb"), "service.mariadb/Secret/mariadb")
+	set := thing("apps/v1", "StatefulSet", "mariadb")
+	set.Object["spec"] = map[string]any{"volumeClaimTemplates": []any{map[string]any{"metadata": map[string]any{"name": "data"}}}}
+	w.add("service.mariadb/StatefulSet/mariadb", set, "service.mariadb/Secret/mariadb")
 	w.add("service.keystone/Job/sync-1", thing("batch/v1", "Job", "sync-1"), "service.mariadb/StatefulSet/mariadb")
 	w.add("service.keystone/Deployment/keystone-api", thing("apps/v1", "Deployment", "keystone-api"), "service.keystone/Job/sync-1")
 	w.add("role.control/Node/ctl-1", thing("v1", "Node", "ctl-1")).Partial = true
@@ -487,19 +517,6 @@ func TestDestroy(t *testing.T) {
 			deleted: []string{"delete " + claim, "delete " + secret},
 			kept:    []string{namespace},
 		},
-		"the state is lost": {
-			deleteData: []string{"*"},
-			change: func(w *world) {
-				var nodes []state.Object
-				for _, o := range w.state.Objects {
-					if o.Kind == "Node" {
-						nodes = append(nodes, o)
-					}
-				}
-				w.state.Objects = nodes
-			},
-			deleted: []string{"delete " + claim, "delete " + secret, "delete " + namespace},
-		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -524,7 +541,7 @@ func TestDestroy(t *testing.T) {
 			if diff := cmp.Diff(want, verbs(plan), cmp.Transformer("set", set)); diff != "" {
 				t.Errorf("actions (-want +got):\n%s", diff)
 			}
-			checkDeleteOrder(t, plan, smallCloud().state.Objects, name == "the state is lost")
+			checkDeleteOrder(t, plan, smallCloud().state.Objects)
 			if !plan.Destroy {
 				t.Error("the plan does not say that it destroys")
 			}
@@ -542,7 +559,7 @@ func set(list []string) map[string]bool {
 
 // checkDeleteOrder fails the test where something is deleted before what depends
 // on it, or is in it.
-func checkDeleteOrder(t *testing.T, plan *planner.Plan, objects []state.Object, stateless bool) {
+func checkDeleteOrder(t *testing.T, plan *planner.Plan, objects []state.Object) {
 	t.Helper()
 	at := map[string]int{}
 	for i, a := range plan.Actions {
@@ -554,10 +571,8 @@ func checkDeleteOrder(t *testing.T, plan *planner.Plan, objects []state.Object, 
 		}
 	}
 	for _, o := range objects {
-		if !stateless {
-			for _, on := range o.DependsOn {
-				after(on, o.Address)
-			}
+		for _, on := range o.DependsOn {
+			after(on, o.Address)
 		}
 		if o.Kind != "Namespace" && o.Kind != "Node" {
 			after("cloud.prod/Namespace/openstack", o.Address)
@@ -574,18 +589,106 @@ func TestDeleteDataThatMatchesNothing(t *testing.T) {
 	}
 }
 
-// A copy of an object, annotations and all, is not mistaken for the original.
-func TestDestroyOfACopy(t *testing.T) {
+// What is labelled as the cloud's, with an address and kolla's field manager, is not
+// deleted unless the state knows its UID.
+func TestDestroyLeavesForgeries(t *testing.T) {
 	w := &world{}
 	w.add(atConfigMap, thing("v1", "ConfigMap", "a"))
 	twin := w.last().DeepCopy()
 	twin.SetName("copy")
 	twin.SetUID("uid-copy")
-	w.cluster.objects = append(w.cluster.objects, twin)
-	want := []string{"delete cloud.prod/ConfigMap/copy", "delete " + atConfigMap}
+	token(twin, "token-1")
+	volume := live(thing("v1", "PersistentVolumeClaim", "volume"), "uid-volume")
+	w.cluster.objects = append(w.cluster.objects, twin, volume)
 	in := w.input()
 	in.Destroy = true
-	if diff := cmp.Diff(want, verbs(mustPlan(t, in))); diff != "" {
+	in.DeleteData = []string{"*"}
+	plan, problems, err := planner.Make(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"delete " + atConfigMap}, verbs(plan)); diff != "" {
 		t.Errorf("actions (-want +got):\n%s", diff)
+	}
+	if len(problems) != 1 || !problems[0].Warning || !strings.HasPrefix(problems[0].Summary, "ConfigMap openstack/copy carries the label of this cloud, and the state does not know it") {
+		t.Errorf("problems are %+v", problems)
+	}
+	const at = "cloud.prod/PersistentVolumeClaim/volume"
+	if len(plan.Kept) != 1 || plan.Kept[0].Address.String() != at {
+		t.Errorf("kept is %+v", plan.Kept)
+	}
+
+	in.DeleteData = []string{at}
+	plan, _, err = planner.Make(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"delete " + at, "delete " + atConfigMap}, verbs(plan)); diff != "" {
+		t.Errorf("actions with the volume named (-want +got):\n%s", diff)
+	}
+}
+
+// A destroy without a state finds what carries the cloud's label, deletes nothing, and
+// does not say that nothing is there.
+func TestDestroyWithoutAState(t *testing.T) {
+	w := smallCloud()
+	w.state.Objects = nil
+	got := mustNotPlan(t, destroy(w, "*"))
+	for _, want := range []string{"5 objects carry the label of this cloud, and the state does not know them", "kolla state rebuild"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("problem is %q, lacks %q", got, want)
+		}
+	}
+}
+
+// A volume that an earlier destroy left behind goes by its UID, unless somebody else's
+// StatefulSet asks for it by now. No other plan looks for it.
+func TestDestroyOfLeftVolumes(t *testing.T) {
+	const at = "service.mariadb/PersistentVolumeClaim/data-mariadb-0"
+	claim := live(thing("v1", "PersistentVolumeClaim", "data-mariadb-0"), "uid-claim")
+	claim.SetLabels(map[string]string{providers.LabelCloud: "prod", providers.LabelService: "mariadb"})
+	set := databaseSet("mariadb", "1Gi")
+	tests := map[string]struct {
+		change     func(*world)
+		deleteData string
+		want       []string
+		kept       int
+	}{
+		"all data":         {deleteData: "*", want: []string{"delete " + at}},
+		"no data":          {kept: 1},
+		"made again":       {deleteData: "*", change: func(w *world) { w.last().SetUID("other") }, kept: 1},
+		"gone":             {deleteData: "*", change: func(w *world) { w.gone() }, want: []string{"forget " + at}},
+		"without a label":  {deleteData: "*", change: func(w *world) { w.last().SetLabels(nil) }},
+		"asked for by now": {deleteData: "*", change: func(w *world) { w.cluster.objects = append(w.cluster.objects, live(set, "uid-set")) }},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			w.cluster.objects = append(w.cluster.objects, claim.DeepCopy())
+			r := recorded(at, claim)
+			r.Left = true
+			w.state.Objects = append(w.state.Objects, r)
+			if test.change != nil {
+				test.change(w)
+			}
+			in := w.input()
+			if plan := mustPlan(t, in); len(plan.Actions)+len(plan.Kept) > 0 {
+				t.Errorf("a plan does %v, and keeps %v", verbs(plan), plan.Kept)
+			}
+			in.Destroy = true
+			if test.deleteData != "" {
+				in.DeleteData = []string{test.deleteData}
+			}
+			plan, _, err := planner.Make(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, verbs(plan)); diff != "" {
+				t.Errorf("actions (-want +got):\n%s", diff)
+			}
+			if len(plan.Kept) != test.kept {
+				t.Errorf("kept is %+v", plan.Kept)
+			}
+		})
 	}
 }

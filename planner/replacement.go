@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -57,8 +58,17 @@ func (p *planning) replace(ctx context.Context, s *subject, reasons []Reason) er
 	if err != nil {
 		return err
 	}
+	added, err := p.addedTo(ctx, s, differences)
+	if err != nil {
+		return err
+	}
 	differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(s.after, s.manager))
 	p.originOf(s, s.after).blame(differences)
+	if len(added) > 0 {
+		differences = append(differences, added...)
+		slices.SortFunc(differences, func(a, b difference) int { return strings.Compare(a.Path, b.Path) })
+		s.action.Reasons = append(s.action.Reasons, s.driftOf(added)...)
+	}
 	p.startOver(s, differences)
 	s.action.Changes = changesOf(s.withUnknown(differences))
 	return nil

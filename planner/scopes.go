@@ -9,7 +9,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// contents are the kinds in which a destroy looks for what a lost state knew.
+// contents are the kinds in which a destroy looks for volumes, and for what carries the
+// cloud's label and the state does not know.
 var contents = []schema.GroupVersionKind{
 	providers.ConfigMapKind.WithVersion("v1"), secrets,
 	{Version: "v1", Kind: "Service"},
@@ -36,6 +37,9 @@ func Known(st *state.State) []providers.Scope {
 	scopes := []providers.Scope{{GVK: namespaces}}
 	for i := range st.Objects {
 		o := &st.Objects[i]
+		if o.Left { // only a destroy looks for it
+			continue
+		}
 		scope := providers.Scope{GVK: schema.FromAPIVersionAndKind(o.APIVersion, o.Kind), Namespace: o.Namespace}
 		if !slices.Contains(scopes, scope) {
 			scopes = append(scopes, scope)
@@ -45,7 +49,7 @@ func Known(st *state.State) []providers.Scope {
 }
 
 // needed lists what there can be no plan without: where values come from, all
-// namespaces, and, of a destroy, what may be labelled in those that may go.
+// namespaces, and, of a destroy, what may be labelled in those of the cloud.
 func (p *planning) needed() []providers.Scope {
 	scopes := []providers.Scope{{GVK: namespaces}}
 	for i := range p.Objects {
@@ -71,6 +75,9 @@ func (p *planning) needed() []providers.Scope {
 		}
 	}
 	if p.Destroy {
+		for id := range p.left {
+			scopes = append(scopes, providers.Scope{GVK: claims, Namespace: id.namespace}, providers.Scope{GVK: statefulSets, Namespace: id.namespace})
+		}
 		scopes = append(scopes, contentsOf(p.Namespace)...)
 	}
 	return scopes
@@ -104,18 +111,6 @@ func contentsOf(namespace string) []providers.Scope {
 	var scopes []providers.Scope
 	for _, kind := range contents {
 		scopes = append(scopes, providers.Scope{GVK: kind, Namespace: namespace})
-	}
-	return scopes
-}
-
-// labelledNamespaces are the contents of the namespaces that carry the cloud's
-// label, which a lost state does not know.
-func (p *planning) labelledNamespaces() []providers.Scope {
-	var scopes []providers.Scope
-	for _, namespace := range p.Snapshot.All(namespaces) {
-		if p.labelled(namespace) {
-			scopes = append(scopes, contentsOf(namespace.GetName())...)
-		}
 	}
 	return scopes
 }

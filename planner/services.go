@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -35,6 +36,9 @@ func (p *planning) nameServices() {
 	for i := range p.records {
 		r := &p.records[i]
 		live := p.Snapshot.Get(r.ref)
+		if !trust.Same(r.Object, live) {
+			continue
+		}
 		was := calledIn(r.address.Block, live)
 		if was == "" {
 			continue
@@ -152,29 +156,21 @@ func secretRef(secret *unstructured.Unstructured) providers.Ref {
 	return providers.Ref{GVK: secrets, Namespace: secret.GetNamespace(), Name: secret.GetName()}
 }
 
-// leftSecrets are the Secrets of the cloud that nothing declares any more, by what they
-// were to the blocks that they would be of now. Those that the state knows come first.
+// leftSecrets are the Secrets that kolla made and nothing declares any more, by what they
+// were to the blocks that they would be of now. Only those count that the state knows:
+// nothing else may say which values a new Secret gets.
 func (p *planning) leftSecrets() map[part]*unstructured.Unstructured {
 	left := map[part]*unstructured.Unstructured{}
-	recorded := map[part]bool{}
-	for _, live := range p.Snapshot.All(secrets) {
-		ref := secretRef(live)
-		id := identify(ref)
-		if _, declared := p.byRef[id]; declared || !p.labelled(live) {
+	for i := range p.records {
+		r := &p.records[i]
+		live := p.Snapshot.Get(r.ref)
+		_, declared := p.byRef[identify(r.ref)]
+		if r.ref.GVK != secrets || declared || !trust.Same(r.Object, live) || !p.labelled(live) {
 			continue
 		}
-		var block string
-		r := p.known[id]
-		if r != nil {
-			block = r.address.Block
-		} else {
-			block = p.moved(p.addressOf(ref, live.GetAnnotations(), live.GetLabels())).Block
+		if of, ok := partOf(r.address.Block, live); ok && left[of] == nil {
+			left[of] = live
 		}
-		of, ok := partOf(block, live)
-		if !ok || recorded[of] {
-			continue
-		}
-		left[of], recorded[of] = live, r != nil
 	}
 	return left
 }

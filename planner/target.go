@@ -134,11 +134,14 @@ func targetsOf(names []string) []lang.Target {
 }
 
 // Option is an option with its value as a shell takes it.
-func Option(name, value string) string {
-	if strings.ContainsFunc(value, special) {
-		value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+func Option(name, value string) string { return name + "=" + Quote(value) }
+
+// Quote writes a word so that a shell takes it as it is.
+func Quote(word string) string {
+	if !strings.ContainsFunc(word, special) {
+		return word
 	}
-	return name + "=" + value
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // special reports whether a shell might take a character for something else.

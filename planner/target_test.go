@@ -275,7 +275,7 @@ func TestReplace(t *testing.T) {
 		"a job that was cleaned up": {situation: situation{at: atJob, manifest: job, adjust: versioned, record: known}, verb: planner.Run, reason: planner.ReasonRequested},
 		"what holds data":           {situation: situation{at: "service.a/PersistentVolumeClaim/data", manifest: claim, live: asItIs, record: known}, problem: "it holds the data on its volume"},
 		"what was somebody else's": {
-			situation: situation{at: atConfigMap, manifest: configMap, live: func(u *unstructured.Unstructured) { u.SetLabels(nil) }, input: func(in *planner.Input) { in.Adopt = true }},
+			situation: situation{at: atConfigMap, manifest: configMap, live: func(u *unstructured.Unstructured) { u.SetLabels(nil) }, input: func(in *planner.Input) { in.Adopt = everything(in.Objects) }},
 			verb:      planner.Replace, reason: planner.ReasonRequested,
 		},
 		"what a webhook sees that cannot be asked": {

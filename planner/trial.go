@@ -69,6 +69,8 @@ func (p *planning) untried(s *subject, r rejection, err error) error {
 		return err
 	case r.unasked != "":
 		s.action.Evidence = Evidence{Kind: Unverified, Detail: r.unasked}
+	case r.permission != nil:
+		s.action.Evidence = r.forbidden()
 	case strange && r.local:
 		s.action.Evidence = Evidence{Kind: Unverified, Detail: fmt.Sprintf("its namespace does not exist yet, and where it was tried instead, in the namespace %q, it is not let in: %s", providers.SurrogateNamespace, r.text())}
 	default:

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
@@ -86,7 +87,7 @@ func TestReplaceTriggeredBy(t *testing.T) {
 			if diff := cmp.Diff(want, find(t, plan, web).Reasons); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
-			if got := strings.Join(plan.Impact[0].Lines, "\n"); !strings.Contains(got, "new ones are made: replace_triggered_by "+test.reason) {
+			if got := strings.Join(view.ImpactOf(plan)[0].Lines, "\n"); !strings.Contains(got, "new ones are made: replace_triggered_by "+test.reason) {
 				t.Errorf("impact:\n%s", got)
 			}
 		})
@@ -151,11 +152,14 @@ func TestOwedReplacement(t *testing.T) {
 		verb   planner.Verb
 		detail string
 	}{
-		"its block":              {[]string{base}, []string{"manifest.base"}, nil, planner.Replace, "manifest.base"},
-		"itself":                 {[]string{base}, []string{"manifest.other", base}, nil, planner.Replace, base},
-		"no longer a trigger":    {[]string{base}, []string{"manifest.other"}, nil, planner.None, ""},
-		"nothing":                {nil, []string{"manifest.base"}, nil, planner.None, ""},
-		"another object by now":  {[]string{base}, []string{"manifest.base"}, func(w *world, _ *planner.Input) { w.state.Objects[1].UID = "the old one" }, planner.None, ""},
+		"its block":           {[]string{base}, []string{"manifest.base"}, nil, planner.Replace, "manifest.base"},
+		"itself":              {[]string{base}, []string{"manifest.other", base}, nil, planner.Replace, base},
+		"no longer a trigger": {[]string{base}, []string{"manifest.other"}, nil, planner.None, ""},
+		"nothing":             {nil, []string{"manifest.base"}, nil, planner.None, ""},
+		"another object by now": {[]string{base}, []string{"manifest.base"}, func(w *world, in *planner.Input) {
+			w.state.Objects[1].UID = "the old one"
+			in.Adopt = []string{web}
+		}, planner.Adopt, ""},
 		"a plan of refreshing":   {[]string{base}, []string{"manifest.base"}, func(_ *world, in *planner.Input) { in.RefreshOnly = true }, "", ""},
 		"moved, and so the name": {[]string{"manifest.ground/ConfigMap/base"}, []string{"manifest.base"}, func(_ *world, in *planner.Input) { in.Moves = []lang.Move{move("manifest.ground", "manifest.base")} }, planner.Replace, "manifest.base"},
 	}
@@ -200,7 +204,7 @@ func TestOwedReplacement(t *testing.T) {
 			if diff := cmp.Diff([]planner.Reason{{Kind: planner.ReasonOwed, Detail: test.detail}}, a.Reasons); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
-			if got := strings.Join(plan.Impact[0].Lines, "\n"); !strings.Contains(got, "replace_triggered_by "+test.detail+", which an earlier apply changed") {
+			if got := strings.Join(view.ImpactOf(plan)[0].Lines, "\n"); !strings.Contains(got, "replace_triggered_by "+test.detail+", which an earlier apply changed") {
 				t.Errorf("impact:\n%s", got)
 			}
 		})

@@ -81,6 +81,7 @@ func (p *planning) keepVolumes() {
 			p.kept = append(p.kept, Kept{
 				Address: p.addressOf(ref, live.GetAnnotations(), live.GetLabels()),
 				Ref:     ref,
+				UID:     live.GetUID(),
 				Holds:   fmt.Sprintf("the data of %s, which %s", a.Ref.Name, fate),
 			})
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
@@ -56,11 +57,11 @@ func TestVolumesStay(t *testing.T) {
 	if diff := cmp.Diff(want, kept); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
-	impact := []planner.Impact{{Block: "service.store", Lines: []string{
-		"2 pods stop for good",
+	impact := []view.Impact{{Block: "service.store", Lines: []string{
+		"2 pods will be deleted",
 		"3 volumes stay, with the data: data-db-0, data-db-1, data-db-10",
-	}, Grave: []string{"2 pods stop for good"}}}
-	if diff := cmp.Diff(impact, plan.Impact); diff != "" {
+	}, Grave: []string{"2 pods will be deleted"}}}
+	if diff := cmp.Diff(impact, view.ImpactOf(plan)); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}
 }
@@ -78,8 +79,8 @@ func TestVolumesThatGoWithTheirSet(t *testing.T) {
 	if len(plan.Kept) > 0 || plan.Actions[0].Holds == "" {
 		t.Errorf("kept %+v, lost %q", plan.Kept, plan.Actions[0].Holds)
 	}
-	want := []string{"2 pods stop for good", "the data on the volumes of its replicas, which are deleted with it, is lost"}
-	if diff := cmp.Diff(want, plan.Impact[0].Lines); diff != "" {
+	want := []string{"2 pods will be deleted", "the data on the volumes of its replicas, which are deleted with it, is lost"}
+	if diff := cmp.Diff(want, view.ImpactOf(plan)[0].Lines); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}
 }
@@ -144,8 +145,8 @@ func TestImpactOfVolumes(t *testing.T) {
 		"a file that is not declared":     {[]any{file("conf", "a-1")}, []any{file("conf", "b-1")}, pace + "ConfigMap openstack/a-1 → b-1"},
 		"a file whose text has no keys":   {[]any{file("conf", "a-1")}, []any{file("conf", "a-3")}, pace + "a.conf changed"},
 		"values of a Secret":              {[]any{secret("conf", "s-1")}, []any{secret("conf", "s-2")}, pace + "secret values in a.conf changed"},
-		"a Secret in place of a file":     {[]any{file("conf", "a-1")}, []any{secret("conf", "s-2")}, pace + `secret values in a.conf changed, volumes["conf"].configMap changed, volumes["conf"].secret changed`},
-		"a volume that was not there yet": {nil, []any{file("conf", "a-2")}, pace + `volumes["conf"] changed`},
+		"a Secret in place of a file":     {[]any{file("conf", "a-1")}, []any{secret("conf", "s-2")}, pace + `secret values in a.conf changed, volumes["conf"].configMap removed, volumes["conf"].secret added`},
+		"a volume that was not there yet": {nil, []any{file("conf", "a-2")}, pace + `volumes["conf"] added`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +166,7 @@ func TestImpactOfVolumes(t *testing.T) {
 				declared("service.a/ConfigMap/a-2", text("a-2", "[token]\nexpiration = 2\n")),
 				declared("service.a/ConfigMap/a-3", text("a-3", "%%\n")),
 				s))
-			if diff := cmp.Diff([]string{test.want}, plan.Impact[0].Lines); diff != "" {
+			if diff := cmp.Diff([]string{test.want}, view.ImpactOf(plan)[0].Lines); diff != "" {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
 		})

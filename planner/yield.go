@@ -2,8 +2,6 @@ package planner
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -14,6 +12,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -37,20 +36,10 @@ type Yield struct {
 	// nil: there is none. Of a secret, both are Masked.
 	Want any `json:"want,omitempty"`
 	Live any `json:"live,omitempty"`
-	// News: the state does not know of it yet, or of another declared value, and the
-	// plan says it.
-	News bool `json:"news,omitempty"`
 }
 
-// Known is what a state is to know of the yield: enough to tell whether another
-// value is declared some day.
-func (y Yield) Known() state.Yield {
-	known := state.Yield{Path: y.Path, Manager: y.Manager}
-	if raw, err := json.Marshal(y.Want); err == nil && y.Want != nil && y.Want != Masked {
-		known.Want = fmt.Sprintf("%x", sha256.Sum256(raw))
-	}
-	return known
-}
+// Known is what a state is to know of the yield.
+func (y Yield) Known() state.Yield { return state.Yield{Path: y.Path, Manager: y.Manager} }
 
 // Trim is the manifest as it is sent: without the fields that are left to others.
 // The manifest itself stays as it is.
@@ -185,7 +174,7 @@ func (p *planning) sent(s *subject) (*unstructured.Unstructured, error) {
 	if s.action.Yields, err = p.yields(s, manifest); err != nil {
 		return nil, err
 	}
-	return Trim(manifest, s.action.Yields)
+	return Trim(trust.WithToken(manifest, s.action.Token), s.action.Yields)
 }
 
 // yields finds the declared fields that are not to be sent: those that the object's
@@ -193,7 +182,7 @@ func (p *planning) sent(s *subject) (*unstructured.Unstructured, error) {
 func (p *planning) yields(s *subject, manifest *unstructured.Unstructured) ([]Yield, error) {
 	ignored := fieldPaths(s.lifecycle().IgnoreFields)
 	rivals := writtenThrough(s.live, func(subresource string) bool { return subresource != "status" })
-	if !rivals && len(ignored) == 0 {
+	if !rivals && len(ignored) == 0 && !s.action.Scaled {
 		return nil, nil // by far the most objects, and nothing of them has to be parsed
 	}
 	owners := ownershipOf(s.live, s.manager)
@@ -202,6 +191,11 @@ func (p *planning) yields(s *subject, manifest *unstructured.Unstructured) ([]Yi
 		return nil, err
 	}
 	var yields []Yield
+	if replicas := fieldpath.MakePathOrDie("spec", "replicas"); s.action.Scaled && !slices.ContainsFunc(candidates, replicas.Equals) {
+		if _, declared := lookup(manifest.Object, replicas); declared {
+			candidates = append(candidates, replicas)
+		}
+	}
 	for _, path := range candidates {
 		by, taken := owners.other(path)
 		held := touches(owners.kolla, path)
@@ -214,7 +208,7 @@ func (p *planning) yields(s *subject, manifest *unstructured.Unstructured) ([]Yi
 			if !taken && held && !y.hold(s.live, manifest, path) {
 				continue
 			}
-		case held || !taken:
+		case held, !taken && !(s.action.Scaled && y.Path == replicasPath):
 			continue
 		default:
 			what, idle := p.policy.outcome(s, by, path)
@@ -226,7 +220,6 @@ func (p *planning) yields(s *subject, manifest *unstructured.Unstructured) ([]Yi
 			}
 			y.Declared = s.lifecycle().yieldsTo(by.manager)
 		}
-		y.News = !y.Declared && !s.knows(y)
 		yields = append(yields, y)
 	}
 	return yields, nil
@@ -296,8 +289,8 @@ func (s *subject) freed() []Reason {
 
 // replacedValues says who replaced the values of a generated Secret since kolla made
 // them. They are kept, and what is derived from them is made again.
-func (s *subject) replacedValues() []Reason {
-	if !s.object.Generated() || s.adopts() || s.object.Renews() != "" || !providers.Replaced(s.live) {
+func (s *subject) replacedValues(live providers.Values) []Reason {
+	if !s.object.Generated() || s.adopts() || s.object.Renews() != "" || !providers.Replaced(s.live, live) {
 		return nil
 	}
 	owners := ownershipOf(s.live, s.manager)
@@ -333,13 +326,6 @@ func (s *subject) givenAnew(answer *unstructured.Unstructured, held ownership) b
 		}
 	}
 	return false
-}
-
-// knows reports whether the state has the yield already, of the same declared value.
-func (s *subject) knows(y Yield) bool {
-	return s.record != nil && slices.ContainsFunc(s.record.Yields, func(known state.Yield) bool {
-		return known == y.Known()
-	})
 }
 
 // treatment is an object's lifecycle, of which there is always one.

@@ -18,6 +18,9 @@ type Reader interface {
 	// that satisfies meta.IsNoMatchError; one that it does not show, while it may
 	// well show others, is an *UnreadableError.
 	List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error)
+	// Get reads one object. One that is not there is an error that satisfies
+	// apierrors.IsNotFound.
+	Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, error)
 	// Contents lists what is in a namespace, of all kinds that there are. It is for
 	// namespaces that are to be deleted, and costs a request for each kind.
 	Contents(ctx context.Context, namespace string) (Contents, error)
@@ -40,6 +43,15 @@ type DryRunOptions struct {
 	// Namespace is where a surrogate is sent to; empty: SurrogateNamespace. What
 	// admission makes of it may be up to the namespace.
 	Namespace string
+	// Over, if set, has the object put in the place of the live one, as it is and with
+	// nothing merged: what is in this version of it, and not in the object, is taken
+	// out. A conflict says that the live one is of another resourceVersion, if
+	// Over has one. It is not an apply then, and Force
+	// and Surrogate do not count.
+	Over *unstructured.Unstructured
+	// Warn, if set, takes what the server warns of, in place of whoever takes the warnings
+	// of other requests.
+	Warn func(text string)
 }
 
 // SurrogateNamespace is a namespace that every cluster has, and nobody can delete.
@@ -49,6 +61,11 @@ const SurrogateNamespace = "default"
 type Writer interface {
 	// Apply makes a server-side apply, and returns the object as it then is.
 	Apply(ctx context.Context, object *unstructured.Unstructured, options ApplyOptions) (*unstructured.Unstructured, error)
+	// Claim makes the manager the only owner of fields of the object, a set in the form
+	// of managedFields, so that its next apply takes those out that it leaves out. It
+	// changes no value. The object that is no longer what the precondition says is a
+	// *PreconditionError. It returns the resourceVersion that the object has then.
+	Claim(ctx context.Context, ref Ref, precondition Precondition, manager, fields string) (resourceVersion string, err error)
 	// Delete deletes the object with exactly that UID, its dependents in the
 	// background, and returns when it is gone. An object that is gone already, or
 	// has another UID, is no error.

@@ -6,6 +6,7 @@
 package providers
 
 import (
+	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/escape"
 )
 
 // FieldManager is the name under which kolla owns the fields of what it makes.
@@ -40,6 +42,11 @@ const (
 	// AnnotationAddress holds the object's address, so that a lost state can be
 	// rebuilt from the cluster.
 	AnnotationAddress = "kolla.openstack.org/address"
+	// AnnotationIntent holds the random token of the journal line that announced the
+	// creation of the object. It is on the object from the moment that it exists, so
+	// that an apply that was killed knows what it has created. Once the state has the
+	// UID, the token proves nothing.
+	AnnotationIntent = "kolla.openstack.org/intent"
 	// AnnotationRevision is on Secrets that others are derived from: a name for
 	// their present values that says nothing about them. Whatever is derived from
 	// the values carries it in its own name.
@@ -204,9 +211,8 @@ type DataPart struct {
 	Sensitive string     `json:"-"`
 	Omitted   bool       `json:"omitted,omitempty"`
 	From      *SecretKey `json:"from,omitempty"`
-	// URL: the value of From is the user or the password in a URL, where it is
-	// percent-encoded.
-	URL bool `json:"url,omitempty"`
+	// Place is where the value of From goes: it is escaped for that, or refused.
+	Place escape.Place `json:"place,omitempty"`
 }
 
 // SecretKey is one value of a Secret in the cluster.
@@ -214,6 +220,11 @@ type SecretKey struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	Key       string `json:"key"`
+}
+
+// String names the value, and does not show it.
+func (k SecretKey) String() string {
+	return fmt.Sprintf("Secret %s/%s, key %s,", k.Namespace, k.Name, k.Key)
 }
 
 // Identity says which cluster this is.

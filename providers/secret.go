@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/escape"
 )
 
 // Values reads the values of a live Secret by key; nil when there is no such Secret.
@@ -77,7 +78,7 @@ func (o *Object) Resolve(live Values, generate bool) (manifest *unstructured.Uns
 	}
 	annotations := manifest.GetAnnotations()
 	if revision := annotations[AnnotationRevision]; revision != "" && len(pending) == 0 {
-		annotations[AnnotationChecksum] = checksum(revision, values)
+		annotations[AnnotationChecksum] = checksum(keyFor(manifest, live), revision, values)
 		if end := notAfter(values[lang.KeyCertificate]); o.made() && end != "" {
 			annotations[AnnotationNotAfter] = end
 		}
@@ -117,10 +118,11 @@ func (d SecretData) join(live Values) (value []byte, known bool, err error) {
 			if !ok {
 				return []byte(placeholder), false, nil
 			}
-			if part.URL {
-				source = []byte(strings.ReplaceAll(url.QueryEscape(string(source)), "+", "%20"))
+			text, err := escape.Into(part.Place, string(source))
+			if err != nil {
+				return nil, false, fmt.Errorf("the value of %s cannot be used here: %w", part.From, err)
 			}
-			value = append(value, source...)
+			value = append(value, text...)
 		}
 	}
 	return value, true, nil
@@ -220,66 +222,6 @@ func password(length int) ([]byte, error) {
 		out[i] = alphabet[n.Int64()]
 	}
 	return out, nil
-}
-
-// RevisionOf names the values of a live Secret without saying anything about
-// them: the recorded revision, or, when somebody replaced the values since it was
-// recorded, a new one. For values that are given rather than generated, given
-// holds them, and the revision is a new one too when they differ from the live.
-func RevisionOf(secret *unstructured.Unstructured, given map[string]string) string {
-	annotations := secret.GetAnnotations()
-	revision := annotations[AnnotationRevision]
-	live := ValuesOf(secret)
-	same := revision != "" && unchanged(annotations[AnnotationChecksum], revision, live)
-	for key, value := range given {
-		same = same && string(live[key]) == value
-	}
-	if same {
-		return revision
-	}
-	return Hash(secret.GetName(), string(secret.GetUID()), secret.GetResourceVersion())
-}
-
-// RenewedRevision names the values that are made in place of those of a revision.
-func RenewedRevision(revision string) string { return Hash(revision, "renewed") }
-
-// Replaced reports whether somebody replaced the values of a live Secret since its
-// revision was recorded.
-func Replaced(secret *unstructured.Unstructured) bool {
-	annotations := secret.GetAnnotations()
-	revision := annotations[AnnotationRevision]
-	return revision != "" && !unchanged(annotations[AnnotationChecksum], revision, ValuesOf(secret))
-}
-
-// FirstRevision names values that are still to be generated. before is different
-// whenever values may have been made for the Secret since the last time, so that those
-// made anew get another revision than the ones that were lost: what is derived from
-// these may still be in the cluster.
-func FirstRevision(address lang.Address, before string) string {
-	return Hash(address.String(), before)
-}
-
-// checksum of values, salted with their revision, and the keys that it is made of:
-// what others put into the Secret beside them is not kolla's.
-func checksum(revision string, values map[string][]byte) string {
-	fields := []string{revision}
-	keys := slices.Sorted(maps.Keys(values))
-	for _, key := range keys {
-		fields = append(fields, key, string(values[key]))
-	}
-	return Hash(fields...) + " " + strings.Join(keys, ",")
-}
-
-// unchanged reports whether the values are those that the checksum was made of.
-func unchanged(recorded, revision string, live map[string][]byte) bool {
-	_, keys, _ := strings.Cut(recorded, " ")
-	own := map[string][]byte{}
-	for key := range strings.SplitSeq(keys, ",") {
-		if value, ok := live[key]; ok {
-			own[key] = value
-		}
-	}
-	return recorded == checksum(revision, own)
 }
 
 // Hash is the short hash that names carry: ten hexadecimal digits over the

@@ -38,9 +38,9 @@ func (e *DamagedError) Error() string {
 	fmt.Fprintf(&b, "%s cannot be used: %s", e.File, e.Problem)
 	switch {
 	case e.Journal:
-		b.WriteString("\nIt records what an apply that did not end has written. `kolla state rebuild` goes on without it; the next apply finds those objects in the cluster.")
+		b.WriteString("\nIt records what an apply that did not end has written. `kolla state rebuild` goes on without it, and looks for those objects in the cluster.")
 	case len(e.Backups) == 0:
-		b.WriteString("\nThere is no backup. `kolla state rebuild` begins an empty state; the next plan finds in the cluster what kolla made.")
+		b.WriteString("\nThere is no backup. `kolla state rebuild` begins an empty state, and looks in the cluster for what kolla made.")
 	default:
 		fmt.Fprintf(&b, "\nTo go back to the newest backup:\n  cp '%s' '%s'\nUsable backups:", e.Backups[0].Path, e.File)
 		for _, backup := range e.Backups {
@@ -49,6 +49,24 @@ func (e *DamagedError) Error() string {
 		b.WriteString("\nOr, with the backup and what the journal says beyond it: kolla state rebuild")
 	}
 	return b.String()
+}
+
+// LinkError says that a file of the state is a link to another one, which would be read
+// or written in its place.
+type LinkError struct {
+	File   string
+	Target string // where it leads; may be empty
+	State  bool   // it is the state file itself
+	err    error
+}
+
+func (e *LinkError) Unwrap() error { return e.err }
+
+func (e *LinkError) Error() string {
+	if e.State && e.Target != "" {
+		return fmt.Sprintf("%s is a symbolic link to another directory, %s\nThe lock and the backups of a state are beside it. If that is the state, give -state='%s'.", e.File, e.Target, e.Target)
+	}
+	return fmt.Sprintf("%s is a link, or leads over one, and kolla's own files are none\nWhoever can write to the directory can make links, and have kolla write to another file. Remove it.", e.File)
 }
 
 // ClusterError says that a state, or a plan that was made against one, is of

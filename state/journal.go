@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
+
+	"kolla.openstack.org/kolla/internal/files"
 )
 
 // The journal is a file of JSON lines: first a base, which says what state the
@@ -32,14 +33,15 @@ type journal struct {
 // readJournal reads the journal; nil when there is none. The last line of a journal
 // whose writer was killed may be torn: what it announced was not begun, and it does
 // not count.
-func readJournal(file string) (*journal, error) {
-	raw, err := os.ReadFile(file)
+func (s *Store) readJournal() (*journal, error) {
+	raw, err := s.dir.Read(s.journal, largest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the journal of the state: %w", err)
+		return nil, fmt.Errorf("read the journal of the state: %w", s.linked(s.journal, err))
 	}
+	file := s.dir.Path(s.journal)
 	lines := bytes.Split(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n"))
 	var j journal
 	for i, line := range lines {
@@ -111,7 +113,8 @@ func (j *journal) fold(l *ledger, file string) error {
 // are on their way to the disk go there together: of ten steps at a time, each waits
 // for one or two writes of the disk, not for ten.
 type journalWriter struct {
-	path  string
+	dir   files.Dir
+	name  string
 	check func() error // whether the journal may be written to, before each write
 
 	mu      sync.Mutex
@@ -124,8 +127,8 @@ type journalWriter struct {
 	err     error // why it takes no more
 }
 
-func newJournalWriter(path string, check func() error) *journalWriter {
-	w := &journalWriter{path: path, check: check}
+func newJournalWriter(dir files.Dir, name string, check func() error) *journalWriter {
+	w := &journalWriter{dir: dir, name: name, check: check}
 	w.rested = sync.NewCond(&w.mu)
 	return w
 }
@@ -193,16 +196,16 @@ func (w *journalWriter) write(lines []byte) error {
 
 // begin makes the journal, with its first lines. None may exist.
 func (w *journalWriter) begin(lines []byte) error {
-	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := w.dir.New(w.name)
 	if err != nil {
 		return fmt.Errorf("begin the journal of the state: %w", err)
 	}
 	err = writeThrough(f, lines)
 	if err == nil {
-		err = syncDir(filepath.Dir(w.path))
+		err = w.dir.Sync()
 	}
 	if err != nil {
-		return errors.Join(err, f.Close(), os.Remove(w.path))
+		return errors.Join(err, f.Close(), w.dir.Remove(w.name))
 	}
 	w.file = f
 	return nil
@@ -241,5 +244,5 @@ func (w *journalWriter) remove() error {
 	if err := w.close(); err != nil {
 		return err
 	}
-	return removeFile(w.path)
+	return w.dir.Remove(w.name)
 }

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"kolla.openstack.org/kolla/internal/files"
 )
 
 // What is put while the disk is at work goes there in one write after that.
@@ -15,7 +16,7 @@ func TestJournalWritesTogether(t *testing.T) {
 	const late = 9
 	var w *journalWriter
 	writes, first := 0, make(chan struct{})
-	w = newJournalWriter(filepath.Join(t.TempDir(), "journal"), func() error {
+	w = newJournalWriter(files.In(t.TempDir()), "journal", func() error {
 		if writes++; writes == 1 {
 			<-first
 		}
@@ -47,7 +48,7 @@ func TestJournalWritesTogether(t *testing.T) {
 	if writes != 2 {
 		t.Errorf("%d writes, want 2", writes)
 	}
-	raw, err := os.ReadFile(w.path)
+	raw, err := os.ReadFile(w.dir.Path(w.name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestJournalWritesTogether(t *testing.T) {
 func TestJournalTakesNoMoreAfterAFailure(t *testing.T) {
 	full := errors.New("the disk is full")
 	fails := true
-	w := newJournalWriter(filepath.Join(t.TempDir(), "journal"), func() error {
+	w := newJournalWriter(files.In(t.TempDir()), "journal", func() error {
 		if fails {
 			return full
 		}

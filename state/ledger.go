@@ -7,10 +7,11 @@ import (
 
 // entry is one step of an apply, as the journal holds it. Exactly one field is set.
 type entry struct {
-	Begin  *opening `json:"begin,omitempty"`
-	Intend *Object  `json:"intend,omitempty"`
-	Record *Object  `json:"record,omitempty"`
-	Forget string   `json:"forget,omitempty"` // an address
+	Begin    *opening    `json:"begin,omitempty"`
+	Intend   *Object     `json:"intend,omitempty"`
+	Record   *Object     `json:"record,omitempty"`
+	Forget   string      `json:"forget,omitempty"` // an address
+	Conclude *conclusion `json:"conclude,omitempty"`
 }
 
 // opening is what the start of an apply changes.
@@ -29,6 +30,7 @@ func (e entry) valid() bool {
 		e.Intend != nil && e.Intend.Address != "",
 		e.Record != nil && e.Record.Address != "",
 		e.Forget != "",
+		e.Conclude != nil,
 	} {
 		if is {
 			set++
@@ -59,6 +61,7 @@ func newLedger(s *State) *ledger {
 func (l *ledger) state() *State {
 	s := l.head
 	s.Plans = slices.Clone(s.Plans)
+	s.Outputs, s.Checks = slices.Clone(s.Outputs), slices.Clone(s.Checks)
 	s.Objects = make([]Object, 0, len(l.objects))
 	for _, o := range l.objects {
 		s.Objects = append(s.Objects, o.clone())
@@ -76,12 +79,16 @@ func (l *ledger) apply(e entry) (changed bool) {
 		o, known := l.objects[e.Intend.Address]
 		if !known {
 			o = *e.Intend
-			o.UID = ""
 		}
-		o.Ready, o.Going = false, e.Intend.Going
+		if e.Intend.UID != "" {
+			o.UID = e.Intend.UID
+		}
+		o.Token, o.Ready, o.Going = e.Intend.Token, false, e.Intend.Going
 		changed = l.put(o)
 	case e.Record != nil:
 		changed = l.put(*e.Record)
+	case e.Conclude != nil:
+		changed = l.conclude(e.Conclude)
 	default:
 		_, changed = l.objects[e.Forget]
 		delete(l.objects, e.Forget)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/google/uuid"
+
+	"kolla.openstack.org/kolla/internal/files"
 )
 
 // LockInfo says who holds the lock of a state.
@@ -95,6 +97,7 @@ func (s *Store) acquire(ctx context.Context, info LockInfo, timeout time.Duratio
 
 // lock is the lock of a store, held.
 type lock struct {
+	store *Store
 	flock *flock.Flock
 	info  LockInfo
 	// abandoned is what a holder left that ended without releasing the lock.
@@ -105,23 +108,23 @@ type lock struct {
 // releases it when its holder ends, however that happens; the file's content only
 // says who it is.
 func (s *Store) tryLock(info LockInfo) (*lock, error) {
-	l := &lock{
-		flock: flock.New(s.lock, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600)),
-		info:  info.complete(),
+	if err := s.makeLock(); err != nil {
+		return nil, err
 	}
+	l := &lock{store: s, flock: s.newFlock(), info: info.complete()}
 	free, err := l.flock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("lock the state: %w", err)
 	}
 	if !free || l.check() != nil { // not free, or it was a file that force-unlock has just removed
-		return nil, errors.Join(&LockedError{File: s.lock, Info: readLockInfo(s.lock)}, l.flock.Unlock())
+		return nil, errors.Join(&LockedError{File: s.dir.Path(s.lock), Info: s.readLockInfo()}, l.flock.Unlock())
 	}
-	if left := readLockInfo(s.lock); left.ID != "" {
+	if left := s.readLockInfo(); left.ID != "" {
 		l.abandoned = &left
 	}
 	raw, err := json.MarshalIndent(l.info, "", "  ")
 	if err == nil {
-		err = os.WriteFile(s.lock, append(raw, '\n'), 0o600)
+		err = l.write(append(raw, '\n'))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("write into the lock of the state: %w", err), l.flock.Unlock())
@@ -136,7 +139,7 @@ func (l *lock) check() error {
 	if err != nil {
 		return fmt.Errorf("look at the lock of the state: %w", err)
 	}
-	present, err := os.Stat(l.flock.Path())
+	present, err := l.store.dir.Stat(l.store.lock)
 	if err == nil && os.SameFile(mine, present) {
 		return nil
 	}
@@ -148,15 +151,51 @@ func (l *lock) check() error {
 func (l *lock) release() error {
 	var err error
 	if l.check() == nil {
-		err = os.Truncate(l.flock.Path(), 0)
+		err = l.write(nil)
 	}
 	return errors.Join(err, l.flock.Unlock())
 }
 
+// write gives the file of the lock another content. It has to be the one that is locked.
+func (l *lock) write(content []byte) error {
+	f, err := l.store.dir.Open(l.store.lock)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if mine, err := l.flock.Stat(); err != nil || !os.SameFile(mine, info) {
+		return errors.Join(&LockLostError{ID: l.info.ID}, err)
+	}
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err = f.WriteAt(content, 0)
+	return err
+}
+
+// makeLock makes the file of the lock if there is none. It refuses a link: what is written
+// into the lock would be written into another file.
+func (s *Store) makeLock() error {
+	f, err := s.dir.Open(s.lock)
+	if err != nil {
+		return fmt.Errorf("lock the state: %w", s.linked(s.lock, err))
+	}
+	return f.Close()
+}
+
+// newFlock does not follow a link that somebody made since.
+func (s *Store) newFlock() *flock.Flock {
+	return flock.New(s.dir.Path(s.lock), flock.SetFlag(os.O_RDWR|files.NoFollow), flock.SetPermissions(0o600))
+}
+
 // readLockInfo reads who holds the lock, or held it last without releasing it;
 // zero when nobody, or while it is being written.
-func readLockInfo(file string) LockInfo {
-	raw, err := os.ReadFile(file)
+func (s *Store) readLockInfo() LockInfo {
+	raw, err := s.dir.Read(s.lock, 1<<16)
 	if err != nil {
 		return LockInfo{}
 	}
@@ -170,11 +209,11 @@ func readLockInfo(file string) LockInfo {
 // Holder returns who holds the lock at present; nil when nobody does. It waits
 // for nothing.
 func (s *Store) Holder() (*LockInfo, error) {
-	info := readLockInfo(s.lock)
+	info := s.readLockInfo()
 	if info.ID == "" {
 		return nil, nil
 	}
-	probe := flock.New(s.lock, flock.SetFlag(os.O_RDWR))
+	probe := s.newFlock()
 	free, err := probe.TryRLock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -199,7 +238,7 @@ func (s *Store) ForceUnlock(id string) error {
 	if holder == nil || holder.ID != id {
 		return &UnlockError{ID: id, Holder: holder}
 	}
-	if err := removeFile(s.lock); err != nil {
+	if err := s.dir.Remove(s.lock); err != nil {
 		return fmt.Errorf("take away the lock of the state: %w", err)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -20,12 +19,15 @@ import (
 // Begin, Owe, Intend, Record and Forget take effect when they return: what they say is
 // on the disk, in the journal, and survives a kill of the process. An object is
 // first intended, then written to the cluster, then recorded. If nothing follows
-// an intent, the object may exist or not: the state then has it with Ready false,
-// and with no UID if it had none before, so that the next plan looks for it.
+// an intent, the object may exist or not: the state then has it with Ready false, with
+// the UID of the object that was to be written, and with the token of the object that
+// was to be made, so that the next plan knows either of them again.
 type Session struct {
 	store *Store
 	lock  *lock
 	tool  string
+	// restored is the backup that the state was taken from.
+	restored *Backup
 
 	mu      sync.Mutex
 	ledger  *ledger
@@ -44,12 +46,20 @@ func (s *Store) Lock(ctx context.Context, info LockInfo, timeout time.Duration) 
 	return s.begin(ctx, info, timeout, s.load)
 }
 
-// Salvage is Lock for a state that cannot be read. Files that cannot be used are
-// moved in among the backups, with "damaged" in their names, and the session goes
-// on from the newest usable backup and what the journal says beyond it; without a
-// backup, from an empty state.
+// Salvage is Lock for a state that cannot be read, or that is missing. Files that cannot be
+// used are moved in among the backups, with "damaged" in their names, and the session goes
+// on from the newest usable backup, which it then has as Restored, and what the journal
+// says beyond it; without a backup, from an empty state.
 func (s *Store) Salvage(ctx context.Context, info LockInfo, timeout time.Duration) (*Session, error) {
-	return s.begin(ctx, info, timeout, s.salvage)
+	var restored *Backup
+	session, err := s.begin(ctx, info, timeout, func() (l *ledger, journaled bool, err error) {
+		l, journaled, restored, err = s.salvage()
+		return l, journaled, err
+	})
+	if err == nil {
+		session.restored = restored
+	}
+	return session, err
 }
 
 func (s *Store) begin(ctx context.Context, info LockInfo, timeout time.Duration, load func() (*ledger, bool, error)) (*Session, error) {
@@ -82,43 +92,58 @@ func (s *Store) takeIn(l *ledger) error {
 			return err
 		}
 	}
-	if err := removeFile(s.journal); err != nil {
+	if err := s.dir.Remove(s.journal); err != nil {
 		return fmt.Errorf("remove the journal of the state: %w", err)
 	}
 	return nil
 }
 
-// salvage is load, after everything that load refuses was moved out of the way.
-func (s *Store) salvage() (*ledger, bool, error) {
+// salvage is load, after everything that load refuses was moved out of the way, and with
+// the newest backup in the place of a file that is missing.
+func (s *Store) salvage() (l *ledger, journaled bool, restored *Backup, err error) {
 	for {
-		l, journaled, err := s.load()
+		l, journaled, err = s.load()
 		var damaged *DamagedError
-		if !errors.As(err, &damaged) {
-			return l, journaled, err
+		name := s.file
+		var backups []Backup
+		switch {
+		case errors.As(err, &damaged):
+			if damaged.Journal {
+				name = s.journal
+			}
+			backups = damaged.Backups
+			if err := s.setAside(name); err != nil {
+				return nil, false, nil, err
+			}
+		case err == nil && !journaled && l.head.isFresh():
+			backups = s.usableBackups()
+			if len(backups) == 0 {
+				return l, journaled, restored, nil
+			}
+		default:
+			return l, journaled, restored, err
 		}
-		if err := s.setAside(damaged.File); err != nil {
-			return nil, false, err
-		}
-		if len(damaged.Backups) == 0 {
+		if len(backups) == 0 {
 			continue
 		}
-		raw, err := os.ReadFile(damaged.Backups[0].Path)
+		raw, err := s.dir.Read(backups[0].name, largest)
 		if err == nil {
-			err = replaceFile(damaged.File, raw)
+			err = s.dir.Replace(name, raw)
 		}
 		if err != nil {
-			return nil, false, fmt.Errorf("restore a backup of the state: %w", err)
+			return nil, false, nil, fmt.Errorf("restore a backup of the state: %w", err)
 		}
+		restored = &backups[0]
 	}
 }
 
 // setAside moves a damaged file in among the backups, if there is one.
 func (s *Store) setAside(file string) error {
-	if err := os.MkdirAll(s.backups, 0o700); err != nil {
-		return fmt.Errorf("make the directory of backups: %w", err)
+	if err := s.makeBackups(); err != nil {
+		return err
 	}
-	name := fmt.Sprintf("%s.damaged-%d", filepath.Base(file), time.Now().UnixNano())
-	if err := os.Rename(file, filepath.Join(s.backups, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	aside := fmt.Sprintf("%s.damaged-%d", file, time.Now().UnixNano())
+	if err := s.dir.Rename(file, filepath.Join(s.backups, aside)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("set a damaged file of the state aside: %w", err)
 	}
 	return nil
@@ -127,6 +152,10 @@ func (s *Store) setAside(file string) error {
 // Abandoned is who held the lock before and ended without releasing it: a process
 // that crashed or was killed. Nil when the last one ended in order.
 func (s *Session) Abandoned() *LockInfo { return s.lock.abandoned }
+
+// Restored is the backup that Salvage has gone on from; nil: it needed none, or there is
+// none.
+func (s *Session) Restored() *Backup { return s.restored }
 
 // ID is the ID of the lock that the session holds.
 func (s *Session) ID() string { return s.lock.info.ID }
@@ -181,7 +210,9 @@ func (s *Session) Begin(run Run) error {
 }
 
 // Intend says that a write of the object to the cluster, or its deletion, is
-// about to begin; Going says that it is deleted. It must not begin when Intend returns an error.
+// about to begin; Going says that it is deleted. UID names the object that is written
+// or deleted, Token the object that is created. It must not begin when Intend returns an
+// error.
 func (s *Session) Intend(o Object) error {
 	return s.note(nil, entry{Intend: &o})
 }
@@ -277,7 +308,7 @@ func (s *Session) take(fits func(*State) error, entries func() []entry) (journal
 		s.ledger.head.Lineage = uuid.NewString()
 	}
 	if s.journal == nil {
-		s.journal = newJournalWriter(s.store.journal, s.lock.check)
+		s.journal = newJournalWriter(s.store.dir, s.store.journal, s.lock.check)
 		start := base{Format: Format, Tool: s.tool, Lineage: s.ledger.head.Lineage, Serial: before}
 		lines = slices.Insert(lines, 0, any(start))
 	}

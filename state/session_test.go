@@ -168,6 +168,16 @@ func TestIntentOutlivesTheApply(t *testing.T) {
 	must(t, session.Record(object("known")))
 	must(t, session.Intend(object("known")))
 	must(t, session.Intend(object("unknown")))
+	made, replaced := object("made"), object("replaced")
+	made.UID, made.Token = "", "token-1"
+	must(t, session.Intend(made))
+	must(t, session.Record(replaced))
+	replaced.UID, replaced.Token = "uid-adopted", "token-2"
+	must(t, session.Intend(replaced))
+	recorded := object("recorded")
+	recorded.Token = "token-3"
+	must(t, session.Intend(recorded))
+	must(t, session.Record(object("recorded")))
 	must(t, session.Close())
 
 	got := read(t, store)
@@ -175,8 +185,17 @@ func TestIntentOutlivesTheApply(t *testing.T) {
 	if known == nil || known.Ready || known.UID != "uid-known" {
 		t.Errorf("known: got %+v, want it with its UID and not ready", known)
 	}
-	if unknown == nil || unknown.Ready || unknown.UID != "" || unknown.Name != "unknown" {
-		t.Errorf("unknown: got %+v, want it without UID and not ready", unknown)
+	if unknown == nil || unknown.Ready || unknown.UID != "uid-unknown" || unknown.Name != "unknown" {
+		t.Errorf("unknown: got %+v, want it with the UID of what was to be written, and not ready", unknown)
+	}
+	if o := got.Find("service.made/Deployment/made"); o == nil || o.UID != "" || o.Token != "token-1" {
+		t.Errorf("made: got %+v, want it with its token alone", o)
+	}
+	if o := got.Find("service.replaced/Deployment/replaced"); o == nil || o.UID != "uid-adopted" || o.Token != "token-2" {
+		t.Errorf("replaced: got %+v, want it with the UID of what was to be replaced, and the token", o)
+	}
+	if o := got.Find("service.recorded/Deployment/recorded"); o == nil || o.UID != "uid-recorded" || o.Token != "" {
+		t.Errorf("recorded: got %+v, want it with its UID alone", o)
 	}
 }
 
@@ -393,7 +412,7 @@ func TestSymbolicLinksShareOneState(t *testing.T) {
 	session := lock(t, shared)
 	must(t, session.Record(object("glance")))
 	must(t, session.Close())
-	link := filepath.Join(t.TempDir(), state.DefaultFile)
+	link := filepath.Join(dir, state.DefaultFile)
 	must(t, os.Symlink(shared.Path(), link))
 
 	session = lock(t, state.Open(link))

@@ -1,5 +1,6 @@
 // Package state keeps what kolla created, where, and from which declaration. It
-// holds no values: what the cluster knows is asked of the cluster.
+// holds no values of objects: what the cluster knows is asked of the cluster. The only
+// values in it are those of outputs that are not sensitive.
 //
 // A plan reads the state without a lock, with Store.Read. Whoever changes it takes
 // the lock first, with Store.Lock, and does so through the Session that it gets.
@@ -24,6 +25,9 @@ type State struct {
 	Cluster Cluster `json:"cluster"`
 	// Objects are sorted by address.
 	Objects []Object `json:"objects"`
+	// Outputs, by name, and Checks are those of the last apply that came to its end.
+	Outputs []Output      `json:"outputs,omitempty"`
+	Checks  []CheckResult `json:"checks,omitempty"`
 	// Plans are the IDs of the last plans that were applied, oldest first, so
 	// that none is applied twice.
 	Plans []string `json:"plans,omitempty"`
@@ -36,29 +40,36 @@ type Cluster struct {
 }
 
 // Object is one object that kolla made, or whose fields it owns. One without a UID
-// was about to be made by an apply that was killed: it may exist or not.
+// was about to be made by an apply that was killed: it may exist or not, and only
+// Token tells whether an object of that name is the one.
 type Object struct {
-	Address    string    `json:"address"`
-	APIVersion string    `json:"api_version"`
-	Kind       string    `json:"kind"`
-	Namespace  string    `json:"namespace,omitempty"`
-	Name       string    `json:"name"`
-	UID        string    `json:"uid"`
-	Family     string    `json:"family,omitempty"` // address without the hash, of a versioned object
-	DependsOn  []string  `json:"depends_on,omitempty"`
-	Partial    bool      `json:"partial,omitempty"`
-	Holds      string    `json:"holds,omitempty"`
-	Protected  string    `json:"protected,omitempty"` // by prevent_destroy, where: "cloud.hcl:12"
-	Yields     []Yield   `json:"yields,omitempty"`    // fields that are known to be left to others
-	Desired    string    `json:"desired"`             // hash of the desired object at the last apply
-	Ready      bool      `json:"ready"`               // seen ready after the last write; of a Job: complete
-	Applied    time.Time `json:"applied"`             // last write
+	Address    string `json:"address"`
+	APIVersion string `json:"api_version"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
+	// Token is the random token of a creation whose result is not recorded yet. The
+	// created object carries the token in an annotation.
+	Token     string    `json:"token,omitempty"`
+	Family    string    `json:"family,omitempty"` // address without the hash, of a versioned object
+	DependsOn []string  `json:"depends_on,omitempty"`
+	Partial   bool      `json:"partial,omitempty"`
+	Holds     string    `json:"holds,omitempty"`
+	Protected string    `json:"protected,omitempty"` // by prevent_destroy, where: "cloud.hcl:12"
+	Yields    []Yield   `json:"yields,omitempty"`    // fields that are known to be left to others
+	Desired   string    `json:"desired"`             // hash of the desired object at the last apply
+	Ready     bool      `json:"ready"`               // seen ready after the last write; of a Job: complete
+	Applied   time.Time `json:"applied"`             // last write
 	// Owed are the addresses of what was changed and the object is to be replaced with,
 	// and was not yet; of a versioned object that of its family.
 	Owed []string `json:"owed,omitempty"`
 	// Going: its deletion was begun, by itself or to make it anew, and nothing is known
 	// of what came after.
 	Going bool `json:"going,omitempty"`
+	// Left: a volume that a StatefulSet of kolla's asked for and that stayed when that was
+	// deleted. Nothing declares it. A destroy may delete it as long as it has the UID.
+	Left bool `json:"left,omitempty"`
 	// Check is of the object as it was when the server had last made Desired of it,
 	// or said that there was nothing to do; zero where it is not known well enough.
 	Check Check `json:"check,omitzero"`
@@ -76,18 +87,22 @@ func (o Object) clone() Object {
 type Yield struct {
 	Path    string `json:"path"`
 	Manager string `json:"manager,omitempty"` // empty: nobody
-	Want    string `json:"want,omitempty"`    // hash of the declared value; empty of a secret
 }
 
 // Check is what has to be the same for an object to be known unchanged without
 // asking the server. It says nothing of values of Secrets.
 type Check struct {
-	Owned  string `json:"owned"`  // hash of what kolla's field manager owns in the live object
-	Server string `json:"server"` // version of the server
+	Owned string `json:"owned"` // hash of the live object, and of what kolla's field manager owns in it
+	// Server is the version of the server; empty: what it would make of another apply is
+	// not certain, and no more is known than that nobody had added to the object.
+	Server string `json:"server,omitempty"`
 	// Admission is a hash of the mutating webhooks and policies that see objects of
 	// the kind; empty: none does.
 	Admission string `json:"admission,omitempty"`
 }
+
+// Known reports whether the object is known unchanged while the check is the same.
+func (c Check) Known() bool { return c.Server != "" }
 
 // Find returns the object with the address, or nil.
 func (s *State) Find(address string) *Object {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"kolla.openstack.org/kolla/internal/files"
 )
 
 // DefaultFile is the name of the state file in the directory of a configuration.
@@ -23,7 +25,11 @@ const DefaultFile = "kolla.state.json"
 //	kolla.state.journal                       what an apply that is under way has done
 //	.kolla.state.lock                         locked while somebody may write; says who
 //	.kolla/backups/kolla.state.SERIAL.json    the last ten versions, the present one included
+//
+// None of them is reached over a symbolic link: others may be able to make one.
 type Store struct {
+	dir files.Dir
+	// Names in the directory.
 	file    string
 	journal string
 	lock    string
@@ -31,26 +37,49 @@ type Store struct {
 	stem    string // file name without ".json"
 }
 
+// largest is how large a file of a state may be, in bytes.
+const largest = 1 << 28
+
 // Open returns the store whose state file has the given path. Nothing has to
 // exist yet but its directory, and nothing is made before the first lock. A
-// symbolic link is followed, so that all names of a file share one lock.
+// symbolic link to a file of the same directory is followed, so that all names of a
+// file share one lock. One that leads elsewhere is refused when the state is read.
 func Open(path string) *Store {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+	dir, name := filepath.Dir(path), filepath.Base(path)
+	if target, err := filepath.EvalSymlinks(path); err == nil && sameDir(filepath.Dir(target), dir) {
+		name = filepath.Base(target)
 	}
-	dir := filepath.Dir(path)
-	stem := strings.TrimSuffix(filepath.Base(path), ".json")
+	stem := strings.TrimSuffix(name, ".json")
 	return &Store{
-		file:    path,
-		journal: filepath.Join(dir, stem+".journal"),
-		lock:    filepath.Join(dir, "."+stem+".lock"),
-		backups: filepath.Join(dir, ".kolla", "backups"),
+		dir:     files.In(dir),
+		file:    name,
+		journal: stem + ".journal",
+		lock:    "." + stem + ".lock",
+		backups: filepath.Join(".kolla", "backups"),
 		stem:    stem,
 	}
 }
 
+func sameDir(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
 // Path is the path of the state file.
-func (s *Store) Path() string { return s.file }
+func (s *Store) Path() string { return s.dir.Path(s.file) }
+
+// linked wraps an error caused by a symbolic link in a *LinkError.
+func (s *Store) linked(name string, err error) error {
+	if !errors.Is(err, files.ErrLink) {
+		return err
+	}
+	target, _ := filepath.EvalSymlinks(s.dir.Path(name))
+	return &LinkError{File: s.dir.Path(name), Target: target, State: name == s.file, err: err}
+}
 
 // Read returns the present state, without a lock: the file, and what the journal
 // of an apply that is under way or was killed says beyond it. A state that was
@@ -69,7 +98,7 @@ func (s *Store) Read() (*State, error) {
 // load reads the journal, then the file: in this order a save that happens in
 // between leaves a file that is further on than the journal, never the reverse.
 func (s *Store) load() (l *ledger, journaled bool, err error) {
-	j, err := readJournal(s.journal)
+	j, err := s.readJournal()
 	if err != nil {
 		return nil, false, err
 	}
@@ -83,22 +112,22 @@ func (s *Store) load() (l *ledger, journaled bool, err error) {
 	}
 	if read.isFresh() && j.base.Serial > 0 {
 		if backups := s.usableBackups(); len(backups) > 0 {
-			return nil, false, &DamagedError{File: s.file, Backups: backups, Problem: fmt.Sprintf(
-				"it is missing, while %s continues a state with serial %d", s.journal, j.base.Serial)}
+			return nil, false, &DamagedError{File: s.Path(), Backups: backups, Problem: fmt.Sprintf(
+				"it is missing, while %s continues a state with serial %d", s.dir.Path(s.journal), j.base.Serial)}
 		}
 	}
-	return l, true, j.fold(l, s.journal)
+	return l, true, j.fold(l, s.dir.Path(s.journal))
 }
 
 func (s *Store) readFile() (*State, error) {
-	raw, err := os.ReadFile(s.file)
+	raw, err := s.dir.Read(s.file, largest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &State{Format: Format}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the state: %w", err)
+		return nil, fmt.Errorf("read the state: %w", s.linked(s.file, err))
 	}
-	read, err := Decode(s.file, raw)
+	read, err := Decode(s.Path(), raw)
 	var damaged *DamagedError
 	if errors.As(err, &damaged) {
 		damaged.Backups = s.usableBackups()
@@ -113,11 +142,11 @@ func (s *Store) write(next *State) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.backups, 0o700); err != nil {
-		return fmt.Errorf("make the directory of backups: %w", err)
+	if err := s.makeBackups(); err != nil {
+		return err
 	}
-	if old, err := os.ReadFile(s.file); err == nil {
-		if previous, err := Decode(s.file, old); err == nil {
+	if old, err := s.dir.Read(s.file, largest); err == nil {
+		if previous, err := Decode(s.Path(), old); err == nil {
 			if err := s.backUp(previous.Serial, old); err != nil {
 				return err
 			}
@@ -126,10 +155,17 @@ func (s *Store) write(next *State) error {
 	if err := s.backUp(next.Serial, raw); err != nil {
 		return err
 	}
-	if err := replaceFile(s.file, raw); err != nil {
+	if err := s.dir.Replace(s.file, raw); err != nil {
 		return fmt.Errorf("write the state: %w", err)
 	}
 	return s.rotate()
+}
+
+func (s *Store) makeBackups() error {
+	if err := s.dir.Make(s.backups); err != nil {
+		return fmt.Errorf("make the directory of backups: %w", s.linked(s.backups, err))
+	}
+	return nil
 }
 
 // Backup is an earlier version of the state, or a copy of the present one.
@@ -137,6 +173,7 @@ type Backup struct {
 	Path    string
 	Serial  uint64
 	Written time.Time
+	name    string // in the directory of the state
 }
 
 // maxBackups is how many backups are kept.
@@ -146,7 +183,7 @@ const maxBackups = 10
 // same serial is not overwritten.
 func (s *Store) backUp(serial uint64, raw []byte) error {
 	file := filepath.Join(s.backups, fmt.Sprintf("%s.%d.json", s.stem, serial))
-	kept, err := os.ReadFile(file)
+	kept, err := s.dir.Read(file, largest)
 	if err == nil && bytes.Equal(kept, raw) {
 		return nil
 	}
@@ -154,20 +191,20 @@ func (s *Store) backUp(serial uint64, raw []byte) error {
 		sum := sha256.Sum256(raw)
 		file = filepath.Join(s.backups, fmt.Sprintf("%s.%d.%x.json", s.stem, serial, sum[:4]))
 	}
-	if err := replaceFile(file, raw); err != nil {
-		return fmt.Errorf("back up the state: %w", err)
+	if err := s.dir.Replace(file, raw); err != nil {
+		return fmt.Errorf("back up the state: %w", s.linked(file, err))
 	}
 	return nil
 }
 
 // rotate removes all but the newest backups.
 func (s *Store) rotate() error {
-	files, err := s.backupFiles()
+	found, err := s.backupFiles()
 	if err != nil {
 		return err
 	}
-	for _, file := range files[min(len(files), maxBackups):] {
-		if err := os.Remove(file.Path); err != nil {
+	for _, file := range found[min(len(found), maxBackups):] {
+		if err := s.dir.Remove(file.name); err != nil {
 			return fmt.Errorf("remove an old backup of the state: %w", err)
 		}
 	}
@@ -176,33 +213,34 @@ func (s *Store) rotate() error {
 
 // backupFiles lists the backups, newest first, without looking into them.
 func (s *Store) backupFiles() ([]Backup, error) {
-	dir, err := os.ReadDir(s.backups)
+	dir, err := s.dir.List(s.backups)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list the backups of the state: %w", err)
+		return nil, fmt.Errorf("list the backups of the state: %w", s.linked(s.backups, err))
 	}
-	var files []Backup
-	for _, found := range dir {
-		name := found.Name()
-		info, err := found.Info()
+	var found []Backup
+	for _, entry := range dir {
+		name := entry.Name()
+		info, err := entry.Info()
 		if err == nil && strings.HasPrefix(name, s.stem+".") && strings.HasSuffix(name, ".json") {
-			files = append(files, Backup{Path: filepath.Join(s.backups, name), Written: info.ModTime()})
+			inside := filepath.Join(s.backups, name)
+			found = append(found, Backup{Path: s.dir.Path(inside), Written: info.ModTime(), name: inside})
 		}
 	}
-	slices.SortFunc(files, func(a, b Backup) int {
+	slices.SortFunc(found, func(a, b Backup) int {
 		return cmp.Or(b.Written.Compare(a.Written), strings.Compare(b.Path, a.Path))
 	})
-	return files, nil
+	return found, nil
 }
 
 // usableBackups are the backups that can be read, newest first.
 func (s *Store) usableBackups() []Backup {
-	files, err := s.backupFiles()
+	found, err := s.backupFiles()
 	if err != nil {
 		return nil
 	}
 	var usable []Backup
-	for _, file := range files {
-		raw, err := os.ReadFile(file.Path)
+	for _, file := range found {
+		raw, err := s.dir.Read(file.name, largest)
 		if err != nil {
 			continue
 		}

@@ -146,8 +146,8 @@ func foreignState(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // asApplied takes what kolla render has printed apart into what is in nodes that
-// are not kolla's and all the rest, and fills in the values of the Secrets as they
-// are in the cluster: asapplied RENDERED OBJECTS NODES.
+// are not kolla's and all the rest, and fills in what is only known in the cluster, the
+// values of Secrets and the tokens: asapplied RENDERED OBJECTS NODES.
 func asApplied(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: asapplied RENDERED OBJECTS NODES")
@@ -162,29 +162,38 @@ func asApplied(ts *testscript.TestScript, neg bool, args []string) {
 		case "Node":
 			fmt.Fprintf(&nodes, "---\n%s", document)
 			continue
-		case "Secret":
-			document = withValues(ts, u)
 		}
-		fmt.Fprintf(&objects, "---\n%s", document)
+		fmt.Fprintf(&objects, "---\n%s", withAdded(ts, u))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(objects.String()), 0o600))
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(nodes.String()), 0o644))
 }
 
-// withValues is a Secret with what apply adds to it.
-func withValues(ts *testscript.TestScript, secret *unstructured.Unstructured) string {
-	ts.Check(ts.Exec("kubectl", "-n", secret.GetNamespace(), "get", "secret", secret.GetName(), "-o", "json"))
+// withAdded is an object with what apply adds to it: the token of its creation, and the
+// values of a Secret.
+func withAdded(ts *testscript.TestScript, u *unstructured.Unstructured) string {
+	kind := u.GetKind()
+	if group := u.GroupVersionKind().Group; group != "" {
+		kind += "." + group
+	}
+	args := []string{"get", kind, u.GetName(), "-o", "json"}
+	if u.GetNamespace() != "" {
+		args = append(args, "-n", u.GetNamespace())
+	}
+	ts.Check(ts.Exec("kubectl", args...))
 	live := &unstructured.Unstructured{}
 	ts.Check(live.UnmarshalJSON([]byte(ts.ReadFile("stdout"))))
-	secret.Object["data"] = live.Object["data"]
-	annotations := secret.GetAnnotations()
-	for _, key := range []string{providers.AnnotationChecksum, providers.AnnotationNotAfter} {
+	if u.GetKind() == "Secret" {
+		u.Object["data"] = live.Object["data"]
+	}
+	annotations := u.GetAnnotations()
+	for _, key := range []string{providers.AnnotationIntent, providers.AnnotationChecksum, providers.AnnotationNotAfter} {
 		if value := live.GetAnnotations()[key]; value != "" {
 			annotations[key] = value
 		}
 	}
-	secret.SetAnnotations(annotations)
-	text, err := yaml.Marshal(secret.Object)
+	u.SetAnnotations(annotations)
+	text, err := yaml.Marshal(u.Object)
 	ts.Check(err)
 	return string(text)
 }

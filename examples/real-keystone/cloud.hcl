@@ -48,4 +48,9 @@ service "keystone" {
   config "keystone.conf" {
     values = { token = { expiration = var.token_expiration } }
   }
+
+  # Its pods get Kubernetes' variables of all Services, such as MARIADB_SERVICE_HOST.
+  workload "api" {
+    service_links = true
+  }
 }

@@ -23,15 +23,15 @@ func applyCommand(s streams) *cli.Command {
 		ArgsUsage: "[PLANFILE]",
 		Description: `
 Makes a plan, shows it, asks, and carries it out in dependency order, waiting until
-each thing is ready. With a plan file it carries out exactly that plan, without
-asking, or refuses when the cluster or the state is no longer what was planned
-against. Values of sensitive variables, and of those that something secret is made
-of, are in no plan file: give them again. All others have the values that they were
-planned with.
+each thing is ready. With a plan file it makes the plan again, and carries out what
+the file shows, without asking. It refuses the file where a new plan is another one.
+So it needs the configuration, the variables with their values, and those of the
+options -destroy, -adopt, -force-conflicts, -replace and -delete-data that the plan
+was made with.
 
 Interrupted once (Ctrl-C), it finishes what it is writing and stops; run it again
 to go on. It goes on as well after it was killed.`,
-		Flags: append(append(append(planFlags(), changeFlags()...), applyFlags()...), deleteDataFlag()),
+		Flags: append(append(append(planFlags(), changeFlags()...), applyFlags()...), deleteDataFlag(), destroyFlag("take the cloud down, as kolla destroy does, or carry out a saved plan that does")),
 		Action: func(c *cli.Context) error {
 			if err := atMost(c, 1); err != nil {
 				return err
@@ -44,7 +44,7 @@ to go on. It goes on as well after it was killed.`,
 				if file != "" {
 					return runSavedPlan(w, file)
 				}
-				return runApply(w, false)
+				return runApply(w, c.Bool("destroy"))
 			})
 		},
 	}
@@ -101,14 +101,19 @@ func runApply(w *workspace, destroy bool) error {
 		if err := w.showPlan(plan); err != nil {
 			return err
 		}
+		if err := writable(plan); err != nil {
+			return err
+		}
 		if plan.Empty() {
 			if err := executor.Recheck(session, plan); err != nil {
 				return err
 			}
+			w.printer.Outputs(st.Outputs)
 			w.concludeOutputs()
 			return nil
 		}
 		if plan.Changes() && !w.flags.Bool("auto-approve") {
+			w.printer.About(plan, w.cluster.Server, w.client.Context(), w.viewOptions())
 			if err := w.approve(ctx, questionOf(plan)); err != nil {
 				if ctx.Err() != nil {
 					return &failure{"Interrupted", "Nothing was changed."}
@@ -118,6 +123,21 @@ func runApply(w *workspace, destroy bool) error {
 		}
 		return w.carryOut(ctx, session, plan)
 	})
+}
+
+// writable refuses a plan that the user has no right to carry out: to ask what an apply
+// would do takes the right to do it.
+func writable(plan *planner.Plan) error {
+	forbidden := plan.Forbidden()
+	if len(forbidden) == 0 {
+		return nil
+	}
+	evidence := forbidden[0].Evidence
+	what := fmt.Sprintf("You may not write %d objects of this plan", len(forbidden))
+	if len(forbidden) == 1 {
+		what = "You may not write an object of this plan"
+	}
+	return &failure{what, fmt.Sprintf("%s: %s. Nothing was changed.\n%s", forbidden[0].Address, evidence.Detail, evidence.Advice)}
 }
 
 // questionOf asks for approval of a plan.
@@ -134,48 +154,12 @@ func questionOf(plan *planner.Plan) string {
 	}
 }
 
-// planOptions decide what is in a plan, and mean nothing to one that is made.
-var planOptions = []string{"adopt", "force-conflicts", "target", "target-file", "exclude", "replace", "refresh-only", "max-deletes", "verify", "delete-data"}
-
-// runSavedPlan carries out a plan from a file. What it says of an object holds only
-// for that version of the object; the executor sees to it.
-func runSavedPlan(w *workspace, file string) error {
-	ctx := w.flags.Context
-	for _, name := range planOptions {
-		if w.flags.IsSet(name) {
-			return &failure{"A saved plan takes no plan options", fmt.Sprintf("What -%s decides was decided when %s was made.", name, file)}
-		}
-	}
-	plan, err := planner.Load(file)
-	if err != nil {
-		return err
-	}
-	w.planned = plan.Variables
-	if err := w.connect(ctx); err != nil {
-		return err
-	}
-	return w.locked(ctx, "apply", func(session *state.Session) error {
-		if err := executor.Check(session, plan, w.cluster); err != nil {
-			return err
-		}
-		w.reads, w.checks = true, true
-		if plan.Resume != nil {
-			if err := w.reload(plan); err != nil { // better now than half way
-				return err
-			}
-		}
-		if err := w.fillIn(ctx, session.State(), plan); err != nil {
-			return err
-		}
-		return w.carryOut(ctx, session, plan)
-	})
-}
-
 // locked runs work while holding the lock of the state, and saves the state.
 func (w *workspace) locked(ctx context.Context, operation string, work func(*state.Session) error) (err error) {
 	if _, err := w.openState(); err != nil {
 		return err
 	}
+	w.mayWrite()
 	session, err := w.store.Lock(ctx, state.LockInfo{Operation: operation, Version: Version}, w.flags.Duration("lock-timeout"))
 	if err != nil {
 		return err
@@ -223,7 +207,7 @@ func summarize(plan *planner.Plan, result *executor.Result) view.Applied {
 	counts := done.Counts()
 	a.Added, a.Changed, a.Destroyed = counts.Add, counts.Change, counts.Destroy
 	a.Imported, a.Forgotten = counts.Import, counts.Forget
-	a.Moved = counts.Move
+	a.Moved, a.Pruned = counts.Move, counts.Prune
 	return a
 }
 

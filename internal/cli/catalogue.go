@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/spelling"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -34,7 +35,7 @@ would use: copy it into a configuration to change what overrides cannot.`,
 			table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
 			fmt.Fprintln(table, "NAME\tPORTS\tNEEDS\tDESCRIPTION")
 			for _, d := range definitions {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", d.Name, ports(d), strings.Join(d.Needs, ", "), d.Description)
+				foreign.Fprintf(table, "%s\t%s\t%s\t%s\n", d.Name, ports(d), strings.Join(d.Needs, ", "), d.Description)
 			}
 			return table.Flush()
 		},
@@ -53,12 +54,31 @@ func showDefinition(s streams, name string, definitions []lang.DefinitionInfo) e
 	var names []string
 	for _, d := range definitions {
 		if d.Name == name {
+			showInputs(s, d.Inputs)
 			_, err := s.out.Write(d.Source)
 			return err
 		}
 		names = append(names, d.Name)
 	}
 	return &failure{fmt.Sprintf("No service %q in the catalogue", name), didYouMean(name, names) + "`kolla catalogue` lists them."}
+}
+
+// showInputs lists what a service can give to its definition, as a comment before it.
+func showInputs(s streams, inputs []lang.InputInfo) {
+	if len(inputs) == 0 {
+		return
+	}
+	fmt.Fprintln(s.out, "# Inputs, which are arguments of the service:\n#")
+	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
+	for _, i := range inputs {
+		value := "required"
+		if i.Default != "" {
+			value = "default " + i.Default
+		}
+		foreign.Fprintf(table, "#   %s\t%s\t%s\t%s\n", i.Name, i.Type, value, i.Description)
+	}
+	_ = table.Flush() // to the same stream as what follows, which reports errors
+	fmt.Fprintln(s.out)
 }
 
 // didYouMean is a sentence with the near miss, and a space after it, or nothing.

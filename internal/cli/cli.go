@@ -4,17 +4,21 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
 )
 
@@ -43,6 +47,16 @@ func (f *failure) Error() string { return f.summary + ": " + f.detail }
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	// writes is set before a command takes the lock of the state, and so before it may
+	// write anything that has to be finished. Nil: nobody asks.
+	writes *atomic.Bool
+}
+
+// mayWrite says that the command is not to be left behind from now on.
+func (s streams) mayWrite() {
+	if s.writes != nil {
+		s.writes.Store(true)
+	}
 }
 
 // printer renders for the streams; every command with -no-color makes its own.
@@ -52,23 +66,43 @@ func (s streams) printer(c *cli.Context) *view.Printer {
 
 // writeJSON prints a document that people may read as well.
 func (s streams) writeJSON(v any) error {
-	encoder := json.NewEncoder(s.out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(v); err != nil {
-		return fmt.Errorf("write JSON: %w", err)
-	}
-	return nil
+	return foreign.JSON(s.out, v, "  ")
 }
 
 // Run runs the command line and returns the exit code of the process.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := streams{in: stdin, out: stdout, err: stderr}
+	s := streams{in: stdin, out: stdout, err: stderr, writes: &atomic.Bool{}}
 	return s.run(ctx, newApp(s), args)
 }
 
-// run runs an app. Not even a panic leaves it but as a message.
+// patience is how long an interrupted command that has written nothing may take to end.
+const patience = 3 * time.Second
+
+// run runs an app. When ctx ends, what cannot be ended is left behind: a read from a file
+// system that does not answer, a program that a kubeconfig names. Not so once something
+// may be written, which is to be finished.
 func (s streams) run(ctx context.Context, app *cli.App, args []string) int {
+	done := make(chan int, 1)
+	go func() { done <- s.runToEnd(ctx, app, args) }()
+	select {
+	case code := <-done:
+		return code
+	case <-ctx.Done():
+	}
+	select {
+	case code := <-done:
+		return code
+	case <-time.After(patience):
+	}
+	if s.writes != nil && s.writes.Load() {
+		return <-done
+	}
+	report(view.New(s.out, s.err, false), ctx.Err())
+	return exitError
+}
+
+// runToEnd runs an app. Not even a panic leaves it but as a message.
+func (s streams) runToEnd(ctx context.Context, app *cli.App, args []string) int {
 	err := crash.Catch(func() error { return app.RunContext(ctx, args) })
 	var code exitCode
 	switch {
@@ -191,7 +225,7 @@ var elsewhere = map[string]string{
 	"kolla destroy -yes-i-really-really-mean-it": "To destroy without being asked: kolla destroy -auto-approve",
 
 	// Those of Terraform.
-	"kolla import":                 "To take over what exists already, write an import block and plan; or plan with -adopt.",
+	"kolla import":                 "To take over what exists already, write an import block and plan; or plan with -adopt=ADDRESS.",
 	"kolla taint":                  "To make an object again, plan with -replace=ADDRESS.",
 	"kolla untaint":                "Nothing is marked to be made again: -replace=ADDRESS says it for one plan.",
 	"kolla refresh":                "To take into the state what is so in the cluster: kolla apply -refresh-only",
@@ -222,7 +256,6 @@ var elsewhere = map[string]string{
 	"kolla destroy -lock":          "A destroy always takes the lock. To wait for it: -lock-timeout=5m",
 	"kolla state rm":               "To let go of an object and leave it in the cluster, write a removed block with lifecycle { destroy = false }, and apply.",
 	"kolla state mv":               "To give an object another address, write a moved block, and apply.",
-	"kolla apply -destroy":         "To take the cloud down: kolla destroy",
 	"kolla plan -refresh":          "A plan always reads the cluster. To take into the state what is so there: kolla apply -refresh-only",
 	"kolla apply -refresh":         "An apply always reads the cluster. To take into the state what is so there: kolla apply -refresh-only",
 }
@@ -248,6 +281,9 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		command, flags = "kolla "+c.Command.Name, c.Command.Flags
 	}
 	help := fmt.Sprintf("`%s -help` lists the ones there are.", command)
+	if err.Error() == "flag needs an argument: -adopt" {
+		return &failure{"-adopt needs an address", adoptAdvice}
+	}
 	option, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {
 		return &failure{"Wrong options", sentence(err.Error()) + ". " + help}
@@ -269,7 +305,8 @@ func sentence(text string) string {
 	if text == "" || strings.ContainsAny(first, "./") { // the name of a file stays as it is
 		return text
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	r, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(r)) + text[size:]
 }
 
 // noArguments refuses arguments, among them flags that come after one.

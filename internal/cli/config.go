@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
@@ -97,7 +98,7 @@ func listFiles(s streams, service *lang.Service) error {
 		if service.External {
 			why = ": it is external, and nothing of it is deployed."
 		}
-		fmt.Fprintf(s.out, "Service %q has no config files%s\n", service.Name, why)
+		foreign.Fprintf(s.out, "Service %q has no config files%s\n", service.Name, why)
 		return nil
 	}
 	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
@@ -107,7 +108,7 @@ func listFiles(s streams, service *lang.Service) error {
 		if file.Format != "raw" {
 			values = fmt.Sprint(len(file.Options))
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", file.Name, file.Format, values, file.Path)
+		foreign.Fprintf(table, "%s\t%s\t%s\t%s\n", file.Name, file.Format, values, file.Path)
 	}
 	return table.Flush()
 }
@@ -121,7 +122,7 @@ func writeFile(s streams, file lang.ConfigFile) error {
 			if i > 0 {
 				fmt.Fprintln(s.out)
 			}
-			fmt.Fprintf(s.out, "# %s\n\n", part.Path)
+			foreign.Fprintf(s.out, "# %s\n\n", part.Path)
 		}
 		if _, err := fmt.Fprint(s.out, part.Content.Masked()); err != nil {
 			return fmt.Errorf("print %s: %w", file.Name, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
@@ -231,7 +232,7 @@ func (c *console) evaluate(expression string) error {
 		c.failed = true
 		return nil
 	case typ != "":
-		fmt.Fprintln(c.out, typ)
+		fmt.Fprintln(c.out, foreign.Lines(typ))
 		return nil
 	}
 	return c.printer.Value(value)

@@ -105,6 +105,14 @@ func TestReadings(t *testing.T) {
 
   database "probe" {}
 
+  queue "probe" {}
+
+  user "probe" {}
+
+  endpoint "probe" {
+    port = "http"
+  }
+
   secret "probe" {}
 
   secret "pair" {
@@ -125,6 +133,18 @@ func TestReadings(t *testing.T) {
     value = keys(database.probe)
   }
 
+  output "queue" {
+    value = keys(queue.probe)
+  }
+
+  output "user" {
+    value = keys(user.probe)
+  }
+
+  output "endpoint" {
+    value = keys(endpoint.probe)
+  }
+
   output "secret" {
     value = setunion(keys(secret.probe), keys(secret.pair), keys(secret.ca), keys(secret.leaf))
   }
@@ -143,11 +163,23 @@ output "exposure" {
 }
 
 output "service" {
-  value = setsubtract(keys(service.probe), ["database", "secret"])
+  value = setsubtract(keys(service.probe), ["database", "queue", "user", "endpoint", "secret"])
 }
 
 output "database" {
   value = service.probe.database
+}
+
+output "queue" {
+  value = service.probe.queue
+}
+
+output "user" {
+  value = service.probe.user
+}
+
+output "endpoint" {
+  value = service.probe.endpoint
 }
 
 output "secret" {

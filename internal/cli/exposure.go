@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -14,6 +12,8 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/haproxy"
 )
@@ -89,7 +89,7 @@ func runHAProxy(w *workspace, name, out string) error {
 	if err := renameio.WriteFile(out, content, 0o644, renameio.WithExistingPermissions()); err != nil {
 		return fmt.Errorf("write the configuration of HAProxy: %w", err)
 	}
-	fmt.Fprintf(w.out, "Wrote %s. Before HAProxy loads it:\n\n  haproxy -c -f %s\n", out, out)
+	foreign.Fprintf(w.out, "Wrote %s. Before HAProxy loads it:\n\n  haproxy -c -f %s\n", out, out)
 	return nil
 }
 
@@ -121,20 +121,13 @@ func checkConfigTarget(path string) error {
 	if path == "" {
 		return nil
 	}
-	info, err := os.Stat(path)
+	ours, err := files.Begins(path, haproxy.Signature)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case errors.Is(err, files.ErrNotRegular):
 	case err != nil:
 		return fmt.Errorf("look at what -out would replace: %w", err)
-	}
-	ours := false
-	if info.Mode().IsRegular() {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return fmt.Errorf("look at what -out would replace: %w", err)
-		}
-		ours = len(content) == 0 || bytes.HasPrefix(content, []byte(haproxy.Signature))
 	}
 	if !ours {
 		return &failure{"There is another file of that name", fmt.Sprintf("%s was not made by kolla, and -out would overwrite it. Move it away, or choose another name.", path)}
@@ -176,7 +169,6 @@ func listExposures(s streams, config *lang.Config) error {
 		if fqdn == "" {
 			fqdn = "-"
 		}
-		through := fmt.Sprintf("%s\t%s\t%s\t%s", x.Name, x.Mode, x.VIP, fqdn)
 		empty := true
 		for _, service := range config.Services {
 			for _, p := range service.Ports {
@@ -188,11 +180,11 @@ func listExposures(s streams, config *lang.Config) error {
 				if p.NodePort != 0 {
 					nodePort = fmt.Sprint(p.NodePort)
 				}
-				fmt.Fprintf(table, "%s\t%s\t%d\t%s\n", through, service.Name, p.Number, nodePort)
+				foreign.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", x.Name, x.Mode, x.VIP, fqdn, service.Name, p.Number, nodePort)
 			}
 		}
 		if empty {
-			fmt.Fprintf(table, "%s\t-\t-\t-\n", through)
+			foreign.Fprintf(table, "%s\t%s\t%s\t%s\t-\t-\t-\n", x.Name, x.Mode, x.VIP, fqdn)
 		}
 	}
 	return table.Flush()

@@ -73,7 +73,6 @@ func lockFlags() []cli.Flag {
 func planFlags() []cli.Flag {
 	return append(append(variableFlags(), clusterFlags()...),
 		stateFlag(),
-		&cli.BoolFlag{Name: "adopt", Usage: "take over objects that exist and were not made by kolla"},
 		&cli.BoolFlag{Name: "force-conflicts", Usage: "take over fields that other field managers own"},
 		&cli.StringFlag{Name: "verify", Usage: "with `full`, ask the server also about objects that are known to be unchanged"},
 		&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created"},
@@ -92,6 +91,7 @@ func planFlags() []cli.Flag {
 // it.
 func changeFlags() []cli.Flag {
 	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "adopt", Usage: "take over the object with this `ADDRESS`, which exists and was not made by kolla; may be repeated"},
 		&cli.StringSliceFlag{Name: "replace", Usage: "delete the object with this `ADDRESS` and make it again; of a job: run it again; may be repeated"},
 		&cli.BoolFlag{Name: "refresh-only", Usage: "only take into the state what is so in the cluster, and show what others changed"},
 	}
@@ -107,6 +107,8 @@ func applyFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask before changing anything"},
 		&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "wait up to `DURATION` for each object to become ready"})
 }
+
+func destroyFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "destroy", Usage: usage} }
 
 func deleteDataFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "delete-data", Usage: "also delete or replace the data-bearing object with this `ADDRESS`, or all of a block; '*' means all; may be repeated"}

@@ -2,9 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +13,8 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -47,7 +49,7 @@ Exit codes: 0 done, 1 error, 3 with -check: a file is not in canonical form.`,
 				list: c.Bool("list"), diff: c.Bool("diff"), write: c.Bool("write") && !check,
 			}
 			f.print = !f.list && !f.diff && !f.write && !check
-			if err := f.run(arguments, c.Bool("recursive"), check); err != nil {
+			if err := f.run(c.Context, arguments, c.Bool("recursive"), check); err != nil {
 				return err
 			}
 			switch {
@@ -70,20 +72,20 @@ type formatter struct {
 	broken            bool // some file could not be parsed
 }
 
-func (f *formatter) run(arguments []string, recursive, check bool) error {
+func (f *formatter) run(ctx context.Context, arguments []string, recursive, check bool) error {
 	if !slices.Contains(arguments, "-") {
 		return f.paths(arguments, recursive)
 	}
 	if len(arguments) > 1 {
 		return &failure{"Standard input alone", "With - kolla fmt formats standard input to standard output: name no files beside it."}
 	}
-	return f.stdin(check)
+	return f.stdin(ctx, check)
 }
 
 // stdin formats standard input to standard output; with -diff only the changes are
 // printed, and with -check alone nothing.
-func (f *formatter) stdin(check bool) error {
-	source, err := io.ReadAll(f.in)
+func (f *formatter) stdin(ctx context.Context, check bool) error {
+	source, err := files.ReadAll(ctx, f.in, files.Largest)
 	if err != nil {
 		return fmt.Errorf("read standard input: %w", err)
 	}
@@ -121,11 +123,11 @@ func (f *formatter) paths(arguments []string, recursive bool) error {
 		arguments = []string{"."}
 	}
 	for _, argument := range arguments {
-		files, err := filesOf(argument, recursive)
+		paths, err := filesOf(argument, recursive)
 		if err := f.fail(err); err != nil {
 			return err
 		}
-		for _, file := range files {
+		for _, file := range paths {
 			if err := f.fail(f.file(file)); err != nil {
 				return err
 			}
@@ -198,7 +200,7 @@ func isDirectory(path string) bool {
 }
 
 func (f *formatter) file(path string) error {
-	source, err := os.ReadFile(path)
+	source, err := files.Read(path, files.Largest)
 	if err != nil {
 		return &failure{"Cannot format " + path, sentence(err.Error()) + "."}
 	}
@@ -215,7 +217,7 @@ func (f *formatter) file(path string) error {
 	}
 	f.changed = true
 	if f.list {
-		fmt.Fprintln(f.out, path)
+		foreign.Fprintf(f.out, "%s\n", path)
 	}
 	if f.diff {
 		if err := f.printer.TextDiff(path, string(source), string(formatted)); err != nil {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/draft"
 	"kolla.openstack.org/kolla/planner"
@@ -70,17 +71,17 @@ func (w *workspace) generate(ctx context.Context) error {
 	if err := writeNew(path, []byte(text)); err != nil {
 		return &failure{fmt.Sprintf("Cannot write %s", path), sentence(err.Error()) + "."}
 	}
-	fmt.Fprintf(w.err, "%s is written, with %s.\n", path, strings.Join(names, ", "))
+	foreign.Fprintf(w.err, "%s is written, with %s.\n", path, strings.Join(names, ", "))
 	switch len(variables) {
 	case 0:
 	case 1:
-		fmt.Fprintf(w.err, "The value of a Secret is never written: give it as the variable %s.\n", variables[0])
+		foreign.Fprintf(w.err, "The value of a Secret is never written: give it as the variable %s.\n", variables[0])
 	default:
-		fmt.Fprintf(w.err, "Values of Secrets are never written: give them as the variables %s.\n", strings.Join(variables, ", "))
+		foreign.Fprintf(w.err, "Values of Secrets are never written: give them as the variables %s.\n", strings.Join(variables, ", "))
 	}
 	fmt.Fprintln(w.err)
 	if err := w.loadConfig(); err != nil {
-		fmt.Fprintf(w.err, "No plan is made yet, but %s is there. When this is mended, run kolla plan again,\nwithout -%s.\n", path, generateFlag)
+		foreign.Fprintf(w.err, "No plan is made yet, but %s is there. When this is mended, run kolla plan again,\nwithout -%s.\n", path, generateFlag)
 		return err
 	}
 	return nil

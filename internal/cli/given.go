@@ -3,11 +3,11 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -37,18 +37,13 @@ func given(source *lang.SecretSource) (string, error) {
 }
 
 func readSecretFile(name string) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	content, err := files.Read(name, maxSecret)
 	value := strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r")
 	switch {
+	case errors.Is(err, files.ErrTooLarge):
+		return "", errors.New("it is larger than 1 MiB")
 	case err != nil:
 		return "", err
-	case len(content) > maxSecret:
-		return "", errors.New("it is larger than 1 MiB")
 	case value == "":
 		return "", errors.New("it is empty")
 	}
@@ -71,8 +66,8 @@ func scopesOfSources(config *lang.Config) []providers.Scope {
 		for _, s := range service.Secrets {
 			add(s.Source)
 		}
-		for _, db := range service.Databases {
-			add(db.Source)
+		for _, p := range service.Passwords() {
+			add(p.Source)
 		}
 	}
 	return out

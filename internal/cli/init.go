@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/examples"
+	"kolla.openstack.org/kolla/internal/foreign"
 )
 
 func initCommand(s streams) *cli.Command {
@@ -34,7 +35,7 @@ Nothing that exists is overwritten.
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.out, "Wrote %s.\n\nName your nodes and your address in there, then:\n\n  kolla validate\n  kolla plan\n", strings.Join(written, ", "))
+			foreign.Fprintf(s.out, "Wrote %s.\n\nName your nodes and your address in there, then:\n\n  kolla validate\n  kolla plan\n", strings.Join(written, ", "))
 			return nil
 		},
 	}

@@ -72,7 +72,7 @@ func (r *reference) isShared(b *lang.BlockType) bool { return len(r.in[b]) > 1 }
 
 // heading is that of the section on a type of block.
 func (r *reference) heading(b *lang.BlockType) string {
-	same := slices.DeleteFunc(slices.Clone(r.shared), func(other *lang.BlockType) bool { return other.Name != b.Name })
+	same := slices.DeleteFunc(slices.Concat(lang.Schema(), r.shared), func(other *lang.BlockType) bool { return other.Name != b.Name })
 	if r.isShared(b) && len(same) == 1 {
 		return b.Name
 	}

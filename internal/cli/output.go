@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 )
@@ -67,10 +68,10 @@ func (w *workspace) allOutputs() error {
 func (w *workspace) printOutputs() {
 	for _, o := range w.config.Outputs {
 		if o.Sensitive {
-			fmt.Fprintf(w.out, "%s = <sensitive>\n", o.Name)
+			foreign.Fprintf(w.out, "%s = <sensitive>\n", o.Name)
 			continue
 		}
-		fmt.Fprintf(w.out, "%s = %s\n", o.Name, view.Value(o.Value))
+		fmt.Fprintln(w.out, foreign.Lines(o.Name+" = "+view.Value(o.Value)))
 	}
 }
 
@@ -101,8 +102,7 @@ func (w *workspace) oneOutput(name string) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w.out, "%s\n", value)
-			return nil
+			return foreign.JSON(w.out, value, "")
 		}
 		return w.printer.Value(o.Value)
 	}
@@ -165,7 +165,7 @@ func outputsJSON(s streams, outputs []lang.Output) error {
 	return s.writeJSON(out)
 }
 
-func valueJSON(o lang.Output) ([]byte, error) {
+func valueJSON(o lang.Output) (json.RawMessage, error) {
 	if !o.Value.IsWhollyKnown() {
 		return nil, notKnown(o)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/state"
@@ -24,13 +25,14 @@ depends on, without what depends on something excluded. Where something is to be
 deleted it is the other way round.
 
 Exit codes: 0 done, 1 error; with -detailed-exitcode 0 no changes, 2 changes. What
-is as declared but not ready yet is shown, and is no change.`,
+is as declared but not ready yet is shown, and is no change. What could not be compared
+is an error, unless -allow-unverified is given.`,
 		Flags: append(append(planFlags(), changeFlags()...),
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for kolla apply FILE"},
-			&cli.BoolFlag{Name: "destroy", Usage: "plan to take the cloud down"},
+			destroyFlag("plan to take the cloud down"),
 			deleteDataFlag(),
 			&cli.StringFlag{Name: generateFlag, Usage: "write manifests for import blocks whose `to` is not declared to the new `FILE`, and plan with them"},
-			&cli.BoolFlag{Name: "foreign", Usage: "also list what others have added to kolla's objects, and who"},
+			&cli.BoolFlag{Name: "allow-unverified", Usage: "accept objects that could not be compared: without it they are an error"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"}),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
@@ -76,14 +78,30 @@ func runPlan(w *workspace) error {
 		if err := planner.Save(out, plan); err != nil {
 			return err
 		}
-		if err := w.printer.Saved(out); err != nil {
+		command := ""
+		if !plan.Empty() {
+			command = savedCommand(w, plan, out)
+		}
+		if err := w.printer.Saved(out, command); err != nil {
 			return err
 		}
+	}
+	if n := plan.Tally().NotCompared; n > 0 && !w.flags.Bool("allow-unverified") {
+		return notCompared(n)
 	}
 	if w.flags.Bool("detailed-exitcode") && (plan.Changes() || plan.Drifted()) {
 		return exitCode(exitChanges)
 	}
 	return nil
+}
+
+// notCompared says that a plan cannot be relied on to show all changes.
+func notCompared(objects int) error {
+	what := fmt.Sprintf("%d objects were not compared", objects)
+	if objects == 1 {
+		what = "1 object was not compared"
+	}
+	return &failure{what, "They may have changed without this plan showing it. The plan lists them, and why. Remove the cause and plan again, or accept it with -allow-unverified."}
 }
 
 // warnOf says that somebody else was at work while the plan was made.
@@ -100,7 +118,11 @@ func checkTarget(path string) error {
 	if path == "" {
 		return nil
 	}
-	if _, err := planner.Load(path); errors.Is(err, planner.ErrNotAPlan) {
+	err := files.CheckTarget(path)
+	if err == nil {
+		_, err = planner.Load(path)
+	}
+	if errors.Is(err, planner.ErrNotAPlan) || errors.Is(err, files.ErrNotRegular) {
 		return &failure{"There is another file of that name", fmt.Sprintf("%s is no plan file, and -out would overwrite it. Choose another name.", path)}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 )
@@ -32,7 +33,7 @@ func (s streams) ask(ctx context.Context, question string) (string, error) {
 // await prints a question and waits for what read gives, or until the context ends; then
 // restore is called.
 func (s streams) await(ctx context.Context, question string, read func() (string, error), restore func()) (string, error) {
-	fmt.Fprint(s.err, question)
+	fmt.Fprint(s.err, foreign.Lines(question))
 	type line struct {
 		text string
 		err  error

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"sigs.k8s.io/yaml"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -63,12 +64,12 @@ func writeYAML(out io.Writer, objects []providers.Object) error {
 		if err != nil {
 			return fmt.Errorf("print %s: %w", o.Ref(), err)
 		}
-		fmt.Fprintf(out, "---\n# %s\n", o.Address)
+		foreign.Fprintf(out, "---\n# %s\n", o.Address)
 		if o.Partial {
 			fmt.Fprintln(out, "# Only these fields are kolla's; the object exists already.")
 		}
 		if len(o.Data) > 0 {
-			fmt.Fprintf(out, "# Values that apply fills in: %s\n", strings.Join(slices.Sorted(maps.Keys(o.Data)), ", "))
+			foreign.Fprintf(out, "# Values that apply fills in: %s\n", strings.Join(slices.Sorted(maps.Keys(o.Data)), ", "))
 		}
 		if _, err := out.Write(text); err != nil {
 			return fmt.Errorf("print %s: %w", o.Ref(), err)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -29,6 +30,10 @@ func report(printer *view.Printer, err error) {
 		printer.Failure(summary, sentence(err.Error()))
 		return
 	}
+	if summary, detail, ok := untrusted(err); ok {
+		printer.Failure(summary, detail)
+		return
+	}
 	if summary, ok := planFailure(err); ok {
 		printer.Failure(summary, sentence(err.Error())+".")
 		return
@@ -42,6 +47,24 @@ func report(printer *view.Printer, err error) {
 		return
 	}
 	printer.Failure("Unexpected failure", fmt.Sprintf("%s.", sentence(err.Error())))
+}
+
+// untrusted says why a plan file is not believed, and how to go on.
+func untrusted(err error) (summary, detail string, ok bool) {
+	var at *fs.PathError
+	if !errors.As(err, &at) {
+		return "", "", false
+	}
+	name := planner.Quote(at.Path)
+	switch {
+	case errors.Is(err, files.ErrWritable):
+		return "Others may change the plan file", fmt.Sprintf("%s: %s. What it says may not be what was planned. If it only came to you that way: kolla show %s, then chmod go-w %s, and apply it. Or make a new plan.", at.Path, at.Err, name, name), true
+	case errors.Is(err, files.ErrNotOwned):
+		return "The plan file is somebody else's", fmt.Sprintf("%s: %s, who can change it at any time. Look at it with kolla show, copy it to a file of your own, and apply that. Or make a new plan.", at.Path, at.Err), true
+	case errors.Is(err, files.ErrNotRegular), errors.Is(err, files.ErrTooLarge):
+		return "This is no plan file", sentence(err.Error()) + ".", true
+	}
+	return "", "", false
 }
 
 // planFailure is the headline of an error of a plan file.
@@ -72,6 +95,7 @@ func stateFailure(err error) (summary string, ok bool) {
 		applied *state.AppliedError
 		lost    *state.LockLostError
 		unlock  *state.UnlockError
+		link    *state.LinkError
 	)
 	switch {
 	case errors.As(err, &locked):
@@ -90,6 +114,8 @@ func stateFailure(err error) (summary string, ok bool) {
 		return "The plan was applied already", true
 	case errors.As(err, &lost):
 		return "The lock was taken away", true
+	case errors.As(err, &link):
+		return "A file of the state is a link", true
 	case errors.As(err, &unlock):
 		return "Cannot unlock", true
 	}

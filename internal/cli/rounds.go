@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -39,8 +40,33 @@ func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *
 	if len(total.Failed)+len(total.Skipped) > 0 || total.Interrupted {
 		return exitCode(exitError)
 	}
+	if err := w.recordOutputs(session, plan); err != nil {
+		return err
+	}
 	w.concludeOutputs()
 	return nil
+}
+
+// recordOutputs takes the outputs and checks of an apply that came to its end into the
+// state, and tells programs. Those of which the plan does not know all are evaluated once
+// more by then. A restricted plan leaves them as they were.
+func (w *workspace) recordOutputs(session *state.Session, plan *planner.Plan) error {
+	if plan.Selection.Restricts() {
+		return nil
+	}
+	changes, checks := plan.Outputs, plan.Checks
+	later := slices.ContainsFunc(changes, func(c output.Change) bool { return c.Unknown != nil }) ||
+		slices.ContainsFunc(checks, func(c state.CheckResult) bool { return c.Status == string(lang.CheckUnknown) })
+	if later && w.config != nil && !w.destroys {
+		var err error
+		if changes, err = output.Compare(session.State().Outputs, w.config.Outputs); err != nil {
+			return err
+		}
+		checks = planner.Checks(w.config.Checks)
+	}
+	outputs := output.Recorded(changes)
+	w.printer.Outputs(outputs)
+	return session.Conclude(outputs, checks)
 }
 
 // rounds carries out what is known of a plan, then plans the rest, and so on. begun is
@@ -94,6 +120,7 @@ func (w *workspace) execute(ctx context.Context, session *state.Session, plan *p
 		Session:     session,
 		Observe:     progress.Observe,
 		Reachable:   w.client.Reachable,
+		Held:        w.held,
 		Parallelism: w.flags.Int("parallelism"),
 		Timeout:     w.flags.Duration("timeout"),
 	})
@@ -107,6 +134,7 @@ func add(total *view.Applied, round view.Applied) {
 	total.Imported += round.Imported
 	total.Forgotten += round.Forgotten
 	total.Moved += round.Moved
+	total.Pruned += round.Pruned
 	total.Destroy = round.Destroy
 	total.Interrupted = total.Interrupted || round.Interrupted
 	total.Failed = append(total.Failed, round.Failed...)

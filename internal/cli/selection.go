@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 )
@@ -22,6 +23,8 @@ type planned struct {
 	verifyAll  bool
 	resume     planner.Resume
 	replace    []string
+	// refreshOnly: the plan changes nothing but the state.
+	refreshOnly bool
 	// places are where in a file a target was given, "wave1.txt:3".
 	places map[string]string
 }
@@ -39,9 +42,16 @@ func (w *workspace) planOptions(destroy bool) (planned, error) {
 	}
 	p.replace = w.flags.StringSlice("replace")
 	p.resume = planner.Resume{
-		DeleteData: w.flags.StringSlice("delete-data"), Adopt: w.flags.Bool("adopt"), ForceConflicts: w.flags.Bool("force-conflicts"),
+		DeleteData: w.flags.StringSlice("delete-data"), Adopt: canonical(w.flags.StringSlice("adopt")), ForceConflicts: w.flags.Bool("force-conflicts"),
+	}
+	p.refreshOnly = w.flags.Bool("refresh-only")
+	if w.approved != nil { // these take something away, and give a plan no power
+		p.selection, p.refreshOnly = w.approved.Selection, w.approved.RefreshOnly
 	}
 	if err := w.checkModes(destroy); err != nil {
+		return p, err
+	}
+	if err := checkAdopt(p.resume.Adopt); err != nil {
 		return p, err
 	}
 	switch verify := w.flags.String("verify"); verify {
@@ -74,6 +84,31 @@ func (w *workspace) planOptions(destroy bool) (planned, error) {
 	return p, nil
 }
 
+// adoptAdvice says how -adopt is used.
+const adoptAdvice = "It takes the address of one object, and may be repeated: -adopt=service.memcached/Service/memcached. A plan without it lists the objects that are in the way, with their addresses."
+
+// checkAdopt refuses what cannot be meant as an address: -adopt once stood alone, and took
+// over whatever was in the way.
+func checkAdopt(addresses []string) error {
+	for _, text := range addresses {
+		switch {
+		case text == "*":
+			return &failure{"-adopt='*' is not possible", "What is taken over is named one by one: anybody may have put something in the way. " + adoptAdvice}
+		case text == "", text == "true", strings.HasPrefix(text, "-"):
+			return &failure{"-adopt needs an address", adoptAdvice}
+		}
+	}
+	return nil
+}
+
+// adopted are the addresses of the objects that the operator names to be taken over.
+func (w *workspace) adopted() []string {
+	if w.resumed != nil {
+		return w.resumed.Adopt
+	}
+	return canonical(w.flags.StringSlice("adopt"))
+}
+
 // canonical gives addresses the form that plans show them in. What is none stays as it
 // is: the planner knows what is near it.
 func canonical(addresses []string) []string {
@@ -91,6 +126,9 @@ func canonical(addresses []string) []string {
 func (w *workspace) restricted() bool {
 	if w.resumed != nil {
 		return w.resumed.Selection.Restricts()
+	}
+	if w.approved != nil {
+		return w.approved.Selection.Restricts()
 	}
 	return w.flags.IsSet("target") || w.flags.IsSet("target-file") || w.flags.IsSet("exclude")
 }
@@ -120,6 +158,9 @@ func (w *workspace) checkModes(destroy bool) error {
 	if destroy && w.flags.IsSet("replace") {
 		return &failure{"-destroy and -replace contradict each other", "What is destroyed is not made again."}
 	}
+	if destroy && w.flags.IsSet("adopt") {
+		return &failure{"-destroy and -adopt contradict each other", "A destroy deletes only what the state knows. If the state was lost, kolla state rebuild makes it anew."}
+	}
 	if w.flags.Int("parallelism") < 1 {
 		return &failure{"-parallelism must be at least 1", "It is how many things are done at once."}
 	}
@@ -129,7 +170,7 @@ func (w *workspace) checkModes(destroy bool) error {
 // readTargets reads a file of addresses, one a line. A line that begins with # is a
 // comment.
 func (p planned) readTargets(path string) ([]string, error) {
-	content, err := os.ReadFile(path)
+	content, err := files.Read(path, files.Largest)
 	if err != nil {
 		return nil, &failure{"Cannot read the file of -target-file", sentence(err.Error()) + "."}
 	}
@@ -169,7 +210,7 @@ func withEvents(s streams, c *cli.Context, run func(*workspace) error) (err erro
 		if err := checkEventsFile(path); err != nil {
 			return err
 		}
-		file, err := os.Create(path)
+		file, err := files.Create(path)
 		if err != nil {
 			return &failure{"Cannot write the file of -json-into", sentence(err.Error()) + "."}
 		}
@@ -200,12 +241,14 @@ func withEvents(s streams, c *cli.Context, run func(*workspace) error) (err erro
 // checkEventsFile refuses to write events over anything but other events.
 func checkEventsFile(path string) error {
 	const beginning = `{"@level"`
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil // not there, or nothing that could be lost
+	if err := files.CheckTarget(path); err != nil {
+		return &failure{"Cannot write the file of -json-into", sentence(err.Error()) + "."}
 	}
-	content, err := os.ReadFile(path)
-	if err != nil || !strings.HasPrefix(string(content), beginning) {
+	begins, err := files.Begins(path, beginning)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil || !begins:
 		return &failure{"There is another file of that name", fmt.Sprintf("%s holds no events, and -json-into would overwrite it. Choose another name.", path)}
 	}
 	return nil

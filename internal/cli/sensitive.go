@@ -12,75 +12,52 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/state"
 )
 
-// fillIn puts the sensitive values back that a plan file does not hold, into what is
-// to be written. They come from the configuration, which must be the one that was
-// planned, and from the values that its sensitive variables have now.
+// compareValues compares the values of sensitive variables with what the saved plan says
+// of them, and returns what cannot be told.
 //
 // Whether these are the values that were planned with, the file does not say, not even
 // by a hash: with one, whoever can read the file could try out guesses, and passwords
 // that people choose are guessed however slow the hash is. What the plan does say is
 // which values change, and that is compared with the cluster. Beyond that the operator
 // is told that nothing was compared.
-func (w *workspace) fillIn(ctx context.Context, st *state.State, plan *planner.Plan) error {
-	lacking := withoutValues(plan)
-	if len(lacking) == 0 {
-		return nil
+func (w *workspace) compareValues(ctx context.Context, saved *planner.Plan, made *comparison) (untold []string, err error) {
+	fresh := make(map[lang.Address]*providers.Object, len(made.objects))
+	for i := range made.objects {
+		fresh[made.objects[i].Address] = &made.objects[i]
 	}
-	config, diags := w.readConfig()
-	switch {
-	case w.unanswered != nil:
-		return w.unanswered
-	case diags.HasErrors() && len(config.Files) == 0:
-		return &failure{"The saved plan needs its configuration", fmt.Sprintf(
-			"%s is made with sensitive values, which are in no plan file: they are taken from the configuration that was planned, and there is none in this directory. Apply the plan in that directory, or name it with -chdir.", lacking[0].Address)}
-	}
-	if err := w.take(config, diags); err != nil {
-		return err
-	}
-	if w.config.Digest != plan.Config {
-		return w.notAsPlanned(plan, fmt.Sprintf(
-			"%s is made with sensitive values, which are in no plan file: they are taken from the configuration in this directory and its variables.", lacking[0].Address), "Make a new plan.")
-	}
-	snapshot := providers.NewSnapshot(w.client)
-	objects, err := w.render(ctx, snapshot, st)
-	if err != nil {
-		return err
-	}
-	fresh := make(map[lang.Address]*providers.Object, len(objects))
-	for i := range objects {
-		fresh[objects[i].Address] = &objects[i]
-	}
-	var untold []string
-	for _, a := range lacking {
+	for _, a := range withoutValues(saved) {
 		o := fresh[a.Address]
 		if o == nil || o.Digest() != a.Object.Digest() {
-			return &failure{"The cluster is not as it was planned against", fmt.Sprintf("%s would be made of something else by now. Make a new plan.", a.Address)}
+			continue // which is reason enough to refuse the plan
 		}
-		a.Object.Data = o.Data
-		if err := snapshot.Load(ctx, providers.Scope{GVK: secretKind, Namespace: a.Ref.Namespace}); err != nil {
-			return err
+		again := *a
+		again.Object, again.Ref = o, o.Ref()
+		if err := made.snapshot.Load(ctx, providers.Scope{GVK: secretKind, Namespace: again.Ref.Namespace}); err != nil {
+			return nil, err
 		}
-		told, err := compareGiven(a, snapshot)
+		told, err := compareGiven(&again, made.snapshot)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !told {
 			untold = append(untold, a.Address.String())
 		}
 	}
+	return untold, nil
+}
+
+func (w *workspace) warnUntold(untold []string) {
 	if len(untold) > 0 {
 		w.printer.Warn("Values of sensitive variables are not compared with the plan", fmt.Sprintf(
 			"A plan file holds nothing that could tell them. These are written with the values that were given just now: %s.", strings.Join(untold, ", ")))
 	}
-	return nil
 }
 
 // notAsPlanned says what about the configuration is not as it was planned: the values of
-// variables, if some are given that the plan does not have, or else the files; of
-// those, why says what they are needed for.
+// variables, if some are not those of the plan, or else the files; of those, why says
+// what they are needed for.
 func (w *workspace) notAsPlanned(plan *planner.Plan, why, remedy string) *failure {
 	var names []string
 	for name, value := range w.config.Variables {
@@ -89,18 +66,19 @@ func (w *workspace) notAsPlanned(plan *planner.Plan, why, remedy string) *failur
 		}
 	}
 	slices.Sort(names)
-	switch len(names) {
-	case 0:
-		return &failure{"The configuration is not the one that was planned", why + " Those have changed since. " + remedy}
-	case 1:
+	if len(names) == 0 {
+		return &failure{"The configuration is not the one that was planned", why + " The configuration has changed since. " + remedy}
+	}
+	options := strings.Join(variableOptions(plan, func(name string) bool { return slices.Contains(names, name) }), " ")
+	if len(names) == 1 {
 		return &failure{
-			fmt.Sprintf("The variable %s was given another value than it was planned with", names[0]),
-			"Leave it out, and it has the value that is in the plan. To apply another one, make a new plan with it.",
+			fmt.Sprintf("The variable %s has another value than it was planned with", names[0]),
+			fmt.Sprintf("The plan was made with\n\n  %s\n\nTo apply that, give it again; to apply the value that it has now, make a new plan.", options),
 		}
 	}
 	return &failure{
-		fmt.Sprintf("The variables %s were given other values than they were planned with", strings.Join(names, ", ")),
-		"Leave them out, and they have the values that are in the plan. To apply others, make a new plan with them.",
+		fmt.Sprintf("The variables %s have other values than they were planned with", strings.Join(names, ", ")),
+		fmt.Sprintf("The plan was made with\n\n  %s\n\nTo apply that, give them again; to apply the values that they have now, make a new plan.", options),
 	}
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
@@ -75,7 +75,7 @@ func showState(s streams, st *state.State) error {
 		fmt.Fprintln(s.out, "The state is empty: nothing was applied yet.")
 		return nil
 	}
-	fmt.Fprintf(s.out, "Cloud %q in the cluster at %s, serial %d.\n", st.Cloud, st.Cluster.Server, st.Serial)
+	foreign.Fprintf(s.out, "Cloud %q in the cluster at %s, serial %d.\n", st.Cloud, st.Cluster.Server, st.Serial)
 	block := ""
 	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
 	for _, o := range st.Objects {
@@ -85,29 +85,30 @@ func showState(s streams, st *state.State) error {
 		}
 		if address.Block != block {
 			block = address.Block
-			fmt.Fprintf(table, "\n%s\n", block)
+			foreign.Fprintf(table, "\n%s\n", block)
 		}
-		row := "  " + o.Kind + "\t" + o.Name
+		format := "  %s\t%s\n"
 		if !o.Ready {
-			row += "\tnot seen ready"
+			format = "  %s\t%s\tnot seen ready\n"
 		}
-		fmt.Fprintln(table, row)
+		foreign.Fprintf(table, format, o.Kind, o.Name)
 	}
 	return table.Flush()
 }
 
-// The state in the shape of `terraform show -json`. Values are only what names an
-// object: the state holds no others.
+// The state in the shape of `terraform show -json`. Values of objects are only what names
+// them: the state holds no others.
 type (
 	jsonState struct {
-		FormatVersion string         `json:"format_version"`
-		KollaVersion  string         `json:"kolla_version"`
-		Values        *jsonValues    `json:"values,omitempty"` // nil: nothing was ever applied
-		Kolla         *jsonStateMore `json:"kolla,omitempty"`
+		FormatVersion string           `json:"format_version"`
+		KollaVersion  string           `json:"kolla_version"`
+		Values        *jsonValues      `json:"values,omitempty"` // nil: nothing was ever applied
+		Checks        []view.CheckJSON `json:"checks,omitempty"`
+		Kolla         *jsonStateMore   `json:"kolla,omitempty"`
 	}
 	jsonValues struct {
-		Outputs struct{}                `json:"outputs"` // kolla has none
-		Root    view.Module[jsonObject] `json:"root_module"`
+		Outputs map[string]view.OutputJSON `json:"outputs"`
+		Root    view.Module[jsonObject]    `json:"root_module"`
 	}
 	jsonObject struct {
 		Address   string         `json:"address"`
@@ -142,7 +143,8 @@ func stateJSON(w io.Writer, st *state.State) error {
 	out := jsonState{FormatVersion: "1.0", KollaVersion: Version}
 	if st.Lineage != "" {
 		out.Kolla = &jsonStateMore{Cloud: st.Cloud, Cluster: st.Cluster, Lineage: st.Lineage, Serial: st.Serial}
-		out.Values = &jsonValues{}
+		out.Values = &jsonValues{Outputs: view.OutputsJSON(st.Outputs)}
+		out.Checks = view.ChecksJSON(st.Checks)
 		for _, o := range st.Objects {
 			address, err := lang.ParseAddress(o.Address)
 			if err != nil {
@@ -151,7 +153,7 @@ func stateJSON(w io.Writer, st *state.State) error {
 			out.Values.Root.Put(address.Block, jsonObjectOf(o, address))
 		}
 	}
-	if err := json.NewEncoder(w).Encode(out); err != nil {
+	if err := foreign.JSON(w, out, ""); err != nil {
 		return fmt.Errorf("write the state as JSON: %w", err)
 	}
 	return nil

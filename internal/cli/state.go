@@ -3,12 +3,12 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/state"
 )
@@ -51,21 +51,7 @@ quotes: kolla state list 'service.redis["cache"]'.`,
 					return showObject(s, st, c.Args().First())
 				},
 			},
-			{
-				Name:  "rebuild",
-				Usage: "Make a damaged state usable again",
-				Description: `
-Goes on from the newest backup and from what the journal of an apply that did not
-end says beyond it. Files that cannot be used are kept in .kolla/backups. What is
-lost all the same, the next apply finds in the cluster, by its labels.`,
-				Flags: append([]cli.Flag{stateFlag()}, lockFlags()...),
-				Action: func(c *cli.Context) error {
-					if err := noArguments(c); err != nil {
-						return err
-					}
-					return rebuildState(s, c)
-				},
-			},
+			rebuildCommand(s),
 		},
 	}
 }
@@ -95,28 +81,13 @@ func listObjects(s streams, st *state.State, asked []string) error {
 			}
 		}
 		if show {
-			fmt.Fprintln(s.out, o.Address)
+			foreign.Fprintf(s.out, "%s\n", o.Address)
 		}
 	}
 	if i := slices.Index(matched, false); i >= 0 {
 		slices.Sort(known)
 		return &failure{fmt.Sprintf("The state has nothing at %s", targets[i]), didYouMean(asked[i], slices.Compact(known)) + "`kolla state list` lists all addresses."}
 	}
-	return nil
-}
-
-// rebuildState makes a damaged state usable again, from what is left of it.
-func rebuildState(s streams, c *cli.Context) error {
-	store := state.Open(c.String("state"))
-	session, err := store.Salvage(c.Context, state.LockInfo{Operation: "state rebuild", Version: Version}, c.Duration("lock-timeout"))
-	if err != nil {
-		return err
-	}
-	objects := len(session.State().Objects)
-	if err := session.Close(); err != nil {
-		return err
-	}
-	fmt.Fprintf(s.out, "%s can be used again: it knows %s.\nWhat it does not know any more, the next `kolla apply` finds in the cluster.\n", store.Path(), counted(objects, "object"))
 	return nil
 }
 
@@ -133,7 +104,7 @@ func showObject(s streams, st *state.State, address string) error {
 	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(table, "%s:\t%s\n", name, value)
+			foreign.Fprintf(table, "%s:\t%s\n", name, value)
 		}
 	}
 	row("Address", o.Address)
@@ -145,7 +116,13 @@ func showObject(s streams, st *state.State, address string) error {
 	row("Holds", o.Holds)
 	row("Applied", o.Applied.Local().Format(time.RFC3339))
 	row("Ready", fmt.Sprint(o.Ready))
-	row("Depends on", strings.Join(o.DependsOn, "\n\t"))
+	for i, address := range o.DependsOn {
+		if i == 0 {
+			row("Depends on", address)
+			continue
+		}
+		foreign.Fprintf(table, "\t%s\n", address)
+	}
 	return table.Flush()
 }
 
@@ -163,6 +140,7 @@ the ID.`,
 			if c.NArg() != 1 {
 				return &failure{"Which lock?", "kolla force-unlock ID; the message about the lock says the ID."}
 			}
+			s.mayWrite()
 			if err := state.Open(c.String("state")).ForceUnlock(c.Args().First()); err != nil {
 				return err
 			}

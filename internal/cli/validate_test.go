@@ -63,7 +63,7 @@ service "memcached" {}
 		"mariadb":   `config "my.cnf" { values = { mysqld = { max_connections = %d } } }`,
 		"rabbitmq":  `workload "server" { env = { NUMBER = %d } }`,
 		"memcached": `replicas = 1 + %d %% 3`,
-		"keystone":  `config "keystone.conf" { values = { token = { expiration = 3600 + %d } } }`,
+		"keystone":  "config \"keystone.conf\" { values = { token = { expiration = 3600 + %[4]d } } }\n  database \"keystone\" { name = \"keystone_%[4]d\" }",
 	}
 	var s strings.Builder
 	for i := 2; i < services; i++ {

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/notices"
 )
 
 // Version of this build; the Makefile sets it with -ldflags -X.
@@ -14,8 +17,15 @@ func versionCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:  "version",
 		Usage: "Print the version",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "notices", Usage: "print the licences of what kolla is made of"},
+		},
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
+				return err
+			}
+			if c.Bool("notices") {
+				_, err := io.WriteString(s.out, notices.Text)
 				return err
 			}
 			s.printVersion()

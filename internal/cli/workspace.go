@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -65,13 +65,17 @@ type workspace struct {
 	later map[string]bool
 	// unread is why no data can be read at all; nil: they can.
 	unread error
-	// resumed is how the plan was made that is being carried out, if that was saved.
+	// believes: what looks like kolla's is rendered as kolla's, to find out what it is.
+	believes bool
+	// resumed is how the plan was made whose rest is being planned.
 	resumed *planner.Resume
-	planned map[string]json.RawMessage // values of variables that the plan brings
-	told    map[string]bool            // warnings of the configuration that were printed
-	dialed  sync.Once
-	dialErr error
-	sharing sync.Mutex // for snapshot
+	// approved is the saved plan that is being applied; nil: there is none.
+	approved *planner.Plan
+	held     map[lang.Address]error // actions of it that are not begun
+	told     map[string]bool        // warnings of the configuration that were printed
+	dialed   sync.Once
+	dialErr  error
+	sharing  sync.Mutex // for snapshot
 }
 
 func newWorkspace(s streams, c *cli.Context) *workspace {
@@ -135,7 +139,6 @@ func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
 		Catalogue: openstack.Catalogue(),
 		Vars:      givenVars(w.flags),
 		Environ:   os.Environ(),
-		Planned:   w.planned,
 		// Only for as long as the file is not written.
 		Undeclared: w.flags.String(generateFlag) != "" && w.config == nil,
 		Ignorant:   w.destroys,
@@ -317,8 +320,36 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 	}
 }
 
-// compare makes a plan of what is known.
+// compare makes a plan of what is known. Problems are printed, and end in an error.
 func (w *workspace) compare(ctx context.Context, st *state.State, destroy bool) (*planner.Plan, error) {
+	c, err := w.comparison(ctx, st, destroy)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(c.problems, func(p planner.Problem) bool { return !p.Warning }) {
+		for i, problem := range c.problems {
+			if problem.Warning {
+				c.problems[i] = planner.NoticeOf(problem).Problem()
+			}
+		}
+		w.printer.Problems(c.problems)
+		return nil, exitCode(exitError)
+	}
+	for _, problem := range c.problems {
+		c.plan.Warnings = append(c.plan.Warnings, planner.NoticeOf(problem))
+	}
+	return c.plan, nil
+}
+
+// comparison is a plan with what it was made of.
+type comparison struct {
+	plan     *planner.Plan // nil: nothing could be compared
+	problems []planner.Problem
+	objects  []providers.Object
+	snapshot *providers.Snapshot
+}
+
+func (w *workspace) comparison(ctx context.Context, st *state.State, destroy bool) (*comparison, error) {
 	start := time.Now()
 	options, err := w.planOptions(destroy)
 	if err != nil {
@@ -345,6 +376,8 @@ func (w *workspace) compare(ctx context.Context, st *state.State, destroy bool) 
 		Snapshot:       snapshot,
 		State:          st,
 		Cluster:        w.cluster,
+		Outputs:        w.config.Outputs,
+		Checks:         w.config.Checks,
 		Destroy:        destroy,
 		DeleteData:     options.resume.DeleteData,
 		Moves:          w.config.Moves,
@@ -353,13 +386,14 @@ func (w *workspace) compare(ctx context.Context, st *state.State, destroy bool) 
 		External:       external(w.config),
 		Adopt:          options.resume.Adopt,
 		ForceConflicts: options.resume.ForceConflicts,
-		Foreign:        w.flags.Bool("foreign"),
+		ForeignPolicy:  planner.ForeignPolicy(w.config.Cloud.Foreign),
 		VerifyAll:      options.verifyAll,
 		Selection:      options.selection,
 		Undecided:      w.config.Undecided,
 		Replace:        options.replace,
-		RefreshOnly:    w.flags.Bool("refresh-only"),
+		RefreshOnly:    options.refreshOnly,
 		MaxDeletes:     options.maxDeletes,
+		Values:         w.flags.String("out") != "",
 		Parallelism:    w.flags.Int("parallelism"),
 		Now:            start,
 	})
@@ -367,15 +401,10 @@ func (w *workspace) compare(ctx context.Context, st *state.State, destroy bool) 
 		return nil, err
 	}
 	options.place(problems)
-	if slices.ContainsFunc(problems, func(p planner.Problem) bool { return !p.Warning }) {
-		w.printer.Problems(problems)
-		return nil, exitCode(exitError)
+	if plan != nil {
+		plan.Options, plan.Elapsed = powers(w.flags), time.Since(start)
 	}
-	for _, problem := range problems {
-		plan.Warnings = append(plan.Warnings, planner.NoticeOf(problem))
-	}
-	plan.Elapsed = time.Since(start)
-	return plan, nil
+	return &comparison{plan: plan, problems: problems, objects: objects, snapshot: snapshot}, nil
 }
 
 // external are the blocks of the services that are there already.
@@ -431,28 +460,49 @@ var (
 
 // facts is what rendering must know of the live cluster.
 func (w *workspace) facts(ctx context.Context, snapshot *providers.Snapshot, st *state.State) openstack.Facts {
+	ours := w.ownSecrets(snapshot, st)
+	values := func(namespace, name string) map[string][]byte {
+		return providers.ValuesOf(snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name}))
+	}
 	return openstack.Facts{
+		Ours:  ours,
 		Nodes: nodes(snapshot.All(nodeKind)),
 		Revision: func(address lang.Address, namespace, name string, given map[string]string) string {
 			live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
-			if live != nil {
-				return providers.RevisionOf(live, given)
+			if live != nil && ours(address, namespace, name) {
+				return providers.RevisionOf(live, given, values)
 			}
 			return providers.FirstRevision(address, before(st, address))
 		},
-		Values: func(namespace, name string) map[string][]byte {
-			live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
-			if live == nil {
-				return nil
-			}
-			return providers.ValuesOf(live)
-		},
-		Given: given,
-		Now:   time.Now(),
+		Values: values,
+		Given:  given,
+		Now:    time.Now(),
 		Namespaced: func(kind schema.GroupVersionKind) (bool, bool) {
 			namespaced, err := w.client.Namespaced(ctx, kind)
 			return namespaced, err == nil
 		},
+	}
+}
+
+// ownSecrets tells the Secrets that kolla has made, or that the operator named to be
+// taken over, from others that have their names. Nothing is read from the latter.
+func (w *workspace) ownSecrets(snapshot *providers.Snapshot, st *state.State) func(address lang.Address, namespace, name string) bool {
+	type place struct{ namespace, name string }
+	known := map[place]*state.Object{}
+	for i := range st.Objects {
+		if o := &st.Objects[i]; o.Kind == secretKind.Kind && o.APIVersion == secretKind.Version {
+			known[place{o.Namespace, o.Name}] = o
+		}
+	}
+	named := w.adopted()
+	return func(address lang.Address, namespace, name string) bool {
+		live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
+		record := known[place{namespace, name}]
+		if w.believes || trust.Same(record, live) || slices.Contains(named, address.String()) {
+			return true
+		}
+		imported := slices.ContainsFunc(w.config.Imports, func(i lang.Import) bool { return i.To == address })
+		return imported && (record == nil || record.UID == "")
 	}
 }
 
@@ -472,7 +522,21 @@ func before(st *state.State, address lang.Address) string {
 func nodes(live []*unstructured.Unstructured) []openstack.Node {
 	out := make([]openstack.Node, 0, len(live))
 	for _, u := range live {
-		out = append(out, openstack.Node{Name: u.GetName(), Labels: u.GetLabels()})
+		out = append(out, openstack.Node{Name: u.GetName(), Labels: u.GetLabels(), Addresses: addresses(u)})
+	}
+	return out
+}
+
+// addresses are the IP addresses of a node.
+func addresses(node *unstructured.Unstructured) []string {
+	list, _, _ := unstructured.NestedSlice(node.Object, "status", "addresses")
+	var out []string
+	for _, each := range list {
+		entry, _ := each.(map[string]any)
+		if kind, _ := entry["type"].(string); kind == "InternalIP" || kind == "ExternalIP" {
+			address, _ := entry["address"].(string)
+			out = append(out, address)
+		}
 	}
 	return out
 }

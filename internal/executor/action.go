@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -27,6 +29,10 @@ func (r *run) visit(ctx context.Context, index int, idle func()) error {
 		waits:   r.waitsFor(index),
 		idle:    idle,
 		started: time.Now(),
+	}
+	if why := r.Held[action.Address]; why != nil {
+		r.tell(planner.Event{Action: action, Kind: planner.Started})
+		return s.fail(ctx, why)
 	}
 	quiet := action.Verb == planner.None && !action.Pending && !s.waits
 	if !quiet {
@@ -90,6 +96,7 @@ type step struct {
 	outcome *Outcome
 	started time.Time
 	waits   bool // until the object is ready
+	moved   bool // others changed the object since it was planned against
 	idle    func()
 }
 
@@ -142,7 +149,7 @@ func (s *step) refresh(ctx context.Context) error {
 	if !known {
 		record = recordOf(s.action)
 	}
-	record.UID = string(s.action.Prior.UID)
+	record.UID, record.Token = string(s.action.Prior.UID), ""
 	record.Ready = true
 	if s.waits {
 		ctx, cancel := context.WithTimeout(ctx, glance)
@@ -170,6 +177,8 @@ func (s *step) write(ctx context.Context) error {
 	var live *unstructured.Unstructured
 	intent := record
 	intent.Going = s.action.Verb == planner.Replace
+	intent.Token = s.token()
+	manifest = trust.WithToken(manifest, cmp.Or(intent.Token, s.action.Token))
 	err = s.journaled(intent, func() (err error) {
 		live, err = s.send(ctx, manifest)
 		return err
@@ -181,7 +190,9 @@ func (s *step) write(ctx context.Context) error {
 	s.values.keep(s.action.Object, live)
 	record.UID = string(live.GetUID())
 	record.Applied = time.Now()
-	record.Check = s.rules.Written(live, s.manager(s.action.Object.Partial))
+	if s.looked() {
+		record.Check = s.rules.Written(live, s.manager(s.action.Object.Partial), s.plan.Terms(s.action))
+	}
 	record.Ready = !s.waits
 	if err := s.Session.Record(record); err != nil || record.Ready {
 		return err
@@ -191,6 +202,28 @@ func (s *step) write(ctx context.Context) error {
 	}
 	record.Ready = true
 	return s.Session.Record(record)
+}
+
+// looked reports whether somebody has looked for what others added to the object, in the
+// version that was written to: of a new object there is nothing to look for. Otherwise
+// the next plan looks.
+func (s *step) looked() bool {
+	switch s.action.Verb {
+	case planner.Create, planner.Run, planner.Replace:
+		return true
+	}
+	return s.action.Evidence.Kind == planner.DryRun && !s.action.Reported && !s.moved
+}
+
+// token is a new one for what the action creates; empty: it creates nothing. The journal
+// has it before the object does, so that an apply that is killed in between knows the
+// object again.
+func (s *step) token() string {
+	switch s.action.Verb {
+	case planner.Create, planner.Run, planner.Replace:
+		return trust.NewToken()
+	}
+	return ""
 }
 
 // send applies the manifest: to the object that the plan is about, or where there is
@@ -235,6 +268,10 @@ func (s *step) remove(ctx context.Context) error {
 	record := recordOf(s.action)
 	known, ok := s.Session.Object(record.Address)
 	record.Going = !s.action.Partial && !(ok && known.Partial)
+	record.Token = known.Token
+	if record.Going && !knows(known, s.action) {
+		return &UnknownError{Ref: s.action.Ref}
+	}
 	err := s.journaled(record, func() error {
 		if record.Going {
 			return s.delete(ctx)
@@ -256,6 +293,20 @@ func (s *step) remove(ctx context.Context) error {
 	}
 	s.outcome.Written = true
 	return s.Session.Forget(record.Address)
+}
+
+// UnknownError says that an object is not deleted, because the state does not have it.
+type UnknownError struct{ Ref providers.Ref }
+
+func (e *UnknownError) Error() string {
+	return e.Ref.String() + " is not deleted: the state does not know it by its UID; make a new plan"
+}
+
+// knows reports whether what the state knows is the object that is to be deleted: that
+// is held against the state once more, whatever the plan says. Volumes that a StatefulSet
+// asked for have no record.
+func knows(known state.Object, a *planner.Action) bool {
+	return a.Ref.GVK.GroupKind() == providers.ClaimKind || known.Token != "" || known.UID != "" && known.UID == string(a.Prior.UID)
 }
 
 // delete deletes the live object that the action was planned against. What was

@@ -36,6 +36,8 @@ type Options struct {
 	// Parallelism is how many actions are under way at the same time, not counting new
 	// objects that only become ready; 0: 10.
 	Parallelism int
+	// Held are actions that are not begun, and why: they fail with that.
+	Held map[lang.Address]error
 	// Timeout bounds each deletion, and each wait for an object to become ready;
 	// 0: ten minutes.
 	Timeout time.Duration
@@ -126,7 +128,7 @@ func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, e
 	if err := options.Session.Begin(runOf(plan, r.cluster)); err != nil {
 		return nil, err
 	}
-	if err := Recheck(options.Session, plan); err != nil {
+	if err := errors.Join(leaveVolumes(options.Session, plan), Recheck(options.Session, plan)); err != nil {
 		return nil, err
 	}
 	walked, err := graph.Walk(ctx, r.Parallelism, r.visit)

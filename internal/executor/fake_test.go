@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -81,6 +82,15 @@ func (c *cluster) List(_ context.Context, kind schema.GroupVersionKind, namespac
 		}
 	}
 	return list, nil
+}
+
+func (c *cluster) Get(_ context.Context, ref providers.Ref) (*unstructured.Unstructured, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if u := c.objects[ref]; u != nil {
+		return u.DeepCopy(), nil
+	}
+	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: ref.GVK.Kind}, ref.Name)
 }
 
 func (c *cluster) Namespaced(context.Context, schema.GroupVersionKind) (bool, error) {
@@ -157,6 +167,12 @@ func (c *cluster) Contents(_ context.Context, namespace string) (providers.Conte
 		c.contents = c.contents[1:]
 	}
 	return answer, nil
+}
+
+// Claim gives the object another version.
+func (c *cluster) Claim(_ context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (string, error) {
+	c.called("claim %s of %s as %s", fields, ref, manager)
+	return precondition.ResourceVersion + "+", nil
 }
 
 func (c *cluster) Release(_ context.Context, ref providers.Ref, uid types.UID, manager string) error {

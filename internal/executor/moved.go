@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -43,11 +44,13 @@ const maxMoves = 5
 // the write goes on if it still does only what the plan says.
 func (s *step) apply(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	for moves := 0; ; moves++ {
-		live, err := s.Writer.Apply(ctx, manifest, options)
+		live, err := s.applyOnce(ctx, manifest, options)
 		var moved *providers.PreconditionError
 		if !errors.As(err, &moved) || moved.Live == nil || moves == maxMoves {
 			return live, err
 		}
+		seen := s.rules.Check(moved.Live, nil, options.Manager, s.plan.Terms(s.action)).Owned
+		s.moved = s.moved || seen == "" || seen != s.action.Seen
 		if err := s.approve(ctx, manifest, moved.Live); err != nil {
 			return nil, err
 		}
@@ -55,28 +58,55 @@ func (s *step) apply(ctx context.Context, manifest *unstructured.Unstructured, o
 	}
 }
 
-// approve compares what the manifest would change in the object as it is now with
-// what the plan says. Where the plan could only predict that, so does approve.
-func (s *step) approve(ctx context.Context, manifest, live *unstructured.Unstructured) error {
-	manager := s.manager(s.action.Object.Partial)
-	after, err := s.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: manager, Force: s.action.Force})
-	if err != nil && s.action.Evidence.Kind == planner.Unverified {
-		after, err = planner.Predict(live, manifest, manager, err)
+// applyOnce sends the manifest to the one version of the object. What others added, and
+// the plan takes out, is the manager's own first: what it owned and does not apply any
+// more, the server takes away.
+func (s *step) applyOnce(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	if s.action.Removes != "" && !options.New {
+		version, err := s.Writer.Claim(ctx, s.action.Ref, options.Precondition, options.Manager, s.action.Removes)
+		if err != nil {
+			return nil, err
+		}
+		options.Precondition.ResourceVersion = version
+		if options.Precondition.ResourceVersion, err = s.applyBare(ctx, manifest, options); err != nil {
+			return nil, err
+		}
 	}
+	return s.Writer.Apply(ctx, manifest, options)
+}
+
+// applyBare sends a custom resource without what is declared as empty and others have
+// filled, if that is needed. It returns the version of the object to go on with.
+func (s *step) applyBare(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (string, error) {
+	version := options.Precondition.ResourceVersion
+	if proof.BuiltIn(manifest.GroupVersionKind()) {
+		return version, nil
+	}
+	bare, differs, err := planner.Bare(manifest, s.action.Removes)
+	if err != nil || !differs {
+		return version, err
+	}
+	live, err := s.Writer.Apply(ctx, bare, options)
 	if err != nil {
-		return err
+		return "", err
 	}
-	changes, err := planner.Diff(live, after)
+	return live.GetResourceVersion(), nil
+}
+
+// approve compares what an apply would change in the object as it is now with what the
+// plan says. What others have added since then counts: the plan does not show it.
+func (s *step) approve(ctx context.Context, manifest, live *unstructured.Unstructured) error {
+	changes, err := s.plan.Reassess(ctx, s.Reader, s.action, manifest, live, s.moved || s.action.Removes != "")
 	if err != nil {
 		return err
 	}
 	approved := map[string]bool{}
 	for _, change := range s.action.Changes {
-		approved[essence(change)] = true
+		approved[Essence(change)] = true
 	}
 	var others []planner.Change
 	for _, change := range changes {
-		if !approved[essence(change)] {
+		if !approved[Essence(change)] {
 			others = append(others, change)
 		}
 	}
@@ -86,10 +116,10 @@ func (s *step) approve(ctx context.Context, manifest, live *unstructured.Unstruc
 	return nil
 }
 
-// essence is what a change does, without who is to blame, in a form that is the
+// Essence is what a change does, without who is to blame, in a form that is the
 // same before and after the change went through a plan file, and whether or not a
 // sensitive value has been made yet.
-func essence(c planner.Change) string {
+func Essence(c planner.Change) string {
 	if c.Sensitive && c.After == planner.Unknown {
 		c.After = planner.Masked
 	}

@@ -7,6 +7,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -46,6 +47,21 @@ func TestRecheck(t *testing.T) {
 	}
 }
 
+// A refresh knows nothing better of what it leaves as it is: what was checked stays, and
+// what is declared was not applied.
+func TestRefreshRechecksNothing(t *testing.T) {
+	drifted := recorded("ConfigMap drifted", true)
+	drifted.Check = check
+	a := newApply(t, newCluster(), drifted)
+	plan := a.plan(act(planner.None, "ConfigMap drifted"))
+	plan.RefreshOnly = true
+	before := a.session.State()
+	if err := executor.Recheck(a.session, plan); err != nil {
+		t.Fatal(err)
+	}
+	diff(t, "the state", before, a.session.State())
+}
+
 // An apply with something else to do takes it down as well, and of what it writes
 // the server's answer. A record without a check takes an earlier one back.
 func TestApplyTakesChecksDown(t *testing.T) {
@@ -59,7 +75,9 @@ func TestApplyTakesChecksDown(t *testing.T) {
 		}}
 	}
 	a := newApply(t, c, recorded("ConfigMap a", true), known, recorded("ConfigMap old", true))
-	a.run(t.Context(), t, checked("ConfigMap a"), act(planner.None, "ConfigMap stale"), act(planner.Update, "ConfigMap old"))
+	written := act(planner.Update, "ConfigMap old")
+	written.Evidence.Kind = planner.DryRun
+	a.run(t.Context(), t, checked("ConfigMap a"), act(planner.None, "ConfigMap stale"), written)
 	if got := a.known(t, "ConfigMap a").Check; got != check {
 		t.Errorf("of what is left alone the state has %+v", got)
 	}
@@ -68,5 +86,47 @@ func TestApplyTakesChecksDown(t *testing.T) {
 	}
 	if got := a.known(t, "ConfigMap old").Check; len(got.Owned) != 64 || got.Server != "v1.37.1" {
 		t.Errorf("of what was written the state has %+v", got)
+	}
+}
+
+// What somebody may have added to an object since the plan looked at it, or where the plan
+// could not look, is for the next plan to find: there is no check then.
+func TestNoCheckOfWhatNobodyLookedAt(t *testing.T) {
+	tests := map[string]struct {
+		adjust func(*planner.Action, *cluster)
+		want   bool
+	}{
+		"as planned": {func(*planner.Action, *cluster) {}, true},
+		"a new object": {func(a *planner.Action, c *cluster) {
+			a.Verb, a.Prior, c.objects = planner.Create, providers.Precondition{}, map[providers.Ref]*unstructured.Unstructured{}
+		}, true},
+		"not verified":       {func(a *planner.Action, _ *cluster) { a.Evidence.Kind = planner.Unverified }, false},
+		"by a schema":        {func(a *planner.Action, _ *cluster) { a.Evidence.Kind = planner.Schema }, false},
+		"left, and reported": {func(a *planner.Action, _ *cluster) { a.Reported = true }, false},
+		"changed by others since": {func(a *planner.Action, c *cluster) {
+			a.Prior.ResourceVersion, c.onApply = "10", c.movedOn
+		}, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			now := live("ConfigMap old")
+			now.SetResourceVersion("12")
+			c := newCluster(now)
+			c.identity.Version = "v1.37.1"
+			c.onAnswer = func(u *unstructured.Unstructured) {
+				u.Object["metadata"].(map[string]any)["managedFields"] = []any{map[string]any{
+					"manager": "kolla", "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:data": map[string]any{}},
+				}}
+			}
+			a := newApply(t, c, recorded("ConfigMap old", true))
+			action := act(planner.Update, "ConfigMap old")
+			action.Evidence.Kind = planner.DryRun
+			action.Prior.ResourceVersion = "12"
+			test.adjust(&action, c)
+			a.run(t.Context(), t, action)
+			if got := a.known(t, "ConfigMap old").Check; (got.Owned != "") != test.want {
+				t.Errorf("the state has the check %+v", got)
+			}
+		})
 	}
 }

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
@@ -56,8 +58,13 @@ func confirmed(session *state.Session, a *planner.Action) (record state.Object, 
 
 // Recheck takes into the state what a plan found out about the objects that it
 // leaves as they are, so that the next plan knows them without asking the server.
-// It costs one write to the disk, and none where the state knows it all.
+// It costs one write to the disk, and none where the state knows it all. A plan that only
+// refreshes leaves the records of such objects as they are: what the configuration says of
+// them was not applied.
 func Recheck(session *state.Session, plan *planner.Plan) error {
+	if plan.RefreshOnly {
+		return nil
+	}
 	var records []state.Object
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
@@ -67,6 +74,24 @@ func Recheck(session *state.Session, plan *planner.Plan) error {
 		if record, known := confirmed(session, a); known {
 			records = append(records, record)
 		}
+	}
+	return session.Record(records...)
+}
+
+// leaveVolumes takes into the state which volumes StatefulSets leave behind that the plan
+// deletes: nothing in the cluster tells later whose they were.
+func leaveVolumes(session *state.Session, plan *planner.Plan) error {
+	var records []state.Object
+	for _, kept := range plan.Kept {
+		if before, known := session.Object(kept.Address.String()); kept.UID == "" || known && !before.Left {
+			continue
+		}
+		apiVersion, kind := kept.Ref.GVK.ToAPIVersionAndKind()
+		records = append(records, state.Object{
+			Address: kept.Address.String(), APIVersion: apiVersion, Kind: kind,
+			Namespace: kept.Ref.Namespace, Name: kept.Ref.Name,
+			UID: string(kept.UID), Holds: kept.Holds, Left: true, Ready: true, Applied: time.Now(),
+		})
 	}
 	return session.Record(records...)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
@@ -19,6 +20,9 @@ var secrets = providers.SecretKind.WithVersion("v1")
 type values struct {
 	reader   providers.Reader
 	snapshot *providers.Snapshot
+	// planned are the Secrets that the plan is about, by the UID that they had when it was
+	// made; empty: there was none. Nothing is read from another one of that name.
+	planned map[providers.Ref]types.UID
 
 	mu      sync.Mutex
 	written map[providers.Ref]map[string][]byte
@@ -35,7 +39,23 @@ func readValues(ctx context.Context, reader providers.Reader, actions []planner.
 	if err := snapshot.Load(ctx, scopes...); err != nil {
 		return nil, fmt.Errorf("read the Secrets that values come from: %w", err)
 	}
-	return &values{reader: reader, snapshot: snapshot, written: map[providers.Ref]map[string][]byte{}}, nil
+	v := &values{reader: reader, snapshot: snapshot, planned: map[providers.Ref]types.UID{}, written: map[providers.Ref]map[string][]byte{}}
+	for i := range actions {
+		if a := &actions[i]; a.Object != nil && a.Ref.GVK == secrets {
+			v.planned[a.Ref] = a.Prior.UID
+		}
+	}
+	return v, nil
+}
+
+// valuesOf returns the values of a Secret in the snapshot. It returns nil when the Secret
+// has another UID than the plan saw.
+func (v *values) valuesOf(snapshot *providers.Snapshot, ref providers.Ref) map[string][]byte {
+	live := snapshot.Get(ref)
+	if uid, planned := v.planned[ref]; planned && live != nil && live.GetUID() != uid {
+		return nil
+	}
+	return providers.ValuesOf(live)
 }
 
 // scopesOfValues are the Secrets of the namespaces that values to be written are
@@ -69,7 +89,7 @@ func (v *values) resolve(ctx context.Context, a *planner.Action) (*unstructured.
 			if known := v.get(namespace, name); known != nil {
 				return known
 			}
-			return providers.ValuesOf(later.Get(providers.Ref{GVK: secrets, Namespace: namespace, Name: name}))
+			return v.valuesOf(later, providers.Ref{GVK: secrets, Namespace: namespace, Name: name})
 		}, true)
 	}
 	if err != nil {
@@ -88,7 +108,7 @@ func (v *values) get(namespace, name string) map[string][]byte {
 	if written, ok := v.written[ref]; ok {
 		return written
 	}
-	return providers.ValuesOf(v.snapshot.Get(ref))
+	return v.valuesOf(v.snapshot, ref)
 }
 
 // keep remembers the values of a Secret that was written.

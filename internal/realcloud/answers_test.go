@@ -23,6 +23,7 @@ func TestCloud(t *testing.T) {
 		{"restricted", runsRestricted},
 		{"discovery", servicesFindEachOther},
 		{"exposure", answersThroughTheVIP},
+		{"pod network", nobodyElseConnects},
 		{"pods deleted", podsComeBack},
 		{"job deleted", jobStaysDone},
 		{"config changed", configRollsOut},
@@ -122,6 +123,16 @@ func answersThroughTheVIP(t *testing.T, c *cloud) {
 	}
 	if urls["public"] != "http://"+vip+":5000/v3" || urls["internal"] != "http://keystone.openstack:5000/v3" {
 		t.Errorf("the endpoints are %v", urls)
+	}
+	// Whoever is not the proxy may say what he likes about where a request came from. But
+	// for the scheme: Keystone's own code takes X-Forwarded-Proto from everybody.
+	const spoofed = `
+from urllib.request import Request, urlopen
+headers = {"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", "Forwarded": "host=evil.example"}
+print(urlopen(Request("http://keystone.openstack:5000/v3", headers=headers)).read().decode())
+`
+	if out := c.kubectl(t, "exec", "deployment/keystone-api", "--", "python3", "-c", spoofed); strings.Contains(out, "evil") || !strings.Contains(out, `://keystone.openstack:5000/v3/"`) {
+		t.Errorf("keystone believes what a pod says of the proxy: %s", out)
 	}
 	const asked = 20
 	for range asked {

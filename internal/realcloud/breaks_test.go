@@ -56,10 +56,13 @@ func configRollsOut(t *testing.T, c *cloud) {
 // like any other.
 func passwordRollsOut(t *testing.T, c *cloud) {
 	c.kubectl(t, "patch", "secret", "keystone-db-keystone", "--type=merge", "-p", `{"stringData":{"password":"replaced-by-the-operator"}}`)
+	// The administrator of the database gets a password that means something to SQL,
+	// option files and shells, too.
+	c.kubectl(t, "patch", "secret", "mariadb-root", "--type=merge", "-p", `{"stringData":{"value":"ro'ot\"\\n$HOME # ;"}}`)
 	plan := c.kolla(t, 2, "plan", "-detailed-exitcode").out
 	wantSaid(t, "plan", plan, "job keystone-db-create runs", "2 pods restart")
-	if strings.Contains(plan, "replaced-by-the-operator") {
-		t.Error("the plan shows the password")
+	if strings.Contains(plan, "replaced-by-the-operator") || strings.Contains(plan, "ro'ot") {
+		t.Error("the plan shows a password")
 	}
 	c.kolla(t, 0, "apply", "-auto-approve")
 	c.eventualToken(t, 30*time.Second)
@@ -73,6 +76,11 @@ assert u.password == "replaced-by-the-operator"
 pymysql.connect(host=u.hostname, port=u.port, user=u.username, password=u.password, database=u.path[1:]).close()
 `
 	c.kubectl(t, "exec", "deployment/keystone-api", "--", "python3", "-c", connect)
+	// The server never has the root password, and nobody has it in the environment.
+	out := c.kubectl(t, "exec", "statefulset/mariadb-server", "--", "sh", "-c", "cat /run/secrets/root/value 2>&1; tr '\\0' '\\n' < /proc/1/environ; ls /etc/mysql")
+	if strings.Contains(out, "ro'ot") || strings.Contains(out, "init.sql") {
+		t.Errorf("the database server sees its root password:\n%s", out)
+	}
 	c.noChanges(t)
 }
 
@@ -138,7 +146,7 @@ func nodeComesBack(t *testing.T, c *cloud) {
 	if r := c.openstack(t, "token", "issue"); r.code == 0 {
 		t.Error("the cloud answers while its only control node is down")
 	}
-	c.eventualToken(t, 3*time.Minute)
+	c.eventualToken(t, 6*time.Minute)
 	measured(t, "from a reboot of the control node to a token", time.Since(before).Round(time.Second))
 	eventually(t, time.Minute, func() error {
 		ready := c.kubectl(t, "get", "pods", "--field-selector=status.phase=Running", "-o", "jsonpath={.items[*].status.containerStatuses[*].ready}")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 )
@@ -17,7 +18,11 @@ type item struct {
 	// own is said about the object alone, below its head; once there are several,
 	// together is said about all of them in its place.
 	own, together []line
+	comments      []line
+	marked        []marked // the objects, one an action
 	body          []line
+	// fact is the body where it is a single fact, which may have room beside the object.
+	fact line
 	// create: a plain creation, which is listed with its neighbours.
 	create bool
 	// gone: what somebody deleted.
@@ -28,6 +33,7 @@ type item struct {
 	// names replaces in a text the names that are the object's own; nil: not known.
 	names func(string) string
 	alike bool // said of several that are the same but for such names
+	width int
 }
 
 // similar is how many objects with something in common a person counts at a glance.
@@ -40,7 +46,7 @@ func (it item) lines() []line {
 	if len(it.heads) > 1 {
 		own = it.together
 	}
-	out = append(out, own...)
+	out = append(append(out, own...), it.comments...)
 	switch n := len(it.heads); {
 	case len(it.body) == 0:
 	case n > similar && it.alike:
@@ -48,7 +54,14 @@ func (it item) lines() []line {
 	case n > similar:
 		out = append(out, comment(fmt.Sprintf("the same in all %d", n), 0)...)
 	}
-	return append(out, it.body...)
+	if len(it.marked) == 0 {
+		return append(out, it.body...)
+	}
+	object := objectLine(it.marked, it.width)
+	if one := object.then(text(": "), it.fact); len(it.heads) == 1 && it.fact != nil && one.width() <= it.width {
+		return append(out, one)
+	}
+	return append(append(out, object), it.body...)
 }
 
 // items renders all actions that do something: those of a block together, blocks
@@ -99,29 +112,6 @@ func (v *planView) actions(items []item) []line {
 	return out
 }
 
-// others is one line an action, those that were not listed as destroyed.
-func (v *planView) others() []line {
-	var out []line
-	above := 0
-	for _, a := range v.byRisk() {
-		switch r := riskOf(a); {
-		case r == leavesItBe:
-		case r <= destroys && !v.plan.Destroy:
-			above++
-		default:
-			out = append(out, v.head(a))
-		}
-	}
-	if len(out) == 0 {
-		return nil
-	}
-	title := "kolla will perform these actions:"
-	if above > 0 {
-		title = "kolla will also perform these actions:"
-	}
-	return append([]line{styled(bold, title), nil}, out...)
-}
-
 // creations counts the plain creations of one block at the start of items.
 func creations(items []item) int {
 	n := 0
@@ -142,42 +132,17 @@ func heading(items []item) line {
 	return l
 }
 
-// legend explains the signs that occur among the items.
-func legend(items []item) []line {
-	used := map[style]bool{}
-	for _, it := range items {
-		for _, l := range it.body {
-			for _, s := range l {
-				used[s.style] = true
-			}
-		}
-	}
-	var parts []string
-	for _, sign := range []struct {
-		style style
-		text  string
-	}{{added, "+ added"}, {changed, "~ changed"}, {removed, "- removed"}} {
-		if used[sign.style] {
-			parts = append(parts, sign.text)
-		}
-	}
-	if len(parts) == 0 {
-		return nil
-	}
-	return []line{styled(faint, "  "+strings.Join(parts, "   "))}
-}
-
 // item renders one action.
 func (v *planView) item(a *planner.Action) item {
 	it := item{
 		heads: []line{v.head(a)}, block: a.Address.Block, create: fresh(a),
-		gone: hasReason(a, planner.ReasonGone), names: v.anyNames(a.Address), source: a.Declared(),
+		gone: hasReason(a, planner.ReasonGone), names: v.anyNames(a.Address), source: a.Declared(), width: v.width,
 	}
 	if a.Object != nil {
 		it.within = cmp.Or(a.Object.Within, a.Object.Source)
 	}
-	if v.options.Compact {
-		return it
+	if m, ok := v.marked(a); ok {
+		it.marked = []marked{m}
 	}
 	if a.Supersedes != (lang.Address{}) {
 		place := "in place of " + a.Supersedes.Name
@@ -190,20 +155,21 @@ func (v *planView) item(a *planner.Action) item {
 	if hasReason(a, planner.ReasonImmutable) && it.source != "" {
 		it.own = comment("declared at "+it.source, v.width)
 	}
-	var telling []string
+	var telling []content.Line
 	if it.create && !v.options.Full && a.Object != nil && !a.Object.Partial {
-		telling = essence(a.Object, v.width-bodyIndent-2)
+		telling = content.Of(a.Object, v.width-bodyIndent-2)
 	}
 	for _, c := range v.comments(a) {
 		if c == runsOnce && len(telling) > 0 {
 			continue
 		}
-		it.body = append(it.body, comment(c, v.width)...)
+		it.comments = append(it.comments, comment(c, v.width)...)
 	}
 	switch {
 	case it.create && !v.options.Full:
-		for _, t := range telling {
-			it.body = append(it.body, styled(added, "+").then(text(" "+t)).indent(bodyIndent))
+		it.body = v.told(telling)
+		if len(telling) == 1 {
+			it.fact = styled(look(telling[0]), telling[0].Text)
 		}
 	case a.Verb != planner.Delete || a.Partial:
 		it.body = append(it.body, v.fields(a).render(shown(a))...)
@@ -235,7 +201,7 @@ func comment(s string, width int) []line {
 
 // fields is how the changes of an action are rendered.
 func (v *planView) fields(a *planner.Action) fields {
-	f := fields{width: v.width, full: v.options.Full, fresh: fresh(a), named: family(a)}
+	f := fields{width: v.width, full: v.options.Full, fresh: fresh(a), kind: a.Address.Kind, named: family(a)}
 	switch a.Address.Kind {
 	case "Deployment", "StatefulSet", "DaemonSet", "Job":
 		if !f.full {
@@ -246,6 +212,10 @@ func (v *planView) fields(a *planner.Action) fields {
 		switch {
 		case forces(a, c):
 			return "# forces replacement"
+		case c.Drift && c.Before != nil && c.After == nil && c.Edited:
+			return "# added outside of kolla, or your change"
+		case c.Drift && c.Before != nil && c.After == nil:
+			return "# added outside of kolla"
 		case c.Drift && c.Edited && isText(c):
 			return "# put back, together with your change"
 		case c.Drift && c.Edited:
@@ -303,7 +273,7 @@ func (v *planView) head(a *planner.Action) line {
 	case planner.None:
 		return at.then(address, text(" is there already and will be used again"))
 	case planner.Adopt:
-		if a.MovedFrom() != "" {
+		if a.MovedFrom() != "" || a.ChangesValues() {
 			return at.then(address, text(" will be updated in-place"))
 		}
 		return at.then(address, text(" will be imported"))
@@ -378,14 +348,14 @@ func because(r planner.Reason) string {
 		planner.ReasonSuperseded: "an older version that nothing uses any more",
 		planner.ReasonImmutable:  r.Path + " cannot be changed in place",
 		planner.ReasonFailedJob:  "the last run failed; it runs again",
-		planner.ReasonIdle:       fmt.Sprintf("%s has %s, and does not look after it any more: taken back", r.Manager, r.Path),
+		planner.ReasonIdle:       fmt.Sprintf("%s has %s, and does not look after it any more: taken back", tool(r.Manager), r.Path),
 		planner.ReasonReplaced:   "somebody replaced " + r.Path + ": the value is kept, and what reads it is renewed",
 		planner.ReasonRenewed:    "made anew",
 		planner.ReasonReuse:      "takes up volumes that are there already, with what is on them",
 		planner.ReasonTriggered:  r.TriggerWords(),
 		planner.ReasonOwed:       r.TriggerWords(),
 		planner.ReasonMoved:      "moved from " + r.Detail,
-		planner.ReasonUnowned:    "exists already, and was not made by kolla",
+		planner.ReasonUnowned:    "imported: it exists already, and was not made by kolla",
 		planner.ReasonDefinition: "the definition of its kind changes",
 		planner.ReasonUpgrade:    "neither the configuration nor the cluster changed: kolla or the server has new defaults",
 	}[r.Kind]

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/planner"
 )
 
@@ -19,6 +20,7 @@ type fields struct {
 	full  bool
 	fresh bool // the whole object is new
 	given bool // the changes are no changes: what is Before stays
+	kind  string
 	// named is a file that needs not be named: the object itself is.
 	named string
 	// shorten is taken off the front of paths: what they all have in common.
@@ -32,6 +34,7 @@ const alignLimit = 48
 
 // render gives the lines of all changes.
 func (f fields) render(changes []planner.Change) []line {
+	changes = f.elements(changes)
 	paths := 0
 	for _, c := range changes {
 		n := columns(f.path(c))
@@ -73,8 +76,18 @@ func (f fields) field(c planner.Change, paths int) []line {
 	if c.Before == nil || c.After == nil {
 		return append(out, f.oneSided(c, inner)...)
 	}
-	before, after := cutPair(c.Before, c.After, f.room(inner))
-	return append(out, text(before).indent(inner), text("→ "+after).indent(inner-2))
+	before, after := f.pair(c, inner)
+	out = append(out, hanging(text(before[0]).indent(inner), before[1:], inner)...)
+	return append(out, hanging(text("→ "+after[0]).indent(inner-2), after[1:], inner)...)
+}
+
+// hanging puts further lines below the first one.
+func hanging(first line, rest []string, indent int) []line {
+	out := []line{first}
+	for _, r := range rest {
+		out = append(out, text(r).indent(indent+further))
+	}
+	return out
 }
 
 // brokenPath breaks a line that ends with a path between two steps of it, where it is
@@ -103,23 +116,15 @@ func (f fields) oneSided(c planner.Change, indent int) []line {
 	if v == nil {
 		v = c.Before
 	}
-	lines := block(v, f.full)
-	if lines == nil {
-		lines = []string{cut(v, f.room(indent))}
+	if lines := f.whole(v); lines != nil {
+		var out []line
+		for _, l := range lines {
+			out = append(out, text(l).indent(indent))
+		}
+		return out
 	}
-	var out []line
-	for _, l := range lines {
-		out = append(out, text(l).indent(indent))
-	}
-	return out
-}
-
-// room is how many columns a value may take that begins at the given one.
-func (f fields) room(column int) int {
-	if f.full {
-		return 1 << 20
-	}
-	return max(f.width-column, 40)
+	lines := f.long(formatValue(v), length(v), indent)
+	return hanging(text(lines[0]).indent(indent), lines[1:], indent)
 }
 
 // values shows the values of a change on one line, or gives nil if they do not
@@ -253,9 +258,9 @@ func (p *Printer) culprit(c planner.Change, now time.Time) string {
 	var words []string
 	switch {
 	case c.Manager == "" && c.Drift && c.Path == "spec.replicas":
-		return "scaled by somebody: of a scale to 0 the API server keeps no name"
+		return "scaled by an unknown client (no field manager recorded)"
 	case c.Manager == "" && c.Drift:
-		return "by somebody: the API server has no name"
+		return "by an unknown client (no field manager recorded)"
 	case c.Manager != "":
 		verb := "by "
 		if c.Path == "spec.replicas" {
@@ -292,9 +297,9 @@ func tool(manager string) string {
 	switch {
 	case manager == "kubectl-client-side-apply":
 		return "kubectl apply"
-	case strings.HasPrefix(manager, "kubectl-"):
+	case strings.HasPrefix(manager, "kubectl-") && foreign.Name(manager) == manager:
 		return "kubectl " + strings.TrimPrefix(manager, "kubectl-")
 	default:
-		return manager
+		return foreign.Name(manager)
 	}
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -90,9 +91,9 @@ func measure(rows []setting, width int) settingTable {
 	var t settingTable
 	place := 0
 	for _, row := range rows {
-		t.name = max(t.name, columns(printable(row.name)))
+		t.name = max(t.name, columns(foreign.Text(row.name)))
 		t.layer = max(t.layer, columns(layerName(row.origin)))
-		place = max(place, columns(printable(placeOf(row.origin))))
+		place = max(place, columns(foreign.Text(placeOf(row.origin))))
 	}
 	t.name = min(t.name, mostSetting, max(width-t.layer-place-4, leastSetting))
 	return t
@@ -101,7 +102,7 @@ func measure(rows []setting, width int) settingTable {
 func (t settingTable) lines(rows []setting) []line {
 	var out []line
 	for _, row := range rows {
-		l := text(terminal.Truncate(printable(row.name), t.name, "…"))
+		l := text(terminal.Truncate(foreign.Text(row.name), t.name, "…"))
 		if row.origin.Layer != "" {
 			l = l.pad(t.name + 2).then(text(layerName(row.origin))).pad(t.name + t.layer + 4).then(text(placeOf(row.origin)))
 		}

@@ -42,7 +42,7 @@ func TestPlanNamesEveryAction(t *testing.T) {
 			for _, a := range sample().Actions {
 				word, ok := words[a.Verb]
 				switch {
-				case a.Partial:
+				case a.Partial, a.Verb == planner.Adopt && a.ChangesValues():
 					word = words[planner.Update]
 				case len(a.Reasons) > 0 && a.Reasons[0].Kind == planner.ReasonRequested:
 					word = "will be replaced, as requested"
@@ -69,12 +69,15 @@ func TestSummaryLine(t *testing.T) {
 		want   string
 	}{
 		"changes": {driftAndConfig, "Plan: 2 to add, 2 to change, 0 to destroy."},
-		"import":  {adoptAndForget, "Plan: 1 to import, 0 to add, 0 to change, 0 to destroy, 1 to forget."},
+		"import":  {adoptAndForget, "Plan: 1 to import, 0 to add, 1 to change, 0 to destroy, 1 to forget."},
 		"none":    {unchanged(3, 0), "No changes. Your infrastructure matches the configuration."},
 		"pending": {unchanged(3, 1), "No changes. Your infrastructure matches the configuration."},
 		"no part": {nothingSelected, "No changes. Nothing is selected: what is excluded takes all along that depends on it."},
 		"part":    {partlyUnchanged, "No changes. What was selected matches the configuration."},
+		"stuck":   {debugged, "No changes will be made. What others added stays: only replacing the object removes it (-replace)."},
+		"ignored": {notCompared, `No changes. Declared fields match the configuration; fields that others added were not compared (foreign = "ignore").`},
 		"refresh": {refreshOnly, "Plan: 0 to add, 0 to change, 0 to destroy, 1 to forget."},
+		"prunes":  {replaceAndDelete, "Plan: 2 to add, 1 to change, 4 to destroy, 2 to prune."},
 		"destroy": {nothingToDestroy, "No changes. No objects need to be destroyed."},
 	}
 	for name, test := range tests {
@@ -100,18 +103,21 @@ var (
 	atlantisNone = regexp.MustCompile(`(?m)^No changes\. Your infrastructure matches the configuration\.$`)
 )
 
-// TestReviewBots holds by what review bots tell plans apart. Of changes to outputs
-// ("Changes to Outputs:") there are none: a configuration of kolla has no outputs.
+// TestReviewBots holds by what review bots tell plans apart. A plan that only changes
+// outputs has the line of a plan, too, which all of them know.
 func TestReviewBots(t *testing.T) {
 	type verdict struct{ pass, none, destroy, atlantis, atlantisNone bool }
 	tests := map[string]struct {
 		sample func() *planner.Plan
 		want   verdict
 	}{
-		"changes":           {driftAndConfig, verdict{pass: true, atlantis: true}},
-		"deletes":           {replaceAndDelete, verdict{pass: true, destroy: true, atlantis: true}},
+		"changes": {driftAndConfig, verdict{pass: true, atlantis: true}},
+		// Atlantis shows no summary of its own of a plan that prunes: it reads its numbers
+		// up to the end of the line.
+		"deletes":           {replaceAndDelete, verdict{pass: true, destroy: true}},
 		"requested":         {requested, verdict{pass: true, destroy: true, atlantis: true}},
 		"imports":           {adoptAndForget, verdict{pass: true, atlantis: true}},
+		"outputs":           {outputsOnly, verdict{pass: true, atlantis: true}},
 		"nothing":           {unchanged(3, 0), verdict{pass: true, none: true, atlantisNone: true}},
 		"only waiting":      {unchanged(3, 1), verdict{pass: true, none: true, atlantisNone: true}},
 		"nothing of a part": {partlyUnchanged, verdict{pass: true, none: true}},

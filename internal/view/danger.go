@@ -43,11 +43,6 @@ func riskOf(a *planner.Action) risk {
 	}
 }
 
-// unchanged reports whether an object is as kolla wrote it, and is left so.
-func unchanged(a *planner.Action) bool {
-	return a.Verb == planner.None && len(a.Changes) == 0 && a.Evidence.Kind != planner.Unverified
-}
-
 // drifted reports whether somebody else changed or deleted an object.
 func drifted(a *planner.Action) bool {
 	return hasReason(a, planner.ReasonGone) || slices.ContainsFunc(a.Changes, func(c planner.Change) bool { return c.Drift })
@@ -74,8 +69,8 @@ func (v *planView) scope() []line {
 	}
 	var out []line
 	for _, note := range notes {
-		for _, part := range wrap(note, v.Out.prose()) {
-			out = append(out, styled(caution, part))
+		for _, l := range v.Out.quoting(note) {
+			out = append(out, styled(caution, l.String()))
 		}
 	}
 	return out
@@ -85,19 +80,16 @@ func (v *planView) scope() []line {
 // that first what holds data. That with which nothing is lost is only counted.
 func (v *planView) destroyed() []line {
 	var rows [][2]line
-	var heads []line
+	var all []*planner.Action
 	harmlessly := 0
 	for _, a := range v.byRisk() {
 		switch riskOf(a) {
 		case cleansUp:
 			harmlessly++
 		case losesData, destroys:
-			sign := "    - "
-			if a.Verb == planner.Replace {
-				sign = "  -/+ "
-			}
-			rows = append(rows, [2]line{styled(removed, sign).then(styled(bold, a.Address.String())), v.why(a)})
-			heads = append(heads, v.head(a))
+			sign, _ := markOf(a)
+			rows = append(rows, [2]line{styled(sign.style, fmt.Sprintf("  %3s ", sign.text)).then(styled(bold, a.Address.String())), v.why(a)})
+			all = append(all, a)
 		}
 	}
 	if len(rows) == 0 {
@@ -113,7 +105,7 @@ func (v *planView) destroyed() []line {
 	}
 	out := []line{styled(danger, count(len(rows), "object")+" will be DESTROYED:"), nil}
 	if v.options.Compact { // one line an action: these are not listed again
-		return append(append(out, heads...), v.lostWith()...)
+		return append(append(out, v.grouped(all)...), v.lostWith()...)
 	}
 	out = append(append(out, v.columns(rows)...), v.renamed()...)
 	if harmlessly > 0 {
@@ -135,12 +127,7 @@ func (v *planView) lostWith() []line {
 
 // forced lists what is taken from others, where it is not shown as drift.
 func (v *planView) forced() []line {
-	var addresses []lang.Address
-	for _, a := range v.byRisk() {
-		if riskOf(a) == takes {
-			addresses = append(addresses, a.Address)
-		}
-	}
+	addresses := v.withRisk(takes)
 	if len(addresses) == 0 {
 		return nil
 	}

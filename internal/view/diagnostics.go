@@ -19,7 +19,10 @@ type message struct {
 	detail  string
 }
 
-// lines renders the message; running text takes at most width columns.
+// detailIndent keeps what others say, in a detail, from the start of a line.
+const detailIndent = 2
+
+// lines renders the message; running text takes width columns, and is indented.
 func (m message) lines(width int) []line {
 	out := []line{styled(danger, "Error: ").then(styled(bold, headline(m.summary)))}
 	if m.warning {
@@ -31,7 +34,7 @@ func (m message) lines(width int) []line {
 	if m.detail != "" {
 		out = append(out, nil)
 		for _, l := range wrap(m.detail, width) {
-			out = append(out, text(l))
+			out = append(out, text(l).indent(detailIndent))
 		}
 	}
 	return append(out, nil)
@@ -63,7 +66,7 @@ func (p *Printer) show(messages []message) {
 	seen := map[string]bool{}
 	var out []line
 	for _, m := range messages {
-		lines := m.lines(p.Err.prose())
+		lines := m.lines(p.Err.inner(detailIndent))
 		if key := plainText(lines); !seen[key] {
 			seen[key] = true
 			out = append(out, lines...)
@@ -197,11 +200,14 @@ func (p *Printer) alone(m message) {
 	p.show([]message{m})
 }
 
-// Saved says where a plan was saved, and how to go on with it. The error is that of
-// writing.
-func (p *Printer) Saved(path string) error {
+// Saved says where a plan was saved, and with which command to go on; empty: there is
+// nothing to carry out. The error is that of writing.
+func (p *Printer) Saved(path, command string) error {
 	if p.events != nil {
 		p.events.log("Saved the plan to " + path)
 	}
-	return p.Out.print([]line{nil, text("Saved the plan to " + path + ". To carry out exactly this:"), nil, text("  kolla apply " + path)})
+	if command == "" {
+		return p.Out.print([]line{nil, text("Saved the plan to " + path + ". It has nothing to carry out.")})
+	}
+	return p.Out.print([]line{nil, text("Saved the plan to " + path + ". To carry out exactly this:"), nil, text("  " + command)})
 }

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 )
@@ -47,10 +47,11 @@ type event struct {
 	Timestamp string `json:"@timestamp"`
 	Type      string `json:"type"`
 	*versionOf
-	Change     *changeEvent    `json:"change,omitempty"`
-	Changes    *summaryEvent   `json:"changes,omitempty"`
-	Hook       *hookEvent      `json:"hook,omitempty"`
-	Diagnostic *diagnosticJSON `json:"diagnostic,omitempty"`
+	Change     *changeEvent           `json:"change,omitempty"`
+	Changes    *summaryEvent          `json:"changes,omitempty"`
+	Hook       *hookEvent             `json:"hook,omitempty"`
+	Diagnostic *diagnosticJSON        `json:"diagnostic,omitempty"`
+	Outputs    map[string]outputEvent `json:"outputs,omitempty"`
 }
 
 // versionOf are the keys of the event "version".
@@ -103,13 +104,22 @@ type summaryEvent struct {
 	Remove    int    `json:"remove"`
 	Forget    int    `json:"forget"`
 	Operation string `json:"operation"` // "plan", "apply", "destroy"
-	// Kolla says what else there is to know of a plan.
-	Kolla *summaryJSON `json:"kolla,omitempty"`
+	// Kolla is a *summaryJSON of a plan, and a *tallyJSON of an apply.
+	Kolla any `json:"kolla,omitempty"`
+}
+
+// tallyJSON has the numbers of a summary that Terraform's has not.
+type tallyJSON struct {
+	Prune int `json:"prune"`
+	Move  int `json:"move"`
+	// Deferred are those of the actions of which not all is known yet.
+	Deferred int `json:"deferred,omitempty"`
 }
 
 // summaryJSON is what the summary of a plan has beyond Terraform's.
 type summaryJSON struct {
-	Unchanged   int                `json:"unchanged"`
+	tallyJSON
+	planner.Tally
 	Pending     []string           `json:"pending,omitempty"` // not ready yet
 	RefreshOnly bool               `json:"refresh_only,omitempty"`
 	Selection   *planner.Selection `json:"selection,omitempty"`
@@ -127,11 +137,8 @@ func (e *events) write(v event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	v.Timestamp = e.now().Format("2006-01-02T15:04:05.000000Z07:00")
-	text, err := json.Marshal(v)
-	if err == nil {
-		_, err = e.out.Write(append(text, '\n'))
-	}
-	if err != nil && e.err == nil {
+	v.Message = foreign.Phrase(v.Message)
+	if err := foreign.JSON(e.out, v, ""); err != nil && e.err == nil {
 		e.err = fmt.Errorf("write events: %w", err)
 	}
 }
@@ -146,32 +153,29 @@ func (e *events) failure() error {
 	return e.err
 }
 
-// plan writes a plan: what others changed, what will be done, how much it is.
+// plan writes a plan: what others changed, what could not be compared, what will be done,
+// how much it is.
 func (e *events) plan(plan *planner.Plan) {
 	if e == nil {
 		return
 	}
-	for i := range plan.Actions {
-		if a := &plan.Actions[i]; drifted(a) {
-			action := "update"
-			if hasReason(a, planner.ReasonGone) {
-				action = "delete"
-			}
-			e.write(event{
-				Type:    "resource_drift",
-				Message: fmt.Sprintf("%s: Drift detected (%s)", a.Address, action),
-				Change:  &changeEvent{Resource: resourceOf(a.Address), Action: action, Kolla: extension(a)},
-			})
-		}
-	}
+	e.drift(plan)
+	e.notCompared(plan)
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
 		if a.Verb == planner.None || a.Verb == planner.Refresh {
 			continue
 		}
+		if a.MovedTo() != "" { // it is there once more, under its new address
+			continue
+		}
+		kind, action := "planned_change", uiAction(a)
+		if a.Prunes() { // Terraform's readers would count it as a deletion
+			kind, action = "planned_prune", "prune"
+		}
 		e.write(event{
-			Type:    "planned_change",
-			Message: fmt.Sprintf("%s: Plan to %s", a.Address, uiAction(a)),
+			Type:    kind,
+			Message: fmt.Sprintf("%s: Plan to %s", a.Address, action),
 			Change: &changeEvent{
 				Resource:  resourceOf(a.Address),
 				Previous:  previousResource(a),
@@ -182,6 +186,7 @@ func (e *events) plan(plan *planner.Plan) {
 			},
 		})
 	}
+	e.plannedOutputs(plan)
 	c := plan.Counts()
 	e.write(event{
 		Type:    "change_summary",
@@ -193,13 +198,42 @@ func (e *events) plan(plan *planner.Plan) {
 	})
 }
 
-func summaryOf(plan *planner.Plan) *summaryJSON {
-	s := &summaryJSON{RefreshOnly: plan.RefreshOnly}
+// drift writes what others did to each object.
+func (e *events) drift(plan *planner.Plan) {
+	others := outsideOf(plan)
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
-		if unchanged(a) {
-			s.Unchanged++
+		if drift, ok := others.drift(a); ok {
+			action := drift.Change.Actions[0]
+			e.write(event{
+				Type:    "resource_drift",
+				Message: fmt.Sprintf("%s: Drift detected (%s)", a.Address, action),
+				Change:  &changeEvent{Resource: resourceOf(a.Address), Action: action, Kolla: drift.Kolla},
+			})
 		}
+	}
+}
+
+// notCompared writes which objects could not be compared, and why. Terraform knows no such
+// thing.
+func (e *events) notCompared(plan *planner.Plan) {
+	for i := range plan.Actions {
+		if a := &plan.Actions[i]; a.NotCompared() && a.MovedTo() == "" {
+			e.write(event{
+				Level:   "warn",
+				Type:    "resource_not_compared",
+				Message: fmt.Sprintf("%s: Not compared: %s", a.Address, a.Evidence.Detail),
+				Change:  &changeEvent{Resource: resourceOf(a.Address), Action: "noop", Kolla: extension(a)},
+			})
+		}
+	}
+}
+
+func summaryOf(plan *planner.Plan) *summaryJSON {
+	c := plan.Counts()
+	s := &summaryJSON{RefreshOnly: plan.RefreshOnly, tallyJSON: tallyJSON{Prune: c.Prune, Move: c.Move, Deferred: c.Deferred}, Tally: plan.Tally()}
+	for i := range plan.Actions {
+		a := &plan.Actions[i]
 		if a.Verb == planner.None && a.Pending {
 			s.Pending = append(s.Pending, a.Address.String())
 		}
@@ -231,6 +265,7 @@ func (e *events) applied(a Applied, diagnose func(Failed) *diagnosticJSON) {
 		Message: a.sentence().String(),
 		Changes: &summaryEvent{
 			Add: a.Added, Change: a.Changed, Import: a.Imported, Remove: a.Destroyed, Forget: a.Forgotten, Operation: operation,
+			Kolla: &tallyJSON{Prune: a.Pruned, Move: a.Moved},
 		},
 	})
 }
@@ -253,7 +288,7 @@ func uiAction(a *planner.Action) string {
 		}
 		return "delete"
 	case planner.Adopt:
-		if len(a.Changes) > 0 {
+		if a.ChangesValues() {
 			return "update"
 		}
 		return "import"

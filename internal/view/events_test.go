@@ -67,15 +67,15 @@ func TestPlanEvents(t *testing.T) {
 			"info planned_change service.keystone/Job/keystone-bootstrap-77d0: Plan to replace because tainted",
 			"info planned_change service.redis/StatefulSet/redis: Plan to delete because delete_because_no_resource_config",
 			"info planned_change service.redis/Service/redis: Plan to delete because delete_because_no_resource_config",
-			"info planned_change service.keystone/ConfigMap/keystone.conf-4be2a1: Plan to delete",
-			"info planned_change service.glance/ConfigMap/glance-api.conf-0a77c2: Plan to delete",
+			"info planned_prune service.keystone/ConfigMap/keystone.conf-4be2a1: Plan to prune",
+			"info planned_prune service.glance/ConfigMap/glance-api.conf-0a77c2: Plan to prune",
 			"info planned_change role.compute/Node/hv-9: Plan to update",
-			"info change_summary Plan: 2 to add, 1 to change, 4 to destroy.",
+			"info change_summary Plan: 2 to add, 1 to change, 4 to destroy, 2 to prune.",
 		}},
 		"import and forget": {adoptAndForget(), []string{
 			"info planned_change service.keystone/Deployment/keystone-api: Plan to update",
 			"info planned_change service.redis/StatefulSet/redis: Plan to remove",
-			"info change_summary Plan: 1 to import, 0 to add, 0 to change, 0 to destroy, 1 to forget.",
+			"info change_summary Plan: 1 to import, 0 to add, 1 to change, 0 to destroy, 1 to forget.",
 		}},
 		"requested": {requested(), []string{
 			"info planned_change service.nova/Deployment/nova-api: Plan to replace because requested",
@@ -84,6 +84,15 @@ func TestPlanEvents(t *testing.T) {
 		"triggered": {newPlan(0, because(action(planner.Replace, "service.nova/Deployment/nova-api"), planner.Reason{Kind: planner.ReasonTriggered, Detail: "service.mariadb"})), []string{
 			"info planned_change service.nova/Deployment/nova-api: Plan to replace because replace_triggered_by",
 			"info change_summary Plan: 1 to add, 0 to change, 1 to destroy.",
+		}},
+		"not put back": {keptDrift(), []string{
+			"info resource_drift service.glance/Deployment/glance-api: Drift detected (update)",
+			"info resource_drift service.keystone/Secret/keystone-admin: Drift detected (update)",
+			"info change_summary No changes will be made. What others added stays, as foreign = \"report\" says.",
+		}},
+		"not compared": {unreadOnly(), []string{
+			"warn resource_not_compared manifest.metrics/Rule/latency: Not compared: objects of kind Rule in metrics.example.org/v1 cannot be read: the server behind metrics.example.org/v1 does not answer",
+			"info change_summary No changes were found, but 1 object could not be compared.",
 		}},
 		"nothing": {unchanged(3, 0)(), []string{
 			"info change_summary No changes. Your infrastructure matches the configuration.",

@@ -23,12 +23,9 @@ func tuesday() *planner.Plan {
 	p.Actions = append(p.Actions, selector,
 		because(action(planner.Delete, "service.redis/StatefulSet/redis"), undeclared), volume,
 		because(action(planner.Delete, "service.keystone/ConfigMap/keystone.conf-11d0e3"), planner.Reason{Kind: planner.ReasonSuperseded}))
-	for block, lines := range map[string][]string{
-		"service.placement": {"3 pods stop at once, and new ones are made: spec.selector cannot be changed in place"},
-		"service.redis":     {"1 pod stops for good", "PersistentVolumeClaim openstack/data-redis-0 is deleted, and the data on its volume with it"},
-	} {
-		p.Impact = append(p.Impact, planner.Impact{Block: block, Lines: lines, Grave: lines})
-	}
+	p.Impact = append(p.Impact,
+		disturbs("service.placement", planner.Effect{Kind: planner.EffectRecreate, Pods: 3, Why: selector.Reasons, Grave: true}),
+		disturbs("service.redis", stops(1), planner.Effect{Kind: planner.EffectDataDeleted, Ref: volume.Ref, Data: volume.Holds, Grave: true}))
 	slices.SortFunc(p.Impact, func(a, b planner.Impact) int { return strings.Compare(a.Block, b.Block) })
 	return p
 }

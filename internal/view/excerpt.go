@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -176,7 +177,7 @@ func shorter(raw string, from, to int) (string, int, int) {
 // expand replaces tabs by blanks, for text that begins at the given column.
 func expand(s string, column int) string {
 	var b strings.Builder
-	for _, r := range printable(s) {
+	for _, r := range foreign.Text(s) {
 		if r != '\t' {
 			b.WriteRune(r)
 			column += columns(string(r))

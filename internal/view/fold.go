@@ -18,7 +18,7 @@ import (
 // bodies are the same but for their own names, where they are many.
 func (v *planView) fold(items []item) []item {
 	exact := func(it item) (string, bool) {
-		return plainText(slices.Concat(it.together, it.body)), !it.create
+		return it.said(), !it.create
 	}
 	items = join(items, 2, exact, func(it item) item { return it })
 	if v.options.Full {
@@ -28,9 +28,19 @@ func (v *planView) fold(items []item) []item {
 		if it.names == nil || len(it.heads) > 1 || it.create && !it.gone {
 			return "", false
 		}
-		return it.names(plainText(slices.Concat(it.together, it.body))), true
+		return it.names(it.said()), true
 	}
 	return join(items, similar+1, alike, item.anyName)
+}
+
+// said is what is said of an item besides its address. Objects with different signs are
+// not the same.
+func (it item) said() string {
+	sign := ""
+	for _, m := range it.marked {
+		sign = m.sign.text
+	}
+	return sign + plainText(slices.Concat(it.together, it.comments, it.body))
 }
 
 // join puts items with the same key together, where there are as many as least, and
@@ -54,6 +64,7 @@ func join(items []item, least int, key func(item) (string, bool), stand func(ite
 		}
 		if at, ok := first[k]; ok {
 			out[at].heads = append(out[at].heads, it.heads...)
+			out[at].marked = append(out[at].marked, it.marked...)
 			continue
 		}
 		first[k] = len(out)
@@ -65,14 +76,18 @@ func join(items []item, least int, key func(item) (string, bool), stand func(ite
 // anyName is the item with its own names replaced by what stands for any.
 func (it item) anyName() item {
 	it.alike, it.create = true, false
-	body := make([]line, len(it.body))
-	for i, l := range it.body {
+	it.comments, it.body = it.starred(it.comments), it.starred(it.body)
+	return it
+}
+
+func (it item) starred(lines []line) []line {
+	out := make([]line, len(lines))
+	for i, l := range lines {
 		for _, s := range l {
-			body[i] = append(body[i], span{text: it.names(s.text), style: s.style})
+			out[i] = append(out[i], span{text: it.names(s.text), style: s.style})
 		}
 	}
-	it.body = body
-	return it
+	return out
 }
 
 // anyNames gives a function that replaces in a text what is the same but in name

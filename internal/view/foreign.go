@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"kolla.openstack.org/kolla/planner"
@@ -15,16 +16,7 @@ func (v *planView) keptChanges() []line {
 	var out []line
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
-		var changes []planner.Change
-		for _, r := range a.Reasons {
-			if r.Kind == planner.ReasonReplaced {
-				changes = append(changes, planner.Change{
-					Path: r.Path, Before: planner.Masked, After: planner.Masked,
-					Sensitive: true, Manager: r.Manager, Time: r.Time,
-				})
-			}
-		}
-		out = append(out, v.owned(a, changes, func(planner.Change) string { return "" })...)
+		out = append(out, v.owned(a, replacedValues(a), func(planner.Change) string { return "" })...)
 	}
 	if out == nil {
 		return nil
@@ -40,7 +32,7 @@ func (v *planView) yielded() []line {
 		a := &v.plan.Actions[i]
 		var changes []planner.Change
 		for _, y := range a.Yields {
-			if y.News {
+			if !reflect.DeepEqual(y.Live, y.Want) || y.Live == planner.Masked {
 				changes = append(changes, planner.Change{Path: y.Path, Before: y.Live, After: y.Want, Manager: y.Manager, Time: y.Time})
 			}
 		}
@@ -72,15 +64,15 @@ func (v *planView) owned(a *planner.Action, changes []planner.Change, says func(
 		return nil
 	}
 	head := text("  # ").then(styled(bold, a.Address.String()))
+	f := v.fields(a)
 	if v.options.Compact {
 		var paths []string
 		for _, c := range changes {
-			paths = append(paths, c.Path+says(c))
+			paths = append(paths, f.path(c)+says(c))
 		}
 		return []line{head.then(text(": " + strings.Join(paths, ", ")))}
 	}
 	out := []line{nil, head}
-	f := v.fields(a)
 	for _, c := range changes {
 		l := styled(changed, "~").then(text(" " + f.path(c) + says(c))).indent(bodyIndent)
 		out = append(out, f.append(l, styled(faint, v.culprit(c, v.now())))...)
@@ -88,50 +80,58 @@ func (v *planView) owned(a *planner.Action, changes []planner.Change, says func(
 	return out
 }
 
-// foreign lists what others have added to kolla's objects.
+// foreign lists what others have added to kolla's objects and what stays there: what
+// nobody else should have set first.
 func (v *planView) foreign() []line {
-	if len(v.plan.Foreign) == 0 {
-		return v.additions()
+	var out []line
+	left := "Changed outside of kolla, and left there:"
+	if v.plan.ForeignPolicy == planner.ReportForeign {
+		left = "Changed outside of kolla, and left there (foreign = \"report\"):"
 	}
-	out := []line{text("Added by others, and left alone:")}
-	for _, object := range v.plan.Foreign {
-		head := text("  # ").then(styled(bold, object.Address.String()))
-		if v.options.Compact {
-			var paths []string
-			for _, c := range object.Fields {
-				paths = append(paths, c.Path)
-			}
-			out = append(out, head.then(text(": "+strings.Join(paths, ", "))))
+	for _, part := range []struct {
+		title           string
+		reported, stuck bool
+	}{
+		{left, true, false},
+		{"Changed outside of kolla, and only removed by replacing the object:", true, true},
+		{"Left to others:", false, false},
+	} {
+		lines := v.added(part.reported, part.stuck)
+		if len(lines) == 0 {
 			continue
 		}
-		f := v.fields(&planner.Action{Address: object.Address})
-		f.note = func(c planner.Change) string { return v.culprit(c, v.now()) }
-		f.given = true
-		out = append(out, nil, head)
-		out = append(out, f.render(object.Fields)...)
+		if out != nil {
+			out = append(out, nil)
+		}
+		out = append(append(out, styled(caution, part.title)), lines...)
 	}
 	return out
 }
 
-// additions says in a sentence that others have added something, where the list was
-// not asked for.
-func (v *planView) additions() []line {
-	added := v.plan.Additions
-	if added == nil {
-		return nil
-	}
-	var tools []string
-	for _, manager := range added.Managers {
-		tools = append(tools, tool(manager))
-	}
-	const most = 4
-	if more := len(tools) - most; more > 0 {
-		tools = append(tools[:most:most], fmt.Sprintf("%d more", more))
-	}
+// added lists the fields that others have added, object by object.
+func (v *planView) added(reported, stuck bool) []line {
 	var out []line
-	for _, part := range wrap(fmt.Sprintf("Others added %s to %s (%s): kolla plan -foreign lists them.",
-		count(added.Fields, "field"), count(added.Objects, "object"), strings.Join(tools, ", ")), v.Out.prose()) {
-		out = append(out, styled(caution, part))
+	for _, object := range v.plan.Foreign {
+		if object.Reported != reported || object.Stuck != stuck {
+			continue
+		}
+		head := text("  # ").then(styled(bold, object.Address.String()))
+		f := v.fields(&planner.Action{Address: object.Address})
+		if v.options.Compact {
+			var paths []string
+			for _, c := range object.Fields {
+				paths = append(paths, f.path(c))
+			}
+			out = append(out, head.then(text(": "+strings.Join(paths, ", "))))
+			continue
+		}
+		f.note = func(c planner.Change) string { return v.culprit(c, v.now()) }
+		f.given = true
+		out = append(out, nil, head)
+		out = append(out, f.render(object.Fields)...)
+		if stuck {
+			out = append(out, text("To replace it: kolla apply "+planner.Option("-replace", object.Address.String())).indent(bodyIndent))
+		}
 	}
 	return out
 }

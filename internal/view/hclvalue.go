@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/planner"
 )
@@ -16,7 +17,7 @@ import (
 // nor is what is not known yet; neither is an expression any more.
 func Value(v cty.Value) string {
 	var b strings.Builder
-	if isString(v) && strings.HasSuffix(v.AsString(), "\n") {
+	if isString(v) && hasLines(v.AsString()) {
 		writeHeredoc(&b, v.AsString())
 	} else {
 		writeValue(&b, v, 0)
@@ -102,13 +103,34 @@ func writeMembers(b *strings.Builder, v cty.Value, start, end string, depth int)
 	b.WriteString(end)
 }
 
-// writeHeredoc writes a text of lines as they are. Its end is a word that no line is.
+// hasLines reports whether a text consists of lines that may be shown as they are: HCL
+// reads the same again, indented or not, and nothing in them is hidden.
+func hasLines(s string) bool {
+	flush := false
+	for l := range strings.Lines(s) {
+		l, ended := strings.CutSuffix(l, "\n")
+		if !ended || strings.ContainsFunc(l, foreign.Hidden) || l != "" && strings.TrimSpace(l) == "" {
+			return false
+		}
+		flush = flush || l != "" && l[0] != ' '
+	}
+	return flush
+}
+
+// writeHeredoc writes a text of lines as they are, but further in: whatever they are,
+// they are not taken for lines of kolla's. Its end is a word that no line is.
 func writeHeredoc(b *strings.Builder, s string) {
+	const step = "  "
 	word := "EOT"
 	for strings.Contains("\n"+s, "\n"+word+"\n") {
 		word += "_"
 	}
-	b.WriteString("<<" + word + "\n")
-	b.WriteString(strings.NewReplacer("${", "$${", "%{", "%%{").Replace(s))
+	b.WriteString("<<-" + word + "\n")
+	for l := range strings.Lines(strings.NewReplacer("${", "$${", "%{", "%%{").Replace(s)) {
+		if l != "\n" {
+			b.WriteString(step)
+		}
+		b.WriteString(l)
+	}
 	b.WriteString(word)
 }

@@ -20,8 +20,8 @@ func TestValue(t *testing.T) {
 	}{
 		{"string", cty.StringVal("a \"b\" ${c} \x01"), `"a \"b\" $${c} \u0001"`},
 		{"lines", cty.StringVal("a\nb"), `"a\nb"`},
-		{"whole lines", cty.StringVal("a ${x}\n%{b}\n"), "<<EOT\na $${x}\n%%{b}\nEOT"},
-		{"lines with the end of a heredoc", cty.StringVal("EOT\n"), "<<EOT_\nEOT\nEOT_"},
+		{"whole lines", cty.StringVal("a ${x}\n%{b}\n"), "<<-EOT\n  a $${x}\n  %%{b}\nEOT"},
+		{"lines with the end of a heredoc", cty.StringVal("EOT\n"), "<<-EOT_\n  EOT\nEOT_"},
 		{"whole lines in a list", cty.TupleVal([]cty.Value{cty.StringVal("a\n")}), "[\n  \"a\\n\",\n]"},
 		{"numbers", cty.TupleVal([]cty.Value{cty.NumberIntVal(5000), cty.NumberFloatVal(1.5), cty.MustParseNumberVal("100000000000000000000")}), "[\n  5000,\n  1.5,\n  100000000000000000000,\n]"},
 		{"bool", cty.True, "true"},
@@ -51,7 +51,7 @@ func TestValue(t *testing.T) {
 
 // TestValueReadsBack holds that a string is written so that HCL reads the same.
 func TestValueReadsBack(t *testing.T) {
-	for _, s := range []string{"", "a", "a\nb", "a\n", "\n", "EOT\n", "EOT\nEOT_\n", "${a}\n", "%{a}", "\\", "\"", "\t\x7f\u202e", "a\r\n", " x\n  y\n"} {
+	for _, s := range []string{"", "a", "a\nb", "a\n", "\n", "EOT\n", "EOT\nEOT_\n", "${a}\n", "%{a}", "\\", "\"", "\t\x7f\u202e", "a\r\n", " x\n  y\n", "x\n\n  y\n", "x\n \ny\n", "\n\nx\n", "x\t\n"} {
 		written := view.Value(cty.StringVal(s)) + "\n"
 		expr, diags := hclsyntax.ParseExpression([]byte(written), "", hcl.InitialPos)
 		if diags.HasErrors() {

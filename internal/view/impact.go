@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
 )
 
 // disturbed is one line of the impact: what happens to one block, or the same to
@@ -66,11 +65,12 @@ func (v *planView) disturbances() []disturbed {
 // sameImpact joins what is the same in more than a few services, where these may
 // have different names.
 func (v *planView) sameImpact() []disturbed {
-	key := func(i planner.Impact, l string) string {
+	said := ImpactOf(v.plan)
+	key := func(i Impact, l string) string {
 		return fmt.Sprint(slices.Contains(i.Grave, l), starred(l, v.nameOf(i.Block)))
 	}
 	blocks := map[string][]string{}
-	for _, i := range v.plan.Impact {
+	for _, i := range said {
 		for _, l := range i.Lines {
 			if k := key(i, l); !slices.Contains(blocks[k], i.Block) {
 				blocks[k] = append(blocks[k], i.Block)
@@ -78,16 +78,16 @@ func (v *planView) sameImpact() []disturbed {
 		}
 	}
 	var out []disturbed
-	said := map[string]bool{}
-	for _, i := range v.plan.Impact {
+	told := map[string]bool{}
+	for _, i := range said {
 		for _, l := range i.Lines {
 			k := key(i, l)
 			row := disturbed{blocks: []string{i.Block}, text: l, grave: slices.Contains(i.Grave, l)}
 			if len(blocks[k]) > similar && !v.options.Full {
-				if said[k] {
+				if told[k] {
 					continue
 				}
-				said[k] = true
+				told[k] = true
 				row.blocks, row.text = blocks[k], starred(l, v.nameOf(i.Block))
 			}
 			out = append(out, row)

@@ -2,11 +2,14 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/fatih/color"
 	"github.com/mattn/go-runewidth"
+
+	"kolla.openstack.org/kolla/internal/foreign"
 )
 
 // line is one row of output: runs of text, each in a style. Rows stay in this
@@ -84,7 +87,7 @@ func (l line) pad(n int) line {
 func (l line) width() int {
 	n := 0
 	for _, s := range l {
-		n += columns(printable(s.text))
+		n += columns(foreign.Text(s.text))
 	}
 	return n
 }
@@ -96,14 +99,16 @@ func (l line) String() string {
 	return b.String()
 }
 
-// render writes the line, without trailing blanks.
+// render writes the line, without trailing blanks. Every line goes through here: what is
+// foreign in it stays text.
 func (l line) render(b *strings.Builder, colored bool) {
+	l = l.marked(foreign.Acts)
 	last := len(l) - 1
 	for last >= 0 && strings.TrimRight(l[last].text, " ") == "" {
 		last--
 	}
 	for i := 0; i <= last; i++ {
-		t := printable(l[i].text)
+		t := foreign.Text(l[i].text)
 		if i == last {
 			t = strings.TrimRight(t, " ")
 		}
@@ -114,6 +119,63 @@ func (l line) render(b *strings.Builder, colored bool) {
 	}
 }
 
+// marked is the line with a mark before its first word, if it is such a line.
+func (l line) marked(such func(string) bool) line {
+	var whole strings.Builder
+	for _, s := range l {
+		whole.WriteString(foreign.Text(s.text))
+	}
+	if !such(whole.String()) {
+		return l
+	}
+	out := slices.Clone(l)
+	for i, s := range out {
+		if body := strings.TrimLeftFunc(foreign.Text(s.text), unicode.IsSpace); body != "" {
+			text := foreign.Text(s.text)
+			out[i].text = text[:len(text)-len(body)] + foreign.Mark + body
+			break
+		}
+	}
+	return out
+}
+
+// sealed puts a backslash before a line that imitates one of kolla's own. In kolla's own
+// lines, the text that programs look for ("Plan:", or "  # " before an address) is a run
+// by itself.
+func (l line) sealed() line {
+	for i, s := range l {
+		if strings.TrimSpace(s.text) == "" {
+			continue
+		}
+		first := strings.Repeat(" ", l[:i].width()) + foreign.Text(s.text)
+		if foreign.Forges(first) && !slices.Contains(own, s.text) {
+			return l.marked(foreign.Forges)
+		}
+		return l.plainlyNamed(i, first)
+	}
+	return l
+}
+
+// plainlyNamed is the line about an address with nothing in the address, or in a list
+// behind it, that says what becomes of an object. The address follows the run i.
+func (l line) plainlyNamed(i int, first string) line {
+	if i+1 >= len(l) || l[i+1].style != bold || !strings.HasSuffix(first, "# ") {
+		return l
+	}
+	l = slices.Clone(l)
+	l[i+1].text = foreign.Unsaid(l[i+1].text)
+	if i+2 < len(l) && strings.HasPrefix(l[i+2].text, ":") {
+		l[i+2].text = foreign.Unsaid(l[i+2].text)
+	}
+	return l
+}
+
+// own are the runs that begin lines by which programs know how it ended.
+var own = []string{
+	"Error: ", "Warning: ", "Plan:", "No changes.",
+	"Apply complete!", "Apply incomplete:", "Destroy complete!", "Destroy incomplete:",
+}
+
 // plainText joins lines for comparison.
 func plainText(lines []line) string {
 	var b strings.Builder
@@ -122,30 +184,6 @@ func plainText(lines []line) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
-}
-
-// printable replaces what a terminal would act on rather than show: control
-// characters other than the tab, and the marks that reorder text.
-func printable(s string) string {
-	if strings.IndexFunc(s, unprintable) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\r':
-			b.WriteString(`\r`)
-		case unprintable(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func unprintable(r rune) bool {
-	return r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
 }
 
 // terminal measures text. Characters whose width depends on the locale count as
@@ -214,7 +252,11 @@ func (l line) broken(width int) []line {
 			b.put(span{text: word, style: s.style})
 		}
 	}
-	return append(b.rows, b.row)
+	rows := slices.Concat(b.rows, []line{b.row})
+	for i := range rows[1:] { // no headline goes on
+		rows[1+i] = rows[1+i].marked(foreign.Forges)
+	}
+	return rows
 }
 
 // breaker fills rows, one after the other.
@@ -228,7 +270,7 @@ type breaker struct {
 
 // put adds what should stay in one piece, to the next row where this one is full.
 func (b *breaker) put(s span) {
-	n := columns(printable(strings.TrimRight(s.text, " "))) + b.colon
+	n := columns(foreign.Text(strings.TrimRight(s.text, " "))) + b.colon
 	switch {
 	case n == 0 || b.used+n <= b.width:
 		b.add(s)
@@ -247,7 +289,7 @@ func (b *breaker) cut(s span) {
 	}
 	parts := strings.SplitAfter(s.text, at)
 	for i, part := range parts {
-		n := columns(printable(strings.TrimRight(part, " ")))
+		n := columns(foreign.Text(strings.TrimRight(part, " ")))
 		if i == len(parts)-1 {
 			n += b.colon
 		}
@@ -261,7 +303,7 @@ func (b *breaker) cut(s span) {
 
 func (b *breaker) add(s span) {
 	b.row = append(b.row, s)
-	b.used += columns(printable(s.text))
+	b.used += columns(foreign.Text(s.text))
 }
 
 func (b *breaker) next(s span) {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
+
+	"kolla.openstack.org/kolla/internal/foreign"
 )
 
 // liveRows is how many running actions the live view has room for.
@@ -80,14 +82,14 @@ func (p *Progress) rows(now time.Time, width int) []line {
 func liveRow(address, status string, width int) line {
 	room := width - 1
 	head := "  " + address + ": "
-	if columns(head)+columns(printable(status)) > room {
+	if columns(head)+columns(foreign.Text(status)) > room {
 		// The end of the address says more than its beginning.
-		spare := max(room-columns(printable(status))-4, 12)
+		spare := max(room-columns(foreign.Text(status))-4, 12)
 		if n := columns(address); n > spare {
 			head = "  …" + dropColumns(address, n-spare+1) + ": "
 		}
 	}
-	return text(terminal.Truncate(head+printable(status), room, "…"))
+	return text(terminal.Truncate(head+foreign.Text(status), room, "…"))
 }
 
 // tally says how far the whole has come.

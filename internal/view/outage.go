@@ -1,6 +1,10 @@
 package view
 
-import "time"
+import (
+	"time"
+
+	"kolla.openstack.org/kolla/internal/foreign"
+)
 
 // outage is a server that has stopped to answer.
 type outage struct {
@@ -59,5 +63,5 @@ func (o outage) row(now time.Time, width int) []line {
 	}
 	// Like all live rows it begins with blanks: Ctrl-C leaves ^C there.
 	say := "  The API server does not answer (" + o.cause + "): trying again, " + duration(now.Sub(o.since).Truncate(time.Second))
-	return []line{styled(caution, terminal.Truncate(printable(say), width-1, "…"))}
+	return []line{styled(caution, terminal.Truncate(foreign.Text(say), width-1, "…"))}
 }

@@ -10,16 +10,21 @@
 //   - Lines that review bots look for ("Plan: ", "No changes.", "Error: ",
 //     "Warning: ", "Apply complete!", "# ADDRESS will be ...") are Terraform's
 //     own, whole, alone on their line and, but for the last, not indented.
-//   - What comes from the cluster or from files is printed without the control
-//     characters in it, so that it cannot steer the terminal.
+//   - The sign of an object is on the line below the one with its address, which such
+//     programs read from its start.
+//   - What others wrote stays text: nothing in it steers a terminal or a CI system,
+//     and it never begins a line; see internal/foreign. So running text that quotes
+//     others is indented (message, quoting), and whatever is printed is made of lines.
 //   - Secret values are never printed, whatever a caller passes.
 package view
 
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -85,6 +90,9 @@ func NewStream(w io.Writer, noColor bool) Stream {
 // within them. Only on a terminal are those broken that are too wide for it: what
 // programs read stays whole.
 func (s Stream) print(lines []line) error {
+	for i, l := range lines {
+		lines[i] = l.sealed()
+	}
 	if s.Terminal {
 		lines = broken(lines, s.Width)
 	}
@@ -113,16 +121,37 @@ func (p *Printer) tell(lines []line) {
 // prose is the width of running text.
 func (s Stream) prose() int { return max(min(s.Width, proseWidth), 20) }
 
+// inner is the width of running text that is indented. What is no terminal has room.
+func (s Stream) inner(indent int) int {
+	if s.Terminal {
+		return max(s.prose()-indent, 20)
+	}
+	return s.prose()
+}
+
+// quoting is running text that quotes others and is not indented: its first words are
+// kolla's own, and all lines but the first stand further in.
+func (s Stream) quoting(words string) []line {
+	var out []line
+	for i, part := range wrap(strings.Join(strings.Fields(words), " "), s.inner(further)) {
+		if i > 0 {
+			part = strings.Repeat(" ", further) + part
+		}
+		out = append(out, text(part))
+	}
+	return out
+}
+
 // Prose is running text, indented by so many columns, and broken at blanks on a terminal.
 // What programs read stays whole.
-func (s Stream) Prose(text string, indent int) string {
+func (s Stream) Prose(words string, indent int) string {
 	width := math.MaxInt
 	if s.Terminal {
 		width = s.prose() - indent
 	}
-	lines := wrap(text, width)
+	lines := wrap(words, width)
 	for i, l := range lines {
-		lines[i] = strings.TrimRight(strings.Repeat(" ", indent)+printable(l), " ")
+		lines[i] = text(l).indent(indent).String()
 	}
 	return strings.Join(lines, "\n")
 }
@@ -160,3 +189,6 @@ func count(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+// sortedKeys are the keys of a map in their order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -3,10 +3,10 @@ package view
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 )
@@ -63,6 +63,7 @@ func (v *planView) lines() []line {
 		v.actions(actions),
 		v.kept(),
 		v.impact(),
+		v.outputs(),
 		v.unverified(),
 		v.pending(),
 		v.warnings(),
@@ -104,24 +105,16 @@ func (v *planView) compared() []line {
 	if len(v.plan.Actions) == 0 && v.plan.Selection.Restricts() {
 		return []line{textf("Nothing was compared with %s.", v.plan.Cluster.Server)}
 	}
-	same, all := 0, 0
-	for i := range v.plan.Actions {
-		if unchanged(&v.plan.Actions[i]) {
-			same++
-		}
-		if v.plan.Actions[i].MovedTo() == "" { // else it is the same object once more
-			all++
-		}
+	tally := v.plan.Tally()
+	if v.plan.Destroy && tally.NotCompared == 0 { // nothing is compared with anything
+		return []line{textf("Read cloud %q from %s in %s.", v.plan.Cloud, v.plan.Cluster.Server, duration(v.plan.Elapsed))}
 	}
-	verdict := fmt.Sprintf("%d unchanged", same)
-	if same == 0 {
-		verdict = "none unchanged"
-	}
-	if same == all {
+	verdict := fmt.Sprintf("%d unchanged, %d changed, %d not compared", tally.Unchanged, tally.Changed, tally.NotCompared)
+	if tally.Unchanged == tally.All() {
 		verdict = "all unchanged"
 	}
 	what := textf("Compared %s of cloud %q with %s in %s:",
-		count(all, "object"), v.plan.Cloud, v.plan.Cluster.Server, duration(v.plan.Elapsed))
+		count(tally.All(), "object"), v.plan.Cloud, v.plan.Cluster.Server, duration(v.plan.Elapsed))
 	if l := what.then(text(" " + verdict + ".")); l.width() <= v.width {
 		return []line{l}
 	}
@@ -191,13 +184,15 @@ func (v *planView) driftInShort(items []item) []line {
 
 // drifted is the part of an action that is there because of somebody else.
 func (v *planView) drifted(a *planner.Action) (item, bool) {
-	head := text("  # ").then(styled(bold, a.Address.String()))
+	address := styled(bold, a.Address.String())
 	if hasReason(a, planner.ReasonGone) && (fresh(a) || v.plan.RefreshOnly) {
+		head := styled(removed, "  - ").then(address)
 		if v.options.Compact {
 			return item{heads: []line{head.then(text(": deleted"))}, gone: true}, true
 		}
 		return item{heads: []line{head}, gone: true, body: []line{styled(removed, "-").then(text(" deleted from the cluster")).indent(bodyIndent)}}, true
 	}
+	head := styled(changed, "  ~ ").then(address)
 	var changes []planner.Change
 	var paths []string
 	f := v.fields(a)
@@ -215,6 +210,18 @@ func (v *planView) drifted(a *planner.Action) (item, bool) {
 	}
 	f.note = func(c planner.Change) string {
 		who := v.culprit(c, v.now())
+		before, after := c.Before, c.After // kolla's and the live value, or the other way round
+		if !v.plan.RefreshOnly {
+			before, after = after, before
+		}
+		switch {
+		case c.Path == "spec.replicas" && after != nil:
+			who = strings.Replace(who, "scaled by", fmt.Sprintf("scaled to %v by", after), 1)
+		case before == nil && after != nil:
+			who = "added " + who
+		case before != nil && after == nil:
+			who = "removed " + who
+		}
 		if c.Edited && isText(c) {
 			who += ", and your change"
 		}
@@ -251,8 +258,8 @@ func (v *planView) kept() []line {
 func (v *planView) deletions() []line {
 	names := map[string]string{}
 	for _, k := range v.plan.Kept {
-		of := fmt.Sprintf("-n %s %s", k.Ref.Namespace, strings.ToLower(k.Ref.GVK.Kind))
-		names[of] += " " + k.Ref.Name
+		of := fmt.Sprintf("-n %s %s", foreign.Word(k.Ref.Namespace), foreign.Word(strings.ToLower(k.Ref.GVK.Kind)))
+		names[of] += " " + foreign.Word(k.Ref.Name)
 	}
 	var out []line
 	for _, of := range sortedKeys(names) {
@@ -273,16 +280,14 @@ func (v *planView) unverified() []line {
 	}
 	var out []line
 	for _, note := range sortedKeys(notes) {
-		for _, part := range wrap(note+":", v.Out.prose()) {
-			out = append(out, styled(caution, part))
+		for _, l := range v.Out.quoting(note + ":") {
+			out = append(out, styled(caution, l.String()))
 		}
 		out = append(out, v.some(notes[note])...)
 		if advice[note] == "" {
 			continue
 		}
-		for _, part := range wrap(advice[note], v.Out.prose()) {
-			out = append(out, text(part))
-		}
+		out = append(out, v.Out.quoting(advice[note])...)
 	}
 	return out
 }
@@ -295,11 +300,11 @@ func unverifiedNote(a planner.Action) string {
 	case a.Deferred():
 		return "Known after the apply of the rest, planned then, and done in the same apply"
 	case a.Evidence.Kind == planner.Schema && detail != "":
-		return strings.ToUpper(detail[:1]) + detail[1:]
+		return sentenceCase(detail)
 	case a.Evidence.Kind != planner.Unverified:
 		return ""
-	case a.Verb == planner.None:
-		return "Not compared; declared as it was last applied (" + detail + ")"
+	case a.NotCompared():
+		return "Not compared (" + detail + ")"
 	case detail == "":
 		return "Not checked by the server; what is shown is kolla's own reckoning"
 	}
@@ -347,7 +352,7 @@ func (v *planView) warnings() []line {
 		if i > 0 {
 			out = append(out, nil)
 		}
-		lines := m.lines(v.Out.prose())
+		lines := m.lines(v.Out.inner(detailIndent))
 		out = append(out, lines[:len(lines)-1]...)
 	}
 	return out
@@ -383,24 +388,48 @@ func (v *planView) summary() []line {
 	return []line{out.then(text(" " + rest))}
 }
 
+// were gives "1 object was" or "2 objects were".
+func were(n int) string {
+	if n == 1 {
+		return "1 object was"
+	}
+	return count(n, "object") + " were"
+}
+
+// staying says why a plan leaves what others added where it is.
+func staying(plan *planner.Plan) string {
+	if plan.ForeignPolicy == planner.ReportForeign {
+		return "What others added stays, as foreign = \"report\" says."
+	}
+	return "What others added stays: only replacing the object removes it (-replace)."
+}
+
 // plainSummary is the line by which programs tell what kind of plan it is. That
 // something is not ready yet is no change: what is declared is there.
 func plainSummary(plan *planner.Plan) string {
 	c := plan.Counts()
 	switch {
 	case c != (planner.Counts{}) || plan.Changes():
+	case plan.Destroy && len(plan.Kept) > 0:
+		return "No changes. All that is left holds data, and is kept."
 	case plan.Destroy:
 		return "No changes. No objects need to be destroyed."
+	case plan.RefreshOnly && plan.Drifted() && plan.Tally().NotCompared > 0:
+		return fmt.Sprintf("%s changed outside of kolla, and %s could not be compared.", were(plan.Tally().Changed), count(plan.Tally().NotCompared, "object"))
+	case plan.Tally().NotCompared > 0:
+		return fmt.Sprintf("No changes were found, but %s could not be compared.", count(plan.Tally().NotCompared, "object"))
+	case plan.Drifted() && !plan.RefreshOnly:
+		return "No changes will be made. " + staying(plan)
 	case plan.RefreshOnly && plan.Drifted():
-		return "No changes. The state holds no values, so there is nothing to record of what others changed."
+		return were(plan.Tally().Changed) + " changed outside of kolla. The state needs no update."
 	case plan.RefreshOnly:
 		return "No changes. The state knows the cluster as it is."
 	case plan.Selection.Restricts() && len(plan.Actions) == 0:
 		return "No changes. Nothing is selected: what is excluded takes all along that depends on it."
+	case plan.ForeignPolicy == planner.IgnoreForeign:
+		return "No changes. Declared fields match the configuration; fields that others added were not compared (foreign = \"ignore\")."
 	case plan.Selection.Restricts():
 		return "No changes. What was selected matches the configuration."
-	case slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return a.Evidence.Kind == planner.Unverified }):
-		return "No changes. Your infrastructure matches the configuration, as far as it could be read."
 	default:
 		return "No changes. Your infrastructure matches the configuration."
 	}
@@ -414,6 +443,9 @@ func plainSummary(plan *planner.Plan) string {
 	}
 	if c.Move > 0 {
 		sentence += fmt.Sprintf(", %d to move", c.Move)
+	}
+	if c.Prune > 0 {
+		sentence += fmt.Sprintf(", %d to prune", c.Prune)
 	}
 	if c.Deferred > 0 {
 		sentence += fmt.Sprintf(". What becomes of %d of them is known after the apply of the rest", c.Deferred)

@@ -1,11 +1,11 @@
 package view
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
@@ -18,7 +18,7 @@ const (
 	valuesVersion = "1.0"
 	// extensionVersion is that of what is under the key "kolla". A new minor number
 	// only adds; docs/plan.schema.json describes it.
-	extensionVersion = "1.0"
+	extensionVersion = "1.1"
 
 	// providerName is who looks after all resources, in short.
 	providerName = "kubernetes"
@@ -30,34 +30,39 @@ const Provider = "kolla.openstack.org/kolla/kubernetes"
 
 // PlanJSON writes a plan in the shape of `terraform show -json PLANFILE`, as
 // docs/plan.schema.json describes it. What kolla says beyond that is under the key
-// "kolla". A plan holds no live objects, so "before" and "after" have what is
-// declared and what changes, but not what the cluster added of its own. No value
-// of a secret is in it.
+// "kolla". "before" and "after" are the objects as far as kolla owns or changes them,
+// which the plan has to carry: see planner.Plan.Values. No value of a secret is in it.
 func PlanJSON(w io.Writer, plan *planner.Plan) error {
-	if err := json.NewEncoder(w).Encode(planJSONOf(plan)); err != nil {
+	if !plan.Values {
+		return fmt.Errorf("write plan %s as JSON: it does not carry the values of its objects, because kolla %s made it. Plan again with -out", plan.ID, plan.Tool)
+	}
+	if err := foreign.JSON(w, planJSONOf(plan), ""); err != nil {
 		return fmt.Errorf("write plan %s as JSON: %w", plan.ID, err)
 	}
 	return nil
 }
 
 type planJSON struct {
-	FormatVersion   string               `json:"format_version"`
-	KollaVersion    string               `json:"kolla_version"`
-	PlannedValues   valuesJSON           `json:"planned_values"`
-	ResourceDrift   []resourceChangeJSON `json:"resource_drift,omitempty"`
-	ResourceChanges []resourceChangeJSON `json:"resource_changes"`
-	OutputChanges   map[string]any       `json:"output_changes"` // always empty: kolla has no root outputs
-	PriorState      priorStateJSON       `json:"prior_state"`
-	Configuration   configurationJSON    `json:"configuration"`
-	Timestamp       string               `json:"timestamp"`
-	Applyable       bool                 `json:"applyable"` // there is something to do
-	Complete        bool                 `json:"complete"`  // nothing was left out
-	Errored         bool                 `json:"errored"`   // always false: such a plan is not made
-	Kolla           planExtensionJSON    `json:"kolla"`
+	FormatVersion   string                  `json:"format_version"`
+	KollaVersion    string                  `json:"kolla_version"`
+	PlannedValues   valuesJSON              `json:"planned_values"`
+	ResourceDrift   []resourceChangeJSON    `json:"resource_drift,omitempty"`
+	ResourceChanges []resourceChangeJSON    `json:"resource_changes"`
+	OutputChanges   map[string]changeJSON   `json:"output_changes"`
+	Variables       map[string]variableJSON `json:"variables,omitempty"` // without what is sensitive
+	Checks          []CheckJSON             `json:"checks,omitempty"`
+	PriorState      priorStateJSON          `json:"prior_state"`
+	Configuration   configurationJSON       `json:"configuration"`
+	Timestamp       string                  `json:"timestamp"`
+	Applyable       bool                    `json:"applyable"` // there is something to do
+	Complete        bool                    `json:"complete"`  // nothing was left out
+	Errored         bool                    `json:"errored"`   // always false: such a plan is not made
+	Kolla           planExtensionJSON       `json:"kolla"`
 }
 
 type valuesJSON struct {
-	Root Module[valueJSON] `json:"root_module"`
+	Outputs map[string]OutputJSON `json:"outputs,omitempty"`
+	Root    Module[valueJSON]     `json:"root_module"`
 }
 
 // valueJSON is an object with its values.
@@ -131,11 +136,15 @@ type planExtensionJSON struct {
 	Drifted     bool               `json:"drifted"`
 	Selection   *planner.Selection `json:"selection,omitempty"`
 	Summary     countsJSON         `json:"summary"`
-	Impact      []planner.Impact   `json:"impact,omitempty"`
-	Kept        []planner.Kept     `json:"kept,omitempty"`
-	Warnings    []planner.Notice   `json:"warnings,omitempty"`
-	Losses      []planner.Loss     `json:"losses,omitempty"`
-	Additions   *planner.Additions `json:"additions,omitempty"`
+	// Prunes are the old versions of what stays that are deleted. They are neither among
+	// the resource changes nor counted as destroyed.
+	Prunes   []resourceChangeJSON `json:"prunes,omitempty"`
+	Impact   []impactJSON         `json:"impact,omitempty"`
+	Kept     []planner.Kept       `json:"kept,omitempty"`
+	Warnings []planner.Notice     `json:"warnings,omitempty"`
+	Losses   []planner.Loss       `json:"losses,omitempty"`
+	Foreign  []planner.Foreign    `json:"foreign,omitempty"` // what others set, and what stays
+	Compared planner.Tally        `json:"compared"`
 }
 
 type countsJSON struct {
@@ -147,6 +156,7 @@ type countsJSON struct {
 	Move    int `json:"move,omitempty"` // nothing happens to them but that they have another address
 	// Deferred are those of them of which not all is known yet.
 	Deferred int `json:"deferred,omitempty"`
+	Prune    int `json:"prune,omitempty"` // old versions, counted nowhere else
 }
 
 // actionJSON is what kolla says of an action beyond Terraform.
@@ -184,7 +194,8 @@ func planJSONOf(plan *planner.Plan) planJSON {
 		FormatVersion:   planVersion,
 		KollaVersion:    plan.Tool,
 		ResourceChanges: []resourceChangeJSON{},
-		OutputChanges:   map[string]any{},
+		OutputChanges:   map[string]changeJSON{},
+		Variables:       map[string]variableJSON{},
 		PriorState:      priorStateJSON{FormatVersion: valuesVersion},
 		Configuration:   configurationJSON{Providers: map[string]providerJSON{providerName: {Name: providerName, Full: Provider}}},
 		Timestamp:       plan.Created.UTC().Format(time.RFC3339),
@@ -193,31 +204,39 @@ func planJSONOf(plan *planner.Plan) planJSON {
 		Kolla: planExtensionJSON{
 			Version: extensionVersion, ID: plan.ID, Cloud: plan.Cloud, Cluster: plan.Cluster, Digest: plan.Config,
 			State: plan.State, Destroy: plan.Destroy, RefreshOnly: plan.RefreshOnly, Drifted: plan.Drifted(),
-			Summary: countsJSON(counts), Impact: plan.Impact, Kept: plan.Kept, Warnings: plan.Warnings,
-			Losses: plan.Losses, Additions: plan.Additions,
+			Summary: countsJSON(counts), Impact: impactsOf(plan), Kept: plan.Kept, Warnings: plan.Warnings,
+			Losses: plan.Losses, Foreign: plan.Foreign, Compared: plan.Tally(),
 		},
 	}
 	if plan.Selection.Restricts() {
 		out.Kolla.Selection = &plan.Selection
 	}
+	others := outsideOf(plan)
 	for i := range plan.Actions {
-		out.add(&plan.Actions[i])
+		out.add(&plan.Actions[i], others)
 	}
+	out.addOutputs(plan)
 	return out
 }
 
 // add puts an action to all the places where its object belongs.
-func (p *planJSON) add(a *planner.Action) {
-	p.ResourceChanges = append(p.ResourceChanges, resourceChangeOf(a))
-	if drifted(a) {
-		p.ResourceDrift = append(p.ResourceDrift, driftOf(a))
+func (p *planJSON) add(a *planner.Action, others outside) {
+	switch {
+	case a.Prunes():
+		p.Kolla.Prunes = append(p.Kolla.Prunes, resourceChangeOf(a))
+	case a.MovedTo() != "": // it is there once more, under its new address
+	default:
+		p.ResourceChanges = append(p.ResourceChanges, resourceChangeOf(a))
 	}
-	if a.Object != nil {
-		v := valuesOf(a)
+	if drift, ok := others.drift(a); ok {
+		p.ResourceDrift = append(p.ResourceDrift, drift)
+	}
+	v := valuesOf(a)
+	if a.Object != nil && v.after != nil {
 		p.PlannedValues.Root.Put(a.Address.Block, newValue(a.Address, v.after, v.afterSensitive))
 	}
-	if a.Prior.UID != "" {
-		p.PriorState.Values.Root.Put(a.Address.Block, newValue(a.Address, identityOf(a), map[string]any{}))
+	if v.before != nil {
+		p.PriorState.Values.Root.Put(a.Address.Block, newValue(a.Address, v.before, v.beforeSensitive))
 	}
 }
 
@@ -229,8 +248,10 @@ func newValue(address lang.Address, values, sensitive any) valueJSON {
 	}
 }
 
-func resourceChangeOf(a *planner.Action) resourceChangeJSON {
-	v, parts := valuesOf(a), lang.SplitBlock(a.Address.Block)
+func resourceChangeOf(a *planner.Action) resourceChangeJSON { return changeOf(a, valuesOf(a)) }
+
+func changeOf(a *planner.Action, v sides) resourceChangeJSON {
+	parts := lang.SplitBlock(a.Address.Block)
 	r := resourceChangeJSON{
 		Module: parts.Module, Index: parts.Key,
 		Address: a.Address.String(), Mode: "managed", Type: a.Address.Kind, Name: a.Address.Name, Provider: Provider,
@@ -252,30 +273,6 @@ func resourceChangeOf(a *planner.Action) resourceChangeJSON {
 	return r
 }
 
-// driftOf is what others did to an object: from what kolla wrote to what is live.
-func driftOf(a *planner.Action) resourceChangeJSON {
-	seen := *a
-	seen.Changes = nil
-	for _, c := range a.Changes {
-		if !c.Drift {
-			continue
-		}
-		if a.Verb != planner.None { // a plan that puts it back says it the other way round
-			c.Before, c.After = c.After, c.Before
-		}
-		seen.Changes = append(seen.Changes, c)
-	}
-	seen.Verb, seen.Object = planner.Update, nil
-	if hasReason(a, planner.ReasonGone) {
-		seen.Verb, seen.Partial, seen.Changes = planner.Delete, false, nil
-	}
-	r := resourceChangeOf(&seen)
-	r.Reason, r.Change.Importing = "", nil
-	r.Kolla = extension(a)
-	r.Kolla.Changes = masked(seen.Changes)
-	return r
-}
-
 // planActions is an action in the words of Terraform's plan.
 func planActions(a *planner.Action) []string {
 	switch a.Verb {
@@ -291,7 +288,7 @@ func planActions(a *planner.Action) []string {
 		}
 		return []string{"delete"}
 	case planner.Adopt:
-		if len(a.Changes) > 0 {
+		if a.ChangesValues() {
 			return []string{"update"}
 		}
 	case planner.Forget:
@@ -334,18 +331,24 @@ func movedFrom(a *planner.Action) (lang.Address, bool) {
 	return lang.Address{}, false
 }
 
+// objectOf is what identifies an object in the cluster.
+func objectOf(ref providers.Ref) map[string]string {
+	out := map[string]string{"name": ref.Name}
+	out["apiVersion"], out["kind"] = ref.GVK.ToAPIVersionAndKind()
+	if ref.Namespace != "" {
+		out["namespace"] = ref.Namespace
+	}
+	return out
+}
+
 func extension(a *planner.Action) *actionJSON {
 	out := &actionJSON{
 		Verb: a.Verb, Evidence: a.Evidence, Reasons: a.Reasons, Changes: masked(a.Changes), Forced: a.Force,
 		Pending: a.Pending, Partial: a.Partial, Prunes: a.Prunes(), Releases: a.Releases, Holds: a.Holds, DependsOn: a.DependsOn,
-		Object: map[string]string{"name": a.Ref.Name},
+		Object: objectOf(a.Ref),
 	}
 	for _, y := range a.Yields {
 		out.Yields = append(out.Yields, yieldJSON{Path: y.Path, Manager: y.Manager, Want: y.Want, Live: y.Live})
-	}
-	out.Object["apiVersion"], out.Object["kind"] = a.Ref.GVK.ToAPIVersionAndKind()
-	if a.Ref.Namespace != "" {
-		out.Object["namespace"] = a.Ref.Namespace
 	}
 	if a.Prior.UID != "" {
 		out.Object["uid"] = string(a.Prior.UID)

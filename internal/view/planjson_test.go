@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/extract"
 )
 
 // samplePlans are plans of every kind.
@@ -20,6 +21,7 @@ var samplePlans = map[string]func() *planner.Plan{
 	"many": manyUpdates, "unverified": unverified, "deferred": deferredPlan, "adopt": adoptAndForget, "long": longValues,
 	"unchanged": unchanged(3, 1), "requested": requested, "refresh": refreshOnly, "part": partlyUnchanged,
 	"losses": lossesAndOthers, "mixed": mixedDrift, "keys": keys,
+	"outputs": outputsOnly, "kept drift": keptDrift, "unread": unreadOnly, "secrets": knownSecrets,
 }
 
 // planSchema is docs/plan.schema.json, but no object may have keys that it does
@@ -65,6 +67,11 @@ func closed(schema any) {
 	}
 }
 
+func withValues(a planner.Action, values *planner.Values) planner.Action {
+	a.Values = values
+	return a
+}
+
 func planAsJSON(t *testing.T, plan *planner.Plan) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -97,6 +104,12 @@ func changeOf(t *testing.T, plan *planner.Plan, list, at string) map[string]any 
 		t.Fatal(err)
 	}
 	changes, _ := document[list].([]any)
+	if list == "prunes" {
+		changes, _ = document["kolla"].(map[string]any)[list].([]any)
+		if len(document["resource_changes"].([]any)) > 0 {
+			t.Errorf("what is pruned is among the resource changes: %v", document["resource_changes"])
+		}
+	}
 	for _, c := range changes {
 		if change, _ := c.(map[string]any); change["address"] == at {
 			inner, _ := change["change"].(map[string]any)
@@ -117,70 +130,67 @@ func TestPlanJSON(t *testing.T) {
 		}
 		return o
 	}
-	lists := newPlan(0, action(planner.Update, "service.a/Deployment/a",
-		planner.Change{Path: `spec.template.spec.containers["api"].image`, Before: "old", After: "new"},
-		planner.Change{Path: `spec.template.spec.containers["api"].ports[80/TCP]`, Before: m{"containerPort": 80, "protocol": "TCP"}},
-		planner.Change{Path: `spec.template.spec.containers["side"]`, After: m{"name": "side", "image": "x"}},
-		planner.Change{Path: `metadata.annotations["example.org/a"]`, After: "1"},
-		planner.Change{Path: `spec.hosts[0]`, Before: "a", After: "b"}))
-	secretPlan := newPlan(0, secret("service.keystone/Secret/keystone-admin", "cloud.hcl:41", password()))
-	generated := newPlan(0, action(planner.Update, "service.a/Secret/a",
-		planner.Change{Path: `data["password"]`, Before: planner.Masked, After: planner.Unknown, Sensitive: true}))
+	part := func(values m) *extract.Part { return &extract.Part{Values: values} }
+	before, after := object("v1", "Secret", "a", m{"data": m{"password": planner.Masked}}), object("v1", "Secret", "a", nil)
+	updated := withValues(action(planner.Update, "service.a/Secret/a"), &planner.Values{
+		Before:  &extract.Part{Values: before, Sensitive: m{"data": m{"password": true}}},
+		After:   &extract.Part{Values: after, Sensitive: m{"data": m{"new": true}}, Unknown: m{"data": m{"password": true}}},
+		Written: part(after),
+	})
+	same := withValues(action(planner.None, "service.a/Secret/a"), &planner.Values{Before: part(before)})
+	created := withValues(action(planner.Create, "service.a/Secret/a"), &planner.Values{After: part(after)})
+	deleted := withValues(action(planner.Delete, "service.a/Secret/a"), &planner.Values{Before: part(before)})
+	deleted.Reasons = []planner.Reason{{Kind: planner.ReasonSuperseded}}
+	drifted := updated
+	drifted.Changes = []planner.Change{{Path: "x", Drift: true}}
 	tests := map[string]struct {
 		plan     *planner.Plan
 		list, at string
 		want     m
 	}{
-		"update with lists": {lists, "resource_changes", "service.a/Deployment/a", m{
-			"actions": []any{"update"}, "reason": nil,
-			"before": object("v1", "Deployment", "a", m{"spec": m{
-				"hosts":    []any{"a"},
-				"template": m{"spec": m{"containers": []any{m{"name": "api", "image": "old", "ports": []any{m{"containerPort": 80.0, "protocol": "TCP"}}}}}},
-			}}),
-			"after": m{
-				"apiVersion": "v1", "kind": "Deployment", "metadata": m{"name": "a", "namespace": "openstack", "annotations": m{"example.org/a": "1"}},
-				"spec": m{"hosts": []any{"b"}, "template": m{"spec": m{"containers": []any{m{"name": "api", "image": "new"}, m{"name": "side", "image": "x"}}}}},
-			},
+		"update": {newPlan(0, updated), "resource_changes", "service.a/Secret/a", m{
+			"actions": []any{"update"}, "reason": nil, "before": before, "after": after,
+			"after_unknown": m{"data": m{"password": true}}, "before_sensitive": m{"data": m{"password": true}}, "after_sensitive": m{"data": m{"new": true}},
+		}},
+		"unchanged": {newPlan(0, same), "resource_changes", "service.a/Secret/a", m{
+			"actions": []any{"no-op"}, "reason": nil, "before": before, "after": before,
 			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
 		}},
-		"generated secret": {secretPlan, "resource_changes", "service.keystone/Secret/keystone-admin", m{
-			"actions": []any{"create"}, "reason": nil, "before": nil,
-			"after":         object("v1", "Secret", "keystone-admin", m{"type": "Opaque", "data": m{"password": planner.Masked}}),
+		"created": {newPlan(0, created), "resource_changes", "service.a/Secret/a", m{
+			"actions": []any{"create"}, "reason": nil, "before": nil, "after": after,
+			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
+		}},
+		"pruned": {newPlan(0, deleted), "prunes", "service.a/Secret/a", m{
+			"actions": []any{"delete"}, "reason": nil, "before": before, "after": nil,
+			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
+		}},
+		"drift": {newPlan(0, drifted), "resource_drift", "service.a/Secret/a", m{
+			"actions": []any{"update"}, "reason": nil, "before": after, "after": before,
 			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{"data": m{"password": true}},
 		}},
-		"value that is not known yet": {generated, "resource_changes", "service.a/Secret/a", m{
-			"actions": []any{"update"}, "reason": nil,
-			"before":        object("v1", "Secret", "a", m{"data": m{"password": planner.Masked}}),
-			"after":         object("v1", "Secret", "a", nil),
-			"after_unknown": m{"data": m{"password": true}}, "before_sensitive": m{"data": m{"password": true}}, "after_sensitive": m{"data": m{"password": true}},
+		"reported": {keptDrift(), "resource_drift", "service.glance/Deployment/glance-api", m{
+			"actions": []any{"update"}, "reason": nil, "before": m{"spec": m{}}, "after": m{"spec": m{"paused": true}},
+			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
+		}},
+		"replaced value": {keptDrift(), "resource_drift", "service.keystone/Secret/keystone-admin", m{
+			"actions": []any{"update"}, "reason": nil, "before": m{"data": m{"value": planner.Masked}}, "after": m{"data": m{"value": planner.Masked}},
+			"after_unknown": m{}, "before_sensitive": m{"data": m{"value": true}}, "after_sensitive": m{"data": m{"value": true}},
+		}},
+		"imported": {knownSecrets(), "resource_changes", "service.mariadb/Secret/mariadb-root", m{
+			"actions": []any{"update"}, "reason": nil, "before": nil, "after": nil,
+			"importing":     m{"id": "apiVersion=v1,kind=Secret,namespace=openstack,name=mariadb-root"},
+			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
+		}},
+		"deleted by others": {driftAndConfig(), "resource_drift", "service.nova/Service/nova-metadata", m{
+			"actions": []any{"delete"}, "reason": nil, "before": object("v1", "Service", "nova-metadata", nil), "after": nil,
+			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
 		}},
 		"replace": {replaceAndDelete(), "resource_changes", "service.keystone/Service/keystone", m{
 			"actions": []any{"delete", "create"}, "reason": "replace_because_cannot_update", "replace_paths": []any{[]any{"spec", "clusterIP"}},
-			"before":        object("v1", "Service", "keystone", m{"spec": m{"clusterIP": "None", "ports": []any{m{"name": "public", "nodePort": 30500.0}}}}),
-			"after":         object("v1", "Service", "keystone", m{"spec": m{"ports": []any{m{"name": "public", "nodePort": 30501.0}}}}),
-			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
+			"before": nil, "after": nil, "after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
 		}},
 		"delete": {replaceAndDelete(), "resource_changes", "service.redis/Service/redis", m{
-			"actions": []any{"delete"}, "reason": "delete_because_no_resource_config",
-			"before": object("v1", "Service", "redis", nil), "after": nil,
-			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
-		}},
-		"drift, the other way round": {driftOnly(), "resource_drift", "service.glance/Deployment/glance-api", m{
-			"actions": []any{"update"}, "reason": nil,
-			"before":        object("v1", "Deployment", "glance-api", m{"spec": m{"replicas": 3.0}}),
-			"after":         object("v1", "Deployment", "glance-api", m{"spec": m{"replicas": 5.0}}),
-			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
-		}},
-		"declared, and not applied": {lossesAndOthers(), "resource_changes", "service.glance/Deployment/glance-api", m{
-			"actions": []any{"no-op"}, "reason": nil,
-			"before":        object("v1", "Deployment", "glance-api", m{"spec": m{"replicas": 6.0}}),
-			"after":         object("v1", "Deployment", "glance-api", m{"spec": m{"replicas": 6.0}}),
-			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
-		}},
-		"drift of a refresh": {refreshOnly(), "resource_drift", "service.glance/Deployment/glance-api", m{
-			"actions": []any{"update"}, "reason": nil,
-			"before":        object("v1", "Deployment", "glance-api", m{"spec": m{"replicas": 3.0}}),
-			"after":         object("v1", "Deployment", "glance-api", m{"spec": m{"replicas": 5.0}}),
+			"actions": []any{"delete"}, "reason": "delete_because_no_resource_config", "before": nil, "after": nil,
 			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
 		}},
 	}
@@ -199,6 +209,42 @@ func driftOnly() *planner.Plan {
 	return newPlan(0, because(action(planner.Update, "service.glance/Deployment/glance-api",
 		planner.Change{Path: "spec.replicas", Before: int64(5), After: int64(3), Drift: true, Manager: "kubectl", Time: now}),
 		planner.Reason{Kind: planner.ReasonDrift}))
+}
+
+// TestDriftChanges holds the direction of what others did: from what kolla wrote to what
+// is live, whoever puts it back.
+func TestDriftChanges(t *testing.T) {
+	refresh := refreshOnly()
+	refresh.Actions[3].Verb = planner.Refresh
+	tests := map[string]struct {
+		plan *planner.Plan
+		want []any
+	}{
+		"put back": {driftOnly(), []any{m{"path": "spec.replicas", "before": 3.0, "after": 5.0}}},
+		"refresh":  {refresh, []any{m{"path": "spec.replicas", "before": 3.0, "after": 5.0}}},
+		"reported": {keptDrift(), []any{m{"path": "spec.paused", "after": true}, m{"path": `spec.template.spec.containers["api"].env`, "after": []any{m{"name": "EXTRA", "value": "1"}}}}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var document struct {
+				Drift []struct {
+					Kolla struct{ Changes []any }
+				} `json:"resource_drift"`
+			}
+			if err := json.Unmarshal(planAsJSON(t, test.plan), &document); err != nil {
+				t.Fatal(err)
+			}
+			got := document.Drift[0].Kolla.Changes
+			for _, c := range got {
+				for _, key := range []string{"drift", "manager", "time"} {
+					delete(c.(m), key)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 // TestPlanJSONSaysWhatItIs holds what tells plans apart as a whole.
@@ -259,7 +305,8 @@ func TestPlanJSONOfKeys(t *testing.T) {
 		image = `module.edge["west"].module.web[0].service.site["a.b"]/Deployment/site`
 		count = "service.numbered[1]/Deployment/numbered-1"
 	)
-	plan := newPlan(0, create(image, "", m{}), create("module.edge[\"west\"].manifest.note/ConfigMap/note", "", m{}), create(count, "", m{}),
+	there := &planner.Values{After: &extract.Part{Values: m{}}}
+	plan := newPlan(0, withValues(create(image, "", m{}), there), withValues(create("module.edge[\"west\"].manifest.note/ConfigMap/note", "", m{}), there), withValues(create(count, "", m{}), there),
 		because(action(planner.Replace, "service.plain/Deployment/plain"), planner.Reason{Kind: planner.ReasonTriggered, Detail: "service.numbered"}))
 	if err := json.Unmarshal(planAsJSON(t, plan), &got); err != nil {
 		t.Fatal(err)
@@ -283,6 +330,16 @@ func TestPlanJSONOfKeys(t *testing.T) {
 	}
 	if diff := cmp.Diff(wantChanges, got.Changes); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+}
+
+// TestPlanJSONNeedsValues has a plan file refused that does not have them.
+func TestPlanJSONNeedsValues(t *testing.T) {
+	plan := newPlan(1)
+	plan.Values = false
+	var b bytes.Buffer
+	if err := view.PlanJSON(&b, plan); err == nil || !strings.Contains(err.Error(), "Plan again with -out") || b.Len() > 0 {
+		t.Errorf("it says %v, and prints %q", err, &b)
 	}
 }
 

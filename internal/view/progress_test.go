@@ -255,7 +255,7 @@ func TestWarningDuringProgress(t *testing.T) {
 		printer.Warn("The API server warns", "v1 Endpoints is deprecated.")
 		time.Sleep(time.Second + 200*time.Millisecond)
 
-		const warning = "Warning: The API server warns\n\nv1 Endpoints is deprecated.\n\n"
+		const warning = "Warning: The API server warns\n\n  v1 Endpoints is deprecated.\n\n"
 		want := warning + "  service.glance/Deployment/glance-api: creating (2 s)\n0 of 1 (2 s)\n"
 		if diff := cmp.Diff(want, screen.String()); diff != "" {
 			t.Errorf("during the apply (-want +got):\n%s", diff)

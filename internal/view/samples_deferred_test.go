@@ -1,10 +1,6 @@
 package view_test
 
 import (
-	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
@@ -37,27 +33,6 @@ func deferredPlan() *planner.Plan {
 		waits(file, "data.registry"),
 		waits(next, "data.credentials", "data.registry"),
 	)
-}
-
-// What is not known yet has no value for programs, but a place.
-func TestPlanJSONDeferred(t *testing.T) {
-	copied := changeOf(t, deferredPlan(), "resource_changes", "manifest.copy/ConfigMap/copy")
-	want := m{
-		"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "copy", "namespace": "openstack"},
-		"data": m{"port": "5000"},
-	}
-	if diff := cmp.Diff(want, copied["after"]); diff != "" {
-		t.Errorf("after (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(map[string]any{"data": map[string]any{"host": true}}, copied["after_unknown"]); diff != "" {
-		t.Errorf("after_unknown (-want +got):\n%s", diff)
-	}
-	file := changeOf(t, deferredPlan(), "resource_changes", "service.glance/ConfigMap/glance.conf-"+providers.UnknownVersion)
-	if diff := cmp.Diff(map[string]any{
-		"data": map[string]any{"glance.conf": true}, "metadata": map[string]any{"name": true},
-	}, file["after_unknown"]); diff != "" {
-		t.Errorf("after_unknown of a file (-want +got):\n%s", diff)
-	}
 }
 
 // appliedWaiting did not get to the end, because data were missing.

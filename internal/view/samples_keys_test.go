@@ -25,7 +25,7 @@ func keys() *planner.Plan {
 		}})
 		update.Object = object.Object
 		actions = append(actions, update)
-		impact = append(impact, planner.Impact{Block: block, Lines: []string{fmt.Sprintf("site-%s-web: 3 pods restart, one at a time: image site:1 → site:2", key)}})
+		impact = append(impact, disturbs(block, restarts(3, planner.Cause{Kind: planner.CauseFile, Name: fmt.Sprintf("site-%s.conf", key)})))
 	}
 	heir := secret("service.store[0]/Secret/vault-admin", "cloud.hcl:31", map[string]providers.SecretData{
 		"password": {Carried: true, Parts: []providers.DataPart{{From: &providers.SecretKey{Namespace: "openstack", Name: "store-0-admin", Key: "password"}}}},
@@ -50,9 +50,10 @@ func keys() *planner.Plan {
 	)
 	p := newPlan(12, actions...)
 	p.Selection.Targets = []string{`module.edge["a"]`, "service.store"}
+	triggered := planner.Reason{Kind: planner.ReasonTriggered, Detail: `module.edge["a"]`}
 	p.Impact = slices.Concat(impact, []planner.Impact{
-		{Block: `service.redis["cache"]`, Lines: []string{`1 pod stops at once, and new ones are made: replace_triggered_by module.edge["a"]`}, Grave: []string{`1 pod stops at once, and new ones are made: replace_triggered_by module.edge["a"]`}},
-		{Block: "service.store[0]", Lines: []string{"1 pod stops for good"}, Grave: []string{"1 pod stops for good"}},
+		disturbs(`service.redis["cache"]`, planner.Effect{Kind: planner.EffectRecreate, Pods: 1, Why: []planner.Reason{triggered}, Grave: true}),
+		disturbs("service.store[0]", stops(1)),
 	})
 	return p
 }

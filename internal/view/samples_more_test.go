@@ -10,6 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -45,9 +46,10 @@ func replaceAndDelete() *planner.Plan {
 			Holds:   "the data of redis, which takes it up again if it comes back",
 		})
 	}
+	service := action(planner.Replace, "service.keystone/Service/keystone").Ref
 	p.Impact = []planner.Impact{
-		{Block: "service.keystone", Lines: []string{"clients cannot connect while the Service is made again, and the node port changes from 30500 to 30501"}},
-		{Block: "service.redis", Lines: []string{"3 pods stop for good", "job redis-backup runs"}, Grave: []string{"3 pods stop for good"}},
+		disturbs("service.keystone", planner.Effect{Kind: planner.EffectUnreachable, Ref: service, Downtime: true, Grave: true}, planner.Effect{Kind: planner.EffectPorts, Ref: service, Grave: true}),
+		disturbs("service.redis", stops(3), planner.Effect{Kind: planner.EffectJob, Name: "redis-backup"}),
 	}
 	return p
 }
@@ -95,7 +97,7 @@ func manyUpdates() *planner.Plan {
 		budget := action(planner.Update, fmt.Sprintf("service.%s/PodDisruptionBudget/%s-api", service, service),
 			planner.Change{Path: "spec.maxUnavailable", Before: int64(1), After: int64(2), Drift: true, Manager: "kubectl-patch", Time: now.Add(-3 * time.Hour)})
 		actions = append(actions, conf, api, budget)
-		impact = append(impact, planner.Impact{Block: "service." + service, Lines: []string{fmt.Sprintf("3 pods restart, one at a time: [DEFAULT] debug in %s.conf changed", service)}})
+		impact = append(impact, disturbs("service."+service, restarts(3, planner.Cause{Kind: planner.CauseFile, Name: service + ".conf", Settings: []string{"[DEFAULT] debug"}})))
 	}
 	p := newPlan(700, actions...)
 	p.Impact = impact
@@ -209,8 +211,7 @@ func haystack() *planner.Plan {
 		gone := create("service."+name+"/Service/"+name, "cloud.hcl:81", m{"spec": m{"ports": []any{m{"name": "api", "port": int64(8000)}}}})
 		p.Actions = append(p.Actions, because(gone, planner.Reason{Kind: planner.ReasonGone}))
 	}
-	stops := "3 pods stop for good"
-	p.Impact = append(p.Impact, planner.Impact{Block: "service.redis", Lines: []string{stops}, Grave: []string{stops}})
+	p.Impact = append(p.Impact, disturbs("service.redis", stops(3)))
 	p.Actions = append(p.Actions,
 		because(action(planner.Delete, "service.redis/StatefulSet/redis"), undeclared),
 		because(action(planner.Replace, "service.svc099/Deployment/svc099-api"), planner.Reason{Kind: planner.ReasonImmutable, Path: "spec.selector"}),
@@ -253,7 +254,7 @@ func lossesAndOthers() *planner.Plan {
 	yields.Object = &providers.Object{Manifest: &unstructured.Unstructured{Object: m{"spec": m{"replicas": int64(10), "paused": true}}}}
 	yields.Prior.UID = "1"
 	yields.Yields = []planner.Yield{
-		{Path: "spec.replicas", Manager: "horizontal-pod-autoscaler", Want: int64(10), Live: int64(6), News: true},
+		{Path: "spec.replicas", Manager: "horizontal-pod-autoscaler", Want: int64(10), Live: int64(6)},
 		{Path: "spec.paused", Declared: true, Want: true},
 	}
 	p := newPlan(20, keys, database, left, too, yields)
@@ -268,7 +269,10 @@ func lossesAndOthers() *planner.Plan {
 			Refs: []providers.Ref{ref("PersistentVolumeClaim", "data-rabbitmq-server-0"), ref("PersistentVolumeClaim", "data-rabbitmq-server-1")},
 		},
 	}
-	p.Additions = &planner.Additions{Objects: 1, Fields: 2, Managers: []string{"k9s", "kubectl-set"}}
+	p.Foreign = []planner.Foreign{{Address: p.Actions[0].Address, Ref: p.Actions[0].Ref, Fields: []planner.Change{
+		{Path: "metadata.labels.team", Before: "blue", Manager: "k9s", Time: p.Created.Add(-time.Hour)},
+		{Path: `spec.template.metadata.annotations["kubectl.kubernetes.io/restartedAt"]`, Before: "2026-11-20T08:00:00Z", Manager: "kubectl-rollout", Time: p.Created.Add(-20 * time.Hour)},
+	}}}
 	return p
 }
 
@@ -289,10 +293,49 @@ func mixedDrift() *planner.Plan {
 	)
 }
 
+// keptDrift is what others did and an apply leaves: a field that is reported, and a
+// generated value that somebody replaced.
+func keptDrift() *planner.Plan {
+	reported := withValues(action(planner.None, "service.glance/Deployment/glance-api"), &planner.Values{
+		Before:  &extract.Part{Values: m{"spec": m{"paused": true}}},
+		Written: &extract.Part{Values: m{"spec": m{}}},
+	})
+	reported.Reported = true
+	secret := &extract.Part{Values: m{"data": m{"value": planner.Masked}}, Sensitive: m{"data": m{"value": true}}}
+	replaced := withValues(because(action(planner.None, "service.keystone/Secret/keystone-admin"),
+		planner.Reason{Kind: planner.ReasonReplaced, Path: `data["value"]`, Manager: "kubectl-edit", Time: now.Add(-50 * time.Minute)}),
+		&planner.Values{Before: secret})
+	p := newPlan(2, reported, replaced)
+	p.ForeignPolicy = planner.ReportForeign
+	p.Foreign = []planner.Foreign{{Address: reported.Address, Ref: reported.Ref, Reported: true, Fields: []planner.Change{
+		{Path: "spec.paused", Before: true, Drift: true, Manager: "k9s", Time: now.Add(-time.Hour)},
+		{Path: `spec.template.spec.containers["api"].env`, Before: []any{m{"name": "EXTRA", "value": "1"}}, Drift: true, Manager: "kubectl-set", Time: now.Add(-time.Hour)},
+	}}}
+	return p
+}
+
 // partlyUnchanged is a part of a cloud in which nothing changes.
 func partlyUnchanged() *planner.Plan {
 	p := newPlan(2)
 	p.Selection.Targets = []string{"service.nova"}
+	return p
+}
+
+// debugged has a Pod with a container that only a new Pod is without.
+func debugged() *planner.Plan {
+	a := action(planner.None, "manifest.tools/Pod/tool")
+	a.Reported = true
+	p := newPlan(2, a)
+	p.Foreign = []planner.Foreign{{Address: a.Address, Ref: a.Ref, Reported: true, Stuck: true, Fields: []planner.Change{
+		{Path: "spec.ephemeralContainers", Before: []any{m{"name": "debugger", "image": "busybox"}}, Drift: true, Manager: "kubectl-debug", Time: p.Created.Add(-time.Hour)},
+	}}}
+	return p
+}
+
+// notCompared is a plan with foreign = "ignore": it compares no added fields.
+func notCompared() *planner.Plan {
+	p := newPlan(2)
+	p.ForeignPolicy = planner.IgnoreForeign
 	return p
 }
 

@@ -29,13 +29,15 @@ func plan(sample func() *planner.Plan, options view.PlanOptions) func(*view.Prin
 // newPlan puts actions into a plan, behind the given number of unchanged objects.
 func newPlan(unchanged int, actions ...planner.Action) *planner.Plan {
 	p := &planner.Plan{
-		Format:  1,
-		ID:      "0199a7c2",
-		Tool:    "0.3.0",
-		Created: now,
-		Cloud:   "prod",
-		Cluster: providers.Identity{Server: "https://10.0.0.10:6443", Version: "v1.37.1"},
-		Elapsed: 412 * time.Millisecond,
+		Format:    1,
+		ID:        "0199a7c2",
+		Tool:      "0.3.0",
+		Created:   now,
+		Cloud:     "prod",
+		Namespace: "openstack",
+		Cluster:   providers.Identity{Server: "https://10.0.0.10:6443", Version: "v1.37.1"},
+		Elapsed:   412 * time.Millisecond,
+		Values:    true,
 	}
 	for i := range unchanged {
 		p.Actions = append(p.Actions, planner.Action{
@@ -71,6 +73,21 @@ func action(verb planner.Verb, at string, changes ...planner.Change) planner.Act
 	}
 }
 
+// disturbs is an impact on a block.
+func disturbs(block string, effects ...planner.Effect) planner.Impact {
+	return planner.Impact{Block: block, Effects: effects}
+}
+
+// restarts makes pods restart one at a time.
+func restarts(pods int, causes ...planner.Cause) planner.Effect {
+	return planner.Effect{Kind: planner.EffectRestart, Pods: pods, Strategy: planner.Rolling, AtATime: 1, Causes: causes}
+}
+
+// stops makes pods will be deleted.
+func stops(pods int) planner.Effect {
+	return planner.Effect{Kind: planner.EffectStop, Pods: pods, Downtime: true, Grave: true}
+}
+
 // because gives an action its reasons.
 func because(a planner.Action, reasons ...planner.Reason) planner.Action {
 	a.Reasons = reasons
@@ -84,13 +101,34 @@ func create(at, source string, content m) planner.Action {
 		a.Verb = planner.Run
 	}
 	a.Reasons = []planner.Reason{{Kind: planner.ReasonNew}}
-	manifest := m{"apiVersion": "v1", "kind": a.Address.Kind, "metadata": m{"name": a.Address.Name, "namespace": "openstack"}}
+	manifest := m{"apiVersion": apiVersion(a.Address.Kind), "kind": a.Address.Kind, "metadata": m{"name": a.Address.Name, "namespace": "openstack"}}
 	for key, value := range content {
 		manifest[key] = value
 	}
 	a.Object = &providers.Object{Address: a.Address, Manifest: &unstructured.Unstructured{Object: manifest}, Source: source}
 	a.Changes = declared("", content)
 	return a
+}
+
+// apiVersion is that of a kind.
+func apiVersion(kind string) string {
+	switch kind {
+	case "Deployment", "StatefulSet", "DaemonSet":
+		return "apps/v1"
+	case "Job", "CronJob":
+		return "batch/v1"
+	case "PodDisruptionBudget":
+		return "policy/v1"
+	case "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding":
+		return "rbac.authorization.k8s.io/v1"
+	case "NetworkPolicy":
+		return "networking.k8s.io/v1"
+	case "ValidatingWebhookConfiguration", "ValidatingAdmissionPolicy":
+		return "admissionregistration.k8s.io/v1"
+	case "CustomResourceDefinition":
+		return "apiextensions.k8s.io/v1"
+	}
+	return "v1"
 }
 
 // declared lists the fields of a new object as a plan does.
@@ -142,13 +180,15 @@ func image(name string) string { return "quay.io/openstack.kolla/" + name + ":20
 
 // pod is what the workloads of the samples run.
 func pod(role, container, image string, command ...any) m {
-	c := m{"name": container, "image": image, "securityContext": m{"allowPrivilegeEscalation": false}}
+	c := m{"name": container, "image": image, "securityContext": m{"allowPrivilegeEscalation": false, "runAsNonRoot": true}}
 	if len(command) > 0 {
 		c["command"] = command
 	}
 	return m{
 		"nodeSelector": m{"kolla.openstack.org/role-" + role: "true"},
 		"containers":   []any{c},
+
+		"automountServiceAccountToken": false,
 	}
 }
 
@@ -291,8 +331,8 @@ func driftAndConfig() *planner.Plan {
 
 	p := newPlan(60, because(conf, planner.Reason{Kind: planner.ReasonConfig}), because(api, planner.Reason{Kind: planner.ReasonConfig}), glance, gone)
 	p.Impact = []planner.Impact{
-		{Block: "service.keystone", Lines: []string{"3 pods restart, one at a time: [token] expiration in keystone.conf changed"}},
-		{Block: "service.glance", Lines: []string{"3 pods restart, one at a time: the environment of glance-api changed", "2 pods removed"}},
+		disturbs("service.keystone", restarts(3, planner.Cause{Kind: planner.CauseFile, Name: "keystone.conf", Settings: []string{"[token] expiration"}})),
+		disturbs("service.glance", restarts(3, planner.Cause{Kind: planner.CauseEnvironment, Name: "OS_DEBUG"}), planner.Effect{Kind: planner.EffectScaleDown, Pods: 2}),
 	}
 	return p
 }

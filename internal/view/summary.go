@@ -12,7 +12,7 @@ import (
 // Applied is how an apply went.
 type Applied struct {
 	// What was carried out, counted as in the plan's summary.
-	Added, Changed, Destroyed, Imported, Forgotten, Moved int
+	Added, Changed, Destroyed, Imported, Forgotten, Moved, Pruned int
 	// Destroy: the plan was to destroy everything.
 	Destroy bool
 	// Interrupted: the operator stopped it.
@@ -76,7 +76,7 @@ func (f Failed) lines(s Stream) []line {
 	for _, other := range f.Others {
 		places = append(places, text("  with ").then(styled(bold, other.String())))
 	}
-	out := message{summary: f.Reason, where: fewer(places), detail: f.Advice}.lines(s.prose())
+	out := message{summary: f.Reason, where: fewer(places), detail: f.Advice}.lines(s.inner(detailIndent))
 	for _, d := range f.Detail {
 		for _, l := range strings.Split(strings.TrimRight(d, "\n"), "\n") {
 			out = append(out, text("    "+l))
@@ -194,9 +194,18 @@ func (a Applied) sentence() line {
 	if a.Moved > 0 {
 		resources += fmt.Sprintf(", %d moved", a.Moved)
 	}
+	if a.Pruned > 0 {
+		resources += fmt.Sprintf(", %d pruned", a.Pruned)
+	}
 	if a.Destroy {
 		verb = "Destroy"
 		resources = fmt.Sprintf("%d destroyed", a.Destroyed)
+		if a.Changed > 0 { // their fields were given up
+			resources += fmt.Sprintf(", %d changed", a.Changed)
+		}
+		if a.Forgotten > 0 {
+			resources += fmt.Sprintf(", %d forgotten", a.Forgotten)
+		}
 	}
 	if a.complete() {
 		return styled(added, verb+" complete!").then(text(" Resources: " + resources + "."))

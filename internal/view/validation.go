@@ -1,11 +1,11 @@
 package view
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/internal/foreign"
 )
 
 // validationVersion is that of the shape of `terraform validate -json`.
@@ -39,11 +39,5 @@ func ValidationJSON(w io.Writer, diags hcl.Diagnostics, files map[string]*hcl.Fi
 
 // writeJSON writes a document that people may read as well.
 func writeJSON(w io.Writer, v any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(v); err != nil {
-		return fmt.Errorf("write JSON: %w", err)
-	}
-	return nil
+	return foreign.JSON(w, v, "  ")
 }

@@ -19,6 +19,9 @@ const context = 12
 
 // formatValue shows a value of an object as JSON on one line.
 func formatValue(v any) string {
+	if words, ok := v.(literal); ok {
+		return string(words)
+	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
@@ -68,30 +71,29 @@ func middle(runes []rune, room int, note string) string {
 	return string(runes[:head]) + note + string(runes[len(runes)-tail:])
 }
 
-// cutPair shows two values in at most width columns each, in such a way that what
-// differs between them stays.
-func cutPair(before, after any, width int) (string, string) {
-	return shortenPair(formatValue(before), formatValue(after), length(before), length(after), width)
-}
-
-// shortenPair is cutPair for text; m and n are how long the two are said to be.
+// shortenPair shows two texts in at most width columns each, in such a way that what
+// differs between them stays; m and n are how long the two are said to be.
 func shortenPair(before, after string, m, n, width int) (string, string) {
 	if columns(before) <= width && columns(after) <= width {
 		return before, after
 	}
 	b, a := []rune(before), []rune(after)
-	prefix := 0
-	for prefix < len(a) && prefix < len(b) && a[prefix] == b[prefix] {
-		prefix++
-	}
-	suffix := 0
-	for suffix < len(a)-prefix && suffix < len(b)-prefix && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
-		suffix++
-	}
+	prefix, suffix := common(b, a)
 	show := func(whole []rune, n int) string {
 		return shorten(window(whole, prefix, suffix), n, width-columns(size(n))) + size(n)
 	}
 	return show(b, m), show(a, n)
+}
+
+// common is how many runes two texts begin and end with in common.
+func common(b, a []rune) (prefix, suffix int) {
+	for prefix < len(a) && prefix < len(b) && a[prefix] == b[prefix] {
+		prefix++
+	}
+	for suffix < len(a)-prefix && suffix < len(b)-prefix && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
+		suffix++
+	}
+	return prefix, suffix
 }
 
 // size says how long a value is of which not all is shown.

@@ -20,6 +20,8 @@ import (
 	textencoding "golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/ianaindex"
 
+	"kolla.openstack.org/kolla/lang/escape"
+	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/yaml"
 )
 
@@ -31,15 +33,39 @@ func encodingFunctions() []entry {
 		computes("base64gzip", base64gzipFunc, "The text compressed with gzip, in base64.", `startswith(base64gzip("kolla"), "H4sI")`, `true`),
 		computes("csvdecode", stdlib.CSVDecodeFunc, "The lines of a table in CSV as maps; the first line has the keys.", `csvdecode("a,b\n1,2\n")`, `[{ a = "1", b = "2" }]`),
 		computes("jsondecode", jsondecodeFunc, "The value that a text in JSON means.", `jsondecode("{\"a\": [1, true]}")`, `{ a = [1, true] }`),
-		carries("jsonencode", stdlib.JSONEncodeFunc, "The value in JSON.", `jsonencode({ a = [1, true] })`, `"{\"a\":[1,true]}"`),
+		carries("jsonencode", writing(stdlib.JSONEncodeFunc, escape.JSON), "The value in JSON.", `jsonencode({ a = [1, true] })`, `"{\"a\":[1,true]}"`),
 		computes("textdecodebase64", textdecodeFunc, "The text that is in a character encoding, in base64.", `textdecodebase64("aABpAA==", "UTF-16LE")`, `"hi"`),
 		computes("textencodebase64", textencodeFunc, "The text in a character encoding, in base64.", `textencodebase64("hi", "UTF-16LE")`, `"aABpAA=="`),
 		computes("urldecode", urldecodeFunc, "The text that is escaped for the query of a URL.", `urldecode("a+b%26c")`, `"a b&c"`),
 		computes("urlencode", encoding.URLEncodeFunc, "The text escaped for the query of a URL.", `urlencode("a b&c")`, `"a+b%26c"`),
 		computes("yamldecode", yamldecodeFunc, "The value that a text in YAML means, which has one document.", `yamldecode("a: 1\nb: [x]")`, `{ a = 1, b = ["x"] }`),
 		computes("yamldecodeall", yamldecodeallFunc, "The values of all documents of a text in YAML, in a list; empty documents are left out.", `yamldecodeall("a: 1\n---\n- b\n")`, `[{ a = 1 }, ["b"]]`),
-		carries("yamlencode", ctyyaml.YAMLEncodeFunc, "The value in YAML.", `yamlencode({ a = 1 })`, `"\"a\": 1\n"`),
+		carries("yamlencode", writing(ctyyaml.YAMLEncodeFunc, escape.Line), "The value in YAML.", `yamlencode({ a = 1 })`, `"\"a\": 1\n"`),
 	}
+}
+
+// writing is a function that writes JSON or YAML. The value of a generated secret is not
+// known yet and is escaped later: YAML writes a text of one line between double quotes, as
+// JSON does. lines is the place of a secret in a text of several lines.
+func writing(f function.Function, lines escape.Place) function.Function {
+	at := func(text, within string) string {
+		place := escape.JSON
+		if strings.Contains(text, "\n") {
+			place = lines
+		}
+		return string(escape.Place(within).Then(place))
+	}
+	return function.New(&function.Spec{
+		Params: []function.Parameter{passed(f.Params()[0])},
+		Type:   f.ReturnTypeForValues,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			value, err := mark.Within(args[0], at)
+			if err != nil {
+				return cty.DynamicVal, err
+			}
+			return f.Call([]cty.Value{value})
+		},
+	})
 }
 
 // oneText makes a function of one text that gives a text.

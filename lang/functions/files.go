@@ -16,6 +16,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -31,6 +32,17 @@ type Files struct {
 	// Published gives what is public of a secret, such as a certificate; unknown and marked
 	// so as long as nobody knows it. It refuses what is not public. Nil: nothing is known.
 	Published func(mark.Generated) (cty.Value, error)
+	// Builtin are files that come with the program; their paths begin with BuiltinDir.
+	Builtin    fs.FS
+	BuiltinDir string
+}
+
+// builtin is the path of a file that comes with the program, within Builtin.
+func (f *Files) builtin(name string) (within string, ok bool) {
+	if f.Builtin == nil {
+		return "", false
+	}
+	return strings.CutPrefix(name, f.BuiltinDir+"/")
 }
 
 // NewFiles reads files relative to a directory.
@@ -57,28 +69,20 @@ func (f *Files) Path(name string) string {
 
 // Read reads a regular file that is not too large. The error names the file.
 func (f *Files) Read(name string) ([]byte, error) {
-	source, err := readFile(f.Path(name))
+	if within, ok := f.builtin(name); ok {
+		source, err := fs.ReadFile(f.Builtin, within)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, withoutPath(err))
+		}
+		f.seen[name] = sumOf(sha256.New, source)
+		return source, nil
+	}
+	source, err := files.Read(f.Path(name), maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.Path(name), withoutPath(err))
 	}
 	f.seen[name] = sumOf(sha256.New, source)
 	return source, nil
-}
-
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path) // opening a pipe would wait for whoever writes into it
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return readBounded(file)
 }
 
 // readBounded reads all there is, if that is not too much.
@@ -108,7 +112,13 @@ func (f *Files) readText(name string) (string, error) {
 }
 
 func (f *Files) exists(name string) (cty.Value, error) {
-	info, err := os.Stat(f.Path(name))
+	var info fs.FileInfo
+	var err error
+	if within, ok := f.builtin(name); ok {
+		info, err = fs.Stat(f.Builtin, within)
+	} else {
+		info, err = os.Stat(f.Path(name))
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.seen[name] = nil
@@ -123,20 +133,19 @@ func (f *Files) exists(name string) (cty.Value, error) {
 
 // set lists the files below a path that match a pattern.
 func (f *Files) set(path, pattern string) (cty.Value, error) {
-	found, err := filesystem.FileSet("", cty.StringVal(f.Path(path)), cty.StringVal(pattern))
+	found, err := matching(f.Path(path), pattern)
 	if err != nil {
 		return cty.UnknownVal(cty.Set(cty.String)), err
 	}
-	list := fmt.Sprintf("%q", texts(found))
-	f.seen[fmt.Sprintf("fileset %q %q", path, pattern)] = sumOf(sha256.New, []byte(list))
-	return found, nil
-}
-
-func texts(list cty.Value) (out []string) {
-	for _, v := range mark.Elements(list) {
-		out = append(out, v.AsString())
+	f.seen[fmt.Sprintf("fileset %q %q", path, pattern)] = sumOf(sha256.New, []byte(fmt.Sprintf("%q", found)))
+	if len(found) == 0 {
+		return cty.SetValEmpty(cty.String), nil
 	}
-	return out
+	var list []cty.Value
+	for _, name := range found {
+		list = append(list, cty.StringVal(name))
+	}
+	return cty.SetVal(list), nil
 }
 
 // functions are those that read files or are about their names.

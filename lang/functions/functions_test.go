@@ -379,7 +379,7 @@ func TestFileLimits(t *testing.T) {
 				t.Skip(err)
 			}
 		})
-		if text := said(diags); !strings.Contains(text, "huge: more than 16 MiB") {
+		if text := said(diags); !strings.Contains(text, "huge: too large: it has more than 16 MiB") {
 			t.Errorf("%s: %s", expression, text)
 		}
 	}

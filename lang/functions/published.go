@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -76,7 +77,9 @@ func publishText(text string, read func(mark.Generated) (cty.Value, error)) (cty
 		case err != nil:
 			failed = cmp.Or(failed, err)
 		case v.IsKnown():
-			b.WriteString(v.AsString())
+			text, err := escape.Into(escape.Place(ref.Within), v.AsString())
+			failed = cmp.Or(failed, err)
+			b.WriteString(text)
 		default:
 			_, marks := v.Unmark()
 			maps.Copy(later, marks)

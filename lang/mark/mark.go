@@ -33,6 +33,8 @@ type Generated struct {
 	Service string // whose definition declares it; empty: it stands beside the services
 	Secret  string // name of the secret block, or what stands for one
 	Key     string // which of its values
+	// Within is where in a text of another language the value stands; see lang/escape.
+	Within string
 }
 
 // IsGenerated reports whether anything in a value was made from a generated secret.
@@ -55,8 +57,38 @@ func IsSensitive(v cty.Value) bool {
 
 // Token is the value that stands for a generated secret.
 func (g Generated) Token() cty.Value {
-	text := string(tokenStart) + g.Service + "/" + g.Secret + "/" + g.Key + string(tokenEnd)
-	return cty.StringVal(text).Mark(g)
+	return cty.StringVal(g.token()).Mark(g)
+}
+
+func (g Generated) token() string {
+	fields := []string{g.Service, g.Secret, g.Key}
+	if g.Within != "" {
+		fields = append(fields, g.Within)
+	}
+	return string(tokenStart) + strings.Join(fields, "/") + string(tokenEnd)
+}
+
+// Within gives the value with all its tokens at a place: place gets the string that holds
+// a token, and where the token stands so far.
+func Within(v cty.Value, place func(text, within string) string) (cty.Value, error) {
+	bare, marks := v.UnmarkDeepWithPaths()
+	bare, err := cty.Transform(bare, func(_ cty.Path, v cty.Value) (cty.Value, error) {
+		if v.IsNull() || !v.IsKnown() || v.Type() != cty.String || !HasToken(v.AsString()) {
+			return v, nil
+		}
+		var b strings.Builder
+		err := Split(v.AsString(),
+			func(literal string) { b.WriteString(literal) },
+			func(ref Generated) {
+				ref.Within = place(v.AsString(), ref.Within)
+				b.WriteString(ref.token())
+			})
+		return cty.StringVal(b.String()), err
+	})
+	if err != nil {
+		return cty.DynamicVal, err
+	}
+	return bare.MarkWithPaths(marks), nil
 }
 
 // ErrComputed says that a value was computed from a generated secret.
@@ -79,10 +111,14 @@ func Split(s string, literal func(string), secret func(Generated)) error {
 		}
 		name, after, closed := strings.Cut(rest, string(tokenEnd))
 		fields := strings.Split(name, "/")
-		if !closed || len(fields) != 3 {
+		if !closed || len(fields) < 3 || len(fields) > 4 {
 			return ErrComputed
 		}
-		secret(Generated{Service: fields[0], Secret: fields[1], Key: fields[2]})
+		ref := Generated{Service: fields[0], Secret: fields[1], Key: fields[2]}
+		if len(fields) == 4 {
+			ref.Within = fields[3]
+		}
+		secret(ref)
 		s = after
 	}
 }

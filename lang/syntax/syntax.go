@@ -6,10 +6,8 @@ package syntax
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +16,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/json"
+
+	"kolla.openstack.org/kolla/internal/files"
 )
 
 // JSONExtension is the end of the name of a file in the JSON syntax.
@@ -37,14 +37,7 @@ const (
 // Read reads a file with a configuration, but not much more of it than may be
 // there: Parse says what to do about it.
 func Read(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	f, err := os.Open(name)
+	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/proof"
+	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -65,7 +66,7 @@ func (b *bench) fill(count int) {
 	group.SetLimit(20)
 	for i, o := range b.objects {
 		group.Go(func() error {
-			live, err := b.client.Writer().Apply(ctx, o.Manifest, providers.ApplyOptions{})
+			live, err := b.client.Writer().Apply(ctx, trust.WithToken(o.Manifest, trust.NewToken()), providers.ApplyOptions{})
 			if err != nil {
 				return err
 			}

@@ -334,7 +334,7 @@ func TestObjectOfAKindThatChanges(t *testing.T) {
 	b.declare(atGadgets, gadgets)
 	b.declare(atGadget, gadget(b, "{colour: red}"))
 	in := b.input()
-	in.Adopt = true
+	in.Adopt = everything(in.Objects)
 	plan, problems, err := planner.Make(t.Context(), in)
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("Make: %v, %+v", err, problems)

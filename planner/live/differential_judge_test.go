@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -25,6 +26,17 @@ type verdict struct {
 	refused  error    // the server does not take it
 	differs  []string // top-level fields that would change: "spec", "metadata.labels"
 	detail   string   // how they would
+	// added are the top-level fields that a fresh object made of the declaration would
+	// have otherwise.
+	added []string
+	// unborn: the server would not take a fresh object made of the declaration. What
+	// others added to this one is all that makes it valid.
+	unborn bool
+	// headless: it is a Service without an address that should have one, which only a new one
+	// gets.
+	headless bool
+	// live and answer are what was compared; nil: nothing was.
+	live, answer *unstructured.Unstructured
 }
 
 // judge asks the server, without any code of kolla's, what an apply would change.
@@ -34,29 +46,38 @@ func (w *world) judge(ctx context.Context, x *thing) (v verdict, err error) {
 		if v.absent = apierrors.IsNotFound(err); err != nil && !v.absent {
 			return v, fmt.Errorf("get %s: %w", x, err)
 		}
-		answer, err := w.dryRun(ctx, x, false)
+		token := "" // of what kolla has created, and sends again
+		if !v.absent {
+			token = trust.Token(live)
+		}
+		answer, err := w.dryRun(ctx, x, token, false)
 		if apierrors.IsConflict(err) && isOwned(err) {
 			v.conflict = true
-			answer, err = w.dryRun(ctx, x, true)
+			answer, err = w.dryRun(ctx, x, token, true)
 		}
 		if err != nil {
 			v.refused = err
 			return v, nil
 		}
+		v.answer = answer
 		if v.absent {
 			return v, nil
 		}
 		if live.GetResourceVersion() != answer.GetResourceVersion() {
 			continue // a controller wrote in between
 		}
+		v.live = live
+		address, _, _ := unstructured.NestedString(live.Object, "spec", "clusterIP")
+		_, declared, _ := unstructured.NestedString(w.sent(x).Object, "spec", "clusterIP")
+		v.headless = address == "None" && !declared
 		v.compare(live, answer)
-		return v, nil
+		return v, w.freshen(ctx, x, &v, answer)
 	}
 	return v, fmt.Errorf("%s changes all the time", x)
 }
 
-func (w *world) dryRun(ctx context.Context, x *thing, force bool) (*unstructured.Unstructured, error) {
-	return w.at(x).Apply(ctx, x.name, w.sent(x), metav1.ApplyOptions{
+func (w *world) dryRun(ctx context.Context, x *thing, token string, force bool) (*unstructured.Unstructured, error) {
+	return w.at(x).Apply(ctx, x.name, trust.WithToken(w.sent(x), token), metav1.ApplyOptions{
 		FieldManager: providers.FieldManager, Force: force, DryRun: []string{metav1.DryRunAll},
 	})
 }
@@ -82,6 +103,91 @@ func (v *verdict) compare(live, answer *unstructured.Unstructured) {
 		}
 	}
 	v.detail = strings.Join(details, "\n")
+}
+
+// unlike are kinds of which no fresh object can be tried out: what others can change in
+// them is not up to the declaration, or they are only valid under their own name.
+var unlike = []string{"Pod", "Job", "Lease"}
+
+// kept are the fields that the server or controllers may give an object for good.
+var kept = map[string][][]string{
+	"Service":               {{"spec", "clusterIP"}, {"spec", "clusterIPs"}, {"spec", "ipFamilies"}, {"spec", "ipFamilyPolicy"}, {"spec", "healthCheckNodePort"}},
+	"ServiceAccount":        {{"secrets"}, {"imagePullSecrets"}},
+	"PersistentVolumeClaim": {{"spec", "volumeName"}, {"spec", "storageClassName"}, {"spec", "volumeMode"}, {"spec", "dataSource"}, {"spec", "dataSourceRef"}},
+}
+
+// freshen finds what of the object, as an apply would leave it, a fresh one would have
+// otherwise: somebody must have put it there.
+func (w *world) freshen(ctx context.Context, x *thing, v *verdict, answer *unstructured.Unstructured) error {
+	if slices.Contains(unlike, x.kind.Kind) {
+		return nil
+	}
+	fresh := w.sent(x)
+	fresh.SetName(x.name + "-fresh")
+	fresh, err := w.at(x).Apply(ctx, fresh.GetName(), fresh, metav1.ApplyOptions{FieldManager: providers.FieldManager, DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		// Others are a quota, or a port of the node that the object has itself.
+		v.unborn = apierrors.IsInvalid(err)
+		return nil
+	}
+	before, after := content(answer), content(fresh)
+	for _, field := range slices.Sorted(maps.Keys(merge(before, after))) {
+		if !reflect.DeepEqual(full(before[field]), full(after[field])) {
+			v.added = append(v.added, field)
+			v.detail += fmt.Sprintf("\n%s\n  applied %s\n  fresh   %s", field, inJSON(before[field]), inJSON(after[field]))
+		}
+	}
+	return nil
+}
+
+// full is a value without the fields that are empty, where nothing says the same. Elements
+// of lists stay: a rule of a policy that is empty holds for everybody.
+func full(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		var fields map[string]any
+		for name, inner := range value {
+			if inner = full(inner); inner == nil {
+				continue
+			}
+			if fields == nil {
+				fields = map[string]any{}
+			}
+			fields[name] = inner
+		}
+		if fields == nil {
+			return nil
+		}
+		return fields
+	case []any:
+		if len(value) == 0 {
+			return nil
+		}
+		all := make([]any, len(value))
+		for i := range value {
+			all[i] = full(value[i])
+		}
+		return all
+	}
+	return value
+}
+
+// content is an object without its metadata and status, and without what is kept.
+func content(u *unstructured.Unstructured) map[string]any {
+	u = u.DeepCopy()
+	for _, path := range kept[u.GetKind()] {
+		unstructured.RemoveNestedField(u.Object, path...)
+	}
+	ports, _, _ := unstructured.NestedSlice(u.Object, "spec", "ports")
+	for _, port := range ports {
+		delete(port.(map[string]any), "nodePort")
+	}
+	if u.GetKind() == "Service" {
+		_ = unstructured.SetNestedSlice(u.Object, ports, "spec", "ports")
+	}
+	delete(u.Object, "metadata")
+	delete(u.Object, "status")
+	return u.Object
 }
 
 // plain is an object by top-level field, with metadata one level deeper.
@@ -119,10 +225,14 @@ func (v *verdict) disagrees(a *planner.Action, problem string) string {
 	switch {
 	case a == nil && problem == "":
 		return "the plan says nothing of it"
+	case v.refused != nil && a != nil && a.Removes != "":
+		return "" // it is only refused beside what is removed: the apply shows that
 	case v.refused != nil && a != nil && a.Verb != planner.Replace:
 		return fmt.Sprintf("the server refuses it: %v", v.refused)
 	case v.refused != nil:
 		return ""
+	case a == nil && (len(v.added) > 0 || v.unborn || v.headless):
+		return "" // what others added cannot be taken out
 	case a == nil:
 		return "the server takes it"
 	case v.absent && over(a):
@@ -131,16 +241,19 @@ func (v *verdict) disagrees(a *planner.Action, problem string) string {
 		return "it is not in the cluster"
 	case v.absent:
 		return ""
-	case len(v.differs) == 0 && (a.Verb == planner.None || a.Verb == planner.Adopt && len(a.Changes) == 0 && a.Force == v.conflict):
+	case a.Verb == planner.Replace && (len(v.added) > 0 || v.headless):
 		return ""
-	case len(v.differs) == 0:
+	case len(v.differs)+len(v.added) == 0 && (a.Verb == planner.None || a.Verb == planner.Adopt && len(a.Changes) == 0 && a.Force == v.conflict):
+		return ""
+	case len(v.differs)+len(v.added) == 0:
 		return "an apply would change nothing"
 	case a.Verb != planner.Update && a.Verb != planner.Adopt:
 		return "an apply would change " + v.detail
 	case v.conflict != a.Force:
 		return fmt.Sprintf("there is a conflict: %t", v.conflict)
 	}
-	if shown := topsOf(a.Changes); !slices.Equal(shown, v.differs) {
+	want := slices.Compact(slices.Sorted(slices.Values(slices.Concat(v.differs, v.added))))
+	if shown := topsOf(a.Changes); !slices.Equal(shown, want) {
 		return fmt.Sprintf("it shows changes of %q, and there are of %s", shown, v.detail)
 	}
 	return ""

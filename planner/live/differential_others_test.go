@@ -14,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-
-	"kolla.openstack.org/kolla/providers"
 )
 
 // finalizer keeps an object for one step, as other controllers' do.
@@ -44,7 +42,11 @@ func (w *world) meddle(ctx context.Context, x *thing, g *generator, steady bool)
 		what string
 		err  error
 	)
-	switch g.IntN(9) {
+	which := g.IntN(11)
+	if x.kind.Kind == "Ingress" && g.maybe() {
+		which = 7
+	}
+	switch which {
 	case 0:
 		what, err = "apply a label and an annotation of their own", w.applied(ctx, x, manager, map[string]any{
 			"labels": map[string]any{"foreign": pick(g, "a", "b")}, "annotations": map[string]any{"note": g.text()},
@@ -65,6 +67,8 @@ func (w *world) meddle(ctx context.Context, x *thing, g *generator, steady bool)
 		what, err = "delete", w.remove(ctx, x)
 	case 6:
 		what, err = w.reapply(ctx, x, manager, g)
+	case 7:
+		what, err = w.empower(ctx, x, manager)
 	default:
 		what, err = w.update(ctx, x, manager, g)
 	}
@@ -84,17 +88,6 @@ func (w *world) patch(ctx context.Context, x *thing, manager, patch string, subr
 // applied applies metadata, and nothing else, as another manager. Of some kinds
 // this makes an object.
 func (w *world) applied(ctx context.Context, x *thing, manager string, metadata map[string]any) error {
-	if !w.force {
-		live, err := w.at(x).Get(ctx, x.name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		// What somebody made as if it were kolla's is so by its label only: without it
-		// the plan would rightly refuse to take it over.
-		if !slices.ContainsFunc(live.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool { return f.Manager == providers.FieldManager }) {
-			return nil
-		}
-	}
 	u := &unstructured.Unstructured{Object: map[string]any{"metadata": metadata}}
 	u.SetGroupVersionKind(x.kind.GroupVersionKind)
 	u.SetName(x.name)
@@ -114,6 +107,19 @@ func (w *world) reapply(ctx context.Context, x *thing, manager string, g *genera
 	}
 	_, err := w.at(x).Apply(ctx, x.name, u, metav1.ApplyOptions{FieldManager: manager, Force: true})
 	return what, err
+}
+
+// empower sets what nothing declares in many objects, and what gives power over them: the
+// class of an Ingress, and where the images of a workload come from.
+func (w *world) empower(ctx context.Context, x *thing, manager string) (string, error) {
+	switch x.kind.Kind {
+	case "Ingress":
+		return "take the Ingress", w.patch(ctx, x, manager, `{"spec":{"ingressClassName":"theirs"}}`)
+	case "Deployment", "StatefulSet", "DaemonSet":
+		_, err := w.at(x).Patch(ctx, x.name, types.JSONPatchType, []byte(`[{"op":"replace","path":"/spec/template/spec/containers/0/imagePullPolicy","value":"Never"}]`), metav1.PatchOptions{FieldManager: manager})
+		return "keep the image", err
+	}
+	return "nothing", nil
 }
 
 func (w *world) scale(ctx context.Context, x *thing, manager string, replicas int) error {

@@ -47,8 +47,8 @@ type world struct {
 	kubeconfig string
 	namespace  string
 	seed       uint64
-	// force plans with -force-conflicts and -adopt, and lets strangers take fields
-	// and make objects.
+	// force plans with -force-conflicts, and lets strangers take fields and make objects
+	// without the cloud's label. All that strangers make is adopted.
 	force bool
 	// disrupt, if set, runs beside the first plan of each round.
 	disrupt func()
@@ -254,9 +254,20 @@ func (w *world) plan(ctx context.Context, st *state.State) (*planner.Plan, []pla
 		Cloud: w.namespace, Namespace: w.namespace, Objects: w.desired(),
 		Reader: w.planning, Snapshot: providers.NewSnapshot(w.planning),
 		State: st, Cluster: w.cluster, Now: time.Now().Add(w.ahead), Parallelism: atOnce,
-		DeleteData: []string{"*"}, ForceConflicts: w.force, Adopt: w.force,
-		MaxDeletes: new(math.MaxInt), VerifyAll: w.seed%3 == 0,
+		DeleteData: []string{"*"}, ForceConflicts: w.force, Adopt: everything(w.desired()),
+		MaxDeletes: new(math.MaxInt), VerifyAll: w.seed%3 == 0, Values: true,
 	})
+	if plan != nil {
+		// What cannot be taken out is left there for now: here it is to be made room for.
+		for i := range problems {
+			at := problems[i].Address
+			reported := slices.ContainsFunc(plan.Foreign, func(f planner.Foreign) bool { return f.Reported && f.Address == at })
+			if problems[i].Warning && reported {
+				problems[i].Warning = false
+				plan.Actions = slices.DeleteFunc(plan.Actions, func(a planner.Action) bool { return a.Address == at })
+			}
+		}
+	}
 	return plan, slices.DeleteFunc(problems, func(p planner.Problem) bool { return p.Warning }), err
 }
 
@@ -326,4 +337,13 @@ func (w *world) versions(ctx context.Context) (map[string]string, error) {
 		})
 	}
 	return versions, group.Wait()
+}
+
+// everything names all objects.
+func everything(objects []providers.Object) []string {
+	var names []string
+	for _, o := range objects {
+		names = append(names, o.Address.String())
+	}
+	return names
 }

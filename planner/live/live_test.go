@@ -4,6 +4,7 @@ package live_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/proof"
+	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
@@ -149,12 +151,29 @@ func (b *bench) apply(plan *planner.Plan) {
 		if err != nil {
 			b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
 		}
-		live, err := writer.Apply(b.t.Context(), manifest, providers.ApplyOptions{Force: a.Force})
+		if a.Removes != "" && a.Verb != planner.Replace {
+			for moves := 0; ; moves++ {
+				_, err := writer.Claim(b.t.Context(), a.Ref, providers.Precondition{UID: a.Prior.UID}, providers.FieldManager, a.Removes)
+				var moved *providers.PreconditionError
+				if err == nil {
+					break
+				}
+				if !errors.As(err, &moved) || moved.Live == nil || moves == 5 { // else a controller wrote
+					b.t.Fatalf("claim fields of %s: %v", a.Address, err)
+				}
+			}
+		}
+		token := a.Token
+		if a.Verb == planner.Create || a.Verb == planner.Run || a.Verb == planner.Replace {
+			token = trust.NewToken()
+		}
+		live, err := writer.Apply(b.t.Context(), trust.WithToken(manifest, token), providers.ApplyOptions{Force: a.Force})
 		if err != nil {
 			b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
 		}
 		record := recordOf(a.Object, live, rules)
 		record.Yields = yieldsOf(a)
+		record.Check = rules.Written(live, providers.FieldManager, plan.Terms(&a))
 		b.state.Objects = append(b.state.Objects, record)
 	}
 }
@@ -165,7 +184,7 @@ func recordOf(o *providers.Object, live *unstructured.Unstructured, rules *proof
 		Address: o.Address.String(), APIVersion: live.GetAPIVersion(), Kind: live.GetKind(),
 		Namespace: live.GetNamespace(), Name: live.GetName(), UID: string(live.GetUID()),
 		Desired: o.Digest(), Ready: true, Applied: time.Now(), Partial: o.Partial,
-		Check: rules.Written(live, providers.FieldManager),
+		Check: rules.Written(live, providers.FieldManager, proof.Terms{}),
 	}
 }
 

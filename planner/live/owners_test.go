@@ -54,7 +54,7 @@ func TestAutoscaler(t *testing.T) {
 	if a.Verb != planner.None || len(a.Yields) != 1 {
 		t.Fatalf("action is %s, %+v, %+v", a.Verb, a.Yields, a.Changes)
 	}
-	if y := a.Yields[0]; y.Path != "spec.replicas" || y.Manager != controllerManager || !y.News {
+	if y := a.Yields[0]; y.Path != "spec.replicas" || y.Manager != controllerManager {
 		t.Errorf("yield is %+v", y)
 	}
 	b.settled()
@@ -83,6 +83,53 @@ func TestAutoscaler(t *testing.T) {
 		t.Errorf("taken back there are %d replicas", n)
 	}
 	b.settled()
+}
+
+// Replicas that nothing declares are an autoscaler's while it is there, also at 0, and
+// every plan lists them.
+func TestAutoscalerOfUndeclaredReplicas(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atAPI, strings.Replace(api(b, "keystone:1", "keystone"), "  replicas: 3\n", "", 1))
+	b.apply(b.plan())
+	b.autoscale("4")
+	for range 2 {
+		plan := b.plan()
+		if a := b.action(plan, atAPI); a.Verb != planner.None || len(plan.Foreign) != 1 || plan.Foreign[0].Fields[0].Path != "spec.replicas" {
+			t.Fatalf("action is %s, left to others is %+v:\n%s", a.Verb, plan.Foreign, lines(a.Changes))
+		}
+		// Of a scale to 0 the API server does not write down who did it.
+		clustertest.Kubectl(t, "scale", "-n", b.namespace, "deployment/keystone-api", "--replicas=0")
+	}
+	clustertest.Kubectl(t, "delete", "-n", b.namespace, "hpa/keystone-api")
+	if a := b.action(b.plan(), atAPI); a.Verb != planner.Update || len(a.Changes) != 1 || a.Changes[0].Path != "spec.replicas" {
+		t.Errorf("without it, action is %s:\n%s", a.Verb, lines(a.Changes))
+	}
+}
+
+// An autoscaler may scale what declares replicas to 0, and has them then too.
+func TestAutoscalerAtZero(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atAPI, api(b, "keystone:1", "keystone"))
+	b.apply(b.plan())
+	b.autoscale("5")
+	clustertest.Kubectl(t, "scale", "-n", b.namespace, "deployment/keystone-api", "--replicas=0")
+	if a := b.action(b.plan(), atAPI); a.Verb != planner.None || len(a.Yields) != 1 {
+		t.Errorf("action is %s, %+v:\n%s", a.Verb, a.Yields, lines(a.Changes))
+	}
+}
+
+// What is ignored is left where it is, also in what nothing else declares.
+func TestIgnoredBelowWhatOthersAdded(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atAPI, api(b, "keystone:1", "keystone")).Lifecycle = &providers.Lifecycle{IgnoreFields: []string{"spec.template.spec.dnsConfig.nameservers"}}
+	b.apply(b.plan())
+	clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", `-p={"spec":{"template":{"spec":{"dnsConfig":{"nameservers":["192.0.2.1"]}}}}}`)
+	b.settled()
+	clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", `-p={"spec":{"template":{"spec":{"dnsConfig":{"searches":["evil.example"]}}}}}`)
+	a := b.action(b.plan(), atAPI)
+	if a.Verb != planner.Update || len(a.Changes) != 1 || a.Changes[0].Path != "spec.template.spec.dnsConfig.searches" {
+		t.Errorf("action is %s:\n%s", a.Verb, lines(a.Changes))
+	}
 }
 
 // What is ignored is sent for a new object, and from then on is as it is.
@@ -155,18 +202,16 @@ func TestForeignOwner(t *testing.T) {
 	b.declare(atConf, conf(b, "x"))
 	b.apply(b.plan())
 	clustertest.Kubectl(t, "patch", "-n", b.namespace, "configmap/keystone.conf", "--field-manager=helm", `-p={"data":{"other":"theirs"}}`)
-	b.settled()
-
 	declare := func(l *providers.Lifecycle) {
 		b.declare(atConf, strings.Replace(conf(b, "x"), ", data: {", ", data: {other: ours, ", 1)).Lifecycle = l
 	}
 	declare(nil)
-	if got := b.problem(b.input()); !strings.Contains(got, `data["other"] is owned by helm`) || !strings.Contains(got, "yield_to = [\"helm\"]") {
-		t.Errorf("problem is %q", got)
+	if a := b.action(b.plan(), atConf); a.Verb != planner.Update || !a.Force || len(a.Changes) != 1 || a.Changes[0].Manager != "helm" {
+		t.Errorf("action is %s, force %t:\n%s", a.Verb, a.Force, lines(a.Changes))
 	}
 	declare(&providers.Lifecycle{YieldTo: []string{"helm"}})
 	a := b.action(b.plan(), atConf)
-	if a.Verb != planner.None || len(a.Yields) != 1 || a.Yields[0].News {
+	if a.Verb != planner.None || len(a.Yields) != 1 {
 		t.Errorf("yielded: %s, %+v", a.Verb, a.Yields)
 	}
 	declare(&providers.Lifecycle{ForceFields: []string{"data.other"}})

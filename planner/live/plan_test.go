@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner"
 )
 
@@ -75,8 +76,8 @@ func TestCreateThenNothingThenUpdate(t *testing.T) {
 	if a.Verb != planner.Update || len(a.Reasons) != 1 || a.Reasons[0].Kind != planner.ReasonConfig {
 		t.Errorf("%s because of %+v", a.Verb, a.Reasons)
 	}
-	impact := []planner.Impact{{Block: "service.keystone", Lines: []string{"3 pods restart, one at a time: image keystone:1 → keystone:2"}}}
-	if diff := cmp.Diff(impact, plan.Impact); diff != "" {
+	impact := []view.Impact{{Block: "service.keystone", Lines: []string{"3 pods restart, one at a time: image keystone:1 → keystone:2"}}}
+	if diff := cmp.Diff(impact, view.ImpactOf(plan)); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}
 	b.apply(plan)
@@ -142,22 +143,14 @@ func TestForeignFieldsStay(t *testing.T) {
 	b.settled()
 }
 
-func TestConflictWithSomebodyElse(t *testing.T) {
+// What somebody else has taken is put back, whatever they call themselves.
+func TestTakenBySomebodyElse(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
 	b.apply(b.plan())
 	clustertest.Kubectl(t, "scale", "-n", b.namespace, "deployment/keystone-api", "--replicas=4")
 	clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", "--field-manager=acme", `-p={"spec":{"replicas":5}}`)
-	got := b.problem(b.input())
-	if !strings.Contains(got, "spec.replicas is owned by acme") {
-		t.Errorf("problem is %q", got)
-	}
-	in := b.input()
-	in.ForceConflicts = true
-	plan, problems, err := planner.Make(t.Context(), in)
-	if err != nil || len(problems) > 0 {
-		t.Fatalf("Make: %v, %+v", err, problems)
-	}
+	plan := b.plan()
 	if a := b.action(plan, atAPI); !a.Force || a.Reasons[0].Manager != "acme" {
 		t.Errorf("action is force %v because of %+v", a.Force, a.Reasons)
 	}
@@ -294,13 +287,13 @@ func TestCustomResource(t *testing.T) {
 
 func TestAdopt(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
-	clustertest.Kubectl(t, "create", "configmap", "-n", b.namespace, "keystone.conf", "--from-literal=keystone.conf=theirs", "--from-literal=more=kept")
+	clustertest.Kubectl(t, "create", "configmap", "-n", b.namespace, "keystone.conf", "--from-literal=keystone.conf=theirs", "--from-literal=more=theirs too")
 	b.declare(atConf, conf(b, "ours"))
 	if got := b.problem(b.input()); !strings.Contains(got, "is not kolla's") {
 		t.Errorf("problem is %q", got)
 	}
 	in := b.input()
-	in.Adopt = true
+	in.Adopt = everything(in.Objects)
 	plan, problems, err := planner.Make(t.Context(), in)
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("Make: %v, %+v", err, problems)
@@ -308,6 +301,7 @@ func TestAdopt(t *testing.T) {
 	a := b.action(plan, atConf)
 	want := []planner.Change{
 		{Path: `data["keystone.conf"]`, Before: "theirs", After: "ours", Text: true},
+		{Path: `data["more"]`, Before: "theirs too", Text: true},
 		{Path: `metadata.labels["kolla.openstack.org/cloud"]`, After: b.cloud()},
 	}
 	if diff := cmp.Diff(want, a.Changes); diff != "" {
@@ -332,7 +326,12 @@ func TestAdoptAnotherSpelling(t *testing.T) {
 	}
 	clustertest.Kubectl(t, "apply", "--server-side", "-f", path)
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
-	plan := b.plan()
+	in := b.input()
+	in.Adopt = everything(in.Objects)
+	plan, problems, err := planner.Make(t.Context(), in)
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("Make: %v, %+v", err, problems)
+	}
 	if a := b.action(plan, atAPI); a.Verb != planner.Adopt || !a.Force || len(a.Changes) > 0 {
 		t.Errorf("%s, force %t:\n%s", a.Verb, a.Force, lines(a.Changes))
 	}

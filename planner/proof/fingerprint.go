@@ -9,30 +9,68 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// fingerprint hashes what the manager owns in a live object: which fields, their
-// values, and the order of the list elements among them. Values that must not be
-// stored are left out; see Withheld. ok is false where it is not certain what the
-// manager owns.
+// Terms are what an object is looked at by, beyond what it is: under other terms it has
+// another fingerprint.
+type Terms struct {
+	// Leave says which undeclared fields are left to others, in any words.
+	Leave string
+	// Scaled: something else sets spec.replicas.
+	Scaled bool
+	// Partial: the rest of the object is not kolla's, and there is no fingerprint of it.
+	Partial bool
+}
+
+// fingerprint hashes a live object: what the manager owns in it, and all that is in it,
+// but for what the system and others keep in it (KeeperOf) and values that must not be
+// stored (Withheld). Such fields count where the manager owns them. ok is false where
+// it is not certain what the manager owns.
 //
 // The object that an apply gives has the same fingerprint until somebody changes
-// something that the apply has set, or takes a field over. Then, and as long as
-// the same is applied by the same rules, another apply would change nothing.
-func fingerprint(live *unstructured.Unstructured, manager string) (sum string, ok bool) {
+// something that the apply has set, takes a field over, or adds anything. Then, and as
+// long as the same is applied by the same rules, another apply would change nothing.
+func fingerprint(live *unstructured.Unstructured, manager string, terms Terms) (sum string, ok bool) {
 	fields, ok := appliedBy(live, manager)
-	if !ok {
+	if !ok || terms.Partial {
 		return "", false
 	}
 	p := printer{hash: sha256.New(), secret: isSecret(live)}
-	p.text(live.GetAPIVersion())
-	if !p.set(fields, live.Object, true, nil) {
-		return "", false
+	p.text(terms.Leave)
+	p.presence(terms.Scaled)
+	p.value(map[string]any(fields))
+	keep := fieldsKeptIn(live)
+	for _, name := range slices.Sorted(maps.Keys(live.Object)) {
+		own, _ := fields.child("f:" + name)
+		switch value := live.Object[name]; {
+		case name == "status":
+		case name == "metadata":
+			p.text(name)
+			p.metadata(own, value)
+		case name == "spec" && terms.Scaled:
+			p.text(name)
+			p.scaled(own, value, keep)
+		case p.secret && (name == "data" || name == "stringData"):
+			p.text(name)
+			p.keys(value)
+		default:
+			p.text(name)
+			p.kept(own, value, keep.at(name))
+		}
 	}
 	p.flush()
 	return hex.EncodeToString(p.hash.Sum(nil)), true
+}
+
+// at are the kept fields below one; nil: there are none.
+func (k *kept) at(name string) *kept {
+	if k == nil {
+		return nil
+	}
+	return k.fields[name]
 }
 
 // printer writes values into a hash, in such a way that no two different ones
@@ -43,82 +81,84 @@ type printer struct {
 	secret bool
 }
 
-// set writes the owned fields of one value, which may be missing. It is false
-// where the set cannot be read, or does not say which elements it means.
-func (p *printer) set(fields owned, value any, present bool, path []string) bool {
-	keys := fields.keys()
-	if Withheld(p.secret, path) {
-		p.presence(present)
-		p.texts(keys)
-		return true
+// metadata writes the metadata that somebody else has no business in.
+func (p *printer) metadata(own owned, value any) {
+	metadata, _ := value.(map[string]any)
+	for _, name := range []string{"annotations", "labels"} {
+		content, _ := metadata[name].(map[string]any)
+		inner, _ := own.child("f:" + name)
+		for _, key := range slices.Sorted(maps.Keys(content)) {
+			_, owns := inner["f:"+key]
+			path := []string{"metadata", name, key}
+			if owns && Withheld(p.secret, path) || !owns && keptMetadata(path[1:]) != Nobody {
+				continue
+			}
+			p.text(name)
+			p.text(key)
+			p.value(content[key])
+		}
 	}
-	if len(keys) == 0 {
-		p.presence(present)
-		p.value(value)
-		return true
-	}
-	switch prefix, ok := form(keys); {
-	case !ok:
-		return false
-	case prefix == "f:":
-		return p.members(fields, keys, value, path)
-	default:
-		return p.elements(fields, keys, value, path)
-	}
+	p.end()
+	p.value(metadata["ownerReferences"])
 }
 
-// members writes the owned fields of a map.
-func (p *printer) members(fields owned, keys []string, value any, path []string) bool {
+// scaled writes a spec without its replicas, unless the manager owns these.
+func (p *printer) scaled(own owned, value any, keep *kept) {
+	spec, isMap := value.(map[string]any)
+	if _, owns := own["f:replicas"]; isMap && !owns {
+		spec = maps.Clone(spec)
+		delete(spec, "replicas")
+		value = spec
+	}
+	p.kept(own, value, keep.at("spec"))
+}
+
+// keys writes which keys a map has.
+func (p *printer) keys(value any) {
+	content, _ := value.(map[string]any)
+	p.texts(slices.Sorted(maps.Keys(content)))
+}
+
+// kept writes a value without what is kept in it, but for what the manager owns.
+func (p *printer) kept(own owned, value any, keep *kept) {
 	content, isMap := value.(map[string]any)
-	p.presence(isMap)
-	p.texts(keys)
-	for _, key := range keys {
-		inner, ok := fields.child(key)
-		if !ok {
-			return false
+	list, isList := value.([]any)
+	switch {
+	case keep == nil:
+		p.value(value)
+	case keep.keeper != 0:
+		if own != nil {
+			p.value(value)
 		}
-		name := key[2:]
-		member, present := content[name]
-		if !p.set(inner, member, present, append(slices.Clip(path), name)) {
-			return false
+	case isMap:
+		p.buffer = append(p.buffer, '(')
+		for _, key := range slices.Sorted(maps.Keys(content)) {
+			inner, _ := own.child("f:" + key)
+			p.text(key)
+			p.kept(inner, content[key], keep.fields[key])
 		}
+		p.end()
+	case isList && keep.fields[anyElement] != nil:
+		p.count('[', len(list))
+		inner := own.elements()
+		for _, element := range list {
+			p.kept(inner, element, keep.fields[anyElement])
+		}
+	default:
+		p.value(value)
 	}
-	return true
 }
 
-// elements writes the owned elements of a list, in the order that they have there:
-// an apply would put them back into its own.
-func (p *printer) elements(fields owned, keys []string, value any, path []string) bool {
-	list, isList := value.([]any)
-	p.presence(isList)
-	indexes := make(map[string]int, len(keys))
-	for _, key := range keys {
-		index, found, certain := element(list, key)
-		if !certain {
-			return false
-		}
-		indexes[key] = len(list)
-		if found {
-			indexes[key] = index
+// elements are the fields that are owned of any element of a list.
+func (o owned) elements() owned {
+	all := owned{}
+	for key := range o {
+		if strings.HasPrefix(key, "k:") {
+			inner, _ := o.child(key)
+			maps.Copy(all, inner)
 		}
 	}
-	slices.SortStableFunc(keys, func(a, b string) int { return indexes[a] - indexes[b] })
-	p.texts(keys)
-	for _, key := range keys {
-		inner, ok := fields.child(key)
-		if !ok {
-			return false
-		}
-		var member any
-		index := indexes[key]
-		if index < len(list) {
-			member = list[index]
-		}
-		if !p.set(inner, member, index < len(list), append(slices.Clip(path), key)) {
-			return false
-		}
-	}
-	return true
+	return all
 }
 
 // Each of these begins with a byte that says what follows, and what follows has a
@@ -131,6 +171,9 @@ func (p *printer) presence(present bool) {
 		p.buffer = append(p.buffer, '-')
 	}
 }
+
+// end closes what has no number of parts before it.
+func (p *printer) end() { p.buffer = append(p.buffer, ')') }
 
 func (p *printer) text(text string) {
 	p.buffer = append(p.buffer, '"')

@@ -91,34 +91,29 @@ func (r *Rules) meets(kind schema.GroupVersionKind, operations ...string) bool {
 }
 
 // Check is what a later plan may know an object to be unchanged by, if an apply
-// would change nothing in it now. It is zero where there is no certainty. What
-// becomes of custom resources is up to their definitions and to other servers.
-// namespace is as for Undisturbed.
-func (r *Rules) Check(live, namespace *unstructured.Unstructured, manager string) state.Check {
+// would change nothing in it now. Where there is no certainty, it only says that nobody
+// has added to the object: what becomes of custom resources is up to their definitions
+// and to other servers. namespace is as for Undisturbed.
+func (r *Rules) Check(live, namespace *unstructured.Unstructured, manager string, terms Terms) state.Check {
 	admission, known := r.admission(live, namespace)
-	if !known {
-		return state.Check{}
-	}
-	return r.check(live, manager, admission)
+	return r.check(live, manager, admission, known, terms)
 }
 
 // Written is the Check of an object that an apply has just given. Where a mutator
-// may have seen it, it is zero: one more apply need not give the same again, least
-// of all where the first one made the object and the mutator sees only that.
-func (r *Rules) Written(live *unstructured.Unstructured, manager string) state.Check {
-	if r.meets(live.GroupVersionKind(), "CREATE", "UPDATE") {
-		return state.Check{}
-	}
-	return r.check(live, manager, "")
+// may have seen it, nothing is certain: one more apply need not give the same again,
+// least of all where the first one made the object and the mutator sees only that.
+func (r *Rules) Written(live *unstructured.Unstructured, manager string, terms Terms) state.Check {
+	return r.check(live, manager, "", !r.meets(live.GroupVersionKind(), "CREATE", "UPDATE"), terms)
 }
 
-func (r *Rules) check(live *unstructured.Unstructured, manager, admission string) state.Check {
-	if !BuiltIn(live.GroupVersionKind()) || r.server == "" {
-		return state.Check{}
-	}
-	sum, ok := fingerprint(live, manager)
+// check is without a server where the server's answer to another apply is not certain.
+func (r *Rules) check(live *unstructured.Unstructured, manager, admission string, certain bool, terms Terms) state.Check {
+	sum, ok := fingerprint(live, manager, terms)
 	if !ok {
 		return state.Check{}
+	}
+	if !certain || !BuiltIn(live.GroupVersionKind()) || r.server == "" {
+		return state.Check{Owned: sum}
 	}
 	return state.Check{Owned: sum, Server: r.server, Admission: admission}
 }

@@ -144,7 +144,7 @@ func TestWebhooksAreKnownByTheirConfiguration(t *testing.T) {
 	check := func(webhook string, generation int64, labels string) state.Check {
 		a := hook(t, webhook)
 		a.objects["v1 "+hookKind][0].SetGeneration(generation)
-		return rulesOf(t, a).Check(one(t, deployments, "1"), namespace(t, labels, before), "kolla")
+		return rulesOf(t, a).Check(one(t, deployments, "1"), namespace(t, labels, before), "kolla", Terms{})
 	}
 	const all = `"rules": [` + everything + `]`
 	first := check(all, 1, "")
@@ -154,10 +154,10 @@ func TestWebhooksAreKnownByTheirConfiguration(t *testing.T) {
 	if other := check(all, 2, ""); other.Admission == "" || other.Admission == first.Admission {
 		t.Errorf("after a change the check is %+v, was %+v", other, first)
 	}
-	if c := check(all+`, "matchConditions": [{"name": "c", "expression": "request.userInfo.username == 'a'"}]`, 1, ""); c != (state.Check{}) {
+	if c := check(all+`, "matchConditions": [{"name": "c", "expression": "request.userInfo.username == 'a'"}]`, 1, ""); c.Known() {
 		t.Errorf("with a condition about the request, the check is %+v", c)
 	}
-	if c := check(all+`, "namespaceSelector": {"matchExpressions": [{"key": "ignore", "operator": "DoesNotExist"}]}`, 1, `"ignore": "yes"`); c == (state.Check{}) || c.Admission != "" {
+	if c := check(all+`, "namespaceSelector": {"matchExpressions": [{"key": "ignore", "operator": "DoesNotExist"}]}`, 1, `"ignore": "yes"`); !c.Known() || c.Admission != "" {
 		t.Errorf("in a namespace that it ignores, the check is %+v", c)
 	}
 }
@@ -170,7 +170,7 @@ func TestAdmissionIsKnownByIdentities(t *testing.T) {
 		a.objects["v1 "+policyKind][0].SetGeneration(int64(policy))
 		a.objects["v1 "+bindingKind][0].SetGeneration(int64(binding))
 		a.objects["v1 "+policyKind][1].SetGeneration(int64(policy + binding))
-		return rulesOf(t, a).Check(one(t, deployments, resourceVersion), namespace(t, "", before), "kolla")
+		return rulesOf(t, a).Check(one(t, deployments, resourceVersion), namespace(t, "", before), "kolla", Terms{})
 	}
 	first := check(1, 1, "1")
 	if first.Admission == "" || check(1, 1, "1") != first {
@@ -198,19 +198,19 @@ func TestNamespacesAreSelected(t *testing.T) {
 			r, live := rulesOf(t, a), one(t, deployments, "1")
 			in := namespace(t, `"inject": "yes"`, before)
 			out := namespace(t, `"inject": "no"`, before)
-			checkIn, checkOut := r.Check(live, in, "kolla"), r.Check(live, out, "kolla")
+			checkIn, checkOut := r.Check(live, in, "kolla", Terms{}), r.Check(live, out, "kolla", Terms{})
 			if r.Undisturbed(live, in) || checkIn.Admission == "" {
 				t.Errorf("in a namespace that is selected, the check is %+v", checkIn)
 			}
 			if !r.Undisturbed(live, out) || checkOut.Admission != "" || checkOut.Owned == "" {
 				t.Errorf("in another namespace, the check is %+v", checkOut)
 			}
-			if check := r.Check(live, nil, "kolla"); check.Admission == "" {
+			if check := r.Check(live, nil, "kolla", Terms{}); check.Admission == "" {
 				t.Errorf("in no namespace, the check is %+v", check)
 			}
 			for _, labels := range []string{`"inject": "yes"`, `"inject": "no"`} {
 				late := namespace(t, labels, now.Add(-time.Second))
-				if check := r.Check(live, late, "kolla"); check != (state.Check{}) || r.Undisturbed(live, late) {
+				if check := r.Check(live, late, "kolla", Terms{}); check.Known() || r.Undisturbed(live, late) {
 					t.Errorf("with labels that were just written, the check is %+v", check)
 				}
 				writes := func(operation metav1.ManagedFieldsOperationType, fields string) *unstructured.Unstructured {
@@ -221,13 +221,13 @@ func TestNamespacesAreSelected(t *testing.T) {
 					return u
 				}
 				const annotation = `{"f:metadata": {"f:annotations": {"f:seen": {}}}}`
-				if check := r.Check(live, writes("Update", annotation), "kolla"); check == (state.Check{}) {
+				if check := r.Check(live, writes("Update", annotation), "kolla", Terms{}); !check.Known() {
 					t.Error("an annotation that was just written is taken for a label")
 				}
 				for operation, fields := range map[metav1.ManagedFieldsOperationType]string{
 					"Update": `{"f:metadata": {"f:annotations": {"f:seen": {}}, "f:labels": {"f:inject": {}}}}`, "Apply": annotation,
 				} {
-					if check := r.Check(live, writes(operation, fields), "kolla"); check != (state.Check{}) {
+					if check := r.Check(live, writes(operation, fields), "kolla", Terms{}); check.Known() {
 						t.Errorf("with %s of %s, the check is %+v", operation, fields, check)
 					}
 				}
@@ -251,8 +251,8 @@ func TestUnsteadyPolicies(t *testing.T) {
 		"by the namespace":     {constraints + `, "mutations": [{"applyConfiguration": {"expression": "Object{x: namespaceObject.metadata.labels['x']}"}}]`, "", false},
 		"by what it is called": {constraints + `, "matchConditions": [{"name": "request", "expression": "true"}]`, "", false},
 	} {
-		check := rulesOf(t, policyOf(t, test.spec, test.binding)).Check(live, nil, "kolla")
-		if got := check != (state.Check{}); got != test.steady {
+		check := rulesOf(t, policyOf(t, test.spec, test.binding)).Check(live, nil, "kolla", Terms{})
+		if got := check.Known(); got != test.steady {
 			t.Errorf("%s: the check is %+v", name, check)
 		}
 	}
@@ -276,11 +276,11 @@ func TestNewPoliciesSettleFirst(t *testing.T) {
 		},
 	} {
 		a := policyOf(t, constraints, "")
-		if check := rulesOf(t, a).Check(live, nil, "kolla"); check.Admission == "" {
+		if check := rulesOf(t, a).Check(live, nil, "kolla", Terms{}); check.Admission == "" {
 			t.Errorf("before, the check is %+v", check)
 		}
 		change(a)
-		if check := rulesOf(t, a).Check(live, nil, "kolla"); check != (state.Check{}) {
+		if check := rulesOf(t, a).Check(live, nil, "kolla", Terms{}); check.Known() {
 			t.Errorf("with %s, the check is %+v", name, check)
 		}
 	}
@@ -301,7 +301,7 @@ func TestWrittenIsCertainWithoutMutatorsOnly(t *testing.T) {
 		"a policy":           {policyOf(t, `"matchConstraints": {"resourceRules": [`+everything+`]}`, ""), false},
 	} {
 		r := rulesOf(t, test.a)
-		if check := r.Written(live, "kolla"); (check != state.Check{}) != test.known {
+		if check := r.Written(live, "kolla", Terms{}); check.Known() != test.known {
 			t.Errorf("%s: the check is %+v", name, check)
 		}
 		if r.Meets(deployments) == test.known {
@@ -314,7 +314,7 @@ func TestAdmissionThatCannotBeRead(t *testing.T) {
 	forbidden := &apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden}}
 	live := one(t, deployments, "1")
 	r := rulesOf(t, &admitting{fail: map[string]error{"v1 " + hookKind: forbidden}})
-	if !r.Hidden() || r.Undisturbed(live, nil) || r.Check(live, nil, "kolla") != (state.Check{}) || r.Written(live, "kolla") != (state.Check{}) {
+	if !r.Hidden() || r.Undisturbed(live, nil) || r.Check(live, nil, "kolla", Terms{}).Known() || r.Written(live, "kolla", Terms{}).Known() {
 		t.Error("what may not be read is taken for absent")
 	}
 	absent := &meta.NoKindMatchError{}
@@ -353,7 +353,7 @@ func TestChecksAreOfBuiltInKinds(t *testing.T) {
 		deployments: true, {Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}: true,
 		widgets: false, {Group: "gateway.networking.k8s.io", Version: "v1", Kind: "Gateway"}: false,
 	} {
-		if check := r.Check(one(t, kind, "1"), nil, "kolla"); (check.Owned != "") != want || want && check.Server != "v1.37.1" {
+		if check := r.Check(one(t, kind, "1"), nil, "kolla", Terms{}); check.Known() != want || want && check.Server != "v1.37.1" {
 			t.Errorf("%s: %+v", kind, check)
 		}
 	}
@@ -367,7 +367,7 @@ func TestChecksAreOfTheEmulatedVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if check := r.Check(one(t, deployments, "1"), nil, "kolla"); !strings.HasPrefix(check.Server, "v1.37.1") || check.Server == "v1.37.1" {
+	if check := r.Check(one(t, deployments, "1"), nil, "kolla", Terms{}); !strings.HasPrefix(check.Server, "v1.37.1") || check.Server == "v1.37.1" {
 		t.Errorf("the check is %+v", check)
 	}
 }

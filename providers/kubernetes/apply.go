@@ -143,10 +143,10 @@ func misshapen(err error) bool {
 }
 
 // recheck finds out why a write that is bound to one object, or to none, was
-// refused. It returns a *providers.PreconditionError, or the live object where the
-// payload turns out to be in place already (the answer to an earlier attempt was
-// lost, or somebody else's change touched nothing of ours), or neither when the write
-// may be tried again. What a stranger made differs at least in who owns its fields.
+// refused. It returns a *providers.PreconditionError, or the live object where a new one
+// turns out to be in place already (the answer to an earlier attempt was lost), or neither
+// when the write may be tried again. What a stranger made differs at least in who owns its
+// fields.
 func (w *Writer) recheck(ctx context.Context, target dynamic.ResourceInterface, payload *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(payload)
 	live, err := w.client.get(ctx, target, payload.GetName())
@@ -163,6 +163,8 @@ func (w *Writer) recheck(ctx context.Context, target dynamic.ResourceInterface, 
 		return nil, &providers.PreconditionError{Ref: ref, Gone: true}
 	case want.ResourceVersion == "" || live.GetResourceVersion() == want.ResourceVersion:
 		return nil, nil
+	default:
+		return nil, &providers.PreconditionError{Ref: ref, Live: live}
 	}
 	again := payload.DeepCopy()
 	again.SetResourceVersion("")
@@ -172,12 +174,10 @@ func (w *Writer) recheck(ctx context.Context, target dynamic.ResourceInterface, 
 		return nil, nil // it was written to in between, such as its status
 	case err == nil && equality.Semantic.DeepEqual(live.Object, would.Object):
 		return live, nil
-	case options.New && (err == nil || apierrors.IsConflict(err) || apierrors.IsInvalid(err)):
+	case err == nil || apierrors.IsConflict(err) || apierrors.IsInvalid(err):
 		return nil, &providers.PreconditionError{Ref: ref, Exists: true}
-	case options.New:
-		return nil, err // nobody can say whose it is
 	}
-	return nil, &providers.PreconditionError{Ref: ref, Live: live}
+	return nil, err // nobody can say whose it is
 }
 
 // settled finds the object's resource, and gives a kind that was defined moments

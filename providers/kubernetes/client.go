@@ -65,6 +65,7 @@ type Options struct {
 // Writer. All methods may be used by several goroutines at once.
 type Client struct {
 	server    string // URL
+	context   string // of the kubeconfig; empty: there is none
 	objects   dynamic.Interface
 	core      corev1client.CoreV1Interface // read only: pods, events, logs
 	discovery *discovery.DiscoveryClient
@@ -80,7 +81,7 @@ var _ providers.Reader = (*Client)(nil)
 // chosen context.
 func Connect(options Options) (*Client, error) {
 	warnings := newWarnings(options.Warn)
-	config, err := loadConfig(options, warnings)
+	config, chosen, err := loadConfig(options, warnings)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,12 @@ func Connect(options Options) (*Client, error) {
 	config.RateLimiter = traffic
 	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	config.Wrap(traffic.wrap)
-	return newClient(config, traffic)
+	client, err := newClient(config, traffic)
+	if err != nil {
+		return nil, err
+	}
+	client.context = chosen
+	return client, nil
 }
 
 // newClient makes all API clients over one transport.
@@ -122,6 +128,10 @@ func newClient(config *rest.Config, traffic *traffic) (*Client, error) {
 
 // Server is the URL of the API server.
 func (c *Client) Server() string { return c.server }
+
+// Context is the name of the kubeconfig's context that was chosen; empty: kolla runs in
+// a pod of the cluster.
+func (c *Client) Context() string { return c.context }
 
 // Requests tells how many requests were sent so far, by verb: "get", "list",
 // "watch", "patch", "patch (dry-run)", "delete", and "discovery".

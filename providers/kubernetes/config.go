@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,8 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth/oidc" // kubeconfigs may ask for it, as kubectl's do
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"kolla.openstack.org/kolla/internal/files"
 )
 
 // NoConfigError says that nothing tells which cluster to talk to.
@@ -60,19 +63,22 @@ func (e *UnknownContextError) Error() string {
 
 // loadConfig reads the kubeconfig files in kubectl's order. Each is checked by
 // itself first, since the merged error does not tell which file is at fault.
-func loadConfig(options Options, warnings *warnings) (*rest.Config, error) {
+func loadConfig(options Options, warnings *warnings) (config *rest.Config, context string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = options.Kubeconfig
 	// A missing file of $KUBECONFIG is reported below, if all of them are missing.
 	rules.WarnIfAllMissing = false
-	files := slices.DeleteFunc(rules.GetLoadingPrecedence(), func(file string) bool { return file == "" })
-	for _, file := range files {
-		_, err := clientcmd.LoadFromFile(file)
+	paths := slices.DeleteFunc(rules.GetLoadingPrecedence(), func(file string) bool { return file == "" })
+	for _, file := range paths {
+		err := files.Check(file, files.Largest)
+		if err == nil {
+			_, err = clientcmd.LoadFromFile(file)
+		}
 		missing := errors.Is(err, fs.ErrNotExist)
 		if err != nil && (!missing || options.Kubeconfig != "") {
-			return nil, &BrokenConfigError{File: file, Err: bare(err)}
+			return nil, "", &BrokenConfigError{File: file, Err: bare(err)}
 		}
-		if missing && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" && len(files) > 1 {
+		if missing && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" && len(paths) > 1 {
 			warnings.tell(Warning{Text: fmt.Sprintf("$%s names %s, which does not exist", clientcmd.RecommendedConfigPathEnvVar, file)})
 		}
 	}
@@ -80,25 +86,22 @@ func loadConfig(options Options, warnings *warnings) (*rest.Config, error) {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
 	merged, err := loader.RawConfig()
 	if err != nil {
-		return nil, &BrokenConfigError{Err: err}
+		return nil, "", &BrokenConfigError{Err: err}
 	}
 	if len(merged.Contexts) > 0 || options.Context != "" {
-		context := options.Context
-		if context == "" {
-			context = merged.CurrentContext
-		}
+		context = cmp.Or(options.Context, merged.CurrentContext)
 		if merged.Contexts[context] == nil {
-			return nil, &UnknownContextError{Context: context, Known: slices.Sorted(maps.Keys(merged.Contexts)), Files: files}
+			return nil, "", &UnknownContextError{Context: context, Known: slices.Sorted(maps.Keys(merged.Contexts)), Files: paths}
 		}
 	}
-	config, err := loader.ClientConfig()
+	config, err = loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, &NoConfigError{Searched: files}
+		return nil, "", &NoConfigError{Searched: paths}
 	}
 	if err != nil {
-		return nil, &BrokenConfigError{File: onlyFile(files), Err: err}
+		return nil, "", &BrokenConfigError{File: onlyFile(paths), Err: err}
 	}
-	return config, nil
+	return config, context, nil
 }
 
 // bare is the error without the path, which the message has already.

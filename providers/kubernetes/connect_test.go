@@ -41,6 +41,24 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// The context is the one that was asked for, else the current one.
+func TestContext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	text := "{apiVersion: v1, kind: Config, current-context: one, contexts: [{name: one, context: {cluster: c, user: u}}, {name: two, context: {cluster: c, user: u}}], users: [{name: u, user: {token: t}}], clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]}"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[string]string{"": "one", "two": "two"} {
+		client, err := kubernetes.Connect(kubernetes.Options{Kubeconfig: path, Context: given})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := client.Context(); got != want {
+			t.Errorf("with context %q it is %q, want %q", given, got, want)
+		}
+	}
+}
+
 // A server that does as if it was older answers as an older one.
 func TestIdentityOfAServerThatEmulates(t *testing.T) {
 	for version, want := range map[string]string{

@@ -31,6 +31,15 @@ func (c *Client) List(ctx context.Context, kind schema.GroupVersionKind, namespa
 	return all, err
 }
 
+// Get is part of providers.Reader.
+func (c *Client) Get(ctx context.Context, ref providers.Ref) (*unstructured.Unstructured, error) {
+	target, err := c.target(about(ctx, ref), ref)
+	if err != nil {
+		return nil, err
+	}
+	return target.Get(about(ctx, ref), ref.Name, metav1.GetOptions{})
+}
+
 // hides reports whether the error is about the kind that was asked for, and not about
 // the server as a whole or who is asking.
 func hides(err error) bool {

@@ -201,8 +201,8 @@ func (c *Client) locate(ctx context.Context, ref providers.Ref, fresh time.Durat
 }
 
 // target gives access to the resource of one object.
-func (c *Client) target(ctx context.Context, ref providers.Ref, fresh time.Duration) (dynamic.ResourceInterface, error) {
-	where, err := c.locate(ctx, ref, fresh)
+func (c *Client) target(ctx context.Context, ref providers.Ref) (dynamic.ResourceInterface, error) {
+	where, err := c.locate(ctx, ref, missAge)
 	if err != nil {
 		return nil, err
 	}

@@ -20,14 +20,14 @@ import (
 // marks are the labels and annotations by which kolla knows its own.
 var marks = struct{ labels, annotations []string }{
 	labels:      []string{providers.LabelCloud, providers.LabelService},
-	annotations: []string{providers.AnnotationAddress, providers.AnnotationRevision, providers.AnnotationChecksum, providers.AnnotationNotAfter},
+	annotations: []string{providers.AnnotationAddress, providers.AnnotationIntent, providers.AnnotationRevision, providers.AnnotationChecksum, providers.AnnotationNotAfter},
 }
 
 // Release takes from the object with exactly that UID what marks it as kolla's, and
 // the manager from the owners of its fields. All else stays as it is. An object that is
 // gone already, or has another UID, is no error.
 func (w *Writer) Release(ctx context.Context, ref providers.Ref, uid types.UID, manager string) error {
-	target, err := w.client.target(ctx, ref, missAge)
+	target, err := w.client.target(ctx, ref)
 	if meta.IsNoMatchError(err) {
 		return nil // the definition of the kind is gone, and all objects with it
 	}

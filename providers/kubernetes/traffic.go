@@ -113,6 +113,13 @@ func about(ctx context.Context, ref providers.Ref) context.Context {
 	return context.WithValue(ctx, aboutKey{}, ref)
 }
 
+type warnKey struct{}
+
+// warning has the warnings of the requests under the context passed on to warn alone.
+func warning(ctx context.Context, warn func(text string)) context.Context {
+	return context.WithValue(ctx, warnKey{}, warn)
+}
+
 // Warning is what the server warns of, such as the use of a deprecated API.
 type Warning struct {
 	Text string
@@ -133,10 +140,19 @@ func newWarnings(warn func(Warning)) *warnings {
 // HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext. Code 299
 // is the only one that Kubernetes gives a meaning to.
 func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _, text string) {
-	if code == 299 && text != "" {
-		ref, _ := ctx.Value(aboutKey{}).(providers.Ref)
-		w.tell(Warning{Text: text, Ref: ref})
+	if code != 299 || text == "" {
+		return
 	}
+	ref, _ := ctx.Value(aboutKey{}).(providers.Ref)
+	told := Warning{Text: text, Ref: ref}
+	if warn, ok := ctx.Value(warnKey{}).(func(string)); ok {
+		w.mu.Lock()
+		w.seen[told] = true
+		w.mu.Unlock()
+		warn(text)
+		return
+	}
+	w.tell(told)
 }
 
 func (w *warnings) tell(warning Warning) {

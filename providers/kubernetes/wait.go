@@ -189,7 +189,7 @@ func (v *vigil) bindsLater(ctx context.Context) bool {
 		return false
 	}
 	ref := providers.Ref{GVK: storagev1.SchemeGroupVersion.WithKind("StorageClass"), Name: class}
-	target, err := v.client.target(ctx, ref, missAge)
+	target, err := v.client.target(ctx, ref)
 	if err != nil {
 		return false
 	}

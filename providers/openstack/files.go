@@ -24,6 +24,7 @@ type mounted struct {
 	secret   bool
 	key      string
 	path     string
+	mode     int      // permissions; 0: what is usual
 	deferred []string // what has to be read before the object is known
 }
 
@@ -51,7 +52,7 @@ func (s *service) file(decl lang.ConfigFile) file {
 	if secret == nil || decl.SecretPath != "" {
 		o := s.configMap(base, decl, public)
 		s.add(o)
-		f.sources = append(f.sources, mounted{object: o.Address, key: decl.Name, path: decl.Path, deferred: o.Deferred})
+		f.sources = append(f.sources, mounted{object: o.Address, key: decl.Name, path: decl.Path, mode: decl.Mode, deferred: o.Deferred})
 	}
 	if secret == nil {
 		return f
@@ -61,10 +62,10 @@ func (s *service) file(decl lang.ConfigFile) file {
 		key, at = path.Base(decl.SecretPath), decl.SecretPath
 		base += "-secrets"
 	}
-	o := s.derived(base, map[string]lang.Text{key: secret})
+	o := s.derived(base, map[string]lang.Text{key: secret}, intoFile(s.decl.Definition, decl))
 	o.From(source(decl.Range))
 	s.add(o)
-	f.sources = append(f.sources, mounted{object: o.Address, secret: true, key: key, path: at, deferred: o.Deferred})
+	f.sources = append(f.sources, mounted{object: o.Address, secret: true, key: key, path: at, mode: decl.Mode, deferred: o.Deferred})
 	return f
 }
 

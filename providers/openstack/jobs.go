@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"encoding/json"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	batchv1 "k8s.io/client-go/applyconfigurations/batch/v1"
@@ -16,8 +17,9 @@ type namedJob struct {
 	decl lang.Job
 }
 
-// databaseJobs are the jobs that make the service's databases.
-func (s *service) databaseJobs() []namedJob {
+// providedJobs are the jobs that make what the service has on others: its databases, its
+// queues, and what Keystone has to know of it.
+func (s *service) providedJobs(when string) []namedJob {
 	var out []namedJob
 	for _, db := range s.decl.Databases {
 		for _, job := range db.Jobs {
@@ -28,7 +30,19 @@ func (s *service) databaseJobs() []namedJob {
 			out = append(out, namedJob{s.dashed(name), job})
 		}
 	}
-	return out
+	for _, p := range s.decl.Provided {
+		for _, job := range p.Jobs {
+			name := "register-" + job.Name
+			if p.Label != "" {
+				name = p.Type + "-" + job.Name
+				if p.Label != s.decl.Name {
+					name = p.Type + "-" + label(p.Label, false) + "-" + job.Name
+				}
+			}
+			out = append(out, namedJob{s.decl.Name + "-" + name, job})
+		}
+	}
+	return slices.DeleteFunc(out, func(job namedJob) bool { return job.decl.When != when })
 }
 
 func (s *service) ownJobs(when string) []namedJob {

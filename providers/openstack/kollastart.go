@@ -1,7 +1,9 @@
 package openstack
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -14,7 +16,10 @@ import (
 const stagingDir = "/var/lib/kolla/config_files"
 
 // copied is one file that the start script puts in place.
-type copied struct{ from, to string }
+type copied struct {
+	from, to string
+	mode     int // 0: what is usual
+}
 
 // startFile is config.json as Kolla's start script reads it.
 type startFile struct {
@@ -33,7 +38,7 @@ type fileToCopy struct {
 func (t *podTemplate) mountStartFile(copies []copied) {
 	start := startFile{Command: strings.Join(append(t.pod.Command, t.pod.Args...), " ")}
 	for _, c := range copies {
-		start.Files = append(start.Files, fileToCopy{Source: c.from, Dest: c.to, Owner: account(t.pod.User), Perm: "0600"})
+		start.Files = append(start.Files, fileToCopy{Source: c.from, Dest: c.to, Owner: account(t.pod.User), Perm: fmt.Sprintf("%04o", cmp.Or(c.mode, 0o600))})
 	}
 	text, err := json.MarshalIndent(start, "", "  ")
 	if err != nil {
@@ -53,6 +58,7 @@ func (t *podTemplate) mountStartFile(copies []copied) {
 // accounts are the fixed users of Kolla's images by uid, which is never given to
 // another one (kolla/common/users.py).
 var accounts = map[int]string{
+	0:     "root",
 	42400: "kolla",
 	42401: "ansible",
 	42402: "aodh",

@@ -15,10 +15,13 @@ import (
 )
 
 // written loads a cloud with the given blocks, the first of them in line 2.
-func written(t *testing.T, blocks string) *lang.Config {
+func written(t *testing.T, blocks string, cloud ...string) *lang.Config {
 	t.Helper()
 	dir := t.TempDir()
 	text := `cloud "c" { release = "2025.1" }` + "\n" + blocks
+	if len(cloud) > 0 {
+		text = "cloud \"c\" {\n  release = \"2025.1\"\n" + strings.Join(cloud, "\n") + "\n}\n" + blocks
+	}
 	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +58,7 @@ service "mariadb" {}
 	workload := *service
 	workload.IgnoreFields = []string{"spec.replicas"}
 	want := map[string]*providers.Lifecycle{
+		"service.memcached/NetworkPolicy/memcached":              service,
 		"service.memcached/Service/memcached":                    service,
 		"service.memcached/PodDisruptionBudget/memcached-server": service,
 		"service.memcached/Service/memcached-server":             service,

@@ -21,10 +21,11 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-//go:embed catalogue/*.hcl
+//go:embed catalogue
 var catalogue embed.FS
 
-// Catalogue holds the built-in definitions, one file a service.
+// Catalogue holds the built-in definitions, one file a service, and the scripts that they
+// run, in a folder of the service's name.
 func Catalogue() fs.FS {
 	sub, err := fs.Sub(catalogue, "catalogue")
 	if err != nil {
@@ -41,6 +42,9 @@ type Facts struct {
 	// Revision names the values that a Secret has, or is going to have; given holds
 	// them where kolla does not generate them. See providers.RevisionOf.
 	Revision func(address lang.Address, namespace, name string, given map[string]string) string
+	// Ours reports whether the Secret that is in the cluster is the one that is declared at
+	// the address: what somebody else made under its name counts as not there. Nil: all are.
+	Ours func(address lang.Address, namespace, name string) bool
 	// Values reads the values of live Secrets; nil when there is no cluster to ask.
 	Values providers.Values
 	// Former are the Secrets in the cluster whose values those at these addresses take
@@ -59,6 +63,8 @@ type Facts struct {
 type Node struct {
 	Name   string
 	Labels map[string]string
+	// Addresses are what other machines see of it, IPv4 and IPv6.
+	Addresses []string
 }
 
 // Offline are the facts to render with when there is no cluster to ask: every
@@ -107,6 +113,7 @@ type renderer struct {
 	convert  func(applyConfiguration) *unstructured.Unstructured
 	take     func(providers.Object) // takes each object as it is made
 	declared []declared             // what was made
+	keyed    bool                   // the Secret with the key for checksums was made
 	diags    hcl.Diagnostics
 }
 

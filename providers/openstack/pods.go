@@ -29,7 +29,9 @@ type podTemplate struct {
 	taken   []string // names of volumes
 	volumes []*corev1.VolumeApplyConfiguration
 	mounts  []*corev1.VolumeMountApplyConfiguration
-	env     []*corev1.EnvVarApplyConfiguration
+	// initMounts are those of init steps alone, by the name of the step.
+	initMounts map[string][]*corev1.VolumeMountApplyConfiguration
+	env        []*corev1.EnvVarApplyConfiguration
 	// notes are pod annotations that change when the pod must start again.
 	notes     map[string]string
 	dependsOn []lang.Address
@@ -66,7 +68,7 @@ func (t *podTemplate) mountFiles() {
 			at := m.path
 			if t.pod.Start == startKolla {
 				at = stagingDir + "/" + volume
-				copies = append(copies, copied{from: at, to: m.path})
+				copies = append(copies, copied{from: at, to: m.path, mode: m.mode})
 			}
 			t.mounts = append(t.mounts, corev1.VolumeMount().WithName(volume).
 				WithMountPath(at).WithSubPath(m.key).WithReadOnly(true))
@@ -87,9 +89,12 @@ func (t *podTemplate) volume(m mounted) string {
 	name = t.volumeName(name)
 	volume := corev1.Volume().WithName(name)
 	if m.secret {
-		volume.WithSecret(corev1.SecretVolumeSource().WithSecretName(m.object.Name).WithDefaultMode(0o440))
+		volume.WithSecret(corev1.SecretVolumeSource().WithSecretName(m.object.Name).WithDefaultMode(int32(cmp.Or(m.mode, 0o440))))
 	} else {
 		volume.WithConfigMap(corev1.ConfigMapVolumeSource().WithName(m.object.Name))
+		if m.mode != 0 {
+			volume.ConfigMap.WithDefaultMode(int32(m.mode))
+		}
 	}
 	t.volumes = append(t.volumes, volume)
 	return name
@@ -110,17 +115,27 @@ func (t *podTemplate) volumeName(base string) string {
 // mountSecrets puts Secrets into directories. Their names do not change
 // with their values, so the pod carries the revision.
 func (t *podTemplate) mountSecrets() {
-	for _, m := range t.pod.Mounts {
+	t.mounts = append(t.mounts, t.secretMounts(t.pod.Mounts)...)
+	t.initMounts = map[string][]*corev1.VolumeMountApplyConfiguration{}
+	for _, init := range t.pod.Inits {
+		t.initMounts[init.Name] = t.secretMounts(init.Mounts)
+	}
+}
+
+func (t *podTemplate) secretMounts(mounts []lang.SecretMount) []*corev1.VolumeMountApplyConfiguration {
+	var out []*corev1.VolumeMountApplyConfiguration
+	for _, m := range mounts {
 		secret := t.secret(m.Service, m.Secret)
 		name := secret.address.Name
 		volume := t.volumeName(m.Secret + "-keys")
 		t.volumes = append(t.volumes, corev1.Volume().WithName(volume).
 			WithSecret(corev1.SecretVolumeSource().WithSecretName(name).WithDefaultMode(0o440)))
-		t.mounts = append(t.mounts, corev1.VolumeMount().WithName(volume).WithMountPath(m.Path).WithReadOnly(true))
+		out = append(out, corev1.VolumeMount().WithName(volume).WithMountPath(m.Path).WithReadOnly(true))
 		t.notes["kolla.openstack.org/secret-"+m.Secret] = secret.revision
 		t.dependsOn = append(t.dependsOn, secret.address)
 		t.deferred = append(t.deferred, secret.deferred...)
 	}
+	return out
 }
 
 // mountWritable gives the paths that are written to, and /tmp, a directory that
@@ -147,7 +162,7 @@ func (t *podTemplate) environment() {
 	}
 	source := ""
 	if len(secret) > 0 {
-		o := t.derived(t.name+"-env", secret)
+		o := t.derived(t.name+"-env", secret, intoEnv)
 		t.deferred = append(t.deferred, o.Deferred...)
 		t.add(o)
 		t.dependsOn = append(t.dependsOn, o.Address)
@@ -169,11 +184,12 @@ func (t *podTemplate) environment() {
 func (t *podTemplate) spec(main *corev1.ContainerApplyConfiguration) *corev1.PodSpecApplyConfiguration {
 	spec := corev1.PodSpec().
 		WithAutomountServiceAccountToken(false).
+		WithEnableServiceLinks(t.pod.ServiceLinks).
 		WithSecurityContext(t.podSecurityContext()).
 		WithVolumes(t.volumes...).
 		WithContainers(main)
 	for _, init := range t.pod.Inits {
-		spec.WithInitContainers(t.container(init.Name).WithCommand(init.Command...))
+		spec.WithInitContainers(t.container(init.Name).WithCommand(init.Command...).WithVolumeMounts(t.initMounts[init.Name]...))
 	}
 	if selector := t.nodeSelector(); len(selector) > 0 {
 		spec.WithNodeSelector(selector)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,8 +36,10 @@ func TestPods(t *testing.T) {
 					checkMounts(t, c, volumes)
 				}
 				for _, init := range spec.InitContainers {
-					if len(init.VolumeMounts) != len(main.VolumeMounts) {
-						t.Errorf("init %s has %d mounts, the main container %d", init.Name, len(init.VolumeMounts), len(main.VolumeMounts))
+					for _, m := range main.VolumeMounts {
+						if !slices.ContainsFunc(init.VolumeMounts, func(x v1.VolumeMount) bool { return x.Name == m.Name && x.MountPath == m.MountPath }) {
+							t.Errorf("init %s does not have %s of the main container", init.Name, m.MountPath)
+						}
 					}
 				}
 				if level == "restricted" {
@@ -208,7 +211,7 @@ func TestDrain(t *testing.T) {
 		"default":              {kind: "Deployment", want: 5},
 		"definition":           {kind: "Deployment", definition: "drain = 7", want: 7},
 		"service":              {kind: "Deployment", definition: "drain = 7", override: "drain = 9", want: 9},
-		"service by none":      {kind: "Deployment", definition: "drain = 7", override: "drain = null", want: 7},
+		"service by none":      {kind: "Deployment", definition: "drain = 7", override: "drain = null", want: 5},
 		"off":                  {kind: "Deployment", override: "drain = 0", want: 0},
 		"no stand-in":          {kind: "StatefulSet", want: 0},
 		"stand-ins of its own": {kind: "StatefulSet", definition: "drain = 3", want: 3},
@@ -257,4 +260,55 @@ func sleepOf(spec v1.PodSpec) int64 {
 		return 0
 	}
 	return hooks.PreStop.Sleep.Seconds
+}
+
+// TestFileModes holds what permissions config files get, and to whom the start script of
+// an image gives them.
+func TestFileModes(t *testing.T) {
+	dir := t.TempDir()
+	const source = `
+cloud "c" {
+  release = "2025.1"
+}
+
+definition "web" {
+  config "a.conf" {
+    path   = "/etc/a.conf"
+    mode   = "0400"
+    values = { a = { b = 1 } }
+  }
+  workload "w" {
+    kind   = "Deployment"
+    image  = "web"
+    start  = "kolla"
+    config = ["a.conf"]
+  }
+}
+
+service "web" {}
+`
+	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	objects := render(t, load(t, dir), facts())
+	spec, _, _ := podOf(t, find(t, objects, "Deployment/web-w"))
+	modes := 0
+	for _, v := range spec.Volumes {
+		if v.ConfigMap != nil && v.ConfigMap.DefaultMode != nil && *v.ConfigMap.DefaultMode == 0o400 {
+			modes++
+		}
+	}
+	if modes != 1 {
+		t.Errorf("%d volumes have the mode of the file, want 1", modes)
+	}
+	for _, o := range objects {
+		if data, ok := o.Manifest.Object["data"].(map[string]any); ok && data["config.json"] != nil {
+			start, _ := data["config.json"].(string)
+			if !strings.Contains(start, `"owner": "root"`) || !strings.Contains(start, `"perm": "0400"`) {
+				t.Errorf("the start file is %s", start)
+			}
+			return
+		}
+	}
+	t.Error("there is no start file")
 }

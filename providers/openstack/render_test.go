@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +38,8 @@ func TestGolden(t *testing.T) {
 		"multinode":  "../../examples/multinode",
 		"wide":       "testdata/wide",
 		"secrets":    "testdata/secrets",
-		"later":      "testdata/later", // what depends on data that were not read
+		"registered": "testdata/registered", // users, queues and endpoints
+		"later":      "testdata/later",      // what depends on data that were not read
 	}
 	for name, dir := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -374,5 +377,26 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s differs, see make golden (-want +got):\n%s", path, diff)
+	}
+}
+
+// TestScripts holds that no script of more than a few lines stands in a definition, where
+// neither shellcheck nor a test reads it.
+func TestScripts(t *testing.T) {
+	names, err := fs.Glob(openstack.Catalogue(), "*.hcl")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	heredoc := regexp.MustCompile(`(?s)<<-?([A-Z]+)\n(.*?)\n\s*([A-Z]+)\n`)
+	for _, name := range names {
+		source, err := fs.ReadFile(openstack.Catalogue(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range heredoc.FindAllSubmatch(source, -1) {
+			if lines := strings.Count(string(found[2]), "\n") + 1; lines > 5 {
+				t.Errorf("%s: a text of %d lines stands in it: move it to a file, and read that with file(\"${path.module}/...\")", name, lines)
+			}
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -22,7 +23,8 @@ type secret struct {
 	needs   []string // blocks that must be ready before
 	address lang.Address
 	data    map[string]providers.SecretData
-	renew   string // why its values are made anew; empty: they are kept
+	renew   string            // why its values are made anew; empty: they are kept
+	values  map[string]string // those that are given, as far as they are known
 	// revision names the values that it is going to have.
 	revision string
 	// deferred is what has to be read before its value is known.
@@ -49,8 +51,8 @@ func declaredSecrets(config *lang.Config) map[secretID]*secret {
 		for _, decl := range service.Secrets {
 			add(decl)
 		}
-		for _, db := range service.Databases {
-			add(lang.Secret{Name: db.Password.Secret, Kind: "password", Length: 32, Keys: []string{db.Password.Key}, Source: db.Source})
+		for _, p := range service.Passwords() {
+			add(lang.Secret{Name: p.Secret, Kind: "password", Length: 32, Keys: []string{p.Key}, Source: p.Source})
 		}
 	}
 	return out
@@ -140,8 +142,11 @@ func (r *renderer) due(s *secret, g *providers.Generator) string {
 // live are the values that a secret has in the cluster, or that it takes over from the
 // one that it comes after; nil: there are none.
 func (r *renderer) live(s *secret) map[string][]byte {
-	if own := r.facts.Values(r.config.Cloud.Namespace, s.address.Name); own != nil {
-		return own
+	namespace := r.config.Cloud.Namespace
+	if r.facts.Ours == nil || r.facts.Ours(s.address, namespace, s.address.Name) {
+		if own := r.facts.Values(namespace, s.address.Name); own != nil {
+			return own
+		}
 	}
 	former, renamed := r.facts.Former[s.address]
 	if !renamed {
@@ -163,6 +168,7 @@ func (r *renderer) formerKey(s *secret) *providers.SecretKey {
 func (r *renderer) given(s *secret) {
 	s.data = map[string]providers.SecretData{}
 	values := map[string]string{}
+	s.values = values
 	source := s.decl.Source
 	s.deferred = source.Value.Deferred()
 	if len(s.deferred) > 0 || len(s.decl.Keys) == 0 {
@@ -182,8 +188,8 @@ func (r *renderer) given(s *secret) {
 	for key, data := range s.data {
 		data.Origin = originOf(source)
 		s.data[key] = data
-		if values[key] != "" && len(s.decl.Keys) == 1 && strings.ContainsAny(values[key], "\r\n") {
-			r.error(source.Range, "A secret of several lines", fmt.Sprintf("The value from %s has line breaks in it, and a %s is one line.", originOf(source), s.decl.Kind))
+		if _, err := escape.Into(escape.Line, values[key]); err != nil && len(s.decl.Keys) == 1 {
+			r.error(source.Range, "A secret of several lines", fmt.Sprintf("The value from %s has line breaks or other control characters in it, and a %s is one line.", originOf(source), s.decl.Kind))
 		}
 	}
 	s.revision = r.facts.Revision(s.address, r.config.Cloud.Namespace, s.address.Name, values)
@@ -210,10 +216,14 @@ func (r *renderer) read(source *lang.SecretSource) string {
 func (r *renderer) copied(s *secret, values map[string]string) {
 	existing := s.decl.Source.Existing
 	from := map[string]string{}
+	var lines escape.Place // several, in a key pair
+	if len(s.decl.Keys) == 1 {
+		lines = escape.Line
+	}
 	for _, key := range s.decl.Keys {
 		from[key] = cmp.Or(existing.Key, key)
 		s.data[key] = providers.SecretData{Parts: []providers.DataPart{
-			{From: &providers.SecretKey{Namespace: existing.Namespace, Name: existing.Name, Key: from[key]}},
+			{From: &providers.SecretKey{Namespace: existing.Namespace, Name: existing.Name, Key: from[key]}, Place: lines},
 		}}
 	}
 	if r.facts.Values == nil {
@@ -271,7 +281,7 @@ func (r *renderer) finish(o providers.Object, s *secret, at hcl.Range) providers
 	if s.decl.Cert != nil && s.decl.Cert.CA != nil && s.decl.Source == nil {
 		o.DependsOn = unique(append(o.DependsOn, r.secret(s.decl.Cert.CA.Service, s.decl.Cert.CA.Secret).address))
 	}
-	annotate(o, providers.AnnotationRevision, s.revision)
+	r.revised(&o, s.revision)
 	if source := s.decl.Source; source != nil && source.Existing != nil {
 		o.DependsOn = unique(append(o.DependsOn, r.needed(manifests(s.needs))...))
 	}
@@ -282,14 +292,14 @@ func (r *renderer) finish(o providers.Object, s *secret, at hcl.Range) providers
 }
 
 // addSecrets adds the Secrets of the service: its own, and the passwords of its
-// databases.
+// databases, queues and users.
 func (s *service) addSecrets() {
 	var names []string
 	for _, decl := range s.decl.Secrets {
 		names = append(names, decl.Name)
 	}
-	for _, db := range s.decl.Databases {
-		names = append(names, db.Password.Secret)
+	for _, p := range s.decl.Passwords() {
+		names = append(names, p.Secret)
 	}
 	for _, name := range names {
 		secret := s.secret(s.decl.Name, name)

@@ -3,13 +3,12 @@ package openstack
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -25,8 +24,11 @@ func annotate(o providers.Object, key, value string) {
 // generated values and from sensitive variables. Its name carries a hash over the
 // recipe and over the revisions of what goes into it: never over a value. What
 // comes from variables has a Secret of its own, so that it has a revision too.
-func (s *service) derived(base string, values map[string]lang.Text) providers.Object {
-	d := derivation{service: s, base: base, given: map[string]string{}, data: map[string]providers.SecretData{}}
+//
+// into is the place of what goes into a value: of the part that follows the text before
+// and precedes the text after.
+func (s *service) derived(base string, values map[string]lang.Text, into placing) providers.Object {
+	d := derivation{service: s, base: base, into: into, given: map[string]string{}, data: map[string]providers.SecretData{}}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		d.value(key, values[key])
 	}
@@ -42,6 +44,30 @@ func (s *service) derived(base string, values map[string]lang.Text) providers.Ob
 	return o
 }
 
+// revised gives a Secret a name for its values, and with that a checksum, whose key is
+// there before it.
+func (r *renderer) revised(o *providers.Object, revision string) {
+	annotate(*o, providers.AnnotationRevision, revision)
+	name := providers.ChecksumSecret(r.config.Cloud.Name)
+	address := lang.Address{Block: r.cloudBlock(), Kind: "Secret", Name: name}
+	o.DependsOn = unique(append(o.DependsOn, address))
+	if r.keyed {
+		return
+	}
+	r.keyed = true
+	u := r.convert(opaque(name))
+	u.SetNamespace(r.config.Cloud.Namespace)
+	u.SetLabels(r.labels(""))
+	u.SetAnnotations(addressAnnotation(address))
+	r.add(providers.Object{
+		Address:   address,
+		Manifest:  u,
+		Data:      providers.ChecksumData(),
+		DependsOn: []lang.Address{r.namespaceAddress()},
+		Source:    source(r.config.Cloud.Range),
+	})
+}
+
 // addInputs adds the Secret that holds the given values, and returns their revision.
 // There is none yet where some of them are known later.
 func (s *service) addInputs(name string, given map[string]string, later []string) string {
@@ -55,7 +81,7 @@ func (s *service) addInputs(name string, given map[string]string, later []string
 	if len(later) == 0 {
 		revision = s.facts.Revision(o.Address, s.config.Cloud.Namespace, name, given)
 	}
-	annotate(o, providers.AnnotationRevision, revision)
+	s.revised(&o, revision)
 	s.add(o)
 	return revision
 }
@@ -64,6 +90,7 @@ func (s *service) addInputs(name string, given map[string]string, later []string
 type derivation struct {
 	*service
 	base    string
+	into    placing
 	recipe  []string
 	sources []lang.Address
 	given   map[string]string // values of sensitive variables, by key in the inputs
@@ -77,6 +104,7 @@ func (d *derivation) inputs() string { return d.base + "-inputs" }
 
 func (d *derivation) value(key string, text lang.Text) {
 	var parts []providers.DataPart
+	var known []foreign // one for each part
 	d.recipe = append(d.recipe, key)
 	d.deferred = append(d.deferred, text.Deferred()...)
 	for _, p := range text {
@@ -87,6 +115,8 @@ func (d *derivation) value(key string, text lang.Text) {
 		case p.Secret != nil:
 			source := d.secret(p.Secret.Service, p.Secret.Secret)
 			parts = append(parts, d.from(source.address.Name, p.Secret.Key))
+			parts[len(parts)-1].Place = escape.Place(p.Secret.Within)
+			known = append(known, d.foreign(source, *p.Secret))
 			d.recipe = append(d.recipe, source.address.Name, p.Secret.Key, source.revision)
 			d.sources = append(d.sources, source.address)
 			d.deferred = append(d.deferred, source.deferred...)
@@ -95,44 +125,18 @@ func (d *derivation) value(key string, text lang.Text) {
 			d.given[input] = p.Literal
 			d.givenLater = append(d.givenLater, p.Deferred...)
 			parts = append(parts, d.from(d.inputs(), input))
+			known = append(known, foreign{value: p.Literal, known: len(p.Deferred) == 0, what: "A value from a sensitive variable", at: d.decl.Range})
 			d.recipe = append(d.recipe, input)
 		case len(parts) > 0 && parts[len(parts)-1].From == nil:
 			parts[len(parts)-1].Literal += p.Literal
 		default:
 			parts = append(parts, providers.DataPart{Literal: p.Literal})
+			known = append(known, foreign{})
 		}
 	}
-	markInURLs(parts)
-	for _, p := range parts {
-		d.recipe = append(d.recipe, p.Literal)
-		if p.URL {
-			d.recipe = append(d.recipe, "url")
-		}
-	}
+	d.recipe = append(d.recipe, place(parts, d.into)...)
+	d.check(key, parts, known)
 	d.data[key] = providers.SecretData{Parts: parts}
-}
-
-var (
-	beforeCredential = regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^\s/@]*$`)
-	afterCredential  = regexp.MustCompile(`^[^\s/@]*@`)
-)
-
-// markInURLs marks the parts that are the user or the password in a URL, before its
-// host: there, characters that mean something in a URL have to be encoded.
-func markInURLs(parts []providers.DataPart) {
-	text := func(parts []providers.DataPart) string {
-		var b strings.Builder
-		for _, p := range parts {
-			if p.From != nil {
-				b.WriteByte('x')
-			}
-			b.WriteString(p.Literal)
-		}
-		return b.String()
-	}
-	for i := range parts {
-		parts[i].URL = parts[i].From != nil && beforeCredential.MatchString(text(parts[:i])) && afterCredential.MatchString(text(parts[i+1:]))
-	}
 }
 
 func (d *derivation) from(name, key string) providers.DataPart {

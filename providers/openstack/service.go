@@ -43,17 +43,18 @@ func (s *service) object(c applyConfiguration, dependsOn ...lang.Address) provid
 	}
 }
 
-// render adds the objects of the service. What runs is chained: the jobs of its
-// databases, its own jobs before, its workloads, its jobs after. The workloads
+// render adds the objects of the service. What runs is chained: the jobs that make its
+// databases, queues and users, its own jobs before, its workloads, the job that registers
+// its endpoints, its jobs after. The workloads
 // and the jobs after stand for the service being ready.
 func (s *service) render() {
 	s.addSecrets()
 	s.files()
-	s.base = slices.Concat(s.needed(s.decl.Needs), s.kubeServices())
-	before := s.jobs(s.databaseJobs(), s.base)
+	s.base = slices.Concat(s.needed(s.decl.Needs), s.kubeServices(), s.networkPolicy())
+	before := s.jobs(s.providedJobs("before"), s.base)
 	before = s.jobs(s.ownJobs("before"), before)
 	workloads := s.workloads(before)
-	after := s.jobs(s.ownJobs("after"), workloads)
+	after := s.jobs(slices.Concat(s.providedJobs("after"), s.ownJobs("after")), workloads)
 	s.finals[s.block()] = unique(append(workloads, after...))
 }
 

@@ -193,7 +193,7 @@ func mustBeWritten(p place) bool {
 	case lang.TypeLiteral, lang.TypeReferences, lang.TypeConstraint, lang.TypeAddress:
 		return true
 	}
-	return slices.Contains([]string{"variable.default", "variable.sensitive", "variable.nullable", "dynamic.iterator"}, p.what)
+	return slices.Contains([]string{"variable.default", "variable.sensitive", "variable.nullable", "dynamic.iterator", "input.default", "input.sensitive", "input.nullable", "config.only"}, strings.TrimSuffix(p.what, " (a part)"))
 }
 
 // try checks the configuration with the variable at one place.

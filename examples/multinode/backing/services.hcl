@@ -17,27 +17,19 @@ service "mariadb" {
   }
 }
 
+# Who refers to a service may connect to it, and nobody else, but for those who are
+# named.
 service "rabbitmq" {
   role = var.role
+
+  allow "prometheus" {
+    ports     = ["metrics"]
+    namespace = "monitoring"
+    pods      = { "app.kubernetes.io/name" = "prometheus" }
+  }
 }
 
 service "memcached" {
   role     = var.role
   replicas = length(var.role.nodes)
-}
-
-# Only what runs in the cloud's own namespace reaches them.
-manifest "only-inside" {
-  for_each = toset(["mariadb", "rabbitmq", "memcached"])
-
-  object = {
-    apiVersion = "networking.k8s.io/v1"
-    kind       = "NetworkPolicy"
-    metadata   = { name = "${each.key}-only-inside" }
-    spec = {
-      podSelector = { matchLabels = { "app.kubernetes.io/name" = each.key } }
-      policyTypes = ["Ingress"]
-      ingress     = [{ from = [{ podSelector = {} }] }]
-    }
-  }
 }

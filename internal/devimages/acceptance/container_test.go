@@ -1,7 +1,6 @@
 package acceptance_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -25,16 +24,14 @@ import (
 // nothing of a network but a loopback interface.
 type container struct {
 	*testing.T
+	image  string // its name
 	root   string
 	config v1.Config
 }
 
-func unpack(t *testing.T, out, image string) container {
+// config is what an image says about how it is run.
+func config(t *testing.T, out, image string) v1.Config {
 	t.Helper()
-	root := filepath.Join(t.TempDir(), "root")
-	if err := imageset.Unpack(t.Context(), out, root, []string{image}); err != nil {
-		t.Fatal(err)
-	}
 	entries, err := imageset.List(out)
 	if err != nil {
 		t.Fatal(err)
@@ -47,25 +44,28 @@ func unpack(t *testing.T, out, image string) container {
 		if err != nil {
 			t.Fatal(err)
 		}
-		config, err := stored.ConfigFile()
+		file, err := stored.ConfigFile()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return container{T: t, root: root, config: config.Config}
+		return file.Config
 	}
 	t.Fatalf("there is no image %s in %s", image, out)
-	return container{}
+	return v1.Config{}
 }
 
-// inside is what a runtime does before it starts a program: $1 is the root directory,
-// what follows is run in it.
+// inside is what a runtime does before it starts a program: $1 is the root directory, $2
+// are the only directories that can be written to (empty: all of them can), what follows
+// is run in it.
 const inside = `
 root=$1
-shift
+writable=$2
+shift 2
 mount --make-rprivate /
+mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount -t tmpfs tmpfs "$root/dev"
-mkdir "$root/dev/shm"
+mkdir -m 1777 "$root/dev/shm"
 for device in null zero full random urandom; do
 	: >"$root/dev/$device"
 	mount --bind "/dev/$device" "$root/dev/$device"
@@ -76,24 +76,35 @@ ln -s /proc/self/fd/2 "$root/dev/stderr"
 hostname container
 echo '127.0.0.1 localhost container' >"$root/etc/hosts"
 chroot "$root" ip link set lo up
+for directory in $writable; do
+	mkdir -p "$root$directory"
+	mount -t tmpfs -o mode=0777 tmpfs "$root$directory"
+done
+test -z "$writable" || mount -o remount,bind,ro "$root"
 exec chroot "$root" "$@"
 `
 
 // command is a program in the container, as a user; none means the image's. The image's
 // environment is extended by env.
 func (c container) command(user string, env []string, args ...string) *exec.Cmd {
-	script := []string{
-		"--mount", "--pid", "--net", "--uts", "--ipc", "--fork", "--kill-child",
-		"sh", "-euc", inside, "sh", c.root,
-	}
 	if user == "" {
 		user = c.config.User
 	}
 	if user == "" {
 		user = "root"
 	}
-	script = append(script, "setpriv", "--reuid="+user, "--regid="+user, "--init-groups",
-		"env", "-i", "HOME="+c.home(user))
+	return c.confined("", []string{"--reuid=" + user, "--regid=" + user, "--init-groups"}, user, env, args...)
+}
+
+// confined is a program in the container. writable are the only directories that can be
+// written to, empty means all; privileges are setpriv's options.
+func (c container) confined(writable string, privileges []string, user string, env []string, args ...string) *exec.Cmd {
+	script := []string{
+		"--mount", "--pid", "--net", "--uts", "--ipc", "--fork", "--kill-child",
+		"sh", "-euc", inside, "sh", c.root, writable, "setpriv",
+	}
+	script = append(script, privileges...)
+	script = append(script, "env", "-i", "HOME="+c.home(user))
 	script = append(script, c.config.Env...)
 	script = append(script, env...)
 	cmd := exec.Command("unshare", append(script, args...)...)
@@ -184,15 +195,51 @@ func (c container) service(env ...string) *exec.Cmd {
 type running struct {
 	container
 	pid int // of its first process
-	log *bytes.Buffer
+	log *os.File
 	end chan error
 }
 
-// start runs the image until the test ends.
-func (c container) start() running {
+// logged is what it has printed so far.
+func (r running) logged() string {
+	r.Helper()
+	content, err := os.ReadFile(r.log.Name())
+	if err != nil {
+		r.Fatal(err)
+	}
+	return string(content)
+}
+
+// start runs the image, with nothing but an environment, until the test ends.
+func (c container) start(env ...string) running {
 	c.Helper()
-	r := running{container: c, log: new(bytes.Buffer), end: make(chan error, 1)}
-	cmd := c.service()
+	return c.begin(c.service(env...))
+}
+
+// direct runs a program until the test ends in the way of a hardened pod: as the service's
+// user, with no capability and no way to get any, the root directory read-only but for
+// some directories, and without Kolla's start script. files are mounted by a runtime.
+func (c container) direct(user, writable string, files map[string]string, args ...string) running {
+	c.Helper()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(c.root, name), []byte(content), 0o644); err != nil {
+			c.Fatal(err)
+		}
+	}
+	r := c.begin(c.confined(writable+" /tmp /run", []string{
+		"--reuid=" + user, "--regid=" + user, "--clear-groups",
+		"--inh-caps=-all", "--bounding-set=-all", "--no-new-privs",
+	}, user, nil, args...))
+	r.config.User = user
+	return r
+}
+
+func (c container) begin(cmd *exec.Cmd) running {
+	c.Helper()
+	log, err := os.Create(filepath.Join(c.TempDir(), "log"))
+	if err != nil {
+		c.Fatal(err)
+	}
+	r := running{container: c, log: log, end: make(chan error, 1)}
 	cmd.Stdout, cmd.Stderr = r.log, r.log
 	if err := cmd.Start(); err != nil {
 		c.Fatal(err)
@@ -230,7 +277,17 @@ func (r running) exec(user string, args ...string) error {
 // becomes waits until a program beside the service succeeds.
 func (r running) becomes(limit time.Duration, args ...string) {
 	r.Helper()
-	eventually(r.T, limit, func() error { return r.exec("", args...) })
+	eventually(r.T, limit, func() error {
+		select {
+		case err := <-r.end:
+			r.Fatalf("it has ended: %v\n%s", err, r.logged())
+		default:
+		}
+		if err := r.exec("", args...); err != nil {
+			return fmt.Errorf("%w\nits log:\n%s", err, r.logged())
+		}
+		return nil
+	})
 }
 
 // stops asks the service to stop, and waits until it has.
@@ -242,13 +299,16 @@ func (r running) stops(limit time.Duration) {
 	select {
 	case <-r.end:
 	case <-time.After(limit):
-		r.Errorf("it goes on after %v; its log:\n%s", limit, r.log)
+		r.Errorf("it goes on after %v; its log:\n%s", limit, r.logged())
 	}
 }
 
 // clean looks for what no image should hold.
 func (c container) clean() {
-	for _, name := range []string{"etc/machine-id", "etc/resolv.conf", "etc/hostname"} {
+	for _, name := range []string{
+		"etc/machine-id", "etc/resolv.conf", "etc/hostname", "etc/iscsi/initiatorname.iscsi",
+		"usr/lib/python3/dist-packages/openstack_dashboard/local/.secret_key_store",
+	} {
 		if content, err := os.ReadFile(filepath.Join(c.root, name)); err == nil && len(content) > 0 {
 			c.Errorf("%s holds %q", name, content)
 		}
@@ -269,7 +329,10 @@ func (c container) clean() {
 	if status, err := os.Stat(filepath.Join(c.root, "var/log/kolla")); err != nil || status.Mode().String() != "dgrwxrwxr-x" {
 		c.Errorf("/var/log/kolla is %v (%v)", status.Mode(), err)
 	}
-	for user, id := range map[string]string{"keystone": "42425", "mysql": "42434", "rabbitmq": "42439", "memcached": "42457"} {
+	for user, id := range map[string]string{
+		"barbican": "42403", "cinder": "42407", "glance": "42415", "heat": "42418", "horizon": "42420",
+		"keystone": "42425", "mysql": "42434", "placement": "42482", "rabbitmq": "42439", "memcached": "42457",
+	} {
 		if account := c.account(user); account[2] != id || account[3] != id || account[5] != "/var/lib/"+user {
 			c.Errorf("account of %s is %q", user, account)
 		}

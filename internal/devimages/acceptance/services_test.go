@@ -61,8 +61,8 @@ func rabbitmq(c container) {
 	r.becomes(30*time.Second, "healthcheck_listen", "beam.smp", "5672")
 	// Debian's own start script would neither pass the signal on nor print the log.
 	r.stops(60 * time.Second)
-	if !strings.Contains(r.log.String(), "Server startup complete") {
-		c.Errorf("the log does not go to the standard output:\n%s", r.log)
+	if !strings.Contains(r.logged(), "Server startup complete") {
+		c.Errorf("the log does not go to the standard output:\n%s", r.logged())
 	}
 }
 

@@ -131,7 +131,7 @@ func TestMistakes(t *testing.T) {
 		change func(*build.Options)
 		want   string
 	}{
-		"an unknown image":     {func(o *build.Options) { o.Images = []string{"glance-api"} }, `no recipe for an image "glance-api"; there are haproxy, keystone`},
+		"an unknown image":     {func(o *build.Options) { o.Images = []string{"base"} }, `no recipe for an image "base"; there are barbican-api, `},
 		"no such program":      {func(o *build.Options) { o.Images = []string{"pause", "coredns"} }, "coredns: no such file"},
 		"not a program":        {func(o *build.Options) { o.Images = []string{"coredns"}; o.Binaries = "testdata" }, "testdata/coredns is not a program"},
 		"no binaries":          {func(o *build.Options) { o.Binaries = "" }, "image pause: it holds one program, and no -binaries says where"},

@@ -48,16 +48,54 @@ func Layers() []Layer {
 			Name:   "openstack-base",
 			Parent: "base",
 			Packages: []string{
-				"python3-keystoneclient", "python3-keystonemiddleware", "python3-memcache",
-				"python3-oslo.cache", "python3-oslo.db", "python3-oslo.log",
-				"python3-oslo.messaging", "python3-oslo.middleware", "python3-oslo.policy",
-				"python3-oslo.upgradecheck", "python3-osprofiler", "python3-pymysql",
+				"dbconfig-common", "python3-barbicanclient", "python3-heatclient", "python3-keystoneclient",
+				"python3-keystonemiddleware", "python3-memcache", "python3-openstackclient",
+				"python3-osc-placement", "python3-oslo.cache", "python3-oslo.db",
+				"python3-oslo.log", "python3-oslo.messaging", "python3-oslo.middleware",
+				"python3-oslo.policy", "python3-oslo.upgradecheck", "python3-osprofiler",
+				"python3-pastescript", "python3-pymysql", "python3-swiftclient",
 				"python3-venv", "uwsgi-core", "uwsgi-plugin-python3",
 			},
 		},
+		{
+			Name:   "openstack-shared",
+			Parent: "openstack-base",
+			Packages: []string{
+				"python3-boto3", "python3-glance-store", "python3-mysqldb", "python3-novaclient",
+				"python3-oslo.privsep", "python3-oslo.reports", "python3-oslo.rootwrap",
+				"python3-oslo.versionedobjects", "python3-psycopg2", "python3-taskflow",
+				"qemu-utils",
+			},
+		},
+		{
+			Name:     "barbican",
+			Parent:   "openstack-base",
+			Packages: []string{"barbican-api", "barbican-keystone-listener", "barbican-worker"},
+		},
+		{
+			Name:   "cinder",
+			Parent: "openstack-shared",
+			Packages: []string{
+				"cinder-api", "cinder-backup", "cinder-scheduler", "cinder-volume", "nfs-common",
+			},
+		},
+		{Name: "glance", Parent: "openstack-shared", Packages: []string{"glance-api"}},
+		{
+			Name:     "heat",
+			Parent:   "openstack-shared",
+			Packages: []string{"heat-api", "heat-api-cfn", "heat-engine"},
+		},
+		{
+			Name:   "horizon",
+			Parent: "openstack-base",
+			Packages: []string{
+				"openstack-dashboard", "python3-designate-dashboard", "python3-heat-dashboard",
+				"python3-octavia-dashboard",
+			},
+		},
+		{Name: "placement", Parent: "openstack-base", Packages: []string{"placement-api"}},
 		{Name: "haproxy", Parent: "base", Packages: []string{"haproxy"}},
 		{Name: "keystone", Parent: "openstack-base", Packages: []string{"python3-keystone"}},
-		{Name: "kolla-toolbox", Parent: "openstack-base", Packages: []string{"python3-openstackclient"}},
 		{Name: "mariadb-server", Parent: "base", Packages: []string{"mariadb-server"}},
 		{Name: "memcached", Parent: "base", Packages: []string{"memcached"}},
 		{Name: "rabbitmq", Parent: "base", Packages: []string{"rabbitmq-server"}},
@@ -102,24 +140,45 @@ const searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 // Images are all images, by name: those of the services first, then those of one binary.
 func Images() []Image {
 	return []Image{
-		service("haproxy", "", "PATH="+searched),
-		service("keystone", "", "PATH=/var/lib/kolla/venv/bin:"+searched),
-		service("kolla-toolbox", "ansible", "PATH="+searched),
-		service("mariadb-server", "mysql", "PATH="+searched),
-		service("memcached", "memcached", "PATH="+searched),
-		service("rabbitmq", "rabbitmq", "PATH="+searched),
+		openstack("barbican-api", "barbican", "barbican"),
+		openstack("barbican-keystone-listener", "barbican", "barbican"),
+		openstack("barbican-worker", "barbican", "barbican"),
+		openstack("cinder-api", "cinder", ""),
+		openstack("cinder-backup", "cinder", "cinder"),
+		openstack("cinder-scheduler", "cinder", "cinder"),
+		openstack("cinder-volume", "cinder", "cinder"),
+		openstack("glance-api", "glance", "glance"),
+		service("haproxy", "haproxy", ""),
+		openstack("heat-api", "heat", ""),
+		openstack("heat-api-cfn", "heat", ""),
+		openstack("heat-engine", "heat", "heat"),
+		openstack("horizon", "horizon", ""),
+		openstack("keystone", "keystone", ""),
+		service("kolla-toolbox", "openstack-base", "ansible"),
+		service("mariadb-server", "mariadb-server", "mysql"),
+		service("memcached", "memcached", "memcached"),
+		openstack("placement-api", "placement", ""),
+		service("rabbitmq", "rabbitmq", "rabbitmq"),
 		{Name: "coredns", Binary: "coredns", Entrypoint: []string{"/coredns"}},
 		{Name: "pause", Binary: "pause", User: "65535:65535", Entrypoint: []string{"/pause"}},
 	}
 }
 
-// service is an image in the way of Kolla's, whose topmost layer has its name.
-func service(name, user, path string) Image {
+// openstack is an image of an OpenStack service: its programs are looked for in Kolla's
+// virtual environment first.
+func openstack(name, layer, user string) Image {
+	image := service(name, layer, user)
+	image.Env[0] = "PATH=/var/lib/kolla/venv/bin:" + searched
+	return image
+}
+
+// service is an image in the way of Kolla's.
+func service(name, layer, user string) Image {
 	return Image{
 		Name:       name,
-		Layer:      name,
+		Layer:      layer,
 		User:       user,
-		Env:        []string{path, "LANG=C.UTF-8", "KOLLA_BASE_DISTRO=debian"},
+		Env:        []string{"PATH=" + searched, "LANG=C.UTF-8", "KOLLA_BASE_DISTRO=debian"},
 		Entrypoint: []string{"dumb-init", "--single-child", "--"},
 		Cmd:        []string{"kolla_start"},
 	}

@@ -34,6 +34,66 @@ func TestImagesHaveLayersOrOneBinary(t *testing.T) {
 	}
 }
 
+// Registration jobs run in the image of the service itself, with openstacksdk and the
+// openstack command; programs are looked for in Kolla's virtual environment first. The
+// users are those of Kolla's images.
+func TestOpenStackImages(t *testing.T) {
+	users := map[string]string{
+		"barbican-api":               "barbican",
+		"barbican-keystone-listener": "barbican",
+		"barbican-worker":            "barbican",
+		"cinder-api":                 "",
+		"cinder-backup":              "cinder",
+		"cinder-scheduler":           "cinder",
+		"cinder-volume":              "cinder",
+		"glance-api":                 "glance",
+		"heat-api":                   "",
+		"heat-api-cfn":               "",
+		"heat-engine":                "heat",
+		"horizon":                    "",
+		"keystone":                   "",
+		"placement-api":              "",
+	}
+	for _, image := range recipe.Images() {
+		user, ok := users[image.Name]
+		if !ok {
+			continue
+		}
+		delete(users, image.Name)
+		if image.User != user {
+			t.Errorf("image %s starts as %q, want %q", image.Name, image.User, user)
+		}
+		if !strings.HasPrefix(image.Env[0], "PATH=/var/lib/kolla/venv/bin:") {
+			t.Errorf("image %s has %s", image.Name, image.Env[0])
+		}
+		var packages []string
+		for _, layer := range recipe.Chain(image.Layer) {
+			packages = append(packages, layer.Packages...)
+		}
+		for _, wanted := range []string{"python3-openstackclient", "uwsgi-plugin-python3"} {
+			if !slices.Contains(packages, wanted) {
+				t.Errorf("image %s has no %s", image.Name, wanted)
+			}
+		}
+	}
+	if len(users) > 0 {
+		t.Errorf("there are no images for %v", users)
+	}
+}
+
+// A package that two layers name, one of them not below the other, is stored twice.
+func TestNoPackageIsInTwoLayers(t *testing.T) {
+	first := map[string]string{}
+	for _, layer := range recipe.Layers() {
+		for _, name := range layer.Packages {
+			if other, ok := first[name]; ok {
+				t.Errorf("layers %s and %s both have %s: it belongs in a layer below", other, layer.Name, name)
+			}
+			first[name] = layer.Name
+		}
+	}
+}
+
 func TestEveryDirectoryOfFilesBelongsToALayer(t *testing.T) {
 	entries, err := os.ReadDir("files")
 	if err != nil {
@@ -100,7 +160,10 @@ func TestUsers(t *testing.T) {
 		seen[id] = name
 	}
 	// What the catalogue runs its pods as.
-	for id, name := range map[string]string{"42425": "keystone", "42434": "mysql", "42439": "rabbitmq", "42457": "memcached"} {
+	for id, name := range map[string]string{
+		"42403": "barbican", "42407": "cinder", "42415": "glance", "42418": "heat", "42420": "horizon",
+		"42425": "keystone", "42434": "mysql", "42439": "rabbitmq", "42457": "memcached", "42482": "placement",
+	} {
 		if seen[id] != name {
 			t.Errorf("user %s is %q, want %s", id, seen[id], name)
 		}

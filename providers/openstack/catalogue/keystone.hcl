@@ -71,8 +71,11 @@ definition "keystone" {
         backend          = "oslo_cache.memcache_pool"
         memcache_servers = service.memcached.servers
       }
+      # A header such as X-Forwarded-Host is believed from nobody: a pod cannot tell the
+      # proxy from others. Keystone needs none as long as the proxy passes the Host header
+      # on and speaks HTTP to clients too.
       oslo_middleware = {
-        enable_proxy_headers_parsing = true
+        enable_proxy_headers_parsing = false
       }
     }
   }
@@ -102,20 +105,34 @@ definition "keystone" {
     }
   }
 
+  # What the job reads, so that it does not run again for the rest.
+  config "keystone-db.conf" {
+    from   = "keystone.conf"
+    only   = ["database"]
+    values = { DEFAULT = { use_stderr = true } }
+  }
+
   job "db-sync" {
     image   = "keystone"
     user    = 42425
     command = ["keystone-manage", "db_sync"]
-    config  = ["keystone.conf"]
+    config  = ["keystone-db.conf"]
   }
 
   # Creates the administrator, the region and Keystone's own endpoints, and brings
   # them up to date when they exist.
   job "bootstrap" {
-    image   = "keystone"
-    user    = 42425
-    command = ["keystone-manage", "bootstrap"]
-    config  = ["keystone.conf"]
+    image  = "keystone"
+    user   = 42425
+    config = ["keystone.conf"]
+
+    # keystone-manage takes the password from its arguments or its environment, which
+    # others can read. Here only the process itself has it.
+    command = ["python3", "-c", file("${path.module}/keystone/bootstrap.py")]
+
+    mount "admin" {
+      path = "/run/secrets/admin"
+    }
 
     mount "fernet" {
       path = "/etc/keystone/fernet-keys"
@@ -127,13 +144,12 @@ definition "keystone" {
 
     env = {
       OS_BOOTSTRAP_USERNAME     = "admin"
-      OS_BOOTSTRAP_PASSWORD     = secret.admin.value
       OS_BOOTSTRAP_PROJECT_NAME = "admin"
       OS_BOOTSTRAP_ROLE_NAME    = "admin"
-      OS_BOOTSTRAP_SERVICE_NAME = "keystone"
+      OS_BOOTSTRAP_SERVICE_NAME = endpoint.identity.name
       OS_BOOTSTRAP_REGION_ID    = cloud.region
-      OS_BOOTSTRAP_INTERNAL_URL = "${self.url}/v3"
-      OS_BOOTSTRAP_PUBLIC_URL   = "${self.public_url}/v3"
+      OS_BOOTSTRAP_INTERNAL_URL = endpoint.identity.url
+      OS_BOOTSTRAP_PUBLIC_URL   = endpoint.identity.public_url
     }
   }
 
@@ -179,9 +195,70 @@ definition "keystone" {
     }
   }
 
+  # What bootstrap registers.
   endpoint "identity" {
     port = "public"
     path = "/v3"
+  }
+
+  # What a `user` block of another service becomes: auth is how it logs in, and authtoken
+  # what it needs beside that to check the tokens of others.
+  provides "user" {
+    auth = {
+      auth_type           = "password"
+      auth_url            = "${self.url}/v3"
+      username            = user.name
+      password            = user.password
+      user_domain_name    = user.domain
+      project_name        = user.project
+      project_domain_name = user.project == null ? null : "Default"
+      domain_name         = user.project == null ? user.domain : null
+      region_name         = cloud.region
+    }
+    authtoken = {
+      www_authenticate_uri = "${self.public_url}/v3"
+      memcached_servers    = service.memcached.servers
+    }
+  }
+
+  # Once for each service with blocks `user`, `identity_role` or `endpoint`. Only these
+  # jobs have the administrator's password.
+  provides "registration" {
+    job "users" {
+      image     = "keystone"
+      user      = 42425
+      command   = ["python3", "-c", file("${path.module}/keystone/register.py")]
+      passwords = "/run/secrets/passwords"
+      env = {
+        OS_AUTH_URL      = "${self.url}/v3"
+        OS_REGION_NAME   = cloud.region
+        OS_PASSWORD_FILE = "/run/secrets/admin/value"
+        PASSWORDS        = "/run/secrets/passwords"
+        WANTED           = jsonencode({ owner = registration.owner, users = registration.users, roles = registration.roles })
+      }
+
+      mount "admin" {
+        path = "/run/secrets/admin"
+      }
+    }
+
+    # Clients find the service when it is ready.
+    job "endpoints" {
+      when    = "after"
+      image   = "keystone"
+      user    = 42425
+      command = ["python3", "-c", file("${path.module}/keystone/register.py")]
+      env = {
+        OS_AUTH_URL      = "${self.url}/v3"
+        OS_REGION_NAME   = cloud.region
+        OS_PASSWORD_FILE = "/run/secrets/admin/value"
+        WANTED           = jsonencode({ owner = registration.owner, endpoints = registration.endpoints })
+      }
+
+      mount "admin" {
+        path = "/run/secrets/admin"
+      }
+    }
   }
 
   output "admin_password" {

@@ -1,5 +1,6 @@
-# RabbitMQ, one node. Users come from a definitions file that is read at every
-# start: another password is another file, and a restart.
+# RabbitMQ, one node. The user openstack, and the administrator as whom jobs make a virtual
+# host and a user for each `queue` block of another service, come from a definitions file
+# that is read at every start: another password is another file, and a restart.
 definition "rabbitmq" {
   description = "Message queue of the other services"
 
@@ -11,7 +12,12 @@ definition "rabbitmq" {
     number = 15692
   }
 
+  port "management" {
+    number = 15672
+  }
+
   secret "password" {}
+  secret "admin" {}
   secret "cookie" {
     kind   = "hex"
     length = 32
@@ -23,6 +29,7 @@ definition "rabbitmq" {
     values = {
       "listeners.tcp.default"             = port.amqp
       "prometheus.tcp.port"               = port.metrics
+      "management.tcp.port"               = port.management
       "log.console"                       = true
       "log.console.use_colors"            = "off"
       "log.file"                          = false
@@ -37,7 +44,7 @@ definition "rabbitmq" {
   config "enabled_plugins" {
     format  = "raw"
     path    = "/etc/rabbitmq/enabled_plugins"
-    content = "[rabbitmq_prometheus].\n"
+    content = "[rabbitmq_management,rabbitmq_prometheus].\n"
   }
 
   config "definitions.json" {
@@ -45,11 +52,10 @@ definition "rabbitmq" {
     path   = "/etc/rabbitmq/definitions.json"
     content = jsonencode({
       vhosts = [{ name = "/" }]
-      users = [{
-        name     = "openstack"
-        password = secret.password.value
-        tags     = []
-      }]
+      users = [
+        { name = "openstack", password = secret.password.value, tags = [] },
+        { name = "admin", password = secret.admin.value, tags = ["administrator"] },
+      ]
       permissions = [{
         user      = "openstack"
         vhost     = "/"
@@ -66,23 +72,24 @@ definition "rabbitmq" {
     max_replicas = 1
     user         = 42439
     command      = ["rabbitmq-server"]
-    ports        = ["amqp", "metrics"]
+    ports        = ["amqp", "metrics", "management"]
     config       = ["rabbitmq.conf", "enabled_plugins", "definitions.json"]
     writable     = ["/var/log/rabbitmq"]
     grace_period = 120
-    env = {
-      HOME                   = "/var/lib/rabbitmq"
-      RABBITMQ_ERLANG_SECRET = secret.cookie.value
-    }
+    env          = { HOME = "/var/lib/rabbitmq" }
 
     init "cookie" {
       command = ["sh", "-ec", <<-SH
         umask 077
         rm -f /var/lib/rabbitmq/.erlang.cookie
-        printf %s "$RABBITMQ_ERLANG_SECRET" > /var/lib/rabbitmq/.erlang.cookie
+        cat /run/secrets/cookie/value > /var/lib/rabbitmq/.erlang.cookie
         chmod 0400 /var/lib/rabbitmq/.erlang.cookie
       SH
       ]
+
+      mount "cookie" {
+        path = "/run/secrets/cookie"
+      }
     }
 
     claim "data" {
@@ -109,6 +116,37 @@ definition "rabbitmq" {
       tcp     = "amqp"
       period  = 30
       retries = 4
+    }
+  }
+
+  # What a `queue` block of another service becomes.
+  provides "queue" {
+    url = "rabbit://${queue.user}:${queue.password}@${self.host}:${port.amqp}/${queue.name}"
+
+    # Section [oslo_messaging_rabbit]. Processes of uWSGI need heartbeat_in_pthread = true
+    # beside it, and all others must not have it.
+    settings = {
+      rabbit_quorum_queue           = true
+      rabbit_transient_quorum_queue = true
+      rabbit_stream_fanout          = true
+      rabbit_qos_prefetch_count     = 50
+    }
+
+    job "create" {
+      image     = "rabbitmq"
+      user      = 42439
+      command   = ["python3", "-c", file("${path.module}/rabbitmq/queue.py")]
+      passwords = "/run/secrets/passwords"
+      env = {
+        MANAGEMENT_URL      = "http://${self.host}:${port.management}"
+        ADMIN_PASSWORD_FILE = "/run/secrets/admin/value"
+        QUEUE               = queue.name
+        PASSWORD_FILE       = "/run/secrets/passwords/${queue.password_file}"
+      }
+
+      mount "admin" {
+        path = "/run/secrets/admin"
+      }
     }
   }
 

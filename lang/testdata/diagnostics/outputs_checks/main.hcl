@@ -10,6 +10,10 @@ variable "password" {
 service "mariadb" {
   replicas = 2
 
+  workload "server" {
+    max_replicas = 2
+  }
+
   lifecycle {
     precondition {
       condition     = self.replicas == 3

@@ -1,0 +1,340 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/internal/cli"
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/output"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+// tampering is an edit of a saved plan.
+type tampering struct {
+	edit func(*planner.Plan)
+	// want is what the refusal says. Empty: the field gives no power, because an apply
+	// does not read it. All such edits are made to one plan, which is applied.
+	want string
+}
+
+// on is an edit of the action with an address that ends so.
+func on(address string, edit func(*planner.Action)) func(*planner.Plan) {
+	return func(p *planner.Plan) {
+		for i := range p.Actions {
+			if strings.HasSuffix(p.Actions[i].Address.String(), address) {
+				edit(&p.Actions[i])
+				return
+			}
+		}
+		panic("the plan has no action for " + address)
+	}
+}
+
+const another = "is another one now"
+
+var somewhere = lang.Address{Block: "manifest.made", Kind: "Secret", Name: "x"}
+
+var evil = providers.Ref{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, Name: "kube-public"}
+
+// planFields has an edit for each field of a plan.
+var planFields = map[string]tampering{
+	"Format":      {func(p *planner.Plan) { p.Format = 0 }, "This is no plan file"},
+	"ID":          {func(p *planner.Plan) { p.ID = "5f0c9c9e-6a6f-4a0c-9a53-2f3c1a4f1f10" }, ""},
+	"Tool":        {func(p *planner.Plan) { p.Tool = "v99" }, ""},
+	"Created":     {func(p *planner.Plan) { p.Created = time.Now().Add(-time.Hour) }, ""},
+	"Cloud":       {func(p *planner.Plan) { p.Cloud = "other" }, another},
+	"Namespace":   {func(p *planner.Plan) { p.Namespace = "other" }, another},
+	"Config":      {func(p *planner.Plan) { p.Config = strings.Repeat("0", 64) }, "The configuration is not the one that was planned"},
+	"Destroy":     {func(p *planner.Plan) { p.Destroy = true }, another},
+	"Variables":   {func(p *planner.Plan) { p.Variables["value"] = json.RawMessage(`{"value":"evil","type":"string"}`) }, another},
+	"Cluster":     {func(p *planner.Plan) { p.Cluster.UID = "00000000" }, "of another cluster"},
+	"State":       {func(p *planner.Plan) { p.State.Serial++ }, "The plan is stale"},
+	"Options":     {func(p *planner.Plan) { p.Options = []string{"-delete-data='*'"} }, "needs its options again"},
+	"RefreshOnly": {func(p *planner.Plan) { p.RefreshOnly = true }, another},
+	"Selection":   {func(p *planner.Plan) { p.Selection.Targets = []string{"manifest.made"} }, another},
+	"Resume": {func(p *planner.Plan) {
+		p.Resume = &planner.Resume{Adopt: []string{"manifest.made/ConfigMap/made"}, DeleteData: []string{"*"}}
+	}, ""},
+	"Actions": {func(p *planner.Plan) {
+		p.Actions = slices.DeleteFunc(p.Actions, func(a planner.Action) bool { return a.Verb == planner.Create })
+	}, "the file does not have it"},
+	"Losses":        {func(p *planner.Plan) { p.Losses = []planner.Loss{{Address: somewhere}} }, ""},
+	"Kept":          {func(p *planner.Plan) { p.Kept = []planner.Kept{{Address: somewhere, Holds: "all", UID: "forged"}} }, ""},
+	"Foreign":       {func(p *planner.Plan) { p.Foreign = []planner.Foreign{{Address: somewhere}} }, ""},
+	"Warnings":      {func(p *planner.Plan) { p.Warnings = []planner.Notice{{Text: "all is well"}} }, ""},
+	"ForeignPolicy": {func(p *planner.Plan) { p.ForeignPolicy = planner.IgnoreForeign }, ""},
+	"Impact":        {func(p *planner.Plan) { p.Impact = nil }, ""},
+	"Values":        {func(p *planner.Plan) { p.Values = false }, ""},
+	"Outputs":       {func(p *planner.Plan) { p.Outputs = []output.Change{{Name: "forged"}} }, ""},
+	"Checks":        {func(p *planner.Plan) { p.Checks = []state.CheckResult{{Address: "check.forged"}} }, ""},
+	"Elapsed":       {func(p *planner.Plan) { p.Elapsed = time.Hour }, ""},
+}
+
+// actionFields has an edit for each field of an action.
+var actionFields = map[string]tampering{
+	"Address": {on("/changed", func(a *planner.Action) { a.Address.Name = "other" }), another},
+	"Verb":    {on("/changed", func(a *planner.Action) { a.Verb = planner.Replace }), `says "replace"`},
+	"Object": {on("/changed", func(a *planner.Action) {
+		set(a.Object.Manifest, "evil", "data", "value")
+	}), `data.value ("evil" instead of "new")`},
+	"Ref":        {on("/changed", func(a *planner.Action) { a.Ref = evil }), another},
+	"Prior":      {on("/changed", func(a *planner.Action) { a.Prior.UID = "00000000" }), "was deleted since it was read"},
+	"Force":      {on("/changed", func(a *planner.Action) { a.Force = true }), "by force"},
+	"Removes":    {on("/changed", func(a *planner.Action) { a.Removes = `{"f:data":{"f:value":{}}}` }), "others added"},
+	"Values":     {on("/changed", func(a *planner.Action) { a.Values = nil }), ""},
+	"Seen":       {on("/changed", func(a *planner.Action) { a.Seen = "forged" }), ""},
+	"Scaled":     {on("/changed", func(a *planner.Action) { a.Scaled = true }), ""},
+	"Reported":   {on("/changed", func(a *planner.Action) { a.Reported = true }), ""},
+	"Token":      {on("/changed", func(a *planner.Action) { a.Token = "forged" }), ""},
+	"Yields":     {on("/changed", func(a *planner.Action) { a.Yields = []planner.Yield{{Path: "data", Field: `{"f:data":{}}`}} }), "left to others"},
+	"Reasons":    {on("/changed", func(a *planner.Action) { a.Reasons[0].Kind = planner.ReasonDrift }), "list of reasons"},
+	"Evidence":   {on("/changed", func(a *planner.Action) { a.Evidence.Kind = planner.Ownership }), ""},
+	"Changes":    {on("/changed", func(a *planner.Action) { a.Changes[0].After = "harmless" }), "does not show the change of"},
+	"Supersedes": {on("/changed", func(a *planner.Action) { a.Supersedes = a.Address }), "takes the place of"},
+	"Holds":      {on("/gone", func(a *planner.Action) { a.Holds = "nothing" }), "what is lost with it"},
+	"Heir":       {on("/gone", func(a *planner.Action) { a.Heir = a.Address }), "heir of its values"},
+	"Occupied":   {on("/gone", func(a *planner.Action) { a.Occupied = true }), "what else is in the namespace"},
+	"Partial":    {on("/gone", func(a *planner.Action) { a.Partial = true }), "whether it stays"},
+	"Releases":   {on("/gone", func(a *planner.Action) { a.Releases = true }), "letting it go"},
+	"DependsOn":  {on("/changed", func(a *planner.Action) { a.DependsOn = nil }), ""},
+	"Triggers":   {on("/changed", func(a *planner.Action) { a.Triggers = []string{"manifest.made"} }), "replaced with it"},
+	"Owed":       {on("/changed", func(a *planner.Action) { a.Owed = []lang.Address{a.Address} }), "owed to it"},
+	"Pending":    {on("/same", func(a *planner.Action) { a.Pending = true }), ""},
+	"Check": {on("/same", func(a *planner.Action) {
+		a.Check = state.Check{Owned: strings.Repeat("e", 64)}
+	}), ""},
+}
+
+// attacks are edits that go together, so that the file agrees with itself.
+var attacks = map[string]tampering{
+	"another value, and shown": {on("/changed", func(a *planner.Action) {
+		set(a.Object.Manifest, "evil", "data", "value")
+		a.Changes[0].After = "evil"
+	}), `data.value ("evil" instead of "new")`},
+	"another value of a variable": {func(p *planner.Plan) {
+		p.Variables["value"] = json.RawMessage(`{"value":"evil","type":"string"}`)
+		on("/changed", func(a *planner.Action) { set(a.Object.Manifest, "evil", "data", "value") })(p)
+	}, "another set of values of variables"},
+	"a new object": {func(p *planner.Plan) {
+		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "miner", "namespace": "kube-system"}}}
+		address := lang.Address{Block: "manifest.made", Kind: "Pod", Name: "miner"}
+		p.Actions = append(p.Actions, planner.Action{
+			Address: address, Verb: planner.Create, Object: &providers.Object{Address: address, Manifest: u}, Ref: providers.RefOf(u),
+		})
+	}, "the configuration declares no such object"},
+	"a deletion": {func(p *planner.Plan) {
+		p.Actions = append(p.Actions, planner.Action{
+			Address: lang.Address{Block: "manifest.old", Kind: "Namespace", Name: "kube-public"}, Verb: planner.Delete, Ref: evil,
+			Prior: providers.Precondition{UID: namespaceUID()}, Occupied: true,
+		})
+	}, "a new plan does not have it"},
+	"an adoption": {on("/made", func(a *planner.Action) {
+		a.Verb, a.Ref = planner.Adopt, evil
+		a.Prior = providers.Precondition{UID: namespaceUID(), ResourceVersion: "1"}
+	}), another},
+	"another namespace": {on("/made", func(a *planner.Action) {
+		a.Object.Manifest.SetNamespace("kube-system")
+		a.Ref.Namespace = "kube-system"
+	}), `metadata.namespace ("kube-system" instead of`},
+	"all of it a destroy": {func(p *planner.Plan) {
+		p.Destroy, p.Options = true, []string{"-delete-data='*'", "-destroy"}
+		for i := range p.Actions {
+			p.Actions[i].Verb, p.Actions[i].Object = planner.Delete, nil
+		}
+	}, "-destroy"},
+	"an update left out": {on("/changed", func(a *planner.Action) { a.Verb, a.Changes = planner.None, nil }), `says "none"`},
+	"two actions for one object": {func(p *planner.Plan) {
+		on("/changed", func(a *planner.Action) { p.Actions = append(p.Actions, *a) })(p)
+	}, "two actions"},
+	"a value that is only known later": {on("/changed", func(a *planner.Action) {
+		a.Object.Deferred = []string{"data.x"}
+		set(a.Object.Manifest, lang.KnownAfterApply, "data", "value")
+	}), "is known by now"},
+	"an old version of the object, and other changes": {on("/changed", func(a *planner.Action) {
+		a.Prior.ResourceVersion, a.Changes[0].After = "1", "harmless"
+	}), "was changed since the plan was made"},
+}
+
+func set(u *unstructured.Unstructured, value string, path ...string) {
+	if err := unstructured.SetNestedField(u.Object, value, path...); err != nil {
+		panic(err)
+	}
+}
+
+func namespaceUID() types.UID { return types.UID(publicUID) }
+
+var publicUID string // of the namespace kube-public
+
+// TestTamperedPlans edits each field of a saved plan, with a checksum that is right, and
+// holds that an apply refuses the file and writes nothing; or that the field decides
+// nothing. An address, a field and a verb count only as far as a new plan has them too.
+func TestTamperedPlans(t *testing.T) {
+	for name, fields := range map[string]map[string]tampering{"Plan": planFields, "Action": actionFields} {
+		typ := map[string]reflect.Type{"Plan": reflect.TypeFor[planner.Plan](), "Action": reflect.TypeFor[planner.Action]()}[name]
+		for i := range typ.NumField() {
+			if _, ok := fields[typ.Field(i).Name]; !ok {
+				t.Errorf("nobody has thought of what an edited %s.%s could do", name, typ.Field(i).Name)
+			}
+		}
+	}
+	publicUID = strings.TrimSpace(clustertest.Kubectl(t, "get", "namespace", "kube-public", "-o", "jsonpath={.metadata.uid}"))
+	const namespace = "tampered"
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("KUBECONFIG", clustertest.Kubeconfig())
+	t.Setenv("KOLLA_VAR_value", "old")
+	configure(t, namespace, `manifest "gone" { object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "gone" } } }`)
+	mustRun(t, "apply", "-auto-approve", "-input=false")
+	t.Setenv("KOLLA_VAR_value", "new")
+	configure(t, namespace, `manifest "made" { object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "made" } } }`)
+	mustRun(t, "plan", "-input=false", "-out=good.plan")
+	good, err := os.ReadFile("good.plan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stateBefore, err := os.ReadFile(state.DefaultFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	audit := tail(t, clustertest.Audit())
+	refused := func(name string, edit func(*planner.Plan), want string) {
+		t.Helper()
+		save(t, good, "evil.plan", edit)
+		code, _, stderr := try("apply", "-input=false", "evil.plan")
+		if words := strings.Join(strings.Fields(stderr), " "); code != 1 || !strings.Contains(words, want) {
+			t.Errorf("%s: apply exits with %d, want 1 and %q:\n%s", name, code, want, stderr)
+		}
+		if writes := writesOf(audit.kolla()); len(writes) > 0 {
+			t.Fatalf("%s: the apply wrote: %v", name, writes)
+		}
+	}
+	for _, fields := range []map[string]tampering{planFields, actionFields, attacks} {
+		for name, test := range fields {
+			// What the deleted object says, only that branch is about: the rest would be
+			// written. So the edit of Prior is made in a plan of that object alone.
+			if test.want == "" || name == "Prior" || strings.HasPrefix(name, "an old version") {
+				continue
+			}
+			refused(name, test.edit, test.want)
+		}
+	}
+	stateAfter, err := os.ReadFile(state.DefaultFile)
+	if err != nil || !bytes.Equal(stateBefore, stateAfter) {
+		t.Errorf("the state was changed: %v", err)
+	}
+
+	mustRun(t, "plan", "-input=false", "-target=manifest.changed", "-out=good.plan")
+	if good, err = os.ReadFile("good.plan"); err != nil {
+		t.Fatal(err)
+	}
+	// Each of them uses the plan up, so that the state is put back.
+	for _, test := range []tampering{actionFields["Prior"], attacks["an old version of the object, and other changes"]} {
+		refused("a moved object", test.edit, test.want)
+		if err := os.WriteFile(state.DefaultFile, stateBefore, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	withoutPower(t, namespace)
+	mustRun(t, "destroy", "-auto-approve", "-delete-data=*")
+}
+
+// withoutPower applies a plan in which all is edited that decides nothing, and expects
+// what the plan itself would have done.
+func withoutPower(t *testing.T, namespace string) {
+	t.Helper()
+	mustRun(t, "plan", "-input=false", "-out=good.plan")
+	good, err := os.ReadFile("good.plan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	save(t, good, "evil.plan", func(p *planner.Plan) {
+		for _, fields := range []map[string]tampering{planFields, actionFields} {
+			for _, test := range fields {
+				if test.want == "" {
+					test.edit(p)
+				}
+			}
+		}
+	})
+	if code, stdout, stderr := try("apply", "-input=false", "evil.plan"); code != 0 {
+		t.Fatalf("apply exits with %d:\n%s%s", code, stdout, stderr)
+	}
+	if got := clustertest.Kubectl(t, "-n", namespace, "get", "configmaps", "-l", providers.LabelCloud, "-o", "jsonpath={range .items[*]}{.metadata.name}={.data.value} {end}"); got != "changed=new made= same= " {
+		t.Errorf("in the cluster is %q", got)
+	}
+	saved, err := os.ReadFile(state.DefaultFile)
+	if err != nil || bytes.Contains(saved, []byte("eeee")) {
+		t.Errorf("the state believes a forged check: %v", err)
+	}
+	if code, stdout, _ := try("plan", "-input=false", "-detailed-exitcode"); code != 0 {
+		t.Errorf("the next plan exits with %d:\n%s", code, stdout)
+	}
+}
+
+func configure(t *testing.T, namespace, more string) {
+	t.Helper()
+	config := strings.ReplaceAll(`
+cloud "NAMESPACE" {
+  release   = "2025.1"
+  namespace = "NAMESPACE"
+}
+
+variable "value" {}
+
+manifest "same" {
+  object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "same" } }
+}
+
+manifest "changed" {
+  object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "changed" }, data = { value = var.value } }
+  depends_on = [manifest.same]
+}
+
+`, "NAMESPACE", namespace) + more
+	if err := os.WriteFile("cloud.hcl", []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// save writes a plan file with an edited plan, whose checksum is right.
+func save(t *testing.T, good []byte, file string, edit func(*planner.Plan)) {
+	t.Helper()
+	plan, err := planner.Read(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(plan)
+	if err := planner.Save(filepath.Join(".", file), plan); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func try(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = cli.Run(context.Background(), append([]string{"kolla"}, args...), strings.NewReader(""), &out, &err)
+	return code, out.String(), err.String()
+}
+
+func mustRun(t *testing.T, args ...string) {
+	t.Helper()
+	if code, stdout, stderr := try(args...); code != 0 {
+		t.Fatalf("kolla %v exits with %d:\n%s%s", args, code, stdout, stderr)
+	}
+}

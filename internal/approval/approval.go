@@ -1,0 +1,264 @@
+// Package approval holds a saved plan against the plan that the same inputs give now.
+//
+// A plan file is what somebody looked at and approved, and whoever can write the file can
+// edit it. So nothing in the file is carried out. The configuration is rendered and
+// compared with the cluster again, and the actions of that fresh plan are carried out as
+// far as the file shows the same. A difference that a change of the object in the cluster
+// explains stops that action alone, and what depends on it. Any other difference refuses
+// the file.
+package approval
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Fresh is a plan that was made again, with what it was made of.
+type Fresh struct {
+	Plan     *planner.Plan
+	Problems []planner.Problem
+	Objects  []providers.Object // all that are declared
+	// Live gives the object in the cluster as the plan has seen it; nil: there is none.
+	Live func(providers.Ref) *unstructured.Unstructured
+}
+
+// Verdict is what becomes of a saved plan.
+type Verdict struct {
+	// Plan is what is to be carried out: actions of the fresh plan, under the ID of the
+	// saved one.
+	Plan *planner.Plan
+	// Held are the actions of Plan that are not to be begun, because their objects were
+	// changed since the plan was made, with the reason.
+	Held map[lang.Address]error
+	// Differences are why the saved plan must not be carried out at all; none: it may.
+	Differences []Difference
+	// Problems are those of the fresh plan that the saved one did not meet, and that no
+	// change of an object explains. With one of them the plan must not be carried out.
+	Problems []planner.Problem
+}
+
+// Difference is what a saved plan says and the fresh one does not, or the reverse.
+type Difference struct {
+	Address lang.Address // zero: of the plan as a whole
+	Text    string       // "the file says update, and a new plan says create"
+}
+
+// Check compares a saved plan with a fresh one.
+func Check(saved *planner.Plan, fresh Fresh) Verdict {
+	c := &check{
+		Fresh:   fresh,
+		saved:   map[lang.Address]*planner.Action{},
+		fresh:   map[lang.Address]*planner.Action{},
+		objects: map[lang.Address]*providers.Object{},
+		verdict: Verdict{Held: map[lang.Address]error{}},
+	}
+	for i := range fresh.Objects {
+		c.objects[fresh.Objects[i].Address] = &fresh.Objects[i]
+	}
+	for i := range fresh.Plan.Actions {
+		c.fresh[fresh.Plan.Actions[i].Address] = &fresh.Plan.Actions[i]
+	}
+	c.head(saved)
+	for i := range saved.Actions {
+		a := &saved.Actions[i]
+		if c.saved[a.Address] != nil {
+			c.differ(a.Address, "the file has two actions for it")
+		}
+		c.saved[a.Address] = a
+		c.object(a)
+	}
+	plan := *fresh.Plan
+	plan.ID, plan.Actions = saved.ID, c.stopped()
+	for i := range fresh.Plan.Actions {
+		plan.Actions = append(plan.Actions, c.action(&fresh.Plan.Actions[i]))
+	}
+	c.missing(saved)
+	c.shown(saved)
+	c.link(plan.Actions)
+	c.verdict.Plan = &plan
+	return c.verdict
+}
+
+// check is a comparison under way.
+type check struct {
+	Fresh
+	saved, fresh map[lang.Address]*planner.Action
+	objects      map[lang.Address]*providers.Object
+	verdict      Verdict
+}
+
+func (c *check) differ(address lang.Address, format string, args ...any) {
+	c.verdict.Differences = append(c.verdict.Differences, Difference{address, fmt.Sprintf(format, args...)})
+}
+
+// head compares what is said of the plan as a whole.
+func (c *check) head(saved *planner.Plan) {
+	fresh := c.Plan
+	for _, field := range []struct {
+		name         string
+		saved, fresh any
+	}{
+		{"cloud", saved.Cloud, fresh.Cloud},
+		{"namespace", saved.Namespace, fresh.Namespace},
+		{"configuration", saved.Config, fresh.Config},
+		{"set of values of variables", saved.Variables, fresh.Variables},
+		{"cluster", saved.Cluster.UID, fresh.Cluster.UID},
+		{"state", saved.State, fresh.State},
+		{"word on destroying the cloud", saved.Destroy, fresh.Destroy},
+		{"word on changing only the state", saved.RefreshOnly, fresh.RefreshOnly},
+		{"list of options", saved.Options, fresh.Options},
+		{"selection", saved.Selection, fresh.Selection},
+	} {
+		if _, equal := same(field.saved, field.fresh); !equal {
+			c.differ(lang.Address{}, "the file has another %s than a new plan", field.name)
+		}
+	}
+}
+
+// object compares what an action of the file wants with what is declared. No change of
+// the cluster explains a difference: what is rendered would be another plan.
+func (c *check) object(a *planner.Action) {
+	declared := c.objects[a.Address]
+	switch {
+	case a.Object == nil:
+		return
+	case declared == nil:
+		c.differ(a.Address, "the configuration declares no such object")
+		return
+	}
+	path, equal := same(a.Object, declared)
+	switch {
+	case equal && a.Ref != declared.Ref():
+		c.differ(a.Address, "the file says that it is %q, and it is %s", a.Ref, declared.Ref())
+	case equal:
+	case len(a.Object.Deferred) > 0 && len(declared.Deferred) == 0:
+		c.differ(a.Address, "it was not known when the plan was made, because it depends on %q, and is known by now", a.Object.Deferred)
+	default:
+		c.differ(a.Address, "the file has another %s than the configuration makes", describe(path, a.Object, declared))
+	}
+}
+
+// action is what is to be carried out of an action of the fresh plan.
+func (c *check) action(fresh *planner.Action) planner.Action {
+	saved, out := c.saved[fresh.Address], *fresh
+	switch {
+	case saved == nil:
+		if fresh.Verb != planner.None {
+			c.differ(fresh.Address, "the file does not have it, and a new plan says %s", fresh.Verb)
+		}
+	case !moved(saved, fresh):
+		for _, text := range unlike(saved, fresh) {
+			c.differ(fresh.Address, "%s", text)
+		}
+	case saved.Verb == planner.None && fresh.Verb != planner.None:
+		// Somebody changed what the plan leaves as it is, and so does its apply.
+		out.Verb, out.Changes, out.Force, out.Pending = planner.None, nil, false, false
+		out.Check = planner.Action{}.Check
+	default:
+		if why := exceeds(saved, fresh); why != nil {
+			c.verdict.Held[fresh.Address] = why
+		}
+	}
+	return out
+}
+
+// stopped are the actions for which there is no fresh one, because of a problem that
+// came up since: the object is not what it was when the plan was made. Other problems
+// are not of the file.
+func (c *check) stopped() []planner.Action {
+	var out []planner.Action
+	for _, p := range c.Problems {
+		if p.Warning {
+			continue
+		}
+		saved, declared := c.saved[p.Address], c.objects[p.Address]
+		if saved == nil || declared == nil || c.fresh[p.Address] != nil || c.verdict.Held[p.Address] != nil {
+			c.verdict.Problems = append(c.verdict.Problems, p)
+			continue
+		}
+		var now planner.Action
+		if live := c.Live(declared.Ref()); live != nil {
+			now.Prior = providers.Precondition{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
+		}
+		if !moved(saved, &now) {
+			c.verdict.Problems = append(c.verdict.Problems, p)
+			continue
+		}
+		out = append(out, planner.Action{
+			Address: p.Address, Verb: saved.Verb, Object: declared, Ref: declared.Ref(), Prior: saved.Prior, Evidence: saved.Evidence,
+		})
+		c.verdict.Held[p.Address] = stoppedBy(saved, &out[len(out)-1], now.Prior, p)
+	}
+	return out
+}
+
+// stoppedBy says why an action cannot be carried out any more.
+func stoppedBy(saved, action *planner.Action, now providers.Precondition, p planner.Problem) error {
+	switch {
+	case saved.Prior.UID == "":
+		return &providers.PreconditionError{Ref: action.Ref, Exists: true}
+	case now.UID != saved.Prior.UID:
+		return &providers.PreconditionError{Ref: action.Ref, Gone: true}
+	}
+	return fmt.Errorf("%s was changed since the plan was made: %s; make a new plan", action.Ref, p.Summary)
+}
+
+// missing finds actions of the file that the fresh plan does not have.
+func (c *check) missing(saved *planner.Plan) {
+	for i := range saved.Actions {
+		a := &saved.Actions[i]
+		if c.fresh[a.Address] == nil && c.verdict.Held[a.Address] == nil && (a.Verb != planner.None || a.Object == nil) {
+			c.differ(a.Address, "the file says %q, and a new plan does not have it", a.Verb)
+		}
+	}
+}
+
+// shown refuses a file that does not show what is grave. Of a block in which something
+// is held, that may have come up since.
+func (c *check) shown(saved *planner.Plan) {
+	blocks := map[string]bool{}
+	for address := range c.verdict.Held {
+		blocks[address.Block] = true
+	}
+	told := map[string][]planner.Effect{}
+	for _, impact := range saved.Impact {
+		told[impact.Block] = append(told[impact.Block], impact.Effects...)
+	}
+	for _, impact := range c.Plan.Impact {
+		for _, effect := range impact.Effects {
+			shows := func(e planner.Effect) bool { _, equal := same(e, effect); return equal }
+			if effect.Grave && !blocks[impact.Block] && !slices.ContainsFunc(told[impact.Block], shows) {
+				c.differ(lang.Address{}, "the file does not show what happens to %s of %s: %s", effect.Name, impact.Block, effect.Kind)
+			}
+		}
+	}
+	for i := range c.Plan.Losses {
+		shows := func(l planner.Loss) bool { _, equal := same(l, c.Plan.Losses[i]); return equal }
+		if !slices.ContainsFunc(saved.Losses, shows) {
+			c.differ(lang.Address{}, "the file does not show a loss of data that a new plan shows")
+		}
+	}
+}
+
+// link has what depends on a held action wait for it, and so be skipped: a plan drops
+// dependencies on what it has no action for.
+func (c *check) link(actions []planner.Action) {
+	for i := range actions {
+		a := &actions[i]
+		saved := c.saved[a.Address]
+		if saved == nil || c.verdict.Held[a.Address] != nil {
+			continue
+		}
+		for _, on := range saved.DependsOn {
+			if c.verdict.Held[on] != nil && c.fresh[on] == nil && !slices.Contains(a.DependsOn, on) {
+				a.DependsOn = append(slices.Clone(a.DependsOn), on)
+			}
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package approval_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/internal/approval"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+func address(name string) lang.Address {
+	return lang.Address{Block: "manifest." + name, Kind: "ConfigMap", Name: name}
+}
+
+func object(kind, name string) *providers.Object {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name, "namespace": "openstack"}}}
+	return &providers.Object{Address: address(name), Manifest: u}
+}
+
+func act(verb planner.Verb, name, version string, paths ...string) planner.Action {
+	a := planner.Action{Address: address(name), Verb: verb, Object: object("ConfigMap", name), Evidence: planner.Evidence{Kind: planner.DryRun}}
+	a.Ref = a.Object.Ref()
+	if version != "" {
+		a.Prior = providers.Precondition{UID: types.UID("uid-" + name), ResourceVersion: version}
+	}
+	for _, path := range paths {
+		a.Changes = append(a.Changes, planner.Change{Path: path, Before: "old", After: "new"})
+	}
+	if verb == planner.Delete || verb == planner.Forget {
+		a.Object = nil
+	}
+	return a
+}
+
+// stored is a plan as it comes out of a file.
+func stored(t *testing.T, plan planner.Plan) *planner.Plan {
+	t.Helper()
+	raw, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := &planner.Plan{}
+	if err := json.Unmarshal(raw, back); err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+func check(t *testing.T, saved, fresh planner.Action, problems ...planner.Problem) approval.Verdict {
+	t.Helper()
+	made := &planner.Plan{ID: "fresh"}
+	if fresh.Verb != "" {
+		made.Actions = append(made.Actions, fresh)
+	}
+	return approval.Check(stored(t, planner.Plan{ID: "saved", Actions: []planner.Action{saved}}), approval.Fresh{
+		Plan: made, Problems: problems, Objects: []providers.Object{*object("ConfigMap", "a")},
+		Live: func(providers.Ref) *unstructured.Unstructured { return theirs() },
+	})
+}
+
+// theirs is the object as somebody else has made it since.
+func theirs() *unstructured.Unstructured {
+	u := object("ConfigMap", "a").Manifest.DeepCopy()
+	u.SetUID("uid-theirs")
+	u.SetResourceVersion("9")
+	return u
+}
+
+// TestMovedObjects holds what an apply does about an object that somebody wrote to, made
+// or deleted since the plan was saved.
+func TestMovedObjects(t *testing.T) {
+	anew := func(a planner.Action) planner.Action { a.Prior.UID = "uid-anew"; return a }
+	forced := func(a planner.Action) planner.Action { a.Force = true; return a }
+	for name, test := range map[string]struct {
+		saved, fresh planner.Action
+		verb         planner.Verb // of what is carried out
+		held         string       // why it is not
+	}{
+		"still the same change":  {act(planner.Update, "a", "1", "data.x"), act(planner.Update, "a", "2", "data.x"), planner.Update, ""},
+		"a part of it was done":  {act(planner.Update, "a", "1", "data.x", "data.y"), act(planner.Update, "a", "2", "data.y"), planner.Update, ""},
+		"all of it was done":     {act(planner.Update, "a", "1", "data.x"), act(planner.None, "a", "2"), planner.None, ""},
+		"one change more":        {act(planner.Update, "a", "1", "data.x"), act(planner.Update, "a", "2", "data.x", "data.y"), planner.Update, "would now happen to data.y"},
+		"by force now":           {act(planner.Update, "a", "1", "data.x"), forced(act(planner.Update, "a", "2", "data.x")), planner.Update, "by force"},
+		"replaced now":           {act(planner.Update, "a", "1", "data.x"), act(planner.Replace, "a", "2", "data.x"), planner.Replace, "a new plan says replace"},
+		"another one by now":     {act(planner.Update, "a", "1", "data.x"), anew(act(planner.Update, "a", "2", "data.x")), planner.Update, "was deleted"},
+		"deleted by somebody":    {act(planner.Update, "a", "1", "data.x"), act(planner.Create, "a", "", "data.x"), planner.Create, "was deleted"},
+		"made by somebody":       {act(planner.Create, "a", ""), act(planner.None, "a", "2"), planner.None, "exists by now"},
+		"drift of what stays":    {act(planner.None, "a", "1"), act(planner.Update, "a", "2", "data.x"), planner.None, ""},
+		"gone before its delete": {act(planner.Delete, "a", "1"), act(planner.Forget, "a", ""), planner.Forget, ""},
+		"not the one to delete":  {act(planner.Delete, "a", "1"), anew(act(planner.Delete, "a", "2")), planner.Delete, "was deleted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := check(t, test.saved, test.fresh)
+			if len(v.Differences) > 0 || v.Plan.ID != "saved" || len(v.Plan.Actions) != 1 {
+				t.Fatalf("got %+v", v)
+			}
+			if got := v.Plan.Actions[0]; got.Verb != test.verb || got.Verb == planner.None && len(got.Changes) > 0 {
+				t.Errorf("carried out is %+v", got)
+			}
+			why := v.Held[address("a")]
+			if (why != nil) != (test.held != "") || why != nil && !strings.Contains(why.Error(), test.held) {
+				t.Errorf("held by %v, want %q", why, test.held)
+			}
+		})
+	}
+}
+
+// What nobody has written to is as the file says, or the file is refused.
+func TestUnmovedObjects(t *testing.T) {
+	for name, test := range map[string]struct{ saved, fresh planner.Action }{
+		"a change that is not shown": {act(planner.Update, "a", "1", "data.x"), act(planner.Update, "a", "1", "data.x", "data.y")},
+		"a change that is not made":  {act(planner.Update, "a", "1", "data.x", "data.y"), act(planner.Update, "a", "1", "data.x")},
+		"an update that is left out": {act(planner.None, "a", "1"), act(planner.Update, "a", "1", "data.x")},
+		"another verb":               {act(planner.Replace, "a", "1"), act(planner.Update, "a", "1")},
+		"an action that is not made": {act(planner.Delete, "b", "1"), act(planner.None, "a", "1")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if v := check(t, test.saved, test.fresh); len(v.Differences) == 0 {
+				t.Errorf("got %+v", v)
+			}
+		})
+	}
+	if v := check(t, act(planner.Update, "a", "1", "data.x"), act(planner.Update, "a", "1", "data.x")); len(v.Differences)+len(v.Held) > 0 {
+		t.Errorf("the same plan is refused: %+v", v)
+	}
+}
+
+// A problem that comes of what somebody did to the object stops its action, and what
+// depends on it; any other one refuses the plan.
+func TestProblemsSince(t *testing.T) {
+	saved, dependant := act(planner.Create, "a", ""), act(planner.Create, "b", "")
+	dependant.DependsOn = []lang.Address{saved.Address}
+	fresh := dependant
+	fresh.DependsOn = nil // as a plan has it where there is no action
+	exists := planner.Problem{Address: saved.Address, Summary: "it exists and is not kolla's"}
+	check := func(live *unstructured.Unstructured) approval.Verdict {
+		return approval.Check(stored(t, planner.Plan{Actions: []planner.Action{saved, dependant}}), approval.Fresh{
+			Plan: &planner.Plan{Actions: []planner.Action{fresh}}, Problems: []planner.Problem{exists},
+			Objects: []providers.Object{*saved.Object, *dependant.Object},
+			Live:    func(providers.Ref) *unstructured.Unstructured { return live },
+		})
+	}
+	v := check(theirs())
+	if len(v.Problems)+len(v.Differences) > 0 || v.Held[saved.Address] == nil || len(v.Plan.Actions) != 2 {
+		t.Fatalf("got %+v", v)
+	}
+	if on := v.Plan.Actions[1].DependsOn; len(on) != 1 || on[0] != saved.Address {
+		t.Errorf("what depends on it waits for %v", on)
+	}
+	if v := check(nil); len(v.Problems) != 1 {
+		t.Errorf("a problem of another kind does not refuse the plan: %+v", v)
+	}
+}
+
+// What is grave has to be in the file.
+func TestGraveIsShown(t *testing.T) {
+	action := act(planner.Update, "a", "1", "data.x")
+	grave := []planner.Impact{{Block: "service.mariadb", Effects: []planner.Effect{{Kind: planner.EffectStop, Name: "mariadb-server", Pods: 1, Grave: true}}}}
+	for name, test := range map[string]struct {
+		shown []planner.Impact
+		want  int
+	}{"shown": {grave, 0}, "not shown": {nil, 1}} {
+		v := approval.Check(stored(t, planner.Plan{Actions: []planner.Action{action}, Impact: test.shown}), approval.Fresh{
+			Plan: &planner.Plan{Actions: []planner.Action{action}, Impact: grave}, Objects: []providers.Object{*action.Object},
+		})
+		if len(v.Differences) != test.want {
+			t.Errorf("%s: %v", name, v.Differences)
+		}
+	}
+}
+
+// The server picks another node port for each dry run. One that is declared it does not.
+func TestPickedByTheServer(t *testing.T) {
+	service := func(after int64, declared bool) planner.Action {
+		o := object("Service", "a")
+		port := map[string]any{"port": int64(80)}
+		if declared {
+			port["nodePort"] = after
+		}
+		o.Manifest.Object["spec"] = map[string]any{"type": "NodePort", "ports": []any{port}}
+		return planner.Action{
+			Address: o.Address, Verb: planner.Update, Object: o, Ref: o.Ref(), Prior: providers.Precondition{UID: "u", ResourceVersion: "1"},
+			Changes: []planner.Change{{Path: "spec.ports[80].nodePort", After: after}},
+		}
+	}
+	for _, declared := range []bool{false, true} {
+		saved, fresh := service(30001, declared), service(30002, declared)
+		v := approval.Check(stored(t, planner.Plan{Actions: []planner.Action{saved}}), approval.Fresh{
+			Plan: &planner.Plan{Actions: []planner.Action{fresh}}, Objects: []providers.Object{*fresh.Object},
+		})
+		if (len(v.Differences) > 0) != declared {
+			t.Errorf("declared: %t: %v", declared, v.Differences)
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package approval
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// moved reports whether somebody wrote to the object of an action since the plan was
+// saved, deleted it, or made it.
+func moved(saved, fresh *planner.Action) bool {
+	s, f := saved.Prior, fresh.Prior
+	return s.UID != f.UID || s.ResourceVersion != f.ResourceVersion && s.ResourceVersion != "" && f.ResourceVersion != ""
+}
+
+// unlike says what a saved action has otherwise than the fresh one, of an object that
+// nobody has written to since. What an action depends on, its checks and whether it is
+// waited for are taken from the fresh one, whatever the file says.
+func unlike(saved, fresh *planner.Action) []string {
+	if saved.Verb != fresh.Verb {
+		return []string{fmt.Sprintf("the file says %q, and a new plan says %s", saved.Verb, fresh.Verb)}
+	}
+	var out []string
+	for _, field := range []struct {
+		name         string
+		saved, fresh any
+	}{
+		{"object in the cluster", saved.Ref, fresh.Ref},
+		{"version of the object in the cluster", saved.Prior, fresh.Prior},
+		{"word on taking fields by force", saved.Force, fresh.Force},
+		{"list of fields that others added", saved.Removes, fresh.Removes},
+		{"list of fields that are left to others", saved.Yields, fresh.Yields},
+		{"list of reasons", saved.Reasons, fresh.Reasons},
+		{"word on what it takes the place of", saved.Supersedes, fresh.Supersedes},
+		{"word on what is lost with it", saved.Holds, fresh.Holds},
+		{"heir of its values", saved.Heir, fresh.Heir},
+		{"word on what else is in the namespace", saved.Occupied, fresh.Occupied},
+		{"word on whether it stays", saved.Partial, fresh.Partial},
+		{"word on letting it go", saved.Releases, fresh.Releases},
+		{"list of what is replaced with it", saved.Triggers, fresh.Triggers},
+		{"list of what is owed to it", saved.Owed, fresh.Owed},
+	} {
+		if _, equal := same(field.saved, field.fresh); !equal {
+			out = append(out, fmt.Sprintf("the file has another %s than a new plan", field.name))
+		}
+	}
+	if fresh.Evidence.Kind == planner.Unverified && saved.Evidence.Kind != planner.Unverified {
+		out = append(out, fmt.Sprintf("by the file it was proven (%q), and it cannot be: %s", saved.Evidence.Kind, fresh.Evidence.Detail))
+	}
+	if more := beyond(fresh, saved); len(more) > 0 {
+		out = append(out, "the file does not show the change of "+paths(more))
+	}
+	if less := beyond(saved, fresh); len(less) > 0 {
+		out = append(out, fmt.Sprintf("the file shows a change of %q that a new plan does not have", paths(less)))
+	}
+	return out
+}
+
+// exceeds says what the fresh action would do beyond the saved one, of an object that
+// somebody has written to since; nil: nothing.
+func exceeds(saved, fresh *planner.Action) error {
+	s, f := saved.Verb, fresh.Verb
+	made := func(v planner.Verb) bool { return v == planner.Create || v == planner.Run }
+	switch {
+	case made(s) && !made(f):
+		return &providers.PreconditionError{Ref: fresh.Ref, Exists: true}
+	case f == planner.None, f == planner.Forget && s == planner.Delete && !fresh.Releases:
+		return nil // it was done meanwhile
+	case made(f) && !made(s), saved.Prior.UID != fresh.Prior.UID:
+		return &providers.PreconditionError{Ref: fresh.Ref, Gone: true}
+	case s != f:
+		return changed(fresh, fmt.Sprintf("a new plan says %s, and this one %s", f, s))
+	}
+	switch {
+	case fresh.Force && !saved.Force:
+		return changed(fresh, "fields would be taken by force")
+	case fresh.Holds != saved.Holds || fresh.Occupied != saved.Occupied || fresh.Heir != saved.Heir:
+		return changed(fresh, "something else would be lost")
+	case fresh.Partial != saved.Partial || fresh.Releases != saved.Releases || fresh.Supersedes != saved.Supersedes:
+		return changed(fresh, "something else would become of it")
+	case fresh.Removes != "" && fresh.Removes != saved.Removes:
+		return changed(fresh, "other fields that others added would be removed")
+	case !slices.Equal(yielded(fresh), yielded(saved)):
+		return changed(fresh, "other fields would be left to others")
+	}
+	if more := beyond(fresh, saved); len(more) > 0 {
+		return &executor.MovedError{Ref: fresh.Ref, Changes: more}
+	}
+	return nil
+}
+
+func changed(fresh *planner.Action, what string) error {
+	return fmt.Errorf("%s was changed since the plan was made: %s; make a new plan", fresh.Ref, what)
+}
+
+func yielded(a *planner.Action) []string {
+	var out []string
+	for _, y := range a.Yields {
+		out = append(out, y.Field)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// beyond are the changes of one action that another one does not have.
+func beyond(one, other *planner.Action) []planner.Change {
+	has := map[string]bool{}
+	for _, c := range other.Changes {
+		has[essence(other, c)] = true
+	}
+	var out []planner.Change
+	for _, c := range one.Changes {
+		if !has[essence(one, c)] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// essence is what a change does. A number that the server picks anew whenever it is asked
+// counts as any number.
+func essence(a *planner.Action, c planner.Change) string {
+	if c.Before == nil && picked(a, c.Path) {
+		c.After = "picked by the server"
+	}
+	return executor.Essence(c)
+}
+
+// picked reports whether the value at a path of a Service comes from a pool of the
+// server. One that is declared does not.
+func picked(a *planner.Action, path string) bool {
+	if a.Object == nil || a.Ref.GVK.Kind != "Service" || a.Ref.GVK.Group != "" {
+		return false
+	}
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	name, _, _ = strings.Cut(name, "[")
+	if !slices.Contains([]string{"nodePort", "clusterIP", "clusterIPs", "healthCheckNodePort"}, name) {
+		return false
+	}
+	raw, err := json.Marshal(a.Object.Manifest.Object["spec"])
+	return err == nil && !bytes.Contains(raw, []byte(`"`+name+`"`))
+}
+
+func paths(changes []planner.Change) string {
+	const most = 5
+	var out []string
+	for _, c := range changes[:min(most, len(changes))] {
+		out = append(out, c.Path)
+	}
+	text := strings.Join(out, ", ")
+	if more := len(changes) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// same compares two values as a plan file has them. Where they differ, path says where:
+// ".manifest.spec.replicas".
+func same(saved, fresh any) (path string, equal bool) {
+	a, b := plain(saved), plain(fresh)
+	if reflect.DeepEqual(a, b) {
+		return "", true
+	}
+	return differing(a, b), false
+}
+
+// plain is a value as it comes out of JSON. Numbers stay texts, so that none is rounded.
+func plain(v any) any {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("a part of a plan is not JSON: %v", err))
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var out any
+	if err := decoder.Decode(&out); err != nil {
+		panic(fmt.Sprintf("a part of a plan cannot be read back: %v", err))
+	}
+	switch value := out.(type) { // a file leaves out what is empty
+	case map[string]any:
+		if len(value) == 0 {
+			return nil
+		}
+	case []any:
+		if len(value) == 0 {
+			return nil
+		}
+	}
+	return out
+}
+
+// differing is the path of the first difference.
+func differing(a, b any) string {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok {
+			return ""
+		}
+		keys := slices.Sorted(maps.Keys(a))
+		for _, key := range slices.Sorted(maps.Keys(b)) {
+			if _, both := a[key]; !both {
+				keys = append(keys, key)
+			}
+		}
+		for _, key := range keys {
+			if !reflect.DeepEqual(a[key], b[key]) {
+				return step(key) + differing(a[key], b[key])
+			}
+		}
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return ""
+		}
+		for i := range a {
+			if !reflect.DeepEqual(a[i], b[i]) {
+				return fmt.Sprintf("[%d]", i) + differing(a[i], b[i])
+			}
+		}
+	}
+	return ""
+}
+
+// step is a key in a path. The file may have any text as one.
+func step(key string) string {
+	odd := func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
+	}
+	if strings.ContainsFunc(key, odd) || key == "" {
+		return fmt.Sprintf("[%q]", key)
+	}
+	return "." + key
+}
+
+// describe names the field of an object that differs, with both values where they may be
+// shown.
+func describe(path string, saved, fresh *providers.Object) string {
+	field, manifest := strings.CutPrefix(path, ".manifest.")
+	if !manifest {
+		return strings.TrimPrefix(path, ".")
+	}
+	return fmt.Sprintf("%s (%s instead of %s)", field, short(at(plain(saved), path)), short(at(plain(fresh), path)))
+}
+
+// at is the value at a path that differing has made.
+func at(v any, path string) any {
+	for path != "" {
+		switch node := v.(type) {
+		case map[string]any:
+			next := ""
+			for key := range node {
+				if s := step(key); strings.HasPrefix(path, s) && len(s) > len(next) {
+					next, v = s, node[key]
+				}
+			}
+			if next == "" {
+				return nil
+			}
+			path = path[len(next):]
+		case []any:
+			var i int
+			if _, err := fmt.Sscanf(path, "[%d]", &i); err != nil || i >= len(node) {
+				return nil
+			}
+			v, path = node[i], path[strings.IndexByte(path, ']')+1:]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// short is a value in one line.
+func short(v any) string {
+	const most = 60
+	if v == nil {
+		return "nothing"
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return "something"
+	}
+	text := string(raw)
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "..."
+	}
+	return text
+}

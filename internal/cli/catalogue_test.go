@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"bytes"
+	"testing"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// TestShowInputs holds that the inputs of a definition come as comments, so that what is
+// printed can be copied.
+func TestShowInputs(t *testing.T) {
+	var out bytes.Buffer
+	showInputs(streams{out: &out}, []lang.InputInfo{
+		{Name: "stores", Type: "map(string)", Default: "{}", Description: "Where images are kept."},
+		{Name: "n", Type: "number"},
+	})
+	const want = `# Inputs, which are arguments of the service:
+#
+#   stores  map(string)  default {}  Where images are kept.
+#   n       number       required    
+
+`
+	if out.String() != want {
+		t.Errorf("got\n%s", out.String())
+	}
+}

@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sync/errgroup"
+
+	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+func rebuildCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:  "rebuild",
+		Usage: "Mend a state that is damaged, lost or out of date",
+		Description: `
+First it mends the files: where the state is damaged or missing, it goes on from the
+newest backup and from what the journal of an apply that did not end says beyond it. Files that cannot be used are kept in
+.kolla/backups.
+
+Then it looks in the cluster for objects that carry the label of the cloud, or the name
+of a declared object, and that the state does not know. It shows what it would believe to
+be kolla's, when each object was created and what its writers call themselves, and what
+does not look like kolla's, which it leaves out. It asks before it takes anything into
+the state, and never writes to the cluster.
+
+Whoever may write to a namespace can make an object look like kolla's. So compare the
+list with what you know: an object that is older or younger than the rest, or that
+nothing declares, may be a forgery.`,
+		Flags: append(append(append(variableFlags(), clusterFlags()...), stateFlag(),
+			&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask before taking objects into the state"},
+			parallelismFlag(), noColorFlag()), lockFlags()...),
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			if err := mendState(s, c); err != nil {
+				return err
+			}
+			return rebuildState(newWorkspace(s, c))
+		},
+	}
+}
+
+// mendState makes the files of a damaged state usable again, from what is left of them.
+func mendState(s streams, c *cli.Context) error {
+	store := state.Open(c.String("state"))
+	session, err := store.Salvage(c.Context, state.LockInfo{Operation: "state rebuild", Version: Version}, c.Duration("lock-timeout"))
+	if err != nil {
+		return err
+	}
+	st := session.State()
+	objects := counted(len(st.Objects), "object")
+	if err := session.Close(); err != nil {
+		return err
+	}
+	switch backup := session.Restored(); {
+	case backup != nil:
+		foreign.Fprintf(s.out, "%s was missing or damaged. Restored from its newest backup:\n\n  %s, written %s\n\nIt knows %s. What was applied after that backup is not in it.\n\n",
+			store.Path(), backup.Path, backup.Written.Local().Format("2006-01-02 15:04"), objects)
+	case st.Lineage == "":
+		foreign.Fprintf(s.out, "There is no %s, and no backup of it. The state begins empty.\n", store.Path())
+	default:
+		foreign.Fprintf(s.out, "%s can be used: it knows %s.\n", store.Path(), objects)
+	}
+	return nil
+}
+
+// rebuildState takes objects into the state that look like kolla's and that it does not
+// know.
+func rebuildState(w *workspace) error {
+	ctx := w.flags.Context
+	w.reads, w.quiet, w.believes = true, true, true
+	if err := w.loadConfig(); err != nil {
+		return err
+	}
+	if err := w.connect(ctx); err != nil {
+		return err
+	}
+	return w.locked(ctx, "state rebuild", func(session *state.Session) error {
+		believed, doubted, err := w.claimants(ctx, session.State())
+		if err != nil {
+			return err
+		}
+		w.printClaimants(believed, doubted)
+		if len(believed) == 0 {
+			return nil
+		}
+		if !w.flags.Bool("auto-approve") {
+			question := fmt.Sprintf("\nDo you want the state of cloud %q to know %s as kolla's?", w.config.Cloud.Name, counted(len(believed), "object"))
+			if err := w.approve(ctx, question); err != nil {
+				return err
+			}
+		}
+		if err := w.believe(ctx, session, believed); err != nil {
+			return err
+		}
+		fmt.Fprintf(w.out, "\n%s knows %s now. `kolla plan` shows what differs from the configuration.\n",
+			w.store.Path(), counted(len(session.State().Objects), "object"))
+		return nil
+	})
+}
+
+// claimants finds what the state does not know: what looks like kolla's, and what does
+// not.
+func (w *workspace) claimants(ctx context.Context, st *state.State) (believed, doubted []planner.Claimant, err error) {
+	snapshot := w.shared()
+	objects, err := w.render(ctx, snapshot, st)
+	// What cannot be made any more is found by its label.
+	var code exitCode
+	if err != nil && !errors.As(err, &code) {
+		return nil, nil, err
+	}
+	all, problems, err := planner.Claimants(ctx, planner.Input{
+		Cloud: w.config.Cloud.Name, Namespace: w.config.Cloud.Namespace, Objects: objects,
+		Reader: w.client, Snapshot: snapshot, State: st, Cluster: w.cluster,
+		Moves: w.config.Moves, Removals: w.config.Removals,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(problems) > 0 {
+		w.printer.Problems(problems)
+		return nil, nil, exitCode(exitError)
+	}
+	for _, c := range all {
+		if len(c.Doubts) > 0 {
+			doubted = append(doubted, c)
+		} else {
+			believed = append(believed, c)
+		}
+	}
+	return believed, doubted, nil
+}
+
+// printClaimants shows what would be believed, and what would not.
+func (w *workspace) printClaimants(believed, doubted []planner.Claimant) {
+	if len(believed)+len(doubted) == 0 {
+		fmt.Fprintln(w.out, "The state knows all objects in the cluster with the label of this cloud.")
+		return
+	}
+	if len(believed) > 0 {
+		fmt.Fprintf(w.out, "\nThese objects look like kolla's, and the state does not know them:\n\n")
+		fmt.Fprintf(w.out, "  %-16s  ADDRESS, AND WHO ELSE THAN %q WROTE IT\n", "CREATED (UTC)", providers.FieldManager)
+		for i := range believed {
+			c := &believed[i]
+			foreign.Fprintf(w.out, "  %s  %s\n", c.Created.UTC().Format("2006-01-02 15:04"), c.Record.Address)
+			if by := writers(c); by != fmt.Sprintf("%q", providers.FieldManager) {
+				foreign.Fprintf(w.out, "  %16s    written by %s\n", "", by)
+			}
+		}
+	}
+	var values []string
+	for i := range believed {
+		c := &believed[i]
+		if c.Generated {
+			values = append(values, c.Ref.String())
+		}
+		for _, remark := range c.Remarks {
+			foreign.Fprintf(w.out, "\n  %s: %s\n", c.Ref.String(), remark)
+		}
+	}
+	if len(values) > 0 {
+		w.printer.Warn("The generated values in the cluster are trusted", fmt.Sprintf(
+			"kolla goes on with the values that are in %s. If somebody else made one of these Secrets, they know its values.", strings.Join(values, ", ")))
+	}
+	for i := range doubted {
+		c := &doubted[i]
+		advice := "If nothing needs it, delete it with kubectl."
+		if c.Declared {
+			advice = "To take it over all the same, plan with " + planner.Option("-adopt", c.Record.Address) + "."
+		}
+		w.printer.Warn(fmt.Sprintf("%s does not look like kolla's, and is left out", c.Ref), fmt.Sprintf(
+			"%s. It was created at %s, and was written by %s. %s",
+			sentence(strings.Join(c.Doubts, "; ")), created(c), writers(c), advice))
+	}
+}
+
+func created(c *planner.Claimant) string { return c.Created.Format("2006-01-02 15:04:05 UTC") }
+
+// writers lists what the writers of an object call themselves.
+func writers(c *planner.Claimant) string {
+	var names []string
+	for _, writer := range c.Writers {
+		if name := fmt.Sprintf("%q", writer.Manager); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "an unknown client"
+	}
+	return strings.Join(names, ", ")
+}
+
+// glance is how long each object is looked at to see whether it is ready.
+const glance = 5 * time.Second
+
+// believe takes objects into the state, with whether they are ready now.
+func (w *workspace) believe(ctx context.Context, session *state.Session, believed []planner.Claimant) error {
+	writer := w.client.Writer()
+	records := make([]state.Object, len(believed))
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(w.flags.Int("parallelism"))
+	for i := range believed {
+		group.Go(crash.Catching(func() error {
+			records[i] = believed[i].Record
+			records[i].Ready = records[i].Partial
+			if records[i].Partial {
+				return nil
+			}
+			looking, cancel := context.WithTimeout(inner, glance)
+			defer cancel()
+			// That something is not ready, or cannot be watched, is for the next apply.
+			records[i].Ready = writer.Wait(looking, believed[i].Ref, nil) == nil
+			return inner.Err()
+		}))
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	st := session.State()
+	run := state.Run{
+		Cloud: w.config.Cloud.Name, Cluster: state.Cluster{UID: w.cluster.UID, Server: w.cluster.Server},
+		Lineage: st.Lineage, Serial: st.Serial,
+	}
+	if err := session.Begin(run); err != nil {
+		return err
+	}
+	return session.Record(records...)
+}

@@ -1,0 +1,183 @@
+package content
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/mattn/go-runewidth"
+	"sigs.k8s.io/yaml"
+)
+
+// outline writes a structure as YAML, in as few lines as fit into width columns: what
+// fits on one line is in flow style. Nothing is left out but the middle of long values
+// that nobody can read.
+func outline(v any, width int) []string {
+	switch v := v.(type) {
+	case map[string]any:
+		return members(v, width)
+	case []any:
+		var out []string
+		for _, element := range v {
+			out = append(out, item(element, width)...)
+		}
+		return out
+	default:
+		return strings.Split(scalar(v), "\n")
+	}
+}
+
+// members are the fields of a map. A name comes first: it tells what the rest is about.
+func members(m map[string]any, width int) []string {
+	var out []string
+	if name, ok := m["name"]; ok {
+		out = entry("name:", name, width)
+	}
+	for key, value := range sorted(m) {
+		if key != "name" {
+			out = append(out, entry(scalar(key)+":", value, width)...)
+		}
+	}
+	return out
+}
+
+// entry is one field of a map.
+func entry(head string, value any, width int) []string {
+	if one, ok := flow(value); ok && (columns(head)+1+columns(one) <= width || len(one) == len("{}")) {
+		return []string{head + " " + one}
+	}
+	const step = 2
+	switch v := value.(type) {
+	case map[string]any:
+		return append([]string{head}, indented(members(v, width-step), "  ")...)
+	case []any:
+		out := []string{head}
+		for _, element := range v {
+			out = append(out, indented(item(element, width-step), "  ")...)
+		}
+		return out
+	case string:
+		if body, several := lines(v); several {
+			return append([]string{head + " |"}, indented(body, "  ")...)
+		}
+	}
+	return []string{head + " " + scalar(value)}
+}
+
+// item is one element of a list.
+func item(value any, width int) []string {
+	const step = 2
+	if one, ok := flow(value); ok && (step+columns(one) <= width || len(one) == len("{}")) {
+		return []string{"- " + one}
+	}
+	if s, ok := value.(string); ok {
+		if body, several := lines(s); several {
+			return append([]string{"- |"}, indented(body, "  ")...)
+		}
+	}
+	return indented(outline(value, width-step), "- ")
+}
+
+// indented puts something before the first line, and blanks before all others.
+func indented(lines []string, first string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = "  " + l
+		if i == 0 {
+			out[i] = first + l
+		}
+	}
+	return out
+}
+
+// flow writes a value on one line; ok is false where it has several lines.
+func flow(v any) (text string, ok bool) {
+	var parts []string
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range sorted(v) {
+			one, ok := flow(value)
+			if !ok {
+				return "", false
+			}
+			parts = append(parts, scalar(key)+": "+one)
+		}
+		return "{" + strings.Join(parts, ", ") + "}", true
+	case []any:
+		for _, value := range v {
+			one, ok := flow(value)
+			if !ok {
+				return "", false
+			}
+			parts = append(parts, one)
+		}
+		return "[" + strings.Join(parts, ", ") + "]", true
+	case string:
+		if _, several := lines(v); several {
+			return "", false
+		}
+	}
+	return scalar(v), true
+}
+
+// member is one field on one line.
+func member(key string, value any, width int) string {
+	return strings.Join(entry(scalar(key)+":", value, width), " ")
+}
+
+// scalar writes a value that has no parts as YAML.
+func scalar(v any) string {
+	s, ok := v.(string)
+	if !ok {
+		return quoted(v)
+	}
+	plain, err := yaml.Marshal(s)
+	if err == nil && strings.TrimSuffix(string(plain), "\n") == s && !strings.ContainsAny(s, ",[]{}") {
+		return short(s, len([]rune(s)), mostOpaque)
+	}
+	return short(quoted(s), len([]rune(s)), mostOpaque)
+}
+
+// quoted writes a value as JSON.
+func quoted(v any) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// lines are those of a text; several is false where there is only one, or where lines of
+// their own would not show what the text is.
+func lines(s string) (all []string, several bool) {
+	all = strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	clear := all[0] != "" && all[0][0] != ' ' && all[0][0] != '\t' && !strings.ContainsFunc(s, func(r rune) bool {
+		return r != '\n' && r != '\t' && !unicode.IsPrint(r)
+	})
+	return all, len(all) > 1 && clear
+}
+
+// mostOpaque is how long a value may be that says nothing to people.
+const mostOpaque = 200
+
+// opaque matches keys, certificates and checksums in one of their encodings.
+var opaque = regexp.MustCompile(`^"?[A-Za-z0-9+/=_-]*"?$`)
+
+// short takes the middle out of an opaque value that is longer than most columns; n is
+// its length. All other text stays whole.
+func short(s string, n, most int) string {
+	const end = 24
+	if columns(s) <= max(most, mostOpaque) || !opaque.MatchString(s) {
+		return s
+	}
+	runes := []rune(s)
+	return fmt.Sprintf("%s…(%d characters)…%s", string(runes[:end]), n, string(runes[len(runes)-end:]))
+}
+
+// columns is the number of columns that a text takes.
+func columns(s string) int { return runewidth.StringWidth(s) }

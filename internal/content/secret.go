@@ -1,0 +1,68 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// secret says where the values of a Secret come from, keys of one origin together.
+func secret(object *providers.Object, _ int) []Line {
+	byOrigin := map[string][]string{}
+	for key, data := range sorted(object.Data) {
+		origin := secretOrigin(data)
+		byOrigin[origin] = append(byOrigin[origin], key)
+	}
+	out := tokenOf(object)
+	for origin, keys := range sorted(byOrigin) {
+		out = append(out, facts(strings.Join(keys, ", ")+" "+origin)...)
+	}
+	return out
+}
+
+// tokenOf tells of a Secret that Kubernetes fills with a token that does not expire.
+func tokenOf(object *providers.Object) []Line {
+	kind, _ := object.Manifest.Object["type"].(string)
+	switch kind {
+	case "", "Opaque":
+		return nil
+	case "kubernetes.io/service-account-token":
+		account := object.Manifest.GetAnnotations()["kubernetes.io/service-account.name"]
+		return weak("a token of service account " + account + " that does not expire")
+	}
+	return facts("type " + kind)
+}
+
+func secretOrigin(data providers.SecretData) string {
+	switch g := data.Generate; {
+	case data.Carried:
+		return "(taken along from Secret " + data.Parts[0].From.Name + ")"
+	case data.Origin != "":
+		return "(from " + data.Origin + ")"
+	case g == nil:
+		return planner.Masked
+	case g.Kind == "ssh":
+		return fmt.Sprintf("(generated key pair, %s)", g.Algorithm)
+	case g.Cert != nil && g.Cert.Issuer == nil:
+		return "(generated certificate authority)"
+	case g.Cert != nil:
+		return fmt.Sprintf("(generated certificate for %s)", strings.Join(certified(g.Cert), ", "))
+	case g.Kind == "password" && g.Length > 0:
+		return fmt.Sprintf("(generated password, %d characters)", g.Length)
+	case g.Kind == "hex" && g.Length > 0:
+		return fmt.Sprintf("(generated hex, %d bytes)", g.Length)
+	default:
+		return "(generated " + g.Kind + ")"
+	}
+}
+
+// certified is who a certificate is for.
+func certified(c *providers.Certificate) []string {
+	if names := slices.Concat(c.DNSNames, c.IPAddresses); len(names) > 0 {
+		return names
+	}
+	return []string{c.CommonName}
+}

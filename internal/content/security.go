@@ -1,0 +1,239 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+)
+
+// weaknesses are what a pod may do beyond what a pod can do that is as confined as
+// Kubernetes allows.
+func weaknesses(template map[string]any, width int) []Line {
+	p := podOf(field(template, "spec"))
+	var out []Line
+	for _, part := range []struct {
+		lead string
+		what []string
+	}{
+		{"may reach its node: ", p.node()},
+		{"mounts from its node: ", p.hostPaths()},
+		{"takes ports of its node: ", p.hostPorts()},
+		{"has added capabilities: ", p.capabilities()},
+		{"", p.unconfined()},
+		{"breaks the Pod Security level baseline: ", baseline(template)},
+	} {
+		if len(part.what) > 0 {
+			out = append(out, weak(part.lead+strings.Join(part.what, ", "))...)
+		}
+	}
+	return append(out, tokens(p.spec, width)...)
+}
+
+// pod is the spec of a pod, and its containers of all sorts.
+type pod struct {
+	spec       map[string]any
+	containers []map[string]any
+}
+
+func podOf(spec map[string]any) pod {
+	return pod{spec: spec, containers: slices.Concat(
+		elements(spec["initContainers"]), elements(spec["containers"]), elements(spec["ephemeralContainers"]))}
+}
+
+// of names the containers that something is true of; empty: of all, or there is only one.
+func (p pod) of(is func(map[string]any) bool) (names string, some bool) {
+	var all []string
+	for _, c := range p.containers {
+		if is(c) {
+			all = append(all, fmt.Sprint(c["name"]))
+		}
+	}
+	if len(all) == 0 || len(all) == len(p.containers) {
+		return "", len(all) > 0
+	}
+	return " (" + strings.Join(all, ", ") + ")", true
+}
+
+// node is how the pod gets at its node.
+func (p pod) node() []string {
+	var out []string
+	for _, key := range []string{"hostNetwork", "hostPID", "hostIPC"} {
+		if on, _ := p.spec[key].(bool); on {
+			out = append(out, key)
+		}
+	}
+	if names, some := p.of(privileged); some {
+		out = append(out, "privileged"+names)
+	}
+	return out
+}
+
+func privileged(container map[string]any) bool {
+	on, _ := field(container, "securityContext")["privileged"].(bool)
+	return on
+}
+
+// hostPaths are the paths of the node that the pod mounts.
+func (p pod) hostPaths() []string {
+	var out []string
+	for _, volume := range elements(p.spec["volumes"]) {
+		host := field(volume, "hostPath")
+		if host == nil {
+			continue
+		}
+		path := fmt.Sprint(host["path"])
+		if p.readsOnly(volume["name"]) {
+			path += " (read only)"
+		}
+		out = append(out, path)
+	}
+	return out
+}
+
+// readsOnly reports whether all containers mount a volume read-only.
+func (p pod) readsOnly(volume any) bool {
+	mounted := false
+	for _, c := range p.containers {
+		for _, mount := range elements(c["volumeMounts"]) {
+			if mount["name"] != volume {
+				continue
+			}
+			if only, _ := mount["readOnly"].(bool); !only {
+				return false
+			}
+			mounted = true
+		}
+	}
+	return mounted
+}
+
+// hostPorts are the ports of the node that the pod takes.
+func (p pod) hostPorts() []string {
+	var out []string
+	for _, c := range p.containers {
+		for _, port := range elements(c["ports"]) {
+			n, ok := number(port["hostPort"])
+			if !ok || n == 0 {
+				continue
+			}
+			text := fmt.Sprint(n)
+			if protocol, _ := port["protocol"].(string); protocol != "" && protocol != "TCP" {
+				text += "/" + protocol
+			}
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// capabilities are those that are added to what the container runtime gives.
+func (p pod) capabilities() []string {
+	var names []string
+	added := func(c map[string]any) []string {
+		return texts(field(c, "securityContext", "capabilities")["add"])
+	}
+	for _, c := range p.containers {
+		names = append(names, added(c)...)
+	}
+	slices.Sort(names)
+	var out []string
+	for _, name := range slices.Compact(names) {
+		who, _ := p.of(func(c map[string]any) bool { return slices.Contains(added(c), name) })
+		out = append(out, name+who)
+	}
+	return out
+}
+
+// unconfined is what no security context rules out.
+func (p pod) unconfined() []string {
+	var out []string
+	for _, rule := range []struct {
+		text string
+		is   func(map[string]any) bool
+	}{
+		{"runs as root", func(c map[string]any) bool { user, known := p.user(c); return known && user == 0 }},
+		{"may run as root: its image decides", func(c map[string]any) bool { _, known := p.user(c); return !known && !p.never(c) }},
+		{"may gain privileges: allowPrivilegeEscalation is not false", func(c map[string]any) bool {
+			allowed, given := field(c, "securityContext")["allowPrivilegeEscalation"].(bool)
+			return !privileged(c) && (allowed || !given)
+		}},
+	} {
+		if names, some := p.of(rule.is); some {
+			out = append(out, rule.text+names)
+		}
+	}
+	return out
+}
+
+// user is the one as which a container runs, where that is declared.
+func (p pod) user(container map[string]any) (int, bool) {
+	if user, ok := number(field(container, "securityContext")["runAsUser"]); ok {
+		return user, true
+	}
+	return number(field(p.spec, "securityContext")["runAsUser"])
+}
+
+// never reports whether the kubelet refuses to run a container as root.
+func (p pod) never(container map[string]any) bool {
+	if never, ok := field(container, "securityContext")["runAsNonRoot"].(bool); ok {
+		return never
+	}
+	never, _ := field(p.spec, "securityContext")["runAsNonRoot"].(bool)
+	return never
+}
+
+// tokens are those with which the pod can talk to the API server, or to others in the
+// name of its service account.
+func tokens(spec map[string]any, width int) []Line {
+	var out []Line
+	account, _ := spec["serviceAccountName"].(string)
+	if mounted, given := spec["automountServiceAccountToken"].(bool); mounted || !given && spec != nil {
+		if account == "" {
+			account = "default"
+		}
+		out = append(out, weak("has a token of service account "+account)...)
+	}
+	for _, volume := range elements(spec["volumes"]) {
+		for _, source := range elements(field(volume, "projected")["sources"]) {
+			if token := field(source, "serviceAccountToken"); token != nil {
+				out = append(out, weak(member("has a token of its service account", token, width))...)
+			}
+		}
+	}
+	return out
+}
+
+// standards are the Pod Security Standards, as the API server has them.
+var standards = sync.OnceValues(func() (policy.Evaluator, error) {
+	return policy.NewEvaluator(policy.DefaultChecks(), nil)
+})
+
+// told are the reasons of the Pod Security Standards that the other lines tell more of.
+var told = []string{"host namespaces", "privileged", "hostPath volumes", "hostPort", "non-default capabilities"}
+
+// baseline is what the Pod Security Standards have against a pod besides. It is nothing
+// where the pod cannot be read, because a part of it is not known yet.
+func baseline(template map[string]any) []string {
+	var typed corev1.PodTemplateSpec
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, &typed); err != nil {
+		return nil
+	}
+	checks, err := standards()
+	if err != nil {
+		return nil
+	}
+	var out []string
+	level := api.LevelVersion{Level: api.LevelBaseline, Version: api.LatestVersion()}
+	for _, result := range checks.EvaluatePod(level, &typed.ObjectMeta, &typed.Spec) {
+		if !result.Allowed && !slices.Contains(told, result.ForbiddenReason) {
+			out = append(out, fmt.Sprintf("%s (%s)", result.ForbiddenReason, result.ForbiddenDetail))
+		}
+	}
+	return out
+}

@@ -1,0 +1,127 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// workload tells how many pods of what run where.
+func workload(object *providers.Object, width int) []Line {
+	content := object.Manifest.Object
+	spec := field(content, "spec")
+	template := field(spec, "template")
+	lead := "1 replica of "
+	if n, ok := number(spec["replicas"]); ok {
+		lead = count(n, "replica") + " of "
+	}
+	switch object.Manifest.GetKind() {
+	case "DaemonSet":
+		lead = "1 pod per node of "
+	case "Pod":
+		lead, template = "runs ", content
+	}
+	pod := field(template, "spec")
+	var out []Line
+	for i, container := range elements(pod["containers"]) {
+		image, _ := container["image"].(string)
+		if i > 0 {
+			name, _ := container["name"].(string)
+			lead = "with " + name + ": "
+		}
+		out = append(out, facts(lead+image)...)
+	}
+	out = append(out, before(pod)...)
+	if selector := field(pod, "nodeSelector"); len(selector) > 0 {
+		out = append(out, facts("on nodes with "+pairs(selector))...)
+	}
+	for _, template := range elements(spec["volumeClaimTemplates"]) {
+		name, _ := field(template, "metadata")["name"].(string)
+		out = append(out, facts("volume "+name+" for each: "+claim(template))...)
+	}
+	return append(out, weaknesses(template, width)...)
+}
+
+// before are the init containers whose image is none of the others'.
+func before(pod map[string]any) []Line {
+	var images []any
+	for _, container := range elements(pod["containers"]) {
+		images = append(images, container["image"])
+	}
+	var out []Line
+	for _, container := range elements(pod["initContainers"]) {
+		if slices.Contains(images, container["image"]) {
+			continue
+		}
+		out = append(out, facts(fmt.Sprintf("before, %v: %v", container["name"], container["image"]))...)
+	}
+	return out
+}
+
+// job tells what runs once, and in which image.
+func job(object *providers.Object, width int) []Line {
+	return run("runs once: ", object, field(object.Manifest.Object, "spec", "template"), width)
+}
+
+// cronJob tells what runs when, and in which image.
+func cronJob(object *providers.Object, width int) []Line {
+	spec := field(object.Manifest.Object, "spec")
+	when, _ := spec["schedule"].(string)
+	if zone, ok := spec["timeZone"].(string); ok {
+		when += " " + zone
+	}
+	out := facts("at " + when)
+	if suspended, _ := spec["suspend"].(bool); suspended {
+		out = facts("at " + when + ", suspended")
+	}
+	out = append(out, run("runs: ", object, field(spec, "jobTemplate", "spec", "template"), width)...)
+	if policy, ok := spec["concurrencyPolicy"].(string); ok && policy != "Allow" {
+		out = append(out, facts("concurrencyPolicy "+policy)...)
+	}
+	return out
+}
+
+// run tells what the containers of a pod do.
+func run(lead string, object *providers.Object, template map[string]any, width int) []Line {
+	// Scripts of definitions are like their config files: long, and the same each time.
+	whole := !strings.Contains(object.Address.Block, "service.")
+	pod := field(template, "spec")
+	var out []Line
+	for _, container := range elements(pod["containers"]) {
+		image, _ := container["image"].(string)
+		command, script := words(container, whole)
+		if command == "" {
+			out = append(out, facts(lead+image)...)
+			continue
+		}
+		out = append(out, facts(lead+command)...)
+		out = append(out, facts(script...)...)
+		out = append(out, facts("in "+image)...)
+	}
+	return append(append(out, before(pod)...), weaknesses(template, width)...)
+}
+
+// words are the command line of a container. A script in it is counted, and its lines
+// follow if it is to be shown whole.
+func words(container map[string]any, whole bool) (command string, script []string) {
+	var all []string
+	for _, key := range []string{"command", "args"} {
+		for _, word := range texts(container[key]) {
+			body, several := lines(word)
+			switch {
+			case several && whole:
+				word = fmt.Sprintf("(a script of %d lines)", len(body))
+				script = append(script, indented(body, "  ")...)
+			case several:
+				word = fmt.Sprintf("(a script of %d lines; -full shows it)", len(body))
+			case word == "" || strings.ContainsAny(word, " \t\"'"):
+				word = strconv.Quote(word)
+			}
+			all = append(all, word)
+		}
+	}
+	return strings.Join(all, " "), script
+}

@@ -1,0 +1,29 @@
+package executor_test
+
+import (
+	"errors"
+	"testing"
+
+	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+)
+
+// A held action is not begun, what depends on it is skipped, and the rest goes on.
+func TestHeld(t *testing.T) {
+	moved := errors.New("somebody changed it")
+	held, dependant, other := act(planner.Create, "ConfigMap held"), act(planner.Create, "ConfigMap dependant"), act(planner.Create, "ConfigMap other")
+	dependant.DependsOn = []lang.Address{held.Address}
+	a := newApply(t, newCluster())
+	a.options.Held = map[lang.Address]error{held.Address: moved}
+	result := a.run(t.Context(), t, held, dependant, other)
+	diff(t, "calls", []string{"apply ConfigMap openstack/other if new"}, a.calls)
+	for i, want := range []executor.Status{executor.Failed, executor.Skipped, executor.Applied} {
+		if got := result.Outcomes[i]; got.Status != want || got.Written != (want == executor.Applied) {
+			t.Errorf("%s: got %+v", got.Action.Address, got)
+		}
+	}
+	if !errors.Is(result.Outcomes[0].Err, moved) || a.known(t, "ConfigMap held") != nil {
+		t.Errorf("error is %v, and the state has %+v", result.Outcomes[0].Err, a.known(t, "ConfigMap held"))
+	}
+}

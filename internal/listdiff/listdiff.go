@@ -1,0 +1,197 @@
+// Package listdiff finds out which element of a list became which one of another, where
+// elements have nothing by which they are known.
+package listdiff
+
+import (
+	"reflect"
+)
+
+// None is the place of an element that is not in a list.
+const None = -1
+
+// Pair is what became of one element. Before and After are its places in the two lists;
+// one of them may be None.
+type Pair struct{ Before, After int }
+
+// mostCells bounds the work: for longer lists only what they begin and end with in common
+// is found.
+const mostCells = 1 << 20
+
+// Of pairs the elements of two lists, in the order of the second; what is gone stands
+// where it was. Equal elements are paired first, as many as there can be without any of
+// them changing places. Of what is between those, as many are paired as there are, the
+// most alike ones: one that takes the place of another is a change of it.
+func Of(before, after []any) []Pair {
+	var out []Pair
+	start := 0
+	for start < len(before) && start < len(after) && reflect.DeepEqual(before[start], after[start]) {
+		out = append(out, Pair{start, start})
+		start++
+	}
+	b, a := len(before), len(after)
+	var end []Pair
+	for b > start && a > start && reflect.DeepEqual(before[b-1], after[a-1]) {
+		b, a = b-1, a-1
+		end = append([]Pair{{b, a}}, end...)
+	}
+	out = append(out, middle(before, after, start, b, a)...)
+	return append(out, end...)
+}
+
+// middle pairs before[start:b] with after[start:a].
+func middle(before, after []any, start, b, a int) []Pair {
+	same := func(int, int) float64 { return 0 }
+	if (b-start)*(a-start) <= mostCells {
+		same = func(i, j int) float64 {
+			if reflect.DeepEqual(before[i], after[j]) {
+				return 1
+			}
+			return 0
+		}
+	}
+	var out []Pair
+	i, j := start, start
+	for _, p := range append(align(start, b, start, a, same), Pair{b, a}) {
+		out = append(out, replaced(before, after, i, p.Before, j, p.After)...)
+		if p.Before < b || p.After < a {
+			out = append(out, p)
+		}
+		i, j = p.Before+1, p.After+1
+	}
+	return out
+}
+
+// replaced pairs before[i:b] with after[j:a], which have no equal elements in order.
+func replaced(before, after []any, i, b, j, a int) []Pair {
+	likeness := func(i, j int) float64 { return least + Likeness(before[i], after[j]) }
+	if (b-i)*(a-j) > mostCells {
+		likeness = func(int, int) float64 { return least }
+	}
+	var out []Pair
+	for _, p := range append(align(i, b, j, a, likeness), Pair{b, a}) {
+		for ; i < p.Before; i++ {
+			out = append(out, Pair{i, None})
+		}
+		for ; j < p.After; j++ {
+			out = append(out, Pair{None, j})
+		}
+		if p.Before < b && p.After < a {
+			out = append(out, p)
+			i, j = i+1, j+1
+		}
+	}
+	return out
+}
+
+// least is what a pair is worth whose elements have nothing in common: so much that as
+// many as possible are paired.
+const least = 2.0
+
+// align chooses pairs of places in the ranges from i to b and from j to a, so that they
+// are in order in both and worth the most together.
+func align(i, b, j, a int, worth func(i, j int) float64) []Pair {
+	rows, columns := b-i, a-j
+	if rows == 0 || columns == 0 || rows*columns > mostCells {
+		return nil
+	}
+	// best[r][c] is the worth of the best pairs of before[i+r:b] and after[j+c:a].
+	best := make([][]float64, rows+1)
+	for r := range best {
+		best[r] = make([]float64, columns+1)
+	}
+	worths := make([][]float64, rows)
+	for r := rows - 1; r >= 0; r-- {
+		worths[r] = make([]float64, columns)
+		for c := columns - 1; c >= 0; c-- {
+			worths[r][c] = worth(i+r, j+c)
+			best[r][c] = max(best[r+1][c], best[r][c+1], best[r+1][c+1]+worths[r][c])
+		}
+	}
+	var out []Pair
+	for r, c := 0, 0; r < rows && c < columns; {
+		switch {
+		case worths[r][c] > 0 && best[r][c] == best[r+1][c+1]+worths[r][c]:
+			out = append(out, Pair{i + r, j + c})
+			r, c = r+1, c+1
+		case best[r][c] == best[r+1][c]:
+			r++
+		default:
+			c++
+		}
+	}
+	return out
+}
+
+// Likeness is how much two values have in common, from 0 to 1.
+func Likeness(x, y any) float64 {
+	switch x := x.(type) {
+	case map[string]any:
+		y, ok := y.(map[string]any)
+		if !ok || len(x)+len(y) == 0 {
+			return 0
+		}
+		common, all := 0.0, len(y)
+		for key, value := range x {
+			other, both := y[key]
+			if !both {
+				all++
+				continue
+			}
+			common += shared + (1-shared)*Likeness(value, other)
+		}
+		return (common/float64(all) + named(x, y)) / 2
+	case []any:
+		y, ok := y.([]any)
+		if !ok || len(x)+len(y) == 0 {
+			return 0
+		}
+		common := 0
+		for _, element := range x {
+			for _, other := range y {
+				if reflect.DeepEqual(element, other) {
+					common++
+					break
+				}
+			}
+		}
+		return float64(common) / float64(max(len(x), len(y)))
+	case string:
+		y, ok := y.(string)
+		if !ok {
+			return 0
+		}
+		return alike(x, y)
+	}
+	if reflect.DeepEqual(x, y) {
+		return 1
+	}
+	return 0
+}
+
+// named is 1 where two maps have the same name, 0 where they have not.
+func named(x, y map[string]any) float64 {
+	for _, field := range []string{"name", "key"} {
+		if name, ok := x[field]; ok && reflect.DeepEqual(name, y[field]) {
+			return 1
+		}
+	}
+	return 0
+}
+
+// shared is what it counts that two maps have the same field, whatever is in it.
+const shared = 0.2
+
+// alike is how much of two texts is the same at their starts and ends.
+func alike(x, y string) float64 {
+	if x == y {
+		return 1
+	}
+	start, end := 0, 0
+	for start < len(x) && start < len(y) && x[start] == y[start] {
+		start++
+	}
+	for end < len(x)-start && end < len(y)-start && x[len(x)-1-end] == y[len(y)-1-end] {
+		end++
+	}
+	return float64(start+end) / float64(max(len(x), len(y)))
+}

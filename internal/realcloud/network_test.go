@@ -1,0 +1,235 @@
+package realcloud_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// nobodyElseConnects: with the policies of the cloud at work, its services reach each
+// other, the VIP answers, probes and DNS work, and a foreign pod reaches nothing but what
+// is exposed.
+//
+// The pod network of the test's nodes has no policy engine. The step takes the part of
+// one: it makes iptables rules of the live policies, once, for the pods that there are.
+func nobodyElseConnects(t *testing.T, c *cloud) {
+	c.cluster.Kubectl(t, "create", "namespace", "tenant")
+	image := c.kubectl(t, "get", "deployment", "keystone-api", "-o", "jsonpath={.spec.template.spec.containers[0].image}")
+	for _, where := range []string{namespace, "tenant"} {
+		c.cluster.Kubectl(t, "-n", where, "run", "foreign", "--image="+image, "--image-pull-policy=IfNotPresent", "--overrides="+strings.Replace(restrictedPod, "IMAGE", image, 1), "--command", "--", "sleep", "3600")
+		c.cluster.Kubectl(t, "-n", where, "wait", "--for=condition=Ready", "--timeout=60s", "pod/foreign")
+	}
+	targets := c.addressesOfPods(t)
+	ports := []int{3306, 4369, 5000, 5672, 11211, 15672, 15692, 25672}
+	before := c.connections(t, "tenant", "foreign", targets, ports)
+	if !before["rabbitmq:4369"] || !before["rabbitmq:25672"] || !before["memcached:11211"] {
+		t.Fatalf("without policies a foreign pod reaches only %v: the test shows nothing", before)
+	}
+	c.enforce(t)
+	for _, where := range []string{namespace, "tenant"} {
+		for target, reached := range c.connections(t, where, "foreign", targets, ports) {
+			if reached != (target == "keystone:5000") {
+				t.Errorf("a foreign pod of %s reaches %s: %t", where, target, reached)
+			}
+		}
+	}
+	wanted := map[string]bool{"mariadb:3306": true, "memcached:11211": true, "keystone:5000": true}
+	for target, reached := range c.connections(t, namespace, "deployment/keystone-api", targets, ports) {
+		if reached != wanted[target] {
+			t.Errorf("keystone reaches %s: %t, want %t", target, reached, wanted[target])
+		}
+	}
+	c.eventualToken(t, 30*time.Second)
+	time.Sleep(45 * time.Second) // longer than it takes until a probe that fails has consequences
+	if out := c.kubectl(t, "get", "pods", "-o", `jsonpath={range .items[?(@.status.phase=="Running")]}{.metadata.name} {.status.containerStatuses[0].ready} {.status.containerStatuses[0].restartCount}{"\n"}{end}`); strings.Contains(out, " false ") {
+		t.Errorf("pods are not ready with policies:\n%s", out)
+	}
+	c.token(t)
+	for _, where := range []string{namespace, "tenant"} {
+		c.cluster.Kubectl(t, "-n", where, "delete", "pod", "foreign", "--now")
+	}
+}
+
+const restrictedPod = `{"spec": {"automountServiceAccountToken": false, "securityContext": {"runAsUser": 42425, "runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}}, "containers": [{"name": "foreign", "image": "IMAGE", "imagePullPolicy": "IfNotPresent", "command": ["sleep", "3600"], "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}}}]}}`
+
+// addressesOfPods are those of a pod of each service, by the name of the service.
+func (c *cloud) addressesOfPods(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, pod := range list[v1.PodList](t, c, "pods", "-A").Items {
+		if name := pod.Labels["kolla.openstack.org/service"]; name != "" && pod.Status.Phase == v1.PodRunning && pod.Namespace == namespace {
+			out[name] = pod.Status.PodIP
+		}
+	}
+	return out
+}
+
+// connections says which ports a pod reaches, by "service:port".
+func (c *cloud) connections(t *testing.T, where, pod string, targets map[string]string, ports []int) map[string]bool {
+	t.Helper()
+	input, err := json.Marshal(map[string]any{"targets": targets, "ports": ports})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const script = `
+import json, socket, sys
+asked = json.loads(sys.argv[1])
+for name, address in asked["targets"].items():
+    for port in asked["ports"]:
+        try:
+            socket.create_connection((address, port), 1).close()
+            print(name + ":" + str(port), "open")
+        except OSError:
+            print(name + ":" + str(port), "closed")
+`
+	out := map[string]bool{}
+	for line := range strings.Lines(c.cluster.Kubectl(t, "-n", where, "exec", pod, "--", "python3", "-c", script, string(input))) {
+		target, state, _ := strings.Cut(strings.TrimSpace(line), " ")
+		out[target] = state == "open"
+	}
+	return out
+}
+
+func list[L any](t *testing.T, c *cloud, args ...string) L {
+	t.Helper()
+	var out L
+	if err := json.Unmarshal([]byte(c.cluster.Kubectl(t, append(append([]string{"get"}, args...), "-o", "json")...)), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// enforce has all nodes keep the policies, until the test ends.
+func (c *cloud) enforce(t *testing.T) {
+	t.Helper()
+	rules := rulesOf(t, list[networking.NetworkPolicyList](t, c, "networkpolicies", "-A").Items, list[v1.PodList](t, c, "pods", "-A").Items)
+	for _, node := range []string{"real-1", "real-2", "real-3"} {
+		iptables := func(input string, argv ...string) error {
+			pid, err := c.processOf(node)
+			if err != nil {
+				return err
+			}
+			cmd := exec.Command("nsenter", append([]string{"--net=/proc/" + pid + "/ns/net"}, argv...)...)
+			cmd.Stdin = strings.NewReader(input)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				return fmt.Errorf("%s on %s: %w: %s", argv, node, err, out)
+			}
+			return nil
+		}
+		if err := iptables(rules, "iptables-restore", "-w", "--noflush"); err != nil {
+			t.Fatal(err)
+		}
+		if err := iptables("", "iptables", "-w", "-I", "FORWARD", "-j", "POLICIES"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			for _, argv := range [][]string{{"-D", "FORWARD", "-j", "POLICIES"}, {"-F", "POLICIES"}, {"-X", "POLICIES"}} {
+				if err := iptables("", append([]string{"iptables", "-w"}, argv...)...); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// processOf is a process of a node.
+func (c *cloud) processOf(node string) (pid string, err error) {
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return "", err
+	}
+	for _, folder := range folders {
+		line, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
+		if bytes.Contains(line, []byte("--node-ip=")) && bytes.Contains(line, []byte("--hostname-override="+node)) {
+			return filepath.Base(folder), nil
+		}
+	}
+	return "", errors.New("no kubelet runs on " + node)
+}
+
+// rulesOf are the policies as iptables-restore reads them. A connection that no rule
+// of a policy takes ends at the pod's own.
+func rulesOf(t *testing.T, policies []networking.NetworkPolicy, pods []v1.Pod) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("*filter\n:POLICIES - [0:0]\n-A POLICIES -m conntrack --ctstate ESTABLISHED,RELATED -j RETURN\n")
+	isolated := map[string]bool{}
+	for _, p := range policies {
+		for _, to := range chosen(t, &p.Spec.PodSelector, p.Namespace, pods) {
+			isolated[to.Status.PodIP] = true
+			for _, rule := range p.Spec.Ingress {
+				for _, from := range sources(t, p.Namespace, rule.From, pods) {
+					for _, port := range portsOf(rule.Ports) {
+						fmt.Fprintf(&b, "-A POLICIES -s %s -d %s%s -j RETURN\n", from, to.Status.PodIP, port)
+					}
+				}
+			}
+		}
+	}
+	for address := range isolated {
+		fmt.Fprintf(&b, "-A POLICIES -d %s -j REJECT\n", address)
+	}
+	b.WriteString("COMMIT\n")
+	return b.String()
+}
+
+func portsOf(ports []networking.NetworkPolicyPort) []string {
+	if len(ports) == 0 {
+		return []string{""}
+	}
+	var out []string
+	for _, p := range ports {
+		out = append(out, " -p "+strings.ToLower(string(*p.Protocol))+" --dport "+strconv.Itoa(p.Port.IntValue()))
+	}
+	return out
+}
+
+func sources(t *testing.T, namespace string, peers []networking.NetworkPolicyPeer, pods []v1.Pod) []string {
+	t.Helper()
+	if len(peers) == 0 {
+		return []string{"0.0.0.0/0"}
+	}
+	var out []string
+	for _, peer := range peers {
+		if peer.IPBlock != nil {
+			out = append(out, peer.IPBlock.CIDR)
+			continue
+		}
+		if peer.NamespaceSelector != nil {
+			t.Fatal("this test knows no peers of other namespaces")
+		}
+		for _, pod := range chosen(t, peer.PodSelector, namespace, pods) {
+			out = append(out, pod.Status.PodIP)
+		}
+	}
+	return out
+}
+
+// chosen are the pods of a namespace with an address that a selector means.
+func chosen(t *testing.T, selector *metav1.LabelSelector, namespace string, pods []v1.Pod) []v1.Pod {
+	t.Helper()
+	s, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []v1.Pod
+	for _, pod := range pods {
+		if pod.Namespace == namespace && pod.Status.Phase == v1.PodRunning && pod.Status.PodIP != "" && s.Matches(labels.Set(pod.Labels)) {
+			out = append(out, pod)
+		}
+	}
+	return out
+}

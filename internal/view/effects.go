@@ -1,0 +1,257 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/planner"
+)
+
+// Impact is the impact of a plan on one block, in words.
+type Impact struct {
+	Block string
+	Lines []string
+	// Grave are those of the lines that tell of what stops or is lost.
+	Grave []string
+}
+
+// ImpactOf puts the impact of a plan into words. In a block of several workloads, each
+// line says which one it is about.
+func ImpactOf(plan *planner.Plan) []Impact {
+	workloads := map[string]int{}
+	for i := range plan.Actions {
+		if a := &plan.Actions[i]; a.Serves() {
+			workloads[a.Address.Block]++
+		}
+	}
+	var out []Impact
+	for _, i := range plan.Impact {
+		said := Impact{Block: i.Block}
+		for _, e := range i.Effects {
+			text := effectText(e)
+			if workloads[i.Block] > 1 && ofWorkload(e.Kind) {
+				text = e.Name + ": " + text
+			}
+			said.Lines = append(said.Lines, text)
+			if e.Grave {
+				said.Grave = append(said.Grave, text)
+			}
+		}
+		out = append(out, said)
+	}
+	return out
+}
+
+// ofWorkload reports whether an effect is about a workload of which a block may have
+// several.
+func ofWorkload(kind planner.EffectKind) bool {
+	switch kind {
+	case planner.EffectDeploy, planner.EffectStop, planner.EffectRecreate, planner.EffectRestart,
+		planner.EffectScaleUp, planner.EffectScaleDown, planner.EffectDataLost, planner.EffectVolumesStay:
+		return true
+	}
+	return false
+}
+
+// effectText says an effect in one line.
+func effectText(e planner.Effect) string {
+	pods := count(e.Pods, "pod")
+	switch e.Kind {
+	case planner.EffectDeploy:
+		if e.EachNode {
+			return "will be deployed, one pod on each of its nodes"
+		}
+		return pods + " will be deployed"
+	case planner.EffectStop:
+		return pods + " will be deleted"
+	case planner.EffectRecreate:
+		return fmt.Sprintf("%s %s at once, and new ones are made: %s", pods, plural(e.Pods, "stops", "stop"), whyAgain(e.Why))
+	case planner.EffectRestart:
+		return restartText(e, pods)
+	case planner.EffectScaleUp:
+		return pods + " added"
+	case planner.EffectScaleDown:
+		return pods + " removed"
+	case planner.EffectJob:
+		return fmt.Sprintf("job %s runs", e.Name)
+	case planner.EffectJobAgain:
+		return fmt.Sprintf("job %s runs again", e.Name)
+	case planner.EffectPorts:
+		return fmt.Sprintf("the ports of %s change", e.Ref)
+	case planner.EffectUnreachable:
+		return fmt.Sprintf("%s is deleted and made again: nothing reaches it in between", e.Ref)
+	}
+	return dataText(e)
+}
+
+// dataText says what an effect means to data.
+func dataText(e planner.Effect) string {
+	switch e.Kind {
+	case planner.EffectLoss:
+		if e.Ref.GVK.Kind == "PersistentVolumeClaim" && e.Loss.Address.Kind != e.Ref.GVK.Kind {
+			return e.Name + " " + e.Loss.Consequence()
+		}
+		return fmt.Sprintf("%s is gone: %s", e.Ref, e.Loss.Consequence())
+	case planner.EffectDataLost:
+		return e.Data + ", is lost"
+	case planner.EffectDataDeleted:
+		return fmt.Sprintf("%s is deleted, and %s with it", e.Ref, e.Data)
+	case planner.EffectDataReplaced:
+		return fmt.Sprintf("%s is deleted and made again, and %s is lost", e.Ref, e.Data)
+	case planner.EffectValuesDropped:
+		return fmt.Sprintf("%s is deleted, and with it %s, which %s does not take along", e.Ref, atMost(e.Items, 4), e.Heir)
+	case planner.EffectVolumesStay:
+		return fmt.Sprintf("%s %s, with the data: %s", count(len(e.Items), "volume"), plural(len(e.Items), "stays", "stay"), atMost(e.Items, 3))
+	}
+	return string(e.Kind)
+}
+
+func restartText(e planner.Effect, pods string) string {
+	var causes []string
+	for _, c := range e.Causes {
+		causes = append(causes, causeText(c))
+	}
+	why := atMost(causes, 3)
+	if e.Strategy == planner.OnRequest {
+		return fmt.Sprintf("%s %s as before until somebody deletes %s: %s", pods, plural(e.Pods, "goes on", "go on"), plural(e.Pods, "it", "them"), why)
+	}
+	pace := ""
+	switch {
+	case e.Pods == 1 && e.Downtime:
+		pace = ", and nothing answers meanwhile"
+	case e.Pods == 1:
+	case e.Strategy == planner.AllAtOnce:
+		pace = ", all at once"
+	case e.AtATime == 1:
+		pace = ", one at a time"
+	default:
+		pace = fmt.Sprintf(", %d at a time", e.AtATime)
+	}
+	return fmt.Sprintf("%s %s%s: %s", pods, plural(e.Pods, "restarts", "restart"), pace, why)
+}
+
+// whyAgain says why a workload is made again.
+func whyAgain(reasons []planner.Reason) string {
+	if len(reasons) == 0 {
+		return "as requested"
+	}
+	switch reasons[0].Kind {
+	case planner.ReasonImmutable:
+		var paths []string
+		for _, r := range reasons {
+			if r.Path == "" {
+				r.Path = "it"
+			}
+			paths = append(paths, r.Path)
+		}
+		return strings.Join(paths, ", ") + " cannot be changed in place"
+	case planner.ReasonTriggered, planner.ReasonOwed:
+		return reasons[0].TriggerWords()
+	}
+	return "as requested"
+}
+
+// causeText says why pods restart.
+func causeText(c planner.Cause) string {
+	switch c.Kind {
+	case planner.CauseImage:
+		was, is := imageChange(c.Before, c.After)
+		return fmt.Sprintf("image %s → %s", was, is)
+	case planner.CauseEnvironment:
+		return c.Name + " in the environment " + fate(c)
+	case planner.CauseSecret:
+		return fmt.Sprintf("values of secret %s changed", c.Name)
+	case planner.CauseResources:
+		return "resources changed"
+	case planner.CauseSecretFile:
+		return fmt.Sprintf("secret values in %s changed", c.Name)
+	case planner.CauseSource:
+		return fmt.Sprintf("%s → %s", c.Before, c.After)
+	}
+	if len(c.Settings) > 0 {
+		return fmt.Sprintf("%s in %s changed", atMost(c.Settings, 2), c.Name)
+	}
+	return c.Name + " " + fate(c)
+}
+
+// fate is the verb for the change of a field: added, removed or changed. The plan does not
+// record whether a secret field is added or removed.
+func fate(c planner.Cause) string {
+	switch {
+	case c.Added == c.Removed:
+		return "changed"
+	case c.Added:
+		return "added"
+	}
+	return "removed"
+}
+
+// imageChange names two images by the part in which they differ: their last names
+// with tag or digest, or where they come from, or both.
+func imageChange(before, after string) (was, is string) {
+	beforeName, afterName := baseName(before), baseName(after)
+	switch {
+	case before == "":
+		return "none", after
+	case strings.TrimSuffix(before, beforeName) == strings.TrimSuffix(after, afterName):
+		return beforeName, afterName
+	case beforeName != afterName:
+		return before, after
+	}
+	version := afterName[strings.IndexAny(afterName+":", ":@"):]
+	return strings.TrimSuffix(before, version), strings.TrimSuffix(after, version)
+}
+
+func baseName(image string) string { return image[strings.LastIndex(image, "/")+1:] }
+
+// plural is the form of a word that goes with n of something.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// atMost lists so many names, and how many more there are.
+func atMost(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// impactJSON is the impact on one block, structured and in words.
+type impactJSON struct {
+	planner.Impact
+	Effects []effectJSON `json:"effects"`
+	Lines   []string     `json:"lines"`
+	Grave   []string     `json:"grave,omitempty"`
+}
+
+// effectJSON is an effect without what the plan has elsewhere.
+type effectJSON struct {
+	planner.Effect
+	Object map[string]string `json:"object"`
+	Why    string            `json:"why,omitempty"`
+	// Left out: it has another form here, or is among the losses.
+	Ref  any `json:"ref,omitempty"`
+	Loss any `json:"loss,omitempty"`
+}
+
+func impactsOf(plan *planner.Plan) []impactJSON {
+	said := ImpactOf(plan)
+	var out []impactJSON
+	for n, i := range plan.Impact {
+		j := impactJSON{Impact: i, Lines: slices.Clone(said[n].Lines), Grave: said[n].Grave}
+		for _, e := range i.Effects {
+			effect := effectJSON{Effect: e, Object: objectOf(e.Ref)}
+			if e.Kind == planner.EffectRecreate {
+				effect.Why = whyAgain(e.Why)
+			}
+			j.Effects = append(j.Effects, effect)
+		}
+		out = append(out, j)
+	}
+	return out
+}

@@ -1,0 +1,240 @@
+package view
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/internal/content"
+	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/planner"
+)
+
+// sign is what happens to an object or a field, in one sign. Review bots read the line
+// with the address up to its end and from its start ("  # ADDRESS will be created"), so
+// that the sign of an object is on the line below, as in Terraform's plans.
+type sign struct {
+	text, means string
+	style       style
+}
+
+// The marks, in the order of the legend.
+var (
+	markAdd     = sign{"+", "added", added}
+	markChange  = sign{"~", "changed", changed}
+	markRemove  = sign{"-", "removed", removed}
+	markReplace = sign{"-/+", "removed and made again", removed}
+
+	marks = []sign{markAdd, markChange, markRemove, markReplace}
+)
+
+// markOf is the sign of an action; ok is false where nothing happens to the object.
+func markOf(a *planner.Action) (m sign, ok bool) {
+	switch a.Verb {
+	case planner.Create, planner.Run:
+		return markAdd, true
+	case planner.Replace:
+		return markReplace, true
+	case planner.Update, planner.Adopt:
+		return markChange, true
+	case planner.Delete:
+		if a.Partial {
+			return markChange, true
+		}
+		return markRemove, true
+	case planner.Forget:
+		return markChange, a.Releases
+	default:
+		return sign{}, false
+	}
+}
+
+// marked is an object with the sign of what happens to it.
+type marked struct {
+	sign             sign
+	kind, name, more string
+}
+
+// marked names the object of an action; ok is false where nothing happens to it.
+func (v *planView) marked(a *planner.Action) (m marked, ok bool) {
+	sign, ok := markOf(a)
+	m = marked{sign: sign, kind: a.Address.Kind, name: a.Address.Name}
+	if group := a.Ref.GVK.Group; strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") {
+		m.more = fmt.Sprintf(" (%s)", a.Ref.GVK.GroupVersion())
+	}
+	if namespace := a.Ref.Namespace; namespace != "" && v.plan.Namespace != "" && namespace != v.plan.Namespace {
+		m.more += " in namespace " + namespace
+	}
+	return m, ok
+}
+
+// objectLine is the line of an object with its sign, or of several that share the rest:
+// they were all named above.
+func objectLine(all []marked, width int) line {
+	first := all[0]
+	var names, kinds []string
+	more := first.more
+	for _, m := range all {
+		names, kinds = append(names, m.name), append(kinds, m.kind+" "+m.name)
+		if m.more != first.more {
+			more = ""
+		}
+	}
+	what, many := first.kind+" "+strings.Join(names, ", "), count(len(all), first.kind+" object")
+	if slices.ContainsFunc(all, func(m marked) bool { return m.kind != first.kind }) {
+		what, many = strings.Join(kinds, ", "), count(len(all), "object")
+	}
+	if len(all) > 1 && columns(what+more) > width-4 {
+		what = many
+	}
+	return styled(first.sign.style, first.sign.text).then(text(" " + what + more)).indent(2)
+}
+
+// legend explains the marks that occur among the items, and no others.
+func legend(items []item) []line {
+	used := map[sign]bool{}
+	for _, it := range items {
+		for _, m := range it.marked {
+			used[m.sign] = true
+		}
+		for _, l := range it.body {
+			for _, s := range l { // the signs of fields
+				for _, m := range marks {
+					if s.style == m.style && m != markReplace {
+						used[m] = true
+					}
+				}
+			}
+		}
+	}
+	var parts []string
+	for _, m := range marks {
+		if used[m] {
+			parts = append(parts, m.text+" "+m.means)
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []line{styled(faint, "  "+strings.Join(parts, "   "))}
+}
+
+// look makes what weakens security stand out.
+func look(fact content.Line) style {
+	if fact.Weak {
+		return caution
+	}
+	return plain
+}
+
+// told are the facts about an object that will be created. What programs read has each on
+// one line.
+func (v *planView) told(facts []content.Line) []line {
+	var out []line
+	width := math.MaxInt
+	if v.Out.Terminal {
+		width = v.width - bodyIndent - 2
+	}
+	for _, fact := range facts {
+		body := strings.TrimLeft(fact.Text, " ")
+		depth := len(fact.Text) - len(body)
+		for i, part := range wrapWords(body, width-depth) {
+			if i == 0 {
+				out = append(out, styled(added, "+").then(text(strings.Repeat(" ", depth+1)), styled(look(fact), part)).indent(bodyIndent))
+				continue
+			}
+			out = append(out, styled(look(fact), part).indent(bodyIndent+2+depth+further))
+		}
+	}
+	return out
+}
+
+// wrapWords breaks a text into lines of at most width columns at blanks, each but the
+// first of them a little shorter. A word that no line has room for stays where it is.
+func wrapWords(s string, width int) []string {
+	out := []string{""}
+	for _, word := range strings.SplitAfter(s, " ") {
+		last := len(out) - 1
+		room := width
+		if last > 0 {
+			room -= further
+		}
+		n := columns(foreign.Text(strings.TrimRight(word, " ")))
+		if out[last] != "" && columns(foreign.Text(out[last]))+n > room && n <= width-further {
+			out = append(out, word)
+			continue
+		}
+		out[last] += word
+	}
+	return out
+}
+
+// others is one line an action, those that were not listed as destroyed.
+func (v *planView) others() []line {
+	var rest []*planner.Action
+	above := 0
+	for _, a := range v.byRisk() {
+		switch r := riskOf(a); {
+		case r == leavesItBe:
+		case r <= destroys && !v.plan.Destroy:
+			above++
+		default:
+			rest = append(rest, a)
+		}
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	title := "kolla will perform these actions:"
+	if above > 0 {
+		title = "kolla will also perform these actions:"
+	}
+	return append([]line{styled(bold, title), nil}, v.grouped(rest)...)
+}
+
+// group is what actions have in common that stand below one sign.
+type group struct {
+	sign sign
+	what string
+}
+
+func groupOf(a *planner.Action) group {
+	sign, ok := markOf(a)
+	switch {
+	case !ok:
+		return group{what: "without a change"}
+	case a.Prunes():
+		return group{sign, "to prune"}
+	case sign == markAdd:
+		return group{sign, "to create"}
+	case sign == markReplace:
+		return group{sign, "to replace"}
+	case sign == markRemove:
+		return group{sign, "to destroy"}
+	default:
+		return group{sign, "to change"}
+	}
+}
+
+// grouped is one line an action. Those of each sign stand together below it.
+func (v *planView) grouped(actions []*planner.Action) []line {
+	var order []group
+	heads := map[group][]line{}
+	for _, a := range actions {
+		g := groupOf(a)
+		if heads[g] == nil {
+			order = append(order, g)
+		}
+		heads[g] = append(heads[g], v.head(a))
+	}
+	var out []line
+	for _, g := range order {
+		title := textf("%d %s:", len(heads[g]), g.what)
+		if g.sign.text != "" {
+			title = styled(g.sign.style, g.sign.text).then(text(" "), title)
+		}
+		out = append(append(out, title.indent(2)), heads[g]...)
+	}
+	return out
+}

@@ -1,0 +1,259 @@
+package lang
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+)
+
+// anyDepth is the depth of settings that are maps in maps, of YAML and JSON.
+const anyDepth = 100
+
+// depthOf is the depth of the settings of a format.
+func depthOf(format string) int {
+	switch format {
+	case "properties":
+		return 1
+	case "yaml", "json":
+		return anyDepth
+	}
+	return 2
+}
+
+// lineage is a config file, the one that it is made from, and so on.
+func (in *instance) lineage(config *block) []*block {
+	out := []*block{config}
+	for b := config; b.attributes["from"] != nil; {
+		name := in.literal(b, "from")
+		base := in.whole.one("config", name)
+		switch {
+		case name == "":
+			return out
+		case base == nil:
+			if in.whole.complete() {
+				in.undeclared(b.attributeRange("from"), "config file", name, in.whole.labels("config"))
+			}
+			return out
+		case slices.Contains(out, base):
+			in.error(b.attributeRange("from"), "Circular reference", "Config file %q would be made from itself.", config.label)
+			return out
+		}
+		out, b = append(out, base), base
+	}
+	return out
+}
+
+// inherited is the first of a config file and those that it is made from that has an
+// argument; else the last.
+func (in *instance) inherited(config *block, name string) *block {
+	if config.attributes["from"] == nil {
+		return config
+	}
+	var last *block
+	for _, b := range in.lineage(config) {
+		if last = b; b.attributes[name] != nil {
+			break
+		}
+	}
+	return last
+}
+
+func (in *instance) formatOf(config *block) string {
+	return in.literal(in.inherited(config, "format"), "format")
+}
+
+// mode are the permissions of a config file.
+func (in *instance) mode(config *block) int {
+	n, _ := strconv.ParseInt(in.inner.string(in.inherited(config, "mode"), "mode"), 8, 32) // 0 where nothing is said
+	return int(n)
+}
+
+// mergeSettings puts the layers of config values together.
+func (in *instance) mergeSettings() {
+	for _, config := range in.whole.all("config") {
+		depth := depthOf(in.formatOf(config))
+		in.configs[config.label] = merge(depth, in.configLayers(config, depth))
+	}
+}
+
+// configLayers are the layers of the values of a config file, the weakest first: all of
+// the file that it is made from, and then its own.
+func (in *instance) configLayers(config *block, depth int) []*layer {
+	var out []*layer
+	files := in.lineage(config)
+	for i, b := range slices.Backward(files) {
+		var only []string
+		for _, derived := range files[:i+1] {
+			only = narrowed(only, in.onlyOf(derived))
+		}
+		for _, l := range in.ownLayers(b, depth) {
+			if b != config || l.name == layerCloud || l.name == layerDirectory {
+				l.only = only
+			}
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// narrowed are the names that both lists have; nil stands for all.
+func narrowed(a, b []string) []string {
+	if a == nil || b == nil {
+		return append(a, b...)
+	}
+	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
+}
+
+// onlyOf are the sections that a config file takes of another one; nil: all.
+func (in *instance) onlyOf(config *block) []string {
+	attr := config.attributes["only"]
+	if attr == nil || isNullLiteral(attr.Expr) {
+		return nil
+	}
+	if len(attr.Expr.Variables()) > 0 {
+		in.error(attr.Expr.Range(), "Unsuitable value for \"only\"", "It must be a list that is written out, because it is read before anything is evaluated.")
+		return nil
+	}
+	return append([]string{}, in.constant().list(config, "only")...)
+}
+
+// ownLayers are the layers that a config file has besides those of the one that it is
+// made from.
+func (in *instance) ownLayers(config *block, depth int) []*layer {
+	var out, above []*layer
+	for _, p := range in.inner.parts(config, "values") {
+		l := &layer{name: p.layer, expr: p.expr, eval: p.eval}
+		if p.layer == layerService {
+			above = append(above, l)
+		} else {
+			out = append(out, l)
+		}
+	}
+	for _, d := range in.defaults() {
+		if matched, _ := path.Match(d.label, config.label); matched && d.attributes["values"] != nil && depth != anyDepth {
+			out = append(out, &layer{name: layerCloud, expr: d.attributes["values"].Expr, eval: in.cloud})
+		}
+	}
+	out = append(out, in.directoryLayers(config, depth)...)
+	return append(out, above...)
+}
+
+// hasContent reports whether anything gives an optional config file content.
+func (in *instance) hasContent(config *block, format string) bool {
+	if format == "raw" {
+		return in.inner.given(config, "content") || len(in.overridesOf(config)) > 0
+	}
+	s := in.configs[config.label]
+	return len(s.entries()) > 0 || s.partial
+}
+
+// checkOnly warns of sections that there are not.
+func (in *instance) checkOnly(config *block, f ConfigFile) {
+	for _, name := range in.onlyOf(config) {
+		there := slices.ContainsFunc(f.Options, func(o Option) bool { return o.Section == name || o.Section == "" && o.Key == name })
+		if there || f.Partial {
+			continue
+		}
+		var known []string
+		for _, base := range in.lineage(config)[1:] {
+			for _, x := range in.configs[base.label].leaves {
+				known = append(known, x.path[:min(1, len(x.path))]...)
+			}
+		}
+		in.warn(config.attributeRange("only"), "Nothing to take", "%s", trimJoin(spelling.DidYouMean(name, known),
+			fmt.Sprintf("The file that %q is made from has no %q. It has: %s.", config.label, name, listed(known))))
+	}
+}
+
+// checkPaths reports two config files of one pod that would be one file there.
+func (in *instance) checkPaths(pod *block, names []string) {
+	taken := map[string]*block{}
+	for _, f := range in.out.Configs {
+		if !slices.Contains(names, f.Name) {
+			continue
+		}
+		b := in.definition.one("config", f.Name)
+		for _, at := range []string{f.Path, f.SecretPath} {
+			if other := taken[at]; other != nil && at != "" {
+				in.error(pod.attributeRange("config"), "Two files at one path", "%s would have config %q (%s) and config %q (%s) at %s. Take one of the two out of the list, or give it another path.",
+					sentenced(describe(pod)), other.label, position(other.header), f.Name, position(b.header), at)
+				break
+			}
+			taken[at] = b
+		}
+	}
+}
+
+// place puts a value into a tree: what was below it, or what it is below, goes.
+func (s *settings) place(merged map[string]*entry, x leaf, path []string, value cty.Value) {
+	key := joined(path)
+	before := merged[key].over()
+	for other := range merged {
+		if other == key || strings.HasPrefix(other, key+"\x00") || strings.HasPrefix(key, other+"\x00") {
+			delete(merged, other)
+		}
+	}
+	merged[key] = &entry{path, value, x.layer.eval, x.origin(s.depth), before, key}
+}
+
+// tree is the content of a file in YAML or JSON.
+func (in *instance) tree(config *block, format string) (Text, Origin) {
+	root := map[string]any{}
+	for _, x := range in.configs[config.label].entries() {
+		within := root
+		for _, name := range x.path[:len(x.path)-1] {
+			inner, ok := within[name].(map[string]any)
+			if !ok {
+				inner = map[string]any{}
+				within[name] = inner
+			}
+			within = inner
+		}
+		within[x.path[len(x.path)-1]] = x.value
+	}
+	at := rangeOf(config)
+	origin := Origin{Layer: layerDefinition, Range: config.header}
+	value, err := in.functions[format+"encode"].Call([]cty.Value{objectOf(root)})
+	if err != nil {
+		in.error(config.header, "Unsuitable config values", "%s.", sentence(err))
+		return nil, origin
+	}
+	if !value.IsWhollyKnown() && len(deferrals(value)) == 0 {
+		return nil, origin // it was reported
+	}
+	return in.inner.textOf(value, firstRange(at, in.block.header)), origin
+}
+
+// objectOf is a tree of values as one value.
+func objectOf(tree map[string]any) cty.Value {
+	values := map[string]cty.Value{}
+	for name, v := range tree {
+		if inner, ok := v.(map[string]any); ok {
+			values[name] = objectOf(inner)
+		} else {
+			values[name], _ = v.(cty.Value)
+		}
+	}
+	return cty.ObjectVal(values)
+}
+
+// treeOf are the values that a file of the config directory in YAML or JSON has.
+func (l *loader) treeOf(f *overrideFile) []leaf {
+	value, err := l.functions["yamldecode"].Call([]cty.Value{cty.StringVal(string(f.source))})
+	if err != nil || value.IsNull() || !isMap(value) {
+		why := "It is no map of values."
+		if err != nil {
+			why = sentence(err) + "."
+		}
+		l.error(f.start(), "Unreadable config file", "%s", why)
+		return []leaf{}
+	}
+	return []leaf{newLeaf(nil, nil, &hclsyntax.LiteralValueExpr{Val: value, SrcRange: f.start()})}
+}

@@ -1,0 +1,79 @@
+package lang_test
+
+import (
+	"testing"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// TestOptionalFiles holds that an optional file is there with the content that the config
+// directory or a service gives it, and else nowhere.
+func TestOptionalFiles(t *testing.T) {
+	const cloud = `
+cloud "c" {
+  release    = "2025.1"
+  config_dir = "config"
+}
+
+definition "web" {
+  config "policy.yaml" {
+    format   = "yaml"
+    path     = "/etc/web/policy.yaml"
+    optional = true
+  }
+
+  config "tree.json" {
+    format = "json"
+    path   = "/etc/web/tree.json"
+    values = { a = { b = 1, c = [1], d = {} }, e = "x" }
+  }
+
+  config "extra" {
+    format   = "raw"
+    path     = "/etc/web/extra"
+    optional = true
+  }
+
+  workload "w" {
+    kind   = "Deployment"
+    image  = "web"
+    config = ["policy.yaml", "tree.json", "extra"]
+  }
+}
+`
+	files := map[string]string{
+		"main.hcl":               cloud + "service \"web\" {\n}\n\nservice \"other\" {\n  definition = \"web\"\n}\n",
+		"config/web/policy.yaml": "\"a:b\": role:admin\n",
+		"config/web/tree.json":   `{"a": {"b": 2, "f": {"g": true}}, "e": null}`,
+		"config/other/extra":     "more\n",
+	}
+	config, diags := lang.Load(writtenFiles(t, files), lang.Options{})
+	if len(diags) > 0 {
+		// A definition's own name is the directory of all its services.
+		t.Fatalf("diagnostics:\n%s", render(diags, ""))
+	}
+	got := map[string]string{}
+	for _, s := range config.Services {
+		for _, f := range s.Configs {
+			got[s.Name+"/"+f.Name] = f.Content.Masked()
+		}
+		if mounted := s.Workloads[0].Pod.Configs; len(mounted) != len(s.Configs) {
+			t.Errorf("%s mounts %q, and has %d files", s.Name, mounted, len(s.Configs))
+		}
+	}
+	want := map[string]string{
+		"web/policy.yaml":   "\"a:b\": \"role:admin\"\n",
+		"web/tree.json":     `{"a":{"b":2,"c":[1],"d":{},"f":{"g":true}}}`,
+		"other/policy.yaml": "\"a:b\": \"role:admin\"\n",
+		"other/tree.json":   `{"a":{"b":2,"c":[1],"d":{},"f":{"g":true}}}`,
+		"other/extra":       "more\n",
+	}
+	for name, content := range want {
+		if got[name] != content {
+			t.Errorf("%s is %q, want %q", name, got[name], content)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("there are %d files, want %d", len(got), len(want))
+	}
+}

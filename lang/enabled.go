@@ -1,0 +1,135 @@
+package lang
+
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/syntax"
+)
+
+// enabledAttribute is for every block of a definition.
+var enabledAttribute = Attribute{Name: "enabled", Type: TypeBool, Default: true, Doc: "Whether the block counts. Of one that does not, nothing is there: what it alone refers to is not needed, and lists of names leave it out."}
+
+// conditional are arguments of a block that may not count.
+func conditional(attributes []Attribute) []Attribute {
+	return append(attributes[:len(attributes):len(attributes)], enabledAttribute)
+}
+
+// gate says whether a block counts, as far as that can be told before anything is
+// evaluated.
+type gate byte
+
+const (
+	open gate = iota
+	closed
+	undecided
+)
+
+// gateOf reads the argument enabled of a block.
+func gateOf(b *block) gate {
+	attr := b.attributes[enabledAttribute.Name]
+	if attr == nil {
+		return open
+	}
+	v, diags := syntax.Constant(attr.Expr)
+	switch {
+	case diags.HasErrors() || !v.IsKnown() || v.IsNull() || v.Type() != cty.Bool:
+		return undecided
+	case v.True():
+		return open
+	}
+	return closed
+}
+
+// enabled is a block without the blocks in it that do not count, of those that which is
+// true for.
+func (e *evaluator) enabled(b *block, which func(*block) bool) *block {
+	if !b.gated {
+		return b
+	}
+	out := *b
+	out.blocks, out.byType, out.byLabel, out.gated = nil, nil, nil, false
+	for _, child := range b.blocks {
+		if !which(child) {
+			out.add(child)
+			continue
+		}
+		counts, known := e.counts(child)
+		if known != cty.NilVal {
+			out.open = known
+		}
+		if counts {
+			out.add(e.enabled(child, anyBlock))
+		}
+	}
+	return &out
+}
+
+func anyBlock(*block) bool { return true }
+
+// counts reports whether a block counts. open is what has to be known before that is
+// known; NilVal: it is.
+func (e *evaluator) counts(b *block) (counts bool, open cty.Value) {
+	attr := b.attributes[enabledAttribute.Name]
+	if attr == nil || !e.given(b, enabledAttribute.Name) {
+		return true, cty.NilVal
+	}
+	v, ok := e.publicAttribute(b, enabledAttribute.Name, cty.Bool)
+	if ok {
+		return v.True(), cty.NilVal
+	}
+	if v := e.value(attr.Expr); !v.IsKnown() {
+		return false, v
+	}
+	return false, cty.DynamicVal // it is wrong, which was reported
+}
+
+// narrowPorts takes the ports away that do not count, after which they are known. The
+// replicas of the first workload that counts are known before.
+func (in *instance) narrowPorts() {
+	if !in.definition.gated {
+		return
+	}
+	in.replicasForAll()
+	self := in.identity()
+	delete(self, "replicas")
+	in.setSelf(cty.ObjectVal(self))
+	self["replicas"] = cty.NumberIntVal(0)
+	if first := in.firstWorkload(); first != nil {
+		in.replicas = map[string]int{first.label: in.replicasOf(first)}
+		self["replicas"] = in.replicasValue(first)
+	}
+	in.setSelf(cty.ObjectVal(self))
+	in.definition = in.inner.enabled(in.definition, func(b *block) bool { return b.typ == portType })
+}
+
+// firstWorkload is the first that counts, or nil.
+func (in *instance) firstWorkload() *block {
+	for _, b := range in.definition.all("workload") {
+		if counts, _ := in.inner.counts(b); counts {
+			return b
+		}
+	}
+	return nil
+}
+
+// narrow takes everything else away that does not count.
+func (in *instance) narrow() {
+	if !in.definition.gated {
+		return
+	}
+	self := in.inner.scope.singles["self"].AsValueMap()
+	in.addPorts(self)
+	in.setSelf(cty.ObjectVal(self))
+	in.definition = in.inner.enabled(in.definition, func(b *block) bool { return b.typ != portType })
+	absent := cty.NullVal(cty.DynamicPseudoType)
+	if !in.definition.complete() {
+		absent = cty.DynamicVal.WithMarks(deferrals(in.definition.open))
+	}
+	for _, kind := range []string{"secret", "database", "queue", "user", "endpoint", "port"} {
+		for _, name := range in.whole.labels(kind) {
+			if in.definition.one(kind, name) == nil {
+				in.inner.scope.groups[kind][name] = absent
+			}
+		}
+	}
+}

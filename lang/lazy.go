@@ -1,0 +1,76 @@
+package lang
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// lazy is a value that is evaluated when it is read, and not ordered before: what it
+// refers to is needed by who reads it.
+type lazy struct {
+	evaluate func() cty.Value
+	running  bool
+	value    cty.Value // NilVal: it was not read yet
+}
+
+// read gives the value. One that needs itself is reported.
+func (l *lazy) read(e *evaluator, name string, at hcl.Range) cty.Value {
+	switch {
+	case l.running:
+		e.error(at, "Circular reference", "%s needs its own value, through what it refers to.", name)
+		return cty.DynamicVal
+	case l.value == cty.NilVal:
+		l.running = true
+		l.value = l.evaluate()
+		l.running = false
+	}
+	return l.value
+}
+
+// declareLazily puts local values into a scope, for an evaluator in it.
+func (s *scope) declareLazily(locals []*hclsyntax.Attribute, e *evaluator) {
+	names := group{}
+	s.groups["local"], s.lazy = names, map[blockKey]*lazy{}
+	for _, attr := range locals {
+		names[attr.Name] = cty.DynamicVal
+		s.lazy[blockKey{"local", attr.Name}] = &lazy{evaluate: func() cty.Value { return e.value(attr.Expr) }}
+	}
+}
+
+// ownLocalsType is localsType in a definition.
+var ownLocalsType = &BlockType{
+	Name: "locals", AnyAttribute: true,
+	Doc: "Names for expressions in the definition: every argument NAME is read there as local.NAME, before one of the module. They may refer to whatever the definition may refer to; what only a local value refers to that nothing reads is not needed.",
+	Example: `definition "status" {
+  locals {
+    cluster = self.replicas > 1
+    options = join(" ", [for name in ["a", "b"] : "--${name}"])
+  }
+
+  workload "web" {
+    kind    = "Deployment"
+    image   = "registry.example.org/status:1"
+    command = ["status", local.options, local.cluster ? "--cluster" : "--alone"]
+  }
+}
+`,
+	ReadAs: "local.NAME",
+}
+
+// ownLocals declares the local values of the definition. They are evaluated anew
+// whenever more is known of the service.
+func (in *instance) ownLocals() {
+	if len(in.definition.all(ownLocalsType.Name)) > 0 {
+		in.inner.scope.declareLazily(in.locals(in.definition), in.inner)
+	}
+}
+
+// catalogueScope is what names mean in all definitions of the catalogue.
+func (g *graph) catalogueScope() *scope {
+	s := newScope(g.global)
+	s.singles["path"] = cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal(CatalogueDir)})
+	e := &evaluator{reporter: g.reporter, functions: g.functions, memo: g.memo, scope: s, reach: reach{graph: g}}
+	s.declareLazily(g.locals(g.builtin), e)
+	return s
+}

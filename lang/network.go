@@ -1,0 +1,65 @@
+package lang
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Allow is somebody who may connect to the pods of a service, besides those that refer
+// to it. At least one of Namespace, Pods and CIDRs is set.
+type Allow struct {
+	Name      string
+	Ports     []int             // TCP
+	Namespace string            // of the pods; empty: the cloud's
+	Pods      map[string]string // labels; none: all pods of Namespace
+	CIDRs     []string
+	Range     hcl.Range
+}
+
+// network says who may reach the pods of the service.
+func (in *instance) network() {
+	s := &in.out
+	s.NetworkPolicy = in.config.Cloud.NetworkPolicy
+	if in.user.given(in.block, "network_policy") {
+		s.NetworkPolicy = in.user.bool(in.block, "network_policy")
+	}
+	for _, b := range in.definition.all("allow") {
+		s.Allows = append(s.Allows, in.allow(b, in.inner))
+	}
+}
+
+func (in *instance) allow(b *block, e *evaluator) Allow {
+	a := Allow{
+		Name:      b.label,
+		Namespace: e.string(b, "namespace"),
+		Pods:      e.strings(b, "pods"),
+		CIDRs:     e.list(b, "cidrs"),
+		Range:     rangeOf(b),
+	}
+	if !e.given(b, "namespace") && !e.given(b, "pods") && !e.given(b, "cidrs") {
+		in.error(b.header, "Nobody is allowed", "Say who may connect: namespace, pods or cidrs. For everybody, write cidrs = [\"0.0.0.0/0\", \"::/0\"].")
+	}
+	if e.given(b, "pods") && e.settled(b, "pods") && len(a.Pods) == 0 {
+		in.error(b.attributeRange("pods"), "Unsuitable value for \"pods\"", "It needs at least one label. For all pods of a namespace, leave it out and name the namespace.")
+	}
+	names := e.list(b, "ports")
+	if !e.given(b, "ports") {
+		names = in.definition.labels("port")
+	}
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			a.Ports = append(a.Ports, n)
+			continue
+		}
+		at := slices.IndexFunc(in.out.Ports, func(p Port) bool { return p.Name == name })
+		switch {
+		case at >= 0 && in.out.Ports[at].Number != 0:
+			a.Ports = append(a.Ports, in.out.Ports[at].Number)
+		case at < 0 && in.definition.complete() && in.whole.one("port", name) == nil:
+			in.undeclared(b.attributeRange("ports"), "port", name, in.definition.labels("port"))
+		}
+	}
+	return a
+}

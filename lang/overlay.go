@@ -1,0 +1,246 @@
+package lang
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/mark"
+)
+
+// A service overrides blocks of its definition with blocks of the same type and label,
+// and adds others. overlaid puts the two together before anything is evaluated: what
+// the service says is then an expression like the definition's own, but for a mark that
+// says who evaluates it.
+
+// said is an expression of the service in a block of its definition. The service's
+// evaluator evaluates it.
+type said struct{ hclsyntax.Expression }
+
+// UnwrapExpression lets HCL see what kind of expression it is.
+func (x *said) UnwrapExpression() hcl.Expression { return x.Expression }
+
+// stacked is the service's expression over the definition's, where both count: maps by
+// key, and lists of names one after the other.
+type stacked struct {
+	hclsyntax.Expression // the service's
+	below                hclsyntax.Expression
+}
+
+func isStacked(expr hcl.Expression) bool {
+	_, ok := expr.(*stacked)
+	return ok
+}
+
+// Variables are the references in both.
+func (x *stacked) Variables() []hcl.Traversal {
+	return append(x.below.Variables(), x.Expression.Variables()...)
+}
+
+// overlaid is a definition with what a service says over it, and the blocks of the
+// service that override nothing and are not complete: something in them is misspelt.
+func overlaid(definition, service *block) (out *block, strays []stray) {
+	if !slices.ContainsFunc(service.blocks, overrides) {
+		return definition, nil
+	}
+	return over(definition, service, overrides)
+}
+
+// stray is a block of a service that overrides nothing, and is not complete.
+type stray struct {
+	block *block
+	known []string // labels of the blocks that it could override
+}
+
+// overrides reports whether a block of a service overrides one of its definition, or
+// takes a place beside them.
+func overrides(b *block) bool {
+	return definitionType.block(b.typ.Name) == b.typ && b.typ != inputType && (b.typ != secretType || !isKept(b.label))
+}
+
+// over puts a block over another one of its type.
+func over(base, top *block, counts func(*block) bool) (out *block, strays []stray) {
+	merged := *base
+	merged.blocks, merged.byType, merged.byLabel = nil, nil, nil
+	for _, child := range base.blocks {
+		if above := top.one(child.typ.Name, child.label); above != nil && counts(above) && (child.label != "" || child.typ.Single) {
+			inner, lost := overBlock(child, above)
+			child, strays = inner, append(strays, lost...)
+		}
+		merged.add(child)
+	}
+	for _, child := range top.blocks {
+		switch {
+		case !counts(child) || (child.label != "" || child.typ.Single) && base.one(child.typ.Name, child.label) != nil:
+		case len(lacking(child)) > 0:
+			strays = append(strays, stray{child, base.labels(child.typ.Name)})
+		default:
+			merged.add(own(child))
+		}
+	}
+	if top.open != cty.NilVal {
+		merged.open = top.open
+	}
+	return &merged, strays
+}
+
+// overBlock puts a block of a service over one of its definition.
+func overBlock(base, top *block) (out *block, strays []stray) {
+	out, strays = over(base, top, func(b *block) bool { return b.typ.Name != lifecycleType.Name })
+	out.base, out.top = base, top
+	out.header, out.whole = top.header, top.whole
+	out.attributes = maps.Clone(base.attributes)
+	if out.attributes == nil {
+		out.attributes = map[string]*hclsyntax.Attribute{}
+	}
+	dropAlternatives(out, top)
+	for name, attr := range top.attributes {
+		copied := *attr
+		below := base.attributes[name]
+		switch {
+		case below != nil && base.typ.attribute(name) != nil && stacks(base.typ.attribute(name)):
+			copied.Expr = &stacked{attr.Expr, below.Expr}
+		default:
+			copied.Expr = &said{attr.Expr}
+		}
+		out.attributes[name] = &copied
+	}
+	return out, strays
+}
+
+// own is a block that only the service has.
+func own(b *block) *block {
+	out := rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return &said{expr} })
+	out.top = b
+	return out
+}
+
+// stacks reports whether values of both count, the service's and the definition's.
+func stacks(a *Attribute) bool {
+	switch a.Type {
+	case TypeMap, TypeTexts, TypeSettings:
+		return true
+	case TypeList:
+		return a.Names != ""
+	}
+	return false
+}
+
+// dropAlternatives takes away what the definition says of several arguments of which
+// only one counts, where the service says another one.
+func dropAlternatives(out, top *block) {
+	said := func(name string) bool {
+		attr := top.attributes[name]
+		return attr != nil && !isNullLiteral(attr.Expr)
+	}
+	if !slices.ContainsFunc(out.typ.Alternatives, func(group []string) bool { return slices.ContainsFunc(group, said) }) {
+		return
+	}
+	for _, group := range out.typ.Alternatives {
+		if slices.ContainsFunc(group, said) {
+			continue
+		}
+		for _, name := range group {
+			delete(out.attributes, name)
+		}
+	}
+}
+
+// lacking are the arguments that a block needs and does not have, nor in another
+// spelling.
+func lacking(b *block) []string {
+	var out []string
+	for _, a := range b.typ.Attributes {
+		if a.Required && b.attributes[a.Name] == nil && b.attributes[a.Unless] == nil && !b.misspelt(a.Name) {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
+// part is an expression and who evaluates it, on its way to be merged with others.
+type part struct {
+	layer string // layerDefinition or layerService
+	expr  hclsyntax.Expression
+	eval  *evaluator
+}
+
+// parts are what an argument is made of, the weakest first.
+func (e *evaluator) parts(b *block, name string) []part {
+	attr := b.attributes[name]
+	if attr == nil {
+		return nil
+	}
+	switch x := attr.Expr.(type) {
+	case *said:
+		return []part{{layerService, x.Expression, e.service()}}
+	case *stacked:
+		return []part{{layerDefinition, x.below, e}, {layerService, x.Expression, e.service()}}
+	}
+	return []part{{layerDefinition, attr.Expr, e}}
+}
+
+// service is the evaluator of what the service says in blocks of its definition.
+func (e *evaluator) service() *evaluator {
+	if e.ofService == nil {
+		return e
+	}
+	return e.ofService
+}
+
+// sayer is the evaluator of an argument.
+func (e *evaluator) sayer(b *block, name string) *evaluator {
+	if attr := b.attributes[name]; attr != nil {
+		switch attr.Expr.(type) {
+		case *said, *stacked:
+			return e.service()
+		}
+	}
+	return e
+}
+
+// overlaidValue evaluates an expression that a service says, alone or over its
+// definition's.
+func (e *evaluator) overlaidValue(expr hcl.Expression) (v cty.Value, ok bool) {
+	switch x := expr.(type) {
+	case *said:
+		return e.service().value(x.Expression), true
+	case *stacked:
+		return joinedValues(e.value(x.below), e.service().value(x.Expression)), true
+	}
+	return cty.NilVal, false
+}
+
+// joinedValues is one value over another one: maps are merged by key, and lists joined.
+// null takes all away. A value of another type takes the place of the first.
+func joinedValues(below, above cty.Value) cty.Value {
+	switch {
+	case !above.IsKnown() || above.IsNull():
+		return above
+	case !below.IsKnown():
+		return below
+	case below.IsNull():
+		return above
+	case isMap(below) && isMap(above):
+		merged := map[string]cty.Value{}
+		for _, v := range []cty.Value{below, above} {
+			for _, m := range mark.Members(v) {
+				merged[m.Key] = m.Value
+			}
+		}
+		maps.DeleteFunc(merged, func(_ string, v cty.Value) bool { return v.IsNull() })
+		return cty.ObjectVal(merged)
+	case isList(below) && isList(above):
+		var all []cty.Value
+		for _, v := range slices.Concat(mark.Elements(below), mark.Elements(above)) {
+			if !slices.ContainsFunc(all, v.RawEquals) {
+				all = append(all, v)
+			}
+		}
+		return cty.TupleVal(all)
+	}
+	return above
+}

@@ -1,0 +1,413 @@
+package lang
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/mark"
+)
+
+// Provided is something that a service has on another one: a queue, a user in Keystone,
+// or the registration of all that Keystone has to know of it.
+type Provided struct {
+	Type   string // "queue", "user", "registration"
+	Label  string // of the block; empty for a registration
+	Name   string // on the server
+	Domain string // of a user
+	Server string // name of the service that it is on
+	// Password is the secret with the password; a registration has none.
+	Password SecretRef
+	// Source is where the password comes from; nil: it is generated.
+	Source *SecretSource
+	// Jobs make it; they come from the server's `provides` block. Those of users are the
+	// registration's.
+	Jobs  []Job
+	Range hcl.Range
+}
+
+// Password is the password of something that another service provides.
+type Password struct {
+	SecretRef
+	Source *SecretSource // nil: it is generated
+}
+
+// Passwords are the passwords of the databases, queues and users of the service.
+func (s *Service) Passwords() []Password {
+	var out []Password
+	for _, d := range s.Databases {
+		out = append(out, Password{d.Password, d.Source})
+	}
+	for _, p := range s.Provided {
+		if p.Password.Secret != "" {
+			out = append(out, Password{p.Password, p.Source})
+		}
+	}
+	return out
+}
+
+// keptPrefixes are what the names of passwords begin with, of databases, queues and users.
+var keptPrefixes = []string{passwordPrefix, "queue-", "user-"}
+
+// isKept reports whether the name of a secret is kept for a password.
+func isKept(name string) bool {
+	return slices.ContainsFunc(keptPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// registered are the blocks that a registration is for.
+var registered = []string{"user", "identity_role", "endpoint"}
+
+// registers reports whether the definition is that of a Keystone, which registers itself.
+func (in *instance) registers() bool { return in.definition.one("provides", "registration") != nil }
+
+// toRegister are the blocks of the definition that Keystone has to know of. Its own
+// endpoint is none of them.
+func (in *instance) toRegister() []*block {
+	var out []*block
+	for _, kind := range registered {
+		for _, b := range in.definition.all(kind) {
+			if !in.ownEndpoint(b) {
+				out = append(out, b)
+			}
+		}
+	}
+	return out
+}
+
+// ownEndpoint reports whether a block is the endpoint of a Keystone, which is no other
+// service's business.
+func (in *instance) ownEndpoint(b *block) bool {
+	server := in.literal(b, "server")
+	return b.typ == endpointType && (in.registers() || server == in.block.label || server == in.written.label)
+}
+
+// serverEdges are the services that provide for this one.
+func (in *instance) serverEdges() []edge {
+	var out []edge
+	for _, b := range slices.Concat(in.definition.all("queue"), in.toRegister()) {
+		if gateOf(b) != open {
+			continue
+		}
+		if id := in.inner.reach.find("service", in.literal(b, "server"), nil); id != nil {
+			out = append(out, edge{to: id[0], at: b.header})
+		}
+	}
+	return out
+}
+
+// provided makes the queues, endpoints and users, and their registration.
+func (in *instance) provided() {
+	in.endpoints()
+	for _, b := range in.definition.all("queue") {
+		in.queue(b)
+	}
+	for _, b := range in.definition.all("user") {
+		in.identityUser(b)
+	}
+	in.registration()
+}
+
+// provider is the service that a block is on; nil if there is none, which was reported.
+func (in *instance) provider(b *block) *instance {
+	name := in.literal(b, "server")
+	switch {
+	case name == in.out.Name, in.registers() && b.typ != queueType:
+		in.error(b.header, "A service refers to itself", "%s cannot be on the service that it belongs to.", describe(b))
+		return nil
+	case name == "":
+		return nil
+	}
+	return in.server(name, b)
+}
+
+// password is the secret with the password of something that another service provides.
+func (in *instance) password(b *block) (SecretRef, *SecretSource) {
+	ref := SecretRef{Service: in.out.Name, Secret: b.typ.Name + "-" + strings.ReplaceAll(b.label, "_", "-"), Key: "password"}
+	return ref, in.sourceOfSecret(ref.Secret, secretKinds["password"].keys)
+}
+
+// nameOn is the name that something has on its server.
+func (in *instance) nameOn(b *block) string {
+	if in.inner.given(b, "name") {
+		return in.inner.string(b, "name")
+	}
+	return b.label
+}
+
+// queue makes a queue.
+func (in *instance) queue(b *block) {
+	p := Provided{Type: "queue", Label: b.label, Name: in.nameOn(b), Range: rangeOf(b)}
+	p.Password, p.Source = in.password(b)
+	value := cty.DynamicVal
+	if server := in.provider(b); server != nil {
+		p.Server = server.out.Name
+		value = server.provide(in, b, &p, map[string]cty.Value{
+			"name":          in.inner.read(b, cty.StringVal(p.Name), "name"),
+			"user":          in.inner.read(b, cty.StringVal(p.Name), "name"),
+			"password":      mark.Generated(p.Password).Token(),
+			"password_file": cty.StringVal(b.label + "/" + p.Password.Key),
+		})
+	}
+	in.out.Provided = append(in.out.Provided, p)
+	in.inner.scope.groups["queue"][p.Label] = value
+}
+
+// identityUser makes a user in Keystone. The registration creates it.
+func (in *instance) identityUser(b *block) {
+	p := Provided{Type: "user", Label: b.label, Name: in.nameOn(b), Domain: in.inner.string(b, "domain"), Range: rangeOf(b)}
+	p.Password, p.Source = in.password(b)
+	project := cty.NullVal(cty.String)
+	if p.Domain == "" {
+		p.Domain, project = "Default", cty.StringVal("service")
+	}
+	value := cty.DynamicVal
+	if server := in.provider(b); server != nil {
+		p.Server = server.out.Name
+		value = server.provide(in, b, &p, map[string]cty.Value{
+			"name":          in.inner.read(b, cty.StringVal(p.Name), "name"),
+			"password":      mark.Generated(p.Password).Token(),
+			"domain":        in.inner.read(b, cty.StringVal(p.Domain), "domain"),
+			"project":       in.inner.read(b, project, "domain"),
+			"password_file": cty.StringVal(b.label + "/" + p.Password.Key),
+		})
+	}
+	in.out.Provided = append(in.out.Provided, p)
+	in.inner.scope.groups["user"][p.Label] = value
+}
+
+// registration makes the jobs that tell Keystone of the service.
+func (in *instance) registration() {
+	all := in.toRegister()
+	if len(all) == 0 || in.registers() {
+		return
+	}
+	for _, b := range all[1:] {
+		if name := in.literal(b, "server"); name != in.literal(all[0], "server") {
+			in.error(b.attributeRange("server"), "Two servers of one registration",
+				"Service %q is registered with service %q already, by %s (%s). All of a service is registered with one.", in.out.Name, in.literal(all[0], "server"), describe(all[0]), position(all[0].header))
+			return
+		}
+	}
+	server := in.provider(all[0])
+	if server == nil {
+		return
+	}
+	p := Provided{Type: "registration", Server: server.out.Name}
+	server.provide(in, all[0], &p, map[string]cty.Value{
+		"owner":     cty.StringVal(in.config.Cloud.Name + "/" + in.out.Name),
+		"users":     cty.TupleVal(in.wantedUsers()),
+		"roles":     stringList(in.definition.labels("identity_role")),
+		"endpoints": cty.TupleVal(in.wantedEndpoints()),
+	})
+	in.out.Provided = append(in.out.Provided, p)
+}
+
+// wantedUsers are the users as a registration has them.
+func (in *instance) wantedUsers() []cty.Value {
+	var out []cty.Value
+	for _, b := range in.definition.all("user") {
+		user := in.inner.scope.groups["user"][b.label]
+		if !user.IsKnown() {
+			continue // why was reported
+		}
+		wanted := map[string]cty.Value{"roles": in.inner.read(b, stringList(in.inner.list(b, "roles")), "roles")}
+		for _, name := range []string{"name", "domain", "project", "password_file"} {
+			wanted[name] = user.GetAttr(name)
+		}
+		out = append(out, cty.ObjectVal(wanted))
+	}
+	return out
+}
+
+// wantedEndpoints are the endpoints as a registration has them.
+func (in *instance) wantedEndpoints() []cty.Value {
+	var out []cty.Value
+	for _, b := range in.toRegister() {
+		if b.typ != endpointType {
+			continue
+		}
+		out = append(out, in.inner.scope.groups["endpoint"][b.label])
+	}
+	return out
+}
+
+// endpoints makes the endpoints of the service.
+func (in *instance) endpoints() {
+	for _, b := range in.definition.all("endpoint") {
+		e := Endpoint{Type: b.label, Server: in.literal(b, "server"), Name: in.out.Definition, Port: in.inner.string(b, "port"), Path: in.inner.string(b, "path")}
+		if in.inner.given(b, "name") {
+			e.Name = in.inner.string(b, "name")
+		}
+		in.checkPort(b, "port", e.Port, in.definition.labels("port"))
+		in.out.Endpoints = append(in.out.Endpoints, e)
+		in.inner.scope.groups["endpoint"][b.label] = cty.ObjectVal(map[string]cty.Value{
+			"type":       cty.StringVal(e.Type),
+			"name":       in.inner.read(b, cty.StringVal(e.Name), "name"),
+			"url":        in.endpointURL(b, e, false),
+			"public_url": in.endpointURL(b, e, true),
+		})
+	}
+}
+
+// endpointURL is the URL of an endpoint, for clients in the cluster or outside.
+func (in *instance) endpointURL(b *block, e Endpoint, public bool) cty.Value {
+	host := in.out.Name + "." + in.config.Cloud.Namespace
+	number := 0
+	for _, p := range in.out.Ports {
+		if p.Name != e.Port {
+			continue
+		}
+		number = p.Number
+		for _, x := range in.config.Exposures {
+			if public && p.Exposed && x.Name == in.out.Exposure {
+				host = x.Host()
+			}
+		}
+	}
+	v := in.inNamespace("http://" + net.JoinHostPort(host, strconv.Itoa(number)) + e.Path)
+	if public {
+		v = in.user.read(in.block, v, "expose")
+	}
+	for _, p := range in.definition.all("port") {
+		if p.label == e.Port {
+			v = in.inner.read(p, v, "number", "expose")
+		}
+	}
+	return in.inner.read(b, v, "port", "path")
+}
+
+// provide makes something of another service on this one: it adds the jobs, and returns
+// what the other reads. values are what the provides block reads of it.
+func (in *instance) provide(consumer *instance, from *block, p *Provided, values map[string]cty.Value) cty.Value {
+	b := in.definition.one("provides", p.Type)
+	if b == nil {
+		consumer.error(consumer.block.header, "Nothing provides it",
+			"%s of service %q should be on service %q, whose definition has no block `provides %q`.", describe(from), consumer.out.Name, p.Server, p.Type)
+		return cty.DynamicVal
+	}
+	self := in.inner.scope.singles["self"]
+	if !self.IsKnown() {
+		return self // what is wrong with the server was reported
+	}
+	jobs := b.all("job")
+	if untold := in.untoldFor(in.jobsFor(p.Type)); len(untold) > 0 {
+		jobs = nil // it is there already
+		in.checkUntold(consumer, from, p, untold)
+	}
+	e := in.inner.with(p.Type, cty.ObjectVal(values))
+	for _, job := range jobs {
+		made := in.job(job, e)
+		if at := e.string(job, "passwords"); at != "" {
+			made.Pod.Mounts = append(made.Pod.Mounts, consumer.passwordsIn(at, p)...)
+		}
+		p.Jobs = append(p.Jobs, made)
+	}
+	if self.Type().HasAttribute("host") && p.Type == "queue" {
+		values["host"] = self.GetAttr("host")
+		if self.Type().HasAttribute("port") {
+			values["port"] = self.GetAttr("port")
+		}
+	}
+	in.arguments(b, e, values)
+	return cty.ObjectVal(values)
+}
+
+// jobsFor are the jobs that make something that this service provides.
+func (in *instance) jobsFor(kind string) []*block {
+	if kind == "user" {
+		kind = "registration"
+	}
+	b := in.definition.one("provides", kind)
+	if b == nil {
+		return nil
+	}
+	return b.all("job")
+}
+
+// arguments adds the arguments of a provides block to what the other service reads.
+func (in *instance) arguments(b *block, e *evaluator, values map[string]cty.Value) {
+	for _, attr := range b.ordered() {
+		if b.typ.attribute(attr.Name) != nil {
+			continue // it is about the block
+		}
+		if _, taken := values[attr.Name]; taken {
+			in.error(attr.NameRange, "Unsuitable name", "Every %s has an attribute %q already.", b.label, attr.Name)
+			continue
+		}
+		values[attr.Name] = e.value(attr.Expr)
+	}
+}
+
+// passwordsIn mounts the passwords of what a job makes.
+func (in *instance) passwordsIn(dir string, p *Provided) []SecretMount {
+	var out []SecretMount
+	for _, other := range append(slices.Clone(in.out.Provided), *p) {
+		if other.Label != "" && (other.Label == p.Label && other.Type == p.Type || other.Type == "user" && p.Type == "registration") {
+			out = append(out, SecretMount{Service: in.out.Name, Secret: other.Password.Secret, Path: strings.TrimSuffix(dir, "/") + "/" + other.Label})
+		}
+	}
+	return out
+}
+
+// checkUntold reports what cannot be made on an external service without its secrets:
+// its password has to be told. Of what has no password there is a warning.
+func (in *instance) checkUntold(consumer *instance, from *block, p *Provided, untold []string) {
+	lacks := strings.TrimPrefix(secretsNamed(untold), "the ")
+	if p.Type != "registration" {
+		if p.Source == nil {
+			consumer.error(consumer.block.header, "Secret of an external service",
+				"%s of service %q is on service %q, which is external, and kolla does not know its %s. If the %s is there already, say in service %q what its password is:\n\n%s\n\nIf kolla shall make the %s, give service %q what it takes for that:\n\n%s",
+				describe(from), consumer.out.Name, p.Server, lacks, p.Type, consumer.block.label, secretExamples([]string{p.Password.Secret}), p.Type, in.block.label, secretExamples(untold))
+		}
+		return
+	}
+	var names []string
+	for _, e := range consumer.out.Endpoints {
+		names = append(names, fmt.Sprintf("endpoint %q", e.Type))
+	}
+	for _, name := range consumer.definition.labels("identity_role") {
+		names = append(names, fmt.Sprintf("role %q", name))
+	}
+	if len(names) > 0 {
+		consumer.warn(consumer.block.header, "Not registered",
+			"Service %q is external, and kolla does not know its %s: %s of service %q have to be registered by somebody else.", p.Server, lacks, listed(names), consumer.out.Name)
+	}
+}
+
+// checkProvided reports what two services would have under one name on one server: each
+// would set its own password or URL.
+func (g *graph) checkProvided() {
+	type key struct{ kind, server, domain, name string }
+	taken := map[key]*instance{}
+	check := func(in *instance, k key, what, advice string) {
+		if k.name == "" || k.server == "" {
+			return
+		}
+		other := taken[k]
+		if other == nil {
+			taken[k] = in
+			return
+		}
+		g.error(in.block.header, fmt.Sprintf("Two services with one %s", k.kind),
+			"%s of service %q is on service %q already, for service %q (%s). %s", what, in.out.Name, k.server, other.out.Name, position(other.block.header), advice)
+	}
+	for _, in := range g.inOrder() {
+		for _, p := range in.out.Provided {
+			if p.Label != "" {
+				check(in, key{p.Type, p.Server, p.Domain, p.Name}, fmt.Sprintf("%s%s %q", strings.ToUpper(p.Type[:1]), p.Type[1:], p.Name),
+					fmt.Sprintf("Give one of them another name: %s %q { name = \"...\" }", p.Type, p.Label))
+			}
+		}
+		for _, e := range in.out.Endpoints {
+			if b := in.definition.one("endpoint", e.Type); b == nil || in.ownEndpoint(b) {
+				continue
+			}
+			check(in, key{"endpoint", e.Server, "", e.Type}, fmt.Sprintf("Endpoint %q", e.Type), "Clients find a service by that type, and would find either of them.")
+		}
+	}
+}

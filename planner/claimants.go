@@ -1,0 +1,150 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/trust"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+// Claimant is an object in the cluster that says that it is kolla's, or has the name of
+// one that is declared, and that the state does not know.
+type Claimant struct {
+	trust.Claim
+	Ref providers.Ref
+	// Record is what the state is to know of it, if it is believed. Its Ready is for the
+	// caller to find out.
+	Record state.Object
+	// Declared: something at its address is declared now.
+	Declared bool
+	// Generated: it is a Secret whose values kolla makes up, and would go on with.
+	Generated bool
+}
+
+// Claimants finds what a state that was lost, or is an old one, does not know, oldest
+// first. It changes nothing. Of the input it takes what a destroy takes.
+func Claimants(ctx context.Context, in Input) ([]Claimant, []Problem, error) {
+	in.Destroy = true // it reads all that there may be
+	p, problems := newPlanning(in)
+	if len(problems) > 0 {
+		return nil, problems, nil
+	}
+	if err := p.read(ctx); err != nil {
+		return nil, nil, fmt.Errorf("read the cluster: %w", err)
+	}
+	p.nameServices()
+	var found []Claimant
+	seen := map[types.UID]bool{}
+	add := func(c Claimant) {
+		if uid := types.UID(c.Record.UID); !seen[uid] {
+			seen[uid] = true
+			found = append(found, c)
+		}
+	}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		live, r := p.Snapshot.Get(o.Ref()), p.recordOf(o)
+		if live == nil || r != nil && trust.Same(r.Object, live) || o.Partial && trust.Applied(live, providers.ManagerOf(p.Cloud, true)).Empty() {
+			continue
+		}
+		add(p.claimant(o.Ref(), live, o))
+	}
+	for _, t := range p.unrecorded() {
+		if t.ref.GVK.GroupKind() != providers.ClaimKind || t.live.GetAnnotations()[providers.AnnotationAddress] != "" {
+			add(p.claimant(t.ref, t.live, p.desired[p.byRef[identify(t.ref)]]))
+		}
+	}
+	for i := range p.records {
+		r := &p.records[i]
+		if live := p.Snapshot.Get(r.ref); live != nil && !trust.Same(r.Object, live) && p.labelled(live) {
+			add(p.claimant(r.ref, live, p.desired[p.byRef[identify(r.ref)]]))
+		}
+	}
+	slices.SortFunc(found, func(a, b Claimant) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Record.Address, b.Record.Address))
+	})
+	return found, nil, nil
+}
+
+// claimant judges one object.
+func (p *planning) claimant(ref providers.Ref, live *unstructured.Unstructured, declared *providers.Object) Claimant {
+	c := Claimant{Ref: ref, Declared: declared != nil}
+	partial := declared != nil && declared.Partial
+	if partial {
+		c.Claim = trust.Claim{Traces: trust.TracesOf(live), Address: declared.Address}
+	} else {
+		c.Claim = trust.Examine(live, p.Cloud, declared, func(namespace, name string) map[string][]byte {
+			return providers.ValuesOf(p.Snapshot.Get(providers.Ref{GVK: secrets, Namespace: namespace, Name: name}))
+		})
+	}
+	address := c.Address
+	switch {
+	case declared != nil:
+		address = declared.Address
+	case address == (lang.Address{}):
+		address = p.addressOf(ref, nil, live.GetLabels())
+	}
+	if declared == nil && ref.Namespace != "" && ref.Namespace != p.Namespace {
+		c.Doubts = append(c.Doubts, fmt.Sprintf("nothing declares it, and it is in namespace %q, which is not the cloud's", ref.Namespace))
+	}
+	if r := p.recorded[address]; r != nil && identify(r.ref) != identify(ref) {
+		c.Doubts = append(c.Doubts, fmt.Sprintf("the state has another object at its address %s", address))
+	}
+	c.Generated = !partial && ref.GVK.GroupKind() == providers.SecretKind &&
+		(declared != nil && declared.Generated() || declared == nil && live.GetAnnotations()[providers.AnnotationRevision] != "")
+	c.Record = state.Object{
+		Address: address.String(), APIVersion: ref.GVK.GroupVersion().String(), Kind: ref.GVK.Kind, Namespace: ref.Namespace, Name: ref.Name,
+		UID: string(live.GetUID()), Partial: partial, Applied: c.applied(), Family: p.familyOf(address, declared),
+	}
+	if c.Generated {
+		c.Record.Holds = "generated values"
+	}
+	if declared != nil {
+		c.Record.Holds = declared.Holds
+		for _, on := range declared.DependsOn {
+			c.Record.DependsOn = append(c.Record.DependsOn, on.String())
+		}
+		if l := declared.Lifecycle; l != nil && l.PreventDestroy {
+			c.Record.Protected = l.Source
+		}
+	}
+	return c
+}
+
+// applied is when the object was last written, by its traces.
+func (c *Claimant) applied() time.Time {
+	if len(c.Writers) == 0 {
+		return c.Created
+	}
+	return c.Writers[len(c.Writers)-1].Time
+}
+
+// version is the end of a name that says what is in the object.
+var version = regexp.MustCompile(`-[0-9a-f]{10}$`)
+
+// familyOf is the address of an object's family; empty: it is of none. Of an object that
+// nothing declares any more it is the family of a declared one whose version it was.
+func (p *planning) familyOf(address lang.Address, declared *providers.Object) string {
+	if declared != nil {
+		if declared.Family == (lang.Address{}) {
+			return ""
+		}
+		return declared.Family.String()
+	}
+	family := address
+	family.Name = version.ReplaceAllString(address.Name, "")
+	if slices.ContainsFunc(p.Objects, func(o providers.Object) bool { return o.Family == family }) {
+		return family.String()
+	}
+	return ""
+}

@@ -1,0 +1,127 @@
+package extract
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Overlay returns base with those fields that the set names as they are in top: changed,
+// added or taken out. It changes neither, and may share parts of both.
+func Overlay(base, top map[string]any, fields Fields) map[string]any {
+	if fields == nil {
+		return base
+	}
+	out, _ := overlay(base, top, fields).(map[string]any)
+	return out
+}
+
+func overlay(base, top any, fields Fields) any {
+	if len(fields) == 0 {
+		return top
+	}
+	switch base := base.(type) {
+	case map[string]any:
+		top, _ := top.(map[string]any)
+		return overlayMap(base, top, fields)
+	case []any:
+		top, _ := top.([]any)
+		return overlayList(base, top, fields)
+	}
+	return top
+}
+
+func overlayMap(base, top map[string]any, fields Fields) map[string]any {
+	out := maps.Clone(base)
+	for key, inner := range fields {
+		name, isField := strings.CutPrefix(key, "f:")
+		if !isField {
+			continue
+		}
+		was, there := base[name]
+		is, stays := top[name]
+		switch {
+		case len(setOf(inner)) > 0 && there:
+			out[name] = overlay(was, is, setOf(inner))
+		case stays:
+			out[name] = is
+		default:
+			delete(out, name)
+		}
+	}
+	return out
+}
+
+func overlayList(base, top []any, fields Fields) []any {
+	of := membersOf(fields)
+	var out []any
+	for place, element := range base {
+		inner, names, named := of.find(element, place)
+		if !named {
+			out = append(out, element)
+			continue
+		}
+		at := slices.IndexFunc(top, func(other any) bool { return same(element, other, names) })
+		switch {
+		case len(inner) > 0 && at >= 0:
+			out = append(out, overlay(element, top[at], inner))
+		case len(inner) > 0:
+			out = append(out, element)
+		case at >= 0:
+			out = append(out, top[at])
+		}
+	}
+	for at, element := range top {
+		_, names, named := of.find(element, at)
+		if !named || slices.ContainsFunc(out, func(other any) bool { return same(element, other, names) }) {
+			continue
+		}
+		place := 0 // behind what it stands behind in top
+		for i, other := range out {
+			if slices.ContainsFunc(top[:at], func(before any) bool { return same(before, other, names) }) {
+				place = i + 1
+			}
+		}
+		out = slices.Insert(out, place, element)
+	}
+	if of.ordered {
+		of.arrange(out, top)
+	}
+	return out
+}
+
+// arrange puts those elements of a list that are in the other one too into the order that
+// they have there. All others keep their places.
+func (m members) arrange(list, like []any) {
+	var names []string
+	for _, shape := range m.shapes() {
+		names = shape
+	}
+	var places []int
+	common := map[int]any{}
+	for i, element := range list {
+		if at := slices.IndexFunc(like, func(other any) bool { return same(element, other, names) }); at >= 0 {
+			places = append(places, i)
+			common[at] = element
+		}
+	}
+	for i, at := range slices.Sorted(maps.Keys(common)) {
+		list[places[i]] = common[at]
+	}
+}
+
+// same reports whether two values are the same element of a list: by the fields that
+// identify it, or where there are none by the whole value.
+func same(a, b any, names []string) bool {
+	x, isObject := a.(map[string]any)
+	y, otherToo := b.(map[string]any)
+	if !isObject || !otherToo || len(names) == 0 {
+		return canonical(a) == canonical(b)
+	}
+	for _, name := range names {
+		if canonical(x[name]) != canonical(y[name]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,103 @@
+package planner
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// What a plan file may hold. Each is far more than the plan of a cloud has, and together
+// they bound the memory that a file takes: 185 kB of zip can unpack to 190 MB of "{},",
+// and each element would take about a kilobyte as an action. Tests change the bounds.
+var (
+	// largestFile bounds the file itself, in bytes.
+	largestFile int64 = 32 << 20
+	// largestEntry bounds what is unpacked, in bytes.
+	largestEntry = 1 << 27
+	// mostItems bounds how many actions and other items the lists of a plan have.
+	mostItems = 50_000
+	// mostValues bounds all values in it. A plan of 1,000 objects has some 140,000.
+	mostValues = 2_000_000
+)
+
+const (
+	// deepest is how deep values are nested: as deep as a configuration may be, and what
+	// a plan has around that.
+	deepest = 600
+	// thinnest is how many bytes a value has at least, on average; plans have 20. Values
+	// without content cost more memory than they take bytes.
+	thinnest = 6
+	// thinEnough is how many values there may be whatever their size.
+	thinEnough = 10_000
+)
+
+// errTooMuch is the error of a plan that exceeds the bounds.
+var errTooMuch = errors.New("it holds more than the plan of any cloud")
+
+// meter counts what there is in a text of JSON, without building anything of it. It sees
+// the text in pieces.
+type meter struct {
+	bytes, values, items, depth int
+	quoted, escaped             bool
+}
+
+// Write counts one piece of the text.
+func (m *meter) Write(text []byte) (int, error) {
+	m.bytes += len(text)
+	for _, c := range text {
+		m.next(c)
+		if m.depth > deepest {
+			return 0, fmt.Errorf("%w: it is nested more than %d deep", errTooMuch, deepest)
+		}
+	}
+	switch {
+	case m.bytes > largestEntry:
+		return 0, fmt.Errorf("%w: it has more than %d MB", errTooMuch, largestEntry>>20)
+	case m.items > mostItems:
+		return 0, fmt.Errorf("%w: a list of it has more than %d items", errTooMuch, mostItems)
+	case m.values > mostValues, m.values > thinEnough+m.bytes/thinnest:
+		return 0, fmt.Errorf("%w: it has %d values in %d bytes", errTooMuch, m.values, m.bytes)
+	}
+	return len(text), nil
+}
+
+func (m *meter) next(c byte) {
+	switch {
+	case m.escaped:
+		m.escaped = false
+	case m.quoted:
+		m.escaped = c == '\\'
+		m.quoted = c != '"'
+	case c == '"':
+		m.quoted = true
+	case c == '{' || c == '[':
+		if c == '{' && m.depth == 2 {
+			m.items++
+		}
+		m.depth++
+		m.values++
+	case c == '}' || c == ']':
+		m.depth--
+	case c == ',':
+		m.values++
+	}
+}
+
+// entry unpacks one entry of a plan file.
+func entry(archive *zip.Reader, name string) ([]byte, error) {
+	file, err := archive.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: it has no %s", ErrNotAPlan, name)
+	}
+	defer file.Close()
+	var content bytes.Buffer
+	if info, err := file.Stat(); err == nil { // as the file claims
+		content.Grow(int(min(max(info.Size(), 0), 1<<24)))
+	}
+	if _, err := io.Copy(&content, io.TeeReader(file, &meter{})); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, name, err)
+	}
+	return content.Bytes(), nil
+}

@@ -1,0 +1,211 @@
+package planner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"kolla.openstack.org/kolla/planner/proof"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Fields that others can set in an object, and that no update takes out again: an update
+// without them keeps them, or is refused, or leaves another value than a new object has.
+
+var (
+	ingressKind    = schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
+	ingressClasses = networkingv1.SchemeGroupVersion.WithKind("IngressClass")
+
+	ingressClass = fieldpath.MakePathOrDie("spec", "ingressClassName")
+	clusterIP    = fieldpath.MakePathOrDie("spec", "clusterIP")
+	clusterIPs   = fieldpath.MakePathOrDie("spec", "clusterIPs")
+)
+
+// fixed lists the undeclared fields of a live object that must not be left out of an update
+// to see what comes back: those of unremovable, those that belong to them, and the default
+// class of an Ingress.
+func (p *planning) fixed(ctx context.Context, s *subject) ([]fieldpath.Path, error) {
+	var paths []fieldpath.Path
+	if proof.Headless(s.live) {
+		paths = []fieldpath.Path{clusterIP, clusterIPs}
+	}
+	for _, field := range proof.AddedToPod(s.live) {
+		paths = append(paths, fieldpath.MakePathOrDie("spec", field))
+	}
+	class, given := s.undeclaredClass()
+	if class == "" {
+		return paths, nil
+	}
+	if given {
+		return append(paths, ingressClass), nil
+	}
+	fresh, known, err := p.defaultClass(ctx)
+	_, written := ownershipOf(s.live, s.manager).other(ingressClass)
+	if fresh != "" || !known && !written {
+		paths = append(paths, ingressClass)
+	}
+	return paths, err
+}
+
+// jobFields are the fields of a Job that can be changed while it is there, with what the
+// server gives a new one. What a suspended Job lets others change in its template is not
+// among them.
+var jobFields = []struct {
+	path  fieldpath.Path
+	fresh any
+}{
+	{fieldpath.MakePathOrDie("metadata", "ownerReferences"), nil},
+	{fieldpath.MakePathOrDie("spec", "activeDeadlineSeconds"), nil},
+	{fieldpath.MakePathOrDie("spec", "backoffLimit"), int64(6)},
+	{fieldpath.MakePathOrDie("spec", "parallelism"), int64(1)},
+	{fieldpath.MakePathOrDie("spec", "suspend"), false},
+	{fieldpath.MakePathOrDie("spec", "ttlSecondsAfterFinished"), nil},
+}
+
+// unremovable finds what others set in an object that no update takes out.
+func (p *planning) unremovable(ctx context.Context, s *subject) ([]difference, error) {
+	if !s.owned() && !s.object.Run() {
+		return nil, nil
+	}
+	var found []difference
+	owners := ownershipOf(s.live, s.manager)
+	ignored, left := fieldPaths(s.lifecycle().IgnoreFields), s.leftTo(owners.others)
+	add := func(path fieldpath.Path, after any) {
+		if covered(ignored, path) || touches(left, path) {
+			return
+		}
+		d := difference{path: path, Change: Change{Path: pathText(path), After: after}}
+		d.Before, _ = lookup(s.live.Object, path)
+		if by, written := owners.other(path); written || !s.clean {
+			d.Drift, d.Manager, d.Time = true, by.manager, by.time
+		}
+		found = append(found, d)
+	}
+	if s.object.Run() {
+		for _, field := range jobFields {
+			want, declared := lookup(s.object.Manifest.Object, field.path)
+			switch {
+			case !declared:
+				want = field.fresh
+			case !s.versioned():
+				continue // it is compared like any other field
+			}
+			live, _ := lookup(s.live.Object, field.path)
+			if !equal(live, value.NewValueInterface(want)) {
+				add(field.path, want)
+			}
+		}
+	}
+	// An address that is set cannot be changed. Two updates can: the first one makes it an
+	// ExternalName, which has none. Of another address nobody can say that it was not
+	// allocated.
+	if proof.Headless(s.live) && !s.declares(clusterIP) && !s.declares(clusterIPs) {
+		add(clusterIP, Unknown)
+	}
+	for _, field := range proof.AddedToPod(s.live) {
+		if path := fieldpath.MakePathOrDie("spec", field); !s.declares(path) {
+			add(path, nil)
+		}
+	}
+	if class, given := s.undeclaredClass(); class != "" && !given {
+		// The server gives the default class to new objects only.
+		fresh, _, err := p.defaultClass(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if fresh != "" && fresh != class {
+			add(ingressClass, fresh)
+		}
+	}
+	return found, nil
+}
+
+// undeclaredClass is the class of a live Ingress that declares none; empty: it has none.
+// given: as far as anybody knows, the server gave it when the object was made. The default
+// may have been another one then.
+func (s *subject) undeclaredClass() (class string, given bool) {
+	if s.action.Ref.GVK.GroupKind() != ingressKind || s.declares(ingressClass) {
+		return "", false
+	}
+	class, _, _ = unstructured.NestedString(s.live.Object, "spec", "ingressClassName")
+	_, written := ownershipOf(s.live, s.manager).other(ingressClass)
+	return class, !written && !s.written()
+}
+
+// defaultClass is the name of the class that a new Ingress gets that declares none; empty:
+// it gets none. known is false where the classes cannot be listed.
+func (p *planning) defaultClass(ctx context.Context) (name string, known bool, err error) {
+	var unreadable *providers.UnreadableError
+	switch err := p.Snapshot.Load(ctx, providers.Scope{GVK: ingressClasses}); {
+	case errors.As(err, &unreadable):
+		return "", false, nil
+	case err != nil:
+		return "", false, fmt.Errorf("find the default class of Ingresses: %w", err)
+	}
+	var newest *unstructured.Unstructured
+	for _, class := range p.Snapshot.All(ingressClasses) {
+		if class.GetAnnotations()[networkingv1.AnnotationIsDefaultIngressClass] != "true" {
+			continue
+		}
+		if newest == nil || newer(class, newest) {
+			newest = class
+		}
+	}
+	if newest == nil {
+		return "", true, nil
+	}
+	return newest.GetName(), true, nil
+}
+
+// newer is the order in which the server chooses among several default classes.
+func newer(a, b *unstructured.Unstructured) bool {
+	at, bt := a.GetCreationTimestamp(), b.GetCreationTimestamp()
+	if !at.Equal(&bt) {
+		return bt.Before(&at)
+	}
+	return a.GetName() < b.GetName()
+}
+
+// takeOutFixed decides about what no update takes out: the object is made again, or, of a
+// Pod or Job, it is only told: both would run once more. decided is as for a step.
+func (p *planning) takeOutFixed(ctx context.Context, s *subject) (decided bool, err error) {
+	fields, err := p.unremovable(ctx, s)
+	if err != nil || len(fields) == 0 {
+		return false, err
+	}
+	var reasons []Reason
+	for _, d := range fields {
+		reasons = append(reasons, Reason{Kind: ReasonImmutable, Path: d.Path})
+	}
+	switch {
+	case s.object.Run(), proof.AddedToPod(s.live) != nil:
+		s.stuck, s.action.Reported = fields, true
+		return false, nil
+	case s.adopts():
+		s.refuse(fmt.Sprintf("%s has %s, which is not declared, and which no update takes out", s.action.Ref, pathsOf(reasons)),
+			fmt.Sprintf("Declare it as it is: %v.", fields[0].Before))
+		return true, nil
+	case p.ForeignPolicy == ReportForeign && fields[0].Drift:
+		var paths []fieldpath.Path
+		for _, d := range fields {
+			paths = append(paths, d.path)
+		}
+		s.report(without(s.live, paths), fields)
+		return false, nil
+	}
+	if err := p.replace(ctx, s, reasons); err != nil || s.action.Verb != Replace {
+		return true, err
+	}
+	s.action.Changes = append(s.action.Changes, changesOf(fields)...)
+	slices.SortStableFunc(s.action.Changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	s.action.Reasons = append(s.action.Reasons, s.driftOf(fields)...)
+	return true, nil
+}

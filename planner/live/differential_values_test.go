@@ -1,0 +1,100 @@
+package live_test
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// untrue says what of the values of an action is not so by the server: that before is
+// part of the live object, and after part of the answer, and that the two differ by what
+// these differ by. Empty: all of it is so.
+func (v *verdict) untrue(a *planner.Action) string {
+	if a == nil || v.answer == nil || a.Deferred() {
+		return ""
+	}
+	values := a.Values
+	switch {
+	case values == nil:
+		return "it has no values"
+	case a.Verb == planner.Create:
+		return missing("after", values.After.Values, v.answer)
+	case a.Verb != planner.None && a.Verb != planner.Update && a.Verb != planner.Adopt, v.live == nil:
+		return ""
+	}
+	before, after := values.Before, values.After
+	if a.Verb == planner.None {
+		after = before
+	}
+	if text := missing("before", before.Values, v.live); text != "" || len(v.added) > 0 {
+		return text // what others added goes, of which the answer says nothing
+	}
+	if text := missing("after", after.Values, v.answer); text != "" || a.Ref.GVK.GroupKind() == providers.SecretKind {
+		return text // values of Secrets differ unseen
+	}
+	// managedFields show which lists have keys.
+	is, err := planner.Diff(managedAs(before.Values, v.live), managedAs(after.Values, v.answer))
+	if err != nil {
+		return err.Error()
+	}
+	should, err := planner.Diff(v.live, v.answer)
+	if err != nil {
+		return err.Error()
+	}
+	return cmp.Diff(should, is)
+}
+
+func managedAs(values map[string]any, u *unstructured.Unstructured) *unstructured.Unstructured {
+	out := (&unstructured.Unstructured{Object: values}).DeepCopy()
+	out.SetManagedFields(u.GetManagedFields())
+	return out
+}
+
+// missing says where a value is not that of the object; empty: nowhere.
+func missing(name string, part map[string]any, u *unstructured.Unstructured) string {
+	if where := partOf(part, u.Object, name); where != "" {
+		return fmt.Sprintf("%s is not so: it has %s, and the object is %s", where, inJSON(part), inJSON(u.Object))
+	}
+	return ""
+}
+
+// partOf finds what of a value is not in another, with lists in the same order; empty:
+// all of it is.
+func partOf(part, whole any, path string) string {
+	switch part := part.(type) {
+	case map[string]any:
+		fields, _ := whole.(map[string]any)
+		for name, value := range part {
+			other, has := fields[name]
+			if !has {
+				return path + "." + name
+			}
+			if where := partOf(value, other, path+"."+name); where != "" {
+				return where
+			}
+		}
+		return ""
+	case []any:
+		list, _ := whole.([]any)
+		at := 0
+		for i, element := range part {
+			for at < len(list) && partOf(element, list[at], "-") != "" {
+				at++
+			}
+			if at == len(list) {
+				return fmt.Sprintf("%s[%d]", path, i)
+			}
+			at++
+		}
+		return ""
+	}
+	if part != planner.Masked && !reflect.DeepEqual(part, whole) {
+		return path
+	}
+	return ""
+}

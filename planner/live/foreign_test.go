@@ -1,0 +1,459 @@
+package live_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// spoofed is a field manager that looks like a controller, and is whoever says so.
+const spoofed = "evil-controller"
+
+// powers are declarations, and what somebody may write into the objects that gives them
+// power over the cloud.
+var powers = map[string]struct {
+	resource schema.GroupVersionResource
+	address  string
+	declared string
+	writes   map[string]string // merge or JSON patches, by what they change
+}{
+	"Deployment": {
+		resource: schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"},
+		address:  "manifest.m/Deployment/api",
+		declared: `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: api}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: api}}
+  template:
+    metadata: {labels: {app: api}}
+    spec:
+      volumes: [{name: conf, emptyDir: {}}]
+      initContainers: []
+      tolerations: []
+      containers:
+      - name: api
+        image: api:1
+        command: ["serve", "--port=80"]
+        env: [{name: MODE, value: safe}]
+        ports: [{containerPort: 80}]
+        volumeMounts: [{name: conf, mountPath: /etc/api}]
+        securityContext: {runAsNonRoot: true, allowPrivilegeEscalation: false}
+        resources: {limits: {memory: 1Gi}}
+`,
+		writes: map[string]string{
+			"image":                           `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"evil:1"}]`,
+			"command":                         `[{"op":"replace","path":"/spec/template/spec/containers/0/command","value":["mine"]}]`,
+			"args":                            `[{"op":"add","path":"/spec/template/spec/containers/0/args","value":["--mine"]}]`,
+			"container":                       `[{"op":"add","path":"/spec/template/spec/containers/-","value":{"name":"miner","image":"miner:1"}}]`,
+			"initContainer":                   `[{"op":"add","path":"/spec/template/spec/initContainers","value":[{"name":"miner","image":"miner:1"}]}]`,
+			"volume":                          `[{"op":"add","path":"/spec/template/spec/volumes/-","value":{"name":"root","hostPath":{"path":"/"}}}]`,
+			"another volume of the name":      `[{"op":"replace","path":"/spec/template/spec/volumes/0","value":{"name":"conf","hostPath":{"path":"/"}}}]`,
+			"volume and mount":                `[{"op":"add","path":"/spec/template/spec/volumes/-","value":{"name":"root","hostPath":{"path":"/"}}},{"op":"add","path":"/spec/template/spec/containers/0/volumeMounts/-","value":{"name":"root","mountPath":"/host"}}]`,
+			"env":                             `[{"op":"add","path":"/spec/template/spec/containers/0/env/-","value":{"name":"LD_PRELOAD","value":"/evil.so"}}]`,
+			"env of the same name":            `[{"op":"add","path":"/spec/template/spec/containers/0/env/-","value":{"name":"MODE","value":"unsafe"}}]`,
+			"envFrom":                         `[{"op":"add","path":"/spec/template/spec/containers/0/envFrom","value":[{"secretRef":{"name":"theirs"}}]}]`,
+			"port":                            `[{"op":"add","path":"/spec/template/spec/containers/0/ports/-","value":{"containerPort":81,"hostPort":81}}]`,
+			"another port of the key":         `[{"op":"add","path":"/spec/template/spec/containers/0/ports/-","value":{"containerPort":80,"hostPort":80}}]`,
+			"another port of the key, first":  `[{"op":"add","path":"/spec/template/spec/containers/0/ports/0","value":{"containerPort":80,"hostPort":80}}]`,
+			"privileged":                      `[{"op":"replace","path":"/spec/template/spec/containers/0/securityContext","value":{"privileged":true}}]`,
+			"runAsUser":                       `[{"op":"add","path":"/spec/template/spec/securityContext/runAsUser","value":0}]`,
+			"capability":                      `[{"op":"add","path":"/spec/template/spec/containers/0/securityContext/capabilities","value":{"add":["SYS_ADMIN"]}}]`,
+			"hostNetwork":                     `[{"op":"add","path":"/spec/template/spec/hostNetwork","value":true}]`,
+			"hostPID":                         `[{"op":"add","path":"/spec/template/spec/hostPID","value":true}]`,
+			"serviceAccountName":              `[{"op":"add","path":"/spec/template/spec/serviceAccountName","value":"admin"}]`,
+			"lifecycle hook":                  `[{"op":"add","path":"/spec/template/spec/containers/0/lifecycle","value":{"postStart":{"exec":{"command":["sh"]}}}}]`,
+			"label of the pods":               `[{"op":"add","path":"/spec/template/metadata/labels/role","value":"database"}]`,
+			"annotation of the pods":          `[{"op":"add","path":"/spec/template/metadata/annotations","value":{"sidecar.example.org/inject":"yes"}}]`,
+			"strategy, which is a default":    `[{"op":"replace","path":"/spec/strategy","value":{"type":"Recreate"}}]`,
+			"a default of a number":           `[{"op":"replace","path":"/spec/template/spec/terminationGracePeriodSeconds","value":0}]`,
+			"replicas, with no autoscaler":    `[{"op":"replace","path":"/spec/replicas","value":0}]`,
+			"who owns it":                     `[{"op":"add","path":"/metadata/ownerReferences","value":[{"apiVersion":"v1","kind":"ConfigMap","name":"theirs","uid":"UID"}]}]`,
+			"toleration":                      `[{"op":"add","path":"/spec/template/spec/tolerations","value":[{"operator":"Exists"}]}]`,
+			"nodeSelector":                    `[{"op":"add","path":"/spec/template/spec/nodeSelector","value":{"evil":"true"}}]`,
+			"pull policy":                     `[{"op":"replace","path":"/spec/template/spec/containers/0/imagePullPolicy","value":"Never"}]`,
+			"pull policy of another tag":      `[{"op":"replace","path":"/spec/template/spec/containers/0/imagePullPolicy","value":"Always"}]`,
+			"requests":                        `[{"op":"add","path":"/spec/template/spec/containers/0/resources/requests","value":{"cpu":"1","memory":"1Mi"}}]`,
+			"requests like the limits":        `[{"op":"add","path":"/spec/template/spec/containers/0/resources/requests","value":{"memory":"1Gi"}}]`,
+			"both what is declared and added": `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"evil:1"},{"op":"add","path":"/spec/template/spec/containers/-","value":{"name":"miner","image":"miner:1"}}]`,
+		},
+	},
+	"Service": {
+		resource: schema.GroupVersionResource{Version: "v1", Resource: "services"},
+		address:  "manifest.m/Service/api",
+		declared: "{apiVersion: v1, kind: Service, metadata: {name: api}, spec: {selector: {app: api}, ports: [{name: http, port: 80, targetPort: 8080}]}}",
+		writes: map[string]string{
+			"externalIPs":              `[{"op":"add","path":"/spec/externalIPs","value":["192.0.2.7"]}]`,
+			"port":                     `[{"op":"add","path":"/spec/ports/-","value":{"name":"more","port":81}}]`,
+			"targetPort":               `[{"op":"replace","path":"/spec/ports/0/targetPort","value":9090}]`,
+			"selector":                 `[{"op":"replace","path":"/spec/selector","value":{"app":"evil"}}]`,
+			"selector, added to":       `[{"op":"add","path":"/spec/selector/more","value":"evil"}]`,
+			"type":                     `[{"op":"replace","path":"/spec/type","value":"NodePort"}]`,
+			"externalTrafficPolicy":    `[{"op":"replace","path":"/spec/type","value":"NodePort"},{"op":"add","path":"/spec/externalTrafficPolicy","value":"Local"}]`,
+			"publishNotReadyAddresses": `[{"op":"add","path":"/spec/publishNotReadyAddresses","value":true}]`,
+		},
+	},
+	"ClusterRole": {
+		resource: schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
+		address:  "manifest.m/ClusterRole/CLUSTERROLE",
+		declared: "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: CLUSTERROLE}, rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]}",
+		writes: map[string]string{
+			"rule":            `[{"op":"add","path":"/rules/-","value":{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}}]`,
+			"verbs":           `[{"op":"replace","path":"/rules/0/verbs","value":["*"]}]`,
+			"aggregationRule": `[{"op":"add","path":"/aggregationRule","value":{"clusterRoleSelectors":[{"matchLabels":{"a":"b"}}]}}]`,
+		},
+	},
+	"NetworkPolicy": {
+		resource: schema.GroupVersionResource{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
+		address:  "manifest.m/NetworkPolicy/closed",
+		declared: "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: closed}, spec: {podSelector: {}, policyTypes: [Ingress]}}",
+		writes: map[string]string{
+			"podSelector, declared as empty": `[{"op":"add","path":"/spec/podSelector/matchLabels","value":{"none":"such"}}]`,
+			"ingress":                        `[{"op":"add","path":"/spec/ingress","value":[{}]}]`,
+			"policyTypes":                    `[{"op":"replace","path":"/spec/policyTypes","value":["Egress"]}]`,
+		},
+	},
+	"RoleBinding": {
+		resource: schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "rolebindings"},
+		address:  "manifest.m/RoleBinding/readers",
+		declared: "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: readers}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}, subjects: [{kind: Group, apiGroup: rbac.authorization.k8s.io, name: readers}]}",
+		writes: map[string]string{
+			"subject": `[{"op":"add","path":"/subjects/-","value":{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"evil"}}]`,
+		},
+	},
+	"ConfigMap": {
+		resource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"},
+		address:  "manifest.m/ConfigMap/conf",
+		declared: "{apiVersion: v1, kind: ConfigMap, metadata: {name: conf}, data: {a: one}}",
+		writes: map[string]string{
+			"value":      `[{"op":"replace","path":"/data/a","value":"two"}]`,
+			"key":        `[{"op":"add","path":"/data/b","value":"two"}]`,
+			"binaryData": `[{"op":"add","path":"/binaryData","value":{"c":"AAAA"}}]`,
+		},
+	},
+	"Secret": {
+		resource: schema.GroupVersionResource{Version: "v1", Resource: "secrets"},
+		address:  "manifest.m/Secret/keys",
+		declared: "{apiVersion: v1, kind: Secret, metadata: {name: keys}, data: {a: b25l}}",
+		writes: map[string]string{
+			"value": `[{"op":"replace","path":"/data/a","value":"dHdv"}]`,
+			"key":   `[{"op":"add","path":"/data/b","value":"dHdv"}]`,
+		},
+	},
+	"Namespace": {
+		resource: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"},
+		address:  "manifest.m/Namespace/CLUSTERROLE",
+		declared: "{apiVersion: v1, kind: Namespace, metadata: {name: CLUSTERROLE, labels: {pod-security.kubernetes.io/enforce: restricted}}}",
+		writes: map[string]string{
+			"Pod Security":          `[{"op":"replace","path":"/metadata/labels/pod-security.kubernetes.io~1enforce","value":"privileged"}]`,
+			"Pod Security version":  `[{"op":"add","path":"/metadata/labels/pod-security.kubernetes.io~1enforce-version","value":"v1.0"}]`,
+			"Pod Security, removed": `[{"op":"remove","path":"/metadata/labels/pod-security.kubernetes.io~1enforce"}]`,
+		},
+	},
+	"ValidatingWebhookConfiguration": {
+		resource: schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"},
+		address:  "manifest.m/ValidatingWebhookConfiguration/CLUSTERROLE",
+		declared: `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: CLUSTERROLE}, webhooks: [{name: a.example.org, sideEffects: None, failurePolicy: Ignore, admissionReviewVersions: [v1], clientConfig: {service: {namespace: a, name: a}}, rules: [{apiGroups: [none.example.org], apiVersions: [v1], operations: [CREATE], resources: [nothings]}]}]}`,
+		writes: map[string]string{
+			"target":  `[{"op":"replace","path":"/webhooks/0/clientConfig/service/name","value":"evil"}]`,
+			"webhook": `[{"op":"add","path":"/webhooks/-","value":{"name":"b.example.org","sideEffects":"None","failurePolicy":"Ignore","admissionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":"a","name":"b"}},"rules":[]}}]`,
+		},
+	},
+}
+
+// atOdds are writes that the server does not have together with what is declared.
+var atOdds = []string{"privileged", "another volume of the name", "container", "image"}
+
+// stranger writes to objects as anybody could.
+type stranger struct {
+	t       *testing.T
+	objects dynamic.Interface
+}
+
+func newStranger(t *testing.T) stranger {
+	return stranger{t, dynamic.NewForConfigOrDie(unlimited(t, clustertest.Kubeconfig()))}
+}
+
+func (s stranger) at(resource schema.GroupVersionResource, namespace string) dynamic.ResourceInterface {
+	if namespace == "" {
+		return s.objects.Resource(resource)
+	}
+	return s.objects.Resource(resource).Namespace(namespace)
+}
+
+func (s stranger) patch(resource schema.GroupVersionResource, namespace, name, patch string) {
+	s.t.Helper()
+	_, err := s.at(resource, namespace).Patch(s.t.Context(), name, types.JSONPatchType, []byte(patch), metav1.PatchOptions{FieldManager: spoofed})
+	if err != nil {
+		s.t.Fatalf("patch: %v", err)
+	}
+}
+
+func (s stranger) get(resource schema.GroupVersionResource, namespace, name string) *unstructured.Unstructured {
+	s.t.Helper()
+	live, err := s.at(resource, namespace).Get(s.t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return live
+}
+
+// hide takes the stranger's name off the object again, and gives what it took back to
+// kolla: whoever may write to an object may write who owns its fields.
+func (s stranger) hide(resource schema.GroupVersionResource, namespace, name string, before *unstructured.Unstructured) {
+	s.t.Helper()
+	for {
+		live, err := s.at(resource, namespace).Get(s.t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		live.SetManagedFields(before.GetManagedFields())
+		switch _, err := s.at(resource, namespace).Update(s.t.Context(), live, metav1.UpdateOptions{FieldManager: spoofed}); {
+		case apierrors.IsConflict(err): // a controller wrote
+		case err != nil:
+			s.t.Fatalf("update: %v", err)
+		default:
+			return
+		}
+	}
+}
+
+// Whoever writes a field that gives power over the cloud, and under whatever name: it is
+// drift at every plan until it is put back, and an apply puts it back.
+func TestPowersAreDrift(t *testing.T) {
+	for kind, power := range powers {
+		for what, patch := range power.writes {
+			for _, manner := range []string{"", ", hidden", ", wiped"} {
+				name, hidden := kind+"/"+what+manner, manner != ""
+				if manner == ", wiped" && !slices.Contains(atOdds, what) {
+					continue
+				}
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					namespace := clustertest.Namespace(t)
+					b := newBench(t, namespace)
+					at := strings.ReplaceAll(power.address, "CLUSTERROLE", namespace+"-x")
+					text := strings.ReplaceAll(power.declared, "CLUSTERROLE", namespace+"-x")
+					o := b.declare(at, text)
+					clustered := slices.Contains([]string{"ClusterRole", "Namespace", "ValidatingWebhookConfiguration"}, kind)
+					if !clustered {
+						o.Manifest.SetNamespace(namespace)
+					}
+					b.apply(b.plan())
+					b.settled()
+					s := newStranger(t)
+					ref := o.Ref()
+					t.Cleanup(func() {
+						if clustered {
+							clustertest.Kubectl(t, "delete", strings.ToLower(ref.GVK.Kind), ref.Name, "--wait=false")
+						}
+					})
+					before, err := s.at(power.resource, ref.Namespace).Get(t.Context(), ref.Name, metav1.GetOptions{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					patch := patch
+					if strings.Contains(patch, `"UID"`) { // of an object that there is
+						clustertest.Kubectl(t, "create", "configmap", "theirs", "-n", namespace)
+						owner, err := s.at(powers["ConfigMap"].resource, namespace).Get(t.Context(), "theirs", metav1.GetOptions{})
+						if err != nil {
+							t.Fatal(err)
+						}
+						patch = strings.ReplaceAll(patch, "UID", string(owner.GetUID()))
+					}
+					s.patch(power.resource, ref.Namespace, ref.Name, patch)
+					switch manner {
+					case ", hidden":
+						s.hide(power.resource, ref.Namespace, ref.Name, before)
+					case ", wiped":
+						s.patch(power.resource, ref.Namespace, ref.Name, `[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`)
+					}
+					for range 2 {
+						plan := b.plan()
+						a := b.action(plan, at)
+						if a.Verb != planner.Update || !plan.Drifted() || len(a.Changes) == 0 {
+							t.Fatalf("action is %s by %s, drifted %t:\n%s", a.Verb, a.Evidence.Kind, plan.Drifted(), lines(a.Changes))
+						}
+						for _, c := range a.Changes {
+							// Nobody owns what is not there, or what the server added to it.
+							known := !hidden && c.Before != nil && !strings.HasSuffix(c.Path, ".nodePort")
+							if !c.Drift || known && (c.Manager != spoofed || time.Since(c.Time) > time.Hour) {
+								t.Errorf("not told as drift by %s: %+v", spoofed, c)
+							}
+						}
+					}
+					b.apply(b.plan())
+					b.settled()
+					after, err := s.at(power.resource, ref.Namespace).Get(t.Context(), ref.Name, metav1.GetOptions{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, u := range []*unstructured.Unstructured{before, after} {
+						unstructured.RemoveNestedField(u.Object, "metadata", "annotations", "deployment.kubernetes.io/revision")
+					}
+					if changes, err := planner.Diff(before, after); err != nil || len(changes) > 0 {
+						t.Errorf("it is not what it was (%v):\n%s", err, lines(changes))
+					}
+				})
+			}
+		}
+	}
+}
+
+// What an earlier write left is still found when the state was lost, and when something
+// else was applied since.
+func TestPowersAreDriftForAnEmptyState(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	power := powers["Deployment"]
+	b.declare(power.address, power.declared).Manifest.SetNamespace(b.namespace)
+	b.apply(b.plan())
+	s := newStranger(t)
+	before := s.get(power.resource, b.namespace, "api")
+	s.patch(power.resource, b.namespace, "api", power.writes["pull policy"])
+	s.hide(power.resource, b.namespace, "api", before) // no default, so that nobody has to have written it
+	s.patch(power.resource, b.namespace, "api", power.writes["container"])
+	for i := range b.state.Objects {
+		b.state.Objects[i].Check.Owned = ""
+	}
+	a := b.action(b.plan(), power.address)
+	if a.Verb != planner.Update || len(a.Changes) != 2 || a.Changes[0].Path != `spec.template.spec.containers["api"].imagePullPolicy` || a.Changes[1].Path != `spec.template.spec.containers["miner"]` {
+		t.Errorf("action is %s:\n%s", a.Verb, lines(a.Changes))
+	}
+}
+
+const shelves = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: shelves.$NS.example.org}
+spec:
+  group: $NS.example.org
+  names: {kind: Shelf, plural: shelves}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              boxes:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [name]
+                maxItems: 5
+                items:
+                  type: object
+                  required: [name]
+                  properties: {name: {type: string}, paper: {type: string}, iron: {type: string}}
+                  x-kubernetes-validations: [{rule: "!has(self.paper) || !has(self.iron)", message: paper or iron}]
+              lock: {type: string}
+              seal: {type: string}
+            x-kubernetes-validations:
+            - {rule: "!has(oldSelf.lock) || has(self.lock)", message: it stays locked}
+            - {rule: "!has(oldSelf.seal) || has(self.seal)", message: the seal is immutable}
+`
+
+// newShelves is a bench whose cluster has shelves, of a group of their own.
+func newShelves(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t, clustertest.Namespace(t))
+	t.Cleanup(func() {
+		clustertest.Kubectl(t, "delete", "crd", "shelves."+b.namespace+".example.org", "--ignore-not-found", "--wait=false")
+	})
+	b.declare("manifest.a/CustomResourceDefinition/shelves", strings.ReplaceAll(shelves, "$NS", b.namespace))
+	b.apply(b.plan())
+	clustertest.Kubectl(t, "wait", "--for=condition=Established", "crd/shelves."+b.namespace+".example.org")
+	return b
+}
+
+// What others added to a custom resource, and the server does not have together with what
+// is declared, is taken out too; and stands in the way of nothing else.
+func TestCustomResourcesAtOdds(t *testing.T) {
+	const at = "manifest.a/Shelf/a"
+	for name, manner := range map[string]string{"written": "", "hidden": "hidden", "wiped": "wiped"} {
+		t.Run(name, func(t *testing.T) {
+			b := newShelves(t)
+			o := b.declare(at, "{apiVersion: "+b.namespace+".example.org/v1, kind: Shelf, metadata: {name: a, namespace: "+b.namespace+"}, spec: {boxes: [{name: a, paper: x}, {name: b}]}}")
+			b.apply(b.plan())
+			b.settled()
+			s := newStranger(t)
+			shelf := schema.GroupVersionResource{Group: o.Ref().GVK.Group, Version: "v1", Resource: "shelves"}
+			before := s.get(shelf, b.namespace, "a")
+			s.patch(shelf, b.namespace, "a", `[{"op":"replace","path":"/spec/boxes/0","value":{"name":"a","iron":"y"}},{"op":"add","path":"/spec/boxes/-","value":{"name":"c"}}]`)
+			switch manner {
+			case "hidden":
+				s.hide(shelf, b.namespace, "a", before)
+			case "wiped":
+				s.patch(shelf, b.namespace, "a", `[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`)
+			}
+			plan := b.plan()
+			a := b.action(plan, at)
+			want := []string{`spec.boxes["a"].iron`, `spec.boxes["a"].paper`, `spec.boxes["c"]`}
+			if a.Verb != planner.Update || a.Evidence.Kind != planner.DryRun || !slices.Equal(pathsOf(a.Changes), want) || !plan.Drifted() {
+				t.Fatalf("%s by %s, drifted %t:\n%s", a.Verb, a.Evidence.Kind, plan.Drifted(), lines(a.Changes))
+			}
+			b.apply(plan)
+			b.settled()
+			if changes, err := planner.Diff(before, s.get(shelf, b.namespace, "a")); err != nil || len(changes) > 0 {
+				t.Errorf("it is not what it was (%v):\n%s", err, lines(changes))
+			}
+		})
+	}
+}
+
+// What the server does not let go is reported, and stands in the way of nothing: neither of
+// the object's own changes nor of the rest of the plan.
+func TestAddedForGood(t *testing.T) {
+	const at = "manifest.a/Shelf/a"
+	for _, field := range []string{"lock", "seal"} {
+		t.Run(field, func(t *testing.T) {
+			b := newShelves(t)
+			declare := func(paper string) *providers.Object {
+				return b.declare(at, "{apiVersion: "+b.namespace+".example.org/v1, kind: Shelf, metadata: {name: a, namespace: "+b.namespace+"}, spec: {boxes: [{name: a, paper: "+paper+"}]}}")
+			}
+			shelf := schema.GroupVersionResource{Group: declare("x").Ref().GVK.Group, Version: "v1", Resource: "shelves"}
+			b.apply(b.plan())
+			b.settled()
+			newStranger(t).patch(shelf, b.namespace, "a", `[{"op":"add","path":"/spec/`+field+`","value":"theirs"}]`)
+			for _, paper := range []string{"x", "z"} {
+				declare(paper)
+				plan, problems, err := planner.Make(t.Context(), b.input())
+				if err != nil || len(problems) != 1 || !problems[0].Warning || !strings.Contains(problems[0].Detail, "spec."+field+", by "+spoofed) {
+					t.Fatalf("Make: %v, problems %+v", err, problems)
+				}
+				if len(plan.Foreign) != 1 || !plan.Foreign[0].Reported || plan.Foreign[0].Fields[0].Path != "spec."+field || !plan.Drifted() {
+					t.Errorf("the plan leaves %+v", plan.Foreign)
+				}
+				if paper != "x" {
+					b.apply(plan)
+				}
+			}
+		})
+	}
+}
+
+func pathsOf(changes []planner.Change) []string {
+	var paths []string
+	for _, c := range changes {
+		paths = append(paths, c.Path)
+	}
+	return paths
+}

@@ -1,0 +1,147 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+// deadly writes, and then nothing more is heard of the server.
+type deadly struct{ providers.Writer }
+
+func (d deadly) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	if _, err := d.Writer.Apply(ctx, object, options); err != nil {
+		return nil, err
+	}
+	return nil, errors.New("killed")
+}
+
+const atSecret = "service.keystone/Secret/admin"
+
+// secret declares a Secret with a generated value.
+func (b *bench) secret() {
+	o := b.declare(atSecret, "{apiVersion: v1, kind: Secret, metadata: {name: admin, namespace: "+b.namespace+"}}")
+	o.Data = map[string]providers.SecretData{"value": {Generate: &providers.Generator{Kind: "password", Length: 20}}}
+}
+
+// carryOut applies the plan of the bench through writer, and saves the state.
+func (b *bench) carryOut(store *state.Store, writer providers.Writer, want executor.Status) {
+	b.t.Helper()
+	session, err := store.Lock(b.t.Context(), state.LockInfo{Operation: "test"}, 0)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.state = *session.State()
+	result, err := executor.Apply(b.t.Context(), b.plan(), executor.Options{Reader: b.client, Writer: writer, Session: session})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, o := range result.Outcomes {
+		if o.Status != want {
+			b.t.Errorf("%s ended with %d (%v), want %d", o.Action.Address, o.Status, o.Err, want)
+		}
+	}
+	if err := session.Close(); err != nil {
+		b.t.Fatal(err)
+	}
+	read, err := store.Read()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.state = *read
+}
+
+// What an apply has created when it is killed is known by the token of its journal, to
+// the next plan and to nobody else.
+func TestKilledBeforeTheResult(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atConf, conf(b, "x"))
+	b.secret()
+	store := state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
+	b.carryOut(store, deadly{b.client.Writer()}, executor.Failed)
+	for _, o := range b.state.Objects {
+		if o.UID != "" || o.Token == "" {
+			t.Errorf("the state has %+v, want a token and no UID", o)
+		}
+	}
+	value := clustertest.Kubectl(t, "get", "-n", b.namespace, "secret/admin", "-o", "jsonpath={.data.value}")
+
+	for _, a := range b.plan().Actions {
+		if a.Verb != planner.None || !a.Pending {
+			t.Errorf("%s: %s, pending %v", a.Address, a.Verb, a.Pending)
+		}
+	}
+	b.carryOut(store, b.client.Writer(), executor.Applied)
+	for _, o := range b.state.Objects {
+		if o.UID == "" || o.Token != "" {
+			t.Errorf("the state has %+v, want a UID and no token", o)
+		}
+	}
+	if now := clustertest.Kubectl(t, "get", "-n", b.namespace, "secret/admin", "-o", "jsonpath={.data.value}"); now != value {
+		t.Errorf("the value changed")
+	}
+	b.settled()
+
+	// Whatever is done to the object, the token stays on it and is no change.
+	b.declare(atConf, conf(b, "z"))
+	b.carryOut(store, b.client.Writer(), executor.Applied)
+	if token := clustertest.Kubectl(t, "get", "-n", b.namespace, "configmap/keystone.conf", "-o", `jsonpath={.metadata.annotations.kolla\.openstack\.org/intent}`); token == "" {
+		t.Error("the token is gone")
+	}
+	b.settled()
+}
+
+// Somebody who takes the name of what a killed apply was about to make is not believed,
+// although they call themselves kolla and write all that they can know.
+func TestForgedAfterAKill(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.secret()
+	store := state.Open(filepath.Join(t.TempDir(), state.DefaultFile))
+	b.carryOut(store, deadly{b.client.Writer()}, executor.Failed)
+	clustertest.Kubectl(t, "delete", "-n", b.namespace, "secret/admin")
+	b.forge("AAAAAAAAAAAAAAAAAAAAAAAAAA")
+	if got := b.problem(b.input()); !strings.Contains(got, "exists, and the state does not know it") || !strings.Contains(got, "Nothing was read from it") {
+		t.Errorf("problem is %q", got)
+	}
+
+	// Nor does a token count that the state does not wait for any more.
+	clustertest.Kubectl(t, "delete", "-n", b.namespace, "secret/admin")
+	b.carryOut(store, b.client.Writer(), executor.Applied)
+	token := clustertest.Kubectl(t, "get", "-n", b.namespace, "secret/admin", "-o", `jsonpath={.metadata.annotations.kolla\.openstack\.org/intent}`)
+	clustertest.Kubectl(t, "delete", "-n", b.namespace, "secret/admin")
+	b.forge(token)
+	if got := b.problem(b.input()); !strings.Contains(got, "exists, and the state does not know it") {
+		t.Errorf("problem is %q", got)
+	}
+}
+
+// forge makes the Secret as kolla would, with a token.
+func (b *bench) forge(token string) {
+	b.t.Helper()
+	file := filepath.Join(b.t.TempDir(), "forged.yaml")
+	text := strings.NewReplacer("$NS", b.namespace, "$TOKEN", token, "$AT", atSecret).Replace(`
+apiVersion: v1
+kind: Secret
+metadata:
+  name: admin
+  namespace: $NS
+  labels: {kolla.openstack.org/cloud: $NS}
+  annotations: {kolla.openstack.org/address: $AT, kolla.openstack.org/intent: $TOKEN}
+data: {value: c3dvcmRmaXNo}
+`)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	clustertest.Kubectl(b.t, "apply", "--server-side", "--field-manager=kolla", "-f", file)
+}

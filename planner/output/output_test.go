@@ -1,0 +1,92 @@
+package output_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/output"
+	"kolla.openstack.org/kolla/state"
+)
+
+func TestCompare(t *testing.T) {
+	text := func(name, typ, value string) *state.Output {
+		return &state.Output{Name: name, Type: json.RawMessage(typ), Value: json.RawMessage(value)}
+	}
+	known := cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("<x>"), "n": cty.NumberIntVal(7)})
+	const typ, value = `["object",{"a":"string","n":"number"}]`, `{"a":"<x>","n":7}`
+	tests := map[string]struct {
+		recorded *state.Output
+		declared *lang.Output
+		action   output.Action
+		unknown  any
+		left     *state.Output // what an apply records
+	}{
+		"new":              {nil, &lang.Output{Value: known}, output.Create, nil, text("o", typ, value)},
+		"the same":         {text("o", typ, ` { "n": 7, "a":"\u003cx\u003e"} `), &lang.Output{Value: known}, output.NoOp, nil, text("o", typ, value)},
+		"another value":    {text("o", typ, `{"a":"y","n":7}`), &lang.Output{Value: known}, output.Update, nil, text("o", typ, value)},
+		"another type":     {text("o", `"string"`, `"7"`), &lang.Output{Value: cty.NumberIntVal(7)}, output.Update, nil, text("o", `"number"`, `7`)},
+		"gone":             {text("o", typ, value), nil, output.Delete, nil, nil},
+		"sensitive":        {nil, &lang.Output{Value: known, Sensitive: true}, output.Create, nil, &state.Output{Name: "o", Sensitive: true}},
+		"still sensitive":  {&state.Output{Name: "o", Sensitive: true}, &lang.Output{Value: known, Sensitive: true}, output.NoOp, nil, &state.Output{Name: "o", Sensitive: true}},
+		"sensitive by now": {text("o", typ, value), &lang.Output{Value: known, Sensitive: true}, output.Update, nil, &state.Output{Name: "o", Sensitive: true}},
+		"not known yet":    {nil, &lang.Output{Value: cty.DynamicVal}, output.Create, true, nil},
+		"no longer known":  {text("o", typ, value), &lang.Output{Value: cty.UnknownVal(cty.String)}, output.Update, true, text("o", typ, value)},
+		"known in part": {
+			text("o", `"string"`, `"x"`), &lang.Output{Value: cty.TupleVal([]cty.Value{cty.True, cty.ObjectVal(map[string]cty.Value{"a": cty.DynamicVal, "b": cty.True})})},
+			output.Update,
+			[]any{false, map[string]any{"a": true}},
+			text("o", `"string"`, `"x"`),
+		},
+		"null": {nil, &lang.Output{Value: cty.NullVal(cty.String)}, output.Create, nil, text("o", `"string"`, "null")},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var recorded []state.Output
+			if test.recorded != nil {
+				recorded = append(recorded, *test.recorded)
+			}
+			var declared []lang.Output
+			if test.declared != nil {
+				test.declared.Name = "o"
+				declared = append(declared, *test.declared)
+			}
+			changes, err := output.Compare(recorded, declared)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(changes) != 1 || changes[0].Action() != test.action || !cmp.Equal(test.unknown, changes[0].Unknown) {
+				t.Errorf("changes are %+v, want %s, unknown %v", changes, test.action, test.unknown)
+			}
+			var left []state.Output
+			if test.left != nil {
+				left = append(left, *test.left)
+			}
+			got := output.Recorded(changes)
+			if len(got) != len(left) || len(got) == 1 && !got[0].Equal(left[0]) {
+				t.Errorf("it leaves %+v, want %+v", got, left)
+			}
+			if output.Changes(changes) != (test.action != output.NoOp) {
+				t.Errorf("whether it changes is told otherwise")
+			}
+		})
+	}
+}
+
+// TestCompareByName has outputs in one order.
+func TestCompareByName(t *testing.T) {
+	changes, err := output.Compare([]state.Output{{Name: "b"}}, []lang.Output{{Name: "c", Value: cty.True}, {Name: "a", Value: cty.True}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range changes {
+		names = append(names, c.Name)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "c"}, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,80 @@
+package planner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Reassess lists what an apply of the action would change in the object as it is now. With
+// additions, it would also take out all that others have added by now, which costs another
+// dry run. Of an object that has another version by then it lists nothing. Where the plan could only predict the changes, so does Reassess. manifest has the
+// values of Secrets.
+func (p *Plan) Reassess(ctx context.Context, reader providers.Reader, a *Action, manifest, live *unstructured.Unstructured, additions bool) ([]Change, error) {
+	s := &subject{object: a.Object, manager: providers.ManagerOf(p.Cloud, a.Object.Partial), live: live, action: *a}
+	s.action.Removes = ""
+	x := &prospect{evidence: a.Evidence, again: true}
+	var err error
+	if x.applied, err = reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.manager, Force: a.Force}); err != nil {
+		if !s.predictable(x, a.Removes != "", err) {
+			return nil, err
+		}
+		if x.applied, err = s.predicted(ctx, reader, x, manifest); err != nil {
+			return nil, err
+		}
+	}
+	if x.applied.GetResourceVersion() != live.GetResourceVersion() {
+		return nil, nil // a write that is bound to this version is refused, and assessed again
+	}
+	x.final = x.applied
+	if additions && (p.ForeignPolicy == RevertForeign || p.ForeignPolicy == "") {
+		if err := s.takeOutAgain(ctx, reader, x); err != nil {
+			return nil, err
+		}
+	}
+	becomes := x.applied
+	if x.invalid != nil {
+		becomes = x.final
+	}
+	differences, err := compare(live, becomes)
+	if err != nil {
+		return nil, err
+	}
+	if x.invalid != nil || x.evidence.Kind == Unverified {
+		differences = slices.DeleteFunc(differences, func(d difference) bool { return d.Hollow() })
+	}
+	return changesOf(append(differences, x.removed...)), nil
+}
+
+// predictable reports whether an apply that is refused in a dry run is to be worked out
+// instead: a webhook cannot be asked, as for the plan; or, of an object that fields are
+// removed from, the object would not be valid with them.
+func (s *subject) predictable(x *prospect, removes bool, refused error) bool {
+	r := classify(refused)
+	if x.evidence.Kind == Unverified && r.unasked != "" {
+		return true
+	}
+	if removes && (r.unasked != "" || !r.world && r.permission == nil) {
+		x.invalid = &r
+		return true
+	}
+	return false
+}
+
+// takeOutAgain is takeOut for an object that somebody wrote to since the plan was made.
+func (s *subject) takeOutAgain(ctx context.Context, reader providers.Reader, x *prospect) error {
+	p := &planning{Input: Input{Reader: reader}}
+	paths, refusal, err := p.separate(ctx, s, x)
+	switch {
+	case err != nil || len(paths) == 0:
+		return err
+	case refusal != nil:
+		return fmt.Errorf("find out what others added to %s: %w", s.action.Ref, errors.New(refusal.text()))
+	}
+	return p.reckon(s, x, paths)
+}

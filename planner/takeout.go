@@ -1,0 +1,393 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/planner/proof"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// prospect is what an apply makes of a live object.
+type prospect struct {
+	// applied is what a server-side apply of what is declared gives, by the server's
+	// word or predicted.
+	applied *unstructured.Unstructured
+	// final is that without what others added; the same where they added nothing.
+	final    *unstructured.Unstructured
+	evidence Evidence
+	// removed are the differences between the two.
+	removed []difference
+	// invalid is why the server does not accept applied, which is predicted then: what is
+	// declared may be at odds with what others added.
+	invalid *rejection
+	// again: it is worked out once more, for a write that is bound to the live object.
+	again bool
+	// warned is what the server warned of with applied, and finally with final.
+	warned, finally []string
+}
+
+// collect takes what the server warns of, each text once.
+func collect(into *[]string) func(string) {
+	*into = nil
+	return func(text string) {
+		if !slices.Contains(*into, text) {
+			*into = append(*into, text)
+		}
+	}
+}
+
+// takeOut finds the fields that others added, and defaults that the server derived from an
+// earlier declaration. decided: there is a problem, or the object has to be replaced.
+func (p *planning) takeOut(ctx context.Context, s *subject, x *prospect) (decided bool, err error) {
+	x.final = x.applied
+	if p.ForeignPolicy == IgnoreForeign || !s.owned() || x.evidence.Kind == Schema {
+		return s.refused(x), nil
+	}
+	if decided, err := p.takeOutFixed(ctx, s); decided || err != nil {
+		return decided, err
+	}
+	if s.clean && x.invalid == nil && !s.leavesBehind(x.applied) {
+		if stale, err := s.mayBeStale(x.applied); !stale || err != nil {
+			return false, err
+		}
+	}
+	paths, refusal, err := p.separate(ctx, s, x)
+	switch {
+	case err != nil:
+		return false, err
+	case len(paths) == 0, refusal != nil && x.invalid != nil:
+		return s.refused(x), nil
+	case refusal != nil:
+		return p.cannotTakeOut(ctx, s, x, paths, *refusal)
+	}
+	if err := p.reckon(s, x, paths); err != nil {
+		return false, err
+	}
+	return s.action.Removes == "" && s.refused(x), nil
+}
+
+// separate asks the server what the object would be without its undeclared fields. Defaults
+// come back, and so do fields that a webhook sets with every write: the rest was added by
+// somebody. paths are the fields that the question left out; without any, nothing was asked.
+// A refusal is the server's reason not to accept the object without them.
+func (p *planning) separate(ctx context.Context, s *subject, x *prospect) (paths []fieldpath.Path, refusal *rejection, err error) {
+	x.final = x.applied
+	if p.ForeignPolicy == IgnoreForeign || !s.owned() || x.evidence.Kind == Schema {
+		return nil, nil, nil
+	}
+	if paths, err = p.undeclaredIn(ctx, s, x.applied, false); err != nil || len(paths) == 0 {
+		return nil, nil, err
+	}
+	if x.evidence.Kind == Unverified {
+		paths = s.writtenByOthers(paths)
+		x.final = without(x.applied, paths)
+		return paths, nil, nil
+	}
+	// What the system keeps may be of no use without the rest.
+	whole, err := p.undeclaredIn(ctx, s, x.applied, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Of some fields only the server knows that they cannot be left out.
+	for _, set := range [][]fieldpath.Path{paths, whole, s.writtenByOthers(paths), s.writtenByOthers(whole)} {
+		if len(set) == 0 || refusal != nil && slices.EqualFunc(set, paths, fieldpath.Path.Equals) {
+			continue
+		}
+		paths = set
+		if refusal, err = p.tryWithout(ctx, s, x, paths); err != nil || refusal == nil {
+			return paths, nil, err
+		}
+	}
+	return s.certain(paths, *refusal), refusal, nil
+}
+
+// refused names the problem of an object that the server does not accept, if that is not
+// because of what others added.
+func (s *subject) refused(x *prospect) bool {
+	if x.invalid == nil {
+		return false
+	}
+	s.reject(*x.invalid)
+	return true
+}
+
+// leavesBehind reports whether an apply would give up fields that others own as well, so
+// that they would stay.
+func (s *subject) leavesBehind(applied *unstructured.Unstructured) bool {
+	if !writtenThrough(s.live, func(subresource string) bool { return subresource != "status" }) {
+		return false
+	}
+	before := ownershipOf(s.live, s.manager)
+	dropped := before.kolla.Difference(ownershipOf(applied, s.manager).kolla)
+	return slices.ContainsFunc(before.others, func(o owner) bool { return !o.fields.Intersection(dropped).Empty() })
+}
+
+// tryWithout asks the server what the object would be without the paths.
+func (p *planning) tryWithout(ctx context.Context, s *subject, x *prospect, paths []fieldpath.Path) (*rejection, error) {
+	rest := without(x.applied, paths)
+	former := over(s.live, x.applied)
+	if x.invalid == nil && !x.again { // else it was predicted of a version that may be an old one
+		former.SetResourceVersion(x.applied.GetResourceVersion())
+	}
+	answer, err := p.Reader.DryRun(ctx, rest, providers.DryRunOptions{Manager: s.manager, Over: former, Warn: collect(&x.finally)})
+	if err == nil {
+		answer.SetManagedFields(x.applied.GetManagedFields())
+		x.final = answer
+		return nil, nil
+	}
+	r := classify(err)
+	switch {
+	case apierrors.IsConflict(err), r.world:
+		return nil, err
+	case r.unasked != "", r.permission != nil:
+		x.evidence = Evidence{Kind: Unverified, Detail: r.unasked}
+		if r.permission != nil {
+			x.evidence = r.forbidden()
+		}
+		x.final = without(x.applied, s.writtenByOthers(paths))
+		return nil, nil
+	}
+	return &r, nil
+}
+
+// over is the object that a patch in a dry run starts from: it has every field of the live
+// object and of the applied one, so that the patch can remove fields of either. It has no
+// resourceVersion.
+func over(live, applied *unstructured.Unstructured) *unstructured.Unstructured {
+	u := applied.DeepCopy()
+	for field, value := range live.Object {
+		if _, there := u.Object[field]; !there {
+			u.Object[field] = value
+		}
+	}
+	metadata, _ := live.Object["metadata"].(map[string]any)
+	into, _ := u.Object["metadata"].(map[string]any)
+	for _, field := range []string{"annotations", "labels", "ownerReferences"} {
+		_, there := into[field]
+		if value, was := metadata[field]; was && !there && into != nil {
+			into[field] = value
+		}
+	}
+	u.SetResourceVersion("")
+	return u
+}
+
+// writtenByOthers keeps the paths that somebody else is known to have written.
+func (s *subject) writtenByOthers(paths []fieldpath.Path) []fieldpath.Path {
+	owners := ownershipOf(s.live, s.manager)
+	return slices.DeleteFunc(slices.Clone(paths), func(path fieldpath.Path) bool {
+		_, written := owners.other(path)
+		return !written
+	})
+}
+
+// certain keeps the paths that others are known to have written, or that the server names as
+// what makes the object immutable: it gives no such default.
+func (s *subject) certain(paths []fieldpath.Path, r rejection) []fieldpath.Path {
+	owners := ownershipOf(s.live, s.manager)
+	return slices.DeleteFunc(slices.Clone(paths), func(path fieldpath.Path) bool {
+		_, written := owners.other(path)
+		return !written && !slices.ContainsFunc(r.immutable, func(c metav1.StatusCause) bool { return c.Field == pathText(path) })
+	})
+}
+
+// cannotTakeOut decides about an object from which the server does not let the additions be
+// removed. decided: the object has to be replaced. Otherwise the fields stay, and are
+// reported.
+func (p *planning) cannotTakeOut(ctx context.Context, s *subject, x *prospect, paths []fieldpath.Path, r rejection) (decided bool, err error) {
+	added, err := compare(x.applied, without(x.applied, paths))
+	if err != nil {
+		return false, err
+	}
+	s.accuse(added)
+	switch {
+	case p.ForeignPolicy == ReportForeign:
+		s.report(without(x.applied, paths), added)
+		return false, nil
+	case p.RefreshOnly:
+		x.removed, err = p.besideNew(ctx, s, added)
+		return false, err
+	}
+	before, problems := s.action, len(s.problems)
+	if len(r.immutable) > 0 {
+		err = p.replace(ctx, s, s.causes(without(x.applied, paths), r.immutable))
+	} else {
+		s.refuse(fmt.Sprintf("others added to %s, and the cluster does not accept it without", s.action.Ref),
+			strings.Join(r.lines(), "\n")+"\nRemove the fields by hand; or leave them there, with ignore_fields in its lifecycle block.")
+	}
+	if err != nil || s.action.Verb != "" {
+		return true, err
+	}
+	// The rest of the plan does not depend on it, nor do the declared fields.
+	s.action, s.after = before, nil
+	for i := range s.problems[problems:] {
+		s.problems[problems+i].Warning = true
+		s.problems[problems+i].Detail += "\nUntil then they stay there:\n" + additionsText(added)
+	}
+	s.report(without(x.applied, paths), added)
+	return false, nil
+}
+
+// report records the additions that stay, and the object as it would be without them.
+func (s *subject) report(without *unstructured.Unstructured, added []difference) {
+	s.reported, s.unreported, s.action.Reported = append(s.reported, added...), without, true
+}
+
+// additionsText says who added what, one field a line.
+func additionsText(added []difference) string {
+	var lines []string
+	for _, d := range added {
+		line := "  " + d.Path
+		if d.Manager != "" {
+			line += ", by " + foreign.Name(d.Manager)
+		}
+		if !d.Time.IsZero() {
+			line += d.Time.Format(", 2006-01-02 15:04 UTC")
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// besideNew is what others added to an object, by what the server makes of the manifest under
+// a throw-away name; or otherwise, where it does not take that.
+func (p *planning) besideNew(ctx context.Context, s *subject, otherwise []difference) ([]difference, error) {
+	manifest, err := p.resolve(s)
+	if err != nil {
+		return nil, err
+	}
+	trial := withoutHeld(manifest, s.live)
+	answer, err := p.Reader.DryRun(ctx, trial.manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
+	if err != nil {
+		return otherwise, nil
+	}
+	differences, err := compare(s.live, trial.complete(answer))
+	if err != nil {
+		return nil, err
+	}
+	return p.addedTo(ctx, s, differences)
+}
+
+// addedTo keeps of the differences between the live object and a new one those that are
+// there because others added something.
+func (p *planning) addedTo(ctx context.Context, s *subject, differences []difference) ([]difference, error) {
+	if p.ForeignPolicy == IgnoreForeign || !s.owned() || s.adopts() {
+		return nil, nil
+	}
+	paths, err := p.undeclaredIn(ctx, s, s.live, true)
+	if err != nil {
+		return nil, err
+	}
+	added := slices.DeleteFunc(slices.Clone(differences), func(d difference) bool {
+		return d.Before == nil || d.Hollow() || !slices.ContainsFunc(paths, func(path fieldpath.Path) bool { return overlap(path, d.path) }) ||
+			touches(ownershipOf(s.live, s.manager).kolla, d.path)
+	})
+	s.accuse(added)
+	return added, nil
+}
+
+// accuse writes into the differences who added the fields, and when. A default that nobody
+// wrote, and that was right until the declaration changed, has nobody to name.
+func (s *subject) accuse(added []difference) {
+	if s.adopts() {
+		return
+	}
+	owners := ownershipOf(s.live, s.manager)
+	edited := s.record != nil && s.record.Desired != s.object.Digest()
+	for i := range added {
+		d := &added[i]
+		by, written := owners.other(d.path)
+		if written || !s.clean && !(edited && derived(d.path)) {
+			d.Drift, d.Manager, d.Time = true, by.manager, by.time
+		}
+	}
+}
+
+// reckon compares the applied object with the final one: the differences are what others
+// added, and what the apply removes.
+func (p *planning) reckon(s *subject, x *prospect, paths []fieldpath.Path) error {
+	removed, err := compare(x.applied, x.final)
+	if err != nil {
+		return err
+	}
+	// The server counts each change of some objects in them.
+	removed = slices.DeleteFunc(removed, func(d difference) bool {
+		return x.invalid != nil && d.Hollow() ||
+			proof.KeeperOf(x.applied, stepNames(d.path)) == proof.System && !strings.HasPrefix(d.Path, "spec.")
+	})
+	s.accuse(removed)
+	if p.ForeignPolicy == ReportForeign {
+		drift := slices.DeleteFunc(slices.Clone(removed), func(d difference) bool { return !d.Drift })
+		if len(drift) > 0 && x.invalid != nil {
+			return nil
+		}
+		if len(drift) > 0 {
+			s.report(x.final, drift)
+			x.final = x.applied
+		}
+		removed = slices.DeleteFunc(removed, func(d difference) bool { return d.Drift })
+	}
+	if x.invalid == nil {
+		x.removed = removed
+	}
+	fields := claimed(paths, removed)
+	if fields.Empty() {
+		return nil
+	}
+	if !proof.BuiltIn(s.action.Ref.GVK) {
+		fields = fields.Union(s.emptied(fields, x.invalid != nil))
+	}
+	text, err := fields.ToJSON()
+	if err != nil {
+		return fmt.Errorf("write down which fields others added: %w", err)
+	}
+	s.action.Removes = string(text)
+	return nil
+}
+
+// emptied are the maps of a custom resource that are declared as empty and that something is
+// removed from; own says whether that may be something of kolla's own. They count among what
+// an apply removes, because they have to go first, whoever else owns them; see Bare.
+func (s *subject) emptied(removed *fieldpath.Set, own bool) *fieldpath.Set {
+	fields := fieldpath.NewSet()
+	find := func(path fieldpath.Path) {
+		for n := 1; n < len(path); n++ {
+			if declared, there := lookup(s.object.Manifest.Object, path[:n]); there && empty(declared) {
+				fields.Insert(path.Copy())
+				fields.Insert(path[:n].Copy())
+			}
+		}
+	}
+	removed.Iterate(find)
+	if own {
+		ownershipOf(s.live, s.manager).kolla.Leaves().Iterate(find)
+	}
+	return fields
+}
+
+// claimed are the fields that have to be kolla's for its next apply to remove them: those
+// of the paths that differ, and what would be left empty above them.
+func claimed(paths []fieldpath.Path, removed []difference) *fieldpath.Set {
+	fields := fieldpath.NewSet()
+	for _, path := range paths {
+		for _, d := range removed {
+			if !overlap(d.path, path) {
+				continue
+			}
+			fields.Insert(path)
+			if d.After == nil && len(d.path) < len(path) {
+				fields.Insert(d.path)
+			}
+		}
+	}
+	return fields
+}

@@ -1,0 +1,177 @@
+package openstack
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+	networkingv1 "k8s.io/client-go/applyconfigurations/networking/v1"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// networkPolicy adds the NetworkPolicy of the service, and returns its address. It takes
+// connections between pods of the service, on the declared ports from those who refer to
+// the service, on exposed ports from everybody, and what allow blocks say. The node of a
+// pod may always connect, so that probes need no rule. What pods connect to is open.
+func (s *service) networkPolicy() []lang.Address {
+	if !s.decl.NetworkPolicy || !s.runs() {
+		return nil
+	}
+	rules := []*networkingv1.NetworkPolicyIngressRuleApplyConfiguration{
+		networkingv1.NetworkPolicyIngressRule().WithFrom(podsWith(s.ofService(s.decl.Name))),
+	}
+	var declared, exposed []int
+	for _, w := range s.decl.Workloads {
+		for _, p := range s.ports(w) {
+			declared = append(declared, p.Number)
+		}
+		for _, p := range s.exposed(s.ports(w)) {
+			exposed = append(exposed, p.Number)
+		}
+	}
+	peers, deferred := s.referrers()
+	if len(peers) > 0 && len(declared) > 0 {
+		rules = append(rules, ingress(declared).WithFrom(peers...))
+	}
+	if len(exposed) > 0 {
+		rules = append(rules, ingress(exposed))
+	}
+	for _, a := range s.decl.Allows {
+		if peers := s.allowed(a); len(a.Ports) > 0 && len(peers) > 0 {
+			rules = append(rules, ingress(a.Ports).WithFrom(peers...))
+		}
+	}
+	o := s.object(networkingv1.NetworkPolicy(s.decl.Name, "").WithSpec(networkingv1.NetworkPolicySpec().
+		WithPodSelector(metav1.LabelSelector().WithMatchLabels(s.ofService(s.decl.Name))).
+		WithPolicyTypes(networking.PolicyTypeIngress).
+		WithIngress(rules...)))
+	o.Deferred = deferred
+	s.add(o)
+	return []lang.Address{o.Address}
+}
+
+// runs reports whether the service has pods.
+func (s *service) runs() bool {
+	return len(s.decl.Workloads)+len(s.decl.Jobs)+len(s.providedJobs("before"))+len(s.providedJobs("after")) > 0
+}
+
+// ofService are the labels of all pods of a service.
+func (r *renderer) ofService(name string) map[string]string {
+	return map[string]string{providers.LabelCloud: r.config.Cloud.Name, providers.LabelService: name}
+}
+
+// ingress is a rule for TCP ports, from everybody as long as nothing else is said.
+func ingress(ports []int) *networkingv1.NetworkPolicyIngressRuleApplyConfiguration {
+	rule := networkingv1.NetworkPolicyIngressRule()
+	for _, port := range unique(ports) {
+		rule.WithPorts(networkingv1.NetworkPolicyPort().WithProtocol(v1.ProtocolTCP).WithPort(intstr.FromInt32(int32(port))))
+	}
+	return rule
+}
+
+type peer = networkingv1.NetworkPolicyPeerApplyConfiguration
+
+func podsWith(labels map[string]string) *peer {
+	return networkingv1.NetworkPolicyPeer().WithPodSelector(metav1.LabelSelector().WithMatchLabels(labels))
+}
+
+func addresses(cidr string) *peer {
+	return networkingv1.NetworkPolicyPeer().WithIPBlock(networkingv1.IPBlock().WithCIDR(cidr))
+}
+
+// inNamespace restricts a peer to a namespace; empty and the cloud's need no words.
+func (r *renderer) inNamespace(p *peer, namespace string) *peer {
+	if namespace == "" || namespace == r.config.Cloud.Namespace {
+		return p
+	}
+	return p.WithNamespaceSelector(metav1.LabelSelector().WithMatchLabels(map[string]string{v1.LabelMetadataName: namespace}))
+}
+
+// referrers are the pods of the services and manifests that need the service. deferred is
+// what has to be read before all of their labels are known.
+func (s *service) referrers() (out []*peer, deferred []string) {
+	onNodes := false
+	for i := range s.config.Services {
+		other := &s.config.Services[i]
+		if other.External || other.Name == s.decl.Name || !slices.Contains(other.Needs, s.decl.Block) {
+			continue
+		}
+		out = append(out, podsWith(s.ofService(other.Name)))
+		for pod := range pods(other) {
+			onNodes = onNodes || pod.HostNetwork
+		}
+	}
+	for _, m := range s.config.Manifests {
+		if !slices.Contains(m.Needs, s.decl.Block) {
+			continue
+		}
+		for _, object := range m.Objects {
+			labels, namespace := podsOf(object.Content)
+			if len(labels) == 0 {
+				continue
+			}
+			out = append(out, s.inNamespace(podsWith(labels), namespace))
+			if slices.ContainsFunc(append(slices.Collect(maps.Values(labels)), namespace), later) {
+				deferred = append(deferred, object.Deferred...)
+			}
+		}
+	}
+	if onNodes {
+		out = append(out, s.nodeAddresses()...)
+	}
+	return out, unique(deferred)
+}
+
+func later(text string) bool { return strings.Contains(text, lang.KnownAfterApply) }
+
+// nodeAddresses are those that pods in the network of their node connect from.
+func (r *renderer) nodeAddresses() []*peer {
+	var out []*peer
+	for _, node := range r.facts.Nodes {
+		for _, text := range node.Addresses {
+			if ip, err := netip.ParseAddr(text); err == nil {
+				out = append(out, addresses(netip.PrefixFrom(ip, ip.BitLen()).String()))
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b *peer) int { return strings.Compare(*a.IPBlock.CIDR, *b.IPBlock.CIDR) })
+	return slices.CompactFunc(out, func(a, b *peer) bool { return *a.IPBlock.CIDR == *b.IPBlock.CIDR })
+}
+
+// podsOf are the labels and the namespace of the pods that an object is or makes.
+func podsOf(content map[string]any) (labels map[string]string, namespace string) {
+	namespace, _, _ = unstructured.NestedString(content, "metadata", "namespace")
+	template := []string{"spec", "template"}
+	switch content["kind"] {
+	case "Pod":
+		template = nil
+	case "CronJob":
+		template = []string{"spec", "jobTemplate", "spec", "template"}
+	}
+	labels, _, _ = unstructured.NestedStringMap(content, append(template, "metadata", "labels")...)
+	return labels, namespace
+}
+
+// allowed are those that an allow block names.
+func (s *service) allowed(a lang.Allow) []*peer {
+	var out []*peer
+	switch {
+	case len(a.Pods) > 0:
+		out = append(out, s.inNamespace(podsWith(a.Pods), a.Namespace))
+	case a.Namespace != "":
+		out = append(out, networkingv1.NetworkPolicyPeer().WithNamespaceSelector(metav1.LabelSelector().
+			WithMatchLabels(map[string]string{v1.LabelMetadataName: a.Namespace})))
+	}
+	for _, cidr := range a.CIDRs {
+		out = append(out, addresses(cidr))
+	}
+	return out
+}
