@@ -270,15 +270,16 @@ func (s *subject) matches(evidence Evidence) {
 
 // verified asks the server what an apply would change.
 func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
-	for attempt := 0; ; attempt++ {
+	contention := providers.Contend()
+	for first := true; ; first = false {
 		x := &prospect{applied: s.live, evidence: Evidence{Kind: DryRun}}
-		if !s.holds || p.VerifyAll || attempt > 0 {
+		if !s.holds || p.VerifyAll || !first {
 			if decided, err := p.applied(ctx, s, x); decided || err != nil {
 				s.passOn(x)
 				return decided, err
 			}
 		}
-		if x.applied.GetResourceVersion() != s.live.GetResourceVersion() && attempt < maxMoves {
+		if x.applied.GetResourceVersion() != s.live.GetResourceVersion() && contention.Again(ctx) {
 			if again, err := p.reread(ctx, s); again || err != nil {
 				if err != nil {
 					return false, err
@@ -287,8 +288,11 @@ func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
 			}
 		}
 		decided, err := p.takeOut(ctx, s, x)
-		if apierrors.IsConflict(err) && attempt < maxMoves {
-			continue // others wrote between two looks at the object
+		if apierrors.IsConflict(err) && contention.Again(ctx) {
+			if _, err := p.reread(ctx, s); err != nil {
+				return false, err
+			}
+			continue
 		}
 		if err != nil {
 			return false, err
@@ -316,10 +320,6 @@ func (s *subject) passOn(x *prospect) {
 		s.problems = append(s.problems, Problem{Warning: true, Address: s.object.Address, Detail: text})
 	}
 }
-
-// maxMoves is how often others may write to an object between two looks at it before the
-// plan is given up.
-const maxMoves = 10
 
 // applied asks the server what a server-side apply would give.
 func (p *planning) applied(ctx context.Context, s *subject, x *prospect) (decided bool, err error) {

@@ -35,18 +35,14 @@ func (e *MovedError) Error() string {
 	return b.String()
 }
 
-// maxMoves is how often an object may be changed by others between one look at
-// it and the write that follows, before the write is given up.
-const maxMoves = 5
-
 // apply sends the manifest. Where the plan is bound to a version of the object and
 // the object has another one by now, which a change of its status is enough for,
 // the write goes on if it still does only what the plan says.
 func (s *step) apply(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
-	for moves := 0; ; moves++ {
+	for contention := providers.Contend(); ; {
 		live, err := s.applyOnce(ctx, manifest, options)
 		var moved *providers.PreconditionError
-		if !errors.As(err, &moved) || moved.Live == nil || moves == maxMoves {
+		if !errors.As(err, &moved) || moved.Live == nil || !contention.Again(ctx) {
 			return live, err
 		}
 		seen := s.rules.Check(moved.Live, nil, options.Manager, s.plan.Terms(s.action)).Owned

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -53,6 +54,28 @@ func TestMoved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A controller writes a status many times a second, as that of a quota whose objects are
+// just being made.
+func TestMovedManyTimes(t *testing.T) {
+	now := live("Deployment api")
+	now.Object["spec"] = map[string]any{"replicas": int64(5)}
+	a := newApply(t, newCluster(now))
+	version := 10
+	a.onApply = func(_ context.Context, ref providers.Ref, options providers.ApplyOptions) error {
+		if options.Precondition.ResourceVersion == "17" {
+			return nil
+		}
+		version++
+		now.SetResourceVersion(strconv.Itoa(version))
+		return &providers.PreconditionError{Ref: ref, Live: now.DeepCopy()}
+	}
+	action := act(planner.Update, "Deployment api")
+	action.Prior.ResourceVersion = "10"
+	action.Object.Manifest.Object["spec"] = map[string]any{"replicas": int64(3)}
+	action.Changes = []planner.Change{{Path: "spec.replicas", Before: int64(5), After: int64(3)}}
+	diff(t, "outcomes", []string{"api: applied, written"}, outcomes(a.run(t.Context(), t, action)))
 }
 
 // A Secret gets a key whose value is made at apply, and a checksum of it.

@@ -1,7 +1,9 @@
 package live_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
 // controllerManager is the name of the local cluster's controllers: they are part of
@@ -221,4 +224,40 @@ func TestForeignOwner(t *testing.T) {
 	}
 	b.apply(b.plan())
 	b.settled()
+}
+
+// restless is a cluster whose controllers write to an object whenever somebody has looked
+// at it, for some time.
+type restless struct {
+	*kubernetes.Client
+	write func()
+	left  int
+}
+
+func (r *restless) DryRun(ctx context.Context, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
+	if options.Over != nil && r.left > 0 {
+		r.left--
+		r.write()
+	}
+	return r.Client.DryRun(ctx, object, options)
+}
+
+func TestRemovalWhileControllersWrite(t *testing.T) {
+	b := newBench(t, clustertest.Namespace(t))
+	b.declare(atAPI, api(b, "keystone:1", "keystone"))
+	b.apply(b.plan())
+	clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", `-p={"spec":{"template":{"spec":{"dnsConfig":{"searches":["evil.example"]}}}}}`)
+	in := b.input()
+	revision := 100
+	in.Reader = &restless{Client: b.client, left: 7, write: func() {
+		revision++
+		clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", "--subresource=status", fmt.Sprintf(`-p={"status":{"collisionCount":%d}}`, revision))
+	}}
+	plan, problems, err := planner.Make(t.Context(), in)
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("Make: %v, problems %+v", err, problems)
+	}
+	if a := b.action(plan, atAPI); a.Verb != planner.Update || len(a.Changes) != 1 || !strings.HasPrefix(a.Changes[0].Path, "spec.template.spec.dnsConfig") {
+		t.Errorf("action is %s:\n%s", a.Verb, lines(a.Changes))
+	}
 }

@@ -11,10 +11,6 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// maxMoves is how often others may write to an object before what is missing from
-// it is left for the next plan to find.
-const maxMoves = 5
-
 // complete applies the object once more where that gives it what is to be empty. Of
 // a map or list that is to be empty now, the server takes away the last field that
 // the manager owned, and the map with it; it sets an empty one only if there was none
@@ -25,13 +21,13 @@ const maxMoves = 5
 // what is missing from others who own the same: it is not for them to keep.
 //
 // The object is written by now, whatever comes of this: what goes wrong here leaves
-// something missing, which the next plan finds. The object is returned as it was last
-// seen.
+// something missing, which the next plan finds. So do others who never stop writing to
+// the object. It is returned as it was last seen.
 func (w *Writer) complete(ctx context.Context, where resource, object, live *unstructured.Unstructured, options providers.ApplyOptions) *unstructured.Unstructured {
 	options.Force = true
 	ref := providers.RefOf(object)
 	target := w.client.at(where, ref.Namespace)
-	for range maxMoves {
+	for contention := providers.Contend(); ; {
 		would, err := w.client.apply(ctx, target, object, metav1.ApplyOptions{FieldManager: options.Manager, Force: true, DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
 			return live
@@ -45,13 +41,15 @@ func (w *Writer) complete(ctx context.Context, where resource, object, live *uns
 				return again
 			}
 		}
+		if !contention.Again(ctx) {
+			return live
+		}
 		now, err := w.client.get(ctx, target, ref.Name)
 		if err != nil || now.GetUID() != live.GetUID() {
 			return live
 		}
 		live = now
 	}
-	return live
 }
 
 // onlyEmpties reports whether two versions of an object differ, and only in maps and

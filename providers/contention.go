@@ -1,0 +1,34 @@
+package providers
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// Contention paces a loop that looks at an object and then writes to just that version
+// of it, while others write to the object as well. A controller may update a status many
+// times within a second. The zero value is not ready for use; see Contend.
+type Contention struct{ pause wait.Backoff }
+
+// Contend begins such a loop: 10 more attempts after the first one, within about 4 s.
+func Contend() *Contention {
+	return &Contention{wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 10, Cap: time.Second}}
+}
+
+// Again waits before the next attempt. It reports false if the attempts are used up, or
+// the context has ended.
+func (c *Contention) Again(ctx context.Context) bool {
+	if c.pause.Steps == 0 {
+		return false
+	}
+	timer := time.NewTimer(c.pause.Step())
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
