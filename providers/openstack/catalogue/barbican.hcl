@@ -64,6 +64,7 @@ definition "barbican" {
       database              = merge(local.database, { connection = database.barbican.url })
       keystone_authtoken    = merge(user.barbican.auth, user.barbican.authtoken, { service_type = "key-manager" })
       oslo_messaging_rabbit = queue.barbican.settings
+      oslo_concurrency      = { lock_path = "/var/lib/barbican/tmp" }
       oslo_middleware       = local.oslo_middleware
       queue                 = { enable = true }
       secretstore           = { enabled_secretstore_plugins = "store_crypto" }
@@ -137,6 +138,7 @@ definition "barbican" {
     command      = ["uwsgi", "--ini", "/etc/barbican/barbican-api-uwsgi.ini"]
     ports        = ["api"]
     config       = ["barbican-api.conf", "barbican-api-uwsgi.ini", "barbican-api-paste.ini", "policy.yaml"]
+    writable     = ["/var/lib/barbican"]
     grace_period = 60
 
     resources {
@@ -169,6 +171,7 @@ definition "barbican" {
     user         = 42403
     command      = ["barbican-worker"]
     config       = ["barbican-worker.conf", "policy.yaml"]
+    writable     = ["/var/lib/barbican"]
     grace_period = 60
 
     resources {
@@ -191,6 +194,7 @@ definition "barbican" {
     user         = 42403
     command      = ["barbican-keystone-listener"]
     config       = ["barbican-keystone-listener.conf", "policy.yaml"]
+    writable     = ["/var/lib/barbican"]
     grace_period = 60
 
     resources {

@@ -126,7 +126,7 @@ definition "glance" {
   }
 
   config "glance-image-import.conf" {
-    format   = "ini"
+    format   = "raw"
     path     = "/etc/glance/glance.conf.d/glance-image-import.conf"
     optional = true
   }

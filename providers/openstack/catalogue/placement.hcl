@@ -30,6 +30,7 @@ definition "placement" {
       }
       placement_database = merge(local.database, { connection = database.placement.url })
       keystone_authtoken = merge(user.placement.auth, user.placement.authtoken, { service_type = "placement" })
+      oslo_concurrency   = { lock_path = "/var/lib/placement/tmp" }
       oslo_middleware    = local.oslo_middleware
     }
   }
@@ -85,6 +86,7 @@ definition "placement" {
     command      = ["uwsgi", "--ini", "/etc/placement/placement-api-uwsgi.ini"]
     ports        = ["api"]
     config       = ["placement-api.conf", "placement-api-uwsgi.ini", "policy.yaml"]
+    writable     = ["/var/lib/placement"]
     grace_period = 60
 
     resources {
