@@ -65,9 +65,8 @@ definition "cinder" {
         nas_host                    = local.nas[0]
         nas_share_path              = join(":", slice(local.nas, 1, length(local.nas)))
         nfs_mount_point_base        = local.mounts
-        nfs_snapshot_support        = true
         nas_secure_file_operations  = true
-        nas_secure_file_permissions = true
+        nas_secure_file_permissions = false # Nova is another user
       }
       other = {}
     }
@@ -107,7 +106,7 @@ definition "cinder" {
       keystone_authtoken    = merge(user.cinder.auth, user.cinder.authtoken, { service_type = "block-storage", service_token_roles_required = true })
       service_user          = merge(user.cinder.auth, { send_service_user_token = true })
       nova                  = local.auth
-      glance                = local.auth
+      glance                = cloud.release >= 2025.2 ? local.auth : null
       barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal" }
       oslo_messaging_rabbit = queue.cinder.settings
       oslo_middleware       = local.oslo_middleware

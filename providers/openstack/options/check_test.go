@@ -353,10 +353,24 @@ func TestCatalogue(t *testing.T) {
 	if diags.HasErrors() || len(definitions) == 0 {
 		t.Fatal(diags)
 	}
+	inputs := map[string]string{
+		"cinder": `
+  backends = {
+    fake = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } }
+    nas  = { type = "nfs", share = "nas.example.org:/volumes" }
+    pool = { type = "rbd" }
+  }
+  backup = { type = "ceph" }
+`,
+		"ceph": `
+  external = { host = "192.0.2.20" }
+  keyrings = { cinder = "[client.cinder]", cinder-backup = "[client.cinder-backup]" }
+`,
+	}
 	for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
 		text := fmt.Sprintf("cloud %q {\n  release = %q\n}\n", "c", release)
 		for _, d := range definitions {
-			text += fmt.Sprintf("service %q {}\n", d.Name)
+			text += fmt.Sprintf("service %q {\n%s}\n", d.Name, inputs[d.Name])
 		}
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(text), 0o600); err != nil {

@@ -35,12 +35,8 @@ service "keystone" {
 }
 
 service "ceph" {
-  external = {
-    host        = "mon.example.org"
-    conf        = "[global]\nmon_host = mon.example.org\n"
-    secret_uuid = "11111111-2222-3333-4444-555555555555"
-    keyrings    = { cinder = "[client.cinder]\n", cinder-backup = "[client.cinder-backup]\n" }
-  }
+  external = { host = "192.0.2.20" }
+  keyrings = { cinder = "[client.cinder]\n\tkey = not-a-real-key\n", cinder-backup = "[client.cinder-backup]\n" }
 }
 
 service "cinder" {
