@@ -361,7 +361,15 @@ func TestCatalogue(t *testing.T) {
 `,
 		"ceph": `
   external = { host = "192.0.2.20" }
-  keyrings = { glance = "[client.glance]" }
+  keyrings = { glance = "[client.glance]", cinder = "[client.cinder]", cinder-backup = "[client.cinder-backup]" }
+`,
+		"cinder": `
+  backends = {
+    fake = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } }
+    nas  = { type = "nfs", share = "nas.example.org:/volumes" }
+    pool = { type = "rbd" }
+  }
+  backup = { type = "ceph" }
 `,
 		"glance": `
   stores = { file = { type = "file" }, pool = { type = "rbd" }, web = { type = "http" } }
