@@ -7,23 +7,13 @@ definition "cinder" {
   description = "Volumes"
 
   input "backends" {
-    type = map(object({
-      type     = string
-      pool     = optional(string, "volumes")
-      share    = optional(string, "")
-      settings = optional(map(string), {})
-    }))
+    type        = map(object({ type = string, pool = optional(string, "volumes"), share = optional(string, ""), settings = optional(map(string), {}) }))
     nullable    = false
     description = "Where volumes are kept, by name. Type rbd: a pool of service.ceph. nfs: a share, HOST:/PATH, that the volume \"files\" of the pod is. other: what settings say, with volume_driver. settings are options of the driver."
 
     validation {
-      condition     = length(input.backends) > 0 && alltrue([for b in input.backends : contains(["rbd", "nfs", "other"], b.type)])
+      condition     = length(input.backends) > 0 && alltrue([for b in input.backends : contains(["rbd", "nfs", "other"], b.type) && (b.type != "other" || contains(keys(b.settings), "volume_driver"))])
       error_message = "Cinder needs at least one backend, of type rbd, nfs or other. With other, settings name the volume_driver."
-    }
-
-    validation {
-      condition     = alltrue([for b in input.backends : b.type != "other" || contains(keys(b.settings), "volume_driver")])
-      error_message = "A backend of type other needs volume_driver among its settings."
     }
 
     validation {
@@ -33,22 +23,18 @@ definition "cinder" {
   }
 
   input "backup" {
-    type        = object({ type = string, pool = optional(string, "backups"), settings = optional(map(string), {}) })
+    type        = object({ pool = optional(string, "backups"), settings = optional(map(string), {}) })
     default     = null
-    description = "Where backups are kept; by default there are none. Type ceph: a pool of service.ceph. other: what settings say, with backup_driver."
-
-    validation {
-      condition     = input.backup == null || try(input.backup.type == "ceph" || input.backup.type == "other" && contains(keys(input.backup.settings), "backup_driver"), false)
-      error_message = "Backups are of type ceph, or of type other with backup_driver among the settings."
-    }
+    description = "Where backups are kept; by default there are none. {} is a pool of service.ceph; settings with backup_driver are anything else."
   }
 
   locals {
     rbd     = anytrue([for b in input.backends : b.type == "rbd"])
     nas     = split(":", join("", [for b in input.backends : b.share if b.type == "nfs"]))
     mounts  = "/var/lib/cinder/mnt"
-    backup  = try(input.backup.type, "")
     options = try(input.backup.settings, {})
+    backups = input.backup != null
+    ceph    = local.backups && !contains(keys(local.options), "backup_driver")
     auth    = merge(user.cinder.auth, { interface = "internal" })
 
     drivers = {
@@ -81,9 +67,7 @@ definition "cinder" {
   database "cinder" {}
   queue "cinder" {}
 
-  user "cinder" {
-    roles = ["admin", "service"]
-  }
+  user "cinder" { roles = ["admin", "service"] }
 
   endpoint "block-storage" {
     port = "api"
@@ -122,9 +106,7 @@ definition "cinder" {
     values = { oslo_messaging_rabbit = local.rabbit_uwsgi }
   }
 
-  config "cinder-scheduler.conf" {
-    from = "cinder.conf"
-  }
+  config "cinder-scheduler.conf" { from = "cinder.conf" }
 
   config "cinder-volume.conf" {
     from = "cinder.conf"
@@ -134,9 +116,9 @@ definition "cinder" {
   }
 
   config "cinder-backup.conf" {
-    enabled = local.backup != ""
+    enabled = local.backups
     from    = "cinder.conf"
-    values = { DEFAULT = local.backup != "ceph" ? local.options : merge({
+    values = { DEFAULT = merge(!local.ceph ? {} : {
       backup_driver                = "cinder.backup.drivers.ceph.CephBackupDriver"
       backup_ceph_conf             = "/etc/ceph/ceph.conf"
       backup_ceph_user             = "cinder-backup"
@@ -147,7 +129,7 @@ definition "cinder" {
   }
 
   config "ceph.conf" {
-    enabled = local.rbd || local.backup == "ceph"
+    enabled = local.rbd || local.ceph
     format  = "raw"
     path    = "/etc/ceph/ceph.conf"
     content = service.ceph.conf
@@ -161,7 +143,7 @@ definition "cinder" {
   }
 
   config "ceph.client.cinder-backup.keyring" {
-    enabled = local.backup == "ceph"
+    enabled = local.ceph
     format  = "raw"
     path    = "/etc/ceph/ceph.client.cinder-backup.keyring"
     content = service.ceph.keyrings["cinder-backup"]
@@ -225,13 +207,6 @@ definition "cinder" {
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
-    startup {
-      http    = "/healthcheck"
-      port    = "api"
-      period  = 2
-      retries = 60
-    }
-
     ready {
       http = "/healthcheck"
       port = "api"
@@ -289,7 +264,7 @@ definition "cinder" {
   }
 
   workload "backup" {
-    enabled      = local.backup != ""
+    enabled      = local.backups
     kind         = "StatefulSet"
     image        = "cinder-backup"
     max_replicas = 1
@@ -307,7 +282,5 @@ definition "cinder" {
     ready { exec = ["healthcheck_port", "cinder-backup", tostring(queue.cinder.port)] }
   }
 
-  output "backups" {
-    value = local.backup != ""
-  }
+  output "backups" { value = local.backups }
 }

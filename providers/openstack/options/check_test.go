@@ -360,7 +360,7 @@ func TestCatalogue(t *testing.T) {
     nas  = { type = "nfs", share = "nas.example.org:/volumes" }
     pool = { type = "rbd" }
   }
-  backup = { type = "ceph" }
+  backup = {}
 `,
 		"ceph": `
   external = { host = "192.0.2.20" }

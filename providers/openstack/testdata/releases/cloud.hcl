@@ -48,7 +48,7 @@ service "cinder" {
     nfs-1 = { type = "nfs", share = "nas.example.org:/volumes", settings = { nfs_sparsed_volumes = "false" } }
     fake  = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } }
   }
-  backup = { type = "ceph" }
+  backup = {}
 
   workload "volume" {
     claim "files" {
