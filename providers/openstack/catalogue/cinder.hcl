@@ -1,8 +1,6 @@
-# Cinder: the API under uWSGI, scheduler, volume service and, where asked for, backups.
-# Volumes are in the backends, what is known of them in the database: a restart costs the
-# requests that are under way. No pod has powers, so that none can attach block devices:
-# backends are Ceph, a file system that Kubernetes mounts, or what another driver reaches
-# over the network. LVM and iSCSI do not work here.
+# Cinder: the API under uWSGI, scheduler, volume service and, where asked for, backups. What
+# is known of volumes is in the database: a restart costs the requests that are under way.
+# No pod has powers, so that none can attach block devices: LVM and iSCSI do not work here.
 definition "cinder" {
   description = "Volumes"
 
@@ -12,13 +10,8 @@ definition "cinder" {
     description = "Where volumes are kept, by name. Type rbd: a pool of service.ceph. nfs: a share, HOST:/PATH, that the volume \"files\" of the pod is. other: what settings say, with volume_driver. settings are options of the driver."
 
     validation {
-      condition     = length(input.backends) > 0 && alltrue([for b in input.backends : contains(["rbd", "nfs", "other"], b.type) && (b.type != "other" || contains(keys(b.settings), "volume_driver"))])
-      error_message = "Cinder needs at least one backend, of type rbd, nfs or other. With other, settings name the volume_driver."
-    }
-
-    validation {
-      condition     = alltrue([for b in input.backends : can(regex("^[^:]+:/", b.share)) if b.type == "nfs"]) && length([for b in input.backends : b if b.type == "nfs"]) <= 1
-      error_message = "A backend of type nfs needs a share, such as \"nas.example.org:/volumes\", and there can be only one: the pod has one volume for files."
+      condition     = length(input.backends) > 0 && length([for b in input.backends : b if b.type == "nfs"]) <= 1 && alltrue([for b in input.backends : b.type == "rbd" || b.type == "nfs" && can(regex("^[^:]+:/", b.share)) || b.type == "other" && contains(keys(b.settings), "volume_driver")])
+      error_message = "Cinder needs backends, each of type rbd, of type nfs with a share such as \"nas.example.org:/volumes\" (only one: the pod has one volume for files), or of type other with volume_driver among its settings."
     }
   }
 
@@ -30,32 +23,17 @@ definition "cinder" {
 
   locals {
     rbd     = anytrue([for b in input.backends : b.type == "rbd"])
-    nas     = split(":", join("", [for b in input.backends : b.share if b.type == "nfs"]))
-    mounts  = "/var/lib/cinder/mnt"
-    options = try(input.backup.settings, {})
+    share   = join("", [for b in input.backends : b.share if b.type == "nfs"])
+    nas     = split(":", local.share)
     backups = input.backup != null
+    options = try(input.backup.settings, {})
     ceph    = local.backups && !contains(keys(local.options), "backup_driver")
+    drivers = yamldecode(file("${path.module}/cinder/drivers.yaml"))
     auth    = merge(user.cinder.auth, { interface = "internal" })
-
-    drivers = {
-      rbd = {
-        volume_driver            = "cinder.volume.drivers.rbd.RBDDriver"
-        rbd_user                 = "cinder"
-        rbd_ceph_conf            = "/etc/ceph/ceph.conf"
-        rbd_secret_uuid          = try(service.ceph.secret_uuid, null)
-        rados_connect_timeout    = 5
-        report_discard_supported = true
-      }
-      nfs = {
-        volume_driver               = "cinder.volume.drivers.nfs.NfsDriver"
-        nas_host                    = local.nas[0]
-        nas_share_path              = join(":", slice(local.nas, 1, length(local.nas)))
-        nfs_mount_point_base        = local.mounts
-        nas_secure_file_operations  = true
-        nas_secure_file_permissions = false # Nova is another user
-      }
-      other = {}
-    }
+    sections = { for name, b in input.backends : name => merge({ volume_backend_name = name }, local.drivers[b.type],
+      b.type == "rbd" ? { rbd_pool = b.pool, rbd_secret_uuid = try(service.ceph.secret_uuid, null) } : {},
+      b.type == "nfs" ? { nas_host = local.nas[0], nas_share_path = join(":", slice(local.nas, 1, length(local.nas))) } : {},
+    b.settings) }
   }
 
   port "api" {
@@ -66,7 +44,6 @@ definition "cinder" {
 
   database "cinder" {}
   queue "cinder" {}
-
   user "cinder" { roles = ["admin", "service"] }
 
   endpoint "block-storage" {
@@ -95,9 +72,8 @@ definition "cinder" {
       oslo_messaging_rabbit = queue.cinder.settings
       oslo_middleware       = local.oslo_middleware
       oslo_concurrency      = { lock_path = "/var/lib/cinder/tmp" }
-      # Helpers that would run as root do without any power.
-      cinder_sys_admin = { capabilities = "" }
-      privsep_osbrick  = { capabilities = "" }
+      cinder_sys_admin      = { capabilities = "" }
+      privsep_osbrick       = { capabilities = "" }
     }
   }
 
@@ -109,23 +85,14 @@ definition "cinder" {
   config "cinder-scheduler.conf" { from = "cinder.conf" }
 
   config "cinder-volume.conf" {
-    from = "cinder.conf"
-    values = merge({ DEFAULT = { enabled_backends = keys(input.backends) } }, {
-      for name, b in input.backends : name => merge({ volume_backend_name = name }, local.drivers[b.type], b.type == "rbd" ? { rbd_pool = b.pool } : {}, b.settings)
-    })
+    from   = "cinder.conf"
+    values = merge({ DEFAULT = { enabled_backends = keys(input.backends) } }, local.sections)
   }
 
   config "cinder-backup.conf" {
     enabled = local.backups
     from    = "cinder.conf"
-    values = { DEFAULT = merge(!local.ceph ? {} : {
-      backup_driver                = "cinder.backup.drivers.ceph.CephBackupDriver"
-      backup_ceph_conf             = "/etc/ceph/ceph.conf"
-      backup_ceph_user             = "cinder-backup"
-      backup_ceph_pool             = input.backup.pool
-      backup_ceph_chunk_size       = 134217728
-      restore_discard_excess_bytes = true
-    }, local.options) }
+    values  = { DEFAULT = merge(local.ceph ? merge(local.drivers.backup, { backup_ceph_pool = input.backup.pool }) : {}, local.options) }
   }
 
   config "ceph.conf" {
@@ -136,21 +103,23 @@ definition "cinder" {
   }
 
   config "ceph.client.cinder.keyring" {
-    enabled = local.rbd
-    format  = "raw"
-    path    = "/etc/ceph/ceph.client.cinder.keyring"
-    content = service.ceph.keyrings["cinder"]
+    enabled   = local.rbd
+    format    = "raw"
+    sensitive = true
+    path      = "/etc/ceph/ceph.client.cinder.keyring"
+    content   = service.ceph.keyrings["cinder"]
   }
 
   config "ceph.client.cinder-backup.keyring" {
-    enabled = local.ceph
-    format  = "raw"
-    path    = "/etc/ceph/ceph.client.cinder-backup.keyring"
-    content = service.ceph.keyrings["cinder-backup"]
+    enabled   = local.ceph
+    format    = "raw"
+    sensitive = true
+    path      = "/etc/ceph/ceph.client.cinder-backup.keyring"
+    content   = service.ceph.keyrings["cinder-backup"]
   }
 
   # Cinder asks sudo to look at images and the like. A pod cannot become another user, and
-  # need not: what it looks at is its own.
+  # need not, as all is its own. So its helpers ask for no capabilities above.
   config "sudo" {
     format  = "raw"
     path    = "/var/lib/kolla/venv/bin/sudo"
@@ -183,7 +152,6 @@ definition "cinder" {
     config  = ["cinder-db.conf"]
   }
 
-  # What older releases wrote is brought up to date when none of them runs any more.
   job "db-online" {
     when    = "after"
     image   = "cinder-api"
@@ -212,15 +180,11 @@ definition "cinder" {
       port = "api"
     }
 
-    live {
-      tcp     = "api"
-      period  = 30
-      retries = 4
-    }
+    live { tcp = "api" }
   }
 
-  # The daemons have pods of fixed names, by which the database knows them. They are ready
-  # while they have a connection to the queue. When the queue is gone no restart helps.
+  # The database knows daemons by the names of their pods. One that is connected to the
+  # queue is ready. When the queue is gone, no restart would help.
   workload "scheduler" {
     kind         = "StatefulSet"
     image        = "cinder-scheduler"
@@ -238,7 +202,7 @@ definition "cinder" {
     ready { exec = ["healthcheck_port", "cinder-scheduler", tostring(queue.cinder.port)] }
   }
 
-  # One pod: another host would not know the volumes of the first one.
+  # One pod: volumes belong to its name.
   workload "volume" {
     kind         = "StatefulSet"
     image        = "cinder-volume"
@@ -250,8 +214,8 @@ definition "cinder" {
     grace_period = 120 # a volume that is being made is finished
 
     claim "files" {
-      enabled = length(local.nas) > 1
-      path    = "${local.mounts}/${md5(join(":", local.nas))}"
+      enabled = local.share != ""
+      path    = "/var/lib/cinder/mnt/${md5(local.share)}" # where the driver would mount it
       size    = "100Gi"
     }
 
