@@ -34,17 +34,35 @@ type cloud struct {
 	proxyLog *lockedBuffer
 }
 
-func newCloud(t *testing.T) *cloud {
+// newCloud starts nodes for an example of the project.
+func newCloud(t *testing.T, example string, nodes int) *cloud {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cloud{cluster: clustertest.StartReal(t, 3), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{}}
-	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(root, "examples", "real-keystone"))); err != nil {
+	c := &cloud{cluster: clustertest.StartReal(t, nodes), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{}}
+	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(root, "examples", example))); err != nil {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// step is one thing that is done with a cloud. It finds the cloud as the step before has
+// left it: answering.
+type step struct {
+	name string
+	do   func(*testing.T, *cloud)
+}
+
+// take takes the steps until one fails.
+func take(t *testing.T, c *cloud, steps []step) {
+	t.Helper()
+	for i, step := range steps {
+		if !t.Run(step.name, func(t *testing.T) { step.do(t, c) }) {
+			t.Fatalf("%d steps were not taken", len(steps)-i-1)
+		}
+	}
 }
 
 // result is what a finished command left: output and complaints together.

@@ -3,9 +3,10 @@ variable "release" {
   type = string
 }
 
-cloud "releases" {
-  release = var.release
-  distro  = "debian-bookworm"
+cloud "stacks" {
+  release    = var.release
+  distro     = "debian-bookworm"
+  config_dir = "./config"
 }
 
 role "control" {
