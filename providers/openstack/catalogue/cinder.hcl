@@ -30,7 +30,8 @@ definition "cinder" {
     ceph    = local.backups && !contains(keys(local.options), "backup_driver")
     drivers = yamldecode(file("${path.module}/cinder/drivers.yaml"))
     auth    = merge(user.cinder.auth, { interface = "internal" })
-    sections = { for name, b in input.backends : name => merge({ volume_backend_name = name }, local.drivers[b.type],
+    helper  = { capabilities = "", helper_command = "privsep-helper --config-file /etc/cinder/cinder.conf" }
+    sections = { for name, b in input.backends : name => merge({ volume_backend_name = name }, lookup(local.drivers, b.type, {}),
       b.type == "rbd" ? { rbd_pool = b.pool, rbd_secret_uuid = try(service.ceph.secret_uuid, null) } : {},
       b.type == "nfs" ? { nas_host = local.nas[0], nas_share_path = join(":", slice(local.nas, 1, length(local.nas))) } : {},
     b.settings) }
@@ -72,8 +73,8 @@ definition "cinder" {
       oslo_messaging_rabbit = queue.cinder.settings
       oslo_middleware       = local.oslo_middleware
       oslo_concurrency      = { lock_path = "/var/lib/cinder/tmp" }
-      cinder_sys_admin      = { capabilities = "" }
-      privsep_osbrick       = { capabilities = "" }
+      cinder_sys_admin      = local.helper
+      privsep_osbrick       = local.helper
     }
   }
 
@@ -118,8 +119,8 @@ definition "cinder" {
     content   = service.ceph.keyrings["cinder-backup"]
   }
 
-  # Cinder asks sudo to look at images and the like. A pod cannot become another user, and
-  # need not, as all is its own. So its helpers ask for no capabilities above.
+  # Cinder looks at images by sudo. A pod cannot become another user, and need not: all is
+  # its own. So the helpers above are not started by sudo, and have no capabilities.
   config "sudo" {
     format  = "raw"
     path    = "/var/lib/kolla/venv/bin/sudo"
@@ -138,7 +139,6 @@ definition "cinder" {
     optional = true
   }
 
-  # What the jobs read, so that they do not run again for the rest.
   config "cinder-db.conf" {
     from   = "cinder.conf"
     only   = ["database"]
