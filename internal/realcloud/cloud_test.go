@@ -107,6 +107,14 @@ func (c *cloud) kubectl(t *testing.T, args ...string) string {
 	return c.cluster.Kubectl(t, append([]string{"-n", namespace}, args...)...)
 }
 
+// write makes a file beside the configuration.
+func (c *cloud) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // edit replaces text in the configuration, which has to be there once.
 func (c *cloud) edit(t *testing.T, before, after string) {
 	t.Helper()
@@ -118,9 +126,7 @@ func (c *cloud) edit(t *testing.T, before, after string) {
 	if n := strings.Count(string(data), before); n != 1 {
 		t.Fatalf("%q is %d times in the configuration, want once", before, n)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(data), before, after, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	c.write(t, "cloud.hcl", strings.Replace(string(data), before, after, 1))
 }
 
 // outside runs a command as the client outside of the cluster.

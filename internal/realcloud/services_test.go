@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// TestServices brings up a cloud with every stateless service of the catalogue on one
-// node, and uses each through the VIP as its users do.
+// TestServices brings up a cloud with every stateless service of the catalogue, and uses each through the VIP as its users do.
 func TestServices(t *testing.T) {
-	c := newCloud(t, "all-in-one", 1)
+	c := newCloud(t, "all-in-one", 3)
+	c.write(t, "real.auto.vars.hcl", values)
 	take(t, c, []step{{"apply", appliesAll}})
 	c.haproxy(t)
 	take(t, c, []step{
@@ -36,6 +36,16 @@ func TestServices(t *testing.T) {
 	})
 }
 
+// values of the example's variables. The driver does as if it made volumes: nothing that
+// Cinder can make them in is on a node.
+const values = `
+nodes    = ["real-1", "real-2", "real-3"]
+vip      = "` + vip + `"
+distro   = "debian-trixie"
+registry = "kolla.test/openstack.kolla"
+volumes  = { fake = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } } }
+`
+
 // appliesAll: one apply from nothing, and nothing left to do.
 func appliesAll(t *testing.T, c *cloud) {
 	cold := c.kolla(t, 0, "apply", "-auto-approve")
@@ -45,7 +55,7 @@ func appliesAll(t *testing.T, c *cloud) {
 	wantSaid(t, "plan", plan.out, "No changes.")
 	measured(t, "unchanged plan of all services", plan.took.Round(100*time.Millisecond))
 	measured(t, "pods", strings.Count(c.kubectl(t, "get", "pods", "--field-selector=status.phase=Running", "-o", "name"), "\n"))
-	measured(t, "memory of the whole, with one node and all services", fmt.Sprintf("%d MB", c.memory(t)>>20))
+	measured(t, "memory of the whole, with three nodes and all services", fmt.Sprintf("%d MB", c.memory(t)>>20))
 }
 
 // catalogued are the types of the services that are registered, and the port of each.
@@ -105,9 +115,7 @@ func imageComesBack(t *testing.T, c *cloud) {
 	if _, err := rand.Read(sent); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(c.dir, "up.bin"), sent, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	c.write(t, "up.bin", string(sent))
 	c.value(t, "image", "create", imageName, "--file", "up.bin", "--disk-format", "raw", "--container-format", "bare", "-f", "value", "-c", "status")
 	c.value(t, "image", "save", imageName, "--file", "down.bin")
 	got, err := os.ReadFile(filepath.Join(c.dir, "down.bin"))
@@ -178,9 +186,7 @@ outputs:
 // stackCompletes once somebody outside has sent the signal to Heat's address there, which
 // is signed by a user of Heat's own domain.
 func stackCompletes(t *testing.T, c *cloud) {
-	if err := os.WriteFile(filepath.Join(c.dir, "stack.yaml"), []byte(stack), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	c.write(t, "stack.yaml", stack)
 	c.value(t, "stack", "create", "-t", "stack.yaml", "test", "-f", "value", "-c", "id")
 	var signal string
 	eventually(t, 2*time.Minute, func() error {
@@ -213,9 +219,7 @@ func dashboardShowsImage(t *testing.T, c *cloud) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(c.dir, "horizon.py"), script, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	c.write(t, "horizon.py", string(script))
 	r := c.outside(t, clientAddress, []string{"OS_PASSWORD=" + c.password(t), "HOME=/tmp"}, "python3", "horizon.py", "http://"+vip+":8080/", imageName, picture)
 	if kept := os.Getenv(screenshotVariable); kept != "" {
 		if err := os.Rename(filepath.Join(c.dir, picture), kept); err != nil {

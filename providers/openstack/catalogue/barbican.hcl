@@ -98,10 +98,9 @@ definition "barbican" {
     format = "ini"
     path   = "/etc/barbican/barbican-api-uwsgi.ini"
     values = {
-      uwsgi = merge(local.uwsgi, {
-        http-socket = "0.0.0.0:${port.api}"
-        module      = "barbican.wsgi.api:application"
-      })
+      uwsgi = merge(local.uwsgi, { http-socket = "0.0.0.0:${port.api}" },
+        cloud.release >= 2025.2 ? { module = "barbican.wsgi.api:application" } : { wsgi-file = "/var/lib/kolla/venv/bin/barbican-wsgi-api" },
+      )
     }
   }
 

@@ -196,7 +196,7 @@ definition "glance" {
     }
 
     resources {
-      requests = { cpu = "250m", memory = "384Mi" }
+      requests = { cpu = "100m", memory = "384Mi" }
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
