@@ -312,6 +312,15 @@ service "horizon" {
 	for name, settings := range map[string]string{
 		"multi": stackOptions(inRelease(t, "testdata/stacks", "2026.1"))["horizon _9998-kolla-settings.py"],
 		"small": stackOptions(config)["horizon _9998-kolla-settings.py"],
+		"alone": stackOptions(written(t, `
+service "keystone" {
+  external = { host = "identity.example.org", admin_password = null }
+}
+
+service "horizon" {
+  hosts = ["dashboard.example.org"]
+}
+`))["horizon _9998-kolla-settings.py"],
 	} {
 		python := exec.Command("python3", "-c", asHorizon)
 		python.Stdin = strings.NewReader(strings.Replace(settings, "/run/secrets/session/value", key, 1))
@@ -332,18 +341,24 @@ service "horizon" {
 		if err := json.Unmarshal(out, &got); err != nil {
 			t.Fatal(err)
 		}
-		host, caches, url := "cloud.example.org", []any{"memcached-server-0.memcached-server.openstack:11211"}, "http://keystone.openstack:5000/v3"
-		if name == "small" {
-			host, url = "dashboard.example.org", "http://identity.example.org:5000/v3"
+		host, url, engine := "dashboard.example.org", "http://identity.example.org:5000/v3", "cache"
+		var caches any
+		switch name {
+		case "multi":
+			host, url = "cloud.example.org", "http://keystone.openstack:5000/v3"
+			caches = []any{"memcached-server-0.memcached-server.openstack:11211"}
+		case "small":
 			caches = []any{"cache-1.example.org:11211", "cache-2.example.org:11211"}
+		case "alone":
+			engine = "signed_cookies"
 		}
 		if !slices.Contains(got.Hosts, host) || !slices.Contains(got.Hosts, "horizon.openstack.svc") || slices.Contains(got.Hosts, "*") || len(got.Hosts) < 7 {
 			t.Errorf("%s: hosts %q", name, got.Hosts)
 		}
-		if got.Engine != "django.contrib.sessions.backends.cache" || got.Key != "not-a-real-key" || got.URL != url || got.Volumes["enable_backup"] != (name == "multi") {
+		if got.Engine != "django.contrib.sessions.backends."+engine || got.Key != "not-a-real-key" || got.URL != url || got.Volumes["enable_backup"] != (name == "multi") {
 			t.Errorf("%s: %+v", name, got)
 		}
-		if diff := cmp.Diff(any(caches), got.Caches["default"].Location); diff != "" {
+		if diff := cmp.Diff(caches, got.Caches["default"].Location); diff != "" {
 			t.Errorf("%s: caches (-want +got):\n%s", name, diff)
 		}
 	}
