@@ -106,6 +106,9 @@ func TestStacksOverrides(t *testing.T) {
 		"heat heat-api-cfn-uwsgi.ini uwsgi add-header":                            "Connection: close",
 		"cinder cinder-api-uwsgi.ini uwsgi add-header":                            "Connection: close",
 		"horizon horizon-uwsgi.ini uwsgi add-header":                              "Connection: close",
+		"cinder cinder-volume.conf cinder_sys_admin capabilities":                 "",
+		"cinder cinder-volume.conf cinder_sys_admin helper_command":               "privsep-helper --config-file /etc/cinder/cinder.conf",
+		"cinder cinder-backup.conf privsep_osbrick helper_command":                "privsep-helper --config-file /etc/cinder/cinder.conf",
 		"cinder ceph.client.cinder.keyring":                                       "(sensitive)",
 		"cinder cinder-volume.conf rbd-1 rbd_secret_uuid":                         "925c675e-6b39-5a00-be22-f24300d3b0e4",
 	})
