@@ -40,25 +40,27 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestCopies holds that a definition that kolla prints, with what it shares with others, is
+// TestCopies holds that definitions that kolla prints, with what they share with others, are
 // the same in a configuration.
 func TestCopies(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/images")); err != nil {
-		t.Fatal(err)
-	}
-	want := manifests(render(t, inRelease(t, "testdata/images", "2026.1"), facts()))
 	definitions, diags := lang.Catalogue(openstack.Catalogue())
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	for _, d := range definitions {
-		if err := os.WriteFile(filepath.Join(dir, d.Name+".hcl"), d.Source, 0o600); err != nil {
+	for _, cloud := range []string{"testdata/images", "testdata/stacks"} {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(cloud)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if diff := cmp.Diff(want, manifests(render(t, inRelease(t, dir, "2026.1"), facts()))); diff != "" {
-		t.Errorf("of the catalogue, and of copies (-want +got):\n%s", diff)
+		for _, d := range definitions {
+			if err := os.WriteFile(filepath.Join(dir, d.Name+".hcl"), d.Source, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := manifests(render(t, inRelease(t, cloud, "2026.1"), facts()))
+		if diff := cmp.Diff(want, manifests(render(t, inRelease(t, dir, "2026.1"), facts()))); diff != "" {
+			t.Errorf("of the catalogue, and of copies (-want +got):\n%s", diff)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package openstack_test
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -79,5 +80,15 @@ func TestGlanceAPI(t *testing.T) {
 	}
 	if out, err := runScript(t, "glance/api.sh", map[string]string{"python3": "exit 1"}, "9292", "echo", "started"); err == nil {
 		t.Errorf("started without an address: %s", out)
+	}
+}
+
+// TestCinderSudo holds that what Cinder runs by sudo runs as it is, with its exit code.
+func TestCinderSudo(t *testing.T) {
+	look := map[string]string{"qemu-img": `printf '%s|' "$@"; exit 3`}
+	got, err := runScript(t, "cinder/sudo.sh", look, "sudo", "qemu-img", "info", "two words")
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 3 || got != "info|two words|" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
