@@ -36,6 +36,7 @@ definition "horizon" {
       keystone = jsonencode("${service.keystone.url}/v3")
       engine   = length(local.caches) > 0 ? "cache" : "signed_cookies"
       caches   = length(local.caches) > 0 ? jsonencode(local.caches) : ""
+      servers  = contains(cloud.services, "nova")
       backups  = try(service.cinder.backups, false)
     })
   }
