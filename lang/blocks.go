@@ -74,29 +74,7 @@ var cloudType = &BlockType{
 		{Name: "foreign", Type: TypeString, Default: "revert", OneOf: []string{"revert", "report", "ignore"}, Doc: "What becomes of fields that others add to objects of this cloud, such as a container, a rule or a key: revert shows them as drift, and an apply removes them; report shows and counts them, and an apply leaves them there; ignore does not look for them. Labels, annotations and what a controller keeps by the kind of the object are left to others in any case."},
 		{Name: "network_policy", Type: TypeBool, Default: true, Doc: "Whether the pods of services take connections only from those that refer to the service, through an exposure, and from those that `allow` blocks name. Needs a pod network with a policy engine; others ignore it. Pods in the network of their node are not covered: to policy engines they are the node. What pods connect to is not restricted."},
 	},
-	Blocks: []*BlockType{{
-		Name: "defaults", Single: true,
-		Doc: "Overrides for every service.",
-		Blocks: []*BlockType{{
-			Name: "config", Label: "file name or pattern", LabelForm: formGlob,
-			Doc: "Values for all config files, of any service, whose name matches. Values in sections go to ini files, values without to properties files. They are evaluated for each service; self is the service.",
-			Example: `cloud "prod" {
-  release = "2025.1"
-
-  defaults {
-    config "*.conf" {
-      values = {
-        DEFAULT = { debug = false, log_color = self.name == "keystone" }
-      }
-    }
-  }
-}
-`,
-			Attributes: []Attribute{
-				{Name: "values", Type: TypeSettings, Required: true, Doc: "Merged over the definitions' values and under the services'."},
-			},
-		}},
-	}},
+	Blocks: []*BlockType{defaultsType},
 }
 
 var variableType = &BlockType{

@@ -73,7 +73,7 @@ service "status" {
 // overridable are the blocks of a definition that a service can override.
 func overridable() []*BlockType {
 	return []*BlockType{
-		portType, databaseType, queueType, userType, identityRoleType, secretType, configType, jobType, workloadType, endpointType, outputType, providesType, allowType,
+		portType, databaseType, queueType, userType, identityRoleType, secretType, configType, jobType, workloadType, endpointType, outputType, providesType, allowType, patchType,
 	}
 }
 

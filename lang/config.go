@@ -146,6 +146,7 @@ type Service struct {
 	// those of Allows may connect to its pods.
 	NetworkPolicy bool
 	Allows        []Allow
+	Patches       []Patch // of its objects, the weakest first
 	// Outputs are what other services read as service.NAME.OUTPUT. Values of
 	// generated secrets in them can only be read with TextOf.
 	Outputs map[string]cty.Value

@@ -143,6 +143,9 @@ func (in *instance) edges() []edge {
 	if in.home != nil && in.home.call != nil {
 		out = append(out, edge{to: in.home.path() + "*", at: in.block.header})
 	}
+	for _, b := range in.defaultPatches() {
+		out = append(out, in.cloud.edgesWithoutSettings(b)...)
+	}
 	for _, b := range in.definition.all("config") {
 		if gateOf(b) == open {
 			out = append(out, in.configs[b.label].edges()...)
@@ -271,6 +274,7 @@ func (in *instance) deployed() cty.Value {
 		s.Workloads = append(s.Workloads, in.workload(b))
 	}
 	in.network()
+	in.patches()
 	return object
 }
 
