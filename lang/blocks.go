@@ -39,6 +39,7 @@ var cloudType = &BlockType{
 	Example: `cloud "prod" {
   release      = "2025.1"
   distro       = "debian-bookworm"
+  tag          = "2025.1-debian-bookworm-20260801"
   registry     = "registry.example.org/kolla"
   prefix       = "site-"
   pull_secrets = ["registry"]
@@ -49,6 +50,11 @@ var cloudType = &BlockType{
   foreign      = "revert"
 
   network_policy = true
+
+  images = {
+    "keystone"  = "registry.example.org/patched/keystone:42"
+    "mariadb-*" = "registry.example.org/databases/*:42"
+  }
 }
 `,
 	ReadAs: "cloud",
@@ -64,6 +70,8 @@ var cloudType = &BlockType{
 	Attributes: []Attribute{
 		{Name: "release", Type: TypeString, Required: true, OneOf: releaseNames(), Doc: "OpenStack release. With distro it makes the tag of the images."},
 		{Name: "distro", Type: TypeString, Form: formPlain, Doc: "Distribution that the images are built on, as in their tags. By default what the release is usually built on: rocky-9 for 2025.1, rocky-10 from then on."},
+		{Name: "tag", Type: TypeString, Form: formTag, Doc: "Tag of the images; by default RELEASE-DISTRO."},
+		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full references to use in place of images, by the name of the image or a pattern; `*` in a reference stands for the name. The exact name counts before a pattern, and a longer pattern before a shorter one. `images` of a service comes before both."},
 		{Name: "registry", Type: TypeString, Default: "quay.io/openstack.kolla", Form: formPlain, Doc: "Registry and path that the images come from."},
 		{Name: "prefix", Type: TypeString, Default: "", Doc: "Put before the name of every image."},
 		{Name: "pull_secrets", Type: TypeList, Form: formSubdomain, Doc: "Names of Secrets in the namespace, of type kubernetes.io/dockerconfigjson, that the images are pulled with."},

@@ -86,7 +86,7 @@ func (in *instance) image(b *block, e *evaluator) string {
 	if full, ok := in.images[name]; ok {
 		return full
 	}
-	return name
+	return in.cloudImage(name)
 }
 
 // names evaluates a list of names of other blocks in the definition. Those that do not

@@ -37,8 +37,8 @@ func (s *service) object(c applyConfiguration, dependsOn ...lang.Address) provid
 	u := convert(c)
 	address := s.address(u.GetKind(), u.GetName())
 	u.SetNamespace(s.config.Cloud.Namespace)
-	mark(u, "labels", s.labels(s.decl.Name))
-	mark(u, "annotations", addressAnnotation(address))
+	mark(u, "labels", merged(s.decl.Labels, s.labels(s.decl.Name)))
+	mark(u, "annotations", merged(s.decl.Annotations, addressAnnotation(address)))
 	return providers.Object{
 		Address:   address,
 		Manifest:  u,
