@@ -119,6 +119,7 @@ func (in *instance) workload(b *block) Workload {
 		Role:     e.role(b, "role"),
 		Replicas: in.replicas[b.label],
 		Update:   e.string(b, "update"),
+		Loss:     e.string(b, "loss"),
 		Pod:      in.pod(b, e),
 		Claims:   in.claims(b),
 		Range:    rangeOf(b),

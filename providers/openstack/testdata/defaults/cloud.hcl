@@ -55,6 +55,7 @@ definition "store" {
 
   workload "agent" {
     kind  = "Deployment"
+    loss  = "nobody collects"
     image = "agent"
   }
 }
