@@ -78,7 +78,7 @@ func (s *service) job(job namedJob, after []lang.Address) providers.Object {
 		panic(err) // an apply configuration always encodes
 	}
 	content := append([]string{string(inputs)}, s.patchesOf("Job", job.name)...)
-	o := s.object(batchv1.Job(versioned(job.name, t.deferred, content...), "").WithSpec(spec), append(t.dependsOn, after...)...)
+	o := s.object(batchv1.Job(versioned(job.name, t.deferred, content...), "").WithSpec(spec), slices.Concat(t.dependsOn, after, s.restrainedBy(&job.decl.Pod))...)
 	o.Deferred = t.deferred
 	o.Family = s.address("Job", job.name)
 	return o

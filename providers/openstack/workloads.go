@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"fmt"
+	"slices"
 
 	appsapi "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
@@ -31,7 +32,7 @@ func (s *service) workloads(after []lang.Address) []lang.Address {
 	for _, w := range s.decl.Workloads {
 		name := s.workloadName(w)
 		t := s.newPod(name, w.Pod, w.Role, w.Claims...)
-		o := s.object(s.workload(w, name, t), append(t.dependsOn, after...)...)
+		o := s.object(s.workload(w, name, t), slices.Concat(t.dependsOn, after, s.restrainedBy(&w.Pod))...)
 		o.From(workloadSource(s.decl, w))
 		o.Lifecycle = lifecycleOf(w.Lifecycle)
 		o.Deferred = t.deferred
