@@ -1,170 +1,94 @@
 package openstack_test
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// script is a script of the catalogue.
-func script(t *testing.T, name string) string {
+// runScript runs a script of the catalogue as a pod would, with commands that are shell
+// scripts in their place, and returns what it printed.
+func runScript(t *testing.T, name string, commands map[string]string, args ...string) (string, error) {
 	t.Helper()
-	text, err := fs.ReadFile(openstack.Catalogue(), name)
+	source, err := fs.ReadFile(openstack.Catalogue(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
-}
-
-// executable writes a program that a script is to find in place of a real one.
-func executable(t *testing.T, dir, name, text string) {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text), 0o755); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// rabbit is a home of RabbitMQ with fakes of its commands.
-type rabbit struct {
-	*testing.T
-	home, bin string
-}
-
-func newRabbit(t *testing.T) rabbit {
-	r := rabbit{t, t.TempDir(), t.TempDir()}
-	executable(t, r.bin, "uname", "echo mq-server-0\n")
-	executable(t, r.bin, "getent", "test \"$2\" = mq-server-0.mq-server.openstack\n")
-	// The node runs until somebody stops it. Its data are in a folder of its name.
-	executable(t, r.bin, "rabbitmq-server", `. "$RABBITMQ_CONF_ENV_FILE"
-mkdir -p "$HOME/mnesia/$NODENAME"
-echo "$NODENAME $USE_LONGNAME starts" >>"$HOME/log"
-test -e "$HOME/broken" && exit 1
-touch "$HOME/up"
-while [ -e "$HOME/up" ]; do sleep 0.02; done
-`)
-	executable(t, r.bin, "rabbitmqctl", `. "$RABBITMQ_CONF_ENV_FILE"
-case $1 in
-await_startup) test -e "$HOME/up" ;;
-export_definitions) echo "definitions of $NODENAME" >"$2" ;;
-import_definitions)
-  test -e "$HOME/killed" && kill -9 $PPID
-  cp "$2" "$HOME/mnesia/$NODENAME/definitions"
-  ;;
-shutdown) rm "$HOME/up" ;;
-esac
-`)
-	return r
-}
-
-// run runs the step that names the node, and returns its name.
-func (r rabbit) run(rename string) (name string, err error) {
-	r.Helper()
-	conf := filepath.Join(r.home, "rabbitmq-env.conf")
-	cmd := exec.Command("sh", "-ec", script(r.T, "rabbitmq/name.sh"))
-	cmd.Env = []string{"PATH=" + r.bin + ":" + os.Getenv("PATH"), "HOME=" + r.home, "RABBITMQ_CONF_ENV_FILE=" + conf, "NODE_DOMAIN=mq-server.openstack", "RENAME=" + rename}
-	cmd.WaitDelay = time.Second
-	output, err := cmd.CombinedOutput()
-	r.Logf("%s", output)
-	text, _ := os.ReadFile(conf)
-	return strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", " "), err
-}
-
-// must is run where that has to succeed with a name.
-func (r rabbit) must(rename, want string) {
-	r.Helper()
-	if name, err := r.run(rename); err != nil || name != want {
-		r.Errorf("rename=%s: %q, %v, want %q", rename, name, err, want)
-	}
-}
-
-func (r rabbit) write(name, text string) {
-	r.Helper()
-	path := filepath.Join(r.home, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		r.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		r.Fatal(err)
-	}
-}
-
-func (r rabbit) read(name string) string {
-	text, _ := os.ReadFile(filepath.Join(r.home, name))
-	return string(text)
-}
-
-const (
-	shortNode = "rabbit@mq-server-0"
-	longNode  = "rabbit@mq-server-0.mq-server.openstack"
-	shortName = "NODENAME=" + shortNode + " USE_LONGNAME=false"
-	longName  = "NODENAME=" + longNode + " USE_LONGNAME=true"
-)
-
-// TestNodeNames holds that a new node of RabbitMQ has a long name, and that one with data
-// keeps the name that those were made under.
-func TestNodeNames(t *testing.T) {
-	r := newRabbit(t)
-	r.must("false", longName)
-	r.must("true", longName)
-	r.write("mnesia/"+longNode+"/data", "new")
-	r.must("false", longName)
-
-	r = newRabbit(t)
-	r.write("mnesia/"+shortNode+"/data", "old")
-	r.must("false", shortName)
-	if r.read("mnesia/"+shortNode+"/data") != "old" || r.read("log") != "" {
-		t.Errorf("data %q, log %q", r.read("mnesia/"+shortNode+"/data"), r.read("log"))
-	}
-}
-
-// TestRenameNode holds that the definitions of a node go on under its long name, that the
-// old data stay, and that a try that was cut short is made again.
-func TestRenameNode(t *testing.T) {
-	r := newRabbit(t)
-	r.write("mnesia/"+shortNode+"/data", "old")
-	r.write("killed", "")
-	if _, err := r.run("true"); err == nil {
-		t.Fatal("it was killed")
-	}
-	os.Remove(filepath.Join(r.home, "up")) // its node ends with its container
-	if r.read("mnesia/"+shortNode+"/data") != "old" {
-		t.Error("the data were moved before the definitions went on")
-	}
-	r.must("false", shortName) // and back
-	os.Remove(filepath.Join(r.home, "killed"))
-	r.must("true", longName)
-	r.must("true", longName)
-	r.must("false", longName)
-	for name, want := range map[string]string{
-		"mnesia/" + longNode + "/definitions": "definitions of " + shortNode + "\n",
-		"data-of-" + shortNode + "/data":      "old",
-		"log": shortNode + " false starts\n" + longNode + " true starts\n" + // killed
-			shortNode + " false starts\n" + longNode + " true starts\n",
-	} {
-		if got := r.read(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
+	bin := t.TempDir()
+	for command, text := range commands {
+		if err := os.WriteFile(filepath.Join(bin, command), []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(r.home, "mnesia", shortNode)); err == nil {
-		t.Error("the data of the short name are still in place")
+	sh := exec.Command("sh", append([]string{"-ec", string(source)}, args...)...)
+	sh.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+	out, err := sh.CombinedOutput()
+	return string(out), err
+}
+
+// TestGlanceExpand holds that a new database gets its schema at once, and that one with data
+// is not contracted while the release before may use it.
+func TestGlanceExpand(t *testing.T) {
+	const manage = `
+case $2 in
+version) %s ;;
+expand) %s ;;
+*) echo "$@" ;;
+esac
+`
+	for name, c := range map[string]struct {
+		version, expand, want string
+		fails                 bool
+	}{
+		"new":       {`echo 'Database is not under migration control, please run "glance-manage db sync".'`, "", "db sync\ndb load_metadefs\n", false},
+		"there":     {"echo 2023_1_contract01", "echo expanded", "expanded\ndb migrate\ndb load_metadefs\n", false},
+		"half way":  {"echo 2023_1_expand01; echo 2024_1_contract01", "echo expanded", "expanded\ndb migrate\ndb load_metadefs\n", false},
+		"no answer": {"echo 'cannot connect'; exit 1", "", "", true},
+		"refused":   {"echo 2023_1_contract01", "exit 1", "", true},
+	} {
+		got, err := runScript(t, "glance/expand.sh", map[string]string{"glance-manage": fmt.Sprintf(manage, c.version, c.expand)})
+		if (err != nil) != c.fails {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: commands (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
-// A node that does not start must not hold up the step for ever, nor lose anything.
-func TestRenameBrokenNode(t *testing.T) {
-	r := newRabbit(t)
-	r.write("mnesia/"+shortNode+"/data", "old")
-	r.write("broken", "")
-	if name, err := r.run("true"); err == nil {
-		t.Errorf("it ended well with %q", name)
+// TestGlanceAPI holds that a pod tells others its own address, and becomes the API.
+func TestGlanceAPI(t *testing.T) {
+	for address, want := range map[string]string{
+		"10.0.0.7":    "http://10.0.0.7:9292\n",
+		"2001:db8::7": "http://[2001:db8::7]:9292\n",
+	} {
+		got, err := runScript(t, "glance/api.sh", map[string]string{
+			"python3":    "echo " + address,
+			"glance-api": `test "$1" = "two words" && echo "$OS_DEFAULT__WORKER_SELF_REFERENCE_URL"`,
+		}, "9292", "glance-api", "two words")
+		if err != nil || got != want {
+			t.Errorf("%s: %q, %v", address, got, err)
+		}
 	}
-	if r.read("mnesia/"+shortNode+"/data") != "old" {
-		t.Error("the data are gone")
+	if out, err := runScript(t, "glance/api.sh", map[string]string{"python3": "exit 1"}, "9292", "echo", "started"); err == nil {
+		t.Errorf("started without an address: %s", out)
+	}
+}
+
+// TestCinderSudo holds that what Cinder runs by sudo runs as it is, with its exit code.
+func TestCinderSudo(t *testing.T) {
+	look := map[string]string{"qemu-img": `printf '%s|' "$@"; exit 3`}
+	got, err := runScript(t, "cinder/sudo.sh", look, "sudo", "qemu-img", "info", "two words")
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 3 || got != "info|two words|" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
