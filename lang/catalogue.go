@@ -16,6 +16,7 @@ type DefinitionInfo struct {
 	Name        string
 	Description string
 	Inputs      []InputInfo
+	Registered  []RegisteredInfo
 	Ports       []PortInfo
 	Images      []string // names of Kolla images, sorted
 	Databases   []string
@@ -35,6 +36,14 @@ type DefinitionInfo struct {
 type InputInfo struct {
 	Name, Type, Description string
 	Default                 string // empty: a service has to give a value
+}
+
+// RegisteredInfo is what a definition has on another service: a queue, a user, a role, an
+// endpoint.
+type RegisteredInfo struct {
+	Kind, Name string // of the block
+	// Arguments are those of the block, as they are written: `roles = ["admin"]`.
+	Arguments []string
 }
 
 // PortInfo is a port of a definition.
@@ -86,6 +95,15 @@ func (l *loader) definitionInfo(catalogue, b *block) DefinitionInfo {
 			}
 		}
 		info.Inputs = append(info.Inputs, input)
+	}
+	for _, kind := range []string{"queue", "user", "identity_role", "endpoint"} {
+		for _, r := range b.all(kind) {
+			registered := RegisteredInfo{Kind: kind, Name: r.label}
+			for _, attr := range r.ordered() {
+				registered.Arguments = append(registered.Arguments, attr.Name+" = "+l.sourceText(attr.Expr.Range()))
+			}
+			info.Registered = append(info.Registered, registered)
+		}
 	}
 	for _, p := range b.all("port") {
 		number, _ := strconv.Atoi(l.written(p, "number"))

@@ -30,6 +30,7 @@ func TestCatalogue(t *testing.T) {
 	want := lang.DefinitionInfo{
 		Name:        "keystone",
 		Description: "Identity",
+		Registered:  []lang.RegisteredInfo{{Kind: "endpoint", Name: "identity", Arguments: []string{`port = "public"`, `path = "/v3"`}}},
 		Ports:       []lang.PortInfo{{Name: "public", Number: 5000, Expose: true}},
 		Images:      []string{"keystone"},
 		Databases:   []string{"keystone"},

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -160,9 +161,13 @@ func (l *loader) aboutType(d *hcl.Diagnostic) {
 	}
 }
 
+// lineBreak is one between two elements, where a line needs a comma.
+var lineBreak = regexp.MustCompile(`([^\s{\[(,])[ \t]*\n\s*([^\s}\])])`)
+
 // sourceText is what stands in a range, in one line.
 func (l *loader) sourceText(at hcl.Range) string {
-	return strings.Join(strings.Fields(string(at.SliceBytes(l.config.Files[at.Filename].Bytes))), " ")
+	text := string(at.SliceBytes(l.config.Files[at.Filename].Bytes))
+	return strings.Join(strings.Fields(lineBreak.ReplaceAllString(text, "$1, $2")), " ")
 }
 
 // convert makes a value fit the variable's type.

@@ -55,6 +55,7 @@ func showDefinition(s streams, name string, definitions []lang.DefinitionInfo) e
 	for _, d := range definitions {
 		if d.Name == name {
 			showInputs(s, d.Inputs)
+			showRegistered(s, d.Registered)
 			_, err := s.out.Write(d.Source)
 			return err
 		}
@@ -78,6 +79,24 @@ func showInputs(s streams, inputs []lang.InputInfo) {
 		foreign.Fprintf(table, "#   %s\t%s\t%s\t%s\n", i.Name, i.Type, value, i.Description)
 	}
 	_ = table.Flush() // to the same stream as what follows, which reports errors
+	fmt.Fprintln(s.out)
+}
+
+// showRegistered lists what the definition has on other services, likewise.
+func showRegistered(s streams, registered []lang.RegisteredInfo) {
+	if len(registered) == 0 {
+		return
+	}
+	fmt.Fprintln(s.out, "# Made or registered on other services:\n#")
+	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
+	for _, r := range registered {
+		if len(r.Arguments) == 0 {
+			foreign.Fprintf(table, "#   %s\t%s\n", r.Kind, r.Name)
+			continue
+		}
+		foreign.Fprintf(table, "#   %s\t%s\t%s\n", r.Kind, r.Name, strings.Join(r.Arguments, ", "))
+	}
+	_ = table.Flush() // as above
 	fmt.Fprintln(s.out)
 }
 

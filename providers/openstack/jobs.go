@@ -77,7 +77,8 @@ func (s *service) job(job namedJob, after []lang.Address) providers.Object {
 	if err != nil {
 		panic(err) // an apply configuration always encodes
 	}
-	o := s.object(batchv1.Job(versioned(job.name, t.deferred, string(inputs)), "").WithSpec(spec), slices.Concat(t.dependsOn, after, s.restrainedBy(&job.decl.Pod))...)
+	content := append([]string{string(inputs)}, s.patchesOf("Job", job.name)...)
+	o := s.object(batchv1.Job(versioned(job.name, t.deferred, content...), "").WithSpec(spec), slices.Concat(t.dependsOn, after, s.restrainedBy(&job.decl.Pod))...)
 	o.Deferred = t.deferred
 	o.Family = s.address("Job", job.name)
 	return o

@@ -1,8 +1,15 @@
-# RabbitMQ, one node. The user openstack, and the administrator as whom jobs make a virtual
-# host and a user for each `queue` block of another service, come from a definitions file
-# that is read at every start: another password is another file, and a restart.
+# RabbitMQ, one node. It has a long name, unless its data were made under a short one. The
+# user openstack, and the administrator as whom jobs make a virtual host and a user for each
+# `queue` block of another service, come from a definitions file that is read at every
+# start: another password is another file, and a restart.
 definition "rabbitmq" {
   description = "Message queue of the other services"
+
+  input "rename_nodes" {
+    type        = bool
+    default     = false
+    description = "Whether a node with a short name, as all had once, goes on under its long name: with its definitions, without the messages in its queues."
+  }
 
   port "amqp" {
     number = 5672
@@ -76,7 +83,12 @@ definition "rabbitmq" {
     config       = ["rabbitmq.conf", "enabled_plugins", "definitions.json"]
     writable     = ["/var/log/rabbitmq"]
     grace_period = 120
-    env          = { HOME = "/var/lib/rabbitmq" }
+    env = {
+      HOME                   = "/var/lib/rabbitmq"
+      RABBITMQ_CONF_ENV_FILE = "/var/lib/rabbitmq/rabbitmq-env.conf" # written by the step "name"
+      NODE_DOMAIN            = "${self.name}-server.${self.namespace}"
+      RENAME                 = input.rename_nodes
+    }
 
     init "cookie" {
       command = ["sh", "-ec", <<-SH
@@ -90,6 +102,10 @@ definition "rabbitmq" {
       mount "cookie" {
         path = "/run/secrets/cookie"
       }
+    }
+
+    init "name" {
+      command = ["sh", "-ec", file("${path.module}/rabbitmq/name.sh")]
     }
 
     claim "data" {

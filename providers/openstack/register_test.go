@@ -1,0 +1,304 @@
+package openstack_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// python runs a script of the catalogue with a stand-in for keystoneauth1.
+func python(t *testing.T, name string, env ...string) (output string, err error) {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("NOT RUN: there is no python3 to run " + name + " with")
+	}
+	stubs, err := filepath.Abs("testdata/python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("python3", "-c", script(t, name))
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "PYTHONPATH=" + stubs, "PYTHONDONTWRITEBYTECODE=1"}, env...)
+	text, err := cmd.CombinedOutput()
+	t.Logf("%s", text)
+	return string(text), err
+}
+
+// entry is a user, a role and so on.
+type entry map[string]any
+
+// identity is a small Keystone.
+type identity struct {
+	*testing.T
+	*httptest.Server
+	mutex   sync.Mutex
+	things  map[string]map[string]entry // by kind and id
+	secrets map[string]string           // passwords by id
+	grants  map[string]bool             // "projects/P/users/U/roles/R"
+	writes  []string
+	last    int
+}
+
+func newIdentity(t *testing.T) *identity {
+	k := &identity{T: t, things: map[string]map[string]entry{}, secrets: map[string]string{"admin": "admin's"}, grants: map[string]bool{}}
+	k.add("users", entry{"id": "admin", "name": "admin", "domain_id": "default", "enabled": true})
+	k.add("domains", entry{"id": "default", "name": "Default"})
+	k.Server = httptest.NewServer(k)
+	t.Cleanup(k.Close)
+	return k
+}
+
+func (k *identity) add(kind string, e entry) entry {
+	if k.things[kind] == nil {
+		k.things[kind] = map[string]entry{}
+	}
+	if e["id"] == nil {
+		k.last++
+		e["id"] = fmt.Sprintf("%s-%d", strings.TrimSuffix(kind, "s"), k.last)
+	}
+	if password, ok := e["password"].(string); ok {
+		k.secrets[e["id"].(string)] = password
+		delete(e, "password")
+	}
+	k.things[kind][e["id"].(string)] = e
+	return e
+}
+
+func (k *identity) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	body := map[string]entry{}
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	kind := parts[0]
+	answer := func(status int, value any) {
+		w.WriteHeader(status)
+		if value != nil {
+			_ = json.NewEncoder(w).Encode(value)
+		}
+	}
+	if kind == "auth" {
+		var login struct{ User, Password string }
+		_ = json.NewDecoder(r.Body).Decode(&login)
+		if k.secrets[login.User] != login.Password || login.Password == "" {
+			answer(http.StatusUnauthorized, nil)
+			return
+		}
+		answer(http.StatusCreated, entry{"token": "token of " + login.User, "user": login.User})
+		return
+	}
+	if r.Header.Get("X-Auth-Token") != "token of admin" {
+		answer(http.StatusUnauthorized, nil)
+		return
+	}
+	_ = json.NewDecoder(r.Body).Decode(&body)
+	if r.Method != http.MethodGet {
+		k.writes = append(k.writes, r.Method+" "+r.URL.Path)
+	}
+	switch {
+	case kind == "role_assignments":
+		answer(http.StatusOK, entry{kind: k.assignments(r.URL.Query().Get("user.id"))})
+	case len(parts) == 6: // projects/P/users/U/roles/R
+		path := strings.Join(parts, "/")
+		if k.grants[path] = r.Method == http.MethodPut; !k.grants[path] {
+			delete(k.grants, path)
+		}
+		answer(http.StatusNoContent, nil)
+	case r.Method == http.MethodGet:
+		found := []entry{}
+		for _, id := range slices.Sorted(maps.Keys(k.things[kind])) {
+			e, all := k.things[kind][id], true
+			for key, values := range r.URL.Query() {
+				all = all && fmt.Sprint(e[key]) == values[0]
+			}
+			if all {
+				found = append(found, e)
+			}
+		}
+		answer(http.StatusOK, entry{kind: found})
+	case r.Method == http.MethodPost:
+		one := strings.TrimSuffix(kind, "s")
+		answer(http.StatusCreated, entry{one: k.add(kind, body[one])})
+	case r.Method == http.MethodPatch:
+		e := k.things[kind][parts[1]]
+		maps.Copy(e, body[strings.TrimSuffix(kind, "s")])
+		answer(http.StatusOK, entry{strings.TrimSuffix(kind, "s"): k.add(kind, e)})
+	case r.Method == http.MethodDelete:
+		delete(k.things[kind], parts[1])
+		answer(http.StatusNoContent, nil)
+	}
+}
+
+func (k *identity) assignments(user string) []entry {
+	out := []entry{}
+	for path := range k.grants {
+		if p := strings.Split(path, "/"); p[3] == user {
+			out = append(out, entry{"role": entry{"id": p[5]}, "scope": entry{strings.TrimSuffix(p[0], "s"): entry{"id": p[1]}}})
+		}
+	}
+	return out
+}
+
+// register runs the script, and returns what it wrote.
+func (k *identity) register(owner string, wanted entry, passwords map[string]string) (writes []string, output string, err error) {
+	k.Helper()
+	dir := k.TempDir()
+	passwords[".admin"] = "admin's"
+	for name, password := range passwords {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(password), 0o600); err != nil {
+			k.Fatal(err)
+		}
+	}
+	wanted["owner"] = owner
+	text, err := json.Marshal(wanted)
+	if err != nil {
+		k.Fatal(err)
+	}
+	k.writes = nil
+	output, err = python(k.T, "keystone/register.py", "OS_AUTH_URL="+k.URL, "OS_REGION_NAME=RegionOne", "OS_PASSWORD_FILE="+filepath.Join(dir, ".admin"),
+		"PASSWORDS="+dir, "WANTED="+string(text))
+	return k.writes, output, err
+}
+
+// names lists what there is of a kind.
+func (k *identity) names(kind, field string) []string {
+	out := []string{}
+	for _, e := range k.things[kind] {
+		out = append(out, fmt.Sprint(e[field]))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func user(name string, roles ...string) entry {
+	return entry{"name": name, "domain": "Default", "project": "service", "roles": roles, "password_file": name}
+}
+
+func endpoint(url string) entry {
+	return entry{"type": "compute", "name": "nova", "url": url, "public_url": "http://vip"}
+}
+
+// TestRegister holds what register.py makes, changes and takes away in Keystone, and that
+// it leaves the rest alone.
+func TestRegister(t *testing.T) {
+	k := newIdentity(t)
+	const owner = "prod/nova"
+	same := func(what string, got, want []string) {
+		t.Helper()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	wanted := func(users []entry, url string) entry {
+		return entry{"users": users, "roles": []string{"reader"}, "endpoints": []entry{endpoint(url)}}
+	}
+	two := []entry{user("nova", "admin", "service"), user("nova2", "service")}
+	passwords := map[string]string{"nova": "one", "nova2": "two"}
+	if _, _, err := k.register(owner, wanted(two, "http://nova"), passwords); err != nil {
+		t.Fatal(err)
+	}
+	same("users", k.names("users", "name"), []string{"admin", "nova", "nova2"})
+	same("roles", k.names("roles", "name"), []string{"admin", "reader", "service"})
+	same("endpoints", k.names("endpoints", "url"), []string{"http://nova", "http://vip"})
+	if len(k.grants) != 3 {
+		t.Errorf("grants are %v", k.grants)
+	}
+
+	writes, _, err := k.register(owner, wanted(two, "http://nova"), passwords)
+	if err != nil || len(writes) > 0 {
+		t.Errorf("a second run: %v, it changed %q", err, writes)
+	}
+
+	k.add("users", entry{"name": "somebody", "domain_id": "default", "enabled": true})
+	passwords["nova"] = "three"
+	writes, output, err := k.register(owner, wanted([]entry{user("nova", "service")}, "http://other"), passwords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"user nova changed: password", "user nova: role taken away", "user nova2 deleted", "compute endpoint, internal changed: url", "everything is registered"} {
+		if !strings.Contains(output, want) {
+			t.Errorf("%q is not said", want)
+		}
+	}
+	same("users", k.names("users", "name"), []string{"admin", "nova", "somebody"})
+	same("endpoints", k.names("endpoints", "url"), []string{"http://other", "http://vip"})
+	if strings.Contains(output, "three") || len(writes) != 5 { // with what was given
+		t.Errorf("it changed %q", writes)
+	}
+
+	if _, _, err := k.register(owner, entry{"users": []entry{}, "endpoints": []entry{}}, passwords); err != nil {
+		t.Fatal(err)
+	}
+	same("users", k.names("users", "name"), []string{"admin", "somebody"})
+	same("endpoints", k.names("endpoints", "url"), []string{})
+	same("services", k.names("services", "name"), []string{})
+}
+
+// TestRegisterRefuses holds what register.py does not touch.
+func TestRegisterRefuses(t *testing.T) {
+	k := newIdentity(t)
+	k.add("users", entry{"name": "nova", "domain_id": "default", "enabled": true, "kolla_owner": "Managed by kolla: other/nova"})
+	for name, want := range map[string]string{"nova": "user nova is another cloud's", "admin": "user admin is the administrator"} {
+		_, output, err := k.register("prod/nova", entry{"users": []entry{user(name, "service")}}, map[string]string{name: "x"})
+		if err == nil || !strings.Contains(output, want) {
+			t.Errorf("%s: %v, %q is not said", name, err, want)
+		}
+	}
+	k.secrets["admin"] = "another"
+	if _, output, err := k.register("prod/nova", entry{"endpoints": []entry{}}, map[string]string{}); err == nil || strings.Contains(output, "admin's") {
+		t.Errorf("with a wrong password: %v", err)
+	}
+}
+
+// TestQueue holds that queue.py makes a virtual host and its user, tries again while the
+// server starts, and gives up where it is refused.
+func TestQueue(t *testing.T) {
+	var got []string
+	busy, password := 1, "admin's"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, given, _ := r.BasicAuth()
+		switch {
+		case name != "admin" || given != password:
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		case busy > 0:
+			busy--
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		var body map[string]string
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		got = append(got, fmt.Sprint(r.Method, " ", r.URL.EscapedPath(), " ", body["password"]+body["configure"]))
+		w.WriteHeader(http.StatusCreated)
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"admin": "admin's", "nova": "hers"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func() (string, error) {
+		return python(t, "rabbitmq/queue.py", "MANAGEMENT_URL="+server.URL, "ADMIN_PASSWORD_FILE="+filepath.Join(dir, "admin"), "QUEUE=nova/cell", "PASSWORD_FILE="+filepath.Join(dir, "nova"))
+	}
+	if _, err := run(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"PUT /api/vhosts/nova%2Fcell ", "PUT /api/users/nova%2Fcell hers", "PUT /api/permissions/nova%2Fcell/nova%2Fcell .*"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	password = "another"
+	if output, err := run(); err == nil || !strings.Contains(output, "RabbitMQ refuses") || strings.Contains(output, "admin's") {
+		t.Errorf("with a wrong password: %v", err)
+	}
+}
