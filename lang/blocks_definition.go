@@ -250,7 +250,7 @@ var attemptsAttribute = Attribute{Name: "attempts", Type: TypeNumber, Default: 6
 
 var jobType = &BlockType{
 	Name: "job", Label: "job", LabelForm: formName,
-	Doc: "Something that runs once, and again when its image, its config or its secrets change. Jobs run one after the other, in the order in which they are written.",
+	Doc: "Something that runs once, and again when its image, its config or its secrets change, unless `runs` says otherwise. Jobs run one after the other, in the order in which they are written.",
 	Example: `definition "status" {
   job "migrate" {
     when          = "after"
@@ -265,9 +265,16 @@ var jobType = &BlockType{
     host_network  = false
     service_links = false
   }
+
+  # Looks at the data before another release takes them over.
+  job "upgrade-check" {
+    runs    = "upgrade"
+    image   = "registry.example.org/status:1"
+    command = ["status", "upgrade-check"]
+  }
 }
 `,
-	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, attemptsAttribute}, podAttributes, mountAttributes)),
+	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute}, podAttributes, mountAttributes)),
 	Blocks:     []*BlockType{mountType, resourcesType},
 }
 

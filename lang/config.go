@@ -239,9 +239,13 @@ func firstRange(places ...hcl.Range) hcl.Range {
 
 // Job is something that runs once for a given set of inputs.
 type Job struct {
-	Name     string
-	When     string // "before" or "after" the workloads
-	Attempts int    // how often a failing pod is tried again before the job fails
+	Name string
+	When string // "before" or "after" the workloads
+	// Runs says when it runs again: empty, with any change of what it runs with; "release"
+	// and "upgrade", with another image; "once", never. With "upgrade" it does not run
+	// with the image that the service is deployed with first.
+	Runs     string
+	Attempts int // how often a failing pod is tried again before the job fails
 	Pod      Pod
 	Range    hcl.Range
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -22,6 +23,9 @@ func (in *instance) job(b *block, e *evaluator) Job {
 	}
 	if b.typ.attribute("when") != nil {
 		j.When = e.string(b, "when")
+	}
+	if b.typ == jobType {
+		j.Runs = strings.TrimPrefix(e.string(b, "runs"), "change")
 	}
 	in.checkLength(b)
 	return j

@@ -63,7 +63,11 @@ func before(pod map[string]any) []Line {
 
 // job tells what runs once, and in which image.
 func job(object *providers.Object, width int) []Line {
-	return run("runs once: ", object, field(object.Manifest.Object, "spec", "template"), width)
+	lead := "runs once: "
+	if object.Skipped() {
+		lead = "runs at an upgrade: "
+	}
+	return run(lead, object, field(object.Manifest.Object, "spec", "template"), width)
 }
 
 // cronJob tells what runs when, and in which image.

@@ -15,6 +15,8 @@ import (
 type namedJob struct {
 	name string
 	decl lang.Job
+	// skipped: it counts as run, and nothing runs.
+	skipped bool
 }
 
 // providedJobs are the jobs that make what the service has on others: its databases, its
@@ -27,7 +29,7 @@ func (s *service) providedJobs(when string) []namedJob {
 			if db.Name != s.decl.Name {
 				name = "db-" + label(db.Name, false) + "-" + job.Name
 			}
-			out = append(out, namedJob{s.dashed(name), job})
+			out = append(out, namedJob{name: s.dashed(name), decl: job})
 		}
 	}
 	for _, p := range s.decl.Provided {
@@ -39,7 +41,7 @@ func (s *service) providedJobs(when string) []namedJob {
 					name = p.Type + "-" + label(p.Label, false) + "-" + job.Name
 				}
 			}
-			out = append(out, namedJob{s.decl.Name + "-" + name, job})
+			out = append(out, namedJob{name: s.decl.Name + "-" + name, decl: job})
 		}
 	}
 	return slices.DeleteFunc(out, func(job namedJob) bool { return job.decl.When != when })
@@ -49,7 +51,7 @@ func (s *service) ownJobs(when string) []namedJob {
 	var out []namedJob
 	for _, job := range s.decl.Jobs {
 		if job.When == when {
-			out = append(out, namedJob{s.dashed(s.decl.Name, job.Name), job})
+			out = append(out, namedJob{name: s.dashed(s.decl.Name, job.Name), decl: job})
 		}
 	}
 	return out
@@ -66,19 +68,72 @@ func (s *service) jobs(jobs []namedJob, after []lang.Address) []lang.Address {
 	return after
 }
 
-// job is a Job whose name carries a hash over everything that it runs with: the
-// same inputs are the same run, and other inputs are another run.
+// job is a Job whose name carries a hash over what makes another run of it: the same is
+// the same run.
 func (s *service) job(job namedJob, after []lang.Address) providers.Object {
 	t := s.newPod(job.name, job.decl.Pod, "")
 	spec := batchv1.JobSpec().
 		WithBackoffLimit(int32(job.decl.Attempts)).
 		WithTemplate(t.template(t.spec(t.main(job.decl.Name)).WithRestartPolicy(v1.RestartPolicyNever)))
+	if job.skipped {
+		spec.WithCompletions(0)
+	}
 	inputs, err := json.Marshal(spec)
 	if err != nil {
 		panic(err) // an apply configuration always encodes
 	}
-	o := s.object(batchv1.Job(versioned(job.name, t.deferred, string(inputs)), "").WithSpec(spec), append(t.dependsOn, after...)...)
+	run, whole := s.runOf(job, string(inputs))
+	made := batchv1.Job(versioned(job.name, t.deferred, run), "").WithSpec(spec)
+	if !whole {
+		made.WithAnnotations(map[string]string{providers.AnnotationInputs: providers.Hash(string(inputs))})
+	}
+	o := s.object(made, append(t.dependsOn, after...)...)
 	o.Deferred = t.deferred
 	o.Family = s.address("Job", job.name)
 	return o
+}
+
+// runOf is what the name of a Job carries a hash of, which is all that it runs with
+// (whole), or less.
+func (s *service) runOf(job namedJob, inputs string) (run string, whole bool) {
+	switch job.decl.Runs {
+	case "release", "upgrade":
+		return "image " + s.image(job.decl.Pod.Image), false
+	case "once":
+		return "once", false
+	}
+	return inputs, true
+}
+
+// skipped are the jobs that do not run because the service is new: an upgrade has nothing
+// to do there. They are Jobs that count as run for the image that the service begins with,
+// and come before everything else in it, so that an apply that is killed does not make the
+// service look as if it had been there without them.
+func (s *service) skipped() []namedJob {
+	var out []namedJob
+	for _, job := range slices.Concat(s.ownJobs("before"), s.ownJobs("after")) {
+		if job.decl.Runs == "upgrade" {
+			job.skipped = true
+			out = append(out, job)
+		}
+	}
+	if len(out) == 0 || s.facts.Made == nil {
+		return nil
+	}
+	for _, a := range s.facts.Made(s.block()) {
+		if !slices.ContainsFunc(out, func(job namedJob) bool {
+			run, _ := s.runOf(job, "")
+			return a == s.address("Job", versioned(job.name, nil, run))
+		}) {
+			return nil
+		}
+	}
+	return out
+}
+
+// unless are jobs without those that others stand for.
+func unless(jobs, others []namedJob) []namedJob {
+	return slices.DeleteFunc(jobs, func(job namedJob) bool {
+		return slices.ContainsFunc(others, func(other namedJob) bool { return other.name == job.name })
+	})
 }
