@@ -381,14 +381,8 @@ var workloadType = &BlockType{
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
 	}, podAttributes, mountAttributes)),
 	Blocks: []*BlockType{
-		{
-			Name: "init", Label: "init step", LabelForm: formName,
-			Doc: "A step in each pod before its main container starts, with the same image, user, files and environment. A secret that is mounted in the step is seen by the step alone.",
-			Attributes: conditional([]Attribute{
-				{Name: "command", Type: TypeList, Required: true, Doc: "Command to run."},
-			}),
-			Blocks: []*BlockType{mountType},
-		},
+		initType,
+		sidecarType,
 		{
 			Name: "claim", Label: "volume", LabelForm: formName,
 			Doc: "A volume that each pod of a StatefulSet gets and keeps.",
@@ -401,9 +395,9 @@ var workloadType = &BlockType{
 		mountType,
 		resourcesType,
 		lifecycleType,
-		probeType("startup", "Until it is good, the other probes wait. When it fails, the pod starts again."),
-		probeType("ready", "While it is good, the pod gets traffic."),
-		probeType("live", "When it fails, the pod starts again."),
+		startupProbeType,
+		readyProbeType,
+		liveProbeType,
 	},
 }
 

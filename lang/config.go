@@ -276,13 +276,13 @@ type Pod struct {
 	Start       string // "direct" or "kolla" (the image's own start contract)
 	Command     []string
 	Args        []string
-	Env         []Env // sorted by name
-	User        int   // uid and gid; Kolla's fixed numbers
-	Ports       []string
+	Env         []Env    // sorted by name
+	User        int      // uid and gid; Kolla's fixed numbers
+	Ports       []string // of all containers
 	Configs     []string // names of config blocks that are mounted
 	Mounts      []SecretMount
-	Writable    []string // paths that get an emptyDir
-	Inits       []Init
+	Writable    []string          // paths that get an emptyDir
+	Inits       []Init            // in the order in which they start, sidecars among them
 	Requests    map[string]string // "cpu", "memory"
 	Limits      map[string]string
 	GracePeriod int // seconds that it gets to stop before it is killed; 0: the cluster's default
@@ -303,14 +303,6 @@ type SecretMount struct {
 	Service string // whose definition declares it; empty: it stands beside the services
 	Secret  string // as in a SecretRef
 	Path    string
-}
-
-// Init is a step that runs in the pod before its main container, with the same
-// image, user, files and environment.
-type Init struct {
-	Name    string
-	Command []string
-	Mounts  []SecretMount // seen by the step alone
 }
 
 // Claim is a volume that every replica of a StatefulSet gets and keeps.

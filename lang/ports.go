@@ -56,14 +56,22 @@ func (in *instance) hostOfPort(name string) string {
 	return host + "." + in.config.Cloud.Namespace
 }
 
-// portsOf are the names of the ports of a workload, as far as they depend on nothing of
-// the service itself.
+// portsOf are the names of the ports of a workload and of its sidecars, as far as they
+// depend on nothing of the service itself.
 func (in *instance) portsOf(workload *block) []string {
-	attr := workload.attributes["ports"]
+	out := in.ownPortsOf(workload)
+	for _, sidecar := range workload.all(sidecarType.Name) {
+		out = append(out, in.ownPortsOf(sidecar)...)
+	}
+	return out
+}
+
+func (in *instance) ownPortsOf(b *block) []string {
+	attr := b.attributes["ports"]
 	if attr == nil || slices.ContainsFunc(attr.Expr.Variables(), func(t hcl.Traversal) bool { return t.RootName() == "self" || t.RootName() == "local" }) {
 		return nil
 	}
-	return in.inner.list(workload, "ports")
+	return in.inner.list(b, "ports")
 }
 
 // members are the names of the pods of each StatefulSet, one by one.

@@ -36,7 +36,7 @@ func (in *instance) checkProbePort(workload, b *block, attribute string, ports [
 	name, known := in.inner.string(b, attribute), in.definition.labels("port")
 	in.checkPort(b, attribute, name, known)
 	if slices.Contains(known, name) && !slices.Contains(ports, name) && in.inner.settled(workload, "ports") {
-		in.error(b.attributeRange(attribute), "Unsuitable probe", "The workload does not listen on port %q: add it to its argument `ports`.", name)
+		in.error(b.attributeRange(attribute), "Unsuitable probe", "The %s does not listen on port %q: add it to its argument `ports`.", workload.typ.Name, name)
 	}
 }
 

@@ -128,12 +128,10 @@ func (in *instance) workload(b *block) Workload {
 		Range:    rangeOf(b),
 	}
 	w.Pod.Ports = in.names(b, e, "ports", "port")
-	for _, init := range b.all("init") {
-		w.Pod.Inits = append(w.Pod.Inits, Init{Name: init.label, Command: e.list(init, "command"), Mounts: in.mounts(init, e)})
-	}
 	w.Ready = in.probe(b, "ready", w.Pod.Ports)
 	w.Live = in.probe(b, "live", w.Pod.Ports)
 	w.Startup = in.probe(b, "startup", w.Pod.Ports)
+	in.inits(b, &w)
 	in.stopping(&w, b)
 	base := b
 	if b.top != nil {

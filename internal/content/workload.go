@@ -45,7 +45,8 @@ func workload(object *providers.Object, width int) []Line {
 	return append(out, weaknesses(template, width)...)
 }
 
-// before are the init containers whose image is none of the others'.
+// before are the init containers whose image is none of the others'. Those that go on
+// are sidecars.
 func before(pod map[string]any) []Line {
 	var images []any
 	for _, container := range elements(pod["containers"]) {
@@ -56,7 +57,11 @@ func before(pod map[string]any) []Line {
 		if slices.Contains(images, container["image"]) {
 			continue
 		}
-		out = append(out, facts(fmt.Sprintf("before, %v: %v", container["name"], container["image"]))...)
+		when := "before"
+		if container["restartPolicy"] == "Always" {
+			when = "beside"
+		}
+		out = append(out, facts(fmt.Sprintf("%s, %v: %v", when, container["name"], container["image"]))...)
 	}
 	return out
 }

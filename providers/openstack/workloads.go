@@ -98,10 +98,7 @@ func rolling(w lang.Workload) *appsv1.RollingUpdateDeploymentApplyConfiguration 
 // serving is the main container of a workload, with its ports and probes.
 func (s *service) serving(w lang.Workload, t *podTemplate) *corev1.ContainerApplyConfiguration {
 	c := t.main(w.Name)
-	for _, p := range s.ports(w) {
-		c.WithPorts(corev1.ContainerPort().
-			WithName(p.Name).WithContainerPort(int32(p.Number)).WithProtocol(v1.ProtocolTCP))
-	}
+	c.WithPorts(t.containerPorts(mainPorts(w))...)
 	if w.Drain > 0 {
 		// The process hears of the end only after the sleep: until then it serves
 		// what nodes that have not heard of it yet still send.
@@ -115,9 +112,11 @@ func (s *service) serving(w lang.Workload, t *podTemplate) *corev1.ContainerAppl
 }
 
 // ports are the declared ports that a workload listens on.
-func (s *service) ports(w lang.Workload) []lang.Port {
+func (s *service) ports(w lang.Workload) []lang.Port { return s.portsNamed(w.Pod.Ports) }
+
+func (s *service) portsNamed(names []string) []lang.Port {
 	var out []lang.Port
-	for _, name := range w.Pod.Ports {
+	for _, name := range names {
 		for _, p := range s.decl.Ports {
 			if p.Name == name {
 				out = append(out, p)
