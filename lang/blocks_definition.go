@@ -85,20 +85,33 @@ var portType = &BlockType{
     number    = 8080
     expose    = true
     node_port = 30880
+    public    = 80 # clients outside connect to http://cloud.example.org:80
+  }
+
+  # One number for both protocols are two ports.
+  port "syslog" {
+    number = 5514
+  }
+
+  port "syslog-udp" {
+    number   = 5514
+    protocol = "udp"
   }
 
   workload "web" {
     kind  = "Deployment"
     image = "registry.example.org/status:1"
-    ports = ["http"]
+    ports = ["http", "syslog", "syslog-udp"]
   }
 }
 `,
 	ReadAs: "port.NAME",
 	Attributes: conditional([]Attribute{
-		{Name: "number", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "TCP port."},
+		{Name: "number", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "Its number. Where a service has another one, what reads it follows."},
+		{Name: "protocol", Type: TypeString, Default: "tcp", OneOf: []string{"tcp", "udp"}, Doc: "What is spoken on it. Two ports of one number have different protocols."},
 		{Name: "expose", Type: TypeBool, Default: false, Doc: "Reachable from outside when the service has an exposure."},
 		{Name: "node_port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port on the nodes when it is; by default the cluster chooses one."},
+		{Name: "public", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port that clients connect to at the exposure, and so in public_url; by default its number."},
 	}),
 }
 
@@ -281,6 +294,8 @@ var jobType = &BlockType{
 var probeAttributes = []Attribute{
 	{Name: "http", Type: TypeString, Form: formURLPath, Doc: "Path to GET from a port: good when the answer is 2xx or 3xx."},
 	{Name: "port", Type: TypeString, Doc: "Name of the port, for http."},
+	{Name: "scheme", Type: TypeString, Default: "http", OneOf: []string{"http", "https"}, Doc: "How http asks. With https no certificate is checked."},
+	{Name: "headers", Type: TypeMap, Doc: "Headers that http sends, by name."},
 	{Name: "tcp", Type: TypeString, Doc: "Name of a port to connect to."},
 	{Name: "exec", Type: TypeList, Doc: "Command to run in the container: good when it ends with 0."},
 	{Name: "period", Type: TypeNumber, Default: 10, Min: 1, Max: 3600, Doc: "Seconds between two tries."},
@@ -294,7 +309,7 @@ func probeType(name, doc string) *BlockType {
 }
 
 // probeAlternatives are the ways to probe.
-var probeAlternatives = [][]string{{"http", "port"}, {"tcp"}, {"exec"}}
+var probeAlternatives = [][]string{{"http", "port", "scheme", "headers"}, {"tcp"}, {"exec"}}
 
 // probeExample shows the probes together.
 const probeExample = `definition "status" {
@@ -318,6 +333,8 @@ const probeExample = `definition "status" {
     ready {
       http    = "/health"
       port    = "http"
+      scheme  = "https"
+      headers = { Host = "status.example.org" }
       timeout = 2
     }
 

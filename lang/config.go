@@ -162,8 +162,10 @@ type Service struct {
 type Port struct {
 	Name     string
 	Number   int
+	UDP      bool // TCP otherwise
 	Exposed  bool // open to the outside when the service has an exposure
 	NodePort int  // 0: chosen by the cluster
+	Public   int  // number at the exposure; 0: Number
 	Range    hcl.Range
 }
 
@@ -316,6 +318,8 @@ type Claim struct {
 // Probe is one of HTTP, TCP and Exec.
 type Probe struct {
 	HTTP    string // path
+	TLS     bool   // of HTTP
+	Headers map[string]string
 	Port    string // name of a port, for HTTP and TCP
 	TCP     bool
 	Exec    []string

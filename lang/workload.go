@@ -268,6 +268,8 @@ func (in *instance) probe(workload *block, name string, ports []string) *Probe {
 	p := &Probe{
 		HTTP:    e.string(b, "http"),
 		Port:    e.string(b, "port"),
+		TLS:     e.string(b, "scheme") == "https",
+		Headers: in.headers(b),
 		Exec:    e.list(b, "exec"),
 		Period:  e.number(b, "period"),
 		Timeout: e.number(b, "timeout"),
@@ -291,6 +293,11 @@ func (in *instance) probe(workload *block, name string, ports []string) *Probe {
 	}
 	if e.given(b, "port") && !e.given(b, "http") {
 		in.error(b.attributes["port"].NameRange, "Unsuitable probe", "The argument port belongs to http. For a connection, write tcp = \"PORT\".")
+	}
+	for _, name := range []string{"scheme", "headers"} {
+		if e.given(b, name) && !e.given(b, "http") {
+			in.error(b.attributes[name].NameRange, "Unsuitable probe", "The argument %s belongs to http.", name)
+		}
 	}
 	return p
 }

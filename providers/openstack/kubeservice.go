@@ -94,7 +94,7 @@ func (s *service) kubeService(name string, selector map[string]string, ports []l
 	}
 	for _, p := range ports {
 		port := corev1.ServicePort().
-			WithName(p.Name).WithPort(int32(p.Number)).WithProtocol(v1.ProtocolTCP).
+			WithName(p.Name).WithPort(int32(p.Number)).WithProtocol(v1.Protocol(p.Protocol())).
 			WithTargetPort(s.targetPort(p))
 		if nodePort && p.NodePort != 0 {
 			port.WithNodePort(int32(p.NodePort))

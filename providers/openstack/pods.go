@@ -345,7 +345,14 @@ func (t *podTemplate) probe(p *lang.Probe) *corev1.ProbeApplyConfiguration {
 	}
 	switch {
 	case p.HTTP != "":
-		probe.WithHTTPGet(corev1.HTTPGetAction().WithPath(p.HTTP).WithPort(intstr.FromString(p.Port)))
+		get := corev1.HTTPGetAction().WithPath(p.HTTP).WithPort(intstr.FromString(p.Port))
+		if p.TLS {
+			get.WithScheme(v1.URISchemeHTTPS)
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.Headers)) {
+			get.WithHTTPHeaders(corev1.HTTPHeader().WithName(name).WithValue(p.Headers[name]))
+		}
+		probe.WithHTTPGet(get)
 	case p.TCP:
 		probe.WithTCPSocket(corev1.TCPSocketAction().WithPort(intstr.FromString(p.Port)))
 	default:

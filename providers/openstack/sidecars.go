@@ -79,7 +79,7 @@ func (t *podTemplate) containerPorts(names []string) []*corev1.ContainerPortAppl
 	var out []*corev1.ContainerPortApplyConfiguration
 	for _, p := range t.portsNamed(names) {
 		out = append(out, corev1.ContainerPort().
-			WithName(p.Name).WithContainerPort(int32(p.Number)).WithProtocol(v1.ProtocolTCP))
+			WithName(p.Name).WithContainerPort(int32(p.Number)).WithProtocol(v1.Protocol(p.Protocol())))
 	}
 	return out
 }
