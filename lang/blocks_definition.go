@@ -175,6 +175,14 @@ var configType = &BlockType{
     only = ["DEFAULT"]
   }
 
+  # Secret as well if it comes from config_dir or a service.
+  config "license.key" {
+    format    = "raw"
+    path      = "/etc/status/license.key"
+    sensitive = true
+    optional  = true
+  }
+
   # There if config_dir has status/policy.yaml, or a service gives values.
   config "policy.yaml" {
     format   = "yaml"
@@ -193,6 +201,7 @@ var configType = &BlockType{
 		{Name: "secret_path", Type: TypeString, Form: formPath, Doc: "Where values with secrets in them go, for services that read a second file. Without it a file with a secret in it is a Secret as a whole."},
 		{Name: "values", Type: TypeSettings, Doc: "ini: { SECTION = { KEY = VALUE } }, properties: { KEY = VALUE }, yaml and json: as deep as needed. A list is joined by commas; in a list of lists each inner one repeats the key."},
 		{Name: "content", Type: TypeText, Doc: "raw: the file."},
+		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "The file is never shown and never stored, whatever gives its content: the definition, the config directory or the service. It is a Secret as a whole."},
 	}),
 }
 

@@ -32,6 +32,7 @@ var (
 var secretKinds = map[string]secretKind{
 	"password": {keys: []string{KeyValue}, values: oneValue, arguments: []string{"length"}},
 	"hex":      {keys: []string{KeyValue}, values: oneValue, arguments: []string{"length"}},
+	"base64":   {keys: []string{KeyValue}, values: oneValue, arguments: []string{"length"}},
 	"uuid":     {keys: []string{KeyValue}, values: oneValue},
 	"fernet":   {arguments: []string{"count", "keys"}},
 	"ssh": {
@@ -52,7 +53,7 @@ var secretKinds = map[string]secretKind{
 }
 
 // kindNames are the kinds in the order in which they are explained.
-var kindNames = []string{"password", "hex", "uuid", "fernet", "ssh", "x509-ca", "x509"}
+var kindNames = []string{"password", "hex", "base64", "uuid", "fernet", "ssh", "x509-ca", "x509"}
 
 // algorithms are those of key pairs; the first is the default one of ssh, the second
 // of certificates.
@@ -69,8 +70,8 @@ var usages = []string{"server", "client"}
 
 // generatorAttributes say what is generated.
 var generatorAttributes = []Attribute{
-	{Name: "kind", Type: TypeString, Default: "password", OneOf: kindNames, Doc: "password: letters and digits. hex: hexadecimal digits. uuid. fernet: a repository of keys, named 0 and up. ssh: a key pair. x509-ca: a certificate authority of its own. x509: a certificate that one signs."},
-	{Name: "length", Type: TypeNumber, Default: 32, Min: 8, Max: 1024, Doc: "Characters of a password, bytes of a hex value."},
+	{Name: "kind", Type: TypeString, Default: "password", OneOf: kindNames, Doc: "password: letters and digits. hex: hexadecimal digits. base64: random bytes in URL-safe base64; 32 are a key of Fernet. uuid. fernet: a repository of keys, named 0 and up. ssh: a key pair. x509-ca: a certificate authority of its own. x509: a certificate that one signs."},
+	{Name: "length", Type: TypeNumber, Default: 32, Min: 8, Max: 1024, Doc: "Characters of a password, bytes of a hex or base64 value."},
 	{Name: "count", Type: TypeNumber, Default: 3, Min: 1, Max: 64, Doc: "Keys of a fernet repository."},
 	{Name: "algorithm", Type: TypeString, OneOf: algorithms, Doc: "Of the keys of ssh, by default ed25519, and of x509, by default ecdsa (P-256). rsa has 3072 bits."},
 	{Name: "ca", Type: TypeSecret, Doc: "x509: the secret of kind x509-ca that signs it, as in secret.NAME."},
@@ -95,7 +96,7 @@ var sourceAttributes = []Attribute{
 // secretReadings are what expressions read of a secret.
 var secretReadings = []Reading{
 	{"name", "Name of the Secret in the cluster."},
-	{"value", "The value: of a password, hex or uuid."},
+	{"value", "The value: of a password, hex, base64 or uuid."},
 	{"private_key", "The private key: of ssh."},
 	{"public_key", "The public key: of ssh."},
 	{"certificate", "The certificate: of x509-ca and x509."},

@@ -26,7 +26,8 @@ type DefinitionInfo struct {
 	// Needs are the services that it refers to, and that its databases live on.
 	// Sorted.
 	Needs []string
-	// Source is the definition as it is written, with the comment before it.
+	// Source is the definition as it is written, with the comment before it, and with the
+	// local values of the catalogue that it reads.
 	Source []byte
 }
 
@@ -62,20 +63,20 @@ func Catalogue(fsys fs.FS) ([]DefinitionInfo, hcl.Diagnostics) {
 	}
 	var out []DefinitionInfo
 	for _, b := range catalogue.all("definition") {
-		out = append(out, l.definitionInfo(b))
+		out = append(out, l.definitionInfo(catalogue, b))
 	}
 	slices.SortFunc(out, func(a, b DefinitionInfo) int { return strings.Compare(a.Name, b.Name) })
 	return out, l.sorted()
 }
 
-func (l *loader) definitionInfo(b *block) DefinitionInfo {
+func (l *loader) definitionInfo(catalogue, b *block) DefinitionInfo {
 	info := DefinitionInfo{
 		Name:        b.label,
 		Description: l.written(b, "description"),
 		Databases:   b.labels("database"),
 		Jobs:        b.labels("job"),
 		// A copy elsewhere reads the files of the catalogue too.
-		Source: bytes.ReplaceAll(sourceOf(b, l.config.Files[b.header.Filename].Bytes), []byte("${path.module}"), []byte(CatalogueDir)),
+		Source: bytes.ReplaceAll(l.wholeSource(catalogue, b), []byte("${path.module}"), []byte(CatalogueDir)),
 	}
 	for _, i := range b.all(inputType.Name) {
 		input := InputInfo{Name: i.label, Type: "any", Description: l.written(i, "description")}
@@ -158,9 +159,76 @@ func referredServices(b *block) []string {
 	return out
 }
 
-// sourceOf is the source of a block with the comment lines right before it.
-func sourceOf(b *block, file []byte) []byte {
-	start := b.whole.Start.Byte
+// wholeSource is the source of a definition, which needs nothing else of the catalogue: the
+// local values that it shares with others are its own.
+func (l *loader) wholeSource(catalogue, b *block) []byte {
+	source := withComment(b.whole, l.config.Files[b.header.Filename].Bytes)
+	shared := l.sharedLocals(catalogue, b)
+	if len(shared) == 0 {
+		return source
+	}
+	head, tail, _ := bytes.Cut(source, []byte("{\n"))
+	return slices.Concat(head, []byte("{\n  locals {\n"), bytes.Join(shared, []byte("\n")), []byte("  }\n\n"), tail)
+}
+
+// sharedLocals are the local values of the catalogue that a definition reads, each with the
+// comment before it, as lines of a block in it.
+func (l *loader) sharedLocals(catalogue, definition *block) [][]byte {
+	read := map[string]bool{}
+	var note func(*block)
+	note = func(b *block) {
+		for _, attr := range b.ordered() {
+			noteLocals(attr.Expr, read)
+		}
+		for _, child := range b.blocks {
+			note(child)
+		}
+	}
+	note(definition)
+	for _, attr := range l.locals(definition) {
+		delete(read, attr.Name)
+	}
+	var out [][]byte
+	locals := l.locals(catalogue)
+	for range locals { // one may read another
+		for _, attr := range locals {
+			if read[attr.Name] {
+				noteLocals(attr.Expr, read)
+			}
+		}
+	}
+	for _, attr := range locals {
+		if read[attr.Name] {
+			out = append(out, indented(withComment(attr.SrcRange, l.config.Files[attr.SrcRange.Filename].Bytes)))
+		}
+	}
+	return out
+}
+
+// noteLocals notes the names of the local values that an expression reads.
+func noteLocals(expr hcl.Expression, read map[string]bool) {
+	for _, t := range expr.Variables() {
+		if name, ok := nameOf(t); ok && t.RootName() == "local" {
+			read[name] = true
+		}
+	}
+}
+
+// indented are lines, two columns further in.
+func indented(text []byte) []byte {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	for i, line := range lines {
+		if len(bytes.TrimSpace(line)) > 0 {
+			lines[i] = append([]byte("  "), line...)
+		}
+	}
+	return bytes.Join(lines, nil)
+}
+
+// withComment is the source at a range, from the beginning of its line on, with the comment
+// lines right before it.
+func withComment(at hcl.Range, file []byte) []byte {
+	start := bytes.LastIndexByte(file[:at.Start.Byte], '\n') + 1
 	for start > 0 {
 		line := bytes.LastIndexByte(file[:start-1], '\n') + 1
 		if !bytes.HasPrefix(bytes.TrimSpace(file[line:start]), []byte("#")) {
@@ -168,5 +236,5 @@ func sourceOf(b *block, file []byte) []byte {
 		}
 		start = line
 	}
-	return append(slices.Clone(file[start:b.whole.End.Byte]), '\n')
+	return append(slices.Clone(file[start:at.End.Byte]), '\n')
 }

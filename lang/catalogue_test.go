@@ -69,6 +69,41 @@ definition "b" {}
 	}
 }
 
+func TestCatalogueSourceWithLocals(t *testing.T) {
+	infos, diags := lang.Catalogue(fstest.MapFS{
+		"common.hcl": {Data: []byte("locals {\n  # About one.\n  one = 1\n\n  two = {\n    of = local.one\n  }\n  own    = 3\n  unread = 4\n}\n")},
+		"x.hcl":      {Data: []byte("definition \"a\" {\n  locals {\n    own = local.two\n  }\n\n  output \"a\" {\n    value = local.own\n  }\n}\n\ndefinition \"b\" {}\n")},
+	})
+	if len(diags) > 0 {
+		t.Fatalf("diagnostics:\n%s", render(diags, ""))
+	}
+	want := `definition "a" {
+  locals {
+    # About one.
+    one = 1
+
+    two = {
+      of = local.one
+    }
+  }
+
+  locals {
+    own = local.two
+  }
+
+  output "a" {
+    value = local.own
+  }
+}
+`
+	if diff := cmp.Diff(want, string(infos[0].Source)); diff != "" {
+		t.Errorf("source (-want +got):\n%s", diff)
+	}
+	if got := string(infos[1].Source); got != "definition \"b\" {}\n" {
+		t.Errorf("source of a definition that reads none:\n%s", got)
+	}
+}
+
 func TestCatalogueErrors(t *testing.T) {
 	for name, source := range map[string]string{
 		"syntax":      `definition "x" {`,

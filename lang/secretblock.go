@@ -16,8 +16,8 @@ import (
 // Secret is a value, or a few that belong together, that lives only in the cluster.
 type Secret struct {
 	Name      string
-	Kind      string       // "password", "hex", "uuid", "fernet", "ssh", "x509-ca", "x509"; empty: not known yet
-	Length    int          // characters of a password, bytes of a hex value
+	Kind      string       // "password", "hex", "base64", "uuid", "fernet", "ssh", "x509-ca", "x509"; empty: not known yet
+	Length    int          // characters of a password, bytes of a hex or base64 value
 	Count     int          // fernet: number of keys, named "0".."Count-1"
 	Algorithm string       // of key pairs: "ed25519", "ecdsa", "rsa"
 	Cert      *Certificate // x509-ca and x509
@@ -267,7 +267,7 @@ func (e *evaluator) secret(b *block) Secret {
 	s := Secret{Name: b.label, Kind: e.string(b, "kind"), Loss: e.string(b, "loss"), Range: rangeOf(b)}
 	s.Keys = secretKinds[s.Kind].keys
 	switch s.Kind {
-	case "password", "hex":
+	case "password", "hex", "base64":
 		s.Length = e.number(b, "length")
 	case "fernet":
 		s.Count = e.number(b, fernetKeys(b))

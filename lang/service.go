@@ -468,7 +468,23 @@ func (in *instance) files() {
 		if f.Format == "yaml" || f.Format == "json" {
 			f.Format = "raw" // as which it is written and shown
 		}
+		if in.inner.bool(in.inherited(b, "sensitive"), "sensitive") {
+			f.hide()
+		}
 		in.out.Configs = append(in.out.Configs, f)
+	}
+}
+
+// hide makes all values of the file secret.
+func (f *ConfigFile) hide() {
+	texts := []Text{f.Content}
+	for _, o := range f.Options {
+		texts = append(texts, o.Values...)
+	}
+	for _, text := range texts {
+		for i := range text {
+			text[i].Sensitive = text[i].Sensitive || text[i].Secret == nil
+		}
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 // times within a second. The zero value is not ready for use; see Contend.
 type Contention struct{ pause wait.Backoff }
 
-// Contend begins such a loop: 10 more attempts after the first one, within about 4 s.
+// Contend begins such a loop: 10 more attempts after the first one, within about 3 s.
 func Contend() *Contention {
-	return &Contention{wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 10, Cap: time.Second}}
+	return &Contention{wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1.7, Jitter: 0.2, Steps: 10}}
 }
 
 // Again waits before the next attempt. It reports false if the attempts are used up, or

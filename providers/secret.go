@@ -200,16 +200,23 @@ func (g *Generator) make() ([]byte, error) {
 		raw := make([]byte, g.Length)
 		rand.Read(raw)
 		return hex.AppendEncode(nil, raw), nil
+	case "base64":
+		return random(g.Length), nil
 	case "uuid":
 		return []byte(uuid.NewString()), nil
 	case "fernet":
 		// 16 bytes of signing key and 16 of encryption key, as the Fernet
 		// specification has them, in URL-safe base64.
-		raw := make([]byte, 32)
-		rand.Read(raw)
-		return base64.URLEncoding.AppendEncode(nil, raw), nil
+		return random(32), nil
 	}
 	return nil, fmt.Errorf("no generator makes a secret of kind %q", g.Kind)
+}
+
+// random is a number of bytes in URL-safe base64.
+func random(length int) []byte {
+	raw := make([]byte, length)
+	rand.Read(raw)
+	return base64.URLEncoding.AppendEncode(nil, raw)
 }
 
 func password(length int) ([]byte, error) {

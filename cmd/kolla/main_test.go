@@ -61,6 +61,7 @@ func runScripts(t *testing.T, dir string) {
 			"exits":        exits,
 			"edit":         edit,
 			"foreignstate": foreignState,
+			"standards":    standards,
 			"asapplied":    asApplied,
 			"talkstls":     talksTLS,
 			"signsssh":     signsSSH,

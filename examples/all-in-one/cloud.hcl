@@ -1,66 +1,55 @@
-# The smallest cloud: one node that has every role, and the four services that
-# everything else in OpenStack builds on.
-
+# One node with every role, and all services but those that run servers.
 cloud "all-in-one" {
-  release = "2025.1"
-
-  defaults {
-    # Config values for every service that has such a file.
-    config "*.conf" {
-      values = {
-        DEFAULT = { debug = var.debug }
-      }
-    }
-  }
+  release  = "2025.1"
+  distro   = var.distro
+  registry = var.registry
 }
 
-variable "node" {
-  type        = string
-  default     = "node-1"
-  description = "Name of the Kubernetes node that everything runs on."
-}
+variable "distro" { default = "rocky-9" }
+variable "registry" { default = "quay.io/openstack.kolla" }
+variable "nodes" { default = ["node-1"] }
+variable "vip" { default = "192.0.2.10" } # through which clients outside reach the cloud
+variable "volumes" { default = { nas = { type = "nfs", share = "nas.example.org:/volumes" } } }
 
-variable "vip" {
-  type        = string
-  default     = "192.0.2.10"
-  description = "Address through which clients outside of the cluster reach the cloud."
-}
+role "control" { nodes = var.nodes }
 
-variable "debug" {
-  type        = bool
-  default     = false
-  description = "Whether services log everything they do."
-}
-
-role "control" {
-  nodes = [var.node]
-}
-
-role "compute" {
-  nodes = [var.node]
-}
-
-# Clients use the VIP and the services' own ports. `kolla exposure haproxy` configures
-# what holds the VIP and leads to the node ports (keystone: 30500) of these nodes.
+# `kolla exposure haproxy` configures what holds the VIP: it leads to the node ports of
+# these nodes (keystone: 30500).
 exposure "public" {
   vip   = var.vip
   mode  = "nodeport"
-  nodes = role.compute
+  nodes = role.control
 }
 
-service "mariadb" {
-  role = role.control
-}
-
-service "rabbitmq" {
-  role = role.control
-}
-
-service "memcached" {
-  role = role.control
-}
-
+service "mariadb" { role = role.control }
+service "rabbitmq" { role = role.control }
+service "memcached" { role = role.control }
 service "keystone" {
+  role   = role.control
+  expose = exposure.public
+}
+service "placement" {
+  role   = role.control
+  expose = exposure.public
+}
+service "glance" {
+  role   = role.control
+  expose = exposure.public
+}
+service "barbican" {
+  role   = role.control
+  expose = exposure.public
+}
+service "heat" {
+  role   = role.control
+  expose = exposure.public
+}
+service "cinder" {
+  role     = role.control
+  expose   = exposure.public
+  backends = var.volumes
+}
+service "horizon" {
   role   = role.control
   expose = exposure.public
 }

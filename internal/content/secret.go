@@ -52,8 +52,8 @@ func secretOrigin(data providers.SecretData) string {
 		return fmt.Sprintf("(generated certificate for %s)", strings.Join(certified(g.Cert), ", "))
 	case g.Kind == "password" && g.Length > 0:
 		return fmt.Sprintf("(generated password, %d characters)", g.Length)
-	case g.Kind == "hex" && g.Length > 0:
-		return fmt.Sprintf("(generated hex, %d bytes)", g.Length)
+	case (g.Kind == "hex" || g.Kind == "base64") && g.Length > 0:
+		return fmt.Sprintf("(generated %s, %d bytes)", g.Kind, g.Length)
 	default:
 		return "(generated " + g.Kind + ")"
 	}

@@ -210,7 +210,7 @@ func TestAlwaysMovingIsGivenUp(t *testing.T) {
 	action.Prior.ResourceVersion = "10"
 	result := a.run(t.Context(), t, action)
 	diff(t, "outcomes", []string{"api: failed"}, outcomes(result))
-	if attempts != 6 {
-		t.Errorf("%d attempts, want 6", attempts)
+	if attempts != 11 {
+		t.Errorf("%d attempts, want 11", attempts)
 	}
 }

@@ -34,17 +34,35 @@ type cloud struct {
 	proxyLog *lockedBuffer
 }
 
-func newCloud(t *testing.T) *cloud {
+// newCloud starts nodes for an example of the project.
+func newCloud(t *testing.T, example string, nodes int) *cloud {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cloud{cluster: clustertest.StartReal(t, 3), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{}}
-	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(root, "examples", "real-keystone"))); err != nil {
+	c := &cloud{cluster: clustertest.StartReal(t, nodes), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{}}
+	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(root, "examples", example))); err != nil {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// step is one thing that is done with a cloud. It finds the cloud as the step before has
+// left it: answering.
+type step struct {
+	name string
+	do   func(*testing.T, *cloud)
+}
+
+// take takes the steps until one fails.
+func take(t *testing.T, c *cloud, steps []step) {
+	t.Helper()
+	for i, step := range steps {
+		if !t.Run(step.name, func(t *testing.T) { step.do(t, c) }) {
+			t.Fatalf("%d steps were not taken", len(steps)-i-1)
+		}
+	}
 }
 
 // result is what a finished command left: output and complaints together.
@@ -89,6 +107,14 @@ func (c *cloud) kubectl(t *testing.T, args ...string) string {
 	return c.cluster.Kubectl(t, append([]string{"-n", namespace}, args...)...)
 }
 
+// write makes a file beside the configuration.
+func (c *cloud) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // edit replaces text in the configuration, which has to be there once.
 func (c *cloud) edit(t *testing.T, before, after string) {
 	t.Helper()
@@ -100,9 +126,7 @@ func (c *cloud) edit(t *testing.T, before, after string) {
 	if n := strings.Count(string(data), before); n != 1 {
 		t.Fatalf("%q is %d times in the configuration, want once", before, n)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(data), before, after, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	c.write(t, "cloud.hcl", strings.Replace(string(data), before, after, 1))
 }
 
 // outside runs a command as the client outside of the cluster.

@@ -26,9 +26,9 @@ type load struct {
 
 // orders are what the client is told to ask for.
 type orders struct {
-	URL   string `json:"url"`   // asked for by most workers
-	Token string `json:"token"` // where one worker gets tokens
-	Body  string `json:"body"`  // and with what
+	URLs  []string `json:"urls"`  // asked for by most workers, in turn
+	Token string   `json:"token"` // where one worker gets tokens
+	Body  string   `json:"body"`  // and with what
 }
 
 // runLoad asks for as long as standard input is open, each worker again as soon as it
@@ -51,7 +51,11 @@ func runLoad(given string) {
 	var slowest time.Duration
 	var all sync.WaitGroup
 	for worker := range workers {
-		request := func() (*http.Request, error) { return http.NewRequest(http.MethodGet, o.URL, nil) }
+		next := worker
+		request := func() (*http.Request, error) {
+			next++
+			return http.NewRequest(http.MethodGet, o.URLs[next%len(o.URLs)], nil)
+		}
 		if worker == 0 {
 			request = func() (*http.Request, error) {
 				return http.NewRequest(http.MethodPost, o.Token, strings.NewReader(o.Body))
@@ -104,13 +108,14 @@ func ask(client *http.Client, request func() (*http.Request, error)) error {
 	return nil
 }
 
-// underLoad asks through the VIP while work is done.
-func (c *cloud) underLoad(t *testing.T, work func()) load {
+// underLoad asks through the VIP while work is done: Keystone, and what else there is at
+// these addresses.
+func (c *cloud) underLoad(t *testing.T, work func(), urls ...string) load {
 	t.Helper()
 	const auth = `{"auth": {"identity": {"methods": ["password"], "password":
 		{"user": {"name": "admin", "domain": {"id": "default"}, "password": %q}}}}}`
 	given, err := json.Marshal(orders{
-		URL:   "http://" + vip + ":5000/v3",
+		URLs:  append(urls, "http://"+vip+":5000/v3"),
 		Token: "http://" + vip + ":5000/v3/auth/tokens",
 		Body:  fmt.Sprintf(auth, c.password(t)),
 	})

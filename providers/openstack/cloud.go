@@ -22,13 +22,13 @@ func (r *renderer) namespaceAddress() lang.Address {
 
 // namespace is the cloud's namespace, with the strictest Pod Security level that
 // all of its pods pass.
-func (r *renderer) namespace() providers.Object {
+func (r *renderer) namespace(powers []powerful) providers.Object {
 	address := r.namespaceAddress()
 	object := corev1.Namespace(r.config.Cloud.Namespace).
 		WithLabels(r.labels("")).
 		WithLabels(map[string]string{
-			"pod-security.kubernetes.io/enforce": r.podSecurity(),
-			"pod-security.kubernetes.io/warn":    r.podSecurity(),
+			"pod-security.kubernetes.io/enforce": r.podSecurity(powers),
+			"pod-security.kubernetes.io/warn":    r.podSecurity(powers),
 		}).
 		WithAnnotations(addressAnnotation(address))
 	return providers.Object{
@@ -37,28 +37,6 @@ func (r *renderer) namespace() providers.Object {
 		Holds:    "everything in it",
 		Source:   source(r.config.Cloud.Range),
 	}
-}
-
-// podSecurity is the Pod Security Standard that was chosen, or else the one that
-// the cloud's pods need: restricted for what starts directly as a known user,
-// baseline for images that start through sudo or as a user of their own choice, and
-// privileged for pods in the network of their node.
-func (r *renderer) podSecurity() string {
-	if chosen := r.config.Cloud.PodSecurity; chosen != "" {
-		return chosen
-	}
-	level := "restricted"
-	for i := range r.config.Services {
-		for pod := range pods(&r.config.Services[i]) {
-			switch {
-			case pod.HostNetwork:
-				return "privileged"
-			case pod.Start == startKolla, pod.User == 0:
-				level = "baseline"
-			}
-		}
-	}
-	return level
 }
 
 // pods are everything in a service that runs.

@@ -87,7 +87,7 @@ func (s *service) job(job namedJob, after []lang.Address) providers.Object {
 	if !whole {
 		made.WithAnnotations(map[string]string{providers.AnnotationInputs: providers.Hash(string(inputs))})
 	}
-	o := s.object(made, append(t.dependsOn, after...)...)
+	o := s.object(made, slices.Concat(t.dependsOn, after, s.restrainedBy(&job.decl.Pod))...)
 	o.Deferred = t.deferred
 	o.Family = s.address("Job", job.name)
 	return o

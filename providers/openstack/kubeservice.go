@@ -43,7 +43,10 @@ func (s *service) kubeServices() []lang.Address {
 			out = append(out, o.Address)
 		}
 	}
-	if !named && !s.decl.Undecided {
+	if !named && len(s.decl.Workloads) == 0 && !s.decl.Undecided {
+		s.error(s.decl.Range, fmt.Sprintf("Nothing to deploy for service %q", s.decl.Name),
+			fmt.Sprintf("Definition %q has no workload: it describes what is there already. Say where:\n\n  external = { host = \"...\" }", s.decl.Definition))
+	} else if !named && !s.decl.Undecided {
 		s.error(s.decl.Range, fmt.Sprintf("Nothing in service %q has its port %q", s.decl.Name, s.decl.Ports[0].Name),
 			"The first port of a definition is the one that the service is reached by. List it in `ports` of a workload.")
 	}

@@ -141,7 +141,9 @@ func newRenderer(config *lang.Config, facts Facts) *renderer {
 }
 
 func (r *renderer) render() {
-	r.add(r.namespace())
+	powers := r.powers()
+	r.add(r.namespace(powers))
+	r.restrain(powers)
 	r.roles()
 	for i := range r.config.Services {
 		s := newService(r, &r.config.Services[i])

@@ -1,6 +1,8 @@
 package openstack
 
 import (
+	"slices"
+
 	appsapi "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -29,7 +31,7 @@ func (s *service) workloads(after []lang.Address) []lang.Address {
 	for _, w := range s.decl.Workloads {
 		name := s.workloadName(w)
 		t := s.newPod(name, w.Pod, w.Role, w.Claims...)
-		o := s.object(s.workload(w, name, t), append(t.dependsOn, after...)...)
+		o := s.object(s.workload(w, name, t), slices.Concat(t.dependsOn, after, s.restrainedBy(&w.Pod))...)
 		o.From(workloadSource(s.decl, w))
 		o.Lifecycle = lifecycleOf(w.Lifecycle)
 		o.Deferred = t.deferred

@@ -94,6 +94,12 @@ func Layers() []Layer {
 			},
 		},
 		{Name: "placement", Parent: "openstack-base", Packages: []string{"placement-api"}},
+		// The browser that looks at Horizon from outside of the cluster.
+		{
+			Name:     "chromium",
+			Parent:   "base",
+			Packages: []string{"chromium-driver", "fonts-dejavu-core", "python3-selenium"},
+		},
 		{Name: "haproxy", Parent: "base", Packages: []string{"haproxy"}},
 		{Name: "keystone", Parent: "openstack-base", Packages: []string{"python3-keystone"}},
 		{Name: "mariadb-server", Parent: "base", Packages: []string{"mariadb-server"}},
@@ -143,6 +149,7 @@ func Images() []Image {
 		openstack("barbican-api", "barbican", "barbican"),
 		openstack("barbican-keystone-listener", "barbican", "barbican"),
 		openstack("barbican-worker", "barbican", "barbican"),
+		service("chromium", "chromium", ""),
 		openstack("cinder-api", "cinder", ""),
 		openstack("cinder-backup", "cinder", "cinder"),
 		openstack("cinder-scheduler", "cinder", "cinder"),

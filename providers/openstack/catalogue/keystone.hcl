@@ -44,12 +44,7 @@ definition "keystone" {
           "keystone.common.fernet_utils=ERROR",
         ])
       }
-      database = {
-        connection              = database.keystone.url
-        connection_recycle_time = 10
-        max_pool_size           = 1
-        max_retries             = -1
-      }
+      database = merge(local.database, { connection = database.keystone.url })
       # As much as bcrypt takes: with more, Keystone warns of that at every login.
       identity = {
         max_password_length = 72
@@ -71,12 +66,7 @@ definition "keystone" {
         backend          = "oslo_cache.memcache_pool"
         memcache_servers = service.memcached.servers
       }
-      # A header such as X-Forwarded-Host is believed from nobody: a pod cannot tell the
-      # proxy from others. Keystone needs none as long as the proxy passes the Host header
-      # on and speaks HTTP to clients too.
-      oslo_middleware = {
-        enable_proxy_headers_parsing = false
-      }
+      oslo_middleware = local.oslo_middleware
     }
   }
 
@@ -84,24 +74,10 @@ definition "keystone" {
     format = "ini"
     path   = "/etc/keystone/keystone-uwsgi.ini"
     values = {
-      uwsgi = {
-        http-socket    = "0.0.0.0:${port.public}"
-        module         = "keystone.wsgi.api:application"
-        plugins-dir    = startswith(cloud.distro, "debian") || startswith(cloud.distro, "ubuntu") ? "/usr/lib/uwsgi/plugins" : "/usr/lib64/uwsgi"
-        plugins        = "python3"
-        processes      = 2
-        threads        = 2
-        master         = true
-        lazy-apps      = true
-        enable-threads = true
-        thunder-lock   = true
-        die-on-term    = true
-        # Requests that are being answered when the pod is told to stop are finished.
-        hook-master-start = "unix_signal:15 gracefully_kill_them_all"
-        buffer-size       = 65535
-        # Where Keystone cannot be loaded the pod ends, and its log says why.
-        need-app = true
-      }
+      uwsgi = merge(local.uwsgi, {
+        http-socket = "0.0.0.0:${port.public}"
+        module      = "keystone.wsgi.api:application"
+      })
     }
   }
 

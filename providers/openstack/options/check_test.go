@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -347,22 +348,46 @@ func TestCheckForManyFiles(t *testing.T) {
 	}
 }
 
-// TestCatalogue holds that what the built-in catalogue sets exists in every release.
+// TestCatalogue holds that what the built-in catalogue sets exists in every release. Of what
+// is deprecated it sets only what APIs under uWSGI need as long as it is there.
 func TestCatalogue(t *testing.T) {
 	definitions, diags := lang.Catalogue(openstack.Catalogue())
 	if diags.HasErrors() || len(definitions) == 0 {
 		t.Fatal(diags)
 	}
+	inputs := map[string]string{
+		"barbican": `
+  keystone_listener = true
+`,
+		"ceph": `
+  external = { host = "192.0.2.20" }
+  keyrings = { glance = "[client.glance]", cinder = "[client.cinder]", cinder-backup = "[client.cinder-backup]" }
+`,
+		"cinder": `
+  backends = {
+    fake = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } }
+    nas  = { type = "nfs", share = "nas.example.org:/volumes" }
+    pool = { type = "rbd" }
+  }
+  backup = { type = "ceph" }
+`,
+		"glance": `
+  stores = { file = { type = "file" }, pool = { type = "rbd" }, web = { type = "http" } }
+`,
+	}
 	for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
 		text := fmt.Sprintf("cloud %q {\n  release = %q\n}\n", "c", release)
 		for _, d := range definitions {
-			text += fmt.Sprintf("service %q {}\n", d.Name)
+			text += fmt.Sprintf("service %q {\n%s}\n", d.Name, inputs[d.Name])
 		}
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := messages(options.CheckAll(load(t, dir))); len(got) != 0 {
+		got := slices.DeleteFunc(messages(options.CheckAll(load(t, dir))), func(message string) bool {
+			return strings.HasPrefix(message, "[oslo_messaging_rabbit] heartbeat_in_pthread is deprecated")
+		})
+		if len(got) != 0 {
 			t.Errorf("%s:\n%s", release, strings.Join(got, "\n"))
 		}
 	}

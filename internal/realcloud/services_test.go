@@ -1,0 +1,367 @@
+package realcloud_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestServices brings up a cloud with every stateless service of the catalogue, and uses each through the VIP as its users do.
+func TestServices(t *testing.T) {
+	c := newCloud(t, "all-in-one", 3)
+	c.write(t, "real.auto.vars.hcl", values)
+	take(t, c, []step{{"apply", appliesAll}})
+	c.haproxy(t)
+	take(t, c, []step{
+		{"endpoints", endpointsAreTheVIPs},
+		{"image", imageComesBack},
+		{"secret", secretComesBack},
+		{"resource provider", providerIsKept},
+		{"volume", volumeIsMade},
+		{"stack", stackCompletes},
+		{"dashboard", dashboardShowsImage},
+		{"pods deleted one by one", noRequestFails},
+		{"database away", servicesComeBack},
+		{"endpoint deleted", endpointIsMadeAgain},
+		{"passwords replaced", passwordsRollOut},
+		{"job killed", jobFinishes},
+	})
+}
+
+// values of the example's variables. The driver does as if it made volumes: nothing that
+// Cinder can make them in is on a node.
+const values = `
+nodes    = ["real-1", "real-2", "real-3"]
+vip      = "` + vip + `"
+distro   = "debian-trixie"
+registry = "kolla.test/openstack.kolla"
+volumes  = { fake = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } } }
+`
+
+// appliesAll: one apply from nothing, and nothing left to do.
+func appliesAll(t *testing.T, c *cloud) {
+	cold := c.kolla(t, 0, "apply", "-auto-approve")
+	t.Log(cold.out)
+	measured(t, "apply of all services, with images to pull", cold.took.Round(100*time.Millisecond))
+	plan := c.kolla(t, 0, "plan", "-detailed-exitcode")
+	wantSaid(t, "plan", plan.out, "No changes.")
+	measured(t, "unchanged plan of all services", plan.took.Round(100*time.Millisecond))
+	measured(t, "pods", strings.Count(c.kubectl(t, "get", "pods", "--field-selector=status.phase=Running", "-o", "name"), "\n"))
+	measured(t, "memory of the whole, with three nodes and all services", fmt.Sprintf("%d MB", c.memory(t)>>20))
+}
+
+// catalogued are the types of the services that are registered, and the port of each.
+var catalogued = map[string]string{
+	"identity": "5000", "placement": "8780", "image": "9292", "key-manager": "9311",
+	"orchestration": "8004", "cloudformation": "8000", "block-storage": "8776",
+}
+
+// urls are the addresses of an interface, by type of service.
+func (c *cloud) urls(t *testing.T, which string) map[string]*url.URL {
+	t.Helper()
+	r := c.openstack(t, "endpoint", "list", "--interface", which, "-f", "json")
+	var endpoints []map[string]any
+	if err := json.Unmarshal([]byte(r.out), &endpoints); err != nil {
+		t.Fatalf("read the endpoints: %v\n%s", err, r.out)
+	}
+	all := map[string]*url.URL{}
+	for _, e := range endpoints {
+		u, err := url.Parse(fmt.Sprint(e["URL"]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[fmt.Sprint(e["Service Type"])] = u
+	}
+	return all
+}
+
+// endpointsAreTheVIPs: outside, all is at the VIP; inside, each has its name.
+func endpointsAreTheVIPs(t *testing.T, c *cloud) {
+	public, internal := c.urls(t, "public"), c.urls(t, "internal")
+	for kind, port := range catalogued {
+		if u := public[kind]; u == nil || u.Host != vip+":"+port {
+			t.Errorf("the public endpoint of %s is %v, want it at %s:%s", kind, u, vip, port)
+		}
+		u := internal[kind]
+		if u == nil || !strings.HasSuffix(u.Hostname(), "."+namespace) || u.Port() != port {
+			t.Errorf("the internal endpoint of %s is %v, want SERVICE.%s:%s", kind, u, namespace, port)
+		}
+	}
+}
+
+// value runs the OpenStack client and returns what it prints.
+func (c *cloud) value(t *testing.T, args ...string) string {
+	t.Helper()
+	r := c.openstack(t, args...)
+	if r.code != 0 {
+		t.Fatalf("openstack %s: exit code %d\n%s", strings.Join(args, " "), r.code, r.out)
+	}
+	return strings.TrimSpace(r.out)
+}
+
+// imageName is of the image that Horizon shows later.
+const imageName = "random-bytes"
+
+func imageComesBack(t *testing.T, c *cloud) {
+	sent := make([]byte, 8<<20)
+	if _, err := rand.Read(sent); err != nil {
+		t.Fatal(err)
+	}
+	c.write(t, "up.bin", string(sent))
+	c.value(t, "image", "create", imageName, "--file", "up.bin", "--disk-format", "raw", "--container-format", "bare", "-f", "value", "-c", "status")
+	c.value(t, "image", "save", imageName, "--file", "down.bin")
+	got, err := os.ReadFile(filepath.Join(c.dir, "down.bin"))
+	if err != nil || !bytes.Equal(got, sent) {
+		t.Errorf("%d bytes came back of %d, or others: %v", len(got), len(sent), err)
+	}
+}
+
+func secretComesBack(t *testing.T, c *cloud) {
+	where := c.value(t, "secret", "store", "--name", "test", "--payload", "eight bits", "-f", "value", "-c", "Secret href")
+	if u, err := url.Parse(where); err != nil || u.Host != vip+":9311" {
+		t.Errorf("the secret is at %s, want it at the VIP", where)
+	}
+	if got := c.value(t, "secret", "get", where, "--payload", "-f", "value", "-c", "Payload"); got != "eight bits" {
+		t.Errorf("the secret came back as %q", got)
+	}
+}
+
+func providerIsKept(t *testing.T, c *cloud) {
+	id := c.value(t, "resource", "provider", "create", "rack-1", "-f", "value", "-c", "uuid")
+	if got := c.value(t, "resource", "provider", "list", "-f", "value", "-c", "uuid"); got != id {
+		t.Errorf("the providers are %q, want %q", got, id)
+	}
+	c.value(t, "resource", "provider", "delete", id)
+}
+
+func volumeIsMade(t *testing.T, c *cloud) {
+	c.awaitBackend(t)
+	c.value(t, "volume", "create", "--size", "1", "test", "-f", "value", "-c", "id")
+	c.awaitStatus(t, 2*time.Minute, "available", "volume", "show", "test", "-f", "value", "-c", "status")
+	c.value(t, "volume", "delete", "test")
+}
+
+// awaitBackend waits until a cinder-volume reports: in its first minute the scheduler
+// knows none.
+func (c *cloud) awaitBackend(t *testing.T) {
+	t.Helper()
+	eventually(t, 3*time.Minute, func() error {
+		if r := c.openstack(t, "volume", "service", "list", "--service", "cinder-volume", "-f", "value", "-c", "State"); !strings.Contains(r.out, "up") {
+			return errors.New("no cinder-volume is up: " + r.out)
+		}
+		return nil
+	})
+}
+
+// awaitStatus waits until a command prints the status.
+func (c *cloud) awaitStatus(t *testing.T, limit time.Duration, want string, args ...string) {
+	t.Helper()
+	eventually(t, limit, func() error {
+		if got := c.value(t, args...); got != want {
+			return fmt.Errorf("openstack %s: %s, want %s", strings.Join(args, " "), got, want)
+		}
+		return nil
+	})
+}
+
+const stack = `
+heat_template_version: 2018-08-31
+resources:
+  word: {type: "OS::Heat::RandomString", properties: {length: 12}}
+  handle: {type: "AWS::CloudFormation::WaitConditionHandle"}
+  wait: {type: "AWS::CloudFormation::WaitCondition", properties: {Handle: {get_resource: handle}, Timeout: 300}}
+outputs:
+  word: {value: {get_resource: word}}
+  signal: {value: {get_resource: handle}}
+`
+
+// stackCompletes once somebody outside has sent the signal to Heat's address there, which
+// is signed by a user of Heat's own domain.
+func stackCompletes(t *testing.T, c *cloud) {
+	c.write(t, "stack.yaml", stack)
+	c.value(t, "stack", "create", "-t", "stack.yaml", "test", "-f", "value", "-c", "id")
+	var signal string
+	eventually(t, 2*time.Minute, func() error {
+		r := c.openstack(t, "stack", "output", "show", "test", "signal", "-f", "value", "-c", "output_value")
+		if signal = strings.TrimSpace(r.out); r.code != 0 || !strings.HasPrefix(signal, "http") {
+			return errors.New("no address for the signal: " + r.out)
+		}
+		return nil
+	})
+	if u, err := url.Parse(signal); err != nil || u.Host != vip+":8000" {
+		t.Errorf("the signal goes to %s, want the VIP", signal)
+	}
+	r := c.outside(t, clientAddress, nil, "curl", "-sf", "-X", "PUT", "-H", "Content-Type:", "-d", `{"Status": "SUCCESS", "Reason": "tested", "UniqueId": "1", "Data": "done"}`, signal)
+	if r.code != 0 {
+		t.Fatalf("signal: exit code %d\n%s", r.code, r.out)
+	}
+	c.awaitStatus(t, 2*time.Minute, "CREATE_COMPLETE", "stack", "show", "test", "-f", "value", "-c", "stack_status")
+	if word := c.value(t, "stack", "output", "show", "test", "word", "-f", "value", "-c", "output_value"); len(word) != 12 {
+		t.Errorf("the random string is %q", word)
+	}
+	c.value(t, "stack", "delete", "--yes", "--wait", "test")
+}
+
+// screenshotVariable says where the picture of the dashboard is kept.
+const screenshotVariable = "KOLLA_TEST_SCREENSHOT"
+
+func dashboardShowsImage(t *testing.T, c *cloud) {
+	const picture = "horizon.png"
+	script, err := os.ReadFile("testdata/horizon.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.write(t, "horizon.py", string(script))
+	r := c.outside(t, clientAddress, []string{"OS_PASSWORD=" + c.password(t), "HOME=/tmp"}, "python3", "horizon.py", "http://"+vip+":8080/", imageName, picture)
+	if kept := os.Getenv(screenshotVariable); kept != "" {
+		if err := os.Rename(filepath.Join(c.dir, picture), kept); err != nil {
+			t.Error(err)
+		}
+	}
+	if r.code != 0 {
+		t.Errorf("the browser: exit code %d\n%s", r.code, r.out)
+	}
+}
+
+// answerAll uses every service once, until each answers.
+func (c *cloud) answerAll(t *testing.T) {
+	t.Helper()
+	c.eventualToken(t, 2*time.Minute)
+	for _, args := range [][]string{
+		{"image", "list"}, {"secret", "list"}, {"resource", "provider", "list"}, {"stack", "list"}, {"volume", "list"},
+	} {
+		eventually(t, 2*time.Minute, func() error {
+			if r := c.openstack(t, args...); r.code != 0 {
+				return fmt.Errorf("openstack %s: exit code %d\n%s", strings.Join(args, " "), r.code, r.out)
+			}
+			return nil
+		})
+	}
+	c.awaitBackend(t)
+}
+
+// doubled are the APIs that can run twice. Glance keeps its images in a volume that only
+// one pod can mount.
+var doubled = []string{"keystone", "placement", "barbican", "heat", "cinder", "horizon"}
+
+// noRequestFails while the pods of all APIs are deleted, one after the other.
+func noRequestFails(t *testing.T, c *cloud) {
+	for _, service := range doubled {
+		c.edit(t, fmt.Sprintf("service %q {\n", service), fmt.Sprintf("service %q {\n  replicas = 2\n", service))
+	}
+	c.kolla(t, 0, "apply", "-auto-approve")
+	var urls []string
+	for kind, port := range catalogued {
+		if kind != "image" {
+			urls = append(urls, "http://"+vip+":"+port+"/")
+		}
+	}
+	result := c.underLoad(t, func() {
+		for _, service := range doubled {
+			selector := "app.kubernetes.io/name=" + service
+			for deployment := range strings.Lines(c.kubectl(t, "get", "deployments", "-l", selector, "-o", "name")) {
+				deployment = strings.TrimSpace(deployment)
+				for range 2 {
+					pods := strings.Fields(c.kubectl(t, "get", "pods", "-l", selector+",app.kubernetes.io/component="+strings.TrimPrefix(deployment, "deployment.apps/"+service+"-"), "--sort-by=.metadata.creationTimestamp", "-o", "name"))
+					if len(pods) == 0 {
+						t.Fatalf("no pods of %s", deployment)
+					}
+					c.kubectl(t, "delete", pods[0], "--wait=false")
+					c.kubectl(t, "rollout", "status", deployment, "--timeout=2m")
+				}
+			}
+		}
+		time.Sleep(5 * time.Second)
+	}, urls...)
+	measured(t, "requests while pods of all APIs were deleted, and of them failed", fmt.Sprintf("%d, %d (slowest %s)", result.Requests, result.Failed, result.Slowest))
+	if result.Failed > 0 || result.Requests < 100 {
+		t.Errorf("of %d requests %d failed, such as %s", result.Requests, result.Failed, strings.Join(result.Failures, "; "))
+	}
+	c.noChanges(t)
+}
+
+// servicesComeBack when their database does, after a minute.
+func servicesComeBack(t *testing.T, c *cloud) {
+	const node = "real-1"
+	c.cluster.Kubectl(t, "cordon", node)
+	t.Cleanup(func() { c.cluster.Kubectl(t, "uncordon", node) })
+	c.kubectl(t, "delete", "pod", "mariadb-server-0")
+	time.Sleep(time.Minute)
+	c.cluster.Kubectl(t, "uncordon", node)
+	began := time.Now()
+	c.answerAll(t)
+	measured(t, "from the database's return until all services answer", time.Since(began).Round(time.Second))
+	c.noChanges(t)
+}
+
+// jobOf is the address of a job, whose name ends in a hash.
+func (c *cloud) jobOf(t *testing.T, service, job string) string {
+	t.Helper()
+	prefix := fmt.Sprintf("service.%s/Job/%s-%s-", service, service, job)
+	for line := range strings.Lines(c.kolla(t, 0, "state", "list").out) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, prefix) {
+			return line
+		}
+	}
+	t.Fatalf("the state has no %s", prefix)
+	return ""
+}
+
+// endpointIsMadeAgain by the job that registers it, which can be asked to run again.
+func endpointIsMadeAgain(t *testing.T, c *cloud) {
+	c.value(t, "endpoint", "delete", c.value(t, "endpoint", "list", "--service", "placement", "--interface", "public", "-f", "value", "-c", "ID"))
+	c.kolla(t, 0, "apply", "-auto-approve", "-replace="+c.jobOf(t, "placement", "register-endpoints"))
+	if u := c.urls(t, "public")["placement"]; u == nil || u.Host != vip+":8780" {
+		t.Errorf("the endpoint is %v", u)
+	}
+	c.noChanges(t)
+}
+
+// passwordsRollOut: that of a service in Keystone, and that of a queue.
+func passwordsRollOut(t *testing.T, c *cloud) {
+	for _, secret := range []string{"placement-user-placement", "cinder-queue-cinder"} {
+		c.kubectl(t, "patch", "secret", secret, "--type=merge", "-p", `{"stringData":{"password":"replaced-by-the-operator"}}`)
+	}
+	plan := c.kolla(t, 2, "plan", "-detailed-exitcode").out
+	wantSaid(t, "plan", plan, "job placement-register-users runs", "job cinder-queue-create runs", "restart")
+	if strings.Contains(plan, "replaced-by-the-operator") {
+		t.Error("the plan shows a password")
+	}
+	c.kolla(t, 0, "apply", "-auto-approve")
+	c.answerAll(t)
+	volumeIsMade(t, c)
+	c.noChanges(t)
+}
+
+// jobFinishes although its first pod is killed while it works, by another.
+func jobFinishes(t *testing.T, c *cloud) {
+	address := c.jobOf(t, "heat", "register-users")
+	_, name, _ := strings.Cut(address, "/Job/")
+	cmd := c.command(t.Context(), "apply", "-auto-approve", "-replace="+address)
+	out := &lockedBuffer{}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, time.Minute, func() error {
+		pods := c.kubectl(t, "get", "pods", "-l", "batch.kubernetes.io/job-name="+name, "--field-selector=status.phase=Running", "-o", "name")
+		if pods == "" {
+			return errors.New("the job does not run")
+		}
+		c.kubectl(t, "delete", strings.Fields(pods)[0], "--now")
+		return nil
+	})
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("the apply: %v\n%s", err, out)
+	}
+	c.answerAll(t)
+	c.noChanges(t)
+}

@@ -1,0 +1,62 @@
+"""Log in to Horizon with a browser, and find an image on its page of images.
+
+python3 horizon.py URL IMAGE SCREENSHOT, with the password in OS_PASSWORD.
+"""
+
+import json
+import os
+import sys
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+LIMIT = 90  # seconds for a page
+
+
+def broken(browser):
+    """What the pages asked for and did not get."""
+    for entry in browser.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.responseReceived":
+            response = message["params"]["response"]
+            if response["status"] >= 400:
+                yield f"{response['status']} {response['url']}"
+        elif message["method"] == "Network.loadingFailed" and not message["params"].get("canceled"):
+            yield message["params"]["errorText"]
+
+
+def main(url, image, screenshot):
+    options = webdriver.ChromeOptions()
+    for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "window-size=1400,900", "user-data-dir=/tmp/browser"):
+        options.add_argument("--" + argument)
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
+    browser = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    wait = WebDriverWait(browser, LIMIT)
+    failures = []
+    try:
+        browser.set_page_load_timeout(LIMIT)
+        browser.get(url)
+        wait.until(lambda b: b.find_element(By.NAME, "username")).send_keys("admin")
+        browser.find_element(By.NAME, "password").send_keys(os.environ["OS_PASSWORD"])
+        domain = browser.find_elements(By.NAME, "domain")
+        if domain:
+            domain[0].send_keys("Default")
+        browser.find_element(By.ID, "loginBtn").click()
+        wait.until(lambda b: "/auth/login" not in b.current_url)
+        failures += broken(browser)
+        browser.get(url.rstrip("/") + "/project/images")
+        wait.until(lambda b: image in b.find_element(By.TAG_NAME, "body").text)
+        failures += broken(browser)
+    finally:
+        browser.save_screenshot(screenshot)
+        print(browser.current_url, browser.title)
+        if sys.exc_info()[0]:
+            print(browser.find_element(By.TAG_NAME, "body").text[:2000])
+        browser.quit()
+    if failures:
+        sys.exit("not found: " + ", ".join(failures))
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,42 @@
+# What definitions of the catalogue have in common: option groups, merged with what each
+# service says itself.
+locals {
+  # [uwsgi] of an API, beside http-socket and module. Two workers with two threads each fit
+  # into a limit of two CPUs.
+  uwsgi = {
+    plugins-dir    = startswith(cloud.distro, "debian") || startswith(cloud.distro, "ubuntu") ? "/usr/lib/uwsgi/plugins" : "/usr/lib64/uwsgi"
+    plugins        = "python3"
+    processes      = 2
+    threads        = 2
+    master         = true
+    lazy-apps      = true
+    enable-threads = true
+    thunder-lock   = true
+    die-on-term    = true
+    # Requests that are being answered when the pod is told to stop are finished.
+    hook-master-start = "unix_signal:15 gracefully_kill_them_all"
+    buffer-size       = 65535
+    # Where the service cannot be loaded the pod ends, and its log says why.
+    need-app = true
+    # http-socket closes each connection after the answer. Clients that do not know send
+    # the next request into it.
+    add-header = "Connection: close"
+  }
+
+  # [database] beside the connection.
+  database = {
+    connection_recycle_time = 10
+    max_pool_size           = 1
+    max_retries             = -1
+  }
+
+  # [oslo_messaging_rabbit] of an API under uWSGI, beside what the queue says. Its workers
+  # sleep between requests, and RabbitMQ would miss their heartbeats. Other processes must
+  # not have it.
+  rabbit_uwsgi = { heartbeat_in_pthread = true }
+
+  # [oslo_middleware]. A header such as X-Forwarded-Host is believed from nobody: a pod
+  # cannot tell the proxy from others. No service needs one as long as the proxy passes the
+  # Host header on and speaks HTTP to clients too.
+  oslo_middleware = { enable_proxy_headers_parsing = false }
+}

@@ -1,0 +1,221 @@
+# Glance: the API under eventlet up to 2025.2, and under uWSGI from 2026.1 on. With a store
+# of type file the images are on a volume, there is one pod, and a restart is an outage. With
+# other stores nothing is kept but what is being imported: an import that a restart
+# interrupts has to be begun anew.
+definition "glance" {
+  description = "Images of disks, from which servers and volumes are made"
+
+  input "stores" {
+    type = map(object({
+      type     = string
+      pool     = optional(string, "images")
+      settings = optional(map(string), {})
+    }))
+    default     = { file = { type = "file" } }
+    nullable    = false
+    description = "Where images are kept, by name: type (file, rbd, s3, http or another one of glance_store), pool of rbd, and settings, which are options of the store."
+
+    validation {
+      condition     = length(input.stores) > 0
+      error_message = "Glance needs at least one store."
+    }
+  }
+
+  input "default_store" {
+    type        = string
+    default     = null
+    description = "Store of new images; by default the first one by name."
+  }
+
+  input "ceph_user" {
+    type        = string
+    default     = "glance"
+    nullable    = false
+    description = "User of the stores of type rbd, whose keyring service.ceph has."
+  }
+
+  input "size" {
+    type        = string
+    default     = "50Gi"
+    nullable    = false
+    description = "Size of the volume of stores of type file."
+  }
+
+  locals {
+    file = anytrue([for s in input.stores : s.type == "file"])
+    rbd  = anytrue([for s in input.stores : s.type == "rbd"])
+    ini  = cloud.release >= 2026.1 # the API runs under uWSGI
+  }
+
+  port "api" {
+    number    = 9292
+    expose    = true
+    node_port = 30292
+  }
+
+  database "glance" {}
+
+  user "glance" {
+    roles = ["admin"]
+  }
+
+  endpoint "image" {
+    port = "api"
+  }
+
+  config "glance-api.conf" {
+    format = "ini"
+    path   = "/etc/glance/glance-api.conf"
+    # Where the API looks under uWSGI too, and glance-manage.
+    secret_path = "/etc/glance/glance.conf.d/secrets.conf"
+    values = merge({
+      DEFAULT = {
+        debug            = false
+        use_stderr       = true
+        bind_port        = port.api
+        workers          = 2
+        enabled_backends = [for name, s in input.stores : "${name}:${s.type}"]
+      }
+      database                = merge(local.database, { connection = database.glance.url })
+      keystone_authtoken      = merge(user.glance.auth, user.glance.authtoken, { service_type = "image" })
+      paste_deploy            = { flavor = "keystone" }
+      glance_store            = { default_backend = input.default_store != null ? input.default_store : keys(input.stores)[0] }
+      os_glance_staging_store = { filesystem_store_datadir = "/var/lib/glance/staging" }
+      os_glance_tasks_store   = { filesystem_store_datadir = "/var/lib/glance/tasks_work_dir" }
+      oslo_concurrency        = { lock_path = "/var/lib/glance/tmp" }
+      oslo_middleware         = local.oslo_middleware
+      barbican = contains(cloud.services, "barbican") ? {
+        auth_endpoint          = "${service.keystone.url}/v3"
+        barbican_endpoint_type = "internal"
+      } : null
+      }, {
+      for name, s in input.stores : name => merge(
+        s.type == "file" ? { filesystem_store_datadir = "/var/lib/glance/${name == "file" ? "images" : name}" } : {},
+        s.type == "rbd" ? { rbd_store_pool = s.pool, rbd_store_user = input.ceph_user, rbd_store_ceph_conf = "/etc/ceph/ceph.conf" } : {},
+        s.settings,
+      )
+    })
+  }
+
+  config "glance-api-uwsgi.ini" {
+    enabled = local.ini
+    format  = "ini"
+    path    = "/etc/glance/glance-api-uwsgi.ini"
+    values = {
+      # Uploads come in chunks, which only uWSGI's own router takes in. A thread is busy for
+      # as long as an image is sent, and pods that are told to stop wait for them.
+      uwsgi = merge(local.uwsgi, {
+        http                = "0.0.0.0:${port.api}"
+        http-auto-chunked   = true
+        http-chunked-input  = true
+        http-raw-body       = true
+        http-timeout        = 600
+        chunked-input-limit = 67108864
+        socket-timeout      = 30
+        threads             = 8
+        worker-reload-mercy = 240
+        module              = "glance.wsgi.api:application"
+      })
+    }
+  }
+
+  config "policy.yaml" {
+    format   = "yaml"
+    path     = "/etc/glance/policy.yaml"
+    optional = true
+  }
+
+  config "glance-image-import.conf" {
+    format   = "raw"
+    path     = "/etc/glance/glance.conf.d/glance-image-import.conf"
+    optional = true
+  }
+
+  config "property-protections-rules.conf" {
+    format   = "raw"
+    path     = "/etc/glance/property-protections-rules.conf"
+    optional = true
+  }
+
+  config "ceph.conf" {
+    enabled = local.rbd
+    format  = "raw"
+    path    = "/etc/ceph/ceph.conf"
+    content = service.ceph.conf
+  }
+
+  config "ceph.client.glance.keyring" {
+    enabled   = local.rbd
+    format    = "raw"
+    path      = "/etc/ceph/ceph.client.${input.ceph_user}.keyring"
+    sensitive = true
+    content   = service.ceph.keyrings[input.ceph_user]
+  }
+
+  # What the jobs read, so that they do not run again for the rest.
+  config "glance-db.conf" {
+    from   = "glance-api.conf"
+    only   = ["database"]
+    values = { DEFAULT = { use_stderr = true } }
+  }
+
+  job "db-expand" {
+    image   = "glance-api"
+    user    = 42415
+    command = ["sh", "-ec", file("${path.module}/glance/expand.sh")]
+    config  = ["glance-db.conf"]
+  }
+
+  job "db-contract" {
+    when    = "after"
+    image   = "glance-api"
+    user    = 42415
+    command = ["glance-manage", "db", "contract"]
+    config  = ["glance-db.conf"]
+  }
+
+  workload "api" {
+    kind         = local.file ? "StatefulSet" : "Deployment"
+    max_replicas = local.file ? 1 : null
+    image        = "glance-api"
+    user         = 42415
+    command = concat(["sh", "-ec", file("${path.module}/glance/api.sh"), tostring(port.api)],
+    local.ini ? ["uwsgi", "--ini", "/etc/glance/glance-api-uwsgi.ini"] : ["glance-api"])
+    ports = ["api"]
+    config = [
+      "glance-api.conf", "glance-api-uwsgi.ini", "policy.yaml", "glance-image-import.conf",
+      "property-protections-rules.conf", "ceph.conf", "ceph.client.glance.keyring",
+    ]
+    writable     = local.file ? [] : ["/var/lib/glance"]
+    grace_period = 300
+
+    claim "data" {
+      enabled = local.file
+      path    = "/var/lib/glance"
+      size    = input.size
+    }
+
+    resources {
+      requests = { cpu = "100m", memory = "384Mi" }
+      limits   = { cpu = "2", memory = "1Gi" }
+    }
+
+    startup {
+      http    = "/healthcheck"
+      port    = "api"
+      period  = 2
+      retries = 60
+    }
+
+    ready {
+      http = "/healthcheck"
+      port = "api"
+    }
+
+    live {
+      tcp     = "api"
+      period  = 30
+      retries = 4
+    }
+  }
+}
