@@ -116,7 +116,7 @@ func instead(what string, ref SecretRef) string {
 	if ref.public() {
 		return " as it is. This part of it is public, though: write nonsensitive(...), and it is read from the cluster."
 	}
-	if what == "a manifest" {
+	if what == "a manifest" || what == "a patch" {
 		return ". The Secret that holds it can be named, as secret.NAME.name or SERVICE-NAME, for pods to take it from there."
 	}
 	return ", which is no secret. Put it into env or a config file."

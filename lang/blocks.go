@@ -39,6 +39,7 @@ var cloudType = &BlockType{
 	Example: `cloud "prod" {
   release      = "2025.1"
   distro       = "debian-bookworm"
+  tag          = "2025.1-debian-bookworm-20260801"
   registry     = "registry.example.org/kolla"
   prefix       = "site-"
   pull_secrets = ["registry"]
@@ -49,6 +50,11 @@ var cloudType = &BlockType{
   foreign      = "revert"
 
   network_policy = true
+
+  images = {
+    "keystone"  = "registry.example.org/patched/keystone:42"
+    "mariadb-*" = "registry.example.org/databases/*:42"
+  }
 }
 `,
 	ReadAs: "cloud",
@@ -64,6 +70,8 @@ var cloudType = &BlockType{
 	Attributes: []Attribute{
 		{Name: "release", Type: TypeString, Required: true, OneOf: releaseNames(), Doc: "OpenStack release. With distro it makes the tag of the images."},
 		{Name: "distro", Type: TypeString, Form: formPlain, Doc: "Distribution that the images are built on, as in their tags. By default what the release is usually built on: rocky-9 for 2025.1, rocky-10 from then on."},
+		{Name: "tag", Type: TypeString, Form: formTag, Doc: "Tag of the images; by default RELEASE-DISTRO."},
+		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full references to use in place of images, by the name of the image or a pattern; `*` in a reference stands for the name. The exact name counts before a pattern, and a longer pattern before a shorter one. `images` of a service comes before both."},
 		{Name: "registry", Type: TypeString, Default: "quay.io/openstack.kolla", Form: formPlain, Doc: "Registry and path that the images come from."},
 		{Name: "prefix", Type: TypeString, Default: "", Doc: "Put before the name of every image."},
 		{Name: "pull_secrets", Type: TypeList, Form: formSubdomain, Doc: "Names of Secrets in the namespace, of type kubernetes.io/dockerconfigjson, that the images are pulled with."},
@@ -74,29 +82,7 @@ var cloudType = &BlockType{
 		{Name: "foreign", Type: TypeString, Default: "revert", OneOf: []string{"revert", "report", "ignore"}, Doc: "What becomes of fields that others add to objects of this cloud, such as a container, a rule or a key: revert shows them as drift, and an apply removes them; report shows and counts them, and an apply leaves them there; ignore does not look for them. Labels, annotations and what a controller keeps by the kind of the object are left to others in any case."},
 		{Name: "network_policy", Type: TypeBool, Default: true, Doc: "Whether the pods of services take connections only from those that refer to the service, through an exposure, and from those that `allow` blocks name. Needs a pod network with a policy engine; others ignore it. Pods in the network of their node are not covered: to policy engines they are the node. What pods connect to is not restricted."},
 	},
-	Blocks: []*BlockType{{
-		Name: "defaults", Single: true,
-		Doc: "Overrides for every service.",
-		Blocks: []*BlockType{{
-			Name: "config", Label: "file name or pattern", LabelForm: formGlob,
-			Doc: "Values for all config files, of any service, whose name matches. Values in sections go to ini files, values without to properties files. They are evaluated for each service; self is the service.",
-			Example: `cloud "prod" {
-  release = "2025.1"
-
-  defaults {
-    config "*.conf" {
-      values = {
-        DEFAULT = { debug = false, log_color = self.name == "keystone" }
-      }
-    }
-  }
-}
-`,
-			Attributes: []Attribute{
-				{Name: "values", Type: TypeSettings, Required: true, Doc: "Merged over the definitions' values and under the services'."},
-			},
-		}},
-	}},
+	Blocks: []*BlockType{defaultsType},
 }
 
 var variableType = &BlockType{

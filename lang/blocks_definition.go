@@ -73,7 +73,7 @@ service "status" {
 // overridable are the blocks of a definition that a service can override.
 func overridable() []*BlockType {
 	return []*BlockType{
-		portType, databaseType, queueType, userType, identityRoleType, secretType, configType, jobType, workloadType, endpointType, outputType, providesType, allowType,
+		portType, databaseType, queueType, userType, identityRoleType, secretType, configType, jobType, workloadType, endpointType, outputType, providesType, allowType, patchType,
 	}
 }
 
@@ -381,6 +381,7 @@ var workloadType = &BlockType{
     update       = "rolling"
     grace_period = 90
     drain        = 15
+    loss         = "nobody sees how the cloud is"
     image        = "registry.example.org/status:1"
     ports        = ["http"]
     config       = ["status.conf"]
@@ -404,6 +405,7 @@ var workloadType = &BlockType{
 		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: maxReplicas, Doc: "How many it can cope with at most."},
 		{Name: "update", Type: TypeString, Default: "rolling", OneOf: updates, Doc: "rolling: pods are replaced when something changes. on-delete: only when someone deletes them."},
 		gracePeriodAttribute, drainAttribute,
+		{Name: "loss", Type: TypeString, Doc: "What follows for others while none of it runs, as the end of a sentence: \"running servers lose their network\". It is then held like data: no plan deletes it, or deletes it to make it again, unless -delete-data names it."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
 	}, podAttributes, mountAttributes)),
 	Blocks: []*BlockType{

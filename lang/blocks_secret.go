@@ -85,6 +85,8 @@ var generatorAttributes = []Attribute{
 
 var lossAttribute = Attribute{Name: "loss", Type: TypeString, Doc: "What follows when somebody deletes the values in the cluster and new ones are made, as the end of a sentence. A plan says it."}
 
+var givenAttribute = Attribute{Name: "given", Type: TypeBool, Default: false, Doc: "Whether the value is never generated, because somebody else has it already: a licence, a password of a directory. A service then says where it comes from."}
+
 // sourceAttributes say where values come from that are not generated.
 var sourceAttributes = []Attribute{
 	{Name: "from_env", Type: TypeString, Form: formPlain, Doc: "Name of an environment variable of kolla's own that holds the value."},
@@ -120,11 +122,21 @@ var secretType = &BlockType{
     kind  = "fernet"
     count = 3
   }
+
+  secret "licence" {
+    given = true
+  }
+}
+
+service "status" {
+  secret "licence" {
+    from_file = "licence.txt"
+  }
 }
 `,
 	ReadAs:       "secret.NAME",
 	Reads:        secretReadings,
-	Attributes:   conditional(slices.Concat(generatorAttributes, []Attribute{lossAttribute}, sourceAttributes)),
+	Attributes:   conditional(slices.Concat(generatorAttributes, []Attribute{givenAttribute, lossAttribute}, sourceAttributes)),
 	Alternatives: [][]string{{"from_env"}, {"from_file"}, {"from_secret"}, {"value"}},
 }
 

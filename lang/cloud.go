@@ -24,6 +24,8 @@ func (g *graph) cloud(f *frame, b *block) cty.Value {
 		Distro:      e.string(b, "distro"),
 		Registry:    e.string(b, "registry"),
 		Prefix:      e.string(b, "prefix"),
+		Tag:         e.string(b, "tag"),
+		Images:      e.strings(b, "images"),
 		PullSecrets: e.list(b, "pull_secrets"),
 		Namespace:   e.string(b, "namespace"),
 		Region:      e.string(b, "region"),
@@ -273,6 +275,7 @@ func (g *graph) finish() {
 	g.checkPublicPorts()
 	g.checkProvided()
 	g.checkPatterns()
+	g.checkImages()
 	g.unusedOverrides()
 	g.checkMentions()
 	g.checkHostPorts()

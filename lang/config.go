@@ -55,11 +55,15 @@ type Config struct {
 
 // Cloud is the one cloud block.
 type Cloud struct {
-	Name        string
-	Release     string   // OpenStack release, "2025.1"
-	Distro      string   // distribution part of image tags, "rocky-9"
-	Registry    string   // "quay.io/openstack.kolla"
-	Prefix      string   // put before every image name; usually empty
+	Name     string
+	Release  string // OpenStack release, "2025.1"
+	Distro   string // distribution part of image tags, "rocky-9"
+	Registry string // "quay.io/openstack.kolla"
+	Prefix   string // put before every image name; usually empty
+	Tag      string // of the images; empty: RELEASE-DISTRO
+	// Images are full references by names of images, or by patterns of path.Match; "*" in
+	// a reference stands for the name.
+	Images      map[string]string
 	PullSecrets []string // names of existing Secrets of type dockerconfigjson
 	Namespace   string
 	Region      string
@@ -146,6 +150,9 @@ type Service struct {
 	// those of Allows may connect to its pods.
 	NetworkPolicy bool
 	Allows        []Allow
+	Patches       []Patch // of its objects, the weakest first
+	// Labels and Annotations are on all of its objects, besides kolla's own.
+	Labels, Annotations map[string]string
 	// Outputs are what other services read as service.NAME.OUTPUT. Values of
 	// generated secrets in them can only be read with TextOf.
 	Outputs map[string]cty.Value
@@ -258,6 +265,7 @@ type Workload struct {
 	Kind     string // "Deployment", "StatefulSet", "DaemonSet"
 	Role     string // empty: the service's
 	Replicas int    // of a DaemonSet: 0, its nodes decide
+	Loss     string // what follows for others while none of it runs; may be empty
 	Update   string // "rolling", or "on-delete": pods change only when someone deletes them
 	// Drain is for how many seconds a pod goes on serving after it was told to
 	// stop; they are part of the grace period, and shorter.

@@ -158,7 +158,7 @@ func (d decoder) unknownBlock(parent *BlockType, source sourceBlock) {
 	if a := parent.attribute(source.typ); a != nil {
 		value := "..."
 		switch a.Type {
-		case TypeMap, TypeTexts, TypeSettings, TypeAny:
+		case TypeMap, TypeTexts, TypeSettings, TypeAny, TypeObject:
 			value = "{"
 		}
 		d.error(source.typeRange, "Argument expected", "%q is an argument: write `%s = %s`.", source.typ, source.typ, value)

@@ -33,9 +33,9 @@ type evaluator struct {
 	owner *block
 	// inDefinition: the expressions are the definition's, not the owner's.
 	inDefinition bool
-	// ofService evaluates what the service says in blocks of its definition; nil: nobody
-	// says anything there.
-	ofService *evaluator
+	// ofService and ofCloud evaluate what the service and the cloud's defaults say in
+	// blocks of the definition; nil: nobody says anything there.
+	ofService, ofCloud *evaluator
 }
 
 // evaluator is one for expressions of the user outside of services.
@@ -493,7 +493,7 @@ func (e *evaluator) with(name string, value cty.Value) *evaluator {
 	out.scope = newScope(e.scope)
 	out.scope.singles[name] = value
 	if e.ofService != nil {
-		out.ofService = e.ofService.with(name, value)
+		out.ofService, out.ofCloud = e.ofService.with(name, value), e.ofCloud.with(name, value)
 	}
 	return &out
 }

@@ -79,6 +79,10 @@ var (
 		"a text without spaces",
 		func(s string) bool { return s != "" && !strings.ContainsAny(s, " \t\r\n") },
 	}
+	formTag = Form{
+		"a tag of an image: at most 128 letters, digits, dots, dashes and underscores",
+		regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`).MatchString,
+	}
 	formGlob = Form{
 		"a file name or pattern, such as *.conf",
 		func(s string) bool {

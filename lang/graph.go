@@ -101,8 +101,13 @@ type reach struct {
 // reach is that of the user's expressions in a module.
 func (g *graph) reach(m *module) reach { return reach{values: m, things: m, graph: g} }
 
-// ofService is the reach of what a service says in blocks of its definition.
-func (r reach) ofService() reach { return r.graph.reach(r.things) }
+// of is the reach of what a layer says in blocks of a definition.
+func (r reach) of(layer string) reach {
+	if layer == layerCloud {
+		return r.graph.reach(r.graph.loader.root)
+	}
+	return r.graph.reach(r.things)
+}
 
 func newGraph(l *loader) *graph {
 	g := &graph{
@@ -264,9 +269,9 @@ func (r *reporter) locals(in *block) []*hclsyntax.Attribute {
 func (r reach) edges(expr hcl.Expression) []edge {
 	switch x := expr.(type) {
 	case *said:
-		return r.ofService().edges(x.Expression)
+		return r.of(x.layer).edges(x.Expression)
 	case *stacked:
-		return append(r.edges(x.below), r.ofService().edges(x.Expression)...)
+		return append(r.edges(x.below), r.of(x.layer).edges(x.Expression)...)
 	}
 	var out []edge
 	for _, t := range r.graph.memo.references(expr) {

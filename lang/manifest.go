@@ -58,7 +58,7 @@ func (g *graph) manifestObject(b *block, e *evaluator) []ManifestObject {
 		e.unsuitable(b, "object", "It must be a map with apiVersion, kind and metadata, and this is %s.", kindOf(v))
 		return nil
 	}
-	content, _ := e.plain(v, b.attributes["object"].Expr, nil).(map[string]any)
+	content, _ := e.plain(v, b.attributes["object"].Expr, nil, "a manifest").(map[string]any)
 	if content == nil || !identified(content) || !g.checkObject(content, at) {
 		return nil
 	}
@@ -78,8 +78,8 @@ func identified(content map[string]any) bool {
 // plain converts a value to what JSON would decode to. Secrets have no place in
 // it, except that the values of a Secret may come from sensitive variables. The
 // expression is what the value was written as; errors are about the part of it that
-// they are caused by.
-func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string) any {
+// they are caused by; what names the place of the value.
+func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string, what string) any {
 	bare, marks := v.Unmark()
 	waits := !bare.IsKnown()
 	for _, d := range mark.Deferrals(v) {
@@ -87,7 +87,7 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string) any {
 	}
 	inValues := (len(path) > 2 || waits && len(path) > 1) && (path[1] == "data" || path[1] == "stringData")
 	inSecret := inValues && (path[0] == "Secret" || path[0] == KnownAfterApply)
-	if !(inSecret && marks.Equal(cty.NewValueMarks(mark.Sensitive{}))) && !e.publicMarks(marks, expr.Range(), "a manifest") {
+	if !(inSecret && marks.Equal(cty.NewValueMarks(mark.Sensitive{}))) && !e.publicMarks(marks, expr.Range(), what) {
 		return nil
 	}
 	if inSecret && len(marks) == 0 && path[0] == "Secret" {
@@ -107,13 +107,13 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string) any {
 		}
 		out := map[string]any{}
 		for _, m := range mark.Members(v) {
-			out[m.Key] = e.plain(m.Value, attributeOf(expr, m.Key), append(slices.Clip(path), m.Key))
+			out[m.Key] = e.plain(m.Value, attributeOf(expr, m.Key), append(slices.Clip(path), m.Key), what)
 		}
 		return out
 	case isList(v):
 		out := []any{}
 		for i, item := range mark.Elements(v) {
-			out = append(out, e.plain(item, elementOf(expr, i), append(slices.Clip(path), "")))
+			out = append(out, e.plain(item, elementOf(expr, i), append(slices.Clip(path), ""), what))
 		}
 		return out
 	}

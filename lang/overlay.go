@@ -16,18 +16,22 @@ import (
 // the service says is then an expression like the definition's own, but for a mark that
 // says who evaluates it.
 
-// said is an expression of the service in a block of its definition. The service's
-// evaluator evaluates it.
-type said struct{ hclsyntax.Expression }
+// said is an expression of the service, or of the cloud's defaults, in a block of the
+// definition. The evaluator of that layer evaluates it.
+type said struct {
+	hclsyntax.Expression
+	layer string // layerService or layerCloud
+}
 
 // UnwrapExpression lets HCL see what kind of expression it is.
 func (x *said) UnwrapExpression() hcl.Expression { return x.Expression }
 
-// stacked is the service's expression over the definition's, where both count: maps by
-// key, and lists of names one after the other.
+// stacked is the expression of a layer over a weaker one, where both count: maps by key,
+// and lists of names one after the other.
 type stacked struct {
-	hclsyntax.Expression // the service's
-	below                hclsyntax.Expression
+	hclsyntax.Expression
+	below hclsyntax.Expression
+	layer string // of Expression
 }
 
 func isStacked(expr hcl.Expression) bool {
@@ -97,23 +101,28 @@ func overBlock(base, top *block) (out *block, strays []stray) {
 		out.attributes = map[string]*hclsyntax.Attribute{}
 	}
 	dropAlternatives(out, top)
+	overAttributes(out, top, layerService)
+	return out, strays
+}
+
+// overAttributes puts what a layer says over the attributes of a block, which are a copy.
+func overAttributes(out, top *block, layer string) {
 	for name, attr := range top.attributes {
 		copied := *attr
-		below := base.attributes[name]
+		below := out.attributes[name]
 		switch {
-		case below != nil && base.typ.attribute(name) != nil && stacks(base.typ.attribute(name)):
-			copied.Expr = &stacked{attr.Expr, below.Expr}
+		case below != nil && out.typ.attribute(name) != nil && stacks(out.typ.attribute(name)):
+			copied.Expr = &stacked{attr.Expr, below.Expr, layer}
 		default:
-			copied.Expr = &said{attr.Expr}
+			copied.Expr = &said{attr.Expr, layer}
 		}
 		out.attributes[name] = &copied
 	}
-	return out, strays
 }
 
 // own is a block that only the service has.
 func own(b *block) *block {
-	out := rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return &said{expr} })
+	out := rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return &said{expr, layerService} })
 	out.top = b
 	return out
 }
@@ -121,7 +130,7 @@ func own(b *block) *block {
 // stacks reports whether values of both count, the service's and the definition's.
 func stacks(a *Attribute) bool {
 	switch a.Type {
-	case TypeMap, TypeTexts, TypeSettings:
+	case TypeMap, TypeTexts, TypeSettings, TypeObject:
 		return true
 	case TypeList:
 		return a.Names != ""
@@ -174,29 +183,39 @@ func (e *evaluator) parts(b *block, name string) []part {
 	if attr == nil {
 		return nil
 	}
-	switch x := attr.Expr.(type) {
-	case *said:
-		return []part{{layerService, x.Expression, e.service()}}
-	case *stacked:
-		return []part{{layerDefinition, x.below, e}, {layerService, x.Expression, e.service()}}
-	}
-	return []part{{layerDefinition, attr.Expr, e}}
+	return e.partsOf(attr.Expr)
 }
 
-// service is the evaluator of what the service says in blocks of its definition.
-func (e *evaluator) service() *evaluator {
-	if e.ofService == nil {
+func (e *evaluator) partsOf(expr hclsyntax.Expression) []part {
+	switch x := expr.(type) {
+	case *said:
+		return []part{{x.layer, x.Expression, e.of(x.layer)}}
+	case *stacked:
+		return append(e.partsOf(x.below), part{x.layer, x.Expression, e.of(x.layer)})
+	}
+	return []part{{layerDefinition, expr, e}}
+}
+
+// of is the evaluator of what a layer says in blocks of the definition.
+func (e *evaluator) of(layer string) *evaluator {
+	out := e.ofService
+	if layer == layerCloud {
+		out = e.ofCloud
+	}
+	if out == nil {
 		return e
 	}
-	return e.ofService
+	return out
 }
 
 // sayer is the evaluator of an argument.
 func (e *evaluator) sayer(b *block, name string) *evaluator {
 	if attr := b.attributes[name]; attr != nil {
-		switch attr.Expr.(type) {
-		case *said, *stacked:
-			return e.service()
+		switch x := attr.Expr.(type) {
+		case *said:
+			return e.of(x.layer)
+		case *stacked:
+			return e.of(x.layer)
 		}
 	}
 	return e
@@ -207,9 +226,9 @@ func (e *evaluator) sayer(b *block, name string) *evaluator {
 func (e *evaluator) overlaidValue(expr hcl.Expression) (v cty.Value, ok bool) {
 	switch x := expr.(type) {
 	case *said:
-		return e.service().value(x.Expression), true
+		return e.of(x.layer).value(x.Expression), true
 	case *stacked:
-		return joinedValues(e.value(x.below), e.service().value(x.Expression)), true
+		return joinedValues(e.value(x.below), e.of(x.layer).value(x.Expression)), true
 	}
 	return cty.NilVal, false
 }

@@ -66,6 +66,7 @@ const (
 	TypeList       AttributeType = "list of strings"
 	TypeMap        AttributeType = "map of strings"
 	TypeAny        AttributeType = "any"
+	TypeObject     AttributeType = "object of Kubernetes, or a part of one"
 	TypeText       AttributeType = "string that may hold secrets"
 	TypeTexts      AttributeType = "map of strings that may hold secrets"
 	TypeSettings   AttributeType = "map of config values that may hold secrets"

@@ -181,10 +181,16 @@ func (in *instance) secrets() {
 		if b.base != nil && len(b.top.attributes) == 0 {
 			in.withoutSource(b.top)
 		}
+		given := isGiven(in.inner, b)
+		if given && s.Source == nil && !saysSource(b) {
+			in.error(in.block.header, "Secret that has to be given",
+				"Definition %q takes secret %q from outside, and kolla makes up no value for it. Say in service %q where it comes from:\n\n%s",
+				in.out.Definition, b.label, in.block.label, exampleOf(s))
+		}
 		if s.Source != nil && b.base != nil { // what the definition says of it is for others
 			in.user.checkArguments(b.top, s.Kind, true)
 		} else {
-			in.inner.checkArguments(b, s.Kind, s.Source != nil)
+			in.inner.checkArguments(b, s.Kind, s.Source != nil || given)
 		}
 		in.out.Secrets = append(in.out.Secrets, s)
 	}
@@ -278,11 +284,24 @@ func (e *evaluator) secret(b *block) Secret {
 		s.Algorithm = e.algorithm(b, algorithms[0])
 	case "x509-ca", "x509":
 		s.Algorithm = e.algorithm(b, algorithms[1])
-		if !saysSource(b) {
+		if !saysSource(b) && !isGiven(e, b) {
 			s.Cert = e.certificate(b, s.Kind)
 		}
 	}
 	return s
+}
+
+// isGiven reports whether a secret is never generated.
+func isGiven(e *evaluator, b *block) bool {
+	return b.typ == secretType && e.bool(b, givenAttribute.Name)
+}
+
+// exampleOf is a block that gives a secret.
+func exampleOf(s Secret) string {
+	if len(s.Keys) == 1 {
+		return secretExamples([]string{s.Name})
+	}
+	return fmt.Sprintf("  secret %q {\n    from_secret = { name = %q }\n  }", s.Name, s.Name)
 }
 
 // saysSource reports whether a block says where the value comes from.

@@ -60,7 +60,7 @@ func (g *graph) newInstance(n *node, definition *block, home *module) *instance 
 		graph: g, node: n, block: n.block, written: definition, home: home,
 		configs: map[string]*settings{}, absent: map[string]bool{}, used: map[string]bool{},
 	}
-	in.whole, in.strays = overlaid(definition, n.block)
+	in.whole, in.strays = overlaid(in.defaulted(definition), n.block)
 	in.definition = in.whole
 	within := func(r reach) *evaluator {
 		return &evaluator{reporter: g.reporter, functions: g.functions, memo: g.memo, owner: n.block, scope: newScope(nil), reach: r}
@@ -68,7 +68,7 @@ func (g *graph) newInstance(n *node, definition *block, home *module) *instance 
 	in.user = within(g.reach(n.module))
 	in.cloud = within(g.reach(g.loader.root))
 	in.inner = within(reach{values: home, things: n.module, around: true, graph: g})
-	in.inner.inDefinition, in.inner.ofService = true, in.user
+	in.inner.inDefinition, in.inner.ofService, in.inner.ofCloud = true, in.user, in.cloud
 	for _, kind := range []string{"port", "secret", "database", "queue", "user", "endpoint", "input"} {
 		names := group{}
 		for _, e := range []*evaluator{in.user, in.cloud, in.inner} {
@@ -92,7 +92,7 @@ func (in *instance) at(f *frame, it item) *instance {
 	out.inner.scope.parent = in.definitionScope(f)
 	if out != in {
 		out.block = out.user.expanded(in.block)
-		out.whole, out.strays = overlaid(out.inner.expanded(in.written), out.block)
+		out.whole, out.strays = overlaid(out.defaulted(out.inner.expanded(in.written)), out.block)
 		out.definition = out.whole
 		for _, e := range []*evaluator{out.user, out.cloud, out.inner} {
 			e.scope.open = out.definition.open
@@ -142,6 +142,12 @@ func (in *instance) edges() []edge {
 	}
 	if in.home != nil && in.home.call != nil {
 		out = append(out, edge{to: in.home.path() + "*", at: in.block.header})
+	}
+	if d := in.defaultsBlock(); d != nil {
+		out = append(out, in.cloud.reach.attributeEdges(d)...)
+	}
+	for _, b := range in.defaultPatches() {
+		out = append(out, in.cloud.edgesWithoutSettings(b)...)
 	}
 	for _, b := range in.definition.all("config") {
 		if gateOf(b) == open {
@@ -271,6 +277,8 @@ func (in *instance) deployed() cty.Value {
 		s.Workloads = append(s.Workloads, in.workload(b))
 	}
 	in.network()
+	in.marks()
+	in.patches()
 	return object
 }
 

@@ -90,7 +90,7 @@ func (in *instance) image(b *block, e *evaluator) string {
 	if full, ok := in.images[name]; ok {
 		return full
 	}
-	return name
+	return in.cloudImage(name)
 }
 
 // names evaluates a list of names of other blocks in the definition. Those that do not
@@ -123,6 +123,7 @@ func (in *instance) workload(b *block) Workload {
 		Role:     e.role(b, "role"),
 		Replicas: in.replicas[b.label],
 		Update:   e.string(b, "update"),
+		Loss:     e.string(b, "loss"),
 		Pod:      in.pod(b, e),
 		Claims:   in.claims(b),
 		Range:    rangeOf(b),

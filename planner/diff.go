@@ -7,14 +7,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/client-go/applyconfigurations"
-	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
@@ -435,17 +432,12 @@ func put(object map[string]any, field string, value map[string]any) {
 	}
 }
 
-// builtin knows the schemas of the kinds that Kubernetes itself has.
-var builtin = sync.OnceValue(func() managedfields.TypeConverter {
-	return applyconfigurations.NewTypeConverter(scheme.Scheme)
-})
-
 // typedAlike gives objects of one kind their type: the built-in one if all of them
 // follow it; else one deduced from what the server says of the fields of those that
 // are models; else one deduced from the objects themselves, in which all lists are
 // atomic.
 func typedAlike(models []*unstructured.Unstructured, objects ...*unstructured.Unstructured) ([]*typed.TypedValue, error) {
-	if types, err := convert(builtin().ObjectToTyped, objects); err == nil {
+	if types, err := convert(providers.BuiltinTypes().ObjectToTyped, objects); err == nil {
 		return types, nil
 	}
 	shaped := shapeOf(models...)

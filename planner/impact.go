@@ -50,8 +50,10 @@ type disturbance struct {
 }
 
 // Serves reports whether the action is about pods that run all the time.
-func (a *Action) Serves() bool {
-	kind := a.Ref.GVK.GroupKind()
+func (a *Action) Serves() bool { return serves(a.Ref) }
+
+func serves(ref providers.Ref) bool {
+	kind := ref.GVK.GroupKind()
 	return runsPods(kind) && kind != providers.JobKind
 }
 
@@ -156,7 +158,7 @@ func (d *disturbance) volumesLost() []Effect {
 
 // volumesStay names the volumes that a StatefulSet leaves that goes.
 func (d *disturbance) volumesStay() []string {
-	if d.action.Verb != Delete || d.action.Holds != "" || !d.action.Serves() {
+	if d.action.Verb != Delete || !d.action.Serves() {
 		return nil
 	}
 	return namesOf(d.unmentioned(d.staying(d.Snapshot.Get(d.action.Ref))))

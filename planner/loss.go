@@ -58,8 +58,8 @@ func (p *planning) gone(s *subject) bool {
 
 // lose names what an object held that is gone.
 func (p *planning) lose(s *subject) {
-	if s.action.Ref.GVK.GroupKind() == statefulSetKind {
-		return // what it holds are its volumes
+	if s.action.Serves() {
+		return // it runs again, and the volumes of a StatefulSet are looked at for themselves
 	}
 	loss := Loss{
 		Address: s.object.Address, Refs: []providers.Ref{s.action.Ref},

@@ -44,6 +44,9 @@ const backAgain = "Take external out of the service again"
 
 func (p *planning) lossOf(block string, all []guarded) Problem {
 	first := all[0]
+	if p.Destroy {
+		return p.destroyed(all)
+	}
 	external := p.external(block)
 	if len(all) == 1 {
 		what, back := fmt.Sprintf("%s is no longer declared, and holds %s", first.ref, first.data), "Put its declaration back"
@@ -73,6 +76,25 @@ func (p *planning) lossOf(block string, all []guarded) Problem {
 		Summary: what,
 		Detail: fmt.Sprintf("What would be lost:\n\n%s\n%s; or, to delete all of these, plan with %s; or keep them and have kolla forget each, as in:\n\n%s",
 			list.String(), back, Option("-delete-data", block), forgetting(first.address)),
+	}
+}
+
+// destroyed is the problem of a destroy that would stop what others need. It is not left
+// running as volumes are left there: what it mounts would go.
+func (p *planning) destroyed(all []guarded) Problem {
+	var list strings.Builder
+	for _, g := range all {
+		fmt.Fprintf(&list, "  %s: %s\n", g.ref, g.data)
+	}
+	name, what := all[0].address.String(), all[0].ref.String()
+	if len(all) > 1 {
+		name, what = all[0].address.Block, all[0].address.Block
+	}
+	return Problem{
+		Address: all[0].address,
+		Summary: fmt.Sprintf("%s would be destroyed, and holds what others need", what),
+		Detail: fmt.Sprintf("What would stop:\n\n%s\nTo destroy it as well, plan with %s; to leave its service as it is, with %s.",
+			list.String(), Option("-delete-data", name), Option("-exclude", all[0].address.Block)),
 	}
 }
 
@@ -167,7 +189,7 @@ func (p *planning) protected(t target) string {
 // protect leaves an object in place: a destroy says so, any other plan is not
 // made.
 func (p *planning) protect(t target, holds string) {
-	if p.Destroy {
+	if p.Destroy && !(serves(t.ref) && t.holds != "") {
 		kept := Kept{Address: t.address, Ref: t.ref, Holds: holds}
 		if t.uid == "" && t.ref.GVK.GroupKind() == providers.ClaimKind { // the state does not have it yet
 			kept.UID = t.live.GetUID()

@@ -210,6 +210,8 @@ func (s *subject) dataRemedy() string {
 	switch {
 	case s.object.Generated():
 		fate = "to have it made again with the values that it has, which are lost if that is cut short"
+	case s.action.Serves() && s.object.Holds != "":
+		fate = "to have it deleted and made again"
 	case s.loses() == "":
 		fate = "to have it made again. Its volumes stay, and it takes them up as they are, in their size and class"
 	}

@@ -170,6 +170,7 @@ func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 var typeNames = map[lang.AttributeType]string{
 	lang.TypeNumber:     "whole number",
 	lang.TypeAny:        "any value",
+	lang.TypeObject:     "part of an object",
 	lang.TypeText:       "secret string",
 	lang.TypeTexts:      "map of secret strings",
 	lang.TypeSettings:   "config values",

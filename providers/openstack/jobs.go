@@ -82,10 +82,14 @@ func (s *service) job(job namedJob, after []lang.Address) providers.Object {
 	if err != nil {
 		panic(err) // an apply configuration always encodes
 	}
-	run, whole := s.runOf(job, string(inputs))
-	made := batchv1.Job(versioned(job.name, t.deferred, run), "").WithSpec(spec)
-	if !whole {
-		made.WithAnnotations(map[string]string{providers.AnnotationInputs: providers.Hash(string(inputs))})
+	content := append([]string{string(inputs)}, s.patchesOf("Job", job.name)...)
+	run := s.runOf(job)
+	if run == nil {
+		run = content
+	}
+	made := batchv1.Job(versioned(job.name, t.deferred, run...), "").WithSpec(spec)
+	if job.decl.Runs != "" {
+		made.WithAnnotations(map[string]string{providers.AnnotationInputs: providers.Hash(content...)})
 	}
 	o := s.object(made, slices.Concat(t.dependsOn, after, s.restrainedBy(&job.decl.Pod))...)
 	o.Deferred = t.deferred
@@ -93,16 +97,15 @@ func (s *service) job(job namedJob, after []lang.Address) providers.Object {
 	return o
 }
 
-// runOf is what the name of a Job carries a hash of, which is all that it runs with
-// (whole), or less.
-func (s *service) runOf(job namedJob, inputs string) (run string, whole bool) {
+// runOf is what the name of a Job carries a hash of; nil: all that it runs with.
+func (s *service) runOf(job namedJob) []string {
 	switch job.decl.Runs {
 	case "release", "upgrade":
-		return "image " + s.image(job.decl.Pod.Image), false
+		return []string{"image " + s.image(job.decl.Pod.Image)}
 	case "once":
-		return "once", false
+		return []string{"once"}
 	}
-	return inputs, true
+	return nil
 }
 
 // skipped are the jobs that do not run because the service is new: an upgrade has nothing
@@ -122,8 +125,7 @@ func (s *service) skipped() []namedJob {
 	}
 	for _, a := range s.facts.Made(s.block()) {
 		if !slices.ContainsFunc(out, func(job namedJob) bool {
-			run, _ := s.runOf(job, "")
-			return a == s.address("Job", versioned(job.name, nil, run))
+			return a == s.address("Job", versioned(job.name, nil, s.runOf(job)...))
 		}) {
 			return nil
 		}

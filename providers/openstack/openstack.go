@@ -117,6 +117,8 @@ type renderer struct {
 	take     func(providers.Object) // takes each object as it is made
 	declared []declared             // what was made
 	keyed    bool                   // the Secret with the key for checksums was made
+	patched  map[string]bool        // patches that an object took
+	warned   map[string]bool        // of fields that patches set, by place
 	diags    hcl.Diagnostics
 }
 
@@ -137,6 +139,8 @@ func newRenderer(config *lang.Config, facts Facts) *renderer {
 		finals:   map[string][]lang.Address{},
 		nodes:    map[string][]lang.Address{},
 		scopes:   declaredScopes(config),
+		patched:  map[string]bool{},
+		warned:   map[string]bool{},
 	}
 }
 
@@ -165,6 +169,7 @@ func (r *renderer) render() {
 		r.block(m.Block)
 	}
 	r.checkUnique()
+	r.checkDefaultPatches()
 	r.checkLifecycles()
 }
 
@@ -174,8 +179,16 @@ func (r *renderer) add(o providers.Object) {
 }
 
 func (r *renderer) error(subject hcl.Range, summary, detail string) {
+	r.report(hcl.DiagError, subject, summary, detail)
+}
+
+func (r *renderer) warn(subject hcl.Range, summary, detail string) {
+	r.report(hcl.DiagWarning, subject, summary, detail)
+}
+
+func (r *renderer) report(severity hcl.DiagnosticSeverity, subject hcl.Range, summary, detail string) {
 	r.diags = append(r.diags, &hcl.Diagnostic{
-		Severity: hcl.DiagError,
+		Severity: severity,
 		Summary:  summary,
 		Detail:   detail,
 		Subject:  subject.Ptr(),

@@ -278,7 +278,7 @@ func (r *renderer) image(name string) string {
 		return name
 	}
 	c := r.config.Cloud
-	return c.Registry + "/" + c.Prefix + name + ":" + c.Release + "-" + c.Distro
+	return c.Registry + "/" + c.Prefix + name + ":" + cmp.Or(c.Tag, c.Release+"-"+c.Distro)
 }
 
 // podSecurityContext runs the pod as the image's fixed user, and lets that user

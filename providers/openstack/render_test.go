@@ -38,6 +38,8 @@ func TestGolden(t *testing.T) {
 		"multinode":  "../../examples/multinode",
 		"wide":       "testdata/wide",
 		"secrets":    "testdata/secrets",
+		"defaults":   "testdata/defaults",   // what the cloud says for all services
+		"patched":    "testdata/patched",    // patches in all places
 		"registered": "testdata/registered", // users, queues and endpoints
 		"later":      "testdata/later",      // what depends on data that were not read
 	}

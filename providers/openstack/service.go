@@ -13,6 +13,7 @@ type service struct {
 	*renderer
 	decl    *lang.Service
 	configs map[string]file // by name of the config block
+	names   []string        // KIND/NAME of what was made, without hashes
 	// base is what everything in the service that runs waits for.
 	base []lang.Address
 }
@@ -29,11 +30,15 @@ func (s *service) address(kind, name string) lang.Address {
 
 // object makes an object of this service, with the marks that all have.
 func (s *service) object(c applyConfiguration, dependsOn ...lang.Address) providers.Object {
-	u := s.convert(c)
+	convert := s.convert
+	if s.isPatched(*c.GetKind()) {
+		convert = manifest // the patch is checked against all of it
+	}
+	u := convert(c)
 	address := s.address(u.GetKind(), u.GetName())
 	u.SetNamespace(s.config.Cloud.Namespace)
-	mark(u, "labels", s.labels(s.decl.Name))
-	mark(u, "annotations", addressAnnotation(address))
+	mark(u, "labels", merged(s.decl.Labels, s.labels(s.decl.Name)))
+	mark(u, "annotations", merged(s.decl.Annotations, addressAnnotation(address)))
 	return providers.Object{
 		Address:   address,
 		Manifest:  u,
@@ -58,6 +63,14 @@ func (s *service) render() {
 	workloads := s.workloads(before)
 	after := s.jobs(slices.Concat(s.providedJobs("after"), unless(s.ownJobs("after"), skipped)), workloads)
 	s.finals[s.block()] = unique(append(workloads, after...))
+	s.checkPatches()
+}
+
+// add adds an object of the service, with its patches.
+func (s *service) add(o providers.Object) {
+	s.names = append(s.names, o.Address.Kind+"/"+unversioned(o))
+	s.patch(&o)
+	s.renderer.add(o)
 }
 
 // unique removes repetitions and keeps the order.

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"fmt"
 	"slices"
 
 	appsapi "k8s.io/api/apps/v1"
@@ -35,6 +36,9 @@ func (s *service) workloads(after []lang.Address) []lang.Address {
 		o.From(workloadSource(s.decl, w))
 		o.Lifecycle = lifecycleOf(w.Lifecycle)
 		o.Deferred = t.deferred
+		if w.Loss != "" {
+			o.Holds = fmt.Sprintf("what others need (%s)", w.Loss)
+		}
 		s.add(o)
 		out = append(out, o.Address)
 		if w.Replicas > 1 && w.Kind != "DaemonSet" {

@@ -1,0 +1,206 @@
+package lang
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+)
+
+var defaultsType = &BlockType{
+	Name: "defaults", Single: true,
+	Doc: "Overrides for every service. They come over the definitions and under the services' own blocks, and are evaluated for each service: self is the service.",
+	Example: `cloud "prod" {
+  release = "2025.1"
+
+  defaults {
+    storage_class = "local-nvme"
+    labels        = { "example.org/cost-center" = "4711" }
+    annotations   = { "example.org/owner" = self.name == "keystone" ? "identity" : "platform" }
+
+    workload {
+      env           = { TZ = "UTC" }
+      grace_period  = 60
+      service_links = false
+
+      resources {
+        limits = { memory = "4Gi" }
+      }
+    }
+  }
+}
+`,
+	Attributes: []Attribute{
+		{Name: "storage_class", Type: TypeString, Form: formSubdomain, Doc: "Of all volumes; by default what the definition says, or else the cluster's."},
+		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "On every object of every service."},
+		{Name: "annotations", Type: TypeMap, Doc: "On every object of every service."},
+	},
+	Blocks: []*BlockType{defaultConfigType, defaultWorkloadType, patchType},
+}
+
+var defaultConfigType = &BlockType{
+	Name: "config", Label: "file name or pattern", LabelForm: formGlob,
+	Doc: "Values for all config files, of any service, whose name matches. Values in sections go to ini files, values without to properties files.",
+	Example: `cloud "prod" {
+  release = "2025.1"
+
+  defaults {
+    config "*.conf" {
+      values = {
+        DEFAULT = { debug = false, log_color = self.name == "keystone" }
+      }
+    }
+  }
+}
+`,
+	Attributes: []Attribute{
+		{Name: "values", Type: TypeSettings, Required: true, Doc: "Merged over the definitions' values and under the services'."},
+	},
+}
+
+// defaultWorkloadType has the words of a workload that suit all of them.
+var defaultWorkloadType = &BlockType{
+	Name: "workload", Single: true,
+	Doc:        "What all workloads have.",
+	Attributes: append(chosen(podAttributes, "env", "service_links"), gracePeriodAttribute),
+	Blocks:     []*BlockType{resourcesType},
+}
+
+// chosen are the attributes of those names.
+func chosen(from []Attribute, names ...string) []Attribute {
+	return slices.DeleteFunc(slices.Clone(from), func(a Attribute) bool { return !slices.Contains(names, a.Name) })
+}
+
+// defaulted is a definition with the cloud's defaults for workloads over it.
+func (in *instance) defaulted(definition *block) *block {
+	d := in.defaultsBlock()
+	if d == nil || d.one("workload", "") == nil && d.attributes["storage_class"] == nil {
+		return definition
+	}
+	return replaced(definition, func(b *block) *block {
+		if b.typ != workloadType {
+			return b
+		}
+		if w := d.one("workload", ""); w != nil {
+			b = defaultedBlock(b, w)
+		}
+		class := d.attributes["storage_class"]
+		if class == nil {
+			return b
+		}
+		return replaced(b, func(b *block) *block {
+			if b.typ.Name != "claim" {
+				return b
+			}
+			out := *b
+			out.attributes = maps.Clone(b.attributes)
+			overAttributes(&out, &block{attributes: map[string]*hclsyntax.Attribute{"storage_class": class}}, layerCloud)
+			return &out
+		})
+	})
+}
+
+// replaced is a block with others in place of the blocks in it.
+func replaced(b *block, by func(*block) *block) *block {
+	out := *b
+	out.blocks, out.byType, out.byLabel = nil, nil, nil
+	for _, child := range b.blocks {
+		out.add(by(child))
+	}
+	return &out
+}
+
+// defaultedBlock is a block with what the cloud says over it, and the blocks in it likewise. It
+// stays the definition's.
+func defaultedBlock(base, top *block) *block {
+	out := replaced(base, func(b *block) *block {
+		if above := top.one(b.typ.Name, b.label); above != nil {
+			return defaultedBlock(b, above)
+		}
+		return b
+	})
+	out.attributes = maps.Clone(base.attributes)
+	if out.attributes == nil {
+		out.attributes = map[string]*hclsyntax.Attribute{}
+	}
+	overAttributes(out, top, layerCloud)
+	for _, child := range top.blocks {
+		if base.one(child.typ.Name, child.label) == nil {
+			out.add(rewritten(child, func(expr hclsyntax.Expression) hclsyntax.Expression { return &said{expr, layerCloud} }))
+		}
+	}
+	return out
+}
+
+// marks are the labels and annotations that the cloud has for all objects.
+func (in *instance) marks() {
+	d := in.defaultsBlock()
+	if d == nil {
+		return
+	}
+	in.cloud.string(d, "storage_class") // wrong, too, where no service has a volume
+	in.out.Labels, in.out.Annotations = in.cloud.strings(d, "labels"), in.cloud.strings(d, "annotations")
+	in.checkMarks(d, "labels", in.out.Labels)
+	in.checkMarks(d, "annotations", in.out.Annotations)
+}
+
+// ownMarks are labels that kolla gives its objects itself.
+var ownMarks = []string{"app.kubernetes.io/managed-by", "app.kubernetes.io/part-of", "app.kubernetes.io/name", "app.kubernetes.io/component"}
+
+func (in *instance) checkMarks(b *block, attribute string, marks map[string]string) {
+	if len(marks) > 0 {
+		in.checkLabelKeys(b, attribute, marks)
+	}
+	for _, key := range keysOf(marks) {
+		if strings.HasPrefix(key, "kolla.openstack.org/") || slices.Contains(ownMarks, key) {
+			in.error(b.attributeRange(attribute), "Label of kolla's own", "kolla gives its objects %q itself, and finds them by that.", key)
+		}
+	}
+}
+
+// cloudImage is what the cloud uses in place of an image.
+func (in *instance) cloudImage(name string) string {
+	c := &in.config.Cloud
+	pattern := patternFor(c.Images, name)
+	if pattern == "" {
+		return name
+	}
+	return strings.ReplaceAll(c.Images[pattern], "*", name)
+}
+
+// patternFor is the most special key that a name matches; empty: none.
+func patternFor(images map[string]string, name string) string {
+	keys := keysOf(images)
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	if _, exact := images[name]; exact {
+		return name
+	}
+	for _, key := range keys {
+		if matched, _ := path.Match(key, name); matched {
+			return key
+		}
+	}
+	return ""
+}
+
+// checkImages reports images of the cloud that no service runs.
+func (g *graph) checkImages() {
+	used, names := map[string]bool{}, map[string]bool{}
+	for _, in := range g.services {
+		for name := range in.used {
+			names[name], used[patternFor(g.config.Cloud.Images, name)] = true, true
+		}
+	}
+	for _, b := range g.document.all("cloud") {
+		for _, key := range keysOf(g.config.Cloud.Images) {
+			if !used[key] && len(names) > 0 && len(g.decisions.open) == 0 {
+				g.warn(b.attributeRange("images"), "Default without effect", "No service of this cloud runs an image whose name matches %q.%s", key, spelling.DidYouMean(key, keysOf(names)))
+			}
+		}
+	}
+}

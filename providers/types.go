@@ -1,0 +1,15 @@
+package providers
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// BuiltinTypes knows the types of the kinds that Kubernetes itself has, in the version of
+// this program's client library.
+var BuiltinTypes = sync.OnceValue(func() managedfields.TypeConverter {
+	return applyconfigurations.NewTypeConverter(scheme.Scheme)
+})
