@@ -284,6 +284,8 @@ var jobType = &BlockType{
     args          = ["migrate", "--online"]
     env           = { REGION = cloud.region }
     writable      = ["/var/lib/status"]
+    labels        = { "example.org/kind" = "migration" }
+    annotations   = { "example.org/owner" = "status" }
     host_network  = false
     service_links = false
   }
@@ -296,7 +298,7 @@ var jobType = &BlockType{
   }
 }
 `,
-	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute}, podAttributes, mountAttributes)),
+	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute}, podAttributes, podMarks, mountAttributes)),
 	Blocks:     []*BlockType{mountType, resourcesType},
 }
 
@@ -407,7 +409,7 @@ var workloadType = &BlockType{
 		gracePeriodAttribute, drainAttribute,
 		{Name: "loss", Type: TypeString, Doc: "What follows for others while none of it runs, as the end of a sentence: \"running servers lose their network\". It is then held like data: no plan deletes it, or deletes it to make it again, unless -delete-data names it."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
-	}, podAttributes, mountAttributes)),
+	}, podAttributes, podMarks, mountAttributes)),
 	Blocks: []*BlockType{
 		initType,
 		sidecarType,

@@ -297,6 +297,8 @@ type Pod struct {
 	Limits      map[string]string
 	GracePeriod int // seconds that it gets to stop before it is killed; 0: the cluster's default
 	HostNetwork bool
+	// Labels and Annotations are those of the pods, besides kolla's own.
+	Labels, Annotations map[string]string
 	// ServiceLinks: the environment has the variables that Kubernetes makes of Services.
 	ServiceLinks bool
 }

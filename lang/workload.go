@@ -70,6 +70,7 @@ func (in *instance) pod(b *block, e *evaluator) Pod {
 		in.checkPaths(b, p.Configs)
 	}
 	p.Mounts = in.mounts(b, e)
+	in.podMarks(b, e, &p)
 	return p
 }
 

@@ -370,9 +370,9 @@ func orDefault(value, fallback int) int32 {
 
 // template wraps a specification with the labels that select the pod.
 func (t *podTemplate) template(spec *corev1.PodSpecApplyConfiguration) *corev1.PodTemplateSpecApplyConfiguration {
-	template := corev1.PodTemplateSpec().WithLabels(t.podLabels()).WithSpec(spec)
-	if len(t.notes) > 0 {
-		template.WithAnnotations(t.notes)
+	template := corev1.PodTemplateSpec().WithLabels(merged(t.pod.Labels, t.podLabels())).WithSpec(spec)
+	if notes := merged(t.pod.Annotations, t.notes); len(notes) > 0 {
+		template.WithAnnotations(notes)
 	}
 	return template
 }
