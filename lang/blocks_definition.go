@@ -277,6 +277,7 @@ var jobType = &BlockType{
   job "migrate" {
     when          = "after"
     attempts      = 3
+    timeout       = 1800
     image         = "registry.example.org/status:1"
     user          = 42999
     start         = "direct"
@@ -298,7 +299,7 @@ var jobType = &BlockType{
   }
 }
 `,
-	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute}, podAttributes, podMarks, mountAttributes)),
+	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute}, podAttributes, podMarks, mountAttributes)),
 	Blocks:     []*BlockType{mountType, resourcesType},
 }
 
@@ -381,6 +382,7 @@ var workloadType = &BlockType{
     replicas     = 2
     max_replicas = 5
     update       = "rolling"
+    timeout      = 900
     grace_period = 90
     drain        = 15
     loss         = "nobody sees how the cloud is"
@@ -406,7 +408,7 @@ var workloadType = &BlockType{
 		{Name: "replicas", Type: TypeNumber, Default: 1, Max: maxReplicas, Doc: "How many pods, unless the service says otherwise."},
 		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: maxReplicas, Doc: "How many it can cope with at most."},
 		{Name: "update", Type: TypeString, Default: "rolling", OneOf: updates, Doc: "rolling: pods are replaced when something changes. on-delete: only when someone deletes them."},
-		gracePeriodAttribute, drainAttribute,
+		waitTimeoutAttribute, gracePeriodAttribute, drainAttribute,
 		{Name: "loss", Type: TypeString, Doc: "What follows for others while none of it runs, as the end of a sentence: \"running servers lose their network\". It is then held like data: no plan deletes it, or deletes it to make it again, unless -delete-data names it."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
 	}, podAttributes, podMarks, mountAttributes)),

@@ -255,6 +255,7 @@ type Job struct {
 	// with the image that the service is deployed with first.
 	Runs     string
 	Attempts int // how often a failing pod is tried again before the job fails
+	Timeout  int // seconds that it may take; 0: any time
 	Pod      Pod
 	Range    hcl.Range
 }
@@ -270,6 +271,7 @@ type Workload struct {
 	// Drain is for how many seconds a pod goes on serving after it was told to
 	// stop; they are part of the grace period, and shorter.
 	Drain   int
+	Timeout int // seconds that an apply waits until it is ready; 0: as for all
 	Pod     Pod
 	Claims  []Claim
 	Ready   *Probe

@@ -18,6 +18,7 @@ func (in *instance) job(b *block, e *evaluator) Job {
 		Name:     b.label,
 		When:     "before",
 		Attempts: e.number(b, "attempts"),
+		Timeout:  e.number(b, "timeout"),
 		Pod:      in.pod(b, e),
 		Range:    rangeOf(b),
 	}
@@ -124,6 +125,7 @@ func (in *instance) workload(b *block) Workload {
 		Role:     e.role(b, "role"),
 		Replicas: in.replicas[b.label],
 		Update:   e.string(b, "update"),
+		Timeout:  e.number(b, "timeout"),
 		Loss:     e.string(b, "loss"),
 		Pod:      in.pod(b, e),
 		Claims:   in.claims(b),

@@ -86,6 +86,9 @@ type Object struct {
 	// Loss says what follows where what it holds is lost: "tokens become invalid";
 	// empty: nothing beyond that.
 	Loss string `json:"loss,omitempty"`
+	// Timeout is how many seconds an apply waits until the object is ready; 0: as long as
+	// for any other. It is no part of what is desired.
+	Timeout int `json:"timeout,omitempty"`
 	// Lifecycle says how the object is treated; nil: as any other.
 	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
 	// Deferred are the data that have to be read before all of the object is known:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"kolla.openstack.org/kolla/providers"
 )
@@ -72,7 +73,11 @@ func job(object *providers.Object, width int) []Line {
 	if object.Skipped() {
 		lead = "runs at an upgrade: "
 	}
-	return run(lead, object, field(object.Manifest.Object, "spec", "template"), width)
+	out := run(lead, object, field(object.Manifest.Object, "spec", "template"), width)
+	if seconds, ok := field(object.Manifest.Object, "spec")["activeDeadlineSeconds"].(int64); ok {
+		out = append(out, facts(fmt.Sprintf("for %s at most", time.Duration(seconds)*time.Second))...)
+	}
+	return out
 }
 
 // cronJob tells what runs when, and in which image.

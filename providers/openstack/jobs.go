@@ -19,6 +19,10 @@ type namedJob struct {
 	skipped bool
 }
 
+// deadlineMargin is for how many seconds an apply waits for a job longer than the job may
+// take, so that it is the job that says why it failed.
+const deadlineMargin = 60
+
 // providedJobs are the jobs that make what the service has on others: its databases, its
 // queues, and what Keystone has to know of it.
 func (s *service) providedJobs(when string) []namedJob {
@@ -75,6 +79,9 @@ func (s *service) job(job namedJob, after []lang.Address) providers.Object {
 	spec := batchv1.JobSpec().
 		WithBackoffLimit(int32(job.decl.Attempts)).
 		WithTemplate(t.template(t.spec(t.main(job.decl.Name)).WithRestartPolicy(v1.RestartPolicyNever)))
+	if job.decl.Timeout > 0 {
+		spec.WithActiveDeadlineSeconds(int64(job.decl.Timeout))
+	}
 	if job.skipped {
 		spec.WithCompletions(0)
 	}
@@ -94,6 +101,9 @@ func (s *service) job(job namedJob, after []lang.Address) providers.Object {
 	o := s.object(made, slices.Concat(t.dependsOn, after, s.restrainedBy(&job.decl.Pod))...)
 	o.Deferred = t.deferred
 	o.Family = s.address("Job", job.name)
+	if job.decl.Timeout > 0 {
+		o.Timeout = job.decl.Timeout + deadlineMargin
+	}
 	return o
 }
 

@@ -36,6 +36,7 @@ func (s *service) workloads(after []lang.Address) []lang.Address {
 		o.From(workloadSource(s.decl, w))
 		o.Lifecycle = lifecycleOf(w.Lifecycle)
 		o.Deferred = t.deferred
+		o.Timeout = w.Timeout
 		if w.Loss != "" {
 			o.Holds = fmt.Sprintf("what others need (%s)", w.Loss)
 		}
@@ -82,7 +83,7 @@ func (s *service) workload(w lang.Workload, name string, t *podTemplate) applyCo
 			WithReplicas(int32(w.Replicas)).
 			WithSelector(selector).WithTemplate(template).
 			WithRevisionHistoryLimit(revisionHistory).
-			WithProgressDeadlineSeconds(progressDeadline).
+			WithProgressDeadlineSeconds(int32(max(progressDeadline, w.Timeout))).
 			WithStrategy(appsv1.DeploymentStrategy().
 				WithType(appsapi.RollingUpdateDeploymentStrategyType).
 				WithRollingUpdate(rolling(w))))

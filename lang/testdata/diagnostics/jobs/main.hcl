@@ -4,13 +4,15 @@ cloud "test" {
 
 definition "good" {
   job "sync" {
-    runs  = "release"
-    image = "good"
+    runs    = "release"
+    image   = "good"
+    timeout = 600
   }
 }
 
 service "good" {
   job "sync" {
-    runs = "always"
+    runs    = "always"
+    timeout = 0
   }
 }
