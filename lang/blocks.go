@@ -80,7 +80,7 @@ var cloudType = &BlockType{
 		{Name: "config_dir", Type: TypeLiteral, Doc: "Directory with overrides of config files, laid out as kolla-ansible's node_custom_config: global.conf, SERVICE.conf, SERVICE/FILE. Relative to the configuration."},
 		{Name: "pod_security", Type: TypeString, OneOf: []string{"restricted", "baseline", "privileged"}, Doc: "Pod Security Standard that the namespace enforces. By default the strictest that all services pass. If a workload needs more than `restricted`, two ValidatingAdmissionPolicies (Kubernetes 1.30) hold all other pods of the namespace to `restricted`; with `pod_security` there are none. Manifests with pods of their own may need less."},
 		{Name: "foreign", Type: TypeString, Default: "revert", OneOf: []string{"revert", "report", "ignore"}, Doc: "What becomes of fields that others add to objects of this cloud, such as a container, a rule or a key: revert shows them as drift, and an apply removes them; report shows and counts them, and an apply leaves them there; ignore does not look for them. Labels, annotations and what a controller keeps by the kind of the object are left to others in any case."},
-		{Name: "network_policy", Type: TypeBool, Default: true, Doc: "Whether the pods of services take connections only from those that refer to the service, through an exposure, and from those that `allow` blocks name. Needs a pod network with a policy engine; others ignore it. Pods in the network of their node are not covered: to policy engines they are the node. What pods connect to is not restricted."},
+		{Name: "network_policy", Type: TypeBool, Default: true, Doc: "Whether the pods of services take connections only from those that refer to the service, or find its port in the catalogue of a Keystone that they refer to, through an exposure, and from those that `allow` blocks name. Needs a pod network with a policy engine; others ignore it. Pods in the network of their node are not covered: to policy engines they are the node. What pods connect to is not restricted."},
 	},
 	Blocks: []*BlockType{defaultsType},
 }
@@ -335,7 +335,7 @@ service "galera" {
 		{Name: "external", Type: TypeAny, Value: "{ host = string, port = number, ... }", Doc: "Where the service is, if it is there already: nothing is deployed, and references to it mean that one. Further keys are `url`, `public_url` and the outputs of its definition, where those are others there; with no definition, whatever others shall read."},
 		objectMarks[0], objectMarks[1],
 		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the service starts, where no reference shows it."},
-		{Name: "network_policy", Type: TypeBool, Doc: "Whether its pods take connections only from those that refer to it, and from those that `allow` blocks name; by default as the cloud says."},
+		{Name: "network_policy", Type: TypeBool, Doc: "Whether its pods take connections only from those that refer to it, or find it in Keystone's catalogue, and from those that `allow` blocks name; by default as the cloud says."},
 		nameAttribute,
 	}),
 	Blocks: append(overridable(), lifecycleType),

@@ -42,9 +42,13 @@ func (g *graph) cloud(f *frame, b *block) cty.Value {
 		}
 	}
 	g.config.Cloud = c
+	release := cty.UnknownVal(cty.String) // of a release that there is not, definitions say nothing
+	if c.Release != "" {
+		release = cty.StringVal(c.Release)
+	}
 	return cty.ObjectVal(map[string]cty.Value{
 		"name":      cty.StringVal(c.Name),
-		"release":   e.read(b, cty.StringVal(c.Release), "release"),
+		"release":   e.read(b, release, "release"),
 		"distro":    e.read(b, cty.StringVal(c.Distro), "distro"),
 		"registry":  e.read(b, cty.StringVal(c.Registry), "registry"),
 		"namespace": e.read(b, cty.StringVal(c.Namespace), "namespace"),

@@ -77,3 +77,99 @@ definition "web" {
 		t.Errorf("there are %d files, want %d", len(got), len(want))
 	}
 }
+
+// TestSensitiveFiles holds that nothing of a sensitive file is shown, whoever gives it.
+func TestSensitiveFiles(t *testing.T) {
+	const cloud = `
+cloud "c" {
+  release    = "2025.1"
+  config_dir = "config"
+}
+
+definition "web" {
+  config "key" {
+    format    = "raw"
+    path      = "/etc/web/key"
+    sensitive = true
+    content   = "definition"
+  }
+
+  config "login.yaml" {
+    format    = "yaml"
+    path      = "/etc/web/login.yaml"
+    sensitive = true
+    values    = { login = "definition" }
+  }
+
+  config "web.conf" {
+    path      = "/etc/web/web.conf"
+    sensitive = true
+    values    = { DEFAULT = { login = "definition" } }
+  }
+
+  config "part.conf" {
+    from = "web.conf"
+    path = "/etc/web/part.conf"
+  }
+
+  config "open.conf" {
+    from      = "web.conf"
+    path      = "/etc/web/open.conf"
+    sensitive = false
+  }
+
+  workload "w" {
+    kind   = "Deployment"
+    image  = "web"
+    config = ["key", "login.yaml", "web.conf", "part.conf", "open.conf"]
+  }
+}
+
+service "web" {}
+
+service "said" {
+  definition = "web"
+
+  config "key" {
+    content = "service"
+  }
+
+  config "web.conf" {
+    values = { DEFAULT = { login = "service" } }
+  }
+}
+
+service "found" {
+  definition = "web"
+}
+`
+	config, diags := lang.Load(writtenFiles(t, map[string]string{
+		"main.hcl":              cloud,
+		"config/found/key":      "directory",
+		"config/found/web.conf": "[DEFAULT]\nlogin = directory\n",
+	}), lang.Options{})
+	if len(diags) > 0 {
+		t.Fatalf("diagnostics:\n%s", render(diags, ""))
+	}
+	if len(config.Services) != 3 {
+		t.Fatalf("%d services", len(config.Services))
+	}
+	for _, s := range config.Services {
+		for _, f := range s.Configs {
+			texts := []lang.Text{f.Content}
+			for _, o := range f.Options {
+				texts = append(texts, o.Values...)
+				for _, under := range o.Overrides {
+					if under.Known && f.Name != "open.conf" {
+						t.Errorf("%s, %s: what is overridden is shown: %v", s.Name, f.Name, under)
+					}
+				}
+			}
+			for _, text := range texts {
+				if len(text) > 0 && text.Secret() == (f.Name == "open.conf") {
+					t.Errorf("%s, %s: %v", s.Name, f.Name, text)
+				}
+			}
+		}
+	}
+}

@@ -483,15 +483,19 @@ func (in *instance) files() {
 	}
 }
 
-// hide makes all values of the file secret.
+// hide makes all values of the file secret, and those that they took the place of.
 func (f *ConfigFile) hide() {
-	texts := []Text{f.Content}
-	for _, o := range f.Options {
-		texts = append(texts, o.Values...)
-	}
-	for _, text := range texts {
-		for i := range text {
-			text[i].Sensitive = text[i].Sensitive || text[i].Secret == nil
+	f.Content = f.Content.hidden()
+	f.Options = slices.Clone(f.Options)
+	for i := range f.Options {
+		o := &f.Options[i]
+		o.Values = slices.Clone(o.Values)
+		for j, text := range o.Values {
+			o.Values[j] = text.hidden()
+		}
+		o.Overrides = slices.Clone(o.Overrides)
+		for j := range o.Overrides {
+			o.Overrides[j].Text, o.Overrides[j].Known = "", false
 		}
 	}
 }

@@ -60,6 +60,15 @@ func (t Text) Secret() bool {
 	return false
 }
 
+// hidden is the text with no part that may be shown.
+func (t Text) hidden() Text {
+	out := slices.Clone(t)
+	for i := range out {
+		out[i].Sensitive = out[i].Secret == nil
+	}
+	return out
+}
+
 // Refs lists the generated secrets that the text is made of, in order, with repetitions.
 func (t Text) Refs() []SecretRef {
 	var refs []SecretRef

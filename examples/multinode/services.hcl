@@ -19,6 +19,52 @@ service "keystone" {
   }
 }
 
+# Images and volumes are in a Ceph that is there already. The keyrings of its users come
+# from the environment: KOLLA_VAR_ceph_keyrings.
+service "ceph" {
+  external = { host = var.ceph_monitor }
+  keyrings = var.ceph_keyrings
+}
+
+service "placement" {
+  role     = role.control
+  replicas = length(local.control_nodes)
+  expose   = exposure.public
+}
+
+service "glance" {
+  role     = role.control
+  replicas = length(local.control_nodes)
+  expose   = exposure.public
+  stores   = { ceph = { type = "rbd" } }
+}
+
+service "barbican" {
+  role     = role.control
+  replicas = 2
+  expose   = exposure.public
+}
+
+service "cinder" {
+  role     = role.control
+  replicas = 2
+  expose   = exposure.public
+  backends = { ceph = { type = "rbd" } }
+  backup   = { type = "ceph" }
+}
+
+service "heat" {
+  role     = role.control
+  replicas = 2
+  expose   = exposure.public
+}
+
+service "horizon" {
+  role     = role.control
+  replicas = 2
+  expose   = exposure.public
+}
+
 # Anything that Kubernetes knows can come along as it is.
 manifest "limits" {
   files = ["manifests/*.yaml"]

@@ -20,3 +20,16 @@ variable "database_memory" {
   default     = 1024
   description = "MiB that the database reserves."
 }
+
+variable "ceph_monitor" {
+  type        = string
+  default     = "192.0.2.20"
+  description = "Address of a monitor of Ceph."
+}
+
+variable "ceph_keyrings" {
+  type        = map(string)
+  default     = { glance = "[client.glance]", cinder = "[client.cinder]", cinder-backup = "[client.cinder-backup]" }
+  sensitive   = true
+  description = "Contents of keyring files, by the names of Ceph's users."
+}

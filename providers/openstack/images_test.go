@@ -39,25 +39,27 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestCopies holds that a definition that kolla prints, with what it shares with others, is
+// TestCopies holds that definitions that kolla prints, with what they share with others, are
 // the same in a configuration.
 func TestCopies(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/images")); err != nil {
-		t.Fatal(err)
-	}
-	want := manifests(render(t, inRelease(t, "testdata/images", "2026.1"), facts()))
 	definitions, diags := lang.Catalogue(openstack.Catalogue())
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	for _, d := range definitions {
-		if err := os.WriteFile(filepath.Join(dir, d.Name+".hcl"), d.Source, 0o600); err != nil {
+	for _, cloud := range []string{"testdata/images", "testdata/stacks"} {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(cloud)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if diff := cmp.Diff(want, manifests(render(t, inRelease(t, dir, "2026.1"), facts()))); diff != "" {
-		t.Errorf("of the catalogue, and of copies (-want +got):\n%s", diff)
+		for _, d := range definitions {
+			if err := os.WriteFile(filepath.Join(dir, d.Name+".hcl"), d.Source, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := manifests(render(t, inRelease(t, cloud, "2026.1"), facts()))
+		if diff := cmp.Diff(want, manifests(render(t, inRelease(t, dir, "2026.1"), facts()))); diff != "" {
+			t.Errorf("of the catalogue, and of copies (-want +got):\n%s", diff)
+		}
 	}
 }
 
@@ -68,4 +70,206 @@ func manifests(objects []providers.Object) map[string]any {
 		out[o.Address.String()] = o.Manifest
 	}
 	return out
+}
+
+// TestImagesByRelease holds how the APIs are started in each release.
+func TestImagesByRelease(t *testing.T) {
+	for release, glance := range map[string]string{
+		"2025.1": "glance-api",
+		"2025.2": "glance-api",
+		"2026.1": "uwsgi --ini /etc/glance/glance-api-uwsgi.ini",
+	} {
+		want := map[string]string{
+			"barbican/api":               "uwsgi --ini /etc/barbican/barbican-api-uwsgi.ini",
+			"barbican/keystone-listener": "barbican-keystone-listener",
+			"barbican/worker":            "barbican-worker",
+			"glance/api":                 glance,
+			"glance-rbd/api":             glance,
+			"placement/api":              "uwsgi --ini /etc/placement/placement-api-uwsgi.ini",
+		}
+		got := map[string]string{}
+		for _, s := range inRelease(t, "testdata/images", release).Services {
+			for _, w := range s.Workloads {
+				if name := s.Name + "/" + w.Name; want[name] != "" {
+					_, command, found := strings.Cut(strings.Join(w.Pod.Command, " "), " "+"9292 ")
+					if !found {
+						command = strings.Join(w.Pod.Command, " ")
+					}
+					got[name] = command
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", release, diff)
+		}
+	}
+}
+
+// TestImagesOverrides holds that the files that kolla-ansible takes overrides from count, for
+// what they count there.
+func TestImagesOverrides(t *testing.T) {
+	got := map[string][]string{}
+	for _, s := range inRelease(t, "testdata/images", "2026.1").Services {
+		for _, f := range s.Configs {
+			for _, o := range f.Options {
+				switch o.Key {
+				case "max_allocation_candidates", "asynchronous_workers", "image_size_cap", "heartbeat_in_pthread":
+					got[o.Key] = append(got[o.Key], s.Name+"/"+f.Name+" = "+o.Values[0].Masked())
+				}
+			}
+			if f.Name == "policy.yaml" || strings.HasSuffix(f.Name, ".keyring") {
+				got[f.Name] = append(got[f.Name], s.Name+" = "+f.Content.Masked())
+			}
+		}
+	}
+	want := map[string][]string{
+		"max_allocation_candidates":  {"placement/placement-api.conf = 500"},
+		"asynchronous_workers":       {"barbican/barbican-worker.conf = 2"},
+		"heartbeat_in_pthread":       {"barbican/barbican-api.conf = true"},
+		"image_size_cap":             {"glance/glance-api.conf = 1099511627776", "glance-rbd/glance-api.conf = 1099511627776"},
+		"policy.yaml":                {"glance = \"publicize_image\": \"role:admin\"\n", "glance-rbd = \"publicize_image\": \"role:admin\"\n"},
+		"ceph.client.glance.keyring": {"glance-rbd = (sensitive)"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("overrides (-want +got):\n%s", diff)
+	}
+}
+
+// TestImagesElsewhere holds that everything that they need may be there already: each server,
+// and Ceph's files in the config directory.
+func TestImagesElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"cloud.hcl": `
+cloud "c" {
+  release    = "2025.2"
+  config_dir = "config"
+}
+
+role "control" {
+  nodes = ["n1"]
+}
+
+service "mariadb" {
+  external = { host = "db.example.org" }
+
+  secret "root" {
+    from_env = "ROOT"
+  }
+}
+
+service "rabbitmq" {
+  external = { host = "mq.example.org", transport_url = null }
+
+  secret "admin" {
+    from_env = "MQ_ADMIN"
+  }
+}
+
+service "memcached" {
+  external = { host = "cache.example.org" }
+}
+
+service "keystone" {
+  external = { host = "identity.example.org", admin_password = null }
+
+  secret "admin" {
+    from_env = "ADMIN"
+  }
+}
+
+service "placement" {
+  role = role.control
+}
+
+service "barbican" {
+  role = role.control
+}
+
+service "glance" {
+  role   = role.control
+  stores = { rbd = { type = "rbd" } }
+}
+`,
+		"config/glance/ceph.conf":                  "[global]\nmon_host = 192.0.2.20\n",
+		"config/glance/ceph.client.glance.keyring": "[client.glance]\n\tkey = not-a-real-key\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := load(t, dir)
+	render(t, config, facts())
+	options := map[string]string{}
+	for _, s := range config.Services {
+		for _, f := range s.Configs {
+			for _, o := range f.Options {
+				options[s.Name+" "+f.Name+" "+o.Section+" "+o.Key] = o.Values[0].Masked()
+			}
+			if strings.HasPrefix(f.Name, "ceph.") {
+				options[s.Name+" "+f.Name] = f.Content.Masked()
+			}
+		}
+	}
+	for name, want := range map[string]string{
+		"placement placement-api.conf placement_database connection":        "mysql+pymysql://placement:(sensitive)@db.example.org:3306/placement",
+		"placement placement-api.conf keystone_authtoken auth_url":          "http://identity.example.org:5000/v3",
+		"placement placement-api.conf keystone_authtoken memcached_servers": "cache.example.org:11211",
+		"barbican barbican-worker.conf DEFAULT transport_url":               "rabbit://barbican:(sensitive)@mq.example.org:5672/barbican",
+		"glance glance-api.conf database connection":                        "mysql+pymysql://glance:(sensitive)@db.example.org:3306/glance",
+		"glance ceph.conf":                  "[global]\nmon_host = 192.0.2.20\n",
+		"glance ceph.client.glance.keyring": "(sensitive)",
+	} {
+		if options[name] != want {
+			t.Errorf("%s: %q, not %q", name, options[name], want)
+		}
+	}
+}
+
+// TestImagesJobs holds that a job reads its database and nothing else, so that only a change
+// of that runs it again.
+func TestImagesJobs(t *testing.T) {
+	seen := 0
+	for _, s := range inRelease(t, "testdata/images", "2026.1").Services {
+		if !slices.Contains([]string{"placement", "barbican", "glance"}, s.Definition) {
+			continue
+		}
+		for _, job := range s.Jobs {
+			seen++
+			want := []string{s.Definition + "-db.conf"}
+			if diff := cmp.Diff(want, job.Pod.Configs); diff != "" {
+				t.Errorf("job %s of %s reads (-want +got):\n%s", job.Name, s.Name, diff)
+			}
+		}
+		for _, f := range s.Configs {
+			if !strings.HasSuffix(f.Name, "-db.conf") {
+				continue
+			}
+			for _, o := range f.Options {
+				if o.Section != "DEFAULT" && o.Section != "database" && o.Section != "placement_database" || o.Section == "DEFAULT" && o.Key != "use_stderr" {
+					t.Errorf("%s of %s has [%s] %s", f.Name, s.Name, o.Section, o.Key)
+				}
+			}
+		}
+	}
+	if seen != 7 {
+		t.Errorf("%d jobs", seen)
+	}
+}
+
+// TestCephIsExternal holds that nobody waits for a Ceph that kolla does not deploy.
+func TestCephIsExternal(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte("cloud \"c\" {\n  release = \"2026.1\"\n}\n\nservice \"ceph\" {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, diags := openstack.Render(load(t, dir), facts())
+	want := "Nothing to deploy for service \"ceph\""
+	if len(diags) != 1 || diags[0].Summary != want || !strings.Contains(diags[0].Detail, "external = {") || diags[0].Subject.Start.Line != 5 {
+		t.Errorf("diagnostics: %v", diags)
+	}
 }

@@ -19,8 +19,9 @@ import (
 
 // networkPolicy adds the NetworkPolicy of the service, and returns its address. It takes
 // connections between pods of the service, on the declared ports from those who refer to
-// the service, on exposed ports from everybody, and what allow blocks say. The node of a
-// pod may always connect, so that probes need no rule. What pods connect to is open.
+// the service, on ports with an endpoint from those who refer to the Keystone that has it,
+// on exposed ports from everybody, and what allow blocks say. The node of a pod may always
+// connect, so that probes need no rule. What pods connect to is open.
 func (s *service) networkPolicy() []lang.Address {
 	if !s.decl.NetworkPolicy || !s.runs() {
 		return nil
@@ -37,9 +38,17 @@ func (s *service) networkPolicy() []lang.Address {
 			exposed = append(exposed, openPort{p.Number, v1.Protocol(p.Protocol())})
 		}
 	}
-	peers, deferred := s.referrers()
+	peers, deferred := s.referrers(s.decl.Block)
 	if len(peers) > 0 && len(declared) > 0 {
 		rules = append(rules, ingress(declared).WithFrom(peers...))
+	}
+	for _, block := range s.decl.Needs {
+		ports := s.catalogued(block, exposed)
+		found, unknown := s.referrers(block)
+		if len(ports) > 0 && len(found) > 0 { // a rule from nobody would be one from everybody
+			rules = append(rules, ingress(ports).WithFrom(found...))
+			deferred = unique(append(deferred, unknown...))
+		}
 	}
 	if len(exposed) > 0 {
 		rules = append(rules, ingress(exposed))
@@ -108,13 +117,29 @@ func (r *renderer) inNamespace(p *peer, namespace string) *peer {
 	return p.WithNamespaceSelector(metav1.LabelSelector().WithMatchLabels(map[string]string{v1.LabelMetadataName: namespace}))
 }
 
-// referrers are the pods of the services and manifests that need the service. deferred is
+// catalogued are the ports that others find in the catalogue of a Keystone, except those
+// that are exposed: everybody may connect to these.
+func (s *service) catalogued(keystone string, exposed []int) (out []int) {
+	for _, e := range s.decl.Endpoints {
+		if !strings.HasSuffix("."+keystone, ".service."+e.Server) {
+			continue
+		}
+		for _, p := range s.decl.Ports {
+			if p.Name == e.Port && !slices.Contains(exposed, p.Number) {
+				out = append(out, p.Number)
+			}
+		}
+	}
+	return out
+}
+
+// referrers are the pods of the services and manifests that need a block. deferred is
 // what has to be read before all of their labels are known.
-func (s *service) referrers() (out []*peer, deferred []string) {
+func (s *service) referrers(block string) (out []*peer, deferred []string) {
 	onNodes := false
 	for i := range s.config.Services {
 		other := &s.config.Services[i]
-		if other.External || other.Name == s.decl.Name || !slices.Contains(other.Needs, s.decl.Block) {
+		if other.External || other.Name == s.decl.Name || !slices.Contains(other.Needs, block) {
 			continue
 		}
 		out = append(out, podsWith(s.ofService(other.Name)))
@@ -123,7 +148,7 @@ func (s *service) referrers() (out []*peer, deferred []string) {
 		}
 	}
 	for _, m := range s.config.Manifests {
-		if !slices.Contains(m.Needs, s.decl.Block) {
+		if !slices.Contains(m.Needs, block) {
 			continue
 		}
 		for _, object := range m.Objects {

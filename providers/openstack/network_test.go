@@ -128,13 +128,27 @@ func outsiders(namespace string) []end {
 // TestNobodyElse holds, for all pairs of pods of the examples and for outsiders, that
 // exactly those connect who refer to a service, on the ports that it has.
 func TestNobodyElse(t *testing.T) {
-	// Who connects to which port of whom, other than to pods of the own service and
-	// through an exposure.
-	wanted := []string{
-		"keystone → mariadb:3306",
-		"keystone → memcached:11211",
+	// Who connects to whom, other than to pods of the own service and through an exposure,
+	// and to which ports.
+	reached := map[string][]int{"mariadb": {3306}, "memcached": {11211}, "rabbitmq": {5672, 15672, 15692}}
+	whole := []string{
+		"barbican → mariadb", "barbican → memcached", "barbican → rabbitmq",
+		"cinder → mariadb", "cinder → memcached", "cinder → rabbitmq",
+		"glance → mariadb", "glance → memcached",
+		"heat → mariadb", "heat → memcached", "heat → rabbitmq",
+		"horizon → memcached",
+		"keystone → mariadb", "keystone → memcached",
+		"placement → mariadb", "placement → memcached",
 	}
-	ports := []int{22, 3306, 4369, 5000, 5672, 11211, 15672, 15692, 25672}
+	wanted := map[string][]string{
+		"all-in-one":    whole,
+		"multinode":     whole,
+		"real-keystone": {"keystone → mariadb", "keystone → memcached"},
+	}
+	outside := []string{
+		"barbican:9311", "cinder:8776", "glance:9292", "heat:8000", "heat:8004", "horizon:8080", "keystone:5000", "placement:8780",
+	}
+	ports := []int{22, 3306, 4369, 5000, 5672, 8000, 8004, 8080, 8776, 8780, 9292, 9311, 11211, 15672, 15692, 25672}
 	for _, example := range []string{"all-in-one", "multinode", "real-keystone"} {
 		f := facts()
 		f.Nodes = nil
@@ -155,7 +169,7 @@ func TestNobodyElse(t *testing.T) {
 					}
 				}
 				for _, from := range outsiders(namespaceOf(objects)) {
-					exposed := to.labels[providers.LabelService] == "keystone" && port == 5000
+					exposed := slices.Contains(outside, fmt.Sprintf("%s:%d", to.labels[providers.LabelService], port))
 					if is := open(t, policies, from, to, v1.ProtocolTCP, port); is != exposed {
 						t.Errorf("%s: %s connects to %s:%d: %t, want %t", example, from.name, to.name, port, is, exposed)
 					}
@@ -167,12 +181,20 @@ func TestNobodyElse(t *testing.T) {
 		}
 		var others []string
 		for pair, other := range got {
-			if other && !strings.HasSuffix(pair, "→ keystone:5000") { // everybody, by its exposure
+			if other && !slices.ContainsFunc(outside, func(to string) bool { return strings.HasSuffix(pair, "→ "+to) }) {
 				others = append(others, pair)
 			}
 		}
+		var want []string
+		for _, pair := range wanted[example] {
+			_, to, _ := strings.Cut(pair, " → ")
+			for _, port := range reached[to] {
+				want = append(want, fmt.Sprintf("%s:%d", pair, port))
+			}
+		}
+		slices.Sort(want)
 		slices.Sort(others)
-		if diff := cmp.Diff(wanted, others); diff != "" {
+		if diff := cmp.Diff(want, others); diff != "" {
 			t.Errorf("%s: connections between services (-want +got):\n%s", example, diff)
 		}
 	}

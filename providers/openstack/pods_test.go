@@ -195,6 +195,9 @@ func TestRollout(t *testing.T) {
 			if pod.TerminationGracePeriodSeconds != nil {
 				grace = *pod.TerminationGracePeriodSeconds
 			}
+			if len(pod.Containers[0].Ports) == 0 {
+				continue // nobody connects to it
+			}
 			if sleep := sleepOf(pod); sleep == 0 || sleep >= grace {
 				t.Errorf("%s: pods of %s serve for %d s after they were told to stop, and get %d s in all", dir, o.Address, sleep, grace)
 			}

@@ -34,7 +34,6 @@ func TestGolden(t *testing.T) {
 		unused[file] = true
 	}
 	cases := map[string]string{
-		"all-in-one": "../../examples/all-in-one",
 		"multinode":  "../../examples/multinode",
 		"wide":       "testdata/wide",
 		"secrets":    "testdata/secrets",

@@ -17,19 +17,23 @@ LIMIT = 90  # seconds for a page
 
 def broken(browser):
     """What the pages asked for and did not get."""
+    asked = {}
     for entry in browser.get_log("performance"):
         message = json.loads(entry["message"])["message"]
-        if message["method"] == "Network.responseReceived":
-            response = message["params"]["response"]
+        params = message["params"]
+        if message["method"] == "Network.requestWillBeSent":
+            asked[params["requestId"]] = params["request"]["url"]
+        elif message["method"] == "Network.responseReceived":
+            response = params["response"]
             if response["status"] >= 400:
                 yield f"{response['status']} {response['url']}"
-        elif message["method"] == "Network.loadingFailed" and not message["params"].get("canceled"):
-            yield message["params"]["errorText"]
+        elif message["method"] == "Network.loadingFailed" and not params.get("canceled"):
+            yield f"{params['errorText']} {asked.get(params['requestId'])}"
 
 
 def main(url, image, screenshot):
     options = webdriver.ChromeOptions()
-    for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "window-size=1400,900", "user-data-dir=/tmp/browser"):
+    for argument in ("headless=new", "no-first-run", "disable-background-networking", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "window-size=1400,900", "user-data-dir=/tmp/browser"):
         options.add_argument("--" + argument)
     options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
     browser = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
@@ -37,6 +41,8 @@ def main(url, image, screenshot):
     failures = []
     try:
         browser.set_page_load_timeout(LIMIT)
+        browser.get("about:blank")
+        browser.get_log("performance")  # of the page that the browser starts with
         browser.get(url)
         wait.until(lambda b: b.find_element(By.NAME, "username")).send_keys("admin")
         browser.find_element(By.NAME, "password").send_keys(os.environ["OS_PASSWORD"])

@@ -1,75 +1,40 @@
-# Cinder: the API under uWSGI, scheduler, volume service and, where asked for, backups.
-# Volumes are in the backends, what is known of them in the database: a restart costs the
-# requests that are under way. No pod has powers, so that none can attach block devices:
-# backends are Ceph, a file system that Kubernetes mounts, or what another driver reaches
-# over the network. LVM and iSCSI do not work here.
+# Cinder: the API under uWSGI, scheduler, volume service and, where asked for, backups. What
+# is known of volumes is in the database: a restart costs the requests that are under way.
+# No pod has powers, so that none can attach block devices: LVM and iSCSI do not work here.
 definition "cinder" {
   description = "Volumes"
 
   input "backends" {
-    type = map(object({
-      type     = string
-      pool     = optional(string, "volumes")
-      share    = optional(string, "")
-      settings = optional(map(string), {})
-    }))
+    type        = map(object({ type = string, pool = optional(string, "volumes"), share = optional(string, ""), settings = optional(map(string), {}) }))
     nullable    = false
     description = "Where volumes are kept, by name. Type rbd: a pool of service.ceph. nfs: a share, HOST:/PATH, that the volume \"files\" of the pod is. other: what settings say, with volume_driver. settings are options of the driver."
 
     validation {
-      condition     = length(input.backends) > 0 && alltrue([for b in input.backends : contains(["rbd", "nfs", "other"], b.type)])
-      error_message = "Cinder needs at least one backend, of type rbd, nfs or other. With other, settings name the volume_driver."
-    }
-
-    validation {
-      condition     = alltrue([for b in input.backends : b.type != "other" || contains(keys(b.settings), "volume_driver")])
-      error_message = "A backend of type other needs volume_driver among its settings."
-    }
-
-    validation {
-      condition     = alltrue([for b in input.backends : can(regex("^[^:]+:/", b.share)) if b.type == "nfs"]) && length([for b in input.backends : b if b.type == "nfs"]) <= 1
-      error_message = "A backend of type nfs needs a share, such as \"nas.example.org:/volumes\", and there can be only one: the pod has one volume for files."
+      condition     = length(input.backends) > 0 && length([for b in input.backends : b if b.type == "nfs"]) <= 1 && alltrue([for b in input.backends : b.type == "rbd" || b.type == "nfs" && can(regex("^[^:]+:/", b.share)) || b.type == "other" && contains(keys(b.settings), "volume_driver")])
+      error_message = "Cinder needs backends, each of type rbd, of type nfs with a share such as \"nas.example.org:/volumes\" (only one: the pod has one volume for files), or of type other with volume_driver among its settings."
     }
   }
 
   input "backup" {
-    type        = object({ type = string, pool = optional(string, "backups"), settings = optional(map(string), {}) })
+    type        = object({ pool = optional(string, "backups"), settings = optional(map(string), {}) })
     default     = null
-    description = "Where backups are kept; by default there are none. Type ceph: a pool of service.ceph. other: what settings say, with backup_driver."
-
-    validation {
-      condition     = input.backup == null || try(input.backup.type == "ceph" || input.backup.type == "other" && contains(keys(input.backup.settings), "backup_driver"), false)
-      error_message = "Backups are of type ceph, or of type other with backup_driver among the settings."
-    }
+    description = "Where backups are kept; by default there are none. {} is a pool of service.ceph; settings with backup_driver are anything else."
   }
 
   locals {
     rbd     = anytrue([for b in input.backends : b.type == "rbd"])
-    nas     = split(":", join("", [for b in input.backends : b.share if b.type == "nfs"]))
-    mounts  = "/var/lib/cinder/mnt"
-    backup  = try(input.backup.type, "")
+    share   = join("", [for b in input.backends : b.share if b.type == "nfs"])
+    nas     = split(":", local.share)
+    backups = input.backup != null
     options = try(input.backup.settings, {})
+    ceph    = local.backups && !contains(keys(local.options), "backup_driver")
+    drivers = yamldecode(file("${path.module}/cinder/drivers.yaml"))
     auth    = merge(user.cinder.auth, { interface = "internal" })
-
-    drivers = {
-      rbd = {
-        volume_driver            = "cinder.volume.drivers.rbd.RBDDriver"
-        rbd_user                 = "cinder"
-        rbd_ceph_conf            = "/etc/ceph/ceph.conf"
-        rbd_secret_uuid          = try(service.ceph.secret_uuid, null)
-        rados_connect_timeout    = 5
-        report_discard_supported = true
-      }
-      nfs = {
-        volume_driver               = "cinder.volume.drivers.nfs.NfsDriver"
-        nas_host                    = local.nas[0]
-        nas_share_path              = join(":", slice(local.nas, 1, length(local.nas)))
-        nfs_mount_point_base        = local.mounts
-        nas_secure_file_operations  = true
-        nas_secure_file_permissions = false # Nova is another user
-      }
-      other = {}
-    }
+    helper  = { capabilities = "", helper_command = "privsep-helper --config-file /etc/cinder/cinder.conf" }
+    sections = { for name, b in input.backends : name => merge({ volume_backend_name = name }, lookup(local.drivers, b.type, {}),
+      b.type == "rbd" ? { rbd_pool = b.pool, rbd_secret_uuid = try(service.ceph.secret_uuid, null) } : {},
+      b.type == "nfs" ? { nas_host = local.nas[0], nas_share_path = join(":", slice(local.nas, 1, length(local.nas))) } : {},
+    b.settings) }
   }
 
   port "api" {
@@ -80,10 +45,7 @@ definition "cinder" {
 
   database "cinder" {}
   queue "cinder" {}
-
-  user "cinder" {
-    roles = ["admin", "service"]
-  }
+  user "cinder" { roles = ["admin", "service"] }
 
   endpoint "block-storage" {
     port = "api"
@@ -111,9 +73,8 @@ definition "cinder" {
       oslo_messaging_rabbit = queue.cinder.settings
       oslo_middleware       = local.oslo_middleware
       oslo_concurrency      = { lock_path = "/var/lib/cinder/tmp" }
-      # Helpers that would run as root do without any power.
-      cinder_sys_admin = { capabilities = "" }
-      privsep_osbrick  = { capabilities = "" }
+      cinder_sys_admin      = local.helper
+      privsep_osbrick       = local.helper
     }
   }
 
@@ -122,53 +83,44 @@ definition "cinder" {
     values = { oslo_messaging_rabbit = local.rabbit_uwsgi }
   }
 
-  config "cinder-scheduler.conf" {
-    from = "cinder.conf"
-  }
+  config "cinder-scheduler.conf" { from = "cinder.conf" }
 
   config "cinder-volume.conf" {
-    from = "cinder.conf"
-    values = merge({ DEFAULT = { enabled_backends = keys(input.backends) } }, {
-      for name, b in input.backends : name => merge({ volume_backend_name = name }, local.drivers[b.type], b.type == "rbd" ? { rbd_pool = b.pool } : {}, b.settings)
-    })
+    from   = "cinder.conf"
+    values = merge({ DEFAULT = { enabled_backends = keys(input.backends) } }, local.sections)
   }
 
   config "cinder-backup.conf" {
-    enabled = local.backup != ""
+    enabled = local.backups
     from    = "cinder.conf"
-    values = { DEFAULT = local.backup != "ceph" ? local.options : merge({
-      backup_driver                = "cinder.backup.drivers.ceph.CephBackupDriver"
-      backup_ceph_conf             = "/etc/ceph/ceph.conf"
-      backup_ceph_user             = "cinder-backup"
-      backup_ceph_pool             = input.backup.pool
-      backup_ceph_chunk_size       = 134217728
-      restore_discard_excess_bytes = true
-    }, local.options) }
+    values  = { DEFAULT = merge(local.ceph ? merge(local.drivers.backup, { backup_ceph_pool = input.backup.pool }) : {}, local.options) }
   }
 
   config "ceph.conf" {
-    enabled = local.rbd || local.backup == "ceph"
+    enabled = local.rbd || local.ceph
     format  = "raw"
     path    = "/etc/ceph/ceph.conf"
     content = service.ceph.conf
   }
 
   config "ceph.client.cinder.keyring" {
-    enabled = local.rbd
-    format  = "raw"
-    path    = "/etc/ceph/ceph.client.cinder.keyring"
-    content = service.ceph.keyrings["cinder"]
+    enabled   = local.rbd
+    format    = "raw"
+    sensitive = true
+    path      = "/etc/ceph/ceph.client.cinder.keyring"
+    content   = service.ceph.keyrings["cinder"]
   }
 
   config "ceph.client.cinder-backup.keyring" {
-    enabled = local.backup == "ceph"
-    format  = "raw"
-    path    = "/etc/ceph/ceph.client.cinder-backup.keyring"
-    content = service.ceph.keyrings["cinder-backup"]
+    enabled   = local.ceph
+    format    = "raw"
+    sensitive = true
+    path      = "/etc/ceph/ceph.client.cinder-backup.keyring"
+    content   = service.ceph.keyrings["cinder-backup"]
   }
 
-  # Cinder asks sudo to look at images and the like. A pod cannot become another user, and
-  # need not: what it looks at is its own.
+  # Cinder looks at images by sudo. A pod cannot become another user, and need not: all is
+  # its own. So the helpers above are not started by sudo, and have no capabilities.
   config "sudo" {
     format  = "raw"
     path    = "/var/lib/kolla/venv/bin/sudo"
@@ -187,7 +139,6 @@ definition "cinder" {
     optional = true
   }
 
-  # What the jobs read, so that they do not run again for the rest.
   config "cinder-db.conf" {
     from   = "cinder.conf"
     only   = ["database"]
@@ -201,7 +152,6 @@ definition "cinder" {
     config  = ["cinder-db.conf"]
   }
 
-  # What older releases wrote is brought up to date when none of them runs any more.
   job "db-online" {
     when    = "after"
     image   = "cinder-api"
@@ -225,27 +175,16 @@ definition "cinder" {
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
-    startup {
-      http    = "/healthcheck"
-      port    = "api"
-      period  = 2
-      retries = 60
-    }
-
     ready {
       http = "/healthcheck"
       port = "api"
     }
 
-    live {
-      tcp     = "api"
-      period  = 30
-      retries = 4
-    }
+    live { tcp = "api" }
   }
 
-  # The daemons have pods of fixed names, by which the database knows them. They are ready
-  # while they have a connection to the queue. When the queue is gone no restart helps.
+  # The database knows daemons by the names of their pods. One that is connected to the
+  # queue is ready. When the queue is gone, no restart would help.
   workload "scheduler" {
     kind         = "StatefulSet"
     image        = "cinder-scheduler"
@@ -263,7 +202,7 @@ definition "cinder" {
     ready { exec = ["healthcheck_port", "cinder-scheduler", tostring(queue.cinder.port)] }
   }
 
-  # One pod: another host would not know the volumes of the first one.
+  # One pod: volumes belong to its name.
   workload "volume" {
     kind         = "StatefulSet"
     image        = "cinder-volume"
@@ -275,8 +214,8 @@ definition "cinder" {
     grace_period = 120 # a volume that is being made is finished
 
     claim "files" {
-      enabled = length(local.nas) > 1
-      path    = "${local.mounts}/${md5(join(":", local.nas))}"
+      enabled = local.share != ""
+      path    = "/var/lib/cinder/mnt/${md5(local.share)}" # where the driver would mount it
       size    = "100Gi"
     }
 
@@ -289,7 +228,7 @@ definition "cinder" {
   }
 
   workload "backup" {
-    enabled      = local.backup != ""
+    enabled      = local.backups
     kind         = "StatefulSet"
     image        = "cinder-backup"
     max_replicas = 1
@@ -307,7 +246,5 @@ definition "cinder" {
     ready { exec = ["healthcheck_port", "cinder-backup", tostring(queue.cinder.port)] }
   }
 
-  output "backups" {
-    value = local.backup != ""
-  }
+  output "backups" { value = local.backups }
 }

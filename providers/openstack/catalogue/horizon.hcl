@@ -88,7 +88,7 @@ definition "horizon" {
       port    = "web"
       period  = 5
       timeout = 20
-      retries = 240
+      retries = 110
     }
 
     ready {

@@ -369,7 +369,7 @@ func TestCatalogue(t *testing.T) {
     nas  = { type = "nfs", share = "nas.example.org:/volumes" }
     pool = { type = "rbd" }
   }
-  backup = { type = "ceph" }
+  backup = {}
 `,
 		"glance": `
   stores = { file = { type = "file" }, pool = { type = "rbd" }, web = { type = "http" } }

@@ -6,3 +6,24 @@ cloud "Prod_Cloud" {
   pull_secrets = ["quay", null]
   region       = null
 }
+
+# What depends on the release is not reported again.
+definition "worker" {
+  locals {
+    new = cloud.release >= 2025.2
+  }
+
+  workload "worker" {
+    kind    = "Deployment"
+    image   = "worker"
+    command = local.new ? ["worker"] : ["old-worker"]
+  }
+
+  workload "helper" {
+    enabled = local.new
+    kind    = "Deployment"
+    image   = "worker"
+  }
+}
+
+service "worker" {}

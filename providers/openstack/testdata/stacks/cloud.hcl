@@ -3,9 +3,10 @@ variable "release" {
   type = string
 }
 
-cloud "releases" {
-  release = var.release
-  distro  = "debian-bookworm"
+cloud "stacks" {
+  release    = var.release
+  distro     = "debian-bookworm"
+  config_dir = "./config"
 }
 
 role "control" {
@@ -48,7 +49,7 @@ service "cinder" {
     nfs-1 = { type = "nfs", share = "nas.example.org:/volumes", settings = { nfs_sparsed_volumes = "false" } }
     fake  = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } }
   }
-  backup = { type = "ceph" }
+  backup = {}
 
   workload "volume" {
     claim "files" {

@@ -1,0 +1,94 @@
+package openstack_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/providers/openstack"
+)
+
+// runScript runs a script of the catalogue as a pod would, with commands that are shell
+// scripts in their place, and returns what it printed.
+func runScript(t *testing.T, name string, commands map[string]string, args ...string) (string, error) {
+	t.Helper()
+	source, err := fs.ReadFile(openstack.Catalogue(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	for command, text := range commands {
+		if err := os.WriteFile(filepath.Join(bin, command), []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sh := exec.Command("sh", append([]string{"-ec", string(source)}, args...)...)
+	sh.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+	out, err := sh.CombinedOutput()
+	return string(out), err
+}
+
+// TestGlanceExpand holds that a new database gets its schema at once, and that one with data
+// is not contracted while the release before may use it.
+func TestGlanceExpand(t *testing.T) {
+	const manage = `
+case $2 in
+version) %s ;;
+expand) %s ;;
+*) echo "$@" ;;
+esac
+`
+	for name, c := range map[string]struct {
+		version, expand, want string
+		fails                 bool
+	}{
+		"new":       {`echo 'Database is not under migration control, please run "glance-manage db sync".'`, "", "db sync\ndb load_metadefs\n", false},
+		"there":     {"echo 2023_1_contract01", "echo expanded", "expanded\ndb migrate\ndb load_metadefs\n", false},
+		"half way":  {"echo 2023_1_expand01; echo 2024_1_contract01", "echo expanded", "expanded\ndb migrate\ndb load_metadefs\n", false},
+		"no answer": {"echo 'cannot connect'; exit 1", "", "", true},
+		"refused":   {"echo 2023_1_contract01", "exit 1", "", true},
+	} {
+		got, err := runScript(t, "glance/expand.sh", map[string]string{"glance-manage": fmt.Sprintf(manage, c.version, c.expand)})
+		if (err != nil) != c.fails {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: commands (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestGlanceAPI holds that a pod tells others its own address, and becomes the API.
+func TestGlanceAPI(t *testing.T) {
+	for address, want := range map[string]string{
+		"10.0.0.7":    "http://10.0.0.7:9292\n",
+		"2001:db8::7": "http://[2001:db8::7]:9292\n",
+	} {
+		got, err := runScript(t, "glance/api.sh", map[string]string{
+			"python3":    "echo " + address,
+			"glance-api": `test "$1" = "two words" && echo "$OS_DEFAULT__WORKER_SELF_REFERENCE_URL"`,
+		}, "9292", "glance-api", "two words")
+		if err != nil || got != want {
+			t.Errorf("%s: %q, %v", address, got, err)
+		}
+	}
+	if out, err := runScript(t, "glance/api.sh", map[string]string{"python3": "exit 1"}, "9292", "echo", "started"); err == nil {
+		t.Errorf("started without an address: %s", out)
+	}
+}
+
+// TestCinderSudo holds that what Cinder runs by sudo runs as it is, with its exit code.
+func TestCinderSudo(t *testing.T) {
+	look := map[string]string{"qemu-img": `printf '%s|' "$@"; exit 3`}
+	got, err := runScript(t, "cinder/sudo.sh", look, "sudo", "qemu-img", "info", "two words")
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 3 || got != "info|two words|" {
+		t.Errorf("%q, %v", got, err)
+	}
+}

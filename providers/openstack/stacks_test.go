@@ -1,0 +1,386 @@
+package openstack_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	v1 "k8s.io/api/core/v1"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack"
+)
+
+// TestStacks compares what becomes of Heat, Cinder and Horizon with golden files, in each
+// release.
+func TestStacks(t *testing.T) {
+	for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
+		objects := slices.DeleteFunc(render(t, inRelease(t, "testdata/stacks", release), facts()), func(o providers.Object) bool {
+			return !slices.Contains([]string{"service.heat", "service.cinder", "service.horizon"}, o.Address.Block)
+		})
+		golden(t, filepath.Join("testdata/stacks", release+".golden.yaml"), dump(t, objects))
+	}
+}
+
+// TestFoundInTheCatalogue holds that services that find each other in Keystone's catalogue
+// may connect, where no reference says so and the ports are not exposed.
+func TestFoundInTheCatalogue(t *testing.T) {
+	config := inRelease(t, "testdata/stacks", "2026.1")
+	for i := range config.Services {
+		config.Services[i].Exposure = ""
+	}
+	objects := render(t, config, facts())
+	policies, pods := policiesOf(t, objects), endsOf(t, objects)
+	for _, c := range []struct {
+		from, to string
+		port     int
+		want     bool
+	}{
+		{"horizon-web", "heat-api", 8004, true}, // nothing of Horizon refers to Heat
+		{"cinder-volume", "heat-api-cfn", 8000, true},
+		{"heat-engine", "cinder-api", 8776, true},
+		{"heat-engine", "horizon-web", 8080, false},   // not in the catalogue
+		{"memcached-server", "heat-api", 8004, false}, // knows no Keystone
+	} {
+		if got := open(t, policies, pods[c.from], pods[c.to], v1.ProtocolTCP, c.port); got != c.want {
+			t.Errorf("%s connects to %s:%d: %t, want %t", c.from, c.to, c.port, got, c.want)
+		}
+	}
+}
+
+// stackOptions are all options of a cloud, as SERVICE FILE SECTION KEY, and the contents of
+// files without options, as SERVICE FILE.
+func stackOptions(config *lang.Config) map[string]string {
+	out := map[string]string{}
+	for _, s := range config.Services {
+		for _, f := range s.Configs {
+			out[s.Name+" "+f.Name] = f.Content.Masked()
+			for _, o := range f.Options {
+				out[s.Name+" "+f.Name+" "+o.Section+" "+o.Key] = o.Values[0].Masked()
+			}
+		}
+	}
+	return out
+}
+
+func checkOptions(t *testing.T, config *lang.Config, want map[string]string) {
+	t.Helper()
+	got := stackOptions(config)
+	for name, value := range want {
+		if got[name] != value {
+			t.Errorf("%s: %q, want %q", name, got[name], value)
+		}
+	}
+}
+
+// TestStacksOverrides holds that the files that kolla-ansible takes overrides from count, for
+// what they count there, and that of all processes those under uWSGI alone have heartbeats
+// in threads.
+func TestStacksOverrides(t *testing.T) {
+	checkOptions(t, inRelease(t, "testdata/stacks", "2026.1"), map[string]string{
+		"heat heat-api.conf DEFAULT max_stacks_per_tenant":                    "200",
+		"heat heat-engine.conf DEFAULT max_stacks_per_tenant":                 "200",
+		"heat heat-engine.conf DEFAULT num_engine_workers":                    "4",
+		"heat heat-api.conf DEFAULT num_engine_workers":                       "",
+		"heat heat-db.conf DEFAULT max_stacks_per_tenant":                     "",
+		"cinder cinder-volume.conf rbd-1 rbd_flatten_volume_from_snapshot":    "true",
+		"cinder cinder-volume.conf nfs-1 nfs_sparsed_volumes":                 "false",
+		"cinder cinder-scheduler.conf rbd-1 rbd_flatten_volume_from_snapshot": "",
+		"cinder policy.yaml":                                                      "\"volume:create\": \"rule:xena_system_admin_or_project_member\"\n",
+		"horizon _9999-custom-settings.py":                                        "SESSION_TIMEOUT = 7200\n",
+		"heat heat-api.conf oslo_messaging_rabbit heartbeat_in_pthread":           "true",
+		"heat heat-api-cfn.conf oslo_messaging_rabbit heartbeat_in_pthread":       "true",
+		"heat heat-engine.conf oslo_messaging_rabbit heartbeat_in_pthread":        "",
+		"cinder cinder-api.conf oslo_messaging_rabbit heartbeat_in_pthread":       "true",
+		"cinder cinder-scheduler.conf oslo_messaging_rabbit heartbeat_in_pthread": "",
+		"cinder cinder-volume.conf oslo_messaging_rabbit heartbeat_in_pthread":    "",
+		"cinder cinder-backup.conf oslo_messaging_rabbit heartbeat_in_pthread":    "",
+		"heat heat-api-uwsgi.ini uwsgi add-header":                                "Connection: close",
+		"heat heat-api-cfn-uwsgi.ini uwsgi add-header":                            "Connection: close",
+		"cinder cinder-api-uwsgi.ini uwsgi add-header":                            "Connection: close",
+		"horizon horizon-uwsgi.ini uwsgi add-header":                              "Connection: close",
+		"cinder cinder-volume.conf cinder_sys_admin capabilities":                 "",
+		"cinder cinder-volume.conf cinder_sys_admin helper_command":               "privsep-helper --config-file /etc/cinder/cinder.conf",
+		"cinder cinder-backup.conf privsep_osbrick helper_command":                "privsep-helper --config-file /etc/cinder/cinder.conf",
+		"cinder ceph.client.cinder.keyring":                                       "(sensitive)",
+		"cinder cinder-volume.conf rbd-1 rbd_secret_uuid":                         "925c675e-6b39-5a00-be22-f24300d3b0e4",
+	})
+}
+
+// TestStacksJobs holds that a job reads its database and nothing else, so that only a change
+// of that runs it again.
+func TestStacksJobs(t *testing.T) {
+	var jobs []string
+	for _, s := range inRelease(t, "testdata/stacks", "2025.1").Services {
+		if !slices.Contains([]string{"heat", "cinder", "horizon"}, s.Name) {
+			continue
+		}
+		for _, job := range s.Jobs {
+			jobs = append(jobs, s.Name+" "+job.When+" "+job.Name+": "+strings.Join(job.Pod.Command, " ")+", "+strings.Join(job.Pod.Configs, " "))
+		}
+		for _, f := range s.Configs {
+			for _, o := range f.Options {
+				if strings.HasSuffix(f.Name, "-db.conf") && o.Section != "database" && o.Key != "use_stderr" {
+					t.Errorf("%s has [%s] %s", f.Name, o.Section, o.Key)
+				}
+			}
+		}
+	}
+	slices.Sort(jobs)
+	want := []string{
+		"cinder after db-online: cinder-manage db online_data_migrations, cinder-db.conf",
+		"cinder before db-sync: cinder-manage db sync, cinder-db.conf",
+		"heat before db-sync: heat-manage db_sync, heat-db.conf",
+	}
+	if diff := cmp.Diff(want, jobs); diff != "" {
+		t.Errorf("jobs (-want +got):\n%s", diff)
+	}
+}
+
+// stackCloud loads a cloud with these blocks, and what they need elsewhere.
+func stackCloud(t *testing.T, blocks string) (*lang.Config, hcl.Diagnostics) {
+	t.Helper()
+	dir := t.TempDir()
+	text := `
+cloud "c" {
+  release = "2025.2"
+}
+
+role "control" {
+  nodes = ["n1"]
+}
+
+service "mariadb" {
+  external = { host = "db.example.org" }
+
+  secret "root" {
+    from_env = "ROOT"
+  }
+}
+
+service "rabbitmq" {
+  external = { host = "mq.example.org", port = 5673, transport_url = null }
+
+  secret "admin" {
+    from_env = "MQ_ADMIN"
+  }
+}
+
+service "memcached" {
+  external = { host = "cache.example.org", servers = "cache-1.example.org:11211,cache-2.example.org:11211" }
+}
+
+service "keystone" {
+  external = { host = "identity.example.org", admin_password = null }
+
+  secret "admin" {
+    from_env = "ADMIN"
+  }
+}
+` + blocks
+	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue()})
+}
+
+// TestStacksElsewhere holds that every server that they need may be there already.
+func TestStacksElsewhere(t *testing.T) {
+	config, diags := stackCloud(t, `
+service "heat" {
+  role = role.control
+}
+
+service "cinder" {
+  role     = role.control
+  backends = { fake = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } } }
+}
+
+service "horizon" {
+  role  = role.control
+  hosts = ["dashboard.example.org"]
+}
+`)
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	objects := render(t, config, facts())
+	checkOptions(t, config, map[string]string{
+		"heat heat-engine.conf database connection":               "mysql+pymysql://heat:(sensitive)@db.example.org:3306/heat",
+		"heat heat-engine.conf DEFAULT transport_url":             "rabbit://heat:(sensitive)@mq.example.org:5673/heat",
+		"heat heat-engine.conf cache memcache_servers":            "cache-1.example.org:11211,cache-2.example.org:11211",
+		"heat heat-engine.conf clients_keystone auth_uri":         "http://identity.example.org:5000",
+		"heat heat-engine.conf volumes backups_enabled":           "false",
+		"heat heat-engine.conf DEFAULT heat_metadata_server_url":  "http://heat-api-cfn.openstack:8000",
+		"cinder cinder-volume.conf keystone_authtoken auth_url":   "http://identity.example.org:5000/v3",
+		"cinder cinder-volume.conf fake volume_backend_name":      "fake",
+		"cinder cinder-volume.conf DEFAULT enabled_backends":      "fake",
+		"cinder cinder-scheduler.conf DEFAULT glance_api_servers": "",
+		"cinder ceph.conf": "",
+	})
+	engine, _, _ := podOf(t, find(t, objects, "Deployment/heat-engine"))
+	if got := engine.Containers[0].ReadinessProbe.Exec.Command; !slices.Equal(got, []string{"healthcheck_port", "heat-engine", "5673"}) {
+		t.Errorf("the engine is ready when %v", got)
+	}
+	for _, o := range objects {
+		if name := o.Address.Name; name == "cinder-backup" || strings.HasPrefix(name, "mariadb-server") {
+			t.Errorf("there is %s", o.Address)
+		}
+	}
+}
+
+// TestCinderBackends holds that backends that cannot work are errors at their lines, which
+// say what a backend takes.
+func TestCinderBackends(t *testing.T) {
+	for name, c := range map[string]struct{ backends, want string }{
+		"type":       {`{ a = { type = "lvm" } }`, "each of type rbd, of type nfs"},
+		"none":       {`{}`, "Cinder needs backends"},
+		"no type":    {`{ a = { pool = "volumes" } }`, `backends["a"] needs an attribute "type"`},
+		"no driver":  {`{ a = { type = "other" } }`, "with volume_driver among its settings"},
+		"no share":   {`{ a = { type = "nfs" } }`, "a share such as"},
+		"no path":    {`{ a = { type = "nfs", share = "nas.example.org" } }`, "a share such as"},
+		"two shares": {`{ a = { type = "nfs", share = "a:/b" }, b = { type = "nfs", share = "a:/c" } }`, "only one"},
+		"no ceph":    {`{ a = { type = "rbd" } }`, `"ceph"`},
+		"nothing":    {"", `"backends"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			backends := ""
+			if c.backends != "" {
+				backends = "  backends = " + c.backends + "\n"
+			}
+			_, diags := stackCloud(t, "\nservice \"cinder\" {\n  role = role.control\n"+backends+"}\n")
+			var text []string
+			for _, d := range diags {
+				text = append(text, d.Summary+": "+d.Detail)
+				if d.Subject == nil || filepath.Base(d.Subject.Filename) != "cloud.hcl" {
+					t.Errorf("no line of the configuration: %v", d)
+				}
+			}
+			if !strings.Contains(strings.Join(text, "\n"), c.want) {
+				t.Errorf("got %q, want %q", text, c.want)
+			}
+		})
+	}
+}
+
+// TestCinderKeepsSettingsSecret holds that settings of drivers may have secrets in them.
+func TestCinderKeepsSettingsSecret(t *testing.T) {
+	config, diags := stackCloud(t, `
+secret "array" {
+  from_env = "ARRAY"
+}
+
+service "cinder" {
+  role = role.control
+  backends = {
+    array = { type = "other", settings = { volume_driver = "cinder.volume.drivers.pure.PureISCSIDriver", pure_api_token = secret.array.value } }
+  }
+}
+`)
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	checkOptions(t, config, map[string]string{"cinder cinder-volume.conf array pure_api_token": "(sensitive)"})
+}
+
+// TestHorizonSettings runs the settings as Horizon does, with a session key where the pod has
+// it.
+func TestHorizonSettings(t *testing.T) {
+	const asHorizon = `
+import json, sys
+settings = {}
+exec(sys.stdin.read(), settings)
+print(json.dumps({k: v for k, v in settings.items() if k.isupper()}, sort_keys=True))
+`
+	config, diags := stackCloud(t, `
+service "horizon" {
+  role  = role.control
+  hosts = ["dashboard.example.org"]
+}
+`)
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	key := filepath.Join(t.TempDir(), "value")
+	if err := os.WriteFile(key, []byte("not-a-real-key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, settings := range map[string]string{
+		"multi": stackOptions(inRelease(t, "testdata/stacks", "2026.1"))["horizon _9998-kolla-settings.py"],
+		"small": stackOptions(config)["horizon _9998-kolla-settings.py"],
+		"alone": stackOptions(written(t, `
+service "keystone" {
+  external = { host = "identity.example.org", admin_password = null }
+}
+
+service "horizon" {
+  hosts = ["dashboard.example.org"]
+}
+`))["horizon _9998-kolla-settings.py"],
+	} {
+		python := exec.Command("python3", "-c", asHorizon)
+		python.Stdin = strings.NewReader(strings.Replace(settings, "/run/secrets/session/value", key, 1))
+		out, err := python.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+		var got struct {
+			Hosts   []string        `json:"ALLOWED_HOSTS"`
+			Engine  string          `json:"SESSION_ENGINE"`
+			Key     string          `json:"SECRET_KEY"`
+			URL     string          `json:"OPENSTACK_KEYSTONE_URL"`
+			Volumes map[string]bool `json:"OPENSTACK_CINDER_FEATURES"`
+			Caches  map[string]struct {
+				Location any `json:"LOCATION"`
+			} `json:"CACHES"`
+		}
+		if err := json.Unmarshal(out, &got); err != nil {
+			t.Fatal(err)
+		}
+		host, url, engine := "dashboard.example.org", "http://identity.example.org:5000/v3", "cache"
+		var caches any
+		switch name {
+		case "multi":
+			host, url = "cloud.example.org", "http://keystone.openstack:5000/v3"
+			caches = []any{"memcached-server-0.memcached-server.openstack:11211"}
+		case "small":
+			caches = []any{"cache-1.example.org:11211", "cache-2.example.org:11211"}
+		case "alone":
+			engine = "signed_cookies"
+		}
+		if !slices.Contains(got.Hosts, host) || !slices.Contains(got.Hosts, "horizon.openstack.svc") || slices.Contains(got.Hosts, "*") || len(got.Hosts) < 7 {
+			t.Errorf("%s: hosts %q", name, got.Hosts)
+		}
+		if got.Engine != "django.contrib.sessions.backends."+engine || got.Key != "not-a-real-key" || got.URL != url || got.Volumes["enable_backup"] != (name == "multi") {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if diff := cmp.Diff(caches, got.Caches["default"].Location); diff != "" {
+			t.Errorf("%s: caches (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestHorizonPlugins holds that Horizon has the panels of the services that there are.
+func TestHorizonPlugins(t *testing.T) {
+	config, diags := stackCloud(t, "\nservice \"horizon\" {\n  role = role.control\n}\n")
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	for want, config := range map[string]*lang.Config{"yes": inRelease(t, "testdata/stacks", "2026.1"), "no": config} {
+		spec, _, _ := podOf(t, find(t, render(t, config, facts()), "Deployment/horizon-web"))
+		env := map[string]string{}
+		for _, e := range spec.Containers[0].Env {
+			env[e.Name] = e.Value
+		}
+		if env["ENABLE_HEAT"] != want || env["ENABLE_OCTAVIA"] != "no" {
+			t.Errorf("environment: %v", env)
+		}
+	}
+}
