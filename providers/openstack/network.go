@@ -32,10 +32,10 @@ func (s *service) networkPolicy() []lang.Address {
 	var declared, exposed []openPort
 	for _, w := range s.decl.Workloads {
 		for _, p := range s.ports(w) {
-			declared = append(declared, openPort{p.Number, v1.Protocol(p.Protocol())})
+			declared = append(declared, openPortOf(p))
 		}
 		for _, p := range s.exposed(s.ports(w)) {
-			exposed = append(exposed, openPort{p.Number, v1.Protocol(p.Protocol())})
+			exposed = append(exposed, openPortOf(p))
 		}
 	}
 	peers, deferred := s.referrers(s.decl.Block)
@@ -90,6 +90,8 @@ type openPort struct {
 	protocol v1.Protocol
 }
 
+func openPortOf(p lang.Port) openPort { return openPort{p.Number, v1.Protocol(p.Protocol())} }
+
 // ingress is a rule for ports, from everybody as long as nothing else is said.
 func ingress(ports []openPort) *networkingv1.NetworkPolicyIngressRuleApplyConfiguration {
 	rule := networkingv1.NetworkPolicyIngressRule()
@@ -119,14 +121,14 @@ func (r *renderer) inNamespace(p *peer, namespace string) *peer {
 
 // catalogued are the ports that others find in the catalogue of a Keystone, except those
 // that are exposed: everybody may connect to these.
-func (s *service) catalogued(keystone string, exposed []int) (out []int) {
+func (s *service) catalogued(keystone string, exposed []openPort) (out []openPort) {
 	for _, e := range s.decl.Endpoints {
 		if !strings.HasSuffix("."+keystone, ".service."+e.Server) {
 			continue
 		}
 		for _, p := range s.decl.Ports {
-			if p.Name == e.Port && !slices.Contains(exposed, p.Number) {
-				out = append(out, p.Number)
+			if open := openPortOf(p); p.Name == e.Port && !slices.Contains(exposed, open) {
+				out = append(out, open)
 			}
 		}
 	}
