@@ -50,7 +50,7 @@ service "cinder" {
   replicas = 2
   expose   = exposure.public
   backends = { ceph = { type = "rbd" } }
-  backup   = { type = "ceph" }
+  backup   = {}
 }
 
 service "heat" {

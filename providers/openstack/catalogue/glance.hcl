@@ -19,12 +19,23 @@ definition "glance" {
       condition     = length(input.stores) > 0
       error_message = "Glance needs at least one store."
     }
+
+    validation {
+      condition = alltrue([for name, s in input.stores : can(regex("^[a-z][a-z0-9_-]*$", name)) && !can(regex("^(os_glance|oslo)_", name)) &&
+      !contains(["barbican", "cors", "database", "glance_store", "keystone_authtoken", "paste_deploy"], name)])
+      error_message = "A store is a section of glance-api.conf, so that its name is of lower-case letters, digits, dashes and underscores, and not that of another section."
+    }
   }
 
   input "default_store" {
     type        = string
     default     = null
     description = "Store of new images; by default the first one by name."
+
+    validation {
+      condition     = input.default_store == null || contains(keys(input.stores), coalesce(input.default_store, "-"))
+      error_message = "It is none of the stores: ${join(", ", keys(input.stores))}."
+    }
   }
 
   input "ceph_user" {
@@ -79,7 +90,7 @@ definition "glance" {
       database                = merge(local.database, { connection = database.glance.url })
       keystone_authtoken      = merge(user.glance.auth, user.glance.authtoken, { service_type = "image" })
       paste_deploy            = { flavor = "keystone" }
-      glance_store            = { default_backend = input.default_store != null ? input.default_store : keys(input.stores)[0] }
+      glance_store            = { default_backend = input.default_store != null ? input.default_store : try(keys(input.stores)[0], "") }
       os_glance_staging_store = { filesystem_store_datadir = "/var/lib/glance/staging" }
       os_glance_tasks_store   = { filesystem_store_datadir = "/var/lib/glance/tasks_work_dir" }
       oslo_concurrency        = { lock_path = "/var/lib/glance/tmp" }

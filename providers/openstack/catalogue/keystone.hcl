@@ -81,6 +81,12 @@ definition "keystone" {
     }
   }
 
+  config "policy.yaml" {
+    format   = "yaml"
+    path     = "/etc/keystone/policy.yaml"
+    optional = true
+  }
+
   # What the job reads, so that it does not run again for the rest.
   config "keystone-db.conf" {
     from   = "keystone.conf"
@@ -135,7 +141,7 @@ definition "keystone" {
     user         = 42425
     command      = ["uwsgi", "--ini", "/etc/keystone/keystone-uwsgi.ini"]
     ports        = ["public"]
-    config       = ["keystone.conf", "keystone-uwsgi.ini"]
+    config       = ["keystone.conf", "keystone-uwsgi.ini", "policy.yaml"]
     grace_period = 60
     drain        = 10 # a token that is being issued cannot be asked for twice
 
