@@ -131,6 +131,11 @@ func newGraph(l *loader) *graph {
 	g.inUse = &lazy{evaluate: g.servicesInUse}
 	g.findOnlyOnes()
 	g.addModule(l.root)
+	// What only the evaluation shows to be read is found, and needed, from anywhere too.
+	g.anywhere.nodes = map[blockKey]*node{}
+	for key, only := range g.onlyOne {
+		g.anywhere.nodes[key] = g.nodes[only.id]
+	}
 	return g
 }
 

@@ -1,7 +1,10 @@
 package lang_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -120,5 +123,66 @@ service "agents" {
 `)
 	if args := s.Workloads[0].Pod.Args; !slices.Equal(args, []string{"none", "alone"}) {
 		t.Errorf("with others that do not count: %q", args)
+	}
+}
+
+// TestLazyFromAnywhere holds that each service that reads one of a module needs it, where
+// only the evaluation shows that: not the first reader alone.
+func TestLazyFromAnywhere(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"cloud.hcl": `
+cloud "test" {
+  release = "2025.1"
+}
+
+definition "page" {
+  locals {
+    cache = try(service.memcached.servers, "none")
+  }
+
+  workload "web" {
+    kind  = "Deployment"
+    image = "page"
+    env   = { CACHE = local.cache }
+  }
+}
+
+module "backing" {
+  source = "./backing"
+}
+
+service "a" {
+  definition = "page"
+}
+
+service "b" {
+  definition = "page"
+}
+`,
+		"backing/memcached.hcl": "service \"memcached\" {}\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config, diags := lang.Load(dir, lang.Options{Catalogue: builtinCatalogue()})
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	for _, s := range config.Services {
+		if s.Definition != "page" {
+			continue
+		}
+		if want := []string{"module.backing.service.memcached"}; !slices.Equal(s.Needs, want) {
+			t.Errorf("%s needs %q, want %q", s.Name, s.Needs, want)
+		}
+		if got := s.Workloads[0].Pod.Env[0].Value.Masked(); !strings.HasPrefix(got, "memcached-server-0.") {
+			t.Errorf("%s has the cache %q", s.Name, got)
+		}
 	}
 }
