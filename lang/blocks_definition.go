@@ -85,20 +85,33 @@ var portType = &BlockType{
     number    = 8080
     expose    = true
     node_port = 30880
+    public    = 80 # clients outside connect to http://cloud.example.org:80
+  }
+
+  # One number for both protocols are two ports.
+  port "syslog" {
+    number = 5514
+  }
+
+  port "syslog-udp" {
+    number   = 5514
+    protocol = "udp"
   }
 
   workload "web" {
     kind  = "Deployment"
     image = "registry.example.org/status:1"
-    ports = ["http"]
+    ports = ["http", "syslog", "syslog-udp"]
   }
 }
 `,
 	ReadAs: "port.NAME",
 	Attributes: conditional([]Attribute{
-		{Name: "number", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "TCP port."},
+		{Name: "number", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "Its number. Where a service has another one, what reads it follows."},
+		{Name: "protocol", Type: TypeString, Default: "tcp", OneOf: []string{"tcp", "udp"}, Doc: "What is spoken on it. Two ports of one number have different protocols."},
 		{Name: "expose", Type: TypeBool, Default: false, Doc: "Reachable from outside when the service has an exposure."},
 		{Name: "node_port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port on the nodes when it is; by default the cluster chooses one."},
+		{Name: "public", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port that clients connect to at the exposure, and so in public_url; by default its number."},
 	}),
 }
 
@@ -259,11 +272,12 @@ var attemptsAttribute = Attribute{Name: "attempts", Type: TypeNumber, Default: 6
 
 var jobType = &BlockType{
 	Name: "job", Label: "job", LabelForm: formName,
-	Doc: "Something that runs once, and again when its image, its config or its secrets change. Jobs run one after the other, in the order in which they are written.",
+	Doc: "Something that runs once, and again when its image, its config or its secrets change, unless `runs` says otherwise. Jobs run one after the other, in the order in which they are written.",
 	Example: `definition "status" {
   job "migrate" {
     when          = "after"
     attempts      = 3
+    timeout       = 1800
     image         = "registry.example.org/status:1"
     user          = 42999
     start         = "direct"
@@ -271,18 +285,29 @@ var jobType = &BlockType{
     args          = ["migrate", "--online"]
     env           = { REGION = cloud.region }
     writable      = ["/var/lib/status"]
+    labels        = { "example.org/kind" = "migration" }
+    annotations   = { "example.org/owner" = "status" }
     host_network  = false
     service_links = false
   }
+
+  # Looks at the data before another release takes them over.
+  job "upgrade-check" {
+    runs    = "upgrade"
+    image   = "registry.example.org/status:1"
+    command = ["status", "upgrade-check"]
+  }
 }
 `,
-	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, attemptsAttribute}, podAttributes, mountAttributes)),
+	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute}, podAttributes, podMarks, mountAttributes)),
 	Blocks:     []*BlockType{mountType, resourcesType},
 }
 
 var probeAttributes = []Attribute{
 	{Name: "http", Type: TypeString, Form: formURLPath, Doc: "Path to GET from a port: good when the answer is 2xx or 3xx."},
 	{Name: "port", Type: TypeString, Doc: "Name of the port, for http."},
+	{Name: "scheme", Type: TypeString, Default: "http", OneOf: []string{"http", "https"}, Doc: "How http asks. With https no certificate is checked."},
+	{Name: "headers", Type: TypeMap, Doc: "Headers that http sends, by name."},
 	{Name: "tcp", Type: TypeString, Doc: "Name of a port to connect to."},
 	{Name: "exec", Type: TypeList, Doc: "Command to run in the container: good when it ends with 0."},
 	{Name: "period", Type: TypeNumber, Default: 10, Min: 1, Max: 3600, Doc: "Seconds between two tries."},
@@ -296,7 +321,7 @@ func probeType(name, doc string) *BlockType {
 }
 
 // probeAlternatives are the ways to probe.
-var probeAlternatives = [][]string{{"http", "port"}, {"tcp"}, {"exec"}}
+var probeAlternatives = [][]string{{"http", "port", "scheme", "headers"}, {"tcp"}, {"exec"}}
 
 // probeExample shows the probes together.
 const probeExample = `definition "status" {
@@ -320,6 +345,8 @@ const probeExample = `definition "status" {
     ready {
       http    = "/health"
       port    = "http"
+      scheme  = "https"
+      headers = { Host = "status.example.org" }
       timeout = 2
     }
 
@@ -355,6 +382,7 @@ var workloadType = &BlockType{
     replicas     = 2
     max_replicas = 5
     update       = "rolling"
+    timeout      = 900
     grace_period = 90
     drain        = 15
     loss         = "nobody sees how the cloud is"
@@ -380,19 +408,13 @@ var workloadType = &BlockType{
 		{Name: "replicas", Type: TypeNumber, Default: 1, Max: maxReplicas, Doc: "How many pods, unless the service says otherwise."},
 		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: maxReplicas, Doc: "How many it can cope with at most."},
 		{Name: "update", Type: TypeString, Default: "rolling", OneOf: updates, Doc: "rolling: pods are replaced when something changes. on-delete: only when someone deletes them."},
-		gracePeriodAttribute, drainAttribute,
+		waitTimeoutAttribute, gracePeriodAttribute, drainAttribute,
 		{Name: "loss", Type: TypeString, Doc: "What follows for others while none of it runs, as the end of a sentence: \"running servers lose their network\". It is then held like data: no plan deletes it, or deletes it to make it again, unless -delete-data names it."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
-	}, podAttributes, mountAttributes)),
+	}, podAttributes, podMarks, mountAttributes)),
 	Blocks: []*BlockType{
-		{
-			Name: "init", Label: "init step", LabelForm: formName,
-			Doc: "A step in each pod before its main container starts, with the same image, user, files and environment. A secret that is mounted in the step is seen by the step alone.",
-			Attributes: conditional([]Attribute{
-				{Name: "command", Type: TypeList, Required: true, Doc: "Command to run."},
-			}),
-			Blocks: []*BlockType{mountType},
-		},
+		initType,
+		sidecarType,
 		{
 			Name: "claim", Label: "volume", LabelForm: formName,
 			Doc: "A volume that each pod of a StatefulSet gets and keeps.",
@@ -405,9 +427,9 @@ var workloadType = &BlockType{
 		mountType,
 		resourcesType,
 		lifecycleType,
-		probeType("startup", "Until it is good, the other probes wait. When it fails, the pod starts again."),
-		probeType("ready", "While it is good, the pod gets traffic."),
-		probeType("live", "When it fails, the pod starts again."),
+		startupProbeType,
+		readyProbeType,
+		liveProbeType,
 	},
 }
 

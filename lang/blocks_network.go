@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 var (
@@ -16,8 +17,9 @@ var (
 	}
 	portNumber   = regexp.MustCompile(`^[1-9][0-9]{0,4}$`)
 	formPortSeen = Form{
-		"the name of a port, or the number of one in quotes",
+		"the name of a port, or the number of one in quotes, such as \"53\" or \"53/udp\"",
 		func(s string) bool {
+			s = strings.TrimSuffix(s, "/udp")
 			n, err := strconv.Atoi(s)
 			return formPort.valid(s) || err == nil && portNumber.MatchString(s) && n <= 65535
 		},
@@ -43,7 +45,7 @@ var allowType = &BlockType{
 }
 `,
 	Attributes: conditional([]Attribute{
-		{Name: "ports", Type: TypeList, Names: "port", Form: formPortSeen, Doc: "Names of ports of the definition, or numbers in quotes; by default all ports of the definition."},
+		{Name: "ports", Type: TypeList, Names: "port", Form: formPortSeen, Doc: "Names of ports of the definition, or numbers in quotes, \"53/udp\" of a UDP port; by default all ports of the definition."},
 		{Name: "namespace", Type: TypeString, Form: formNamespace, Doc: "Namespace of the pods; by default the cloud's own. Without pods, all pods of the namespace."},
 		{Name: "pods", Type: TypeMap, Form: formLabelValue, Doc: "Labels of the pods."},
 		{Name: "cidrs", Type: TypeList, Form: formCIDR, Doc: "Ranges of addresses, as pods see them: most clusters replace the address of a client outside by that of a node."},

@@ -160,6 +160,7 @@ var providesType = &BlockType{
     job "create" {
       when      = "before"
       attempts  = 10
+      timeout   = 600
       image     = "registry.example.org/sql-client:1"
       command   = ["create-database", database.name, "--password-file=/run/secrets/passwords/${database.password_file}"]
       passwords = "/run/secrets/passwords"
@@ -176,7 +177,7 @@ var providesType = &BlockType{
 		Name: "job", Label: "job", LabelForm: formName,
 		Doc: "Makes what the other service asks for, before anything else of it runs; it has to be safe to run again.",
 		Attributes: conditional(slices.Concat([]Attribute{
-			whenAttribute, attemptsAttribute,
+			whenAttribute, attemptsAttribute, jobTimeoutAttribute,
 			{Name: "passwords", Type: TypeString, Form: formPath, Doc: "Directory with the passwords of what it makes, each in a file that `password_file` names."},
 		}, podAttributes)),
 		Blocks: []*BlockType{mountType, resourcesType},

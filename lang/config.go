@@ -169,8 +169,10 @@ type Service struct {
 type Port struct {
 	Name     string
 	Number   int
+	UDP      bool // TCP otherwise
 	Exposed  bool // open to the outside when the service has an exposure
 	NodePort int  // 0: chosen by the cluster
+	Public   int  // number at the exposure; 0: Number
 	Range    hcl.Range
 }
 
@@ -246,9 +248,14 @@ func firstRange(places ...hcl.Range) hcl.Range {
 
 // Job is something that runs once for a given set of inputs.
 type Job struct {
-	Name     string
-	When     string // "before" or "after" the workloads
-	Attempts int    // how often a failing pod is tried again before the job fails
+	Name string
+	When string // "before" or "after" the workloads
+	// Runs says when it runs again: empty, with any change of what it runs with; "release"
+	// and "upgrade", with another image; "once", never. With "upgrade" it does not run
+	// with the image that the service is deployed with first.
+	Runs     string
+	Attempts int // how often a failing pod is tried again before the job fails
+	Timeout  int // seconds that it may take; 0: any time
 	Pod      Pod
 	Range    hcl.Range
 }
@@ -264,6 +271,7 @@ type Workload struct {
 	// Drain is for how many seconds a pod goes on serving after it was told to
 	// stop; they are part of the grace period, and shorter.
 	Drain   int
+	Timeout int // seconds that an apply waits until it is ready; 0: as for all
 	Pod     Pod
 	Claims  []Claim
 	Ready   *Probe
@@ -280,17 +288,19 @@ type Pod struct {
 	Start       string // "direct" or "kolla" (the image's own start contract)
 	Command     []string
 	Args        []string
-	Env         []Env // sorted by name
-	User        int   // uid and gid; Kolla's fixed numbers
-	Ports       []string
+	Env         []Env    // sorted by name
+	User        int      // uid and gid; Kolla's fixed numbers
+	Ports       []string // of all containers
 	Configs     []string // names of config blocks that are mounted
 	Mounts      []SecretMount
-	Writable    []string // paths that get an emptyDir
-	Inits       []Init
+	Writable    []string          // paths that get an emptyDir
+	Inits       []Init            // in the order in which they start, sidecars among them
 	Requests    map[string]string // "cpu", "memory"
 	Limits      map[string]string
 	GracePeriod int // seconds that it gets to stop before it is killed; 0: the cluster's default
 	HostNetwork bool
+	// Labels and Annotations are those of the pods, besides kolla's own.
+	Labels, Annotations map[string]string
 	// ServiceLinks: the environment has the variables that Kubernetes makes of Services.
 	ServiceLinks bool
 }
@@ -309,14 +319,6 @@ type SecretMount struct {
 	Path    string
 }
 
-// Init is a step that runs in the pod before its main container, with the same
-// image, user, files and environment.
-type Init struct {
-	Name    string
-	Command []string
-	Mounts  []SecretMount // seen by the step alone
-}
-
 // Claim is a volume that every replica of a StatefulSet gets and keeps.
 type Claim struct {
 	Name         string
@@ -328,6 +330,8 @@ type Claim struct {
 // Probe is one of HTTP, TCP and Exec.
 type Probe struct {
 	HTTP    string // path
+	TLS     bool   // of HTTP
+	Headers map[string]string
 	Port    string // name of a port, for HTTP and TCP
 	TCP     bool
 	Exec    []string

@@ -137,16 +137,15 @@ func defaultedBlock(base, top *block) *block {
 	return out
 }
 
-// marks are the labels and annotations that the cloud has for all objects.
+// marks are the labels and annotations that the cloud and the service have for all objects.
 func (in *instance) marks() {
-	d := in.defaultsBlock()
-	if d == nil {
-		return
+	if d := in.defaultsBlock(); d != nil {
+		in.cloud.string(d, "storage_class") // wrong, too, where no service has a volume
+		in.out.Labels, in.out.Annotations = in.cloud.strings(d, "labels"), in.cloud.strings(d, "annotations")
+		in.checkMarks(d, "labels", in.out.Labels)
+		in.checkMarks(d, "annotations", in.out.Annotations)
 	}
-	in.cloud.string(d, "storage_class") // wrong, too, where no service has a volume
-	in.out.Labels, in.out.Annotations = in.cloud.strings(d, "labels"), in.cloud.strings(d, "annotations")
-	in.checkMarks(d, "labels", in.out.Labels)
-	in.checkMarks(d, "annotations", in.out.Annotations)
+	in.out.Labels, in.out.Annotations = in.objectMarks("labels", in.out.Labels), in.objectMarks("annotations", in.out.Annotations)
 }
 
 // ownMarks are labels that kolla gives its objects itself.

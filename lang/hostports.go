@@ -12,6 +12,7 @@ type placed struct {
 	w    Workload
 	role *Role // nil: any node
 	port int
+	udp  bool
 }
 
 // checkHostPorts reports pods that would take the same port of one node: the scheduler
@@ -25,7 +26,7 @@ func (g *graph) checkHostPorts() {
 	}
 	for i, b := range all {
 		for _, a := range all[:i] {
-			if a.port == b.port && (a.in != b.in || a.w.Name != b.w.Name) {
+			if a.port == b.port && a.udp == b.udp && (a.in != b.in || a.w.Name != b.w.Name) {
 				g.checkHostPort(a, b)
 			}
 		}
@@ -52,7 +53,7 @@ func (g *graph) hostPorts(in *instance, w Workload) []placed {
 	var out []placed
 	for _, p := range in.out.Ports {
 		if slices.Contains(w.Pod.Ports, p.Name) && p.Number != 0 {
-			out = append(out, placed{in, w, role, p.Number})
+			out = append(out, placed{in, w, role, p.Number, p.UDP})
 		}
 	}
 	if nodes := nodesNamed(role); len(out) > 0 && w.Kind != "DaemonSet" && nodes > 0 && w.Replicas > nodes {

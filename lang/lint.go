@@ -178,7 +178,10 @@ func (in *instance) mentions() []mention {
 			add(Plain(arg), at)
 		}
 		for _, init := range p.Inits {
-			for _, arg := range init.Command {
+			for _, env := range init.Env {
+				add(env.Value, env.Range)
+			}
+			for _, arg := range slices.Concat(init.Command, init.Args) {
 				add(Plain(arg), at)
 			}
 		}

@@ -3,6 +3,7 @@ package lang
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 )
@@ -12,6 +13,7 @@ import (
 type Allow struct {
 	Name      string
 	Ports     []int             // TCP
+	UDP       []int             // ports, too
 	Namespace string            // of the pods; empty: the cloud's
 	Pods      map[string]string // labels; none: all pods of Namespace
 	CIDRs     []string
@@ -49,17 +51,27 @@ func (in *instance) allow(b *block, e *evaluator) Allow {
 		names = in.definition.labels("port")
 	}
 	for _, name := range names {
-		if n, err := strconv.Atoi(name); err == nil {
-			a.Ports = append(a.Ports, n)
+		number, udp := strings.CutSuffix(name, "/udp")
+		if n, err := strconv.Atoi(number); err == nil {
+			a.open(n, udp)
 			continue
 		}
 		at := slices.IndexFunc(in.out.Ports, func(p Port) bool { return p.Name == name })
 		switch {
 		case at >= 0 && in.out.Ports[at].Number != 0:
-			a.Ports = append(a.Ports, in.out.Ports[at].Number)
+			a.open(in.out.Ports[at].Number, in.out.Ports[at].UDP)
 		case at < 0 && in.definition.complete() && in.whole.one("port", name) == nil:
 			in.undeclared(b.attributeRange("ports"), "port", name, in.definition.labels("port"))
 		}
 	}
 	return a
+}
+
+// open adds a port.
+func (a *Allow) open(number int, udp bool) {
+	if udp {
+		a.UDP = append(a.UDP, number)
+	} else {
+		a.Ports = append(a.Ports, number)
+	}
 }

@@ -136,6 +136,7 @@ service "web" {
 
   job "sync" {
     args = null
+    runs = "once"
     env  = { B = service.needed.host, C = "3" }
   }
   job "extra" {
@@ -199,7 +200,7 @@ func TestOverlay(t *testing.T) {
 	want := lang.Service{
 		Ports: []lang.Port{{Name: "http", Number: 81}, {Name: "admin", Number: 82}},
 		Jobs: []lang.Job{
-			{Name: "sync", When: "before", Attempts: 6, Pod: lang.Pod{
+			{Name: "sync", When: "before", Runs: "once", Attempts: 6, Pod: lang.Pod{
 				Image: "web", Start: "direct", Command: []string{"sync"}, Configs: []string{"web.conf"},
 				Env: []lang.Env{{Name: "A", Value: lang.Plain("1")}, {Name: "B", Value: lang.Plain("needed.openstack")}, {Name: "C", Value: lang.Plain("3")}},
 			}},

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"slices"
@@ -19,22 +20,48 @@ func (in *instance) portObjects() cty.Value {
 		address := net.JoinHostPort(host, strconv.Itoa(p.Number))
 		public, reached := host, address
 		if x := in.exposure(); x != nil && p.Exposed {
-			public, reached = x.Host(), net.JoinHostPort(x.Host(), strconv.Itoa(p.Number))
+			public, reached = x.Host(), net.JoinHostPort(x.Host(), strconv.Itoa(p.AtExposure()))
 		}
 		inside := func(text string) cty.Value { return in.inner.read(b, in.inNamespace(text), "number") }
 		outside := func(text string) cty.Value {
-			return in.inner.read(b, in.user.read(in.block, in.inNamespace(text), "expose"), "number", "expose")
+			return in.inner.read(b, in.user.read(in.block, in.inNamespace(text), "expose"), "number", "expose", "public")
 		}
 		values[p.Name] = cty.ObjectVal(map[string]cty.Value{
 			"number":      in.inner.scope.groups["port"][p.Name],
 			"host":        in.inNamespace(host),
 			"address":     inside(address),
-			"url":         inside("http://" + address),
+			"url":         inside(p.scheme() + address),
 			"public_host": outside(public),
-			"public_url":  outside("http://" + reached),
+			"public_url":  outside(p.scheme() + reached),
 		})
 	}
 	return cty.ObjectVal(values)
+}
+
+// AtExposure is the number that clients connect to at the exposure.
+func (p Port) AtExposure() int { return cmp.Or(p.Public, p.Number) }
+
+// Protocol is what is spoken on the port, as Kubernetes writes it: TCP or UDP.
+func (p Port) Protocol() string {
+	if p.UDP {
+		return "UDP"
+	}
+	return "TCP"
+}
+
+// scheme is how a URL of the port begins.
+func (p Port) scheme() string {
+	if p.UDP {
+		return "udp://"
+	}
+	return "http://"
+}
+
+// checkPublic reports a number at an exposure of a port that is not exposed.
+func (in *instance) checkPublic(b *block, p Port) {
+	if in.inner.given(b, "public") && in.inner.settled(b, "expose") && !p.Exposed {
+		in.error(b.attributeRange("public"), "Unsuitable value for \"public\"", "Port %q is not meant to be reached from outside. Write expose = true as well, or take it out.", p.Name)
+	}
 }
 
 // hostOfPort is the name under which a port answers: that of the service on the ports of
@@ -56,14 +83,22 @@ func (in *instance) hostOfPort(name string) string {
 	return host + "." + in.config.Cloud.Namespace
 }
 
-// portsOf are the names of the ports of a workload, as far as they depend on nothing of
-// the service itself.
+// portsOf are the names of the ports of a workload and of its sidecars, as far as they
+// depend on nothing of the service itself.
 func (in *instance) portsOf(workload *block) []string {
-	attr := workload.attributes["ports"]
+	out := in.ownPortsOf(workload)
+	for _, sidecar := range workload.all(sidecarType.Name) {
+		out = append(out, in.ownPortsOf(sidecar)...)
+	}
+	return out
+}
+
+func (in *instance) ownPortsOf(b *block) []string {
+	attr := b.attributes["ports"]
 	if attr == nil || slices.ContainsFunc(attr.Expr.Variables(), func(t hcl.Traversal) bool { return t.RootName() == "self" || t.RootName() == "local" }) {
 		return nil
 	}
-	return in.inner.list(workload, "ports")
+	return in.inner.list(b, "ports")
 }
 
 // members are the names of the pods of each StatefulSet, one by one.

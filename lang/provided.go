@@ -265,7 +265,7 @@ func (in *instance) endpointURL(b *block, e Endpoint, public bool) cty.Value {
 		number = p.Number
 		for _, x := range in.config.Exposures {
 			if public && p.Exposed && x.Name == in.out.Exposure {
-				host = x.Host()
+				host, number = x.Host(), p.AtExposure()
 			}
 		}
 	}
@@ -275,7 +275,7 @@ func (in *instance) endpointURL(b *block, e Endpoint, public bool) cty.Value {
 	}
 	for _, p := range in.definition.all("port") {
 		if p.label == e.Port {
-			v = in.inner.read(p, v, "number", "expose")
+			v = in.inner.read(p, v, "number", "expose", "public")
 		}
 	}
 	return in.inner.read(b, v, "port", "path")

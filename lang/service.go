@@ -299,19 +299,27 @@ func rangeOf(b *block) hcl.Range {
 }
 
 func (in *instance) ports() {
-	numbers := map[int]string{}
+	type taken struct {
+		number int
+		udp    bool
+	}
+	numbers := map[taken]string{}
 	for _, b := range in.definition.all("port") {
 		p := Port{
 			Name:     b.label,
 			Number:   in.inner.number(b, "number"),
 			Exposed:  in.inner.bool(b, "expose"),
 			NodePort: in.inner.number(b, "node_port"),
+			UDP:      in.inner.string(b, "protocol") == "udp",
+			Public:   in.inner.number(b, "public"),
 			Range:    rangeOf(b),
 		}
-		if other, taken := numbers[p.Number]; taken && p.Number != 0 {
+		at := taken{p.Number, p.UDP}
+		if other, twice := numbers[at]; twice && p.Number != 0 {
 			in.error(b.attributeRange("number"), "Two ports with one number", "Port %q has the number %d already.", other, p.Number)
 		}
-		numbers[p.Number] = p.Name
+		numbers[at] = p.Name
+		in.checkPublic(b, p)
 		in.out.Ports = append(in.out.Ports, p)
 		in.inner.scope.groups["port"][p.Name] = in.inner.read(b, known(p.Number), "number")
 	}
@@ -356,7 +364,7 @@ func (in *instance) addPorts(values map[string]cty.Value) {
 		values["port"] = in.inner.scope.groups["port"][s.Ports[0].Name]
 		first := in.definition.all("port")[0]
 		values["address"] = in.inner.read(first, in.inNamespace(address), "number")
-		values["url"] = in.inner.read(first, in.inNamespace("http://"+address), "number")
+		values["url"] = in.inner.read(first, in.inNamespace(s.Ports[0].scheme()+address), "number")
 		values["public_url"] = in.publicURL(address)
 	}
 	values["ports"], values["members"] = in.portObjects(), in.members()
@@ -380,7 +388,7 @@ func (in *instance) inNamespace(text string) cty.Value {
 func (in *instance) publicURL(internal string) cty.Value {
 	v := in.user.read(in.block, in.inNamespace("http://"+in.publicAddress(internal)), "expose")
 	for _, b := range in.definition.all("port") {
-		v = in.inner.read(b, v, "number", "expose")
+		v = in.inner.read(b, v, "number", "expose", "public")
 	}
 	return v
 }
@@ -393,7 +401,7 @@ func (in *instance) publicAddress(internal string) string {
 			continue
 		}
 		if x := in.exposure(); x != nil {
-			return net.JoinHostPort(x.Host(), strconv.Itoa(p.Number))
+			return net.JoinHostPort(x.Host(), strconv.Itoa(p.AtExposure()))
 		}
 	}
 	return internal

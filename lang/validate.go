@@ -5,8 +5,10 @@ import (
 	"net/netip"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"kolla.openstack.org/kolla/internal/spelling"
 )
@@ -35,9 +37,26 @@ func (in *instance) checkPort(b *block, attribute, name string, known []string) 
 func (in *instance) checkProbePort(workload, b *block, attribute string, ports []string) {
 	name, known := in.inner.string(b, attribute), in.definition.labels("port")
 	in.checkPort(b, attribute, name, known)
-	if slices.Contains(known, name) && !slices.Contains(ports, name) && in.inner.settled(workload, "ports") {
-		in.error(b.attributeRange(attribute), "Unsuitable probe", "The workload does not listen on port %q: add it to its argument `ports`.", name)
+	if i := slices.IndexFunc(in.out.Ports, func(p Port) bool { return p.Name == name && p.UDP }); i >= 0 {
+		in.error(b.attributeRange(attribute), "Unsuitable probe", "Port %q is a UDP port: nothing can connect to it. Probe with exec.", name)
 	}
+	if slices.Contains(known, name) && !slices.Contains(ports, name) && in.inner.settled(workload, "ports") {
+		in.error(b.attributeRange(attribute), "Unsuitable probe", "The %s does not listen on port %q: add it to its argument `ports`.", workload.typ.Name, name)
+	}
+}
+
+// headers are what a probe sends.
+func (in *instance) headers(b *block) map[string]string {
+	out := in.inner.strings(b, "headers")
+	for _, name := range keysOf(out) {
+		if problems := validation.IsHTTPHeaderName(name); len(problems) > 0 {
+			in.inner.unsuitable(b, "headers", "%q is no name of a header: it has letters, digits and dashes.", name)
+		}
+		if strings.ContainsAny(out[name], "\r\n") {
+			in.inner.unsuitable(b, "headers", "The value of %q must be one line.", name)
+		}
+	}
+	return out
 }
 
 // checkLength reports names that would be too long when joined.
@@ -144,6 +163,9 @@ func (in *instance) exposesAsSaid() bool {
 // imagesKnown reports whether it is known which images the definition names.
 func (in *instance) imagesKnown() bool {
 	pods := slices.Concat(in.definition.all("workload"), in.definition.all("job"))
+	for _, b := range in.definition.all("workload") {
+		pods = append(pods, slices.Concat(b.all("init"), b.all("sidecar"))...)
+	}
 	return in.definition.complete() && !slices.ContainsFunc(pods, func(b *block) bool { return !in.inner.settled(b, "image") })
 }
 
@@ -162,7 +184,10 @@ func (g *graph) inOrder() []*instance {
 // checkNodePorts reports node ports out of range, and those that two services
 // would share.
 func (g *graph) checkNodePorts() {
-	taken := map[int]string{}
+	type owner struct {
+		what, service, protocol string
+	}
+	taken := map[int]owner{}
 	for _, in := range g.inOrder() {
 		s := in.out
 		for _, p := range s.Ports {
@@ -173,11 +198,12 @@ func (g *graph) checkNodePorts() {
 			if override := in.block.one("port", p.Name); override != nil {
 				at = override.attributeRange("node_port")
 			}
-			what := fmt.Sprintf("port %q of service %q", p.Name, s.Name)
-			if other, ok := taken[p.NodePort]; ok {
-				g.error(at, "Node port taken twice", "Node port %d is wanted for %s and for %s. Give one of them another, in the service: port %q { node_port = ... }.", p.NodePort, other, what, p.Name)
+			here := owner{fmt.Sprintf("port %q of service %q", p.Name, s.Name), s.Name, p.Protocol()}
+			other, ok := taken[p.NodePort]
+			if ok && (other.service != here.service || other.protocol == here.protocol) {
+				g.error(at, "Node port taken twice", "Node port %d is wanted for %s and for %s. Give one of them another, in the service: port %q { node_port = ... }.", p.NodePort, other.what, here.what, p.Name)
 			}
-			taken[p.NodePort] = what
+			taken[p.NodePort] = here
 			g.checkNodePortRange(s, p, at)
 		}
 	}
@@ -190,14 +216,18 @@ func (g *graph) checkPublicPorts() {
 	for _, x := range g.config.Exposures {
 		addresses[x.Name], _ = netip.ParseAddr(x.VIP) // a wrong one was reported
 	}
-	taken := map[netip.AddrPort]*instance{}
+	type place struct {
+		netip.AddrPort
+		protocol string
+	}
+	taken := map[place]*instance{}
 	for _, in := range g.inOrder() {
 		s, vip := in.out, addresses[in.out.Exposure]
 		for _, p := range s.Ports {
 			if !p.Exposed || p.Number == 0 || !vip.IsValid() {
 				continue
 			}
-			public := netip.AddrPortFrom(vip, uint16(p.Number))
+			public := place{netip.AddrPortFrom(vip, uint16(p.AtExposure())), p.Protocol()}
 			other := taken[public]
 			if other == nil {
 				taken[public] = in
@@ -205,8 +235,8 @@ func (g *graph) checkPublicPorts() {
 			}
 			at := other.block.attributeRange("expose")
 			g.error(in.block.attributeRange("expose"), "Public port taken twice",
-				"Clients would reach both service %q (%s) and service %q at %s. Take an exposure with another vip for one of them, or a definition whose port has another number.",
-				other.out.Name, position(at), s.Name, public)
+				"Clients would reach both service %q (%s) and service %q at %s. Take an exposure with another vip for one of them, or another number: port %q { public = ... }.",
+				other.out.Name, position(at), s.Name, public.AddrPort, p.Name)
 		}
 	}
 }

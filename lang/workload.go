@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -17,11 +18,15 @@ func (in *instance) job(b *block, e *evaluator) Job {
 		Name:     b.label,
 		When:     "before",
 		Attempts: e.number(b, "attempts"),
+		Timeout:  e.number(b, "timeout"),
 		Pod:      in.pod(b, e),
 		Range:    rangeOf(b),
 	}
 	if b.typ.attribute("when") != nil {
 		j.When = e.string(b, "when")
+	}
+	if b.typ == jobType {
+		j.Runs = strings.TrimPrefix(e.string(b, "runs"), "change")
 	}
 	in.checkLength(b)
 	return j
@@ -66,6 +71,7 @@ func (in *instance) pod(b *block, e *evaluator) Pod {
 		in.checkPaths(b, p.Configs)
 	}
 	p.Mounts = in.mounts(b, e)
+	in.podMarks(b, e, &p)
 	return p
 }
 
@@ -119,18 +125,17 @@ func (in *instance) workload(b *block) Workload {
 		Role:     e.role(b, "role"),
 		Replicas: in.replicas[b.label],
 		Update:   e.string(b, "update"),
+		Timeout:  e.number(b, "timeout"),
 		Loss:     e.string(b, "loss"),
 		Pod:      in.pod(b, e),
 		Claims:   in.claims(b),
 		Range:    rangeOf(b),
 	}
 	w.Pod.Ports = in.names(b, e, "ports", "port")
-	for _, init := range b.all("init") {
-		w.Pod.Inits = append(w.Pod.Inits, Init{Name: init.label, Command: e.list(init, "command"), Mounts: in.mounts(init, e)})
-	}
 	w.Ready = in.probe(b, "ready", w.Pod.Ports)
 	w.Live = in.probe(b, "live", w.Pod.Ports)
 	w.Startup = in.probe(b, "startup", w.Pod.Ports)
+	in.inits(b, &w)
 	in.stopping(&w, b)
 	base := b
 	if b.top != nil {
@@ -267,6 +272,8 @@ func (in *instance) probe(workload *block, name string, ports []string) *Probe {
 	p := &Probe{
 		HTTP:    e.string(b, "http"),
 		Port:    e.string(b, "port"),
+		TLS:     e.string(b, "scheme") == "https",
+		Headers: in.headers(b),
 		Exec:    e.list(b, "exec"),
 		Period:  e.number(b, "period"),
 		Timeout: e.number(b, "timeout"),
@@ -290,6 +297,11 @@ func (in *instance) probe(workload *block, name string, ports []string) *Probe {
 	}
 	if e.given(b, "port") && !e.given(b, "http") {
 		in.error(b.attributes["port"].NameRange, "Unsuitable probe", "The argument port belongs to http. For a connection, write tcp = \"PORT\".")
+	}
+	for _, name := range []string{"scheme", "headers"} {
+		if e.given(b, name) && !e.given(b, "http") {
+			in.error(b.attributes[name].NameRange, "Unsuitable probe", "The argument %s belongs to http.", name)
+		}
 	}
 	return p
 }

@@ -156,7 +156,7 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 		return true, nil
 	}
 	s.action.Verb = Create
-	if s.object.Run() {
+	if s.object.Run() && !s.object.Skipped() {
 		s.action.Verb = Run
 	}
 	reason := Reason{Kind: ReasonNew}
@@ -222,6 +222,9 @@ func (p *planning) ran(ctx context.Context, s *subject) (bool, error) {
 	if condition := jobCondition(s.live, batchv1.JobFailed); condition != "" {
 		return true, p.replace(ctx, s, []Reason{{Kind: ReasonFailedJob, Detail: condition}})
 	}
+	if s.ours && s.ranOtherwise() && jobCondition(s.live, batchv1.JobComplete) == "" {
+		return true, p.replace(ctx, s, []Reason{{Kind: ReasonConfig}})
+	}
 	if s.ours {
 		if decided, err := p.takeOutFixed(ctx, s); decided || err != nil {
 			return decided, err
@@ -232,6 +235,13 @@ func (p *planning) ran(ctx context.Context, s *subject) (bool, error) {
 	}
 	s.matches(Evidence{Kind: Recorded, Detail: "its name is made of what it runs"})
 	return true, nil
+}
+
+// ranOtherwise reports whether a job that does not run again for other inputs was given
+// other ones than it would have now.
+func (s *subject) ranOtherwise() bool {
+	want := s.object.Manifest.GetAnnotations()[providers.AnnotationInputs]
+	return want != "" && s.live.GetAnnotations()[providers.AnnotationInputs] != want
 }
 
 // jobCondition gives the message of a job's condition that is true, or its type

@@ -89,7 +89,7 @@ func (p *planning) unremovable(ctx context.Context, s *subject) ([]difference, e
 		}
 		found = append(found, d)
 	}
-	if s.object.Run() {
+	if s.object.Run() && !s.ranOtherwise() {
 		for _, field := range jobFields {
 			want, declared := lookup(s.object.Manifest.Object, field.path)
 			switch {

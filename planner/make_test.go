@@ -69,6 +69,18 @@ func known(*state.Object) {}
 
 func versioned(o *providers.Object) { o.Family = address("service.a/Job/sync") }
 
+// forRelease has a job run again with another image only.
+func forRelease(o *providers.Object) {
+	versioned(o)
+	o.Manifest.SetAnnotations(map[string]string{providers.AnnotationInputs: "these"})
+}
+
+func withInputs(hash string) func(*unstructured.Unstructured) {
+	return func(u *unstructured.Unstructured) {
+		u.SetAnnotations(map[string]string{providers.AnnotationInputs: hash})
+	}
+}
+
 func condition(kind string) func(*unstructured.Unstructured) {
 	return func(u *unstructured.Unstructured) {
 		u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": kind, "status": "True", "message": "it is " + kind}}}
@@ -211,6 +223,33 @@ func TestDecision(t *testing.T) {
 		"job that failed": {
 			situation: situation{at: atJob, manifest: job, adjust: versioned, live: condition("Failed"), record: func(r *state.Object) { r.Ready = false }},
 			verb:      planner.Replace, reasons: []planner.ReasonKind{planner.ReasonFailedJob}, evidence: planner.Surrogate,
+		},
+		"job that runs with other inputs than it would have now": {
+			situation: situation{at: atJob, manifest: job, adjust: forRelease, live: withInputs("others"), record: func(r *state.Object) { r.Ready = false }},
+			verb:      planner.Replace, reasons: []planner.ReasonKind{planner.ReasonConfig}, evidence: planner.Surrogate,
+		},
+		"job that runs with what it would have now": {
+			situation: situation{at: atJob, manifest: job, adjust: forRelease, live: withInputs("these"), record: func(r *state.Object) { r.Ready = false }},
+			verb:      planner.None, evidence: planner.Recorded, pending: true,
+		},
+		"job that ran with other inputs and attempts than it would have now": {
+			situation: situation{
+				at: atJob, manifest: job, adjust: forRelease, record: known,
+				live: func(u *unstructured.Unstructured) {
+					withInputs("others")(u)
+					condition("Complete")(u)
+					u.Object["spec"] = map[string]any{"backoffLimit": int64(2), "activeDeadlineSeconds": int64(60)}
+				},
+				answer: says(errors.New("nobody is asked")),
+			},
+			verb: planner.None, evidence: planner.Recorded,
+		},
+		"job that does not run": {
+			situation: situation{at: atJob, manifest: job, adjust: func(o *providers.Object) {
+				versioned(o)
+				o.Manifest.Object["spec"] = map[string]any{"completions": int64(0)}
+			}},
+			verb: planner.Create, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.DryRun,
 		},
 		"job with a name of its own": {
 			situation: situation{at: atJob, manifest: job, live: condition("Complete"), record: known, answer: unlessNew(invalid("spec.template", "field is immutable"))},

@@ -47,6 +47,9 @@ const (
 	// that an apply that was killed knows what it has created. Once the state has the
 	// UID, the token proves nothing.
 	AnnotationIntent = "kolla.openstack.org/intent"
+	// AnnotationInputs is on Jobs that do not run again for all that they run with: a hash
+	// of what a run has, for one that did not end yet.
+	AnnotationInputs = "kolla.openstack.org/inputs"
 	// AnnotationRevision is on Secrets that others are derived from: a name for
 	// their present values that says nothing about them. Whatever is derived from
 	// the values carries it in its own name.
@@ -83,6 +86,9 @@ type Object struct {
 	// Loss says what follows where what it holds is lost: "tokens become invalid";
 	// empty: nothing beyond that.
 	Loss string `json:"loss,omitempty"`
+	// Timeout is how many seconds an apply waits until the object is ready; 0: as long as
+	// for any other. It is no part of what is desired.
+	Timeout int `json:"timeout,omitempty"`
 	// Lifecycle says how the object is treated; nil: as any other.
 	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
 	// Deferred are the data that have to be read before all of the object is known:
@@ -150,6 +156,13 @@ func (r Ref) String() string {
 
 // Run reports whether the object is something that runs once.
 func (o *Object) Run() bool { return o.Manifest.GroupVersionKind().GroupKind() == JobKind }
+
+// Skipped reports whether the object is a Job that runs nothing: it is complete at once,
+// and counts as run.
+func (o *Object) Skipped() bool {
+	completions, found, _ := unstructured.NestedInt64(o.Manifest.Object, "spec", "completions")
+	return o.Run() && found && completions == 0
+}
 
 // Kinds that the planner and the executor treat specially.
 var (

@@ -180,7 +180,11 @@ func listExposures(s streams, config *lang.Config) error {
 				if p.NodePort != 0 {
 					nodePort = fmt.Sprint(p.NodePort)
 				}
-				foreign.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", x.Name, x.Mode, x.VIP, fqdn, service.Name, p.Number, nodePort)
+				number := fmt.Sprint(p.AtExposure())
+				if p.UDP {
+					number += "/udp"
+				}
+				foreign.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", x.Name, x.Mode, x.VIP, fqdn, service.Name, number, nodePort)
 			}
 		}
 		if empty {

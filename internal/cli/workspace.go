@@ -475,6 +475,7 @@ func (w *workspace) facts(ctx context.Context, snapshot *providers.Snapshot, st 
 			return providers.FirstRevision(address, before(st, address))
 		},
 		Values: values,
+		Made:   w.made(st),
 		Given:  given,
 		Now:    time.Now(),
 		Namespaced: func(kind schema.GroupVersionKind) (bool, bool) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"kolla.openstack.org/kolla/providers"
 )
@@ -45,7 +46,8 @@ func workload(object *providers.Object, width int) []Line {
 	return append(out, weaknesses(template, width)...)
 }
 
-// before are the init containers whose image is none of the others'.
+// before are the init containers whose image is none of the others'. Those that go on
+// are sidecars.
 func before(pod map[string]any) []Line {
 	var images []any
 	for _, container := range elements(pod["containers"]) {
@@ -56,14 +58,26 @@ func before(pod map[string]any) []Line {
 		if slices.Contains(images, container["image"]) {
 			continue
 		}
-		out = append(out, facts(fmt.Sprintf("before, %v: %v", container["name"], container["image"]))...)
+		when := "before"
+		if container["restartPolicy"] == "Always" {
+			when = "beside"
+		}
+		out = append(out, facts(fmt.Sprintf("%s, %v: %v", when, container["name"], container["image"]))...)
 	}
 	return out
 }
 
 // job tells what runs once, and in which image.
 func job(object *providers.Object, width int) []Line {
-	return run("runs once: ", object, field(object.Manifest.Object, "spec", "template"), width)
+	lead := "runs once: "
+	if object.Skipped() {
+		lead = "runs at an upgrade: "
+	}
+	out := run(lead, object, field(object.Manifest.Object, "spec", "template"), width)
+	if seconds, ok := field(object.Manifest.Object, "spec")["activeDeadlineSeconds"].(int64); ok {
+		out = append(out, facts(fmt.Sprintf("for %s at most", time.Duration(seconds)*time.Second))...)
+	}
+	return out
 }
 
 // cronJob tells what runs when, and in which image.

@@ -375,7 +375,11 @@ func (s *step) wait(ctx context.Context) error {
 	if s.action.Verb == planner.Create || s.action.Verb == planner.None {
 		s.idle()
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	timeout := s.Timeout
+	if o := s.action.Object; o != nil && o.Timeout > 0 {
+		timeout = time.Duration(o.Timeout) * time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return s.Writer.Wait(ctx, s.action.Ref, func(status string) {
 		s.tell(planner.Event{

@@ -38,8 +38,8 @@ type Options struct {
 	Parallelism int
 	// Held are actions that are not begun, and why: they fail with that.
 	Held map[lang.Address]error
-	// Timeout bounds each deletion, and each wait for an object to become ready;
-	// 0: ten minutes.
+	// Timeout bounds each deletion, and each wait for an object to become ready that
+	// has no timeout of its own; 0: ten minutes.
 	Timeout time.Duration
 }
 

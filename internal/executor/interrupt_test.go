@@ -133,6 +133,24 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
+// TestOwnTimeout holds that an object with a timeout of its own is waited for that long.
+func TestOwnTimeout(t *testing.T) {
+	for seconds, want := range map[int]time.Duration{90: 90 * time.Second, 3600: time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			a := newApply(t, newCluster())
+			a.onWait = func(ctx context.Context, ref providers.Ref, _ func(string)) error {
+				<-ctx.Done()
+				return &providers.NotReadyError{Ref: ref, Reason: "0 of 1 ready"}
+			}
+			slow := act(planner.Create, "Deployment db")
+			slow.Object.Timeout = seconds
+			if got := a.run(t.Context(), t, slow).Outcomes[0].Elapsed; got != want {
+				t.Errorf("failed after %s, want %s", got, want)
+			}
+		})
+	}
+}
+
 // TestNothingBeginsWithoutAServer lets the server go away after the first action.
 func TestNothingBeginsWithoutAServer(t *testing.T) {
 	gone := errors.New("the server is gone")

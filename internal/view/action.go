@@ -290,9 +290,15 @@ func (v *planView) head(a *planner.Action) line {
 // runsOnce marks jobs, which Terraform has no words for.
 const runsOnce = "a job: runs once"
 
+// runsNot marks jobs that count as run.
+const runsNot = "does not run: its service is new, and begins with this image"
+
 // comments say why, where the action itself does not, most important first.
 func (v *planView) comments(a *planner.Action) []string {
 	var out []string
+	if a.Verb == planner.Create && a.Object != nil && a.Object.Manifest != nil && a.Object.Skipped() {
+		out = append(out, runsNot)
+	}
 	if a.Verb == planner.Run {
 		out = append(out, runsOnce)
 		if hasReason(a, planner.ReasonRequested) {

@@ -17,7 +17,9 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -52,7 +54,25 @@ type proxy struct {
 	Bind    string // VIP and the service's port
 	Host    string // what clients call it
 	Path    string // that answers when the service is well; empty: nothing speaks HTTP
+	Headers []header
 	Servers []server
+}
+
+// header is one that a check sends.
+type header struct{ Name, Value string }
+
+// headers are those of a probe, and the name of the host unless the probe has one.
+func headers(probe *lang.Probe, host string) []header {
+	out := []header{{"Host", host}}
+	for _, name := range slices.Sorted(maps.Keys(probe.Headers)) {
+		h := header{name, strings.ReplaceAll(probe.Headers[name], "%", "%%")} // it is a format
+		if strings.EqualFold(name, "Host") {
+			out[0] = h
+		} else {
+			out = append(out, h)
+		}
+	}
+	return out
 }
 
 // server is one node.
@@ -100,12 +120,15 @@ type renderer struct {
 }
 
 func (r *renderer) proxy(p port, nodes []Node) proxy {
-	number := strconv.Itoa(p.decl.Number)
+	number := strconv.Itoa(p.decl.AtExposure())
 	out := proxy{
 		Name: p.service.Name + "." + p.decl.Name,
 		Bind: net.JoinHostPort(r.exposure.VIP, number),
 		Host: net.JoinHostPort(r.exposure.Host(), number),
-		Path: p.ready,
+	}
+	if p.ready != nil {
+		out.Path = p.ready.HTTP
+		out.Headers = headers(p.ready, out.Host)
 	}
 	for _, n := range nodes {
 		out.Servers = append(out.Servers, server{n.Name, net.JoinHostPort(n.Address, strconv.Itoa(p.decl.NodePort))})
@@ -123,7 +146,7 @@ func (r *renderer) add(severity hcl.DiagnosticSeverity, subject hcl.Range, summa
 
 // quote writes a word so that HAProxy takes every character of it as it is.
 func quote(word string) string {
-	if !strings.ContainsAny(word, `"'\# `) {
+	if word != "" && !strings.ContainsAny(word, "\"'\\# \t") {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

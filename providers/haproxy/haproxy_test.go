@@ -119,6 +119,10 @@ func TestMistakes(t *testing.T) {
 			nodes: good, edit: func(c *lang.Config) { c.Services[0].Ports[0].NodePort = 0 },
 			want: `The node port of port "web" of service "web" is not fixed`, at: 19,
 		},
+		"UDP": {
+			nodes: good, edit: func(c *lang.Config) { c.Services[0].Ports[0].UDP = true },
+			want: "Nothing is exposed", at: 10,
+		},
 		"no node port in the catalogue": {
 			nodes: good, edit: func(c *lang.Config) {
 				c.Services[0].Ports[0].NodePort, c.Services[0].Ports[0].Range = 0, hcl.Range{}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -12,9 +14,9 @@ import (
 type port struct {
 	service *lang.Service
 	decl    lang.Port
-	// ready is the path that a pod answers well when it is ready; empty: readiness
-	// is not asked for by HTTP on this port, and nothing is known of what it speaks.
-	ready string
+	// ready is how a pod is asked whether it is ready; nil: not by HTTP on this port, and
+	// nothing is known of what it speaks.
+	ready *lang.Probe
 }
 
 // ports lists what the exposure opens, by service and number.
@@ -26,8 +28,13 @@ func (r *renderer) ports() []port {
 			continue
 		}
 		for _, p := range s.Ports {
-			if p.Exposed && r.reachable(s, p) {
-				out = append(out, port{s, p, readyPath(s, p.Name)})
+			switch {
+			case !p.Exposed:
+			case p.UDP:
+				r.add(hcl.DiagWarning, cmp.Or(p.Range, s.Range), "No way in for UDP",
+					fmt.Sprintf("HAProxy does not carry UDP, so that port %q of service %q is left out. Its node port is open all the same.", p.Name, s.Name))
+			case r.reachable(s, p):
+				out = append(out, port{s, p, readiness(s, p.Name)})
 			}
 		}
 	}
@@ -72,13 +79,19 @@ func listeners(s *lang.Service, name string) []lang.Workload {
 	return out
 }
 
-// readyPath is where the workload behind a port is asked over HTTP, on that very
-// port, whether it is ready.
-func readyPath(s *lang.Service, name string) string {
+// readiness is how the workload behind a port, or a sidecar of it, is asked in plain HTTP,
+// on that very port, whether it is ready.
+func readiness(s *lang.Service, name string) *lang.Probe {
 	for _, w := range listeners(s, name) {
-		if w.Ready != nil && w.Ready.HTTP != "" && w.Ready.Port == name {
-			return w.Ready.HTTP
+		probes := []*lang.Probe{w.Ready}
+		for _, init := range w.Pod.Inits {
+			probes = append(probes, init.Ready)
+		}
+		for _, p := range probes {
+			if p != nil && p.HTTP != "" && !p.TLS && p.Port == name {
+				return p
+			}
 		}
 	}
-	return ""
+	return nil
 }

@@ -37,6 +37,11 @@ func (s *service) files() {
 		for _, name := range pod.Configs {
 			used[name] = true
 		}
+		for _, init := range pod.Inits {
+			for _, name := range init.Configs {
+				used[name] = true
+			}
+		}
 	}
 	for _, decl := range s.decl.Configs {
 		if used[decl.Name] {

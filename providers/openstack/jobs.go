@@ -15,7 +15,13 @@ import (
 type namedJob struct {
 	name string
 	decl lang.Job
+	// skipped: it counts as run, and nothing runs.
+	skipped bool
 }
+
+// deadlineMargin is for how many seconds an apply waits for a job longer than the job may
+// take, so that it is the job that says why it failed.
+const deadlineMargin = 60
 
 // providedJobs are the jobs that make what the service has on others: its databases, its
 // queues, and what Keystone has to know of it.
@@ -27,7 +33,7 @@ func (s *service) providedJobs(when string) []namedJob {
 			if db.Name != s.decl.Name {
 				name = "db-" + label(db.Name, false) + "-" + job.Name
 			}
-			out = append(out, namedJob{s.dashed(name), job})
+			out = append(out, namedJob{name: s.dashed(name), decl: job})
 		}
 	}
 	for _, p := range s.decl.Provided {
@@ -39,7 +45,7 @@ func (s *service) providedJobs(when string) []namedJob {
 					name = p.Type + "-" + label(p.Label, false) + "-" + job.Name
 				}
 			}
-			out = append(out, namedJob{s.decl.Name + "-" + name, job})
+			out = append(out, namedJob{name: s.decl.Name + "-" + name, decl: job})
 		}
 	}
 	return slices.DeleteFunc(out, func(job namedJob) bool { return job.decl.When != when })
@@ -49,7 +55,7 @@ func (s *service) ownJobs(when string) []namedJob {
 	var out []namedJob
 	for _, job := range s.decl.Jobs {
 		if job.When == when {
-			out = append(out, namedJob{s.dashed(s.decl.Name, job.Name), job})
+			out = append(out, namedJob{name: s.dashed(s.decl.Name, job.Name), decl: job})
 		}
 	}
 	return out
@@ -66,20 +72,80 @@ func (s *service) jobs(jobs []namedJob, after []lang.Address) []lang.Address {
 	return after
 }
 
-// job is a Job whose name carries a hash over everything that it runs with: the
-// same inputs are the same run, and other inputs are another run.
+// job is a Job whose name carries a hash over what makes another run of it: the same is
+// the same run.
 func (s *service) job(job namedJob, after []lang.Address) providers.Object {
 	t := s.newPod(job.name, job.decl.Pod, "")
 	spec := batchv1.JobSpec().
 		WithBackoffLimit(int32(job.decl.Attempts)).
 		WithTemplate(t.template(t.spec(t.main(job.decl.Name)).WithRestartPolicy(v1.RestartPolicyNever)))
+	if job.decl.Timeout > 0 {
+		spec.WithActiveDeadlineSeconds(int64(job.decl.Timeout))
+	}
+	if job.skipped {
+		spec.WithCompletions(0)
+	}
 	inputs, err := json.Marshal(spec)
 	if err != nil {
 		panic(err) // an apply configuration always encodes
 	}
 	content := append([]string{string(inputs)}, s.patchesOf("Job", job.name)...)
-	o := s.object(batchv1.Job(versioned(job.name, t.deferred, content...), "").WithSpec(spec), slices.Concat(t.dependsOn, after, s.restrainedBy(&job.decl.Pod))...)
+	run := s.runOf(job)
+	if run == nil {
+		run = content
+	}
+	made := batchv1.Job(versioned(job.name, t.deferred, run...), "").WithSpec(spec)
+	if job.decl.Runs != "" {
+		made.WithAnnotations(map[string]string{providers.AnnotationInputs: providers.Hash(content...)})
+	}
+	o := s.object(made, slices.Concat(t.dependsOn, after, s.restrainedBy(&job.decl.Pod))...)
 	o.Deferred = t.deferred
 	o.Family = s.address("Job", job.name)
+	if job.decl.Timeout > 0 {
+		o.Timeout = job.decl.Timeout + deadlineMargin
+	}
 	return o
+}
+
+// runOf is what the name of a Job carries a hash of; nil: all that it runs with.
+func (s *service) runOf(job namedJob) []string {
+	switch job.decl.Runs {
+	case "release", "upgrade":
+		return []string{"image " + s.image(job.decl.Pod.Image)}
+	case "once":
+		return []string{"once"}
+	}
+	return nil
+}
+
+// skipped are the jobs that do not run because the service is new: an upgrade has nothing
+// to do there. They are Jobs that count as run for the image that the service begins with,
+// and come before everything else in it, so that an apply that is killed does not make the
+// service look as if it had been there without them.
+func (s *service) skipped() []namedJob {
+	var out []namedJob
+	for _, job := range slices.Concat(s.ownJobs("before"), s.ownJobs("after")) {
+		if job.decl.Runs == "upgrade" {
+			job.skipped = true
+			out = append(out, job)
+		}
+	}
+	if len(out) == 0 || s.facts.Made == nil {
+		return nil
+	}
+	for _, a := range s.facts.Made(s.block()) {
+		if !slices.ContainsFunc(out, func(job namedJob) bool {
+			return a == s.address("Job", versioned(job.name, nil, s.runOf(job)...))
+		}) {
+			return nil
+		}
+	}
+	return out
+}
+
+// unless are jobs without those that others stand for.
+func unless(jobs, others []namedJob) []namedJob {
+	return slices.DeleteFunc(jobs, func(job namedJob) bool {
+		return slices.ContainsFunc(others, func(other namedJob) bool { return other.name == job.name })
+	})
 }

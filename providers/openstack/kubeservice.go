@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"kolla.openstack.org/kolla/lang"
@@ -36,7 +35,7 @@ func (s *service) kubeServices() []lang.Address {
 			services = s.public(name, s.selector(name), ports)
 		}
 		if w.Kind == "StatefulSet" {
-			services = append(services, headless(name, s.selector(name), ports))
+			services = append(services, s.headless(name, s.selector(name), ports))
 		}
 		for _, service := range services {
 			o := s.object(service)
@@ -56,8 +55,8 @@ func (s *service) kubeServices() []lang.Address {
 
 // headless makes a Service name its pods one by one, ready or not: the members of
 // a StatefulSet find each other through it.
-func headless(name string, selector map[string]string, ports []lang.Port) *corev1.ServiceApplyConfiguration {
-	service := kubeService(name, selector, ports, false)
+func (s *service) headless(name string, selector map[string]string, ports []lang.Port) *corev1.ServiceApplyConfiguration {
+	service := s.kubeService(name, selector, ports, false)
 	service.Spec.WithClusterIP(v1.ClusterIPNone).WithPublishNotReadyAddresses(true)
 	return service
 }
@@ -67,9 +66,9 @@ func headless(name string, selector map[string]string, ports []lang.Port) *corev
 // some are open, those have a second Service.
 func (s *service) reachable(name string, selector map[string]string, ports []lang.Port) []*corev1.ServiceApplyConfiguration {
 	if exposed := s.exposed(ports); len(exposed) == len(ports) {
-		return []*corev1.ServiceApplyConfiguration{kubeService(name, selector, ports, true)}
+		return []*corev1.ServiceApplyConfiguration{s.kubeService(name, selector, ports, true)}
 	}
-	return append([]*corev1.ServiceApplyConfiguration{kubeService(name, selector, ports, false)}, s.public(name, selector, ports)...)
+	return append([]*corev1.ServiceApplyConfiguration{s.kubeService(name, selector, ports, false)}, s.public(name, selector, ports)...)
 }
 
 // public makes the Service for those of the ports that are open to the outside.
@@ -78,7 +77,7 @@ func (s *service) public(name string, selector map[string]string, ports []lang.P
 	if len(exposed) == 0 {
 		return nil
 	}
-	return []*corev1.ServiceApplyConfiguration{kubeService(name+"-public", selector, exposed, true)}
+	return []*corev1.ServiceApplyConfiguration{s.kubeService(name+"-public", selector, exposed, true)}
 }
 
 func (s *service) exposed(ports []lang.Port) []lang.Port {
@@ -91,15 +90,15 @@ func (s *service) exposed(ports []lang.Port) []lang.Port {
 	return out
 }
 
-func kubeService(name string, selector map[string]string, ports []lang.Port, nodePort bool) *corev1.ServiceApplyConfiguration {
+func (s *service) kubeService(name string, selector map[string]string, ports []lang.Port, nodePort bool) *corev1.ServiceApplyConfiguration {
 	spec := corev1.ServiceSpec().WithSelector(selector).WithType(v1.ServiceTypeClusterIP)
 	if nodePort {
 		spec.WithType(v1.ServiceTypeNodePort)
 	}
 	for _, p := range ports {
 		port := corev1.ServicePort().
-			WithName(p.Name).WithPort(int32(p.Number)).WithProtocol(v1.ProtocolTCP).
-			WithTargetPort(intstr.FromString(p.Name))
+			WithName(p.Name).WithPort(int32(p.Number)).WithProtocol(v1.Protocol(p.Protocol())).
+			WithTargetPort(s.targetPort(p))
 		if nodePort && p.NodePort != 0 {
 			port.WithNodePort(int32(p.NodePort))
 		}

@@ -29,13 +29,13 @@ func (s *service) networkPolicy() []lang.Address {
 	rules := []*networkingv1.NetworkPolicyIngressRuleApplyConfiguration{
 		networkingv1.NetworkPolicyIngressRule().WithFrom(podsWith(s.ofService(s.decl.Name))),
 	}
-	var declared, exposed []int
+	var declared, exposed []openPort
 	for _, w := range s.decl.Workloads {
 		for _, p := range s.ports(w) {
-			declared = append(declared, p.Number)
+			declared = append(declared, openPortOf(p))
 		}
 		for _, p := range s.exposed(s.ports(w)) {
-			exposed = append(exposed, p.Number)
+			exposed = append(exposed, openPortOf(p))
 		}
 	}
 	peers, deferred := s.referrers(s.decl.Block)
@@ -54,8 +54,15 @@ func (s *service) networkPolicy() []lang.Address {
 		rules = append(rules, ingress(exposed))
 	}
 	for _, a := range s.decl.Allows {
-		if peers := s.allowed(a); len(a.Ports) > 0 && len(peers) > 0 {
-			rules = append(rules, ingress(a.Ports).WithFrom(peers...))
+		var ports []openPort
+		for _, n := range a.Ports {
+			ports = append(ports, openPort{n, v1.ProtocolTCP})
+		}
+		for _, n := range a.UDP {
+			ports = append(ports, openPort{n, v1.ProtocolUDP})
+		}
+		if peers := s.allowed(a); len(ports) > 0 && len(peers) > 0 {
+			rules = append(rules, ingress(ports).WithFrom(peers...))
 		}
 	}
 	o := s.object(networkingv1.NetworkPolicy(s.decl.Name, "").WithSpec(networkingv1.NetworkPolicySpec().
@@ -77,11 +84,19 @@ func (r *renderer) ofService(name string) map[string]string {
 	return map[string]string{providers.LabelCloud: r.config.Cloud.Name, providers.LabelService: name}
 }
 
-// ingress is a rule for TCP ports, from everybody as long as nothing else is said.
-func ingress(ports []int) *networkingv1.NetworkPolicyIngressRuleApplyConfiguration {
+// openPort is a port that somebody may connect to.
+type openPort struct {
+	number   int
+	protocol v1.Protocol
+}
+
+func openPortOf(p lang.Port) openPort { return openPort{p.Number, v1.Protocol(p.Protocol())} }
+
+// ingress is a rule for ports, from everybody as long as nothing else is said.
+func ingress(ports []openPort) *networkingv1.NetworkPolicyIngressRuleApplyConfiguration {
 	rule := networkingv1.NetworkPolicyIngressRule()
 	for _, port := range unique(ports) {
-		rule.WithPorts(networkingv1.NetworkPolicyPort().WithProtocol(v1.ProtocolTCP).WithPort(intstr.FromInt32(int32(port))))
+		rule.WithPorts(networkingv1.NetworkPolicyPort().WithProtocol(port.protocol).WithPort(intstr.FromInt32(int32(port.number))))
 	}
 	return rule
 }
@@ -106,14 +121,14 @@ func (r *renderer) inNamespace(p *peer, namespace string) *peer {
 
 // catalogued are the ports that others find in the catalogue of a Keystone, except those
 // that are exposed: everybody may connect to these.
-func (s *service) catalogued(keystone string, exposed []int) (out []int) {
+func (s *service) catalogued(keystone string, exposed []openPort) (out []openPort) {
 	for _, e := range s.decl.Endpoints {
 		if !strings.HasSuffix("."+keystone, ".service."+e.Server) {
 			continue
 		}
 		for _, p := range s.decl.Ports {
-			if p.Name == e.Port && !slices.Contains(exposed, p.Number) {
-				out = append(out, p.Number)
+			if open := openPortOf(p); p.Name == e.Port && !slices.Contains(exposed, open) {
+				out = append(out, open)
 			}
 		}
 	}

@@ -50,6 +50,9 @@ type Facts struct {
 	// Former are the Secrets in the cluster whose values those at these addresses take
 	// over, because they have another name now.
 	Former map[lang.Address]providers.Ref
+	// Made are the jobs and workloads of a block that were made once, by the addresses that
+	// they have now; nil: nobody can say, and all services count as made.
+	Made func(block string) []lang.Address
 	// Given reads a value from the environment or from a file; nil: nothing is read.
 	Given func(source *lang.SecretSource) (string, error)
 	// Now is when the plan is made.

@@ -18,7 +18,10 @@ import (
 
 // startKolla is the start mode of images whose own start script is needed; every
 // other pod starts its command directly.
-const startKolla = "kolla"
+const (
+	startKolla  = "kolla"
+	startDirect = "direct"
+)
 
 // podTemplate collects what one pod is made of.
 type podTemplate struct {
@@ -29,9 +32,13 @@ type podTemplate struct {
 	taken   []string // names of volumes
 	volumes []*corev1.VolumeApplyConfiguration
 	mounts  []*corev1.VolumeMountApplyConfiguration
-	// initMounts are those of init steps alone, by the name of the step.
+	// initMounts are the secrets of steps and sidecars alone, by their names.
 	initMounts map[string][]*corev1.VolumeMountApplyConfiguration
 	env        []*corev1.EnvVarApplyConfiguration
+	// inits are the steps and sidecars.
+	inits []*corev1.ContainerApplyConfiguration
+	// places are the volumes that several containers may mount, by what is in them.
+	places map[string]string
 	// notes are pod annotations that change when the pod must start again.
 	notes     map[string]string
 	dependsOn []lang.Address
@@ -42,7 +49,7 @@ type podTemplate struct {
 // newPod renders the pod of a job or workload, and adds the objects that only
 // this pod needs.
 func (s *service) newPod(name string, pod lang.Pod, role string, claims ...lang.Claim) *podTemplate {
-	t := &podTemplate{service: s, name: name, pod: pod, role: cmp.Or(role, s.decl.Role), notes: map[string]string{}}
+	t := &podTemplate{service: s, name: name, pod: pod, role: cmp.Or(role, s.decl.Role), notes: map[string]string{}, places: map[string]string{}}
 	for _, claim := range claims {
 		// The volume of a claim has the claim's name; the StatefulSet makes it.
 		t.taken = append(t.taken, claim.Name)
@@ -53,6 +60,9 @@ func (s *service) newPod(name string, pod lang.Pod, role string, claims ...lang.
 	t.mountSecrets()
 	t.mountWritable()
 	t.environment()
+	for _, init := range pod.Inits {
+		t.inits = append(t.inits, t.init(init))
+	}
 	slices.Sort(t.deferred)
 	t.deferred = slices.Compact(t.deferred)
 	return t
@@ -82,11 +92,16 @@ func (t *podTemplate) mountFiles() {
 }
 
 func (t *podTemplate) volume(m mounted) string {
+	place := m.object.String() + " " + m.key
+	if name, there := t.places[place]; there {
+		return name
+	}
 	name := label(m.key, false)
 	if m.secret {
 		name += "-secret"
 	}
 	name = t.volumeName(name)
+	t.places[place] = name
 	volume := corev1.Volume().WithName(name)
 	if m.secret {
 		volume.WithSecret(corev1.SecretVolumeSource().WithSecretName(m.object.Name).WithDefaultMode(int32(cmp.Or(m.mode, 0o440))))
@@ -145,10 +160,23 @@ func (t *podTemplate) mountWritable() {
 		return
 	}
 	for _, path := range append([]string{"/tmp"}, t.pod.Writable...) {
-		name := t.volumeName("writable-" + label(path, false))
-		t.volumes = append(t.volumes, corev1.Volume().WithName(name).WithEmptyDir(corev1.EmptyDirVolumeSource()))
+		name := t.directory(path)
 		t.mounts = append(t.mounts, corev1.VolumeMount().WithName(name).WithMountPath(path))
 	}
+}
+
+// directory is the volume for a path that is written to. Containers share those that they
+// list, and not /tmp.
+func (t *podTemplate) directory(path string) string {
+	if name, there := t.places[path]; there {
+		return name
+	}
+	name := t.volumeName("writable-" + label(path, false))
+	t.volumes = append(t.volumes, corev1.Volume().WithName(name).WithEmptyDir(corev1.EmptyDirVolumeSource()))
+	if path != "/tmp" {
+		t.places[path] = name
+	}
+	return name
 }
 
 // environment sets the variables; those with a secret value come from a Secret.
@@ -188,9 +216,7 @@ func (t *podTemplate) spec(main *corev1.ContainerApplyConfiguration) *corev1.Pod
 		WithSecurityContext(t.podSecurityContext()).
 		WithVolumes(t.volumes...).
 		WithContainers(main)
-	for _, init := range t.pod.Inits {
-		spec.WithInitContainers(t.container(init.Name).WithCommand(init.Command...).WithVolumeMounts(t.initMounts[init.Name]...))
-	}
+	spec.WithInitContainers(t.inits...)
 	if selector := t.nodeSelector(); len(selector) > 0 {
 		spec.WithNodeSelector(selector)
 	}
@@ -319,7 +345,14 @@ func (t *podTemplate) probe(p *lang.Probe) *corev1.ProbeApplyConfiguration {
 	}
 	switch {
 	case p.HTTP != "":
-		probe.WithHTTPGet(corev1.HTTPGetAction().WithPath(p.HTTP).WithPort(intstr.FromString(p.Port)))
+		get := corev1.HTTPGetAction().WithPath(p.HTTP).WithPort(intstr.FromString(p.Port))
+		if p.TLS {
+			get.WithScheme(v1.URISchemeHTTPS)
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.Headers)) {
+			get.WithHTTPHeaders(corev1.HTTPHeader().WithName(name).WithValue(p.Headers[name]))
+		}
+		probe.WithHTTPGet(get)
 	case p.TCP:
 		probe.WithTCPSocket(corev1.TCPSocketAction().WithPort(intstr.FromString(p.Port)))
 	default:
@@ -337,9 +370,9 @@ func orDefault(value, fallback int) int32 {
 
 // template wraps a specification with the labels that select the pod.
 func (t *podTemplate) template(spec *corev1.PodSpecApplyConfiguration) *corev1.PodTemplateSpecApplyConfiguration {
-	template := corev1.PodTemplateSpec().WithLabels(t.podLabels()).WithSpec(spec)
-	if len(t.notes) > 0 {
-		template.WithAnnotations(t.notes)
+	template := corev1.PodTemplateSpec().WithLabels(merged(t.pod.Labels, t.podLabels())).WithSpec(spec)
+	if notes := merged(t.pod.Annotations, t.notes); len(notes) > 0 {
+		template.WithAnnotations(notes)
 	}
 	return template
 }

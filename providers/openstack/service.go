@@ -48,7 +48,8 @@ func (s *service) object(c applyConfiguration, dependsOn ...lang.Address) provid
 	}
 }
 
-// render adds the objects of the service. What runs is chained: the jobs that make its
+// render adds the objects of the service. What runs is chained: the jobs that count as
+// run, the jobs that make its
 // databases, queues and users, its own jobs before, its workloads, the job that registers
 // its endpoints, its jobs after. The workloads
 // and the jobs after stand for the service being ready.
@@ -56,10 +57,11 @@ func (s *service) render() {
 	s.addSecrets()
 	s.files()
 	s.base = slices.Concat(s.needed(s.decl.Needs), s.kubeServices(), s.networkPolicy())
-	before := s.jobs(s.providedJobs("before"), s.base)
-	before = s.jobs(s.ownJobs("before"), before)
+	skipped := s.skipped()
+	before := s.jobs(slices.Concat(skipped, s.providedJobs("before")), s.base)
+	before = s.jobs(unless(s.ownJobs("before"), skipped), before)
 	workloads := s.workloads(before)
-	after := s.jobs(slices.Concat(s.providedJobs("after"), s.ownJobs("after")), workloads)
+	after := s.jobs(slices.Concat(s.providedJobs("after"), unless(s.ownJobs("after"), skipped)), workloads)
 	s.finals[s.block()] = unique(append(workloads, after...))
 	s.checkPatches()
 }

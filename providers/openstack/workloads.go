@@ -36,6 +36,7 @@ func (s *service) workloads(after []lang.Address) []lang.Address {
 		o.From(workloadSource(s.decl, w))
 		o.Lifecycle = lifecycleOf(w.Lifecycle)
 		o.Deferred = t.deferred
+		o.Timeout = w.Timeout
 		if w.Loss != "" {
 			o.Holds = fmt.Sprintf("what others need (%s)", w.Loss)
 		}
@@ -82,7 +83,7 @@ func (s *service) workload(w lang.Workload, name string, t *podTemplate) applyCo
 			WithReplicas(int32(w.Replicas)).
 			WithSelector(selector).WithTemplate(template).
 			WithRevisionHistoryLimit(revisionHistory).
-			WithProgressDeadlineSeconds(progressDeadline).
+			WithProgressDeadlineSeconds(int32(max(progressDeadline, w.Timeout))).
 			WithStrategy(appsv1.DeploymentStrategy().
 				WithType(appsapi.RollingUpdateDeploymentStrategyType).
 				WithRollingUpdate(rolling(w))))
@@ -104,10 +105,7 @@ func rolling(w lang.Workload) *appsv1.RollingUpdateDeploymentApplyConfiguration 
 // serving is the main container of a workload, with its ports and probes.
 func (s *service) serving(w lang.Workload, t *podTemplate) *corev1.ContainerApplyConfiguration {
 	c := t.main(w.Name)
-	for _, p := range s.ports(w) {
-		c.WithPorts(corev1.ContainerPort().
-			WithName(p.Name).WithContainerPort(int32(p.Number)).WithProtocol(v1.ProtocolTCP))
-	}
+	c.WithPorts(t.containerPorts(mainPorts(w))...)
 	if w.Drain > 0 {
 		// The process hears of the end only after the sleep: until then it serves
 		// what nodes that have not heard of it yet still send.
@@ -121,9 +119,11 @@ func (s *service) serving(w lang.Workload, t *podTemplate) *corev1.ContainerAppl
 }
 
 // ports are the declared ports that a workload listens on.
-func (s *service) ports(w lang.Workload) []lang.Port {
+func (s *service) ports(w lang.Workload) []lang.Port { return s.portsNamed(w.Pod.Ports) }
+
+func (s *service) portsNamed(names []string) []lang.Port {
 	var out []lang.Port
-	for _, name := range w.Pod.Ports {
+	for _, name := range names {
 		for _, p := range s.decl.Ports {
 			if p.Name == name {
 				out = append(out, p)

@@ -28,7 +28,8 @@ definition "web" {
   }
 
   port "api" {
-    number    = 80
+    number    = 8080
+    public    = 80
     expose    = true
     node_port = 30080
   }
@@ -44,6 +45,8 @@ definition "web" {
     ready {
       http = "/it's/ready?deep=\"yes\"#now"
       port = "api"
+
+      headers = { Accept = "text/plain; q=1 %5b", Host = "web" }
     }
   }
 }

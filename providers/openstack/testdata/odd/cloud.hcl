@@ -59,6 +59,14 @@ definition "odd" {
 
     init "prepare" {
       command = ["odd", "prepare"]
+      config  = ["my-cnf"]
+    }
+
+    sidecar "beside" {
+      image    = "odd-beside"
+      command  = ["odd", "beside"]
+      config   = ["my-cnf"]
+      writable = ["/var/a-b", "/var/c"]
     }
 
     claim "my-cnf" {

@@ -1,0 +1,11 @@
+package lang
+
+var runsAttribute = Attribute{Name: "runs", Type: TypeString, Default: "change", OneOf: []string{"change", "release", "upgrade", "once"}, Doc: "When it runs again. change: when its image, its config or its secrets are other ones. release: when its image is another one. upgrade: as release, but not with the image that the service is deployed with first. once: never. One that failed runs again in any case; see [Jobs](#jobs)."}
+
+// maxTimeout is a week.
+const maxTimeout = 7 * 24 * 3600
+
+var (
+	jobTimeoutAttribute  = Attribute{Name: "timeout", Type: TypeNumber, Min: 1, Max: maxTimeout, Doc: "Seconds that all its attempts may take together: then it has failed. An apply waits as long, in place of -timeout. By default it may take any time, and an apply waits as -timeout says."}
+	waitTimeoutAttribute = Attribute{Name: "timeout", Type: TypeNumber, Min: 1, Max: maxTimeout, Doc: "Seconds that an apply waits until it is ready, in place of -timeout."}
+)

@@ -1,0 +1,78 @@
+package openstack_test
+
+import (
+	"fmt"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+)
+
+// TestProtocols holds that one number is open for both protocols, where both are
+// declared, and that probes ask as they are told.
+func TestProtocols(t *testing.T) {
+	objects := render(t, written(t, `exposure "outside" {
+  vip = "192.0.2.10"
+}
+definition "d" {
+  port "dns" {
+    number    = 53
+    expose    = true
+    node_port = 30053
+  }
+  port "dns-udp" {
+    number    = 53
+    protocol  = "udp"
+    expose    = true
+    node_port = 30053
+  }
+  workload "w" {
+    kind  = "Deployment"
+    image = "d"
+    ports = ["dns", "dns-udp"]
+    ready {
+      http    = "/"
+      port    = "dns"
+      scheme  = "https"
+      headers = { B = "2", A = "1" }
+    }
+  }
+}
+service "d" {
+  expose = exposure.outside
+  allow "a" {
+    ports = ["dns-udp", "99/udp", "98"]
+    cidrs = ["192.0.2.0/24"]
+  }
+}
+`), facts())
+	var service v1.Service
+	convert(t, find(t, objects, "Service/d").Manifest.Object, &service)
+	got := ""
+	for _, p := range service.Spec.Ports {
+		got += fmt.Sprintf("%s %d/%s at %d, ", p.Name, p.Port, p.Protocol, p.NodePort)
+	}
+	if want := "dns 53/TCP at 30053, dns-udp 53/UDP at 30053, "; got != want {
+		t.Errorf("the service has %s, want %s", got, want)
+	}
+	spec, _, _ := podOf(t, find(t, objects, "Deployment/d-w"))
+	main := spec.Containers[0]
+	if len(main.Ports) != 2 || main.Ports[0].Protocol != v1.ProtocolTCP || main.Ports[1].Protocol != v1.ProtocolUDP {
+		t.Errorf("the pod has %v", main.Ports)
+	}
+	get := main.ReadinessProbe.HTTPGet
+	if get.Scheme != v1.URISchemeHTTPS || fmt.Sprint(get.HTTPHeaders) != "[{A 1} {B 2}]" {
+		t.Errorf("it is asked by %+v", get)
+	}
+	var policy networking.NetworkPolicy
+	convert(t, find(t, objects, "NetworkPolicy/d").Manifest.Object, &policy)
+	got = ""
+	for _, rule := range policy.Spec.Ingress {
+		for _, p := range rule.Ports {
+			got += fmt.Sprintf("%s/%s ", p.Port, *p.Protocol)
+		}
+	}
+	if want := "53/TCP 53/UDP 98/TCP 53/UDP 99/UDP "; got != want {
+		t.Errorf("the policy opens %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,156 @@
+package openstack_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack"
+)
+
+const runsCloud = `definition "d" {
+  config "a.conf" {
+    path   = "/etc/a.conf"
+    values = { DEFAULT = { a = VALUE } }
+  }
+
+  job "prepare" {
+    image  = "r/d:RELEASE"
+    config = ["a.conf"]
+  }
+
+  job "check" {
+    runs   = "upgrade"
+    image  = "r/d:RELEASE"
+    config = ["a.conf"]
+  }
+
+  workload "w" {
+    kind  = "Deployment"
+    image = "r/d:RELEASE"
+  }
+
+  job "expire" {
+    when   = "after"
+    runs   = "release"
+    image  = "r/d:RELEASE"
+    config = ["a.conf"]
+  }
+
+  job "seed" {
+    when   = "after"
+    runs   = "once"
+    image  = "r/d:RELEASE"
+    config = ["a.conf"]
+  }
+
+  job "contract" {
+    when   = "after"
+    runs   = "upgrade"
+    image  = "r/d:RELEASE"
+    config = ["a.conf"]
+  }
+}
+
+service "d" {}
+`
+
+// runsOf renders the cloud, and finds the jobs by family, and the objects by address.
+func runsOf(t *testing.T, release, a string, made ...string) (jobs map[string]providers.Object, order []string) {
+	t.Helper()
+	f := facts()
+	f.Made = func(block string) []lang.Address {
+		var out []lang.Address
+		for _, text := range made {
+			if address, err := lang.ParseAddress(text); err != nil {
+				t.Fatal(err)
+			} else if address.Block == block {
+				out = append(out, address)
+			}
+		}
+		return out
+	}
+	source := strings.NewReplacer("RELEASE", release, "VALUE", a).Replace(runsCloud)
+	jobs = map[string]providers.Object{}
+	for _, o := range render(t, written(t, source), f) {
+		if o.Run() {
+			jobs[o.Family.Name] = o
+			order = append(order, o.Family.Name)
+		}
+		if o.Address.Kind == "Deployment" {
+			order = append(order, o.Address.Name)
+		}
+	}
+	return jobs, order
+}
+
+func TestRuns(t *testing.T) {
+	const there = "service.d/Deployment/d-w"
+	first, order := runsOf(t, "2025.1", "1")
+	if want := []string{"d-check", "d-contract", "d-prepare", "d-w", "d-expire", "d-seed"}; !slices.Equal(order, want) {
+		t.Errorf("a new service: %v, want %v", order, want)
+	}
+	for name, o := range first {
+		if want := name == "d-check" || name == "d-contract"; o.Skipped() != want {
+			t.Errorf("a new service: %s is skipped: %t, want %t", name, o.Skipped(), want)
+		}
+	}
+	same := func(what string, got map[string]providers.Object, want ...string) {
+		t.Helper()
+		for name, o := range got {
+			if is := o.Address == first[name].Address; is != slices.Contains(want, name) {
+				t.Errorf("%s: %s is the same run: %t", what, name, is)
+			}
+		}
+	}
+	otherValue, order := runsOf(t, "2025.1", "2", there)
+	same("another value", otherValue, "d-check", "d-contract", "d-expire", "d-seed")
+	if want := []string{"d-prepare", "d-check", "d-w", "d-expire", "d-seed", "d-contract"}; !slices.Equal(order, want) {
+		t.Errorf("later: %v, want %v", order, want)
+	}
+	if now, was := otherValue["d-expire"].Manifest.GetAnnotations(), first["d-expire"].Manifest.GetAnnotations(); now[providers.AnnotationInputs] == was[providers.AnnotationInputs] {
+		t.Error("the inputs of an unfinished run are not told apart")
+	}
+	if otherValue["d-prepare"].Manifest.GetAnnotations()[providers.AnnotationInputs] != "" {
+		t.Error("a job that runs with every change has the annotation, too")
+	}
+	upgraded, _ := runsOf(t, "2025.2", "1", there)
+	same("another image", upgraded, "d-seed")
+	for name, o := range upgraded {
+		if o.Skipped() {
+			t.Errorf("an upgrade: %s does not run", name)
+		}
+	}
+}
+
+// TestRunsAfterKill holds that an apply that was killed half way does not make a new
+// service look as if it had been there, nor an old one as if it were new.
+func TestRunsAfterKill(t *testing.T) {
+	first, _ := runsOf(t, "2025.1", "1")
+	check := first["d-check"].Address.String()
+	for name, test := range map[string]struct {
+		made []string
+		want bool
+	}{
+		"one of the jobs that do not run":       {[]string{check}, true},
+		"that job of another image":             {[]string{"service.d/Job/d-check-00000000"}, false},
+		"a job that runs":                       {[]string{check, first["d-prepare"].Address.String()}, false},
+		"the workload":                          {[]string{"service.d/Deployment/d-w"}, false},
+		"a workload with the name of before":    {[]string{"service.d/Deployment/old-w"}, false},
+		"a workload of another service's block": {[]string{"service.e/Deployment/e-w"}, true},
+	} {
+		if jobs, _ := runsOf(t, "2025.1", "1", test.made...); skips(jobs["d-contract"]) != test.want {
+			t.Errorf("%s: the job is skipped: %t", name, !test.want)
+		}
+	}
+	offline, _ := openstack.Render(written(t, strings.NewReplacer("RELEASE", "2025.1", "VALUE", "1").Replace(runsCloud)), openstack.Offline())
+	for _, o := range offline {
+		if o.Run() && o.Skipped() {
+			t.Errorf("without a cluster %s is skipped", o.Address)
+		}
+	}
+}
+
+func skips(o providers.Object) bool { return o.Skipped() }
