@@ -131,7 +131,7 @@ func TestNobodyElse(t *testing.T) {
 	// Who connects to whom, other than to pods of the own service and through an exposure,
 	// and to which ports.
 	reached := map[string][]int{"mariadb": {3306}, "memcached": {11211}, "rabbitmq": {5672, 15672, 15692}}
-	all := []string{
+	whole := []string{
 		"barbican → mariadb", "barbican → memcached", "barbican → rabbitmq",
 		"cinder → mariadb", "cinder → memcached", "cinder → rabbitmq",
 		"glance → mariadb", "glance → memcached",
@@ -141,8 +141,8 @@ func TestNobodyElse(t *testing.T) {
 		"placement → mariadb", "placement → memcached",
 	}
 	wanted := map[string][]string{
-		"all-in-one":    all,
-		"multinode":     all, // although the servers are in a module
+		"all-in-one":    whole,
+		"multinode":     whole,
 		"real-keystone": {"keystone → mariadb", "keystone → memcached"},
 	}
 	outside := []string{
