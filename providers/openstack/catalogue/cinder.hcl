@@ -108,7 +108,7 @@ definition "cinder" {
     format    = "raw"
     sensitive = true
     path      = "/etc/ceph/ceph.client.cinder.keyring"
-    content   = service.ceph.keyrings["cinder"]
+    content   = lookup(service.ceph.keyrings, "cinder", null)
   }
 
   config "ceph.client.cinder-backup.keyring" {
@@ -116,7 +116,7 @@ definition "cinder" {
     format    = "raw"
     sensitive = true
     path      = "/etc/ceph/ceph.client.cinder-backup.keyring"
-    content   = service.ceph.keyrings["cinder-backup"]
+    content   = lookup(service.ceph.keyrings, "cinder-backup", null)
   }
 
   # Cinder looks at images by sudo. A pod cannot become another user, and need not: all is
