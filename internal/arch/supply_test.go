@@ -61,6 +61,18 @@ func TestSecurityPage(t *testing.T) {
 func testsOf(t *testing.T) map[string]bool {
 	t.Helper()
 	tests := map[string]bool{}
+	for _, source := range testFiles(t) {
+		for _, match := range declared.FindAllStringSubmatch(source, -1) {
+			tests[match[1]] = true
+		}
+	}
+	return tests
+}
+
+// testFiles are the sources of all tests, by the name of the file.
+func testFiles(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -74,15 +86,13 @@ func testsOf(t *testing.T) map[string]bool {
 		if err != nil {
 			return fmt.Errorf("look for tests: %w", err)
 		}
-		for _, match := range declared.FindAllStringSubmatch(string(source), -1) {
-			tests[match[1]] = true
-		}
+		files[path] = string(source)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tests
+	return files
 }
 
 // TestShippedBuild holds that what make builds for users names no directory of the
