@@ -238,8 +238,8 @@ var serviceType = &BlockType{
     labels      = { "example.org/tier" = "front" }
     annotations = { "prometheus.io/scrape" = "true" }
 
-    env      = { OS_DEBUG = "1" }
-    config   = ["motd"]
+    env    = { OS_DEBUG = "1" }
+    config = ["motd"]
 
     resources {
       requests = { memory = "512Mi" }

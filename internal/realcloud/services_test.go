@@ -74,7 +74,7 @@ func (c *cloud) urls(t *testing.T, which string) map[string]*url.URL {
 	}
 	all := map[string]*url.URL{}
 	for _, e := range endpoints {
-		u, err := url.Parse(fmt.Sprint(e["URL"]))
+		u, err := url.Parse(strings.ReplaceAll(fmt.Sprint(e["URL"]), "%(tenant_id)s", "PROJECT"))
 		if err != nil {
 			t.Fatal(err)
 		}

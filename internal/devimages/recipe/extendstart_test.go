@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,7 +76,7 @@ func extendStart(t *testing.T, layer string, env []string) []string {
 		}
 	}
 	sh := exec.Command("sh", "-euc", `. "$0"; started`, script)
-	sh.Env = append(env, "PATH="+dir+":"+os.Getenv("PATH"), "CALLS="+calls)
+	sh.Env = append(slices.Clone(env), "PATH="+dir+":"+os.Getenv("PATH"), "CALLS="+calls)
 	if out, err := sh.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
