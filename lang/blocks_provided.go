@@ -83,7 +83,7 @@ var queueType = &BlockType{
 	},
 	Attributes: conditional([]Attribute{
 		{Name: "server", Type: TypeLiteral, Default: "rabbitmq", Doc: serverDoc},
-		{Name: "name", Type: TypeString, Form: formPlain, Doc: "Its name, and its user's; by default the label."},
+		{Name: "name", Type: TypeString, Form: formQueue, Doc: "Its name, and its user's; by default the label."},
 	}),
 }
 

@@ -30,6 +30,10 @@ func (in *instance) databases() {
 		if !in.inner.given(b, "user") {
 			d.User = d.Name
 		}
+		in.refuseReserved("database", d.Name, b, b.attributeRange("name"))
+		if d.User != d.Name {
+			in.refuseReserved("database user", d.User, b, b.attributeRange("user"))
+		}
 		d.Source = in.sourceOfSecret(d.Password.Secret, secretKinds["password"].keys)
 		value := cty.DynamicVal
 		switch {

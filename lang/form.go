@@ -47,6 +47,10 @@ var (
 		"a name of at most 32 lower-case letters, digits and underscores that starts with a letter",
 		regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`).MatchString,
 	}
+	formQueue = Form{
+		"a name of at most 63 letters, digits, dots, dashes and underscores that starts with a letter",
+		regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,62}$`).MatchString,
+	}
 	formMode = Form{
 		"four octal digits that start with 0, such as 0400",
 		regexp.MustCompile(`^0[0-7]{3}$`).MatchString,

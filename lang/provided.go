@@ -142,6 +142,7 @@ func (in *instance) nameOn(b *block) string {
 // queue makes a queue.
 func (in *instance) queue(b *block) {
 	p := Provided{Type: "queue", Label: b.label, Name: in.nameOn(b), Range: rangeOf(b)}
+	in.refuseReserved("queue", p.Name, b, b.attributeRange("name"))
 	p.Password, p.Source = in.password(b)
 	value := cty.DynamicVal
 	if server := in.provider(b); server != nil {
@@ -160,6 +161,9 @@ func (in *instance) queue(b *block) {
 // identityUser makes a user in Keystone. The registration creates it.
 func (in *instance) identityUser(b *block) {
 	p := Provided{Type: "user", Label: b.label, Name: in.nameOn(b), Domain: in.inner.string(b, "domain"), Range: rangeOf(b)}
+	if p.Domain == "" {
+		in.refuseReserved("user", p.Name, b, b.attributeRange("name"))
+	}
 	p.Password, p.Source = in.password(b)
 	project := cty.NullVal(cty.String)
 	if p.Domain == "" {

@@ -1,6 +1,6 @@
-# A cloud that really answers, on the local cluster's real nodes: one for the
-# control services, two through which the outside gets in. `make demo-real` applies
-# it and gets a token through the VIP.
+# A cloud that really answers, on the local cluster's real nodes: one for the control
+# services, two through which the outside gets in. `make test-real` breaks it again and
+# again.
 
 cloud "real" {
   release  = "2025.1"

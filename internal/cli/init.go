@@ -22,7 +22,7 @@ func initCommand(s streams) *cli.Command {
 Writes the files of a small cloud, with comments, into the current directory.
 Nothing that exists is overwritten.
 
-  all-in-one   one node with every role
+  all-in-one   all services but those for servers, on one node
   multinode    three control nodes, two compute nodes, one address for the outside`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Value: "all-in-one", Usage: "start from `STARTER`, all-in-one or multinode"},

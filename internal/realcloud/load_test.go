@@ -102,7 +102,7 @@ func ask(client *http.Client, request func() (*http.Request, error)) error {
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		return err
 	}
-	if response.StatusCode >= 300 {
+	if response.StatusCode >= 400 { // a list of versions is 300
 		return fmt.Errorf("status %s", response.Status)
 	}
 	return nil

@@ -265,7 +265,7 @@ func noRequestFails(t *testing.T, c *cloud) {
 		c.edit(t, fmt.Sprintf("service %q {\n", service), fmt.Sprintf("service %q {\n  replicas = 2\n", service))
 	}
 	c.kolla(t, 0, "apply", "-auto-approve")
-	var urls []string
+	urls := []string{"http://" + vip + ":8080/auth/login/"}
 	for kind, port := range catalogued {
 		if kind != "image" {
 			urls = append(urls, "http://"+vip+":"+port+"/")
@@ -276,12 +276,15 @@ func noRequestFails(t *testing.T, c *cloud) {
 			selector := "app.kubernetes.io/name=" + service
 			for deployment := range strings.Lines(c.kubectl(t, "get", "deployments", "-l", selector, "-o", "name")) {
 				deployment = strings.TrimSpace(deployment)
+				component := strings.TrimPrefix(deployment, "deployment.apps/")
 				for range 2 {
-					pods := strings.Fields(c.kubectl(t, "get", "pods", "-l", selector+",app.kubernetes.io/component="+strings.TrimPrefix(deployment, "deployment.apps/"), "--sort-by=.metadata.creationTimestamp", "-o", "name"))
+					pods := strings.Fields(c.kubectl(t, "get", "pods", "-l", "app.kubernetes.io/component="+component, "--sort-by=.metadata.creationTimestamp",
+						"-o", "go-template={{range .items}}{{if not .metadata.deletionTimestamp}}{{.metadata.name}} {{end}}{{end}}"))
 					if len(pods) == 0 {
 						t.Fatalf("no pods of %s", deployment)
 					}
-					c.kubectl(t, "delete", pods[0], "--wait=false")
+					c.kubectl(t, "delete", "pod", pods[0], "--wait=false")
+					time.Sleep(time.Second) // until the Deployment knows
 					c.kubectl(t, "rollout", "status", deployment, "--timeout=2m")
 				}
 			}
@@ -297,11 +300,15 @@ func noRequestFails(t *testing.T, c *cloud) {
 
 // servicesComeBack when their database does, after a minute.
 func servicesComeBack(t *testing.T, c *cloud) {
-	const node = "real-1"
+	node := c.kubectl(t, "get", "pod", "mariadb-server-0", "-o", "jsonpath={.spec.nodeName}")
 	c.cluster.Kubectl(t, "cordon", node)
 	t.Cleanup(func() { c.cluster.Kubectl(t, "uncordon", node) })
 	c.kubectl(t, "delete", "pod", "mariadb-server-0")
-	time.Sleep(time.Minute)
+	gone := time.Now()
+	if r := c.openstack(t, "project", "list"); r.code == 0 {
+		t.Error("Keystone answers without its database")
+	}
+	time.Sleep(time.Until(gone.Add(time.Minute)))
 	c.cluster.Kubectl(t, "uncordon", node)
 	began := time.Now()
 	c.answerAll(t)

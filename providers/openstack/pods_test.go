@@ -47,7 +47,7 @@ func TestPods(t *testing.T) {
 						}
 					}
 				}
-				if !slices.ContainsFunc(o.DependsOn, func(on lang.Address) bool { return on.Kind == "ValidatingAdmissionPolicy" }) {
+				if !slices.ContainsFunc(o.DependsOn, func(on lang.Address) bool { return on.Kind == "ValidatingAdmissionPolicyBinding" }) {
 					restricted++
 					checkRestricted(t, spec)
 				}

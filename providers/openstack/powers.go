@@ -90,9 +90,11 @@ func (r *renderer) restrain(powers []powerful) {
 	pods, workloads := r.policyName("pods"), r.policyName("workloads")
 	r.policy(pods, admissionv1.ValidatingAdmissionPolicySpec().
 		WithMatchConstraints(r.resources(
-			admissionv1.NamedRuleWithOperations().WithOperations(admission.Create).WithAPIGroups("").WithAPIVersions("v1").WithResources("pods"),
+			admissionv1.NamedRuleWithOperations().WithOperations(admission.Create, admission.Update).WithAPIGroups("").WithAPIVersions("v1").WithResources("pods"),
 			admissionv1.NamedRuleWithOperations().WithOperations(admission.Update).WithAPIGroups("").WithAPIVersions("v1").WithResources("pods/ephemeralcontainers"))).
-		WithMatchConditions(admissionv1.MatchCondition().WithName("not-of-the-powerful").WithExpression(n.others())).
+		WithMatchConditions(
+			admissionv1.MatchCondition().WithName("not-of-the-powerful").WithExpression(n.others()),
+			admissionv1.MatchCondition().WithName("runs-something-else").WithExpression(runsElse)).
 		WithVariables(podVariables()...).
 		WithValidations(podRules()...))
 	r.policy(workloads, admissionv1.ValidatingAdmissionPolicySpec().
@@ -111,8 +113,8 @@ func (r *renderer) restrainedBy(pod *lang.Pod) []lang.Address {
 		return nil
 	}
 	return []lang.Address{
-		{Block: r.cloudBlock(), Kind: policyKind, Name: r.policyName("pods")},
-		{Block: r.cloudBlock(), Kind: policyKind, Name: r.policyName("workloads")},
+		{Block: r.cloudBlock(), Kind: policyKind + "Binding", Name: r.policyName("pods")},
+		{Block: r.cloudBlock(), Kind: policyKind + "Binding", Name: r.policyName("workloads")},
 	}
 }
 
@@ -186,6 +188,15 @@ func (n names) others() string {
 		controllers("daemon-set", "replicaset", "statefulset", "job"), n.named("o.kind", "o.name"))
 }
 
+// addsContainer is a CEL expression: is a container added to a running pod?
+const addsContainer = "has(request.subResource) && request.subResource == 'ephemeralcontainers'"
+
+// runsElse is a CEL expression: is the pod new, or will something else run in it? Of a
+// running pod only images can be changed, by whoever may update pods.
+const runsElse = "request.operation == 'CREATE' || " + addsContainer + " || " +
+	"object.spec.containers.map(c, c.image) != oldObject.spec.containers.map(c, c.image) || " +
+	"has(object.spec.initContainers) && object.spec.initContainers.map(c, c.image) != oldObject.spec.initContainers.map(c, c.image)"
+
 // controllers is a CEL expression: is one of Kubernetes' controllers asking?
 func controllers(which ...string) string {
 	users := []string{"system:kube-controller-manager"}
@@ -210,7 +221,7 @@ func podVariables() []*admissionv1.VariableApplyConfiguration {
 		return admissionv1.Variable().WithName(name).WithExpression(expression)
 	}
 	return []*admissionv1.VariableApplyConfiguration{
-		variable("added", "request.operation == 'UPDATE'"),
+		variable("added", addsContainer),
 		variable("containers", "variables.added ? dyn(object.spec.ephemeralContainers) : "+
 			"dyn(object.spec.containers) + dyn(has(object.spec.initContainers) ? object.spec.initContainers : [])"),
 		variable("pod", "has(object.spec.securityContext) ? dyn(object.spec.securityContext) : dyn({})"),

@@ -73,6 +73,8 @@ definition "heat" {
       # Signatures of servers are checked by Keystone, which asks Heat who it is.
       ec2authtoken = merge(user.heat.auth, { valid_interfaces = "internal" })
       clients      = { endpoint_type = "internalURL" }
+      # Of this client is the address in signals, which servers of the cloud send.
+      clients_heat = { endpoint_type = "publicURL" }
       clients_keystone = {
         auth_uri = service.keystone.url
       }

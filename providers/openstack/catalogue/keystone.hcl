@@ -46,9 +46,7 @@ definition "keystone" {
       }
       database = merge(local.database, { connection = database.keystone.url })
       # As much as bcrypt takes: with more, Keystone warns of that at every login.
-      identity = {
-        max_password_length = 72
-      }
+      identity = { max_password_length = 72 }
       token = {
         provider             = "fernet"
         expiration           = 86400
@@ -58,9 +56,7 @@ definition "keystone" {
         key_repository  = "/etc/keystone/fernet-keys/"
         max_active_keys = 3
       }
-      credential = {
-        key_repository = "/etc/keystone/credential-keys/"
-      }
+      credential = { key_repository = "/etc/keystone/credential-keys/" }
       cache = {
         enabled          = true
         backend          = "oslo_cache.memcache_pool"
@@ -94,6 +90,12 @@ definition "keystone" {
     values = { DEFAULT = { use_stderr = true } }
   }
 
+  config "keystone-bootstrap.conf" {
+    from   = "keystone.conf"
+    only   = ["cache", "credential", "database", "fernet_tokens", "identity"]
+    values = { DEFAULT = { use_stderr = true } }
+  }
+
   job "db-sync" {
     image   = "keystone"
     user    = 42425
@@ -106,7 +108,7 @@ definition "keystone" {
   job "bootstrap" {
     image  = "keystone"
     user   = 42425
-    config = ["keystone.conf"]
+    config = ["keystone-bootstrap.conf"]
 
     # keystone-manage takes the password from its arguments or its environment, which
     # others can read. Here only the process itself has it.
