@@ -253,6 +253,13 @@ func TestRegisterRefuses(t *testing.T) {
 			t.Errorf("%s: %v, %q is not said", name, err, want)
 		}
 	}
+	if _, _, err := k.register("other/nova", entry{"endpoints": []entry{endpoint("http://theirs")}}, map[string]string{}); err != nil {
+		t.Fatal(err)
+	}
+	_, output, err := k.register("prod/nova", entry{"endpoints": []entry{endpoint("http://ours")}}, map[string]string{})
+	if err == nil || !strings.Contains(output, "in region RegionOne is another cloud's") || !slices.Contains(k.names("endpoints", "url"), "http://theirs") {
+		t.Errorf("the endpoint of another cloud: %v\n%s", err, output)
+	}
 	k.secrets["admin"] = "another"
 	if _, output, err := k.register("prod/nova", entry{"endpoints": []entry{}}, map[string]string{}); err == nil || strings.Contains(output, "admin's") {
 		t.Errorf("with a wrong password: %v", err)

@@ -195,6 +195,8 @@ class Keystone:
         found = self.first("endpoint", everywhere, **place)
         if not found:
             return self.create("endpoint", what, **place, url=url, **self.mark("endpoint"))["id"]
+        if self.foreign("endpoint", found):
+            raise Refused(f"the {what} in region {self.region} is another cloud's: give this cloud another region")
         self.update("endpoint", found, what, url=url, enabled=True, **self.mark("endpoint"))
         return found["id"]
 
