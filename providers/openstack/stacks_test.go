@@ -295,7 +295,7 @@ service "cinder" {
 func TestHorizonSettings(t *testing.T) {
 	const asHorizon = `
 import json, sys
-settings = {}
+settings = {"HORIZON_CONFIG": {}} # as Horizon's own settings have it
 exec(sys.stdin.read(), settings)
 print(json.dumps({k: v for k, v in settings.items() if k.isupper()}, sort_keys=True))
 `
@@ -337,12 +337,18 @@ service "horizon" {
 			Key     string          `json:"SECRET_KEY"`
 			URL     string          `json:"OPENSTACK_KEYSTONE_URL"`
 			Volumes map[string]bool `json:"OPENSTACK_CINDER_FEATURES"`
-			Caches  map[string]struct {
+			Config  struct {
+				Home string `json:"user_home"`
+			} `json:"HORIZON_CONFIG"`
+			Caches map[string]struct {
 				Location any `json:"LOCATION"`
 			} `json:"CACHES"`
 		}
 		if err := json.Unmarshal(out, &got); err != nil {
 			t.Fatal(err)
+		}
+		if got.Config.Home != "/project/api_access/" {
+			t.Errorf("%s: without Nova, people begin at %q", name, got.Config.Home)
 		}
 		host, url, engine := "dashboard.example.org", "http://identity.example.org:5000/v3", "cache"
 		var caches any
