@@ -59,7 +59,7 @@ func podSecurityProblem(s, namespace *subject, why string) Problem {
 	}
 	problem := problemOf(s.object,
 		fmt.Sprintf("the pods of %s will be refused: the namespace enforces %q", s.action.Ref, namespace.object.Manifest.GetLabels()[api.EnforceLevelLabel]),
-		fmt.Sprintf("%s.\nAn apply would wait for them in vain: %s.", why, advice))
+		fmt.Sprintf("%s.\nThey would never start. To go on, %s.", why, advice))
 	problem.Warning = true
 	return problem
 }

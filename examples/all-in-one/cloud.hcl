@@ -9,6 +9,8 @@ variable "distro" { default = "rocky-9" }
 variable "registry" { default = "quay.io/openstack.kolla" }
 variable "nodes" { default = ["node-1"] }
 variable "vip" { default = "192.0.2.10" } # through which clients outside reach the cloud
+# The volumes are files on this share: the storage class of Cinder's claim "files" has to
+# make its volumes there.
 variable "volumes" { default = { nas = { type = "nfs", share = "nas.example.org:/volumes" } } }
 
 role "control" { nodes = var.nodes }

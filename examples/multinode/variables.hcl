@@ -31,5 +31,5 @@ variable "ceph_keyrings" {
   type        = map(string)
   default     = { glance = "[client.glance]", cinder = "[client.cinder]", cinder-backup = "[client.cinder-backup]" }
   sensitive   = true
-  description = "Contents of keyring files, by the names of Ceph's users."
+  description = "Contents of keyring files, by the names of Ceph's users. Those of the default hold no keys."
 }
