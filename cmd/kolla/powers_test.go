@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 )
@@ -30,6 +31,7 @@ func standards(ts *testscript.TestScript, neg bool, args []string) {
 	config, err := clientcmd.BuildConfigFromFlags("", ts.Getenv("KUBECONFIG"))
 	ts.Check(err)
 	config.QPS = -1
+	config.WarningHandler = rest.NoWarnings{}
 	pods := corev1client.NewForConfigOrDie(config).Pods(args[0])
 	windows := false
 	try := func(file string) error {
