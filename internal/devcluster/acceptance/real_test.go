@@ -150,7 +150,7 @@ func reachedFromOutside(t *testing.T, c devcluster) {
 	if strings.TrimSpace(c.get(t, "{.items[0].status.hostIP}", "pods", "-n", "kube-system", "-l", "k8s-app=kube-dns")) == other {
 		other = "10.200.0.12"
 	}
-	eventually(t, 10*time.Second, func() error {
+	eventually(t, time.Minute, func() error {
 		r := run(t, "outside", "-dir", c.dir, "-address", "10.200.0.100", "curl", "-sS", "-m", "2", "http://"+other+":30080/health")
 		if r.code != 0 || r.stdout != "OK" {
 			return fmt.Errorf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
