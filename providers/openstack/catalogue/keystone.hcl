@@ -221,9 +221,7 @@ definition "keystone" {
         WANTED           = jsonencode({ owner = registration.owner, users = registration.users, roles = registration.roles })
       }
 
-      mount "admin" {
-        path = "/run/secrets/admin"
-      }
+      mount "admin" { path = "/run/secrets/admin" }
     }
 
     # Clients find the service when it is ready.
@@ -239,9 +237,7 @@ definition "keystone" {
         WANTED           = jsonencode({ owner = registration.owner, endpoints = registration.endpoints })
       }
 
-      mount "admin" {
-        path = "/run/secrets/admin"
-      }
+      mount "admin" { path = "/run/secrets/admin" }
     }
   }
 
