@@ -20,10 +20,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// standards asks the server, by dry runs, about all pods that Kubernetes tests its own
-// level "restricted" with: it has to take those that pass, but for Windows, and refuse those
-// that fail.
-// Usage: standards NAMESPACE.
+// standards sends the pods of Kubernetes' own tests of the level "restricted" to the server,
+// as dry runs. The server must accept every pod that the level accepts, except pods for
+// Windows, and must refuse every other pod. Usage: standards NAMESPACE.
 func standards(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: standards NAMESPACE")

@@ -17,10 +17,10 @@ type Pair struct{ Before, After int }
 // is found.
 const mostCells = 1 << 20
 
-// Of pairs the elements of two lists, in the order of the second; what is gone stands
-// where it was. Equal elements are paired first, as many as there can be without any of
-// them changing places. Of what is between those, as many are paired as there are, the
-// most alike ones: one that takes the place of another is a change of it.
+// Of pairs the elements of two lists, in the order of the second list; a removed element
+// keeps its place. Of pairs equal elements first, as many as possible without changing
+// their order. Between two such pairs, it then pairs the most similar elements: the new
+// element counts as a change of the old element.
 func Of(before, after []any) []Pair {
 	var out []Pair
 	start := 0

@@ -157,11 +157,12 @@ func (f fields) long(s string, n, column int) []string {
 	return wrapWords(s, width)
 }
 
-// fewLines are those that two texts may take each before only what differs is shown.
+// fewLines is how many lines each of two texts may take before kolla shows only the
+// differences.
 const fewLines = 3
 
-// pair are two long values, each on lines of its own. Of two texts what differs is shown,
-// with some of what is around it; lists stay whole.
+// pair shows two long values, each on separate lines. It shows only the differences of two
+// texts, with some text around them, and shows lists whole.
 func (f fields) pair(c planner.Change, column int) (before, after []string) {
 	b, a := formatValue(c.Before), formatValue(c.After)
 	m, n := length(c.Before), length(c.After)

@@ -21,8 +21,9 @@ func outsideOf(plan *planner.Plan) outside {
 	return o
 }
 
-// changes are those that others made to an object, from what kolla wrote to what is live:
-// what an apply puts back, what is reported, and generated values, which are kept.
+// changes lists the changes that others made to an object, from the value that kolla wrote
+// to the live value: changes that an apply undoes, changes that the plan only reports, and
+// replaced generated values, which kolla keeps.
 func (o outside) changes(a *planner.Action) []planner.Change {
 	var out []planner.Change
 	for _, c := range a.Changes {

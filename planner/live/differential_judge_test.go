@@ -226,7 +226,7 @@ func (v *verdict) disagrees(a *planner.Action, problem string) string {
 	case a == nil && problem == "":
 		return "the plan says nothing of it"
 	case v.refused != nil && a != nil && a.Removes != "":
-		return "" // it is only refused beside what is removed: the apply shows that
+		return "" // The apply removes the fields for which the server refuses the object.
 	case v.refused != nil && a != nil && a.Verb != planner.Replace:
 		return fmt.Sprintf("the server refuses it: %v", v.refused)
 	case v.refused != nil:

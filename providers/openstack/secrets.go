@@ -25,8 +25,8 @@ func annotate(o providers.Object, key, value string) {
 // recipe and over the revisions of what goes into it: never over a value. What
 // comes from variables has a Secret of its own, so that it has a revision too.
 //
-// into is the place of what goes into a value: of the part that follows the text before
-// and precedes the text after.
+// into names the syntax at a place in a value, such as SQL or a URL, from the text before and
+// the text after that place.
 func (s *service) derived(base string, values map[string]lang.Text, into placing) providers.Object {
 	d := derivation{service: s, base: base, into: into, given: map[string]string{}, data: map[string]providers.SecretData{}}
 	for _, key := range slices.Sorted(maps.Keys(values)) {

@@ -13,7 +13,7 @@ type service struct {
 	*renderer
 	decl    *lang.Service
 	configs map[string]file // by name of the config block
-	names   []string        // KIND/NAME of what was made, without hashes
+	names   []string        // KIND/NAME of each rendered object, without hashes
 	// base is what everything in the service that runs waits for.
 	base []lang.Address
 }
