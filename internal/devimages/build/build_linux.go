@@ -11,12 +11,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/renameio/v2"
 
 	"kolla.openstack.org/kolla/internal/devimages/cache"
 	"kolla.openstack.org/kolla/internal/devimages/imageset"
@@ -44,6 +46,12 @@ func Run(ctx context.Context, options Options) error {
 	}
 	var set []imageset.Image
 	for _, image := range images {
+		if image.File != "" {
+			if err := b.file(ctx, image); err != nil {
+				return err
+			}
+			continue
+		}
 		made, err := b.image(ctx, image)
 		if err != nil {
 			return err
@@ -138,16 +146,40 @@ func (b *builder) image(ctx context.Context, image recipe.Image) (imageset.Image
 		made.Layers = []imageset.Layer{imageLayer(layer, image.Binary)}
 		return made, err
 	}
-	var below []cache.Layer
-	for _, layer := range b.chain(image.Layer) {
-		done, err := b.layer(ctx, layer, below)
-		if err != nil {
-			return imageset.Image{}, err
-		}
-		below = append(below, done)
-		made.Layers = append(made.Layers, imageLayer(done, layer.Name+": "+strings.Join(layer.Packages, " ")))
+	layers, err := b.stack(ctx, image.Layer)
+	for i, layer := range recipe.Chain(image.Layer)[:len(layers)] {
+		made.Layers = append(made.Layers, imageLayer(layers[i], layer.Name+": "+strings.Join(layer.Packages, " ")))
 	}
-	return made, nil
+	return made, err
+}
+
+// file puts the file of a layer beside the images.
+func (b *builder) file(ctx context.Context, image recipe.Image) error {
+	layers, err := b.stack(ctx, image.Layer)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(filepath.Join(layers[len(layers)-1].Files, image.File))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(b.Out, 0o755); err != nil {
+		return err
+	}
+	return renameio.WriteFile(filepath.Join(b.Out, image.File), content, 0o644)
+}
+
+// stack returns a layer and the ones below it, lowest first.
+func (b *builder) stack(ctx context.Context, name string) ([]cache.Layer, error) {
+	var layers []cache.Layer
+	for _, layer := range b.chain(name) {
+		done, err := b.layer(ctx, layer, layers)
+		if err != nil {
+			return layers, err
+		}
+		layers = append(layers, done)
+	}
+	return layers, nil
 }
 
 func imageLayer(layer cache.Layer, comment string) imageset.Layer {
@@ -217,7 +249,7 @@ func (b *builder) make(ctx context.Context, layer keyed, below []cache.Layer) (c
 func (b *builder) pack(layer keyed, spec rootfs.Spec) (cache.Layer, error) {
 	began := time.Now()
 	var files string
-	if isParent(layer.Name) {
+	if isParent(layer.Name) || holdsFile(layer.Name) {
 		files = spec.Upper()
 	}
 	done, err := b.cache.Add(layer.Name, layer.key, files, func(w io.Writer) error {
@@ -236,6 +268,10 @@ func (b *builder) pack(layer keyed, spec rootfs.Spec) (cache.Layer, error) {
 
 func isParent(name string) bool {
 	return slices.ContainsFunc(recipe.Layers(), func(l recipe.Layer) bool { return l.Parent == name })
+}
+
+func holdsFile(name string) bool {
+	return slices.ContainsFunc(recipe.Images(), func(i recipe.Image) bool { return i.Layer == name && i.File != "" })
 }
 
 func (b *builder) say(layer, line string) { b.Progress(layer + ": " + line) }

@@ -93,6 +93,22 @@ func Layers() []Layer {
 				"python3-octavia-dashboard",
 			},
 		},
+		{
+			Name:   "neutron",
+			Parent: "openstack-shared",
+			Packages: []string{
+				"haproxy", "neutron-api", "neutron-ovn-metadata-agent", "neutron-rpc-server",
+			},
+		},
+		// nova-compute and the console proxy come without what their packages depend on:
+		// QEMU, libvirt and node.js.
+		{
+			Name:   "nova",
+			Parent: "openstack-shared",
+			Packages: []string{
+				"nova-api", "nova-conductor", "nova-scheduler", "python3-libvirt",
+			},
+		},
 		{Name: "placement", Parent: "openstack-base", Packages: []string{"placement-api"}},
 		// The browser that looks at Horizon from outside of the cluster.
 		{
@@ -100,10 +116,31 @@ func Layers() []Layer {
 			Parent:   "base",
 			Packages: []string{"chromium-driver", "fonts-dejavu-core", "python3-selenium"},
 		},
+		// What makes the disk of the virtual machines of tests, and the disk.
+		{
+			Name:   "guest",
+			Parent: "openstack-shared",
+			Packages: []string{
+				"busybox-static", "dosfstools", "fdisk", "mtools", "syslinux", "syslinux-common",
+				"xz-utils",
+			},
+		},
 		{Name: "haproxy", Parent: "base", Packages: []string{"haproxy"}},
 		{Name: "keystone", Parent: "openstack-base", Packages: []string{"python3-keystone"}},
+		{
+			Name:   "libvirt",
+			Parent: "base",
+			Packages: []string{
+				"libvirt-clients", "libvirt-daemon-system", "qemu-block-extra", "qemu-system-x86",
+			},
+		},
 		{Name: "mariadb-server", Parent: "base", Packages: []string{"mariadb-server"}},
 		{Name: "memcached", Parent: "base", Packages: []string{"memcached"}},
+		{
+			Name:     "ovn",
+			Parent:   "base",
+			Packages: []string{"openvswitch-switch", "ovn-central", "ovn-host"},
+		},
 		{Name: "rabbitmq", Parent: "base", Packages: []string{"rabbitmq-server"}},
 	}
 }
@@ -133,6 +170,9 @@ type Image struct {
 	Layer string
 	// Binary is the file that the image holds, at its root; empty where it has layers.
 	Binary string
+	// File is a file in the root directory of the layer. It is all that comes out, beside
+	// the images; empty for an image.
+	File string
 	// User is who the entry point runs as; empty means root.
 	User       string
 	Env        []string
@@ -155,6 +195,7 @@ func Images() []Image {
 		openstack("cinder-scheduler", "cinder", "cinder"),
 		openstack("cinder-volume", "cinder", "cinder"),
 		openstack("glance-api", "glance", "glance"),
+		{Name: "guest", Layer: "guest", File: "guest.qcow2"},
 		service("haproxy", "haproxy", ""),
 		openstack("heat-api", "heat", ""),
 		openstack("heat-api-cfn", "heat", ""),
@@ -164,6 +205,21 @@ func Images() []Image {
 		service("kolla-toolbox", "openstack-base", "ansible"),
 		service("mariadb-server", "mariadb-server", "mysql"),
 		service("memcached", "memcached", "memcached"),
+		openstack("neutron-metadata-agent", "neutron", "neutron"),
+		openstack("neutron-server", "neutron", "neutron"),
+		openstack("nova-api", "nova", ""),
+		openstack("nova-compute", "nova", "nova"),
+		openstack("nova-conductor", "nova", "nova"),
+		service("nova-libvirt", "libvirt", ""),
+		openstack("nova-novncproxy", "nova", "nova"),
+		openstack("nova-scheduler", "nova", "nova"),
+		service("openvswitch-db-server", "ovn", ""),
+		service("openvswitch-vswitchd", "ovn", ""),
+		service("ovn-controller", "ovn", ""),
+		service("ovn-nb-db-server", "ovn", ""),
+		service("ovn-northd", "ovn", ""),
+		service("ovn-sb-db-relay", "ovn", ""),
+		service("ovn-sb-db-server", "ovn", ""),
 		openstack("placement-api", "placement", ""),
 		service("rabbitmq", "rabbitmq", "rabbitmq"),
 		{Name: "coredns", Binary: "coredns", Entrypoint: []string{"/coredns"}},
