@@ -137,6 +137,7 @@ func (in *instance) workload(b *block) Workload {
 	w.Startup = in.probe(b, "startup", w.Pod.Ports)
 	in.inits(b, &w)
 	in.stopping(&w, b)
+	in.placement(b, &w)
 	base := b
 	if b.top != nil {
 		base = b.base

@@ -217,9 +217,7 @@ func (t *podTemplate) spec(main *corev1.ContainerApplyConfiguration) *corev1.Pod
 		WithVolumes(t.volumes...).
 		WithContainers(main)
 	spec.WithInitContainers(t.inits...)
-	if selector := t.nodeSelector(); len(selector) > 0 {
-		spec.WithNodeSelector(selector)
-	}
+	t.place(spec)
 	for _, name := range t.config.Cloud.PullSecrets {
 		spec.WithImagePullSecrets(corev1.LocalObjectReference().WithName(name))
 	}
@@ -230,15 +228,6 @@ func (t *podTemplate) spec(main *corev1.ContainerApplyConfiguration) *corev1.Pod
 		spec.WithHostNetwork(true).WithDNSPolicy(v1.DNSClusterFirstWithHostNet)
 	}
 	return spec
-}
-
-func (t *podTemplate) nodeSelector() map[string]string {
-	for _, role := range t.config.Roles {
-		if role.Name == t.role {
-			return role.Labels
-		}
-	}
-	return nil
 }
 
 // main is the container that does the work.
