@@ -300,7 +300,7 @@ var jobType = &BlockType{
 }
 `,
 	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute}, podAttributes, podMarks, mountAttributes)),
-	Blocks:     []*BlockType{mountType, resourcesType},
+	Blocks:     []*BlockType{mountType, volumeType, resourcesType},
 }
 
 var probeAttributes = []Attribute{
@@ -429,6 +429,7 @@ var workloadType = &BlockType{
 			}),
 		},
 		mountType,
+		volumeType,
 		resourcesType,
 		lifecycleType,
 		startupProbeType,

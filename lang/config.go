@@ -297,6 +297,7 @@ type Pod struct {
 	Ports       []string // of all containers
 	Configs     []string // names of config blocks that are mounted
 	Mounts      []SecretMount
+	Volumes     []Volume
 	Writable    []string          // paths that get an emptyDir
 	Inits       []Init            // in the order in which they start, sidecars among them
 	Requests    map[string]string // "cpu", "memory"
