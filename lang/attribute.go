@@ -26,7 +26,7 @@ func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value
 		return v, false
 	}
 	if v.IsNull() {
-		if b.typ.attribute(name).Required {
+		if typ := b.typ.attribute(name); typ.Required && !e.given(b, typ.Unless) {
 			e.error(attr.Expr.Range(), "Missing value", "%s needs a value for %q; this one is null.", describe(b), name)
 		}
 		return v, false

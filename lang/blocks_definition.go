@@ -300,7 +300,7 @@ var jobType = &BlockType{
 }
 `,
 	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute}, podAttributes, podMarks, mountAttributes)),
-	Blocks:     []*BlockType{mountType, resourcesType},
+	Blocks:     []*BlockType{mountType, volumeType, resourcesType},
 }
 
 var probeAttributes = []Attribute{
@@ -386,6 +386,10 @@ var workloadType = &BlockType{
     grace_period = 90
     drain        = 15
     loss         = "nobody sees how the cloud is"
+    priority     = "system-cluster-critical"
+    tolerations  = [{ key = "example.org/maintenance", operator = "Exists" }]
+    spread       = "required"
+    spread_by    = "topology.kubernetes.io/zone"
     image        = "registry.example.org/status:1"
     ports        = ["http"]
     config       = ["status.conf"]
@@ -411,7 +415,7 @@ var workloadType = &BlockType{
 		waitTimeoutAttribute, gracePeriodAttribute, drainAttribute,
 		{Name: "loss", Type: TypeString, Doc: "What follows for others while none of it runs, as the end of a sentence: \"running servers lose their network\". It is then held like data: no plan deletes it, or deletes it to make it again, unless -delete-data names it."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
-	}, podAttributes, podMarks, mountAttributes)),
+	}, placementAttributes, podAttributes, podMarks, mountAttributes)),
 	Blocks: []*BlockType{
 		initType,
 		sidecarType,
@@ -425,6 +429,7 @@ var workloadType = &BlockType{
 			}),
 		},
 		mountType,
+		volumeType,
 		resourcesType,
 		lifecycleType,
 		startupProbeType,

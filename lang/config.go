@@ -272,11 +272,15 @@ type Workload struct {
 	// stop; they are part of the grace period, and shorter.
 	Drain   int
 	Timeout int // seconds that an apply waits until it is ready; 0: as for all
-	Pod     Pod
-	Claims  []Claim
-	Ready   *Probe
-	Live    *Probe
-	Startup *Probe
+	// SpreadBy is the label that tells the places apart over which the pods are spread;
+	// empty: nodes. SpreadRequired: no two of them are ever in one place.
+	SpreadBy       string
+	SpreadRequired bool
+	Pod            Pod
+	Claims         []Claim
+	Ready          *Probe
+	Live           *Probe
+	Startup        *Probe
 	// Lifecycle is what the definition, the service and its workload block say, in one.
 	Lifecycle Lifecycle
 	Range     hcl.Range
@@ -293,6 +297,7 @@ type Pod struct {
 	Ports       []string // of all containers
 	Configs     []string // names of config blocks that are mounted
 	Mounts      []SecretMount
+	Volumes     []Volume
 	Writable    []string          // paths that get an emptyDir
 	Inits       []Init            // in the order in which they start, sidecars among them
 	Requests    map[string]string // "cpu", "memory"
@@ -301,6 +306,8 @@ type Pod struct {
 	HostNetwork bool
 	// Labels and Annotations are those of the pods, besides kolla's own.
 	Labels, Annotations map[string]string
+	Priority            string       // name of a PriorityClass; empty: the cluster's default
+	Tolerations         []Toleration // besides those for the taints of its role
 	// ServiceLinks: the environment has the variables that Kubernetes makes of Services.
 	ServiceLinks bool
 }

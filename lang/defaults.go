@@ -26,6 +26,7 @@ var defaultsType = &BlockType{
     workload {
       env           = { TZ = "UTC" }
       grace_period  = 60
+      tolerations   = [{ key = "dedicated", value = "cloud", effect = "NoSchedule" }]
       service_links = false
 
       resources {
@@ -67,7 +68,7 @@ var defaultConfigType = &BlockType{
 var defaultWorkloadType = &BlockType{
 	Name: "workload", Single: true,
 	Doc:        "What all workloads have.",
-	Attributes: append(chosen(podAttributes, "env", "service_links"), gracePeriodAttribute),
+	Attributes: append(chosen(podAttributes, "env", "service_links"), gracePeriodAttribute, tolerationsAttribute),
 	Blocks:     []*BlockType{resourcesType},
 }
 

@@ -94,6 +94,10 @@ var (
 			return err == nil && s != ""
 		},
 	}
+	formLabelKey = Form{
+		"the key of a Kubernetes label: letters, digits, dots, dashes and underscores, with DOMAIN/ before them if wanted",
+		func(s string) bool { return len(validation.IsQualifiedName(s)) == 0 },
+	}
 	formLabelValue = Form{
 		"a text of at most 63 letters, digits, dots, dashes and underscores, with a letter or digit at both ends",
 		func(s string) bool { return len(validation.IsValidLabelValue(s)) == 0 },

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -22,6 +23,7 @@ func (g *graph) checkHostPorts() {
 	for _, in := range g.inOrder() {
 		for _, w := range in.out.Workloads {
 			all = append(all, g.hostPorts(in, w)...)
+			g.checkSpread(in, w)
 		}
 	}
 	for i, b := range all {
@@ -38,17 +40,9 @@ func (g *graph) hostPorts(in *instance, w Workload) []placed {
 	if in.out.Undecided || !w.Pod.HostNetwork || w.Kind != "DaemonSet" && w.Replicas == 0 {
 		return nil
 	}
-	name := w.Role
-	if name == "" {
-		name = in.out.Role
-	}
-	i := slices.IndexFunc(g.config.Roles, func(r Role) bool { return r.Name == name })
-	if name != "" && i < 0 {
-		return nil // reported
-	}
-	var role *Role
-	if i >= 0 {
-		role = &g.config.Roles[i]
+	role, ok := g.roleOf(in, w)
+	if !ok {
+		return nil
 	}
 	var out []placed
 	for _, p := range in.out.Ports {
@@ -64,13 +58,44 @@ func (g *graph) hostPorts(in *instance, w Workload) []placed {
 	return out
 }
 
+// roleOf is the role that a workload runs on; nil: any node. It is not ok if there is no
+// such role, which was reported.
+func (g *graph) roleOf(in *instance, w Workload) (role *Role, ok bool) {
+	name := cmp.Or(w.Role, in.out.Role)
+	i := slices.IndexFunc(g.config.Roles, func(r Role) bool { return r.Name == name })
+	if i < 0 {
+		return nil, name == ""
+	}
+	return &g.config.Roles[i], true
+}
+
+// checkSpread reports pods that find no node without another one of them.
+func (g *graph) checkSpread(in *instance, w Workload) {
+	role, _ := g.roleOf(in, w)
+	if nodes := nodesNamed(role); !in.out.Undecided && w.SpreadRequired && w.SpreadBy == "" && nodes > 0 && w.Replicas > nodes {
+		g.error(in.argumentRange(w.Name, "spread", "replicas"), "More pods than nodes",
+			"Workload %q of service %q has %d pods, of which no two may run on one node (spread = \"required\"), and role %q has %d. Take fewer replicas, or add nodes to the role.",
+			w.Name, in.out.Name, w.Replicas, role.Name, nodes)
+	}
+}
+
+// argumentRange is where a service says one of some arguments of a workload, or else the
+// service, whose definition says it.
+func (in *instance) argumentRange(workload string, names ...string) hcl.Range {
+	if b := in.block.one("workload", workload); b != nil {
+		for _, name := range names {
+			if b.attributes[name] != nil {
+				return b.attributeRange(name)
+			}
+		}
+	}
+	return in.block.header
+}
+
 // hostNetworkRange is where a service says that a workload uses the network of its
 // nodes, or else the service, whose definition says it.
 func (in *instance) hostNetworkRange(workload string) hcl.Range {
-	if b := in.block.one("workload", workload); b != nil && b.attributes["host_network"] != nil {
-		return b.attributeRange("host_network")
-	}
-	return in.block.header
+	return in.argumentRange(workload, "host_network")
 }
 
 // nodesNamed is how many nodes a role names; 0: it does not name them.

@@ -130,7 +130,7 @@ func own(b *block) *block {
 // stacks reports whether values of both count, the service's and the definition's.
 func stacks(a *Attribute) bool {
 	switch a.Type {
-	case TypeMap, TypeTexts, TypeSettings, TypeObject:
+	case TypeMap, TypeTexts, TypeSettings, TypeObject, TypeTolerations:
 		return true
 	case TypeList:
 		return a.Names != ""

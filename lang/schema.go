@@ -60,24 +60,25 @@ type AttributeType string
 
 // The types of attributes.
 const (
-	TypeString     AttributeType = "string"
-	TypeNumber     AttributeType = "number" // a whole number
-	TypeBool       AttributeType = "bool"
-	TypeList       AttributeType = "list of strings"
-	TypeMap        AttributeType = "map of strings"
-	TypeAny        AttributeType = "any"
-	TypeObject     AttributeType = "object of Kubernetes, or a part of one"
-	TypeText       AttributeType = "string that may hold secrets"
-	TypeTexts      AttributeType = "map of strings that may hold secrets"
-	TypeSettings   AttributeType = "map of config values that may hold secrets"
-	TypeRole       AttributeType = "role"
-	TypeExposure   AttributeType = "exposure"
-	TypeSecret     AttributeType = "secret"
-	TypeReferences AttributeType = "list of services and manifests"
-	TypeConstraint AttributeType = "type"
-	TypeForce      AttributeType = "bool or list of strings"
-	TypeAddress    AttributeType = "address of a block or of an object"
-	TypeLiteral    AttributeType = "string without references" // read before anything is evaluated
+	TypeString      AttributeType = "string"
+	TypeNumber      AttributeType = "number" // a whole number
+	TypeBool        AttributeType = "bool"
+	TypeList        AttributeType = "list of strings"
+	TypeMap         AttributeType = "map of strings"
+	TypeAny         AttributeType = "any"
+	TypeObject      AttributeType = "object of Kubernetes, or a part of one"
+	TypeText        AttributeType = "string that may hold secrets"
+	TypeTexts       AttributeType = "map of strings that may hold secrets"
+	TypeSettings    AttributeType = "map of config values that may hold secrets"
+	TypeRole        AttributeType = "role"
+	TypeExposure    AttributeType = "exposure"
+	TypeSecret      AttributeType = "secret"
+	TypeReferences  AttributeType = "list of services and manifests"
+	TypeConstraint  AttributeType = "type"
+	TypeTolerations AttributeType = "list of tolerations"
+	TypeForce       AttributeType = "bool or list of strings"
+	TypeAddress     AttributeType = "address of a block or of an object"
+	TypeLiteral     AttributeType = "string without references" // read before anything is evaluated
 )
 
 func (t *BlockType) attribute(name string) *Attribute {

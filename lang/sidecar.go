@@ -1,6 +1,9 @@
 package lang
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // sidecarExample shows the containers of a pod beside its main one.
 const sidecarExample = `definition "status" {
@@ -76,12 +79,12 @@ var initType = &BlockType{
 		{Name: "image", Type: TypeString, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it holds a slash; by default the workload's."},
 		{Name: "command", Type: TypeList, Required: true, Doc: "Command to run."},
 	}, ownAttributes)),
-	Blocks: []*BlockType{mountType},
+	Blocks: []*BlockType{mountType, volumeType},
 }
 
 var sidecarType = &BlockType{
 	Name: "sidecar", Label: "sidecar", LabelForm: formName,
-	Doc:     "A container in each pod that starts before the main one, and lives as long. What is written after it waits until it has started, which its `startup` probe says. It has no files, environment or directories of the main container, but for directories that both list in `writable`. Needs Kubernetes 1.29.",
+	Doc:     "A container in each pod that starts before the main one, and lives as long. What is written after it waits until it has started, which its `startup` probe says. It has no files, environment or directories of the main container, but for its volumes, and directories that both list in `writable`. Needs Kubernetes 1.29.",
 	Example: sidecarExample,
 	Attributes: conditional(slices.Concat([]Attribute{
 		{Name: "image", Type: TypeString, Required: true, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it holds a slash."},
@@ -89,7 +92,7 @@ var sidecarType = &BlockType{
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
 		{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that can be written to, empty at every start of the pod."},
 	}, ownAttributes)),
-	Blocks: []*BlockType{mountType, resourcesType, startupProbeType, readyProbeType, liveProbeType},
+	Blocks: []*BlockType{mountType, volumeType, resourcesType, startupProbeType, readyProbeType, liveProbeType},
 }
 
 // The probes of a workload and of a sidecar.
@@ -112,6 +115,7 @@ type Init struct {
 	Env      []Env // sorted by name
 	Configs  []string
 	Mounts   []SecretMount
+	Volumes  []Volume // besides those of the pod
 	Ports    []string // and the following are a sidecar's
 	Writable []string
 	Requests map[string]string
@@ -137,7 +141,7 @@ func (in *instance) inits(b *block, w *Workload) {
 			Name: c.label, Sidecar: c.typ == sidecarType,
 			User:    e.number(c, "user"),
 			Command: e.list(c, "command"), Args: e.list(c, "args"), Env: e.environment(c),
-			Configs: in.names(c, e, "config", "config file"), Mounts: in.mounts(c, e),
+			Configs: in.names(c, e, "config", "config file"), Mounts: in.mounts(c, e), Volumes: in.volumes(c, e),
 		}
 		if e.given(c, "image") {
 			init.Image = in.image(c, e)
@@ -148,7 +152,31 @@ func (in *instance) inits(b *block, w *Workload) {
 		} else {
 			in.checkPaths(c, append(slices.Clone(w.Pod.Configs), init.Configs...))
 		}
+		in.checkInitVolumes(c, init, w)
 		w.Pod.Inits = append(w.Pod.Inits, init)
+	}
+}
+
+// checkInitVolumes reports volumes that would be where something else is. A step has the
+// files and directories of the main container, too.
+func (in *instance) checkInitVolumes(c *block, init Init, w *Workload) {
+	there := in.mountedFiles(init.Configs, init.Mounts, init.Writable)
+	for _, v := range w.Pod.Volumes {
+		in.checkVolume(c, v, there)
+	}
+	for _, v := range w.Pod.Volumes {
+		there.add(v.Path, "volume "+v.Name)
+	}
+	if !init.Sidecar {
+		maps.Copy(there, in.mountedIn(&w.Pod, w.Claims))
+	}
+	for _, v := range init.Volumes {
+		if slices.ContainsFunc(w.Pod.Volumes, func(other Volume) bool { return other.Name == v.Name }) {
+			in.error(v.at, "Two volumes of one name", "%s has volume %q of its pod already. Give it another name.", sentenced(describe(c)), v.Name)
+			continue
+		}
+		in.checkVolume(c, v, there)
+		there.add(v.Path, "volume "+v.Name)
 	}
 }
 

@@ -28,6 +28,7 @@ func (in *instance) job(b *block, e *evaluator) Job {
 	if b.typ == jobType {
 		j.Runs = strings.TrimPrefix(e.string(b, "runs"), "change")
 	}
+	in.checkVolumes(b, j.Pod.Volumes, in.mountedIn(&j.Pod, nil))
 	in.checkLength(b)
 	return j
 }
@@ -70,7 +71,7 @@ func (in *instance) pod(b *block, e *evaluator) Pod {
 		p.Writable = e.list(b, "writable")
 		in.checkPaths(b, p.Configs)
 	}
-	p.Mounts = in.mounts(b, e)
+	p.Mounts, p.Volumes = in.mounts(b, e), in.volumes(b, e)
 	in.podMarks(b, e, &p)
 	return p
 }
@@ -131,12 +132,14 @@ func (in *instance) workload(b *block) Workload {
 		Claims:   in.claims(b),
 		Range:    rangeOf(b),
 	}
+	in.checkVolumes(b, w.Pod.Volumes, in.mountedIn(&w.Pod, w.Claims))
 	w.Pod.Ports = in.names(b, e, "ports", "port")
 	w.Ready = in.probe(b, "ready", w.Pod.Ports)
 	w.Live = in.probe(b, "live", w.Pod.Ports)
 	w.Startup = in.probe(b, "startup", w.Pod.Ports)
 	in.inits(b, &w)
 	in.stopping(&w, b)
+	in.placement(b, &w)
 	base := b
 	if b.top != nil {
 		base = b.base

@@ -32,6 +32,8 @@ type podTemplate struct {
 	taken   []string // names of volumes
 	volumes []*corev1.VolumeApplyConfiguration
 	mounts  []*corev1.VolumeMountApplyConfiguration
+	// shared are the volumes of all containers, and in a step or sidecar its own.
+	shared []sharedVolume
 	// initMounts are the secrets of steps and sidecars alone, by their names.
 	initMounts map[string][]*corev1.VolumeMountApplyConfiguration
 	env        []*corev1.EnvVarApplyConfiguration
@@ -56,6 +58,7 @@ func (s *service) newPod(name string, pod lang.Pod, role string, claims ...lang.
 		t.mounts = append(t.mounts, corev1.VolumeMount().WithName(claim.Name).WithMountPath(claim.Path))
 	}
 	t.dependsOn = append(t.dependsOn, s.nodes[t.role]...)
+	t.addVolumes(pod.Volumes)
 	t.mountFiles()
 	t.mountSecrets()
 	t.mountWritable()
@@ -160,6 +163,9 @@ func (t *podTemplate) mountWritable() {
 		return
 	}
 	for _, path := range append([]string{"/tmp"}, t.pod.Writable...) {
+		if path == "/tmp" && t.mountsAt(path) {
+			continue
+		}
 		name := t.directory(path)
 		t.mounts = append(t.mounts, corev1.VolumeMount().WithName(name).WithMountPath(path))
 	}
@@ -217,9 +223,7 @@ func (t *podTemplate) spec(main *corev1.ContainerApplyConfiguration) *corev1.Pod
 		WithVolumes(t.volumes...).
 		WithContainers(main)
 	spec.WithInitContainers(t.inits...)
-	if selector := t.nodeSelector(); len(selector) > 0 {
-		spec.WithNodeSelector(selector)
-	}
+	t.place(spec)
 	for _, name := range t.config.Cloud.PullSecrets {
 		spec.WithImagePullSecrets(corev1.LocalObjectReference().WithName(name))
 	}
@@ -230,15 +234,6 @@ func (t *podTemplate) spec(main *corev1.ContainerApplyConfiguration) *corev1.Pod
 		spec.WithHostNetwork(true).WithDNSPolicy(v1.DNSClusterFirstWithHostNet)
 	}
 	return spec
-}
-
-func (t *podTemplate) nodeSelector() map[string]string {
-	for _, role := range t.config.Roles {
-		if role.Name == t.role {
-			return role.Labels
-		}
-	}
-	return nil
 }
 
 // main is the container that does the work.
@@ -267,7 +262,7 @@ func (t *podTemplate) container(name string) *corev1.ContainerApplyConfiguration
 		// kolla finds it while it waits.
 		WithTerminationMessagePolicy(v1.TerminationMessageFallbackToLogsOnError).
 		WithEnv(t.env...).
-		WithVolumeMounts(t.mounts...).
+		WithVolumeMounts(append(t.volumeMounts(), t.mounts...)...).
 		WithSecurityContext(t.containerSecurityContext()).
 		WithResources(resources(t.pod))
 }

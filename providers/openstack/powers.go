@@ -23,10 +23,10 @@ const (
 
 // levelOf is the Pod Security level that a pod needs: restricted if it starts directly as
 // a known user, baseline if its image starts through sudo or as a user of its own choice,
-// and privileged in the network of its node.
+// and privileged in the network of its node, or with its files.
 func levelOf(pod *lang.Pod) string {
 	switch {
-	case pod.HostNetwork:
+	case pod.HostNetwork, mountsNode(pod):
 		return privileged
 	case pod.Start == startKolla, pod.User == 0:
 		return baseline

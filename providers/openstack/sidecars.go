@@ -51,6 +51,7 @@ func (t *podTemplate) within(decl lang.Init) *podTemplate {
 		own.pod.Requests, own.pod.Limits = t.pod.Requests, t.pod.Limits
 		own.pod.Configs = slices.DeleteFunc(slices.Clone(decl.Configs), func(name string) bool { return slices.Contains(t.pod.Configs, name) })
 	}
+	own.addVolumes(decl.Volumes)
 	own.mountFiles()
 	own.mounts = append(own.mounts, t.initMounts[decl.Name]...)
 	if decl.Sidecar {

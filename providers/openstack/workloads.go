@@ -60,13 +60,7 @@ func workloadSource(decl *lang.Service, w lang.Workload) string {
 
 func (s *service) workload(w lang.Workload, name string, t *podTemplate) applyConfiguration {
 	spec := t.spec(s.serving(w, t))
-	if w.Replicas > 1 && w.Kind != "DaemonSet" {
-		spec.WithTopologySpreadConstraints(corev1.TopologySpreadConstraint().
-			WithMaxSkew(1).
-			WithTopologyKey(v1.LabelHostname).
-			WithWhenUnsatisfiable(v1.ScheduleAnyway).
-			WithLabelSelector(metav1.LabelSelector().WithMatchLabels(s.selector(name))))
-	}
+	s.spread(w, name, spec)
 	selector := metav1.LabelSelector().WithMatchLabels(s.selector(name))
 	template := t.template(spec)
 	switch w.Kind {
@@ -91,10 +85,10 @@ func (s *service) workload(w lang.Workload, name string, t *podTemplate) applyCo
 }
 
 // rolling starts a new pod before an old one ends, so that there are never too few;
-// in the network of the node a new one needs the ports of an old one first.
+// where a new one may need the place of an old one, that one ends first.
 func rolling(w lang.Workload) *appsv1.RollingUpdateDeploymentApplyConfiguration {
 	unavailable, surge := int32(0), int32(1)
-	if w.Pod.HostNetwork {
+	if w.Pod.HostNetwork || w.SpreadRequired {
 		unavailable, surge = 1, 0
 	}
 	return appsv1.RollingUpdateDeployment().

@@ -1,6 +1,12 @@
 # Every word of a definition, used in a valid way.
 cloud "words" {
   release = "2025.2"
+
+  defaults {
+    workload {
+      tolerations = [{ key = "dedicated", value = "cloud" }, { operator = "Exists", effect = "NoExecute" }]
+    }
+  }
 }
 
 definition "store" {
@@ -101,11 +107,14 @@ definition "store" {
   }
 
   workload "api" {
-    kind     = "Deployment"
-    image    = "store"
-    replicas = 2
-    ports    = ["http", "cluster"]
-    config   = ["store.conf", "derived.conf", "policy.yaml", "tree.json"]
+    kind        = "Deployment"
+    image       = "store"
+    replicas    = 2
+    priority    = "system-cluster-critical"
+    spread      = "required"
+    tolerations = [{ key = "dedicated", value = "cloud" }, { key = "own", operator = "Exists" }]
+    ports       = ["http", "cluster"]
+    config      = ["store.conf", "derived.conf", "policy.yaml", "tree.json"]
     env = {
       LABEL  = input.label
       OTHERS = join(",", local.others)
@@ -144,8 +153,12 @@ service "plain" {
   label      = 2
 
   workload "api" {
-    replicas = 1
-    env      = { LABEL = "more than ${input.label}" }
+    replicas    = 1
+    priority    = null
+    spread      = "preferred"
+    spread_by   = "topology.kubernetes.io/zone"
+    tolerations = [{ key = "more", value = true }]
+    env         = { LABEL = "more than ${input.label}" }
   }
 }
 

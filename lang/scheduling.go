@@ -1,0 +1,142 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/lang/mark"
+)
+
+// Where the pods of a workload may run, and how they share the nodes.
+
+var tolerationsAttribute = Attribute{
+	Name: "tolerations", Type: TypeTolerations, Value: "[{ key = string, operator = string, value = string, effect = string }]",
+	Doc: "Taints that pods run in spite of, besides those of their role, as Kubernetes has them: { key = \"dedicated\", value = \"cloud\", effect = \"NoSchedule\" }, or { operator = \"Exists\" } for all. Those of the definition, the cloud and the service count together.",
+}
+
+// placementAttributes are for workloads.
+var placementAttributes = []Attribute{
+	{Name: "priority", Type: TypeString, Form: formSubdomain, Doc: "Name of the PriorityClass of the pods, such as system-node-critical: on a node without room, pods of a lower priority make room for them, and are stopped after them."},
+	tolerationsAttribute,
+	{Name: "spread", Type: TypeString, Default: "preferred", OneOf: []string{"preferred", "required"}, Doc: "How several pods share the nodes. preferred: on as many nodes as there are. required: never two on one node, and one that finds none waits."},
+	{Name: "spread_by", Type: TypeString, Form: formLabelKey, Doc: "Label that tells places apart in place of nodes, such as topology.kubernetes.io/zone: the pods are spread over its values, and over the nodes of each."},
+}
+
+// Toleration lets pods run on nodes with a taint, as Kubernetes has it.
+type Toleration struct {
+	Key      string // empty: any
+	Operator string // "Equal", "Exists"
+	Value    string
+	Effect   string // empty: any
+}
+
+// tolerationFields are the fields of a toleration, with the values that they may have.
+var tolerationFields = map[string][]string{
+	"key": nil, "value": nil,
+	"operator": {"Equal", "Exists"},
+	"effect":   taintEffects,
+}
+
+// taintEffects are what a taint does.
+var taintEffects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
+
+// tolerations evaluates an attribute of TypeTolerations.
+func (e *evaluator) tolerations(b *block, name string) []Toleration {
+	attr := b.attributes[name]
+	if attr == nil {
+		return nil
+	}
+	v := e.value(attr.Expr)
+	if !v.IsWhollyKnown() {
+		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+		return nil
+	}
+	if v.IsNull() || !e.public(v, b.attributeRange(name), fmt.Sprintf("%q", name)) {
+		return nil
+	}
+	if !isList(v) {
+		e.unsuitable(b, name, "It must be a list of tolerations, [{ key = \"KEY\", effect = \"NoSchedule\" }], and this is %s.", kindOf(v))
+		return nil
+	}
+	var out []Toleration
+	for i, item := range mark.Elements(v) {
+		if t, ok := e.toleration(b, name, i, item); ok && !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// toleration is an element of the list.
+func (e *evaluator) toleration(b *block, name string, i int, v cty.Value) (t Toleration, ok bool) {
+	if v.IsNull() || !isMap(v) {
+		e.unsuitable(b, name, "Element %d must be { key = \"KEY\", effect = \"NoSchedule\" }, and it is %s.", i, kindOf(v))
+		return t, false
+	}
+	fields := map[string]string{}
+	for _, m := range mark.Members(v) {
+		allowed, known := tolerationFields[m.Key]
+		text, err := convert.Convert(m.Value, cty.String)
+		switch {
+		case !known:
+			e.unsuitable(b, name, "%s", trimJoin(spelling.DidYouMean(m.Key, keysOf(tolerationFields)), fmt.Sprintf("Element %d has %q, and a toleration has key, operator, value and effect.", i, m.Key)))
+			return t, false
+		case err != nil:
+			e.unsuitable(b, name, "Element %d: %s must be a string, and this is %s.", i, m.Key, kindOf(m.Value))
+			return t, false
+		case text.IsNull():
+			continue
+		case allowed != nil && !slices.Contains(allowed, text.AsString()):
+			e.unsuitable(b, name, "Element %d: %s %q is not one of: %s.", i, m.Key, text.AsString(), strings.Join(allowed, ", "))
+			return t, false
+		}
+		fields[m.Key] = text.AsString()
+	}
+	t = Toleration{Key: fields["key"], Operator: fields["operator"], Value: fields["value"], Effect: fields["effect"]}
+	if t.Operator == "" {
+		t.Operator = "Equal"
+	}
+	if why := t.unsuitable(); why != "" {
+		e.unsuitable(b, name, "Element %d: %s.", i, why)
+		return t, false
+	}
+	return t, true
+}
+
+// unsuitable says what the API server would refuse; empty: nothing.
+func (t Toleration) unsuitable() string {
+	switch {
+	case t.Key == "" && t.Operator == "Equal":
+		return `without a key it tolerates all taints, and that is operator = "Exists"`
+	case t.Key != "" && len(validation.IsQualifiedName(t.Key)) > 0:
+		return fmt.Sprintf("%q is not the key of a taint", t.Key)
+	case t.Value != "" && t.Operator == "Exists":
+		return `operator = "Exists" takes no value: any will do`
+	case len(validation.IsValidLabelValue(t.Value)) > 0:
+		return fmt.Sprintf("%q is not the value of a taint", t.Value)
+	}
+	return ""
+}
+
+// placement reads where the pods of a workload may run.
+func (in *instance) placement(b *block, w *Workload) {
+	e := in.inner
+	w.Pod.Priority = e.string(b, "priority")
+	w.Pod.Tolerations = e.tolerations(b, "tolerations")
+	w.SpreadRequired = e.string(b, "spread") == "required"
+	w.SpreadBy = e.string(b, "spread_by")
+	if w.Kind != "DaemonSet" {
+		return
+	}
+	for _, name := range []string{"spread", "spread_by"} {
+		if e.given(b, name) {
+			e.unsuitable(b, name, "A DaemonSet has one pod on each node of its role as it is.")
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package lang
+
+import (
+	"path"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+var volumeType = &BlockType{
+	Name: "volume", Label: "volume", LabelForm: formName,
+	Doc: "Something that is mounted at a path. One of `host`, `claim`, `memory` and `shared` says what it is. A volume of a workload or job is mounted in all containers of its pods, one of an `init` step or sidecar in that one alone. What a volume of the node holds outlives the pod, and every pod of the node can see it, so only the Pod Security level `privileged` lets such pods in.",
+	Example: `definition "agent" {
+  workload "agent" {
+    kind    = "DaemonSet"
+    image   = "registry.example.org/agent:1"
+    command = ["agent"]
+
+    volume "netns" {
+      host   = "/run/netns"
+      create = true
+    }
+
+    volume "modules" {
+      host      = "/lib/modules"
+      read_only = true
+    }
+
+    volume "tun" {
+      host = "/dev/net/tun"
+      type = "device"
+    }
+
+    volume "images" {
+      claim = "images" # an existing PersistentVolumeClaim
+      path  = "/srv/images"
+    }
+
+    volume "sockets" {
+      shared = "16Mi"
+      path   = "/run/agent"
+    }
+
+    volume "shm" {
+      memory = "64Mi"
+      path   = "/dev/shm"
+    }
+
+    sidecar "mounter" {
+      image   = "registry.example.org/mounter:1"
+      command = ["mounter"]
+
+      # What is mounted on the node afterwards is seen here as well.
+      volume "mounts" {
+        host        = "/srv/mounts"
+        propagation = "in"
+      }
+    }
+  }
+}
+`,
+	Attributes: conditional([]Attribute{
+		{Name: "host", Type: TypeString, Form: formPath, Doc: "A path of the node."},
+		{Name: "type", Type: TypeString, Default: "directory", OneOf: []string{"directory", "file", "socket", "device"}, Doc: "What there is at the path of the node. Pods wait until it is there."},
+		{Name: "create", Type: TypeBool, Default: false, Doc: "Whether a directory or file that the node lacks is made, as root's and empty."},
+		{Name: "propagation", Type: TypeString, OneOf: []string{"in", "both"}, Doc: "in: what the node mounts below the path later is seen in the container. both: the node sees what the container mounts, too. By default neither."},
+		{Name: "claim", Type: TypeString, Form: formSubdomain, Doc: "Name of a PersistentVolumeClaim that is there already."},
+		{Name: "memory", Type: TypeString, Form: formQuantity, Doc: "Size of a directory in memory, empty at every start of the pod. It counts as memory of the containers that write to it."},
+		{Name: "shared", Type: TypeString, Form: formQuantity, Doc: "Size of a directory that the containers of the pod share, empty at every start of the pod."},
+		{Name: "path", Type: TypeString, Required: true, Unless: "host", Form: formPath, Doc: "Where it is mounted; by default the path of the node."},
+		{Name: "read_only", Type: TypeBool, Default: false, Doc: "Whether nobody can write to it."},
+	}),
+	Alternatives: [][]string{append([]string{"host"}, ofHost...), {"claim"}, {"memory"}, {"shared"}},
+}
+
+// ofHost are the arguments of a volume that only a path of the node can have.
+var ofHost = []string{"type", "create", "propagation"}
+
+// Volume is something that is mounted in containers: one of Host, Claim, Memory and Shared.
+type Volume struct {
+	Name        string
+	Path        string // in the containers
+	Host        string // path of the node
+	Type        string // of Host: "directory", "file", "socket", "device"
+	Create      bool   // Host, where it is missing
+	Propagation string // of Host: "in", "both"; empty: none
+	Claim       string // name of a PersistentVolumeClaim
+	Memory      string // size, a Kubernetes quantity
+	Shared      string // likewise
+	ReadOnly    bool
+
+	at hcl.Range
+}
+
+// volumes are those that stand in a block.
+func (in *instance) volumes(b *block, e *evaluator) []Volume {
+	var out []Volume
+	for _, v := range b.all(volumeType.Name) {
+		volume := Volume{
+			Name: v.label, at: v.header,
+			Host: e.string(v, "host"), Claim: e.string(v, "claim"), Memory: e.string(v, "memory"), Shared: e.string(v, "shared"),
+			Path: e.string(v, "path"), ReadOnly: e.bool(v, "read_only"),
+		}
+		ways := 0
+		for _, way := range []string{"host", "claim", "memory", "shared"} {
+			if e.given(v, way) {
+				ways++
+			}
+		}
+		switch {
+		case ways != 1:
+			in.error(v.header, "Unsuitable volume", "Exactly one of host, claim, memory and shared says what a volume is; here are %d.", ways)
+		case e.given(v, "host"):
+			in.ofHost(v, e, &volume)
+		default:
+			in.onlyOfHost(v, e)
+		}
+		out = append(out, volume)
+	}
+	return out
+}
+
+// ofHost adds what only a path of the node has.
+func (in *instance) ofHost(v *block, e *evaluator, volume *Volume) {
+	volume.Type, volume.Create, volume.Propagation = e.string(v, "type"), e.bool(v, "create"), e.string(v, "propagation")
+	if !e.given(v, "path") {
+		volume.Path = volume.Host
+	}
+	if volume.Create && (volume.Type == "socket" || volume.Type == "device") {
+		e.unsuitable(v, "create", "Only a directory or a file can be made, and this is a %s.", volume.Type)
+	}
+}
+
+// onlyOfHost reports arguments that mean nothing without a path of the node, and a path
+// that only that would make up for.
+func (in *instance) onlyOfHost(v *block, e *evaluator) {
+	for _, name := range ofHost {
+		if e.given(v, name) {
+			in.error(v.attributes[name].NameRange, "Unsuitable volume", "The argument %s belongs to host.", name)
+		}
+	}
+	if overridden := v.base != nil; overridden && !e.given(v, "path") {
+		in.error(v.header, "Unsuitable volume", "Volume %q is no path of the node, so path has to say where it is mounted.", v.label)
+	}
+}
+
+// mounted is where something other than a volume is in a container, by path.
+type mounted map[string]string
+
+func (m mounted) add(at, what string) {
+	if at != "" {
+		m[path.Clean(at)] = what
+	}
+}
+
+// mountedFiles are the places of config files, secrets and directories.
+func (in *instance) mountedFiles(configs []string, mounts []SecretMount, writable []string) mounted {
+	out := mounted{}
+	for _, f := range in.out.Configs {
+		if slices.Contains(configs, f.Name) {
+			out.add(f.Path, "config "+f.Name)
+			out.add(f.SecretPath, "config "+f.Name)
+		}
+	}
+	for _, m := range mounts {
+		out.add(m.Path, "secret "+m.Secret)
+	}
+	for _, at := range writable {
+		out.add(at, "a writable directory")
+	}
+	return out
+}
+
+// mountedIn are the places in the main container of a pod.
+func (in *instance) mountedIn(p *Pod, claims []Claim) mounted {
+	out := in.mountedFiles(p.Configs, p.Mounts, p.Writable)
+	for _, claim := range claims {
+		out.add(claim.Path, "claim "+claim.Name)
+	}
+	return out
+}
+
+// checkVolumes reports volumes of a main container that would be where something else is.
+func (in *instance) checkVolumes(container *block, volumes []Volume, there mounted) {
+	for _, v := range volumes {
+		in.checkVolume(container, v, there)
+		there.add(v.Path, "volume "+v.Name)
+	}
+}
+
+func (in *instance) checkVolume(container *block, v Volume, there mounted) {
+	if other, taken := there[path.Clean(v.Path)]; taken {
+		in.error(v.at, "Two mounts at one path", "%s would have volume %q and %s at %s. Give one of the two another path.", sentenced(describe(container)), v.Name, other, v.Path)
+	}
+}

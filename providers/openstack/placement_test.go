@@ -1,0 +1,77 @@
+package openstack_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const placed = `role "pair" {
+  nodes = ["ctl-1", "ctl-2"]
+}
+
+definition "d" {
+  workload "w" {
+    kind        = "Deployment"
+    image       = "d"
+    replicas    = 2
+    priority    = "system-node-critical"
+    tolerations = [{ key = "a", value = "b", effect = "NoSchedule" }, { operator = "Exists", effect = "NoExecute" }]
+  }
+}
+
+service "d" {
+  role = role.pair
+
+  workload "w" {
+    SAID
+  }
+}
+`
+
+// TestPlacement holds that pods have the priority, the tolerations and the spread that
+// are declared.
+func TestPlacement(t *testing.T) {
+	pods := &metav1.LabelSelector{MatchLabels: map[string]string{
+		"app.kubernetes.io/component": "d-w", "kolla.openstack.org/cloud": "c", "kolla.openstack.org/service": "d",
+	}}
+	soft := func(key string) v1.TopologySpreadConstraint {
+		return v1.TopologySpreadConstraint{MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: v1.ScheduleAnyway, LabelSelector: pods}
+	}
+	never := func(key string) *v1.Affinity {
+		return &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{{TopologyKey: key, LabelSelector: pods}}}}
+	}
+	const node, zone = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+	for said, want := range map[string]v1.PodSpec{
+		"": {TopologySpreadConstraints: []v1.TopologySpreadConstraint{soft(node)}},
+		`spread_by = "topology.kubernetes.io/zone"`:                          {TopologySpreadConstraints: []v1.TopologySpreadConstraint{soft(zone), soft(node)}},
+		`spread = "required"`:                                                {Affinity: never(node)},
+		"spread = \"required\"\nspread_by = \"topology.kubernetes.io/zone\"": {Affinity: never(zone)},
+		"spread = \"required\"\nreplicas = 1":                                {},
+	} {
+		t.Run(said, func(t *testing.T) {
+			objects := render(t, written(t, strings.Replace(placed, "SAID", said, 1)), facts())
+			workload := find(t, objects, "Deployment/d-w")
+			spec, _, _ := podOf(t, workload)
+			got := v1.PodSpec{TopologySpreadConstraints: spec.TopologySpreadConstraints, Affinity: spec.Affinity}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("spread (-want +got):\n%s", diff)
+			}
+			tolerations := []v1.Toleration{{Key: "a", Operator: "Equal", Value: "b", Effect: "NoSchedule"}, {Operator: "Exists", Effect: "NoExecute"}}
+			if diff := cmp.Diff(tolerations, spec.Tolerations); diff != "" {
+				t.Errorf("tolerations (-want +got):\n%s", diff)
+			}
+			if spec.PriorityClassName != "system-node-critical" {
+				t.Errorf("priority class %q", spec.PriorityClassName)
+			}
+			surge, _, _ := unstructured.NestedInt64(workload.Manifest.Object, "spec", "strategy", "rollingUpdate", "maxSurge")
+			if wanted := !strings.Contains(said, "required"); (surge == 1) != wanted {
+				t.Errorf("surge %v: a pod that is not alone on its node would wait forever", surge)
+			}
+		})
+	}
+}
