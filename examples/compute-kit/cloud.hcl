@@ -1,0 +1,90 @@
+# Servers: three nodes that are controllers and hypervisors at once. Give the roles nodes of
+# their own to take them apart.
+cloud "compute-kit" {
+  release  = "2025.1"
+  distro   = var.distro
+  registry = var.registry
+}
+
+variable "distro" { default = "rocky-9" }
+variable "registry" { default = "quay.io/openstack.kolla" }
+variable "control" { default = ["node-1", "node-2", "node-3"] }
+variable "compute" { default = ["node-1", "node-2", "node-3"] }
+variable "vip" { default = "192.0.2.10" } # through which clients outside reach the cloud
+variable "volumes" { default = { nas = { type = "nfs", share = "nas.example.org:/volumes" } } }
+
+# kvm needs processors that help, and system the module openvswitch in the kernel.
+variable "virt_type" { default = "kvm" }
+variable "datapath_type" { default = "system" }
+variable "tunnel_network" { default = null } # by default that of the nodes' addresses
+variable "provider_interface" { default = "eth1" }
+
+role "control" { nodes = var.control }
+role "compute" { nodes = var.compute }
+
+exposure "public" {
+  vip   = var.vip
+  mode  = "nodeport"
+  nodes = role.control
+}
+
+service "mariadb" { role = role.control }
+service "rabbitmq" { role = role.control }
+service "memcached" { role = role.control }
+service "keystone" {
+  role   = role.control
+  expose = exposure.public
+}
+service "placement" {
+  role   = role.control
+  expose = exposure.public
+}
+service "glance" {
+  role   = role.control
+  expose = exposure.public
+}
+service "barbican" {
+  role   = role.control
+  expose = exposure.public
+}
+service "heat" {
+  role   = role.control
+  expose = exposure.public
+}
+service "cinder" {
+  role     = role.control
+  expose   = exposure.public
+  backends = var.volumes
+}
+service "horizon" {
+  role   = role.control
+  expose = exposure.public
+}
+service "nova" {
+  role   = role.control
+  expose = exposure.public
+}
+service "neutron" {
+  role                     = role.control
+  expose                   = exposure.public
+  distributed_floating_ips = true
+}
+service "ovn" { role = role.control }
+
+# On every node with servers. Networks between nodes go through tunnels, and out of the
+# cloud through br-ex.
+service "openvswitch" {
+  role          = role.compute
+  datapath_type = var.datapath_type
+}
+service "ovn-controller" {
+  role           = role.compute
+  gateway        = true
+  tunnel_network = var.tunnel_network
+  bridges        = { physnet1 = { bridge = "br-ex", interface = var.provider_interface } }
+}
+service "neutron-ovn-metadata" { role = role.compute }
+service "nova-compute" {
+  role      = role.compute
+  virt_type = var.virt_type
+}

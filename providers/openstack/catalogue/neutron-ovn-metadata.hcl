@@ -1,0 +1,73 @@
+# Metadata for servers, on their hypervisor: who they are, and what they run at their first
+# start. Only servers that start, or ask again, notice that a pod is away.
+definition "neutron-ovn-metadata" {
+  description = "Metadata for servers, one on each hypervisor"
+
+  locals {
+    helper = {
+      helper_command = "privsep-helper --config-file /etc/neutron/neutron_ovn_metadata_agent.ini --config-dir /etc/neutron/neutron_ovn_metadata_agent.ini.d"
+    }
+  }
+
+  config "neutron_ovn_metadata_agent.ini" {
+    path        = "/etc/neutron/neutron_ovn_metadata_agent.ini"
+    secret_path = "/etc/neutron/neutron_ovn_metadata_agent.ini.d/secrets.conf"
+    values = {
+      DEFAULT = {
+        debug                        = false
+        use_stderr                   = true
+        state_path                   = "/var/lib/neutron"
+        nova_metadata_host           = service.nova.ports.metadata.host
+        nova_metadata_port           = service.nova.ports.metadata.number
+        metadata_proxy_shared_secret = service.nova.metadata_secret
+        metadata_workers             = 1
+      }
+      ovs = { ovsdb_connection = "unix:/run/openvswitch/db.sock" }
+      ovn = { ovn_sb_connection = service.ovn.sb }
+      # The pod is root, and has the powers that the helpers need: no sudo.
+      privsep           = local.helper
+      privsep_link      = local.helper
+      privsep_namespace = local.helper
+      privsep_ovs_vsctl = local.helper
+    }
+  }
+
+  workload "agent" {
+    kind         = "DaemonSet"
+    update       = "on-delete"
+    priority     = "system-node-critical"
+    host_network = true
+    image        = "neutron-metadata-agent"
+    user         = 0
+    privileged   = true # the namespaces that it makes have to outlive the pod
+    writable     = ["/var/lib/neutron"]
+    config       = ["neutron_ovn_metadata_agent.ini"]
+    grace_period = 60
+    # It leaves processes behind that somebody has to wait for.
+    command = [
+      "dumb-init", "--single-child", "--", "neutron-ovn-metadata-agent",
+      "--config-file", "/etc/neutron/neutron_ovn_metadata_agent.ini", "--config-dir", "/etc/neutron/neutron_ovn_metadata_agent.ini.d",
+    ]
+
+    volume "openvswitch" {
+      host   = "/run/openvswitch"
+      create = true
+    }
+
+    volume "netns" {
+      host        = "/run/netns"
+      create      = true
+      propagation = "both"
+    }
+
+    resources {
+      requests = { cpu = "50m", memory = "384Mi" }
+      limits   = { memory = "1Gi" }
+    }
+
+    ready {
+      exec    = ["healthcheck_port", "neutron-ovn-metadata-agent", tostring(service.ovn.ports.sb.number)]
+      timeout = 10
+    }
+  }
+}

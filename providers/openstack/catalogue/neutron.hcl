@@ -1,0 +1,229 @@
+# Neutron with OVN. Up to 2025.1 one process does everything; from 2025.2 on the API runs
+# under uWSGI, with workers beside it. Networks are in its database and OVN's: a restart costs
+# the requests that are under way, and no server notices.
+definition "neutron" {
+  description = "Networks of servers"
+
+  input "physical_networks" {
+    type        = map(object({ vlans = optional(list(string), []) }))
+    default     = { physnet1 = {} }
+    nullable    = false
+    description = "Networks that nodes have bridges to, by name, and ranges of their VLANs: { physnet1 = { vlans = [\"100:199\"] } }."
+  }
+
+  input "distributed_floating_ips" {
+    type        = bool
+    default     = false
+    nullable    = false
+    description = "Whether a floating IP is answered by the node of its server, which needs a bridge to the physical network then. By default the gateway of its router does."
+  }
+
+  input "plugins" {
+    type        = list(string)
+    default     = ["ovn-router"]
+    nullable    = false
+    description = "Names of Neutron's service plug-ins."
+  }
+
+  locals {
+    split = cloud.release >= 2025.2
+    files = ["--config-file", "/etc/neutron/neutron.conf", "--config-file", "/etc/neutron/plugins/ml2/ml2_conf.ini"]
+    auth  = merge(user.neutron.auth, { endpoint_type = "internal" })
+    vlans = flatten([for network, n in input.physical_networks : [for range in n.vlans : "${network}:${range}"]])
+  }
+
+  port "api" {
+    number    = 9696
+    expose    = true
+    node_port = 30696
+  }
+
+  database "neutron" {}
+  queue "neutron" {}
+
+  user "neutron" {
+    roles = ["admin", "service"]
+  }
+
+  endpoint "network" {
+    port = "api"
+  }
+
+  config "neutron.conf" {
+    path        = "/etc/neutron/neutron.conf"
+    secret_path = "/etc/neutron/neutron.conf.d/secrets.conf"
+    values = {
+      DEFAULT = {
+        debug           = false
+        use_stderr      = true
+        transport_url   = queue.neutron.url
+        state_path      = "/var/lib/neutron"
+        core_plugin     = "ml2"
+        service_plugins = input.plugins
+        bind_port       = port.api
+        api_workers     = 2
+        rpc_workers     = 1
+      }
+      database              = merge(local.database, { connection = database.neutron.url })
+      keystone_authtoken    = merge(user.neutron.auth, user.neutron.authtoken, { service_type = "network", service_token_roles_required = true })
+      nova                  = local.auth
+      placement             = local.auth
+      oslo_concurrency      = { lock_path = "/var/lib/neutron/tmp" }
+      oslo_messaging_rabbit = queue.neutron.settings
+      oslo_middleware       = local.oslo_middleware
+    }
+  }
+
+  # The name of kolla-ansible's container is that of the overrides for it.
+  config "neutron-server.conf" {
+    from   = "neutron.conf"
+    values = { oslo_messaging_rabbit = local.split ? local.rabbit_uwsgi : {} }
+  }
+
+  config "ml2_conf.ini" {
+    path = "/etc/neutron/plugins/ml2/ml2_conf.ini"
+    values = {
+      ml2 = {
+        type_drivers         = ["flat", "vlan", "geneve"]
+        tenant_network_types = "geneve"
+        mechanism_drivers    = "ovn"
+        extension_drivers    = "port_security"
+      }
+      ml2_type_flat   = { flat_networks = keys(input.physical_networks) }
+      ml2_type_vlan   = { network_vlan_ranges = local.vlans }
+      ml2_type_geneve = { vni_ranges = "1001:65535", max_header_size = 38 }
+      securitygroup   = { enable_security_group = true }
+      ovn = {
+        ovn_nb_connection              = service.ovn.nb
+        ovn_sb_connection              = service.ovn.sb
+        ovn_metadata_enabled           = true
+        enable_distributed_floating_ip = input.distributed_floating_ips
+      }
+    }
+  }
+
+  config "neutron-api-uwsgi.ini" {
+    enabled = local.split
+    path    = "/etc/neutron/neutron-api-uwsgi.ini"
+    values  = { uwsgi = merge(local.uwsgi, { http-socket = "0.0.0.0:${port.api}", module = "neutron.wsgi.api:application" }) }
+  }
+
+  config "policy.yaml" {
+    format   = "yaml"
+    path     = "/etc/neutron/policy.yaml"
+    optional = true
+  }
+
+  # What the jobs read, so that they do not run again for the rest.
+  config "neutron-db.conf" {
+    from   = "neutron.conf"
+    only   = ["database"]
+    values = { DEFAULT = { use_stderr = true, core_plugin = "ml2" } }
+  }
+
+  job "db-expand" {
+    image   = "neutron-server"
+    user    = 42435
+    command = ["neutron-db-manage", "--subproject", "neutron", "upgrade", "--expand"]
+    config  = ["neutron-db.conf"]
+  }
+
+  # On a new cloud nothing uses the database yet: all of it at once.
+  job "db-contract" {
+    when    = "after"
+    image   = "neutron-server"
+    user    = 42435
+    command = ["neutron-db-manage", "--subproject", "neutron", "upgrade", "--contract"]
+    config  = ["neutron-db.conf"]
+  }
+
+  workload "api" {
+    kind         = "Deployment"
+    image        = "neutron-server"
+    user         = 42435
+    command      = local.split ? ["uwsgi", "--ini", "/etc/neutron/neutron-api-uwsgi.ini"] : concat(["neutron-server"], local.files)
+    env          = { OS_NEUTRON_CONFIG_FILES = "/etc/neutron/neutron.conf;/etc/neutron/plugins/ml2/ml2_conf.ini" }
+    ports        = ["api"]
+    config       = ["neutron-server.conf", "ml2_conf.ini", "neutron-api-uwsgi.ini", "policy.yaml"]
+    writable     = ["/var/lib/neutron"]
+    grace_period = 60
+
+    resources {
+      requests = { cpu = "200m", memory = "512Mi" }
+      limits   = { cpu = "2", memory = "2Gi" }
+    }
+
+    startup {
+      http    = "/healthcheck"
+      port    = "api"
+      period  = 2
+      retries = 90
+    }
+
+    ready {
+      http = "/healthcheck"
+      port = "api"
+    }
+
+    live {
+      tcp     = "api"
+      period  = 30
+      retries = 4
+    }
+  }
+
+  workload "rpc-server" {
+    enabled      = local.split
+    kind         = "StatefulSet"
+    image        = "neutron-server"
+    user         = 42435
+    command      = concat(["neutron-rpc-server"], local.files)
+    config       = ["neutron.conf", "ml2_conf.ini", "policy.yaml"]
+    writable     = ["/var/lib/neutron"]
+    grace_period = 60
+
+    resources {
+      requests = { cpu = "100m", memory = "256Mi" }
+      limits   = { cpu = "1", memory = "1Gi" }
+    }
+
+    ready { exec = ["healthcheck_port", "neutron-rpc-server", tostring(queue.neutron.port)] }
+  }
+
+  workload "periodic-worker" {
+    enabled      = local.split
+    kind         = "StatefulSet"
+    image        = "neutron-server"
+    user         = 42435
+    command      = concat(["neutron-periodic-workers"], local.files)
+    config       = ["neutron.conf", "ml2_conf.ini", "policy.yaml"]
+    writable     = ["/var/lib/neutron"]
+    grace_period = 60
+
+    resources {
+      requests = { cpu = "50m", memory = "256Mi" }
+      limits   = { cpu = "1", memory = "1Gi" }
+    }
+
+    ready { exec = ["healthcheck_port", "neutron-periodic-workers", tostring(database.neutron.port)] }
+  }
+
+  # Puts right what OVN's database lacks, one of them at a time.
+  workload "ovn-maintenance-worker" {
+    enabled      = local.split
+    kind         = "StatefulSet"
+    image        = "neutron-server"
+    user         = 42435
+    command      = concat(["neutron-ovn-maintenance-worker"], local.files)
+    config       = ["neutron.conf", "ml2_conf.ini", "policy.yaml"]
+    writable     = ["/var/lib/neutron"]
+    grace_period = 60
+
+    resources {
+      requests = { cpu = "50m", memory = "256Mi" }
+      limits   = { cpu = "1", memory = "1Gi" }
+    }
+
+    ready { exec = ["healthcheck_port", "neutron-ovn-maintenance-worker", tostring(service.ovn.ports.nb.number)] }
+  }
+}

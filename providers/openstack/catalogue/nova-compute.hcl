@@ -1,0 +1,235 @@
+# Hypervisors with libvirt: one service for each group of nodes that are alike. Servers are
+# processes of their node. They go on running while a pod is away, as libvirtd starts them
+# outside of it; what stands still is their control. So that nothing happens to them in
+# passing, pods are replaced only by `kolla rollout`.
+definition "nova-compute" {
+  description = "Hypervisors with libvirt, one on each node of a role"
+
+  input "virt_type" {
+    type        = string
+    default     = "kvm"
+    nullable    = false
+    description = "kvm, or qemu: without help of the processor, slowly."
+
+    validation {
+      condition     = contains(["kvm", "qemu"], input.virt_type)
+      error_message = "It is \"kvm\" or \"qemu\"."
+    }
+  }
+
+  input "cpu" {
+    type        = object({ mode = string, models = optional(list(string), []) })
+    default     = null
+    description = "Processor that servers see: mode host-model, host-passthrough, none, or custom with models. By default host-model with kvm, and QEMU's own with qemu."
+  }
+
+  input "migration_network" {
+    type        = string
+    default     = null
+    description = "Network over which servers move between nodes, such as \"192.0.2.0/24\"; by default that of the node's address."
+  }
+
+  input "ceph" {
+    type        = bool
+    default     = null
+    description = "Whether servers get volumes from service.ceph, as its user cinder; by default where it is declared."
+  }
+
+  input "images_pool" {
+    type        = string
+    default     = null
+    description = "Pool of service.ceph for the disks of servers; by default these are files on the node."
+  }
+
+  locals {
+    auth   = merge(user.nova_compute.auth, { valid_interfaces = "internal" })
+    cpu    = input.cpu != null ? input.cpu : { mode = input.virt_type == "kvm" ? "host-model" : "none", models = [] }
+    rbd    = input.ceph != null ? input.ceph : contains(cloud.services, "ceph") || input.images_pool != null
+    helper = { helper_command = "privsep-helper --config-file /etc/nova/nova.conf --config-dir /etc/nova/nova.conf.d" }
+  }
+
+  user "nova_compute" {
+    name  = self.name
+    roles = ["admin", "service"]
+  }
+
+  config "nova-compute.conf" {
+    path        = "/etc/nova/nova.conf"
+    secret_path = "/etc/nova/nova.conf.d/secrets.conf"
+    values = {
+      DEFAULT = {
+        debug          = false
+        use_stderr     = true
+        transport_url  = service.nova.transport_url
+        state_path     = "/var/lib/nova"
+        compute_driver = "libvirt.LibvirtDriver"
+      }
+      service_user          = merge(user.nova_compute.auth, { send_service_user_token = true })
+      placement             = local.auth
+      neutron               = local.auth
+      glance                = { valid_interfaces = "internal" }
+      cinder                = merge(user.nova_compute.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
+      barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal" }
+      upgrade_levels        = { compute = "auto" }
+      oslo_concurrency      = { lock_path = "/var/lib/nova/tmp" }
+      oslo_messaging_rabbit = service.nova.queue_settings
+      vif_plug_ovs          = { ovsdb_connection = "unix:/run/openvswitch/db.sock" }
+      libvirt = {
+        virt_type            = input.virt_type
+        cpu_mode             = local.cpu.mode
+        cpu_models           = local.cpu.models
+        connection_uri       = "qemu:///system"
+        images_type          = input.images_pool != null ? "rbd" : null
+        images_rbd_pool      = input.images_pool
+        images_rbd_ceph_conf = input.images_pool != null ? "/etc/ceph/ceph.conf" : null
+        rbd_user             = local.rbd ? "cinder" : null
+        rbd_secret_uuid      = local.rbd ? service.ceph.secret_uuid : null
+      }
+      # A console listens on the address of its node: environment of the pod.
+      vnc = { novncproxy_base_url = "${service.nova.ports.vnc.public_url}/vnc_lite.html" }
+      # The pod is root, and has the powers that the helpers need: no sudo.
+      nova_sys_admin          = local.helper
+      vif_plug_ovs_privileged = local.helper
+      privsep_osbrick         = local.helper
+    }
+  }
+
+  config "libvirtd.conf" {
+    format = "properties"
+    path   = "/etc/libvirt/libvirtd.conf"
+    values = {
+      unix_sock_ro_perms = "\"0700\""
+      unix_sock_rw_perms = "\"0700\""
+      auth_unix_ro       = "\"none\""
+      auth_unix_rw       = "\"none\""
+      log_outputs        = "\"3:stderr\""
+    }
+  }
+
+  # Servers run as nova. Their output goes to files without virtlogd. Neither a profile nor
+  # a mount namespace of their own can be made in a pod.
+  config "qemu.conf" {
+    format = "properties"
+    path   = "/etc/libvirt/qemu.conf"
+    values = {
+      user            = "\"nova\""
+      group           = "\"nova\""
+      stdio_handler   = "\"file\""
+      security_driver = "\"none\""
+      namespaces      = "[]"
+      remember_owner  = 0
+      max_files       = 32768
+      max_processes   = 131072
+    }
+  }
+
+  config "ceph.conf" {
+    enabled = local.rbd
+    format  = "raw"
+    path    = "/etc/ceph/ceph.conf"
+    content = service.ceph.conf
+  }
+
+  config "ceph.client.cinder.keyring" {
+    enabled   = local.rbd
+    format    = "raw"
+    sensitive = true
+    path      = "/etc/ceph/ceph.client.cinder.keyring"
+    content   = lookup(service.ceph.keyrings, "cinder", null)
+  }
+
+  # What the job reads, so that it does not run again for the rest.
+  config "nova-db.conf" {
+    path        = "/etc/nova/nova.conf"
+    secret_path = "/etc/nova/nova.conf.d/secrets.conf"
+    values = {
+      DEFAULT      = { use_stderr = true, transport_url = service.nova.transport_url }
+      api_database = merge(local.database, { connection = service.nova.api_database })
+      database     = merge(local.database, { connection = service.nova.database })
+    }
+  }
+
+  # Tells Nova's scheduler of the nodes of the role. Another node is another run.
+  job "discover" {
+    when     = "after"
+    nodes    = self.role
+    image    = "nova-conductor"
+    user     = 42436
+    command  = ["sh", "-ec", file("${path.module}/nova/discover.sh")]
+    config   = ["nova-db.conf"]
+    writable = ["/var/lib/nova"]
+    timeout  = 900
+    env      = { DATABASE = try(service.mariadb.host, "") }
+  }
+
+  workload "compute" {
+    kind         = "DaemonSet"
+    update       = "on-delete"
+    priority     = "system-node-critical"
+    loss         = "nobody can start, stop or move servers of the node, which go on running"
+    host_network = true
+    host_pid     = true # libvirtd looks after processes that are not of its pod
+    image        = "nova-compute"
+    user         = 0
+    command      = ["nova-compute"]
+    capabilities = ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "NET_ADMIN", "SYS_ADMIN"]
+    config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring"]
+    grace_period = 90
+    env = {
+      OS_DEFAULT__HOST                        = node.name
+      OS_DEFAULT__MY_IP                       = node.ip
+      OS_VNC__SERVER_LISTEN                   = node.ip
+      OS_VNC__SERVER_PROXYCLIENT_ADDRESS      = node.ip
+      OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR = node.ip
+    }
+
+    volume "nova" {
+      host   = "/var/lib/nova"
+      create = true
+    }
+
+    volume "libvirt" {
+      host   = "/var/lib/libvirt"
+      create = true
+    }
+
+    volume "libvirt-run" {
+      host   = "/run/libvirt"
+      create = true
+    }
+
+    volume "openvswitch" {
+      host   = "/run/openvswitch"
+      create = true
+    }
+
+    # It has to start servers with the devices of the node, and outside of the pod.
+    sidecar "libvirt" {
+      image      = "nova-libvirt"
+      command    = ["sh", "-ec", file("${path.module}/nova/libvirt.sh")]
+      privileged = true
+      config     = ["libvirtd.conf", "qemu.conf", "ceph.conf", "ceph.client.cinder.keyring"]
+      env        = { NODE = node.name, SECRET = local.rbd ? service.ceph.secret_uuid : "" }
+
+      volume "dev" { host = "/dev" }
+      volume "cgroup" { host = "/sys/fs/cgroup" }
+
+      startup {
+        exec    = ["virsh", "version", "--daemon"]
+        period  = 2
+        timeout = 20
+        retries = 90
+      }
+    }
+
+    resources {
+      requests = { cpu = "200m", memory = "512Mi" }
+      limits   = { memory = "2Gi" }
+    }
+
+    ready {
+      exec    = ["healthcheck_port", "nova-compute", tostring(try(service.rabbitmq.ports.amqp.number, 5672))]
+      timeout = 20
+    }
+  }
+}

@@ -1,0 +1,252 @@
+# Nova without its hypervisors: the API under uWSGI, metadata for servers, scheduler,
+# conductor and consoles, with cell0 and a first cell, cell1. All is in the databases: a
+# restart costs the requests that are under way, and no server notices.
+definition "nova" {
+  description = "Servers: API, scheduler, and the first cell"
+
+  port "api" {
+    number    = 8774
+    expose    = true
+    node_port = 30774
+  }
+
+  port "metadata" { number = 8775 }
+
+  # Consoles of servers, for browsers.
+  port "vnc" {
+    number    = 6080
+    expose    = true
+    node_port = 30680
+  }
+
+  database "nova_api" {}
+  database "nova" {}
+  database "nova_cell0" {}
+  queue "nova" {}
+
+  user "nova" { roles = ["admin", "service"] }
+
+  endpoint "compute" {
+    port = "api"
+    path = "/v2.1"
+  }
+
+  # What Nova and the agents on its hypervisors sign the identity of servers with.
+  secret "metadata" {}
+
+  locals { auth = merge(user.nova.auth, { valid_interfaces = "internal" }) }
+
+  config "nova.conf" {
+    path        = "/etc/nova/nova.conf"
+    secret_path = "/etc/nova/nova.conf.d/secrets.conf"
+    values = {
+      DEFAULT            = { use_stderr = true, transport_url = queue.nova.url, state_path = "/var/lib/nova" }
+      api_database       = merge(local.database, { connection = database.nova_api.url })
+      database           = merge(local.database, { connection = database.nova.url })
+      keystone_authtoken = merge(user.nova.auth, user.nova.authtoken, { service_type = "compute", service_token_roles_required = true })
+      service_user       = merge(user.nova.auth, { send_service_user_token = true })
+      placement          = local.auth
+      glance             = { valid_interfaces = "internal" }
+      cinder             = merge(user.nova.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
+      neutron            = merge(local.auth, { service_metadata_proxy = true, metadata_proxy_shared_secret = secret.metadata.value })
+      barbican           = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal" }
+      cache = {
+        enabled          = true
+        backend          = "oslo_cache.memcache_pool"
+        memcache_servers = service.memcached.servers
+      }
+      conductor             = { workers = 2 }
+      upgrade_levels        = { compute = "auto" }
+      vnc                   = { novncproxy_host = "0.0.0.0", novncproxy_port = port.vnc }
+      oslo_concurrency      = { lock_path = "/var/lib/nova/tmp" }
+      oslo_messaging_rabbit = queue.nova.settings
+      oslo_middleware       = local.oslo_middleware
+    }
+  }
+
+  # The names of kolla-ansible's containers are those of the overrides for them.
+  config "nova-api.conf" {
+    from   = "nova.conf"
+    values = { oslo_messaging_rabbit = local.rabbit_uwsgi }
+  }
+
+  config "nova-metadata.conf" {
+    from   = "nova.conf"
+    values = { oslo_messaging_rabbit = local.rabbit_uwsgi }
+  }
+
+  # Hypervisors that no job has found, as they were down then, are found later.
+  config "nova-scheduler.conf" {
+    from   = "nova.conf"
+    values = { scheduler = { workers = 2, discover_hosts_in_cells_interval = 300 } }
+  }
+
+  config "nova-conductor.conf" { from = "nova.conf" }
+  config "nova-novncproxy.conf" { from = "nova.conf" }
+
+  config "nova-api-uwsgi.ini" {
+    path   = "/etc/nova/nova-api-uwsgi.ini"
+    values = { uwsgi = merge(local.uwsgi, { http-socket = "0.0.0.0:${port.api}", module = "nova.wsgi.osapi_compute:application" }) }
+  }
+
+  config "nova-metadata-uwsgi.ini" {
+    path   = "/etc/nova/nova-metadata-uwsgi.ini"
+    values = { uwsgi = merge(local.uwsgi, { http-socket = "0.0.0.0:${port.metadata}", module = "nova.wsgi.metadata:application" }) }
+  }
+
+  config "policy.yaml" {
+    format   = "yaml"
+    path     = "/etc/nova/policy.yaml"
+    optional = true
+  }
+
+  # What the jobs read, so that they do not run again for the rest.
+  config "nova-db.conf" {
+    from   = "nova.conf"
+    only   = ["api_database", "database"]
+    values = { DEFAULT = { use_stderr = true, transport_url = queue.nova.url } }
+  }
+
+  # The other database of the first cell's server. Who knows cells by their connections has
+  # to start anew when that of cell0 is another one, and so has this file.
+  config "cell0.conf" {
+    path   = "/etc/nova/cell0.conf"
+    values = { database = { connection = database.nova_cell0.url } }
+  }
+
+  job "upgrade-check" {
+    runs    = "upgrade"
+    image   = "nova-api"
+    user    = 42436
+    command = ["sh", "-c", "nova-status upgrade check || [ $? -eq 1 ]"] # 1: warnings
+    config  = ["nova.conf"]
+  }
+
+  job "db-sync" {
+    image    = "nova-api"
+    user     = 42436
+    command  = ["sh", "-ec", file("${path.module}/nova/db-sync.sh")]
+    config   = ["nova-db.conf", "cell0.conf"]
+    writable = ["/var/lib/nova"]
+  }
+
+  job "db-online" {
+    when     = "after"
+    image    = "nova-api"
+    user     = 42436
+    command  = ["sh", "-ec", file("${path.module}/nova/db-online.sh")]
+    config   = ["nova-db.conf", "cell0.conf"]
+    writable = ["/var/lib/nova"]
+  }
+
+  # The database knows daemons by the names of their pods. One that is connected to the
+  # queue is ready. When the queue is gone, no restart would help.
+  workload "conductor" {
+    kind         = "StatefulSet"
+    image        = "nova-conductor"
+    user         = 42436
+    command      = ["nova-conductor"]
+    config       = ["nova-conductor.conf", "cell0.conf"]
+    writable     = ["/var/lib/nova"]
+    grace_period = 90
+
+    resources {
+      requests = { cpu = "100m", memory = "384Mi" }
+      limits   = { cpu = "2", memory = "1Gi" }
+    }
+
+    ready { exec = ["healthcheck_port", "nova-conductor", tostring(queue.nova.port)] }
+  }
+
+  workload "scheduler" {
+    kind         = "StatefulSet"
+    image        = "nova-scheduler"
+    user         = 42436
+    command      = ["nova-scheduler"]
+    config       = ["nova-scheduler.conf", "cell0.conf"]
+    writable     = ["/var/lib/nova"]
+    grace_period = 90
+
+    resources {
+      requests = { cpu = "100m", memory = "384Mi" }
+      limits   = { cpu = "2", memory = "1Gi" }
+    }
+
+    ready { exec = ["healthcheck_port", "nova-scheduler", tostring(queue.nova.port)] }
+  }
+
+  workload "api" {
+    kind         = "Deployment"
+    image        = "nova-api"
+    user         = 42436
+    command      = ["uwsgi", "--ini", "/etc/nova/nova-api-uwsgi.ini"]
+    ports        = ["api"]
+    config       = ["nova-api.conf", "nova-api-uwsgi.ini", "cell0.conf", "policy.yaml"]
+    writable     = ["/var/lib/nova"]
+    grace_period = 60
+
+    resources {
+      requests = { cpu = "100m", memory = "384Mi" }
+      limits   = { cpu = "2", memory = "1Gi" }
+    }
+
+    ready {
+      http = "/"
+      port = "api"
+    }
+
+    live { tcp = "api" }
+  }
+
+  workload "metadata" {
+    kind         = "Deployment"
+    image        = "nova-api"
+    user         = 42436
+    command      = ["uwsgi", "--ini", "/etc/nova/nova-metadata-uwsgi.ini"]
+    ports        = ["metadata"]
+    config       = ["nova-metadata.conf", "nova-metadata-uwsgi.ini", "cell0.conf"]
+    writable     = ["/var/lib/nova"]
+    grace_period = 60
+
+    resources {
+      requests = { cpu = "50m", memory = "384Mi" }
+      limits   = { cpu = "2", memory = "1Gi" }
+    }
+
+    ready {
+      http = "/"
+      port = "metadata"
+    }
+
+    live { tcp = "metadata" }
+  }
+
+  workload "novncproxy" {
+    kind     = "Deployment"
+    image    = "nova-novncproxy"
+    user     = 42436
+    command  = ["nova-novncproxy"]
+    ports    = ["vnc"]
+    config   = ["nova-novncproxy.conf"]
+    writable = ["/var/lib/nova"]
+
+    resources {
+      requests = { cpu = "50m", memory = "256Mi" }
+      limits   = { cpu = "2", memory = "1Gi" }
+    }
+
+    ready {
+      http = "/vnc_lite.html"
+      port = "vnc"
+    }
+
+    live { tcp = "vnc" }
+  }
+
+  # Hypervisors and their agents read these.
+  output "transport_url" { value = queue.nova.url }
+  output "queue_settings" { value = queue.nova.settings }
+  output "api_database" { value = database.nova_api.url }
+  output "database" { value = database.nova.url }
+  output "metadata_secret" { value = secret.metadata.value }
+}

@@ -1,0 +1,88 @@
+# Open vSwitch on every node that carries traffic of servers. While a pod is away the flows in
+# the kernel stay, and with the userspace datapath traffic stands still. So that nothing
+# happens in passing, pods are replaced only by `kolla rollout`.
+definition "openvswitch" {
+  description = "Open vSwitch, one on each node that carries traffic of servers"
+
+  input "datapath_type" {
+    type        = string
+    default     = "system"
+    nullable    = false
+    description = "system: the kernel's. netdev: in user space, for kernels without the module openvswitch."
+
+    validation {
+      condition     = contains(["system", "netdev"], input.datapath_type)
+      error_message = "It is \"system\" or \"netdev\"."
+    }
+  }
+
+  input "settings" {
+    type        = map(string)
+    default     = {}
+    nullable    = false
+    description = "Keys of other_config, such as { hw-offload = \"true\" }."
+  }
+
+  locals {
+    # Checksums of packets that stay on one machine are never computed. The userspace datapath
+    # has to know that, or it passes pings and nothing else.
+    settings = merge(input.datapath_type == "netdev" ? { userspace-tso-enable = "true" } : {}, input.settings)
+  }
+
+  workload "ovs" {
+    kind         = "DaemonSet"
+    update       = "on-delete"
+    priority     = "system-node-critical"
+    loss         = "servers of the node lose their network"
+    host_network = true
+    image        = "openvswitch-vswitchd"
+    user         = 0
+    command      = ["ovs-vswitchd", "unix:/run/openvswitch/db.sock", "--pidfile=/run/openvswitch/ovs-vswitchd.pid", "-vconsole:info"]
+    capabilities = ["NET_ADMIN", "NET_RAW"]
+
+    volume "run" {
+      host   = "/run/openvswitch"
+      create = true
+    }
+
+    volume "tun" {
+      host   = "/dev/net/tun"
+      device = true
+    }
+
+    sidecar "db" {
+      image   = "openvswitch-db-server"
+      command = ["sh", "-ec", file("${path.module}/openvswitch/db.sh")]
+
+      volume "data" {
+        host   = "/var/lib/openvswitch"
+        path   = "/var/lib/openvswitch"
+        create = true
+      }
+
+      startup {
+        exec    = ["ovsdb-client", "list-dbs", "unix:/run/openvswitch/db.sock"]
+        period  = 1
+        retries = 60
+      }
+    }
+
+    # vswitchd reads some of them only when it starts.
+    init "settings" {
+      image   = "openvswitch-db-server"
+      command = ["sh", "-ec", file("${path.module}/openvswitch/settings.sh")]
+      env     = { SETTINGS = join("\n", [for key, value in local.settings : "${key}=${value}"]) }
+    }
+
+    resources {
+      requests = { cpu = "100m", memory = "128Mi" }
+      limits   = { memory = "2Gi" }
+    }
+
+    ready {
+      exec = ["sh", "-c", "ovs-appctl -t /run/openvswitch/ovs-vswitchd.$(cat /run/openvswitch/ovs-vswitchd.pid).ctl version"]
+    }
+  }
+
+  output "datapath_type" { value = input.datapath_type }
+}

@@ -1,0 +1,81 @@
+# OVN's agent on a node: one service for each group of nodes whose interfaces are alike. It
+# makes flows of what OVN's database says. These stay while a pod is away, and do not follow
+# changes. So that nothing happens in passing, pods are replaced only by `kolla rollout`.
+definition "ovn-controller" {
+  description = "OVN's agent, one on each node that carries traffic of servers"
+
+  input "bridges" {
+    type        = map(object({ bridge = string, interface = optional(string) }))
+    default     = {}
+    nullable    = false
+    description = "Bridges to physical networks, by the name of the network: { physnet1 = { bridge = \"br-ex\", interface = \"bond1\" } }. The interface is given to the bridge altogether: it cannot be that of the node's own address."
+
+    validation {
+      condition     = alltrue([for b in input.bridges : can(regex("^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$", b.bridge)) && can(regex("^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$", coalesce(b.interface, "none")))])
+      error_message = "Bridges and interfaces have names of at most 15 letters, digits, dots, dashes and underscores."
+    }
+  }
+
+  input "gateway" {
+    type        = bool
+    default     = false
+    nullable    = false
+    description = "Whether routers to physical networks run on these nodes."
+  }
+
+  input "tunnel_network" {
+    type        = string
+    default     = null
+    description = "Network of the tunnels between nodes, such as \"198.51.100.0/24\"; by default that of the node's address. The userspace datapath takes the interface with the node's address in it into a bridge: it has to be one that nothing else uses."
+
+    validation {
+      condition     = input.tunnel_network == null || can(cidrhost(input.tunnel_network, 0))
+      error_message = "It is a network, such as \"198.51.100.0/24\"."
+    }
+  }
+
+  workload "controller" {
+    kind         = "DaemonSet"
+    update       = "on-delete"
+    priority     = "system-node-critical"
+    loss         = "the network of the node's servers stays as it is, and new ones get none"
+    host_network = true
+    image        = "ovn-controller"
+    user         = 0
+    command      = ["ovn-controller", "unix:/run/openvswitch/db.sock", "--unixctl=/run/ovn/ovn-controller.ctl", "--pidfile=/run/ovn/ovn-controller.pid", "-vconsole:info"]
+
+    volume "openvswitch" {
+      host   = "/run/openvswitch"
+      create = true
+    }
+
+    volume "ovn" {
+      host   = "/run/ovn"
+      create = true
+    }
+
+    init "settings" {
+      capabilities = ["NET_ADMIN"]
+      command      = ["bash", "-ec", file("${path.module}/ovn/settings.sh")]
+      env = {
+        NODE           = node.name
+        NODE_IP        = node.ip
+        REMOTE         = service.ovn.sb
+        DATAPATH       = service.openvswitch.datapath_type
+        GATEWAY        = input.gateway ? "enable-chassis-as-gw" : ""
+        TUNNEL_NETWORK = input.tunnel_network == null ? "" : input.tunnel_network
+        MAPPINGS       = join(",", [for network, b in input.bridges : "${network}:${b.bridge}"])
+        BRIDGES        = join(" ", [for network, b in input.bridges : b.interface == null ? b.bridge : "${b.bridge}:${b.interface}"])
+      }
+    }
+
+    resources {
+      requests = { cpu = "50m", memory = "64Mi" }
+      limits   = { memory = "1Gi" }
+    }
+
+    ready {
+      exec = ["sh", "-c", "ovn-appctl -t /run/ovn/ovn-controller.ctl connection-status | grep -qx connected"]
+    }
+  }
+}

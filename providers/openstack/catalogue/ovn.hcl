@@ -1,0 +1,113 @@
+# OVN's databases, and northd, which makes flows of what Neutron says. Servers keep their
+# network while these are away; only changes wait. One member of each database, or three
+# in a cluster, which outlives the loss of one.
+definition "ovn" {
+  description = "OVN: the databases of the virtual network"
+
+  port "nb" {
+    number = 6641
+  }
+
+  port "sb" {
+    number = 6642
+  }
+
+  port "nb-raft" {
+    number = 6643
+  }
+
+  port "sb-raft" {
+    number = 6644
+  }
+
+  locals {
+    # Servers of the databases resolve names without the search list of the pod.
+    nb     = [for member in self.members.nb : "${member}.svc.cluster.local"]
+    sb     = [for member in self.members.sb : "${member}.svc.cluster.local"]
+    nb_url = join(",", [for member in local.nb : "tcp:${member}:${port.nb}"])
+    sb_url = join(",", [for member in local.sb : "tcp:${member}:${port.sb}"])
+  }
+
+  workload "nb" {
+    kind         = "StatefulSet"
+    image        = "ovn-nb-db-server"
+    user         = 42424
+    command      = ["bash", "-ec", file("${path.module}/ovn/db.sh"), "db", "nb", "OVN_Northbound"]
+    env          = { SELF = pod.name, MEMBERS = join(" ", local.nb), DB_PORT = port.nb, RAFT_PORT = port.nb-raft }
+    ports        = ["nb", "nb-raft"]
+    writable     = ["/run/ovn"]
+    grace_period = 60
+
+    claim "data" {
+      path = "/var/lib/openvswitch/ovn-nb"
+      size = "5Gi"
+    }
+
+    resources {
+      requests = { cpu = "50m", memory = "128Mi" }
+      limits   = { memory = "2Gi" }
+    }
+
+    startup {
+      exec    = ["ovsdb-client", "list-dbs", "unix:/run/ovn/ovnnb_db.sock"]
+      period  = 2
+      retries = 90
+    }
+
+    ready {
+      exec = ["sh", "-c", "ovs-appctl -t /run/ovn/ovnnb_db.ctl cluster/status OVN_Northbound | grep -q '^Status: cluster member'"]
+    }
+  }
+
+  workload "sb" {
+    kind         = "StatefulSet"
+    image        = "ovn-sb-db-server"
+    user         = 42424
+    command      = ["bash", "-ec", file("${path.module}/ovn/db.sh"), "db", "sb", "OVN_Southbound"]
+    env          = { SELF = pod.name, MEMBERS = join(" ", local.sb), DB_PORT = port.sb, RAFT_PORT = port.sb-raft }
+    ports        = ["sb", "sb-raft"]
+    writable     = ["/run/ovn"]
+    grace_period = 60
+
+    claim "data" {
+      path = "/var/lib/openvswitch/ovn-sb"
+      size = "5Gi"
+    }
+
+    resources {
+      requests = { cpu = "50m", memory = "128Mi" }
+      limits   = { memory = "2Gi" }
+    }
+
+    startup {
+      exec    = ["ovsdb-client", "list-dbs", "unix:/run/ovn/ovnsb_db.sock"]
+      period  = 2
+      retries = 90
+    }
+
+    ready {
+      exec = ["sh", "-c", "ovs-appctl -t /run/ovn/ovnsb_db.ctl cluster/status OVN_Southbound | grep -q '^Status: cluster member'"]
+    }
+  }
+
+  # One works, and the others take over when it is gone.
+  workload "northd" {
+    kind     = "Deployment"
+    image    = "ovn-northd"
+    user     = 42424
+    command  = ["ovn-northd", "-vconsole:info", "--ovnnb-db=${local.nb_url}", "--ovnsb-db=${local.sb_url}", "--unixctl=/run/ovn/ovn-northd.ctl"]
+    writable = ["/run/ovn"]
+
+    resources {
+      requests = { cpu = "50m", memory = "64Mi" }
+      limits   = { memory = "1Gi" }
+    }
+
+    ready {
+      exec = ["sh", "-c", "ovs-appctl -t /run/ovn/ovn-northd.ctl status | grep -qE 'active|standby'"]
+    }
+  }
+
+  output "nb" { value = local.nb_url }
+  output "sb" { value = local.sb_url }
+}
