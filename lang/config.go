@@ -293,7 +293,7 @@ type Pod struct {
 	Command     []string
 	Args        []string
 	Env         []Env    // sorted by name
-	User        int      // uid and gid; Kolla's fixed numbers
+	User        int      // uid and gid; Kolla's fixed numbers. 0: Root says
 	Ports       []string // of all containers
 	Configs     []string // names of config blocks that are mounted
 	Mounts      []SecretMount
@@ -304,6 +304,9 @@ type Pod struct {
 	Limits      map[string]string
 	GracePeriod int // seconds that it gets to stop before it is killed; 0: the cluster's default
 	HostNetwork bool
+	HostPID     bool
+	HostIPC     bool
+	Powers      // of the main container
 	// Labels and Annotations are those of the pods, besides kolla's own.
 	Labels, Annotations map[string]string
 	Priority            string       // name of a PriorityClass; empty: the cluster's default

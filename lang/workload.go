@@ -29,6 +29,7 @@ func (in *instance) job(b *block, e *evaluator) Job {
 		j.Runs = strings.TrimPrefix(e.string(b, "runs"), "change")
 	}
 	in.checkVolumes(b, j.Pod.Volumes, in.mountedIn(&j.Pod, nil))
+	in.checkPropagation(&j.Pod)
 	in.checkLength(b)
 	return j
 }
@@ -60,6 +61,7 @@ func (in *instance) pod(b *block, e *evaluator) Pod {
 		Env:         e.environment(b),
 		User:        e.number(b, "user"),
 		HostNetwork: e.bool(b, "host_network"),
+		Powers:      in.powers(b, e),
 
 		ServiceLinks: e.bool(b, "service_links"),
 	}
@@ -71,6 +73,10 @@ func (in *instance) pod(b *block, e *evaluator) Pod {
 		p.Writable = e.list(b, "writable")
 		in.checkPaths(b, p.Configs)
 	}
+	if b.typ.attribute("host_pid") != nil {
+		p.HostPID, p.HostIPC = e.bool(b, "host_pid"), e.bool(b, "host_ipc")
+	}
+	in.checkPowers(b, p.Powers, p.User)
 	p.Mounts, p.Volumes = in.mounts(b, e), in.volumes(b, e)
 	in.podMarks(b, e, &p)
 	return p
@@ -138,6 +144,7 @@ func (in *instance) workload(b *block) Workload {
 	w.Live = in.probe(b, "live", w.Pod.Ports)
 	w.Startup = in.probe(b, "startup", w.Pod.Ports)
 	in.inits(b, &w)
+	in.checkPropagation(&w.Pod)
 	in.stopping(&w, b)
 	in.placement(b, &w)
 	base := b
