@@ -135,35 +135,6 @@ var localsType = &BlockType{
 	ReadAs: "local.NAME",
 }
 
-var roleType = &BlockType{
-	Name: "role", Label: "role", LabelForm: formName,
-	Doc: "A set of nodes, and the labels that kolla puts on them. One of nodes and match says which.",
-	Example: `role "network" {
-  nodes = ["net-1", "net-2"]
-}
-
-# One role for each rack: role.rack["a"] is named rack-a.
-role "rack" {
-  for_each = toset(["a", "b"])
-
-  match  = { "topology.kubernetes.io/zone" = each.key }
-  labels = { "example.org/rack" = each.key }
-}
-`,
-	ReadAs: "role.NAME",
-	Reads: []Reading{
-		{"name", "Its name."},
-		{"nodes", "Names of the nodes; empty for a role that matches labels."},
-		{"labels", "Labels that kolla puts on the nodes."},
-	},
-	Attributes: withRepetition([]Attribute{
-		{Name: "nodes", Type: TypeList, Form: formSubdomain, Doc: "Names of the nodes."},
-		{Name: "match", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the nodes have already."},
-		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: `Labels to put on the nodes; workloads select by them. By default { "kolla.openstack.org/role-NAME" = "true" }.`},
-		nameAttribute,
-	}),
-}
-
 var exposureType = &BlockType{
 	Name: "exposure", Label: "exposure", LabelForm: formName,
 	Doc: "How chosen services are reached from outside of the cluster.",

@@ -56,63 +56,6 @@ func (g *graph) cloud(f *frame, b *block) cty.Value {
 	})
 }
 
-// roleObject is the type of role.NAME.
-var roleObject = cty.Object(map[string]cty.Type{
-	"name": cty.String, "labels": cty.Map(cty.String), "nodes": cty.List(cty.String),
-})
-
-func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
-	r := Role{
-		Block:  n.address(f, it),
-		Name:   it.nameOf(e, b),
-		Nodes:  e.list(b, "nodes"),
-		Match:  e.strings(b, "match"),
-		Labels: e.strings(b, "labels"),
-		Range:  b.header,
-	}
-	if r.Name == "" {
-		return cty.DynamicVal // which was reported
-	}
-	if !e.given(b, "labels") {
-		r.Labels = map[string]string{"kolla.openstack.org/role-" + r.Name: "true"}
-	}
-	switch nodes, match := e.given(b, "nodes"), e.given(b, "match"); {
-	case !nodes && !match && (b.misspelt("nodes") || b.misspelt("match")):
-	case !nodes && !match:
-		g.error(b.header, "Role without nodes", "A role says which nodes it is: nodes = [\"NAME\", ...], or match = { LABEL = \"VALUE\" } for the nodes with such a label.")
-	case nodes && match:
-		g.error(b.attributes["match"].NameRange, "Both nodes and match", "A role is either nodes by name or nodes by label: take one of the two away.")
-	}
-	if v, ok := e.publicAttribute(b, "nodes", cty.List(cty.String)); ok && v.LengthInt() == 0 {
-		e.unsuitable(b, "nodes", "It needs at least one node.")
-	}
-	g.checkLabelKeys(b, "match", r.Match)
-	g.checkLabelKeys(b, "labels", r.Labels)
-	for i, name := range r.Nodes {
-		if slices.Contains(r.Nodes[:i], name) {
-			g.error(b.attributeRange("nodes"), "Node named twice", "The node %q is in the list more than once.", name)
-		}
-	}
-	if g.claim("role", r.Name, r.Block, b.header) {
-		g.config.Roles = append(g.config.Roles, r)
-	}
-	value := map[string]cty.Value{
-		"name":   cty.StringVal(r.Name),
-		"labels": stringMap(r.Labels),
-		"nodes":  stringList(r.Nodes),
-	}
-	if e.given(b, "nodes") && len(r.Nodes) == 0 {
-		value["nodes"] = cty.UnknownVal(cty.List(cty.String)) // which was reported
-	}
-	if len(r.Labels) == 0 {
-		value["labels"] = cty.UnknownVal(cty.Map(cty.String))
-	}
-	for name := range value {
-		value[name] = e.read(b, value[name], name)
-	}
-	return cty.ObjectVal(value)
-}
-
 func (g *graph) checkLabelKeys(b *block, attribute string, labels map[string]string) {
 	if labels != nil && len(labels) == 0 {
 		// An empty match would be all nodes, and empty labels nothing to select by.

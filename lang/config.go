@@ -2,7 +2,6 @@ package lang
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -73,28 +72,6 @@ type Cloud struct {
 	// where the service does not say otherwise.
 	NetworkPolicy bool
 	Range         hcl.Range
-}
-
-// Role is a set of nodes and the labels that make them. Exactly one of Nodes and
-// Match is set.
-type Role struct {
-	Block  string            // address: `role.control`, `module.edge.role.compute["a"]`
-	Name   string            // unique in the configuration
-	Nodes  []string          // by name
-	Match  map[string]string // by labels that the nodes already have
-	Labels map[string]string // put on the nodes; also the selector of workloads
-	Range  hcl.Range
-}
-
-// Selects reports whether a node of that name and with those labels is one of the
-// role's.
-func (r Role) Selects(name string, labels map[string]string) bool {
-	for key, value := range r.Match {
-		if got, ok := labels[key]; !ok || got != value {
-			return false
-		}
-	}
-	return len(r.Match) > 0 || slices.Contains(r.Nodes, name)
 }
 
 // Exposure is how chosen services become reachable from outside.

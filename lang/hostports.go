@@ -98,12 +98,12 @@ func (in *instance) hostNetworkRange(workload string) hcl.Range {
 	return in.argumentRange(workload, "host_network")
 }
 
-// nodesNamed is how many nodes a role names; 0: it does not name them.
+// nodesNamed is how many nodes a role names; 0: it does not name them, or not all.
 func nodesNamed(role *Role) int {
-	if role == nil {
+	if role == nil || role.Matches() {
 		return 0
 	}
-	return len(role.Nodes)
+	return len(role.Named())
 }
 
 func (g *graph) checkHostPort(a, b placed) {
@@ -140,7 +140,7 @@ func unionOf(a, b *Role) []string {
 	var out []string
 	for _, role := range []*Role{a, b} {
 		if role != nil {
-			out = append(out, role.Nodes...)
+			out = append(out, role.Named()...)
 		}
 	}
 	slices.Sort(out)
@@ -156,17 +156,21 @@ func within(inner, outer *Role) bool {
 	switch {
 	case outer == nil || sameRole(inner, outer):
 		return true
-	case inner == nil || len(inner.Nodes) == 0 != (len(outer.Nodes) == 0):
+	case inner == nil:
 		return false
+	case len(inner.Roles) > 0:
+		return !slices.ContainsFunc(inner.Roles, func(part Role) bool { return !within(&part, outer) })
 	case len(inner.Nodes) > 0:
-		return len(unionOf(inner, outer)) == len(outer.Nodes)
+		return len(unionOf(inner, outer)) == len(outer.Named())
+	case len(outer.Roles) > 0:
+		return slices.ContainsFunc(outer.Roles, func(part Role) bool { return within(inner, &part) })
 	}
 	for key, value := range outer.Match {
 		if got, ok := inner.Match[key]; !ok || got != value {
 			return false
 		}
 	}
-	return len(outer.Match) > 0
+	return len(inner.Match) > 0 && len(outer.Match) > 0
 }
 
 // overlap reports whether there is certainly a node of both roles.
@@ -174,5 +178,27 @@ func overlap(a, b *Role) bool {
 	if within(a, b) || within(b, a) {
 		return true
 	}
-	return nodesNamed(a) > 0 && nodesNamed(b) > 0 && len(unionOf(a, b)) < len(a.Nodes)+len(b.Nodes)
+	for _, part := range partsOf(a) {
+		for _, other := range partsOf(b) {
+			if within(&part, &other) || within(&other, &part) {
+				return true
+			}
+		}
+	}
+	return a != nil && b != nil && len(unionOf(a, b)) < len(a.Named())+len(b.Named())
+}
+
+// partsOf are the roles that a role is made of in the end.
+func partsOf(role *Role) []Role {
+	if role == nil {
+		return nil
+	}
+	if len(role.Roles) == 0 {
+		return []Role{*role}
+	}
+	var out []Role
+	for i := range role.Roles {
+		out = append(out, partsOf(&role.Roles[i])...)
+	}
+	return out
 }

@@ -71,6 +71,7 @@ const (
 	TypeTexts       AttributeType = "map of strings that may hold secrets"
 	TypeSettings    AttributeType = "map of config values that may hold secrets"
 	TypeRole        AttributeType = "role"
+	TypeRoles       AttributeType = "list of roles"
 	TypeExposure    AttributeType = "exposure"
 	TypeSecret      AttributeType = "secret"
 	TypeReferences  AttributeType = "list of services and manifests"

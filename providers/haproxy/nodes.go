@@ -107,7 +107,7 @@ func excluded(n Node) bool {
 // warnOfMissing tells of nodes that the role names and that get no traffic because
 // they are gone.
 func (r *renderer) warnOfMissing(role *lang.Role, all []string) {
-	for _, name := range role.Nodes {
+	for _, name := range role.Named() {
 		if !slices.Contains(all, name) {
 			r.add(hcl.DiagWarning, role.Range, fmt.Sprintf("Node %q is left out", name),
 				fmt.Sprintf("Role %q names it, and the cluster does not have it, or is about to delete it.%s", role.Name, spelling.DidYouMean(name, all)))

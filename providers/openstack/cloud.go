@@ -117,31 +117,29 @@ func (r *renderer) nodeAddress(name string) lang.Address {
 // members are the nodes of a role, by name.
 func (r *renderer) members(role lang.Role) []string {
 	if r.facts.Nodes == nil {
-		return role.Nodes
+		return role.Named()
 	}
 	var names, all []string
 	for _, node := range r.facts.Nodes {
 		all = append(all, node.Name)
-		if role.Match != nil && role.Selects(node.Name, node.Labels) {
+		if role.Selects(node.Name, node.Labels) {
 			names = append(names, node.Name)
 		}
 	}
 	slices.Sort(all)
+	slices.Sort(names)
 	for _, name := range role.Nodes {
 		if !slices.Contains(all, name) {
 			r.error(role.Range, fmt.Sprintf("Role %q names a node that the cluster does not have", role.Name),
 				fmt.Sprintf("There is no node %q.%s The cluster's nodes are: %s. If it was taken out of the cluster for good, take it out of nodes here: what ran on it moves to the nodes that are left. If it is to come back, it has to join the cluster first.", name, spelling.DidYouMean(name, all), list(all)))
-			continue
 		}
-		names = append(names, name)
 	}
 	if role.Match != nil && len(names) == 0 {
 		r.error(role.Range, fmt.Sprintf("Role %q matches no node", role.Name),
 			fmt.Sprintf("No node has the labels %s. The cluster's nodes are: %s. `kubectl get nodes --show-labels` shows what they carry; label one, or change `match`.",
 				formatLabels(role.Match), list(all)))
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return names
 }
 
 // list names at most ten things.

@@ -1,6 +1,7 @@
 package openstack_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +9,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
 )
 
 const placed = `role "pair" {
@@ -73,5 +76,52 @@ func TestPlacement(t *testing.T) {
 				t.Errorf("surge %v: a pod that is not alone on its node would wait forever", surge)
 			}
 		})
+	}
+}
+
+// TestUnion holds that the nodes of all roles that a role is made of get its label.
+func TestUnion(t *testing.T) {
+	objects := render(t, written(t, `role "all" {
+  roles = [role.control, role.compute]
+}
+
+role "control" {
+  nodes = ["ctl-1"]
+}
+
+role "compute" {
+  match = { "node.kubernetes.io/instance-type" = "hypervisor" }
+}
+
+definition "d" {
+  workload "w" {
+    kind  = "DaemonSet"
+    image = "d"
+  }
+}
+
+service "d" {
+  role = role.all
+}
+`), facts())
+	const label = "kolla.openstack.org/role-all"
+	var nodes []string
+	for _, o := range objects {
+		if o.Partial && o.Manifest.GetLabels()[label] == "true" {
+			nodes = append(nodes, o.Address.Name)
+		}
+	}
+	if want := []string{"cmp-1", "cmp-2", "ctl-1", "n2"}; !slices.Equal(nodes, want) {
+		t.Errorf("nodes with the label: %v", nodes)
+	}
+	o := find(t, objects, "DaemonSet/d-w")
+	spec, _, _ := podOf(t, o)
+	if diff := cmp.Diff(map[string]string{label: "true"}, spec.NodeSelector); diff != "" {
+		t.Error(diff)
+	}
+	for _, node := range nodes {
+		if !slices.ContainsFunc(o.DependsOn, func(a lang.Address) bool { return a.Kind == "Node" && a.Name == node }) {
+			t.Errorf("it does not wait for the label of %s", node)
+		}
 	}
 }

@@ -110,3 +110,44 @@ service "mixed" {
     replicas     = 3
   }
 }
+
+# Roles that are made of others.
+role "nodes" {
+  roles = [role.two, role.ssd]
+}
+
+role "ssd" {
+  match = { "disk" = "ssd" }
+}
+
+role "listed" {
+  roles = [role.two, role.three]
+}
+
+service "union" {
+  definition = "agent"
+  role       = role.nodes
+
+  port "metrics" {
+    number = 9500
+  }
+}
+
+service "apart" {
+  definition = "agent"
+  role       = role.three
+
+  port "metrics" {
+    number = 9500
+  }
+}
+
+service "fifth" {
+  definition = "server"
+  role       = role.listed
+  replicas   = 5
+
+  port "api" {
+    number = 9501
+  }
+}

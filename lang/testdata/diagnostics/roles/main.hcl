@@ -36,3 +36,32 @@ role "compute" {
 service "agent" {
   replicas = 2
 }
+
+role "union" {
+  roles = [role.compute, role.compute, "compute", "x", null]
+  match = { a = "b" }
+}
+
+role "around" {
+  roles = [role.and_around]
+}
+
+role "circle" {
+  roles = [role.compute, role.back]
+}
+
+role "back" {
+  roles = [role.circle]
+}
+
+role "itself" {
+  roles = [role.itself]
+}
+
+role "void" {
+  roles = []
+}
+
+role "one" {
+  roles = role.compute
+}

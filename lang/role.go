@@ -1,0 +1,206 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/mark"
+)
+
+var roleType = &BlockType{
+	Name: "role", Label: "role", LabelForm: formName,
+	Doc: "A set of nodes, and the labels that kolla puts on them. One of nodes, match and roles says which.",
+	Example: `role "network" {
+  nodes = ["net-1", "net-2"]
+}
+
+# One role for each rack: role.rack["a"] is named rack-a.
+role "rack" {
+  for_each = toset(["a", "b"])
+
+  match  = { "topology.kubernetes.io/zone" = each.key }
+  labels = { "example.org/rack" = each.key }
+}
+
+# All nodes that carry traffic of servers.
+role "dataplane" {
+  roles = [role.network, role.compute]
+}
+`,
+	ReadAs: "role.NAME",
+	Reads: []Reading{
+		{"name", "Its name."},
+		{"nodes", "Names of the nodes; those that are matched by labels are not among them."},
+		{"labels", "Labels that kolla puts on the nodes."},
+	},
+	Attributes: withRepetition([]Attribute{
+		{Name: "nodes", Type: TypeList, Form: formSubdomain, Doc: "Names of the nodes."},
+		{Name: "match", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the nodes have already."},
+		{Name: "roles", Type: TypeRoles, Doc: "Other roles: the nodes of any of them."},
+		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: `Labels to put on the nodes; workloads select by them. By default { "kolla.openstack.org/role-NAME" = "true" }.`},
+		nameAttribute,
+	}),
+}
+
+// Role is a set of nodes and the labels that make them. One of Nodes, Match and Roles is
+// set.
+type Role struct {
+	Block  string            // address: `role.control`, `module.edge.role.compute["a"]`
+	Name   string            // unique in the configuration
+	Nodes  []string          // by name
+	Match  map[string]string // by labels that the nodes already have
+	Roles  []Role            // those of any of these
+	Labels map[string]string // put on the nodes; also the selector of workloads
+	Range  hcl.Range
+}
+
+// Selects reports whether a node of that name and with those labels is one of the
+// role's.
+func (r *Role) Selects(name string, labels map[string]string) bool {
+	if slices.ContainsFunc(r.Roles, func(part Role) bool { return part.Selects(name, labels) }) {
+		return true
+	}
+	for key, value := range r.Match {
+		if got, ok := labels[key]; !ok || got != value {
+			return false
+		}
+	}
+	return len(r.Match) > 0 || slices.Contains(r.Nodes, name)
+}
+
+// Named are the nodes that the role names, or a role that it is made of.
+func (r *Role) Named() []string {
+	out := slices.Clone(r.Nodes)
+	for i := range r.Roles {
+		out = append(out, r.Roles[i].Named()...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Matches reports whether the role, or one that it is made of, matches nodes by labels: they
+// are known where the cluster is.
+func (r *Role) Matches() bool {
+	return len(r.Match) > 0 || slices.ContainsFunc(r.Roles, func(part Role) bool { return part.Matches() })
+}
+
+// roleObject is the type of role.NAME.
+var roleObject = cty.Object(map[string]cty.Type{
+	"name": cty.String, "labels": cty.Map(cty.String), "nodes": cty.List(cty.String),
+})
+
+func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
+	r := Role{
+		Block:  n.address(f, it),
+		Name:   it.nameOf(e, b),
+		Nodes:  e.list(b, "nodes"),
+		Match:  e.strings(b, "match"),
+		Roles:  g.union(e, b),
+		Labels: e.strings(b, "labels"),
+		Range:  b.header,
+	}
+	if r.Name == "" {
+		return cty.DynamicVal // which was reported
+	}
+	if !e.given(b, "labels") {
+		r.Labels = map[string]string{"kolla.openstack.org/role-" + r.Name: "true"}
+	}
+	g.checkWays(e, b)
+	if v, ok := e.publicAttribute(b, "nodes", cty.List(cty.String)); ok && v.LengthInt() == 0 {
+		e.unsuitable(b, "nodes", "It needs at least one node.")
+	}
+	g.checkLabelKeys(b, "match", r.Match)
+	g.checkLabelKeys(b, "labels", r.Labels)
+	for i, name := range r.Nodes {
+		if slices.Contains(r.Nodes[:i], name) {
+			g.error(b.attributeRange("nodes"), "Node named twice", "The node %q is in the list more than once.", name)
+		}
+	}
+	if g.claim("role", r.Name, r.Block, b.header) {
+		g.config.Roles = append(g.config.Roles, r)
+	}
+	value := map[string]cty.Value{
+		"name":   cty.StringVal(r.Name),
+		"labels": stringMap(r.Labels),
+		"nodes":  stringList(r.Named()),
+	}
+	if len(r.Nodes) > 0 {
+		value["nodes"] = stringList(r.Nodes) // in their order
+	}
+	if e.given(b, "nodes") && len(r.Nodes) == 0 || e.given(b, "roles") && len(r.Roles) == 0 {
+		value["nodes"] = cty.UnknownVal(cty.List(cty.String)) // which was reported
+	}
+	if len(r.Labels) == 0 {
+		value["labels"] = cty.UnknownVal(cty.Map(cty.String))
+	}
+	for name := range value {
+		value[name] = e.read(b, value[name], name)
+	}
+	value["nodes"] = e.read(b, value["nodes"], "roles")
+	return cty.ObjectVal(value)
+}
+
+// checkWays reports a role that does not say in exactly one way which nodes it is.
+func (g *graph) checkWays(e *evaluator, b *block) {
+	var given []string
+	misspelt := false
+	for _, way := range []string{"nodes", "match", "roles"} {
+		misspelt = misspelt || b.misspelt(way)
+		if e.given(b, way) {
+			given = append(given, way)
+		}
+	}
+	switch {
+	case len(given) == 1 || len(given) == 0 && misspelt:
+	case len(given) == 0:
+		g.error(b.header, "Role without nodes", "A role says which nodes it is: nodes = [\"NAME\", ...], or match = { LABEL = \"VALUE\" } for the nodes with such a label, or roles = [role.NAME, ...] for those of other roles.")
+	default:
+		g.error(b.attributes[given[1]].NameRange, fmt.Sprintf("Both %s and %s", given[0], given[1]), "A role is either nodes by name, or nodes by label, or those of other roles: take all of these but one away.")
+	}
+}
+
+// union evaluates the roles that a role is made of.
+func (g *graph) union(e *evaluator, b *block) []Role {
+	const name = "roles"
+	attr := b.attributes[name]
+	if attr == nil {
+		return nil
+	}
+	v := e.value(attr.Expr)
+	bare, _ := v.Unmark()
+	switch {
+	case !bare.IsKnown():
+		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+		return nil
+	case bare.IsNull():
+		return nil
+	case !isList(bare):
+		e.unsuitable(b, name, "It must be a list of roles, [role.NAME, ...], and this is %s.", kindOf(bare))
+		return nil
+	}
+	items := mark.Elements(v)
+	if len(items) == 0 {
+		e.unsuitable(b, name, "It needs at least one role.")
+	}
+	var out []Role
+	for i, item := range items {
+		if item.IsNull() {
+			e.unsuitable(b, name, "Element %d is null.", i)
+			continue
+		}
+		part := e.named(b, name, item, roleObject, "role")
+		at := slices.IndexFunc(g.config.Roles, func(r Role) bool { return r.Name == part })
+		if at < 0 {
+			continue // which was reported
+		}
+		if slices.ContainsFunc(out, func(r Role) bool { return r.Name == part }) {
+			g.error(b.attributeRange(name), "Role named twice", "The role %q is in the list more than once.", part)
+			continue
+		}
+		out = append(out, g.config.Roles[at])
+	}
+	return out
+}
