@@ -176,6 +176,18 @@ var providesType = &BlockType{
       }
     }
   }
+
+  provides "queue" {
+    job "cleanup" {
+      when    = "gone"
+      image   = "registry.example.org/sql-client:1"
+      command = ["drop-queues-unless", join(",", queue.names)]
+
+      mount "root" {
+        path = "/run/secrets/root"
+      }
+    }
+  }
 }
 `,
 	Attributes: conditional(nil),
