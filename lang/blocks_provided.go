@@ -138,9 +138,15 @@ var endpointType = &BlockType{
 	}),
 }
 
+// providedWhenAttribute is when a job of a provides block runs.
+var providedWhenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after", jobGone}, Doc: "Before or after the workloads of the other service. gone: once for this service itself, when it is ready, and again when other services have something on it; it takes away what services have left behind. In it, TYPE has: services (the names of those that have something on this one), names (of what they have; of users and endpoints: users, each with domain and name, and endpoints, each with type and name), and released (a removed block lets a service go, so that what it had stays)."}
+
+// jobGone is when a job runs that takes away what services have left behind.
+const jobGone = "gone"
+
 var providesType = &BlockType{
 	Name: "provides", Label: "provision", LabelForm: formProvides, AnyAttribute: true,
-	Doc: "What blocks of other services become: those of the type that is the label, or for \"registration\" all their blocks `user`, `identity_role` and `endpoint` together. Every argument is read by the other service as TYPE.NAME.ARGUMENT, such as database.NAME.url. In the block, TYPE.name and the like are the other service's (of a registration: owner, users, roles and endpoints); self, port and secret are the own ones.",
+	Doc: "What blocks of other services become: those of the type that is the label, or for \"registration\" all their blocks `user`, `identity_role` and `endpoint` together. Every argument is read by the other service as TYPE.NAME.ARGUMENT, such as database.NAME.url. In the block, TYPE.name, TYPE.owner (CLOUD/SERVICE) and the like are the other service's (of a registration: owner, users, roles and endpoints); self, port and secret are the own ones.",
 	Example: `definition "galera" {
   port "sql" {
     number = 3306
@@ -170,14 +176,26 @@ var providesType = &BlockType{
       }
     }
   }
+
+  provides "queue" {
+    job "cleanup" {
+      when    = "gone"
+      image   = "registry.example.org/sql-client:1"
+      command = ["drop-queues-unless", join(",", queue.names)]
+
+      mount "root" {
+        path = "/run/secrets/root"
+      }
+    }
+  }
 }
 `,
 	Attributes: conditional(nil),
 	Blocks: []*BlockType{{
 		Name: "job", Label: "job", LabelForm: formName,
-		Doc: "Makes what the other service asks for, before anything else of it runs; it has to be safe to run again.",
+		Doc: "Makes what the other service asks for, before anything else of it runs; it has to be safe to run again. With when = \"gone\" it takes that away again, see there.",
 		Attributes: conditional(slices.Concat([]Attribute{
-			whenAttribute, attemptsAttribute, jobTimeoutAttribute,
+			providedWhenAttribute, attemptsAttribute, jobTimeoutAttribute,
 			{Name: "passwords", Type: TypeString, Form: formPath, Doc: "Directory with the passwords of what it makes, each in a file that `password_file` names."},
 		}, podAttributes)),
 		Blocks: []*BlockType{mountType, resourcesType},

@@ -228,4 +228,5 @@ func (g *graph) finish() {
 	g.checkHostPorts()
 	g.checkDatabases()
 	g.moves()
+	g.cleanups()
 }

@@ -118,6 +118,8 @@ type Service struct {
 	Ports     []Port
 	Databases []Database
 	Provided  []Provided // queues, users, and the registration of them and of the endpoints
+	// Cleanups take away from this service what others had on it that are gone.
+	Cleanups  []Job
 	Secrets   []Secret
 	Configs   []ConfigFile
 	Jobs      []Job

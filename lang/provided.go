@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -203,7 +204,6 @@ func (in *instance) registration() {
 	}
 	p := Provided{Type: "registration", Server: server.out.Name}
 	server.provide(in, all[0], &p, map[string]cty.Value{
-		"owner":     cty.StringVal(in.config.Cloud.Name + "/" + in.out.Name),
 		"users":     cty.TupleVal(in.wantedUsers()),
 		"roles":     stringList(in.definition.labels("identity_role")),
 		"endpoints": cty.TupleVal(in.wantedEndpoints()),
@@ -298,12 +298,14 @@ func (in *instance) provide(consumer *instance, from *block, p *Provided, values
 	if !self.IsKnown() {
 		return self // what is wrong with the server was reported
 	}
-	jobs := b.all("job")
+	jobs := slices.DeleteFunc(slices.Clone(b.all("job")), in.isCleanup)
 	if untold := in.untoldFor(in.jobsFor(p.Type)); len(untold) > 0 {
 		jobs = nil // it is there already
 		in.checkUntold(consumer, from, p, untold)
 	}
-	e := in.inner.with(p.Type, cty.ObjectVal(values))
+	read := maps.Clone(values)
+	read["owner"] = cty.StringVal(in.config.Cloud.Name + "/" + consumer.out.Name)
+	e := in.inner.with(p.Type, cty.ObjectVal(read))
 	for _, job := range jobs {
 		made := in.job(job, e)
 		if at := e.string(job, "passwords"); at != "" {

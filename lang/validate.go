@@ -71,6 +71,7 @@ func (in *instance) checkLength(b *block) {
 func (in *instance) checkOverrides() {
 	in.checkStrays()
 	in.checkUnread()
+	in.checkMisspelt()
 	in.checkAllReplicas()
 	for _, name := range keysOf(in.images) {
 		if !in.used[name] && in.imagesKnown() {

@@ -3,6 +3,7 @@ package openstack
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	batchv1 "k8s.io/client-go/applyconfigurations/batch/v1"
@@ -49,6 +50,29 @@ func (s *service) providedJobs(when string) []namedJob {
 		}
 	}
 	return slices.DeleteFunc(out, func(job namedJob) bool { return job.decl.When != when })
+}
+
+// cleanups are the jobs that take away what others had on the service. There are none as
+// long as nobody ever had anything on it.
+func (s *service) cleanups() []namedJob {
+	var out []namedJob
+	for _, job := range s.decl.Cleanups {
+		name := s.dashed(s.decl.Name, job.Name)
+		ran := s.facts.Made != nil && slices.ContainsFunc(s.facts.Made(s.block()), func(a lang.Address) bool {
+			return a.Kind == "Job" && strings.HasPrefix(a.Name, name+"-")
+		})
+		if ran || s.isServer() {
+			out = append(out, namedJob{name: name, decl: job})
+		}
+	}
+	return out
+}
+
+// isServer reports whether others have something on the service.
+func (s *service) isServer() bool {
+	return slices.ContainsFunc(s.config.Services, func(other lang.Service) bool {
+		return slices.ContainsFunc(other.Provided, func(p lang.Provided) bool { return p.Server == s.decl.Name })
+	})
 }
 
 func (s *service) ownJobs(when string) []namedJob {

@@ -94,6 +94,9 @@ func (r *renderer) powers() []powerful {
 				add("Job", job.name, &job.decl.Pod)
 			}
 		}
+		for _, job := range s.cleanups() {
+			add("Job", job.name, &job.decl.Pod)
+		}
 		for _, w := range s.decl.Workloads {
 			add(cmp.Or(w.Kind, "Deployment"), s.workloadName(w), &w.Pod)
 		}

@@ -132,6 +132,8 @@ func (k *identity) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e := k.things[kind][parts[1]]
 		maps.Copy(e, body[strings.TrimSuffix(kind, "s")])
 		answer(http.StatusOK, entry{strings.TrimSuffix(kind, "s"): k.add(kind, e)})
+	case r.Method == http.MethodDelete && k.things[kind][parts[1]] == nil:
+		answer(http.StatusNotFound, nil)
 	case r.Method == http.MethodDelete:
 		delete(k.things[kind], parts[1])
 		answer(http.StatusNoContent, nil)
@@ -163,7 +165,9 @@ func (k *identity) register(owner string, wanted entry, passwords map[string]str
 	if err != nil {
 		k.Fatal(err)
 	}
+	k.mutex.Lock()
 	k.writes = nil
+	k.mutex.Unlock()
 	output, err = python(k.T, "keystone/register.py", "OS_AUTH_URL="+k.URL, "OS_REGION_NAME=RegionOne", "OS_PASSWORD_FILE="+filepath.Join(dir, ".admin"),
 		"PASSWORDS="+dir, "WANTED="+string(text))
 	return k.writes, output, err
@@ -266,6 +270,110 @@ func TestRegisterRefuses(t *testing.T) {
 	}
 }
 
+// TestRegisterGone holds that what services of this cloud have left behind is taken away,
+// and nothing else: not what another service declares, nor what is of another cloud or of
+// somebody else.
+func TestRegisterGone(t *testing.T) {
+	gone := func(released bool) (*identity, entry) {
+		k := newIdentity(t)
+		k.add("domains", entry{"id": "stacks", "name": "stacks", "description": "Managed by kolla: prod/heat"})
+		k.add("domains", entry{"id": "theirs", "name": "theirs", "description": "Managed by kolla: prod2/heat"})
+		for name, owner := range map[string]string{"nova": "prod/nova", "moved": "prod/old", "glance": "prod/glance", "other": "prod2/nova", "admin2": "", "longer": "prod/nova2/x"} {
+			k.add("users", entry{"id": name, "name": name, "domain_id": "default", "kolla_owner": "Managed by kolla: " + owner})
+		}
+		k.add("users", entry{"id": "bare", "name": "bare", "domain_id": "default"})
+		k.add("users", entry{"id": "stack", "name": "stack", "domain_id": "stacks", "kolla_owner": "Managed by kolla: prod/heat"})
+		k.add("users", entry{"id": "far", "name": "far", "domain_id": "theirs", "kolla_owner": "Managed by kolla: prod/heat"})
+		for id, owner := range map[string]string{"compute": "prod/nova", "image": "prod/old", "volume": "prod/nova", "network": "other/nova"} {
+			k.add("services", entry{"id": id, "type": id, "name": id, "kolla_owner": "Managed by kolla: " + owner})
+			k.add("endpoints", entry{"id": id, "url": id, "service_id": id, "region_id": "RegionOne", "description": "Managed by kolla: " + owner})
+		}
+		k.add("endpoints", entry{"id": "elsewhere", "url": "elsewhere", "service_id": "volume", "region_id": "RegionTwo", "description": "Managed by kolla: prod/nova"})
+		return k, entry{"there": entry{
+			"services": []string{"glance"}, "names": []string{}, "released": released,
+			"users":     []entry{{"domain": "Default", "name": "glance"}, {"domain": "Default", "name": "moved"}},
+			"endpoints": []entry{{"type": "image", "name": "image"}},
+		}}
+	}
+	k, there := gone(false)
+	writes, _, err := k.register("prod", there, map[string]string{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(writes)
+	want := []string{"DELETE /endpoints/compute", "DELETE /endpoints/volume", "DELETE /services/compute", "DELETE /users/longer", "DELETE /users/nova", "DELETE /users/stack"}
+	if diff := cmp.Diff(want, writes); diff != "" {
+		t.Errorf("it changed (-want +got):\n%s", diff)
+	}
+	if writes, _, err := k.register("prod", there, map[string]string{}); err != nil || len(writes) > 0 {
+		t.Errorf("a second run: %v, it changed %q", err, writes)
+	}
+
+	k, there = gone(true) // a removed block lets a service go
+	writes, _, err = k.register("prod", there, map[string]string{})
+	if err != nil || slices.ContainsFunc(writes, func(w string) bool { return !strings.HasPrefix(w, "PATCH ") }) || k.things["users"]["nova"]["kolla_owner"] != "" {
+		t.Errorf("let go: %v, it changed %q", err, writes)
+	}
+	there["there"].(entry)["released"] = false
+	if writes, _, err := k.register("prod", there, map[string]string{}); err != nil || len(writes) > 0 {
+		t.Errorf("after it was let go: %v, it changed %q", err, writes)
+	}
+}
+
+// TestRegisterGoneTwice holds that two runs at once end well.
+func TestRegisterGoneTwice(t *testing.T) {
+	k := newIdentity(t)
+	for i := range 20 {
+		k.add("users", entry{"id": fmt.Sprint(i), "name": fmt.Sprint(i), "domain_id": "default", "kolla_owner": "Managed by kolla: prod/nova"})
+	}
+	there := func() entry {
+		return entry{"there": entry{"services": []string{}, "names": []string{}, "users": []entry{}, "endpoints": []entry{}, "released": false}}
+	}
+	var group sync.WaitGroup
+	for range 2 {
+		group.Go(func() {
+			if _, _, err := k.register("prod", there(), map[string]string{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if diff := cmp.Diff([]string{"admin"}, k.names("users", "name")); diff != "" {
+		t.Errorf("users (-want +got):\n%s", diff)
+	}
+}
+
+// TestQueueGone holds that virtual hosts that services of this cloud have left behind go
+// with their users, and no others.
+func TestQueueGone(t *testing.T) {
+	var writes []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			writes = append(writes, r.Method+" "+r.URL.EscapedPath())
+			w.WriteHeader(http.StatusNotFound) // another run was faster
+			return
+		}
+		_ = json.NewEncoder(w).Encode([]entry{
+			{"name": "/"}, {"name": "theirs", "description": "Managed by kolla: prod2/nova"}, {"name": "old", "description": "made by kolla"},
+			{"name": "nova", "description": "Managed by kolla: prod/nova"}, {"name": "cell/1", "description": "Managed by kolla: prod/cell"},
+			{"name": "taken", "description": "Managed by kolla: prod/cell"},
+		})
+	}))
+	defer server.Close()
+	admin := filepath.Join(t.TempDir(), "admin")
+	if err := os.WriteFile(admin, []byte("admin's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	output, err := python(t, "rabbitmq/queue.py", "MANAGEMENT_URL="+server.URL, "ADMIN_PASSWORD_FILE="+admin, "OWNER=prod",
+		`THERE={"services": ["nova"], "names": ["nova", "taken"], "users": [], "endpoints": [], "released": false}`)
+	if err != nil || !strings.Contains(output, "cell/1 deleted") {
+		t.Errorf("%v", err)
+	}
+	if diff := cmp.Diff([]string{"DELETE /api/users/cell%2F1", "DELETE /api/vhosts/cell%2F1"}, writes); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
 // TestQueue holds that queue.py makes a virtual host and its user, tries again while the
 // server starts, and gives up where it is refused.
 func TestQueue(t *testing.T) {
@@ -284,7 +392,7 @@ func TestQueue(t *testing.T) {
 		}
 		var body map[string]string
 		_ = json.NewDecoder(r.Body).Decode(&body)
-		got = append(got, fmt.Sprint(r.Method, " ", r.URL.EscapedPath(), " ", body["password"]+body["configure"]))
+		got = append(got, fmt.Sprint(r.Method, " ", r.URL.EscapedPath(), " ", body["password"]+body["configure"]+body["description"]))
 		w.WriteHeader(http.StatusCreated)
 	}))
 	defer server.Close()
@@ -295,12 +403,12 @@ func TestQueue(t *testing.T) {
 		}
 	}
 	run := func() (string, error) {
-		return python(t, "rabbitmq/queue.py", "MANAGEMENT_URL="+server.URL, "ADMIN_PASSWORD_FILE="+filepath.Join(dir, "admin"), "QUEUE=nova/cell", "PASSWORD_FILE="+filepath.Join(dir, "nova"))
+		return python(t, "rabbitmq/queue.py", "MANAGEMENT_URL="+server.URL, "ADMIN_PASSWORD_FILE="+filepath.Join(dir, "admin"), "QUEUE=nova/cell", "OWNER=prod/nova", "PASSWORD_FILE="+filepath.Join(dir, "nova"))
 	}
 	if _, err := run(); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"PUT /api/vhosts/nova%2Fcell ", "PUT /api/users/nova%2Fcell hers", "PUT /api/permissions/nova%2Fcell/nova%2Fcell .*"}
+	want := []string{"PUT /api/vhosts/nova%2Fcell Managed by kolla: prod/nova", "PUT /api/users/nova%2Fcell hers", "PUT /api/permissions/nova%2Fcell/nova%2Fcell .*"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}

@@ -52,7 +52,8 @@ func (s *service) object(c applyConfiguration, dependsOn ...lang.Address) provid
 // run, the jobs that make its
 // databases, queues and users, its own jobs before, its workloads, the job that registers
 // its endpoints, its jobs after. The workloads
-// and the jobs after stand for the service being ready.
+// and the jobs after stand for the service being ready. Then what others had on it and are
+// gone is taken away.
 func (s *service) render() {
 	s.addSecrets()
 	s.files()
@@ -63,6 +64,7 @@ func (s *service) render() {
 	workloads := s.workloads(before)
 	after := s.jobs(slices.Concat(s.providedJobs("after"), unless(s.ownJobs("after"), skipped)), workloads)
 	s.finals[s.block()] = unique(append(workloads, after...))
+	s.jobs(s.cleanups(), slices.Concat(s.base, s.finals[s.block()])) // nothing waits for them
 	s.checkPatches()
 }
 

@@ -114,17 +114,9 @@ definition "keystone" {
     # others can read. Here only the process itself has it.
     command = ["python3", "-c", file("${path.module}/keystone/bootstrap.py")]
 
-    mount "admin" {
-      path = "/run/secrets/admin"
-    }
-
-    mount "fernet" {
-      path = "/etc/keystone/fernet-keys"
-    }
-
-    mount "credential" {
-      path = "/etc/keystone/credential-keys"
-    }
+    mount "admin" { path = "/run/secrets/admin" }
+    mount "fernet" { path = "/etc/keystone/fernet-keys" }
+    mount "credential" { path = "/etc/keystone/credential-keys" }
 
     env = {
       OS_BOOTSTRAP_USERNAME     = "admin"
@@ -147,13 +139,8 @@ definition "keystone" {
     grace_period = 60
     drain        = 10 # a token that is being issued cannot be asked for twice
 
-    mount "fernet" {
-      path = "/etc/keystone/fernet-keys"
-    }
-
-    mount "credential" {
-      path = "/etc/keystone/credential-keys"
-    }
+    mount "fernet" { path = "/etc/keystone/fernet-keys" }
+    mount "credential" { path = "/etc/keystone/credential-keys" }
 
     resources {
       requests = { cpu = "250m", memory = "384Mi" }
@@ -205,21 +192,27 @@ definition "keystone" {
     }
   }
 
+  locals {
+    register = ["python3", "-c", file("${path.module}/keystone/register.py")]
+    login = {
+      OS_AUTH_URL      = "${self.url}/v3"
+      OS_REGION_NAME   = cloud.region
+      OS_PASSWORD_FILE = "/run/secrets/admin/value"
+    }
+  }
+
   # Once for each service with blocks `user`, `identity_role` or `endpoint`. Only these
   # jobs have the administrator's password.
   provides "registration" {
     job "users" {
       image     = "keystone"
       user      = 42425
-      command   = ["python3", "-c", file("${path.module}/keystone/register.py")]
+      command   = local.register
       passwords = "/run/secrets/passwords"
-      env = {
-        OS_AUTH_URL      = "${self.url}/v3"
-        OS_REGION_NAME   = cloud.region
-        OS_PASSWORD_FILE = "/run/secrets/admin/value"
-        PASSWORDS        = "/run/secrets/passwords"
-        WANTED           = jsonencode({ owner = registration.owner, users = registration.users, roles = registration.roles })
-      }
+      env = merge(local.login, {
+        PASSWORDS = "/run/secrets/passwords"
+        WANTED    = jsonencode({ owner = registration.owner, users = registration.users, roles = registration.roles })
+      })
 
       mount "admin" { path = "/run/secrets/admin" }
     }
@@ -229,13 +222,19 @@ definition "keystone" {
       when    = "after"
       image   = "keystone"
       user    = 42425
-      command = ["python3", "-c", file("${path.module}/keystone/register.py")]
-      env = {
-        OS_AUTH_URL      = "${self.url}/v3"
-        OS_REGION_NAME   = cloud.region
-        OS_PASSWORD_FILE = "/run/secrets/admin/value"
-        WANTED           = jsonencode({ owner = registration.owner, endpoints = registration.endpoints })
-      }
+      command = local.register
+      env     = merge(local.login, { WANTED = jsonencode({ owner = registration.owner, endpoints = registration.endpoints }) })
+
+      mount "admin" { path = "/run/secrets/admin" }
+    }
+
+    # Users, services and endpoints of services that are gone.
+    job "cleanup" {
+      when    = "gone"
+      image   = "keystone"
+      user    = 42425
+      command = local.register
+      env     = merge(local.login, { WANTED = jsonencode({ owner = cloud.name, there = registration }) })
 
       mount "admin" { path = "/run/secrets/admin" }
     }

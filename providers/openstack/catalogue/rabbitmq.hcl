@@ -157,7 +157,26 @@ definition "rabbitmq" {
         MANAGEMENT_URL      = "http://${self.host}:${port.management}"
         ADMIN_PASSWORD_FILE = "/run/secrets/admin/value"
         QUEUE               = queue.name
+        OWNER               = queue.owner
         PASSWORD_FILE       = "/run/secrets/passwords/${queue.password_file}"
+      }
+
+      mount "admin" {
+        path = "/run/secrets/admin"
+      }
+    }
+
+    # Virtual hosts and users of services that are gone, with the messages in them.
+    job "cleanup" {
+      when    = "gone"
+      image   = "rabbitmq"
+      user    = 42439
+      command = ["python3", "-c", file("${path.module}/rabbitmq/queue.py")]
+      env = {
+        MANAGEMENT_URL      = "http://${self.host}:${port.management}"
+        ADMIN_PASSWORD_FILE = "/run/secrets/admin/value"
+        OWNER               = cloud.name
+        THERE               = jsonencode(queue)
       }
 
       mount "admin" {

@@ -1,9 +1,10 @@
 """Registers a service with Keystone: its users, roles, services and endpoints.
 
-WANTED says what is to be there, as JSON. Each run looks first and changes only what
+WANTED says what is to be there, as JSON; or what all services of the cloud have together,
+and then what is marked as that of another service of the cloud is taken away. Each run looks first and changes only what
 differs, so that it can run again at any time, and in two places at once. Whatever this
 script makes or adopts carries the name of its owner, and only what carries the name of
-this owner is ever deleted. Projects, domains and roles are kept: others may use them.
+this owner, or of a service of this cloud that is gone, is ever deleted. Projects, domains and roles are kept: others may use them.
 
 Keystone takes attributes of any name, but refuses to show some objects that have one:
 endpoints and domains carry their owner in the description.
@@ -69,6 +70,11 @@ class Keystone:
 
     def ours(self, kind, found):
         return found.get(OWNER[kind]) == OWNED + self.owner
+
+    def abandoned(self, kind, found, services):
+        """Reports whether it is of a service of this cloud that has nothing here any more."""
+        mine, mark = OWNED + self.owner + "/", found.get(OWNER[kind]) or ""
+        return mark.startswith(mine) and mark.removeprefix(mine) not in services
 
     def foreign(self, kind, found):
         """Reports whether another cloud owns it."""
@@ -200,6 +206,34 @@ class Keystone:
         self.update("endpoint", found, what, url=url, enabled=True, **self.mark("endpoint"))
         return found["id"]
 
+    # Services that are gone
+
+    def clean(self, there):
+        """Deletes what they have left behind, unless another service declares the same: that adopts it."""
+        users = {(user["domain"], user["name"]) for user in there["users"]}
+        named = {(endpoint["type"], endpoint["name"]) for endpoint in there["endpoints"]}
+        leave = self.release if there["released"] else self.delete
+        for domain in self.list("domains"):
+            if domain["name"] == "Default" or (domain.get("description") or "").startswith(f"{OWNED}{self.owner}/"):
+                for found in self.list("users", domain_id=domain["id"]):
+                    kept = (domain["name"], found["name"]) in users or found["id"] == self.session.get_user_id()
+                    if self.abandoned("user", found, there["services"]) and not kept:
+                        leave("user", found, f"user {found['name']}")
+        services, everywhere = self.list("services"), self.list("endpoints")
+        declared, used = {found["id"] for found in services if (found["type"], found["name"]) in named}, set()
+        for found in everywhere:
+            here = found["region_id"] == self.region and found["service_id"] not in declared
+            if here and self.abandoned("endpoint", found, there["services"]):
+                leave("endpoint", found, f"endpoint {found['url']}")
+            else:
+                used.add(found["service_id"])
+        for found in services:
+            if self.abandoned("service", found, there["services"]) and found["id"] not in declared | used:
+                leave("service", found, f"service {found['type']}")
+
+    def release(self, kind, found, what):
+        self.update(kind, found, what, **{OWNER[kind]: ""})
+
 
 def register(keystone, wanted):
     """Goes over all until nothing is left to change: what another run did meanwhile is seen."""
@@ -210,6 +244,8 @@ def register(keystone, wanted):
                 keystone.register_users(wanted["users"], wanted.get("roles", []))
             if "endpoints" in wanted:
                 keystone.register_endpoints(wanted["endpoints"])
+            if "there" in wanted:
+                keystone.clean(wanted["there"])
         except exceptions.HttpError as e:
             # Another run was faster, or Keystone is not there for a moment.
             if e.http_status in (401, 403):

@@ -1,0 +1,77 @@
+package lang
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// What a service has on another one stays there when the service is gone, and its jobs
+// with it. So a job of the other one takes that away: it knows what is still declared.
+
+// isCleanup reports whether a job of a provides block takes away what services have left
+// behind.
+func (in *instance) isCleanup(job *block) bool { return in.inner.string(job, "when") == jobGone }
+
+// cleanups makes these jobs. Until it is known which services there are, there are none.
+func (g *graph) cleanups() {
+	if len(g.decisions.open) > 0 {
+		return
+	}
+	for i := range g.config.Services {
+		in := g.byAddress[g.config.Services[i].Block]
+		for _, b := range in.definition.all("provides") {
+			jobs := slices.DeleteFunc(slices.Clone(b.all("job")), func(job *block) bool { return !in.isCleanup(job) })
+			if len(jobs) == 0 || len(in.untoldFor(jobs)) > 0 || !in.inner.scope.singles["self"].IsKnown() {
+				continue
+			}
+			e := in.inner.with(b.label, g.had(in, b.label))
+			for _, job := range jobs {
+				made := in.job(job, e)
+				made.Name = b.label + "-" + made.Name
+				g.config.Services[i].Cleanups = append(g.config.Services[i].Cleanups, made)
+			}
+		}
+	}
+}
+
+// had is what the services have on one, as its job reads it.
+func (g *graph) had(in *instance, kind string) cty.Value {
+	services, names := map[string]bool{}, map[string]bool{}
+	users, endpoints := cty.EmptyTupleVal, cty.EmptyTupleVal
+	add := func(to *cty.Value, values map[string]string) {
+		object := map[string]cty.Value{}
+		for key, value := range values {
+			object[key] = cty.StringVal(value)
+		}
+		*to = cty.TupleVal(append(to.AsValueSlice(), cty.ObjectVal(object)))
+	}
+	for _, other := range g.inOrder() {
+		for _, p := range other.out.Provided {
+			if p.Server != in.out.Name || p.Type != kind && (p.Type != userType.Name || kind != "registration") {
+				continue
+			}
+			services[other.out.Name] = true
+			if p.Type == userType.Name {
+				add(&users, map[string]string{"domain": p.Domain, "name": p.Name})
+			} else if p.Label != "" {
+				names[p.Name] = true
+			}
+		}
+		for _, e := range other.out.Endpoints {
+			if kind == "registration" && e.Server == in.out.Name && other != in {
+				add(&endpoints, map[string]string{"type": e.Type, "name": e.Name})
+			}
+		}
+	}
+	released := slices.ContainsFunc(g.config.Removals, func(r Removal) bool {
+		return !r.Destroy && r.From.Whole() && kindOfBlock(r.From.Block) != "manifest"
+	})
+	return cty.ObjectVal(map[string]cty.Value{
+		"services":  stringList(keysOf(services)),
+		"names":     stringList(keysOf(names)),
+		"users":     users,
+		"endpoints": endpoints,
+		"released":  cty.BoolVal(released),
+	})
+}
