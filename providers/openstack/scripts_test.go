@@ -29,7 +29,7 @@ func runScript(t *testing.T, name string, commands map[string]string, args ...st
 		}
 	}
 	sh := exec.Command("sh", append([]string{"-ec", string(source)}, args...)...)
-	sh.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+	sh.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
 	out, err := sh.CombinedOutput()
 	return string(out), err
 }

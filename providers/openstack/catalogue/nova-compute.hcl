@@ -83,7 +83,7 @@ definition "nova-compute" {
         images_rbd_pool      = input.images_pool
         images_rbd_ceph_conf = input.images_pool != null ? "/etc/ceph/ceph.conf" : null
         rbd_user             = local.rbd ? "cinder" : null
-        rbd_secret_uuid      = local.rbd ? service.ceph.secret_uuid : null
+        rbd_secret_uuid      = local.rbd ? try(service.ceph.secret_uuid, null) : null
       }
       # A console listens on the address of its node: environment of the pod.
       vnc = { novncproxy_base_url = "${service.nova.ports.vnc.public_url}/vnc_lite.html" }
@@ -205,14 +205,30 @@ definition "nova-compute" {
 
     # It has to start servers with the devices of the node, and outside of the pod.
     sidecar "libvirt" {
-      image      = "nova-libvirt"
-      command    = ["sh", "-ec", file("${path.module}/nova/libvirt.sh")]
-      privileged = true
-      config     = ["libvirtd.conf", "qemu.conf", "ceph.conf", "ceph.client.cinder.keyring"]
-      env        = { NODE = node.name, SECRET = local.rbd ? service.ceph.secret_uuid : "" }
+      image         = "nova-libvirt"
+      command       = ["sh", "-ec", file("${path.module}/nova/libvirt.sh"), "sh", ""]
+      privileged    = true
+      writable_root = true
+      config        = ["libvirtd.conf", "qemu.conf", "ceph.conf", "ceph.client.cinder.keyring"]
+      env           = { NODE = node.name, CEPH_SECRET = local.rbd ? try(service.ceph.secret_uuid, "") : "" }
 
       volume "dev" { host = "/dev" }
       volume "cgroup" { host = "/sys/fs/cgroup" }
+
+      volume "domains" {
+        host   = "/etc/libvirt/qemu"
+        create = true
+      }
+
+      volume "log" {
+        host   = "/var/log/libvirt"
+        create = true
+      }
+
+      volume "secrets" {
+        path   = "/etc/libvirt/secrets"
+        memory = "1Mi"
+      }
 
       startup {
         exec    = ["virsh", "version", "--daemon"]

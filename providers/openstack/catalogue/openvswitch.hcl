@@ -47,12 +47,13 @@ definition "openvswitch" {
 
     volume "tun" {
       host   = "/dev/net/tun"
-      device = true
+      type = "device"
     }
 
     sidecar "db" {
       image   = "openvswitch-db-server"
       command = ["sh", "-ec", file("${path.module}/openvswitch/db.sh")]
+      env     = { DATA = "/var/lib/openvswitch" }
 
       volume "data" {
         host   = "/var/lib/openvswitch"

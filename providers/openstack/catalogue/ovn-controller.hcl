@@ -56,7 +56,7 @@ definition "ovn-controller" {
 
     init "settings" {
       capabilities = ["NET_ADMIN"]
-      command      = ["bash", "-ec", file("${path.module}/ovn/settings.sh")]
+      command      = ["sh", "-ec", file("${path.module}/ovn/settings.sh")]
       env = {
         NODE           = node.name
         NODE_IP        = node.ip

@@ -32,8 +32,8 @@ definition "ovn" {
     kind         = "StatefulSet"
     image        = "ovn-nb-db-server"
     user         = 42424
-    command      = ["bash", "-ec", file("${path.module}/ovn/db.sh"), "db", "nb", "OVN_Northbound"]
-    env          = { SELF = pod.name, MEMBERS = join(" ", local.nb), DB_PORT = port.nb, RAFT_PORT = port.nb-raft }
+    command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "nb", "OVN_Northbound"]
+    env          = { MEMBERS = join(" ", local.nb), DATA = "/var/lib/openvswitch/ovn-nb", DB_PORT = port.nb, RAFT_PORT = port.nb-raft }
     ports        = ["nb", "nb-raft"]
     writable     = ["/run/ovn"]
     grace_period = 60
@@ -63,8 +63,8 @@ definition "ovn" {
     kind         = "StatefulSet"
     image        = "ovn-sb-db-server"
     user         = 42424
-    command      = ["bash", "-ec", file("${path.module}/ovn/db.sh"), "db", "sb", "OVN_Southbound"]
-    env          = { SELF = pod.name, MEMBERS = join(" ", local.sb), DB_PORT = port.sb, RAFT_PORT = port.sb-raft }
+    command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "sb", "OVN_Southbound"]
+    env          = { MEMBERS = join(" ", local.sb), DATA = "/var/lib/openvswitch/ovn-sb", DB_PORT = port.sb, RAFT_PORT = port.sb-raft }
     ports        = ["sb", "sb-raft"]
     writable     = ["/run/ovn"]
     grace_period = 60

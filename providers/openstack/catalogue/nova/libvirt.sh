@@ -1,26 +1,34 @@
-# Starts libvirtd. Nodes that were copied from one another, or run on one machine, can have
-# the same number in their firmware. libvirt would take them for one host, and move no server
-# between them: so the number is made of the node's name.
+# Starts libvirtd. $1 is the root directory, which tests have elsewhere.
 
-uuid=$(printf 'kolla:%s' "$NODE" | md5sum | sed -E 's/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/\1-\2-5\3-8\4-\5/')
-cat /etc/libvirt/libvirtd.conf > /run/libvirt/kolla.conf
-echo "host_uuid = \"$uuid\"" >> /run/libvirt/kolla.conf
+# Nodes that were copied from one another have the same number in their firmware. libvirt
+# would take them for one host, and move no server between them. So the number is made of
+# the node's name.
+number=$(printf 'kolla:%s' "$NODE" | md5sum | sed -E 's/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/\1-\2-5\3-8\4-\5/')
+cp "$1/etc/libvirt/libvirtd.conf" "$1/run/libvirt/kolla.conf"
+echo "host_uuid = \"$number\"" >> "$1/run/libvirt/kolla.conf"
 
-# How servers log in to Ceph. libvirtd reads these files when it starts.
-if [ -n "$SECRET" ]; then
+# As whom servers log in to Ceph. libvirtd reads these files when it starts.
+if [ -n "$CEPH_SECRET" ]; then
   umask 077
-  secrets=/run/libvirt/kolla-secrets
-  mkdir -p $secrets /etc/libvirt/secrets
-  printf "<secret ephemeral='no' private='yes'><uuid>%s</uuid><usage type='ceph'><name>client.cinder</name></usage></secret>\n" "$SECRET" > "/etc/libvirt/secrets/$SECRET.xml"
-  sed -n 's/^[[:space:]]*key[[:space:]]*=[[:space:]]*//p' /etc/ceph/ceph.client.cinder.keyring | tr -d '\n' > "/etc/libvirt/secrets/$SECRET.base64"
+  file=$1/etc/libvirt/secrets/$CEPH_SECRET
+  sed -n 's/^[[:space:]]*key[[:space:]]*=[[:space:]]*//p' "$1/etc/ceph/ceph.client.cinder.keyring" | tr -d '\n' > "$file.base64"
+  cat > "$file.xml" << XML
+<secret ephemeral='no' private='yes'>
+  <uuid>$CEPH_SECRET</uuid>
+  <usage type='ceph'><name>client.cinder</name></usage>
+</secret>
+XML
+  umask 022
 fi
 
-# Processes in the group of a pod end with it, and servers are libvirtd's children.
-for group in /sys/fs/cgroup/*/cgroup.procs /sys/fs/cgroup/cgroup.procs; do
-  [ -w "$group" ] || continue
-  own=${group%/*}/kolla-libvirt
-  mkdir -p "$own"
-  echo $$ > "$own/cgroup.procs" || true
+# Servers are children of libvirtd, and what is in a group of the pod ends with the pod.
+if [ -e "$1/sys/fs/cgroup/cgroup.controllers" ]; then
+  groups=$1/sys/fs/cgroup/cgroup.procs
+else
+  groups=$(echo "$1"/sys/fs/cgroup/*/cgroup.procs)
+fi
+for group in $groups; do
+  echo $$ > "$group"
 done
 
-exec libvirtd --config /run/libvirt/kolla.conf
+exec libvirtd --config "$1/run/libvirt/kolla.conf"

@@ -1,27 +1,36 @@
 # Runs a member of the cluster that has a database. $1 is nb or sb, $2 the database's name.
-# SELF is the name of the pod, MEMBERS are the host names of all.
+# MEMBERS are the host names of all, DATA is the directory.
 
-file=/var/lib/openvswitch/ovn-$1/ovn$1.db
+file=$DATA/ovn$1.db
 schema=/usr/share/ovn/ovn-$1.ovsschema
 own=
-others=()
+others=
 for member in $MEMBERS; do
-  if [[ ${member%%.*} == "$SELF" ]]; then own=tcp:$member:$RAFT_PORT; else others+=("tcp:$member:$RAFT_PORT"); fi
+  case $member in
+  "$HOSTNAME".*) own=tcp:$member:$RAFT_PORT ;;
+  *) others="$others tcp:$member:$RAFT_PORT" ;;
+  esac
 done
 
-# Pods start one after the other, the first one first. So a first one without data, and
-# without another that has a name already, begins the cluster; everybody else joins it.
-if [[ ! -s $file ]]; then
-  rm -f "$file.new"
-  first=$own
-  for other in "${others[@]}"; do
-    host=${other#tcp:}
-    if getent hosts "${host%:*}" > /dev/null; then first=$other; break; fi
+# Whether another member has a name already: pods start one after the other.
+joined() {
+  for member in $MEMBERS; do
+    case $member in
+    "$HOSTNAME".*) ;;
+    *) if getent hosts "$member" > /dev/null; then return 0; fi ;;
+    esac
   done
-  if [[ $first == "$own" && $SELF == *-0 ]]; then
+  return 1
+}
+
+# A first one without data that is alone begins the cluster; everybody else joins it.
+if [ ! -s "$file" ]; then
+  rm -f "$file.new"
+  if [ "$HOSTNAME" = "${HOSTNAME%-*}-0" ] && ! joined; then
     ovsdb-tool create-cluster "$file.new" "$schema" "$own"
   else
-    ovsdb-tool join-cluster "$file.new" "$2" "$own" "${others[@]}"
+    # shellcheck disable=SC2086 # one argument each
+    ovsdb-tool join-cluster "$file.new" "$2" "$own" $others
   fi
   mv "$file.new" "$file"
 fi
@@ -30,7 +39,9 @@ fi
 socket=unix:/run/ovn/ovn$1_db.sock
 bring_up() {
   until ovsdb-client list-dbs "$socket" > /dev/null 2>&1; do sleep 1; done
-  [[ $(ovsdb-client needs-conversion "$socket" "$schema") != yes ]] || ovsdb-client convert "$socket" "$schema"
+  if [ "$(ovsdb-client needs-conversion "$socket" "$schema")" = yes ]; then
+    ovsdb-client convert "$socket" "$schema"
+  fi
 }
 bring_up &
 

@@ -3,34 +3,43 @@
 
 db() { ovs-vsctl --timeout=60 "$@"; }
 
-# bridge NAME [INTERFACE] makes a bridge, and gives it the interface.
+# set_id KEY VALUE, or an empty value: what is not said any more.
+set_id() {
+  if [ -n "$2" ]; then
+    db set Open_vSwitch . "external-ids:$1=\"$2\""
+  else
+    db remove Open_vSwitch . external-ids "$1"
+  fi
+}
+
+# bridge NAME INTERFACE makes a bridge, and gives it the interface, if there is one.
 bridge() {
   db --may-exist add-br "$1" -- set bridge "$1" datapath_type="$DATAPATH" fail_mode=standalone
-  [[ -z ${2-} ]] || db --may-exist add-port "$1" "$2"
   ip link set "$1" up
-  [[ -z ${2-} ]] || ip link set "$2" up
+  if [ -n "$2" ]; then
+    db --may-exist add-port "$1" "$2"
+    ip link set "$2" up
+  fi
 }
 
 encap=$NODE_IP
-if [[ -n $TUNNEL_NETWORK ]]; then
-  read -r device address < <(ip -o -4 address show to "$TUNNEL_NETWORK" | awk 'NR == 1 { print $2, $4 }') || true
-  if [[ -z ${address-} ]]; then
+if [ -n "$TUNNEL_NETWORK" ]; then
+  found=$(ip -o -4 address show to "$TUNNEL_NETWORK" | awk 'NR == 1 { print $2, $4 }')
+  device=${found% *}
+  address=${found#* }
+  if [ -z "$found" ]; then
     echo "The node has no address in $TUNNEL_NETWORK." >&2
     exit 1
   fi
   encap=${address%/*}
   # In user space a packet of a tunnel leaves only by a bridge that has the address itself.
-  if [[ $DATAPATH == netdev && $device != br-tunnel ]]; then
+  if [ "$DATAPATH" = netdev ] && [ "$device" != br-tunnel ]; then
     bridge br-tunnel "$device"
     ip address flush dev "$device" scope global
     ip address replace "$address" dev br-tunnel
   fi
 fi
 
-# set KEY VALUE, or no value: for what is not said any more.
-set_id() {
-  if [[ -n $2 ]]; then db set Open_vSwitch . "external-ids:$1=\"$2\""; else db remove Open_vSwitch . external-ids "$1"; fi
-}
 set_id system-id "$NODE"
 set_id hostname "$NODE"
 set_id ovn-remote "$REMOTE"
@@ -41,5 +50,8 @@ set_id ovn-bridge-mappings "$MAPPINGS"
 set_id ovn-cms-options "$GATEWAY"
 
 for pair in $BRIDGES; do
-  bridge "${pair%%:*}" "$([[ $pair == *:* ]] && echo "${pair#*:}")"
+  case $pair in
+  *:*) bridge "${pair%%:*}" "${pair#*:}" ;;
+  *) bridge "$pair" "" ;;
+  esac
 done

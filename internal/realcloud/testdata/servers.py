@@ -1,0 +1,164 @@
+"""What a user does with servers, as the administrator: python3 servers.py STEP ARGUMENTS.
+
+Each step prints what it found as JSON, in one line.
+"""
+
+import base64
+import json
+import sys
+import time
+
+import openstack
+
+cloud = openstack.connect()
+LIMIT = 300  # seconds for anything
+
+
+def wait(what, check, limit=LIMIT):
+    began = time.monotonic()
+    while time.monotonic() < began + limit:
+        found = check()
+        if found:
+            return found, round(time.monotonic() - began, 1)
+        time.sleep(0.5)
+    sys.exit(f"no {what} after {limit} s")
+
+
+def prepare(image, external, gateway, pool):
+    """Everything that servers need, once."""
+    cloud.create_image(
+        "guest", filename=image, disk_format="qcow2", container_format="bare", wait=True,
+        hw_disk_bus="virtio", hw_vif_model="virtio",
+    )
+    cloud.compute.create_flavor(name="small", ram=128, vcpus=1, disk=1)
+    network = cloud.network
+    outer = network.create_network(
+        name="outer", is_router_external=True, provider_network_type="flat", provider_physical_network="physnet1",
+    )
+    start, end = pool.split("-")
+    network.create_subnet(
+        network_id=outer.id, ip_version=4, cidr=external, gateway_ip=gateway, is_dhcp_enabled=False,
+        allocation_pools=[{"start": start, "end": end}],
+    )
+    inner = network.create_network(name="inner")
+    subnet = network.create_subnet(network_id=inner.id, ip_version=4, cidr="10.9.0.0/24")
+    router = network.create_router(name="router", external_gateway_info={"network_id": outer.id})
+    network.add_interface_to_router(router, subnet_id=subnet.id)
+    group = network.create_security_group(name="open")
+    network.create_security_group_rule(security_group_id=group.id, direction="ingress", protocol="icmp")
+    network.create_security_group_rule(
+        security_group_id=group.id, direction="ingress", protocol="tcp", port_range_min=80, port_range_max=80,
+    )
+    return {}
+
+
+def boot(name, host, user_data):
+    """A server on a node, with a floating IP."""
+    server = cloud.compute.create_server(
+        name=name, image_id=cloud.image.find_image("guest").id, flavor_id=cloud.compute.find_flavor("small").id,
+        networks=[{"uuid": cloud.network.find_network("inner").id}], security_groups=[{"name": "open"}],
+        availability_zone=f"nova:{host}" if host else "nova", user_data=base64.b64encode(user_data.encode()).decode(),
+    )
+
+    def active():
+        found = cloud.compute.get_server(server.id)
+        if found.status == "ERROR":
+            sys.exit(f"{name}: {found.fault}")
+        return found.status == "ACTIVE" and found
+
+    found, took = wait(f"server {name}", active)
+    port = next(cloud.network.ports(device_id=server.id))
+    floating = cloud.network.create_ip(floating_network_id=cloud.network.find_network("outer").id, port_id=port.id)
+    return {
+        "id": server.id, "host": found.hypervisor_hostname, "fixed": port.fixed_ips[0]["ip_address"],
+        "floating": floating.floating_ip_address, "active": took,
+    }
+
+
+def console(name, text):
+    """The console's log, once it has the text."""
+    server = cloud.compute.find_server(name)
+
+    def log():
+        output = cloud.compute.get_server_console_output(server)["output"]
+        return text in output and output
+
+    output, took = wait(f"{text!r} on the console of {name}", log)
+    return {"output": output, "took": took}
+
+
+def status(name):
+    found = cloud.compute.get_server(cloud.compute.find_server(name).id)
+    return {"status": found.status, "host": found.hypervisor_hostname, "fault": str(found.fault)}
+
+
+def act(name, action):
+    """Stops or starts a server, or deletes it, and waits for it."""
+    server = cloud.compute.find_server(name)
+    if action == "delete":
+        cloud.compute.delete_server(server)
+        cloud.compute.wait_for_delete(server, wait=LIMIT)
+        return {}
+    getattr(cloud.compute, action + "_server")(server)
+    want = {"stop": "SHUTOFF", "start": "ACTIVE"}[action]
+    _, took = wait(f"server {name} {want}", lambda: cloud.compute.get_server(server.id).status == want)
+    return {"took": took}
+
+
+def attach(name, volume):
+    """A volume of 1 GB, made where there is none, in the server."""
+    found = cloud.block_storage.find_volume(volume)
+    if not found:
+        found = cloud.block_storage.create_volume(name=volume, size=1)
+    wait("volume", lambda: cloud.block_storage.get_volume(found.id).status == "available")
+    server = cloud.compute.find_server(name)
+    cloud.compute.create_volume_attachment(server, volume_id=found.id)
+    _, took = wait("attachment", lambda: cloud.block_storage.get_volume(found.id).status == "in-use")
+    return {"took": took}
+
+
+def detach(name, volume):
+    found = cloud.block_storage.find_volume(volume)
+    server = cloud.compute.find_server(name)
+    cloud.compute.delete_volume_attachment(server, found.id)
+    _, took = wait("detachment", lambda: cloud.block_storage.get_volume(found.id).status == "available")
+    return {"took": took}
+
+
+def hypervisors():
+    return {
+        "up": sorted(h.name for h in cloud.compute.hypervisors(details=True) if h.state == "up"),
+        "agents": sorted(f"{a.binary} {a.host}" for a in cloud.network.agents() if a.is_alive),
+        "providers": sorted(p.name for p in cloud.placement.resource_providers()),
+        "services": sorted(f"{s.binary} {s.host} {s.state} {s.status}" for s in cloud.compute.services()),
+    }
+
+
+def vnc(name):
+    """The address of the page with a server's screen."""
+    server = cloud.compute.find_server(name)
+    return cloud.compute.create_server_remote_console(server, protocol="vnc", type="novnc").to_dict()["url"]
+
+
+def migrate(name, host, live):
+    """Moves a server to a node, and says what became of it."""
+    server = cloud.compute.find_server(name)
+    if live == "live":
+        cloud.compute.live_migrate_server(server, host=host, block_migration="auto")
+    else:
+        cloud.compute.migrate_server(server, host=host)
+
+    def moved():
+        found = cloud.compute.get_server(server.id)
+        return found.hypervisor_hostname == host and found.status in ("ACTIVE", "VERIFY_RESIZE") and not found.task_state
+
+    _, took = wait(f"{name} on {host}", moved)
+    if live != "live":
+        cloud.compute.confirm_server_resize(server)
+        wait("confirmation", lambda: cloud.compute.get_server(server.id).status == "ACTIVE")
+    return {"took": took}
+
+
+STEPS = (prepare, boot, console, status, act, attach, detach, hypervisors, vnc, migrate)
+step, *arguments = sys.argv[1:]
+print(json.dumps({f.__name__: f for f in STEPS}[step](*arguments)))

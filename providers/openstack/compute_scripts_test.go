@@ -1,0 +1,223 @@
+package openstack_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestNovaDatabases holds that cells are made once, that no argument has a password, and
+// that a failure ends the job.
+func TestNovaDatabases(t *testing.T) {
+	const template = `{scheme}://{username}:{password}@{hostname}:{port}/{path}`
+	const cell0 = "--config-file /etc/nova/nova.conf --config-file /etc/nova/cell0.conf "
+	const both = "api_db sync\ncell_v2 map_cell0 --database_connection " + template + "\n" +
+		cell0 + "cell_v2 update_cell --cell_uuid 00000000-0000-0000-0000-000000000000 --transport-url none:///\n" +
+		cell0 + "db sync --local_cell\ndb sync --local_cell\n"
+	const create = "cell_v2 create_cell --name cell1 --transport-url " + template + " --database_connection " + template + "\n"
+	for name, c := range map[string]struct {
+		manage, want string
+		fails        bool
+	}{
+		"new":             {``, both + create, false},
+		"there":           {`case $2 in list_cells) echo "|  cell0 |"; echo "|  cell1 |"; exit ;; esac`, both, false},
+		"made by another": {`case $2 in create_cell) echo "$@"; exit 2 ;; esac`, both + create, false},
+		"not made":        {`case $2 in create_cell) echo "$@"; exit 1 ;; esac`, both + create, true},
+		"no database":     {`case $1 in api_db) exit 1 ;; esac`, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			listing := `test "$2" != list_cells || exit 0` + "\n"
+			got, err := runScript(t, "nova/db-sync.sh", map[string]string{"nova-manage": c.manage + "\n" + listing + `echo "$@"`})
+			if (err != nil) != c.fails {
+				t.Error(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("commands (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDiscover holds that a job ends when all nodes are known, and that it does not fail for
+// one that is down.
+func TestDiscover(t *testing.T) {
+	const list = `case $2 in
+list_hosts) echo "| cell1 | uuid | $(cat %s) |" ;;
+*) echo node-2 > %s ;;
+esac`
+	for name, c := range map[string]struct{ nodes, known, want string }{
+		"none":        {"", "", ""},
+		"found":       {"node-2", "node-1", ""},
+		"node-1 down": {"node-1 node-2", "", "Not found, as their nova-compute has not reported: node-1 \n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "hosts")
+			if err := os.WriteFile(file, []byte(c.known), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("KOLLA_NODES", c.nodes)
+			got, err := runScript(t, "nova/discover.sh", map[string]string{
+				"nova-manage": strings.ReplaceAll(list, "%s", file), "sleep": "",
+			})
+			if err != nil || got != c.want {
+				t.Errorf("%q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+}
+
+// TestLibvirt holds that each node has a number of its own, that libvirtd gets the key of
+// Ceph, readable by nobody else, and that it leaves the groups of the pod.
+func TestLibvirt(t *testing.T) {
+	numbers := map[string]bool{}
+	for _, node := range []string{"node-1", "node-2"} {
+		root := t.TempDir()
+		for path, text := range map[string]string{
+			"etc/libvirt/libvirtd.conf": "auth_unix_rw = \"none\"\n", "run/libvirt/there": "", "etc/libvirt/secrets/there": "",
+			"etc/ceph/ceph.client.cinder.keyring": "[client.cinder]\n\tkey = QUJD\n", "sys/fs/cgroup/memory/cgroup.procs": "", "sys/fs/cgroup/cpu/cgroup.procs": "",
+		} {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(root, path)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(root, path), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Setenv("NODE", node)
+		t.Setenv("CEPH_SECRET", "0b1f")
+		config, err := runScript(t, "nova/libvirt.sh", map[string]string{"libvirtd": `cat "$2"`}, "sh", root)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, config)
+		}
+		_, number, _ := strings.Cut(config, "host_uuid = ")
+		if numbers[number] || len(number) != len("\"00000000-0000-0000-0000-000000000000\"\n") {
+			t.Errorf("the number of %s is %q, want another", node, number)
+		}
+		numbers[number] = true
+		read := func(path string) string {
+			text, err := os.ReadFile(filepath.Join(root, path))
+			if err != nil {
+				t.Error(err)
+			}
+			return string(text)
+		}
+		if key := read("etc/libvirt/secrets/0b1f.base64"); key != "QUJD" {
+			t.Errorf("the key is %q", key)
+		}
+		if info, err := os.Stat(filepath.Join(root, "etc/libvirt/secrets/0b1f.base64")); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("the key's permissions are %v, %v", info.Mode(), err)
+		}
+		if memory, cpu := read("sys/fs/cgroup/memory/cgroup.procs"), read("sys/fs/cgroup/cpu/cgroup.procs"); memory == "" || memory != cpu {
+			t.Errorf("libvirtd is in the groups %q and %q", memory, cpu)
+		}
+	}
+}
+
+// TestOVNMember holds who begins a cluster, who joins one, and that a member with data does
+// neither.
+func TestOVNMember(t *testing.T) {
+	const tool = `echo "$@" | sed 's|/[^ ]*/||g'; for arg; do case $arg in *.new) echo data > "$arg" ;; esac; done`
+	const members = "ovn-nb-0.ovn-nb.ns ovn-nb-1.ovn-nb.ns"
+	for name, c := range map[string]struct{ self, members, resolved, data, want string }{
+		"first":          {"ovn-nb-0", members, "", "", "create-cluster ovnnb.db.new ovn-nb.ovsschema tcp:ovn-nb-0.ovn-nb.ns:6643\n"},
+		"alone":          {"ovn-nb-0", "ovn-nb-0.ovn-nb.ns", "", "", "create-cluster ovnnb.db.new ovn-nb.ovsschema tcp:ovn-nb-0.ovn-nb.ns:6643\n"},
+		"second":         {"ovn-nb-1", members, "ovn-nb-0.ovn-nb.ns", "", "join-cluster ovnnb.db.new OVN_Northbound tcp:ovn-nb-1.ovn-nb.ns:6643 tcp:ovn-nb-0.ovn-nb.ns:6643\n"},
+		"second, alone":  {"ovn-nb-1", members, "", "", "join-cluster ovnnb.db.new OVN_Northbound tcp:ovn-nb-1.ovn-nb.ns:6643 tcp:ovn-nb-0.ovn-nb.ns:6643\n"},
+		"lost its data":  {"ovn-nb-0", members, "ovn-nb-1.ovn-nb.ns", "", "join-cluster ovnnb.db.new OVN_Northbound tcp:ovn-nb-0.ovn-nb.ns:6643 tcp:ovn-nb-1.ovn-nb.ns:6643\n"},
+		"started before": {"ovn-nb-0", members, "", "data", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if c.data != "" {
+				if err := os.WriteFile(filepath.Join(dir, "ovnnb.db"), []byte(c.data), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for key, value := range map[string]string{"HOSTNAME": c.self, "MEMBERS": c.members, "DATA": dir, "DB_PORT": "6641", "RAFT_PORT": "6643"} {
+				t.Setenv(key, value)
+			}
+			got, err := runScript(t, "ovn/db.sh", map[string]string{
+				"ovsdb-tool": tool, "ovsdb-client": `echo no`, "ovsdb-server": `test -s "$1" && echo "serves $2"`,
+				"getent": `test "$2" = "` + c.resolved + `"`,
+			}, "sh", "nb", "OVN_Northbound")
+			if want := c.want + "serves --remote=ptcp:6641:0.0.0.0\n"; err != nil || got != want {
+				t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(want, got))
+			}
+		})
+	}
+}
+
+// TestOpenVSwitchDatabase holds that the database is made once, and brought up to the schema
+// of a newer image.
+func TestOpenVSwitchDatabase(t *testing.T) {
+	for name, c := range map[string]struct{ data, older, want string }{
+		"first":  {"", "no", "create\n"},
+		"second": {"data", "no", ""},
+		"newer":  {"data", "yes", "convert\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if c.data != "" {
+				if err := os.WriteFile(filepath.Join(dir, "conf.db"), []byte(c.data), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Setenv("DATA", dir)
+			got, err := runScript(t, "openvswitch/db.sh", map[string]string{
+				"ovsdb-tool":   `case $1 in needs-conversion) echo ` + c.older + ` ;; create) echo create; echo data > "$2" ;; *) echo "$1" ;; esac`,
+				"ovsdb-server": `test -s "$1"`,
+			})
+			if err != nil || got != c.want {
+				t.Errorf("%q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+}
+
+// TestOVNSettings holds what a node tells OVN, and that the userspace datapath gets a bridge
+// with the address of the tunnels.
+func TestOVNSettings(t *testing.T) {
+	const eth1 = `echo "3: eth1    inet 198.51.100.7/24 brd 198.51.100.255 scope global eth1"`
+	for name, c := range map[string]struct {
+		datapath, network, ip string
+		want                  []string
+		not                   []string
+		fails                 bool
+	}{
+		"kernel":    {"system", "", "", []string{`external-ids:ovn-encap-ip="192.0.2.7"`, `add-port br-ex bond1`, "ip link set bond1 up"}, []string{"br-tunnel", "ip address"}, false},
+		"network":   {"system", "198.51.100.0/24", eth1, []string{`external-ids:ovn-encap-ip="198.51.100.7"`}, []string{"br-tunnel", "ip address"}, false},
+		"netdev":    {"netdev", "198.51.100.0/24", eth1, []string{`external-ids:ovn-encap-ip="198.51.100.7"`, "add-br br-tunnel", "add-port br-tunnel eth1", "ip address replace 198.51.100.7/24 dev br-tunnel"}, nil, false},
+		"again":     {"netdev", "198.51.100.0/24", strings.ReplaceAll(eth1, "eth1", "br-tunnel"), []string{`external-ids:ovn-encap-ip="198.51.100.7"`}, []string{"add-br br-tunnel", "ip address"}, false},
+		"no such":   {"system", "198.51.100.0/24", "", []string{"The node has no address in 198.51.100.0/24."}, []string{"external-ids"}, true},
+		"no bridge": {"system", "", "", []string{"remove Open_vSwitch . external-ids ovn-cms-options"}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for key, value := range map[string]string{
+				"NODE": "node-1", "NODE_IP": "192.0.2.7", "REMOTE": "tcp:ovn-sb-0:6642", "DATAPATH": c.datapath, "GATEWAY": "",
+				"TUNNEL_NETWORK": c.network, "MAPPINGS": "physnet1:br-ex", "BRIDGES": "br-ex:bond1 br-lan",
+			} {
+				t.Setenv(key, value)
+			}
+			got, err := runScript(t, "ovn/settings.sh", map[string]string{
+				"ovs-vsctl": `echo "$@"`,
+				"ip":        `if test "$1" = -o; then ` + strings.ReplaceAll(c.ip, "`", "") + "\n:; else echo ip \"$@\"; fi",
+			})
+			if (err != nil) != c.fails {
+				t.Errorf("%v\n%s", err, got)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("%q is missing in:\n%s", want, got)
+				}
+			}
+			for _, not := range c.not {
+				if strings.Contains(got, not) {
+					t.Errorf("%q is in:\n%s", not, got)
+				}
+			}
+		})
+	}
+}
