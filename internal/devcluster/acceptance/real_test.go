@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -207,28 +206,8 @@ func lookup(name string) {
 
 // podsSeeEachOther under their own addresses, on different nodes.
 func podsSeeEachOther(t *testing.T, c devcluster) {
-	listener, wantSeen := c.inPod(t, "real-1"), c.podOn(t, "real-2", "{.items[0].status.podIP}")
-	t.Setenv(peerVariable, "listen")
-	seen, err := listener.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener.Env = os.Environ()
-	if err := listener.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv(peerVariable, net.JoinHostPort(c.podOn(t, "real-1", "{.items[0].status.podIP}"), peerPort))
-	eventually(t, 5*time.Second, func() error {
-		out, err := c.inPod(t, "real-2").CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("connect to the other pod: %w: %s", err, out)
-		}
-		return nil
-	})
-	out, err := io.ReadAll(seen)
-	if err != nil || listener.Wait() != nil || string(out) != wantSeen {
-		t.Errorf("a pod is seen as %q, want %s (%v)", out, wantSeen, err)
-	}
+	address, want := c.podOn(t, "real-1", "{.items[0].status.podIP}"), c.podOn(t, "real-2", "{.items[0].status.podIP}")
+	wantSeen(t, c.inPod(t, "real-1"), c.inPod(t, "real-2"), address, want)
 }
 
 func (c devcluster) podOn(t *testing.T, node, path string) string {

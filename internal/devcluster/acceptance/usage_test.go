@@ -54,6 +54,8 @@ func TestMistakes(t *testing.T) {
 		{"status -dir " + foreign, 3, "no cluster there"},
 		{"restart -dir " + absent, 2, "COMPONENT is missing"},
 		{"restart -dir " + absent + " etcd", 1, "no cluster there"},
+		{"off -dir " + absent, 2, "NODE is missing"},
+		{"off -dir " + absent + " real-1", 1, "no cluster there"},
 		{"outside -dir " + absent, 2, "COMMAND is missing"},
 		{"outside -dir " + absent + " true", 1, "no cluster there"},
 		{"kubectl get nodes", 2, "no cluster given"},

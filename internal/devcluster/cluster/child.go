@@ -52,6 +52,7 @@ func (c *child) run(lock func(func())) {
 	const firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
 	pause := firstPause
 	for {
+		c.awaitPower()
 		began := time.Now()
 		how := c.once(lock)
 		select {
@@ -71,6 +72,24 @@ func (c *child) run(lock func(func())) {
 		pause = min(2*pause, longestPause)
 	}
 }
+
+// awaitPower waits until the component is switched on, or stopped. Only real nodes
+// are ever off.
+func (c *child) awaitPower() {
+	for {
+		if _, err := os.Stat(c.dir.offFile(c.name)); err != nil {
+			return
+		}
+		select {
+		case <-c.stopping:
+			return
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+// offFile is there while a real node is switched off.
+func (d Dir) offFile(name string) string { return d.join(runFolder, name+".off") }
 
 // once runs the component to its end and says how that came.
 func (c *child) once(lock func(func())) string {
@@ -158,15 +177,18 @@ func (d Dir) logTail(component string, lines int) string {
 	return strings.Join(all, "\n")
 }
 
-// removeSockets removes what a killed etcd leaves behind and would trip over.
-func (d Dir) removeSockets() error {
-	sockets, err := filepath.Glob(d.join(runFolder, "*.sock"))
-	if err != nil {
-		return err
-	}
-	for _, socket := range sockets {
-		if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("remove old socket: %w", err)
+// removeOldFiles removes the sockets that a killed etcd leaves behind and would
+// trip over, and switches nodes on that were off.
+func (d Dir) removeOldFiles() error {
+	for _, pattern := range []string{"*.sock", "*.off"} {
+		files, err := filepath.Glob(d.join(runFolder, pattern))
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("remove file of an earlier run: %w", err)
+			}
 		}
 	}
 	return nil

@@ -59,9 +59,10 @@ func (r Real) program() string { return filepath.Join(r.Programs, nodeProgram) }
 
 func (r Real) name(i int) string { return fmt.Sprintf("real-%d", i+1) }
 
-func (r Real) address(i int) netip.Addr {
+// address is the one that a node has in a network of the fabric.
+func (r Real) address(network netip.Prefix, i int) netip.Addr {
 	const first = 11
-	bytes := fabric.Gateway.As4()
+	bytes := network.Addr().As4()
 	bytes[3] = byte(first + i)
 	return netip.AddrFrom4(bytes)
 }
@@ -134,31 +135,33 @@ func (r Real) try(dir Dir) error {
 // prepareMachines writes what the machines are told when they are switched on.
 func (s *supervisor) prepareMachines() error {
 	for i := range s.Real.Nodes {
-		if err := s.prepareMachine(s.Real.name(i), s.Real.address(i)); err != nil {
+		if err := s.prepareMachine(i); err != nil {
 			return fmt.Errorf("prepare node %s: %w", s.Real.name(i), err)
 		}
 	}
 	return nil
 }
 
-func (s *supervisor) prepareMachine(name string, address netip.Addr) error {
+func (s *supervisor) prepareMachine(i int) error {
+	name, address := s.Real.name(i), s.Real.address(fabric.Network, i)
 	home := s.Dir.join(machinesFolder, name)
 	if err := machine.MakeHome(home); err != nil {
 		return err
 	}
 	url := fmt.Sprintf("https://%s:%d", fabric.Gateway, s.ports.APIServer)
 	settings := machine.Settings{
-		Name:       name,
-		Address:    address,
-		Home:       home,
-		Programs:   s.Real.Programs,
-		Fabric:     s.Dir.join(runFolder),
-		Cgroup:     path.Join(s.Dir.cgroup(), name),
-		APIServer:  url,
-		ClusterDNS: clusterDNS,
-		PodNetwork: netip.MustParsePrefix(podCIDR),
-		PauseImage: pauseImage,
-		Registry:   fmt.Sprintf("http://%s:%d", fabric.Gateway, fabric.RegistryPort),
+		Name:          name,
+		Address:       address,
+		TunnelAddress: s.Real.address(fabric.TunnelNetwork, i),
+		Home:          home,
+		Programs:      s.Real.Programs,
+		Fabric:        s.Dir.join(runFolder),
+		Cgroup:        path.Join(s.Dir.cgroup(), name),
+		APIServer:     url,
+		ClusterDNS:    clusterDNS,
+		PodNetwork:    netip.MustParsePrefix(podCIDR),
+		PauseImage:    pauseImage,
+		Registry:      fmt.Sprintf("http://%s:%d", fabric.Gateway, fabric.RegistryPort),
 	}
 	etc := filepath.Join(home, machine.EtcFolder)
 	if err := writeJSON(filepath.Join(etc, machine.SettingsFile), settings); err != nil {
@@ -248,10 +251,17 @@ func (d Dir) removeOldCgroups() error {
 	return machine.RemoveCgroup(d.cgroup())
 }
 
-// Outside is the command that runs argv as a machine outside of the cluster
-// with an address of the fabric and, unless root is empty, with that folder as its
-// file system.
-func Outside(dir Dir, address, root string, argv []string) (*exec.Cmd, error) {
+// Visitor is a machine outside of the cluster.
+type Visitor struct {
+	// Address is the one on the nodes' network. ProviderAddress, unless empty, is
+	// one on the provider network.
+	Address, ProviderAddress string
+	// Root, unless empty, is the folder with the file system of the machine.
+	Root string
+}
+
+// Outside is the command that runs argv as a machine outside of the cluster.
+func Outside(dir Dir, v Visitor, argv []string) (*exec.Cmd, error) {
 	record, err := dir.running()
 	if err != nil {
 		return nil, err
@@ -260,5 +270,5 @@ func Outside(dir Dir, address, root string, argv []string) (*exec.Cmd, error) {
 		return nil, fmt.Errorf("use cluster in %s: it has no real nodes, and so no network that others could be on; start it with -real", dir)
 	}
 	program := filepath.Join(record.Programs, nodeProgram)
-	return exec.Command(program, append([]string{"outside", dir.join(runFolder), address, root}, argv...)...), nil
+	return exec.Command(program, append([]string{"outside", dir.join(runFolder), v.Address, v.ProviderAddress, v.Root}, argv...)...), nil
 }

@@ -58,8 +58,33 @@ func Delete(dir Dir) error {
 	return nil
 }
 
+// Off cuts the power of a real node: all that runs on it is killed. It stays off
+// until Restart, or until the cluster is started again.
+func Off(dir Dir, name string) error {
+	record, err := dir.running()
+	if err != nil {
+		return err
+	}
+	found, ok := record.find(name)
+	if _, err := os.Stat(dir.join(machinesFolder, name)); !ok || err != nil {
+		return fmt.Errorf("switch off %s: there is no real node of that name", name)
+	}
+	if err := os.WriteFile(dir.offFile(name), nil, 0o600); err != nil {
+		return fmt.Errorf("switch off %s: %w", name, err)
+	}
+	if err := found.Process.signal(syscall.SIGKILL); err != nil {
+		return fmt.Errorf("switch off %s: %w", name, err)
+	}
+	const patience = 30 * time.Second
+	if len(waitGone(patience, found.Process)) > 0 {
+		return fmt.Errorf("switch off %s: process %d does not end", name, found.Process.PID)
+	}
+	return nil
+}
+
 // Restart kills a component, as a failure would, and waits until the supervisor
-// has started it again and the API server answers.
+// has started it again and the API server answers. It switches a real node on that
+// is off.
 func Restart(ctx context.Context, dir Dir, name string) error {
 	record, err := dir.running()
 	if err != nil {
@@ -73,6 +98,9 @@ func Restart(ctx context.Context, dir Dir, name string) error {
 		return fmt.Errorf("restart: there is no component %q; there are %s", name, strings.Join(record.names(), ", "))
 	}
 	name = before.Name
+	if err := os.Remove(dir.offFile(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("restart %s: switch it on: %w", name, err)
+	}
 	if err := before.Process.signal(syscall.SIGKILL); err != nil {
 		return fmt.Errorf("restart %s: %w", name, err)
 	}

@@ -95,7 +95,7 @@ func (s *supervisor) prepare() error {
 	if err := s.Dir.endLeftovers(); err != nil {
 		return err
 	}
-	if err := s.Dir.removeSockets(); err != nil {
+	if err := s.Dir.removeOldFiles(); err != nil {
 		return err
 	}
 	if err := s.Dir.rotateLogs(); err != nil {

@@ -39,6 +39,7 @@ func commands() []command {
 		{"status", "say whether a cluster is running, and how to reach it", status},
 		{"kubectl", "run the compiled-in kubectl against a cluster", kubectl},
 		{"restart", "kill one component of a cluster and have it started again", restart},
+		{"off", "cut the power of a real node, until restart", off},
 		{"outside", "run a command as a machine outside of a cluster with real nodes", outside},
 		{"version", "print the versions of what is inside", printVersions},
 	}

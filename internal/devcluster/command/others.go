@@ -177,11 +177,30 @@ func restart(ctx context.Context, args []string, s streams) error {
 	return nil
 }
 
+func off(_ context.Context, args []string, s streams) error {
+	flags := newFlags("off", "-dir DIR NODE\n  NODE is a real node; restart switches it on again", s)
+	path := flags.String("dir", "", "`directory` of the cluster")
+	rest, err := parse(flags, args, "NODE")
+	if err != nil {
+		return err
+	}
+	dir, err := cluster.Abs(*path)
+	if err != nil {
+		return usageError("off: %v", err)
+	}
+	if err := cluster.Off(dir, rest[0]); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.err, rest[0], "is off")
+	return nil
+}
+
 // outside runs a command on the network of the real nodes.
 func outside(ctx context.Context, args []string, s streams) error {
-	flags := newFlags("outside", "-dir DIR -address ADDRESS COMMAND [ARGUMENT]...", s)
+	flags := newFlags("outside", "-dir DIR [-address ADDRESS] [-provider ADDRESS] COMMAND [ARGUMENT]...", s)
 	path := flags.String("dir", "", "`directory` of the cluster")
 	address := flags.String("address", "10.200.0.100", "`address` that the command has, in 10.200.0.0/24")
+	provider := flags.String("provider", "", "`address` that the command has on the provider network too, in 10.202.0.0/24 (default: none)")
 	root := flags.String("root", "", "`directory` with the file system of the machine; in it, /mnt is the working directory (default: as here)")
 	rest, err := parseLeading(flags, args, "COMMAND")
 	if err != nil {
@@ -191,7 +210,7 @@ func outside(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return usageError("outside: %v", err)
 	}
-	cmd, err := cluster.Outside(dir, *address, *root, rest)
+	cmd, err := cluster.Outside(dir, cluster.Visitor{Address: *address, ProviderAddress: *provider, Root: *root}, rest)
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func run(ctx context.Context, name string, args []string) error {
 		fabricCommand: {fabricArguments, runFabric},
 		"machine":     {1, boot},
 		serveCommand:  {1, serve},
-		"outside":     {4, outside},
+		"outside":     {5, outside},
 	}
 	command, ok := commands[name]
 	if !ok || len(args) < command.arguments {

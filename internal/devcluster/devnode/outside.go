@@ -22,15 +22,16 @@ import (
 // that it was called from.
 const workDir = "/mnt"
 
-// outside: FABRIC ADDRESS ROOT COMMAND [ARGUMENT]... runs a command on the fabric
-// in a network namespace of its own and, unless ROOT is empty, with that folder
-// for its file system. It ends with the fabric.
+// outside: FABRIC ADDRESS PROVIDER-ADDRESS ROOT COMMAND [ARGUMENT]... runs a command
+// on the fabric in a network namespace of its own, on the provider network too
+// unless PROVIDER-ADDRESS is empty and, unless ROOT is empty, with that folder for
+// its file system. It ends with the fabric.
 func outside(_ context.Context, args []string) error {
-	address, err := netip.ParseAddr(args[1])
+	plugs, err := readPlugs(args[1], args[2])
 	if err != nil {
-		return fmt.Errorf("read address: %w", err)
+		return err
 	}
-	root, argv := args[2], args[3:]
+	root, argv := args[3], args[4:]
 	if info, err := os.Stat(root); root != "" && (err != nil || !info.IsDir()) {
 		return fmt.Errorf("use %s as a file system: there is no such folder", root)
 	}
@@ -43,7 +44,7 @@ func outside(_ context.Context, args []string) error {
 	if err := unix.Unshare(unix.CLONE_NEWNET | unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("make namespaces: %w; it takes root", err)
 	}
-	cable, err := fabric.PlugIn(args[0], address)
+	cable, err := fabric.PlugIn(args[0], plugs)
 	if err != nil {
 		return err
 	}
@@ -64,6 +65,21 @@ func outside(_ context.Context, args []string) error {
 		return errors.Join(err, cable.Unplug())
 	}
 	return errors.Join(accompany(cmd, cable, signals), cable.Unplug())
+}
+
+func readPlugs(address, provider string) (fabric.Plugs, error) {
+	var plugs fabric.Plugs
+	var err error
+	if plugs.Node, err = netip.ParseAddr(address); err != nil {
+		return plugs, fmt.Errorf("read address: %w", err)
+	}
+	if provider == "" {
+		return plugs, nil
+	}
+	if plugs.ProviderAddress, err = netip.ParseAddr(provider); err != nil {
+		return plugs, fmt.Errorf("read address on the provider network: %w", err)
+	}
+	return plugs, nil
 }
 
 // accompany waits for a command to end. It passes on the signal to end, keeps the

@@ -19,9 +19,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plugName is the network interface at the far end of a cable.
-const plugName = "eth0"
-
 // accepted is the answer to a request that was carried out. Any other answer
 // says why it was not. A second line, farewell, comes when the fabric is stopped
 // for good.
@@ -34,32 +31,61 @@ const (
 // are plugged in to let go.
 const farewellLimit = 3 * time.Second
 
-// request asks for a cable. The network namespace for its far end comes along
-// as a file descriptor.
-type request struct {
-	Address netip.Addr `json:"address"`
+// Plugs are the interfaces that a network namespace gets.
+type Plugs struct {
+	// Node is the address of eth0, which has the default route.
+	Node netip.Addr `json:"node"`
+	// Tunnel is the address of eth1, if there is to be one.
+	Tunnel netip.Addr `json:"tunnel,omitzero"`
+	// Provider says whether there is an eth2, and ProviderAddress gives it an address.
+	Provider        bool       `json:"provider,omitempty"`
+	ProviderAddress netip.Addr `json:"providerAddress,omitzero"`
+}
+
+// plug is one interface, with an address or without.
+type plug struct {
+	lan     lan
+	address netip.Addr
+}
+
+func (p Plugs) all() []plug {
+	plugs := []plug{{nodeLAN, p.Node}}
+	if p.Tunnel.IsValid() {
+		plugs = append(plugs, plug{tunnelLAN, p.Tunnel})
+	}
+	if p.Provider || p.ProviderAddress.IsValid() {
+		plugs = append(plugs, plug{providerLAN, p.ProviderAddress})
+	}
+	return plugs
+}
+
+// socketName is the interface at the bridge's end. Cables are told apart by the
+// address of their eth0, since other interfaces may have none.
+func (p Plugs) socketName(l lan) string {
+	bytes := p.Node.As4()
+	return fmt.Sprintf("%s-%d", l.plugName, bytes[3])
 }
 
 // Cable connects a network namespace to the fabric. It holds as long as both the
 // process that has it and the fabric live. It is for one goroutine at a time.
 type Cable struct {
 	folder  string
-	address netip.Addr
-	plug    *os.File
+	plugs   Plugs
+	there   *os.File
 	conn    *net.UnixConn
 	lost    chan struct{}
 	stopped bool // once lost is closed
 }
 
-// PlugIn gives the network namespace that the calling thread is in an interface
-// with an address of the fabric, and a default route to the gateway. folder is
-// the one that the fabric runs in.
-func PlugIn(folder string, address netip.Addr) (*Cable, error) {
+// PlugIn gives the network namespace that the calling thread is in interfaces with
+// addresses of the fabric, and a default route to the gateway. folder is the one
+// that the fabric runs in.
+func PlugIn(folder string, plugs Plugs) (*Cable, error) {
 	here, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
 		return nil, fmt.Errorf("plug into the fabric: %w", err)
 	}
-	cable := &Cable{folder: folder, address: address, plug: here}
+	cable := &Cable{folder: folder, plugs: plugs, there: here}
 	if err := cable.connect(); err != nil {
 		here.Close()
 		return nil, err
@@ -72,10 +98,10 @@ func (c *Cable) connect() error {
 	if err != nil {
 		return fmt.Errorf("plug into the fabric: %w", err)
 	}
-	answers, err := ask(conn, request{c.address}, c.plug)
+	answers, err := ask(conn, c.plugs, c.there)
 	if err != nil {
 		conn.Close()
-		return fmt.Errorf("plug %s into the fabric: %w", c.address, err)
+		return fmt.Errorf("plug %s into the fabric: %w", c.plugs.Node, err)
 	}
 	lost := make(chan struct{})
 	c.conn, c.lost = conn, lost
@@ -89,12 +115,13 @@ func (c *Cable) connect() error {
 
 // ask sends a request and waits for the answer. What comes later can be read from
 // the reader.
-func ask(conn *net.UnixConn, r request, plug *os.File) (*bufio.Reader, error) {
-	data, err := json.Marshal(r)
+// The network namespace for the far end goes along as a file descriptor.
+func ask(conn *net.UnixConn, plugs Plugs, there *os.File) (*bufio.Reader, error) {
+	data, err := json.Marshal(plugs)
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := conn.WriteMsgUnix(append(data, '\n'), unix.UnixRights(int(plug.Fd())), nil); err != nil {
+	if _, _, err := conn.WriteMsgUnix(append(data, '\n'), unix.UnixRights(int(there.Fd())), nil); err != nil {
 		return nil, err
 	}
 	answers := bufio.NewReader(conn)
@@ -121,12 +148,12 @@ func (c *Cable) PlugInAgain() error {
 	return c.connect()
 }
 
-// Unplug removes the interface, and waits until the address is free.
+// Unplug removes the interfaces, and waits until their addresses are free.
 func (c *Cable) Unplug() error {
-	defer c.plug.Close()
+	defer c.there.Close()
 	defer c.conn.Close()
 	if err := c.conn.CloseWrite(); err != nil {
-		return nil // the fabric has ended, and the interface with it
+		return nil // the fabric has ended, and the interfaces with it
 	}
 	<-c.lost
 	return nil
@@ -144,7 +171,7 @@ func dialIn(folder, socket string) (*net.UnixConn, error) {
 	return net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 }
 
-// patchPanel plugs cables into the bridge.
+// patchPanel plugs cables into the bridges.
 type patchPanel struct {
 	inside namespace
 
@@ -177,119 +204,135 @@ func (p *patchPanel) handle(ctx context.Context, conn *net.UnixConn) {
 		_, _ = fmt.Fprintln(conn, farewell)
 	})
 	defer sayGoodbye()
-	r, plug, err := receive(conn)
+	plugs, there, err := receive(conn)
 	if err == nil {
-		defer plug.Close()
-		err = p.take(r.Address)
+		defer there.Close()
+		err = p.take(plugs)
 	}
 	if err != nil {
 		fmt.Fprintln(conn, err)
 		return
 	}
-	defer p.release(r.Address)
-	if err := p.plugIn(r.Address, plug); err != nil {
+	defer p.release(plugs)
+	defer p.unplug(plugs)
+	if err := p.plugIn(plugs, there); err != nil {
 		fmt.Fprintln(conn, err)
 		return
 	}
-	defer p.unplug(r.Address)
 	if _, err := fmt.Fprintln(conn, accepted); err != nil {
 		return
 	}
 	_, _ = io.Copy(io.Discard, conn)
 }
 
-func receive(conn *net.UnixConn) (request, *os.File, error) {
-	var r request
+func receive(conn *net.UnixConn) (Plugs, *os.File, error) {
+	var plugs Plugs
 	data, rights := make([]byte, 1024), make([]byte, unix.CmsgSpace(4))
 	n, rightsN, _, _, err := conn.ReadMsgUnix(data, rights)
 	if err != nil {
-		return r, nil, err
+		return plugs, nil, err
 	}
 	messages, err := unix.ParseSocketControlMessage(rights[:rightsN])
 	if err != nil || len(messages) != 1 {
-		return r, nil, errors.New("no network namespace came with the request")
+		return plugs, nil, errors.New("no network namespace came with the request")
 	}
 	files, err := unix.ParseUnixRights(&messages[0])
 	if err != nil || len(files) != 1 {
-		return r, nil, errors.New("no network namespace came with the request")
+		return plugs, nil, errors.New("no network namespace came with the request")
 	}
-	plug := os.NewFile(uintptr(files[0]), "network namespace")
-	if err := json.Unmarshal(data[:n], &r); err != nil {
-		return r, plug, err
+	there := os.NewFile(uintptr(files[0]), "network namespace")
+	if err := json.Unmarshal(data[:n], &plugs); err != nil {
+		there.Close()
+		return plugs, nil, err
 	}
-	return r, plug, nil
+	return plugs, there, nil
 }
 
-func (p *patchPanel) take(address netip.Addr) error {
-	if !Network.Contains(address) {
-		return fmt.Errorf("the address is not in %s", Network)
-	}
+// take reserves all addresses, or none.
+func (p *patchPanel) take(plugs Plugs) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.taken[address] {
-		return errors.New("the address is taken")
+	for _, plug := range plugs.all() {
+		if plug.address.IsValid() && !plug.lan.network.Contains(plug.address) {
+			return fmt.Errorf("%s: the address is not in %s", plug.address, plug.lan.network)
+		}
+		if p.taken[plug.address] {
+			return fmt.Errorf("%s: the address is taken", plug.address)
+		}
 	}
-	p.taken[address] = true
+	for _, plug := range plugs.all() {
+		if plug.address.IsValid() {
+			p.taken[plug.address] = true
+		}
+	}
 	return nil
 }
 
-func (p *patchPanel) release(address netip.Addr) {
+func (p *patchPanel) release(plugs Plugs) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.taken, address)
+	for _, plug := range plugs.all() {
+		delete(p.taken, plug.address)
+	}
 }
 
-// socketName is the interface at the bridge's end of a cable.
-func socketName(address netip.Addr) string {
-	bytes := address.As4()
-	return fmt.Sprintf("to-%d", bytes[3])
+func (p *patchPanel) plugIn(plugs Plugs, there *os.File) error {
+	for _, plug := range plugs.all() {
+		if err := p.layCable(plugs.socketName(plug.lan), plug.lan, there); err != nil {
+			return fmt.Errorf("lay cable: %w", err)
+		}
+	}
+	if err := configure(netns.NsHandle(there.Fd()), plugs); err != nil {
+		return fmt.Errorf("configure interface: %w", err)
+	}
+	return nil
 }
 
-func (p *patchPanel) plugIn(address netip.Addr, plug *os.File) error {
-	err := p.inside.do(func() error {
+func (p *patchPanel) layCable(socket string, l lan, there *os.File) error {
+	return p.inside.do(func() error {
 		// The kernel removes a cable some time after the namespace of its far end.
-		if old, err := netlink.LinkByName(socketName(address)); err == nil {
+		if old, err := netlink.LinkByName(socket); err == nil {
 			if err := netlink.LinkDel(old); err != nil {
 				return err
 			}
 		}
-		bridge, err := netlink.LinkByName(bridgeName)
+		bridge, err := netlink.LinkByName(l.bridge)
 		if err != nil {
 			return err
 		}
 		cable := &netlink.Veth{
-			LinkAttrs:     netlink.LinkAttrs{Name: socketName(address), MasterIndex: bridge.Attrs().Index},
-			PeerName:      plugName,
-			PeerNamespace: netlink.NsFd(plug.Fd()),
+			LinkAttrs:     netlink.LinkAttrs{Name: socket, MasterIndex: bridge.Attrs().Index},
+			PeerName:      l.plugName,
+			PeerNamespace: netlink.NsFd(there.Fd()),
 		}
 		if err := netlink.LinkAdd(cable); err != nil {
 			return err
 		}
 		return netlink.LinkSetUp(cable)
 	})
-	if err != nil {
-		return fmt.Errorf("lay cable: %w", err)
-	}
-	if err := configure(netns.NsHandle(plug.Fd()), address); err != nil {
-		return fmt.Errorf("configure interface: %w", err)
-	}
-	return nil
 }
 
-// configure brings up the far end of a cable.
-func configure(plug netns.NsHandle, address netip.Addr) error {
-	handle, err := netlink.NewHandleAt(plug)
+// configure brings up the far ends of cables.
+func configure(there netns.NsHandle, plugs Plugs) error {
+	handle, err := netlink.NewHandleAt(there)
 	if err != nil {
 		return err
 	}
 	defer handle.Close()
-	for _, name := range []string{"lo", plugName} {
-		link, err := handle.LinkByName(name)
+	loopback, err := handle.LinkByName("lo")
+	if err != nil {
+		return err
+	}
+	if err := handle.LinkSetUp(loopback); err != nil {
+		return err
+	}
+	for _, plug := range plugs.all() {
+		link, err := handle.LinkByName(plug.lan.plugName)
 		if err != nil {
 			return err
 		}
-		if name == plugName {
-			if err := addAddress(handle.AddrAdd, link, address); err != nil {
+		if plug.address.IsValid() {
+			if err := addAddress(handle.AddrAdd, link, plug.address); err != nil {
 				return err
 			}
 		}
@@ -300,12 +343,14 @@ func configure(plug netns.NsHandle, address netip.Addr) error {
 	return handle.RouteAdd(&netlink.Route{Gw: Gateway.AsSlice()})
 }
 
-func (p *patchPanel) unplug(address netip.Addr) {
+// unplug removes what was laid, all of it or part.
+func (p *patchPanel) unplug(plugs Plugs) {
 	_ = p.inside.do(func() error {
-		link, err := netlink.LinkByName(socketName(address))
-		if err != nil {
-			return err
+		for _, plug := range plugs.all() {
+			if link, err := netlink.LinkByName(plugs.socketName(plug.lan)); err == nil {
+				_ = netlink.LinkDel(link)
+			}
 		}
-		return netlink.LinkDel(link)
+		return nil
 	})
 }

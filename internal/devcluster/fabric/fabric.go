@@ -1,5 +1,5 @@
-// Package fabric is the network between real nodes: a bridge in a network
-// namespace of its own, to which each node, and whatever is to play a machine
+// Package fabric is the networks between real nodes: bridges in a network
+// namespace of their own, to which each node, and whatever is to play a machine
 // outside of the cluster, is plugged in. Nothing of it is on the machine's own
 // network: what has to be reached there, the API server on loopback, is passed
 // on connection by connection.
@@ -26,6 +26,24 @@ var (
 	// Gateway is the bridge's own address: the API server and the image registry
 	// are found there.
 	Gateway = netip.MustParseAddr("10.200.0.1")
+	// TunnelNetwork is for the packets of virtual networks between nodes.
+	TunnelNetwork = netip.MustParsePrefix("10.201.0.0/24")
+	// ProviderNetwork is where virtual networks meet the machines outside. Nodes
+	// have no address in it.
+	ProviderNetwork = netip.MustParsePrefix("10.202.0.0/24")
+)
+
+// lan is one of the networks: a bridge, and the name of each interface that is
+// plugged into it.
+type lan struct {
+	plugName, bridge string
+	network          netip.Prefix
+}
+
+var (
+	nodeLAN     = lan{"eth0", "fabric0", Network}
+	tunnelLAN   = lan{"eth1", "fabric1", TunnelNetwork}
+	providerLAN = lan{"eth2", "fabric2", ProviderNetwork}
 )
 
 // RegistryPort is the port of the image registry at the gateway.
@@ -38,8 +56,6 @@ const (
 	// EgressSocket is where the API server connects to nodes through.
 	EgressSocket = "egress.sock"
 )
-
-const bridgeName = "fabric0"
 
 // Options say what to reach through the fabric.
 type Options struct {
@@ -56,8 +72,8 @@ func Run(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
-	if err := inside.do(makeBridge); err != nil {
-		return fmt.Errorf("make bridge: %w", err)
+	if err := inside.do(makeBridges); err != nil {
+		return fmt.Errorf("make bridges: %w", err)
 	}
 	images, err := openLayout(options.Images)
 	if err != nil {
@@ -86,7 +102,7 @@ func Run(ctx context.Context, options Options) error {
 	return group.Wait()
 }
 
-func makeBridge() error {
+func makeBridges() error {
 	loopback, err := netlink.LinkByName("lo")
 	if err != nil {
 		return err
@@ -94,14 +110,21 @@ func makeBridge() error {
 	if err := netlink.LinkSetUp(loopback); err != nil {
 		return err
 	}
-	bridge := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: bridgeName}}
-	if err := netlink.LinkAdd(bridge); err != nil {
-		return err
+	for _, l := range []lan{nodeLAN, tunnelLAN, providerLAN} {
+		bridge := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: l.bridge}}
+		if err := netlink.LinkAdd(bridge); err != nil {
+			return err
+		}
+		if l == nodeLAN {
+			if err := addAddress(netlink.AddrAdd, bridge, Gateway); err != nil {
+				return err
+			}
+		}
+		if err := netlink.LinkSetUp(bridge); err != nil {
+			return err
+		}
 	}
-	if err := addAddress(netlink.AddrAdd, bridge, Gateway); err != nil {
-		return err
-	}
-	return netlink.LinkSetUp(bridge)
+	return nil
 }
 
 func addAddress(add func(netlink.Link, *netlink.Addr) error, link netlink.Link, address netip.Addr) error {

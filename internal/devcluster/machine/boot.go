@@ -18,6 +18,7 @@ const (
 	homeMount     = "/run/machine"
 	programsMount = "/run/programs"
 	fabricMount   = "/run/fabric"
+	namespacesDir = "/run/netns"
 	etcDir        = homeMount + "/" + EtcFolder
 )
 
@@ -38,6 +39,10 @@ func Boot(ctx context.Context, settings Settings, service string) error {
 	cmd := exec.Command("/proc/self/exe", service, homeMount)
 	cmd.Args[0] = os.Args[0]
 	cmd.Dir = "/"
+	if coversHierarchies() {
+		// Its cgroup, the machine's, is the root that it and all others see.
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWCGROUP}
+	}
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", service, err)
@@ -99,18 +104,49 @@ func mountAll(settings Settings) error {
 	steps = append(
 		steps,
 		mount{"proc", "/proc", "proc", unix.MS_NOSUID | unix.MS_NOEXEC | unix.MS_NODEV, ""},
-		// What a pod mounts for others to see is seen in the whole machine.
-		mount{"", "/", "", unix.MS_REC | unix.MS_SHARED, ""},
 	)
 	for _, step := range steps {
 		if err := step.do(); err != nil {
 			return err
 		}
 	}
+	if coversHierarchies() {
+		if err := enterCgroup(settings.Cgroup); err != nil {
+			return err
+		}
+	}
+	if err := hideKVM(); err != nil {
+		return err
+	}
+	// Network namespaces that a pod makes are mounts in a folder that is a mount
+	// itself. Later ip netns would make it one, over the pods' own namespaces.
+	if err := os.Mkdir(namespacesDir, 0o755); err != nil {
+		return fmt.Errorf("make folder for network namespaces: %w", err)
+	}
+	if err := (mount{namespacesDir, namespacesDir, "", unix.MS_BIND, ""}).do(); err != nil {
+		return err
+	}
+	// What a pod mounts for others to see is seen in the whole machine.
+	if err := (mount{"", "/", "", unix.MS_REC | unix.MS_SHARED, ""}).do(); err != nil {
+		return err
+	}
 	if err := protect(); err != nil {
 		return err
 	}
 	return coverSysctls()
+}
+
+// hideKVM covers the device. It may be there without a processor that can do it, and
+// libvirt then probes it for every guest. An empty file makes QEMU do without.
+func hideKVM() error {
+	const device, cover = "/dev/kvm", "/run/no-kvm"
+	if _, err := os.Stat(device); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err := os.WriteFile(cover, nil, 0o600); err != nil {
+		return fmt.Errorf("hide %s: %w", device, err)
+	}
+	return mount{cover, device, "", unix.MS_BIND, ""}.do()
 }
 
 // protect makes all file systems read-only, but for those that are the machine's own

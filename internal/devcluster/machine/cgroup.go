@@ -2,9 +2,12 @@ package machine
 
 import (
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/opencontainers/cgroups"
 	"github.com/opencontainers/cgroups/manager"
+	"golang.org/x/sys/unix"
 )
 
 // MakeCgroup makes a cgroup, a path from the root, in every hierarchy.
@@ -31,6 +34,63 @@ func RemoveCgroup(path string) error {
 		return fmt.Errorf("remove cgroup %s: %w", path, err)
 	}
 	return nil
+}
+
+// coversHierarchies reports whether the machine sees its own cgroups only. Version 2
+// stays as it is: no process may be in a cgroup that limits those below it.
+func coversHierarchies() bool { return !cgroups.IsCgroup2UnifiedMode() }
+
+// enterCgroup moves the calling process into a cgroup and covers each hierarchy with
+// the part below it. What makes a cgroup at the root, as libvirt does, makes it in
+// there, and it goes with the machine.
+func enterCgroup(path string) error {
+	m, err := cgroupManager(path)
+	if err != nil {
+		return fmt.Errorf("enter cgroup %s: %w", path, err)
+	}
+	if err := m.Apply(os.Getpid()); err != nil {
+		return fmt.Errorf("enter cgroup %s: %w", path, err)
+	}
+	// Several controllers can have one hierarchy.
+	covered := map[string]bool{}
+	for _, folder := range m.GetPaths() {
+		if covered[folder] {
+			continue
+		}
+		covered[folder] = true
+		if err := coverHierarchy(folder, path); err != nil {
+			return fmt.Errorf("enter cgroup %s: %w", folder, err)
+		}
+	}
+	return nil
+}
+
+// coverHierarchy puts folder, that of a cgroup, in the place of its whole hierarchy.
+func coverHierarchy(folder, cgroup string) error {
+	const aside = "/run/cgroup"
+	// The manager leaves out the controller of devices.
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	if err := cgroups.WriteCgroupProc(folder, os.Getpid()); err != nil {
+		return err
+	}
+	hierarchy := strings.TrimSuffix(folder, cgroup)
+	if err := (mount{folder, aside, "", unix.MS_BIND, ""}).do(); err != nil {
+		return err
+	}
+	if err := unix.Unmount(hierarchy, unix.MNT_DETACH); err != nil {
+		return err
+	}
+	return mount{aside, hierarchy, "", unix.MS_MOVE, ""}.do()
+}
+
+// rootCgroup is the cgroup for pods to be in, as the machine's services see it.
+func (s Settings) rootCgroup() string {
+	if coversHierarchies() {
+		return "/"
+	}
+	return s.Cgroup
 }
 
 func cgroupManager(path string) (cgroups.Manager, error) {

@@ -103,7 +103,7 @@ configMapAndSecretChangeDetectionStrategy: Watch
 tlsCertFile: %[7]s
 tlsPrivateKeyFile: %[8]s
 volumePluginDir: /var/lib/kubelet/volumeplugins
-`, s.Address, etcFile(CAFile), s.Cgroup, s.ClusterDNS, containerdSocket, etcFile(unresolvableFile),
+`, s.Address, etcFile(CAFile), s.rootCgroup(), s.ClusterDNS, containerdSocket, etcFile(unresolvableFile),
 		etcFile(KubeletCertFile), etcFile(KubeletKeyFile))
 }
 

@@ -103,7 +103,11 @@ func hidePods(settings Settings) error {
 // plugIn connects the machine to the fabric as soon as that is there.
 func plugIn(ctx context.Context, settings Settings) (cable *fabric.Cable, err error) {
 	err = insist(ctx, func() error {
-		cable, err = fabric.PlugIn(fabricMount, settings.Address)
+		cable, err = fabric.PlugIn(fabricMount, fabric.Plugs{
+			Node:     settings.Address,
+			Tunnel:   settings.TunnelAddress,
+			Provider: true,
+		})
 		return err
 	})
 	return cable, err

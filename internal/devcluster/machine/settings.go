@@ -17,6 +17,8 @@ import (
 type Settings struct {
 	Name    string     `json:"name"`
 	Address netip.Addr `json:"address"`
+	// TunnelAddress is the one on eth1. A third interface, eth2, has none.
+	TunnelAddress netip.Addr `json:"tunnelAddress"`
 	// Home is the folder with everything that is the machine's own: EtcFolder,
 	// which is written for it, and VarFolder, which it sees as /var and keeps.
 	Home string `json:"home"`
