@@ -43,14 +43,6 @@ func (e *evaluator) variables(b *block, name string) *settings {
 	return merge(1, layers)
 }
 
-// environment evaluates an env.
-func (e *evaluator) environment(b *block) []Env {
-	if b.attributes["env"] == nil {
-		return nil
-	}
-	return e.variables(b, "env").environment()
-}
-
 // pod makes what jobs and workloads have in common.
 func (in *instance) pod(b *block, e *evaluator) Pod {
 	p := Pod{
@@ -58,7 +50,7 @@ func (in *instance) pod(b *block, e *evaluator) Pod {
 		Start:       e.string(b, "start"),
 		Command:     e.list(b, "command"),
 		Args:        e.list(b, "args"),
-		Env:         e.environment(b),
+		Env:         in.environment(b, e, in.setOf(b)),
 		User:        e.number(b, "user"),
 		HostNetwork: e.bool(b, "host_network"),
 		Powers:      in.powers(b, e),
