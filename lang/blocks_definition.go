@@ -210,7 +210,7 @@ const serviceLinksDoc = "Whether the environment of the pods has the variables t
 // podAttributes are what jobs and workloads have in common.
 var podAttributes = []Attribute{
 	{Name: "image", Type: TypeString, Required: true, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it holds a slash."},
-	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group that it runs as: Kolla's fixed number of the service's account."},
+	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group that it runs as: Kolla's fixed number of the service's account. 0 is root. By default the one that the image names."},
 	{Name: "start", Type: TypeString, Default: "direct", OneOf: []string{"direct", "kolla"}, Doc: "direct: the command is run. kolla: by the image's own start script."},
 	{Name: "command", Type: TypeList, Doc: "Command, in place of the image's."},
 	{Name: "args", Type: TypeList, Doc: "Arguments of the command."},
@@ -278,6 +278,7 @@ var jobType = &BlockType{
     when          = "after"
     attempts      = 3
     timeout       = 1800
+    nodes         = "compute"
     image         = "registry.example.org/status:1"
     user          = 42999
     start         = "direct"
@@ -299,7 +300,7 @@ var jobType = &BlockType{
   }
 }
 `,
-	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute}, podAttributes, podMarks, mountAttributes)),
+	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute, nodesAttribute}, podAttributes, namespaceAttributes, powerAttributes, podMarks, mountAttributes)),
 	Blocks:     []*BlockType{mountType, volumeType, resourcesType},
 }
 
@@ -415,7 +416,7 @@ var workloadType = &BlockType{
 		waitTimeoutAttribute, gracePeriodAttribute, drainAttribute,
 		{Name: "loss", Type: TypeString, Doc: "What follows for others while none of it runs, as the end of a sentence: \"running servers lose their network\". It is then held like data: no plan deletes it, or deletes it to make it again, unless -delete-data names it."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
-	}, placementAttributes, podAttributes, podMarks, mountAttributes)),
+	}, placementAttributes, podAttributes, namespaceAttributes, powerAttributes, podMarks, mountAttributes)),
 	Blocks: []*BlockType{
 		initType,
 		sidecarType,

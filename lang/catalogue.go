@@ -24,6 +24,7 @@ type DefinitionInfo struct {
 	Configs     []ConfigInfo
 	Workloads   []WorkloadInfo
 	Jobs        []string
+	Powers      []PowersInfo
 	// Needs are the services that it refers to, and that its databases live on.
 	// Sorted.
 	Needs []string
@@ -44,6 +45,13 @@ type RegisteredInfo struct {
 	Kind, Name string // of the block
 	// Arguments are those of the block, as they are written: `roles = ["admin"]`.
 	Arguments []string
+}
+
+// PowersInfo says what a workload, a job, an init step or a sidecar may do beyond others.
+type PowersInfo struct {
+	Kind, Name string // of the block; of a container beside the main one "WORKLOAD/NAME"
+	// Powers are arguments as they are written, `host_pid = true`, and paths of the node.
+	Powers []string
 }
 
 // PortInfo is a port of a definition.
@@ -105,6 +113,11 @@ func (l *loader) definitionInfo(catalogue, b *block) DefinitionInfo {
 			info.Registered = append(info.Registered, registered)
 		}
 	}
+	for _, kind := range []string{"job", "workload"} {
+		for _, c := range b.all(kind) {
+			info.Powers = append(info.Powers, l.powersOf(c, "")...)
+		}
+	}
 	for _, p := range b.all("port") {
 		number, _ := strconv.Atoi(l.written(p, "number"))
 		info.Ports = append(info.Ports, PortInfo{p.label, number, l.written(p, "expose") == "true"})
@@ -121,6 +134,37 @@ func (l *loader) definitionInfo(catalogue, b *block) DefinitionInfo {
 	info.Images = l.imagesOf(b)
 	info.Needs = l.servicesOf(b)
 	return info
+}
+
+// powersOf are the powers that a block with a container says, and those in it.
+func (l *loader) powersOf(b *block, within string) []PowersInfo {
+	info := PowersInfo{Kind: b.typ.Name, Name: within + b.label}
+	for _, a := range slices.Concat(powerAttributes, namespaceAttributes) {
+		if attr := b.attributes[a.Name]; attr != nil && l.written(b, a.Name) != "false" {
+			info.Powers = append(info.Powers, a.Name+" = "+l.sourceText(attr.Expr.Range()))
+		}
+	}
+	for name, value := range map[string]string{"host_network": "true", "start": "kolla", "user": "0"} {
+		if attr := b.attributes[name]; attr != nil && l.written(b, name) == value {
+			info.Powers = append(info.Powers, name+" = "+l.sourceText(attr.Expr.Range()))
+		}
+	}
+	for _, v := range b.all(volumeType.Name) {
+		if attr := v.attributes["host"]; attr != nil {
+			info.Powers = append(info.Powers, "volume "+l.sourceText(attr.Expr.Range()))
+		}
+	}
+	slices.Sort(info.Powers)
+	var out []PowersInfo
+	if len(info.Powers) > 0 {
+		out = append(out, info)
+	}
+	for _, child := range b.blocks {
+		if child.typ == initType || child.typ == sidecarType {
+			out = append(out, l.powersOf(child, info.Name+"/")...)
+		}
+	}
+	return out
 }
 
 // written is the value of an attribute as text, where it depends on nothing.

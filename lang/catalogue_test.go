@@ -183,3 +183,49 @@ service "mariadb" {}
 		t.Errorf("a workload of the catalogue has the place %s", builtin.Range)
 	}
 }
+
+// TestCataloguePowers holds that whatever may do more than others is listed.
+func TestCataloguePowers(t *testing.T) {
+	infos, diags := lang.Catalogue(fstest.MapFS{"x.hcl": {Data: []byte(`definition "a" {
+  input "capabilities" {}
+
+  job "none" {
+    image      = "a"
+    user       = 1
+    privileged = false
+  }
+  workload "w" {
+    kind         = "DaemonSet"
+    image        = "a"
+    user         = 0
+    capabilities = input.capabilities
+    host_pid     = true
+
+    volume "run" {
+      host = "/run"
+    }
+    volume "shm" {
+      memory = "1Mi"
+      path   = "/dev/shm"
+    }
+    init "none" {
+      command = ["a"]
+    }
+    sidecar "s" {
+      image      = "a"
+      privileged = true
+    }
+  }
+}
+`)}})
+	if len(diags) > 0 {
+		t.Fatalf("diagnostics:\n%s", render(diags, ""))
+	}
+	want := []lang.PowersInfo{
+		{Kind: "workload", Name: "w", Powers: []string{"capabilities = input.capabilities", "host_pid = true", "user = 0", `volume "/run"`}},
+		{Kind: "sidecar", Name: "w/s", Powers: []string{"privileged = true"}},
+	}
+	if diff := cmp.Diff(want, infos[0].Powers); diff != "" {
+		t.Errorf("powers (-want +got):\n%s", diff)
+	}
+}

@@ -233,8 +233,10 @@ type Job struct {
 	Runs     string
 	Attempts int // how often a failing pod is tried again before the job fails
 	Timeout  int // seconds that it may take; 0: any time
-	Pod      Pod
-	Range    hcl.Range
+	// Nodes is the role whose nodes it is told of; empty: all nodes, nil: none.
+	Nodes *string
+	Pod   Pod
+	Range hcl.Range
 }
 
 // Workload is something that runs all the time.
@@ -270,7 +272,7 @@ type Pod struct {
 	Command     []string
 	Args        []string
 	Env         []Env    // sorted by name
-	User        int      // uid and gid; Kolla's fixed numbers
+	User        int      // uid and gid; Kolla's fixed numbers. 0: Root says
 	Ports       []string // of all containers
 	Configs     []string // names of config blocks that are mounted
 	Mounts      []SecretMount
@@ -281,6 +283,9 @@ type Pod struct {
 	Limits      map[string]string
 	GracePeriod int // seconds that it gets to stop before it is killed; 0: the cluster's default
 	HostNetwork bool
+	HostPID     bool
+	HostIPC     bool
+	Powers      // of the main container
 	// Labels and Annotations are those of the pods, besides kolla's own.
 	Labels, Annotations map[string]string
 	Priority            string       // name of a PriorityClass; empty: the cluster's default

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -65,7 +66,7 @@ const sidecarExample = `definition "status" {
 
 // ownAttributes are what an init step and a sidecar have of their own.
 var ownAttributes = []Attribute{
-	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group that it runs as; by default the workload's."},
+	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group that it runs as, 0 for root; by default the workload's."},
 	{Name: "args", Type: TypeList, Doc: "Arguments of the command."},
 	{Name: "env", Type: TypeTexts, Doc: "Environment variables."},
 	{Name: "config", Type: TypeList, Names: "config", Doc: "Names of the config files to mount."},
@@ -78,7 +79,7 @@ var initType = &BlockType{
 	Attributes: conditional(slices.Concat([]Attribute{
 		{Name: "image", Type: TypeString, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it holds a slash; by default the workload's."},
 		{Name: "command", Type: TypeList, Required: true, Doc: "Command to run."},
-	}, ownAttributes)),
+	}, ownAttributes, powerAttributes)),
 	Blocks: []*BlockType{mountType, volumeType},
 }
 
@@ -91,7 +92,7 @@ var sidecarType = &BlockType{
 		{Name: "command", Type: TypeList, Doc: "Command, in place of the image's."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
 		{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that can be written to, empty at every start of the pod."},
-	}, ownAttributes)),
+	}, ownAttributes, powerAttributes)),
 	Blocks: []*BlockType{mountType, volumeType, resourcesType, startupProbeType, readyProbeType, liveProbeType},
 }
 
@@ -109,7 +110,7 @@ type Init struct {
 	Name     string
 	Sidecar  bool
 	Image    string // empty: the main container's
-	User     int    // 0: the main container's
+	User     int    // 0: the main container's, unless Root
 	Command  []string
 	Args     []string
 	Env      []Env // sorted by name
@@ -123,6 +124,7 @@ type Init struct {
 	Ready    *Probe
 	Live     *Probe
 	Startup  *Probe
+	Powers
 }
 
 // inits makes the steps and sidecars of a workload. Its ports become those of the pod.
@@ -142,6 +144,10 @@ func (in *instance) inits(b *block, w *Workload) {
 			User:    e.number(c, "user"),
 			Command: e.list(c, "command"), Args: e.list(c, "args"), Env: e.environment(c),
 			Configs: in.names(c, e, "config", "config file"), Mounts: in.mounts(c, e), Volumes: in.volumes(c, e),
+			Powers: in.powers(c, e),
+		}
+		if !init.Root {
+			in.checkPowers(c, init.Powers, cmp.Or(init.User, w.Pod.User))
 		}
 		if e.given(c, "image") {
 			init.Image = in.image(c, e)

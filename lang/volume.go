@@ -16,6 +16,13 @@ var volumeType = &BlockType{
     image   = "registry.example.org/agent:1"
     command = ["agent"]
 
+    # Powers are those of the main container alone, but for the namespaces of the node.
+    user         = 0
+    capabilities = ["NET_ADMIN", "NET_RAW"]
+    host_network = true
+    host_pid     = true
+    host_ipc     = false
+
     volume "netns" {
       host   = "/run/netns"
       create = true
@@ -49,12 +56,24 @@ var volumeType = &BlockType{
     sidecar "mounter" {
       image   = "registry.example.org/mounter:1"
       command = ["mounter"]
+      user    = 0
 
-      # What is mounted on the node afterwards is seen here as well.
+      privileged = true
+
+      # The node sees what is mounted here.
       volume "mounts" {
         host        = "/srv/mounts"
-        propagation = "in"
+        propagation = "both"
       }
+    }
+
+    sidecar "debugger" {
+      image         = "registry.example.org/debugger:1"
+      user          = 42999
+      writable_root = true
+      seccomp       = "unconfined"
+      apparmor      = "localhost/debugger"
+      selinux       = "spc_t"
     }
   }
 }
@@ -63,7 +82,7 @@ var volumeType = &BlockType{
 		{Name: "host", Type: TypeString, Form: formPath, Doc: "A path of the node."},
 		{Name: "type", Type: TypeString, Default: "directory", OneOf: []string{"directory", "file", "socket", "device"}, Doc: "What there is at the path of the node. Pods wait until it is there."},
 		{Name: "create", Type: TypeBool, Default: false, Doc: "Whether a directory or file that the node lacks is made, as root's and empty."},
-		{Name: "propagation", Type: TypeString, OneOf: []string{"in", "both"}, Doc: "in: what the node mounts below the path later is seen in the container. both: the node sees what the container mounts, too. By default neither."},
+		{Name: "propagation", Type: TypeString, OneOf: []string{"in", "both"}, Doc: "in: what the node mounts below the path later is seen in the container. both: the node sees what a privileged container mounts, too; for others it is as in. By default neither."},
 		{Name: "claim", Type: TypeString, Form: formSubdomain, Doc: "Name of a PersistentVolumeClaim that is there already."},
 		{Name: "memory", Type: TypeString, Form: formQuantity, Doc: "Size of a directory in memory, empty at every start of the pod. It counts as memory of the containers that write to it."},
 		{Name: "shared", Type: TypeString, Form: formQuantity, Doc: "Size of a directory that the containers of the pod share, empty at every start of the pod."},
@@ -191,5 +210,21 @@ func (in *instance) checkVolumes(container *block, volumes []Volume, there mount
 func (in *instance) checkVolume(container *block, v Volume, there mounted) {
 	if other, taken := there[path.Clean(v.Path)]; taken {
 		in.error(v.at, "Two mounts at one path", "%s would have volume %q and %s at %s. Give one of the two another path.", sentenced(describe(container)), v.Name, other, v.Path)
+	}
+}
+
+// checkPropagation reports volumes in which a container would mount something for its node
+// to see, where no container may: Kubernetes wants it to be privileged.
+func (in *instance) checkPropagation(p *Pod) {
+	check := func(volumes []Volume, may bool) {
+		for _, v := range volumes {
+			if v.Propagation == "both" && !may {
+				in.error(v.at, "Only privileged containers mount for their node", "No container with volume %q is privileged, and the node sees the mounts of no other (propagation = \"both\"). Write privileged = true for the one that mounts, or propagation = \"in\".", v.Name)
+			}
+		}
+	}
+	check(p.Volumes, p.Privileged || slices.ContainsFunc(p.Inits, func(i Init) bool { return i.Privileged }))
+	for _, init := range p.Inits {
+		check(init.Volumes, init.Privileged)
 	}
 }

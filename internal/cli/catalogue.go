@@ -56,6 +56,7 @@ func showDefinition(s streams, name string, definitions []lang.DefinitionInfo) e
 		if d.Name == name {
 			showInputs(s, d.Inputs)
 			showRegistered(s, d.Registered)
+			showPowers(s, d.Powers)
 			_, err := s.out.Write(d.Source)
 			return err
 		}
@@ -95,6 +96,20 @@ func showRegistered(s streams, registered []lang.RegisteredInfo) {
 			continue
 		}
 		foreign.Fprintf(table, "#   %s\t%s\t%s\n", r.Kind, r.Name, strings.Join(r.Arguments, ", "))
+	}
+	_ = table.Flush() // as above
+	fmt.Fprintln(s.out)
+}
+
+// showPowers lists what may do more than others, likewise.
+func showPowers(s streams, powers []lang.PowersInfo) {
+	if len(powers) == 0 {
+		return
+	}
+	fmt.Fprintln(s.out, "# With powers, which \"kolla plan\" names before it gives them:\n#")
+	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
+	for _, p := range powers {
+		foreign.Fprintf(table, "#   %s\t%s\t%s\n", p.Kind, p.Name, strings.Join(p.Powers, ", "))
 	}
 	_ = table.Flush() // as above
 	fmt.Fprintln(s.out)

@@ -25,3 +25,21 @@ func TestShowInputs(t *testing.T) {
 		t.Errorf("got\n%s", out.String())
 	}
 }
+
+// TestShowPowers holds the same of what has powers.
+func TestShowPowers(t *testing.T) {
+	var out bytes.Buffer
+	showPowers(streams{out: &out}, []lang.PowersInfo{
+		{Kind: "workload", Name: "compute", Powers: []string{"host_pid = true", "user = 0"}},
+		{Kind: "sidecar", Name: "compute/libvirt", Powers: []string{"privileged = true"}},
+	})
+	const want = `# With powers, which "kolla plan" names before it gives them:
+#
+#   workload  compute          host_pid = true, user = 0
+#   sidecar   compute/libvirt  privileged = true
+
+`
+	if out.String() != want {
+		t.Errorf("got\n%s", out.String())
+	}
+}

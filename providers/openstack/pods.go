@@ -233,6 +233,12 @@ func (t *podTemplate) spec(main *corev1.ContainerApplyConfiguration) *corev1.Pod
 	if t.pod.HostNetwork {
 		spec.WithHostNetwork(true).WithDNSPolicy(v1.DNSClusterFirstWithHostNet)
 	}
+	if t.pod.HostPID {
+		spec.WithHostPID(true)
+	}
+	if t.pod.HostIPC {
+		spec.WithHostIPC(true)
+	}
 	return spec
 }
 
@@ -288,19 +294,70 @@ func (t *podTemplate) podSecurityContext() *corev1.PodSecurityContextApplyConfig
 			c.WithRunAsUser(id).WithRunAsGroup(id).WithRunAsNonRoot(true)
 		}
 	}
+	if t.pod.Root {
+		c.WithRunAsUser(0).WithRunAsGroup(0)
+		if other := otherUser(t.pod.Inits); other != 0 { // root reads the files of any group
+			c.WithFSGroup(other).WithFSGroupChangePolicy(v1.FSGroupChangeOnRootMismatch)
+		}
+	}
 	return c
 }
 
-// containerSecurityContext passes the Pod Security Standard "restricted" in the
-// direct start mode. The image's own start needs sudo, and a writable root.
-func (t *podTemplate) containerSecurityContext() *corev1.SecurityContextApplyConfiguration {
-	if t.pod.Start == startKolla {
-		return corev1.SecurityContext().WithAllowPrivilegeEscalation(true)
+// otherUser is the first user of steps and sidecars who is not root, or 0.
+func otherUser(inits []lang.Init) int64 {
+	for _, init := range inits {
+		if init.User != 0 {
+			return int64(init.User)
+		}
 	}
-	return corev1.SecurityContext().
-		WithAllowPrivilegeEscalation(false).
-		WithReadOnlyRootFilesystem(true).
-		WithCapabilities(corev1.Capabilities().WithDrop("ALL"))
+	return 0
+}
+
+// containerSecurityContext passes the Pod Security Standard "restricted" in the
+// direct start mode, but for declared powers. The image's own start needs sudo, and a
+// writable root.
+func (t *podTemplate) containerSecurityContext() *corev1.SecurityContextApplyConfiguration {
+	p := t.pod.Powers
+	c := corev1.SecurityContext()
+	kept := corev1.Capabilities().WithAdd(capabilities(p)...)
+	if t.pod.Start == startKolla {
+		c.WithAllowPrivilegeEscalation(true)
+		if len(p.Capabilities) > 0 {
+			c.WithCapabilities(kept)
+		}
+	} else {
+		// Kubernetes refuses a privileged container that may not gain privileges.
+		c.WithAllowPrivilegeEscalation(p.Privileged).
+			WithReadOnlyRootFilesystem(!p.WritableRoot).
+			WithCapabilities(kept.WithDrop("ALL"))
+	}
+	if p.Privileged {
+		c.WithPrivileged(true)
+	}
+	if p.Seccomp != "" {
+		c.SeccompProfile = corev1.SeccompProfile().WithType(v1.SeccompProfileTypeUnconfined)
+		if name, local := strings.CutPrefix(p.Seccomp, "localhost/"); local {
+			c.SeccompProfile.WithType(v1.SeccompProfileTypeLocalhost).WithLocalhostProfile(name)
+		}
+	}
+	if p.AppArmor != "" {
+		c.AppArmorProfile = corev1.AppArmorProfile().WithType(v1.AppArmorProfileTypeUnconfined)
+		if name, local := strings.CutPrefix(p.AppArmor, "localhost/"); local {
+			c.AppArmorProfile.WithType(v1.AppArmorProfileTypeLocalhost).WithLocalhostProfile(name)
+		}
+	}
+	if p.SELinux != "" {
+		c.WithSELinuxOptions(corev1.SELinuxOptions().WithType(p.SELinux))
+	}
+	return c
+}
+
+func capabilities(p lang.Powers) []v1.Capability {
+	var out []v1.Capability
+	for _, name := range p.Capabilities {
+		out = append(out, v1.Capability(name))
+	}
+	return out
 }
 
 // defaultRequests are for pods whose definition says nothing, so that the

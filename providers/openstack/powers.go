@@ -21,17 +21,54 @@ const (
 	privileged = "privileged"
 )
 
-// levelOf is the Pod Security level that a pod needs: restricted if it starts directly as
-// a known user, baseline if its image starts through sudo or as a user of its own choice,
-// and privileged in the network of its node, or with its files.
+// levelOf is the Pod Security level that a pod needs, with all of its containers.
 func levelOf(pod *lang.Pod) string {
-	switch {
-	case pod.HostNetwork, mountsNode(pod):
+	if pod.HostNetwork || pod.HostPID || pod.HostIPC {
 		return privileged
-	case pod.Start == startKolla, pod.User == 0:
+	}
+	level := levelOfContainer(pod.Powers, pod.Volumes, pod.Start == startKolla || pod.User == 0)
+	for _, init := range pod.Inits {
+		image := init.User == 0 && (pod.User == 0 || pod.Start == startKolla && !init.Sidecar)
+		level = higher(level, levelOfContainer(init.Powers, init.Volumes, image))
+	}
+	return level
+}
+
+// levelOfContainer is the level for one container: restricted if it starts directly as a
+// known user, baseline if its image starts through sudo or as a user of its own choice, or
+// as root, and privileged with powers that reach the node, or with its files.
+func levelOfContainer(p lang.Powers, volumes []lang.Volume, unknownUser bool) string {
+	ofNode := func(v lang.Volume) bool { return v.Host != "" }
+	switch {
+	case p.Privileged, p.Seccomp == unconfined, p.AppArmor == unconfined, slices.ContainsFunc(volumes, ofNode),
+		p.SELinux != "" && !slices.Contains(containerTypes, p.SELinux),
+		slices.ContainsFunc(p.Capabilities, func(c string) bool { return !slices.Contains(usualCapabilities, c) }):
+		return privileged
+	case unknownUser, p.Root, slices.ContainsFunc(p.Capabilities, func(c string) bool { return c != "NET_BIND_SERVICE" }):
 		return baseline
 	}
 	return restricted
+}
+
+const unconfined = "unconfined"
+
+// The SELinux types and the capabilities that the level baseline lets containers have:
+// https://kubernetes.io/docs/concepts/security/pod-security-standards/#baseline
+var (
+	containerTypes    = []string{"container_t", "container_init_t", "container_kvm_t", "container_engine_t"}
+	usualCapabilities = []string{
+		"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE",
+		"SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+	}
+)
+
+// higher is the less strict of two levels.
+func higher(a, b string) string {
+	levels := []string{restricted, baseline, privileged}
+	if slices.Index(levels, a) > slices.Index(levels, b) {
+		return a
+	}
+	return b
 }
 
 // powerful is a workload or a job whose pods need more than the level restricted.
@@ -72,9 +109,7 @@ func (r *renderer) powers() []powerful {
 func (r *renderer) podSecurity(powers []powerful) string {
 	level := restricted
 	for _, p := range powers {
-		if level != privileged {
-			level = p.level
-		}
+		level = higher(level, p.level)
 	}
 	return cmp.Or(r.config.Cloud.PodSecurity, level)
 }
@@ -240,7 +275,7 @@ func podRules() []*admissionv1.ValidationApplyConfiguration {
 	both := func(format string) string {
 		return "(variables.added || " + strings.ReplaceAll(format, "@", "variables.pod") + ") && variables.contexts.all(s, " + strings.ReplaceAll(format, "@", "s") + ")"
 	}
-	const labels = "['', 'container_t', 'container_init_t', 'container_kvm_t', 'container_engine_t']"
+	labels := "['', '" + strings.Join(containerTypes, "', '") + "']"
 	const sysctls = "['kernel.shm_rmid_forced', 'net.ipv4.ip_local_port_range', 'net.ipv4.ip_unprivileged_port_start', 'net.ipv4.tcp_syncookies', " +
 		"'net.ipv4.ping_group_range', 'net.ipv4.ip_local_reserved_ports', 'net.ipv4.tcp_keepalive_time', 'net.ipv4.tcp_fin_timeout', " +
 		"'net.ipv4.tcp_keepalive_intvl', 'net.ipv4.tcp_keepalive_probes', 'net.ipv4.tcp_rmem', 'net.ipv4.tcp_wmem', 'net.ipv4.tcp_slow_start_after_idle', 'net.ipv4.tcp_notsent_lowat']"

@@ -25,6 +25,9 @@ func (t *podTemplate) init(decl lang.Init) *corev1.ContainerApplyConfiguration {
 	if user := int64(own.pod.User); user != 0 && (decl.User != 0 || own.pod.Start != t.pod.Start) {
 		c.SecurityContext.WithRunAsUser(user).WithRunAsGroup(user).WithRunAsNonRoot(true)
 	}
+	if decl.Root {
+		c.SecurityContext.WithRunAsUser(0).WithRunAsGroup(0).WithRunAsNonRoot(false)
+	}
 	if !decl.Sidecar {
 		return c
 	}
@@ -44,8 +47,15 @@ func (t *podTemplate) within(decl lang.Init) *podTemplate {
 	own.mounts, own.env, own.inits = nil, nil, nil
 	own.pod = lang.Pod{
 		Image: cmp.Or(decl.Image, t.pod.Image), User: cmp.Or(decl.User, t.pod.User), Start: startDirect,
-		Env: decl.Env, Configs: decl.Configs, Writable: decl.Writable,
+		Powers: decl.Powers,
+		Env:    decl.Env, Configs: decl.Configs, Writable: decl.Writable,
 		Requests: decl.Requests, Limits: decl.Limits,
+	}
+	switch {
+	case decl.Root:
+		own.pod.User = 0
+	case decl.User == 0:
+		own.pod.Root = t.pod.Root
 	}
 	if !decl.Sidecar {
 		own.pod.Requests, own.pod.Limits = t.pod.Requests, t.pod.Limits

@@ -70,7 +70,11 @@ func (t *podTemplate) volumeMounts() []*corev1.VolumeMountApplyConfiguration {
 		case "in":
 			mount.WithMountPropagation(v1.MountPropagationHostToContainer)
 		case "both":
-			mount.WithMountPropagation(v1.MountPropagationBidirectional)
+			// Kubernetes refuses it for a container that is not privileged.
+			mount.WithMountPropagation(v1.MountPropagationHostToContainer)
+			if t.pod.Privileged {
+				mount.WithMountPropagation(v1.MountPropagationBidirectional)
+			}
 		}
 		out = append(out, mount)
 	}
@@ -80,11 +84,4 @@ func (t *podTemplate) volumeMounts() []*corev1.VolumeMountApplyConfiguration {
 // mountsAt reports whether a declared volume is mounted at a path.
 func (t *podTemplate) mountsAt(at string) bool {
 	return slices.ContainsFunc(t.shared, func(v sharedVolume) bool { return path.Clean(v.Path) == at })
-}
-
-// mountsNode reports whether a pod sees files of its node.
-func mountsNode(pod *lang.Pod) bool {
-	ofNode := func(v lang.Volume) bool { return v.Host != "" }
-	return slices.ContainsFunc(pod.Volumes, ofNode) ||
-		slices.ContainsFunc(pod.Inits, func(i lang.Init) bool { return slices.ContainsFunc(i.Volumes, ofNode) })
 }

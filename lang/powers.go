@@ -1,0 +1,79 @@
+package lang
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/internal/spelling"
+)
+
+// capabilities are those of Linux, which Kubernetes writes without CAP_: capabilities(7).
+var capabilities = strings.Fields(`AUDIT_CONTROL AUDIT_READ AUDIT_WRITE BLOCK_SUSPEND BPF CHECKPOINT_RESTORE
+	CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID IPC_LOCK IPC_OWNER KILL LEASE LINUX_IMMUTABLE MAC_ADMIN
+	MAC_OVERRIDE MKNOD NET_ADMIN NET_BIND_SERVICE NET_BROADCAST NET_RAW PERFMON SETFCAP SETGID SETPCAP SETUID
+	SYSLOG SYS_ADMIN SYS_BOOT SYS_CHROOT SYS_MODULE SYS_NICE SYS_PACCT SYS_PTRACE SYS_RAWIO SYS_RESOURCE
+	SYS_TIME SYS_TTY_CONFIG WAKE_ALARM`)
+
+var formProfile = Form{
+	`"unconfined", or "localhost/NAME" for a profile that the nodes have`,
+	regexp.MustCompile(`^(unconfined|localhost/[^/\s][^\s]*)$`).MatchString,
+}
+
+// powerAttributes are for every container. What they give, a container has alone.
+var powerAttributes = []Attribute{
+	{Name: "privileged", Type: TypeBool, Default: false, Doc: "Whether the container can do whatever root of the node can."},
+	{Name: "capabilities", Type: TypeList, Doc: "Capabilities of Linux that the container keeps, such as NET_ADMIN; all others are dropped. Only root gets them: `user = 0`."},
+	{Name: "writable_root", Type: TypeBool, Default: false, Doc: "Whether the container can write to all of its image."},
+	{Name: "seccomp", Type: TypeString, Form: formProfile, Doc: "Which system calls it may make: \"unconfined\" for all, or \"localhost/NAME\" for a profile that the nodes have. By default those of the container runtime's profile."},
+	{Name: "apparmor", Type: TypeString, Form: formProfile, Doc: "AppArmor profile, likewise. Needs Kubernetes 1.30."},
+	{Name: "selinux", Type: TypeString, Form: formPlain, Doc: "SELinux type that it runs as, such as spc_t; by default the container runtime chooses."},
+}
+
+// namespaceAttributes are for pods.
+var namespaceAttributes = []Attribute{
+	{Name: "host_pid", Type: TypeBool, Default: false, Doc: "Whether pods see the processes of their node."},
+	{Name: "host_ipc", Type: TypeBool, Default: false, Doc: "Whether pods share the IPC of their node."},
+}
+
+// Powers are what a container may do beyond others.
+type Powers struct {
+	Root         bool // it runs as user 0, and not as the one that its image names
+	Privileged   bool
+	Capabilities []string // without CAP_
+	WritableRoot bool
+	// Seccomp and AppArmor are "unconfined" or "localhost/NAME"; empty: the profile of the
+	// container runtime.
+	Seccomp, AppArmor string
+	SELinux           string // type; empty: the container runtime's
+}
+
+// powers are those of a container.
+func (in *instance) powers(b *block, e *evaluator) Powers {
+	p := Powers{Root: e.given(b, "user") && e.settled(b, "user") && e.number(b, "user") == 0}
+	if b.typ.attribute("privileged") == nil {
+		return p
+	}
+	p.Privileged, p.WritableRoot = e.bool(b, "privileged"), e.bool(b, "writable_root")
+	p.Seccomp, p.AppArmor, p.SELinux = e.string(b, "seccomp"), e.string(b, "apparmor"), e.string(b, "selinux")
+	for i, name := range e.list(b, "capabilities") {
+		switch bare := strings.TrimPrefix(strings.ToUpper(name), "CAP_"); {
+		case slices.Contains(capabilities, name):
+			p.Capabilities = append(p.Capabilities, name)
+		case slices.Contains(capabilities, bare):
+			e.unsuitable(b, "capabilities", "Element %d, %q, is written %q here.", i, name, bare)
+		default:
+			e.unsuitable(b, "capabilities", "%s", trimJoin(spelling.DidYouMean(bare, capabilities), fmt.Sprintf("Element %d, %q, is no capability of Linux.", i, name)))
+		}
+	}
+	return p
+}
+
+// checkPowers reports capabilities that a container cannot have, because it runs as another
+// user than root: Kubernetes gives them to nobody else.
+func (in *instance) checkPowers(b *block, p Powers, user int) {
+	if user != 0 && len(p.Capabilities) > 0 {
+		in.error(b.attributeRange("capabilities"), "Capabilities without effect", "%s runs as user %d, and only root gets capabilities. Write user = 0 as well, or take them away.", sentenced(describe(b)), user)
+	}
+}
