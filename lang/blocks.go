@@ -288,6 +288,7 @@ service "galera" {
 		{"name", "Its name in the cluster."},
 		{"namespace", "Its namespace."},
 		{"host", "Its DNS name inside the cluster, NAME.NAMESPACE."},
+		{"role", "Name of its role; empty where it has none."},
 		{"replicas", "Pods of its first workload; 0 where there is none or the nodes decide."},
 		{"external", "Whether it is there already, and not deployed."},
 		{"port", "Number of its main port."},

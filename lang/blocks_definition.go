@@ -280,6 +280,7 @@ var jobType = &BlockType{
     when          = "after"
     attempts      = 3
     timeout       = 1800
+    nodes         = "compute"
     image         = "registry.example.org/status:1"
     user          = 42999
     start         = "direct"
@@ -301,7 +302,7 @@ var jobType = &BlockType{
   }
 }
 `,
-	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute}, podAttributes, namespaceAttributes, powerAttributes, podMarks, mountAttributes)),
+	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute, nodesAttribute}, podAttributes, namespaceAttributes, powerAttributes, podMarks, mountAttributes)),
 	Blocks:     []*BlockType{mountType, volumeType, resourcesType},
 }
 

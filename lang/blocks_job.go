@@ -5,6 +5,11 @@ var runsAttribute = Attribute{Name: "runs", Type: TypeString, Default: "change",
 // maxTimeout is a week.
 const maxTimeout = 7 * 24 * 3600
 
+// nodesVariable tells a job of nodes.
+const nodesVariable = "KOLLA_NODES"
+
+var nodesAttribute = Attribute{Name: "nodes", Type: TypeRole, Doc: "Role whose nodes the job is about: their names are in the environment variable " + nodesVariable + ", in order and with spaces between them. A node that comes or goes is a change. self.role are the nodes of the service; where that has no role, all of the cluster."}
+
 var (
 	jobTimeoutAttribute  = Attribute{Name: "timeout", Type: TypeNumber, Min: 1, Max: maxTimeout, Doc: "Seconds that all its attempts may take together: then it has failed. An apply waits as long, in place of -timeout. By default it may take any time, and an apply waits as -timeout says."}
 	waitTimeoutAttribute = Attribute{Name: "timeout", Type: TypeNumber, Min: 1, Max: maxTimeout, Doc: "Seconds that an apply waits until it is ready, in place of -timeout."}

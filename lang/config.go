@@ -235,8 +235,10 @@ type Job struct {
 	Runs     string
 	Attempts int // how often a failing pod is tried again before the job fails
 	Timeout  int // seconds that it may take; 0: any time
-	Pod      Pod
-	Range    hcl.Range
+	// Nodes is the role whose nodes it is told of; empty: all nodes, nil: none.
+	Nodes *string
+	Pod   Pod
+	Range hcl.Range
 }
 
 // Workload is something that runs all the time.

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -92,6 +93,13 @@ var (
 		func(s string) bool {
 			_, err := path.Match(s, "")
 			return err == nil && s != ""
+		},
+	}
+	formTaint = Form{
+		"a taint, KEY:EFFECT or KEY=VALUE:EFFECT, such as example.org/dedicated=compute:NoSchedule",
+		func(s string) bool {
+			t := parseTaint(s)
+			return slices.Contains(taintEffects, t.Effect) && len(validation.IsQualifiedName(t.Key)) == 0 && len(validation.IsValidLabelValue(t.Value)) == 0
 		},
 	}
 	formLabelKey = Form{

@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -25,6 +26,12 @@ role "rack" {
   labels = { "example.org/rack" = each.key }
 }
 
+# Only what runs on this role runs there.
+role "storage" {
+  nodes  = ["sto-1", "sto-2"]
+  taints = ["example.org/storage:NoSchedule"]
+}
+
 # All nodes that carry traffic of servers.
 role "dataplane" {
   roles = [role.network, role.compute]
@@ -40,6 +47,7 @@ role "dataplane" {
 		{Name: "nodes", Type: TypeList, Form: formSubdomain, Doc: "Names of the nodes."},
 		{Name: "match", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the nodes have already."},
 		{Name: "roles", Type: TypeRoles, Doc: "Other roles: the nodes of any of them."},
+		{Name: "taints", Type: TypeList, Form: formTaint, Doc: "Taints to put on the nodes, KEY:EFFECT or KEY=VALUE:EFFECT, with the effect NoSchedule or PreferNoSchedule. Pods of the role tolerate them, and those of roles that it is a part of. What is taken away here is taken off the nodes; other taints stay as they are."},
 		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: `Labels to put on the nodes; workloads select by them. By default { "kolla.openstack.org/role-NAME" = "true" }.`},
 		nameAttribute,
 	}),
@@ -54,6 +62,7 @@ type Role struct {
 	Match  map[string]string // by labels that the nodes already have
 	Roles  []Role            // those of any of these
 	Labels map[string]string // put on the nodes; also the selector of workloads
+	Taints []Taint           // put on the nodes, in order
 	Range  hcl.Range
 }
 
@@ -100,6 +109,7 @@ func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 		Match:  e.strings(b, "match"),
 		Roles:  g.union(e, b),
 		Labels: e.strings(b, "labels"),
+		Taints: e.taints(b),
 		Range:  b.header,
 	}
 	if r.Name == "" {
@@ -201,6 +211,61 @@ func (g *graph) union(e *evaluator, b *block) []Role {
 			continue
 		}
 		out = append(out, g.config.Roles[at])
+	}
+	return out
+}
+
+// Taint keeps pods that do not tolerate it off a node.
+type Taint struct {
+	Key    string
+	Value  string // may be empty
+	Effect string // "NoSchedule", "PreferNoSchedule"
+}
+
+// String is the taint as kubectl has it.
+func (t Taint) String() string {
+	if t.Value != "" {
+		return t.Key + "=" + t.Value + ":" + t.Effect
+	}
+	return t.Key + ":" + t.Effect
+}
+
+func parseTaint(text string) Taint {
+	rest, effect := text, ""
+	if i := strings.LastIndex(text, ":"); i >= 0 {
+		rest, effect = text[:i], text[i+1:]
+	}
+	key, value, _ := strings.Cut(rest, "=")
+	return Taint{key, value, effect}
+}
+
+// taints are those of a role.
+func (e *evaluator) taints(b *block) []Taint {
+	var out []Taint
+	for _, text := range e.list(b, "taints") {
+		t := parseTaint(text)
+		switch twice := slices.ContainsFunc(out, func(other Taint) bool { return other.Key == t.Key && other.Effect == t.Effect }); {
+		case t.Effect == "NoExecute":
+			e.unsuitable(b, "taints", "%q would end pods that run on the nodes before kolla has told them to tolerate it. NoSchedule keeps new ones away.", text)
+		case twice:
+			e.unsuitable(b, "taints", "A node has one taint %s:%s, and here are two.", t.Key, t.Effect)
+		default:
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Tolerated are the taints that pods of the role meet: its own, and those of the roles
+// that it is made of.
+func (r *Role) Tolerated() []Taint {
+	out := slices.Clone(r.Taints)
+	for i := range r.Roles {
+		for _, t := range r.Roles[i].Tolerated() {
+			if !slices.Contains(out, t) {
+				out = append(out, t)
+			}
+		}
 	}
 	return out
 }

@@ -349,6 +349,7 @@ func (in *instance) identity() map[string]cty.Value {
 		"name":      cty.StringVal(in.out.Name),
 		"namespace": in.inNamespace(in.config.Cloud.Namespace),
 		"host":      in.inNamespace(in.out.Name + "." + in.config.Cloud.Namespace),
+		"role":      in.user.read(in.block, cty.StringVal(in.out.Role), "role"),
 		"replicas":  cty.NumberIntVal(0),
 		"external":  cty.False,
 	}

@@ -27,11 +27,30 @@ func (in *instance) job(b *block, e *evaluator) Job {
 	}
 	if b.typ == jobType {
 		j.Runs = strings.TrimPrefix(e.string(b, "runs"), "change")
+		j.Nodes = in.nodesOf(b, e, j.Pod.Env)
 	}
 	in.checkVolumes(b, j.Pod.Volumes, in.mountedIn(&j.Pod, nil))
 	in.checkPropagation(&j.Pod)
 	in.checkLength(b)
 	return j
+}
+
+// nodesOf names the role whose nodes a job is about.
+func (in *instance) nodesOf(b *block, e *evaluator, env []Env) *string {
+	if !e.given(b, "nodes") {
+		return nil
+	}
+	if i := slices.IndexFunc(env, func(v Env) bool { return v.Name == nodesVariable }); i >= 0 {
+		in.error(env[i].Range, "Variable of kolla's own", "%s tells the job of the nodes that its argument nodes says. Give yours another name.", nodesVariable)
+	}
+	if v, _ := e.value(b.attributes["nodes"].Expr).Unmark(); v.IsKnown() && v.Type() == cty.String && v.AsString() == "" {
+		return new(string) // the service has no role
+	}
+	name := e.role(b, "nodes")
+	if name == "" {
+		return nil // which was reported
+	}
+	return &name
 }
 
 // variables are an environment, the service's over the definition's.

@@ -296,6 +296,7 @@ func (p *planning) keepRoles() {
 			}
 		}
 		o.Manifest.SetLabels(labels)
+		providers.KeepTaints(o.Manifest, live, p.Cloud)
 	}
 }
 

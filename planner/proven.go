@@ -28,7 +28,7 @@ func (p *planning) proven(ctx context.Context, s *subject) (bool, error) {
 	switch {
 	case s.asRecorded() && proof.SameValues(s.live, manifest):
 		s.claim = Evidence{Kind: Fingerprint}
-	case p.rules.Undisturbed(s.live, p.namespaceOf(s)) && proof.Holds(s.live, manifest, s.manager):
+	case p.rules.Undisturbed(s.live, p.namespaceOf(s)) && proof.Holds(s.live, manifest, s.manager) && providers.Tainted(s.live, s.manager):
 		s.holds = true
 		added, err := p.mayBeAdded(ctx, s)
 		if err != nil {

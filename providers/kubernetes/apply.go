@@ -44,7 +44,11 @@ func (c *Client) Writer() *Writer {
 func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(object)
 	ctx = about(ctx, ref)
-	applied, err := w.write(ctx, ref, object, options)
+	write := w.write
+	if ref.GVK.GroupKind() == providers.NodeKind {
+		write = w.writeTainted
+	}
+	applied, err := write(ctx, ref, object, options)
 	if err == nil && options.Precondition.UID != "" && dropped(object.Object, applied.Object) {
 		if where, err := w.client.locate(ctx, ref, missAge); err == nil {
 			applied = w.complete(ctx, where, object, applied, options)

@@ -49,7 +49,11 @@ func (c *Client) dryRun(ctx context.Context, object *unstructured.Unstructured, 
 		if err != nil {
 			return nil, err
 		}
-		return c.apply(ctx, target, object, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force, DryRun: []string{metav1.DryRunAll}})
+		answer, err := c.apply(ctx, target, object, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force, DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return nil, err
+		}
+		return c.withTaints(ctx, target, object, answer, options.Manager)
 	}
 	namespace := ""
 	if where.namespaced {

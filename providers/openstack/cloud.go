@@ -73,43 +73,6 @@ func addressAnnotation(address lang.Address) map[string]string {
 	return map[string]string{providers.AnnotationAddress: address.String()}
 }
 
-// roles makes one partial object for every node that has a role: a node with
-// several roles gets the labels of all of them at once, because what one field
-// manager applies it owns as a whole.
-func (r *renderer) roles() {
-	labels := map[string]map[string]string{}
-	givenBy := map[string]string{} // node and label → role
-	sources := map[string]string{}
-	for _, role := range r.config.Roles {
-		for _, node := range r.members(role) {
-			if labels[node] == nil {
-				labels[node] = map[string]string{}
-				sources[node] = source(role.Range)
-			}
-			for _, key := range slices.Sorted(maps.Keys(role.Labels)) {
-				value := role.Labels[key]
-				if old, set := labels[node][key]; set && old != value {
-					r.error(role.Range, "Roles disagree about a label",
-						fmt.Sprintf("Role %q wants %s=%s on node %s, role %q wants %s. A node that has both roles needs labels that do not contradict each other.",
-							role.Name, key, value, node, givenBy[node+" "+key], old))
-					continue
-				}
-				labels[node][key] = value
-				givenBy[node+" "+key] = role.Name
-			}
-			r.nodes[role.Name] = append(r.nodes[role.Name], r.nodeAddress(node))
-		}
-	}
-	for _, node := range slices.Sorted(maps.Keys(labels)) {
-		r.add(providers.Object{
-			Address:  r.nodeAddress(node),
-			Manifest: r.convert(corev1.Node(node).WithLabels(labels[node])),
-			Partial:  true,
-			Source:   sources[node],
-		})
-	}
-}
-
 func (r *renderer) nodeAddress(name string) lang.Address {
 	return lang.Address{Block: r.cloudBlock(), Kind: "Node", Name: name}
 }

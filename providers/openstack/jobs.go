@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -99,7 +100,7 @@ func (s *service) jobs(jobs []namedJob, after []lang.Address) []lang.Address {
 // job is a Job whose name carries a hash over what makes another run of it: the same is
 // the same run.
 func (s *service) job(job namedJob, after []lang.Address) providers.Object {
-	t := s.newPod(job.name, job.decl.Pod, "")
+	t := s.newPod(job.name, s.told(job.decl), "")
 	spec := batchv1.JobSpec().
 		WithBackoffLimit(int32(job.decl.Attempts)).
 		WithTemplate(t.template(t.spec(t.main(job.decl.Name)).WithRestartPolicy(v1.RestartPolicyNever)))
@@ -129,6 +130,27 @@ func (s *service) job(job namedJob, after []lang.Address) providers.Object {
 		o.Timeout = job.decl.Timeout + deadlineMargin
 	}
 	return o
+}
+
+// told is the pod of a job with what it is told of nodes.
+func (s *service) told(job lang.Job) lang.Pod {
+	pod := job.Pod
+	if job.Nodes == nil {
+		return pod
+	}
+	var names []string
+	for _, node := range s.nodes[*job.Nodes] {
+		names = append(names, node.Name)
+	}
+	if *job.Nodes == "" {
+		for _, node := range s.facts.Nodes {
+			names = append(names, node.Name)
+		}
+	}
+	slices.Sort(names)
+	pod.Env = append(slices.Clone(pod.Env), lang.Env{Name: "KOLLA_NODES", Value: lang.Plain(strings.Join(names, " "))})
+	slices.SortFunc(pod.Env, func(a, b lang.Env) int { return cmp.Compare(a.Name, b.Name) })
+	return pod
 }
 
 // runOf is what the name of a Job carries a hash of; nil: all that it runs with.

@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"cmp"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
@@ -12,17 +13,37 @@ import (
 
 // place says on which nodes the pod may run, and whom it makes room for.
 func (t *podTemplate) place(spec *corev1.PodSpecApplyConfiguration) {
+	var tolerations []lang.Toleration
 	for _, role := range t.config.Roles {
 		if role.Name == t.role {
 			spec.WithNodeSelector(role.Labels)
+			tolerations = tolerationsOf(role.Tolerated())
 		}
 	}
 	for _, toleration := range t.pod.Tolerations {
+		if !slices.Contains(tolerations, toleration) {
+			tolerations = append(tolerations, toleration)
+		}
+	}
+	for _, toleration := range tolerations {
 		spec.WithTolerations(tolerated(toleration))
 	}
 	if t.pod.Priority != "" {
 		spec.WithPriorityClassName(t.pod.Priority)
 	}
+}
+
+// tolerationsOf are those that taints need.
+func tolerationsOf(taints []lang.Taint) []lang.Toleration {
+	var out []lang.Toleration
+	for _, t := range taints {
+		toleration := lang.Toleration{Key: t.Key, Operator: "Exists", Effect: t.Effect}
+		if t.Value != "" {
+			toleration.Operator, toleration.Value = "Equal", t.Value
+		}
+		out = append(out, toleration)
+	}
+	return out
 }
 
 func tolerated(t lang.Toleration) *corev1.TolerationApplyConfiguration {

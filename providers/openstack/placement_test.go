@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 const placed = `role "pair" {
@@ -123,5 +124,74 @@ service "d" {
 		if !slices.ContainsFunc(o.DependsOn, func(a lang.Address) bool { return a.Kind == "Node" && a.Name == node }) {
 			t.Errorf("it does not wait for the label of %s", node)
 		}
+	}
+}
+
+const tainted = `role "all" {
+  roles  = [role.control, role.compute]
+  taints = ["all:PreferNoSchedule"]
+}
+
+role "control" {
+  nodes = ["ctl-1"]
+}
+
+role "compute" {
+  nodes  = ["cmp-1"]
+  taints = ["dedicated=compute:NoSchedule", "example.org/a:NoSchedule"]
+}
+
+definition "d" {
+  job "j" {
+    image = "d"
+  }
+
+  workload "w" {
+    kind        = "DaemonSet"
+    image       = "d"
+    tolerations = [{ key = "own", operator = "Exists" }, { key = "all", operator = "Exists", effect = "PreferNoSchedule" }]
+  }
+}
+
+service "d" {
+  role = role.all
+}
+
+service "control" {
+  definition = "d"
+  role       = role.control
+}
+`
+
+// TestTaints holds that nodes get the taints of their roles, and that the pods of a role
+// tolerate them.
+func TestTaints(t *testing.T) {
+	objects := render(t, written(t, tainted), facts())
+	for node, want := range map[string]string{
+		"ctl-1": "all:PreferNoSchedule",
+		"cmp-1": "all:PreferNoSchedule,dedicated=compute:NoSchedule,example.org/a:NoSchedule",
+	} {
+		if got := find(t, objects, "Node/"+node).Manifest.GetAnnotations()["taints.kolla.openstack.org/c"]; got != want {
+			t.Errorf("taints of %s: %s, want %s", node, got, want)
+		}
+	}
+	own := v1.Toleration{Key: "own", Operator: "Exists"}
+	all := v1.Toleration{Key: "all", Operator: "Exists", Effect: "PreferNoSchedule"}
+	a := v1.Toleration{Key: "example.org/a", Operator: "Exists", Effect: "NoSchedule"}
+	dedicated := v1.Toleration{Key: "dedicated", Operator: "Equal", Value: "compute", Effect: "NoSchedule"}
+	for name, want := range map[string][]v1.Toleration{
+		"DaemonSet/d-w": {all, dedicated, a, own}, "Job/d-j": {all, dedicated, a},
+		"DaemonSet/control-w": {own, all}, "Job/control-j": nil,
+	} {
+		spec, _, _ := podOf(t, find(t, objects, name))
+		if diff := cmp.Diff(want, spec.Tolerations); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+
+	other := strings.Replace(tainted, "all:PreferNoSchedule", "dedicated=all:NoSchedule", 1)
+	_, diags := openstack.Render(written(t, other), facts())
+	if !strings.Contains(diags.Error(), `Roles disagree about a taint; Role "compute" wants dedicated=compute:NoSchedule on node cmp-1, role "all" wants dedicated=all:NoSchedule.`) {
+		t.Errorf("two roles, one taint: %v", diags)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
+
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -154,3 +156,60 @@ func TestRunsAfterKill(t *testing.T) {
 }
 
 func skips(o providers.Object) bool { return o.Skipped() }
+
+// TestNodesOfJobs holds that a job is told of the nodes of a role, and runs again when one
+// comes.
+func TestNodesOfJobs(t *testing.T) {
+	config := written(t, `role "compute" {
+  match = { "node.kubernetes.io/instance-type" = "hypervisor" }
+}
+
+definition "d" {
+  job "discover" {
+    image = "d"
+    nodes = self.role
+  }
+}
+
+service "d" {}
+
+service "matched" {
+  definition = "d"
+  role       = role.compute
+}
+
+service "named" {
+  definition = "d"
+
+  job "discover" {
+    nodes = role.compute
+    env   = { ANY = "1", TIME = "2" }
+  }
+}
+`)
+	told := func(f openstack.Facts, name string) (nodes, job string) {
+		o := find(t, render(t, config, f), "Job/"+name+"-discover")
+		spec, _, _ := podOf(t, o)
+		env := spec.Containers[0].Env
+		i := slices.IndexFunc(env, func(v v1.EnvVar) bool { return v.Name == "KOLLA_NODES" })
+		if i < 0 || !slices.IsSortedFunc(env, func(a, b v1.EnvVar) int { return strings.Compare(a.Name, b.Name) }) {
+			t.Fatalf("environment %v", env)
+		}
+		return env[i].Value, o.Address.Name
+	}
+	more := facts()
+	more.Nodes = append(more.Nodes, openstack.Node{Name: "a", Labels: map[string]string{"node.kubernetes.io/instance-type": "hypervisor"}})
+	for _, name := range []string{"matched", "named"} {
+		before, first := told(facts(), name)
+		after, second := told(more, name)
+		if before != "cmp-1 cmp-2 n2" || after != "a cmp-1 cmp-2 n2" || first == second {
+			t.Errorf("%s: %q in %s, then %q in %s", name, before, first, after, second)
+		}
+	}
+	if all, _ := told(facts(), "d"); all != "cmp-1 cmp-2 ctl-1 ctl-2 ctl-3 n1 n2 node-1" {
+		t.Errorf("without a role: %q", all)
+	}
+	if none, _ := told(openstack.Offline(), "matched"); none != "" {
+		t.Errorf("without a cluster: %q", none)
+	}
+}

@@ -16,3 +16,39 @@ service "good" {
     timeout = 0
   }
 }
+
+definition "nodes" {
+  job "lost" {
+    image = "good"
+    nodes = "computes"
+  }
+
+  job "own" {
+    image = "good"
+    nodes = self.role
+    env   = { KOLLA_NODES = "a" }
+  }
+
+  job "number" {
+    image = "good"
+    nodes = 5
+  }
+}
+
+role "compute" {
+  nodes = ["a"]
+}
+
+service "nodes" {
+  job "own" {
+    nodes = "compute"
+  }
+}
+
+service "other" {
+  definition = "nodes"
+
+  job "own" {
+    nodes = role.nobody
+  }
+}

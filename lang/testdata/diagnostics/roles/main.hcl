@@ -65,3 +65,8 @@ role "void" {
 role "one" {
   roles = role.compute
 }
+
+role "tainted" {
+  nodes  = ["t"]
+  taints = ["a:NoSchedule", "a=b:NoSchedule", "a:PreferNoSchedule", "b:NoExecute", "NoSchedule", "c:Never", "not a key:NoSchedule", "a=not a value:NoSchedule"]
+}

@@ -1,0 +1,87 @@
+package openstack
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// roleMarks are what the roles of a node put on it.
+type roleMarks struct {
+	labels map[string]string
+	taints []lang.Taint
+	// givenBy are the names of the roles, by label, and by key and effect of a taint.
+	givenBy map[string]string
+	source  string
+}
+
+// roles makes one partial object for every node that has a role: a node with
+// several roles gets the labels of all of them at once, because what one field
+// manager applies it owns as a whole.
+func (r *renderer) roles() {
+	nodes := map[string]*roleMarks{}
+	for _, role := range r.config.Roles {
+		for _, node := range r.members(role) {
+			if nodes[node] == nil {
+				nodes[node] = &roleMarks{labels: map[string]string{}, givenBy: map[string]string{}, source: source(role.Range)}
+			}
+			r.markNode(node, nodes[node], role)
+			r.nodes[role.Name] = append(r.nodes[role.Name], r.nodeAddress(node))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(nodes)) {
+		node := corev1.Node(name).WithLabels(nodes[name].labels)
+		if taints := nodes[name].taints; len(taints) > 0 {
+			node.WithAnnotations(map[string]string{providers.AnnotationTaints(r.config.Cloud.Name): taintTexts(taints)})
+		}
+		r.add(providers.Object{
+			Address:  r.nodeAddress(name),
+			Manifest: r.convert(node),
+			Partial:  true,
+			Source:   nodes[name].source,
+		})
+	}
+}
+
+// markNode adds the labels and taints of a role to those that a node gets.
+func (r *renderer) markNode(node string, marks *roleMarks, role lang.Role) {
+	for _, key := range slices.Sorted(maps.Keys(role.Labels)) {
+		value := role.Labels[key]
+		if old, set := marks.labels[key]; set && old != value {
+			r.error(role.Range, "Roles disagree about a label",
+				fmt.Sprintf("Role %q wants %s=%s on node %s, role %q wants %s. A node that has both roles needs labels that do not contradict each other.",
+					role.Name, key, value, node, marks.givenBy[key], old))
+			continue
+		}
+		marks.labels[key] = value
+		marks.givenBy[key] = role.Name
+	}
+	for _, t := range role.Taints {
+		id := t.Key + ":" + t.Effect
+		i := slices.IndexFunc(marks.taints, func(other lang.Taint) bool { return other.Key == t.Key && other.Effect == t.Effect })
+		switch {
+		case i < 0:
+			marks.taints = append(marks.taints, t)
+			marks.givenBy[id] = role.Name
+		case marks.taints[i] != t:
+			r.error(role.Range, "Roles disagree about a taint",
+				fmt.Sprintf("Role %q wants %s on node %s, role %q wants %s. A node has one taint of a key and an effect.", role.Name, t, node, marks.givenBy[id], marks.taints[i]))
+		}
+	}
+}
+
+// taintTexts are taints in the form that an annotation has.
+func taintTexts(taints []lang.Taint) string {
+	var out []string
+	for _, t := range taints {
+		out = append(out, t.String())
+	}
+	slices.Sort(out)
+	return strings.Join(out, ",")
+}
