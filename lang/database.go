@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/mark"
@@ -42,7 +41,7 @@ func (in *instance) databases() {
 		case d.Server != "":
 			if server := in.server(d.Server, b); server != nil {
 				d.Server = server.out.Name
-				value = server.provideDatabase(in.block, b.label, &d)
+				value = server.provideDatabase(in, b.label, &d)
 			}
 		}
 		in.out.Databases = append(in.out.Databases, d)
@@ -76,7 +75,8 @@ func (in *instance) server(name string, b *block) *instance {
 
 // provideDatabase makes a database of another service on this one: it adds the
 // jobs, and returns what the other reads as database.NAME.
-func (in *instance) provideDatabase(consumer *block, label string, d *Database) cty.Value {
+func (in *instance) provideDatabase(by *instance, label string, d *Database) cty.Value {
+	consumer := by.block
 	b := in.definition.one("provides", "database")
 	if b == nil {
 		in.error(consumer.header, "No database server",
@@ -91,9 +91,7 @@ func (in *instance) provideDatabase(consumer *block, label string, d *Database) 
 	if untold := in.untoldFor(jobs); len(untold) > 0 {
 		jobs = nil // the database is there already
 		if d.Source == nil {
-			in.error(consumer.header, "Secret of an external service",
-				"Database %q of service %q is on service %q, which is external, and kolla does not know its %s. If the database is there already, say in service %q what its password is:\n\n%s\n\nIf kolla shall make the database, give service %q what it takes for that:\n\n%s",
-				label, consumer.label, d.Server, strings.TrimPrefix(secretsNamed(untold), "the "), consumer.label, secretExamples([]string{d.Password.Secret}), in.block.label, secretExamples(untold))
+			in.untolds = append(in.untolds, untoldUse{fmt.Sprintf("database %q of service %q", label, by.out.Name), untold, by.passwordInstead(d.Password.Secret)})
 		}
 	}
 	values := map[string]cty.Value{
@@ -127,34 +125,4 @@ func serverOf(b *block) string {
 	}
 	name, _ := staticKey(attr.Expr)
 	return name
-}
-
-// checkDatabases reports databases of two services that are one on their server: each
-// has a password of its own, and the later one would lock the other out.
-func (g *graph) checkDatabases() {
-	type key struct{ what, server, value string }
-	type owner struct {
-		service, label string
-		at             hcl.Range
-	}
-	taken := map[key]owner{}
-	for _, in := range g.inOrder() {
-		for i, d := range in.out.Databases {
-			b := in.definition.all("database")[i]
-			here := owner{in.out.Name, b.label, firstRange(d.Range, in.block.header)}
-			for _, k := range []key{{"name", d.Server, d.Name}, {"user", d.Server, d.User}} {
-				other, twice := taken[k]
-				if !twice {
-					taken[k] = here
-					continue
-				}
-				if k.server == "" || k.value == "" || k.server == here.service {
-					continue // it is not known, or wrong
-				}
-				g.error(here.at, "One database for two", "Database %q of service %q and database %q of service %q (%s) would have the same %s on service %q: %q. Give one of them another, in the service: database %q { %s = \"...\" }.",
-					here.label, here.service, other.label, other.service, position(other.at), k.what, k.server, k.value, here.label, k.what)
-				break
-			}
-		}
-	}
 }

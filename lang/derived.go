@@ -42,12 +42,30 @@ func (in *instance) lineage(config *block) []*block {
 			}
 			return out
 		case slices.Contains(out, base):
-			in.error(b.attributeRange("from"), "Circular reference", "Config file %q would be made from itself.", config.label)
+			in.circularFrom(out, base)
 			return out
 		}
 		out, b = append(out, base), base
 	}
 	return out
+}
+
+// circularFrom reports config files that are made from each other, once: at the first of
+// them by name.
+func (in *instance) circularFrom(lineage []*block, again *block) {
+	circle := lineage[slices.Index(lineage, again):]
+	var names []string
+	for _, b := range circle {
+		names = append(names, b.label)
+	}
+	if again.label != slices.Min(names) {
+		return
+	}
+	chain := fmt.Sprintf("%q", names[0])
+	for _, name := range append(names[1:], names[0]) {
+		chain += fmt.Sprintf(" from %q", name)
+	}
+	in.error(again.attributeRange("from"), "Circular reference", "Config files would be made from themselves: %s. Take one `from` away.", chain)
 }
 
 // inherited is the first of a config file and those that it is made from that has an

@@ -275,15 +275,57 @@ func (in *instance) externalOutputs(given, base map[string]cty.Value) cty.Value 
 		}
 		v := cty.DynamicVal
 		if untold := in.untold(attr.Expr); len(untold) > 0 {
-			in.error(in.block.attributeRange("external"), "Secret of an external service",
-				"Output %q of definition %q has %s in it, and kolla cannot know the value of an external service. Give it to service %q:\n\n%s\n\nor say the output itself: external = { %s = ... }, null if nobody reads it.",
-				b.label, in.out.Definition, secretsNamed(untold), in.block.label, secretExamples(untold), b.label)
+			in.untolds = append(in.untolds, untoldUse{
+				what: fmt.Sprintf("output %q", b.label), secrets: untold,
+				instead: fmt.Sprintf("%q: external = { %s = ... }, null if nobody reads it", b.label, b.label),
+			})
 		} else {
 			v = in.inner.value(attr.Expr)
 		}
 		in.out.Outputs[b.label], base[b.label] = v, v
 	}
 	return cty.ObjectVal(base)
+}
+
+// untoldUse is what cannot be made or read, because an external service was not told secrets.
+type untoldUse struct {
+	what    string // `user "nova" of service "nova"`
+	secrets []string
+	instead string // what can be said in place of them
+}
+
+// checkUntolds reports what each external service lacks, once.
+func (g *graph) checkUntolds() {
+	for _, in := range g.inOrder() {
+		var what, secrets, instead []string
+		for _, l := range in.untolds {
+			what, instead = append(what, l.what), append(instead, "  "+l.instead)
+			for _, name := range l.secrets {
+				if !slices.Contains(secrets, name) {
+					secrets = append(secrets, name)
+				}
+			}
+		}
+		if len(what) == 0 {
+			continue
+		}
+		slices.Sort(secrets)
+		g.error(in.block.attributeRange("external"), "Secret of an external service",
+			"Service %q is external, and kolla does not know %s, which %s %s. Give service %q what it takes for that:\n\n%s\n\nor say instead, if it is there already:\n\n%s",
+			in.out.Name, secretsNamed(secrets), listed(what), needs(len(what)), in.block.label, secretExamples(secrets), strings.Join(instead, "\n"))
+	}
+}
+
+func needs(count int) string {
+	if count == 1 {
+		return "needs"
+	}
+	return "need"
+}
+
+// passwordInstead is the block that says a password in place of what would set it.
+func (in *instance) passwordInstead(secret string) string {
+	return fmt.Sprintf("in service %q: secret %q { from_env = %q }", in.block.label, secret, strings.ToUpper(strings.ReplaceAll(secret, "-", "_")))
 }
 
 // secretsNamed names secrets in the middle of a sentence.
@@ -345,4 +387,12 @@ func (in *instance) untoldFor(blocks []*block) []string {
 	names := append(in.untold(exprs...), mounted...)
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// deploysNothing reports whether a definition describes what is there already: a port that
+// nothing listens on, and what others read.
+func (b *block) deploysNothing() bool {
+	return b.complete() && len(b.all("port")) > 0 && !slices.ContainsFunc(b.blocks, func(child *block) bool {
+		return !slices.Contains([]string{"input", "locals", "output", "port"}, child.typ.Name)
+	})
 }

@@ -366,9 +366,7 @@ func (in *instance) checkUntold(consumer *instance, from *block, p *Provided, un
 	lacks := strings.TrimPrefix(secretsNamed(untold), "the ")
 	if p.Type != "registration" {
 		if p.Source == nil {
-			consumer.error(consumer.block.header, "Secret of an external service",
-				"%s of service %q is on service %q, which is external, and kolla does not know its %s. If the %s is there already, say in service %q what its password is:\n\n%s\n\nIf kolla shall make the %s, give service %q what it takes for that:\n\n%s",
-				describe(from), consumer.out.Name, p.Server, lacks, p.Type, consumer.block.label, secretExamples([]string{p.Password.Secret}), p.Type, in.block.label, secretExamples(untold))
+			in.untolds = append(in.untolds, untoldUse{fmt.Sprintf("%s of service %q", describe(from), consumer.out.Name), untold, consumer.passwordInstead(p.Password.Secret)})
 		}
 		return
 	}
@@ -382,38 +380,5 @@ func (in *instance) checkUntold(consumer *instance, from *block, p *Provided, un
 	if len(names) > 0 {
 		consumer.warn(consumer.block.header, "Not registered",
 			"Service %q is external, and kolla does not know its %s: %s of service %q have to be registered by somebody else.", p.Server, lacks, listed(names), consumer.out.Name)
-	}
-}
-
-// checkProvided reports what two services would have under one name on one server: each
-// would set its own password or URL.
-func (g *graph) checkProvided() {
-	type key struct{ kind, server, domain, name string }
-	taken := map[key]*instance{}
-	check := func(in *instance, k key, what, advice string) {
-		if k.name == "" || k.server == "" {
-			return
-		}
-		other := taken[k]
-		if other == nil {
-			taken[k] = in
-			return
-		}
-		g.error(in.block.header, fmt.Sprintf("Two services with one %s", k.kind),
-			"%s of service %q is on service %q already, for service %q (%s). %s", what, in.out.Name, k.server, other.out.Name, position(other.block.header), advice)
-	}
-	for _, in := range g.inOrder() {
-		for _, p := range in.out.Provided {
-			if p.Label != "" {
-				check(in, key{p.Type, p.Server, p.Domain, p.Name}, fmt.Sprintf("%s%s %q", strings.ToUpper(p.Type[:1]), p.Type[1:], p.Name),
-					fmt.Sprintf("Give one of them another name: %s %q { name = \"...\" }", p.Type, p.Label))
-			}
-		}
-		for _, e := range in.out.Endpoints {
-			if b := in.definition.one("endpoint", e.Type); b == nil || in.ownEndpoint(b) {
-				continue
-			}
-			check(in, key{"endpoint", e.Server, "", e.Type}, fmt.Sprintf("Endpoint %q", e.Type), "Clients find a service by that type, and would find either of them.")
-		}
 	}
 }

@@ -269,8 +269,12 @@ func (e *evaluator) unmet(typ, name, refersAt string) {
 		e.error(e.owner.header, summary, "Its definition refers to it (%s), and it is not enabled (enabled = false). Enable it, or do not enable this one either.", refersAt)
 		return
 	}
+	least := minimal[typ]
+	if d := e.reach.graph.builtin.one("definition", name); typ == "service" && d != nil && d.deploysNothing() {
+		least = "\n    external = { host = \"ADDRESS\" }\n  "
+	}
 	e.error(e.owner.header, summary,
-		"Its definition refers to it (%s), and the configuration does not declare it. Add:\n\n  %s %q {%s}", refersAt, typ, name, minimal[typ])
+		"Its definition refers to it (%s), and the configuration does not declare it. Add:\n\n  %s %q {%s}", refersAt, typ, name, least)
 }
 
 // unknownRoot reports a name that starts no reference. A bare word that is the

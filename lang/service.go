@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"net"
 	"slices"
 	"strconv"
@@ -30,6 +31,7 @@ type instance struct {
 	capped     []string        // workloads that have fewer than the service says, and how many
 	replicas   map[string]int  // by workload
 	used       map[string]bool // names of images
+	untolds    []untoldUse     // what takes secrets that the external service was not told
 	out        Service
 }
 
@@ -253,6 +255,12 @@ func (in *instance) evaluate(it item) cty.Value {
 // deployed makes what is deployed of the service.
 func (in *instance) deployed() cty.Value {
 	s := &in.out
+	if in.definition.deploysNothing() {
+		in.error(in.block.header, fmt.Sprintf("Nothing to deploy for service %q", in.block.label),
+			"Definition %q has no workload: it describes what is there already. Say where:\n\n  external = { host = \"...\" }", s.Definition)
+		in.setSelf(cty.DynamicVal)
+		return cty.DynamicVal
+	}
 	s.Role = in.user.role(in.block, "role")
 	s.Exposure = in.user.exposure(in.block, "expose")
 	s.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.user, in.block)

@@ -8,12 +8,14 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
+	"kolla.openstack.org/kolla/internal/spelling"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
 func stringFunctions() []entry {
 	return []entry{
 		carries("chomp", stdlib.ChompFunc, "The text without line breaks at its end.", `chomp("hello\n")`, `"hello"`),
+		computes("didyoumean", didyoumeanFunc, "A sentence with the name that was probably meant by another, and a space before it, for an `error_message`; an empty text if there is no such name.", `didyoumean("nfz", ["nfs", "rbd"])`, `" Did you mean \"nfs\"?"`),
 		computes("endswith", textTest("suffix", strings.HasSuffix), "Whether a text ends with another.", `endswith("nova.conf", ".conf")`, `true`),
 		carries("format", bounded(stdlib.FormatFunc), "A text with values in the places of its verbs, such as %s, %d, %03d, %q or %#v.", `format("%s-%02d", "node", 7)`, `"node-07"`),
 		carries("formatlist", bounded(stdlib.FormatListFunc), "A format applied to the elements of lists, one after another.", `formatlist("%s:%d", ["a", "b"], 11211)`, `["a:11211", "b:11211"]`),
@@ -47,6 +49,23 @@ func textTest(second string, test func(text, part string) bool) function.Functio
 		},
 	})
 }
+
+var didyoumeanFunc = function.New(&function.Spec{
+	Params: []function.Parameter{{Name: "name", Type: cty.String}, {Name: "names", Type: cty.List(cty.String)}},
+	Type:   function.StaticReturnType(cty.String),
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		var known []string
+		for _, name := range args[1].AsValueSlice() {
+			if !name.IsNull() {
+				known = append(known, name.AsString())
+			}
+		}
+		if args[0].AsString() == "" {
+			return cty.StringVal(""), nil
+		}
+		return cty.StringVal(spelling.DidYouMean(args[0].AsString(), known)), nil
+	},
+})
 
 var replaceFunc = function.New(&function.Spec{
 	Params: []function.Parameter{
