@@ -46,11 +46,9 @@ novncproxy_host = 127.0.0.1
 		c.succeeds("python3", "-c", "import libvirt, rados, rbd, vif_plug_ovs")
 		c.succeeds("qemu-img", "--version")
 		c.says("nova", config, "true", program, "Timed out waiting for nova-conductor")
-	case "nova-scheduler":
-		// It looks for Placement first, and nobody has said where that is.
-		c.says("nova", config, sync, program, "An auth plugin is required")
 	default:
-		c.says("nova", config, sync, program, "Starting conductor node")
+		// They look for Placement first, and nobody has said where that is.
+		c.says("nova", config, sync, program, "No authentication information found for placement API")
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // patience is for machines that have other things to do.
-const patience = 40 * time.Second
+const patience = 5 * time.Minute
 
 // uwsgi is the configuration of an API under uWSGI, as Kolla has it. what says what it
 // serves: lines of the file.
