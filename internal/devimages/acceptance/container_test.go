@@ -64,9 +64,11 @@ shift 2
 mount --make-rprivate /
 mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
+mount -t sysfs sys "$root/sys"
 mount -t tmpfs tmpfs "$root/dev"
 mkdir -m 1777 "$root/dev/shm"
-for device in null zero full random urandom; do
+mkdir "$root/dev/net"
+for device in null zero full random urandom net/tun; do
 	: >"$root/dev/$device"
 	mount --bind "/dev/$device" "$root/dev/$device"
 done
@@ -157,7 +159,7 @@ func (c container) configure(command, owner string, files map[string]string) {
 	}
 	config := struct {
 		Command string `json:"command"`
-		Files   []file `json:"config_files"`
+		Files   []file `json:"config_files,omitempty"`
 	}{Command: command}
 	staging := filepath.Join(c.root, "var/lib/kolla/config_files")
 	for dest, content := range files {
@@ -331,7 +333,8 @@ func (c container) clean() {
 	}
 	for user, id := range map[string]string{
 		"barbican": "42403", "cinder": "42407", "glance": "42415", "heat": "42418", "horizon": "42420",
-		"keystone": "42425", "mysql": "42434", "placement": "42482", "rabbitmq": "42439", "memcached": "42457",
+		"keystone": "42425", "mysql": "42434", "neutron": "42435", "nova": "42436",
+		"placement": "42482", "rabbitmq": "42439", "memcached": "42457",
 	} {
 		if account := c.account(user); account[2] != id || account[3] != id || account[5] != "/var/lib/"+user {
 			c.Errorf("account of %s is %q", user, account)

@@ -69,10 +69,16 @@ func (c container) says(user string, files map[string]string, sync, serve, want 
 	c.Helper()
 	r := c.direct(user, "/var/lib/"+user, files, "sh", "-euc", "mkdir -p ~/tmp\n"+sync+"\nexec "+serve)
 	eventually(c.T, patience, func() error {
-		if log := r.logged(); !strings.Contains(log, want) {
-			return fmt.Errorf("the log does not say %q:\n%s", want, log)
+		log := r.logged()
+		if strings.Contains(log, want) {
+			return nil
 		}
-		return nil
+		select {
+		case err := <-r.end:
+			c.Fatalf("it has ended (%v) and not said %q:\n%s", err, want, log)
+		default:
+		}
+		return fmt.Errorf("the log does not say %q:\n%s", want, log)
 	})
 }
 

@@ -25,6 +25,7 @@ func TestExtendStart(t *testing.T) {
 		"openstack user create --domain heat_user_domain --password secret heat_domain_admin",
 		"openstack role add --domain heat_user_domain --user-domain heat_user_domain --user heat_domain_admin admin",
 	}
+	novaSync := []string{"nova-manage api_db sync", "nova-manage db sync --local_cell"}
 	for _, test := range []struct {
 		layer, env string
 		want       []string // "started": the service is
@@ -42,6 +43,16 @@ func TestExtendStart(t *testing.T) {
 		{"glance", "KOLLA_UPGRADE= GLANCE_DB_CONTRACT=", []string{"glance-manage db contract"}},
 		{"heat", "", []string{"started"}},
 		{"heat", "KOLLA_BOOTSTRAP= HEAT_DOMAIN_ADMIN_PASSWORD=secret", append([]string{"heat-manage db_sync"}, domain...)},
+		{"neutron", "", []string{"started"}},
+		{"neutron", "KOLLA_BOOTSTRAP=", []string{"neutron-db-manage --subproject neutron upgrade head"}},
+		{"neutron", "KOLLA_UPGRADE=", nil},
+		{"neutron", "KOLLA_UPGRADE= NEUTRON_DB_EXPAND=", []string{"neutron-db-manage --subproject neutron upgrade --expand"}},
+		{"neutron", "KOLLA_UPGRADE= NEUTRON_DB_CONTRACT=", []string{"neutron-db-manage --subproject neutron upgrade --contract"}},
+		{"nova", "", []string{"started"}},
+		{"nova", "KOLLA_BOOTSTRAP=", append(slices.Clone(novaSync), "nova-manage db online_data_migrations")},
+		{"nova", "KOLLA_UPGRADE=", novaSync},
+		{"nova", "KOLLA_UPGRADE_CHECK=", []string{"nova-status upgrade check"}},
+		{"nova", "KOLLA_OSM=", []string{"nova-manage db online_data_migrations"}},
 		{"placement", "", []string{"started"}},
 		{"placement", "KOLLA_BOOTSTRAP=", []string{"placement-manage db sync", "placement-manage db online_data_migrations"}},
 		{"placement", "KOLLA_UPGRADE=", []string{"placement-manage db sync"}},
@@ -66,7 +77,8 @@ func extendStart(t *testing.T, layer string, env []string) []string {
 	files := map[string]string{script: string(file(t, layer, "usr/local/bin/kolla_extend_start"))}
 	for _, name := range []string{
 		"install", "openstack", "started",
-		"barbican-db-manage", "cinder-manage", "glance-manage", "heat-manage", "placement-manage",
+		"barbican-db-manage", "cinder-manage", "glance-manage", "heat-manage", "neutron-db-manage", "nova-manage", "nova-status",
+		"placement-manage",
 	} {
 		files[filepath.Join(dir, name)] = stub
 	}
