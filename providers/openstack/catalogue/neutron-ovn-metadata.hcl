@@ -23,7 +23,6 @@ definition "neutron-ovn-metadata" {
         metadata_workers             = 1
       }
       ovs = { ovsdb_connection = "unix:/run/openvswitch/db.sock" }
-      ovn = { ovn_sb_connection = service.ovn.sb }
       # The pod is root, and has the powers that the helpers need: no sudo.
       privsep           = local.helper
       privsep_link      = local.helper
@@ -43,9 +42,10 @@ definition "neutron-ovn-metadata" {
     writable     = ["/var/lib/neutron"]
     config       = ["neutron_ovn_metadata_agent.ini"]
     grace_period = 60
+    env          = { SB = service.ovn.ports.relay.address } # see connect.sh
     # It leaves processes behind that somebody has to wait for.
     command = [
-      "dumb-init", "--single-child", "--", "neutron-ovn-metadata-agent",
+      "dumb-init", "--single-child", "--", "sh", "-ec", file("${path.module}/ovn/connect.sh"), "sh", "neutron-ovn-metadata-agent",
       "--config-file", "/etc/neutron/neutron_ovn_metadata_agent.ini", "--config-dir", "/etc/neutron/neutron_ovn_metadata_agent.ini.d",
     ]
 
@@ -66,7 +66,7 @@ definition "neutron-ovn-metadata" {
     }
 
     ready {
-      exec    = ["healthcheck_port", "neutron-ovn-metadata-agent", tostring(service.ovn.ports.sb.number)]
+      exec    = ["healthcheck_port", "neutron-ovn-metadata-agent", tostring(service.ovn.ports.relay.number)]
       timeout = 10
     }
   }

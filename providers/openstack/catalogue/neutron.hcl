@@ -27,6 +27,9 @@ definition "neutron" {
 
   locals {
     split = cloud.release >= 2025.2
+    # Connections to OVN are in the environment: see connect.sh.
+    start = ["sh", "-ec", file("${path.module}/ovn/connect.sh"), "sh"]
+    ovn   = { NB = service.ovn.ports.nb.address, SB = service.ovn.ports.relay.address }
     files = ["--config-file", "/etc/neutron/neutron.conf", "--config-file", "/etc/neutron/plugins/ml2/ml2_conf.ini"]
     auth  = merge(user.neutron.auth, { endpoint_type = "internal" })
     vlans = flatten([for network, n in input.physical_networks : [for range in n.vlans : "${network}:${range}"]])
@@ -94,8 +97,6 @@ definition "neutron" {
       ml2_type_geneve = { vni_ranges = "1001:65535", max_header_size = 38 }
       securitygroup   = { enable_security_group = true }
       ovn = {
-        ovn_nb_connection              = service.ovn.nb
-        ovn_sb_connection              = service.ovn.sb
         ovn_metadata_enabled           = true
         enable_distributed_floating_ip = input.distributed_floating_ips
       }
@@ -142,7 +143,7 @@ definition "neutron" {
     image        = "neutron-server"
     user         = 42435
     command      = local.split ? ["uwsgi", "--ini", "/etc/neutron/neutron-api-uwsgi.ini"] : concat(["neutron-server"], local.files)
-    env          = { OS_NEUTRON_CONFIG_FILES = "/etc/neutron/neutron.conf;/etc/neutron/plugins/ml2/ml2_conf.ini" }
+    env          = merge(local.ovn, { OS_NEUTRON_CONFIG_FILES = "/etc/neutron/neutron.conf;/etc/neutron/plugins/ml2/ml2_conf.ini" })
     ports        = ["api"]
     config       = ["neutron-server.conf", "ml2_conf.ini", "neutron-api-uwsgi.ini", "policy.yaml"]
     writable     = ["/var/lib/neutron"]
@@ -177,7 +178,8 @@ definition "neutron" {
     kind         = "StatefulSet"
     image        = "neutron-server"
     user         = 42435
-    command      = concat(["neutron-rpc-server"], local.files)
+    command      = concat(local.start, ["neutron-rpc-server"], local.files)
+    env          = local.ovn
     config       = ["neutron.conf", "ml2_conf.ini", "policy.yaml"]
     writable     = ["/var/lib/neutron"]
     grace_period = 60
@@ -195,7 +197,8 @@ definition "neutron" {
     kind         = "StatefulSet"
     image        = "neutron-server"
     user         = 42435
-    command      = concat(["neutron-periodic-workers"], local.files)
+    command      = concat(local.start, ["neutron-periodic-workers"], local.files)
+    env          = local.ovn
     config       = ["neutron.conf", "ml2_conf.ini", "policy.yaml"]
     writable     = ["/var/lib/neutron"]
     grace_period = 60
@@ -214,7 +217,8 @@ definition "neutron" {
     kind         = "StatefulSet"
     image        = "neutron-server"
     user         = 42435
-    command      = concat(["neutron-ovn-maintenance-worker"], local.files)
+    command      = concat(local.start, ["neutron-ovn-maintenance-worker"], local.files)
+    env          = local.ovn
     config       = ["neutron.conf", "ml2_conf.ini", "policy.yaml"]
     writable     = ["/var/lib/neutron"]
     grace_period = 60

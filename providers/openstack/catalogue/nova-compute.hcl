@@ -215,8 +215,10 @@ definition "nova-compute" {
       volume "dev" { host = "/dev" }
       volume "cgroup" { host = "/sys/fs/cgroup" }
 
+      # What libvirtd knows of servers.
       volume "domains" {
-        host   = "/etc/libvirt/qemu"
+        host   = "/var/lib/libvirt/etc"
+        path   = "/etc/libvirt/qemu"
         create = true
       }
 

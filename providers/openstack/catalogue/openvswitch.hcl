@@ -46,7 +46,7 @@ definition "openvswitch" {
     }
 
     volume "tun" {
-      host   = "/dev/net/tun"
+      host = "/dev/net/tun"
       type = "device"
     }
 

@@ -12,6 +12,10 @@ definition "ovn" {
     number = 6642
   }
 
+  port "relay" {
+    number = 16642
+  }
+
   port "nb-raft" {
     number = 6643
   }
@@ -87,6 +91,25 @@ definition "ovn" {
 
     ready {
       exec = ["sh", "-c", "ovs-appctl -t /run/ovn/ovnsb_db.ctl cluster/status OVN_Southbound | grep -q '^Status: cluster member'"]
+    }
+  }
+
+  # Agents and Neutron read the southbound database here, at one address.
+  workload "relay" {
+    kind     = "Deployment"
+    image    = "ovn-sb-db-relay"
+    user     = 42424
+    command  = ["ovsdb-server", "--remote=ptcp:${port.relay}:0.0.0.0", "--unixctl=/run/ovn/relay.ctl", "--pidfile=/run/ovn/relay.pid", "-vconsole:info", "relay:OVN_Southbound:${local.sb_url}"]
+    ports    = ["relay"]
+    writable = ["/run/ovn"]
+
+    resources {
+      requests = { cpu = "50m", memory = "64Mi" }
+      limits   = { memory = "2Gi" }
+    }
+
+    ready {
+      exec = ["sh", "-c", "ovs-appctl -t /run/ovn/relay.ctl ovsdb-server/get-db-storage-status OVN_Southbound 2> /dev/null | grep -q 'status: ok' || ovsdb-client --timeout=5 list-dbs tcp:127.0.0.1:${port.relay}"]
     }
   }
 
