@@ -29,7 +29,7 @@ func (in *instance) job(b *block, e *evaluator) Job {
 		j.Runs = strings.TrimPrefix(e.string(b, "runs"), "change")
 	}
 	in.checkVolumes(b, j.Pod.Volumes, in.mountedIn(&j.Pod, nil))
-	in.checkPropagation(&j.Pod)
+	in.checkPropagation(b, &j.Pod)
 	in.checkLength(b)
 	return j
 }
@@ -136,7 +136,7 @@ func (in *instance) workload(b *block) Workload {
 	w.Live = in.probe(b, "live", w.Pod.Ports)
 	w.Startup = in.probe(b, "startup", w.Pod.Ports)
 	in.inits(b, &w)
-	in.checkPropagation(&w.Pod)
+	in.checkPropagation(b, &w.Pod)
 	in.stopping(&w, b)
 	base := b
 	if b.top != nil {
