@@ -30,7 +30,7 @@ func (in *instance) job(b *block, e *evaluator) Job {
 		j.Nodes = in.nodesOf(b, e, j.Pod.Env)
 	}
 	in.checkVolumes(b, j.Pod.Volumes, in.mountedIn(&j.Pod, nil))
-	in.checkPropagation(&j.Pod)
+	in.checkPropagation(b, &j.Pod)
 	in.checkLength(b)
 	return j
 }
@@ -155,7 +155,7 @@ func (in *instance) workload(b *block) Workload {
 	w.Live = in.probe(b, "live", w.Pod.Ports)
 	w.Startup = in.probe(b, "startup", w.Pod.Ports)
 	in.inits(b, &w)
-	in.checkPropagation(&w.Pod)
+	in.checkPropagation(b, &w.Pod)
 	in.stopping(&w, b)
 	in.placement(b, &w)
 	base := b

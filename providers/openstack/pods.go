@@ -329,10 +329,12 @@ func (t *podTemplate) containerSecurityContext() *corev1.SecurityContextApplyCon
 			c.WithCapabilities(kept)
 		}
 	} else {
-		// Kubernetes refuses a privileged container that may not gain privileges.
-		c.WithAllowPrivilegeEscalation(p.Privileged).
-			WithReadOnlyRootFilesystem(!p.WritableRoot).
-			WithCapabilities(kept.WithDrop("ALL"))
+		// Kubernetes refuses a privileged container that may not gain privileges, and what
+		// such a container drops the container runtimes do not agree on.
+		c.WithAllowPrivilegeEscalation(p.Privileged).WithReadOnlyRootFilesystem(!p.WritableRoot)
+		if !p.Privileged {
+			c.WithCapabilities(kept.WithDrop("ALL"))
+		}
 	}
 	if p.Privileged {
 		c.WithPrivileged(true)
