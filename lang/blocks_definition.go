@@ -377,8 +377,19 @@ var workloadType = &BlockType{
     values = { DEFAULT = { listen = port.http } }
   }
 
+  workload "worker" {
+    kind            = "Deployment"
+    replicas        = 8
+    max_unavailable = "25%"
+    surge           = 2
+    image           = "registry.example.org/status:1"
+    command         = ["status", "work"]
+  }
+
   workload "web" {
     kind         = "StatefulSet"
+    after        = ["worker"]
+    order        = "one-by-one"
     role         = "control"
     replicas     = 2
     max_replicas = 5
@@ -416,7 +427,7 @@ var workloadType = &BlockType{
 		waitTimeoutAttribute, gracePeriodAttribute, drainAttribute,
 		{Name: "loss", Type: TypeString, Doc: "What follows for others while none of it runs, as the end of a sentence: \"running servers lose their network\". It is then held like data: no plan deletes it, or deletes it to make it again, unless -delete-data names it."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
-	}, placementAttributes, podAttributes, namespaceAttributes, powerAttributes, podMarks, mountAttributes)),
+	}, rolloutAttributes, placementAttributes, podAttributes, namespaceAttributes, powerAttributes, podMarks, mountAttributes)),
 	Blocks: []*BlockType{
 		initType,
 		sidecarType,

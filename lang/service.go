@@ -276,6 +276,7 @@ func (in *instance) deployed() cty.Value {
 	for _, b := range in.definition.all("workload") {
 		s.Workloads = append(s.Workloads, in.workload(b))
 	}
+	in.checkAfter()
 	in.network()
 	in.marks()
 	in.patches()

@@ -50,6 +50,9 @@ const (
 	// AnnotationInputs is on Jobs that do not run again for all that they run with: a hash
 	// of what a run has, for one that did not end yet.
 	AnnotationInputs = "kolla.openstack.org/inputs"
+	// AnnotationMaxUnavailable is on workloads whose pods are replaced on request: how many
+	// of them may be missing then, a number or a share such as "25%".
+	AnnotationMaxUnavailable = "kolla.openstack.org/max-unavailable"
 	// AnnotationRevision is on Secrets that others are derived from: a name for
 	// their present values that says nothing about them. Whatever is derived from
 	// the values carries it in its own name.
