@@ -226,6 +226,7 @@ func (g *graph) finish() {
 	g.unusedOverrides()
 	g.checkMentions()
 	g.checkHostPorts()
+	g.checkTwins()
 	g.checkDatabases()
 	g.moves()
 }

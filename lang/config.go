@@ -103,6 +103,7 @@ type Service struct {
 	// Name is what the service is called in the cluster, unique in the configuration.
 	Name       string
 	Definition string
+	DefinedAt  hcl.Range // the definition
 	// External: it is there already. It has outputs and the secrets that it was told,
 	// and nothing else.
 	External bool

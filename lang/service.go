@@ -75,7 +75,7 @@ func (g *graph) newInstance(n *node, definition *block, home *module) *instance 
 			e.scope.groups[kind] = names
 		}
 	}
-	in.out = Service{Definition: definition.label, Range: n.block.header}
+	in.out = Service{Definition: definition.label, DefinedAt: definition.header, Range: n.block.header}
 	return in
 }
 
