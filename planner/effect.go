@@ -26,7 +26,8 @@ type Effect struct {
 	AtATime  int      `json:"at_a_time,omitempty"`
 	// Downtime is to be expected: at some time none of the pods is there to answer.
 	Downtime bool `json:"downtime_expected,omitempty"`
-	// Data is what is lost, or deleted.
+	// Data is what is lost, or deleted; of pods that restart, what follows for others
+	// while they do.
 	Data string `json:"data_at_risk,omitempty"`
 	// Items are names: volumes that stay, keys that are dropped.
 	Items []string `json:"items,omitempty"`
@@ -69,7 +70,7 @@ type Strategy string
 const (
 	Rolling   Strategy = "rolling"     // some at a time
 	AllAtOnce Strategy = "all-at-once" // none is left meanwhile, or only the new ones
-	OnRequest Strategy = "on-request"  // each as soon as somebody deletes it
+	OnRequest Strategy = "on-request"  // each as soon as `kolla rollout`, or somebody, deletes it
 )
 
 // Cause is why pods restart.

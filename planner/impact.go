@@ -177,7 +177,7 @@ func (d *disturbance) restart(live *unstructured.Unstructured) []Effect {
 	if n == 0 {
 		return nil
 	}
-	e := Effect{Kind: EffectRestart, Pods: n, Causes: d.causes(live)}
+	e := Effect{Kind: EffectRestart, Pods: n, Causes: d.causes(live), Data: d.subject.object.Loss}
 	e.Strategy, e.AtATime, e.Downtime = pace(d.subject.after, n)
 	recreated := e.Strategy == AllAtOnce && d.action.Ref.GVK.GroupKind() == deploymentKind
 	e.Grave = n == 1 && e.Downtime && (recreated || holdsData(d.subject.after))

@@ -86,8 +86,8 @@ type Object struct {
 	// Holds says what would be lost with the object ("generated values",
 	// "everything in it"); empty: nothing that apply would not make again.
 	Holds string `json:"holds,omitempty"`
-	// Loss says what follows where what it holds is lost: "tokens become invalid";
-	// empty: nothing beyond that.
+	// Loss says what follows where what it holds is lost, or while nothing of it runs:
+	// "tokens become invalid"; empty: nothing beyond that.
 	Loss string `json:"loss,omitempty"`
 	// Timeout is how many seconds an apply waits until the object is ready; 0: as long as
 	// for any other. It is no part of what is desired.

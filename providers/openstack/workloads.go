@@ -38,7 +38,7 @@ func (s *service) workloads(after []lang.Address) []lang.Address {
 		o.Deferred = t.deferred
 		o.Timeout = w.Timeout
 		if w.Loss != "" {
-			o.Holds = fmt.Sprintf("what others need (%s)", w.Loss)
+			o.Holds, o.Loss = fmt.Sprintf("what others need (%s)", w.Loss), w.Loss
 		}
 		s.add(o)
 		out = append(out, o.Address)
