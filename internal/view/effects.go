@@ -49,7 +49,7 @@ func ImpactOf(plan *planner.Plan) []Impact {
 func ofWorkload(kind planner.EffectKind) bool {
 	switch kind {
 	case planner.EffectDeploy, planner.EffectStop, planner.EffectRecreate, planner.EffectRestart,
-		planner.EffectScaleUp, planner.EffectScaleDown, planner.EffectDataLost, planner.EffectVolumesStay:
+		planner.EffectLeave, planner.EffectScaleUp, planner.EffectScaleDown, planner.EffectDataLost, planner.EffectVolumesStay:
 		return true
 	}
 	return false
@@ -70,6 +70,12 @@ func effectText(block string, e planner.Effect) string {
 		return fmt.Sprintf("%s %s at once, and new ones are made: %s", pods, plural(e.Pods, "stops", "stop"), whyAgain(e.Why))
 	case planner.EffectRestart:
 		return restartText(block, e, pods)
+	case planner.EffectLeave:
+		text := fmt.Sprintf("%s %s deleted, on %s", pods, plural(e.Pods, "is", "are"), atMost(e.Items, 4))
+		if e.Data != "" {
+			text += ", where " + e.Data
+		}
+		return text
 	case planner.EffectScaleUp:
 		return pods + " added"
 	case planner.EffectScaleDown:
