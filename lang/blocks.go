@@ -174,6 +174,9 @@ var serviceType = &BlockType{
   images     = { keystone = "registry.example.org/kolla/keystone:patched" }
   depends_on = [service.rabbitmq]
 
+  # What the definition says of service.memcached means this one.
+  with = { memcached = service.cache["users"] }
+
   # Of all its objects.
   labels      = { "example.org/cost-centre" = "4711" }
   annotations = { "example.org/owner" = "identity" }
@@ -306,6 +309,7 @@ service "galera" {
 		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full references to use in place of images, by the name of the image in the definition."},
 		{Name: "external", Type: TypeAny, Value: "{ host = string, port = number, ... }", Doc: "Where the service is, if it is there already: nothing is deployed, and references to it mean that one. Further keys are `url`, `public_url` and the outputs of its definition, where those are others there; with no definition, whatever others shall read."},
 		objectMarks[0], objectMarks[1],
+		withAttribute,
 		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the service starts, where no reference shows it."},
 		{Name: "network_policy", Type: TypeBool, Doc: "Whether its pods take connections only from those that refer to it, or find it in Keystone's catalogue, and from those that `allow` blocks name; by default as the cloud says."},
 		nameAttribute,

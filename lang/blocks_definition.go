@@ -205,6 +205,8 @@ var configType = &BlockType{
 	}),
 }
 
+const envDoc = "Environment variables. What only a pod knows can be read here: [node and pod](#node-and-pod)."
+
 const serviceLinksDoc = "Whether the environment of the pods has the variables that Kubernetes makes of every Service of the namespace, such as MARIADB_SERVICE_HOST. DNS names need none of them."
 
 // podAttributes are what jobs and workloads have in common.
@@ -214,7 +216,7 @@ var podAttributes = []Attribute{
 	{Name: "start", Type: TypeString, Default: "direct", OneOf: []string{"direct", "kolla"}, Doc: "direct: the command is run. kolla: by the image's own start script."},
 	{Name: "command", Type: TypeList, Doc: "Command, in place of the image's."},
 	{Name: "args", Type: TypeList, Doc: "Arguments of the command."},
-	{Name: "env", Type: TypeTexts, Doc: "Environment variables."},
+	{Name: "env", Type: TypeTexts, Doc: envDoc},
 	{Name: "host_network", Type: TypeBool, Default: false, Doc: "Whether pods use the network of their node."},
 	{Name: "service_links", Type: TypeBool, Default: false, Doc: serviceLinksDoc},
 }

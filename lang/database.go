@@ -53,6 +53,9 @@ func (in *instance) databases() {
 // server is the service that a database or the like is on; nil if there is none, which was
 // reported.
 func (in *instance) server(name string, b *block) *instance {
+	if other, replaced := in.with[name]; replaced {
+		return other
+	}
 	ids := in.inner.reach.find("service", name, nil)
 	in.inner.lookup("service", name, nil, b.header) // so that it is there
 	var found []string

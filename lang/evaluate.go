@@ -3,6 +3,7 @@ package lang
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,6 +82,9 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 	}
 	v, err := mark.Settle(v, later)
 	if err != nil {
+		if e.onlyInPod(expr.Range(), refs) {
+			return cty.DynamicVal
+		}
 		e.error(expr.Range(), "Unsuitable use of a secret", "%s.", sentence(err))
 		return cty.DynamicVal
 	}
@@ -197,6 +201,9 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
 			name := unknown.CalledFunctionNamespace() + unknown.CalledFunctionName()
 			e.error(*d.Subject, fmt.Sprintf("There is no function %q", name), "%s", functions.Instead(name, keysOf(e.functions)))
+			continue
+		}
+		if d.Subject != nil && (syntax.Decides(d) || strings.Contains(d.Detail, mark.ErrComputed.Error())) && e.onlyInPod(*d.Subject, refs) {
 			continue
 		}
 		if syntax.Decides(d) {
@@ -341,6 +348,10 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 			}
 			if !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
 				continue
+			}
+			if root := t.RootName(); root == "pod" && (step.Name == "host" || step.Name == "index") {
+				e.error(step.SrcRange, "Unknown attribute", "Only the pods of a StatefulSet have %s.", written(t))
+				return true
 			}
 			var names []string
 			for name := range parent.Type().AttributeTypes() {
@@ -490,8 +501,10 @@ func sentence(err error) string {
 // too.
 func (e *evaluator) with(name string, value cty.Value) *evaluator {
 	out := *e
-	out.scope = newScope(e.scope)
-	out.scope.singles[name] = value
+	inner := *e.scope // the same names belong to it
+	inner.singles = maps.Clone(inner.singles)
+	inner.singles[name] = value
+	out.scope = &inner
 	if e.ofService != nil {
 		out.ofService, out.ofCloud = e.ofService.with(name, value), e.ofCloud.with(name, value)
 	}

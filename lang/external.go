@@ -109,7 +109,7 @@ func (in *instance) checkExternal() {
 	refuse := func(at hcl.Range, what string) {
 		in.error(at, "Not for an external service", "Nothing of service %q is deployed, so that %s says nothing. Take it out, or the argument \"external\".", in.block.label, what)
 	}
-	for _, name := range []string{"role", "replicas", "expose", "images", "labels", "annotations"} {
+	for _, name := range []string{"role", "replicas", "expose", "images", "with", "labels", "annotations"} {
 		if attr := in.block.attributes[name]; attr != nil && in.user.given(in.block, name) {
 			refuse(attr.NameRange, fmt.Sprintf("%q", name))
 		}

@@ -318,6 +318,8 @@ func (e *evaluator) elsewhere(t hcl.Traversal) string {
 		return "The name count means something only in a block with count."
 	case root == "self":
 		return "The name self means something only in definitions, and in the config blocks of services. Elsewhere write service.NAME."
+	case slices.Contains(podFields, root):
+		return fmt.Sprintf("Only the env of workloads, jobs, init steps and sidecars can say %s, because it is known only where the pod runs. For a config file of OpenStack write there env = { OS_GROUP__OPTION = %s }: oslo.config reads such variables before its files.", written(t), written(t))
 	case root == "locals", root == "variable", root == "vars", root == "variables":
 		root = map[bool]string{true: "local", false: "var"}[root == "locals"]
 		if len(t) == 1 {

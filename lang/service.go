@@ -30,7 +30,10 @@ type instance struct {
 	capped     []string        // workloads that have fewer than the service says, and how many
 	replicas   map[string]int  // by workload
 	used       map[string]bool // names of images
-	out        Service
+	// with are the services in the place of those that the definition names, by these names;
+	// nil: it is not known yet which.
+	with map[string]*instance
+	out  Service
 }
 
 // addServices finds the definition of every service, and what each refers to.
@@ -90,6 +93,7 @@ func (in *instance) at(f *frame, it item) *instance {
 	out.user.scope.parent = it.scope
 	out.cloud.scope.parent = in.graph.loader.root.frames[0].scope
 	out.inner.scope.parent = in.definitionScope(f)
+	out.putInPlace()
 	if out != in {
 		out.block = out.user.expanded(in.block)
 		out.whole, out.strays = overlaid(out.defaulted(out.inner.expanded(in.written)), out.block)
@@ -136,7 +140,16 @@ func (in *instance) edges() []edge {
 		return append(out, in.dependsOn(in.node.module, in.block)...)
 	}
 	out = append(out, in.ownEdges()...)
-	out = append(out, in.inner.edgesWithoutSettings(in.definition)...)
+	out = append(out, in.withoutReplaced(in.innerEdges())...)
+	out = append(out, in.dependsOn(in.node.module, in.block)...)
+	out = append(out, in.triggerEdges(in.node.module, in.block)...)
+	self := in.block.id()
+	return slices.DeleteFunc(out, func(e edge) bool { return e.to == self || in.meansOwn(e) })
+}
+
+// innerEdges are the references of the definition, with what comes over it.
+func (in *instance) innerEdges() []edge {
+	out := in.inner.edgesWithoutSettings(in.definition)
 	if d := in.defaultsBlock(); d != nil && d.grows {
 		out = append(out, in.cloud.reach.blockEdges(d)...)
 	}
@@ -163,11 +176,7 @@ func (in *instance) edges() []edge {
 		}
 	}
 	out = append(out, in.serverEdges()...)
-	out = append(out, in.mountEdges()...)
-	out = append(out, in.dependsOn(in.node.module, in.block)...)
-	out = append(out, in.triggerEdges(in.node.module, in.block)...)
-	self := in.block.id()
-	return slices.DeleteFunc(out, func(e edge) bool { return e.to == self || in.meansOwn(e) })
+	return append(out, in.mountEdges()...)
 }
 
 // ownEdges are the references in the service's block, but for those in blocks that

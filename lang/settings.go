@@ -455,6 +455,10 @@ func (s *settings) environment() []Env {
 		}
 		value := x.eval.textOf(x.value, x.origin.Range)
 		x.eval.checkPlain(name, []Text{value}, x.origin.Range)
+		if fields := value.Fields(); len(fields) > 0 && value.Secret() {
+			x.eval.error(x.origin.Range, "Two sources of one variable", "The value is made of a secret and of %s, and Kubernetes takes a variable from one of the two. Make two variables, and let the command in the pod join them.", fields[0])
+			continue
+		}
 		out = append(out, Env{Name: name, Value: value, Range: x.origin.Range})
 	}
 	return out

@@ -68,7 +68,7 @@ const sidecarExample = `definition "status" {
 var ownAttributes = []Attribute{
 	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group that it runs as, 0 for root; by default the workload's."},
 	{Name: "args", Type: TypeList, Doc: "Arguments of the command."},
-	{Name: "env", Type: TypeTexts, Doc: "Environment variables."},
+	{Name: "env", Type: TypeTexts, Doc: envDoc},
 	{Name: "config", Type: TypeList, Names: "config", Doc: "Names of the config files to mount."},
 }
 
@@ -142,7 +142,7 @@ func (in *instance) inits(b *block, w *Workload) {
 		init := Init{
 			Name: c.label, Sidecar: c.typ == sidecarType,
 			User:    e.number(c, "user"),
-			Command: e.list(c, "command"), Args: e.list(c, "args"), Env: e.environment(c),
+			Command: e.list(c, "command"), Args: e.list(c, "args"), Env: in.environment(c, e, in.setOf(b)),
 			Configs: in.names(c, e, "config", "config file"), Mounts: in.mounts(c, e), Volumes: in.volumes(c, e),
 			Powers: in.powers(c, e),
 		}

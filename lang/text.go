@@ -25,6 +25,9 @@ type Part struct {
 	Literal   string     `json:"literal,omitempty"`
 	Sensitive bool       `json:"sensitive,omitempty"` // Literal must never be shown or stored
 	Secret    *SecretRef `json:"secret,omitempty"`    // set: the value is read from the cluster
+	// Field is something that only a pod knows of itself: "node.name", "node.ip",
+	// "pod.name", "pod.ip" or "pod.index". Only Env values have such parts.
+	Field string `json:"field,omitempty"`
 	// Deferred: the value is known only after the apply, when these data are read.
 	Deferred []string `json:"deferred,omitempty"`
 }
@@ -40,7 +43,9 @@ type SecretRef struct {
 }
 
 // Public reports whether the part is a literal that everybody may see.
-func (p Part) Public() bool { return !p.Sensitive && p.Secret == nil && p.Deferred == nil }
+func (p Part) Public() bool {
+	return !p.Sensitive && p.Secret == nil && p.Deferred == nil && p.Field == ""
+}
 
 // Plain makes a Text of one public literal.
 func Plain(s string) Text {
@@ -80,6 +85,17 @@ func (t Text) Refs() []SecretRef {
 	return refs
 }
 
+// Fields lists what only a pod knows of itself and the text is made of, in order.
+func (t Text) Fields() []string {
+	var out []string
+	for _, p := range t {
+		if p.Field != "" {
+			out = append(out, p.Field)
+		}
+	}
+	return out
+}
+
 // Deferred lists the data that have to be read before the text is known, in order.
 func (t Text) Deferred() []string {
 	var out []string
@@ -90,8 +106,8 @@ func (t Text) Deferred() []string {
 	return slices.Compact(out)
 }
 
-// Masked shows the text with every secret part replaced by "(sensitive)", and what is
-// not known yet by KnownAfterApply.
+// Masked shows the text with every secret part replaced by "(sensitive)", what is not
+// known yet by KnownAfterApply, and what only a pod knows by $(FIELD).
 func (t Text) Masked() string {
 	var b strings.Builder
 	for _, p := range t {
@@ -100,6 +116,8 @@ func (t Text) Masked() string {
 			b.WriteString(KnownAfterApply)
 		case p.Sensitive || p.Secret != nil:
 			b.WriteString("(sensitive)")
+		case p.Field != "":
+			b.WriteString("$(" + p.Field + ")")
 		default:
 			b.WriteString(p.Literal)
 		}
@@ -153,7 +171,13 @@ func parts(s string, sensitive bool) (Text, error) {
 	var out Text
 	err := mark.Split(s,
 		func(literal string) { out = append(out, Part{Literal: literal, Sensitive: sensitive}) },
-		func(ref mark.Generated) { out = append(out, Part{Secret: (*SecretRef)(&ref)}) },
+		func(ref mark.Generated) {
+			if field := ref.Field(); field != "" {
+				out = append(out, Part{Field: field})
+				return
+			}
+			out = append(out, Part{Secret: (*SecretRef)(&ref)})
+		},
 	)
 	if err != nil {
 		return nil, err

@@ -92,6 +92,9 @@ var volumeType = &BlockType{
 	Alternatives: [][]string{append([]string{"host"}, ofHost...), {"claim"}, {"memory"}, {"shared"}},
 }
 
+// volumeWays are the arguments that say what a volume is.
+var volumeWays = []string{"host", "claim", "memory", "shared"}
+
 // ofHost are the arguments of a volume that only a path of the node can have.
 var ofHost = []string{"type", "create", "propagation"}
 
@@ -121,14 +124,15 @@ func (in *instance) volumes(b *block, e *evaluator) []Volume {
 			Path: e.string(v, "path"), ReadOnly: e.bool(v, "read_only"),
 		}
 		ways := 0
-		for _, way := range []string{"host", "claim", "memory", "shared"} {
+		for _, way := range volumeWays {
 			if e.given(v, way) {
 				ways++
 			}
 		}
 		switch {
-		case ways != 1:
+		case ways != 1 && e.settled(v, volumeWays...):
 			in.error(v.header, "Unsuitable volume", "Exactly one of host, claim, memory and shared says what a volume is; here are %d.", ways)
+		case ways != 1: // it is not known yet which of them there are
 		case e.given(v, "host"):
 			in.ofHost(v, e, &volume)
 		default:
@@ -215,7 +219,13 @@ func (in *instance) checkVolume(container *block, v Volume, there mounted) {
 
 // checkPropagation reports volumes in which a container would mount something for its node
 // to see, where no container may: Kubernetes wants it to be privileged.
-func (in *instance) checkPropagation(p *Pod) {
+func (in *instance) checkPropagation(b *block, p *Pod) {
+	var privileged []string // names of containers; the main one has none
+	for name, c := range in.containers(b) {
+		if c.typ.attribute("privileged") != nil && (!in.inner.settled(c, "privileged") || in.inner.bool(c, "privileged")) {
+			privileged = append(privileged, name)
+		}
+	}
 	check := func(volumes []Volume, may bool) {
 		for _, v := range volumes {
 			if v.Propagation == "both" && !may {
@@ -223,8 +233,19 @@ func (in *instance) checkPropagation(p *Pod) {
 			}
 		}
 	}
-	check(p.Volumes, p.Privileged || slices.ContainsFunc(p.Inits, func(i Init) bool { return i.Privileged }))
+	check(p.Volumes, len(privileged) > 0)
 	for _, init := range p.Inits {
-		check(init.Volumes, init.Privileged)
+		check(init.Volumes, slices.Contains(privileged, init.Name))
 	}
+}
+
+// containers are the blocks with the containers of a pod, by name: the main one has none.
+func (in *instance) containers(b *block) map[string]*block {
+	out := map[string]*block{"": b}
+	for _, c := range b.blocks {
+		if c.typ == initType || c.typ == sidecarType {
+			out[c.label] = c
+		}
+	}
+	return out
 }

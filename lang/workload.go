@@ -30,7 +30,7 @@ func (in *instance) job(b *block, e *evaluator) Job {
 		j.Nodes = in.nodesOf(b, e, j.Pod.Env)
 	}
 	in.checkVolumes(b, j.Pod.Volumes, in.mountedIn(&j.Pod, nil))
-	in.checkPropagation(&j.Pod)
+	in.checkPropagation(b, &j.Pod)
 	in.checkLength(b)
 	return j
 }
@@ -62,14 +62,6 @@ func (e *evaluator) variables(b *block, name string) *settings {
 	return merge(1, layers)
 }
 
-// environment evaluates an env.
-func (e *evaluator) environment(b *block) []Env {
-	if b.attributes["env"] == nil {
-		return nil
-	}
-	return e.variables(b, "env").environment()
-}
-
 // pod makes what jobs and workloads have in common.
 func (in *instance) pod(b *block, e *evaluator) Pod {
 	p := Pod{
@@ -77,7 +69,7 @@ func (in *instance) pod(b *block, e *evaluator) Pod {
 		Start:       e.string(b, "start"),
 		Command:     e.list(b, "command"),
 		Args:        e.list(b, "args"),
-		Env:         e.environment(b),
+		Env:         in.environment(b, e, in.setOf(b)),
 		User:        e.number(b, "user"),
 		HostNetwork: e.bool(b, "host_network"),
 		Powers:      in.powers(b, e),
@@ -163,7 +155,7 @@ func (in *instance) workload(b *block) Workload {
 	w.Live = in.probe(b, "live", w.Pod.Ports)
 	w.Startup = in.probe(b, "startup", w.Pod.Ports)
 	in.inits(b, &w)
-	in.checkPropagation(&w.Pod)
+	in.checkPropagation(b, &w.Pod)
 	in.stopping(&w, b)
 	in.placement(b, &w)
 	in.rollout(b, &w)

@@ -37,6 +37,21 @@ type Generated struct {
 	Within string
 }
 
+// fields stands in the place of a service, whose name it cannot be, in tokens of what only
+// a pod knows of itself.
+const fields = "@pod"
+
+// Field stands for something that only a pod knows of itself, such as ip of "node".
+func Field(of, name string) Generated { return Generated{Service: fields, Secret: of, Key: name} }
+
+// Field names what only a pod knows of itself, "node.ip"; empty: it is a secret.
+func (g Generated) Field() string {
+	if g.Service != fields {
+		return ""
+	}
+	return g.Secret + "." + g.Key
+}
+
 // IsGenerated reports whether anything in a value was made from a generated secret.
 func IsGenerated(v cty.Value) bool {
 	_, marks := v.UnmarkDeep()

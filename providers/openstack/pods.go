@@ -204,11 +204,14 @@ func (t *podTemplate) environment() {
 	}
 	for _, e := range t.pod.Env {
 		variable := corev1.EnvVar().WithName(e.Name)
-		if e.Value.Secret() {
+		switch {
+		case e.Value.Secret():
 			variable.WithValueFrom(corev1.EnvVarSource().
 				WithSecretKeyRef(corev1.SecretKeySelector().WithName(source).WithKey(e.Name)))
-		} else {
-			variable.WithValue(e.Value.Masked())
+		case len(e.Value) == 1 && e.Value[0].Field != "":
+			variable.WithValueFrom(fromField(e.Value[0].Field))
+		default:
+			variable.WithValue(t.withFields(e.Value))
 		}
 		t.env = append(t.env, variable)
 	}
@@ -326,10 +329,12 @@ func (t *podTemplate) containerSecurityContext() *corev1.SecurityContextApplyCon
 			c.WithCapabilities(kept)
 		}
 	} else {
-		// Kubernetes refuses a privileged container that may not gain privileges.
-		c.WithAllowPrivilegeEscalation(p.Privileged).
-			WithReadOnlyRootFilesystem(!p.WritableRoot).
-			WithCapabilities(kept.WithDrop("ALL"))
+		// Kubernetes refuses a privileged container that may not gain privileges, and what
+		// such a container drops the container runtimes do not agree on.
+		c.WithAllowPrivilegeEscalation(p.Privileged).WithReadOnlyRootFilesystem(!p.WritableRoot)
+		if !p.Privileged {
+			c.WithCapabilities(kept.WithDrop("ALL"))
+		}
 	}
 	if p.Privileged {
 		c.WithPrivileged(true)

@@ -108,6 +108,12 @@ func TestPowersAreOfOneContainer(t *testing.T) {
     host_ipc      = true
     writable_root = true
 
+    init "root" {
+      command      = ["root"]
+      user         = 0
+      capabilities = ["NET_ADMIN"]
+    }
+
     volume "run" {
       host        = "/run"
       propagation = "both"
@@ -115,7 +121,6 @@ func TestPowersAreOfOneContainer(t *testing.T) {
 `, `
       user         = 0
       privileged   = true
-      capabilities = ["NET_ADMIN"]
       seccomp      = "unconfined"
       apparmor     = "localhost/x"
       selinux      = "spc_t"
@@ -124,7 +129,10 @@ func TestPowersAreOfOneContainer(t *testing.T) {
 	if !spec.HostPID || !spec.HostIPC || spec.HostNetwork {
 		t.Errorf("the pod shares of its node: network %t, processes %t, IPC %t", spec.HostNetwork, spec.HostPID, spec.HostIPC)
 	}
-	step, side, main := spec.InitContainers[0], spec.InitContainers[1], spec.Containers[0]
+	root, step, side, main := spec.InitContainers[0], spec.InitContainers[1], spec.InitContainers[2], spec.Containers[0]
+	if s := root.SecurityContext; *s.RunAsUser != 0 || *s.RunAsNonRoot || *s.AllowPrivilegeEscalation || fmt.Sprint(s.Capabilities.Add, s.Capabilities.Drop) != "[NET_ADMIN] [ALL]" {
+		t.Errorf("the step of root has %+v", s)
+	}
 	for _, c := range []v1.Container{step, main} {
 		s := c.SecurityContext
 		if s.Privileged != nil || *s.AllowPrivilegeEscalation || len(s.Capabilities.Add) > 0 || s.SeccompProfile != nil || s.AppArmorProfile != nil || s.SELinuxOptions != nil {
@@ -135,7 +143,7 @@ func TestPowersAreOfOneContainer(t *testing.T) {
 		}
 	}
 	s := side.SecurityContext
-	if !*s.Privileged || !*s.AllowPrivilegeEscalation || *s.RunAsUser != 0 || *s.RunAsNonRoot || fmt.Sprint(s.Capabilities.Add, s.Capabilities.Drop) != "[NET_ADMIN] [ALL]" {
+	if !*s.Privileged || !*s.AllowPrivilegeEscalation || *s.RunAsUser != 0 || *s.RunAsNonRoot || s.Capabilities != nil {
 		t.Errorf("the sidecar has %+v", s)
 	}
 	if s.SeccompProfile.Type != v1.SeccompProfileTypeUnconfined || s.AppArmorProfile.Type != v1.AppArmorProfileTypeLocalhost || *s.AppArmorProfile.LocalhostProfile != "x" || s.SELinuxOptions.Type != "spc_t" {

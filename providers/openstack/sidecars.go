@@ -77,12 +77,22 @@ func (t *podTemplate) within(decl lang.Init) *podTemplate {
 	return &own
 }
 
-// overlaid is an environment with variables of another one over it.
+// overlaid is an environment with variables of another one over it. What others may be made
+// of comes first.
 func overlaid(base, over []*corev1.EnvVarApplyConfiguration) []*corev1.EnvVarApplyConfiguration {
 	out := slices.DeleteFunc(slices.Clone(base), func(e *corev1.EnvVarApplyConfiguration) bool {
 		return slices.ContainsFunc(over, func(o *corev1.EnvVarApplyConfiguration) bool { return *o.Name == *e.Name })
 	})
-	return append(out, over...)
+	out = append(out, over...)
+	slices.SortStableFunc(out, func(a, b *corev1.EnvVarApplyConfiguration) int { return fieldRank(a) - fieldRank(b) })
+	return out
+}
+
+func fieldRank(e *corev1.EnvVarApplyConfiguration) int {
+	if e.ValueFrom != nil && e.ValueFrom.FieldRef != nil {
+		return 0
+	}
+	return 1
 }
 
 // containerPorts are declared ports as a container has them.

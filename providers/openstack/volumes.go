@@ -28,7 +28,7 @@ func (t *podTemplate) addVolumes(volumes []lang.Volume) {
 		case decl.Host != "":
 			volume.WithHostPath(corev1.HostPathVolumeSource().WithPath(decl.Host).WithType(hostPathType(decl)))
 		case decl.Claim != "":
-			volume.WithPersistentVolumeClaim(corev1.PersistentVolumeClaimVolumeSource().WithClaimName(decl.Claim).WithReadOnly(decl.ReadOnly))
+			volume.WithPersistentVolumeClaim(corev1.PersistentVolumeClaimVolumeSource().WithClaimName(decl.Claim))
 		case decl.Memory != "":
 			volume.WithEmptyDir(sized(decl.Memory).WithMedium(v1.StorageMediumMemory))
 		case decl.Shared != "":

@@ -123,6 +123,53 @@ definition "gate" {
     update  = "on-delete"
     role    = role.all
   }
+
+  # What it needs of its node.
+  workload "hypervisor" {
+    kind         = "DaemonSet"
+    image        = "gate-hypervisor"
+    user         = 0
+    command      = ["gate-hypervisor"]
+    host_network = true
+    host_pid     = true
+    role         = role.all
+    env          = { NAME = node.name, LISTEN = "tcp:${node.ip}:16509" }
+
+    volume "run" {
+      host        = "/run"
+      propagation = "both"
+    }
+
+    volume "images" {
+      claim = "images"
+      path  = "/var/lib/images"
+    }
+
+    volume "shm" {
+      memory = "64Mi"
+      path   = "/dev/shm"
+    }
+
+    init "module" {
+      command      = ["modprobe", "tun"]
+      capabilities = ["SYS_MODULE"]
+
+      volume "modules" {
+        host      = "/lib/modules"
+        read_only = true
+      }
+    }
+
+    sidecar "libvirt" {
+      image         = "gate-libvirt"
+      privileged    = true
+      writable_root = true
+      seccomp       = "unconfined"
+      apparmor      = "localhost/gate"
+      selinux       = "spc_t"
+      env           = { MEMBER = "on ${node.name}" }
+    }
+  }
 }
 
 manifest "own" {

@@ -1,0 +1,58 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/mark"
+)
+
+// podFields are the roots of what only a pod knows of itself. Expressions in an env read it,
+// and nothing else does: Kubernetes puts it into variables.
+var podFields = []string{"node", "pod"}
+
+// environment evaluates an env, in a pod of a StatefulSet that has the given name; empty: of
+// something else.
+func (in *instance) environment(b *block, e *evaluator, set string) []Env {
+	if b.attributes["env"] == nil {
+		return nil
+	}
+	field := func(of, name string) cty.Value { return mark.Field(of, name).Token() }
+	pod := map[string]cty.Value{"name": field("pod", "name"), "ip": field("pod", "ip")}
+	if set != "" {
+		pod["index"] = field("pod", "index")
+		pod["host"] = in.memberHost(set)
+	}
+	e = e.with("node", cty.ObjectVal(map[string]cty.Value{"name": field("node", "name"), "ip": field("node", "ip")})).
+		with("pod", cty.ObjectVal(pod))
+	return e.variables(b, "env").environment()
+}
+
+// memberHost is the name of a pod of a StatefulSet, as self.members has it.
+func (in *instance) memberHost(set string) cty.Value {
+	name, marks := mark.Field("pod", "name").Token().Unmark()
+	return in.inNamespace(fmt.Sprintf("%s.%s.%s", name.AsString(), set, in.config.Cloud.Namespace)).WithMarks(marks)
+}
+
+// setOf is the name of the StatefulSet that a block of a definition makes; empty: it makes
+// none.
+func (in *instance) setOf(b *block) string {
+	if b.typ != workloadType || in.inner.string(b, "kind") != "StatefulSet" {
+		return ""
+	}
+	return in.out.Name + "-" + b.label
+}
+
+// onlyInPod reports something that is computed from what only a pod knows, if any of the
+// references is to that.
+func (e *evaluator) onlyInPod(at hcl.Range, refs []hcl.Traversal) bool {
+	i := slices.IndexFunc(refs, func(t hcl.Traversal) bool { return slices.Contains(podFields, t.RootName()) })
+	if i < 0 {
+		return false
+	}
+	e.error(at, "Known only where a pod runs", "%s is known only where the pod runs, so it can be put into a text, but nothing can be computed from it. Let the command in the pod do that.", written(refs[i]))
+	return true
+}

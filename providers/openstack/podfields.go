@@ -1,0 +1,49 @@
+package openstack
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// fieldPaths are where Kubernetes has what only a pod knows of itself.
+var fieldPaths = map[string]string{
+	"node.name": "spec.nodeName",
+	"node.ip":   "status.hostIP",
+	"pod.name":  "metadata.name",
+	"pod.ip":    "status.podIP",
+	"pod.index": "metadata.labels['apps.kubernetes.io/pod-index']",
+}
+
+func fromField(field string) *corev1.EnvVarSourceApplyConfiguration {
+	return corev1.EnvVarSource().WithFieldRef(corev1.ObjectFieldSelector().WithFieldPath(fieldPaths[field]))
+}
+
+// withFields is a text in which Kubernetes replaces what only a pod knows by the value of
+// a variable, which is added before.
+func (t *podTemplate) withFields(text lang.Text) string {
+	var b strings.Builder
+	for _, part := range text {
+		if part.Field == "" {
+			b.WriteString(lang.Text{part}.Masked())
+			continue
+		}
+		b.WriteString("$(" + t.fieldVariable(part.Field) + ")")
+	}
+	return b.String()
+}
+
+// fieldVariable is the name of a variable for a field, which stands before all others.
+func (t *podTemplate) fieldVariable(field string) string {
+	name := "KOLLA_" + strings.ToUpper(strings.ReplaceAll(field, ".", "_"))
+	for slices.ContainsFunc(t.pod.Env, func(e lang.Env) bool { return e.Name == name }) {
+		name += "_"
+	}
+	if !slices.ContainsFunc(t.env, func(e *corev1.EnvVarApplyConfiguration) bool { return *e.Name == name }) {
+		t.env = slices.Insert(t.env, 0, corev1.EnvVar().WithName(name).WithValueFrom(fromField(field)))
+	}
+	return name
+}
