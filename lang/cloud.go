@@ -227,6 +227,7 @@ func (g *graph) finish() {
 	g.unusedOverrides()
 	g.checkMentions()
 	g.checkHostPorts()
+	g.checkTwins()
 	g.moves()
 	g.cleanups()
 }

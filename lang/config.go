@@ -103,6 +103,7 @@ type Service struct {
 	// Name is what the service is called in the cluster, unique in the configuration.
 	Name       string
 	Definition string
+	DefinedAt  hcl.Range // the definition
 	// External: it is there already. It has outputs and the secrets that it was told,
 	// and nothing else.
 	External bool
@@ -249,6 +250,11 @@ type Workload struct {
 	Replicas int    // of a DaemonSet: 0, its nodes decide
 	Loss     string // what follows for others while none of it runs; may be empty
 	Update   string // "rolling", or "on-delete": pods change only when someone deletes them
+	// MaxUnavailable is how many pods may be missing while they are replaced, and Surge how
+	// many may be there beyond: a number or a share such as "25%"; empty: as usual.
+	MaxUnavailable, Surge string
+	OneByOne              bool     // a StatefulSet starts each pod when those before it are ready
+	After                 []string // workloads of the service that have to have rolled out before
 	// Drain is for how many seconds a pod goes on serving after it was told to
 	// stop; they are part of the grace period, and shorter.
 	Drain   int

@@ -140,7 +140,7 @@ func simplify(value any) any {
 	case map[string]any:
 		out := map[string]any{}
 		for key, field := range v {
-			if field = simplify(field); key != "Range" && !empty(field) {
+			if field = simplify(field); key != "Range" && key != "DefinedAt" && !empty(field) {
 				out[key] = field
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -100,6 +101,14 @@ var (
 		func(s string) bool {
 			t := parseTaint(s)
 			return slices.Contains(taintEffects, t.Effect) && len(validation.IsQualifiedName(t.Key)) == 0 && len(validation.IsValidLabelValue(t.Value)) == 0
+		},
+	}
+	formShare = Form{
+		"a number of pods, or a share of them such as \"25%\"",
+		func(s string) bool {
+			number, percent := strings.CutSuffix(s, "%")
+			n, err := strconv.Atoi(number)
+			return err == nil && n >= 0 && (n <= 100 || !percent && n <= maxReplicas) && number == strconv.Itoa(n)
 		},
 	}
 	formLabelKey = Form{

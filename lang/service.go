@@ -80,7 +80,7 @@ func (g *graph) newInstance(n *node, definition *block, home *module) *instance 
 			e.scope.groups[kind] = names
 		}
 	}
-	in.out = Service{Definition: definition.label, Range: n.block.header}
+	in.out = Service{Definition: definition.label, DefinedAt: definition.header, Range: n.block.header}
 	return in
 }
 
@@ -293,6 +293,7 @@ func (in *instance) deployed() cty.Value {
 	for _, b := range in.definition.all("workload") {
 		s.Workloads = append(s.Workloads, in.workload(b))
 	}
+	in.checkAfter()
 	in.network()
 	in.marks()
 	in.patches()

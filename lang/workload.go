@@ -158,6 +158,7 @@ func (in *instance) workload(b *block) Workload {
 	in.checkPropagation(b, &w.Pod)
 	in.stopping(&w, b)
 	in.placement(b, &w)
+	in.rollout(b, &w)
 	base := b
 	if b.top != nil {
 		base = b.base

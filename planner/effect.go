@@ -26,9 +26,10 @@ type Effect struct {
 	AtATime  int      `json:"at_a_time,omitempty"`
 	// Downtime is to be expected: at some time none of the pods is there to answer.
 	Downtime bool `json:"downtime_expected,omitempty"`
-	// Data is what is lost, or deleted.
+	// Data is what is lost, or deleted; of pods that restart, what follows for others
+	// while they do, and of pods that leave, on their nodes.
 	Data string `json:"data_at_risk,omitempty"`
-	// Items are names: volumes that stay, keys that are dropped.
+	// Items are names: volumes that stay, keys that are dropped, nodes that pods leave.
 	Items []string `json:"items,omitempty"`
 	Heir  string   `json:"heir,omitempty"` // of dropped values: the Secret that takes the others
 	// Causes are why pods restart, and Why is why they are made again.
@@ -48,6 +49,7 @@ const (
 	EffectStop          EffectKind = "stop"           // pods go for good
 	EffectRecreate      EffectKind = "recreate"       // all pods stop, and others are made
 	EffectRestart       EffectKind = "restart"        // pods are made anew, by Strategy
+	EffectLeave         EffectKind = "leave"          // pods go from some of their nodes
 	EffectScaleUp       EffectKind = "scale-up"       // more pods
 	EffectScaleDown     EffectKind = "scale-down"     // fewer pods
 	EffectJob           EffectKind = "job"            // a job runs
@@ -69,7 +71,7 @@ type Strategy string
 const (
 	Rolling   Strategy = "rolling"     // some at a time
 	AllAtOnce Strategy = "all-at-once" // none is left meanwhile, or only the new ones
-	OnRequest Strategy = "on-request"  // each as soon as somebody deletes it
+	OnRequest Strategy = "on-request"  // each as soon as `kolla rollout`, or somebody, deletes it
 )
 
 // Cause is why pods restart.

@@ -28,8 +28,9 @@ func (p *planning) impact(actions []Action) []Impact {
 			Kind: EffectLoss, Name: l.Address.Name, Ref: l.Refs[0], Data: l.Holds, Grave: true, Loss: &l,
 		})
 	}
+	nodes := p.nodeLabels()
 	for i := range actions {
-		d := disturbance{planning: p, action: &actions[i], subject: subjects[actions[i].Address]}
+		d := disturbance{planning: p, action: &actions[i], subject: subjects[actions[i].Address], nodes: nodes}
 		block := actions[i].Address.Block
 		effects[block] = append(effects[block], d.effects()...)
 	}
@@ -46,7 +47,8 @@ func (p *planning) impact(actions []Action) []Impact {
 type disturbance struct {
 	*planning
 	action  *Action
-	subject *subject // nil for what is not desired
+	subject *subject                     // nil for what is not desired
+	nodes   map[string]map[string]string // labels of nodes after the plan
 }
 
 // Serves reports whether the action is about pods that run all the time.
@@ -78,7 +80,7 @@ func (d *disturbance) disturbs() []Effect {
 	case kind == providers.JobKind:
 		return d.job()
 	case d.action.Serves():
-		return d.workload(live)
+		return append(d.workload(live), d.leaves()...)
 	case d.action.Verb == Replace:
 		return d.replacement()
 	case d.action.Heir != (lang.Address{}):
@@ -177,7 +179,7 @@ func (d *disturbance) restart(live *unstructured.Unstructured) []Effect {
 	if n == 0 {
 		return nil
 	}
-	e := Effect{Kind: EffectRestart, Pods: n, Causes: d.causes(live)}
+	e := Effect{Kind: EffectRestart, Pods: n, Causes: d.causes(live), Data: d.subject.object.Loss}
 	e.Strategy, e.AtATime, e.Downtime = pace(d.subject.after, n)
 	recreated := e.Strategy == AllAtOnce && d.action.Ref.GVK.GroupKind() == deploymentKind
 	e.Grave = n == 1 && e.Downtime && (recreated || holdsData(d.subject.after))

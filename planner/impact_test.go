@@ -100,7 +100,7 @@ func TestImpactOfAWorkload(t *testing.T) {
 				put(t, u, "OnDelete", "spec", "updateStrategy", "type")
 				image(u)
 			},
-			says: []string{"3 pods go on as before until somebody deletes them" + because},
+			says: []string{"3 pods go on as before until kolla rollout 'service.a/StatefulSet/api' replaces them" + because},
 		},
 		"as many as there are nodes": {
 			kind: "DaemonSet", was: func(t *testing.T, u *unstructured.Unstructured) {
@@ -382,7 +382,11 @@ func TestImpactOnADatabase(t *testing.T) {
 		}, planner.Effect{Strategy: planner.AllAtOnce, AtATime: 3, Downtime: true}, ", all at once"},
 		"on request": {"StatefulSet", 1, func(t *testing.T, u *unstructured.Unstructured) {
 			put(t, u, "OnDelete", "spec", "updateStrategy", "type")
-		}, planner.Effect{Strategy: planner.OnRequest}, ""},
+		}, planner.Effect{Strategy: planner.OnRequest}, " as before until kolla rollout 'service.a/StatefulSet/api' replaces it"},
+		"others need it": {"Deployment", 3, nil, planner.Effect{Strategy: planner.Rolling, AtATime: 1, Data: "servers lose their network"}, ", one at a time (meanwhile servers lose their network)"},
+		"others need it, on request": {"StatefulSet", 3, func(t *testing.T, u *unstructured.Unstructured) {
+			put(t, u, "OnDelete", "spec", "updateStrategy", "type")
+		}, planner.Effect{Strategy: planner.OnRequest, Data: "servers lose their network"}, "3 pods go on as before until kolla rollout 'service.a/StatefulSet/api' replaces them (meanwhile servers lose their network)"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -395,7 +399,9 @@ func TestImpactOnADatabase(t *testing.T) {
 			image(is)
 			w := &world{}
 			w.add("service.a/"+test.kind+"/api", was)
-			plan := mustPlan(t, w.input(declared("service.a/"+test.kind+"/api", of("a", is))))
+			o := declared("service.a/"+test.kind+"/api", of("a", is))
+			o.Loss = test.want.Data
+			plan := mustPlan(t, w.input(o))
 			want := test.want
 			want.Kind, want.Name, want.Ref, want.Pods = planner.EffectRestart, "api", providers.RefOf(is), int(test.replicas)
 			want.Causes = []planner.Cause{{Kind: planner.CauseImage, Before: "quay.io/openstack.kolla/keystone:1", After: "quay.io/openstack.kolla/keystone:2"}}
@@ -403,7 +409,7 @@ func TestImpactOnADatabase(t *testing.T) {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
 			said := view.ImpactOf(plan)[0]
-			if !strings.Contains(said.Lines[0], test.says+": image") && test.want.Strategy != planner.OnRequest || test.want.Grave != (len(said.Grave) == 1) {
+			if !strings.Contains(said.Lines[0], test.says+": image") || test.want.Grave != (len(said.Grave) == 1) {
 				t.Errorf("it says %q, %q of it grave", said.Lines, said.Grave)
 			}
 		})

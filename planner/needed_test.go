@@ -55,7 +55,7 @@ func TestWhatOthersNeed(t *testing.T) {
 			}
 			if test.problem != "" {
 				text := mustNotPlan(t, in)
-				if !strings.Contains(text, test.problem) || !strings.Contains(text, "-delete-data="+at) {
+				if !strings.Contains(text, test.problem) || !strings.Contains(text, "running servers lose their network") || !strings.Contains(text, "-delete-data="+at) {
 					t.Errorf("problems are %s", text)
 				}
 				return

@@ -50,6 +50,9 @@ const (
 	// AnnotationInputs is on Jobs that do not run again for all that they run with: a hash
 	// of what a run has, for one that did not end yet.
 	AnnotationInputs = "kolla.openstack.org/inputs"
+	// AnnotationMaxUnavailable is on workloads whose pods are replaced on request: how many
+	// of them may be missing then, a number or a share such as "25%".
+	AnnotationMaxUnavailable = "kolla.openstack.org/max-unavailable"
 	// AnnotationRevision is on Secrets that others are derived from: a name for
 	// their present values that says nothing about them. Whatever is derived from
 	// the values carries it in its own name.
@@ -83,8 +86,8 @@ type Object struct {
 	// Holds says what would be lost with the object ("generated values",
 	// "everything in it"); empty: nothing that apply would not make again.
 	Holds string `json:"holds,omitempty"`
-	// Loss says what follows where what it holds is lost: "tokens become invalid";
-	// empty: nothing beyond that.
+	// Loss says what follows where what it holds is lost, or while nothing of it runs:
+	// "tokens become invalid"; empty: nothing beyond that.
 	Loss string `json:"loss,omitempty"`
 	// Timeout is how many seconds an apply waits until the object is ready; 0: as long as
 	// for any other. It is no part of what is desired.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 )
 
@@ -29,7 +30,7 @@ func ImpactOf(plan *planner.Plan) []Impact {
 	for _, i := range plan.Impact {
 		said := Impact{Block: i.Block}
 		for _, e := range i.Effects {
-			text := effectText(e)
+			text := effectText(i.Block, e)
 			if workloads[i.Block] > 1 && ofWorkload(e.Kind) {
 				text = e.Name + ": " + text
 			}
@@ -48,14 +49,14 @@ func ImpactOf(plan *planner.Plan) []Impact {
 func ofWorkload(kind planner.EffectKind) bool {
 	switch kind {
 	case planner.EffectDeploy, planner.EffectStop, planner.EffectRecreate, planner.EffectRestart,
-		planner.EffectScaleUp, planner.EffectScaleDown, planner.EffectDataLost, planner.EffectVolumesStay:
+		planner.EffectLeave, planner.EffectScaleUp, planner.EffectScaleDown, planner.EffectDataLost, planner.EffectVolumesStay:
 		return true
 	}
 	return false
 }
 
-// effectText says an effect in one line.
-func effectText(e planner.Effect) string {
+// effectText says an effect on a block in one line.
+func effectText(block string, e planner.Effect) string {
 	pods := count(e.Pods, "pod")
 	switch e.Kind {
 	case planner.EffectDeploy:
@@ -68,7 +69,13 @@ func effectText(e planner.Effect) string {
 	case planner.EffectRecreate:
 		return fmt.Sprintf("%s %s at once, and new ones are made: %s", pods, plural(e.Pods, "stops", "stop"), whyAgain(e.Why))
 	case planner.EffectRestart:
-		return restartText(e, pods)
+		return restartText(block, e, pods)
+	case planner.EffectLeave:
+		text := fmt.Sprintf("%s %s deleted, on %s", pods, plural(e.Pods, "is", "are"), atMost(e.Items, 4))
+		if e.Data != "" {
+			text += ", where " + e.Data
+		}
+		return text
 	case planner.EffectScaleUp:
 		return pods + " added"
 	case planner.EffectScaleDown:
@@ -107,14 +114,15 @@ func dataText(e planner.Effect) string {
 	return string(e.Kind)
 }
 
-func restartText(e planner.Effect, pods string) string {
+func restartText(block string, e planner.Effect, pods string) string {
 	var causes []string
 	for _, c := range e.Causes {
 		causes = append(causes, causeText(c))
 	}
 	why := atMost(causes, 3)
 	if e.Strategy == planner.OnRequest {
-		return fmt.Sprintf("%s %s as before until somebody deletes %s: %s", pods, plural(e.Pods, "goes on", "go on"), plural(e.Pods, "it", "them"), why)
+		address := lang.Address{Block: block, Kind: e.Ref.GVK.Kind, Name: e.Name}
+		return fmt.Sprintf("%s %s as before until kolla rollout '%s' replaces %s%s: %s", pods, plural(e.Pods, "goes on", "go on"), address, plural(e.Pods, "it", "them"), meanwhile(e), why)
 	}
 	pace := ""
 	switch {
@@ -128,7 +136,15 @@ func restartText(e planner.Effect, pods string) string {
 	default:
 		pace = fmt.Sprintf(", %d at a time", e.AtATime)
 	}
-	return fmt.Sprintf("%s %s%s: %s", pods, plural(e.Pods, "restarts", "restart"), pace, why)
+	return fmt.Sprintf("%s %s%s%s: %s", pods, plural(e.Pods, "restarts", "restart"), pace, meanwhile(e), why)
+}
+
+// meanwhile says what follows for others while pods restart.
+func meanwhile(e planner.Effect) string {
+	if e.Data == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (meanwhile %s)", e.Data)
 }
 
 // whyAgain says why a workload is made again.

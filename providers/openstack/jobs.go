@@ -138,16 +138,7 @@ func (s *service) told(job lang.Job) lang.Pod {
 	if job.Nodes == nil {
 		return pod
 	}
-	var names []string
-	for _, node := range s.nodes[*job.Nodes] {
-		names = append(names, node.Name)
-	}
-	if *job.Nodes == "" {
-		for _, node := range s.facts.Nodes {
-			names = append(names, node.Name)
-		}
-	}
-	slices.Sort(names)
+	names := s.nodeNames(*job.Nodes)
 	pod.Env = append(slices.Clone(pod.Env), lang.Env{Name: "KOLLA_NODES", Value: lang.Plain(strings.Join(names, " "))})
 	slices.SortFunc(pod.Env, func(a, b lang.Env) int { return cmp.Compare(a.Name, b.Name) })
 	return pod

@@ -149,6 +149,7 @@ func (r *renderer) render() {
 	r.add(r.namespace(powers))
 	r.restrain(powers)
 	r.roles()
+	r.checkTwins()
 	for i := range r.config.Services {
 		s := newService(r, &r.config.Services[i])
 		r.services[s.decl.Name], r.blocks[s.decl.Block] = s, s.render

@@ -195,3 +195,56 @@ func TestTaints(t *testing.T) {
 		t.Errorf("two roles, one taint: %v", diags)
 	}
 }
+
+// TestTwins holds that two DaemonSets of one definition may not have a node in common, which
+// labels show in the cluster alone.
+func TestTwins(t *testing.T) {
+	config := written(t, `role "hyper" {
+  match = { "node.kubernetes.io/instance-type" = "hypervisor" }
+}
+
+role "edge" {
+  match = { zone = "edge" }
+}
+
+role "control" {
+  nodes = ["ctl-1"]
+}
+
+definition "d" {
+  workload "w" {
+    kind  = "DaemonSet"
+    image = "d"
+  }
+}
+
+service "hyper" {
+  definition = "d"
+  role       = role.hyper
+}
+
+service "edge" {
+  definition = "d"
+  role       = role.edge
+}
+
+service "control" {
+  definition = "d"
+  role       = role.control
+}
+`)
+	f := facts()
+	_, diags := openstack.Render(config, f)
+	want := `Workload "w" of definition "d" would run twice on nodes cmp-1, cmp-2 and n2: for service "edge" and for service "hyper"`
+	if len(diags) != 1 || !strings.Contains(diags.Error(), want) {
+		t.Errorf("roles that overlap: %v", diags)
+	}
+	apart := openstack.Offline()
+	if _, diags := openstack.Render(config, apart); len(diags) > 0 {
+		t.Errorf("without a cluster: %v", diags)
+	}
+	apart.Nodes = []openstack.Node{{Name: "ctl-1"}, {Name: "a", Labels: map[string]string{"zone": "edge"}}, {Name: "b", Labels: map[string]string{"node.kubernetes.io/instance-type": "hypervisor"}}}
+	if _, diags := openstack.Render(config, apart); len(diags) > 0 {
+		t.Errorf("roles without common nodes: %v", diags)
+	}
+}

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -84,4 +85,55 @@ func taintTexts(taints []lang.Taint) string {
 	}
 	slices.Sort(out)
 	return strings.Join(out, ",")
+}
+
+// checkTwins reports DaemonSets of one definition that have nodes in common in the cluster.
+// What the configuration alone shows was reported when it was read.
+func (r *renderer) checkTwins() {
+	if r.facts.Nodes == nil {
+		return
+	}
+	for i := range r.config.Services {
+		for j := range i {
+			a, b := &r.config.Services[j], &r.config.Services[i]
+			if a.Definition == b.Definition && a.DefinedAt == b.DefinedAt {
+				r.checkTwin(a, b)
+			}
+		}
+	}
+}
+
+func (r *renderer) checkTwin(a, b *lang.Service) {
+	for _, w := range b.Workloads {
+		i := slices.IndexFunc(a.Workloads, func(other lang.Workload) bool { return other.Name == w.Name })
+		if i < 0 || w.Kind != "DaemonSet" || a.Workloads[i].Kind != "DaemonSet" {
+			continue
+		}
+		others := r.nodesOf(a, a.Workloads[i])
+		nodes := slices.DeleteFunc(r.nodesOf(b, w), func(name string) bool { return !slices.Contains(others, name) })
+		if len(nodes) > 0 {
+			r.error(b.Range, lang.TwinsSummary, lang.Twins(a, b, w.Name, source(a.Range), nodes))
+			return
+		}
+	}
+}
+
+// nodesOf are the names of the nodes that a workload runs on.
+func (r *renderer) nodesOf(s *lang.Service, w lang.Workload) []string {
+	return r.nodeNames(cmp.Or(w.Role, s.Role))
+}
+
+// nodeNames are the names of the nodes of a role, or of all nodes.
+func (r *renderer) nodeNames(role string) []string {
+	var names []string
+	for _, node := range r.nodes[role] {
+		names = append(names, node.Name)
+	}
+	if role == "" {
+		for _, node := range r.facts.Nodes {
+			names = append(names, node.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -32,13 +32,13 @@ func (s *service) workloads(after []lang.Address) []lang.Address {
 	for _, w := range s.decl.Workloads {
 		name := s.workloadName(w)
 		t := s.newPod(name, w.Pod, w.Role, w.Claims...)
-		o := s.object(s.workload(w, name, t), slices.Concat(t.dependsOn, after, s.restrainedBy(&w.Pod))...)
+		o := s.object(s.workload(w, name, t), slices.Concat(t.dependsOn, after, s.rolledOut(w.After), s.restrainedBy(&w.Pod))...)
 		o.From(workloadSource(s.decl, w))
 		o.Lifecycle = lifecycleOf(w.Lifecycle)
 		o.Deferred = t.deferred
 		o.Timeout = w.Timeout
 		if w.Loss != "" {
-			o.Holds = fmt.Sprintf("what others need (%s)", w.Loss)
+			o.Holds, o.Loss = fmt.Sprintf("what others need (%s)", w.Loss), w.Loss
 		}
 		s.add(o)
 		out = append(out, o.Address)
@@ -65,13 +65,13 @@ func (s *service) workload(w lang.Workload, name string, t *podTemplate) applyCo
 	template := t.template(spec)
 	switch w.Kind {
 	case "StatefulSet":
-		return appsv1.StatefulSet(name, "").WithLabels(t.podLabels()).WithSpec(s.statefulSet(w, name).
+		return appsv1.StatefulSet(name, "").WithLabels(t.podLabels()).WithAnnotations(onRequest(w)).WithSpec(s.statefulSet(w, name).
 			WithSelector(selector).WithTemplate(template))
 	case "DaemonSet":
-		return appsv1.DaemonSet(name, "").WithLabels(t.podLabels()).WithSpec(appsv1.DaemonSetSpec().
+		return appsv1.DaemonSet(name, "").WithLabels(t.podLabels()).WithAnnotations(onRequest(w)).WithSpec(appsv1.DaemonSetSpec().
 			WithSelector(selector).WithTemplate(template).
 			WithRevisionHistoryLimit(revisionHistory).
-			WithUpdateStrategy(appsv1.DaemonSetUpdateStrategy().WithType(daemonSetUpdate(w))))
+			WithUpdateStrategy(daemonSetUpdate(w)))
 	default:
 		return appsv1.Deployment(name, "").WithLabels(t.podLabels()).WithSpec(appsv1.DeploymentSpec().
 			WithReplicas(int32(w.Replicas)).
@@ -82,18 +82,6 @@ func (s *service) workload(w lang.Workload, name string, t *podTemplate) applyCo
 				WithType(appsapi.RollingUpdateDeploymentStrategyType).
 				WithRollingUpdate(rolling(w))))
 	}
-}
-
-// rolling starts a new pod before an old one ends, so that there are never too few;
-// where a new one may need the place of an old one, that one ends first.
-func rolling(w lang.Workload) *appsv1.RollingUpdateDeploymentApplyConfiguration {
-	unavailable, surge := int32(0), int32(1)
-	if w.Pod.HostNetwork || w.SpreadRequired {
-		unavailable, surge = 1, 0
-	}
-	return appsv1.RollingUpdateDeployment().
-		WithMaxUnavailable(intstr.FromInt32(unavailable)).
-		WithMaxSurge(intstr.FromInt32(surge))
 }
 
 // serving is the main container of a workload, with its ports and probes.
@@ -132,10 +120,14 @@ func (s *service) statefulSet(w lang.Workload, name string) *appsv1.StatefulSetS
 	if w.Update == "on-delete" {
 		update = appsapi.OnDeleteStatefulSetStrategyType
 	}
+	order := appsapi.ParallelPodManagement
+	if w.OneByOne {
+		order = appsapi.OrderedReadyPodManagement
+	}
 	spec := appsv1.StatefulSetSpec().
 		WithReplicas(int32(w.Replicas)).
 		WithServiceName(name).
-		WithPodManagementPolicy(appsapi.ParallelPodManagement).
+		WithPodManagementPolicy(order).
 		WithRevisionHistoryLimit(revisionHistory).
 		WithUpdateStrategy(appsv1.StatefulSetUpdateStrategy().WithType(update))
 	for _, claim := range w.Claims {
@@ -160,13 +152,6 @@ func (s *service) claim(c lang.Claim) *corev1.PersistentVolumeClaimApplyConfigur
 		WithSpec(spec)
 	claim.Namespace = nil // it is the StatefulSet's
 	return claim
-}
-
-func daemonSetUpdate(w lang.Workload) appsapi.DaemonSetUpdateStrategyType {
-	if w.Update == "on-delete" {
-		return appsapi.OnDeleteDaemonSetStrategyType
-	}
-	return appsapi.RollingUpdateDaemonSetStrategyType
 }
 
 // disruptionBudget lets node maintenance take one replica at a time.

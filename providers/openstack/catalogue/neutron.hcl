@@ -106,7 +106,7 @@ definition "neutron" {
   config "neutron-api-uwsgi.ini" {
     enabled = local.split
     path    = "/etc/neutron/neutron-api-uwsgi.ini"
-    values  = { uwsgi = merge(local.uwsgi, { http-socket = "0.0.0.0:${port.api}", module = "neutron.wsgi.api:application" }) }
+    values  = { uwsgi = merge(local.uwsgi, { http-socket = "0.0.0.0:${port.api}", module = "neutron.wsgi.api:application", start-time = "%t" }) }
   }
 
   config "policy.yaml" {
@@ -142,7 +142,7 @@ definition "neutron" {
     kind         = "Deployment"
     image        = "neutron-server"
     user         = 42435
-    command      = local.split ? ["uwsgi", "--ini", "/etc/neutron/neutron-api-uwsgi.ini"] : concat(["neutron-server"], local.files)
+    command      = concat(local.start, local.split ? ["uwsgi", "--ini", "/etc/neutron/neutron-api-uwsgi.ini"] : concat(["neutron-server"], local.files))
     env          = merge(local.ovn, { OS_NEUTRON_CONFIG_FILES = "/etc/neutron/neutron.conf;/etc/neutron/plugins/ml2/ml2_conf.ini" })
     ports        = ["api"]
     config       = ["neutron-server.conf", "ml2_conf.ini", "neutron-api-uwsgi.ini", "policy.yaml"]

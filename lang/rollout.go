@@ -1,0 +1,74 @@
+package lang
+
+import (
+	"slices"
+	"strings"
+)
+
+// In which order workloads change, and how many of their pods at a time.
+
+var rolloutAttributes = []Attribute{
+	{Name: "after", Type: TypeList, Names: "workload", Doc: "Names of workloads of the service that have to have rolled out before it changes."},
+	{Name: "max_unavailable", Type: TypeString, Form: formShare, Doc: "How many pods may be missing while they are replaced, a number or a share such as 25%. With update = \"on-delete\": when `kolla rollout` replaces them. By default none of a Deployment, as long as new ones need nothing that old ones have, and otherwise 1. Not for a StatefulSet that updates by itself."},
+	{Name: "surge", Type: TypeString, Form: formShare, Doc: "How many new pods may be there beside the old ones meanwhile, likewise. By default 1 of a Deployment, as long as new ones need nothing that old ones have, and otherwise none. Not for a StatefulSet."},
+	{Name: "order", Type: TypeString, Default: "parallel", OneOf: []string{"parallel", "one-by-one"}, Doc: "How the pods of a StatefulSet start. parallel: at once. one-by-one: each when those before it are ready, and they stop the other way round. To change it the StatefulSet is made again; its volumes stay."},
+}
+
+// rollout reads how the pods of a workload are replaced.
+func (in *instance) rollout(b *block, w *Workload) {
+	e := in.inner
+	w.After = in.names(b, e, "after", "workload")
+	w.MaxUnavailable, w.Surge = e.string(b, "max_unavailable"), e.string(b, "surge")
+	w.OneByOne = e.string(b, "order") == "one-by-one"
+	onDelete := w.Update == "on-delete"
+	if e.given(b, "order") && w.Kind != "StatefulSet" && w.Kind != "" {
+		e.unsuitable(b, "order", "Only the pods of a StatefulSet have an order.")
+	}
+	switch {
+	case w.MaxUnavailable != "" && w.Kind == "StatefulSet" && !onDelete:
+		e.unsuitable(b, "max_unavailable", "A StatefulSet replaces one pod at a time.")
+	case w.Surge != "" && w.Kind == "StatefulSet":
+		e.unsuitable(b, "surge", "The pods of a StatefulSet have names, which no two can have at a time.")
+	case w.Surge != "" && onDelete:
+		e.unsuitable(b, "surge", "With update = \"on-delete\" a pod is made when the old one is gone.")
+	case none(w.Surge) && none(w.MaxUnavailable):
+		e.unsuitable(b, "max_unavailable", "With neither a pod that may be missing nor one beside the others, none could be replaced.")
+	case none(w.MaxUnavailable) && onDelete, none(w.MaxUnavailable) && w.Kind == "DaemonSet" && w.Surge == "":
+		e.unsuitable(b, "max_unavailable", "No pod could be replaced: it has to go before the new one comes.")
+	case w.Kind != "DaemonSet" || w.Surge == "" || none(w.Surge):
+	case w.MaxUnavailable != "" && !none(w.MaxUnavailable):
+		e.unsuitable(b, "surge", "A DaemonSet has either surge or max_unavailable.")
+	case w.Pod.HostNetwork:
+		e.unsuitable(b, "surge", "In the network of the node the new pod would need the ports of the old one.")
+	}
+}
+
+// none reports whether a number or share of pods is said, and is nothing.
+func none(share string) bool { return share == "0" || share == "0%" }
+
+// checkAfter reports workloads that would wait for themselves.
+func (in *instance) checkAfter() {
+	after := map[string][]string{}
+	for _, w := range in.out.Workloads {
+		after[w.Name] = w.After
+	}
+	var visit func(path []string, name string) []string
+	visit = func(path []string, name string) []string {
+		if slices.Contains(path, name) {
+			return append(path[slices.Index(path, name):], name)
+		}
+		for _, next := range after[name] {
+			if circle := visit(append(slices.Clip(path), name), next); circle != nil {
+				return circle
+			}
+		}
+		return nil
+	}
+	var reported []string
+	for _, b := range in.definition.all("workload") {
+		if circle := visit(nil, b.label); circle != nil && circle[0] == b.label && !slices.Contains(reported, b.label) {
+			reported = append(reported, circle...)
+			in.error(b.attributeRange("after"), "Workloads that wait for each other", "%s: each of them waits for the next one. Take one of them out of after.", strings.Join(circle, " → "))
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// checkTwins reports DaemonSets of one definition that have nodes in common, by the names of
+// the nodes or by the same labels: two agents of a kind on one node are in each other's way.
+// Other labels are looked up when there is a cluster.
+func (g *graph) checkTwins() {
+	services := g.inOrder()
+	for i, b := range services {
+		for _, a := range services[:i] {
+			if a.written == b.written && !a.out.Undecided && !b.out.Undecided {
+				g.checkTwin(a, b)
+			}
+		}
+	}
+}
+
+func (g *graph) checkTwin(a, b *instance) {
+	for _, w := range b.out.Workloads {
+		i := slices.IndexFunc(a.out.Workloads, func(other Workload) bool { return other.Name == w.Name })
+		if i < 0 || w.Kind != "DaemonSet" || a.out.Workloads[i].Kind != "DaemonSet" {
+			continue
+		}
+		first, known := g.roleOf(a, a.out.Workloads[i])
+		second, alsoKnown := g.roleOf(b, w)
+		if !known || !alsoKnown || !overlap(first, second) {
+			continue
+		}
+		g.error(b.argumentRange(w.Name, "role"), TwinsSummary, "%s", Twins(&a.out, &b.out, w.Name, position(a.block.header), common(first, second)))
+		return
+	}
+}
+
+// common are the nodes that two roles name both; nil: those that both match.
+func common(a, b *Role) []string {
+	if a == nil || b == nil {
+		return nil
+	}
+	return slices.DeleteFunc(a.Named(), func(name string) bool { return !slices.Contains(b.Named(), name) })
+}
+
+// TwinsSummary is the summary of what Twins is the detail of.
+const TwinsSummary = "Two pods of one definition on a node"
+
+// Twins says that a DaemonSet of two services of one definition would run twice on the
+// nodes, where these are known.
+func Twins(a, b *Service, workload, at string, nodes []string) string {
+	where := "on the same nodes"
+	switch most := 3; {
+	case len(nodes) == 1:
+		where = "on node " + nodes[0]
+	case len(nodes) > most:
+		where = fmt.Sprintf("on nodes %s and %d more", strings.Join(nodes[:most], ", "), len(nodes)-most)
+	case len(nodes) > 0:
+		where = "on nodes " + listed(nodes)
+	}
+	return fmt.Sprintf("Workload %q of definition %q would run twice %s: for service %q and for service %q (%s). A DaemonSet has one pod on each node of its role, and two of a kind are in each other's way. Give the services roles that have no node in common.",
+		workload, b.Definition, where, b.Name, a.Name, at)
+}

@@ -1,0 +1,83 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// leaving are the names of the nodes that a DaemonSet has a pod on, and would have none by
+// this plan: another label is asked for, or the nodes lose theirs. Such pods are deleted at
+// once, whatever the update strategy is.
+func (d *disturbance) leaving() []string {
+	live := d.Snapshot.Get(d.action.Ref)
+	if live == nil || d.action.Ref.GVK.GroupKind() != daemonSetKind {
+		return nil
+	}
+	before, after := nodeSelector(live), nodeSelector(live)
+	switch d.action.Verb {
+	case None, Refresh:
+	case Update, Adopt:
+		after = nodeSelector(d.subject.after)
+	default:
+		return nil
+	}
+	var out []string
+	for _, node := range d.Snapshot.All(nodeKind) {
+		if covers(node.GetLabels(), before) && !covers(d.nodes[node.GetName()], after) {
+			out = append(out, node.GetName())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// leaves says which nodes a DaemonSet leaves. Where others need it, that is grave.
+func (d *disturbance) leaves() []Effect {
+	nodes := d.leaving()
+	if len(nodes) == 0 {
+		return nil
+	}
+	loss := d.subject.object.Loss
+	return []Effect{{Kind: EffectLeave, Pods: len(nodes), Items: nodes, Data: loss, Grave: loss != ""}}
+}
+
+func nodeSelector(daemonSet *unstructured.Unstructured) map[string]string {
+	selector, _, _ := unstructured.NestedStringMap(daemonSet.Object, "spec", "template", "spec", "nodeSelector")
+	return selector
+}
+
+func covers(labels, selector map[string]string) bool {
+	for key, value := range selector {
+		if got, ok := labels[key]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
+// nodeLabels are the labels of all nodes after the plan, by name.
+func (p *planning) nodeLabels() map[string]map[string]string {
+	labels := map[string]map[string]string{}
+	for _, node := range p.Snapshot.All(nodeKind) {
+		labels[node.GetName()] = node.GetLabels()
+	}
+	for _, s := range p.subjects {
+		if s.action.Ref.GVK == nodeKind && s.after != nil {
+			labels[s.action.Ref.Name] = s.after.GetLabels()
+		}
+	}
+	for _, a := range p.actions {
+		if live := p.Snapshot.Get(a.Ref); a.Ref.GVK == nodeKind && a.Verb == Delete && live != nil {
+			owned := ownershipOf(live, providers.ManagerOf(p.Cloud, true)).kolla
+			left := maps.Clone(live.GetLabels())
+			maps.DeleteFunc(left, func(key, _ string) bool { return owned.Has(fieldpath.MakePathOrDie("metadata", "labels", key)) })
+			labels[a.Ref.Name] = left
+		}
+	}
+	return labels
+}
