@@ -281,7 +281,7 @@ func TestGlanceInputs(t *testing.T) {
 		`stores = {}`: "at least one store",
 		`stores = { paste_deploy = { type = "http" } }`:                                                                       "no other section has it",
 		`stores = { "A B" = { type = "http" } }`:                                                                              "no other section has it",
-		`stores = { nas = { type = "flie" } }`: "Did you mean \"file\"?",
+		`stores = { nas = { type = "flie" } }`:                                                                                "Did you mean \"file\"?",
 		"stores = { web = { type = \"http\" } }\n  default_store = \"file\"":                                                  "none of the stores: web",
 		`stores = { s3 = { type = "s3", settings = { s3_store_secret_key = secret.s3.value, s3_store_bucket = "images" } } }`: "",
 	} {
