@@ -177,3 +177,15 @@ definition "lock" {
 }
 
 service "lock" {}
+
+# A database holds data.
+definition "store" {
+  provides "database" {
+    job "cleanup" {
+      when  = "gone"
+      image = "store"
+    }
+  }
+}
+
+service "store" {}
