@@ -25,6 +25,10 @@ func (g *graph) cleanups() {
 			if len(jobs) == 0 || len(in.untoldFor(jobs)) > 0 || !in.inner.scope.singles["self"].IsKnown() {
 				continue
 			}
+			if b.label == "database" {
+				in.error(jobs[0].attributeRange("when"), "Unsuitable value for \"when\"", "Nobody takes databases away: they hold data, which may be needed once more.")
+				continue
+			}
 			e := in.inner.with(b.label, g.had(in, b.label))
 			for _, job := range jobs {
 				made := in.job(job, e)

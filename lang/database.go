@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -90,7 +91,7 @@ func (in *instance) provideDatabase(by *instance, label string, d *Database) cty
 	if !self.IsKnown() {
 		return self // what is wrong with the server was reported
 	}
-	jobs := b.all("job")
+	jobs := slices.DeleteFunc(slices.Clone(b.all("job")), in.isCleanup)
 	if untold := in.untoldFor(jobs); len(untold) > 0 {
 		jobs = nil // the database is there already
 		if d.Source == nil {

@@ -214,7 +214,7 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 			e.error(*d.Subject, "Error in function call", "Function %q has no result for such arguments.", name)
 			continue
 		}
-		if sameOperands(diags[:i], d) || e.noText(d) {
+		if sameOperands(diags[:i], d) || e.noText(d) || e.lacksKey(d) {
 			continue
 		}
 		detail := strings.ReplaceAll(d.Detail, "?.", "?") // HCL ends the sentences of functions

@@ -277,7 +277,7 @@ func (in *instance) externalOutputs(given, base map[string]cty.Value) cty.Value 
 		if untold := in.untold(attr.Expr); len(untold) > 0 {
 			in.untolds = append(in.untolds, untoldUse{
 				what: fmt.Sprintf("output %q", b.label), secrets: untold,
-				instead: fmt.Sprintf("%q: external = { %s = ... }, null if nobody reads it", b.label, b.label),
+				instead: fmt.Sprintf("output %q: external = { %s = ... }, null if nobody reads it", b.label, b.label),
 			})
 		} else {
 			v = in.inner.value(attr.Expr)

@@ -100,6 +100,7 @@ func (in *instance) takeInputs() {
 	for _, b := range blocks {
 		in.inner.scope.groups["input"][b.label] = in.inputValue(in.input(b))
 	}
+	in.ownLocals() // which validations may read
 	for _, b := range blocks {
 		for _, p := range in.inner.expanded(b).all("validation") {
 			if ok, message := in.inner.condition(p); !ok {

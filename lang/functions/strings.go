@@ -2,6 +2,7 @@ package functions
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -15,7 +16,7 @@ import (
 func stringFunctions() []entry {
 	return []entry{
 		carries("chomp", stdlib.ChompFunc, "The text without line breaks at its end.", `chomp("hello\n")`, `"hello"`),
-		computes("didyoumean", didyoumeanFunc, "A sentence with the name that was probably meant by another, and a space before it, for an `error_message`; an empty text if there is no such name.", `didyoumean("nfz", ["nfs", "rbd"])`, `" Did you mean \"nfs\"?"`),
+		computes("didyoumean", didyoumeanFunc, "A sentence with the name that was probably meant by another, and a space before it, for an `error_message`; an empty text if there is no such name, or it is one of them.", `didyoumean("nfz", ["nfs", "rbd"])`, `" Did you mean \"nfs\"?"`),
 		computes("endswith", textTest("suffix", strings.HasSuffix), "Whether a text ends with another.", `endswith("nova.conf", ".conf")`, `true`),
 		carries("format", bounded(stdlib.FormatFunc), "A text with values in the places of its verbs, such as %s, %d, %03d, %q or %#v.", `format("%s-%02d", "node", 7)`, `"node-07"`),
 		carries("formatlist", bounded(stdlib.FormatListFunc), "A format applied to the elements of lists, one after another.", `formatlist("%s:%d", ["a", "b"], 11211)`, `["a:11211", "b:11211"]`),
@@ -60,7 +61,7 @@ var didyoumeanFunc = function.New(&function.Spec{
 				known = append(known, name.AsString())
 			}
 		}
-		if args[0].AsString() == "" {
+		if given := args[0].AsString(); given == "" || slices.Contains(known, given) {
 			return cty.StringVal(""), nil
 		}
 		return cty.StringVal(spelling.DidYouMean(args[0].AsString(), known)), nil

@@ -268,7 +268,7 @@ func TestCephIsExternal(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte("cloud \"c\" {\n  release = \"2026.1\"\n}\n\nservice \"ceph\" {}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, diags := openstack.Render(load(t, dir), facts())
+	_, diags := lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue()})
 	want := "Nothing to deploy for service \"ceph\""
 	if len(diags) != 1 || diags[0].Summary != want || !strings.Contains(diags[0].Detail, "external = {") || diags[0].Subject.Start.Line != 5 {
 		t.Errorf("diagnostics: %v", diags)
@@ -279,8 +279,9 @@ func TestCephIsExternal(t *testing.T) {
 func TestGlanceInputs(t *testing.T) {
 	for said, want := range map[string]string{
 		`stores = {}`: "at least one store",
-		`stores = { paste_deploy = { type = "http" } }`:                                                                       "not that of another section",
-		`stores = { "A B" = { type = "http" } }`:                                                                              "not that of another section",
+		`stores = { paste_deploy = { type = "http" } }`:                                                                       "no other section has it",
+		`stores = { "A B" = { type = "http" } }`:                                                                              "no other section has it",
+		`stores = { nas = { type = "flie" } }`:                                                                                "Did you mean \"file\"?",
 		"stores = { web = { type = \"http\" } }\n  default_store = \"file\"":                                                  "none of the stores: web",
 		`stores = { s3 = { type = "s3", settings = { s3_store_secret_key = secret.s3.value, s3_store_bucket = "images" } } }`: "",
 	} {

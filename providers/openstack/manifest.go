@@ -41,6 +41,7 @@ func (r *renderer) brought(block string, m lang.ManifestObject) providers.Object
 	if namespaced && u.GetNamespace() == "" {
 		u.SetNamespace(r.config.Cloud.Namespace)
 	}
+	r.checkBrought(m, u)
 	address := lang.Address{Block: block, Kind: u.GetKind(), Name: u.GetName()}
 	if u.GetNamespace() != r.config.Cloud.Namespace {
 		address.Namespace = u.GetNamespace()

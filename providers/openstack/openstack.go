@@ -119,6 +119,7 @@ type renderer struct {
 	keyed    bool                   // the Secret with the key for checksums was made
 	patched  map[string]bool        // patches that an object took
 	warned   map[string]bool        // of fields that patches set, by place
+	powerful []powerful             // what needs more than the level restricted
 	diags    hcl.Diagnostics
 }
 
@@ -146,6 +147,7 @@ func newRenderer(config *lang.Config, facts Facts) *renderer {
 
 func (r *renderer) render() {
 	powers := r.powers()
+	r.powerful = powers
 	r.add(r.namespace(powers))
 	r.restrain(powers)
 	r.roles()

@@ -63,7 +63,11 @@ func (s *service) patch(o *providers.Object) {
 		}
 		m := merging{service: s, patch: p, target: o.Address.Kind + "/" + unversioned(*o), types: typed.Schema()}
 		content, _ := m.merge(typed.TypeRef(), layers{own, o.Manifest.Object, p.Object}, "").(map[string]any)
-		o.Manifest = &unstructured.Unstructured{Object: content}
+		patched, level := &unstructured.Unstructured{Object: content}, s.levelFor(o.Address.Kind, unversioned(*o))
+		if refusal(o.Manifest, level) == "" {
+			s.warnRefused(p.Label, m.target, patched, level)
+		}
+		o.Manifest = patched
 	}
 }
 

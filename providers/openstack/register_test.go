@@ -354,8 +354,11 @@ func TestQueueGone(t *testing.T) {
 			return
 		}
 		_ = json.NewEncoder(w).Encode([]entry{
-			{"name": "/"}, {"name": "theirs", "description": "Managed by kolla: prod2/nova"}, {"name": "old", "description": "made by kolla"},
-			{"name": "nova", "description": "Managed by kolla: prod/nova"}, {"name": "cell/1", "description": "Managed by kolla: prod/cell"},
+			{"name": "/"},
+			{"name": "theirs", "description": "Managed by kolla: prod2/nova"},
+			{"name": "old", "description": "made by kolla"},
+			{"name": "nova", "description": "Managed by kolla: prod/nova"},
+			{"name": "cell/1", "description": "Managed by kolla: prod/cell"},
 			{"name": "taken", "description": "Managed by kolla: prod/cell"},
 		})
 	}))

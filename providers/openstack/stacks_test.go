@@ -240,7 +240,9 @@ service "horizon" {
 // say what a backend takes.
 func TestCinderBackends(t *testing.T) {
 	for name, c := range map[string]struct{ backends, want string }{
-		"type":       {`{ a = { type = "lvm" } }`, "each of type rbd, of type nfs"},
+		"type":       {`{ a = { type = "lvm" } }`, "Types are nfs, other and rbd."},
+		"misspelt":   {`{ a = { type = "nfz" } }`, `Did you mean "nfs"?`},
+		"no keyring": {"{ a = { type = \"rbd\" } }\n}\n\nservice \"ceph\" {\n  external = { host = \"192.0.2.20\" }", "keyrings = { cinder = ... }"},
 		"none":       {`{}`, "Cinder needs backends"},
 		"no type":    {`{ a = { pool = "volumes" } }`, `backends["a"] needs an attribute "type"`},
 		"no driver":  {`{ a = { type = "other" } }`, "with volume_driver among its settings"},

@@ -7,11 +7,17 @@ definition "cinder" {
   input "backends" {
     type        = map(object({ type = string, pool = optional(string, "volumes"), share = optional(string, ""), settings = optional(map(string), {}) }))
     nullable    = false
-    description = "Where volumes are kept, by name. Type rbd: a pool of service.ceph. nfs: a share, HOST:/PATH, that the volume \"files\" of the pod is. other: what settings say, with volume_driver. settings are options of the driver."
+    description = "Where volumes are kept, by name: type rbd (pool of service.ceph), nfs (share: HOST:/PATH) or other; settings are options of the driver."
 
     validation {
-      condition     = length(input.backends) > 0 && length([for b in input.backends : b if b.type == "nfs"]) <= 1 && alltrue([for b in input.backends : b.type == "rbd" || b.type == "nfs" && can(regex("^[^:]+:/", b.share)) || b.type == "other" && contains(keys(b.settings), "volume_driver")])
-      error_message = "Cinder needs backends, each of type rbd, of type nfs with a share such as \"nas.example.org:/volumes\" (only one: the pod has one volume for files), or of type other with volume_driver among its settings."
+      condition     = alltrue([for b in input.backends : contains(["nfs", "other", "rbd"], b.type)])
+      error_message = "Types are nfs, other and rbd.${join("", [for b in input.backends : didyoumean(b.type, ["nfs", "other", "rbd"])])}"
+    }
+
+    validation {
+      condition = length(input.backends) > 0 && length([for b in input.backends : b if b.type == "nfs"]) <= 1 && alltrue([for b in input.backends :
+      (b.type != "nfs" || can(regex("^[^:]+:/", b.share))) && (b.type != "other" || contains(keys(b.settings), "volume_driver"))])
+      error_message = "Cinder needs backends: nfs (only one) with a share such as \"nas.example.org:/volumes\", other with volume_driver among its settings."
     }
   }
 
@@ -24,16 +30,14 @@ definition "cinder" {
   locals {
     rbd     = anytrue([for b in input.backends : b.type == "rbd"])
     share   = join("", [for b in input.backends : b.share if b.type == "nfs"])
-    nas     = split(":", local.share)
     backups = input.backup != null
-    options = try(input.backup.settings, {})
-    ceph    = local.backups && !contains(keys(local.options), "backup_driver")
+    ceph    = local.backups && !can(input.backup.settings["backup_driver"])
     drivers = yamldecode(file("${path.module}/cinder/drivers.yaml"))
     auth    = merge(user.cinder.auth, { interface = "internal" })
     helper  = { capabilities = "", helper_command = "privsep-helper --config-file /etc/cinder/cinder.conf" }
     sections = { for name, b in input.backends : name => merge({ volume_backend_name = name }, lookup(local.drivers, b.type, {}),
       b.type == "rbd" ? { rbd_pool = b.pool, rbd_secret_uuid = try(service.ceph.secret_uuid, null) } : {},
-      b.type == "nfs" ? { nas_host = local.nas[0], nas_share_path = join(":", slice(local.nas, 1, length(local.nas))) } : {},
+      b.type == "nfs" ? { nas_host = split(":", b.share)[0], nas_share_path = trimprefix(b.share, "${split(":", b.share)[0]}:") } : {},
     b.settings) }
   }
 
@@ -93,7 +97,7 @@ definition "cinder" {
   config "cinder-backup.conf" {
     enabled = local.backups
     from    = "cinder.conf"
-    values  = { DEFAULT = merge(local.ceph ? merge(local.drivers.backup, { backup_ceph_pool = input.backup.pool }) : {}, local.options) }
+    values  = { DEFAULT = merge(local.ceph ? merge(local.drivers.backup, { backup_ceph_pool = input.backup.pool }) : {}, try(input.backup.settings, {})) }
   }
 
   config "ceph.conf" {
@@ -103,20 +107,16 @@ definition "cinder" {
     content = service.ceph.conf
   }
 
-  config "ceph.client.cinder.keyring" {
-    enabled   = local.rbd
-    format    = "raw"
-    sensitive = true
-    path      = "/etc/ceph/ceph.client.cinder.keyring"
-    content   = lookup(service.ceph.keyrings, "cinder", null)
-  }
-
-  config "ceph.client.cinder-backup.keyring" {
-    enabled   = local.ceph
-    format    = "raw"
-    sensitive = true
-    path      = "/etc/ceph/ceph.client.cinder-backup.keyring"
-    content   = lookup(service.ceph.keyrings, "cinder-backup", null)
+  dynamic "config" {
+    for_each = ["cinder", "cinder-backup"]
+    labels   = ["ceph.client.${config.value}.keyring"]
+    content {
+      enabled   = config.value == "cinder" ? local.rbd : local.ceph
+      format    = "raw"
+      sensitive = true
+      path      = "/etc/ceph/ceph.client.${config.value}.keyring"
+      content   = service.ceph.keyrings[config.value]
+    }
   }
 
   # Cinder looks at images by sudo. A pod cannot become another user, and need not: all is

@@ -13,7 +13,7 @@ definition "glance" {
     }))
     default     = { file = { type = "file" } }
     nullable    = false
-    description = "Where images are kept, by name: type (file, rbd, s3, http or another one of glance_store), pool of rbd, and settings, which are options of the store."
+    description = "Where images are kept, by name: type (of glance_store, such as file, rbd, s3), pool of rbd, and settings, which are options of the store."
 
     validation {
       condition     = length(input.stores) > 0
@@ -21,9 +21,14 @@ definition "glance" {
     }
 
     validation {
+      condition     = alltrue([for s in input.stores : contains(local.types, s.type)])
+      error_message = "Stores are of type ${join(", ", local.types)}.${join("", [for s in input.stores : didyoumean(s.type, local.types)])}"
+    }
+
+    validation {
       condition = alltrue([for name, s in input.stores : can(regex("^[a-z][a-z0-9_-]*$", name)) && !can(regex("^(os_glance|oslo)_", name)) &&
       !contains(["barbican", "cors", "database", "glance_store", "keystone_authtoken", "paste_deploy"], name)])
-      error_message = "A store is a section of glance-api.conf, so that its name is of lower-case letters, digits, dashes and underscores, and not that of another section."
+      error_message = "A store is a section of glance-api.conf: its name has lower-case letters, digits, - and _, and no other section has it."
     }
   }
 
@@ -53,6 +58,10 @@ definition "glance" {
   }
 
   locals {
+    types = [
+      "cinder", "file", "filesystem", "http", "https", "rbd", "s3", "s3+http", "s3+https", "swift", "swift+config",
+      "swift+http", "swift+https", "vmware",
+    ]
     file = anytrue([for s in input.stores : s.type == "file"])
     rbd  = anytrue([for s in input.stores : s.type == "rbd"])
     ini  = cloud.release >= 2026.1 # the API runs under uWSGI

@@ -154,3 +154,38 @@ definition "reader" {
 }
 
 service "reader" {}
+
+# A key that another service does not have.
+definition "keys" {
+  output "keys" {
+    value = { a = "b" }
+  }
+}
+
+service "keys" {}
+
+definition "lock" {
+  input "key" {
+    type    = string
+    default = "c"
+  }
+
+  config "lock.conf" {
+    path   = "/lock"
+    values = { DEFAULT = { key = service.keys.keys[input.key] } }
+  }
+}
+
+service "lock" {}
+
+# A database holds data.
+definition "store" {
+  provides "database" {
+    job "cleanup" {
+      when  = "gone"
+      image = "store"
+    }
+  }
+}
+
+service "store" {}

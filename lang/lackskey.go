@@ -1,0 +1,32 @@
+package lang
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// lacksKey reports a key that a definition reads of another service, such
+// as service.ceph.keyrings["glance"], and that this does not have, if that is what a
+// complaint is about. It is the business of whoever declares the services.
+func (e *evaluator) lacksKey(d *hcl.Diagnostic) bool {
+	index, ok := d.Expression.(*hclsyntax.IndexExpr)
+	if !ok || e.owner == nil || !e.inDefinition || d.Summary != "Invalid index" {
+		return false
+	}
+	t, diags := hcl.AbsTraversalForExpr(index.Collection)
+	key, problems := index.Key.Value(d.EvalContext)
+	if diags.HasErrors() || problems.HasErrors() || t.RootName() != "service" || len(t) != 3 || key.IsMarked() || !key.IsKnown() || key.Type() != cty.String {
+		return false
+	}
+	service, _ := nameOf(t)
+	attribute, ok := t[2].(hcl.TraverseAttr)
+	if ok {
+		e.error(e.owner.header, fmt.Sprintf("Service %q needs %s[%q]", e.owner.label, written(t), key.AsString()),
+			"Its definition refers to it (%s), and service %q does not have it. Add the key there:\n\n  service %q {\n    %s = { %s = ... }\n  }",
+			position(index.SrcRange), service, service, attribute.Name, key.AsString())
+	}
+	return ok
+}

@@ -1,0 +1,93 @@
+package openstack
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// Powers that come with a patch or a manifest count for nothing: only what blocks say opens
+// the namespace. So the pods would be refused, which is said beforehand.
+
+// levels are those of the Pod Security Standards, the strictest first.
+var levels = []string{restricted, baseline, privileged}
+
+// podPolicy are the Pod Security Standards, as the API server has them.
+var podPolicy = sync.OnceValues(func() (policy.Evaluator, error) {
+	return policy.NewEvaluator(policy.DefaultChecks(), nil)
+})
+
+// levelFor is the level that the pods of an object are held to: that of the namespace, or,
+// of those without powers, of its policies.
+func (r *renderer) levelFor(kind, name string) string {
+	if r.config.Cloud.PodSecurity != "" {
+		return r.config.Cloud.PodSecurity
+	}
+	for _, p := range r.powerful {
+		if p.kind == kind && p.name == name {
+			return r.podSecurity(r.powerful)
+		}
+	}
+	return restricted
+}
+
+// warnRefused warns of an object whose pods need a higher level than they get.
+func (r *renderer) warnRefused(at hcl.Range, what string, object *unstructured.Unstructured, level string) {
+	why := refusal(object, level)
+	if why == "" {
+		return
+	}
+	needed := privileged
+	for _, l := range levels[slices.Index(levels, level):] {
+		if refusal(object, l) == "" {
+			needed = l
+			break
+		}
+	}
+	r.warn(at, "Pods that will be refused", fmt.Sprintf("The pods of %s are held to the Pod Security level %q, and they break it: %s. They would never start. "+
+		"If a block has an argument for that, such as host_network, use it: kolla lets these pods alone have the power. Or set pod_security = %q in the cloud block, for all pods of the namespace.",
+		what, level, why, needed))
+}
+
+// refusal says what a level has against the pods of an object; empty: nothing, or it has
+// none, or they are not known yet.
+func refusal(object *unstructured.Unstructured, level string) string {
+	path := []string{"spec", "template"}
+	switch object.GetKind() {
+	case "Pod":
+		path = nil
+	case "CronJob":
+		path = []string{"spec", "jobTemplate", "spec", "template"}
+	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job":
+	default:
+		return ""
+	}
+	fields, _, _ := unstructured.NestedMap(object.Object, path...)
+	var pod corev1.PodTemplateSpec
+	checks, err := podPolicy()
+	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &pod) != nil {
+		return ""
+	}
+	result := policy.AggregateCheckResults(checks.EvaluatePod(api.LevelVersion{Level: api.Level(level), Version: api.LatestVersion()}, &pod.ObjectMeta, &pod.Spec))
+	if result.Allowed {
+		return ""
+	}
+	return result.ForbiddenDetail()
+}
+
+// checkBrought warns of objects of a manifest in the cloud's namespace whose pods its
+// policies will refuse. Where there are no policies the API server itself warns.
+func (r *renderer) checkBrought(m lang.ManifestObject, u *unstructured.Unstructured) {
+	if len(r.powerful) > 0 && r.config.Cloud.PodSecurity == "" && u.GetNamespace() == r.config.Cloud.Namespace && len(m.Deferred) == 0 {
+		r.warnRefused(m.Range, fmt.Sprintf("%s/%s", u.GetKind(), u.GetName()), u, restricted)
+	}
+}
