@@ -58,7 +58,7 @@ bin/node/kolla-devnode: $(DEVCLUSTER_SOURCES)
 images: devnode ## make bin/images, container images from Debian packages, for real nodes (as root)
 	cd internal/devimages && go build -o ../../bin/kolla-devimages .
 	bin/kolla-devimages build -out bin/images -binaries bin/node/images
-	bin/kolla-devimages unpack -out bin/images -to bin/outside chromium haproxy kolla-toolbox
+	bin/kolla-devimages unpack -out bin/images -to bin/outside ceph chromium haproxy kolla-toolbox
 
 demo: build devcluster ## plan and apply a cloud on a local cluster, then show drift
 	@./internal/demo/run

@@ -67,6 +67,12 @@ func Layers() []Layer {
 				"qemu-utils",
 			},
 		},
+		// What reaches Ceph's block devices.
+		{
+			Name:     "rbd",
+			Parent:   "openstack-shared",
+			Packages: []string{"ceph-common", "python3-rbd"},
+		},
 		{
 			Name:     "barbican",
 			Parent:   "openstack-base",
@@ -74,12 +80,12 @@ func Layers() []Layer {
 		},
 		{
 			Name:   "cinder",
-			Parent: "openstack-shared",
+			Parent: "rbd",
 			Packages: []string{
 				"cinder-api", "cinder-backup", "cinder-scheduler", "cinder-volume", "nfs-common",
 			},
 		},
-		{Name: "glance", Parent: "openstack-shared", Packages: []string{"glance-api"}},
+		{Name: "glance", Parent: "rbd", Packages: []string{"glance-api"}},
 		{
 			Name:     "heat",
 			Parent:   "openstack-shared",
@@ -104,12 +110,14 @@ func Layers() []Layer {
 		// QEMU, libvirt and node.js.
 		{
 			Name:   "nova",
-			Parent: "openstack-shared",
+			Parent: "rbd",
 			Packages: []string{
 				"nova-api", "nova-conductor", "nova-scheduler", "python3-libvirt",
 			},
 		},
 		{Name: "placement", Parent: "openstack-base", Packages: []string{"placement-api"}},
+		// The Ceph outside of the cluster. It is upon what its clients have.
+		{Name: "ceph", Parent: "rbd", Packages: []string{"ceph-mgr", "ceph-mon", "ceph-osd"}},
 		// The browser that looks at Horizon from outside of the cluster.
 		{
 			Name:     "chromium",
@@ -189,6 +197,7 @@ func Images() []Image {
 		openstack("barbican-api", "barbican", "barbican"),
 		openstack("barbican-keystone-listener", "barbican", "barbican"),
 		openstack("barbican-worker", "barbican", "barbican"),
+		service("ceph", "ceph", ""),
 		service("chromium", "chromium", ""),
 		openstack("cinder-api", "cinder", ""),
 		openstack("cinder-backup", "cinder", "cinder"),
