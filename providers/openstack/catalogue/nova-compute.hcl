@@ -203,6 +203,8 @@ definition "nova-compute" {
       create = true
     }
 
+    init "directories" { command = ["mkdir", "-p", "/var/lib/nova/instances"] }
+
     # It has to start servers with the devices of the node, and outside of the pod.
     sidecar "libvirt" {
       image         = "nova-libvirt"

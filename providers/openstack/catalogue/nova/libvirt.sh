@@ -28,7 +28,8 @@ else
   groups=$(echo "$1"/sys/fs/cgroup/*/cgroup.procs)
 fi
 for group in $groups; do
-  echo $$ > "$group"
+  # Not every hierarchy takes it, such as one of version 2 beside those of version 1.
+  echo $$ > "$group" || echo "Servers stay in the group of the pod: $group" >&2
 done
 
 exec libvirtd --config "$1/run/libvirt/kolla.conf"
