@@ -267,7 +267,7 @@ type Workload struct {
 	Role     string // empty: the service's
 	Replicas int    // of a DaemonSet: 0, its nodes decide
 	Loss     string // what follows for others while none of it runs; may be empty
-	Update   string // "rolling", or "on-delete": pods change only when someone deletes them
+	Update   string // "rolling", or "on-delete": pods are replaced by kolla rollout only
 	// Drain is for how many seconds a pod goes on serving after it was told to
 	// stop; they are part of the grace period, and shorter.
 	Drain   int

@@ -69,7 +69,7 @@ type Strategy string
 const (
 	Rolling   Strategy = "rolling"     // some at a time
 	AllAtOnce Strategy = "all-at-once" // none is left meanwhile, or only the new ones
-	OnRequest Strategy = "on-request"  // each as soon as somebody deletes it
+	OnRequest Strategy = "on-request"  // by kolla rollout, or each as soon as somebody deletes it
 )
 
 // Cause is why pods restart.

@@ -100,7 +100,7 @@ func TestImpactOfAWorkload(t *testing.T) {
 				put(t, u, "OnDelete", "spec", "updateStrategy", "type")
 				image(u)
 			},
-			says: []string{"3 pods go on as before until somebody deletes them" + because},
+			says: []string{"3 pods go on as before until kolla rollout replaces them" + because},
 		},
 		"as many as there are nodes": {
 			kind: "DaemonSet", was: func(t *testing.T, u *unstructured.Unstructured) {

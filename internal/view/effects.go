@@ -114,7 +114,7 @@ func restartText(e planner.Effect, pods string) string {
 	}
 	why := atMost(causes, 3)
 	if e.Strategy == planner.OnRequest {
-		return fmt.Sprintf("%s %s as before until somebody deletes %s: %s", pods, plural(e.Pods, "goes on", "go on"), plural(e.Pods, "it", "them"), why)
+		return fmt.Sprintf("%s %s as before until kolla rollout replaces %s: %s", pods, plural(e.Pods, "goes on", "go on"), plural(e.Pods, "it", "them"), why)
 	}
 	pace := ""
 	switch {
