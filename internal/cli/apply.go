@@ -108,6 +108,7 @@ func runApply(w *workspace, destroy bool) error {
 			if err := executor.Recheck(session, plan); err != nil {
 				return err
 			}
+			w.printOutdated(w.shared(), st)
 			w.printer.Outputs(st.Outputs)
 			w.concludeOutputs()
 			return nil

@@ -151,7 +151,7 @@ func newApp(s streams) *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
-			initCommand(s), validateCommand(s), planCommand(s), applyCommand(s), destroyCommand(s),
+			initCommand(s), validateCommand(s), planCommand(s), applyCommand(s), rolloutCommand(s), destroyCommand(s),
 			fmtCommand(s), renderCommand(s), configCommand(s), graphCommand(s), consoleCommand(s), outputCommand(s),
 			showCommand(s), stateCommand(s), forceUnlockCommand(s),
 			catalogueCommand(s), exposureCommand(s), completionCommand(s), versionCommand(s),

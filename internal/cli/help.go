@@ -17,6 +17,7 @@ The usual way:
   validate     Check the configuration, without a cluster
   plan         Show what would change in the cluster, and why
   apply        Make it so
+  rollout      Replace pods that an apply left as they were
   destroy      Take the cloud down; data stays unless it is named
 
 Also:

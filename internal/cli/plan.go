@@ -73,6 +73,7 @@ func runPlan(w *workspace) error {
 	if err := w.showPlan(plan); err != nil {
 		return err
 	}
+	w.printOutdated(w.shared(), st)
 	w.warnOf(holder)
 	if out := w.flags.String("out"); out != "" {
 		if err := planner.Save(out, plan); err != nil {

@@ -37,6 +37,9 @@ func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *
 	if err != nil {
 		return err
 	}
+	if !total.Interrupted && !plan.Destroy {
+		w.printOutdatedNow(ctx, session.State())
+	}
 	if len(total.Failed)+len(total.Skipped) > 0 || total.Interrupted {
 		return exitCode(exitError)
 	}

@@ -112,8 +112,18 @@ func (c *Client) explainPods(ctx context.Context, pods []*corev1.Pod) (best *fin
 	return nil, 0
 }
 
-// podsOf lists the pods of a workload, the youngest first.
+// podsOf lists the pods of a workload that are to stay, the youngest first.
 func (c *Client) podsOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
+	pods, err := c.everyPodOf(ctx, workload)
+	pods = slices.DeleteFunc(pods, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
+		return b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
+	})
+	return pods, err
+}
+
+// everyPodOf lists all pods of a workload.
+func (c *Client) everyPodOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
 	raw, _, _ := unstructured.NestedMap(workload.Object, "spec", "selector")
 	var wanted metav1.LabelSelector
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &wanted); err != nil {
@@ -123,19 +133,18 @@ func (c *Client) podsOf(ctx context.Context, workload *unstructured.Unstructured
 	if err != nil {
 		return nil, fmt.Errorf("read the selector of %s: %w", providers.RefOf(workload), err)
 	}
-	list, err := c.core.Pods(workload.GetNamespace()).List(withVerb(ctx, verbList), metav1.ListOptions{LabelSelector: selector.String()})
+	list, err := call(ctx, c, verbList, func(ctx context.Context) (*corev1.PodList, error) {
+		return c.core.Pods(workload.GetNamespace()).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list the pods of %s: %w", providers.RefOf(workload), err)
 	}
 	var pods []*corev1.Pod
 	for i := range list.Items {
-		if pod := &list.Items[i]; owns(workload, pod) && pod.DeletionTimestamp == nil {
+		if pod := &list.Items[i]; owns(workload, pod) {
 			pods = append(pods, pod)
 		}
 	}
-	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
-		return b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
-	})
 	return pods, nil
 }
 

@@ -60,8 +60,11 @@ func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status
 				return err
 			}
 		case <-examination.C:
-			vigil.examine(ctx)
+			ready := vigil.examine(ctx)
 			vigil.tell()
+			if ready {
+				return nil
+			}
 			if vigil.hopeless() {
 				failure := vigil.notReady()
 				failure.Final = true
@@ -80,6 +83,7 @@ type vigil struct {
 
 	object  *unstructured.Unstructured // as last seen
 	status  string                     // what is waited for
+	down    []string                   // nodes that are not waited for
 	finding *finding                   // what is wrong, if that is known
 	told    string                     // the last report
 	// hopelessSince is when what is wrong was first found to be hopeless.
@@ -113,6 +117,8 @@ func (v *vigil) tell() {
 	text := v.status
 	if v.finding != nil {
 		text = v.finding.reason
+	} else if len(v.down) > 0 {
+		text += "; " + areDown(v.down) + ", and not waited for"
 	}
 	if v.report != nil && text != v.told {
 		v.told = text
@@ -120,19 +126,31 @@ func (v *vigil) tell() {
 	}
 }
 
-// examine looks for what is wrong. It is a help only: what it cannot read, it
-// leaves out.
-func (v *vigil) examine(ctx context.Context) {
+// examine looks for what is wrong, and reports whether nothing is but nodes that are
+// down. It is a help only: what it cannot read, it leaves out.
+func (v *vigil) examine(ctx context.Context) (ready bool) {
 	if v.object == nil {
-		return
+		return false
 	}
 	ctx, cancel := context.WithTimeout(withVerb(quiet(ctx), verbGet), examinationTimeout)
 	defer cancel()
+	var stuck *finding
+	if v.object.GroupVersionKind().GroupKind() == daemonSetKind {
+		ready, v.down, stuck, _ = v.client.downNodes(ctx, v.object)
+	}
+	if ready {
+		v.finding = nil
+		return true
+	}
 	found, err := v.client.diagnose(ctx, v.object)
 	if err != nil {
-		return
+		return false
+	}
+	if found == nil {
+		found = stuck
 	}
 	v.finding = found
+	return false
 }
 
 // hopeless reports whether waiting longer is of no use.
@@ -170,7 +188,9 @@ func (v *vigil) interrupted(ctx context.Context) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("wait for %s: %w", v.ref, ctx.Err())
 	}
-	v.examine(context.WithoutCancel(ctx))
+	if v.examine(context.WithoutCancel(ctx)) {
+		return nil
+	}
 	return v.notReady()
 }
 

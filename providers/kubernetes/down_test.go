@@ -1,0 +1,167 @@
+package kubernetes_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+)
+
+// bareNode makes a node that nothing plays the kubelet of: its pods are as the test says.
+// It takes those of no other test, but other tests count nodes: not for a parallel test.
+func bareNode(t *testing.T, name, label string) {
+	t.Helper()
+	manifest := filepath.Join(t.TempDir(), "node.json")
+	text := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Node", "metadata": {"name": %q, "labels": {"only-for": %q}}, "spec": {"taints": [{"key": "only-for", "effect": "NoSchedule"}]}}`, name, label)
+	if err := os.WriteFile(manifest, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	clustertest.Kubectl(t, "create", "-f", manifest)
+	t.Cleanup(func() { clustertest.Kubectl(t, "delete", "node", name, "--ignore-not-found") })
+	nodeIs(t, name, "True")
+}
+
+func nodeIs(t *testing.T, name, ready string) {
+	t.Helper()
+	now := time.Now().UTC().Format(time.RFC3339)
+	clustertest.Kubectl(t, "patch", "node", name, "--subresource=status", "--type=merge", "-p", fmt.Sprintf(
+		`{"status": {"capacity": {"pods": "10"}, "allocatable": {"pods": "10"}, "conditions": [{"type": "Ready", "status": %q, "reason": "Test", "lastHeartbeatTime": %q, "lastTransitionTime": %q}]}}`, ready, now, now))
+}
+
+// podOn is the pod of the namespace on a node, once there is one that stays.
+func podOn(t *testing.T, namespace, node string) string {
+	t.Helper()
+	var pod string
+	clustertest.Eventually(t, 15*time.Second, "a pod on "+node, func() bool {
+		pod = clustertest.Kubectl(t, "-n", namespace, "get", "pods", "--field-selector", "spec.nodeName="+node,
+			"-o", `go-template={{range .items}}{{if not .metadata.deletionTimestamp}}{{.metadata.name}}{{end}}{{end}}`)
+		return pod != ""
+	})
+	return pod
+}
+
+func podIs(t *testing.T, namespace, pod, ready string) {
+	t.Helper()
+	now := time.Now().UTC().Format(time.RFC3339)
+	clustertest.Kubectl(t, "-n", namespace, "patch", "pod", pod, "--subresource=status", "--type=merge", "-p", fmt.Sprintf(
+		`{"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": %q, "lastTransitionTime": %q}]}}`, ready, now))
+}
+
+// agentOn is a DaemonSet on the nodes of a test. It bears all taints, as agents do, so
+// that Kubernetes goes on to count nodes that are down.
+func agentOn(label string) string {
+	return strings.Replace(daemonSet, "    spec: {", "    spec: {terminationGracePeriodSeconds: 0, tolerations: [{operator: Exists}], nodeSelector: {only-for: "+label+"}, ", 1)
+}
+
+func waitFor(t *testing.T, client *kubernetes.Client, ref providers.Ref, limit time.Duration) (*reports, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	var got reports
+	err := client.Writer().Wait(ctx, ref, got.take)
+	return &got, err
+}
+
+// TestNodesThatAreDownAreNotWaitedFor: a DaemonSet is ready when its pods on nodes that
+// are up are.
+func TestNodesThatAreDownAreNotWaitedFor(t *testing.T) {
+	client, namespace := connect(t), clustertest.Namespace(t)
+	up, down := namespace+"-up", namespace+"-down"
+	bareNode(t, up, namespace)
+	bareNode(t, down, namespace)
+	made := applied(t, client, namespace, agentOn(namespace), nil)
+	ref := providers.RefOf(made)
+	podOn(t, namespace, down)
+	nodeIs(t, down, "False")
+
+	// The pod on the other node is waited for.
+	got, err := waitFor(t, client, ref, 5*time.Second)
+	var failure *providers.NotReadyError
+	if !errors.As(err, &failure) {
+		t.Fatalf("no pod is ready: got %v after %q", err, got.said)
+	}
+	named := fmt.Sprintf("0 of 2 pods ready; node %s is down, and not waited for", down)
+	if !slices.Contains(got.said, named) {
+		t.Errorf("it said %q, and not %q", got.said, named)
+	}
+	podIs(t, namespace, podOn(t, namespace, up), "True")
+	if got, err = waitFor(t, client, ref, 15*time.Second); err != nil {
+		t.Fatalf("the pod on the node that is up is ready: got %v after %q", err, got.said)
+	}
+	if last := got.said[len(got.said)-1]; !strings.Contains(last, down+" is down") {
+		t.Errorf("in the end it said %q", last)
+	}
+
+	// What a change leaves on the node that is down is not waited for either, and what it
+	// has not reached on the other one is.
+	second := strings.Replace(agentOn(namespace), "agent:1", "agent:2", 1)
+	applied(t, client, namespace, second, nil)
+	if got, err = waitFor(t, client, ref, 8*time.Second); !errors.As(err, &failure) || !strings.Contains(failure.Reason, down+" is down, and Kubernetes counts that as unavailable (at most 1 may be)") {
+		t.Errorf("the rollout stands still: got %v after %q", err, got.said)
+	}
+	applied(t, client, namespace, strings.Replace(second, "spec:\n", "spec:\n  updateStrategy: {rollingUpdate: {maxUnavailable: 2}}\n", 1), nil)
+	clustertest.Eventually(t, 15*time.Second, "the pod is replaced", func() bool {
+		pod := podOn(t, namespace, up)
+		return strings.Contains(clustertest.Kubectl(t, "-n", namespace, "get", "pod", pod, "-o", "jsonpath={.spec.containers[0].image}"), "agent:2")
+	})
+	if _, err := waitFor(t, client, ref, 5*time.Second); !errors.As(err, &failure) {
+		t.Errorf("the new pod is not ready: got %v", err)
+	}
+	podIs(t, namespace, podOn(t, namespace, up), "True")
+	if got, err = waitFor(t, client, ref, 15*time.Second); err != nil {
+		t.Errorf("the new pod is ready: got %v after %q", err, got.said)
+	}
+
+	// A node that is gone is as one that is down.
+	clustertest.Kubectl(t, "delete", "node", down)
+	if got, err = waitFor(t, client, ref, 15*time.Second); err != nil {
+		t.Errorf("the node is gone: got %v after %q", err, got.said)
+	}
+}
+
+// TestNodesDownOnDelete: pods that are replaced on request are as good as new ones on
+// nodes that are up, and of no interest on others.
+func TestNodesDownOnDelete(t *testing.T) {
+	client, namespace := connect(t), clustertest.Namespace(t)
+	up, down := namespace+"-up", namespace+"-down"
+	bareNode(t, up, namespace)
+	bareNode(t, down, namespace)
+	manifest := strings.Replace(agentOn(namespace), "spec:\n", "spec:\n  updateStrategy: {type: OnDelete}\n", 1)
+	applied(t, client, namespace, manifest, nil)
+	podIs(t, namespace, podOn(t, namespace, up), "True")
+	podOn(t, namespace, down)
+	nodeIs(t, down, "Unknown")
+	changed := applied(t, client, namespace, strings.Replace(manifest, "agent:1", "agent:2", 1), nil)
+	if got, err := waitFor(t, client, providers.RefOf(changed), 15*time.Second); err != nil {
+		t.Errorf("got %v after %q", err, got.said)
+	}
+}
+
+// TestPodsThatCannotEnd: those of a Deployment do not count once others have taken their
+// place, wherever they hang.
+func TestPodsThatCannotEnd(t *testing.T) {
+	t.Parallel()
+	client, namespace := connect(t), clustertest.Namespace(t)
+	made := applied(t, client, namespace, deployment, nil)
+	if _, err := waitFor(t, client, providers.RefOf(made), 30*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	pod, _, _ := strings.Cut(clustertest.Kubectl(t, "-n", namespace, "get", "pods", "-o", "name"), "\n")
+	clustertest.Kubectl(t, "-n", namespace, "patch", pod, "--type=merge", "-p", `{"metadata": {"finalizers": ["example.org/hangs"]}}`)
+	t.Cleanup(func() {
+		clustertest.Kubectl(t, "-n", namespace, "patch", pod, "--type=merge", "-p", `{"metadata": {"finalizers": null}}`)
+	})
+	clustertest.Kubectl(t, "-n", namespace, "delete", pod, "--wait=false")
+	if got, err := waitFor(t, client, providers.RefOf(made), 15*time.Second); err != nil {
+		t.Errorf("got %v after %q", err, got.said)
+	}
+}

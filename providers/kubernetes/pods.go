@@ -1,0 +1,198 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Pod is one of a StatefulSet or DaemonSet.
+type Pod struct {
+	Name string
+	UID  types.UID
+	Node string // empty: no node has taken it yet
+	// Down: the node is not ready, or is gone.
+	Down bool
+	// Ready says what the pod says, which is worth nothing while its node is down.
+	Ready bool
+	// Outdated: it has the specification from before.
+	Outdated bool
+	// Leaving: it is being deleted.
+	Leaving bool
+}
+
+// Pods lists the pods of a StatefulSet or DaemonSet, by node and name.
+func (c *Client) Pods(ctx context.Context, workload *unstructured.Unstructured) ([]Pod, error) {
+	all, err := c.everyPodOf(ctx, workload)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := call(ctx, c, verbList, func(ctx context.Context) (*corev1.NodeList, error) {
+		return c.core.Nodes().List(ctx, metav1.ListOptions{})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	up := map[string]bool{}
+	for i := range nodes.Items {
+		up[nodes.Items[i].Name] = isReady(&nodes.Items[i])
+	}
+	isNew, err := c.newest(ctx, workload, all)
+	if err != nil {
+		return nil, err
+	}
+	wait := time.Duration(number(workload, 0, "spec", "minReadySeconds")) * time.Second
+	pods := make([]Pod, 0, len(all))
+	for _, pod := range all {
+		node := nodeOf(pod)
+		pods = append(pods, Pod{
+			Name: pod.Name, UID: pod.UID, Node: node,
+			Down:     node != "" && !up[node],
+			Ready:    available(pod, wait),
+			Outdated: !isNew(pod),
+			Leaving:  pod.DeletionTimestamp != nil,
+		})
+	}
+	slices.SortFunc(pods, func(a, b Pod) int {
+		return strings.Compare(a.Node+"\x00"+a.Name, b.Node+"\x00"+b.Name)
+	})
+	return pods, nil
+}
+
+func isReady(node *corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// nodeOf is the node that the pod is on, or the one that a DaemonSet made it for.
+func nodeOf(pod *corev1.Pod) string {
+	affinity := pod.Spec.Affinity
+	if pod.Spec.NodeName != "" || affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return pod.Spec.NodeName
+	}
+	for _, term := range affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		for _, field := range term.MatchFields {
+			if field.Key == metav1.ObjectNameField && len(field.Values) == 1 {
+				return field.Values[0]
+			}
+		}
+	}
+	return ""
+}
+
+// available reports whether the pod has been ready for as long as its workload wants.
+func available(pod *corev1.Pod, wait time.Duration) bool {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
+			return time.Since(condition.LastTransitionTime.Time) >= wait
+		}
+	}
+	return false
+}
+
+// newest returns what tells whether a pod has the specification that its workload has
+// now.
+func (c *Client) newest(ctx context.Context, workload *unstructured.Unstructured, pods []*corev1.Pod) (func(*corev1.Pod) bool, error) {
+	hash := field(workload, "status", "updateRevision")
+	generation := "none"
+	if workload.GroupVersionKind().GroupKind() == daemonSetKind {
+		generation = workload.GetAnnotations()[appsv1.DeprecatedTemplateGeneration]
+	}
+	isNew := func(pod *corev1.Pod) bool {
+		return pod.Labels["pod-template-generation"] == generation || pod.Labels[appsv1.ControllerRevisionHashLabelKey] == hash
+	}
+	// The generation of a specification that came back is another one. Only its revision
+	// says that it is the same.
+	if hash == "" && slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return !isNew(pod) }) {
+		var err error
+		if hash, err = c.lastRevision(ctx, workload); err != nil {
+			return nil, err
+		}
+	}
+	return isNew, nil
+}
+
+// lastRevision is the hash of the newest ControllerRevision of a DaemonSet.
+func (c *Client) lastRevision(ctx context.Context, daemonSet *unstructured.Unstructured) (string, error) {
+	all, err := c.list(ctx, appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), daemonSet.GetNamespace())
+	if err != nil {
+		return "", fmt.Errorf("list the revisions of %s: %w", providers.RefOf(daemonSet), err)
+	}
+	hash, last := "", int64(0)
+	for _, revision := range all {
+		owner := metav1.GetControllerOf(revision)
+		if n := number(revision, 0, "revision"); owner != nil && owner.UID == daemonSet.GetUID() && n > last {
+			hash, last = revision.GetLabels()[appsv1.ControllerRevisionHashLabelKey], n
+		}
+	}
+	return hash, nil
+}
+
+// downNodes judges a DaemonSet that is not ready by its pods on nodes that are up, and
+// names the nodes that are down. The pod of such a node is there until the node is back
+// or deleted, and nobody can make it ready. stuck is why Kubernetes does not go on.
+func (c *Client) downNodes(ctx context.Context, daemonSet *unstructured.Unstructured) (ready bool, names []string, stuck *finding, err error) {
+	pods, err := c.Pods(ctx, daemonSet)
+	if err != nil || !observed(daemonSet) {
+		return false, nil, nil, err
+	}
+	rolling := field(daemonSet, "spec", "updateStrategy", "type") != string(appsv1.OnDeleteDaemonSetStrategyType)
+	var good, unready, outdated int
+	for _, pod := range pods {
+		switch {
+		case pod.Down:
+			if !slices.Contains(names, pod.Node) {
+				names = append(names, pod.Node)
+			}
+		case pod.Leaving || !pod.Ready:
+			unready++
+		case pod.Outdated && rolling:
+			outdated++
+		default:
+			good++
+		}
+	}
+	want := int(number(daemonSet, 0, "status", "desiredNumberScheduled"))
+	ready = len(names) > 0 && unready+outdated == 0 && good+len(names) >= want
+	if len(names) > 0 && unready == 0 && outdated > 0 {
+		stuck = &finding{cause: causeUnready, reason: fmt.Sprintf(
+			"the rollout stands still: %s, and Kubernetes counts that as unavailable (at most %s may be); delete the node from the cluster, or bring it back", areDown(names), maxUnavailable(daemonSet))}
+	}
+	return ready, names, stuck, nil
+}
+
+// maxUnavailable is how many pods may be missing while a DaemonSet rolls out.
+func maxUnavailable(daemonSet *unstructured.Unstructured) string {
+	value, ok, _ := unstructured.NestedFieldNoCopy(daemonSet.Object, "spec", "updateStrategy", "rollingUpdate", "maxUnavailable")
+	if !ok {
+		return "1"
+	}
+	return fmt.Sprint(value)
+}
+
+// areDown says of nodes that they are.
+func areDown(nodes []string) string {
+	const most = 3
+	if len(nodes) == 1 {
+		return fmt.Sprintf("node %s is down", nodes[0])
+	}
+	text := strings.Join(nodes[:min(len(nodes), most)], ", ")
+	if more := len(nodes) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("nodes %s are down", text)
+}
