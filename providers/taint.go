@@ -94,6 +94,11 @@ func KeepTaints(manifest, live *unstructured.Unstructured, cloud string) {
 	manifest.SetAnnotations(annotations)
 }
 
+// Untainted reports whether a Node has no taints, and the manifest wants none.
+func Untainted(manifest, node *unstructured.Unstructured, manager string) bool {
+	return len(taintsIn(manifest, manager)) == 0 && len(taintsOf(node)) == 0
+}
+
 // Tainted reports whether a Node has the taints that its annotation says.
 func Tainted(node *unstructured.Unstructured, manager string) bool {
 	_, changed := TaintingOf(node, node, manager).Add(node)

@@ -20,7 +20,7 @@ const taintManager = providers.FieldManager + "-taints"
 
 // withTaints gives the answer to a dry run the taints that an apply would leave.
 func (c *Client) withTaints(ctx context.Context, target dynamic.ResourceInterface, object, answer *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
-	if object.GroupVersionKind().GroupKind() != providers.NodeKind {
+	if object.GroupVersionKind().GroupKind() != providers.NodeKind || providers.Untainted(object, answer, manager) {
 		return answer, nil
 	}
 	live, err := c.get(ctx, target, object.GetName())

@@ -152,6 +152,7 @@ func (r *renderer) render() {
 	r.restrain(powers)
 	r.roles()
 	r.checkTwins()
+	r.checkSpread()
 	for i := range r.config.Services {
 		s := newService(r, &r.config.Services[i])
 		r.services[s.decl.Name], r.blocks[s.decl.Block] = s, s.render

@@ -147,7 +147,7 @@ definition "d" {
   }
 
   workload "w" {
-    kind        = "DaemonSet"
+    kind        = "Deployment"
     image       = "d"
     tolerations = [{ key = "own", operator = "Exists" }, { key = "all", operator = "Exists", effect = "PreferNoSchedule" }]
   }
@@ -180,8 +180,8 @@ func TestTaints(t *testing.T) {
 	a := v1.Toleration{Key: "example.org/a", Operator: "Exists", Effect: "NoSchedule"}
 	dedicated := v1.Toleration{Key: "dedicated", Operator: "Equal", Value: "compute", Effect: "NoSchedule"}
 	for name, want := range map[string][]v1.Toleration{
-		"DaemonSet/d-w": {all, dedicated, a, own}, "Job/d-j": {all, dedicated, a},
-		"DaemonSet/control-w": {own, all}, "Job/control-j": nil,
+		"Deployment/d-w": {all, dedicated, a, own}, "Job/d-j": {all, dedicated, a},
+		"Deployment/control-w": {own, all}, "Job/control-j": nil,
 	} {
 		spec, _, _ := podOf(t, find(t, objects, name))
 		if diff := cmp.Diff(want, spec.Tolerations); diff != "" {
@@ -246,5 +246,35 @@ service "control" {
 	apart.Nodes = []openstack.Node{{Name: "ctl-1"}, {Name: "a", Labels: map[string]string{"zone": "edge"}}, {Name: "b", Labels: map[string]string{"node.kubernetes.io/instance-type": "hypervisor"}}}
 	if _, diags := openstack.Render(config, apart); len(diags) > 0 {
 		t.Errorf("roles without common nodes: %v", diags)
+	}
+}
+
+// TestMorePodsThanNodes holds that pods of which no two may share a node are counted
+// against the nodes that there are.
+func TestMorePodsThanNodes(t *testing.T) {
+	config := written(t, `role "hyper" {
+  match = { "node.kubernetes.io/instance-type" = "hypervisor" }
+}
+
+definition "d" {
+  workload "w" {
+    kind     = "StatefulSet"
+    image    = "d"
+    replicas = 3
+    spread   = "required"
+  }
+}
+
+service "d" {
+  role = role.hyper
+}
+`)
+	f := facts()
+	if _, diags := openstack.Render(config, f); len(diags) > 0 {
+		t.Errorf("three pods on three nodes: %v", diags)
+	}
+	f.Nodes = slices.DeleteFunc(f.Nodes, func(n openstack.Node) bool { return n.Name == "n2" })
+	if _, diags := openstack.Render(config, f); !strings.Contains(diags.Error(), "its nodes are: cmp-1, cmp-2.") {
+		t.Errorf("three pods on two nodes: %v", diags)
 	}
 }

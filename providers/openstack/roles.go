@@ -118,6 +118,20 @@ func (r *renderer) checkTwin(a, b *lang.Service) {
 	}
 }
 
+// checkSpread warns of pods that find no node in the cluster without another one of them. A
+// node may be gone for a while, and other changes must still be possible.
+func (r *renderer) checkSpread() {
+	for i := range r.config.Services {
+		s := &r.config.Services[i]
+		for _, w := range s.Workloads {
+			if nodes := r.nodesOf(s, w); r.facts.Nodes != nil && w.SpreadRequired && w.SpreadBy == "" && w.Replicas > len(nodes) {
+				r.warn(s.Range, "More pods than nodes", fmt.Sprintf("Workload %q of service %q has %d pods, of which no two may run on one node (spread = \"required\"), and its nodes are: %s. The others wait, and so does an apply. Take fewer replicas, or add nodes to its role.",
+					w.Name, s.Name, w.Replicas, list(nodes)))
+			}
+		}
+	}
+}
+
 // nodesOf are the names of the nodes that a workload runs on.
 func (r *renderer) nodesOf(s *lang.Service, w lang.Workload) []string {
 	return r.nodeNames(cmp.Or(w.Role, s.Role))
