@@ -7,7 +7,7 @@ address=$1
 dir=$PWD/ceph
 mkdir "$dir" "$dir/mon" "$dir/mgr" "$dir/osd"
 daemons=
-trap 'test -z "$daemons" || kill $daemons' EXIT
+trap 'test -z "$daemons" || kill $daemons; wait' EXIT
 trap 'exit 0' TERM
 cd / # Debian's OSD looks for its plugins in lib/
 
