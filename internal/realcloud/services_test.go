@@ -18,6 +18,7 @@ import (
 func TestServices(t *testing.T) {
 	c := newCloud(t, "all-in-one", 3)
 	c.write(t, "real.auto.vars.hcl", values)
+	c.ceph(t)
 	take(t, c, []step{{"apply", appliesAll}})
 	c.haproxy(t)
 	take(t, c, []step{
@@ -25,7 +26,9 @@ func TestServices(t *testing.T) {
 		{"image", imageComesBack},
 		{"secret", secretComesBack},
 		{"resource provider", providerIsKept},
-		{"volume", volumeIsMade},
+		{"volumes", volumesAreMade},
+		{"volume of an image", volumeHoldsImage},
+		{"backup", backupComesBack},
 		{"stack", stackCompletes},
 		{"dashboard", dashboardShowsImage},
 		{"pods deleted", noRequestFails},
@@ -36,14 +39,13 @@ func TestServices(t *testing.T) {
 	})
 }
 
-// values of the example's variables. The driver does as if it made volumes: nothing that
-// Cinder can make them in is on a node.
+// values of the example's variables. The share is a volume of a pod, as the example says.
 const values = `
 nodes    = ["real-1", "real-2", "real-3"]
 vip      = "` + vip + `"
 distro   = "debian-trixie"
 registry = "kolla.test/openstack.kolla"
-volumes  = { fake = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } } }
+volumes  = { rbd = { type = "rbd" }, nas = { type = "nfs", share = "nas.test:/volumes" } }
 `
 
 // appliesAll: one apply from nothing, and nothing left to do.
@@ -122,6 +124,10 @@ func imageComesBack(t *testing.T, c *cloud) {
 	if err != nil || !bytes.Equal(got, sent) {
 		t.Errorf("%d bytes came back of %d, or others: %v", len(got), len(sent), err)
 	}
+	id := c.value(t, "image", "show", imageName, "-f", "value", "-c", "id")
+	if kept := c.rbd(t, "ls", "images"); kept != id {
+		t.Errorf("the pool of images holds %q, want %s", kept, id)
+	}
 }
 
 func secretComesBack(t *testing.T, c *cloud) {
@@ -142,30 +148,15 @@ func providerIsKept(t *testing.T, c *cloud) {
 	c.value(t, "resource", "provider", "delete", id)
 }
 
-func volumeIsMade(t *testing.T, c *cloud) {
-	c.awaitBackend(t)
-	c.value(t, "volume", "create", "--size", "1", "test", "-f", "value", "-c", "id")
-	c.awaitStatus(t, 2*time.Minute, "available", "volume", "show", "test", "-f", "value", "-c", "status")
-	c.value(t, "volume", "delete", "test")
-}
-
-// awaitBackend waits until a cinder-volume reports: in its first minute the scheduler
-// knows none.
-func (c *cloud) awaitBackend(t *testing.T) {
-	t.Helper()
-	eventually(t, 3*time.Minute, func() error {
-		if r := c.openstack(t, "volume", "service", "list", "--service", "cinder-volume", "-f", "value", "-c", "State"); !strings.Contains(r.out, "up") {
-			return errors.New("no cinder-volume is up: " + r.out)
-		}
-		return nil
-	})
-}
-
 // awaitStatus waits until a command prints the status.
 func (c *cloud) awaitStatus(t *testing.T, limit time.Duration, want string, args ...string) {
 	t.Helper()
 	eventually(t, limit, func() error {
-		if got := c.value(t, args...); got != want {
+		got := c.value(t, args...)
+		if strings.HasPrefix(got, "error") {
+			t.Fatalf("openstack %s: %s", strings.Join(args, " "), got)
+		}
+		if got != want {
 			return fmt.Errorf("openstack %s: %s, want %s", strings.Join(args, " "), got, want)
 		}
 		return nil
@@ -252,12 +243,11 @@ func (c *cloud) answerAll(t *testing.T) {
 			return nil
 		})
 	}
-	c.awaitBackend(t)
+	c.awaitBackends(t)
 }
 
-// doubled are the APIs that can run twice. Glance keeps its images in a volume that only
-// one pod can mount.
-var doubled = []string{"keystone", "placement", "barbican", "heat", "cinder", "horizon"}
+// doubled are the APIs that run twice.
+var doubled = []string{"keystone", "placement", "glance", "barbican", "heat", "cinder", "horizon"}
 
 // noRequestFails while one of the two pods of each API is deleted, and then the other.
 func noRequestFails(t *testing.T, c *cloud) {
@@ -266,10 +256,8 @@ func noRequestFails(t *testing.T, c *cloud) {
 	}
 	c.kolla(t, 0, "apply", "-auto-approve")
 	urls := []string{"http://" + vip + ":8080/auth/login/"}
-	for kind, port := range catalogued {
-		if kind != "image" {
-			urls = append(urls, "http://"+vip+":"+port+"/")
-		}
+	for _, port := range catalogued {
+		urls = append(urls, "http://"+vip+":"+port+"/")
 	}
 	deployments := strings.Fields(c.kubectl(t, "get", "deployments", "-l", "app.kubernetes.io/name in ("+strings.Join(doubled, ",")+")", "-o", "jsonpath={.items[*].metadata.name}"))
 	result := c.underLoad(t, func() {
@@ -349,7 +337,7 @@ func passwordsRollOut(t *testing.T, c *cloud) {
 	}
 	c.kolla(t, 0, "apply", "-auto-approve")
 	c.answerAll(t)
-	volumeIsMade(t, c)
+	c.delete(t, c.volume(t, "again", "--type", "rbd"))
 	c.noChanges(t)
 }
 

@@ -39,6 +39,7 @@ func TestAcceptance(t *testing.T) {
 	t.Run("unchanged", b.unchanged)
 	for layer, works := range map[string]func(container){
 		"barbican":       barbican,
+		"ceph":           ceph,
 		"chromium":       func(c container) { c.succeeds("chromium", "--version"); c.succeeds("chromedriver", "--version") },
 		"cinder":         cinder,
 		"glance":         glance,

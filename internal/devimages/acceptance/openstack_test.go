@@ -101,6 +101,7 @@ func placement(c container) {
 
 func glance(c container) {
 	c.commands("glance-manage", "glance-status", "glance-api")
+	c.succeeds("python3", "-c", "import rados, rbd")
 	config := map[string]string{"/etc/glance/glance-api.conf": `
 [DEFAULT]
 use_stderr = true
@@ -165,6 +166,8 @@ func heat(c container) {
 
 func cinder(c container) {
 	c.commands("cinder-manage", "cinder-status", "cinder-rootwrap", "privsep-helper", "openstack")
+	c.succeeds("python3", "-c", "import rados, rbd")
+	c.succeeds("rbd", "--version")
 	config := map[string]string{"/etc/cinder/cinder.conf": daemon("cinder", "database") + `
 [coordination]
 backend_url = file:///var/lib/cinder/coordination

@@ -29,6 +29,17 @@ func memcached(c container) {
 	r.stops(10 * time.Second)
 }
 
+// ceph has the programs that make one; a cloud with a Ceph is in internal/realcloud.
+func ceph(c container) {
+	for _, program := range []string{"ceph", "ceph-authtool", "ceph-mgr", "ceph-mon", "ceph-osd", "rbd"} {
+		c.succeeds(program, "--version")
+	}
+	c.succeeds("ls", "/usr/lib/x86_64-linux-gnu/rados-classes/libcls_rbd.so")
+	if id := c.account("ceph")[2]; id != "64045" {
+		c.Errorf("the user ceph is %s", id)
+	}
+}
+
 func mariadb(c container) {
 	c.configure("/usr/bin/mariadbd-safe", "mysql", map[string]string{"/etc/mysql/my.cnf": `
 [mysqld]

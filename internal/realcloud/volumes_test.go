@@ -1,0 +1,159 @@
+package realcloud_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const cephAddress = "10.200.0.103"
+
+// cephService is the Ceph of the test, as a configuration says it.
+const cephService = `
+service "ceph" {
+  external = { host = "` + cephAddress + `" }
+  keyrings = {
+    glance          = file("ceph/glance.keyring")
+    cinder          = file("ceph/cinder.keyring")
+    "cinder-backup" = file("ceph/cinder-backup.keyring")
+  }
+}
+`
+
+// ceph runs a small Ceph on a machine outside of the cluster until the test ends, and lets
+// images, volumes and backups be kept in it.
+func (c *cloud) ceph(t *testing.T) {
+	t.Helper()
+	script, err := os.ReadFile("testdata/ceph.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.write(t, "ceph.sh", string(script))
+	cmd, err := c.cluster.Outside(context.WithoutCancel(t.Context()), cephAddress, filepath.Join(c.root, "bin", "outside"), "sh", "ceph.sh", cephAddress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &lockedBuffer{}
+	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, log, log
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		<-ended
+	})
+	eventually(t, 3*time.Minute, func() error {
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("Ceph has ended: %v\n%s", err, log)
+		default:
+		}
+		_, err := os.Stat(filepath.Join(c.dir, "ceph", "ready"))
+		return err
+	})
+	measured(t, "from nothing to a Ceph with pools and users", time.Since(began).Round(time.Second))
+	c.write(t, "ceph.hcl", cephService)
+	c.edit(t, "service \"glance\" {\n", "service \"glance\" {\n  stores = { rbd = { type = \"rbd\" } }\n")
+	c.edit(t, "service \"cinder\" {\n", "service \"cinder\" {\n  backup = {}\n")
+}
+
+// rbd runs Ceph's own client and returns what it prints.
+func (c *cloud) rbd(t *testing.T, args ...string) string {
+	t.Helper()
+	r := c.outside(t, clientAddress, []string{"CEPH_CONF=ceph/ceph.conf"}, append([]string{"rbd"}, args...)...)
+	if r.code != 0 {
+		t.Fatalf("rbd %s: exit code %d\n%s", strings.Join(args, " "), r.code, r.out)
+	}
+	return strings.TrimSpace(r.out)
+}
+
+// awaitBackends waits until Cinder's daemons report, and the scheduler knows both backends:
+// in its first minute it knows none.
+func (c *cloud) awaitBackends(t *testing.T) {
+	t.Helper()
+	eventually(t, 4*time.Minute, func() error {
+		states := c.openstack(t, "volume", "service", "list", "-f", "value", "-c", "Binary", "-c", "State").out
+		if strings.Contains(states, "down") || !strings.Contains(states, "cinder-volume up") || !strings.Contains(states, "cinder-backup up") {
+			return errors.New("not all of Cinder is up: " + states)
+		}
+		pools := c.openstack(t, "volume", "backend", "pool", "list", "-f", "value", "-c", "Name").out
+		if !strings.Contains(pools, "@rbd#") || !strings.Contains(pools, "@nas#") {
+			return errors.New("the scheduler does not know all backends: " + pools)
+		}
+		return nil
+	})
+}
+
+// volume makes a volume and returns its name in the backend.
+func (c *cloud) volume(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	id := c.value(t, append([]string{"volume", "create", "--size", "1", name, "-f", "value", "-c", "id"}, args...)...)
+	c.awaitStatus(t, 3*time.Minute, "available", "volume", "show", id, "-f", "value", "-c", "status")
+	return "volume-" + id
+}
+
+// delete deletes a volume by its name in the backend.
+func (c *cloud) delete(t *testing.T, name string) {
+	t.Helper()
+	c.value(t, "volume", "delete", strings.TrimPrefix(name, "volume-"))
+}
+
+// volumesAreMade in each backend.
+func volumesAreMade(t *testing.T, c *cloud) {
+	c.awaitBackends(t)
+	for _, backend := range []string{"rbd", "nas"} {
+		c.value(t, "volume", "type", "create", backend, "--property", "volume_backend_name="+backend)
+	}
+	block := c.volume(t, "block", "--type", "rbd")
+	if kept := c.rbd(t, "ls", "volumes"); kept != block {
+		t.Errorf("the pool of volumes holds %q, want %s", kept, block)
+	}
+	file := c.volume(t, "file", "--type", "nas")
+	c.kubectl(t, "exec", "cinder-volume-0", "--", "sh", "-c", "ls /var/lib/cinder/mnt/*/"+file)
+	c.delete(t, block)
+	c.delete(t, file)
+}
+
+// volumeHoldsImage when it is made from one.
+func volumeHoldsImage(t *testing.T, c *cloud) {
+	c.wantImage(t, c.volume(t, "from-image", "--type", "rbd", "--image", imageName))
+}
+
+// wantImage compares a volume with the image.
+func (c *cloud) wantImage(t *testing.T, volume string) {
+	t.Helper()
+	const exported = "volume.bin"
+	c.rbd(t, "export", "--no-progress", "volumes/"+volume, exported)
+	defer os.Remove(filepath.Join(c.dir, exported))
+	want, err := os.ReadFile(filepath.Join(c.dir, "up.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(c.dir, exported))
+	if err != nil || len(got) != 1<<30 || !bytes.HasPrefix(got, want) {
+		t.Errorf("the volume of %d bytes does not begin with the image: %v", len(got), err)
+	}
+}
+
+// backupComesBack into another volume.
+func backupComesBack(t *testing.T, c *cloud) {
+	c.value(t, "volume", "backup", "create", "--name", "backup", "from-image", "-f", "value", "-c", "id")
+	c.awaitStatus(t, 3*time.Minute, "available", "volume", "backup", "show", "backup", "-f", "value", "-c", "status")
+	if kept := c.rbd(t, "ls", "backups"); kept == "" {
+		t.Error("the pool of backups is empty")
+	}
+	restored := c.volume(t, "restored", "--type", "rbd")
+	c.value(t, "volume", "backup", "restore", "--force", "backup", "restored")
+	c.awaitStatus(t, 3*time.Minute, "available", "volume", "show", "restored", "-f", "value", "-c", "status")
+	c.wantImage(t, restored)
+}
