@@ -118,8 +118,6 @@ definition "nova-compute" {
       security_driver = "\"none\""
       namespaces      = "[]"
       remember_owner  = 0
-      max_files       = 32768
-      max_processes   = 131072
     }
   }
 
