@@ -101,6 +101,9 @@ func runApply(w *workspace, destroy bool) error {
 		if err := w.showPlan(plan); err != nil {
 			return err
 		}
+		if !destroy {
+			w.printOutdated(w.shared(), mayKeepPods(st))
+		}
 		if err := writable(plan); err != nil {
 			return err
 		}
@@ -108,7 +111,6 @@ func runApply(w *workspace, destroy bool) error {
 			if err := executor.Recheck(session, plan); err != nil {
 				return err
 			}
-			w.printOutdated(w.shared(), st)
 			w.printer.Outputs(st.Outputs)
 			w.concludeOutputs()
 			return nil

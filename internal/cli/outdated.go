@@ -12,10 +12,10 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// printOutdated names workloads whose pods are as before the last change, and wait for a
-// rollout. What was not listed is left out.
-func (w *workspace) printOutdated(listed *providers.Snapshot, st *state.State) {
-	for _, o := range mayKeepPods(st) {
+// printOutdated names those of the workloads whose pods are as before the last change, and
+// wait for a rollout. What was not listed is left out.
+func (w *workspace) printOutdated(listed *providers.Snapshot, workloads []*state.Object) {
+	for _, o := range workloads {
 		live := listed.Get(refOf(o))
 		if live == nil || !replacesOnRequest(live) {
 			continue
@@ -27,16 +27,26 @@ func (w *workspace) printOutdated(listed *providers.Snapshot, st *state.State) {
 	}
 }
 
-// printOutdatedNow is printOutdated of the cluster as it has become. It is a help only:
-// what cannot be read, it leaves out.
-func (w *workspace) printOutdatedNow(ctx context.Context, st *state.State) {
+// printLeft names the workloads that a plan has changed, and whose pods it has left as
+// they were. It is a help only: what cannot be read, it leaves out.
+func (w *workspace) printLeft(ctx context.Context, st *state.State, plan *planner.Plan) {
+	left := map[providers.Ref]bool{}
+	for _, impact := range plan.Impact {
+		for _, effect := range impact.Effects {
+			left[effect.Ref] = left[effect.Ref] || effect.Strategy == planner.OnRequest
+		}
+	}
+	var workloads []*state.Object
 	var scopes []providers.Scope
 	for _, o := range mayKeepPods(st) {
-		scopes = append(scopes, providers.Scope{GVK: refOf(o).GVK, Namespace: o.Namespace})
+		if ref := refOf(o); left[ref] {
+			workloads = append(workloads, o)
+			scopes = append(scopes, providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace})
+		}
 	}
 	now := providers.NewSnapshot(w.client)
-	if now.Try(ctx, scopes...) == nil {
-		w.printOutdated(now, st)
+	if len(scopes) > 0 && now.Try(ctx, scopes...) == nil {
+		w.printOutdated(now, workloads)
 	}
 }
 

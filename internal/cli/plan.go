@@ -73,7 +73,9 @@ func runPlan(w *workspace) error {
 	if err := w.showPlan(plan); err != nil {
 		return err
 	}
-	w.printOutdated(w.shared(), st)
+	if !w.destroys {
+		w.printOutdated(w.shared(), mayKeepPods(st))
+	}
 	w.warnOf(holder)
 	if out := w.flags.String("out"); out != "" {
 		if err := planner.Save(out, plan); err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/crash"
@@ -167,10 +168,13 @@ func (w *workspace) rollouts(ctx context.Context, workloads []*state.Object) ([]
 	var known []string
 	for _, o := range workloads {
 		live, err := w.client.Workload(ctx, refOf(o))
-		if err != nil {
+		switch {
+		case apierrors.IsNotFound(err) || err == nil && string(live.GetUID()) != o.UID:
+			w.printer.Warn(o.Address+" is not in the cluster any more", "It is left out. kolla plan shows what is missing.")
+			continue
+		case err != nil:
 			return nil, err
-		}
-		if !replacesOnRequest(live) || string(live.GetUID()) != o.UID {
+		case !replacesOnRequest(live):
 			continue
 		}
 		pods, err := w.client.Pods(ctx, live)

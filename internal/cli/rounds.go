@@ -37,8 +37,8 @@ func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *
 	if err != nil {
 		return err
 	}
-	if !total.Interrupted && !plan.Destroy {
-		w.printOutdatedNow(ctx, session.State())
+	if !total.Interrupted {
+		w.printLeft(ctx, session.State(), plan)
 	}
 	if len(total.Failed)+len(total.Skipped) > 0 || total.Interrupted {
 		return exitCode(exitError)

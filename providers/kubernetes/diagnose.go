@@ -67,6 +67,9 @@ func (c *Client) diagnoseWorkload(ctx context.Context, workload *unstructured.Un
 		return nil, err
 	}
 	found, others := c.explainPods(ctx, pods)
+	if found == nil && workload.GetKind() == "StatefulSet" {
+		found = c.onDeadNode(ctx, workload)
+	}
 	if found == nil {
 		return c.diagnoseCreation(ctx, workload)
 	}

@@ -165,3 +165,55 @@ func TestPodsThatCannotEnd(t *testing.T) {
 		t.Errorf("got %v after %q", err, got.said)
 	}
 }
+
+// TestStatefulSetOnANodeThatIsDown waits, as Kubernetes does, and says for what.
+func TestStatefulSetOnANodeThatIsDown(t *testing.T) {
+	client, namespace := connect(t), clustertest.Namespace(t)
+	node := namespace + "-down"
+	bareNode(t, node, namespace)
+	made := applied(t, client, namespace, strings.Replace(statefulSet, "    spec: {", "    spec: {tolerations: [{operator: Exists}], nodeSelector: {only-for: "+namespace+"}, ", 1), nil)
+	pod := podOn(t, namespace, node)
+	podIs(t, namespace, pod, "False")
+	nodeIs(t, node, "False")
+	clustertest.Kubectl(t, "-n", namespace, "delete", "pod", pod, "--wait=false")
+	_, err := waitFor(t, client, providers.RefOf(made), 4*time.Second)
+	var failure *providers.NotReadyError
+	if !errors.As(err, &failure) || !strings.Contains(failure.Reason, fmt.Sprintf("pod %s cannot be made anew: node %s is down", pod, node)) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestPodsOfASpecificationThatCameBack are as new ones.
+func TestPodsOfASpecificationThatCameBack(t *testing.T) {
+	t.Parallel()
+	client, namespace := connect(t), clustertest.Namespace(t)
+	for _, manifest := range []string{statefulSet, daemonSet} {
+		manifest = strings.Replace(manifest, "spec:\n", "spec:\n  updateStrategy: {type: OnDelete}\n", 1)
+		made := applied(t, client, namespace, manifest, nil)
+		if _, err := waitFor(t, client, providers.RefOf(made), 20*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []struct {
+			manifest string
+			outdated bool
+		}{
+			{strings.Replace(manifest, ":1\"", ":2\"", 1), true},
+			{manifest, false},
+		} {
+			ref := providers.RefOf(applied(t, client, namespace, step.manifest, nil))
+			workload, err := client.Workload(t.Context(), ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pods, err := client.Pods(t.Context(), workload)
+			if err != nil || len(pods) < 2 {
+				t.Fatalf("%s: %d pods, %v", ref, len(pods), err)
+			}
+			for _, pod := range pods {
+				if pod.Outdated != step.outdated || pod.Down || pod.Leaving || !pod.Ready || pod.Node == "" {
+					t.Errorf("%s: %+v, want outdated %t", ref, pod, step.outdated)
+				}
+			}
+		}
+	}
+}

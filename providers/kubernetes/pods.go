@@ -175,6 +175,19 @@ func (c *Client) downNodes(ctx context.Context, daemonSet *unstructured.Unstruct
 	return ready, names, stuck, nil
 }
 
+// onDeadNode notices a pod of a StatefulSet on a node that is down. Kubernetes makes no
+// other of its name before it knows that this one has ended.
+func (c *Client) onDeadNode(ctx context.Context, statefulSet *unstructured.Unstructured) *finding {
+	pods, _ := c.Pods(ctx, statefulSet) // not everybody may list nodes
+	for _, pod := range pods {
+		if pod.Down {
+			return &finding{cause: causeUnready, pod: pod.Name, reason: fmt.Sprintf(
+				"pod %s cannot be made anew: %s; bring it back, or delete the node from the cluster", pod.Name, areDown([]string{pod.Node}))}
+		}
+	}
+	return nil
+}
+
 // maxUnavailable is how many pods may be missing while a DaemonSet rolls out.
 func maxUnavailable(daemonSet *unstructured.Unstructured) string {
 	value, ok, _ := unstructured.NestedFieldNoCopy(daemonSet.Object, "spec", "updateStrategy", "rollingUpdate", "maxUnavailable")

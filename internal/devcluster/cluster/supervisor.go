@@ -287,7 +287,11 @@ func (s *supervisor) ended(c *child, how string) {
 		ready = s.ready
 		times = c.state.restarts + 1
 	})
-	s.Progress(fmt.Sprintf("%s ended (%s) and is started again", c.name, how))
+	next := "is started again"
+	if _, err := os.Stat(s.Dir.offFile(c.name)); err == nil {
+		next = "stays off"
+	}
+	s.Progress(fmt.Sprintf("%s ended (%s) and %s", c.name, how, next))
 	if !ready && times >= patience {
 		err := fmt.Errorf("%s ended %d times; its log %s says:\n%s", c.name, times, s.Dir.Log(c.name), s.Dir.logTail(c.name, 10))
 		select {
