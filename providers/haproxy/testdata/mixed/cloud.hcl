@@ -79,8 +79,17 @@ service "elsewhere" {
   port "wire" {
     node_port = 30101
   }
+
+  # A node has one pod of the DaemonSet.
+  workload "w" {
+    kind = "Deployment"
+  }
 }
 
 service "inside" {
   definition = "tunnel"
+
+  workload "w" {
+    kind = "Deployment"
+  }
 }
