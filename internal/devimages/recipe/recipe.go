@@ -103,7 +103,8 @@ func Layers() []Layer {
 			Name:   "neutron",
 			Parent: "openstack-shared",
 			Packages: []string{
-				"haproxy", "neutron-api", "neutron-ovn-metadata-agent", "neutron-rpc-server", "openvswitch-common",
+				"haproxy", "iptables", "neutron-api", "neutron-ovn-metadata-agent",
+				"neutron-rpc-server", "openvswitch-common",
 			},
 		},
 		// nova-compute and the console proxy come without what their packages depend on:
