@@ -81,6 +81,11 @@ func (c *Cluster) Outside(ctx context.Context, address, root string, argv ...str
 	return exec.CommandContext(ctx, binary, append([]string{"outside", "-dir", c.dir, "-address", address, "-root", root}, argv...)...), nil
 }
 
+// OnProvider is Outside for a machine that is on the network of the providers too.
+func (c *Cluster) OnProvider(ctx context.Context, address, provider, root string, argv ...string) (*exec.Cmd, error) {
+	return c.Outside(ctx, address, root, append([]string{"-provider", provider}, argv...)...)
+}
+
 // Dir is the folder with the cluster's files.
 func (c *Cluster) Dir() string { return c.dir }
 

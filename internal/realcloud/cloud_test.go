@@ -150,11 +150,17 @@ func (c *cloud) password(t *testing.T) string {
 // openstack runs the OpenStack client as the administrator, through the VIP.
 func (c *cloud) openstack(t *testing.T, args ...string) result {
 	t.Helper()
-	return c.outside(t, clientAddress, []string{
+	return c.outside(t, clientAddress, c.credentials(t), append([]string{"openstack"}, args...)...)
+}
+
+// credentials are the administrator's, for clients outside.
+func (c *cloud) credentials(t *testing.T) []string {
+	t.Helper()
+	return []string{
 		"OS_AUTH_URL=http://" + vip + ":5000/v3", "OS_USERNAME=admin", "OS_PASSWORD=" + c.password(t),
 		"OS_PROJECT_NAME=admin", "OS_USER_DOMAIN_NAME=Default", "OS_PROJECT_DOMAIN_NAME=Default",
 		"OS_IDENTITY_API_VERSION=3", "OS_INTERFACE=public",
-	}, append([]string{"openstack"}, args...)...)
+	}
 }
 
 // token gets one, which is what the whole cloud is for.

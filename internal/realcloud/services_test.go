@@ -14,9 +14,10 @@ import (
 	"time"
 )
 
-// TestServices brings up a cloud with every stateless service of the catalogue, and uses each through the VIP as its users do.
+// TestServices brings up a cloud with every service of the catalogue, uses each through the
+// VIP as its users do, and breaks what servers run on.
 func TestServices(t *testing.T) {
-	c := newCloud(t, "all-in-one", 3)
+	c := newCloud(t, "compute-kit", 3)
 	c.write(t, "real.auto.vars.hcl", values)
 	c.ceph(t)
 	take(t, c, []step{{"apply", appliesAll}})
@@ -31,21 +32,36 @@ func TestServices(t *testing.T) {
 		{"backup", backupComesBack},
 		{"stack", stackCompletes},
 		{"dashboard", dashboardShowsImage},
+		{"servers", serversBoot},
+		{"tunnel", serversReachEachOther},
+		{"volume moved", volumeMoves},
+		{"screen", screenIsDrawn},
+		{"option changed", optionRestartsReaders},
+		{"data plane replaced", serversSurvive},
 		{"pods deleted", noRequestFails},
 		{"database away", servicesComeBack},
 		{"endpoint deleted", endpointIsMadeAgain},
 		{"passwords replaced", passwordsRollOut},
 		{"job killed", jobFinishes},
+		{"node added", nodeIsAdded},
+		{"data plane held", dataPlaneIsHeld},
 	})
 }
 
 // values of the example's variables. The share is a volume of a pod, as the example says.
 const values = `
-nodes    = ["real-1", "real-2", "real-3"]
+control  = ["real-1", "real-2", "real-3"]
+compute  = ["real-2", "real-3"]
 vip      = "` + vip + `"
 distro   = "debian-trixie"
 registry = "kolla.test/openstack.kolla"
 volumes  = { rbd = { type = "rbd" }, nas = { type = "nfs", share = "nas.test:/volumes" } }
+
+# As no kernel of a test helps.
+virt_type          = "qemu"
+datapath_type      = "netdev"
+tunnel_network     = "10.201.0.0/24"
+provider_interface = "eth2"
 `
 
 // appliesAll: one apply from nothing, and nothing left to do.
@@ -64,6 +80,7 @@ func appliesAll(t *testing.T, c *cloud) {
 var catalogued = map[string]string{
 	"identity": "5000", "placement": "8780", "image": "9292", "key-manager": "9311",
 	"orchestration": "8004", "cloudformation": "8000", "block-storage": "8776",
+	"compute": "8774", "network": "9696",
 }
 
 // urls are the addresses of an interface, by type of service.
@@ -208,8 +225,18 @@ func stackCompletes(t *testing.T, c *cloud) {
 	c.value(t, "stack", "delete", "--yes", "--wait", "test")
 }
 
-// screenshotVariable says where the picture of the dashboard is kept.
-const screenshotVariable = "KOLLA_TEST_SCREENSHOT"
+// screenshotsVariable names the directory in which pictures are kept.
+const screenshotsVariable = "KOLLA_TEST_SCREENSHOTS"
+
+// keep keeps a picture, if somebody wants to look at it.
+func (c *cloud) keep(t *testing.T, picture string) {
+	t.Helper()
+	if kept := os.Getenv(screenshotsVariable); kept != "" {
+		if err := os.Rename(filepath.Join(c.dir, picture), filepath.Join(kept, picture)); err != nil {
+			t.Error(err)
+		}
+	}
+}
 
 func dashboardShowsImage(t *testing.T, c *cloud) {
 	const picture = "horizon.png"
@@ -219,11 +246,7 @@ func dashboardShowsImage(t *testing.T, c *cloud) {
 	}
 	c.write(t, "horizon.py", string(script))
 	r := c.outside(t, clientAddress, []string{"OS_PASSWORD=" + c.password(t), "HOME=/tmp"}, "python3", "horizon.py", "http://"+vip+":8080/", imageName, picture)
-	if kept := os.Getenv(screenshotVariable); kept != "" {
-		if err := os.Rename(filepath.Join(c.dir, picture), kept); err != nil {
-			t.Error(err)
-		}
-	}
+	c.keep(t, picture)
 	if r.code != 0 {
 		t.Errorf("the browser: exit code %d\n%s", r.code, r.out)
 	}
@@ -247,7 +270,7 @@ func (c *cloud) answerAll(t *testing.T) {
 }
 
 // doubled are the APIs that run twice.
-var doubled = []string{"keystone", "placement", "glance", "barbican", "heat", "cinder", "horizon"}
+var doubled = []string{"keystone", "placement", "glance", "barbican", "heat", "cinder", "horizon", "nova", "neutron"}
 
 // noRequestFails while one of the two pods of each API is deleted, and then the other.
 func noRequestFails(t *testing.T, c *cloud) {
