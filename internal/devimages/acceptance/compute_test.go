@@ -132,6 +132,7 @@ const machine = `
   <name>guest</name>
   <memory unit='MiB'>96</memory>
   <os><type>hvm</type></os>
+  <features><acpi/></features>
   <devices>
     <disk type='file' device='disk'>
       <driver type='qcow2'/><source file='/var/lib/nova/guest.qcow2'/><target dev='vda' bus='virtio'/>
@@ -151,7 +152,7 @@ const machine = `
 `
 
 // libvirt starts libvirtd and, with it, the guest: it gets an address and its metadata,
-// and runs its user data, which writes to a volume and reads it.
+// and runs its user data, which writes to a volume and reads it. The power button ends it.
 func (b builder) libvirt(c container) {
 	disk, err := os.ReadFile(filepath.Join(b.out, "guest.qcow2"))
 	if err != nil {
@@ -199,4 +200,8 @@ cgroup_controllers = []
 	for _, line := range console {
 		r.becomes(patience, "grep", "-F", line, "/var/lib/nova/console.log")
 	}
+	if err := r.exec("root", "virsh", "shutdown", "guest"); err != nil {
+		c.Error(err)
+	}
+	r.becomes(time.Minute, "sh", "-c", "! virsh domstate guest")
 }

@@ -35,7 +35,7 @@ definition "ovn" {
   workload "nb" {
     kind         = "StatefulSet"
     image        = "ovn-nb-db-server"
-    user         = 42424
+    user         = 42476
     command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "nb", "OVN_Northbound"]
     env          = { MEMBERS = join(" ", local.nb), DATA = "/var/lib/openvswitch/ovn-nb", DB_PORT = port.nb, RAFT_PORT = port.nb-raft }
     ports        = ["nb", "nb-raft"]
@@ -66,7 +66,7 @@ definition "ovn" {
   workload "sb" {
     kind         = "StatefulSet"
     image        = "ovn-sb-db-server"
-    user         = 42424
+    user         = 42476
     command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "sb", "OVN_Southbound"]
     env          = { MEMBERS = join(" ", local.sb), DATA = "/var/lib/openvswitch/ovn-sb", DB_PORT = port.sb, RAFT_PORT = port.sb-raft }
     ports        = ["sb", "sb-raft"]
@@ -98,7 +98,7 @@ definition "ovn" {
   workload "relay" {
     kind  = "Deployment"
     image = "ovn-sb-db-relay"
-    user  = 42424
+    user  = 42476
     command = [
       "ovsdb-server", "--remote=ptcp:${port.relay}:0.0.0.0", "--unixctl=/run/ovn/relay.ctl", "--pidfile=/run/ovn/relay.pid", "-vconsole:info",
       "relay:OVN_Southbound:${local.sb_url}",
@@ -123,7 +123,7 @@ definition "ovn" {
   workload "northd" {
     kind     = "Deployment"
     image    = "ovn-northd"
-    user     = 42424
+    user     = 42476
     command  = ["ovn-northd", "-vconsole:info", "--ovnnb-db=${local.nb_url}", "--ovnsb-db=${local.sb_url}", "--unixctl=/run/ovn/ovn-northd.ctl"]
     writable = ["/run/ovn"]
 
