@@ -47,7 +47,7 @@ func TestCopies(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	for _, cloud := range []string{"testdata/images", "testdata/stacks"} {
+	for _, cloud := range []string{"testdata/images", "testdata/stacks", "testdata/servers"} {
 		dir := t.TempDir()
 		if err := os.CopyFS(dir, os.DirFS(cloud)); err != nil {
 			t.Fatal(err)

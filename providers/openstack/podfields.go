@@ -28,12 +28,26 @@ func (t *podTemplate) withFields(text lang.Text) string {
 	var b strings.Builder
 	for _, part := range text {
 		if part.Field == "" {
-			b.WriteString(lang.Text{part}.Masked())
+			b.WriteString(escaped(lang.Text{part}.Masked()))
 			continue
 		}
 		b.WriteString("$(" + t.fieldVariable(part.Field) + ")")
 	}
 	return b.String()
+}
+
+// escaped is a text of a command, an argument or a variable of the environment as Kubernetes
+// has to have it: it makes one dollar sign of two. $(NAME) stays the variable NAME.
+func escaped(text string) string {
+	return strings.ReplaceAll(text, "$$", "$$$$")
+}
+
+func escapedAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = escaped(text)
+	}
+	return out
 }
 
 // fieldVariable is the name of a variable for a field, which stands before all others.

@@ -123,3 +123,34 @@ func checkReferences(t *testing.T, c v1.Container) {
 		before = append(before, e.Name)
 	}
 }
+
+// TestDollars holds that commands, arguments and the environment reach a process as they are
+// written, with all dollar signs, as long as they do not refer to a variable.
+func TestDollars(t *testing.T) {
+	objects := render(t, written(t, `definition "d" {
+  workload "w" {
+    kind    = "Deployment"
+    image   = "d"
+    user    = 1000
+    command = ["sh", "-c", "echo $$ $${x} $(date) $1"]
+    args    = ["$$$", "$(NODE)"]
+    env     = { NODE = node.name, PAIR = "a$$b on ${node.name}" }
+
+    init "step" { command = ["echo", "$$"] }
+    ready { exec = ["echo", "$$"] }
+  }
+}
+
+service "d" {}
+`), facts())
+	spec, _, _ := podOf(t, find(t, objects, "Deployment/d-w"))
+	main, step := spec.Containers[0], spec.InitContainers[0]
+	got := slices.Concat(main.Command, main.Args, step.Command, main.ReadinessProbe.Exec.Command)
+	want := []string{"sh", "-c", "echo $$$$ ${x} $(date) $1", "$$$$$", "$(NODE)", "echo", "$$$$", "echo", "$$"} // Kubernetes leaves probes alone
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := environmentOf(main); !strings.Contains(got, "PAIR=a$$$$b on $(KOLLA_NODE_NAME)") {
+		t.Errorf("environment: %s", got)
+	}
+}

@@ -253,10 +253,10 @@ func (t *podTemplate) main(name string) *corev1.ContainerApplyConfiguration {
 		return c
 	}
 	if len(t.pod.Command) > 0 {
-		c.WithCommand(t.pod.Command...)
+		c.WithCommand(escapedAll(t.pod.Command)...)
 	}
 	if len(t.pod.Args) > 0 {
-		c.WithArgs(t.pod.Args...)
+		c.WithArgs(escapedAll(t.pod.Args)...)
 	}
 	return c
 }

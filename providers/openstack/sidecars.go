@@ -17,10 +17,10 @@ func (t *podTemplate) init(decl lang.Init) *corev1.ContainerApplyConfiguration {
 	own := t.within(decl)
 	c := own.container(decl.Name)
 	if len(decl.Command) > 0 {
-		c.WithCommand(decl.Command...)
+		c.WithCommand(escapedAll(decl.Command)...)
 	}
 	if len(decl.Args) > 0 {
-		c.WithArgs(decl.Args...)
+		c.WithArgs(escapedAll(decl.Args)...)
 	}
 	if user := int64(own.pod.User); user != 0 && (decl.User != 0 || own.pod.Start != t.pod.Start) {
 		c.SecurityContext.WithRunAsUser(user).WithRunAsGroup(user).WithRunAsNonRoot(true)

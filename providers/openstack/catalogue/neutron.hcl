@@ -15,7 +15,7 @@ definition "neutron" {
     type        = bool
     default     = false
     nullable    = false
-    description = "Whether a floating IP is answered by the node of its server, which needs a bridge to the physical network then. By default the gateway of its router does."
+    description = "Whether the node of a server answers for its floating IP, with its own bridge to the physical network; by default the router's gateway does."
   }
 
   input "plugins" {
@@ -87,10 +87,11 @@ definition "neutron" {
     path = "/etc/neutron/plugins/ml2/ml2_conf.ini"
     values = {
       ml2 = {
-        type_drivers         = ["flat", "vlan", "geneve"]
-        tenant_network_types = "geneve"
-        mechanism_drivers    = "ovn"
-        extension_drivers    = "port_security"
+        type_drivers      = ["flat", "vlan", "geneve"]
+        mechanism_drivers = "ovn"
+        extension_drivers = "port_security"
+
+        (cloud.release >= 2026.1 ? "project_network_types" : "tenant_network_types") = "geneve"
       }
       ml2_type_flat   = { flat_networks = keys(input.physical_networks) }
       ml2_type_vlan   = { network_vlan_ranges = local.vlans }

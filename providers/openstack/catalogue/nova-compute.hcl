@@ -20,7 +20,7 @@ definition "nova-compute" {
   input "cpu" {
     type        = object({ mode = string, models = optional(list(string), []) })
     default     = null
-    description = "Processor that servers see: mode host-model, host-passthrough, none, or custom with models. By default host-model with kvm, and QEMU's own with qemu."
+    description = "Processor that servers see: mode host-model (default with kvm), host-passthrough, none (default with qemu) or custom, with models."
   }
 
   input "migration_network" {
@@ -58,11 +58,8 @@ definition "nova-compute" {
     secret_path = "/etc/nova/nova.conf.d/secrets.conf"
     values = {
       DEFAULT = {
-        debug          = false
-        use_stderr     = true
-        transport_url  = service.nova.transport_url
-        state_path     = "/var/lib/nova"
-        compute_driver = "libvirt.LibvirtDriver"
+        debug      = false, use_stderr = true, transport_url = service.nova.transport_url
+        state_path = "/var/lib/nova", compute_driver = "libvirt.LibvirtDriver"
       }
       service_user          = merge(user.nova_compute.auth, { send_service_user_token = true })
       placement             = local.auth
@@ -73,7 +70,7 @@ definition "nova-compute" {
       upgrade_levels        = { compute = "auto" }
       oslo_concurrency      = { lock_path = "/var/lib/nova/tmp" }
       oslo_messaging_rabbit = service.nova.queue_settings
-      vif_plug_ovs          = { ovsdb_connection = "unix:/run/openvswitch/db.sock" }
+      os_vif_ovs            = { ovsdb_connection = "unix:/run/openvswitch/db.sock" }
       libvirt = {
         virt_type            = input.virt_type
         cpu_mode             = local.cpu.mode

@@ -40,21 +40,17 @@ definition "nova" {
     path        = "/etc/nova/nova.conf"
     secret_path = "/etc/nova/nova.conf.d/secrets.conf"
     values = {
-      DEFAULT            = { use_stderr = true, transport_url = queue.nova.url, state_path = "/var/lib/nova" }
-      api_database       = merge(local.database, { connection = database.nova_api.url })
-      database           = merge(local.database, { connection = database.nova.url })
-      keystone_authtoken = merge(user.nova.auth, user.nova.authtoken, { service_type = "compute", service_token_roles_required = true })
-      service_user       = merge(user.nova.auth, { send_service_user_token = true })
-      placement          = local.auth
-      glance             = { valid_interfaces = "internal" }
-      cinder             = merge(user.nova.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
-      neutron            = merge(local.auth, { service_metadata_proxy = true, metadata_proxy_shared_secret = secret.metadata.value })
-      barbican           = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal" }
-      cache = {
-        enabled          = true
-        backend          = "oslo_cache.memcache_pool"
-        memcache_servers = service.memcached.servers
-      }
+      DEFAULT               = { use_stderr = true, transport_url = queue.nova.url, state_path = "/var/lib/nova" }
+      api_database          = merge(local.database, { connection = database.nova_api.url })
+      database              = merge(local.database, { connection = database.nova.url })
+      keystone_authtoken    = merge(user.nova.auth, user.nova.authtoken, { service_type = "compute", service_token_roles_required = true })
+      service_user          = merge(user.nova.auth, { send_service_user_token = true })
+      placement             = local.auth
+      glance                = { valid_interfaces = "internal" }
+      cinder                = merge(user.nova.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
+      neutron               = merge(local.auth, { service_metadata_proxy = true, metadata_proxy_shared_secret = secret.metadata.value })
+      barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal" }
+      cache                 = { enabled = true, backend = "oslo_cache.memcache_pool", memcache_servers = service.memcached.servers }
       conductor             = { workers = 2 }
       upgrade_levels        = { compute = "auto" }
       vnc                   = { novncproxy_host = "0.0.0.0", novncproxy_port = port.vnc }

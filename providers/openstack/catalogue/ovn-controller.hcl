@@ -8,10 +8,12 @@ definition "ovn-controller" {
     type        = map(object({ bridge = string, interface = optional(string) }))
     default     = {}
     nullable    = false
-    description = "Bridges to physical networks, by the name of the network: { physnet1 = { bridge = \"br-ex\", interface = \"bond1\" } }. The interface is given to the bridge altogether: it cannot be that of the node's own address."
+    description = "Bridges by physical network: { physnet1 = { bridge = \"br-ex\", interface = \"bond1\" } }. An interface is the bridge's alone."
 
     validation {
-      condition     = alltrue([for b in input.bridges : can(regex("^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$", b.bridge)) && can(regex("^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$", coalesce(b.interface, "none")))])
+      condition = alltrue(flatten([for b in input.bridges : [
+        for name in compact([b.bridge, b.interface]) : can(regex("^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$", name))
+      ]]))
       error_message = "Bridges and interfaces have names of at most 15 letters, digits, dots, dashes and underscores."
     }
   }
@@ -26,7 +28,7 @@ definition "ovn-controller" {
   input "tunnel_network" {
     type        = string
     default     = null
-    description = "Network of the tunnels between nodes, such as \"198.51.100.0/24\"; by default that of the node's address. The userspace datapath takes the interface with the node's address in it into a bridge: it has to be one that nothing else uses."
+    description = "Network of tunnels, \"198.51.100.0/24\"; by default that of the node's address. The userspace datapath needs its interface for itself."
 
     validation {
       condition     = input.tunnel_network == null || can(cidrhost(input.tunnel_network, 0))
@@ -42,7 +44,10 @@ definition "ovn-controller" {
     host_network = true
     image        = "ovn-controller"
     user         = 0
-    command      = ["ovn-controller", "unix:/run/openvswitch/db.sock", "--unixctl=/run/ovn/ovn-controller.ctl", "--pidfile=/run/ovn/ovn-controller.pid", "-vconsole:info"]
+    command = [
+      "ovn-controller", "unix:/run/openvswitch/db.sock",
+      "--unixctl=/run/ovn/ovn-controller.ctl", "--pidfile=/run/ovn/ovn-controller.pid", "-vconsole:info",
+    ]
 
     volume "openvswitch" {
       host   = "/run/openvswitch"

@@ -96,10 +96,13 @@ definition "ovn" {
 
   # Agents and Neutron read the southbound database here, at one address.
   workload "relay" {
-    kind     = "Deployment"
-    image    = "ovn-sb-db-relay"
-    user     = 42476
-    command  = ["ovsdb-server", "--remote=ptcp:${port.relay}:0.0.0.0", "--unixctl=/run/ovn/relay.ctl", "--pidfile=/run/ovn/relay.pid", "-vconsole:info", "relay:OVN_Southbound:${local.sb_url}"]
+    kind  = "Deployment"
+    image = "ovn-sb-db-relay"
+    user  = 42476
+    command = [
+      "ovsdb-server", "--remote=ptcp:${port.relay}:0.0.0.0", "--unixctl=/run/ovn/relay.ctl", "--pidfile=/run/ovn/relay.pid", "-vconsole:info",
+      "relay:OVN_Southbound:${local.sb_url}",
+    ]
     ports    = ["relay"]
     writable = ["/run/ovn"]
 
@@ -109,7 +112,10 @@ definition "ovn" {
     }
 
     ready {
-      exec = ["sh", "-c", "ovs-appctl -t /run/ovn/relay.ctl ovsdb-server/get-db-storage-status OVN_Southbound 2> /dev/null | grep -q 'status: ok' || ovsdb-client --timeout=5 list-dbs tcp:127.0.0.1:${port.relay}"]
+      exec = ["sh", "-c", join(" || ", [
+        "ovs-appctl -t /run/ovn/relay.ctl ovsdb-server/get-db-storage-status OVN_Southbound 2> /dev/null | grep -q 'status: ok'",
+        "ovsdb-client --timeout=5 list-dbs tcp:127.0.0.1:${port.relay}",
+      ])]
     }
   }
 

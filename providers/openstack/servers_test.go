@@ -1,0 +1,257 @@
+package openstack_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// ofServers are the services that golden files of testdata/servers are about.
+var ofServers = []string{"nova", "neutron", "ovn", "openvswitch", "ovn-controller", "neutron-ovn-metadata", "nova-compute-fast", "nova-compute-slow"}
+
+// serviceOf is the name in the cluster of the service that an object belongs to.
+func serviceOf(o providers.Object) string {
+	return o.Manifest.GetLabels()[providers.LabelService]
+}
+
+// TestServers compares what becomes of Nova, Neutron and OVN with golden files, in each
+// release.
+func TestServers(t *testing.T) {
+	for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
+		objects := slices.DeleteFunc(render(t, inRelease(t, "testdata/servers", release), facts()), func(o providers.Object) bool {
+			return !slices.Contains(ofServers, serviceOf(o))
+		})
+		golden(t, filepath.Join("testdata/servers", release+".golden.yaml"), dump(t, objects))
+	}
+}
+
+// TestServersByRelease holds how the processes are started in each release.
+func TestServersByRelease(t *testing.T) {
+	const (
+		connect = "sh -ec connect.sh sh "
+		files   = " --config-file /etc/neutron/neutron.conf --config-file /etc/neutron/plugins/ml2/ml2_conf.ini"
+		sb      = "tcp:ovn-sb-0.ovn-sb.openstack.svc.cluster.local:6642,tcp:ovn-sb-1.ovn-sb.openstack.svc.cluster.local:6642,tcp:ovn-sb-2.ovn-sb.openstack.svc.cluster.local:6642"
+		compute = "nova-compute"
+		agent   = " --config-file /etc/neutron/neutron_ovn_metadata_agent.ini --config-dir /etc/neutron/neutron_ovn_metadata_agent.ini.d"
+	)
+	common := map[string]string{
+		"nova/api":                  "uwsgi --ini /etc/nova/nova-api-uwsgi.ini",
+		"nova/metadata":             "uwsgi --ini /etc/nova/nova-metadata-uwsgi.ini",
+		"nova/scheduler":            "nova-scheduler",
+		"nova/conductor":            "nova-conductor",
+		"nova/novncproxy":           "nova-novncproxy",
+		"ovn/nb":                    "sh -ec db.sh db nb OVN_Northbound",
+		"ovn/sb":                    "sh -ec db.sh db sb OVN_Southbound",
+		"ovn/northd":                "ovn-northd -vconsole:info --ovnnb-db=" + strings.NewReplacer("ovn-sb", "ovn-nb", "6642", "6641").Replace(sb) + " --ovnsb-db=" + sb + " --unixctl=/run/ovn/ovn-northd.ctl",
+		"ovn/relay":                 "ovsdb-server --remote=ptcp:16642:0.0.0.0 --unixctl=/run/ovn/relay.ctl --pidfile=/run/ovn/relay.pid -vconsole:info relay:OVN_Southbound:" + sb,
+		"openvswitch/ovs":           "ovs-vswitchd unix:/run/openvswitch/db.sock --pidfile=/run/openvswitch/ovs-vswitchd.pid -vconsole:info",
+		"openvswitch/ovs/db":        "sh -ec db.sh",
+		"ovn-controller/controller": "ovn-controller unix:/run/openvswitch/db.sock --unixctl=/run/ovn/ovn-controller.ctl --pidfile=/run/ovn/ovn-controller.pid -vconsole:info",
+
+		"neutron-ovn-metadata/agent":        "dumb-init --single-child -- " + connect + "neutron-ovn-metadata-agent" + agent,
+		"nova-compute-fast/compute":         compute,
+		"nova-compute-fast/compute/libvirt": "sh -ec libvirt.sh sh ",
+		"nova-compute-slow/compute":         compute,
+		"nova-compute-slow/compute/libvirt": "sh -ec libvirt.sh sh ",
+	}
+	one := map[string]string{"neutron/api": connect + "neutron-server" + files}
+	split := map[string]string{
+		"neutron/api":                    connect + "uwsgi --ini /etc/neutron/neutron-api-uwsgi.ini",
+		"neutron/rpc-server":             connect + "neutron-rpc-server" + files,
+		"neutron/periodic-worker":        connect + "neutron-periodic-workers" + files,
+		"neutron/ovn-maintenance-worker": connect + "neutron-ovn-maintenance-worker" + files,
+	}
+	scripts := map[string]string{}
+	for _, name := range []string{"ovn/connect.sh", "ovn/db.sh", "openvswitch/db.sh", "nova/libvirt.sh"} {
+		text, err := os.ReadFile(filepath.Join("catalogue", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts[string(text)] = filepath.Base(name)
+	}
+	said := func(command []string) string {
+		command = slices.Clone(command)
+		for i, word := range command {
+			if name := scripts[word]; name != "" {
+				command[i] = name
+			}
+		}
+		return strings.Join(command, " ")
+	}
+	for release, neutron := range map[string]map[string]string{"2025.1": one, "2025.2": split, "2026.1": split} {
+		want := maps.Clone(common)
+		maps.Copy(want, neutron)
+		got := map[string]string{}
+		for _, s := range inRelease(t, "testdata/servers", release).Services {
+			if !slices.Contains(ofServers, s.Name) {
+				continue
+			}
+			for _, w := range s.Workloads {
+				got[s.Name+"/"+w.Name] = said(w.Pod.Command)
+				for _, init := range w.Pod.Inits {
+					if init.Sidecar {
+						got[s.Name+"/"+w.Name+"/"+init.Name] = said(init.Command)
+					}
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", release, diff)
+		}
+	}
+}
+
+// changedCloud is testdata/servers in the newest release with other text in it.
+func changedCloud(t *testing.T, old, text string) []providers.Object {
+	t.Helper()
+	source, err := os.ReadFile("testdata/servers/cloud.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(source), old) {
+		t.Fatalf("no %q", old)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(strings.Replace(string(source), old, text, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return render(t, inRelease(t, dir, "2026.1"), facts())
+}
+
+// touched are the logical addresses of what differs between two renders, by kind, without
+// the config files themselves.
+func touched(before, after []providers.Object) []string {
+	seen := map[string]string{}
+	for _, o := range before {
+		seen[logical(o)] = o.Address.Name + o.Manifest.GetName() + text(o)
+	}
+	var out []string
+	for _, o := range after {
+		name := logical(o)
+		if seen[name] != o.Address.Name+o.Manifest.GetName()+text(o) {
+			out = append(out, name)
+		}
+		delete(seen, name)
+	}
+	out = append(out, slices.Collect(maps.Keys(seen))...)
+	slices.Sort(out)
+	return out
+}
+
+func text(o providers.Object) string {
+	source, err := o.Manifest.MarshalJSON()
+	if err != nil {
+		panic(err)
+	}
+	return string(source)
+}
+
+// TestServersChange holds that a change starts those processes anew that read it, and runs
+// no job of a database.
+func TestServersChange(t *testing.T) {
+	const controller = "  role   = role.control\n  expose = exposure.public\n}\n\nservice \"neutron\""
+	config := func(file, values string) (string, string) {
+		return controller, strings.Replace(controller, "\n}\n", "\n\n  config \""+file+"\" { values = "+values+" }\n}\n", 1)
+	}
+	for name, c := range map[string]struct {
+		change func() (old, text string)
+		want   []string
+	}{
+		"all of Nova": {
+			func() (string, string) { return config("nova.conf", `{ DEFAULT = { debug = true } }`) },
+			[]string{
+				"ConfigMap/nova-api.conf", "ConfigMap/nova-conductor.conf", "ConfigMap/nova-metadata.conf", "ConfigMap/nova-novncproxy.conf",
+				"ConfigMap/nova-scheduler.conf", "ConfigMap/nova.conf", "Deployment/nova-api", "Deployment/nova-metadata", "Deployment/nova-novncproxy",
+				"Job/nova-upgrade-check", "StatefulSet/nova-conductor", "StatefulSet/nova-scheduler",
+			},
+		},
+		"one process": {
+			func() (string, string) { return config("nova-scheduler.conf", `{ scheduler = { workers = 4 } }`) },
+			[]string{"ConfigMap/nova-scheduler.conf", "StatefulSet/nova-scheduler"},
+		},
+		"hypervisors": {
+			func() (string, string) { return `virt_type = "kvm"`, `virt_type = "qemu"` },
+			[]string{"ConfigMap/nova-compute-fast-nova-compute.conf", "DaemonSet/nova-compute-fast-compute"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := render(t, inRelease(t, "testdata/servers", "2026.1"), facts())
+			old, text := c.change()
+			var got []string
+			for _, name := range touched(before, changedCloud(t, old, text)) {
+				_, name, _ = strings.Cut(name, "/")
+				got = append(got, name)
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestServersLosses holds what is kept until it is named: what servers of a node need.
+func TestServersLosses(t *testing.T) {
+	got := map[string]string{}
+	for _, o := range render(t, inRelease(t, "testdata/servers", "2026.1"), facts()) {
+		if o.Manifest.GetKind() == "DaemonSet" {
+			got[o.Manifest.GetName()] = o.Loss
+		}
+	}
+	const compute = "nobody can start, stop or move servers of the node, which go on running"
+	want := map[string]string{
+		"openvswitch-ovs":            "servers of the node lose their network",
+		"ovn-controller-controller":  "the network of the node's servers stays as it is, and new ones get none",
+		"neutron-ovn-metadata-agent": "", // only servers that start notice
+		"nova-compute-fast-compute":  compute,
+		"nova-compute-slow-compute":  compute,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
+	}
+}
+
+// TestServersJobs holds that jobs of databases read these and nothing else, so that only a
+// change of them runs a job again.
+func TestServersJobs(t *testing.T) {
+	got := map[string]string{}
+	var config *lang.Config
+	for _, release := range []string{"2025.1", "2026.1"} {
+		config = inRelease(t, "testdata/servers", release)
+		for _, s := range config.Services {
+			if !slices.Contains(ofServers, s.Name) {
+				continue
+			}
+			for _, job := range s.Jobs {
+				got[s.Name+" "+job.When+" "+job.Name] = strings.Join(job.Pod.Configs, " ")
+			}
+			for _, f := range s.Configs {
+				for _, o := range f.Options {
+					if strings.HasSuffix(f.Name, "-db.conf") && !slices.Contains([]string{"database", "api_database"}, o.Section) && !slices.Contains([]string{"use_stderr", "transport_url", "core_plugin"}, o.Key) {
+						t.Errorf("%s has [%s] %s", f.Name, o.Section, o.Key)
+					}
+				}
+			}
+		}
+	}
+	want := map[string]string{
+		"nova before upgrade-check":        "nova.conf",
+		"nova before db-sync":              "nova-db.conf cell0.conf",
+		"nova after db-online":             "nova-db.conf cell0.conf",
+		"neutron before db-expand":         "neutron-db.conf",
+		"neutron after db-contract":        "neutron-db.conf",
+		"nova-compute-fast after discover": "nova-db.conf",
+		"nova-compute-slow after discover": "nova-db.conf",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("jobs read (-want +got):\n%s", diff)
+	}
+}

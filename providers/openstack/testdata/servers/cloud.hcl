@@ -1,0 +1,100 @@
+# Nova, Neutron and OVN with two groups of hypervisors, in one release after the other.
+variable "release" {
+  type = string
+}
+
+cloud "servers" {
+  release = var.release
+  distro  = "debian-bookworm"
+}
+
+role "control" {
+  nodes = ["ctl-1", "ctl-2", "ctl-3"]
+}
+
+role "compute" {
+  nodes = ["cmp-1", "cmp-2"]
+}
+
+role "slow" {
+  nodes = ["n2"]
+}
+
+role "network" {
+  roles = [role.compute, role.slow]
+}
+
+exposure "public" {
+  vip  = "192.0.2.1"
+  fqdn = "cloud.example.org"
+}
+
+service "mariadb" {
+  role = role.control
+}
+
+service "rabbitmq" {
+  role = role.control
+}
+
+service "memcached" {
+  role = role.control
+}
+
+service "keystone" {
+  role   = role.control
+  expose = exposure.public
+}
+
+service "placement" {
+  role   = role.control
+  expose = exposure.public
+}
+
+service "glance" {
+  role   = role.control
+  expose = exposure.public
+}
+
+service "ceph" {
+  external = { host = "192.0.2.20" }
+  keyrings = { cinder = "[client.cinder]\n\tkey = not-a-real-key\n" }
+}
+
+service "nova" {
+  role   = role.control
+  expose = exposure.public
+}
+
+service "neutron" {
+  role              = role.control
+  expose            = exposure.public
+  physical_networks = { physnet1 = { vlans = ["100:199"] } }
+}
+
+service "ovn" {
+  role     = role.control
+  replicas = 3
+}
+
+service "openvswitch" {
+  role     = role.network
+  settings = { hw-offload = "true" }
+}
+
+service "ovn-controller" {
+  role           = role.network
+  gateway        = true
+  tunnel_network = "198.51.100.0/24"
+  bridges        = { physnet1 = { bridge = "br-ex", interface = "bond1" } }
+}
+
+service "neutron-ovn-metadata" {
+  role = role.network
+}
+
+service "nova-compute" {
+  for_each  = { fast = { role = role.compute, virt_type = "kvm" }, slow = { role = role.slow, virt_type = "qemu" } }
+  role      = each.value.role
+  virt_type = each.value.virt_type
+}
