@@ -198,6 +198,9 @@ definition "nova-compute" {
       create = true
     }
 
+    # The terminals of servers, which nova-compute reads, and their devices.
+    volume "dev" { host = "/dev" }
+
     init "directories" { command = ["mkdir", "-p", "/var/lib/nova/instances"] }
 
     # It has to start servers with the devices of the node, and outside of the pod.
@@ -209,7 +212,6 @@ definition "nova-compute" {
       config        = ["libvirtd.conf", "qemu.conf", "ceph.conf", "ceph.client.cinder.keyring"]
       env           = { NODE = node.name, CEPH_SECRET = local.rbd ? try(service.ceph.secret_uuid, "") : "" }
 
-      volume "dev" { host = "/dev" }
       volume "cgroup" { host = "/sys/fs/cgroup" }
 
       # What libvirtd knows of servers.
