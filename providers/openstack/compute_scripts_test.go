@@ -221,3 +221,85 @@ func TestOVNSettings(t *testing.T) {
 		})
 	}
 }
+
+// TestNovaOnline holds that both cells get their data moved, and that a failure ends the job.
+func TestNovaOnline(t *testing.T) {
+	const cell0 = "--config-file /etc/nova/nova.conf --config-file /etc/nova/cell0.conf db online_data_migrations\n"
+	for name, c := range map[string]struct {
+		manage, want string
+		fails        bool
+	}{
+		"both":        {`echo "$@"`, cell0 + "db online_data_migrations\n", false},
+		"cell0 fails": {`echo "$@"; exit 1`, cell0, true},
+		"other cell":  {`echo "$@"; test $# -gt 2`, cell0 + "db online_data_migrations\n", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := runScript(t, "nova/db-online.sh", map[string]string{"nova-manage": c.manage})
+			if (err != nil) != c.fails {
+				t.Error(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("commands (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestOVNConnect holds that a client of OVN gets addresses for names, and does not start where
+// a name has none.
+func TestOVNConnect(t *testing.T) {
+	const getent = `test "$1" = ahosts || exit 2
+case $2 in
+ovn) echo "10.0.0.6 STREAM ovn"; echo "10.0.0.6 DGRAM" ;;
+ovn-relay) echo "10.0.0.7 STREAM ovn-relay" ;;
+six) echo "2001:db8::7 STREAM six" ;;
+*) exit 2 ;;
+esac`
+	for name, c := range map[string]struct {
+		nb, sb, want string
+		fails        bool
+	}{
+		"both":       {"ovn:6641", "ovn-relay:16642", "tcp:10.0.0.6:6641 tcp:10.0.0.7:16642 two words\n", false},
+		"an agent":   {"", "ovn-relay:16642", "- tcp:10.0.0.7:16642 two words\n", false},
+		"IPv6":       {"six:6641", "six:16642", "tcp:[2001:db8::7]:6641 tcp:[2001:db8::7]:16642 two words\n", false},
+		"no address": {"", "gone:16642", "gone has no address.\n", true},
+		"one of two": {"gone:6641", "ovn-relay:16642", "gone has no address.\n", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("NB", c.nb)
+			t.Setenv("SB", c.sb)
+			got, err := runScript(t, "ovn/connect.sh", map[string]string{
+				"getent": getent,
+				"client": `echo "${OS_OVN__OVN_NB_CONNECTION--} $OS_OVN__OVN_SB_CONNECTION $1"`,
+			}, "sh", "client", "two words")
+			if (err != nil) != c.fails || got != c.want {
+				t.Errorf("%q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+}
+
+// TestOpenVSwitchSettings holds that settings that are no longer declared go, and that a value
+// is one argument.
+func TestOpenVSwitchSettings(t *testing.T) {
+	const first = "--no-wait|init|\n--no-wait|clear|Open_vSwitch|.|other_config|\n"
+	for name, c := range map[string]struct {
+		settings, refused, want string
+		fails                   bool
+	}{
+		"none":    {"", "", first, false},
+		"some":    {"hw-offload=true\nnote=two words", "", first + "--no-wait|set|Open_vSwitch|.|other_config:hw-offload=true|\n--no-wait|set|Open_vSwitch|.|other_config:note=two words|\n", false},
+		"refused": {"a=1\nb=2", "other_config:a=1", first + "--no-wait|set|Open_vSwitch|.|other_config:a=1|\n", true},
+		"down":    {"a=1", "init", "--no-wait|init|\n", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("SETTINGS", c.settings)
+			got, err := runScript(t, "openvswitch/settings.sh", map[string]string{
+				"ovs-vsctl": `printf '%s|' "$@"; echo; for last; do :; done; test "$last" != "` + c.refused + `"`,
+			})
+			if (err != nil) != c.fails || got != c.want {
+				t.Errorf("%q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+}

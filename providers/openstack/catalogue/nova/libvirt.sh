@@ -27,10 +27,9 @@ if [ -e "$1/sys/fs/cgroup/cgroup.controllers" ]; then
 else
   groups=$(echo "$1"/sys/fs/cgroup/*/cgroup.procs)
 fi
-read -r self _ < /proc/self/stat # Kubernetes makes one dollar sign of two
 for group in $groups; do
   # Not every hierarchy takes it, such as one of version 2 beside those of version 1.
-  echo "$self" > "$group" || echo "Servers stay in the group of the pod: $group" >&2
+  echo $$ > "$group" || echo "Servers stay in the group of the pod: $group" >&2
 done
 
 exec libvirtd --config "$1/run/libvirt/kolla.conf"
