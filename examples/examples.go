@@ -6,5 +6,5 @@ import "embed"
 
 // Files holds one folder an example.
 //
-//go:embed all-in-one multinode
+//go:embed all-in-one compute-kit multinode
 var Files embed.FS

@@ -23,9 +23,10 @@ Writes the files of a small cloud, with comments, into the current directory.
 Nothing that exists is overwritten.
 
   all-in-one   all services but those for servers, on one node
+  compute-kit  all services, on three nodes that run servers too
   multinode    three control nodes, two compute nodes, one address for the outside`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Value: "all-in-one", Usage: "start from `STARTER`, all-in-one or multinode"},
+			&cli.StringFlag{Name: "from", Value: "all-in-one", Usage: "start from `STARTER`: all-in-one, compute-kit or multinode"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {

@@ -23,12 +23,6 @@ definition "nova-compute" {
     description = "Processor that servers see: mode host-model (default with kvm), host-passthrough, none (default with qemu) or custom, with models."
   }
 
-  input "migration_network" {
-    type        = string
-    default     = null
-    description = "Network over which servers move between nodes, such as \"192.0.2.0/24\"; by default that of the node's address."
-  }
-
   input "ceph" {
     type        = bool
     default     = null
