@@ -188,6 +188,34 @@ func serversSurvive(t *testing.T, c *cloud) {
 	c.noChanges(t)
 }
 
+// rolloutReplaces the pods of hypervisors one after the other when it is asked to, and not
+// before.
+func rolloutReplaces(t *testing.T, c *cloud) {
+	c.edit(t, "service \"nova-compute\" {\n", "service \"nova-compute\" {\n  config \"nova-compute.conf\" { values = { DEFAULT = { reserved_host_memory_mb = 256 } } }\n")
+	plan := c.kolla(t, 2, "plan", "-detailed-exitcode")
+	wantSaid(t, "plan", plan.out, "go on as before until kolla rollout", "nobody can start, stop or move servers of the node")
+	before := c.podsOf(t, "nova-compute")
+	applied := c.kolla(t, 0, "apply", "-auto-approve")
+	wantSaid(t, "apply", applied.out, "2 pods of service.nova-compute/DaemonSet/nova-compute-compute are as before")
+	if after := c.podsOf(t, "nova-compute"); after != before {
+		t.Errorf("the pods were %s, and are %s after an apply", before, after)
+	}
+	sent, lost, longest := c.whilePinging(t, "guest-1", func() {
+		c.kolla(t, 0, "rollout", "-auto-approve", "service.nova-compute")
+	})
+	measured(t, "rollout of nova-compute and libvirt on two nodes: pings lost, of them in a row", fmt.Sprintf("%d of %d, %s s", lost, sent, longest))
+	if after := c.podsOf(t, "nova-compute"); after == before {
+		t.Errorf("the pods are %s after a rollout too", after)
+	}
+	c.noChanges(t)
+}
+
+// podsOf are the names of a service's pods that run.
+func (c *cloud) podsOf(t *testing.T, service string) string {
+	t.Helper()
+	return c.kubectl(t, "get", "pods", "-l", "app.kubernetes.io/name="+service, "--field-selector=status.phase=Running", "-o", "jsonpath={.items[*].metadata.name}")
+}
+
 // whilePinging pings a server while something is done.
 func (c *cloud) whilePinging(t *testing.T, name string, do func()) (sent, lost int, longest string) {
 	t.Helper()

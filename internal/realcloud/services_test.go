@@ -38,6 +38,7 @@ func TestServices(t *testing.T) {
 		{"dashboard", dashboardShowsImage},
 		{"option changed", optionRestartsReaders},
 		{"data plane replaced", serversSurvive},
+		{"rollout", rolloutReplaces},
 		{"pods deleted", noRequestFails},
 		{"database away", servicesComeBack},
 		{"endpoint deleted", endpointIsMadeAgain},
