@@ -109,7 +109,7 @@ def attach(name, volume):
     """A volume of 1 GB, made where there is none, in the server."""
     found = cloud.block_storage.find_volume(volume)
     if not found:
-        found = cloud.block_storage.create_volume(name=volume, size=1)
+        found = cloud.block_storage.create_volume(name=volume, size=1, volume_type="rbd")
     wait("volume", lambda: cloud.block_storage.get_volume(found.id).status == "available")
     server = cloud.compute.find_server(name)
     cloud.compute.create_volume_attachment(server, volume_id=found.id)
