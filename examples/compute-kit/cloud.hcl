@@ -87,4 +87,5 @@ service "neutron-ovn-metadata" { role = role.compute }
 service "nova-compute" {
   role      = role.compute
   virt_type = var.virt_type
+  nfs       = anytrue([for v in var.volumes : v.type == "nfs"])
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/foreign"
@@ -40,14 +41,14 @@ It stops at the first pod that does not come back, and says why. Run it again to
 also after it was interrupted or killed.`,
 		Flags: append(append(append(clusterFlags(), stateFlag(),
 			&cli.StringSliceFlag{Name: "nodes", Usage: "replace pods on node `NAME` only; may be repeated, or several names with commas between them"},
-			&cli.IntFlag{Name: "max-unavailable", Value: 1, Usage: "replace up to `N` pods of a workload at a time"}),
+			&cli.IntFlag{Name: "max-unavailable", Usage: "replace up to `N` pods of a workload at a time; by default what its max_unavailable says, or 1"}),
 			applyFlags()...), noColorFlag()),
 		Action: func(c *cli.Context) error {
 			addresses, err := interspersed(c)
 			if err != nil {
 				return err
 			}
-			if c.Int("max-unavailable") < 1 {
+			if c.IsSet("max-unavailable") && c.Int("max-unavailable") < 1 {
 				return &failure{"-max-unavailable must be at least 1", "It is how many pods of a workload are replaced at a time."}
 			}
 			return runRollout(newWorkspace(s, c), addresses)
@@ -63,6 +64,7 @@ type rollout struct {
 	// pods are replaced, or waited for if they are new already; idle are left as they are,
 	// since their nodes are down.
 	pods, idle []kubernetes.Pod
+	atATime    int
 }
 
 func runRollout(w *workspace, addresses []string) error {
@@ -177,11 +179,11 @@ func (w *workspace) rollouts(ctx context.Context, workloads []*state.Object) ([]
 		case !replacesOnRequest(live):
 			continue
 		}
-		pods, err := w.client.Pods(ctx, live)
+		pods, err := w.allPods(ctx, o.Address, live)
 		if err != nil {
 			return nil, err
 		}
-		r := rollout{address: o.Address, holds: o.Holds, live: live}
+		r := rollout{address: o.Address, holds: o.Holds, live: live, atATime: w.atATime(live, len(pods))}
 		for _, pod := range pods {
 			known = append(known, pod.Node)
 			switch {
@@ -194,7 +196,7 @@ func (w *workspace) rollouts(ctx context.Context, workloads []*state.Object) ([]
 		}
 		// What is not ready can only get better, and is not ready already.
 		slices.SortStableFunc(r.pods, func(a, b kubernetes.Pod) int { return rank(a) - rank(b) })
-		if slices.ContainsFunc(r.pods, func(p kubernetes.Pod) bool { return p.Outdated }) || len(r.idle) > 0 {
+		if len(r.pods)+len(r.idle) > 0 {
 			out = append(out, r)
 		}
 	}
@@ -205,6 +207,56 @@ func (w *workspace) rollouts(ctx context.Context, workloads []*state.Object) ([]
 		}
 	}
 	return out, nil
+}
+
+// allPods are the pods of a workload. A pod that is missing has not come back after it was
+// deleted, so that no other may be deleted until it has.
+func (w *workspace) allPods(ctx context.Context, address string, live *unstructured.Unstructured) ([]kubernetes.Pod, error) {
+	const patience = 15 * time.Second // until the controller has made the new one
+	for began := time.Now(); ; {
+		pods, err := w.client.Pods(ctx, live)
+		if err != nil {
+			return nil, err
+		}
+		missing := wantedPods(live) - len(pods)
+		if missing <= 0 {
+			return pods, nil
+		}
+		if time.Since(began) > patience {
+			return nil, &failure{
+				fmt.Sprintf("%s lacks %s", address, counted(missing, "pod")),
+				"Kubernetes does not make them: kubectl describe shows why. No pod was deleted, as that would be another one that may not come back.",
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// wantedPods is how many pods a DaemonSet or StatefulSet should have.
+func wantedPods(workload *unstructured.Unstructured) int {
+	path := []string{"status", "desiredNumberScheduled"}
+	if workload.GetKind() == "StatefulSet" {
+		path = []string{"spec", "replicas"}
+	}
+	n, _, _ := unstructured.NestedInt64(workload.Object, path...)
+	return int(n)
+}
+
+// atATime is how many pods of a workload are replaced at a time.
+func (w *workspace) atATime(workload *unstructured.Unstructured, pods int) int {
+	if n := w.flags.Int("max-unavailable"); n > 0 {
+		return n
+	}
+	said := intstr.Parse(workload.GetAnnotations()[providers.AnnotationMaxUnavailable])
+	n, err := intstr.GetScaledValueFromIntOrPercent(&said, pods, false)
+	if err != nil {
+		return 1
+	}
+	return max(n, 1)
 }
 
 // rank orders the pods of a rollout: those that are not ready come first.
@@ -232,6 +284,9 @@ func (w *workspace) printRollouts(rollouts []rollout) (pods int) {
 		if r.holds != "" && len(r.pods) > 0 {
 			foreign.Fprintf(w.out, "  While a pod is replaced, its node is without %s.\n", r.holds)
 		}
+		if len(r.pods) > 0 && r.atATime > 1 {
+			foreign.Fprintf(w.out, "  %s at a time.\n", counted(r.atATime, "pod"))
+		}
 		for _, pod := range r.pods {
 			pods++
 			verb := "is replaced"
@@ -249,8 +304,6 @@ func (w *workspace) printRollouts(rollouts []rollout) (pods int) {
 		fmt.Fprintln(w.out, "No pods wait to be replaced.")
 	case pods == 0:
 		fmt.Fprintln(w.out, "\nNothing to do until these nodes are back.")
-	default:
-		fmt.Fprintf(w.out, "\n%s of a workload at a time.\n", counted(w.flags.Int("max-unavailable"), "pod"))
 	}
 	return pods
 }
@@ -270,7 +323,7 @@ func (w *workspace) rollOut(ctx context.Context, r *rollout) error {
 		failed error
 		group  sync.WaitGroup
 	)
-	free := make(chan struct{}, w.flags.Int("max-unavailable"))
+	free := make(chan struct{}, r.atATime)
 	for _, pod := range r.pods {
 		free <- struct{}{}
 		mu.Lock()

@@ -67,6 +67,9 @@ esac`
 			}
 		})
 	}
+	if got, err := runScript(t, "nova/discover.sh", map[string]string{"nova-manage": "exit 1"}); err == nil {
+		t.Errorf("without the database the job has succeeded: %s", got)
+	}
 }
 
 // TestLibvirt holds that each node has a number of its own, that libvirtd gets the key of
@@ -193,6 +196,9 @@ func TestOVNSettings(t *testing.T) {
 		"again":     {"netdev", "198.51.100.0/24", strings.ReplaceAll(eth1, "eth1", "br-tunnel"), []string{`external-ids:ovn-encap-ip="198.51.100.7"`}, []string{"add-br br-tunnel", "ip address"}, false},
 		"no such":   {"system", "198.51.100.0/24", "", []string{"The node has no address in 198.51.100.0/24."}, []string{"external-ids"}, true},
 		"no bridge": {"system", "", "", []string{"remove Open_vSwitch . external-ids ovn-cms-options"}, nil, false},
+		"both":      {"netdev", "198.51.100.0/24", eth1 + "\n" + strings.ReplaceAll(eth1, "eth1", "br-tunnel"), []string{`external-ids:ovn-encap-ip="198.51.100.7"`}, []string{"add-br br-tunnel"}, false},
+		"nowhere":   {"netdev", "", "", []string{"tunnel_network"}, []string{"external-ids"}, true},
+		"own":       {"netdev", "192.0.2.0/24", strings.ReplaceAll(eth1, "198.51.100.7", "192.0.2.7"), []string{"Interface eth1 has the node's own address"}, []string{"add-port", "ip address"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for key, value := range map[string]string{
@@ -203,7 +209,7 @@ func TestOVNSettings(t *testing.T) {
 			}
 			got, err := runScript(t, "ovn/settings.sh", map[string]string{
 				"ovs-vsctl": `echo "$@"`,
-				"ip":        `if test "$1" = -o; then ` + strings.ReplaceAll(c.ip, "`", "") + "\n:; else echo ip \"$@\"; fi",
+				"ip":        `if test "$1" = -o; then ` + c.ip + "\n:; else echo ip \"$@\"; fi",
 			})
 			if (err != nil) != c.fails {
 				t.Errorf("%v\n%s", err, got)

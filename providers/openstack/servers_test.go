@@ -210,7 +210,7 @@ func TestServersLosses(t *testing.T) {
 	want := map[string]string{
 		"openvswitch-ovs":            "servers of the node lose their network",
 		"ovn-controller-controller":  "the network of the node's servers stays as it is, and new ones get none",
-		"neutron-ovn-metadata-agent": "", // only servers that start notice
+		"neutron-ovn-metadata-agent": "servers that start on the node are not told who they are",
 		"nova-compute-fast-compute":  compute,
 		"nova-compute-slow-compute":  compute,
 	}

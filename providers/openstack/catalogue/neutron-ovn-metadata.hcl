@@ -35,6 +35,7 @@ definition "neutron-ovn-metadata" {
     kind         = "DaemonSet"
     update       = "on-delete"
     priority     = "system-node-critical"
+    loss         = "servers that start on the node are not told who they are"
     host_network = true
     image        = "neutron-metadata-agent"
     user         = 0

@@ -29,6 +29,13 @@ definition "nova-compute" {
     description = "Whether servers get volumes from service.ceph, as its user cinder; by default where it is declared."
   }
 
+  input "nfs" {
+    type        = bool
+    default     = false
+    nullable    = false
+    description = "Whether servers get volumes of type nfs. nova-compute mounts their shares for libvirtd, and has to be privileged for that."
+  }
+
   input "images_pool" {
     type        = string
     default     = null
@@ -52,8 +59,9 @@ definition "nova-compute" {
     secret_path = "/etc/nova/nova.conf.d/secrets.conf"
     values = {
       DEFAULT = {
-        debug      = false, use_stderr = true, transport_url = service.nova.transport_url
-        state_path = "/var/lib/nova", compute_driver = "libvirt.LibvirtDriver"
+        debug                            = false, use_stderr = true, transport_url = service.nova.transport_url
+        state_path                       = "/var/lib/nova", compute_driver = "libvirt.LibvirtDriver"
+        resume_guests_state_on_host_boot = true # servers that ran go on when their node is back
       }
       service_user          = merge(user.nova_compute.auth, { send_service_user_token = true })
       placement             = local.auth
@@ -76,10 +84,8 @@ definition "nova-compute" {
         rbd_user             = local.rbd ? "cinder" : null
         rbd_secret_uuid      = local.rbd ? try(service.ceph.secret_uuid, null) : null
       }
-      # A console listens on the address of its node: environment of the pod.
-      vnc = { novncproxy_base_url = "${service.nova.ports.vnc.public_url}/vnc_lite.html" }
-      # The pod is root, and has the powers that the helpers need: no sudo.
-      nova_sys_admin          = local.helper
+      vnc                     = { novncproxy_base_url = "${service.nova.ports.vnc.public_url}/vnc_lite.html" }
+      nova_sys_admin          = local.helper # no sudo: the pod is root, and has the powers
       vif_plug_ovs_privileged = local.helper
       privsep_osbrick         = local.helper
     }
@@ -89,26 +95,16 @@ definition "nova-compute" {
     format = "properties"
     path   = "/etc/libvirt/libvirtd.conf"
     values = {
-      unix_sock_ro_perms = "\"0700\""
-      unix_sock_rw_perms = "\"0700\""
-      auth_unix_ro       = "\"none\""
-      auth_unix_rw       = "\"none\""
-      log_outputs        = "\"3:stderr\""
+      unix_sock_ro_perms = "\"0700\"", unix_sock_rw_perms = "\"0700\"", auth_unix_ro = "\"none\"", auth_unix_rw = "\"none\"", log_outputs = "\"3:stderr\""
     }
   }
 
-  # Servers run as nova. Their output goes to files without virtlogd. Neither a profile nor
-  # a mount namespace of their own can be made in a pod.
+  # Servers run as nova. No profile and no mount namespace can be made for them in a pod.
   config "qemu.conf" {
     format = "properties"
     path   = "/etc/libvirt/qemu.conf"
     values = {
-      user            = "\"nova\""
-      group           = "\"nova\""
-      stdio_handler   = "\"file\""
-      security_driver = "\"none\""
-      namespaces      = "[]"
-      remember_owner  = 0
+      user = "\"nova\"", group = "\"nova\"", stdio_handler = "\"file\"", security_driver = "\"none\"", namespaces = "[]", remember_owner = 0
     }
   }
 
@@ -161,7 +157,8 @@ definition "nova-compute" {
     image        = "nova-compute"
     user         = 0
     command      = ["nova-compute"]
-    capabilities = ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "NET_ADMIN", "SYS_ADMIN"]
+    privileged   = input.nfs
+    capabilities = input.nfs ? [] : ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "NET_ADMIN", "SYS_ADMIN"]
     config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring"]
     grace_period = 90
     env = {
@@ -175,6 +172,13 @@ definition "nova-compute" {
     volume "nova" {
       host   = "/var/lib/nova"
       create = true
+    }
+
+    volume "shares" {
+      enabled     = input.nfs
+      host        = "/var/lib/nova/mnt"
+      create      = true
+      propagation = "both"
     }
 
     volume "libvirt" {

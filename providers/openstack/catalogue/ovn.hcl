@@ -34,6 +34,7 @@ definition "ovn" {
 
   workload "nb" {
     kind         = "StatefulSet"
+    order        = "one-by-one" # a first member that is alone begins the cluster
     image        = "ovn-nb-db-server"
     user         = 42476
     command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "nb", "OVN_Northbound"]
@@ -65,6 +66,7 @@ definition "ovn" {
 
   workload "sb" {
     kind         = "StatefulSet"
+    order        = "one-by-one" # a first member that is alone begins the cluster
     image        = "ovn-sb-db-server"
     user         = 42476
     command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "sb", "OVN_Southbound"]

@@ -1,5 +1,8 @@
-# Maps the hypervisors of the nodes in KOLLA_NODES to their cell, as soon as they have reported. One
-# that is down does not hold up the others: the scheduler looks for it every few minutes.
+# Maps the hypervisors of the nodes in KOLLA_NODES to their cell, as soon as they have
+# reported. One that is down does not hold up the others: the scheduler looks for it every few
+# minutes.
+
+nova-manage cell_v2 list_hosts > /dev/null # without the database the job has failed
 
 missing() {
   known=$(nova-manage cell_v2 list_hosts | awk -F'|' 'NF > 3 { gsub(/ /, "", $4); print $4 }')

@@ -21,6 +21,12 @@ XML
   umask 022
 fi
 
+# Servers run as nova, which is in the group qemu. Where only the node's group kvm may use it,
+# no server would start.
+if [ -c "$1/dev/kvm" ] && [ "$(stat -c %a "$1/dev/kvm")" = 660 ]; then
+  chgrp qemu "$1/dev/kvm"
+fi
+
 # Servers are children of libvirtd, and what is in a group of the pod ends with the pod.
 if [ -e "$1/sys/fs/cgroup/cgroup.controllers" ]; then
   groups=$1/sys/fs/cgroup/cgroup.procs
@@ -28,8 +34,10 @@ else
   groups=$(echo "$1"/sys/fs/cgroup/*/cgroup.procs)
 fi
 for group in $groups; do
-  # Not every hierarchy takes it, such as one of version 2 beside those of version 1.
-  echo $$ > "$group" || echo "Servers stay in the group of the pod: $group" >&2
+  if ! echo $$ > "$group"; then
+    echo "libvirtd cannot leave the group of the pod, and servers would end with it: $group" >&2
+    exit 1
+  fi
 done
 
 exec libvirtd --config "$1/run/libvirt/kolla.conf"

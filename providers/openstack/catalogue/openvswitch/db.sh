@@ -12,6 +12,6 @@ elif [ "$(ovsdb-tool needs-conversion "$file" $schema)" = yes ]; then
   ovsdb-tool convert "$file" $schema
 fi
 
-exec ovsdb-server "$file" --remote=punix:/run/openvswitch/db.sock --remote=ptcp:6640:127.0.0.1 \
+exec ovsdb-server "$file" --remote=punix:/run/openvswitch/db.sock \
   --remote=db:Open_vSwitch,Open_vSwitch,manager_options \
   --unixctl=/run/openvswitch/ovsdb-server.ctl --pidfile=/run/openvswitch/ovsdb-server.pid -vconsole:info

@@ -35,13 +35,13 @@ if [ ! -s "$file" ]; then
   mv "$file.new" "$file"
 fi
 
-# The schema of a newer release, once the database answers.
+# The schema of a newer release, as soon as the database answers.
 socket=unix:/run/ovn/ovn$1_db.sock
 bring_up() {
-  until ovsdb-client list-dbs "$socket" > /dev/null 2>&1; do sleep 1; done
-  if [ "$(ovsdb-client needs-conversion "$socket" "$schema")" = yes ]; then
-    ovsdb-client convert "$socket" "$schema"
-  fi
+  until [ "$(ovsdb-client needs-conversion "$socket" "$schema" 2> /dev/null)" = no ]; do
+    sleep 2
+    ovsdb-client convert "$socket" "$schema" > /dev/null 2>&1 || true # another member leads, or none yet
+  done
 }
 bring_up &
 

@@ -17,6 +17,10 @@ bridge() {
   db --may-exist add-br "$1" -- set bridge "$1" datapath_type="$DATAPATH" fail_mode=standalone
   ip link set "$1" up
   if [ -n "$2" ]; then
+    if ip -o address show dev "$2" | grep -qwF "$NODE_IP"; then
+      echo "Interface $2 has the node's own address, so that the node would be cut off with it in bridge $1." >&2
+      exit 1
+    fi
     db --may-exist add-port "$1" "$2"
     ip link set "$2" up
   fi
@@ -24,7 +28,7 @@ bridge() {
 
 encap=$NODE_IP
 if [ -n "$TUNNEL_NETWORK" ]; then
-  found=$(ip -o -4 address show to "$TUNNEL_NETWORK" | awk 'NR == 1 { print $2, $4 }')
+  found=$(ip -o -4 address show to "$TUNNEL_NETWORK" | awk 'NR == 1 || $2 == "br-tunnel" { found = $2 " " $4 } END { print found }')
   device=${found% *}
   address=${found#* }
   if [ -z "$found" ]; then
@@ -35,9 +39,12 @@ if [ -n "$TUNNEL_NETWORK" ]; then
   # In user space a packet of a tunnel leaves only by a bridge that has the address itself.
   if [ "$DATAPATH" = netdev ] && [ "$device" != br-tunnel ]; then
     bridge br-tunnel "$device"
-    ip address flush dev "$device" scope global
     ip address replace "$address" dev br-tunnel
+    ip address flush dev "$device" scope global
   fi
+elif [ "$DATAPATH" = netdev ]; then
+  echo "The userspace datapath needs a network of its own for tunnels: tunnel_network." >&2
+  exit 1
 fi
 
 set_id system-id "$NODE"
