@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -286,17 +287,19 @@ func noRequestFails(t *testing.T, c *cloud) {
 	deployments := strings.Fields(c.kubectl(t, "get", "deployments", "-l", "app.kubernetes.io/name in ("+strings.Join(doubled, ",")+")", "-o", "jsonpath={.items[*].metadata.name}"))
 	result := c.underLoad(t, func() {
 		for range 2 {
-			for _, deployment := range deployments {
-				pods := strings.Fields(c.kubectl(t, "get", "pods", "-l", "app.kubernetes.io/component="+deployment, "--sort-by=.metadata.creationTimestamp",
-					"-o", "go-template={{range .items}}{{if not .metadata.deletionTimestamp}}{{.metadata.name}} {{end}}{{end}}"))
-				if len(pods) != 2 {
-					t.Fatalf("%s has the pods %v, want two", deployment, pods)
+			for few := range slices.Chunk(deployments, 4) { // more at once are more than two cores can start
+				for _, deployment := range few {
+					pods := strings.Fields(c.kubectl(t, "get", "pods", "-l", "app.kubernetes.io/component="+deployment, "--sort-by=.metadata.creationTimestamp",
+						"-o", "go-template={{range .items}}{{if not .metadata.deletionTimestamp}}{{.metadata.name}} {{end}}{{end}}"))
+					if len(pods) != 2 {
+						t.Fatalf("%s has the pods %v, want two", deployment, pods)
+					}
+					c.kubectl(t, "delete", "pod", pods[0], "--wait=false")
 				}
-				c.kubectl(t, "delete", "pod", pods[0], "--wait=false")
-			}
-			time.Sleep(time.Second) // until the Deployments know
-			for _, deployment := range deployments {
-				c.kubectl(t, "rollout", "status", "deployment/"+deployment, "--timeout=3m")
+				time.Sleep(time.Second) // until the Deployments know
+				for _, deployment := range few {
+					c.kubectl(t, "rollout", "status", "deployment/"+deployment, "--timeout=5m")
+				}
 			}
 		}
 		time.Sleep(5 * time.Second)
