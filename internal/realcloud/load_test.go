@@ -31,8 +31,9 @@ type orders struct {
 	Body  string   `json:"body"`  // and with what
 }
 
-// runLoad asks for as long as standard input is open, each worker again as soon as it
-// has its answer and with a connection of its own, and prints what came of it.
+// runLoad asks for as long as standard input is open, each worker again a moment after it
+// has its answer and with a connection of its own, and prints what came of it. Without the
+// moment nothing of two cores would be left for the pods that start.
 func runLoad(given string) {
 	const workers, kept = 4, 5
 	var o orders
@@ -66,7 +67,7 @@ func runLoad(given string) {
 				select {
 				case <-stop:
 					return
-				case <-time.After(20 * time.Millisecond):
+				case <-time.After(200 * time.Millisecond):
 				}
 				began := time.Now()
 				err := ask(client, request)
