@@ -389,8 +389,8 @@ func (in *instance) untoldFor(blocks []*block) []string {
 	return slices.Compact(names)
 }
 
-// deploysNothing reports whether a definition describes what is there already: a port that
-// nothing listens on, and what others read.
+// deploysNothing reports whether a definition describes a service that exists already: it
+// has ports, and no workload listens on them.
 func (b *block) deploysNothing() bool {
 	return b.complete() && len(b.all("port")) > 0 && !slices.ContainsFunc(b.blocks, func(child *block) bool {
 		return !slices.Contains([]string{"input", "locals", "output", "port"}, child.typ.Name)

@@ -32,8 +32,8 @@ type instance struct {
 	replicas   map[string]int  // by workload
 	used       map[string]bool // names of images
 	untolds    []untoldUse     // what takes secrets that the external service was not told
-	// with are the services in the place of those that the definition names, by these names;
-	// nil: it is not known yet which.
+	// with holds the replacements of services, by the name in the definition. A nil value:
+	// the replacement is not known yet.
 	with map[string]*instance
 	out  Service
 }

@@ -26,8 +26,8 @@ type Effect struct {
 	AtATime  int      `json:"at_a_time,omitempty"`
 	// Downtime is to be expected: at some time none of the pods is there to answer.
 	Downtime bool `json:"downtime_expected,omitempty"`
-	// Data is what is lost, or deleted; of pods that restart, what follows for others
-	// while they do, and of pods that leave, on their nodes.
+	// Data names the data that is lost or deleted. For pods that restart or leave their
+	// nodes, it is the loss text of the workload.
 	Data string `json:"data_at_risk,omitempty"`
 	// Items are names: volumes that stay, keys that are dropped, nodes that pods leave.
 	Items []string `json:"items,omitempty"`

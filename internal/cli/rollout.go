@@ -136,7 +136,7 @@ func onDelete(st *state.State, addresses []string) ([]*state.Object, error) {
 	return neededFirst(st, found), nil
 }
 
-// neededFirst orders objects so that each comes after those that it depends on.
+// neededFirst sorts objects by dependency: an object comes after its dependencies.
 func neededFirst(st *state.State, objects []*state.Object) []*state.Object {
 	var out []*state.Object
 	seen := map[string]bool{}

@@ -155,7 +155,7 @@ func screenIsDrawn(t *testing.T, c *cloud) {
 	}
 }
 
-// serversSurvive the pods of their nodes: each of the data plane by `kolla rollout`.
+// serversSurvive while the test deletes each data-plane pod of their node.
 func serversSurvive(t *testing.T, c *cloud) {
 	for _, service := range []string{"nova-compute", "neutron-ovn-metadata", "ovn-controller", "openvswitch"} {
 		sent, lost, longest := c.whilePinging(t, "guest-1", func() {

@@ -78,7 +78,7 @@ func isReady(node *corev1.Node) bool {
 	return false
 }
 
-// nodeOf is the node that the pod is on, or the one that a DaemonSet made it for.
+// nodeOf returns the node of a pod; before scheduling, the node that its DaemonSet wants.
 func nodeOf(pod *corev1.Pod) string {
 	affinity := pod.Spec.Affinity
 	if pod.Spec.NodeName != "" || affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {

@@ -126,8 +126,8 @@ func (v *vigil) tell() {
 	}
 }
 
-// examine looks for what is wrong, and reports whether nothing is but nodes that are
-// down. It is a help only: what it cannot read, it leaves out.
+// examine looks for the cause of the wait. It returns true if nodes that are down are the
+// only cause. It only helps the reader: it leaves out objects that it cannot read.
 func (v *vigil) examine(ctx context.Context) (ready bool) {
 	if v.object == nil {
 		return false

@@ -52,8 +52,8 @@ func (s *service) object(c applyConfiguration, dependsOn ...lang.Address) provid
 // run, the jobs that make its
 // databases, queues and users, its own jobs before, its workloads, the job that registers
 // its endpoints, its jobs after. The workloads
-// and the jobs after stand for the service being ready. Then what others had on it and are
-// gone is taken away.
+// and the jobs after stand for the service being ready. At the end, cleanup jobs take away
+// the registrations of services that were removed.
 func (s *service) render() {
 	s.addSecrets()
 	s.files()

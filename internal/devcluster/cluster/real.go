@@ -59,7 +59,7 @@ func (r Real) program() string { return filepath.Join(r.Programs, nodeProgram) }
 
 func (r Real) name(i int) string { return fmt.Sprintf("real-%d", i+1) }
 
-// address is the one that a node has in a network of the fabric.
+// address returns the address of node i in a network of the fabric.
 func (r Real) address(network netip.Prefix, i int) netip.Addr {
 	const first = 11
 	bytes := network.Addr().As4()
