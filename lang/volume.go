@@ -23,13 +23,11 @@ var volumeType = &BlockType{
     host_pid     = true
     host_ipc     = false
 
-    volume "netns" {
-      host   = "/run/netns"
-      create = true
-    }
+    volume "netns" { host = "/run/netns" }
 
     volume "modules" {
       host      = "/lib/modules"
+      create    = false
       read_only = true
     }
 
@@ -81,7 +79,7 @@ var volumeType = &BlockType{
 	Attributes: conditional([]Attribute{
 		{Name: "host", Type: TypeString, Form: formPath, Doc: "A path of the node."},
 		{Name: "type", Type: TypeString, Default: "directory", OneOf: []string{"directory", "file", "socket", "device"}, Doc: "What there is at the path of the node. Pods wait until it is there."},
-		{Name: "create", Type: TypeBool, Default: false, Doc: "Whether a directory or file that the node lacks is made, as root's and empty."},
+		{Name: "create", Type: TypeBool, Doc: "Whether a directory or file that the node lacks is made, as root's and empty. By default a directory is, and a file is not."},
 		{Name: "propagation", Type: TypeString, OneOf: []string{"in", "both"}, Doc: "in: what the node mounts below the path later is seen in the container. both: the node sees what a privileged container mounts, too; for others it is as in. By default neither."},
 		{Name: "claim", Type: TypeString, Form: formSubdomain, Doc: "Name of a PersistentVolumeClaim that is there already."},
 		{Name: "memory", Type: TypeString, Form: formQuantity, Doc: "Size of a directory in memory, empty at every start of the pod. It counts as memory of the containers that write to it."},
@@ -145,7 +143,11 @@ func (in *instance) volumes(b *block, e *evaluator) []Volume {
 
 // ofHost adds what only a path of the node has.
 func (in *instance) ofHost(v *block, e *evaluator, volume *Volume) {
-	volume.Type, volume.Create, volume.Propagation = e.string(v, "type"), e.bool(v, "create"), e.string(v, "propagation")
+	volume.Type, volume.Propagation = e.string(v, "type"), e.string(v, "propagation")
+	volume.Create = volume.Type == "directory"
+	if e.given(v, "create") {
+		volume.Create = e.bool(v, "create")
+	}
 	if !e.given(v, "path") {
 		volume.Path = volume.Host
 	}

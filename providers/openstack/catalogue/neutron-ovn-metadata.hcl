@@ -50,14 +50,10 @@ definition "neutron-ovn-metadata" {
       "--config-file", "/etc/neutron/neutron_ovn_metadata_agent.ini", "--config-dir", "/etc/neutron/neutron_ovn_metadata_agent.ini.d",
     ]
 
-    volume "openvswitch" {
-      host   = "/run/openvswitch"
-      create = true
-    }
+    volume "openvswitch" { host = "/run/openvswitch" }
 
     volume "netns" {
       host        = "/run/netns"
-      create      = true
       propagation = "both"
     }
 

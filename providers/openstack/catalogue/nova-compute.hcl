@@ -42,6 +42,12 @@ definition "nova-compute" {
     description = "Pool of service.ceph for the disks of servers; by default these are files on the node."
   }
 
+  input "migration_network" {
+    type        = string
+    default     = null
+    description = "Network that servers move through to other nodes, encrypted, as \"198.51.100.0/24\"; by default that of the node's address. Its TCP ports 16514 and 49152 to 49215 have to be open between hypervisors."
+  }
+
   locals {
     auth   = merge(user.nova_compute.auth, { valid_interfaces = "internal" })
     cpu    = input.cpu != null ? input.cpu : { mode = input.virt_type == "kvm" ? "host-model" : "none", models = [] }
@@ -78,6 +84,8 @@ definition "nova-compute" {
         cpu_mode             = local.cpu.mode
         cpu_models           = local.cpu.models
         connection_uri       = "qemu:///system"
+        live_migration_scheme          = "tls"
+        live_migration_with_native_tls = true
         images_type          = input.images_pool != null ? "rbd" : null
         images_rbd_pool      = input.images_pool
         images_rbd_ceph_conf = input.images_pool != null ? "/etc/ceph/ceph.conf" : null
@@ -96,15 +104,17 @@ definition "nova-compute" {
     path   = "/etc/libvirt/libvirtd.conf"
     values = {
       unix_sock_ro_perms = "\"0700\"", unix_sock_rw_perms = "\"0700\"", auth_unix_ro = "\"none\"", auth_unix_rw = "\"none\"", log_outputs = "\"3:stderr\""
+      listen_tls         = 1, tls_allowed_dn_list = "[\"CN=libvirt\"]"
     }
   }
 
   # Servers run as nova. No profile and no mount namespace can be made for them in a pod.
   config "qemu.conf" {
     format = "properties"
-    path   = "/etc/libvirt/qemu.conf"
+    path   = "/etc/kolla/qemu.conf" # libvirt.sh adds to it
     values = {
-      user = "\"nova\"", group = "\"nova\"", stdio_handler = "\"file\"", security_driver = "\"none\"", namespaces = "[]", remember_owner = 0
+      user            = "\"nova\"", group = "\"nova\"", stdio_handler = "\"logd\"", security_driver = "\"none\"", namespaces = "[]", remember_owner = 0
+      migrate_tls_x509_cert_dir = "\"/run/libvirt/pki/qemu\"", migrate_tls_x509_verify = 1
     }
   }
 
@@ -123,6 +133,13 @@ definition "nova-compute" {
     content   = lookup(service.ceph.keyrings, "cinder", null)
   }
 
+  config "migration.key" {
+    format    = "raw"
+    sensitive = true
+    path      = "/run/secrets/migration.key"
+    content   = service.nova.migration_secret
+  }
+
   # What the job reads, so that it does not run again for the rest.
   config "nova-db.conf" {
     path        = "/etc/nova/nova.conf"
@@ -131,20 +148,21 @@ definition "nova-compute" {
       DEFAULT      = { use_stderr = true, transport_url = service.nova.transport_url }
       api_database = merge(local.database, { connection = service.nova.api_database })
       database     = merge(local.database, { connection = service.nova.database })
+      service_user = local.auth
     }
   }
 
-  # Tells Nova's scheduler of the nodes of the role. Another node is another run.
+  # Tells Nova of nodes that have come, and takes out those that have gone.
   job "discover" {
     when     = "after"
     nodes    = self.role
     image    = "nova-conductor"
     user     = 42436
-    command  = ["sh", "-ec", file("${path.module}/nova/discover.sh")]
+    command  = ["sh", "-ec", file("${path.module}/nova/discover.sh"), "sh", file("${path.module}/nova/retire.py")]
     config   = ["nova-db.conf"]
     writable = ["/var/lib/nova"]
     timeout  = 900
-    env      = { DATABASE = try(service.mariadb.host, "") }
+    env      = { SERVICE = self.name, DATABASE = try(service.mariadb.host, "") }
   }
 
   workload "compute" {
@@ -156,7 +174,7 @@ definition "nova-compute" {
     host_pid     = true # libvirtd looks after processes that are not of its pod
     image        = "nova-compute"
     user         = 0
-    command      = ["nova-compute"]
+    command      = ["sh", "-ec", "OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR=$(cat /run/libvirt/pki/address) exec nova-compute"]
     privileged   = input.nfs
     capabilities = input.nfs ? [] : ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "NET_ADMIN", "SYS_ADMIN"]
     config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring"]
@@ -166,40 +184,26 @@ definition "nova-compute" {
       OS_DEFAULT__MY_IP                       = node.ip
       OS_VNC__SERVER_LISTEN                   = node.ip
       OS_VNC__SERVER_PROXYCLIENT_ADDRESS      = node.ip
-      OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR = node.ip
     }
 
-    volume "nova" {
-      host   = "/var/lib/nova"
-      create = true
-    }
+    volume "nova" { host = "/var/lib/nova" }
 
     volume "shares" {
       enabled     = input.nfs
       host        = "/var/lib/nova/mnt"
-      create      = true
       propagation = "both"
     }
 
-    volume "libvirt" {
-      host   = "/var/lib/libvirt"
-      create = true
+    volume "libvirt" { host = "/var/lib/libvirt" }
+    volume "libvirt-run" { host = "/run/libvirt" }
+    volume "openvswitch" { host = "/run/openvswitch" }
+    volume "dev" { host = "/dev" } # devices and terminals of servers
+
+    init "certificates" {
+      command = ["python3", "-c", file("${path.module}/nova/certificates.py"), "/run/secrets/migration.key", "/run/libvirt/pki"]
+      config  = ["migration.key"]
+      env     = { NODE_IP = node.ip, NETWORK = input.migration_network == null ? "" : input.migration_network }
     }
-
-    volume "libvirt-run" {
-      host   = "/run/libvirt"
-      create = true
-    }
-
-    volume "openvswitch" {
-      host   = "/run/openvswitch"
-      create = true
-    }
-
-    # The terminals of servers, which nova-compute reads, and their devices.
-    volume "dev" { host = "/dev" }
-
-    init "directories" { command = ["mkdir", "-p", "/var/lib/nova/instances"] }
 
     # It has to start servers with the devices of the node, and outside of the pod.
     sidecar "libvirt" {
@@ -214,15 +218,11 @@ definition "nova-compute" {
 
       # What libvirtd knows of servers.
       volume "domains" {
-        host   = "/var/lib/libvirt/etc"
-        path   = "/etc/libvirt/qemu"
-        create = true
+        host = "/var/lib/libvirt/etc"
+        path = "/etc/libvirt/qemu"
       }
 
-      volume "log" {
-        host   = "/var/log/libvirt"
-        create = true
-      }
+      volume "log" { host = "/var/log/libvirt" }
 
       volume "secrets" {
         path   = "/etc/libvirt/secrets"

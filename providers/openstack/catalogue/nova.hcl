@@ -33,6 +33,7 @@ definition "nova" {
 
   # What Nova and the agents on its hypervisors sign the identity of servers with.
   secret "metadata" {}
+  secret "migration" {} # what hypervisors know each other by
 
   locals { auth = merge(user.nova.auth, { valid_interfaces = "internal" }) }
 
@@ -245,4 +246,5 @@ definition "nova" {
   output "api_database" { value = database.nova_api.url }
   output "database" { value = database.nova.url }
   output "metadata_secret" { value = secret.metadata.value }
+  output "migration_secret" { value = secret.migration.value }
 }

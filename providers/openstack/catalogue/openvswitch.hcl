@@ -40,10 +40,7 @@ definition "openvswitch" {
     command      = ["ovs-vswitchd", "unix:/run/openvswitch/db.sock", "--pidfile=/run/openvswitch/ovs-vswitchd.pid", "-vconsole:info"]
     capabilities = ["NET_ADMIN", "NET_RAW"]
 
-    volume "run" {
-      host   = "/run/openvswitch"
-      create = true
-    }
+    volume "run" { host = "/run/openvswitch" }
 
     volume "tun" {
       host = "/dev/net/tun"
@@ -55,11 +52,7 @@ definition "openvswitch" {
       command = ["sh", "-ec", file("${path.module}/openvswitch/db.sh")]
       env     = { DATA = "/var/lib/openvswitch" }
 
-      volume "data" {
-        host   = "/var/lib/openvswitch"
-        path   = "/var/lib/openvswitch"
-        create = true
-      }
+      volume "data" { host = "/var/lib/openvswitch" }
 
       startup {
         exec    = ["ovsdb-client", "list-dbs", "unix:/run/openvswitch/db.sock"]

@@ -49,15 +49,8 @@ definition "ovn-controller" {
       "--unixctl=/run/ovn/ovn-controller.ctl", "--pidfile=/run/ovn/ovn-controller.pid", "-vconsole:info",
     ]
 
-    volume "openvswitch" {
-      host   = "/run/openvswitch"
-      create = true
-    }
-
-    volume "ovn" {
-      host   = "/run/ovn"
-      create = true
-    }
+    volume "openvswitch" { host = "/run/openvswitch" }
+    volume "ovn" { host = "/run/ovn" }
 
     init "settings" {
       capabilities = ["NET_ADMIN"]

@@ -1,6 +1,6 @@
 # Maps the hypervisors of the nodes in KOLLA_NODES to their cell, as soon as they have
 # reported. One that is down does not hold up the others: the scheduler looks for it every few
-# minutes.
+# minutes. $1 is a program that takes out nodes that have gone.
 
 nova-manage cell_v2 list_hosts > /dev/null # without the database the job has failed
 
@@ -21,3 +21,5 @@ while [ -n "$left" ] && [ $tries -lt 12 ]; do
   left=$(missing)
 done
 [ -z "$left" ] || echo "Not found, as their nova-compute has not reported: $left"
+
+exec python3 -c "$1"

@@ -4,8 +4,22 @@
 # would take them for one host, and move no server between them. So the number is made of
 # the node's name.
 number=$(printf 'kolla:%s' "$NODE" | md5sum | sed -E 's/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/\1-\2-5\3-8\4-\5/')
+address=$(cat "$1/run/libvirt/pki/address")
 cp "$1/etc/libvirt/libvirtd.conf" "$1/run/libvirt/kolla.conf"
-echo "host_uuid = \"$number\"" >> "$1/run/libvirt/kolla.conf"
+echo "host_uuid = \"$number\"
+listen_addr = \"$address\"" >> "$1/run/libvirt/kolla.conf"
+cp "$1/etc/kolla/qemu.conf" "$1/etc/libvirt/qemu.conf"
+echo "migration_address = \"$address\"" >> "$1/etc/libvirt/qemu.conf"
+
+# The certificates of certificates.py: libvirt's where it looks for them, QEMU's where it can
+# read them when this pod is gone.
+mkdir -p "$1/etc/pki/CA" "$1/etc/pki/libvirt/private" "$1/var/lib/nova/instances"
+cp "$1/run/libvirt/pki/libvirt/cacert.pem" "$1/etc/pki/CA/"
+cp "$1"/run/libvirt/pki/libvirt/*cert.pem "$1/etc/pki/libvirt/"
+cp "$1"/run/libvirt/pki/libvirt/*key.pem "$1/etc/pki/libvirt/private/"
+chgrp -R nova "$1/run/libvirt/pki/qemu"
+chmod -R u=rwX,g=rX,o= "$1/run/libvirt/pki/qemu"
+chmod 0711 "$1/run/libvirt/pki"
 
 # As whom servers log in to Ceph. libvirtd reads these files when it starts.
 if [ -n "$CEPH_SECRET" ]; then
@@ -40,4 +54,11 @@ for group in $groups; do
   fi
 done
 
-exec libvirtd --config "$1/run/libvirt/kolla.conf"
+# virtlogd writes what servers print, and bounds it. It holds the other end of their pipes,
+# so it is started once, and stays.
+pid=$1/run/libvirt/virtlogd.pid
+if ! [ "$(cat "/proc/$(cat "$pid" 2> /dev/null)/comm" 2> /dev/null)" = virtlogd ]; then
+  virtlogd --daemon --pid-file "$pid"
+fi
+
+exec libvirtd --listen --config "$1/run/libvirt/kolla.conf"
