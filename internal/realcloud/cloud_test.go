@@ -3,6 +3,7 @@ package realcloud_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +22,7 @@ const (
 	vip           = "10.200.0.100"
 	clientAddress = "10.200.0.101"
 	loaderAddress = "10.200.0.102"
+	usersAddress  = "10.200.0.106"
 )
 
 const namespace = "openstack"
@@ -32,6 +34,8 @@ type cloud struct {
 	root    string // of the project
 	// proxyLog is what HAProxy says, a line for each request.
 	proxyLog *lockedBuffer
+	clients  *clients   // the OpenStack client, once it is asked for
+	whole    *testing.T // of all steps
 }
 
 // newCloud starts nodes for an example of the project.
@@ -41,7 +45,7 @@ func newCloud(t *testing.T, example string, nodes int) *cloud {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cloud{cluster: clustertest.StartReal(t, nodes), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{}}
+	c := &cloud{cluster: clustertest.StartReal(t, nodes), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{}, whole: t}
 	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(root, "examples", example))); err != nil {
 		t.Fatal(err)
 	}
@@ -147,10 +151,73 @@ func (c *cloud) password(t *testing.T) string {
 	return c.kubectl(t, "get", "secret", "keystone-admin", "-o", "go-template={{.data.value | base64decode}}")
 }
 
+// clients is a process that runs the OpenStack client, see testdata/clients.py.
+type clients struct {
+	requests *json.Encoder
+	answers  *json.Decoder
+}
+
 // openstack runs the OpenStack client as the administrator, through the VIP.
 func (c *cloud) openstack(t *testing.T, args ...string) result {
 	t.Helper()
-	return c.outside(t, clientAddress, c.credentials(t), append([]string{"openstack"}, args...)...)
+	if c.clients == nil {
+		c.clients = c.startClients(t)
+	}
+	env := map[string]string{}
+	for _, variable := range c.credentials(t) {
+		name, value, _ := strings.Cut(variable, "=")
+		env[name] = value
+	}
+	began := time.Now()
+	var answer struct {
+		Code int
+		Out  string
+	}
+	err := c.clients.requests.Encode(map[string]any{"argv": args, "env": env})
+	if err == nil {
+		err = c.clients.answers.Decode(&answer)
+	}
+	if err != nil {
+		t.Fatalf("openstack %s: %v", strings.Join(args, " "), err)
+	}
+	return result{answer.Out, answer.Code, time.Since(began)}
+}
+
+// startClients starts the process. It ends when its standard input does, with the test.
+func (c *cloud) startClients(t *testing.T) *clients {
+	t.Helper()
+	c.script(t, "clients.py")
+	cmd, err := c.cluster.Outside(context.WithoutCancel(t.Context()), usersAddress, filepath.Join(c.root, "bin", "outside"), "python3", "clients.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Dir, cmd.Stderr = c.dir, os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.whole.Cleanup(func() {
+		stdin.Close()
+		_ = cmd.Wait()
+	})
+	return &clients{json.NewEncoder(stdin), json.NewDecoder(stdout)}
+}
+
+// script puts a program of testdata beside the configuration.
+func (c *cloud) script(t *testing.T, name string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.write(t, name, string(text))
 }
 
 // credentials are the administrator's, for clients outside.

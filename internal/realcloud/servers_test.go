@@ -71,16 +71,8 @@ var guests = map[string]*server{}
 
 // serversBoot on each hypervisor, are told who they are, and answer outside.
 func serversBoot(t *testing.T, c *cloud) {
-	script, err := os.ReadFile("testdata/servers.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.write(t, "servers.py", string(script))
-	pings, err := os.ReadFile("testdata/ping.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.write(t, "ping.py", string(pings))
+	c.script(t, "servers.py")
+	c.script(t, "ping.py")
 	disk, err := os.ReadFile(filepath.Join(c.root, "bin", "images", "guest.qcow2"))
 	if err != nil {
 		t.Fatal(err)
@@ -137,11 +129,7 @@ func serversReachEachOther(t *testing.T, c *cloud) {
 
 // screenIsDrawn by the page of a server's console, through the VIP.
 func screenIsDrawn(t *testing.T, c *cloud) {
-	script, err := os.ReadFile("testdata/console.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.write(t, "console.py", string(script))
+	c.script(t, "console.py")
 	var address string
 	c.servers(t, &address, "vnc", "guest-1")
 	if !strings.HasPrefix(address, "http://"+vip+":6080/") {
@@ -287,9 +275,66 @@ func nodeIsAdded(t *testing.T, c *cloud) {
 		t.Errorf("guest-4 is on %s, want real-1", guest.Host)
 	}
 	guests["guest-4"] = guest
+	c.console(t, "guest-4", "guest: user data ended")
 	c.answers(t, "guest-4", 2*time.Minute)
-	c.servers(t, nil, "act", "guest-4", "delete")
-	delete(guests, "guest-4")
+	c.noChanges(t)
+}
+
+// serverMoves to another node while it runs.
+func serverMoves(t *testing.T, c *cloud) {
+	var moved struct{ Took float64 }
+	sent, lost, longest := c.whilePinging(t, "guest-4", func() {
+		c.servers(t, &moved, "migrate", "guest-4", "real-2", "live")
+		time.Sleep(5 * time.Second)
+	})
+	measured(t, "live migration of a server: seconds; pings lost, of them in a row", fmt.Sprintf("%.1f; %d of %d, %s s", moved.Took, lost, sent, longest))
+	c.answers(t, "guest-4", time.Minute)
+	var found struct{ Host string }
+	c.servers(t, &found, "status", "guest-4")
+	if found.Host != "real-2" || lost > sent/2 {
+		t.Errorf("guest-4 is on %s, and %d of %d pings were lost on the way: it has started anew", found.Host, lost, sent)
+	}
+}
+
+// nodeIsTakenOut: without its label, one apply, and nothing knows of it any more.
+func nodeIsTakenOut(t *testing.T, c *cloud) {
+	c.write(t, "compute.auto.vars.hcl", `compute = ["real-2", "real-3"]`)
+	c.kolla(t, 0, "apply", "-auto-approve")
+	var found struct{ Agents, Providers, Services []string }
+	c.servers(t, &found, "hypervisors")
+	for _, of := range [][]string{found.Agents, found.Providers, found.Services} {
+		if text := strings.Join(of, ", "); strings.Contains(text, "real-1") || !strings.Contains(text, "real-2") {
+			t.Errorf("after real-1 was taken out there are: %s", text)
+		}
+	}
+	c.noChanges(t)
+}
+
+// controlPlaneIsReplaced: the pods that are alone are deleted one after the other, and
+// servers notice none of it.
+func controlPlaneIsReplaced(t *testing.T, c *cloud) {
+	sent, lost, longest := c.whilePinging(t, "guest-1", func() {
+		for _, set := range []string{"rabbitmq-server", "ovn-nb", "ovn-sb", "nova-conductor", "nova-scheduler"} {
+			c.kubectl(t, "delete", "pod", set+"-0")
+			c.kubectl(t, "rollout", "status", "statefulset/"+set, "--timeout=3m")
+		}
+		for _, component := range []string{"ovn-northd", "ovn-relay", "memcached-server"} {
+			c.kubectl(t, "delete", "pods", "-l", "app.kubernetes.io/component="+component)
+		}
+		c.answerAll(t)
+	})
+	measured(t, "queue, OVN's databases and Nova's daemons replaced: pings lost, of them in a row", fmt.Sprintf("%d of %d, %s s", lost, sent, longest))
+	c.answers(t, "guest-1", time.Minute)
+	c.noChanges(t)
+}
+
+// serversComeBack when their node does, whose power was cut: it is a controller too.
+func serversComeBack(t *testing.T, c *cloud) {
+	before := time.Now()
+	c.cluster.Restart(t, "real-3")
+	c.answers(t, "guest-2", 10*time.Minute)
+	measured(t, "from a power cut of a node until its server answers", time.Since(before).Round(time.Second))
+	c.answerAll(t)
 	c.noChanges(t)
 }
 

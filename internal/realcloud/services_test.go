@@ -45,7 +45,11 @@ func TestServices(t *testing.T) {
 		{"endpoint deleted", endpointIsMadeAgain},
 		{"passwords replaced", passwordsRollOut},
 		{"job killed", jobFinishes},
+		{"control plane replaced", controlPlaneIsReplaced},
 		{"node added", nodeIsAdded},
+		{"server moved", serverMoves},
+		{"node taken out", nodeIsTakenOut},
+		{"power cut", serversComeBack},
 		{"data plane held", dataPlaneIsHeld},
 	})
 }
@@ -188,13 +192,24 @@ resources:
   word: {type: "OS::Heat::RandomString", properties: {length: 12}}
   handle: {type: "OS::Heat::WaitConditionHandle"}
   wait: {type: "OS::Heat::WaitCondition", properties: {handle: {get_resource: handle}, timeout: 300}}
+  port:
+    type: OS::Neutron::Port
+    properties: {network: inner, security_groups: [open]}
+  server:
+    type: OS::Nova::Server
+    properties: {name: of-the-stack, image: guest, flavor: small, networks: [{port: {get_resource: port}}]}
+  address:
+    type: OS::Neutron::FloatingIP
+    properties: {floating_network: outer, port_id: {get_resource: port}}
 outputs:
+  address: {value: {get_attr: [address, floating_ip_address]}}
   word: {value: {get_attr: [word, value]}}
   url: {value: {get_attr: [handle, endpoint]}}
   token: {value: {get_attr: [handle, token]}}
 `
 
-// stackCompletes once somebody outside has sent the signal to Heat's address there, with
+// stackCompletes, with a server that answers at its floating IP, once somebody outside has
+// sent the signal to Heat's address there, with
 // the token of a user of Heat's own domain. Signals that are signed, as AWS's are, do not
 // get through: Keystone answers only services that log in (OSSA-2025-002), and Debian's
 // Heat does not.
@@ -224,7 +239,10 @@ func stackCompletes(t *testing.T, c *cloud) {
 	if word := output("word"); len(word) != 12 {
 		t.Errorf("the random string is %q", word)
 	}
+	guests["of-the-stack"] = &server{Floating: output("address")}
+	c.answers(t, "of-the-stack", 2*time.Minute)
 	c.value(t, "stack", "delete", "--yes", "--wait", "test")
+	delete(guests, "of-the-stack")
 }
 
 // screenshotsVariable names the directory in which pictures are kept.
@@ -242,11 +260,7 @@ func (c *cloud) keep(t *testing.T, picture string) {
 
 func dashboardShowsImage(t *testing.T, c *cloud) {
 	const picture = "horizon.png"
-	script, err := os.ReadFile("testdata/horizon.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.write(t, "horizon.py", string(script))
+	c.script(t, "horizon.py")
 	r := c.outside(t, clientAddress, []string{"OS_PASSWORD=" + c.password(t), "HOME=/tmp"}, "python3", "horizon.py", "http://"+vip+":8080/", imageName, picture)
 	c.keep(t, picture)
 	if r.code != 0 {

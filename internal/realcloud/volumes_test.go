@@ -30,11 +30,7 @@ service "ceph" {
 // images, volumes and backups be kept in it.
 func (c *cloud) ceph(t *testing.T) {
 	t.Helper()
-	script, err := os.ReadFile("testdata/ceph.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.write(t, "ceph.sh", string(script))
+	c.script(t, "ceph.sh")
 	cmd, err := c.cluster.Outside(context.WithoutCancel(t.Context()), cephAddress, filepath.Join(c.root, "bin", "outside"), "sh", "ceph.sh", cephAddress)
 	if err != nil {
 		t.Fatal(err)

@@ -172,6 +172,8 @@ definition "keystone" {
     path = "/v3"
   }
 
+  secret "cache" {} # tokens that services keep in memcached are encrypted with it
+
   # What a `user` block of another service becomes: auth is how it logs in, and authtoken
   # what it needs beside that to check the tokens of others.
   provides "user" {
@@ -187,8 +189,10 @@ definition "keystone" {
       region_name         = cloud.region
     }
     authtoken = {
-      www_authenticate_uri = "${self.public_url}/v3"
-      memcached_servers    = service.memcached.servers
+      www_authenticate_uri       = "${self.public_url}/v3"
+      memcached_servers          = service.memcached.servers
+      memcache_security_strategy = "ENCRYPT"
+      memcache_secret_key        = secret.cache.value
     }
   }
 
