@@ -128,7 +128,7 @@ def detach(name, volume):
 def hypervisors():
     return {
         "up": sorted(h.name for h in cloud.compute.hypervisors(details=True) if h.state == "up"),
-        "agents": sorted(f"{a.binary} {a.host}" for a in cloud.network.agents() if a.is_alive),
+        "agents": sorted(f"{a.binary} {a.host}" for a in cloud.network.agents()),
         "providers": sorted(p.name for p in cloud.placement.resource_providers()),
         "services": sorted(f"{s.binary} {s.host} {s.state} {s.status}" for s in cloud.compute.services()),
     }

@@ -13,7 +13,8 @@ import time
 
 import openstack
 
-LIMIT = 240  # seconds for the nova-compute of such a node to end, and for Nova to notice
+LIMIT = int(os.environ.get("LIMIT", "240"))  # seconds until what ran on such a node counts as dead
+PAUSE = int(os.environ.get("PAUSE", "5"))
 nodes = set(os.environ["KOLLA_NODES"].split())
 trait = "CUSTOM_KOLLA_" + re.sub("[^A-Z0-9]", "_", os.environ["SERVICE"].upper())
 
@@ -46,6 +47,25 @@ def mark(provider):
         print(f"{provider} has no mark yet, as Nova has changed it at the same time.")
 
 
+def hypervisors():
+    """The node of each, by its number. Later versions ask all nodes, and wait for those that end."""
+    found, marker = {}, {}
+    while True:
+        answer = cloud.compute.get("/os-hypervisors/detail", params=marker, microversion="2.53")
+        openstack.exceptions.raise_from_response(answer)
+        page = answer.json()["hypervisors"]
+        if not page:
+            return found
+        found.update({h["id"]: h["service"]["host"] for h in page})
+        marker = {"marker": page[-1]["id"]}
+
+
+def agents(host):
+    """What runs on a node, as Nova and Neutron know it. Asked for, they look whether it lives."""
+    service = next(cloud.compute.services(host=host, binary="nova-compute"), None)
+    return service, list(cloud.network.agents(host=host))
+
+
 def retire(host):
     """Why it cannot be taken out, or nothing."""
     servers = sorted(s.name for s in cloud.compute.servers(all_projects=True, host=host))
@@ -55,28 +75,31 @@ def retire(host):
             "Give it back to the role and move them, or evacuate or delete them, and apply again."
         )
     deadline = time.monotonic() + LIMIT
-    while (service := next(cloud.compute.services(host=host, binary="nova-compute"), None)) and service.state == "up":
-        if time.monotonic() > deadline:
-            return f"nova-compute on {host} still runs."
-        time.sleep(5)
-    if service:
-        cloud.compute.delete_service(service)
-    for other in cloud.network.agents(host=host):
+    while True:
+        service, others = agents(host)
+        lives = service and service.state == "up"
+        if not lives and not any(o.is_alive for o in others) or time.monotonic() > deadline:
+            break
+        time.sleep(PAUSE)
+    if lives:
+        return f"nova-compute on {host} still runs."
+    for other in others:
         if not other.is_alive:
             cloud.network.delete_agent(other)
+    if service:
+        cloud.compute.delete_service(service)  # last: the mark goes with it
     print(f"{host} has been taken out.")
     return None
 
 
 placement("PUT", f"/traits/{trait}")
-found = placement("GET", "/resource_providers", params={"required": trait}).json()
-marked = {p["uuid"] for p in found["resource_providers"]}
+answer = placement("GET", "/resource_providers", params={"required": trait})
+marked = {p["uuid"] for p in answer.json()["resource_providers"]}
 problems = []
-for hypervisor in cloud.compute.hypervisors(details=True):
-    host = hypervisor.service_details["host"]
+for provider, host in hypervisors().items():
     if host in nodes:
-        if hypervisor.id not in marked:
-            mark(hypervisor.id)
-    elif hypervisor.id in marked:
+        if provider not in marked:
+            mark(provider)
+    elif provider in marked:
         problems.append(retire(host))
 sys.exit("\n".join(filter(None, problems)) or 0)
