@@ -302,7 +302,7 @@ var jobType = &BlockType{
   }
 }
 `,
-	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute, nodesAttribute}, podAttributes, namespaceAttributes, powerAttributes, podMarks, mountAttributes)),
+	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute, nodesAttribute}, podAttributes, namespaceAttributes, powerAttributes, []Attribute{reasonAttribute}, podMarks, mountAttributes)),
 	Blocks:     []*BlockType{mountType, volumeType, resourcesType},
 }
 
@@ -429,7 +429,7 @@ var workloadType = &BlockType{
 		waitTimeoutAttribute, gracePeriodAttribute, drainAttribute,
 		{Name: "loss", Type: TypeString, Doc: "What follows for others while none of it runs, as the end of a sentence: \"running servers lose their network\". It is then held like data: no plan deletes it, or deletes it to make it again, unless -delete-data names it."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
-	}, rolloutAttributes, placementAttributes, podAttributes, namespaceAttributes, powerAttributes, podMarks, mountAttributes)),
+	}, rolloutAttributes, placementAttributes, podAttributes, namespaceAttributes, powerAttributes, []Attribute{reasonAttribute}, podMarks, mountAttributes)),
 	Blocks: []*BlockType{
 		initType,
 		sidecarType,

@@ -52,6 +52,7 @@ type PowersInfo struct {
 	Kind, Name string // of the block; of a container beside the main one "WORKLOAD/NAME"
 	// Powers are arguments as they are written, `host_pid = true`, and paths of the node.
 	Powers []string
+	Reason string
 }
 
 // PortInfo is a port of a definition.
@@ -62,7 +63,10 @@ type PortInfo struct {
 }
 
 // SecretInfo is a secret of a definition.
-type SecretInfo struct{ Name, Kind string }
+type SecretInfo struct {
+	Name, Kind string
+	Loss       string // what it costs to lose it
+}
 
 // ConfigInfo is a config file of a definition.
 type ConfigInfo struct{ Name, Path string }
@@ -123,7 +127,7 @@ func (l *loader) definitionInfo(catalogue, b *block) DefinitionInfo {
 		info.Ports = append(info.Ports, PortInfo{p.label, number, l.written(p, "expose") == "true"})
 	}
 	for _, s := range b.all("secret") {
-		info.Secrets = append(info.Secrets, SecretInfo{s.label, l.written(s, "kind")})
+		info.Secrets = append(info.Secrets, SecretInfo{s.label, l.written(s, "kind"), l.written(s, "loss")})
 	}
 	for _, c := range b.all("config") {
 		info.Configs = append(info.Configs, ConfigInfo{c.label, l.written(c, "path")})
@@ -138,7 +142,7 @@ func (l *loader) definitionInfo(catalogue, b *block) DefinitionInfo {
 
 // powersOf are the powers that a block with a container says, and those in it.
 func (l *loader) powersOf(b *block, within string) []PowersInfo {
-	info := PowersInfo{Kind: b.typ.Name, Name: within + b.label}
+	info := PowersInfo{Kind: b.typ.Name, Name: within + b.label, Reason: l.written(b, reasonAttribute.Name)}
 	for _, a := range slices.Concat(powerAttributes, namespaceAttributes) {
 		if attr := b.attributes[a.Name]; attr != nil && l.written(b, a.Name) != "false" {
 			info.Powers = append(info.Powers, a.Name+" = "+l.sourceText(attr.Expr.Range()))

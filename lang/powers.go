@@ -21,6 +21,9 @@ var formProfile = Form{
 	regexp.MustCompile(`^(unconfined|localhost/[^/\s][^\s]*)$`).MatchString,
 }
 
+// reasonAttribute stands beside the powers of a container.
+var reasonAttribute = Attribute{Name: "reason", Type: TypeString, Doc: "What the container's powers are for, for those who review them. `kolla catalogue NAME` shows it."}
+
 // powerAttributes are for every container. What they give, a container has alone.
 var powerAttributes = []Attribute{
 	{Name: "privileged", Type: TypeBool, Default: false, Doc: "Whether the container can do whatever root of the node can."},

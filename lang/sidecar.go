@@ -79,7 +79,7 @@ var initType = &BlockType{
 	Attributes: conditional(slices.Concat([]Attribute{
 		{Name: "image", Type: TypeString, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it holds a slash; by default the workload's."},
 		{Name: "command", Type: TypeList, Required: true, Doc: "Command to run."},
-	}, ownAttributes, powerAttributes)),
+	}, ownAttributes, powerAttributes, []Attribute{reasonAttribute})),
 	Blocks: []*BlockType{mountType, volumeType},
 }
 
@@ -92,7 +92,7 @@ var sidecarType = &BlockType{
 		{Name: "command", Type: TypeList, Doc: "Command, in place of the image's."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
 		{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that can be written to, empty at every start of the pod."},
-	}, ownAttributes, powerAttributes)),
+	}, ownAttributes, powerAttributes, []Attribute{reasonAttribute})),
 	Blocks: []*BlockType{mountType, volumeType, resourcesType, startupProbeType, readyProbeType, liveProbeType},
 }
 

@@ -110,6 +110,9 @@ func showPowers(s streams, powers []lang.PowersInfo) {
 	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
 	for _, p := range powers {
 		foreign.Fprintf(table, "#   %s\t%s\t%s\n", p.Kind, p.Name, strings.Join(p.Powers, ", "))
+		if p.Reason != "" {
+			foreign.Fprintf(table, "#   \t\t  for: %s\n", p.Reason)
+		}
 	}
 	_ = table.Flush() // as above
 	fmt.Fprintln(s.out)

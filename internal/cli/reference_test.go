@@ -22,6 +22,7 @@ func TestReference(t *testing.T) {
 		"../../docs/commands.md":  commandReference(app),
 		"../../docs/language.md":  languageReference(),
 		"../../docs/functions.md": functionReference(),
+		"../../docs/services.md":  servicesReference(catalogued(t)),
 	} {
 		if *update {
 			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {

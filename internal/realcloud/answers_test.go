@@ -28,7 +28,6 @@ func TestCloud(t *testing.T) {
 		{"password replaced", passwordRollsOut},
 		{"database stopped", applyWaitsForDatabase},
 		{"image broken", oldPodsServe},
-		{"node rebooted", nodeComesBack},
 		{"control plane restarted", controlPlaneComesBack},
 		{"destroyed", dataStays},
 	})

@@ -138,26 +138,6 @@ func oldPodsServe(t *testing.T, c *cloud) {
 	c.noChanges(t)
 }
 
-// nodeComesBack: everything on the control node is killed, containerd and kubelet
-// too, and starts again by itself.
-func nodeComesBack(t *testing.T, c *cloud) {
-	before := time.Now()
-	c.cluster.Restart(t, "real-1")
-	if r := c.openstack(t, "token", "issue"); r.code == 0 {
-		t.Error("the cloud answers while its only control node is down")
-	}
-	c.eventualToken(t, 6*time.Minute)
-	measured(t, "from a reboot of the control node to a token", time.Since(before).Round(time.Second))
-	eventually(t, time.Minute, func() error {
-		ready := c.kubectl(t, "get", "pods", "--field-selector=status.phase=Running", "-o", "jsonpath={.items[*].status.containerStatuses[*].ready}")
-		if strings.Contains(ready, "false") {
-			return errors.New("not all pods are ready: " + ready)
-		}
-		return nil
-	})
-	c.noChanges(t)
-}
-
 // controlPlaneComesBack: the API server goes away while an apply runs.
 func controlPlaneComesBack(t *testing.T, c *cloud) {
 	c.edit(t, "default     = 3600", "default     = 1800")

@@ -39,7 +39,8 @@ definition "neutron-ovn-metadata" {
     host_network = true
     image        = "neutron-metadata-agent"
     user         = 0
-    privileged   = true # the namespaces that it makes have to outlive the pod
+    privileged   = true
+    reason       = "It makes network namespaces of the node, which outlive the pod."
     writable     = ["/var/lib/neutron"]
     config       = ["neutron_ovn_metadata_agent.ini"]
     grace_period = 60

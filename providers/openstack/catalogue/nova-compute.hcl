@@ -171,7 +171,8 @@ definition "nova-compute" {
     priority     = "system-node-critical"
     loss         = "nobody can start, stop or move servers of the node, which go on running"
     host_network = true
-    host_pid     = true # libvirtd looks after processes that are not of its pod
+    host_pid     = true
+    reason       = "It plugs servers into the node's bridges and disks, and libvirtd looks after processes that are not of its pod."
     image        = "nova-compute"
     user         = 0
     command      = ["sh", "-ec", "OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR=$(cat /run/libvirt/pki/address) exec nova-compute"]
@@ -205,9 +206,9 @@ definition "nova-compute" {
       env     = { NODE_IP = node.ip, NETWORK = input.migration_network == null ? "" : input.migration_network }
     }
 
-    # It has to start servers with the devices of the node, and outside of the pod.
     sidecar "libvirt" {
       image         = "nova-libvirt"
+      reason        = "libvirtd starts servers with devices of the node, and outside of the pod, so that they outlive it."
       command       = ["sh", "-ec", file("${path.module}/nova/libvirt.sh"), "sh", ""]
       privileged    = true
       writable_root = true
@@ -216,7 +217,6 @@ definition "nova-compute" {
 
       volume "cgroup" { host = "/sys/fs/cgroup" }
 
-      # What libvirtd knows of servers.
       volume "domains" {
         host = "/var/lib/libvirt/etc"
         path = "/etc/libvirt/qemu"

@@ -39,6 +39,7 @@ definition "openvswitch" {
     user         = 0
     command      = ["ovs-vswitchd", "unix:/run/openvswitch/db.sock", "--pidfile=/run/openvswitch/ovs-vswitchd.pid", "-vconsole:info"]
     capabilities = ["NET_ADMIN", "NET_RAW"]
+    reason       = "It makes bridges and ports in the node's network, and moves packets between them."
 
     volume "run" { host = "/run/openvswitch" }
 
@@ -51,6 +52,7 @@ definition "openvswitch" {
       image   = "openvswitch-db-server"
       command = ["sh", "-ec", file("${path.module}/openvswitch/db.sh")]
       env     = { DATA = "/var/lib/openvswitch" }
+      reason  = "The node's bridges and ports outlive the pod."
 
       volume "data" { host = "/var/lib/openvswitch" }
 

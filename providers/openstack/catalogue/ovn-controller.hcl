@@ -48,12 +48,14 @@ definition "ovn-controller" {
       "ovn-controller", "unix:/run/openvswitch/db.sock",
       "--unixctl=/run/ovn/ovn-controller.ctl", "--pidfile=/run/ovn/ovn-controller.pid", "-vconsole:info",
     ]
+    reason = "It talks to the Open vSwitch of the node, through its socket."
 
     volume "openvswitch" { host = "/run/openvswitch" }
     volume "ovn" { host = "/run/ovn" }
 
     init "settings" {
       capabilities = ["NET_ADMIN"]
+      reason       = "It brings interfaces of the node up, and moves the address of the tunnels to a bridge."
       command      = ["sh", "-ec", file("${path.module}/ovn/settings.sh")]
       env = {
         NODE           = node.name
