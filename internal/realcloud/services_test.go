@@ -27,7 +27,6 @@ func TestServices(t *testing.T) {
 		{"endpoints", endpointsAreTheVIPs},
 		{"image", imageComesBack},
 		{"servers", serversBoot},
-		{"tunnel", serversReachEachOther},
 		{"screen", screenIsDrawn},
 		{"secret", secretComesBack},
 		{"resource provider", providerIsKept},
@@ -285,11 +284,16 @@ func (c *cloud) answerAll(t *testing.T) {
 	c.awaitBackends(t)
 }
 
-// doubled are the APIs that run twice.
-var doubled = []string{"keystone", "placement", "glance", "barbican", "heat", "cinder", "horizon", "nova", "neutron"}
+// everyVariable makes noRequestFails delete the pods of all APIs, which takes minutes longer:
+// the time of starting twice as many pods as there are processors for.
+const everyVariable = "KOLLA_TEST_EVERY_API"
 
 // noRequestFails while one of the two pods of each API is deleted.
 func noRequestFails(t *testing.T, c *cloud) {
+	doubled := []string{"keystone", "glance", "nova", "neutron"}
+	if os.Getenv(everyVariable) != "" {
+		doubled = append(doubled, "placement", "barbican", "heat", "cinder", "horizon")
+	}
 	for _, service := range doubled {
 		c.edit(t, fmt.Sprintf("service %q {\n", service), fmt.Sprintf("service %q {\n  replicas = 2\n", service))
 	}
@@ -316,7 +320,11 @@ func noRequestFails(t *testing.T, c *cloud) {
 		}
 		time.Sleep(5 * time.Second)
 	}, urls...)
-	measured(t, "requests while pods of all APIs were deleted, and of them failed", fmt.Sprintf("%d, %d (slowest %s)", result.Requests, result.Failed, result.Slowest))
+	for _, service := range doubled {
+		c.edit(t, fmt.Sprintf("service %q {\n  replicas = 2\n", service), fmt.Sprintf("service %q {\n", service))
+	}
+	c.kolla(t, 0, "apply", "-auto-approve")
+	measured(t, "requests while pods of "+strings.Join(doubled, ", ")+" were deleted, and of them failed", fmt.Sprintf("%d, %d (slowest %s)", result.Requests, result.Failed, result.Slowest))
 	if result.Failed > 0 || result.Requests < 100 {
 		t.Errorf("of %d requests %d failed, such as %s", result.Requests, result.Failed, strings.Join(result.Failures, "; "))
 	}
