@@ -1,8 +1,11 @@
 """Takes hypervisors out of Nova, Placement and Neutron whose nodes have left the role.
 
+python3 retire.py CONFIG...
+
 KOLLA_NODES are the nodes of the role, and SERVICE is the name of the service. A trait in
 Placement remembers whose a hypervisor is: another service's, or one that somebody runs
-elsewhere, is left alone. Servers are never taken away.
+elsewhere, is left alone. A service that gets a node of another one changes the mark. Servers
+are never taken away.
 """
 
 import configparser
@@ -13,12 +16,14 @@ import time
 
 import openstack
 
-LIMIT = 240  # seconds for the nova-compute of such a node to end, and for Nova to notice
+MARK = "CUSTOM_KOLLA_SERVICE_"
 nodes = set(os.environ["KOLLA_NODES"].split())
-trait = "CUSTOM_KOLLA_" + re.sub("[^A-Z0-9]", "_", os.environ["SERVICE"].upper())
+trait = MARK + re.sub("[^A-Z0-9]", "_", os.environ["SERVICE"].upper())
+# Until then the nova-compute of such nodes has to end, and Nova to notice.
+deadline = time.monotonic() + 240
 
 config = configparser.RawConfigParser(strict=False)
-config.read(["/etc/nova/nova.conf", "/etc/nova/nova.conf.d/secrets.conf"])
+config.read(sys.argv[1:])
 user = dict(config["service_user"])
 auth = {
     key: user[key]
@@ -36,29 +41,39 @@ def placement(method, path, **more):
     return answer
 
 
+def marked():
+    found = placement("GET", "/resource_providers", params={"required": trait}).json()
+    return {p["uuid"] for p in found["resource_providers"]}
+
+
 def mark(provider):
     path = f"/resource_providers/{provider}/traits"
-    found = placement("GET", path).json()
-    found["traits"].append(trait)
-    try:
-        placement("PUT", path, json=found)
-    except openstack.exceptions.ConflictException:
-        print(f"{provider} has no mark yet, as Nova has changed it at the same time.")
+    for attempt in range(5):  # Nova may change it at the same time
+        found = placement("GET", path).json()
+        found["traits"] = [t for t in found["traits"] if not t.startswith(MARK)] + [trait]
+        try:
+            placement("PUT", path, json=found)
+            return
+        except openstack.exceptions.ConflictException:
+            if attempt == 4:
+                raise
+            time.sleep(1)
 
 
-def retire(host):
+def retire(provider, host):
     """Why it cannot be taken out, or nothing."""
+    while (service := next(cloud.compute.services(host=host, binary="nova-compute"), None)) and service.state == "up":
+        if time.monotonic() > deadline:
+            return f"nova-compute on {host} still runs."
+        time.sleep(5)
+        if provider not in marked():
+            return None  # another service has the node now
     servers = sorted(s.name for s in cloud.compute.servers(all_projects=True, host=host))
     if servers:
         return (
             f"{host} is no node of {os.environ['SERVICE']} any more, and has servers: {', '.join(servers)}. "
             "Give it back to the role and move them, or evacuate or delete them, and apply again."
         )
-    deadline = time.monotonic() + LIMIT
-    while (service := next(cloud.compute.services(host=host, binary="nova-compute"), None)) and service.state == "up":
-        if time.monotonic() > deadline:
-            return f"nova-compute on {host} still runs."
-        time.sleep(5)
     if service:
         cloud.compute.delete_service(service)
     for other in cloud.network.agents(host=host):
@@ -69,14 +84,13 @@ def retire(host):
 
 
 placement("PUT", f"/traits/{trait}")
-found = placement("GET", "/resource_providers", params={"required": trait}).json()
-marked = {p["uuid"] for p in found["resource_providers"]}
+before = marked()
 problems = []
 for hypervisor in cloud.compute.hypervisors(details=True):
     host = hypervisor.service_details["host"]
     if host in nodes:
-        if hypervisor.id not in marked:
+        if hypervisor.id not in before:
             mark(hypervisor.id)
-    elif hypervisor.id in marked:
-        problems.append(retire(host))
+    elif hypervisor.id in before:
+        problems.append(retire(hypervisor.id, host))
 sys.exit("\n".join(filter(None, problems)) or 0)
