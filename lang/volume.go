@@ -78,7 +78,7 @@ var volumeType = &BlockType{
 `,
 	Attributes: conditional([]Attribute{
 		{Name: "host", Type: TypeString, Form: formPath, Doc: "A path of the node."},
-		{Name: "type", Type: TypeString, Default: "directory", OneOf: []string{"directory", "file", "socket", "device"}, Doc: "What there is at the path of the node. Pods wait until it is there."},
+		{Name: "type", Type: TypeString, Default: "directory", OneOf: []string{"directory", "file", "socket", "device"}, Doc: "What there is at the path of the node. Pods wait until it is there, unless it is made."},
 		{Name: "create", Type: TypeBool, Doc: "Whether a directory or file that the node lacks is made, as root's and empty. By default a directory is, and a file is not."},
 		{Name: "propagation", Type: TypeString, OneOf: []string{"in", "both"}, Doc: "in: what the node mounts below the path later is seen in the container. both: the node sees what a privileged container mounts, too; for others it is as in. By default neither."},
 		{Name: "claim", Type: TypeString, Form: formSubdomain, Doc: "Name of a PersistentVolumeClaim that is there already."},

@@ -261,7 +261,7 @@ func optionRestartsReaders(t *testing.T, c *cloud) {
 
 // nodeIsAdded: labelled as a hypervisor, one apply, and a server on it.
 func nodeIsAdded(t *testing.T, c *cloud) {
-	c.write(t, "compute.auto.vars.hcl", `compute = ["real-1", "real-2", "real-3"]`)
+	c.write(t, "scaled.auto.vars.hcl", `compute = ["real-1", "real-2", "real-3"]`)
 	c.kolla(t, 0, "apply", "-auto-approve")
 	guest := &server{}
 	c.servers(t, guest, "boot", "guest-4", "real-1", userData)
@@ -292,7 +292,7 @@ func serverMoves(t *testing.T, c *cloud) {
 
 // nodeIsTakenOut: without its label, one apply, and nothing knows of it any more.
 func nodeIsTakenOut(t *testing.T, c *cloud) {
-	c.write(t, "compute.auto.vars.hcl", `compute = ["real-2", "real-3"]`)
+	c.write(t, "scaled.auto.vars.hcl", `compute = ["real-2", "real-3"]`)
 	c.kolla(t, 0, "apply", "-auto-approve")
 	var found struct{ Agents, Providers, Services []string }
 	c.servers(t, &found, "hypervisors")

@@ -2,7 +2,9 @@ package openstack_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,17 +43,22 @@ func TestNovaDatabases(t *testing.T) {
 	}
 }
 
-// TestDiscover holds that a job ends when all nodes are known, and that it does not fail for
-// one that is down.
+// TestDiscover holds that a job does not fail for a node that is down, and that the nodes that
+// have gone are taken out at its end, whose failure is the job's.
 func TestDiscover(t *testing.T) {
 	const list = `case $2 in
 list_hosts) echo "| cell1 | uuid | $(cat %s) |" ;;
 *) echo node-2 > %s ;;
 esac`
-	for name, c := range map[string]struct{ nodes, known, want string }{
-		"none":        {"", "", ""},
-		"found":       {"node-2", "node-1", ""},
-		"node-1 down": {"node-1 node-2", "", "Not found, as their nova-compute has not reported: node-1 \n"},
+	const retired = "-c retire.py /etc/nova/nova.conf /etc/nova/nova.conf.d/secrets.conf\n"
+	for name, c := range map[string]struct {
+		nodes, known, python, want string
+		fails                      bool
+	}{
+		"none":        {"", "", "", retired, false},
+		"found":       {"node-2", "node-1", "", retired, false},
+		"node-1 down": {"node-1 node-2", "", "", "Not found, as their nova-compute has not reported: node-1 \n" + retired, false},
+		"has servers": {"node-2", "node-1", "exit 1", retired, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "hosts")
@@ -60,62 +67,163 @@ esac`
 			}
 			t.Setenv("KOLLA_NODES", c.nodes)
 			got, err := runScript(t, "nova/discover.sh", map[string]string{
-				"nova-manage": strings.ReplaceAll(list, "%s", file), "sleep": "",
-			})
-			if err != nil || got != c.want {
+				"nova-manage": strings.ReplaceAll(list, "%s", file), "sleep": "", "python3": `echo "$@"` + "\n" + c.python,
+			}, "sh", "retire.py")
+			if (err != nil) != c.fails || got != c.want {
 				t.Errorf("%q, %v, want %q", got, err, c.want)
 			}
 		})
 	}
-	if got, err := runScript(t, "nova/discover.sh", map[string]string{"nova-manage": "exit 1"}); err == nil {
-		t.Errorf("without the database the job has succeeded: %s", got)
+	got, err := runScript(t, "nova/discover.sh", map[string]string{"nova-manage": "exit 1", "python3": `echo "$@"`}, "sh", "retire.py")
+	if err == nil || got != "" {
+		t.Errorf("without the database the job has ended with %v: %s", err, got)
 	}
 }
 
-// TestLibvirt holds that each node has a number of its own, that libvirtd gets the key of
-// Ceph, readable by nobody else, and that it leaves the groups of the pod.
+// libvirtNode is the root directory of a node with what libvirt.sh needs.
+func libvirtNode(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	files := map[string]string{
+		"etc/libvirt/libvirtd.conf": "auth_unix_rw = \"none\"\n", "etc/kolla/qemu.conf": "user = \"nova\"\n", "etc/libvirt/secrets/there": "",
+		"etc/ceph/ceph.client.cinder.keyring": "[client.cinder]\n\tkey = QUJD\n", "sys/fs/cgroup/memory/cgroup.procs": "", "sys/fs/cgroup/cpu/cgroup.procs": "",
+		"run/libvirt/pki/address": "198.51.100.7",
+	}
+	for _, name := range []string{"libvirt/cacert.pem", "libvirt/servercert.pem", "libvirt/clientcert.pem", "libvirt/serverkey.pem", "libvirt/clientkey.pem", "qemu/server-key.pem"} {
+		files["run/libvirt/pki/"+name] = name
+	}
+	for path, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, path)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, path), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// TestLibvirt holds that each node has a number of its own, that libvirtd and QEMU get their
+// certificates and the address that servers move to, that libvirtd gets the key of Ceph,
+// readable by nobody else, and that it leaves the groups of the pod.
 func TestLibvirt(t *testing.T) {
 	numbers := map[string]bool{}
 	for _, node := range []string{"node-1", "node-2"} {
-		root := t.TempDir()
-		for path, text := range map[string]string{
-			"etc/libvirt/libvirtd.conf": "auth_unix_rw = \"none\"\n", "run/libvirt/there": "", "etc/libvirt/secrets/there": "",
-			"etc/ceph/ceph.client.cinder.keyring": "[client.cinder]\n\tkey = QUJD\n", "sys/fs/cgroup/memory/cgroup.procs": "", "sys/fs/cgroup/cpu/cgroup.procs": "",
-		} {
-			if err := os.MkdirAll(filepath.Dir(filepath.Join(root, path)), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(root, path), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
+		root := libvirtNode(t)
 		t.Setenv("NODE", node)
 		t.Setenv("CEPH_SECRET", "0b1f")
-		config, err := runScript(t, "nova/libvirt.sh", map[string]string{"libvirtd": `cat "$2"`}, "sh", root)
+		output, err := runScript(t, "nova/libvirt.sh", map[string]string{
+			"libvirtd": `test "$1 $2" = "--listen --config" && cat "$3"`, "virtlogd": "", "chgrp": `echo "$@"`,
+		}, "sh", root)
 		if err != nil {
-			t.Fatalf("%v\n%s", err, config)
+			t.Fatalf("%v\n%s", err, output)
 		}
+		group, config, _ := strings.Cut(output, "\n")
+		if want := "-R nova " + root + "/run/libvirt/pki/qemu"; group != want {
+			t.Errorf("%q, want %q", group, want)
+		}
+		config, address, _ := strings.Cut(config, "listen_addr = ")
 		_, number, _ := strings.Cut(config, "host_uuid = ")
 		if numbers[number] || len(number) != len("\"00000000-0000-0000-0000-000000000000\"\n") {
 			t.Errorf("the number of %s is %q, want another", node, number)
 		}
 		numbers[number] = true
-		read := func(path string) string {
+		if !strings.HasPrefix(config, "auth_unix_rw") || address != "\"198.51.100.7\"\n" {
+			t.Errorf("libvirtd has %q, and listens on %s", config, address)
+		}
+		holdFiles(t, root, map[string]file{
+			"etc/libvirt/qemu.conf":                 {"user = \"nova\"\nmigration_address = \"198.51.100.7\"\n", 0o600},
+			"etc/pki/CA/cacert.pem":                 {"libvirt/cacert.pem", 0o600},
+			"etc/pki/libvirt/servercert.pem":        {"libvirt/servercert.pem", 0o600},
+			"etc/pki/libvirt/clientcert.pem":        {"libvirt/clientcert.pem", 0o600},
+			"etc/pki/libvirt/private/serverkey.pem": {"libvirt/serverkey.pem", 0o600},
+			"etc/pki/libvirt/private/clientkey.pem": {"libvirt/clientkey.pem", 0o600},
+			"run/libvirt/pki/qemu/server-key.pem":   {"qemu/server-key.pem", 0o640},
+			"etc/libvirt/secrets/0b1f.base64":       {"QUJD", 0o600},
+		})
+		text := func(path string) string {
 			text, err := os.ReadFile(filepath.Join(root, path))
 			if err != nil {
 				t.Error(err)
 			}
 			return string(text)
 		}
-		if key := read("etc/libvirt/secrets/0b1f.base64"); key != "QUJD" {
-			t.Errorf("the key is %q", key)
-		}
-		if info, err := os.Stat(filepath.Join(root, "etc/libvirt/secrets/0b1f.base64")); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("the key's permissions are %v, %v", info.Mode(), err)
-		}
-		if memory, cpu := read("sys/fs/cgroup/memory/cgroup.procs"), read("sys/fs/cgroup/cpu/cgroup.procs"); memory == "" || memory != cpu {
+		if memory, cpu := text("sys/fs/cgroup/memory/cgroup.procs"), text("sys/fs/cgroup/cpu/cgroup.procs"); memory == "" || memory != cpu {
 			t.Errorf("libvirtd is in the groups %q and %q", memory, cpu)
 		}
+	}
+}
+
+// file is what a file has in it, and who may read it.
+type file struct {
+	text string
+	mode os.FileMode
+}
+
+// holdFiles compares files below a directory.
+func holdFiles(t *testing.T, root string, want map[string]file) {
+	t.Helper()
+	for path, w := range want {
+		text, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		info, err := os.Stat(filepath.Join(root, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (file{string(text), info.Mode().Perm()}); got != w {
+			t.Errorf("%s: %q, %v, want %q, %v", path, got.text, got.mode, w.text, w.mode)
+		}
+	}
+}
+
+// TestVirtlogd holds that virtlogd is started once, and again only when it has ended, also
+// where another process has its number now.
+func TestVirtlogd(t *testing.T) {
+	root := libvirtNode(t)
+	t.Setenv("NODE", "node-1")
+	started := func() bool {
+		t.Helper()
+		output, err := runScript(t, "nova/libvirt.sh", map[string]string{"libvirtd": "", "virtlogd": `echo "$@"`, "chgrp": ""}, "sh", root)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		if output != "" && output != "--daemon --pid-file "+root+"/run/libvirt/virtlogd.pid\n" {
+			t.Errorf("started as %s", output)
+		}
+		return output != ""
+	}
+	if !started() {
+		t.Error("virtlogd is not started on a new node")
+	}
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	virtlogd := filepath.Join(t.TempDir(), "virtlogd")
+	if err := os.Symlink(sleep, virtlogd); err != nil {
+		t.Fatal(err)
+	}
+	for program, again := range map[string]bool{sleep: true, virtlogd: false} {
+		process := exec.Command(program, "60")
+		if err := process.Start(); err != nil {
+			t.Fatal(err)
+		}
+		pid := strconv.Itoa(process.Process.Pid)
+		if err := os.WriteFile(filepath.Join(root, "run/libvirt/virtlogd.pid"), []byte(pid+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := started()
+		_ = process.Process.Kill()
+		_ = process.Wait()
+		if got != again {
+			t.Errorf("with the number of %s it is started: %v, want %v", filepath.Base(program), got, again)
+		}
+	}
+	if !started() {
+		t.Error("virtlogd is not started when it has ended")
 	}
 }
 

@@ -17,17 +17,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// python runs a script of the catalogue with a stand-in for keystoneauth1.
+// python runs a script of the catalogue with stand-ins for keystoneauth1 and openstacksdk.
 func python(t *testing.T, name string, env ...string) (output string, err error) {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("NOT RUN: there is no python3 to run " + name + " with")
 	}
+	return pythonWith(t, "python3", name, nil, env...)
+}
+
+// pythonWith is python with the interpreter and the arguments of the script.
+func pythonWith(t *testing.T, interpreter, name string, args []string, env ...string) (output string, err error) {
+	t.Helper()
 	stubs, err := filepath.Abs("testdata/python")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("python3", "-c", script(t, name))
+	cmd := exec.Command(interpreter, append([]string{"-c", script(t, name)}, args...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "PYTHONPATH=" + stubs, "PYTHONDONTWRITEBYTECODE=1"}, env...)
 	text, err := cmd.CombinedOutput()
 	t.Logf("%s", text)

@@ -59,6 +59,7 @@ const volumeCloud = `definition "d" {
 
       volume "modules" {
         host      = "/lib/modules"
+        create    = false
         read_only = true
       }
     }
@@ -126,7 +127,7 @@ func TestVolumes(t *testing.T) {
 		}
 	}
 	const want = "data-2 /var/lib/d DirectoryOrCreate, tmp Memory64Mi, sockets 2Mi, config /etc/machine-id File, " +
-		"modules /lib/modules Directory, tun /dev/net/tun CharDevice, netns /run/netns Directory"
+		"modules /lib/modules Directory, tun /dev/net/tun CharDevice, netns /run/netns DirectoryOrCreate"
 	if got := strings.Join(is, ", "); got != want {
 		t.Errorf("the volumes are %s\nwant %s", got, want)
 	}

@@ -45,7 +45,7 @@ definition "nova-compute" {
   input "migration_network" {
     type        = string
     default     = null
-    description = "Network that servers move through to other nodes, encrypted, as \"198.51.100.0/24\"; by default that of the node's address. Its TCP ports 16514 and 49152 to 49215 have to be open between hypervisors."
+    description = "Network that servers move through, encrypted; by default that of the node's address. Its TCP ports 16514 and 49152-49215 have to be open."
   }
 
   locals {
@@ -80,17 +80,17 @@ definition "nova-compute" {
       oslo_messaging_rabbit = service.nova.queue_settings
       os_vif_ovs            = { ovsdb_connection = "unix:/run/openvswitch/db.sock" }
       libvirt = {
-        virt_type            = input.virt_type
-        cpu_mode             = local.cpu.mode
-        cpu_models           = local.cpu.models
-        connection_uri       = "qemu:///system"
+        virt_type                      = input.virt_type
+        cpu_mode                       = local.cpu.mode
+        cpu_models                     = local.cpu.models
+        connection_uri                 = "qemu:///system"
         live_migration_scheme          = "tls"
         live_migration_with_native_tls = true
-        images_type          = input.images_pool != null ? "rbd" : null
-        images_rbd_pool      = input.images_pool
-        images_rbd_ceph_conf = input.images_pool != null ? "/etc/ceph/ceph.conf" : null
-        rbd_user             = local.rbd ? "cinder" : null
-        rbd_secret_uuid      = local.rbd ? try(service.ceph.secret_uuid, null) : null
+        images_type                    = input.images_pool != null ? "rbd" : null
+        images_rbd_pool                = input.images_pool
+        images_rbd_ceph_conf           = input.images_pool != null ? "/etc/ceph/ceph.conf" : null
+        rbd_user                       = local.rbd ? "cinder" : null
+        rbd_secret_uuid                = local.rbd ? try(service.ceph.secret_uuid, null) : null
       }
       vnc                     = { novncproxy_base_url = "${service.nova.ports.vnc.public_url}/vnc_lite.html" }
       nova_sys_admin          = local.helper # no sudo: the pod is root, and has the powers
@@ -113,8 +113,8 @@ definition "nova-compute" {
     format = "properties"
     path   = "/etc/kolla/qemu.conf" # libvirt.sh adds to it
     values = {
-      user            = "\"nova\"", group = "\"nova\"", stdio_handler = "\"logd\"", security_driver = "\"none\"", namespaces = "[]", remember_owner = 0
-      migrate_tls_x509_cert_dir = "\"/run/libvirt/pki/qemu\"", migrate_tls_x509_verify = 1
+      user                      = "\"nova\"", group = "\"nova\"", stdio_handler = "\"logd\"", security_driver = "\"none\"", namespaces = "[]"
+      migrate_tls_x509_cert_dir = "\"/run/libvirt/pki/qemu\"", migrate_tls_x509_verify = 1, remember_owner = 0
     }
   }
 
@@ -148,7 +148,7 @@ definition "nova-compute" {
       DEFAULT      = { use_stderr = true, transport_url = service.nova.transport_url }
       api_database = merge(local.database, { connection = service.nova.api_database })
       database     = merge(local.database, { connection = service.nova.database })
-      service_user = local.auth
+      service_user = user.nova_compute.auth
     }
   }
 
@@ -181,10 +181,10 @@ definition "nova-compute" {
     config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring"]
     grace_period = 90
     env = {
-      OS_DEFAULT__HOST                        = node.name
-      OS_DEFAULT__MY_IP                       = node.ip
-      OS_VNC__SERVER_LISTEN                   = node.ip
-      OS_VNC__SERVER_PROXYCLIENT_ADDRESS      = node.ip
+      OS_DEFAULT__HOST                   = node.name
+      OS_DEFAULT__MY_IP                  = node.ip
+      OS_VNC__SERVER_LISTEN              = node.ip
+      OS_VNC__SERVER_PROXYCLIENT_ADDRESS = node.ip
     }
 
     volume "nova" { host = "/var/lib/nova" }

@@ -32,7 +32,7 @@ def address():
     family = socket.AF_INET6 if wanted.version == 6 else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as s:
         try:
-            s.connect((str(wanted[1]), 9))  # sends nothing
+            s.connect((str(next(iter(wanted.hosts()))), 9))  # sends nothing
             found = s.getsockname()[0]
         except OSError:
             found = None
@@ -62,10 +62,11 @@ def certificate(subject, key, extensions):
 
 
 def usage(authority_of_others):
+    # libvirt and QEMU refuse certificates without key_encipherment, which only RSA needs.
     return x509.KeyUsage(
         digital_signature=not authority_of_others, key_cert_sign=authority_of_others, crl_sign=False,
-        content_commitment=False, key_encipherment=False, data_encipherment=False, key_agreement=False,
-        encipher_only=False, decipher_only=False,
+        key_encipherment=not authority_of_others, content_commitment=False, data_encipherment=False,
+        key_agreement=False, encipher_only=False, decipher_only=False,
     )
 
 

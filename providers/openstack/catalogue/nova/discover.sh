@@ -22,4 +22,4 @@ while [ -n "$left" ] && [ $tries -lt 12 ]; do
 done
 [ -z "$left" ] || echo "Not found, as their nova-compute has not reported: $left"
 
-exec python3 -c "$1"
+exec python3 -c "$1" /etc/nova/nova.conf /etc/nova/nova.conf.d/secrets.conf

@@ -1,8 +1,11 @@
 """Takes hypervisors out of Nova, Placement and Neutron whose nodes have left the role.
 
+python3 retire.py CONFIG...
+
 KOLLA_NODES are the nodes of the role, and SERVICE is the name of the service. A trait in
 Placement remembers whose a hypervisor is: another service's, or one that somebody runs
-elsewhere, is left alone. Servers are never taken away.
+elsewhere, is left alone. A service that gets a node of another one changes the mark. Servers
+are never taken away.
 """
 
 import configparser
@@ -13,13 +16,14 @@ import time
 
 import openstack
 
-LIMIT = int(os.environ.get("LIMIT", "240"))  # seconds until what ran on such a node counts as dead
-PAUSE = int(os.environ.get("PAUSE", "5"))
+MARK = "CUSTOM_KOLLA_SERVICE_"
 nodes = set(os.environ["KOLLA_NODES"].split())
-trait = "CUSTOM_KOLLA_" + re.sub("[^A-Z0-9]", "_", os.environ["SERVICE"].upper())
+trait = MARK + re.sub("[^A-Z0-9]", "_", os.environ["SERVICE"].upper())
+# Until then what ran on such nodes has to end, and Nova and Neutron to notice.
+deadline = time.monotonic() + 240
 
 config = configparser.RawConfigParser(strict=False)
-config.read(["/etc/nova/nova.conf", "/etc/nova/nova.conf.d/secrets.conf"])
+config.read(sys.argv[1:])
 user = dict(config["service_user"])
 auth = {
     key: user[key]
@@ -37,18 +41,27 @@ def placement(method, path, **more):
     return answer
 
 
+def marked():
+    found = placement("GET", "/resource_providers", params={"required": trait}).json()
+    return {p["uuid"] for p in found["resource_providers"]}
+
+
 def mark(provider):
     path = f"/resource_providers/{provider}/traits"
-    found = placement("GET", path).json()
-    found["traits"].append(trait)
-    try:
-        placement("PUT", path, json=found)
-    except openstack.exceptions.ConflictException:
-        print(f"{provider} has no mark yet, as Nova has changed it at the same time.")
+    for attempt in range(5):  # Nova may change it at the same time
+        found = placement("GET", path).json()
+        found["traits"] = [t for t in found["traits"] if not t.startswith(MARK)] + [trait]
+        try:
+            placement("PUT", path, json=found)
+            return
+        except openstack.exceptions.ConflictException:
+            if attempt == 4:
+                raise
+            time.sleep(1)
 
 
 def hypervisors():
-    """The node of each, by its number. Later versions ask all nodes, and wait for those that end."""
+    """The node of each, by its id. Later versions of the API ask every node for its uptime."""
     found, marker = {}, {}
     while True:
         answer = cloud.compute.get("/os-hypervisors/detail", params=marker, microversion="2.53")
@@ -60,32 +73,35 @@ def hypervisors():
         marker = {"marker": page[-1]["id"]}
 
 
+def compute_service(host):
+    return next(cloud.compute.services(host=host, binary="nova-compute"), None)
+
+
 def agents(host):
-    """What runs on a node, as Nova and Neutron know it. Asked for, they look whether it lives."""
-    service = next(cloud.compute.services(host=host, binary="nova-compute"), None)
-    return service, list(cloud.network.agents(host=host))
+    """Neutron's on a node. It finds out whether they live when somebody asks."""
+    return list(cloud.network.agents(host=host))
 
 
-def retire(host):
+def retire(provider, host):
     """Why it cannot be taken out, or nothing."""
+    while (service := compute_service(host)) and service.state == "up":
+        if time.monotonic() > deadline:
+            return f"nova-compute on {host} still runs."
+        time.sleep(5)
+        if provider not in marked():
+            return None  # another service has the node now
     servers = sorted(s.name for s in cloud.compute.servers(all_projects=True, host=host))
     if servers:
         return (
             f"{host} is no node of {os.environ['SERVICE']} any more, and has servers: {', '.join(servers)}. "
             "Give it back to the role and move them, or evacuate or delete them, and apply again."
         )
-    deadline = time.monotonic() + LIMIT
-    while True:
-        service, others = agents(host)
-        lives = service and service.state == "up"
-        if not lives and not any(o.is_alive for o in others) or time.monotonic() > deadline:
-            break
-        time.sleep(PAUSE)
-    if lives:
-        return f"nova-compute on {host} still runs."
-    for other in others:
-        if not other.is_alive:
-            cloud.network.delete_agent(other)
+    # Those of a node that has other roles go on.
+    while any(a.is_alive for a in agents(host)) and time.monotonic() < deadline:
+        time.sleep(5)
+    for agent in agents(host):
+        if not agent.is_alive:
+            cloud.network.delete_agent(agent)
     if service:
         cloud.compute.delete_service(service)  # last: the mark goes with it
     print(f"{host} has been taken out.")
@@ -93,13 +109,12 @@ def retire(host):
 
 
 placement("PUT", f"/traits/{trait}")
-answer = placement("GET", "/resource_providers", params={"required": trait})
-marked = {p["uuid"] for p in answer.json()["resource_providers"]}
+before = marked()
 problems = []
 for provider, host in hypervisors().items():
     if host in nodes:
-        if provider not in marked:
+        if provider not in before:
             mark(provider)
-    elif provider in marked:
-        problems.append(retire(host))
+    elif provider in before:
+        problems.append(retire(provider, host))
 sys.exit("\n".join(filter(None, problems)) or 0)

@@ -1,0 +1,207 @@
+package openstack_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// withCryptography is a Python that has the module cryptography.
+func withCryptography(t *testing.T) string {
+	t.Helper()
+	for _, interpreter := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(interpreter, "-c", "import cryptography").Run() == nil {
+			return interpreter
+		}
+	}
+	t.Skip("NOT RUN: there is no python3 with cryptography to run nova/certificates.py with")
+	return ""
+}
+
+// hypervisor runs certificates.py on a node with a key and gives the directory that it made.
+func hypervisor(t *testing.T, key, ip, network string) (dir, output string, err error) {
+	t.Helper()
+	interpreter := withCryptography(t)
+	file := filepath.Join(t.TempDir(), "migration.key")
+	if err := os.WriteFile(file, []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir = filepath.Join(t.TempDir(), "pki")
+	output, err = pythonWith(t, interpreter, "nova/certificates.py", []string{file, dir}, "NODE_IP="+ip, "NETWORK="+network)
+	return dir, output, err
+}
+
+// pki are the files of one program.
+type pki struct{ authority, server, serverKey, client, clientKey string }
+
+func libvirtOf(dir string) pki {
+	in := func(name string) string { return filepath.Join(dir, "libvirt", name) }
+	return pki{in("cacert.pem"), in("servercert.pem"), in("serverkey.pem"), in("clientcert.pem"), in("clientkey.pem")}
+}
+
+func qemuOf(dir string) pki {
+	in := func(name string) string { return filepath.Join(dir, "qemu", name) }
+	return pki{in("ca-cert.pem"), in("server-cert.pem"), in("server-key.pem"), in("client-cert.pem"), in("client-key.pem")}
+}
+
+// tlsOf is what one end of a connection has: its certificate, and the authority it believes.
+func tlsOf(t *testing.T, authority, certificate, key string) *tls.Config {
+	t.Helper()
+	text, err := os.ReadFile(authority)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		t.Fatalf("%s has no certificate", authority)
+	}
+	own, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{own}, RootCAs: pool,
+		ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,
+	}
+}
+
+// connect has one node connect to another at an address, and gives what each end says, and
+// the name that the server sees.
+func connect(t *testing.T, from, to pki, address string) (client, server error, name string) {
+	t.Helper()
+	dialled := tlsOf(t, from.authority, from.client, from.clientKey)
+	dialled.ServerName = address
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	one, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	other, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	accepted := tls.Server(other, tlsOf(t, to.authority, to.server, to.serverKey))
+	done := make(chan error)
+	go func() { done <- accepted.Handshake() }()
+	if client = tls.Client(one, dialled).Handshake(); client != nil {
+		_ = one.Close()
+	}
+	server = <-done
+	if peers := accepted.ConnectionState().PeerCertificates; len(peers) > 0 {
+		name = peers[0].Subject.String()
+	}
+	return client, server, name
+}
+
+// TestCertificates holds that hypervisors with one key know each other, by the address that
+// they connect to, that nobody knows one with another key, and that QEMU is not libvirt.
+func TestCertificates(t *testing.T) {
+	dirs := map[string]string{}
+	for node, c := range map[string]struct{ key, ip string }{
+		"a": {"key", "192.0.2.1"}, "b": {"key", "2001:db8::2"}, "strange": {"another key", "192.0.2.3"},
+	} {
+		dir, output, err := hypervisor(t, c.key, c.ip, "")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		address, err := os.ReadFile(filepath.Join(dir, "address"))
+		if err != nil || string(address) != c.ip {
+			t.Errorf("node %s has the address %q, %v", node, address, err)
+		}
+		dirs[node] = dir
+	}
+	for program, of := range map[string]func(string) pki{"libvirt": libvirtOf, "qemu": qemuOf} {
+		a, b, strange := of(dirs["a"]), of(dirs["b"]), of(dirs["strange"])
+		for name, c := range map[string]struct {
+			from, to pki
+			address  string
+			fails    bool
+		}{
+			"a to b":               {a, b, "2001:db8::2", false},
+			"b to a":               {b, a, "192.0.2.1", false},
+			"another address":      {b, a, "192.0.2.2", true},
+			"to another authority": {a, strange, "192.0.2.3", true},
+			"of another authority": {pki{a.authority, "", "", strange.client, strange.clientKey}, b, "2001:db8::2", true},
+		} {
+			client, server, who := connect(t, c.from, c.to, c.address)
+			if failed := client != nil || server != nil; failed != c.fails {
+				t.Errorf("%s, %s: %v, %v", program, name, client, server)
+			}
+			if !c.fails && who != "CN="+program {
+				t.Errorf("%s, %s: the client is %s", program, name, who)
+			}
+		}
+	}
+	holdUsage(t, libvirtOf(dirs["a"]), qemuOf(dirs["a"]))
+	holdPrivate(t, dirs["a"])
+}
+
+// holdUsage holds what libvirt and QEMU want of a critical key usage: both refuse
+// certificates without either of the two, whatever the kind of the key.
+func holdUsage(t *testing.T, of ...pki) {
+	t.Helper()
+	const want = x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment
+	for _, p := range of {
+		for _, file := range []string{p.server, p.client} {
+			own := tlsOf(t, p.authority, file, map[string]string{p.server: p.serverKey, p.client: p.clientKey}[file]).Certificates[0].Leaf
+			if own.KeyUsage != want || own.IsCA {
+				t.Errorf("%s is for %b, authority: %v", file, own.KeyUsage, own.IsCA)
+			}
+		}
+	}
+}
+
+// holdPrivate holds that nobody else reads keys, nor half a file.
+func holdPrivate(t *testing.T, dir string) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm() != 0o600 || strings.HasSuffix(path, ".new") {
+			t.Errorf("%s has %v", path, info.Mode())
+		}
+		return nil
+	})
+	if err != nil || files != 11 {
+		t.Errorf("%d files, %v", files, err)
+	}
+}
+
+// TestMigrationNetwork holds which address servers move to.
+func TestMigrationNetwork(t *testing.T) {
+	for network, want := range map[string]string{"127.0.0.0/8": "127.0.0.1", "127.0.0.1/32": "127.0.0.1", "198.51.100.0/24": "", "2001:db8::/32": ""} {
+		dir, output, err := hypervisor(t, "key", "192.0.2.1", network)
+		if want == "" {
+			if err == nil || output != "The node has no address in migration_network "+network+".\n" {
+				t.Errorf("%s: %q, %v", network, output, err)
+			}
+			continue
+		}
+		address, err := os.ReadFile(filepath.Join(dir, "address"))
+		if err != nil || string(address) != want {
+			t.Errorf("%s: %q, %v", network, address, err)
+		}
+		client, server, _ := connect(t, libvirtOf(dir), libvirtOf(dir), want)
+		if client != nil || server != nil {
+			t.Errorf("%s: %v, %v", network, client, server)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package openstack_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestRetire holds which hypervisors the job of nova-compute marks as its own, and which of
+// those that have left the role it takes out.
+func TestRetire(t *testing.T) {
+	const (
+		own   = "CUSTOM_KOLLA_SERVICE_NOVA_COMPUTE_FAST"
+		other = "CUSTOM_KOLLA_SERVICE_NOVA_COMPUTE_SLOW"
+	)
+	interpreter, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("NOT RUN: there is no python3 to run nova/retire.py with")
+	}
+	hypervisor := func(more entry) []entry {
+		one := entry{"id": "uuid", "host": "cmp-1", "traits": []string{"HW_CPU_X86_AVX", own}}
+		for key, value := range more {
+			one[key] = value
+		}
+		return []entry{one}
+	}
+	for name, c := range map[string]struct {
+		nodes        string
+		hypervisors  []entry
+		writes, want string
+		fails        bool
+	}{
+		"new":              {"cmp-1 cmp-2", hypervisor(entry{"traits": []string{"HW_CPU_X86_AVX"}}), "cmp-1 has HW_CPU_X86_AVX " + own + "\n", "", false},
+		"known":            {"cmp-1", hypervisor(entry{}), "", "", false},
+		"Nova changes it":  {"cmp-1", hypervisor(entry{"traits": []string{}, "conflicts": 2}), "cmp-1 has " + own + "\n", "", false},
+		"and does not end": {"cmp-1", hypervisor(entry{"traits": []string{}, "conflicts": 9}), "", "409", true},
+		"from another":     {"cmp-1", hypervisor(entry{"traits": []string{other, "CUSTOM_KOLLA"}}), "cmp-1 has CUSTOM_KOLLA " + own + "\n", "", false},
+		"another's":        {"", hypervisor(entry{"traits": []string{other}}), "", "", false},
+		"nobody's":         {"", hypervisor(entry{"traits": []string{}}), "", "", false},
+		"gone":             {"", hypervisor(entry{}), "service uuid deleted\nagent dead deleted\n", "cmp-1 has been taken out.\n", false},
+		"ends meanwhile":   {"cmp-2", hypervisor(entry{"up_until": 60}), "service uuid deleted\nagent dead deleted\n", "cmp-1 has been taken out.\n", false},
+		"to another":       {"", hypervisor(entry{"up_until": 9999, "taken_over": 30, "servers": []string{"db"}}), "", "", false},
+		"does not end":     {"", hypervisor(entry{"up_until": 9999}), "", "nova-compute on cmp-1 still runs.\n", true},
+		"servers": {"", hypervisor(entry{"servers": []string{"web", "db"}}), "", "cmp-1 is no node of nova-compute-fast any more, and has servers: db, web. " +
+			"Give it back to the role and move them, or evacuate or delete them, and apply again.\n", true},
+		"two": {
+			"", append(hypervisor(entry{"servers": []string{"db"}}), entry{"id": "second", "host": "cmp-2", "traits": []string{own}}),
+			"service second deleted\n", "cmp-2 has been taken out.\n", true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write := func(name string, content []byte) string {
+				path := filepath.Join(dir, name)
+				if err := os.WriteFile(path, content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return path
+			}
+			auth := entry{"auth_url": "http://keystone:5000/v3", "username": "nova", "password": "50%", "project_name": "service", "user_domain_name": "Default", "project_domain_name": "Default"}
+			cloud, err := json.Marshal(entry{"auth": auth, "hypervisors": c.hypervisors, "agents": []entry{
+				{"id": "dead", "host": "cmp-1", "alive": false}, {"id": "alive", "host": "cmp-1", "alive": true}, {"id": "elsewhere", "host": "ctl-1", "alive": false},
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			public := write("nova.conf", []byte("[service_user]\nauth_type = password\nauth_url = http://keystone:5000/v3\nusername = nova\nproject_name = service\n"+
+				"user_domain_name = Default\nproject_domain_name = Default\nregion_name = RegionOne\n"))
+			secret := write("secrets.conf", []byte("[service_user]\npassword = 50%\n"))
+			writes := write("writes", nil)
+			output, err := pythonWith(t, interpreter, "nova/retire.py", []string{public, secret},
+				"KOLLA_NODES="+c.nodes, "SERVICE=nova-compute-fast", "CLOUD="+write("cloud.json", cloud), "WRITES="+writes)
+			if (err != nil) != c.fails || !strings.Contains(output, c.want) || c.want == "" && output != "" {
+				t.Errorf("%v, %q, want %q", err, output, c.want)
+			}
+			got, err := os.ReadFile(writes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.writes, string(got)); diff != "" {
+				t.Errorf("writes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
