@@ -19,6 +19,7 @@ var volumeType = &BlockType{
     # Powers are those of the main container alone, but for the namespaces of the node.
     user         = 0
     capabilities = ["NET_ADMIN", "NET_RAW"]
+    reason       = "It looks after the node's network."
     host_network = true
     host_pid     = true
     host_ipc     = false

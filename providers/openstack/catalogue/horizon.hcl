@@ -1,7 +1,5 @@
 # Horizon under uWSGI. It keeps nothing: sessions are in memcached, and when that is empty
-# people log in again. Kolla's images put plug-ins in place and compress static files
-# when they start, as root and in the image's own directories: hence start = "kolla", and
-# a start that takes minutes.
+# people log in again. A start takes minutes, as Kolla's images compress static files then.
 definition "horizon" {
   description = "Dashboard for browsers"
 
@@ -66,6 +64,7 @@ definition "horizon" {
     image        = "horizon"
     user         = 42420
     start        = "kolla"
+    reason       = "Kolla's start puts plug-ins in place and compresses static files, as root and in the image's own directories."
     command      = ["uwsgi", "/etc/horizon/horizon-uwsgi.ini"]
     ports        = ["web"]
     config       = ["_9998-kolla-settings.py", "_9999-custom-settings.py", "horizon-uwsgi.ini"]

@@ -172,8 +172,6 @@ definition "keystone" {
     path = "/v3"
   }
 
-  secret "cache" {} # tokens that services keep in memcached are encrypted with it
-
   # What a `user` block of another service becomes: auth is how it logs in, and authtoken
   # what it needs beside that to check the tokens of others.
   provides "user" {
@@ -192,7 +190,7 @@ definition "keystone" {
       www_authenticate_uri       = "${self.public_url}/v3"
       memcached_servers          = service.memcached.servers
       memcache_security_strategy = "ENCRYPT"
-      memcache_secret_key        = secret.cache.value
+      memcache_secret_key        = user.password
     }
   }
 
