@@ -68,7 +68,7 @@ demo-real: build devcluster images ## bring up a cloud that really answers, on r
 
 test: devcluster ## run all tests; those on real nodes too, where they can be
 	@if why=$$(internal/devcluster/can-be-real); then \
-	  $(MAKE) --no-print-directory -j2 test-go images-meanwhile && $(MAKE) --no-print-directory test-real; else \
+	  $(MAKE) --no-print-directory -j2 test-go test-meanwhile && $(MAKE) --no-print-directory test-services; else \
 	  $(MAKE) --no-print-directory test-go && \
 	  printf '\n%s\n\n' "NOT RUN: make test-real, the tests on real nodes: $$why."; fi
 
@@ -77,26 +77,32 @@ test-go: devcluster ## run the tests that need no real nodes
 	cd internal/devimages && go test ./...
 	cd internal/devcluster && KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 ./...
 
-# Tests wait a lot, for servers and for each other. What real nodes run is built meanwhile.
-images-meanwhile:
+# Tests wait a lot, for servers and for each other. Those on real nodes fill the pauses, but
+# for the longest, which needs all processors for itself.
+test-meanwhile:
 	@nice $(MAKE) --no-print-directory images
+	@$(MAKE) --no-print-directory test-nodes
+	@$(MAKE) --no-print-directory test-cloud
 
 IMAGES_TEST := KOLLA_DEVIMAGES_CACHE=$${XDG_CACHE_HOME:-$$HOME/.cache}/kolla-devimages go test -count=1 -timeout 60m ./acceptance
 
 test-images: ## build all images and start what is in them (as root)
 	cd internal/devimages && KOLLA_DEVIMAGES_ACCEPTANCE=all $(IMAGES_TEST)
 
-test-real: build devcluster images ## run the tests on real nodes, with real OpenStack daemons (as root)
+test-real: devcluster images ## run the tests on real nodes, with real OpenStack daemons (as root)
 	@$(MAKE) --no-print-directory -j2 test-nodes test-cloud
-	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -skip TestCloud ./internal/realcloud
+	@$(MAKE) --no-print-directory test-services
 
-# What is in the other images, the cloud of the last line starts.
+# What is in the other images, the cloud of test-services starts.
 test-nodes:
 	cd internal/devimages && KOLLA_DEVIMAGES_ACCEPTANCE="haproxy keystone kolla-toolbox mariadb-server memcached rabbitmq" $(IMAGES_TEST)
 	cd internal/devcluster && KOLLA_REAL=1 KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -run TestReal ./acceptance
 
-test-cloud:
+test-cloud: build
 	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestCloud ./internal/realcloud
+
+test-services: build
+	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestServices ./internal/realcloud
 
 check: lint vulnerabilities test ## everything that must hold before a change lands
 
@@ -149,4 +155,4 @@ clean: ## remove what was built, and the clusters of the demos
 	done
 	rm -rf bin .demo .demo-real
 
-.PHONY: help build devcluster devnode images images-meanwhile demo demo-real test test-go test-real test-nodes test-cloud check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go clean
+.PHONY: help build devcluster devnode images demo demo-real test test-go test-meanwhile test-real test-nodes test-cloud test-services check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go clean

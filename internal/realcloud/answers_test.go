@@ -26,7 +26,6 @@ func TestCloud(t *testing.T) {
 		{"job deleted", jobStaysDone},
 		{"config changed", configRollsOut},
 		{"password replaced", passwordRollsOut},
-		{"database stopped", applyWaitsForDatabase},
 		{"image broken", oldPodsServe},
 		{"control plane restarted", controlPlaneComesBack},
 		{"destroyed", dataStays},

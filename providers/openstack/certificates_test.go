@@ -70,9 +70,9 @@ func tlsOf(t *testing.T, authority, certificate, key string) *tls.Config {
 	}
 }
 
-// connect has one node connect to another at an address, and gives what each end says, and
-// the name that the server sees.
-func connect(t *testing.T, from, to pki, address string) (client, server error, name string) {
+// connect has one node connect to another at an address, and gives the name that the server
+// sees, and what each end says.
+func connect(t *testing.T, from, to pki, address string) (name string, client, server error) {
 	t.Helper()
 	dialled := tlsOf(t, from.authority, from.client, from.clientKey)
 	dialled.ServerName = address
@@ -101,7 +101,7 @@ func connect(t *testing.T, from, to pki, address string) (client, server error, 
 	if peers := accepted.ConnectionState().PeerCertificates; len(peers) > 0 {
 		name = peers[0].Subject.String()
 	}
-	return client, server, name
+	return name, client, server
 }
 
 // TestCertificates holds that hypervisors with one key know each other, by the address that
@@ -134,7 +134,7 @@ func TestCertificates(t *testing.T) {
 			"to another authority": {a, strange, "192.0.2.3", true},
 			"of another authority": {pki{a.authority, "", "", strange.client, strange.clientKey}, b, "2001:db8::2", true},
 		} {
-			client, server, who := connect(t, c.from, c.to, c.address)
+			who, client, server := connect(t, c.from, c.to, c.address)
 			if failed := client != nil || server != nil; failed != c.fails {
 				t.Errorf("%s, %s: %v, %v", program, name, client, server)
 			}
@@ -199,7 +199,7 @@ func TestMigrationNetwork(t *testing.T) {
 		if err != nil || string(address) != want {
 			t.Errorf("%s: %q, %v", network, address, err)
 		}
-		client, server, _ := connect(t, libvirtOf(dir), libvirtOf(dir), want)
+		_, client, server := connect(t, libvirtOf(dir), libvirtOf(dir), want)
 		if client != nil || server != nil {
 			t.Errorf("%s: %v, %v", network, client, server)
 		}

@@ -42,8 +42,8 @@ func TestRetire(t *testing.T) {
 		"from another":     {"cmp-1", hypervisor(entry{"traits": []string{other, "CUSTOM_KOLLA"}}), "cmp-1 has CUSTOM_KOLLA " + own + "\n", "", false},
 		"another's":        {"", hypervisor(entry{"traits": []string{other}}), "", "", false},
 		"nobody's":         {"", hypervisor(entry{"traits": []string{}}), "", "", false},
-		"gone":             {"", hypervisor(entry{}), "service uuid deleted\nagent dead deleted\n", "cmp-1 has been taken out.\n", false},
-		"ends meanwhile":   {"cmp-2", hypervisor(entry{"up_until": 60}), "service uuid deleted\nagent dead deleted\n", "cmp-1 has been taken out.\n", false},
+		"gone":             {"", hypervisor(entry{}), "agent dead deleted\nservice uuid deleted\n", "cmp-1 has been taken out.\n", false},
+		"ends meanwhile":   {"cmp-2", hypervisor(entry{"up_until": 60}), "agent dead deleted\nservice uuid deleted\n", "cmp-1 has been taken out.\n", false},
 		"to another":       {"", hypervisor(entry{"up_until": 9999, "taken_over": 30, "servers": []string{"db"}}), "", "", false},
 		"does not end":     {"", hypervisor(entry{"up_until": 9999}), "", "nova-compute on cmp-1 still runs.\n", true},
 		"servers": {"", hypervisor(entry{"servers": []string{"web", "db"}}), "", "cmp-1 is no node of nova-compute-fast any more, and has servers: db, web. " +
