@@ -77,8 +77,8 @@ test-go: devcluster ## run the tests that need no real nodes
 	cd internal/devimages && go test ./...
 	cd internal/devcluster && KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 ./...
 
-# Tests wait a lot, for servers and for each other. Those on real nodes fill the pauses, but
-# for the longest, which needs all processors for itself.
+# The tests of test-go often wait, for servers and for each other. Meanwhile this builds what
+# real nodes run and takes the shorter tests on them. test-services needs all processors.
 test-meanwhile:
 	@nice $(MAKE) --no-print-directory images
 	@$(MAKE) --no-print-directory test-nodes
@@ -93,15 +93,15 @@ test-real: devcluster images ## run the tests on real nodes, with real OpenStack
 	@$(MAKE) --no-print-directory -j2 test-nodes test-cloud
 	@$(MAKE) --no-print-directory test-services
 
-# What is in the other images, the cloud of test-services starts.
-test-nodes:
+# test-services starts what is in the images that are not named here.
+test-nodes: devcluster images
 	cd internal/devimages && KOLLA_DEVIMAGES_ACCEPTANCE="haproxy keystone kolla-toolbox mariadb-server memcached rabbitmq" $(IMAGES_TEST)
 	cd internal/devcluster && KOLLA_REAL=1 KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -run TestReal ./acceptance
 
-test-cloud: build
+test-cloud: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestCloud ./internal/realcloud
 
-test-services: build
+test-services: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestServices ./internal/realcloud
 
 check: lint vulnerabilities test ## everything that must hold before a change lands
@@ -155,4 +155,4 @@ clean: ## remove what was built, and the clusters of the demos
 	done
 	rm -rf bin .demo .demo-real
 
-.PHONY: help build devcluster devnode images demo demo-real test test-go test-meanwhile test-real test-nodes test-cloud test-services check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go clean
+.PHONY: help build devcluster devnode images demo demo-real test test-go test-meanwhile test-real test-nodes test-cloud test-services test-images check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go clean

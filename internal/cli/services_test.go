@@ -36,10 +36,14 @@ func servicesReference(definitions []lang.DefinitionInfo) string {
 	b.WriteString(`# Services
 
 Written by ` + "`make golden`" + ` from the definitions of the catalogue, which ` + "`kolla catalogue NAME`" + ` prints.
+
+A service refers to others, some of them only where they are declared. An exposed port is
+reached through the VIP. Powers are what a container may do beyond the Pod Security level
+` + "`restricted`" + `.
 `)
 	for _, d := range definitions {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n", d.Name, d.Description)
-		facts := [][]string{{"Needs", code(d.Needs...)}, {"Ports", portList(d.Ports)}, {"Workloads", workloadList(d.Workloads)}, {"Jobs", code(d.Jobs...)}, {"Databases", code(d.Databases...)}}
+		facts := [][]string{{"Refers to", code(d.Needs...)}, {"Ports", portList(d.Ports)}, {"Workloads", workloadList(d.Workloads)}, {"Jobs", code(d.Jobs...)}, {"Databases", code(d.Databases...)}}
 		table(&b, []string{"", ""}, facts)
 		var inputs, registered, secrets, powers [][]string
 		for _, i := range d.Inputs {
@@ -66,7 +70,7 @@ Written by ` + "`make golden`" + ` from the definitions of the catalogue, which 
 	return b.String()
 }
 
-// table writes the rows that say something in their last column, if there are any.
+// table writes rows, without those of two cells that have nothing in the second.
 func table(b *strings.Builder, head []string, rows [][]string) {
 	var lines []string
 	for _, row := range rows {
@@ -111,7 +115,7 @@ func portList(ports []lang.PortInfo) string {
 func workloadList(workloads []lang.WorkloadInfo) string {
 	var out []string
 	for _, w := range workloads {
-		out = append(out, w.Kind+" "+code(w.Name))
+		out = append(out, strings.TrimSpace(w.Kind+" "+code(w.Name)))
 	}
 	return strings.Join(out, ", ")
 }

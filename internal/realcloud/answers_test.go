@@ -26,6 +26,7 @@ func TestCloud(t *testing.T) {
 		{"job deleted", jobStaysDone},
 		{"config changed", configRollsOut},
 		{"password replaced", passwordRollsOut},
+		{"database stopped", applyWaitsForDatabase},
 		{"image broken", oldPodsServe},
 		{"control plane restarted", controlPlaneComesBack},
 		{"destroyed", dataStays},

@@ -84,6 +84,42 @@ pymysql.connect(host=u.hostname, port=u.port, user=u.username, password=u.passwo
 	c.noChanges(t)
 }
 
+// applyWaitsForDatabase: MariaDB goes away while an apply needs it, and comes back
+// later. The apply says what it waits for, and finishes.
+func applyWaitsForDatabase(t *testing.T, c *cloud) {
+	c.cluster.Kubectl(t, "cordon", "real-1")
+	t.Cleanup(func() { c.cluster.Kubectl(t, "uncordon", "real-1") })
+	c.kubectl(t, "delete", "pod", "mariadb-server-0")
+	c.edit(t, "default     = 7200", "default     = 3600")
+	cmd := c.command(t.Context(), "apply", "-auto-approve")
+	out := &lockedBuffer{}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	const away = 20 * time.Second
+	select {
+	case err := <-ended:
+		t.Fatalf("the apply ended while the database was away: %v\n%s", err, out)
+	case <-time.After(away):
+	}
+	said := out.String()
+	c.cluster.Kubectl(t, "uncordon", "real-1")
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Fatalf("the apply: %v\n%s", err, out)
+		}
+	case <-time.After(3 * time.Minute):
+		t.Fatalf("the apply does not end:\n%s", out)
+	}
+	wantSaid(t, "apply", said, "Still waiting for service.mariadb/StatefulSet/mariadb-server", "no node can take the pod")
+	c.token(t)
+	c.noChanges(t)
+}
+
 // oldPodsServe: an image that is not there stops the rollout, not the service.
 func oldPodsServe(t *testing.T, c *cloud) {
 	c.edit(t, "  replicas = 2\n", "  replicas = 2\n  images   = { keystone = \"kolla.test/openstack.kolla/keystone:no-such-tag\" }\n")
@@ -104,7 +140,7 @@ func oldPodsServe(t *testing.T, c *cloud) {
 
 // controlPlaneComesBack: the API server goes away while an apply runs.
 func controlPlaneComesBack(t *testing.T, c *cloud) {
-	c.edit(t, "default     = 7200", "default     = 1800")
+	c.edit(t, "default     = 3600", "default     = 1800")
 	cmd := c.command(t.Context(), "apply", "-auto-approve")
 	out := &lockedBuffer{}
 	cmd.Stdout, cmd.Stderr = out, out

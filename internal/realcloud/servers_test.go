@@ -278,7 +278,7 @@ func nodeIsAdded(t *testing.T, c *cloud) {
 func serverMoves(t *testing.T, c *cloud) {
 	var moved struct{ Took float64 }
 	sent, lost, longest := c.whilePinging(t, "guest-4", func() {
-		c.servers(t, &moved, "migrate", "guest-4", "real-2", "live")
+		c.servers(t, &moved, "migrate", "guest-4", "real-2")
 		time.Sleep(5 * time.Second)
 	})
 	measured(t, "live migration of a server: seconds; pings lost, of them in a row", fmt.Sprintf("%.1f; %d of %d, %s s", moved.Took, lost, sent, longest))
@@ -329,6 +329,13 @@ func serversComeBack(t *testing.T, c *cloud) {
 	c.answers(t, "guest-2", 10*time.Minute)
 	measured(t, "from a power cut of a node until its server answers", time.Since(before).Round(time.Second))
 	c.answerAll(t)
+	eventually(t, 2*time.Minute, func() error {
+		ready := c.kubectl(t, "get", "pods", "--field-selector=status.phase=Running", "-o", "jsonpath={.items[*].status.containerStatuses[*].ready}")
+		if strings.Contains(ready, "false") {
+			return errors.New("not all pods are ready: " + ready)
+		}
+		return nil
+	})
 	c.noChanges(t)
 }
 

@@ -45,7 +45,14 @@ func TestRetire(t *testing.T) {
 		"gone":             {"", hypervisor(entry{}), "agent dead deleted\nservice uuid deleted\n", "cmp-1 has been taken out.\n", false},
 		"ends meanwhile":   {"cmp-2", hypervisor(entry{"up_until": 60}), "agent dead deleted\nservice uuid deleted\n", "cmp-1 has been taken out.\n", false},
 		"to another":       {"", hypervisor(entry{"up_until": 9999, "taken_over": 30, "servers": []string{"db"}}), "", "", false},
-		"does not end":     {"", hypervisor(entry{"up_until": 9999}), "", "nova-compute on cmp-1 still runs.\n", true},
+		"back meanwhile":   {"", hypervisor(entry{"up_again": 60}), "", "nova-compute on cmp-1 runs again.\n", true},
+		"taken meanwhile":  {"", hypervisor(entry{"taken_over": 60}), "", "", false},
+		"allocated":        {"", hypervisor(entry{"allocated": true}), "agent dead deleted\nservice uuid deleted\n", "Placement keeps cmp-1", true},
+		"migrations": {
+			"", append(hypervisor(entry{"migrations": true}), entry{"id": "second", "host": "cmp-2", "traits": []string{own}}),
+			"agent dead deleted\nservice second deleted\n", "cmp-1: 409: migrations in progress\n", true,
+		},
+		"does not end": {"", hypervisor(entry{"up_until": 9999}), "", "nova-compute on cmp-1 still runs.\n", true},
 		"servers": {"", hypervisor(entry{"servers": []string{"web", "db"}}), "", "cmp-1 is no node of nova-compute-fast any more, and has servers: db, web. " +
 			"Give it back to the role and move them, or evacuate or delete them, and apply again.\n", true},
 		"two": {
@@ -64,7 +71,7 @@ func TestRetire(t *testing.T) {
 			}
 			auth := entry{"auth_url": "http://keystone:5000/v3", "username": "nova", "password": "50%", "project_name": "service", "user_domain_name": "Default", "project_domain_name": "Default"}
 			cloud, err := json.Marshal(entry{"auth": auth, "hypervisors": c.hypervisors, "agents": []entry{
-				{"id": "dead", "host": "cmp-1", "alive": false}, {"id": "alive", "host": "cmp-1", "alive": true}, {"id": "elsewhere", "host": "ctl-1", "alive": false},
+				{"id": "dead", "host": "cmp-1", "alive_until": 70}, {"id": "alive", "host": "cmp-1", "alive_until": 9999}, {"id": "elsewhere", "host": "ctl-1"},
 			}})
 			if err != nil {
 				t.Fatal(err)

@@ -34,7 +34,7 @@ func TestServersByRelease(t *testing.T) {
 		connect = "sh -ec connect.sh sh "
 		files   = " --config-file /etc/neutron/neutron.conf --config-file /etc/neutron/plugins/ml2/ml2_conf.ini"
 		sb      = "tcp:ovn-sb-0.ovn-sb.openstack.svc.cluster.local:6642,tcp:ovn-sb-1.ovn-sb.openstack.svc.cluster.local:6642,tcp:ovn-sb-2.ovn-sb.openstack.svc.cluster.local:6642"
-		compute = "sh -ec OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR=$(cat /run/libvirt/pki/address) exec nova-compute"
+		compute = "sh -ec a=$(cat /run/libvirt/pki/address); OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR=$a exec nova-compute"
 		agent   = " --config-file /etc/neutron/neutron_ovn_metadata_agent.ini --config-dir /etc/neutron/neutron_ovn_metadata_agent.ini.d"
 	)
 	common := map[string]string{

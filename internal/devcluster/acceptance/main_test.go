@@ -108,8 +108,8 @@ func (c devcluster) up(t *testing.T, flags ...string) {
 	t.Helper()
 	began := time.Now()
 	must(t, run(t, append([]string{"up", "-dir", c.dir, "-detach"}, flags...)...))
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("the start took %s, want at most 20 s", took)
+	if took := time.Since(began); took > time.Minute { // a few seconds, where nothing else runs
+		t.Errorf("the start took %s, want at most a minute", took)
 	}
 }
 

@@ -93,12 +93,8 @@ def status(name):
 
 
 def act(name, action):
-    """Stops or starts a server, or deletes it, and waits for it."""
+    """Stops or starts a server, and waits for it."""
     server = cloud.compute.find_server(name)
-    if action == "delete":
-        cloud.compute.delete_server(server)
-        cloud.compute.wait_for_delete(server, wait=LIMIT)
-        return {}
     getattr(cloud.compute, action + "_server")(server)
     want = {"stop": "SHUTOFF", "start": "ACTIVE"}[action]
     _, took = wait(f"server {name} {want}", lambda: cloud.compute.get_server(server.id).status == want)
@@ -140,22 +136,16 @@ def vnc(name):
     return cloud.compute.create_server_remote_console(server, protocol="vnc", type="novnc").to_dict()["url"]
 
 
-def migrate(name, host, live):
-    """Moves a server to a node, and says what became of it."""
+def migrate(name, host):
+    """Moves a server to a node while it runs."""
     server = cloud.compute.find_server(name)
-    if live == "live":
-        cloud.compute.live_migrate_server(server, host=host, block_migration="auto")
-    else:
-        cloud.compute.migrate_server(server, host=host)
+    cloud.compute.live_migrate_server(server, host=host, block_migration="auto")
 
     def moved():
         found = cloud.compute.get_server(server.id)
-        return found.hypervisor_hostname == host and found.status in ("ACTIVE", "VERIFY_RESIZE") and not found.task_state
+        return found.hypervisor_hostname == host and found.status == "ACTIVE" and not found.task_state
 
     _, took = wait(f"{name} on {host}", moved)
-    if live != "live":
-        cloud.compute.confirm_server_resize(server)
-        wait("confirmation", lambda: cloud.compute.get_server(server.id).status == "ACTIVE")
     return {"took": took}
 
 

@@ -133,14 +133,13 @@ definition "nova-compute" {
     content   = lookup(service.ceph.keyrings, "cinder", null)
   }
 
-  config "migration.key" {
+  config "migration.pem" {
     format    = "raw"
     sensitive = true
-    path      = "/run/secrets/migration.key"
-    content   = service.nova.migration_secret
+    path      = "/run/secrets/migration.pem"
+    content   = service.nova.migration_authorities
   }
 
-  # What the job reads, so that it does not run again for the rest.
   config "nova-db.conf" {
     path        = "/etc/nova/nova.conf"
     secret_path = "/etc/nova/nova.conf.d/secrets.conf"
@@ -162,6 +161,7 @@ definition "nova-compute" {
     config   = ["nova-db.conf"]
     writable = ["/var/lib/nova"]
     timeout  = 900
+    attempts = 2 # it waits itself for what takes time
     env      = { SERVICE = self.name, DATABASE = try(service.mariadb.host, "") }
   }
 
@@ -175,7 +175,7 @@ definition "nova-compute" {
     reason       = "It plugs servers into the node's bridges and disks, and libvirtd looks after processes that are not of its pod."
     image        = "nova-compute"
     user         = 0
-    command      = ["sh", "-ec", "OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR=$(cat /run/libvirt/pki/address) exec nova-compute"]
+    command      = ["sh", "-ec", "a=$(cat /run/libvirt/pki/address); OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR=$a exec nova-compute"]
     privileged   = input.nfs
     capabilities = input.nfs ? [] : ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "NET_ADMIN", "SYS_ADMIN"]
     config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring"]
@@ -201,8 +201,8 @@ definition "nova-compute" {
     volume "dev" { host = "/dev" } # devices and terminals of servers
 
     init "certificates" {
-      command = ["python3", "-c", file("${path.module}/nova/certificates.py"), "/run/secrets/migration.key", "/run/libvirt/pki"]
-      config  = ["migration.key"]
+      command = ["python3", "-c", file("${path.module}/nova/certificates.py"), "/run/secrets/migration.pem", "/run/libvirt/pki"]
+      config  = ["migration.pem"]
       env     = { NODE_IP = node.ip, NETWORK = input.migration_network == null ? "" : input.migration_network }
     }
 

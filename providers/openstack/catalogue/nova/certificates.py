@@ -1,17 +1,16 @@
-"""Makes the certificates by which hypervisors know each other when servers move.
+"""Makes the certificates with which hypervisors authenticate each other when servers move.
 
-python3 certificates.py KEY DIRECTORY
+python3 certificates.py AUTHORITIES DIRECTORY
 
-The key of the authority follows from the secret in the file KEY, which all hypervisors have,
-so they agree on an authority, and no certificate has to be carried to any of them. Each makes
-its own at every start: one for libvirtd, and one for QEMU, which libvirtd does not accept, as
-QEMU runs what users give it.
+The file AUTHORITIES has two certificate authorities in PEM, each a key and a certificate:
+libvirt's and QEMU's. All hypervisors have it. At every start each makes a certificate of its
+own from either. libvirtd refuses QEMU's, as a guest may take over its QEMU.
 """
 
 import datetime
-import hashlib
 import ipaddress
 import os
+import re
 import socket
 import sys
 
@@ -20,7 +19,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-key_file, directory = sys.argv[1:]
+authorities_file, directory = sys.argv[1:]
 node, network = os.environ["NODE_IP"], os.environ["NETWORK"]
 
 
@@ -28,7 +27,10 @@ def address():
     """The address of this node that servers move through."""
     if not network:
         return node
-    wanted = ipaddress.ip_network(network, strict=False)
+    try:
+        wanted = ipaddress.ip_network(network, strict=False)
+    except ValueError:
+        sys.exit(f'migration_network is {network}, and has to be a network such as "198.51.100.0/24".')
     family = socket.AF_INET6 if wanted.version == 6 else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as s:
         try:
@@ -41,37 +43,33 @@ def address():
     return found
 
 
-def name(common):
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
-
-
-def certificate(subject, key, extensions):
+def certificate(program, key, authority, authority_key):
     now = datetime.datetime.now(datetime.timezone.utc)
     builder = (
         x509.CertificateBuilder()
-        .subject_name(name(subject))
-        .issuer_name(name(AUTHORITY))
+        .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, program)]))
+        .issuer_name(authority.subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(days=1))  # clocks differ
-        .not_valid_after(now + datetime.timedelta(days=3650))
+        .not_valid_after(now + datetime.timedelta(days=3650))  # a pod may run for years
     )
-    for extension, critical in extensions:
+    for extension, critical in (
+        (x509.BasicConstraints(ca=False, path_length=None), True),
+        # libvirt and QEMU refuse certificates without key_encipherment, which only RSA needs.
+        (x509.KeyUsage(
+            digital_signature=True, key_encipherment=True, content_commitment=False, data_encipherment=False,
+            key_agreement=False, key_cert_sign=False, crl_sign=False, encipher_only=False, decipher_only=False,
+        ), True),
+        (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]), False),
+        (x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(ip))]), False),
+    ):
         builder = builder.add_extension(extension, critical)
-    return builder.sign(authority, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-
-
-def usage(authority_of_others):
-    # libvirt and QEMU refuse certificates without key_encipherment, which only RSA needs.
-    return x509.KeyUsage(
-        digital_signature=not authority_of_others, key_cert_sign=authority_of_others, crl_sign=False,
-        key_encipherment=not authority_of_others, content_commitment=False, data_encipherment=False,
-        key_agreement=False, encipher_only=False, decipher_only=False,
-    )
+    return builder.sign(authority_key, hashes.SHA256())
 
 
 def write(path, content):
-    """Nobody reads half a file: a server may be moving."""
+    """Replaces a file atomically."""
     path = os.path.join(directory, path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path + ".new", "wb") as f:
@@ -79,33 +77,24 @@ def write(path, content):
     os.replace(path + ".new", path)
 
 
-AUTHORITY = "kolla migration"
-CURVE = ec.SECP256R1()
-with open(key_file, "rb") as f:
-    # Any number below the order of the curve but 0 is a key.
-    number = int.from_bytes(hashlib.sha512(f.read()).digest(), "big") % (2**255) + 1
-authority = ec.derive_private_key(number, CURVE)
+with open(authorities_file, encoding="ascii") as f:
+    pem = [block.encode() for block in re.findall("-----BEGIN.*?-----END[^-]*-----\n?", f.read(), re.DOTALL)]
 os.umask(0o077)
 ip = address()
-ca = certificate(AUTHORITY, authority, [(x509.BasicConstraints(ca=True, path_length=0), True), (usage(True), True)])
-for program, files in {
-    "libvirt": ("cacert.pem", ["servercert.pem", "clientcert.pem"], ["serverkey.pem", "clientkey.pem"]),
-    "qemu": ("ca-cert.pem", ["server-cert.pem", "client-cert.pem"], ["server-key.pem", "client-key.pem"]),
-}.items():
-    key = ec.generate_private_key(CURVE)
-    own = certificate(program, key, [
-        (x509.BasicConstraints(ca=False, path_length=None), True),
-        (usage(False), True),
-        (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]), False),
-        (x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(ip))]), False),
-    ])
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption(),
+PEM = serialization.Encoding.PEM
+for program, files, authority_key, authority in (
+    ("libvirt", ("cacert.pem", ["servercert.pem", "clientcert.pem"], ["serverkey.pem", "clientkey.pem"]), *pem[:2]),
+    ("qemu", ("ca-cert.pem", ["server-cert.pem", "client-cert.pem"], ["server-key.pem", "client-key.pem"]), *pem[2:]),
+):
+    key = ec.generate_private_key(ec.SECP256R1())
+    own = certificate(
+        program, key, x509.load_pem_x509_certificate(authority), serialization.load_pem_private_key(authority_key, None),
     )
+    private = key.private_bytes(PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     authorities, certificates, keys = files
-    write(f"{program}/{authorities}", ca)
+    write(f"{program}/{authorities}", authority)
     for file in certificates:
-        write(f"{program}/{file}", own)
+        write(f"{program}/{file}", own.public_bytes(PEM))
     for file in keys:
         write(f"{program}/{file}", private)
 write("address", ip.encode())

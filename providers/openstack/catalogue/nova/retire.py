@@ -3,9 +3,9 @@
 python3 retire.py CONFIG...
 
 KOLLA_NODES are the nodes of the role, and SERVICE is the name of the service. A trait in
-Placement remembers whose a hypervisor is: another service's, or one that somebody runs
-elsewhere, is left alone. A service that gets a node of another one changes the mark. Servers
-are never taken away.
+Placement says to which service a hypervisor belongs. Hypervisors without the trait of this
+service are left alone. A service that is given a node of another one replaces the trait.
+Servers are never deleted.
 """
 
 import configparser
@@ -19,8 +19,9 @@ import openstack
 MARK = "CUSTOM_KOLLA_SERVICE_"
 nodes = set(os.environ["KOLLA_NODES"].split())
 trait = MARK + re.sub("[^A-Z0-9]", "_", os.environ["SERVICE"].upper())
-# Until then what ran on such nodes has to end, and Nova and Neutron to notice.
+# When Nova has to have noticed that nova-compute on such nodes has ended.
 deadline = time.monotonic() + 240
+AGENTS = 90  # seconds after which Neutron has noticed the end of its agents
 
 config = configparser.RawConfigParser(strict=False)
 config.read(sys.argv[1:])
@@ -78,32 +79,40 @@ def compute_service(host):
 
 
 def agents(host):
-    """Neutron's on a node. It finds out whether they live when somebody asks."""
+    """Neutron's agents on a node. Neutron asks them whether they live when they are listed."""
     return list(cloud.network.agents(host=host))
 
 
 def retire(provider, host):
     """Why it cannot be taken out, or nothing."""
-    while (service := compute_service(host)) and service.state == "up":
+    while provider in marked() and (service := compute_service(host)) and service.state == "up":
         if time.monotonic() > deadline:
             return f"nova-compute on {host} still runs."
         time.sleep(5)
-        if provider not in marked():
-            return None  # another service has the node now
+    if provider not in marked():
+        return None  # another service has the node now
     servers = sorted(s.name for s in cloud.compute.servers(all_projects=True, host=host))
     if servers:
         return (
             f"{host} is no node of {os.environ['SERVICE']} any more, and has servers: {', '.join(servers)}. "
             "Give it back to the role and move them, or evacuate or delete them, and apply again."
         )
-    # Those of a node that has other roles go on.
-    while any(a.is_alive for a in agents(host)) and time.monotonic() < deadline:
+    # An agent goes on where the node has kept the role of that agent.
+    until = time.monotonic() + AGENTS
+    while any(a.is_alive for a in agents(host)) and time.monotonic() < until:
         time.sleep(5)
+    if provider not in marked():
+        return None
+    service = compute_service(host)
+    if service and service.state == "up":
+        return f"nova-compute on {host} runs again."
     for agent in agents(host):
         if not agent.is_alive:
             cloud.network.delete_agent(agent)
     if service:
-        cloud.compute.delete_service(service)  # last: the mark goes with it
+        cloud.compute.delete_service(service)  # last: the trait goes with it
+    if provider in marked():
+        return f"Placement keeps {host}, as something is allocated on it."
     print(f"{host} has been taken out.")
     return None
 
@@ -112,9 +121,12 @@ placement("PUT", f"/traits/{trait}")
 before = marked()
 problems = []
 for provider, host in hypervisors().items():
-    if host in nodes:
-        if provider not in before:
-            mark(provider)
-    elif provider in before:
-        problems.append(retire(provider, host))
+    try:
+        if host in nodes:
+            if provider not in before:
+                mark(provider)
+        elif provider in before:
+            problems.append(retire(provider, host))
+    except openstack.exceptions.SDKException as e:
+        problems.append(f"{host}: {e}")
 sys.exit("\n".join(filter(None, problems)) or 0)

@@ -46,6 +46,8 @@ class Placement:
             return Answer({"traits": list(traits(hypervisor)), "resource_provider_generation": hypervisor.get("changes", 0)})
         if hypervisor.get("conflicts", 0) > 0:
             hypervisor["conflicts"] -= 1
+            hypervisor["changes"] = hypervisor.get("changes", 0) + 1
+        if json["resource_provider_generation"] != hypervisor.get("changes", 0):
             return Answer(status=409)
         hypervisor["traits"] = json["traits"]
         write(f"{hypervisor['host']} has {' '.join(json['traits'])}")
@@ -76,9 +78,15 @@ class Compute:
     def services(self, host, binary):
         for h in CLOUD["hypervisors"]:
             if h["host"] == host and binary == "nova-compute":
-                yield SimpleNamespace(id=h["id"], state="up" if clock[0] < h.get("up_until", 0) else "down")
+                up = clock[0] < h.get("up_until", 0) or clock[0] >= h.get("up_again", float("inf"))
+                yield SimpleNamespace(id=h["id"], state="up" if up else "down")
 
     def delete_service(self, service):
+        hypervisor = next(h for h in CLOUD["hypervisors"] if h["id"] == service.id)
+        if hypervisor.get("migrations"):
+            raise exceptions.ConflictException("409: migrations in progress")
+        if not hypervisor.get("allocated"):
+            CLOUD["hypervisors"].remove(hypervisor)
         write(f"service {service.id} deleted")
 
 
@@ -86,7 +94,7 @@ class Network:
     def agents(self, host):
         for a in CLOUD.get("agents", []):
             if a["host"] == host:
-                yield SimpleNamespace(id=a["id"], is_alive=a["alive"])
+                yield SimpleNamespace(id=a["id"], is_alive=clock[0] < a.get("alive_until", 0))
 
     def delete_agent(self, agent):
         write(f"agent {agent.id} deleted")
