@@ -1,21 +1,14 @@
 package openstack_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // withCryptography is a Python that has the module cryptography.
@@ -30,42 +23,12 @@ func withCryptography(t *testing.T) string {
 	return ""
 }
 
-// authorities are a key and a certificate for libvirt, and others for QEMU.
-func authorities(t *testing.T) string {
-	t.Helper()
-	var out strings.Builder
-	for range 2 {
-		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		template := &x509.Certificate{
-			SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ca"}, NotAfter: time.Now().Add(time.Hour),
-			IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-		}
-		certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		private, err := x509.MarshalPKCS8PrivateKey(key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, block := range []*pem.Block{{Type: "PRIVATE KEY", Bytes: private}, {Type: "CERTIFICATE", Bytes: certificate}} {
-			if err := pem.Encode(&out, block); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return out.String()
-}
-
 // hypervisor runs certificates.py on a node and gives the directory that it made.
-func hypervisor(t *testing.T, authorities, ip, network string) (dir, output string, err error) {
+func hypervisor(t *testing.T, secret, ip, network string) (dir, output string, err error) {
 	t.Helper()
 	interpreter := withCryptography(t)
-	file := filepath.Join(t.TempDir(), "migration.pem")
-	if err := os.WriteFile(file, []byte(authorities), 0o600); err != nil {
+	file := filepath.Join(t.TempDir(), "migration.key")
+	if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	dir = filepath.Join(t.TempDir(), "pki")
@@ -141,16 +104,15 @@ func connect(t *testing.T, from, to pki, address string) (name string, client, s
 	return name, client, server
 }
 
-// TestCertificates holds that hypervisors with the same authorities accept each other, by the
-// address that they connect to, that they refuse one with others, and that libvirt and QEMU
+// TestCertificates holds that hypervisors with one secret accept each other, by the
+// address that they connect to, that they refuse one with another secret, and that libvirt and QEMU
 // refuse each other.
 func TestCertificates(t *testing.T) {
 	dirs := map[string]string{}
-	same := authorities(t)
-	for node, c := range map[string]struct{ authorities, ip string }{
-		"a": {same, "192.0.2.1"}, "b": {same, "2001:db8::2"}, "strange": {authorities(t), "192.0.2.3"},
+	for node, c := range map[string]struct{ secret, ip string }{
+		"a": {"secret", "192.0.2.1"}, "b": {"secret", "2001:db8::2"}, "strange": {"another", "192.0.2.3"},
 	} {
-		dir, output, err := hypervisor(t, c.authorities, c.ip, "")
+		dir, output, err := hypervisor(t, c.secret, c.ip, "")
 		if err != nil {
 			t.Fatalf("%v\n%s", err, output)
 		}
@@ -230,9 +192,8 @@ func holdPrivate(t *testing.T, dir string) {
 
 // TestMigrationNetwork holds which address servers move to.
 func TestMigrationNetwork(t *testing.T) {
-	same := authorities(t)
 	for network, want := range map[string]string{"127.0.0.0/8": "127.0.0.1", "127.0.0.1/32": "127.0.0.1", "198.51.100.0/24": "", "2001:db8::/32": "", "eth1": ""} {
-		dir, output, err := hypervisor(t, same, "192.0.2.1", network)
+		dir, output, err := hypervisor(t, "secret", "192.0.2.1", network)
 		if network == "eth1" {
 			if err == nil || !strings.HasPrefix(output, "migration_network is eth1, and has to be a network") {
 				t.Errorf("%q, %v", output, err)

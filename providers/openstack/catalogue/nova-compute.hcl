@@ -133,11 +133,11 @@ definition "nova-compute" {
     content   = lookup(service.ceph.keyrings, "cinder", null)
   }
 
-  config "migration.pem" {
+  config "migration.key" {
     format    = "raw"
     sensitive = true
-    path      = "/run/secrets/migration.pem"
-    content   = service.nova.migration_authorities
+    path      = "/run/secrets/migration.key"
+    content   = service.nova.migration_secret
   }
 
   config "nova-db.conf" {
@@ -201,8 +201,8 @@ definition "nova-compute" {
     volume "dev" { host = "/dev" } # devices and terminals of servers
 
     init "certificates" {
-      command = ["python3", "-c", file("${path.module}/nova/certificates.py"), "/run/secrets/migration.pem", "/run/libvirt/pki"]
-      config  = ["migration.pem"]
+      command = ["python3", "-c", file("${path.module}/nova/certificates.py"), "/run/secrets/migration.key", "/run/libvirt/pki"]
+      config  = ["migration.key"]
       env     = { NODE_IP = node.ip, NETWORK = input.migration_network == null ? "" : input.migration_network }
     }
 

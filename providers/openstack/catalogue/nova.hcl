@@ -32,8 +32,7 @@ definition "nova" {
 
   # What Nova and the agents on its hypervisors sign the identity of servers with.
   secret "metadata" {}
-  secret "libvirt-ca" { kind = "x509-ca" } # hypervisors authenticate each other with
-  secret "qemu-ca" { kind = "x509-ca" }    # certificates of these when servers move
+  secret "migration" {} # hypervisors authenticate each other with it when servers move
 
   locals { auth = merge(user.nova.auth, { valid_interfaces = "internal" }) }
 
@@ -246,5 +245,5 @@ definition "nova" {
   output "api_database" { value = database.nova_api.url }
   output "database" { value = database.nova.url }
   output "metadata_secret" { value = secret.metadata.value }
-  output "migration_authorities" { value = "${secret.libvirt-ca.key}${secret.libvirt-ca.certificate}${secret.qemu-ca.key}${secret.qemu-ca.certificate}" }
+  output "migration_secret" { value = secret.migration.value }
 }

@@ -1,16 +1,17 @@
 """Makes the certificates with which hypervisors authenticate each other when servers move.
 
-python3 certificates.py AUTHORITIES DIRECTORY
+python3 certificates.py SECRET DIRECTORY
 
-The file AUTHORITIES has two certificate authorities in PEM, each a key and a certificate:
-libvirt's and QEMU's. All hypervisors have it. At every start each makes a certificate of its
-own from either. libvirtd refuses QEMU's, as a guest may take over its QEMU.
+The keys of two certificate authorities, libvirt's and QEMU's, follow from the random secret in
+the file SECRET. All hypervisors have it, so all have the same authorities. At every start each
+makes a certificate of its own from either. libvirtd refuses QEMU's, as a guest may take over
+its QEMU.
 """
 
 import datetime
+import hashlib
 import ipaddress
 import os
-import re
 import socket
 import sys
 
@@ -19,7 +20,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-authorities_file, directory = sys.argv[1:]
+secret_file, directory = sys.argv[1:]
 node, network = os.environ["NODE_IP"], os.environ["NETWORK"]
 
 
@@ -43,29 +44,38 @@ def address():
     return found
 
 
-def certificate(program, key, authority, authority_key):
+def named(common):
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
+
+
+def certificate(subject, issuer, key, issuer_key, extensions):
     now = datetime.datetime.now(datetime.timezone.utc)
     builder = (
         x509.CertificateBuilder()
-        .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, program)]))
-        .issuer_name(authority.subject)
+        .subject_name(named(subject))
+        .issuer_name(named(issuer))
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(days=1))  # clocks differ
         .not_valid_after(now + datetime.timedelta(days=3650))  # a pod may run for years
     )
-    for extension, critical in (
-        (x509.BasicConstraints(ca=False, path_length=None), True),
-        # libvirt and QEMU refuse certificates without key_encipherment, which only RSA needs.
-        (x509.KeyUsage(
-            digital_signature=True, key_encipherment=True, content_commitment=False, data_encipherment=False,
-            key_agreement=False, key_cert_sign=False, crl_sign=False, encipher_only=False, decipher_only=False,
-        ), True),
-        (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]), False),
-        (x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(ip))]), False),
-    ):
+    for extension, critical in extensions:
         builder = builder.add_extension(extension, critical)
-    return builder.sign(authority_key, hashes.SHA256())
+    return builder.sign(issuer_key, hashes.SHA256()).public_bytes(PEM)
+
+
+def usage(is_ca):
+    # libvirt and QEMU refuse certificates without key_encipherment, which only RSA needs.
+    return x509.KeyUsage(
+        digital_signature=not is_ca, key_encipherment=not is_ca, key_cert_sign=is_ca, crl_sign=False,
+        content_commitment=False, data_encipherment=False, key_agreement=False, encipher_only=False, decipher_only=False,
+    )
+
+
+def authority_key(program):
+    """Any number below the order of the curve but 0 is a key."""
+    digest = hashlib.sha512(f"{program} {secret}".encode()).digest()
+    return ec.derive_private_key(int.from_bytes(digest, "big") % 2**255 + 1, CURVE)
 
 
 def write(path, content):
@@ -77,24 +87,32 @@ def write(path, content):
     os.replace(path + ".new", path)
 
 
-with open(authorities_file, encoding="ascii") as f:
-    pem = [block.encode() for block in re.findall("-----BEGIN.*?-----END[^-]*-----\n?", f.read(), re.DOTALL)]
+PEM = serialization.Encoding.PEM
+CURVE = ec.SECP256R1()
+with open(secret_file, encoding="utf-8") as f:
+    secret = f.read()
 os.umask(0o077)
 ip = address()
-PEM = serialization.Encoding.PEM
-for program, files, authority_key, authority in (
-    ("libvirt", ("cacert.pem", ["servercert.pem", "clientcert.pem"], ["serverkey.pem", "clientkey.pem"]), *pem[:2]),
-    ("qemu", ("ca-cert.pem", ["server-cert.pem", "client-cert.pem"], ["server-key.pem", "client-key.pem"]), *pem[2:]),
+for program, authority_file, certificates, keys in (
+    ("libvirt", "cacert.pem", ["servercert.pem", "clientcert.pem"], ["serverkey.pem", "clientkey.pem"]),
+    ("qemu", "ca-cert.pem", ["server-cert.pem", "client-cert.pem"], ["server-key.pem", "client-key.pem"]),
 ):
-    key = ec.generate_private_key(ec.SECP256R1())
-    own = certificate(
-        program, key, x509.load_pem_x509_certificate(authority), serialization.load_pem_private_key(authority_key, None),
-    )
+    ca, ca_key = f"authority of {program}", authority_key(program)
+    authority = certificate(ca, ca, ca_key, ca_key, [
+        (x509.BasicConstraints(ca=True, path_length=0), True),
+        (usage(True), True),
+    ])
+    key = ec.generate_private_key(CURVE)
+    own = certificate(program, ca, key, ca_key, [
+        (x509.BasicConstraints(ca=False, path_length=None), True),
+        (usage(False), True),
+        (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]), False),
+        (x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(ip))]), False),
+    ])
     private = key.private_bytes(PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    authorities, certificates, keys = files
-    write(f"{program}/{authorities}", authority)
+    write(f"{program}/{authority_file}", authority)
     for file in certificates:
-        write(f"{program}/{file}", own.public_bytes(PEM))
+        write(f"{program}/{file}", own)
     for file in keys:
         write(f"{program}/{file}", private)
 write("address", ip.encode())
