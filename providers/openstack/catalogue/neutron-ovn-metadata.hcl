@@ -58,6 +58,12 @@ definition "neutron-ovn-metadata" {
       propagation = "both"
     }
 
+    # Before ovn-controller has said who the node is, the agent fails and does not end.
+    init "chassis" {
+      image   = "ovn-controller"
+      command = ["sh", "-c", "until ovs-vsctl --timeout=10 get Open_vSwitch . external-ids:system-id; do sleep 1; done"]
+    }
+
     resources {
       requests = { cpu = "50m", memory = "384Mi" }
       limits   = { memory = "1Gi" }
