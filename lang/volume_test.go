@@ -8,8 +8,8 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// TestVolumeCreate holds what is made on a node that lacks it: directories, and files where
-// the configuration says so.
+// TestVolumeCreate holds that pods create missing directories of their node by default, and
+// missing files only with create = true.
 func TestVolumeCreate(t *testing.T) {
 	config, diags := load(t, lang.Options{}, `
 cloud "c" {

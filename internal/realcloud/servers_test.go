@@ -290,7 +290,7 @@ func serverMoves(t *testing.T, c *cloud) {
 	}
 }
 
-// nodeIsTakenOut: without its label, one apply, and nothing knows of it any more.
+// nodeIsTakenOut: after its label is gone, one apply removes it from Nova, Neutron and Placement.
 func nodeIsTakenOut(t *testing.T, c *cloud) {
 	c.write(t, "scaled.auto.vars.hcl", `compute = ["real-2", "real-3"]`)
 	c.kolla(t, 0, "apply", "-auto-approve")

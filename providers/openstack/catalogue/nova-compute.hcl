@@ -151,7 +151,7 @@ definition "nova-compute" {
     }
   }
 
-  # Tells Nova of nodes that have come, and takes out those that have gone.
+  # Registers new hypervisors with Nova, and deletes those whose nodes left the role.
   job "discover" {
     when     = "after"
     nodes    = self.role

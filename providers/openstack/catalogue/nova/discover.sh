@@ -1,6 +1,6 @@
 # Maps the hypervisors of the nodes in KOLLA_NODES to their cell, as soon as they have
 # reported. One that is down does not hold up the others: the scheduler looks for it every few
-# minutes. $1 is a program that takes out nodes that have gone.
+# minutes. $1 is the Python program retire.py.
 
 nova-manage cell_v2 list_hosts > /dev/null # without the database the job has failed
 

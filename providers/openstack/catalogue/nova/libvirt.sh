@@ -11,8 +11,8 @@ listen_addr = \"$address\"" >> "$1/run/libvirt/kolla.conf"
 cp "$1/etc/kolla/qemu.conf" "$1/etc/libvirt/qemu.conf"
 echo "migration_address = \"$address\"" >> "$1/etc/libvirt/qemu.conf"
 
-# The certificates of certificates.py: libvirt's where it looks for them, QEMU's where it can
-# read them when this pod is gone.
+# libvirtd looks for its certificates in /etc/pki. QEMU outlives this container, so its own stay
+# on the node.
 mkdir -p "$1/etc/pki/CA" "$1/etc/pki/libvirt/private" "$1/var/lib/nova/instances"
 cp "$1/run/libvirt/pki/libvirt/cacert.pem" "$1/etc/pki/CA/"
 cp "$1"/run/libvirt/pki/libvirt/*cert.pem "$1/etc/pki/libvirt/"
@@ -54,8 +54,8 @@ for group in $groups; do
   fi
 done
 
-# virtlogd writes what servers print, and bounds it. It holds the other end of their pipes,
-# so it is started once, and stays.
+# virtlogd writes the console logs of servers, and limits their size. It holds the other end of
+# their pipes, so it runs until the node restarts.
 pid=$1/run/libvirt/virtlogd.pid
 if ! [ "$(cat "/proc/$(cat "$pid" 2> /dev/null)/comm" 2> /dev/null)" = virtlogd ]; then
   virtlogd --daemon --pid-file "$pid"
