@@ -308,7 +308,7 @@ var jobType = &BlockType{
 
 var probeAttributes = []Attribute{
 	{Name: "http", Type: TypeString, Form: formURLPath, Doc: "Path to GET from a port: good when the answer is 2xx or 3xx."},
-	{Name: "port", Type: TypeString, Doc: "Name of the port, for http."},
+	{Name: "port", Type: TypeString, Doc: "Name of the port, for http; by default that of a container with one port."},
 	{Name: "scheme", Type: TypeString, Default: "http", OneOf: []string{"http", "https"}, Doc: "How http asks. With https no certificate is checked."},
 	{Name: "headers", Type: TypeMap, Doc: "Headers that http sends, by name."},
 	{Name: "tcp", Type: TypeString, Doc: "Name of a port to connect to."},

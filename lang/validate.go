@@ -37,12 +37,17 @@ func (in *instance) checkPort(b *block, attribute, name string, known []string) 
 func (in *instance) checkProbePort(workload, b *block, attribute string, ports []string) {
 	name, known := in.inner.string(b, attribute), in.definition.labels("port")
 	in.checkPort(b, attribute, name, known)
-	if i := slices.IndexFunc(in.out.Ports, func(p Port) bool { return p.Name == name && p.UDP }); i >= 0 {
+	if in.isUDP(name) {
 		in.error(b.attributeRange(attribute), "Unsuitable probe", "Port %q is a UDP port: nothing can connect to it. Probe with exec.", name)
 	}
 	if slices.Contains(known, name) && !slices.Contains(ports, name) && in.inner.settled(workload, "ports") {
 		in.error(b.attributeRange(attribute), "Unsuitable probe", "The %s does not listen on port %q: add it to its argument `ports`.", workload.typ.Name, name)
 	}
+}
+
+// isUDP reports whether a port is one of UDP.
+func (in *instance) isUDP(port string) bool {
+	return slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Name == port && p.UDP })
 }
 
 // headers are what a probe sends.

@@ -314,6 +314,8 @@ func (in *instance) probe(workload *block, name string, ports []string) *Probe {
 	case e.given(b, "tcp"):
 		p.TCP, p.Port = true, e.string(b, "tcp")
 		in.checkProbePort(workload, b, "tcp", ports)
+	case e.given(b, "http") && !e.given(b, "port") && len(ports) == 1 && !in.isUDP(ports[0]):
+		p.Port = ports[0]
 	case e.given(b, "http"):
 		in.checkProbePort(workload, b, "port", ports)
 	}

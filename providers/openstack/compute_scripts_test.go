@@ -1,6 +1,7 @@
 package openstack_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,30 +10,77 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// TestNovaDatabases holds that cells are made once, that no argument has a password, and
-// that a failure ends the job.
+// cellScript runs a script for all cells, beside cell0 and cell1 of those that are given.
+// nova-manage prints which connections its last file has.
+func cellScript(t *testing.T, script, manage string, cells ...string) (string, error) {
+	t.Helper()
+	functions, err := fs.ReadFile(openstack.Catalogue(), "nova/cells.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	for _, dir := range []string{"etc/nova", "var/lib/nova"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var text string
+	for _, cell := range cells {
+		text += "[" + cell + "]\nconnection = mysql://" + cell + "\ntransport_url = rabbit://" + cell + "\n\n"
+	}
+	if text != "" {
+		if err := os.WriteFile(filepath.Join(root, "etc/nova/cells.conf"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := runScript(t, script, map[string]string{"nova-manage": manage}, "sh", string(functions), root)
+	return strings.ReplaceAll(got, root, ""), err
+}
+
+// TestNovaDatabases holds that cells are made once, that no argument has a password, that
+// further cells follow their connections, and that a failure ends the job.
 func TestNovaDatabases(t *testing.T) {
 	const template = `{scheme}://{username}:{password}@{hostname}:{port}/{path}`
 	const cell0 = "--config-file /etc/nova/nova.conf --config-file /etc/nova/cell0.conf "
+	const cell2 = "--config-file /etc/nova/nova.conf --config-file /var/lib/nova/nova-cell2.conf "
 	const both = "api_db sync\ncell_v2 map_cell0 --database_connection " + template + "\n" +
 		cell0 + "cell_v2 update_cell --cell_uuid 00000000-0000-0000-0000-000000000000 --transport-url none:///\n" +
 		cell0 + "db sync --local_cell\ndb sync --local_cell\n"
 	const create = "cell_v2 create_cell --name cell1 --transport-url " + template + " --database_connection " + template + "\n"
+	const there = `
+case $2 in list_cells)
+	echo "|    Name    |   UUID   | Transport URL |"
+	echo "|   cell0    | 0000-00  | none:///      |"
+	echo "|   cell1    | 1111-11  | {scheme}://   |"
+	echo "| nova-cell2 | 2222-22  | rabbit:       |"
+	exit ;;
+esac
+`
+	const connections = "[database]\nconnection = mysql://nova-cell2\n[DEFAULT]\ntransport_url = rabbit://nova-cell2\n"
 	for name, c := range map[string]struct {
-		manage, want string
-		fails        bool
+		manage string
+		cells  []string
+		want   string
+		fails  bool
 	}{
-		"new":             {``, both + create, false},
-		"there":           {`case $2 in list_cells) echo "|  cell0 |"; echo "|  cell1 |"; exit ;; esac`, both, false},
-		"made by another": {`case $2 in create_cell) echo "$@"; exit 2 ;; esac`, both + create, false},
-		"not made":        {`case $2 in create_cell) echo "$@"; exit 1 ;; esac`, both + create, true},
-		"no database":     {`case $1 in api_db) exit 1 ;; esac`, "", true},
+		"new":             {``, nil, both + create, false},
+		"there":           {there, []string{"nova-cell2"}, both + connections + cell2 + "cell_v2 update_cell --cell_uuid 2222-22\n", false},
+		"second cell":     {``, []string{"nova-cell2"}, both + create + connections + cell2 + "cell_v2 create_cell --name nova-cell2\n", false},
+		"cell gone":       {there, nil, both + "cell_v2 delete_cell --cell_uuid 2222-22\n", false},
+		"in use":          {there + `case $2 in delete_cell) exit 3 ;; esac`, nil, both + "Cell nova-cell2 is left alone: no service declares it, and it has hypervisors or servers.\n", false},
+		"made by another": {`case $2 in create_cell) echo "$@"; exit 2 ;; esac`, nil, both + create, false},
+		"not made":        {`case $2 in create_cell) echo "$@"; exit 1 ;; esac`, nil, both + create, true},
+		"not listed":      {`case $2 in list_cells) exit 1 ;; esac`, nil, both, true},
+		"no database":     {`case $1 in api_db) exit 1 ;; esac`, nil, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			listing := `test "$2" != list_cells || exit 0` + "\n"
-			got, err := runScript(t, "nova/db-sync.sh", map[string]string{"nova-manage": c.manage + "\n" + listing + `echo "$@"`})
+			got, err := cellScript(t, "nova/db-sync.sh", c.manage+"\n"+`test "$2" != list_cells || exit 0
+case $4 in *nova-cell2.conf) cat "$4" ;; esac
+echo "$@"`, c.cells...)
 			if (err != nil) != c.fails {
 				t.Error(err)
 			}
@@ -47,8 +95,9 @@ func TestNovaDatabases(t *testing.T) {
 // have gone are taken out at its end, whose failure is the job's.
 func TestDiscover(t *testing.T) {
 	const list = `case $2 in
+list_cells) echo "|  cell1  | 1111-11 |"; echo "| cell2 | 2222-22 |" ;;
 list_hosts) echo "| cell1 | uuid | $(cat %s) |" ;;
-*) echo node-2 > %s ;;
+discover_hosts) test "$6" = 1111-11 && echo node-2 > %s ;;
 esac`
 	const retired = "-c retire.py /etc/nova/nova.conf /etc/nova/nova.conf.d/secrets.conf\n"
 	for name, c := range map[string]struct {
@@ -66,6 +115,7 @@ esac`
 				t.Fatal(err)
 			}
 			t.Setenv("KOLLA_NODES", c.nodes)
+			t.Setenv("CELL", "cell1")
 			got, err := runScript(t, "nova/discover.sh", map[string]string{
 				"nova-manage": strings.ReplaceAll(list, "%s", file), "sleep": "", "python3": `echo "$@"` + "\n" + c.python,
 			}, "sh", "retire.py")
@@ -74,7 +124,12 @@ esac`
 			}
 		})
 	}
-	got, err := runScript(t, "nova/discover.sh", map[string]string{"nova-manage": "exit 1", "python3": `echo "$@"`}, "sh", "retire.py")
+	t.Setenv("CELL", "cell3")
+	got, err := runScript(t, "nova/discover.sh", map[string]string{"nova-manage": `echo "| cell1 | 1111-11 |"`, "python3": `echo "$@"`}, "sh", "retire.py")
+	if err == nil || got != "Nova does not know cell cell3: name the service in \x60cells\x60 of service nova.\n" {
+		t.Errorf("with a cell that Nova does not know the job has ended with %v: %s", err, got)
+	}
+	got, err = runScript(t, "nova/discover.sh", map[string]string{"nova-manage": "exit 1", "python3": `echo "$@"`}, "sh", "retire.py")
 	if err == nil || got != "" {
 		t.Errorf("without the database the job has ended with %v: %s", err, got)
 	}
@@ -336,19 +391,23 @@ func TestOVNSettings(t *testing.T) {
 	}
 }
 
-// TestNovaOnline holds that both cells get their data moved, and that a failure ends the job.
+// TestNovaOnline holds that all cells get their data moved, and that a failure ends the job.
 func TestNovaOnline(t *testing.T) {
 	const cell0 = "--config-file /etc/nova/nova.conf --config-file /etc/nova/cell0.conf db online_data_migrations\n"
+	const cell2 = "--config-file /etc/nova/nova.conf --config-file /var/lib/nova/cell2.conf db online_data_migrations\n"
 	for name, c := range map[string]struct {
-		manage, want string
-		fails        bool
+		manage string
+		cells  []string
+		want   string
+		fails  bool
 	}{
-		"both":        {`echo "$@"`, cell0 + "db online_data_migrations\n", false},
-		"cell0 fails": {`echo "$@"; exit 1`, cell0, true},
-		"other cell":  {`echo "$@"; test $# -gt 2`, cell0 + "db online_data_migrations\n", true},
+		"both":        {`echo "$@"`, nil, cell0 + "db online_data_migrations\n", false},
+		"three":       {`echo "$@"`, []string{"cell2"}, cell0 + cell2 + "db online_data_migrations\n", false},
+		"cell0 fails": {`echo "$@"; exit 1`, nil, cell0, true},
+		"other cell":  {`echo "$@"; test $# -gt 2`, nil, cell0 + "db online_data_migrations\n", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := runScript(t, "nova/db-online.sh", map[string]string{"nova-manage": c.manage})
+			got, err := cellScript(t, "nova/db-online.sh", c.manage, c.cells...)
 			if (err != nil) != c.fails {
 				t.Error(err)
 			}

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"iter"
 	"maps"
 	"net/netip"
 	"slices"
@@ -19,7 +20,7 @@ import (
 
 // networkPolicy adds the NetworkPolicy of the service, and returns its address. It takes
 // connections between pods of the service, on the declared ports from those who refer to
-// the service, on ports with an endpoint from those who refer to the Keystone that has it,
+// the service or read a password for it, on ports with an endpoint from those who refer to the Keystone that has it,
 // on exposed ports from everybody, and what allow blocks say. The node of a pod may always
 // connect, so that probes need no rule. What pods connect to is open.
 func (s *service) networkPolicy() []lang.Address {
@@ -135,13 +136,14 @@ func (s *service) catalogued(keystone string, exposed []openPort) (out []openPor
 	return out
 }
 
-// referrers are the pods of the services and manifests that need a block. deferred is
-// what has to be read before all of their labels are known.
+// referrers are the pods of the services and manifests that need a block, and of services
+// that read a password of a database or queue on it. deferred is what has to be read before
+// all of their labels are known.
 func (s *service) referrers(block string) (out []*peer, deferred []string) {
 	onNodes := false
 	for i := range s.config.Services {
 		other := &s.config.Services[i]
-		if other.External || other.Name == s.decl.Name || !slices.Contains(other.Needs, block) {
+		if other.External || other.Name == s.decl.Name || !slices.Contains(other.Needs, block) && !slices.Contains(s.readers[block], other.Name) {
 			continue
 		}
 		out = append(out, podsWith(s.ofService(other.Name)))
@@ -168,6 +170,69 @@ func (s *service) referrers(block string) (out []*peer, deferred []string) {
 		out = append(out, s.nodeAddresses()...)
 	}
 	return out, unique(deferred)
+}
+
+// passwordReaders are the services that read the password of a database or queue of another
+// service, by the block of the service that it is on. Who was given such a URL by an output
+// connects to a service that it may not refer to.
+func passwordReaders(config *lang.Config) map[string][]string {
+	blocks := make(map[string]string, len(config.Services))
+	for _, s := range config.Services {
+		blocks[s.Name] = s.Block
+	}
+	on := map[lang.SecretRef]string{}
+	for _, s := range config.Services {
+		for _, d := range s.Databases {
+			on[d.Password] = blocks[d.Server]
+		}
+		for _, p := range s.Provided {
+			if p.Type == "queue" {
+				on[p.Password] = blocks[p.Server]
+			}
+		}
+	}
+	out := map[string][]string{}
+	for i := range config.Services {
+		s := &config.Services[i]
+		for text := range texts(s) {
+			for _, ref := range text.Refs() {
+				ref.Within = ""
+				if block := on[ref]; block != "" && ref.Service != s.Name && !slices.Contains(out[block], s.Name) {
+					out[block] = append(out[block], s.Name)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// texts are what the pods of a service read: its files, and the variables of containers.
+func texts(s *lang.Service) iter.Seq[lang.Text] {
+	return func(yield func(lang.Text) bool) {
+		for _, c := range s.Configs {
+			if !yield(c.Content) {
+				return
+			}
+			for _, o := range c.Options {
+				for _, v := range o.Values {
+					if !yield(v) {
+						return
+					}
+				}
+			}
+		}
+		for pod := range pods(s) {
+			env := pod.Env
+			for _, init := range pod.Inits {
+				env = append(slices.Clip(env), init.Env...)
+			}
+			for _, e := range env {
+				if !yield(e.Value) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func later(text string) bool { return strings.Contains(text, lang.KnownAfterApply) }

@@ -112,6 +112,7 @@ type renderer struct {
 	// address of the block; blocks that were rendered have an entry.
 	finals   map[string][]lang.Address
 	nodes    map[string][]lang.Address // by name of the role
+	readers  map[string][]string       // see passwordReaders
 	scopes   map[schema.GroupKind]bool // custom kinds of this configuration: namespaced?
 	convert  func(applyConfiguration) *unstructured.Unstructured
 	take     func(providers.Object) // takes each object as it is made
@@ -139,6 +140,7 @@ func newRenderer(config *lang.Config, facts Facts) *renderer {
 		blocks:   map[string]func(){},
 		finals:   map[string][]lang.Address{},
 		nodes:    map[string][]lang.Address{},
+		readers:  passwordReaders(config),
 		scopes:   declaredScopes(config),
 		patched:  map[string]bool{},
 		warned:   map[string]bool{},

@@ -15,7 +15,7 @@ import (
 )
 
 // ofServers are the services that golden files of testdata/servers are about.
-var ofServers = []string{"nova", "neutron", "ovn", "openvswitch", "ovn-controller", "neutron-ovn-metadata", "nova-compute-fast", "nova-compute-slow"}
+var ofServers = []string{"nova", "neutron", "ovn", "openvswitch", "ovn-controller", "neutron-ovn-metadata", "nova-compute-fast", "nova-compute-slow", "nova-cell2"}
 
 // serviceOf is the name in the cluster of the service that an object belongs to.
 func serviceOf(o providers.Object) string {
@@ -43,6 +43,8 @@ func TestServersByRelease(t *testing.T) {
 		"nova/scheduler":            "nova-scheduler",
 		"nova/conductor":            "nova-conductor",
 		"nova/novncproxy":           "nova-novncproxy",
+		"nova-cell2/conductor":      "nova-conductor",
+		"nova-cell2/novncproxy":     "nova-novncproxy",
 		"ovn/nb":                    "sh -ec db.sh db nb OVN_Northbound",
 		"ovn/sb":                    "sh -ec db.sh db sb OVN_Southbound",
 		"ovn/northd":                "ovn-northd -vconsole:info --ovnnb-db=" + strings.NewReplacer("ovn-sb", "ovn-nb", "6642", "6641").Replace(sb) + " --ovnsb-db=" + sb + " --unixctl=/run/ovn/ovn-northd.ctl",
@@ -193,6 +195,37 @@ func TestServersChange(t *testing.T) {
 	}
 }
 
+// TestServersCell holds who reads the connections of a second cell: its own daemons and
+// hypervisors, and Nova, whose daemons start anew when they change. The network lets these in
+// there, and nobody else.
+func TestServersCell(t *testing.T) {
+	before := render(t, inRelease(t, "testdata/servers", "2026.1"), facts())
+	const url = "service \"rabbitmq-cell2\" {\n"
+	var restarted []string
+	for _, name := range touched(before, changedCloud(t, url, url+"  port \"amqp\" { number = 5673 }\n")) {
+		kind, object, _ := strings.Cut(name[strings.Index(name, "/")+1:], "/")
+		if slices.Contains([]string{"DaemonSet", "Deployment", "StatefulSet"}, kind) {
+			restarted = append(restarted, object)
+		}
+	}
+	slices.Sort(restarted)
+	want := []string{
+		"nova-api", "nova-cell2-conductor", "nova-cell2-novncproxy", "nova-compute-slow-compute",
+		"nova-conductor", "nova-metadata", "nova-scheduler", "rabbitmq-cell2-server",
+	}
+	if diff := cmp.Diff(want, restarted); diff != "" {
+		t.Errorf("with another port of the cell's queue these change (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"mariadb-cell2", "rabbitmq-cell2"} {
+		policy := text(find(t, before, "NetworkPolicy/"+name))
+		for service, wanted := range map[string]bool{"nova": true, "nova-cell2": true, "nova-compute-slow": true, "nova-compute-fast": false, "neutron": false, "keystone": false} {
+			if got := strings.Contains(policy, `"kolla.openstack.org/service":"`+service+`"`); got != wanted {
+				t.Errorf("the policy of %s lets %s in: %t, want %t", name, service, got, wanted)
+			}
+		}
+	}
+}
+
 // TestServersLosses holds what is kept until it is named: what servers of a node need.
 func TestServersLosses(t *testing.T) {
 	got := map[string]string{}
@@ -239,8 +272,9 @@ func TestServersJobs(t *testing.T) {
 	}
 	want := map[string]string{
 		"nova before upgrade-check":        "nova.conf",
-		"nova before db-sync":              "nova-db.conf cell0.conf",
-		"nova after db-online":             "nova-db.conf cell0.conf",
+		"nova before db-sync":              "nova-db.conf cell0.conf cells.conf",
+		"nova after db-online":             "nova-db.conf cell0.conf cells.conf",
+		"nova-cell2 before db-sync":        "nova-db.conf",
 		"neutron before db-expand":         "neutron-db.conf",
 		"neutron after db-contract":        "neutron-db.conf",
 		"nova-compute-fast after discover": "nova-db.conf",

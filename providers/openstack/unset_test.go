@@ -193,6 +193,9 @@ func mustBeWritten(p place) bool {
 	case lang.TypeLiteral, lang.TypeReferences, lang.TypeConstraint, lang.TypeAddress:
 		return true
 	}
+	if p.what == "service.with" { // but not its values
+		return true
+	}
 	return slices.Contains([]string{"variable.default", "variable.sensitive", "variable.nullable", "dynamic.iterator", "input.default", "input.sensitive", "input.nullable", "config.only"}, strings.TrimSuffix(p.what, " (a part)"))
 }
 

@@ -152,10 +152,7 @@ definition "barbican" {
       retries = 60
     }
 
-    ready {
-      http = "/healthcheck"
-      port = "api"
-    }
+    ready { http = "/healthcheck" }
 
     live {
       tcp     = "api"

@@ -175,10 +175,7 @@ definition "cinder" {
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
-    ready {
-      http = "/healthcheck"
-      port = "api"
-    }
+    ready { http = "/healthcheck" }
 
     live { tcp = "api" }
   }

@@ -227,10 +227,7 @@ definition "glance" {
       retries = 60
     }
 
-    ready {
-      http = "/healthcheck"
-      port = "api"
-    }
+    ready { http = "/healthcheck" }
 
     live {
       tcp     = "api"

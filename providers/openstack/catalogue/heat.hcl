@@ -155,10 +155,7 @@ definition "heat" {
       retries = 60
     }
 
-    ready {
-      http = "/healthcheck"
-      port = "api"
-    }
+    ready { http = "/healthcheck" }
 
     live {
       tcp     = "api"
@@ -188,10 +185,7 @@ definition "heat" {
       retries = 60
     }
 
-    ready {
-      http = "/healthcheck"
-      port = "cfn"
-    }
+    ready { http = "/healthcheck" }
 
     live {
       tcp     = "cfn"

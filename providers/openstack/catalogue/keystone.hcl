@@ -154,10 +154,7 @@ definition "keystone" {
       retries = 60
     }
 
-    ready {
-      http = "/v3"
-      port = "public"
-    }
+    ready { http = "/v3" }
 
     live {
       tcp     = "public"

@@ -162,10 +162,7 @@ definition "neutron" {
       retries = 90
     }
 
-    ready {
-      http = "/healthcheck"
-      port = "api"
-    }
+    ready { http = "/healthcheck" }
 
     live {
       tcp     = "api"

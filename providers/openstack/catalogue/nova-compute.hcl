@@ -1,7 +1,6 @@
 # Hypervisors with libvirt: one service for each group of nodes that are alike. Servers are
 # processes of their node. They go on running while a pod is away, as libvirtd starts them
-# outside of it; what stands still is their control. So that nothing happens to them in
-# passing, pods are replaced only by `kolla rollout`.
+# outside of it; nothing controls them then. Only `kolla rollout` replaces pods.
 definition "nova-compute" {
   description = "Hypervisors with libvirt, one on each node of a role"
 
@@ -48,7 +47,14 @@ definition "nova-compute" {
     description = "Network that servers move through, encrypted; by default that of the node's address. Its TCP ports 16514 and 49152-49215 have to be open."
   }
 
+  input "cell" {
+    type        = object({ name = string, transport_url = string, queue_settings = any, queue_port = number, cell_database = string, ports = any })
+    default     = null
+    description = "Service of the definition nova-cell that the hypervisors belong to; by default the first cell."
+  }
+
   locals {
+    cell   = merge(service.nova, { name = "cell1" }, input.cell)
     auth   = merge(user.nova_compute.auth, { valid_interfaces = "internal" })
     cpu    = input.cpu != null ? input.cpu : { mode = input.virt_type == "kvm" ? "host-model" : "none", models = [] }
     rbd    = input.ceph != null ? input.ceph : contains(cloud.services, "ceph") || input.images_pool != null
@@ -65,7 +71,7 @@ definition "nova-compute" {
     secret_path = "/etc/nova/nova.conf.d/secrets.conf"
     values = {
       DEFAULT = {
-        debug                            = false, use_stderr = true, transport_url = service.nova.transport_url
+        debug                            = false, use_stderr = true, transport_url = local.cell.transport_url
         state_path                       = "/var/lib/nova", compute_driver = "libvirt.LibvirtDriver"
         resume_guests_state_on_host_boot = true # servers that ran go on when their node is back
       }
@@ -77,22 +83,16 @@ definition "nova-compute" {
       barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal" }
       upgrade_levels        = { compute = "auto" }
       oslo_concurrency      = { lock_path = "/var/lib/nova/tmp" }
-      oslo_messaging_rabbit = service.nova.queue_settings
+      oslo_messaging_rabbit = local.cell.queue_settings
       os_vif_ovs            = { ovsdb_connection = "unix:/run/openvswitch/db.sock" }
       libvirt = {
-        virt_type                      = input.virt_type
-        cpu_mode                       = local.cpu.mode
-        cpu_models                     = local.cpu.models
-        connection_uri                 = "qemu:///system"
-        live_migration_scheme          = "tls"
-        live_migration_with_native_tls = true
-        images_type                    = input.images_pool != null ? "rbd" : null
-        images_rbd_pool                = input.images_pool
-        images_rbd_ceph_conf           = input.images_pool != null ? "/etc/ceph/ceph.conf" : null
-        rbd_user                       = local.rbd ? "cinder" : null
-        rbd_secret_uuid                = local.rbd ? try(service.ceph.secret_uuid, null) : null
+        virt_type             = input.virt_type, cpu_mode = local.cpu.mode, cpu_models = local.cpu.models, connection_uri = "qemu:///system"
+        live_migration_scheme = "tls", live_migration_with_native_tls = true
+        images_type           = input.images_pool != null ? "rbd" : null, images_rbd_pool = input.images_pool
+        images_rbd_ceph_conf  = input.images_pool != null ? "/etc/ceph/ceph.conf" : null
+        rbd_user              = local.rbd ? "cinder" : null, rbd_secret_uuid = local.rbd ? try(service.ceph.secret_uuid, null) : null
       }
-      vnc                     = { novncproxy_base_url = "${service.nova.ports.vnc.public_url}/vnc_lite.html" }
+      vnc                     = { novncproxy_base_url = "${local.cell.ports.vnc.public_url}/vnc_lite.html" }
       nova_sys_admin          = local.helper # no sudo: the pod is root, and has the powers
       vif_plug_ovs_privileged = local.helper
       privsep_osbrick         = local.helper
@@ -108,7 +108,7 @@ definition "nova-compute" {
     }
   }
 
-  # Servers run as nova. No profile and no mount namespace can be made for them in a pod.
+  # Servers run as nova. A pod can make no profile and no mount namespace for them.
   config "qemu.conf" {
     format = "properties"
     path   = "/etc/kolla/qemu.conf" # libvirt.sh adds to it
@@ -144,14 +144,14 @@ definition "nova-compute" {
     path        = "/etc/nova/nova.conf"
     secret_path = "/etc/nova/nova.conf.d/secrets.conf"
     values = {
-      DEFAULT      = { use_stderr = true, transport_url = service.nova.transport_url }
+      DEFAULT      = { use_stderr = true, transport_url = local.cell.transport_url }
       api_database = merge(local.database, { connection = service.nova.api_database })
-      database     = merge(local.database, { connection = service.nova.database })
+      database     = merge(local.database, { connection = local.cell.cell_database })
       service_user = user.nova_compute.auth
     }
   }
 
-  # Registers new hypervisors with Nova, and deletes those whose nodes left the role.
+  # Registers new hypervisors, and deletes those whose nodes left the role.
   job "discover" {
     when     = "after"
     nodes    = self.role
@@ -162,7 +162,7 @@ definition "nova-compute" {
     writable = ["/var/lib/nova"]
     timeout  = 900
     attempts = 2 # it waits itself for what takes time
-    env      = { SERVICE = self.name, DATABASE = try(service.mariadb.host, "") }
+    env      = { SERVICE = self.name, CELL = local.cell.name }
   }
 
   workload "compute" {
@@ -243,7 +243,7 @@ definition "nova-compute" {
     }
 
     ready {
-      exec    = ["healthcheck_port", "nova-compute", tostring(try(service.rabbitmq.ports.amqp.number, 5672))]
+      exec    = ["healthcheck_port", "nova-compute", tostring(local.cell.queue_port)]
       timeout = 20
     }
   }

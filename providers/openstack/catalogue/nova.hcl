@@ -1,8 +1,14 @@
-# Nova without its hypervisors: the API under uWSGI, metadata for servers, scheduler,
-# conductor and consoles, with cell0 and a first cell, cell1. All is in the databases: a
-# restart costs the requests that are under way, and no server notices.
+# Nova without its hypervisors: the API under uWSGI, metadata for servers, scheduler, conductor
+# and consoles, with cell0 and a first cell, cell1. All is in the databases: no server notices a restart.
 definition "nova" {
   description = "Servers: API, scheduler, and the first cell"
+
+  input "cells" {
+    type        = list(object({ name = string, transport_url = string, cell_database = string }))
+    default     = []
+    nullable    = false
+    description = "More cells: services of the definition nova-cell."
+  }
 
   port "api" {
     number    = 8774
@@ -22,7 +28,6 @@ definition "nova" {
   database "nova" {}
   database "nova_cell0" {}
   queue "nova" {}
-
   user "nova" { roles = ["admin", "service"] }
 
   endpoint "compute" {
@@ -34,7 +39,10 @@ definition "nova" {
   secret "metadata" {}
   secret "migration" {} # hypervisors authenticate each other with it when servers move
 
-  locals { auth = merge(user.nova.auth, { valid_interfaces = "internal" }) }
+  locals {
+    auth  = merge(user.nova.auth, { valid_interfaces = "internal" })
+    cells = ["cell0.conf", "cells.conf"] # daemons read them when they start, and never again
+  }
 
   config "nova.conf" {
     path        = "/etc/nova/nova.conf"
@@ -96,18 +104,22 @@ definition "nova" {
     optional = true
   }
 
-  # What the jobs read, so that they do not run again for the rest.
+  # The jobs read this, and do not run again for the rest.
   config "nova-db.conf" {
     from   = "nova.conf"
     only   = ["api_database", "database"]
     values = { DEFAULT = { use_stderr = true, transport_url = queue.nova.url } }
   }
 
-  # The other database of the first cell's server. Who knows cells by their connections has
-  # to start anew when that of cell0 is another one, and so has this file.
   config "cell0.conf" {
     path   = "/etc/nova/cell0.conf"
     values = { database = { connection = database.nova_cell0.url } }
+  }
+
+  config "cells.conf" {
+    enabled = length(input.cells) > 0
+    path    = "/etc/nova/cells.conf"
+    values  = { for c in input.cells : c.name => { transport_url = c.transport_url, connection = c.cell_database } }
   }
 
   job "upgrade-check" {
@@ -121,8 +133,8 @@ definition "nova" {
   job "db-sync" {
     image    = "nova-api"
     user     = 42436
-    command  = ["sh", "-ec", file("${path.module}/nova/db-sync.sh")]
-    config   = ["nova-db.conf", "cell0.conf"]
+    command  = ["sh", "-ec", file("${path.module}/nova/db-sync.sh"), "sh", file("${path.module}/nova/cells.sh"), ""]
+    config   = concat(["nova-db.conf"], local.cells)
     writable = ["/var/lib/nova"]
   }
 
@@ -130,8 +142,8 @@ definition "nova" {
     when     = "after"
     image    = "nova-api"
     user     = 42436
-    command  = ["sh", "-ec", file("${path.module}/nova/db-online.sh")]
-    config   = ["nova-db.conf", "cell0.conf"]
+    command  = ["sh", "-ec", file("${path.module}/nova/db-online.sh"), "sh", file("${path.module}/nova/cells.sh"), ""]
+    config   = concat(["nova-db.conf"], local.cells)
     writable = ["/var/lib/nova"]
   }
 
@@ -142,7 +154,7 @@ definition "nova" {
     image        = "nova-conductor"
     user         = 42436
     command      = ["nova-conductor"]
-    config       = ["nova-conductor.conf", "cell0.conf"]
+    config       = concat(["nova-conductor.conf"], local.cells)
     writable     = ["/var/lib/nova"]
     grace_period = 90
 
@@ -159,7 +171,7 @@ definition "nova" {
     image        = "nova-scheduler"
     user         = 42436
     command      = ["nova-scheduler"]
-    config       = ["nova-scheduler.conf", "cell0.conf"]
+    config       = concat(["nova-scheduler.conf"], local.cells)
     writable     = ["/var/lib/nova"]
     grace_period = 90
 
@@ -177,7 +189,7 @@ definition "nova" {
     user         = 42436
     command      = ["uwsgi", "--ini", "/etc/nova/nova-api-uwsgi.ini"]
     ports        = ["api"]
-    config       = ["nova-api.conf", "nova-api-uwsgi.ini", "cell0.conf", "policy.yaml"]
+    config       = concat(["nova-api.conf", "nova-api-uwsgi.ini", "policy.yaml"], local.cells)
     writable     = ["/var/lib/nova"]
     grace_period = 60
 
@@ -186,11 +198,7 @@ definition "nova" {
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
-    ready {
-      http = "/"
-      port = "api"
-    }
-
+    ready { http = "/" }
     live { tcp = "api" }
   }
 
@@ -200,7 +208,7 @@ definition "nova" {
     user         = 42436
     command      = ["uwsgi", "--ini", "/etc/nova/nova-metadata-uwsgi.ini"]
     ports        = ["metadata"]
-    config       = ["nova-metadata.conf", "nova-metadata-uwsgi.ini", "cell0.conf"]
+    config       = concat(["nova-metadata.conf", "nova-metadata-uwsgi.ini"], local.cells)
     writable     = ["/var/lib/nova"]
     grace_period = 60
 
@@ -209,11 +217,7 @@ definition "nova" {
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
-    ready {
-      http = "/"
-      port = "metadata"
-    }
-
+    ready { http = "/" }
     live { tcp = "metadata" }
   }
 
@@ -231,19 +235,16 @@ definition "nova" {
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
-    ready {
-      http = "/vnc_lite.html"
-      port = "vnc"
-    }
-
+    ready { http = "/vnc_lite.html" }
     live { tcp = "vnc" }
   }
 
   # Hypervisors and their agents read these.
   output "transport_url" { value = queue.nova.url }
   output "queue_settings" { value = queue.nova.settings }
+  output "queue_port" { value = queue.nova.port }
   output "api_database" { value = database.nova_api.url }
-  output "database" { value = database.nova.url }
+  output "cell_database" { value = database.nova.url }
   output "metadata_secret" { value = secret.metadata.value }
   output "migration_secret" { value = secret.migration.value }
 }

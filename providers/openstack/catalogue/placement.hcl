@@ -101,10 +101,7 @@ definition "placement" {
       retries = 60
     }
 
-    ready {
-      http = "/"
-      port = "api"
-    }
+    ready { http = "/" }
 
     live {
       tcp     = "api"

@@ -1,4 +1,10 @@
-# Moves data to where this release keeps them, in cell0 and in cell1.
+# Moves data to where this release keeps them, in all cells. $1 is cells.sh, $2 the root
+# directory, which tests have elsewhere.
 
-nova-manage --config-file /etc/nova/nova.conf --config-file /etc/nova/cell0.conf db online_data_migrations
+root=$2
+eval "$1"
+
+for cell in cell0 $(more_cells); do
+  in_cell "$cell" db online_data_migrations
+done
 nova-manage db online_data_migrations

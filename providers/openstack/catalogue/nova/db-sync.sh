@@ -1,5 +1,9 @@
-# Brings up the schemas of the API, of cell0 and of cell1, and makes the two cells known.
-# All of it may run again, and twice at once.
+# Brings up the schemas of the API, of cell0 and of cell1, and makes all cells known. All of it
+# may run again, and twice at once. $1 is cells.sh, $2 the root directory, which tests have
+# elsewhere.
+
+root=$2
+eval "$1"
 
 zero=00000000-0000-0000-0000-000000000000
 
@@ -9,15 +13,36 @@ nova-manage api_db sync
 # whoever reads it, so that no password of cell1 is stored, or ever has to be replaced.
 same='{scheme}://{username}:{password}@{hostname}:{port}/{path}'
 
-# The connection of cell0 comes from a file, and never from an argument.
 nova-manage cell_v2 map_cell0 --database_connection "$same"
-nova-manage --config-file /etc/nova/nova.conf --config-file /etc/nova/cell0.conf \
-  cell_v2 update_cell --cell_uuid "$zero" --transport-url none:///
+in_cell cell0 cell_v2 update_cell --cell_uuid "$zero" --transport-url none:///
 
-nova-manage --config-file /etc/nova/nova.conf --config-file /etc/nova/cell0.conf db sync --local_cell
+in_cell cell0 db sync --local_cell
 nova-manage db sync --local_cell
 
-if ! nova-manage cell_v2 list_cells | grep -q '| *cell1 *|'; then
+# The cells that Nova knows: name and number.
+listing=$(nova-manage cell_v2 list_cells)
+known=$(echo "$listing" | awk -F'|' '{ gsub(/ /, "") } $3 ~ /^[0-9a-f]+-/ { print $2, $3 }')
+
+if ! echo "$known" | grep -q '^cell1 '; then
   # 2: another run has just made it.
   nova-manage cell_v2 create_cell --name cell1 --transport-url "$same" --database_connection "$same" || [ $? -eq 2 ]
 fi
+
+# The service of each further cell has brought up its schema.
+declared=" cell0 cell1 "
+for cell in $(more_cells); do
+  declared="$declared$cell "
+  number=$(echo "$known" | sed -n "s/^$cell //p")
+  if [ -n "$number" ]; then
+    in_cell "$cell" cell_v2 update_cell --cell_uuid "$number"
+  else
+    in_cell "$cell" cell_v2 create_cell --name "$cell" || [ $? -eq 2 ]
+  fi
+done
+
+# Nova would wait for the database of a cell that is gone.
+echo "$known" | while read -r cell number && [ -n "$cell" ]; do
+  case "$declared" in *" $cell "*) continue ;; esac
+  nova-manage cell_v2 delete_cell --cell_uuid "$number" ||
+    echo "Cell $cell is left alone: no service declares it, and it has hypervisors or servers."
+done

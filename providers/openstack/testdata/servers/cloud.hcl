@@ -61,7 +61,25 @@ service "ceph" {
   keyrings = { cinder = "[client.cinder]\n\tkey = not-a-real-key\n" }
 }
 
+service "mariadb-cell2" {
+  definition = "mariadb"
+  role       = role.control
+}
+
+service "rabbitmq-cell2" {
+  definition = "rabbitmq"
+  role       = role.control
+}
+
+service "nova-cell2" {
+  definition = "nova-cell"
+  role       = role.control
+  expose     = exposure.public
+  with       = { mariadb = service.mariadb-cell2, rabbitmq = service.rabbitmq-cell2 }
+}
+
 service "nova" {
+  cells  = [service.nova-cell2]
   role   = role.control
   expose = exposure.public
 }
@@ -94,7 +112,11 @@ service "neutron-ovn-metadata" {
 }
 
 service "nova-compute" {
-  for_each  = { fast = { role = role.compute, virt_type = "kvm" }, slow = { role = role.slow, virt_type = "qemu" } }
+  for_each = {
+    fast = { role = role.compute, virt_type = "kvm", cell = null }
+    slow = { role = role.slow, virt_type = "qemu", cell = service.nova-cell2 }
+  }
   role      = each.value.role
   virt_type = each.value.virt_type
+  cell      = each.value.cell
 }

@@ -1,0 +1,115 @@
+# A cell of Nova beside the first one: a database and a queue on servers of its own, a
+# conductor, and the consoles of its servers. Nova calls the cell as the service:
+#
+#   service "nova" { cells = [service.nova-cell2] }
+#   service "nova-cell2" {
+#     definition = "nova-cell"
+#     with       = { mariadb = service.mariadb-cell2, rabbitmq = service.rabbitmq-cell2 }
+#   }
+#   service "nova-compute-cell2" {
+#     definition = "nova-compute"
+#     cell       = service.nova-cell2
+#   }
+#
+# Nothing in a cell reads the database of the API, so servers do not move between cells.
+definition "nova-cell" {
+  description = "One more cell of Nova: database, queue, conductor, consoles"
+
+  port "vnc" {
+    number    = 6080
+    public    = 6081
+    expose    = true
+    node_port = 30681
+  }
+
+  database "nova" { name = replace(self.name, "-", "_") }
+  queue "nova" { name = replace(self.name, "-", "_") }
+
+  user "nova_cell" {
+    name  = self.name
+    roles = ["admin", "service"]
+  }
+
+  locals { auth = merge(user.nova_cell.auth, { valid_interfaces = "internal" }) }
+
+  config "nova.conf" {
+    path        = "/etc/nova/nova.conf"
+    secret_path = "/etc/nova/nova.conf.d/secrets.conf"
+    values = {
+      DEFAULT               = { use_stderr = true, transport_url = queue.nova.url, state_path = "/var/lib/nova" }
+      database              = merge(local.database, { connection = database.nova.url })
+      service_user          = merge(user.nova_cell.auth, { send_service_user_token = true })
+      placement             = local.auth
+      glance                = { valid_interfaces = "internal" }
+      cinder                = merge(user.nova_cell.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
+      neutron               = local.auth
+      barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal" }
+      conductor             = { workers = 2 }
+      upgrade_levels        = { compute = "auto" }
+      vnc                   = { novncproxy_host = "0.0.0.0", novncproxy_port = port.vnc }
+      oslo_concurrency      = { lock_path = "/var/lib/nova/tmp" }
+      oslo_messaging_rabbit = queue.nova.settings
+    }
+  }
+
+  # The names of kolla-ansible's containers are those of the overrides for them.
+  config "nova-conductor.conf" { from = "nova.conf" }
+  config "nova-novncproxy.conf" { from = "nova.conf" }
+
+  # The job reads this, and does not run again for the rest.
+  config "nova-db.conf" {
+    from   = "nova.conf"
+    only   = ["database"]
+    values = { DEFAULT = { use_stderr = true } }
+  }
+
+  job "db-sync" {
+    image    = "nova-conductor"
+    user     = 42436
+    command  = ["nova-manage", "db", "sync", "--local_cell"]
+    config   = ["nova-db.conf"]
+    writable = ["/var/lib/nova"]
+  }
+
+  # The database knows it by the name of its pod.
+  workload "conductor" {
+    kind         = "StatefulSet"
+    image        = "nova-conductor"
+    user         = 42436
+    command      = ["nova-conductor"]
+    config       = ["nova-conductor.conf"]
+    writable     = ["/var/lib/nova"]
+    grace_period = 90
+
+    resources {
+      requests = { cpu = "100m", memory = "384Mi" }
+      limits   = { cpu = "2", memory = "1Gi" }
+    }
+
+    ready { exec = ["healthcheck_port", "nova-conductor", tostring(queue.nova.port)] }
+  }
+
+  workload "novncproxy" {
+    kind     = "Deployment"
+    image    = "nova-novncproxy"
+    user     = 42436
+    command  = ["nova-novncproxy"]
+    ports    = ["vnc"]
+    config   = ["nova-novncproxy.conf"]
+    writable = ["/var/lib/nova"]
+
+    resources {
+      requests = { cpu = "50m", memory = "256Mi" }
+      limits   = { cpu = "2", memory = "1Gi" }
+    }
+
+    ready { http = "/vnc_lite.html" }
+    live { tcp = "vnc" }
+  }
+
+  # Nova and hypervisors of the cell read these.
+  output "transport_url" { value = queue.nova.url }
+  output "queue_settings" { value = queue.nova.settings }
+  output "queue_port" { value = queue.nova.port }
+  output "cell_database" { value = database.nova.url }
+}
