@@ -103,7 +103,13 @@ func (s streams) run(ctx context.Context, app *cli.App, args []string) int {
 
 // runToEnd runs an app. Not even a panic leaves it but as a message.
 func (s streams) runToEnd(ctx context.Context, app *cli.App, args []string) int {
-	err := crash.Catch(func() error { return app.RunContext(ctx, args) })
+	err := crash.Catch(func() error {
+		args, err := withEnvironment(args, app.Commands)
+		if err != nil {
+			return err
+		}
+		return app.RunContext(ctx, args)
+	})
 	var code exitCode
 	switch {
 	case err == nil:
@@ -132,6 +138,7 @@ func newApp(s streams) *cli.App {
 			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"},
 		},
 		Before: func(c *cli.Context) error {
+			warnOfTerraform(s.printer(c))
 			if dir := c.String("chdir"); dir != "" {
 				if err := os.Chdir(dir); err != nil {
 					return &failure{"Cannot change directory", err.Error()}
@@ -158,6 +165,7 @@ func newApp(s streams) *cli.App {
 		},
 	}
 	for _, command := range app.Commands {
+		withHabits(command)
 		finish(app.Name, command)
 	}
 	return app
@@ -245,19 +253,11 @@ var elsewhere = map[string]string{
 	"kolla state push":             "The state is the file kolla.state.json: copy it. A damaged one is mended by kolla state rebuild.",
 	"kolla state replace-provider": "There are no providers.",
 	"kolla state identities":       "Every object has its UID in the state: kolla state show ADDRESS.",
-	"kolla init -upgrade":          noInit,
 	"kolla init -reconfigure":      noInit,
 	"kolla init -migrate-state":    noInit,
 	"kolla init -backend-config":   noInit,
-	"kolla init -backend":          noInit,
-	"kolla init -get":              noInit,
-	"kolla plan -lock":             "A plan takes no lock.",
-	"kolla apply -lock":            "An apply always takes the lock. To wait for it: -lock-timeout=5m",
-	"kolla destroy -lock":          "A destroy always takes the lock. To wait for it: -lock-timeout=5m",
 	"kolla state rm":               "To let go of an object and leave it in the cluster, write a removed block with lifecycle { destroy = false }, and apply.",
 	"kolla state mv":               "To give an object another address, write a moved block, and apply.",
-	"kolla plan -refresh":          "A plan always reads the cluster. To take into the state what is so there: kolla apply -refresh-only",
-	"kolla apply -refresh":         "An apply always reads the cluster. To take into the state what is so there: kolla apply -refresh-only",
 }
 
 func unknownCommand(path, name string, commands []*cli.Command) error {

@@ -95,7 +95,7 @@ func TestWrongWith(t *testing.T) {
 		"plan -out change.plan -target=service.keystone": "",
 		"-chdir=prod plan":                    "",
 		"state list service.keystone":         "",
-		"plan -refresh=false":                 "there is no option -refresh=false",
+		"plan -upgrade=false":                 "there is no option -upgrade=false",
 		"taint service.keystone":              "there is no command taint",
 		"-chdir prod import x":                "there is no command import",
 		"state list -detailed-exitcode":       "there is no option -detailed-exitcode",

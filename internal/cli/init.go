@@ -20,7 +20,8 @@ func initCommand(s streams) *cli.Command {
 		Usage: "Write a starter cloud to edit",
 		Description: `
 Writes the files of a small cloud, with comments, into the current directory.
-Nothing that exists is overwritten.
+Nothing that exists is overwritten. In a directory with a configuration there is nothing
+to do: no plugins or backends have to be set up.
 
   all-in-one   all services but those for servers, on one node
   compute-kit  all services, on three nodes that run servers too
@@ -32,7 +33,12 @@ Nothing that exists is overwritten.
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			written, err := writeStarter(c.String("from"))
+			existing, _ := filepath.Glob("*.hcl")
+			if len(existing) > 0 && !c.IsSet("from") {
+				foreign.Fprintf(s.out, "There is a configuration here already: %s. Nothing has to be initialized.\n", strings.Join(existing, ", "))
+				return nil
+			}
+			written, err := writeStarter(c.String("from"), existing)
 			if err != nil {
 				return err
 			}
@@ -43,7 +49,7 @@ Nothing that exists is overwritten.
 }
 
 // writeStarter copies an example into the current directory.
-func writeStarter(name string) ([]string, error) {
+func writeStarter(name string, existing []string) ([]string, error) {
 	starters, err := fs.ReadDir(examples.Files, ".")
 	if err != nil {
 		return nil, fmt.Errorf("read the starters: %w", err)
@@ -56,7 +62,7 @@ func writeStarter(name string) ([]string, error) {
 	if _, statErr := fs.Stat(examples.Files, name); err != nil || statErr != nil {
 		return nil, &failure{fmt.Sprintf("No starter %q", name), "The starters are: " + strings.Join(names, ", ") + "."}
 	}
-	if existing, _ := filepath.Glob("*.hcl"); len(existing) > 0 {
+	if len(existing) > 0 {
 		return nil, &failure{"There is a configuration here already", fmt.Sprintf("This directory holds %s. Run kolla init in an empty one.", strings.Join(existing, ", "))}
 	}
 	var written []string

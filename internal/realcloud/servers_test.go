@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -137,9 +140,9 @@ func screenIsDrawn(t *testing.T, c *cloud) {
 	}
 }
 
-// serversSurvive while the test deletes each data-plane pod of their node.
+// serversSurvive while the test deletes pods of their node without a warning.
 func serversSurvive(t *testing.T, c *cloud) {
-	for _, service := range []string{"nova-compute", "neutron-ovn-metadata", "ovn-controller", "openvswitch"} {
+	for _, service := range []string{"nova-compute", "openvswitch"} {
 		sent, lost, longest := c.whilePinging(t, "guest-1", func() {
 			pod := strings.TrimSpace(c.kubectl(t, "get", "pods", "-l", "app.kubernetes.io/name="+service, "--field-selector=spec.nodeName=real-2,status.phase=Running", "-o", "jsonpath={.items[*].metadata.name}"))
 			c.kubectl(t, "delete", "pod", pod)
@@ -170,25 +173,36 @@ func serversSurvive(t *testing.T, c *cloud) {
 	c.noChanges(t)
 }
 
-// rolloutReplaces the pods of hypervisors one after the other when it is asked to, and not
+// rolloutReplaces the pods of the data plane one after the other when it is asked to, and not
 // before.
 func rolloutReplaces(t *testing.T, c *cloud) {
 	c.edit(t, "service \"nova-compute\" {\n", "service \"nova-compute\" {\n  config \"nova-compute.conf\" { values = { DEFAULT = { reserved_host_memory_mb = 256 } } }\n")
+	workloads := map[string]string{"openvswitch": "ovs", "ovn-controller": "controller", "neutron-ovn-metadata": "agent"}
+	for service, workload := range workloads {
+		c.edit(t, "service \""+service+"\" {\n", "service \""+service+"\" {\n  workload \""+workload+"\" { annotations = { \"example.org/round\" = \"2\" } }\n")
+	}
+	services := append(slices.Collect(maps.Keys(workloads)), "nova-compute")
 	plan := c.kolla(t, 2, "plan", "-detailed-exitcode")
-	wantSaid(t, "plan", plan.out, "go on as before until kolla rollout", "nobody can start, stop or move servers of the node")
-	before := c.podsOf(t, "nova-compute")
+	wantSaid(t, "plan", plan.out, "go on as before until kolla rollout", "nobody can start, stop or move servers of the node", "servers of the node lose their network")
+	before := map[string]string{}
+	for _, service := range services {
+		before[service] = c.podsOf(t, service)
+	}
 	applied := c.kolla(t, 0, "apply", "-auto-approve")
 	wantSaid(t, "apply", applied.out, "2 pods of service.nova-compute/DaemonSet/nova-compute-compute are as before")
-	if after := c.podsOf(t, "nova-compute"); after != before {
-		t.Errorf("the pods were %s, and are %s after an apply", before, after)
+	for _, service := range services {
+		if after := c.podsOf(t, service); after != before[service] {
+			t.Errorf("the pods of %s were %s, and are %s after an apply", service, before[service], after)
+		}
 	}
-	sent, lost, longest := c.whilePinging(t, "guest-1", func() {
-		c.kolla(t, 0, "rollout", "-auto-approve", "service.nova-compute")
-	})
-	measured(t, "rollout of nova-compute and libvirt on two nodes: pings lost, of them in a row", fmt.Sprintf("%d of %d, %s s", lost, sent, longest))
-	if after := c.podsOf(t, "nova-compute"); after == before {
-		t.Errorf("the pods are %s after a rollout too", after)
+	sent, lost, longest := c.whilePinging(t, "guest-1", func() { c.kolla(t, 0, "rollout", "-auto-approve") })
+	measured(t, "rollout of the data plane of two nodes: pings lost, of them in a row", fmt.Sprintf("%d of %d, %s s", lost, sent, longest))
+	for _, service := range services {
+		if after := c.podsOf(t, service); after == before[service] {
+			t.Errorf("the pods of %s are %s after a rollout too", service, after)
+		}
 	}
+	c.answers(t, "guest-1", time.Minute)
 	c.noChanges(t)
 }
 
@@ -302,6 +316,67 @@ func nodeIsTakenOut(t *testing.T, c *cloud) {
 		}
 	}
 	c.noChanges(t)
+}
+
+// cell2 is a second cell, whose only hypervisor is the third node.
+const cell2 = `
+role "first" { nodes = ["real-2", "real-3"] }
+role "second" { nodes = ["real-1"] }
+
+service "mariadb-cell2" {
+  definition = "mariadb"
+  role       = role.control
+}
+
+service "rabbitmq-cell2" {
+  definition = "rabbitmq"
+  role       = role.control
+}
+
+service "nova-cell2" {
+  definition = "nova-cell"
+  role       = role.control
+  expose     = exposure.public
+  with       = { mariadb = service.mariadb-cell2, rabbitmq = service.rabbitmq-cell2 }
+}
+
+service "nova-compute-cell2" {
+  definition = "nova-compute"
+  role       = role.second
+  cell       = service.nova-cell2
+  virt_type  = var.virt_type
+}
+`
+
+// cellIsAdded: a second cell with a database and a queue of its own boots a server, and those
+// of the first cell go on.
+func cellIsAdded(t *testing.T, c *cloud) {
+	c.write(t, "scaled.auto.vars.hcl", `compute = ["real-1", "real-2", "real-3"]`)
+	c.write(t, "cell2.hcl", cell2)
+	c.edit(t, "service \"nova\" {\n", "service \"nova\" {\n  cells  = [service.nova-cell2]\n")
+	c.edit(t, "  role      = role.compute\n  virt_type", "  role      = role.first\n  virt_type")
+	added := c.kolla(t, 0, "apply", "-auto-approve")
+	measured(t, "apply of a second cell", added.took.Round(100*time.Millisecond))
+	c.noChanges(t)
+	hosts := c.kubectl(t, "exec", "deployment/nova-api", "--", "nova-manage", "cell_v2", "list_hosts")
+	for cell, nodes := range map[string][]string{"nova-cell2": {"real-1"}, "cell1": {"real-2", "real-3"}} {
+		for _, node := range nodes {
+			if !regexp.MustCompile(`\| +` + cell + ` +\|[^|]+\| +` + node + ` +\|`).MatchString(hosts) {
+				t.Errorf("%s is not in cell %s:\n%s", node, cell, hosts)
+			}
+		}
+	}
+	guest := &server{}
+	c.servers(t, guest, "boot", "guest-5", "real-1", userData)
+	guests["guest-5"] = guest
+	c.console(t, "guest-5", "guest: user data ended")
+	c.answers(t, "guest-5", 2*time.Minute)
+	c.answers(t, "guest-1", time.Minute)
+	var address string
+	c.servers(t, &address, "vnc", "guest-5")
+	if !strings.HasPrefix(address, "http://"+vip+":6081/") {
+		t.Errorf("the console of a server of the second cell is at %s", address)
+	}
 }
 
 // controlPlaneIsReplaced: the pods that are alone are deleted one after the other, and

@@ -48,6 +48,7 @@ func TestServices(t *testing.T) {
 		{"node added", nodeIsAdded},
 		{"server moved", serverMoves},
 		{"node taken out", nodeIsTakenOut},
+		{"second cell", cellIsAdded},
 		{"data plane held", dataPlaneIsHeld},
 	})
 	if os.Getenv(longVariable) != "" {

@@ -104,7 +104,6 @@ definition "nova-cell" {
     }
 
     ready { http = "/vnc_lite.html" }
-    live { tcp = "vnc" }
   }
 
   # Nova and hypervisors of the cell read these.

@@ -236,7 +236,6 @@ definition "nova" {
     }
 
     ready { http = "/vnc_lite.html" }
-    live { tcp = "vnc" }
   }
 
   # Hypervisors and their agents read these.
