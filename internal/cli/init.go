@@ -83,7 +83,8 @@ func writeStarter(name string, existing []string) ([]string, error) {
 	return written, nil
 }
 
-// writeNew writes a file that must not exist yet.
+// writeNew writes a file that must not exist yet. Of one that cannot be written in full
+// nothing stays.
 func writeNew(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -93,5 +94,8 @@ func writeNew(path string, content []byte) error {
 		return err
 	}
 	_, err = file.Write(content)
-	return errors.Join(err, file.Close())
+	if err = errors.Join(err, file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/files"
@@ -42,11 +43,31 @@ func report(printer *view.Printer, err error) {
 		printer.Failure(summary, detail)
 		return
 	}
+	if summary, detail, ok := filesFailure(err); ok {
+		printer.Failure(summary, detail)
+		return
+	}
 	if errors.Is(err, context.Canceled) {
 		printer.Failure("Interrupted", "Nothing more was changed.")
 		return
 	}
 	printer.Failure("Unexpected failure", fmt.Sprintf("%s.", sentence(err.Error())))
+}
+
+// filesFailure says what to do about a file that the system does not let kolla read or write.
+func filesFailure(err error) (summary, detail string, ok bool) {
+	var remedy string
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		summary, remedy = "No space left", "Make room on the file system, and run the command again."
+	case errors.Is(err, syscall.EROFS):
+		summary, remedy = "The file system is read-only", "Run kolla where it may write beside the configuration: its state and its lock are there. Or name another file with -state."
+	case errors.Is(err, fs.ErrPermission):
+		summary, remedy = "No permission", "Run kolla as the user whom the file belongs to, or change its permissions."
+	default:
+		return "", "", false
+	}
+	return summary, fmt.Sprintf("%s. %s", sentence(err.Error()), remedy), true
 }
 
 // untrusted says why a plan file is not believed, and how to go on.
