@@ -2,6 +2,7 @@ package lang
 
 import (
 	"bytes"
+	"maps"
 	"math"
 	"math/big"
 	"path/filepath"
@@ -227,18 +228,34 @@ func (g *graph) manifestFile(b *block, name string) []ManifestObject {
 	return out
 }
 
-// unlisted takes a List apart.
+// unlisted takes a list of objects apart: a List, or one of a kind such as a RoleList, whose
+// items need not say what they are.
 func unlisted(content map[string]any) []map[string]any {
 	items, ok := content["items"].([]any)
-	if !ok || content["kind"] != "List" {
+	list, _ := content["kind"].(string)
+	kind, isList := strings.CutSuffix(list, "List")
+	if metadata, _ := content["metadata"].(map[string]any); !ok || !isList || metadata["name"] != nil {
 		return []map[string]any{content}
 	}
 	var out []map[string]any
 	for _, item := range items {
 		object, _ := item.(map[string]any)
+		if object != nil && kind != "" && object["kind"] == nil && object["apiVersion"] == nil {
+			object = maps.Clone(object)
+			object["kind"], object["apiVersion"] = kind, content["apiVersion"]
+		}
 		out = append(out, object)
 	}
 	return out
+}
+
+// ofServer are the fields of an object's metadata that only a server sets, with what they
+// say there.
+var ofServer = []struct{ name, says string }{
+	{"generateName", "it would be another object at each apply: give it a metadata.name"},
+	{"managedFields", "it says who set which field where the object was read: leave it out"},
+	{"resourceVersion", "it is a version of the object where it was read: leave it out"},
+	{"uid", "it is another object's where this one was read: leave it out"},
 }
 
 // checkObject reports what every object has to have.
@@ -253,11 +270,25 @@ func (g *graph) checkObject(content map[string]any, at hcl.Range) bool {
 			missing = append(missing, field.name)
 		}
 	}
+	for _, field := range ofServer {
+		if metadata[field.name] != nil {
+			g.error(at, "A field that the server sets", "metadata.%s of %v %v cannot be declared, as %s.", field.name, orElse(content["kind"], "an object"), orElse(metadata["name"], "without a name"), field.says)
+			return false
+		}
+	}
 	if len(missing) > 0 {
 		g.error(at, "Incomplete object", "An object of Kubernetes needs %s, as text.", listed(missing))
 		return false
 	}
 	return true
+}
+
+// orElse is a text, or another one where there is none.
+func orElse(value any, other string) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	return other
 }
 
 // lineRange is the range of a line of a file: so many lines after the one that

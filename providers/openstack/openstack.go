@@ -225,18 +225,18 @@ func (r *renderer) needed(blocks []string) []lang.Address {
 
 // checkUnique reports objects that two declarations would both make.
 func (r *renderer) checkUnique() {
-	seen := make(map[providers.Ref]lang.Address, len(r.declared))
+	seen := make(map[providers.Ref]declared, len(r.declared))
 	for _, d := range r.declared {
 		first, twice := seen[d.ref]
 		if !twice {
-			seen[d.ref] = d.address
+			seen[d.ref] = d
 			continue
 		}
 		r.diags = append(r.diags, &hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Two declarations of one object",
-			Detail: fmt.Sprintf("%s is declared by %s and by %s (%s). Rename one of them, or remove it.",
-				d.ref, first.Block, d.address.Block, d.source),
+			Detail: fmt.Sprintf("%s is declared by %s (%s) and by %s (%s). Rename one of them, or remove it.",
+				d.ref, first.address.Block, first.source, d.address.Block, d.source),
 		})
 	}
 }

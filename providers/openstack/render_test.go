@@ -75,7 +75,8 @@ func TestCheck(t *testing.T) {
 	config := load(t, "testdata/wide")
 	config.Manifests = append(config.Manifests, config.Manifests[0])
 	config.Manifests[0].Block = "manifest.first"
-	if _, diags := openstack.Check(config, facts()); !strings.Contains(diags.Error(), "Two declarations of one object") {
+	_, diags := openstack.Check(config, facts())
+	if text := diags.Error(); !strings.Contains(text, "Two declarations of one object") || !regexp.MustCompile(`by manifest\.first \(\S+:\d+\) and by manifest\.\S+ \(\S+:\d+\)`).MatchString(text) {
 		t.Errorf("two objects of one name: %v", diags)
 	}
 }
