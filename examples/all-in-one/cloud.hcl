@@ -14,13 +14,13 @@ variable "distro" { default = "rocky-9" }
 variable "registry" { default = "quay.io/openstack.kolla" }
 variable "nodes" { default = ["node-1"] }
 variable "vip" { default = "192.0.2.10" } # through which clients outside reach the cloud
-# The volumes are files on this share: the storage class of Cinder's claim "files" has to
-# make its volumes there.
+# The storage class of Cinder's claim "files" has to make its volumes on this share.
 variable "volumes" { default = { nas = { type = "nfs", share = "nas.example.org:/volumes" } } }
 
 # kvm needs processors that help, and system the module openvswitch in the kernel.
 variable "virt_type" { default = "kvm" }
 variable "datapath_type" { default = "system" }
+variable "tunnel_network" { default = null } # by default that of the node; netdev needs its own
 variable "provider_interface" { default = "eth1" }
 
 role "all" { nodes = var.nodes }
@@ -29,7 +29,6 @@ role "all" { nodes = var.nodes }
 # these nodes (keystone: 30500).
 exposure "public" {
   vip   = var.vip
-  mode  = "nodeport"
   nodes = role.all
 }
 
@@ -50,8 +49,9 @@ service "ovn" {}
 # What servers run on: they reach the world outside through br-ex.
 service "openvswitch" { datapath_type = var.datapath_type }
 service "ovn-controller" {
-  gateway = true
-  bridges = { physnet1 = { bridge = "br-ex", interface = var.provider_interface } }
+  gateway        = true
+  tunnel_network = var.tunnel_network
+  bridges        = { physnet1 = { bridge = "br-ex", interface = var.provider_interface } }
 }
 service "neutron-ovn-metadata" {}
 service "nova-compute" {

@@ -22,7 +22,7 @@ variable "volumes" { default = { nas = { type = "nfs", share = "nas.example.org:
 # kvm needs processors that help, and system the module openvswitch in the kernel.
 variable "virt_type" { default = "kvm" }
 variable "datapath_type" { default = "system" }
-variable "tunnel_network" { default = null } # by default that of the nodes' addresses
+variable "tunnel_network" { default = null } # by default that of the nodes; netdev needs its own
 variable "provider_interface" { default = "eth1" }
 
 role "control" { nodes = var.control }
@@ -30,7 +30,6 @@ role "compute" { nodes = var.compute }
 
 exposure "public" {
   vip   = var.vip
-  mode  = "nodeport"
   nodes = role.control
 }
 
