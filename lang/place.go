@@ -24,8 +24,8 @@ func isExposed(p Port) bool { return p.Exposed }
 // role evaluates the role. The defaults can read the names of the service.
 func (in *instance) role() {
 	in.cloud.scope.singles["self"] = cty.ObjectVal(in.called())
-	said := in.placeOf("role")
-	in.out.Role = said.eval.role(said.block, "role")
+	by := in.placeOf("role")
+	in.out.Role = by.eval.role(by.block, "role")
 }
 
 // expose evaluates the exposure, after the ports. The defaults can read the role, too.
@@ -33,22 +33,21 @@ func (in *instance) expose() {
 	self := in.identity()
 	delete(self, "replicas")
 	in.cloud.scope.singles["self"] = cty.ObjectVal(self)
-	said := in.placeOf("expose")
-	in.out.Exposure = said.eval.exposure(said.block, "expose")
+	by := in.placeOf("expose")
+	in.out.Exposure = by.eval.exposure(by.block, "expose")
 }
 
-// readPlace is what expressions read of something that is made of the role or of the
-// exposure.
+// readPlace is what expressions read of a value that is made of the role or the exposure.
 func (in *instance) readPlace(value cty.Value, name string) cty.Value {
-	said := in.placeOf(name)
-	return said.eval.read(said.block, value, name)
+	by := in.placeOf(name)
+	return by.eval.read(by.block, value, name)
 }
 
 // asksForExposure reports whether the service has an exposure, or would have one if it were
 // right.
 func (in *instance) asksForExposure() bool {
-	said := in.placeOf("expose")
-	return said.eval.given(said.block, "expose")
+	by := in.placeOf("expose")
+	return by.eval.given(by.block, "expose")
 }
 
 // defaultEdges are the references in the cloud's defaults that count for the service: none

@@ -1,4 +1,4 @@
-# One node with all services, servers included.
+# All services, servers included, on a node with four processors and 16 GB of memory or more.
 cloud "all-in-one" {
   release  = "2025.1"
   distro   = var.distro
