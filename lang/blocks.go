@@ -303,9 +303,9 @@ service "galera" {
 	},
 	Attributes: withRepetition([]Attribute{
 		{Name: "definition", Type: TypeLiteral, Doc: "Name of the definition; by default the service's own name."},
-		{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on; by default any."},
+		{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on; by default those of the cloud's defaults, or else any."},
 		{Name: "replicas", Type: TypeNumber, Max: maxReplicas, Doc: "How many pods each of its workloads has, where neither the workload's block nor its kind says otherwise."},
-		{Name: "expose", Type: TypeExposure, Doc: "Makes the ports that are meant for it reachable from outside."},
+		{Name: "expose", Type: TypeExposure, Doc: "Makes the ports that are meant for it reachable from outside; by default as the cloud's defaults say."},
 		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full references to use in place of images, by the name of the image in the definition."},
 		{Name: "external", Type: TypeAny, Value: "{ host = string, port = number, ... }", Doc: "Where the service is, if it is there already: nothing is deployed, and references to it mean that one. Further keys are `url`, `public_url` and the outputs of its definition, where those are others there; with no definition, whatever others shall read."},
 		objectMarks[0], objectMarks[1],

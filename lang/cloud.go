@@ -228,6 +228,7 @@ func (g *graph) finish() {
 	g.checkMentions()
 	g.checkHostPorts()
 	g.checkTwins()
+	g.checkDefaultPlace()
 	g.moves()
 	g.cleanups()
 }

@@ -12,13 +12,21 @@ import (
 	"kolla.openstack.org/kolla/internal/spelling"
 )
 
+// placeAttributes say where a service runs, and who reaches it.
+var placeAttributes = []Attribute{
+	{Name: "role", Type: TypeRole, Doc: "Nodes of services that have no argument `role` themselves; with `role = null` a service runs on any."},
+	{Name: "expose", Type: TypeExposure, Doc: "Exposure of services that have no argument `expose` themselves, and whose definition has a port that is meant to be reached from outside; with `expose = null` a service is not reached."},
+}
+
 var defaultsType = &BlockType{
 	Name: "defaults", Single: true,
-	Doc: "Overrides for every service. They come over the definitions and under the services' own blocks, and are evaluated for each service: self is the service.",
+	Doc: "Overrides for every service, also in modules. They come over the definitions and under the services' own blocks, and are evaluated for each service: self is the service.",
 	Example: `cloud "prod" {
   release = "2025.1"
 
   defaults {
+    role          = role.control
+    expose        = exposure.public
     storage_class = "local-nvme"
     labels        = { "example.org/cost-center" = "4711" }
     annotations   = { "example.org/owner" = self.name == "keystone" ? "identity" : "platform" }
@@ -36,11 +44,11 @@ var defaultsType = &BlockType{
   }
 }
 `,
-	Attributes: []Attribute{
+	Attributes: append(slices.Clone(placeAttributes), []Attribute{
 		{Name: "storage_class", Type: TypeString, Form: formSubdomain, Doc: "Of all volumes; by default what the definition says, or else the cluster's."},
 		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "On every object of every service."},
 		{Name: "annotations", Type: TypeMap, Doc: "On every object of every service."},
-	},
+	}...),
 	Blocks: []*BlockType{defaultConfigType, defaultWorkloadType, patchType},
 }
 

@@ -100,7 +100,7 @@ service "keystone" {
 	Blocks: plainLifecycleType.Blocks,
 }
 
-// layered is a lifecycle block, and the scope that it is evaluated in.
+// layered is a block, and who evaluates it.
 type layered struct {
 	block *block // nil: there is none
 	eval  *evaluator

@@ -24,7 +24,7 @@ func (in *instance) portObjects() cty.Value {
 		}
 		inside := func(text string) cty.Value { return in.inner.read(b, in.inNamespace(text), "number") }
 		outside := func(text string) cty.Value {
-			return in.inner.read(b, in.user.read(in.block, in.inNamespace(text), "expose"), "number", "expose", "public")
+			return in.inner.read(b, in.readPlace(in.inNamespace(text), "expose"), "number", "expose", "public")
 		}
 		values[p.Name] = cty.ObjectVal(map[string]cty.Value{
 			"number":      in.inner.scope.groups["port"][p.Name],

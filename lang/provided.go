@@ -275,7 +275,7 @@ func (in *instance) endpointURL(b *block, e Endpoint, public bool) cty.Value {
 	}
 	v := in.inNamespace("http://" + net.JoinHostPort(host, strconv.Itoa(number)) + e.Path)
 	if public {
-		v = in.user.read(in.block, v, "expose")
+		v = in.readPlace(v, "expose")
 	}
 	for _, p := range in.definition.all("port") {
 		if p.label == e.Port {

@@ -152,15 +152,10 @@ func (in *instance) edges() []edge {
 // innerEdges are the references of the definition, with what comes over it.
 func (in *instance) innerEdges() []edge {
 	out := in.inner.edgesWithoutSettings(in.definition)
-	if d := in.defaultsBlock(); d != nil && d.grows {
-		out = append(out, in.cloud.reach.blockEdges(d)...)
-	}
 	if in.home != nil && in.home.call != nil {
 		out = append(out, edge{to: in.home.path() + "*", at: in.block.header})
 	}
-	if d := in.defaultsBlock(); d != nil {
-		out = append(out, in.cloud.reach.attributeEdges(d)...)
-	}
+	out = append(out, in.defaultEdges()...)
 	for _, b := range in.defaultPatches() {
 		out = append(out, in.cloud.edgesWithoutSettings(b)...)
 	}
@@ -270,14 +265,14 @@ func (in *instance) deployed() cty.Value {
 		in.setSelf(cty.DynamicVal)
 		return cty.DynamicVal
 	}
-	s.Role = in.user.role(in.block, "role")
-	s.Exposure = in.user.exposure(in.block, "expose")
+	in.role()
 	s.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.user, in.block)
 	in.images = in.user.strings(in.block, "images")
 	in.takeInputs()
 	in.ownLocals()
 	in.narrowPorts()
 	in.ports()
+	in.expose()
 	in.narrow()
 	in.replicas = in.allReplicas()
 	in.setSelf(in.object())
@@ -363,12 +358,18 @@ func (in *instance) object() cty.Value {
 
 // identity is what is known of a service before anything of its definition is evaluated.
 func (in *instance) identity() map[string]cty.Value {
+	out := in.called()
+	out["role"] = in.readPlace(cty.StringVal(in.out.Role), "role")
+	out["replicas"] = cty.NumberIntVal(0)
+	return out
+}
+
+// called is what is known of a service that is deployed before its role is.
+func (in *instance) called() map[string]cty.Value {
 	return map[string]cty.Value{
 		"name":      cty.StringVal(in.out.Name),
 		"namespace": in.inNamespace(in.config.Cloud.Namespace),
 		"host":      in.inNamespace(in.out.Name + "." + in.config.Cloud.Namespace),
-		"role":      in.user.read(in.block, cty.StringVal(in.out.Role), "role"),
-		"replicas":  cty.NumberIntVal(0),
 		"external":  cty.False,
 	}
 }
@@ -405,7 +406,7 @@ func (in *instance) inNamespace(text string) cty.Value {
 
 // publicURL is the URL for clients outside; others use the given address.
 func (in *instance) publicURL(internal string) cty.Value {
-	v := in.user.read(in.block, in.inNamespace("http://"+in.publicAddress(internal)), "expose")
+	v := in.readPlace(in.inNamespace("http://"+in.publicAddress(internal)), "expose")
 	for _, b := range in.definition.all("port") {
 		v = in.inner.read(b, v, "number", "expose", "public")
 	}

@@ -89,7 +89,7 @@ func (in *instance) checkOverrides() {
 			"Definition %q has no port that is meant to be reached from outside (expose = true in its port block), so that nothing of service %q is.", in.out.Definition, in.out.Name)
 	}
 	for _, p := range in.out.Ports {
-		if override := in.block.one("port", p.Name); override != nil && override.attributes["node_port"] != nil && (in.block.attributes["expose"] == nil || !p.Exposed) && in.exposesAsSaid() {
+		if override := in.block.one("port", p.Name); override != nil && override.attributes["node_port"] != nil && (!in.asksForExposure() || !p.Exposed) && in.exposesAsSaid() {
 			in.warn(override.header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, in.whyInside(p))
 		}
 	}

@@ -170,8 +170,26 @@ func asApplied(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(nodes.String()), 0o644))
 }
 
-// withAdded is an object with what apply adds to it: the token of its creation, and the
-// values of a Secret.
+// addNodes adds the addresses of nodes to a policy, which render does not know.
+func addNodes(ts *testscript.TestScript, u, live *unstructured.Unstructured) {
+	rules, _, err := unstructured.NestedSlice(u.Object, "spec", "ingress")
+	ts.Check(err)
+	known, _, err := unstructured.NestedSlice(live.Object, "spec", "ingress")
+	ts.Check(err)
+	for i := range min(len(rules), len(known)) {
+		rule, peers := rules[i].(map[string]any), known[i].(map[string]any)["from"]
+		all, _ := peers.([]any)
+		for _, peer := range all {
+			if from, ok := rule["from"].([]any); ok && peer.(map[string]any)["ipBlock"] != nil {
+				rule["from"] = append(from, peer)
+			}
+		}
+	}
+	ts.Check(unstructured.SetNestedSlice(u.Object, rules, "spec", "ingress"))
+}
+
+// withAdded is an object with what apply adds to it: the token of its creation, the values
+// of a Secret, the addresses of nodes, and that a job runs nothing.
 func withAdded(ts *testscript.TestScript, u *unstructured.Unstructured) string {
 	kind := u.GetKind()
 	if group := u.GroupVersionKind().Group; group != "" {
@@ -187,8 +205,15 @@ func withAdded(ts *testscript.TestScript, u *unstructured.Unstructured) string {
 	if u.GetKind() == "Secret" {
 		u.Object["data"] = live.Object["data"]
 	}
+	if u.GetKind() == "NetworkPolicy" {
+		addNodes(ts, u, live)
+	}
+	// Render does not know that the service was new, so that an upgrade ran nothing.
+	if completions, found, err := unstructured.NestedInt64(live.Object, "spec", "completions"); err == nil && found && completions == 0 {
+		ts.Check(unstructured.SetNestedField(u.Object, int64(0), "spec", "completions"))
+	}
 	annotations := u.GetAnnotations()
-	for _, key := range []string{providers.AnnotationIntent, providers.AnnotationChecksum, providers.AnnotationNotAfter} {
+	for _, key := range []string{providers.AnnotationIntent, providers.AnnotationChecksum, providers.AnnotationNotAfter, providers.AnnotationInputs} {
 		if value := live.GetAnnotations()[key]; value != "" {
 			annotations[key] = value
 		}

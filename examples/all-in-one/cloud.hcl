@@ -1,57 +1,60 @@
-# One node with every role, and all services but those that run servers.
+# All services, servers included, on a node with four processors and 16 GB of memory or more.
 cloud "all-in-one" {
   release  = "2025.1"
   distro   = var.distro
   registry = var.registry
+
+  defaults {
+    role   = role.all
+    expose = exposure.public
+  }
 }
 
 variable "distro" { default = "rocky-9" }
 variable "registry" { default = "quay.io/openstack.kolla" }
 variable "nodes" { default = ["node-1"] }
 variable "vip" { default = "192.0.2.10" } # through which clients outside reach the cloud
-# The volumes are files on this share: the storage class of Cinder's claim "files" has to
-# make its volumes there.
+# The storage class of Cinder's claim "files" has to make its volumes on this share.
 variable "volumes" { default = { nas = { type = "nfs", share = "nas.example.org:/volumes" } } }
 
-role "control" { nodes = var.nodes }
+# kvm needs processors that help, and system the module openvswitch in the kernel.
+variable "virt_type" { default = "kvm" }
+variable "datapath_type" { default = "system" }
+variable "tunnel_network" { default = null } # by default that of the node; netdev needs its own
+variable "provider_interface" { default = "eth1" }
+
+role "all" { nodes = var.nodes }
 
 # `kolla exposure haproxy` configures what holds the VIP: it leads to the node ports of
 # these nodes (keystone: 30500).
 exposure "public" {
   vip   = var.vip
-  mode  = "nodeport"
-  nodes = role.control
+  nodes = role.all
 }
 
-service "mariadb" { role = role.control }
-service "rabbitmq" { role = role.control }
-service "memcached" { role = role.control }
-service "keystone" {
-  role   = role.control
-  expose = exposure.public
+service "mariadb" {}
+service "rabbitmq" {}
+service "memcached" {}
+service "keystone" {}
+service "placement" {}
+service "glance" {}
+service "barbican" {}
+service "heat" {}
+service "cinder" { backends = var.volumes }
+service "horizon" {}
+service "nova" {}
+service "neutron" {}
+service "ovn" {}
+
+# What servers run on: they reach the world outside through br-ex.
+service "openvswitch" { datapath_type = var.datapath_type }
+service "ovn-controller" {
+  gateway        = true
+  tunnel_network = var.tunnel_network
+  bridges        = { physnet1 = { bridge = "br-ex", interface = var.provider_interface } }
 }
-service "placement" {
-  role   = role.control
-  expose = exposure.public
-}
-service "glance" {
-  role   = role.control
-  expose = exposure.public
-}
-service "barbican" {
-  role   = role.control
-  expose = exposure.public
-}
-service "heat" {
-  role   = role.control
-  expose = exposure.public
-}
-service "cinder" {
-  role     = role.control
-  expose   = exposure.public
-  backends = var.volumes
-}
-service "horizon" {
-  role   = role.control
-  expose = exposure.public
+service "neutron-ovn-metadata" {}
+service "nova-compute" {
+  virt_type = var.virt_type
+  nfs       = anytrue([for v in var.volumes : v.type == "nfs"])
 }

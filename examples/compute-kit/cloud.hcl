@@ -4,6 +4,12 @@ cloud "compute-kit" {
   release  = "2025.1"
   distro   = var.distro
   registry = var.registry
+
+  # Of services that do not say otherwise.
+  defaults {
+    role   = role.control
+    expose = exposure.public
+  }
 }
 
 variable "distro" { default = "rocky-9" }
@@ -16,7 +22,7 @@ variable "volumes" { default = { nas = { type = "nfs", share = "nas.example.org:
 # kvm needs processors that help, and system the module openvswitch in the kernel.
 variable "virt_type" { default = "kvm" }
 variable "datapath_type" { default = "system" }
-variable "tunnel_network" { default = null } # by default that of the nodes' addresses
+variable "tunnel_network" { default = null } # by default that of the nodes; netdev needs its own
 variable "provider_interface" { default = "eth1" }
 
 role "control" { nodes = var.control }
@@ -24,52 +30,22 @@ role "compute" { nodes = var.compute }
 
 exposure "public" {
   vip   = var.vip
-  mode  = "nodeport"
   nodes = role.control
 }
 
-service "mariadb" { role = role.control }
-service "rabbitmq" { role = role.control }
-service "memcached" { role = role.control }
-service "keystone" {
-  role   = role.control
-  expose = exposure.public
-}
-service "placement" {
-  role   = role.control
-  expose = exposure.public
-}
-service "glance" {
-  role   = role.control
-  expose = exposure.public
-}
-service "barbican" {
-  role   = role.control
-  expose = exposure.public
-}
-service "heat" {
-  role   = role.control
-  expose = exposure.public
-}
-service "cinder" {
-  role     = role.control
-  expose   = exposure.public
-  backends = var.volumes
-}
-service "horizon" {
-  role   = role.control
-  expose = exposure.public
-}
-service "nova" {
-  role   = role.control
-  expose = exposure.public
-}
-service "neutron" {
-  role                     = role.control
-  expose                   = exposure.public
-  distributed_floating_ips = true
-}
-service "ovn" { role = role.control }
+service "mariadb" {}
+service "rabbitmq" {}
+service "memcached" {}
+service "keystone" {}
+service "placement" {}
+service "glance" {}
+service "barbican" {}
+service "heat" {}
+service "cinder" { backends = var.volumes }
+service "horizon" {}
+service "nova" {}
+service "neutron" { distributed_floating_ips = true }
+service "ovn" {}
 
 # On every node with servers. Networks between nodes go through tunnels, and out of the
 # cloud through br-ex.

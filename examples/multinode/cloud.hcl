@@ -6,7 +6,11 @@ cloud "multinode" {
   registry = "quay.io/openstack.kolla"
   region   = "RegionOne"
 
+  # For all services, in modules too, that do not say otherwise.
   defaults {
+    role   = role.control
+    expose = exposure.public
+
     config "*.conf" {
       values = {
         DEFAULT = { debug = false }

@@ -2,15 +2,13 @@
 module "backing" {
   source = "./backing"
 
-  role            = role.control
   database_memory = var.database_memory
+  cache_replicas  = length(local.control_nodes)
 }
 
 # Keystone finds its database and its cache by their names, in the module too.
 service "keystone" {
-  role     = role.control
   replicas = length(local.control_nodes)
-  expose   = exposure.public
 
   config "keystone.conf" {
     values = {
@@ -27,42 +25,30 @@ service "ceph" {
 }
 
 service "placement" {
-  role     = role.control
   replicas = length(local.control_nodes)
-  expose   = exposure.public
 }
 
 service "glance" {
-  role     = role.control
   replicas = length(local.control_nodes)
-  expose   = exposure.public
   stores   = { ceph = { type = "rbd" } }
 }
 
 service "barbican" {
-  role     = role.control
   replicas = 2
-  expose   = exposure.public
 }
 
 service "cinder" {
-  role     = role.control
   replicas = 2
-  expose   = exposure.public
   backends = { ceph = { type = "rbd" } }
   backup   = {}
 }
 
 service "heat" {
-  role     = role.control
   replicas = 2
-  expose   = exposure.public
 }
 
 service "horizon" {
-  role     = role.control
   replicas = 2
-  expose   = exposure.public
 }
 
 # Anything that Kubernetes knows can come along as it is.

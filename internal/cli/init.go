@@ -23,7 +23,7 @@ Writes the files of a small cloud, with comments, into the current directory.
 Nothing that exists is overwritten. In a directory with a configuration there is nothing
 to do: no plugins or backends have to be set up.
 
-  all-in-one   all services but those for servers, on one node
+  all-in-one   all services, on one node that runs servers too
   compute-kit  all services, on three nodes that run servers too
   multinode    three control nodes, two compute nodes, one address for the outside`,
 		Flags: []cli.Flag{

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -49,7 +50,24 @@ func newCloud(t *testing.T, example string, nodes int) *cloud {
 	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(root, "examples", example))); err != nil {
 		t.Fatal(err)
 	}
+	c.write(t, "cloud.hcl", spread(c.text(t)))
 	return c
+}
+
+var oneLine = regexp.MustCompile(`(?m)^(service ".+" \{) ?(.*?) ?\}$`)
+
+// spread puts the services of a configuration that stand on one line on several: edits can
+// add arguments to them.
+func spread(text string) string { return oneLine.ReplaceAllString(text, "$1\n  $2\n}") }
+
+// text is the configuration.
+func (c *cloud) text(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(c.dir, "cloud.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 // step is one thing that is done with a cloud. It finds the cloud as the step before has
@@ -122,15 +140,11 @@ func (c *cloud) write(t *testing.T, name, text string) {
 // edit replaces text in the configuration, which has to be there once.
 func (c *cloud) edit(t *testing.T, before, after string) {
 	t.Helper()
-	path := filepath.Join(c.dir, "cloud.hcl")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(data), before); n != 1 {
+	text := c.text(t)
+	if n := strings.Count(text, before); n != 1 {
 		t.Fatalf("%q is %d times in the configuration, want once", before, n)
 	}
-	c.write(t, "cloud.hcl", strings.Replace(string(data), before, after, 1))
+	c.write(t, "cloud.hcl", strings.Replace(text, before, after, 1))
 }
 
 // outside runs a command as the client outside of the cluster.

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,7 +40,8 @@ func open(t *testing.T, policies []networking.NetworkPolicy, from, to end, proto
 		return true
 	}
 	isolated := false
-	for _, p := range policies {
+	for i := range policies {
+		p := &policies[i]
 		if p.Namespace != to.namespace || !selects(t, &p.Spec.PodSelector, to.labels) || !slices.Contains(p.Spec.PolicyTypes, networking.PolicyTypeIngress) {
 			continue
 		}
@@ -76,13 +78,20 @@ func isFrom(t *testing.T, namespace string, peers []networking.NetworkPolicyPeer
 	})
 }
 
+// read are the selectors that were read already: each is asked about many pods.
+var read sync.Map // *metav1.LabelSelector to labels.Selector
+
 func selects(t *testing.T, selector *metav1.LabelSelector, of map[string]string) bool {
 	t.Helper()
-	s, err := metav1.LabelSelectorAsSelector(selector)
-	if err != nil {
-		t.Fatal(err)
+	s, known := read.Load(selector)
+	if !known {
+		parsed, err := metav1.LabelSelectorAsSelector(selector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ = read.LoadOrStore(selector, parsed)
 	}
-	return s.Matches(labels.Set(of))
+	return s.(labels.Selector).Matches(labels.Set(of))
 }
 
 func policiesOf(t *testing.T, objects []providers.Object) []networking.NetworkPolicy {
@@ -130,7 +139,7 @@ func outsiders(namespace string) []end {
 func TestNobodyElse(t *testing.T) {
 	// Who connects to whom, other than to pods of the own service and through an exposure,
 	// and to which ports.
-	reached := map[string][]int{"mariadb": {3306}, "memcached": {11211}, "rabbitmq": {5672, 15672, 15692}}
+	reached := map[string][]int{"mariadb": {3306}, "memcached": {11211}, "rabbitmq": {5672, 15672, 15692}, "nova": {8775}}
 	whole := []string{
 		"barbican → mariadb", "barbican → memcached", "barbican → rabbitmq",
 		"cinder → mariadb", "cinder → memcached", "cinder → rabbitmq",
@@ -140,15 +149,22 @@ func TestNobodyElse(t *testing.T) {
 		"keystone → mariadb", "keystone → memcached",
 		"placement → mariadb", "placement → memcached",
 	}
+	servers := []string{
+		"neutron → mariadb", "neutron → memcached", "neutron → rabbitmq",
+		"nova → mariadb", "nova → memcached", "nova → rabbitmq",
+		"neutron-ovn-metadata → nova", "nova-compute → nova",
+		"nova-compute → mariadb", "nova-compute → memcached", "nova-compute → rabbitmq",
+	}
 	wanted := map[string][]string{
-		"all-in-one":    whole,
+		"all-in-one":    append(servers, whole...),
 		"multinode":     whole,
 		"real-keystone": {"keystone → mariadb", "keystone → memcached"},
 	}
 	outside := []string{
 		"barbican:9311", "cinder:8776", "glance:9292", "heat:8000", "heat:8004", "horizon:8080", "keystone:5000", "placement:8780",
+		"neutron:9696", "nova:6080", "nova:8774",
 	}
-	ports := []int{22, 3306, 4369, 5000, 5672, 8000, 8004, 8080, 8776, 8780, 9292, 9311, 11211, 15672, 15692, 25672}
+	ports := []int{22, 3306, 4369, 5000, 5672, 6080, 8000, 8004, 8080, 8774, 8775, 8776, 8780, 9292, 9311, 9696, 11211, 15672, 15692, 25672}
 	for _, example := range []string{"all-in-one", "multinode", "real-keystone"} {
 		f := facts()
 		f.Nodes = nil

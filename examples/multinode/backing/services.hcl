@@ -1,8 +1,6 @@
 # What the services of OpenStack keep their data in and talk through.
 
 service "mariadb" {
-  role = var.role
-
   config "my.cnf" {
     values = {
       mysqld = { innodb_buffer_pool_size = "${var.database_memory / 2}M" }
@@ -20,8 +18,6 @@ service "mariadb" {
 # Who refers to a service may connect to it, and nobody else, but for those who are
 # named.
 service "rabbitmq" {
-  role = var.role
-
   allow "prometheus" {
     ports     = ["metrics"]
     namespace = "monitoring"
@@ -30,6 +26,5 @@ service "rabbitmq" {
 }
 
 service "memcached" {
-  role     = var.role
-  replicas = length(var.role.nodes)
+  replicas = var.cache_replicas
 }

@@ -1,5 +1,6 @@
-variable "role" {
-  description = "Nodes that everything here runs on."
+variable "cache_replicas" {
+  type        = number
+  description = "Pods of the cache."
 }
 
 variable "database_memory" {
