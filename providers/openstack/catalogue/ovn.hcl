@@ -34,7 +34,6 @@ definition "ovn" {
 
   workload "nb" {
     kind         = "StatefulSet"
-    order        = "one-by-one" # a first member that is alone begins the cluster
     image        = "ovn-nb-db-server"
     user         = 42476
     command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "nb", "OVN_Northbound"]
@@ -60,13 +59,13 @@ definition "ovn" {
     }
 
     ready {
-      exec = ["sh", "-c", "ovs-appctl -t /run/ovn/ovnnb_db.ctl cluster/status OVN_Northbound | grep -q '^Status: cluster member'"]
+      exec    = ["sh", "-ec", file("${path.module}/ovn/ready.sh"), "ready", "nb", "OVN_Northbound"]
+      timeout = 10
     }
   }
 
   workload "sb" {
     kind         = "StatefulSet"
-    order        = "one-by-one" # a first member that is alone begins the cluster
     image        = "ovn-sb-db-server"
     user         = 42476
     command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "sb", "OVN_Southbound"]
@@ -92,7 +91,8 @@ definition "ovn" {
     }
 
     ready {
-      exec = ["sh", "-c", "ovs-appctl -t /run/ovn/ovnsb_db.ctl cluster/status OVN_Southbound | grep -q '^Status: cluster member'"]
+      exec    = ["sh", "-ec", file("${path.module}/ovn/ready.sh"), "ready", "sb", "OVN_Southbound"]
+      timeout = 10
     }
   }
 
