@@ -400,6 +400,7 @@ var workloadType = &BlockType{
     grace_period = 90
     drain        = 15
     loss         = "nobody sees how the cloud is"
+    scale_down   = "Move what status-web-N knows to another pod first: kubectl exec status-web-N -- status hand-over."
     priority     = "system-cluster-critical"
     tolerations  = [{ key = "example.org/maintenance", operator = "Exists" }]
     spread       = "required"
@@ -407,6 +408,8 @@ var workloadType = &BlockType{
     image        = "registry.example.org/status:1"
     ports        = ["http"]
     config       = ["status.conf"]
+
+    own_addresses = true
 
     init "prepare" {
       command = ["status", "prepare"]
@@ -428,7 +431,9 @@ var workloadType = &BlockType{
 		{Name: "update", Type: TypeString, Default: "rolling", OneOf: updates, Doc: "rolling: pods are replaced when something changes. on-delete: only when a rollout is asked for, or someone deletes them."},
 		waitTimeoutAttribute, gracePeriodAttribute, drainAttribute,
 		{Name: "loss", Type: TypeString, Doc: "What follows for others while none of it runs, as the end of a sentence: \"running servers lose their network\". It is then held like data: no plan deletes it, or deletes it to make it again, unless -delete-data names it."},
+		{Name: "scale_down", Type: TypeString, Doc: "How pods of a StatefulSet are taken away where an apply cannot do it, as whole sentences: \"Each member has to leave the cluster first: ...\". A plan with fewer pods than there are is refused in these words."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
+		{Name: "own_addresses", Type: TypeBool, Default: false, Doc: "Whether each pod of a StatefulSet has a Service of its own, SERVICE-WORKLOAD-NUMBER.NAMESPACE, whose address stays when the pod is made again: for clients that have to reach a certain pod and resolve no names."},
 	}, rolloutAttributes, placementAttributes, podAttributes, namespaceAttributes, powerAttributes, []Attribute{reasonAttribute}, podMarks, mountAttributes)),
 	Blocks: []*BlockType{
 		initType,

@@ -249,7 +249,11 @@ type Workload struct {
 	Role     string // empty: the service's
 	Replicas int    // of a DaemonSet: 0, its nodes decide
 	Loss     string // what follows for others while none of it runs; may be empty
-	Update   string // "rolling", or "on-delete": pods change only when someone deletes them
+	// ScaleDown says how pods of a StatefulSet are taken away where an apply must not do it.
+	ScaleDown string
+	// OwnAddresses: each pod of a StatefulSet has a Service of its own.
+	OwnAddresses bool
+	Update       string // "rolling", or "on-delete": pods change only when someone deletes them
 	// MaxUnavailable is how many pods may be missing while they are replaced, and Surge how
 	// many may be there beyond: a number or a share such as "25%"; empty: as usual.
 	MaxUnavailable, Surge string

@@ -21,8 +21,15 @@ func (in *instance) rollout(b *block, w *Workload) {
 	w.MaxUnavailable, w.Surge = e.string(b, "max_unavailable"), e.string(b, "surge")
 	w.OneByOne = e.string(b, "order") == "one-by-one"
 	onDelete := w.Update == "on-delete"
-	if e.given(b, "order") && w.Kind != "StatefulSet" && w.Kind != "" {
+	stateful := w.Kind == "StatefulSet" || w.Kind == ""
+	if e.given(b, "order") && !stateful {
 		e.unsuitable(b, "order", "Only the pods of a StatefulSet have an order.")
+	}
+	if w.ScaleDown != "" && !stateful {
+		e.unsuitable(b, "scale_down", "Only the pods of a StatefulSet have names, by which somebody could look after those that go.")
+	}
+	if w.OwnAddresses && !stateful {
+		e.unsuitable(b, "own_addresses", "Only the pods of a StatefulSet have names, by which a Service could find one.")
 	}
 	switch {
 	case w.MaxUnavailable != "" && w.Kind == "StatefulSet" && !onDelete:

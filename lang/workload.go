@@ -146,8 +146,12 @@ func (in *instance) workload(b *block) Workload {
 		Timeout:  e.number(b, "timeout"),
 		Loss:     e.string(b, "loss"),
 		Pod:      in.pod(b, e),
-		Claims:   in.claims(b),
-		Range:    rangeOf(b),
+
+		ScaleDown:    e.string(b, "scale_down"),
+		OwnAddresses: e.bool(b, "own_addresses"),
+
+		Claims: in.claims(b),
+		Range:  rangeOf(b),
 	}
 	in.checkVolumes(b, w.Pod.Volumes, in.mountedIn(&w.Pod, w.Claims))
 	w.Pod.Ports = in.names(b, e, "ports", "port")

@@ -376,6 +376,7 @@ func (p *planning) converge(ctx context.Context) error {
 		return nil
 	}
 	p.refuseStrangers()
+	p.refuseFewer()
 	for _, s := range p.subjects {
 		p.problems = append(p.problems, s.problems...)
 	}

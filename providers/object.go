@@ -89,6 +89,9 @@ type Object struct {
 	// Loss says what follows where what it holds is lost, or while nothing of it runs:
 	// "tokens become invalid"; empty: nothing beyond that.
 	Loss string `json:"loss,omitempty"`
+	// ScaleDown says how pods of a StatefulSet are taken away where an apply must not do
+	// it; empty: an apply does.
+	ScaleDown string `json:"scale_down,omitempty"`
 	// Timeout is how many seconds an apply waits until the object is ready; 0: as long as
 	// for any other. It is no part of what is desired.
 	Timeout int `json:"timeout,omitempty"`

@@ -1,6 +1,7 @@
 package openstack_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -285,20 +286,42 @@ func TestVirtlogd(t *testing.T) {
 // TestOVNMember holds who begins a cluster, who joins one, and that a member with data does
 // neither.
 func TestOVNMember(t *testing.T) {
+	const (
+		members = "ovn-nb-0.ns ovn-nb-1.ns ovn-nb-2.ns"
+		create  = "create-cluster ovnnb.db.new ovn-nb.ovsschema tcp:ovn-nb-0.ns:6643\n"
+		join    = "join-cluster ovnnb.db.new OVN_Northbound tcp:ovn-nb-%d.ns:6643 tcp:ovn-nb-%d.ns:6643 tcp:ovn-nb-%d.ns:6643\n"
+		waits   = "Waiting for ovn-nb-1.ns to say whether it has data.\n"
+		none    = "00000000-0000-0000-0000-000000000000"
+		some    = "63feb459-7796-4d80-858a-25551384accc"
+		left    = `{"comment":"this server left the cluster","note":"left"}`
+	)
 	const tool = `echo "$@" | sed 's|/[^ ]*/||g'; for arg; do case $arg in *.new) echo data > "$arg" ;; esac; done`
-	const members = "ovn-nb-0.ovn-nb.ns ovn-nb-1.ovn-nb.ns"
-	for name, c := range map[string]struct{ self, members, resolved, data, want string }{
-		"first":          {"ovn-nb-0", members, "", "", "create-cluster ovnnb.db.new ovn-nb.ovsschema tcp:ovn-nb-0.ovn-nb.ns:6643\n"},
-		"alone":          {"ovn-nb-0", "ovn-nb-0.ovn-nb.ns", "", "", "create-cluster ovnnb.db.new ovn-nb.ovsschema tcp:ovn-nb-0.ovn-nb.ns:6643\n"},
-		"second":         {"ovn-nb-1", members, "ovn-nb-0.ovn-nb.ns", "", "join-cluster ovnnb.db.new OVN_Northbound tcp:ovn-nb-1.ovn-nb.ns:6643 tcp:ovn-nb-0.ovn-nb.ns:6643\n"},
-		"second, alone":  {"ovn-nb-1", members, "", "", "join-cluster ovnnb.db.new OVN_Northbound tcp:ovn-nb-1.ovn-nb.ns:6643 tcp:ovn-nb-0.ovn-nb.ns:6643\n"},
-		"lost its data":  {"ovn-nb-0", members, "ovn-nb-1.ovn-nb.ns", "", "join-cluster ovnnb.db.new OVN_Northbound tcp:ovn-nb-0.ovn-nb.ns:6643 tcp:ovn-nb-1.ovn-nb.ns:6643\n"},
-		"started before": {"ovn-nb-0", members, "", "data", ""},
+	// A second question gets the answer after the comma.
+	const client = `test "$2" = query || { echo no; exit; }
+member=${3#tcp:ovn-nb-}; member=${member%%.*}
+answer=$(cat "$DATA/answer-$member")
+case $answer in *,*) echo "${answer#*,}" > "$DATA/answer-$member"; answer=${answer%%,*} ;; esac
+test -n "$answer" || exit 1
+echo '[{"rows":[{"cid":["uuid","'"$answer"'"]}]}]'`
+	for name, c := range map[string]struct {
+		self, members string
+		answers       [3]string // of the members, when they are asked what cluster they have data of
+		data, want    string
+	}{
+		"first":              {"ovn-nb-0", members, [3]string{1: none, 2: none}, "", create},
+		"first, waiting":     {"ovn-nb-0", members, [3]string{1: "," + none, 2: none}, "", waits + create},
+		"alone":              {"ovn-nb-0", "ovn-nb-0.ns", [3]string{}, "", create},
+		"second":             {"ovn-nb-1", members, [3]string{0: none, 2: none}, "", fmt.Sprintf(join, 1, 0, 2)},
+		"lost its data":      {"ovn-nb-0", members, [3]string{1: none, 2: some}, "", fmt.Sprintf(join, 0, 1, 2)},
+		"lost it, all ended": {"ovn-nb-0", members, [3]string{1: "," + some}, "", waits + fmt.Sprintf(join, 0, 1, 2)},
+		"started before":     {"ovn-nb-0", members, [3]string{}, "data", ""},
+		"left":               {"ovn-nb-2", members, [3]string{}, "data\n" + left, fmt.Sprintf(join, 2, 0, 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if c.data != "" {
-				if err := os.WriteFile(filepath.Join(dir, "ovnnb.db"), []byte(c.data), 0o600); err != nil {
+			files := map[string]string{"ovnnb.db": c.data, "answer-0": c.answers[0], "answer-1": c.answers[1], "answer-2": c.answers[2]}
+			for file, text := range files {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -306,13 +329,53 @@ func TestOVNMember(t *testing.T) {
 				t.Setenv(key, value)
 			}
 			got, err := runScript(t, "ovn/db.sh", map[string]string{
-				"ovsdb-tool": tool, "ovsdb-client": `echo no`, "ovsdb-server": `test -s "$1" && echo "serves $2"`,
-				"getent": `test "$2" = "` + c.resolved + `"`,
+				"ovsdb-tool": tool, "ovsdb-client": client, "ovsdb-server": `test -s "$1" && echo "serves $2"`,
+				"ovs-appctl": `echo "Status: cluster member"`, "sleep": "",
 			}, "sh", "nb", "OVN_Northbound")
 			if want := c.want + "serves --remote=ptcp:6641:0.0.0.0\n"; err != nil || got != want {
 				t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(want, got))
 			}
 		})
+	}
+}
+
+// TestOVNForgets holds that a member takes out the one that it was before it lost its data,
+// and no other one.
+func TestOVNForgets(t *testing.T) {
+	const status = `Status: cluster member
+Leader: %s
+Servers:
+    50a2 (50a2 at tcp:ovn-nb-1.ns:6643) (self)
+    5450 (5450 at tcp:ovn-nb-0.ns:6643) last msg 107 ms ago
+%s    e692 (e692 at tcp:ovn-nb-2.ns:6643) last msg 61 ms ago`
+	lost := "    da90 (da90 at tcp:ovn-nb-1.ns:6643)\n"
+	dir := t.TempDir()
+	for i, text := range []string{fmt.Sprintf(status, "unknown", lost), fmt.Sprintf(status, "5450", lost), fmt.Sprintf(status, "5450", "")} {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("status-%d", i)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key, value := range map[string]string{"HOSTNAME": "ovn-nb-1", "MEMBERS": "ovn-nb-0.ns ovn-nb-1.ns ovn-nb-2.ns", "DATA": dir, "DB_PORT": "6641", "RAFT_PORT": "6643"} {
+		t.Setenv(key, value)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ovnnb.db"), []byte("data"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := runScript(t, "ovn/db.sh", map[string]string{
+		"ovsdb-client": "echo no",
+		"ovsdb-server": `until test -e "$DATA/settled"; do :; done`,
+		"sleep":        "",
+		"ovs-appctl": `case $3 in cluster/kick) shift 2; echo "$@"; exit ;; esac
+for i in 0 1 2; do
+  test -e "$DATA/status-$i" || continue
+  cat "$DATA/status-$i"
+  rm "$DATA/status-$i"
+  test $i != 2 || touch "$DATA/settled"
+  exit
+done`,
+	}, "sh", "nb", "OVN_Northbound")
+	if want := "cluster/kick OVN_Northbound da90\n"; err != nil || got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
 
@@ -433,6 +496,8 @@ esac`
 		fails        bool
 	}{
 		"both":       {"ovn:6641", "ovn-relay:16642", "tcp:10.0.0.6:6641 tcp:10.0.0.7:16642 two words\n", false},
+		"members":    {"ovn:6641 six:6641", "ovn-relay:16642", "tcp:10.0.0.6:6641,tcp:[2001:db8::7]:6641 tcp:10.0.0.7:16642 two words\n", false},
+		"one gone":   {"ovn:6641 gone:6641", "ovn-relay:16642", "gone has no address.\n", true},
 		"an agent":   {"", "ovn-relay:16642", "- tcp:10.0.0.7:16642 two words\n", false},
 		"IPv6":       {"six:6641", "six:16642", "tcp:[2001:db8::7]:6641 tcp:[2001:db8::7]:16642 two words\n", false},
 		"no address": {"", "gone:16642", "gone has no address.\n", true},

@@ -2,8 +2,10 @@ package openstack
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
+	appsapi "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
@@ -16,7 +18,8 @@ import (
 //
 // The service as a whole answers as SERVICE.NAMESPACE, on the ports of the
 // workload that has its first port. Every other workload with ports, and every
-// StatefulSet, has a name of its own, SERVICE-WORKLOAD.NAMESPACE.
+// StatefulSet, has a name of its own, SERVICE-WORKLOAD.NAMESPACE. With own addresses,
+// each pod of a StatefulSet has one too, SERVICE-WORKLOAD-NUMBER.NAMESPACE.
 func (s *service) kubeServices() []lang.Address {
 	var out []lang.Address
 	named := len(s.decl.Ports) == 0
@@ -36,6 +39,7 @@ func (s *service) kubeServices() []lang.Address {
 		}
 		if w.Kind == "StatefulSet" {
 			services = append(services, s.headless(name, s.selector(name), ports))
+			services = append(services, s.own(w, name, ports)...)
 		}
 		for _, service := range services {
 			o := s.object(service)
@@ -59,6 +63,21 @@ func (s *service) headless(name string, selector map[string]string, ports []lang
 	service := s.kubeService(name, selector, ports, false)
 	service.Spec.WithClusterIP(v1.ClusterIPNone).WithPublishNotReadyAddresses(true)
 	return service
+}
+
+// own makes a Service for each pod of a StatefulSet, if they have addresses of their own.
+func (s *service) own(w lang.Workload, name string, ports []lang.Port) []*corev1.ServiceApplyConfiguration {
+	if !w.OwnAddresses || len(ports) == 0 {
+		return nil
+	}
+	var out []*corev1.ServiceApplyConfiguration
+	for i := range w.Replicas {
+		pod := fmt.Sprintf("%s-%d", name, i)
+		selector := maps.Clone(s.selector(name))
+		selector[appsapi.StatefulSetPodNameLabel] = pod
+		out = append(out, s.kubeService(pod, selector, ports, false))
+	}
+	return out
 }
 
 // reachable makes the Service of some pods, with node ports where all of its ports

@@ -37,6 +37,7 @@ func (s *service) workloads(after []lang.Address) []lang.Address {
 		o.Lifecycle = lifecycleOf(w.Lifecycle)
 		o.Deferred = t.deferred
 		o.Timeout = w.Timeout
+		o.ScaleDown = w.ScaleDown
 		if w.Loss != "" {
 			o.Holds, o.Loss = fmt.Sprintf("what others need (%s)", w.Loss), w.Loss
 		}

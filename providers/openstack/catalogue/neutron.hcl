@@ -29,7 +29,7 @@ definition "neutron" {
     split = cloud.release >= 2025.2
     # Connections to OVN are in the environment: see connect.sh.
     start = ["sh", "-ec", file("${path.module}/ovn/connect.sh"), "sh"]
-    ovn   = { NB = service.ovn.ports.nb.address, SB = service.ovn.ports.relay.address }
+    ovn   = { NB = service.ovn.nb_members, SB = service.ovn.ports.relay.address }
     files = ["--config-file", "/etc/neutron/neutron.conf", "--config-file", "/etc/neutron/plugins/ml2/ml2_conf.ini"]
     auth  = merge(user.neutron.auth, { endpoint_type = "internal" })
     vlans = flatten([for network, n in input.physical_networks : [for range in n.vlans : "${network}:${range}"]])

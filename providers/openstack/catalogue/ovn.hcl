@@ -4,6 +4,13 @@
 definition "ovn" {
   description = "OVN: the databases of the virtual network"
 
+  input "cluster_domain" {
+    type        = string
+    default     = "cluster.local"
+    nullable    = false
+    description = "DNS domain of the Kubernetes cluster. Members of the databases know each other by names in it, for good."
+  }
+
   port "nb" {
     number = 6641
   }
@@ -26,15 +33,25 @@ definition "ovn" {
 
   locals {
     # Servers of the databases resolve names without the search list of the pod.
-    nb     = [for member in self.members.nb : "${member}.svc.cluster.local"]
-    sb     = [for member in self.members.sb : "${member}.svc.cluster.local"]
+    nb     = [for member in self.members.nb : "${member}.svc.${input.cluster_domain}"]
+    sb     = [for member in self.members.sb : "${member}.svc.${input.cluster_domain}"]
     nb_url = join(",", [for member in local.nb : "tcp:${member}:${port.nb}"])
     sb_url = join(",", [for member in local.sb : "tcp:${member}:${port.sb}"])
+
+    leave = <<-TEXT
+      A member that only goes counts as a member that is down, and a majority of all members has to run. It has to leave the cluster before,
+      the last one first, one after the other:
+
+        kubectl -n ${self.namespace} exec ${self.name}-%[1]s-N -- ovs-appctl -t /run/ovn/ovn%[1]s_db.ctl cluster/leave %[2]s
+        kubectl -n ${self.namespace} scale statefulset ${self.name}-%[1]s --replicas=N
+
+      N is the number of the member. When as many are left as are declared, plan again.
+    TEXT
   }
 
   workload "nb" {
     kind         = "StatefulSet"
-    order        = "one-by-one" # a first member that is alone begins the cluster
+    scale_down   = format(local.leave, "nb", "OVN_Northbound")
     image        = "ovn-nb-db-server"
     user         = 42476
     command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "nb", "OVN_Northbound"]
@@ -42,6 +59,8 @@ definition "ovn" {
     ports        = ["nb", "nb-raft"]
     writable     = ["/run/ovn"]
     grace_period = 60
+
+    own_addresses = true
 
     claim "data" {
       path = "/var/lib/openvswitch/ovn-nb"
@@ -60,13 +79,14 @@ definition "ovn" {
     }
 
     ready {
-      exec = ["sh", "-c", "ovs-appctl -t /run/ovn/ovnnb_db.ctl cluster/status OVN_Northbound | grep -q '^Status: cluster member'"]
+      exec    = ["sh", "-ec", file("${path.module}/ovn/ready.sh"), "ready", "nb", "OVN_Northbound"]
+      timeout = 10
     }
   }
 
   workload "sb" {
     kind         = "StatefulSet"
-    order        = "one-by-one" # a first member that is alone begins the cluster
+    scale_down   = format(local.leave, "sb", "OVN_Southbound")
     image        = "ovn-sb-db-server"
     user         = 42476
     command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "sb", "OVN_Southbound"]
@@ -92,7 +112,8 @@ definition "ovn" {
     }
 
     ready {
-      exec = ["sh", "-c", "ovs-appctl -t /run/ovn/ovnsb_db.ctl cluster/status OVN_Southbound | grep -q '^Status: cluster member'"]
+      exec    = ["sh", "-ec", file("${path.module}/ovn/ready.sh"), "ready", "sb", "OVN_Southbound"]
+      timeout = 10
     }
   }
 
@@ -138,6 +159,9 @@ definition "ovn" {
       exec = ["sh", "-c", "ovs-appctl -t /run/ovn/ovn-northd.ctl status | grep -qE 'active|standby'"]
     }
   }
+
+  # Clients in Python want the leader, and find it only if each member has an address.
+  output "nb_members" { value = join(" ", [for member in self.members.nb : "${split(".", member)[0]}.${self.namespace}:${port.nb}"]) }
 
   output "nb" { value = local.nb_url }
   output "sb" { value = local.sb_url }

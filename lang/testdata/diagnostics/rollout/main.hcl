@@ -10,6 +10,8 @@ definition "d" {
     order           = "one-by-one"
     max_unavailable = 0
     surge           = "0%"
+    scale_down      = "It cannot."
+    own_addresses   = true
   }
 
   workload "b" {

@@ -3,48 +3,85 @@
 
 file=$DATA/ovn$1.db
 schema=/usr/share/ovn/ovn-$1.ovsschema
+socket=unix:/run/ovn/ovn$1_db.sock
+control=/run/ovn/ovn$1_db.ctl
 own=
 others=
 for member in $MEMBERS; do
   case $member in
   "$HOSTNAME".*) own=tcp:$member:$RAFT_PORT ;;
-  *) others="$others tcp:$member:$RAFT_PORT" ;;
+  *) others="$others $member" ;;
   esac
 done
 
-# Whether another member has a name already: pods start one after the other.
-joined() {
-  for member in $MEMBERS; do
-    case $member in
-    "$HOSTNAME".*) ;;
-    *) if getent hosts "$member" > /dev/null; then return 0; fi ;;
-    esac
-  done
-  return 1
+# cluster_of MEMBER DATABASE prints the cluster that a member has data of, or none.
+none=00000000-0000-0000-0000-000000000000
+cluster_of() {
+  query='["_Server",{"op":"select","table":"Database","where":[["name","==","'$2'"]],"columns":["cid"]}]'
+  ovsdb-client --timeout=5 query "tcp:$1:$DB_PORT" "$query" 2> /dev/null | sed -n 's/.*"cid":\["uuid","\([^"]*\)"\].*/\1/p'
 }
 
-# A first one without data that is alone begins the cluster; everybody else joins it.
+# begins DATABASE reports whether this member begins the cluster. The first one does, once all
+# others have said that they have no data. A first one that lost its data must not: the others
+# have them, even while they do not run.
+begins() {
+  [ "$HOSTNAME" = "${HOSTNAME%-*}-0" ] || return 1
+  for member in $others; do
+    until cluster=$(cluster_of "$member" "$1") && [ -n "$cluster" ]; do
+      echo "Waiting for $member to say whether it has data."
+      sleep 1
+    done
+    [ "$cluster" = "$none" ] || return 1
+  done
+}
+
+# A member that left its cluster can only come back as a new one.
+if [ -s "$file" ] && tail -n 1 "$file" | grep -q '"note":"left"'; then
+  rm "$file"
+fi
 if [ ! -s "$file" ]; then
   rm -f "$file.new"
-  if [ "$HOSTNAME" = "${HOSTNAME%-*}-0" ] && ! joined; then
+  if begins "$2"; then
     ovsdb-tool create-cluster "$file.new" "$schema" "$own"
   else
+    remotes=
+    for member in $others; do remotes="$remotes tcp:$member:$RAFT_PORT"; done
     # shellcheck disable=SC2086 # one argument each
-    ovsdb-tool join-cluster "$file.new" "$2" "$own" $others
+    ovsdb-tool join-cluster "$file.new" "$2" "$own" $remotes
   fi
   mv "$file.new" "$file"
 fi
 
+# A member that lost its data is a new one to the cluster. The lost one has the same address,
+# and would count as a member that is down.
+forget_lost() {
+  while :; do
+    status=$(ovs-appctl -t "$control" cluster/status "$1" 2> /dev/null) || status=
+    case $status in
+    *"Leader: unknown"*) ;;
+    *"Status: cluster member"*)
+      lost=$(echo "$status" | awk -v at="$own)" '$3 == "at" && $4 == at && !/\(self\)/ { print $1 }')
+      [ -n "$lost" ] || return 0
+      for server in $lost; do ovs-appctl -t "$control" cluster/kick "$1" "$server" || true; done
+      ;;
+    esac
+    sleep 1
+  done
+}
+
 # The schema of a newer release, as soon as the database answers.
-socket=unix:/run/ovn/ovn$1_db.sock
 bring_up() {
   until [ "$(ovsdb-client needs-conversion "$socket" "$schema" 2> /dev/null)" = no ]; do
     sleep 2
     ovsdb-client convert "$socket" "$schema" > /dev/null 2>&1 || true # another member leads, or none yet
   done
 }
-bring_up &
+
+{
+  forget_lost "$2"
+  bring_up
+} &
 
 exec ovsdb-server "$file" \
   --remote="ptcp:$DB_PORT:0.0.0.0" --remote="p$socket" \
-  --unixctl="/run/ovn/ovn$1_db.ctl" --pidfile="/run/ovn/ovn$1_db.pid" -vconsole:info
+  --unixctl="$control" --pidfile="/run/ovn/ovn$1_db.pid" -vconsole:info

@@ -1,0 +1,22 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+)
+
+// refuseFewer refuses to take pods away that have to leave in another way before, such as
+// members of a cluster, which would count as members that are down.
+func (p *planning) refuseFewer() {
+	for _, s := range p.subjects {
+		if s.object.ScaleDown == "" || s.live == nil || !slices.Contains([]Verb{Update, Adopt, Replace}, s.action.Verb) {
+			continue
+		}
+		before, known := replicas(s.live)
+		after, alsoKnown := replicas(s.after)
+		if !known || !alsoKnown || after >= before {
+			continue
+		}
+		s.withdraw(fmt.Sprintf("%s cannot go from %d pods to %d", s.action.Ref, before, after), s.object.ScaleDown)
+	}
+}
