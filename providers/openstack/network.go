@@ -44,8 +44,10 @@ func (s *service) networkPolicy() []lang.Address {
 	}
 	for _, block := range s.decl.Needs {
 		ports := s.catalogued(block, exposed)
-		found, unknown := s.referrers(block)
-		if len(ports) > 0 && len(found) > 0 { // a rule from nobody would be one from everybody
+		if len(ports) == 0 {
+			continue
+		}
+		if found, unknown := s.referrers(block); len(found) > 0 { // a rule from nobody would be one from everybody
 			rules = append(rules, ingress(ports).WithFrom(found...))
 			deferred = unique(append(deferred, unknown...))
 		}
@@ -139,9 +141,8 @@ func (s *service) catalogued(keystone string, exposed []openPort) (out []openPor
 // what has to be read before all of their labels are known.
 func (s *service) referrers(block string) (out []*peer, deferred []string) {
 	onNodes := false
-	for i := range s.config.Services {
-		other := &s.config.Services[i]
-		if other.External || other.Name == s.decl.Name || !slices.Contains(other.Needs, block) {
+	for _, other := range s.needing[block] {
+		if other.External || other.Name == s.decl.Name {
 			continue
 		}
 		out = append(out, podsWith(s.ofService(other.Name)))

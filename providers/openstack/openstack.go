@@ -105,7 +105,9 @@ func Check(config *lang.Config, facts Facts) (objects int, diags hcl.Diagnostics
 type renderer struct {
 	config   *lang.Config
 	facts    Facts
-	services map[string]*service // by name
+	services map[string]*service        // by name
+	needing  map[string][]*lang.Service // by the address of the block that they need
+	servers  map[string]bool            // names of the services that others have something on
 	secrets  map[secretID]*secret
 	blocks   map[string]func() // renders a service, manifest or secret, by its address
 	// finals are the objects that must be ready for a block to count as ready, by
@@ -131,10 +133,12 @@ type declared struct {
 }
 
 func newRenderer(config *lang.Config, facts Facts) *renderer {
-	return &renderer{
+	r := &renderer{
 		config:   config,
 		facts:    facts,
 		services: map[string]*service{},
+		needing:  map[string][]*lang.Service{},
+		servers:  map[string]bool{},
 		secrets:  declaredSecrets(config),
 		blocks:   map[string]func(){},
 		finals:   map[string][]lang.Address{},
@@ -143,6 +147,16 @@ func newRenderer(config *lang.Config, facts Facts) *renderer {
 		patched:  map[string]bool{},
 		warned:   map[string]bool{},
 	}
+	for i := range config.Services {
+		s := &config.Services[i]
+		for _, block := range s.Needs {
+			r.needing[block] = append(r.needing[block], s)
+		}
+		for _, p := range s.Provided {
+			r.servers[p.Server] = true
+		}
+	}
+	return r
 }
 
 func (r *renderer) render() {
