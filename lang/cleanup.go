@@ -18,6 +18,7 @@ func (g *graph) cleanups() {
 	if len(g.decisions.open) > 0 {
 		return
 	}
+	clients := g.clients()
 	for i := range g.config.Services {
 		in := g.byAddress[g.config.Services[i].Block]
 		for _, b := range in.definition.all("provides") {
@@ -29,7 +30,7 @@ func (g *graph) cleanups() {
 				in.error(jobs[0].attributeRange("when"), "Unsuitable value for \"when\"", "Nobody takes databases away: they hold data, which may be needed once more.")
 				continue
 			}
-			e := in.inner.with(b.label, g.had(in, b.label))
+			e := in.inner.with(b.label, g.had(in, clients[in.out.Name], b.label))
 			for _, job := range jobs {
 				made := in.job(job, e)
 				made.Name = b.label + "-" + made.Name
@@ -39,18 +40,37 @@ func (g *graph) cleanups() {
 	}
 }
 
-// had is what the services have on one, as its job reads it.
-func (g *graph) had(in *instance, kind string) cty.Value {
+// clients are the services that have something on others, by the names of these, in the
+// order of the source.
+func (g *graph) clients() map[string][]*instance {
+	out := map[string][]*instance{}
+	for _, in := range g.inOrder() {
+		servers := map[string]bool{}
+		for _, p := range in.out.Provided {
+			servers[p.Server] = true
+		}
+		for _, e := range in.out.Endpoints {
+			servers[e.Server] = true
+		}
+		for server := range servers {
+			out[server] = append(out[server], in)
+		}
+	}
+	return out
+}
+
+// had is what the clients of a service have on it, as its job reads it.
+func (g *graph) had(in *instance, clients []*instance, kind string) cty.Value {
 	services, names := map[string]bool{}, map[string]bool{}
-	users, endpoints := cty.EmptyTupleVal, cty.EmptyTupleVal
-	add := func(to *cty.Value, values map[string]string) {
+	var users, endpoints []cty.Value
+	add := func(to *[]cty.Value, values map[string]string) {
 		object := map[string]cty.Value{}
 		for key, value := range values {
 			object[key] = cty.StringVal(value)
 		}
-		*to = cty.TupleVal(append(to.AsValueSlice(), cty.ObjectVal(object)))
+		*to = append(*to, cty.ObjectVal(object))
 	}
-	for _, other := range g.inOrder() {
+	for _, other := range clients {
 		for _, p := range other.out.Provided {
 			if p.Server != in.out.Name || p.Type != kind && (p.Type != userType.Name || kind != "registration") {
 				continue
@@ -74,8 +94,8 @@ func (g *graph) had(in *instance, kind string) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{
 		"services":  stringList(keysOf(services)),
 		"names":     stringList(keysOf(names)),
-		"users":     users,
-		"endpoints": endpoints,
+		"users":     cty.TupleVal(users),
+		"endpoints": cty.TupleVal(endpoints),
 		"released":  cty.BoolVal(released),
 	})
 }

@@ -71,7 +71,7 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 		return cty.DynamicVal
 	}
 	if plain(v) {
-		if len(refs) == 0 {
+		if constant(refs) {
 			e.memo.constants[expr] = v
 		}
 		return v
@@ -88,13 +88,19 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 		e.error(expr.Range(), "Unsuitable use of a secret", "%s.", sentence(err))
 		return cty.DynamicVal
 	}
-	if len(refs) == 0 {
+	if constant(refs) {
 		e.memo.constants[expr] = v
 	}
 	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
 		e.unexplained = append(e.unexplained, expr.Range())
 	}
 	return v
+}
+
+// constant reports whether an expression with these references has the same value wherever it
+// is evaluated. path is the same in all of a module, and in all of the catalogue.
+func constant(refs []hcl.Traversal) bool {
+	return !slices.ContainsFunc(refs, func(t hcl.Traversal) bool { return t.RootName() != "path" })
 }
 
 // plain reports whether a value is known, and so is all that is in it, without marks and
@@ -151,7 +157,7 @@ func (e *evaluator) reference(expr hcl.Expression) (v cty.Value, ok bool) {
 // a definition that many services use.
 type memo struct {
 	refs      map[hcl.Expression][]hcl.Traversal
-	constants map[hcl.Expression]cty.Value // of those that refer to nothing
+	constants map[hcl.Expression]cty.Value // see constant
 	lists     map[hcl.Expression][]string  // of constants that are right; nobody changes them
 	leaves    map[nested][]leaf            // see settings
 }

@@ -10,13 +10,15 @@ import (
 // the nodes or by the same labels: two agents of a kind on one node are in each other's way.
 // Other labels are looked up when there is a cluster.
 func (g *graph) checkTwins() {
-	services := g.inOrder()
-	for i, b := range services {
-		for _, a := range services[:i] {
-			if a.written == b.written && !a.out.Undecided && !b.out.Undecided {
-				g.checkTwin(a, b)
-			}
+	before := map[*block][]*instance{} // by definition
+	for _, b := range g.inOrder() {
+		if b.out.Undecided || !slices.ContainsFunc(b.out.Workloads, func(w Workload) bool { return w.Kind == "DaemonSet" }) {
+			continue
 		}
+		for _, a := range before[b.written] {
+			g.checkTwin(a, b)
+		}
+		before[b.written] = append(before[b.written], b)
 	}
 }
 

@@ -20,6 +20,7 @@ func BenchmarkValidate(b *testing.B) {
 		definitions []string // used in turn
 	}{
 		{"mixed", []string{"mariadb", "rabbitmq", "memcached", "keystone"}},
+		{"small", []string{"mariadb", "rabbitmq", "memcached"}},
 		{"keystones", []string{"keystone"}}, // the largest there is
 	}
 	for _, cloud := range clouds {

@@ -22,7 +22,6 @@ import (
 const (
 	tokenStart = '\uefe0' // both are private-use characters
 	tokenEnd   = '\uefe1'
-	tokenRunes = string(tokenStart) + string(tokenEnd)
 )
 
 // Sensitive is on values that came from sensitive variables.
@@ -139,7 +138,9 @@ func Split(s string, literal func(string), secret func(Generated)) error {
 }
 
 // HasToken reports whether a string holds a token, or a part of one.
-func HasToken(s string) bool { return strings.ContainsAny(s, tokenRunes) }
+func HasToken(s string) bool {
+	return strings.ContainsRune(s, tokenStart) || strings.ContainsRune(s, tokenEnd)
+}
 
 // Settle checks and cleans the marks of what an expression evaluated to: what
 // is marked as generated afterwards are the strings that hold a token, and only

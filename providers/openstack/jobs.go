@@ -62,18 +62,11 @@ func (s *service) cleanups() []namedJob {
 		ran := s.facts.Made != nil && slices.ContainsFunc(s.facts.Made(s.block()), func(a lang.Address) bool {
 			return a.Kind == "Job" && strings.HasPrefix(a.Name, name+"-")
 		})
-		if ran || s.isServer() {
+		if ran || s.servers[s.decl.Name] {
 			out = append(out, namedJob{name: name, decl: job})
 		}
 	}
 	return out
-}
-
-// isServer reports whether others have something on the service.
-func (s *service) isServer() bool {
-	return slices.ContainsFunc(s.config.Services, func(other lang.Service) bool {
-		return slices.ContainsFunc(other.Provided, func(p lang.Provided) bool { return p.Server == s.decl.Name })
-	})
 }
 
 func (s *service) ownJobs(when string) []namedJob {

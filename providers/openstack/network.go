@@ -45,8 +45,10 @@ func (s *service) networkPolicy() []lang.Address {
 	}
 	for _, block := range s.decl.Needs {
 		ports := s.catalogued(block, exposed)
-		found, unknown := s.referrers(block)
-		if len(ports) > 0 && len(found) > 0 { // a rule from nobody would be one from everybody
+		if len(ports) == 0 {
+			continue
+		}
+		if found, unknown := s.referrers(block); len(found) > 0 { // a rule from nobody would be one from everybody
 			rules = append(rules, ingress(ports).WithFrom(found...))
 			deferred = unique(append(deferred, unknown...))
 		}
@@ -141,9 +143,8 @@ func (s *service) catalogued(keystone string, exposed []openPort) (out []openPor
 // all of their labels are known.
 func (s *service) referrers(block string) (out []*peer, deferred []string) {
 	onNodes := false
-	for i := range s.config.Services {
-		other := &s.config.Services[i]
-		if other.External || other.Name == s.decl.Name || !slices.Contains(other.Needs, block) && !slices.Contains(s.readers[block], other.Name) {
+	for _, other := range s.clients[block] {
+		if other.External || other.Name == s.decl.Name {
 			continue
 		}
 		out = append(out, podsWith(s.ofService(other.Name)))
@@ -172,35 +173,39 @@ func (s *service) referrers(block string) (out []*peer, deferred []string) {
 	return out, unique(deferred)
 }
 
-// passwordReaders are the services that read the password of a database or queue of another
-// service, by the block of the service that it is on. Who was given such a URL by an output
-// connects to a service that it may not refer to.
-func passwordReaders(config *lang.Config) map[string][]string {
+// clientsOf are the services that connect to a block, by its address: those that need it, and
+// those that read the password of a database or queue on it. Who was given such a URL by
+// another service's output may not refer to the server itself.
+func clientsOf(config *lang.Config) map[string][]*lang.Service {
 	blocks := make(map[string]string, len(config.Services))
 	for _, s := range config.Services {
 		blocks[s.Name] = s.Block
 	}
-	on := map[lang.SecretRef]string{}
+	opens := map[lang.SecretRef]string{}
 	for _, s := range config.Services {
 		for _, d := range s.Databases {
-			on[d.Password] = blocks[d.Server]
+			opens[d.Password] = blocks[d.Server]
 		}
 		for _, p := range s.Provided {
 			if p.Type == "queue" {
-				on[p.Password] = blocks[p.Server]
+				opens[p.Password] = blocks[p.Server]
 			}
 		}
 	}
-	out := map[string][]string{}
+	out := map[string][]*lang.Service{}
 	for i := range config.Services {
 		s := &config.Services[i]
+		on := slices.Clone(s.Needs)
 		for text := range texts(s) {
 			for _, ref := range text.Refs() {
 				ref.Within = ""
-				if block := on[ref]; block != "" && ref.Service != s.Name && !slices.Contains(out[block], s.Name) {
-					out[block] = append(out[block], s.Name)
+				if block := opens[ref]; block != "" && ref.Service != s.Name && !slices.Contains(on, block) {
+					on = append(on, block)
 				}
 			}
+		}
+		for _, block := range on {
+			out[block] = append(out[block], s)
 		}
 	}
 	return out

@@ -105,14 +105,15 @@ func Check(config *lang.Config, facts Facts) (objects int, diags hcl.Diagnostics
 type renderer struct {
 	config   *lang.Config
 	facts    Facts
-	services map[string]*service // by name
+	services map[string]*service        // by name
+	clients  map[string][]*lang.Service // see clientsOf
+	servers  map[string]bool            // names of the services that others have something on
 	secrets  map[secretID]*secret
 	blocks   map[string]func() // renders a service, manifest or secret, by its address
 	// finals are the objects that must be ready for a block to count as ready, by
 	// address of the block; blocks that were rendered have an entry.
 	finals   map[string][]lang.Address
 	nodes    map[string][]lang.Address // by name of the role
-	readers  map[string][]string       // see passwordReaders
 	scopes   map[schema.GroupKind]bool // custom kinds of this configuration: namespaced?
 	convert  func(applyConfiguration) *unstructured.Unstructured
 	take     func(providers.Object) // takes each object as it is made
@@ -132,19 +133,26 @@ type declared struct {
 }
 
 func newRenderer(config *lang.Config, facts Facts) *renderer {
-	return &renderer{
+	r := &renderer{
 		config:   config,
 		facts:    facts,
 		services: map[string]*service{},
+		clients:  clientsOf(config),
+		servers:  map[string]bool{},
 		secrets:  declaredSecrets(config),
 		blocks:   map[string]func(){},
 		finals:   map[string][]lang.Address{},
 		nodes:    map[string][]lang.Address{},
-		readers:  passwordReaders(config),
 		scopes:   declaredScopes(config),
 		patched:  map[string]bool{},
 		warned:   map[string]bool{},
 	}
+	for i := range config.Services {
+		for _, p := range config.Services[i].Provided {
+			r.servers[p.Server] = true
+		}
+	}
+	return r
 }
 
 func (r *renderer) render() {

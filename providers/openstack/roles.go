@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"kolla.openstack.org/kolla/lang"
@@ -93,13 +94,16 @@ func (r *renderer) checkTwins() {
 	if r.facts.Nodes == nil {
 		return
 	}
+	before := map[hcl.Range][]*lang.Service{} // by the place of the definition
 	for i := range r.config.Services {
-		for j := range i {
-			a, b := &r.config.Services[j], &r.config.Services[i]
-			if a.Definition == b.Definition && a.DefinedAt == b.DefinedAt {
-				r.checkTwin(a, b)
-			}
+		b := &r.config.Services[i]
+		if !slices.ContainsFunc(b.Workloads, func(w lang.Workload) bool { return w.Kind == "DaemonSet" }) {
+			continue
 		}
+		for _, a := range before[b.DefinedAt] {
+			r.checkTwin(a, b)
+		}
+		before[b.DefinedAt] = append(before[b.DefinedAt], b)
 	}
 }
 
