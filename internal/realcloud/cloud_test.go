@@ -41,15 +41,21 @@ type cloud struct {
 // newCloud starts nodes for an example of the project.
 func newCloud(t *testing.T, example string, nodes int) *cloud {
 	t.Helper()
+	c := emptyCloud(t, nodes)
+	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(c.root, "examples", example))); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// emptyCloud starts nodes for a cloud that has no configuration yet.
+func emptyCloud(t *testing.T, nodes int) *cloud {
+	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cloud{cluster: clustertest.StartReal(t, nodes), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{}, whole: t}
-	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(root, "examples", example))); err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return &cloud{cluster: clustertest.StartReal(t, nodes), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{}, whole: t}
 }
 
 // step is one thing that is done with a cloud. It finds the cloud as the step before has
