@@ -102,7 +102,7 @@ test-cloud: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestCloud ./internal/realcloud
 
 test-services: build images
-	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestServices ./internal/realcloud
+	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run "TestServices|TestOVNCluster" ./internal/realcloud
 
 check: lint vulnerabilities test ## everything that must hold before a change lands
 

@@ -273,6 +273,11 @@ func (g *graph) answering() map[string]*instance {
 		for _, w := range in.out.Workloads {
 			out[in.out.Name+"-"+w.Name] = in
 			out[in.out.Name+"-"+w.Name+"-public"] = in
+			for n := range w.Replicas {
+				if w.OwnAddresses {
+					out[fmt.Sprintf("%s-%s-%d", in.out.Name, w.Name, n)] = in
+				}
+			}
 		}
 		out[in.out.Name+"-public"] = in
 	}

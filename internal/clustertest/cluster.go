@@ -106,6 +106,12 @@ func (c *Cluster) Restart(t testing.TB, component string) {
 	c.run(t, "restart", "-dir", c.dir, component)
 }
 
+// CutPower cuts the power of a real node, until Restart.
+func (c *Cluster) CutPower(t testing.TB, node string) {
+	t.Helper()
+	c.run(t, "off", "-dir", c.dir, node)
+}
+
 func (c *Cluster) run(t testing.TB, args ...string) string {
 	t.Helper()
 	binary, err := findBinary()

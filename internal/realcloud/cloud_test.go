@@ -42,16 +42,22 @@ type cloud struct {
 // newCloud starts nodes for an example of the project.
 func newCloud(t *testing.T, example string, nodes int) *cloud {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &cloud{cluster: clustertest.StartReal(t, nodes), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{}, whole: t}
-	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(root, "examples", example))); err != nil {
+	c := emptyCloud(t, nodes)
+	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(c.root, "examples", example))); err != nil {
 		t.Fatal(err)
 	}
 	c.write(t, "cloud.hcl", spread(c.text(t)))
 	return c
+}
+
+// emptyCloud starts nodes for a cloud that has no configuration yet.
+func emptyCloud(t *testing.T, nodes int) *cloud {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &cloud{cluster: clustertest.StartReal(t, nodes), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{}, whole: t}
 }
 
 var oneLine = regexp.MustCompile(`(?m)^(service ".+" \{) ?(.*?) ?\}$`)

@@ -287,8 +287,9 @@ func (c *cloud) answerAll(t *testing.T) {
 	c.awaitBackends(t)
 }
 
-// longVariable makes the test take the steps that need many minutes of two processors: it
-// cuts the power of a node, and deletes the pods of all APIs under load, and not of a few.
+// longVariable makes tests take the steps that need many minutes of two processors: cut the
+// power of a node, delete the pods of all APIs under load, and not of a few, and take members
+// of OVN's databases away.
 const longVariable = "KOLLA_TEST_LONG"
 
 // noRequestFails while one of the two pods of each API is deleted.

@@ -37,21 +37,12 @@ definition "ovn" {
     sb     = [for member in self.members.sb : "${member}.svc.${input.cluster_domain}"]
     nb_url = join(",", [for member in local.nb : "tcp:${member}:${port.nb}"])
     sb_url = join(",", [for member in local.sb : "tcp:${member}:${port.sb}"])
-
-    leave = <<-TEXT
-      A member that only goes counts as a member that is down, and a majority of all members has to run. It has to leave the cluster before,
-      the last one first, one after the other:
-
-        kubectl -n ${self.namespace} exec ${self.name}-%[1]s-N -- ovs-appctl -t /run/ovn/ovn%[1]s_db.ctl cluster/leave %[2]s
-        kubectl -n ${self.namespace} scale statefulset ${self.name}-%[1]s --replicas=N
-
-      N is the number of the member. When as many are left as are declared, plan again.
-    TEXT
+    leave  = { namespace = self.namespace, service = self.name } # of leave.txt.tmpl
   }
 
   workload "nb" {
     kind         = "StatefulSet"
-    scale_down   = format(local.leave, "nb", "OVN_Northbound")
+    scale_down   = templatefile("${path.module}/ovn/leave.txt.tmpl", merge(local.leave, { db = "nb", database = "OVN_Northbound" }))
     image        = "ovn-nb-db-server"
     user         = 42476
     command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "nb", "OVN_Northbound"]
@@ -86,7 +77,7 @@ definition "ovn" {
 
   workload "sb" {
     kind         = "StatefulSet"
-    scale_down   = format(local.leave, "sb", "OVN_Southbound")
+    scale_down   = templatefile("${path.module}/ovn/leave.txt.tmpl", merge(local.leave, { db = "sb", database = "OVN_Southbound" }))
     image        = "ovn-sb-db-server"
     user         = 42476
     command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "sb", "OVN_Southbound"]

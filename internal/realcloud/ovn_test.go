@@ -1,0 +1,343 @@
+package realcloud_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// onlyOVN is a cloud that has OVN's databases and nothing else.
+const onlyOVN = `
+cloud "ovn" {
+  release  = "2025.1"
+  distro   = "debian-trixie"
+  registry = "kolla.test/openstack.kolla"
+}
+
+role "control" { nodes = ["real-1", "real-2", "real-3"] }
+
+service "ovn" {
+  role     = role.control
+  replicas = 1
+}
+`
+
+// TestOVNCluster makes three members of one in OVN's databases, takes away of them what can
+// be taken away, and lets them leave again.
+func TestOVNCluster(t *testing.T) {
+	if os.Getenv(longVariable) == "" {
+		t.Skipf("%s is not set", longVariable)
+	}
+	c := emptyCloud(t, 3)
+	c.write(t, "cloud.hcl", onlyOVN)
+	take(t, c, []step{
+		{"one member", memberIsAlone},
+		{"three members", membersJoin},
+		{"leader killed", leaderIsReplaced},
+		{"volume deleted", memberJoinsAgain},
+		{"all pods deleted", membersFindData},
+		{"power cut", membersComeBack},
+		{"one member again", membersLeave},
+	})
+}
+
+// ovnDatabases are OVN's databases by the names of their workloads.
+var ovnDatabases = map[string]string{"nb": "OVN_Northbound", "sb": "OVN_Southbound"}
+
+// control asks a member of the cluster that has a database.
+func (c *cloud) control(t *testing.T, database string, member int, command string) result {
+	t.Helper()
+	return finish(t, c.inPod(t, fmt.Sprintf("ovn-%s-%d", database, member), "ovs-appctl", "--timeout=5", "-t", "/run/ovn/ovn"+database+"_db.ctl", command, ovnDatabases[database]))
+}
+
+// inPod is a command in a pod, which may fail.
+func (c *cloud) inPod(t *testing.T, pod string, argv ...string) *exec.Cmd {
+	t.Helper()
+	args := append([]string{"kubectl", "-dir", c.cluster.Dir(), "--kubeconfig", c.cluster.Kubeconfig(), "-n", namespace, "exec", pod, "--"}, argv...)
+	return exec.CommandContext(t.Context(), filepath.Join(c.root, "bin", "kolla-devcluster"), args...)
+}
+
+// membership is what a member says of its cluster.
+type membership struct {
+	cluster, leader string
+	leads           bool
+	servers         []string // addresses
+}
+
+func (c *cloud) membership(t *testing.T, database string, member int) membership {
+	t.Helper()
+	var m membership
+	for line := range strings.Lines(c.control(t, database, member, "cluster/status").out) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		_, address, isServer := strings.Cut(name, " at ")
+		switch {
+		case name == "Cluster ID":
+			m.cluster = value
+		case name == "Leader" && value != "unknown":
+			m.leader = value
+		case name == "Role":
+			m.leads = value == "leader"
+		case isServer && strings.HasPrefix(line, "  "):
+			address, _, _ = strings.Cut(address, ")")
+			m.servers = append(m.servers, address)
+		}
+	}
+	slices.Sort(m.servers)
+	return m
+}
+
+// awaitMembers waits until so many members of each database are one cluster with a leader,
+// and returns the clusters.
+func (c *cloud) awaitMembers(t *testing.T, want int) map[string]string {
+	t.Helper()
+	clusters := map[string]string{}
+	for database := range ovnDatabases {
+		eventually(t, 2*time.Minute, func() error {
+			leaders := 0
+			var first membership
+			for member := range want {
+				m := c.membership(t, database, member)
+				if m.leads {
+					leaders++
+				}
+				if member == 0 {
+					first = m
+				}
+				if m.leader == "" || len(m.servers) != want || !slices.Equal(m.servers, first.servers) || m.cluster != first.cluster {
+					return fmt.Errorf("member %d of %s is in cluster %q with %v and follows %q; member 0 in %q with %v", member, database, m.cluster, m.servers, m.leader, first.cluster, first.servers)
+				}
+			}
+			if leaders != 1 {
+				return fmt.Errorf("%s has %d leaders", database, leaders)
+			}
+			clusters[database] = first.cluster
+			return nil
+		})
+	}
+	return clusters
+}
+
+// leader is the number of the member that leads.
+func (c *cloud) leader(t *testing.T, database string) int {
+	t.Helper()
+	for member := range 3 {
+		if c.membership(t, database, member).leads {
+			return member
+		}
+	}
+	t.Fatalf("nobody leads %s", database)
+	return -1
+}
+
+// members are the addresses of the northbound database, as clients have them.
+func members(n int) string {
+	var out []string
+	for member := range n {
+		out = append(out, fmt.Sprintf("tcp:ovn-nb-%d.ovn-nb.%s.svc.cluster.local:6641", member, namespace))
+	}
+	return strings.Join(out, ",")
+}
+
+// writeOVN makes a logical switch.
+func (c *cloud) writeOVN(t *testing.T, n int, name string) {
+	t.Helper()
+	c.kubectl(t, "exec", "deployment/ovn-northd", "--", "ovn-nbctl", "--timeout=30", "--db="+members(n), "ls-add", name)
+}
+
+// keptOVN wants the logical switches of the steps before, and northd's work on them.
+func (c *cloud) keptOVN(t *testing.T, n int, names ...string) {
+	t.Helper()
+	eventually(t, time.Minute, func() error {
+		command := "ovn-nbctl --timeout=30 --db=" + members(n) + " --bare --columns=name list Logical_Switch && " +
+			"ovn-sbctl --timeout=30 --db=" + strings.NewReplacer("ovn-nb", "ovn-sb", "6641", "6642").Replace(members(n)) + " --bare --columns=external_ids list Datapath_Binding"
+		r := finish(t, c.inPod(t, "deployment/ovn-northd", "sh", "-c", command))
+		for _, name := range names {
+			if r.code != 0 || !strings.Contains(r.out, "\n"+name+"\n") && !strings.HasPrefix(r.out, name+"\n") || !strings.Contains(r.out, "name="+name) {
+				return fmt.Errorf("switch %s is not in both databases: exit code %d\n%s", name, r.code, r.out)
+			}
+		}
+		return nil
+	})
+}
+
+// memberIsAlone: one member is a cluster of its own.
+func memberIsAlone(t *testing.T, c *cloud) {
+	c.kolla(t, 0, "apply", "-auto-approve")
+	c.awaitMembers(t, 1)
+	c.writeOVN(t, 1, "alone")
+	c.keptOVN(t, 1, "alone")
+}
+
+// membersJoin the cluster of the first one, with its data.
+func membersJoin(t *testing.T, c *cloud) {
+	before := c.awaitMembers(t, 1)
+	c.edit(t, "replicas = 1", "replicas = 3")
+	r := c.kolla(t, 0, "apply", "-auto-approve")
+	measured(t, "from one member of OVN's databases to three", r.took.Round(time.Second))
+	if after := c.awaitMembers(t, 3); !maps.Equal(before, after) {
+		t.Errorf("the clusters are %v, want %v", after, before)
+	}
+	c.keptOVN(t, 3, "alone")
+	c.noChanges(t)
+}
+
+// longestOutage is how long writes may fail when the leader is killed: until another one is
+// elected, which takes about two seconds where processors are free.
+const longestOutage = 20 * time.Second
+
+// leaderIsReplaced by another member, and writes go on, some through the address that each
+// member has, as Neutron's do.
+func leaderIsReplaced(t *testing.T, c *cloud) {
+	const write = `i=0
+while [ $i -lt "$2" ]; do
+  if ovn-nbctl --timeout=5 --db="$1" -- --may-exist ls-add written -- set Logical_Switch written other_config:last=$i 2> /dev/null; then date +%s%N; fi
+  i=$((i + 1))
+  sleep 0.2
+done`
+	var own []string
+	for member := range 3 {
+		own = append(own, "tcp:"+c.kubectl(t, "get", "service", fmt.Sprintf("ovn-nb-%d", member), "-o", "jsonpath={.spec.clusterIP}")+":6641")
+	}
+	leader := c.leader(t, "nb")
+	writer := c.inPod(t, "deployment/ovn-northd", "sh", "-c", write, "write", strings.Join(own, ","), "60")
+	var out lockedBuffer
+	writer.Stdout, writer.Stderr = &out, os.Stderr
+	if err := writer.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * time.Second)
+	c.kubectl(t, "delete", "pod", fmt.Sprintf("ovn-nb-%d", leader), "--grace-period=0", "--force")
+	if err := writer.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	var longest time.Duration
+	var last int64
+	for _, text := range strings.Fields(out.String()) {
+		at, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last != 0 {
+			longest = max(longest, time.Duration(at-last))
+		}
+		last = at
+	}
+	measured(t, "without a write to OVN's northbound database when its leader is killed", longest.Round(100*time.Millisecond))
+	if longest > longestOutage || longest == 0 {
+		t.Errorf("no write for %s, want at most %s", longest, longestOutage)
+	}
+	if now := c.membership(t, "nb", (leader+1)%3); now.leader == "" {
+		t.Error("nobody leads after that")
+	}
+	c.awaitMembers(t, 3)
+	c.keptOVN(t, 3, "alone", "written")
+}
+
+// memberJoinsAgain as a new one when its volume is gone, and the lost one counts no more.
+func memberJoinsAgain(t *testing.T, c *cloud) {
+	before := c.awaitMembers(t, 3)
+	for database := range ovnDatabases {
+		c.loseVolume(t, database, 1)
+	}
+	began := time.Now()
+	c.kubectl(t, "delete", "pods", "ovn-nb-1", "ovn-sb-1")
+	c.awaitReplicas(t)
+	after := c.awaitMembers(t, 3)
+	measured(t, "until a member without its volume is one again", time.Since(began).Round(time.Second))
+	if !maps.Equal(before, after) {
+		t.Errorf("the clusters are %v, want %v", after, before)
+	}
+	c.keptOVN(t, 3, "alone", "written")
+}
+
+// loseVolume deletes the volume of a member, once its pod is gone.
+func (c *cloud) loseVolume(t *testing.T, database string, member int) {
+	t.Helper()
+	c.kubectl(t, "delete", "pvc", fmt.Sprintf("data-ovn-%s-%d", database, member), "--wait=false")
+}
+
+// awaitReplicas waits for all pods of the databases.
+func (c *cloud) awaitReplicas(t *testing.T) {
+	t.Helper()
+	for database := range ovnDatabases {
+		eventually(t, 3*time.Minute, func() error {
+			ready := c.kubectl(t, "get", "statefulset", "ovn-"+database, "-o", "jsonpath={.status.readyReplicas} of {.spec.replicas}")
+			if ready != "3 of 3" {
+				return fmt.Errorf("of the members of %s are ready: %s", database, ready)
+			}
+			return nil
+		})
+	}
+}
+
+// membersFindData although all pods are gone at once, and the first one, which begins a
+// cluster that nobody has, is without its volume.
+func membersFindData(t *testing.T, c *cloud) {
+	before := c.awaitMembers(t, 3)
+	for database := range ovnDatabases {
+		c.loseVolume(t, database, 0)
+	}
+	began := time.Now()
+	c.kubectl(t, "delete", "pods", "-l", "app.kubernetes.io/component in (ovn-nb, ovn-sb)")
+	c.awaitReplicas(t)
+	after := c.awaitMembers(t, 3)
+	measured(t, "from the deletion of all members of OVN's databases until they are there", time.Since(began).Round(time.Second))
+	if !maps.Equal(before, after) {
+		t.Errorf("the clusters are %v, want %v", after, before)
+	}
+	c.keptOVN(t, 3, "alone", "written")
+}
+
+// membersComeBack when the power of all nodes does.
+func membersComeBack(t *testing.T, c *cloud) {
+	before := c.awaitMembers(t, 3)
+	c.writeOVN(t, 3, "before-the-cut")
+	nodes := []string{"real-1", "real-2", "real-3"}
+	for _, node := range nodes {
+		c.cluster.CutPower(t, node)
+	}
+	began := time.Now()
+	for _, node := range nodes {
+		c.cluster.Restart(t, node)
+	}
+	// Until the nodes have told of their pods, these count as ready: nobody has seen them end.
+	eventually(t, 2*time.Minute, func() error {
+		if r := finish(t, c.inPod(t, "deployment/ovn-northd", "true")); r.code != 0 {
+			return fmt.Errorf("northd does not run: %s", r.out)
+		}
+		return nil
+	})
+	if after := c.awaitMembers(t, 3); !maps.Equal(before, after) {
+		t.Errorf("the clusters are %v, want %v", after, before)
+	}
+	c.keptOVN(t, 3, "alone", "written", "before-the-cut")
+	measured(t, "from the power of all nodes until OVN's databases answer", time.Since(began).Round(time.Second))
+	c.awaitReplicas(t)
+}
+
+// membersLeave as a plan says that refuses to take them away, and may join again.
+func membersLeave(t *testing.T, c *cloud) {
+	c.edit(t, "replicas = 3", "replicas = 1")
+	r := c.kolla(t, 1, "plan")
+	wantSaid(t, "plan", r.out, "StatefulSet openstack/ovn-nb cannot go from 3 pods to 1", "StatefulSet openstack/ovn-sb cannot go from 3 pods to 1", "let them leave the cluster")
+	for database, name := range ovnDatabases {
+		for _, member := range []int{2, 1} {
+			pod := fmt.Sprintf("ovn-%s-%d", database, member)
+			leave := fmt.Sprintf("ovs-appctl -t /run/ovn/ovn%s_db.ctl cluster/leave %s && ovsdb-client wait unix:/run/ovn/ovn%[1]s_db.sock %[2]s removed", database, name)
+			wantSaid(t, "plan", r.out, leave, fmt.Sprintf("scale statefulset ovn-%s --replicas=N", database))
+			c.kubectl(t, "exec", pod, "--", "sh", "-c", leave)
+			c.kubectl(t, "scale", "statefulset", "ovn-"+database, fmt.Sprintf("--replicas=%d", member))
+		}
+	}
+	c.kolla(t, 0, "apply", "-auto-approve")
+	c.awaitMembers(t, 1)
+	c.keptOVN(t, 1, "alone", "written", "before-the-cut")
+	c.noChanges(t)
+}
