@@ -207,7 +207,8 @@ func stringList(list []string) cty.Value {
 // only shows when all of it is there.
 func (g *graph) finish() {
 	c := g.config
-	for _, in := range g.services {
+	c.Services = make([]Service, 0, len(g.services))
+	for _, in := range g.inOrder() { // sorts pointers: a Service is large
 		c.Services = append(c.Services, in.out)
 	}
 	slices.Sort(c.Unset)
@@ -215,7 +216,6 @@ func (g *graph) finish() {
 	inSourceOrder(c.Roles, func(r Role) hcl.Range { return r.Range })
 	inSourceOrder(c.Exposures, func(x Exposure) hcl.Range { return x.Range })
 	inSourceOrder(c.Secrets, func(s SharedSecret) hcl.Range { return s.Range })
-	inSourceOrder(c.Services, func(s Service) hcl.Range { return s.Range })
 	inSourceOrder(c.Data, func(d Data) hcl.Range { return d.Range })
 	inSourceOrder(c.Manifests, func(m Manifest) hcl.Range { return m.Range })
 	g.checkNodePorts()

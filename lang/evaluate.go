@@ -506,13 +506,18 @@ func sentence(err error) string {
 // with is the evaluator where one name more means something, for what the service says
 // too.
 func (e *evaluator) with(name string, value cty.Value) *evaluator {
+	return e.withAll(map[string]cty.Value{name: value})
+}
+
+// withAll is the evaluator where several names more mean something.
+func (e *evaluator) withAll(names map[string]cty.Value) *evaluator {
 	out := *e
 	inner := *e.scope // the same names belong to it
 	inner.singles = maps.Clone(inner.singles)
-	inner.singles[name] = value
+	maps.Copy(inner.singles, names)
 	out.scope = &inner
 	if e.ofService != nil {
-		out.ofService, out.ofCloud = e.ofService.with(name, value), e.ofCloud.with(name, value)
+		out.ofService, out.ofCloud = e.ofService.withAll(names), e.ofCloud.withAll(names)
 	}
 	return &out
 }

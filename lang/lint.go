@@ -170,27 +170,34 @@ func (in *instance) mentions() []mention {
 		}
 		from(f.Content, f.Range, f.Origin.Layer)
 	}
-	pod := func(p Pod, at hcl.Range) {
-		for _, env := range p.Env {
-			add(env.Value, env.Range)
+	container := func(env []Env, command, args []string, b *block, at hcl.Range) {
+		for _, e := range env {
+			add(e.Value, e.Range)
 		}
-		for _, arg := range slices.Concat(p.Command, p.Args) {
+		// A service that overrides something else of the block did not write them.
+		if builtinRange(b.attributeRange("command")) {
+			command = nil
+		}
+		if builtinRange(b.attributeRange("args")) {
+			args = nil
+		}
+		for _, arg := range slices.Concat(command, args) {
 			add(Plain(arg), at)
-		}
-		for _, init := range p.Inits {
-			for _, env := range init.Env {
-				add(env.Value, env.Range)
-			}
-			for _, arg := range slices.Concat(init.Command, init.Args) {
-				add(Plain(arg), at)
-			}
 		}
 	}
 	for _, j := range in.out.Jobs {
-		pod(j.Pod, j.Range)
+		container(j.Pod.Env, j.Pod.Command, j.Pod.Args, in.definition.one("job", j.Name), j.Range)
 	}
 	for _, w := range in.out.Workloads {
-		pod(w.Pod, w.Range)
+		b := in.definition.one("workload", w.Name)
+		container(w.Pod.Env, w.Pod.Command, w.Pod.Args, b, w.Range)
+		for _, init := range w.Pod.Inits {
+			kind := initType.Name
+			if init.Sidecar {
+				kind = sidecarType.Name
+			}
+			container(init.Env, init.Command, init.Args, b.one(kind, init.Name), w.Range)
+		}
 	}
 	return out
 }

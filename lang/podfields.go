@@ -20,16 +20,23 @@ func (in *instance) environment(b *block, e *evaluator, set string) []Env {
 	if b.attributes["env"] == nil {
 		return nil
 	}
-	field := func(of, name string) cty.Value { return mark.Field(of, name).Token() }
-	pod := map[string]cty.Value{"name": field("pod", "name"), "ip": field("pod", "ip")}
+	pod := anyPod
 	if set != "" {
-		pod["index"] = field("pod", "index")
-		pod["host"] = in.memberHost(set)
+		pod = cty.ObjectVal(map[string]cty.Value{
+			"name": pod.GetAttr("name"), "ip": pod.GetAttr("ip"), "index": podField("pod", "index"), "host": in.memberHost(set),
+		})
 	}
-	e = e.with("node", cty.ObjectVal(map[string]cty.Value{"name": field("node", "name"), "ip": field("node", "ip")})).
-		with("pod", cty.ObjectVal(pod))
-	return e.variables(b, "env").environment()
+	return e.withAll(map[string]cty.Value{"node": anyNode, "pod": pod}).variables(b, "env").environment()
 }
+
+// podField is a value that only a pod knows.
+func podField(of, name string) cty.Value { return mark.Field(of, name).Token() }
+
+// What every pod knows of its node and of itself.
+var (
+	anyNode = cty.ObjectVal(map[string]cty.Value{"name": podField("node", "name"), "ip": podField("node", "ip")})
+	anyPod  = cty.ObjectVal(map[string]cty.Value{"name": podField("pod", "name"), "ip": podField("pod", "ip")})
+)
 
 // memberHost is the name of a pod of a StatefulSet, as self.members has it.
 func (in *instance) memberHost(set string) cty.Value {

@@ -57,7 +57,7 @@ func writing(f function.Function, lines escape.Place) function.Function {
 	}
 	return function.New(&function.Spec{
 		Params: []function.Parameter{passed(f.Params()[0])},
-		Type:   f.ReturnTypeForValues,
+		Type:   function.StaticReturnType(cty.String),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			value, err := mark.Within(args[0], at)
 			if err != nil {

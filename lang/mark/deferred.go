@@ -22,7 +22,7 @@ type Deferred struct {
 
 // Deferrals are the deferred marks of a value and of all in it, in order.
 func Deferrals(v cty.Value) []Deferred {
-	if v == cty.NilVal {
+	if v == cty.NilVal || v.Type().IsPrimitiveType() && !v.IsMarked() {
 		return nil
 	}
 	_, marks := v.UnmarkDeep()

@@ -53,6 +53,9 @@ func (g Generated) Field() string {
 
 // IsGenerated reports whether anything in a value was made from a generated secret.
 func IsGenerated(v cty.Value) bool {
+	if v.Type().IsPrimitiveType() && !v.IsMarked() {
+		return false
+	}
 	_, marks := v.UnmarkDeep()
 	for mark := range marks {
 		if _, ok := mark.(Generated); ok {

@@ -12,6 +12,14 @@ type applyConfiguration interface {
 	GetName() *string
 }
 
+// convert makes a manifest, or only what names it.
+func (r *renderer) convert(c applyConfiguration) *unstructured.Unstructured {
+	if r.namesOnly {
+		return nameOnly(c)
+	}
+	return manifest(c)
+}
+
 // manifest converts an apply configuration.
 func manifest(c applyConfiguration) *unstructured.Unstructured {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)

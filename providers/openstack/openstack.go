@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
@@ -85,7 +84,6 @@ func Offline() Facts {
 func Render(config *lang.Config, facts Facts) ([]providers.Object, hcl.Diagnostics) {
 	var objects []providers.Object
 	r := newRenderer(config, facts)
-	r.convert = manifest
 	r.take = func(o providers.Object) { objects = append(objects, o) }
 	r.render()
 	return objects, r.diags
@@ -96,7 +94,7 @@ func Render(config *lang.Config, facts Facts) ([]providers.Object, hcl.Diagnosti
 // large cloud take more memory than all else.
 func Check(config *lang.Config, facts Facts) (objects int, diags hcl.Diagnostics) {
 	r := newRenderer(config, facts)
-	r.convert = nameOnly
+	r.namesOnly = true
 	r.take = func(providers.Object) {}
 	r.render()
 	return len(r.declared), r.diags
@@ -112,17 +110,17 @@ type renderer struct {
 	blocks   map[string]func() // renders a service, manifest or secret, by its address
 	// finals are the objects that must be ready for a block to count as ready, by
 	// address of the block; blocks that were rendered have an entry.
-	finals   map[string][]lang.Address
-	nodes    map[string][]lang.Address // by name of the role
-	scopes   map[schema.GroupKind]bool // custom kinds of this configuration: namespaced?
-	convert  func(applyConfiguration) *unstructured.Unstructured
-	take     func(providers.Object) // takes each object as it is made
-	declared []declared             // what was made
-	keyed    bool                   // the Secret with the key for checksums was made
-	patched  map[string]bool        // patches that an object took
-	warned   map[string]bool        // of fields that patches set, by place
-	powerful []powerful             // what needs more than the level restricted
-	diags    hcl.Diagnostics
+	finals    map[string][]lang.Address
+	nodes     map[string][]lang.Address // by name of the role
+	scopes    map[schema.GroupKind]bool // custom kinds of this configuration: namespaced?
+	namesOnly bool                      // manifests hold only what names them
+	take      func(providers.Object)    // takes each object as it is made
+	declared  []declared                // what was made
+	keyed     bool                      // the Secret with the key for checksums was made
+	patched   map[string]bool           // patches that an object took
+	warned    map[string]bool           // of fields that patches set, by place
+	powerful  []powerful                // what needs more than the level restricted
+	diags     hcl.Diagnostics
 }
 
 // declared is what is remembered of an object.

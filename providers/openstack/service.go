@@ -30,15 +30,17 @@ func (s *service) address(kind, name string) lang.Address {
 
 // object makes an object of this service, with the marks that all have.
 func (s *service) object(c applyConfiguration, dependsOn ...lang.Address) providers.Object {
-	convert := s.convert
-	if s.isPatched(*c.GetKind()) {
-		convert = manifest // the patch is checked against all of it
+	address := s.address(*c.GetKind(), *c.GetName())
+	whole := !s.namesOnly || s.isPatched(address.Kind) // a patch is checked against all of it
+	u := nameOnly(c)
+	if whole {
+		u = manifest(c)
 	}
-	u := convert(c)
-	address := s.address(u.GetKind(), u.GetName())
 	u.SetNamespace(s.config.Cloud.Namespace)
-	mark(u, "labels", merged(s.decl.Labels, s.labels(s.decl.Name)))
-	mark(u, "annotations", merged(s.decl.Annotations, addressAnnotation(address)))
+	if whole {
+		mark(u, "labels", merged(s.decl.Labels, s.labels(s.decl.Name)))
+		mark(u, "annotations", merged(s.decl.Annotations, addressAnnotation(address)))
+	}
 	return providers.Object{
 		Address:   address,
 		Manifest:  u,
