@@ -446,6 +446,8 @@ var workloadType = &BlockType{
 		volumeType,
 		resourcesType,
 		lifecycleType,
+		carriesType,
+		leaveType,
 		startupProbeType,
 		readyProbeType,
 		liveProbeType,
