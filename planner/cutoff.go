@@ -218,11 +218,12 @@ func (n Carried) words(most int) string {
 	if n.Unknown != "" {
 		return fmt.Sprintf("%s: could not be asked: %s", node, n.Unknown)
 	}
-	names := n.Items
-	if more := len(n.Items) + n.More - most; more > 0 {
-		return fmt.Sprintf("%s: %s and %d more", node, strings.Join(names[:min(most, len(names))], ", "), more)
+	shown := n.Items[:min(most, len(n.Items))]
+	text := node + ": " + strings.Join(shown, ", ")
+	if more := len(n.Items) - len(shown) + n.More; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
-	return node + ": " + strings.Join(names, ", ")
+	return text
 }
 
 // CutOff says in one line what is cut off by an effect of that kind: "running servers that

@@ -1,7 +1,6 @@
 # Hypervisors with libvirt: one service for each group of nodes that are alike. Servers are
 # processes of their node. They go on running while a pod is away, as libvirtd starts them
-# outside of it; what stands still is their control. So that nothing happens to them in
-# passing, pods are replaced only by `kolla rollout`.
+# outside of it; nothing controls them then. Only `kolla rollout` replaces pods.
 definition "nova-compute" {
   description = "Hypervisors with libvirt, one on each node of a role"
 
@@ -78,24 +77,17 @@ definition "nova-compute" {
       upgrade_levels        = { compute = "auto" }
       oslo_concurrency      = { lock_path = "/var/lib/nova/tmp" }
       oslo_messaging_rabbit = service.nova.queue_settings
-      os_vif_ovs            = { ovsdb_connection = "unix:/run/openvswitch/db.sock" }
+      os_vif_ovs            = { ovsdb_connection = try(service.openvswitch.connection, "unix:/run/openvswitch/db.sock") }
       libvirt = {
-        virt_type                      = input.virt_type
-        cpu_mode                       = local.cpu.mode
-        cpu_models                     = local.cpu.models
-        connection_uri                 = "qemu:///system"
-        live_migration_scheme          = "tls"
-        live_migration_with_native_tls = true
-        images_type                    = input.images_pool != null ? "rbd" : null
-        images_rbd_pool                = input.images_pool
-        images_rbd_ceph_conf           = input.images_pool != null ? "/etc/ceph/ceph.conf" : null
-        rbd_user                       = local.rbd ? "cinder" : null
-        rbd_secret_uuid                = local.rbd ? try(service.ceph.secret_uuid, null) : null
+        virt_type             = input.virt_type, cpu_mode = local.cpu.mode, cpu_models = local.cpu.models, connection_uri = "qemu:///system"
+        live_migration_scheme = "tls", live_migration_with_native_tls = true
+        images_type           = input.images_pool != null ? "rbd" : null, images_rbd_pool = input.images_pool
+        images_rbd_ceph_conf  = input.images_pool != null ? "/etc/ceph/ceph.conf" : null
+        rbd_user              = local.rbd ? "cinder" : null, rbd_secret_uuid = local.rbd ? try(service.ceph.secret_uuid, null) : null
       }
       vnc                     = { novncproxy_base_url = "${service.nova.ports.vnc.public_url}/vnc_lite.html" }
       nova_sys_admin          = local.helper # no sudo: the pod is root, and has the powers
-      vif_plug_ovs_privileged = local.helper
-      privsep_osbrick         = local.helper
+      vif_plug_ovs_privileged = local.helper, privsep_osbrick = local.helper
     }
   }
 
@@ -181,24 +173,33 @@ definition "nova-compute" {
     config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring"]
     grace_period = 90
     env = {
-      OS_DEFAULT__HOST                   = node.name
-      OS_DEFAULT__MY_IP                  = node.ip
-      OS_VNC__SERVER_LISTEN              = node.ip
-      OS_VNC__SERVER_PROXYCLIENT_ADDRESS = node.ip
+      OS_DEFAULT__HOST                   = node.name, OS_DEFAULT__MY_IP = node.ip
+      OS_VNC__SERVER_PROXYCLIENT_ADDRESS = node.ip, OS_VNC__SERVER_LISTEN = node.ip
     }
 
     volume "nova" { host = "/var/lib/nova" }
-
     volume "shares" {
       enabled     = input.nfs
       host        = "/var/lib/nova/mnt"
       propagation = "both"
     }
-
     volume "libvirt" { host = "/var/lib/libvirt" }
     volume "libvirt-run" { host = "/run/libvirt" }
     volume "openvswitch" { host = "/run/openvswitch" }
     volume "dev" { host = "/dev" } # devices and terminals of servers
+
+    carries {
+      what      = "running servers"
+      container = "libvirt"
+      command   = ["sh", "-ec", file("${path.module}/nova/servers.sh")]
+    }
+
+    leave {
+      what      = "servers, their mounts and control groups, and virtlogd"
+      container = "libvirt"
+      command   = ["sh", "-ec", file("${path.module}/nova/leave.sh"), "sh", ""]
+      timeout   = 600
+    }
 
     init "certificates" {
       command = ["python3", "-c", file("${path.module}/nova/certificates.py"), "/run/secrets/migration.key", "/run/libvirt/pki"]
@@ -216,14 +217,11 @@ definition "nova-compute" {
       env           = { NODE = node.name, CEPH_SECRET = local.rbd ? try(service.ceph.secret_uuid, "") : "" }
 
       volume "cgroup" { host = "/sys/fs/cgroup" }
-
+      volume "log" { host = "/var/log/libvirt" }
       volume "domains" {
         host = "/var/lib/libvirt/etc"
         path = "/etc/libvirt/qemu"
       }
-
-      volume "log" { host = "/var/log/libvirt" }
-
       volume "secrets" {
         path   = "/etc/libvirt/secrets"
         memory = "1Mi"
