@@ -59,13 +59,13 @@ func (s *Shell) Exec(ctx context.Context, pod types.NamespacedName, container st
 	var status exec.CodeExitError
 	switch {
 	case err == nil:
-		return stdout.String(), nil
+		return string(stdout.kept), nil
 	case errors.As(err, &status):
-		return stdout.String(), &providers.CommandError{Code: status.Code, Stderr: stderr.lastLine()}
+		return string(stdout.kept), &providers.CommandError{Code: status.Code, Stderr: stderr.lastLine()}
 	case ctx.Err() != nil:
-		return stdout.String(), ctx.Err()
+		return string(stdout.kept), ctx.Err()
 	}
-	return stdout.String(), s.client.describe(err)
+	return string(stdout.kept), s.client.describe(err)
 }
 
 // mostComplaint is how much of the end of standard error is kept, in bytes.
@@ -73,13 +73,13 @@ const mostComplaint = 1 << 10
 
 // beginning keeps the first bytes that are written to it.
 type beginning struct {
-	bytes.Buffer
+	kept []byte
 	most int
 }
 
 // Write implements io.Writer.
 func (b *beginning) Write(p []byte) (int, error) {
-	b.Buffer.Write(p[:min(len(p), b.most-b.Len())])
+	b.kept = append(b.kept, p[:min(len(p), b.most-len(b.kept))]...)
 	return len(p), nil
 }
 

@@ -3,7 +3,10 @@
 
 db() { ovs-vsctl --timeout=10 "$@"; }
 # id KEY prints a value that settings.sh has set.
-id() { db --if-exists get Open_vSwitch . "external_ids:$1" | tr -d '"'; }
+id() {
+  value=$(db --if-exists get Open_vSwitch . "external_ids:$1")
+  printf '%s' "$value" | tr -d '"'
+}
 south() { ovn-sbctl --timeout=15 --no-leader-only --db="$remote" "$@"; }
 
 node=$(id hostname)
