@@ -451,6 +451,8 @@ var workloadType = &BlockType{
 		volumeType,
 		resourcesType,
 		lifecycleType,
+		carriesType,
+		leaveType,
 		startupProbeType,
 		readyProbeType,
 		liveProbeType,

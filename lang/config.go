@@ -272,6 +272,9 @@ type Workload struct {
 	Ready          *Probe
 	Live           *Probe
 	Startup        *Probe
+	// Carries prints what is cut off with the pods, one item a line. Leave takes away what
+	// outlives them on their nodes. Either may be nil.
+	Carries, Leave *PodCommand
 	// Lifecycle is what the definition, the service and its workload block say, in one.
 	Lifecycle Lifecycle
 	Range     hcl.Range

@@ -163,6 +163,7 @@ func (in *instance) workload(b *block) Workload {
 	in.stopping(&w, b)
 	in.placement(b, &w)
 	in.rollout(b, &w)
+	w.Carries, w.Leave = in.podCommand(b, "carries", &w), in.podCommand(b, "leave", &w)
 	base := b
 	if b.top != nil {
 		base = b.base

@@ -27,7 +27,7 @@ type Effect struct {
 	// Downtime is to be expected: at some time none of the pods is there to answer.
 	Downtime bool `json:"downtime_expected,omitempty"`
 	// Data names the data that is lost or deleted. For pods that restart or leave their
-	// nodes, it is the loss text of the workload.
+	// nodes, it is the loss text of the workload; of what is cut off, what it is.
 	Data string `json:"data_at_risk,omitempty"`
 	// Items are names: volumes that stay, keys that are dropped, nodes that pods leave.
 	Items []string `json:"items,omitempty"`
@@ -36,6 +36,8 @@ type Effect struct {
 	Causes []Cause  `json:"causes,omitempty"`
 	Why    []Reason `json:"why,omitempty"`
 	Loss   *Loss    `json:"loss,omitempty"`
+	// Carried is what is cut off, node by node.
+	Carried []Carried `json:"carried,omitempty"`
 	// Grave effects are those that a reviewer has to see first: something stops or is lost.
 	Grave bool `json:"grave,omitempty"`
 }
@@ -50,6 +52,7 @@ const (
 	EffectRecreate      EffectKind = "recreate"       // all pods stop, and others are made
 	EffectRestart       EffectKind = "restart"        // pods are made anew, by Strategy
 	EffectLeave         EffectKind = "leave"          // pods go from some of their nodes
+	EffectCutOff        EffectKind = "cut-off"        // pods go that carry what others use
 	EffectScaleUp       EffectKind = "scale-up"       // more pods
 	EffectScaleDown     EffectKind = "scale-down"     // fewer pods
 	EffectJob           EffectKind = "job"            // a job runs

@@ -80,7 +80,7 @@ func (d *disturbance) disturbs() []Effect {
 	case kind == providers.JobKind:
 		return d.job()
 	case d.action.Serves():
-		return append(d.workload(live), d.leaves()...)
+		return slices.Concat(d.workload(live), d.leaves(), d.cutsOff())
 	case d.action.Verb == Replace:
 		return d.replacement()
 	case d.action.Heir != (lang.Address{}):

@@ -34,6 +34,9 @@ type Input struct {
 	// state cannot tell any more.
 	Objects []providers.Object
 	Reader  providers.Reader
+	// Shell asks the pods of workloads that are to go for what they carry; nil: they are
+	// not asked.
+	Shell providers.Shell
 	// Snapshot is what was listed already; the plan lists what else it needs.
 	Snapshot *providers.Snapshot
 	State    *state.State // nil: nothing was ever applied
@@ -111,6 +114,10 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	if err := p.decideOnActions(ctx); err != nil {
 		return nil, nil, err
 	}
+	if err := p.askPods(ctx); err != nil {
+		return nil, nil, fmt.Errorf("ask the pods that are to go: %w", err)
+	}
+	p.refuseLosses()
 	p.checkDeleteData()
 	p.guard()
 	if err := checkSingle(p.actions); err != nil {
@@ -217,6 +224,7 @@ type planning struct {
 	naming   sync.Mutex                 // for named
 	named    map[string]bool            // what of DeleteData was of use
 	guarded  []guarded                  // what is to go and would take data along; see refuseLosses
+	cutOffs  map[providers.Ref]*cutOff  // what is carried by pods that are to go
 	removed  map[types.UID]lang.Address // live objects about which it was decided that nothing declares them
 	// inside is what is in the namespaces that may go.
 	inside   map[string]providers.Contents

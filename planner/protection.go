@@ -29,7 +29,6 @@ func (p *planning) refuseLosses() {
 		}
 		blocks[block] = append(blocks[block], g)
 	}
-	p.guarded = nil
 	for _, block := range order {
 		slices.SortFunc(blocks[block], func(a, b guarded) int { return a.address.Compare(b.address) })
 		p.problems = append(p.problems, p.lossOf(block, blocks[block]))
@@ -56,8 +55,8 @@ func (p *planning) lossOf(block string, all []guarded) Problem {
 		return Problem{
 			Address: first.address,
 			Summary: what,
-			Detail: fmt.Sprintf("%s; or, to delete it with what it holds, plan with %s; or keep the object and have kolla forget it:\n\n%s",
-				back, Option("-delete-data", first.address.String()), forgetting(first.address)),
+			Detail: fmt.Sprintf("%s%s; or, to delete it with what it holds, plan with %s; or keep the object and have kolla forget it:\n\n%s",
+				p.cutOffFirst(first.ref), back, Option("-delete-data", first.address.String()), forgetting(first.address)),
 		}
 	}
 	what, back := fmt.Sprintf("%d objects of %s are no longer declared, and hold data", len(all), block), "Put the declaration back"
@@ -69,7 +68,7 @@ func (p *planning) lossOf(block string, all []guarded) Problem {
 	}
 	var list strings.Builder
 	for _, g := range all {
-		fmt.Fprintf(&list, "  %s: %s\n", g.ref, g.data)
+		fmt.Fprintf(&list, "  %s: %s\n%s", g.ref, g.data, p.cutOffBelow(g.ref, "    "))
 	}
 	return Problem{
 		Address: first.address,
@@ -79,12 +78,35 @@ func (p *planning) lossOf(block string, all []guarded) Problem {
 	}
 }
 
+// cutOffBelow says, in lines below what would go, what is cut off with it.
+func (p *planning) cutOffBelow(ref providers.Ref, indent string) string {
+	c := p.cutOffs[ref]
+	if c == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s:\n", indent, c.title())
+	for _, line := range c.lines() {
+		fmt.Fprintf(&b, "%s  %s\n", indent, line)
+	}
+	return b.String()
+}
+
+// cutOffFirst is the same as a paragraph of its own.
+func (p *planning) cutOffFirst(ref providers.Ref) string {
+	text := p.cutOffBelow(ref, "  ")
+	if text == "" {
+		return ""
+	}
+	return "On the nodes:\n\n" + text + "\n"
+}
+
 // destroyed is the problem of a destroy that would stop what others need. It is not left
 // running as volumes are left there: what it mounts would go.
 func (p *planning) destroyed(all []guarded) Problem {
 	var list strings.Builder
 	for _, g := range all {
-		fmt.Fprintf(&list, "  %s: %s\n", g.ref, g.data)
+		fmt.Fprintf(&list, "  %s: %s\n%s", g.ref, g.data, p.cutOffBelow(g.ref, "    "))
 	}
 	name, what := all[0].address.String(), all[0].ref.String()
 	if len(all) > 1 {

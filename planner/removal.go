@@ -52,7 +52,6 @@ func (p *planning) remove(targets []target, reason ReasonKind) {
 			p.removeOne(t, reason)
 		}
 	}
-	p.refuseLosses()
 	for _, t := range targets {
 		if t.namespace() {
 			p.removeOne(t, reason)

@@ -53,6 +53,10 @@ const (
 	// AnnotationMaxUnavailable is on workloads whose pods are replaced on request: how many
 	// of them may be missing then, a number or a share such as "25%".
 	AnnotationMaxUnavailable = "kolla.openstack.org/max-unavailable"
+	// AnnotationCarries and AnnotationLeave are on workloads: commands to run in their pods
+	// before they go, a PodCommand in JSON.
+	AnnotationCarries = "kolla.openstack.org/carries"
+	AnnotationLeave   = "kolla.openstack.org/leave"
 	// AnnotationRevision is on Secrets that others are derived from: a name for
 	// their present values that says nothing about them. Whatever is derived from
 	// the values carries it in its own name.

@@ -232,7 +232,7 @@ func (c *check) shown(saved *planner.Plan) {
 	}
 	for _, impact := range c.Plan.Impact {
 		for _, effect := range impact.Effects {
-			shows := func(e planner.Effect) bool { _, equal := same(e, effect); return equal }
+			shows := func(e planner.Effect) bool { _, equal := same(e, effect); return equal || e.Shows(effect) }
 			if effect.Grave && !blocks[impact.Block] && !slices.ContainsFunc(told[impact.Block], shows) {
 				c.differ(lang.Address{}, "the file does not show what happens to %s of %s: %s", effect.Name, impact.Block, effect.Kind)
 			}

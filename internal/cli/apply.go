@@ -59,7 +59,12 @@ Deletes what kolla made, in reverse dependency order. What holds data (volumes,
 generated secrets, and the namespace that they are in) stays, unless -delete-data
 names it by the address that the plan shows; -delete-data='*' names all of it.
 A namespace stays in any case with what kolla did not make in it. Labels of nodes are
-given back.`,
+given back.
+
+The plan names what pods carry for others, such as running servers, node by node. Before
+such a workload is deleted its pods clean their nodes: servers end, and bridges and network
+namespaces go. Where a pod cannot, a warning at the end names the node and what may be left.
+It takes the right to run commands in pods (create pods/exec).`,
 		Flags: append(append(planFlags(), applyFlags()...), deleteDataFlag()),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {

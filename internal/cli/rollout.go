@@ -19,7 +19,6 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -63,7 +62,7 @@ type rollout struct {
 	live    *unstructured.Unstructured
 	// pods are replaced, or waited for if they are new already; idle are left as they are,
 	// since their nodes are down.
-	pods, idle []kubernetes.Pod
+	pods, idle []providers.Pod
 	atATime    int
 }
 
@@ -195,7 +194,7 @@ func (w *workspace) rollouts(ctx context.Context, workloads []*state.Object) ([]
 			}
 		}
 		// What is not ready can only get better, and is not ready already.
-		slices.SortStableFunc(r.pods, func(a, b kubernetes.Pod) int { return rank(a) - rank(b) })
+		slices.SortStableFunc(r.pods, func(a, b providers.Pod) int { return rank(a) - rank(b) })
 		if len(r.pods)+len(r.idle) > 0 {
 			out = append(out, r)
 		}
@@ -211,7 +210,7 @@ func (w *workspace) rollouts(ctx context.Context, workloads []*state.Object) ([]
 
 // allPods are the pods of a workload. A pod that is missing has not come back after it was
 // deleted, so that no other may be deleted until it has.
-func (w *workspace) allPods(ctx context.Context, address string, live *unstructured.Unstructured) ([]kubernetes.Pod, error) {
+func (w *workspace) allPods(ctx context.Context, address string, live *unstructured.Unstructured) ([]providers.Pod, error) {
 	const patience = 15 * time.Second // until the controller has made the new one
 	for began := time.Now(); ; {
 		pods, err := w.client.Pods(ctx, live)
@@ -260,7 +259,7 @@ func (w *workspace) atATime(workload *unstructured.Unstructured, pods int) int {
 }
 
 // rank orders the pods of a rollout: those that are not ready come first.
-func rank(pod kubernetes.Pod) int {
+func rank(pod providers.Pod) int {
 	switch {
 	case !pod.Outdated:
 		return 0
@@ -308,7 +307,7 @@ func (w *workspace) printRollouts(rollouts []rollout) (pods int) {
 	return pods
 }
 
-func placeOf(pod kubernetes.Pod) string {
+func placeOf(pod providers.Pod) string {
 	if pod.Node == "" {
 		return "on no node yet"
 	}
@@ -348,7 +347,7 @@ func (w *workspace) rollOut(ctx context.Context, r *rollout) error {
 }
 
 // replace replaces one pod and says how it goes. The lock keeps lines apart.
-func (w *workspace) replace(ctx context.Context, r *rollout, pod kubernetes.Pod, mu *sync.Mutex) error {
+func (w *workspace) replace(ctx context.Context, r *rollout, pod providers.Pod, mu *sync.Mutex) error {
 	say := func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -377,7 +376,7 @@ func (w *workspace) replace(ctx context.Context, r *rollout, pod kubernetes.Pod,
 	return err
 }
 
-func notBack(r *rollout, pod kubernetes.Pod, reason string, after time.Duration) error {
+func notBack(r *rollout, pod providers.Pod, reason string, after time.Duration) error {
 	return &failure{
 		fmt.Sprintf("%s is not ready on %s", r.address, strings.TrimPrefix(placeOf(pod), "on ")),
 		fmt.Sprintf("After %s: %s. Pods that were not replaced yet run as before. Remove the cause, and go on with:\nkolla rollout %s", after, reason, planner.Quote(r.address)),

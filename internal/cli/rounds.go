@@ -34,6 +34,9 @@ func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *
 	if err := w.printer.Applied(total); err != nil {
 		return err
 	}
+	for _, left := range w.left {
+		w.printer.Warn(left.Summary, left.Detail)
+	}
 	if err != nil {
 		return err
 	}
@@ -84,6 +87,7 @@ func (w *workspace) rounds(ctx context.Context, session *state.Session, plan *pl
 				return begun, err
 			}
 			begun = true
+			w.left = append(w.left, leftovers(result)...)
 			add(total, summarize(now, result))
 			if !result.Complete() {
 				skip(total, later)
@@ -120,6 +124,7 @@ func (w *workspace) execute(ctx context.Context, session *state.Session, plan *p
 	return executor.Apply(ctx, plan, executor.Options{
 		Reader:      w.client,
 		Writer:      w.client.Writer(),
+		Shell:       w.client.Shell(),
 		Session:     session,
 		Observe:     progress.Observe,
 		Reachable:   w.client.Reachable,
@@ -127,6 +132,28 @@ func (w *workspace) execute(ctx context.Context, session *state.Session, plan *p
 		Parallelism: w.flags.Int("parallelism"),
 		Timeout:     w.flags.Duration("timeout"),
 	})
+}
+
+// leftovers are warnings of what is still on nodes after the pods that made it are gone.
+func leftovers(result *executor.Result) []planner.Problem {
+	var out []planner.Problem
+	for _, o := range result.Outcomes {
+		if o.Left == nil || !o.Written {
+			continue
+		}
+		const most = 8
+		nodes := slices.Clone(o.Left.Nodes[:min(len(o.Left.Nodes), most)])
+		if more := len(o.Left.Nodes) - most; more > 0 {
+			nodes = append(nodes, fmt.Sprintf("and %d more nodes", more))
+		}
+		out = append(out, planner.Problem{
+			Warning: true, Address: o.Action.Address,
+			Summary: fmt.Sprintf("%s may have left behind %s", o.Action.Ref, o.Left.What),
+			Detail: fmt.Sprintf("Not all of its pods could clean their nodes:\n\n  %s\n\nWhat is left there stays until somebody removes it, or until the node restarts. kolla cannot do it any more: the pods are gone.",
+				strings.Join(nodes, "\n  ")),
+		})
+	}
+	return out
 }
 
 // add counts what was done in one more round.

@@ -72,6 +72,7 @@ type workspace struct {
 	// approved is the saved plan that is being applied; nil: there is none.
 	approved *planner.Plan
 	held     map[lang.Address]error // actions of it that are not begun
+	left     []planner.Problem      // what pods that are gone left on nodes
 	told     map[string]bool        // warnings of the configuration that were printed
 	dialed   sync.Once
 	dialErr  error
@@ -373,6 +374,7 @@ func (w *workspace) comparison(ctx context.Context, st *state.State, destroy boo
 		Tool:           Version,
 		Objects:        objects,
 		Reader:         w.client,
+		Shell:          w.client.Shell(),
 		Snapshot:       snapshot,
 		State:          st,
 		Cluster:        w.cluster,

@@ -272,6 +272,18 @@ func (s *step) remove(ctx context.Context) error {
 	if record.Going && !knows(known, s.action) {
 		return &UnknownError{Ref: s.action.Ref}
 	}
+	var pods *departure
+	if record.Going {
+		var err error
+		if pods, err = s.departs(ctx); err != nil {
+			return err
+		}
+		if pods != nil {
+			if err := pods.clean(ctx); err != nil {
+				return err
+			}
+		}
+	}
 	err := s.journaled(record, func() error {
 		if record.Going {
 			return s.delete(ctx)
@@ -292,7 +304,10 @@ func (s *step) remove(ctx context.Context) error {
 		return err
 	}
 	s.outcome.Written = true
-	return s.Session.Forget(record.Address)
+	if err := s.Session.Forget(record.Address); err != nil || pods == nil {
+		return err
+	}
+	return pods.ended(ctx)
 }
 
 // UnknownError says that an object is not deleted, because the state does not have it.
@@ -381,14 +396,12 @@ func (s *step) wait(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return s.Writer.Wait(ctx, s.action.Ref, func(status string) {
-		s.tell(planner.Event{
-			Action:  s.action,
-			Kind:    planner.Waiting,
-			Elapsed: time.Since(s.started),
-			Status:  status,
-		})
-	})
+	return s.Writer.Wait(ctx, s.action.Ref, s.waiting)
+}
+
+// waiting tells what the action waits for.
+func (s *step) waiting(status string) {
+	s.tell(planner.Event{Action: s.action, Kind: planner.Waiting, Elapsed: time.Since(s.started), Status: status})
 }
 
 // outlive returns a context for a write, which is not cut off when ctx ends, but

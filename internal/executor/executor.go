@@ -22,6 +22,8 @@ import (
 type Options struct {
 	Reader providers.Reader
 	Writer providers.Writer
+	// Shell has pods clean their nodes before they go for good; nil: they do not.
+	Shell providers.Shell
 	// Session takes down each step. Who opened it closes it after the apply; that
 	// saves the state.
 	Session *state.Session
@@ -72,6 +74,8 @@ type Outcome struct {
 	Err error
 	// Because is the failed action that a skipped one depends on.
 	Because lang.Address
+	// Left is what pods that are gone may have left on their nodes; nil: nothing.
+	Left    *Leftover
 	Elapsed time.Duration // zero for what was not begun
 }
 

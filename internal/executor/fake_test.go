@@ -224,6 +224,7 @@ func bound(options providers.ApplyOptions) string {
 // kinds that the tests use.
 var kinds = map[string]schema.GroupVersionKind{
 	"Deployment":     {Group: "apps", Version: "v1", Kind: "Deployment"},
+	"DaemonSet":      {Group: "apps", Version: "v1", Kind: "DaemonSet"},
 	"ConfigMap":      {Version: "v1", Kind: "ConfigMap"},
 	"ServiceAccount": {Version: "v1", Kind: "ServiceAccount"},
 	"Secret":         {Version: "v1", Kind: "Secret"},

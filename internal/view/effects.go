@@ -49,7 +49,7 @@ func ImpactOf(plan *planner.Plan) []Impact {
 func ofWorkload(kind planner.EffectKind) bool {
 	switch kind {
 	case planner.EffectDeploy, planner.EffectStop, planner.EffectRecreate, planner.EffectRestart,
-		planner.EffectLeave, planner.EffectScaleUp, planner.EffectScaleDown, planner.EffectDataLost, planner.EffectVolumesStay:
+		planner.EffectLeave, planner.EffectCutOff, planner.EffectScaleUp, planner.EffectScaleDown, planner.EffectDataLost, planner.EffectVolumesStay:
 		return true
 	}
 	return false
@@ -76,6 +76,8 @@ func effectText(block string, e planner.Effect) string {
 			text += ", where " + e.Data
 		}
 		return text
+	case planner.EffectCutOff:
+		return e.CutOff()
 	case planner.EffectScaleUp:
 		return pods + " added"
 	case planner.EffectScaleDown:

@@ -62,7 +62,7 @@ type Options struct {
 }
 
 // Client reads a cluster. It has no method that changes anything there; see
-// Writer. All methods may be used by several goroutines at once.
+// Writer, and Shell. All methods may be used by several goroutines at once.
 type Client struct {
 	server    string // URL
 	context   string // of the kubeconfig; empty: there is none
@@ -71,6 +71,7 @@ type Client struct {
 	discovery *discovery.DiscoveryClient
 	kinds     *kinds
 	traffic   *traffic
+	config    *rest.Config // without traffic: for connections to nodes through the server
 }
 
 var _ providers.Reader = (*Client)(nil)
@@ -93,12 +94,13 @@ func Connect(options Options) (*Client, error) {
 	config.WarningHandlerWithContext = warnings
 	config.RateLimiter = traffic
 	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
+	plain := rest.CopyConfig(config)
 	config.Wrap(traffic.wrap)
 	client, err := newClient(config, traffic)
 	if err != nil {
 		return nil, err
 	}
-	client.context = chosen
+	client.context, client.config = chosen, plain
 	return client, nil
 }
 
@@ -134,7 +136,7 @@ func (c *Client) Server() string { return c.server }
 func (c *Client) Context() string { return c.context }
 
 // Requests tells how many requests were sent so far, by verb: "get", "list",
-// "watch", "patch", "patch (dry-run)", "delete", and "discovery".
+// "watch", "patch", "patch (dry-run)", "delete", "exec" and "discovery".
 func (c *Client) Requests() map[string]int { return c.traffic.requests() }
 
 // Identity asks which cluster this is. A server that does not answer is noticed

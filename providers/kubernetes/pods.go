@@ -11,28 +11,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Pod is one of a StatefulSet or DaemonSet.
-type Pod struct {
-	Name string
-	UID  types.UID
-	Node string // empty: no node has taken it yet
-	// Down: the node is not ready, or is gone.
-	Down bool
-	// Ready says what the pod says, which is worth nothing while its node is down.
-	Ready bool
-	// Outdated: it has the specification from before.
-	Outdated bool
-	// Leaving: it is being deleted.
-	Leaving bool
-}
-
 // Pods lists the pods of a StatefulSet or DaemonSet, by node and name.
-func (c *Client) Pods(ctx context.Context, workload *unstructured.Unstructured) ([]Pod, error) {
+func (c *Client) Pods(ctx context.Context, workload *unstructured.Unstructured) ([]providers.Pod, error) {
 	all, err := c.everyPodOf(ctx, workload)
 	if err != nil {
 		return nil, err
@@ -52,21 +36,33 @@ func (c *Client) Pods(ctx context.Context, workload *unstructured.Unstructured) 
 		return nil, err
 	}
 	wait := time.Duration(number(workload, 0, "spec", "minReadySeconds")) * time.Second
-	pods := make([]Pod, 0, len(all))
+	pods := make([]providers.Pod, 0, len(all))
 	for _, pod := range all {
 		node := nodeOf(pod)
-		pods = append(pods, Pod{
+		pods = append(pods, providers.Pod{
 			Name: pod.Name, UID: pod.UID, Node: node,
 			Down:     node != "" && !up[node],
 			Ready:    available(pod, wait),
+			Running:  running(pod),
 			Outdated: !isNew(pod),
 			Leaving:  pod.DeletionTimestamp != nil,
 		})
 	}
-	slices.SortFunc(pods, func(a, b Pod) int {
+	slices.SortFunc(pods, func(a, b providers.Pod) int {
 		return strings.Compare(a.Node+"\x00"+a.Name, b.Node+"\x00"+b.Name)
 	})
 	return pods, nil
+}
+
+// running are the names of the containers of a pod that run, sidecars among them.
+func running(pod *corev1.Pod) []string {
+	var names []string
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if status.State.Running != nil {
+			names = append(names, status.Name)
+		}
+	}
+	return names
 }
 
 func isReady(node *corev1.Node) bool {

@@ -44,7 +44,7 @@ func (c *Client) Workload(ctx context.Context, ref providers.Ref) (*unstructured
 // Replace deletes exactly that pod of a StatefulSet or DaemonSet, if it is outdated, and
 // waits until the pod in its place is ready: on its node, or of its name. It calls report
 // with what is wrong whenever that changes. Errors are those of Wait.
-func (w *Writer) Replace(ctx context.Context, workload *unstructured.Unstructured, pod Pod, report func(status string)) error {
+func (w *Writer) Replace(ctx context.Context, workload *unstructured.Unstructured, pod providers.Pod, report func(status string)) error {
 	if pod.Outdated {
 		ref := providers.Ref{GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Namespace: workload.GetNamespace(), Name: pod.Name}
 		if err := w.Delete(ctx, ref, providers.Precondition{UID: pod.UID}); err != nil {
@@ -74,7 +74,7 @@ func (w *Writer) Replace(ctx context.Context, workload *unstructured.Unstructure
 type succession struct {
 	client   *Client
 	workload *unstructured.Unstructured
-	of       Pod
+	of       providers.Pod
 	report   func(string)
 
 	status   string   // what is waited for
@@ -110,7 +110,7 @@ func (s *succession) look(ctx context.Context) (ready bool, err error) {
 }
 
 // follows reports whether a pod takes the place.
-func (s *succession) follows(pod Pod) bool {
+func (s *succession) follows(pod providers.Pod) bool {
 	if pod.Leaving || s.of.Outdated && pod.UID == s.of.UID {
 		return false
 	}

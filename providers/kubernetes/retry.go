@@ -42,6 +42,7 @@ const (
 	verbPatch     = "patch"
 	verbDryRun    = "patch (dry-run)"
 	verbDelete    = "delete"
+	verbExec      = "exec"
 	verbDiscovery = "discovery"
 )
 

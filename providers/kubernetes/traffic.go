@@ -60,6 +60,13 @@ func (t *traffic) requests() map[string]int {
 	return maps.Clone(t.counts)
 }
 
+// count takes down a request.
+func (t *traffic) count(verb string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.counts[verb]++
+}
+
 // meter is the place in the transport where traffic is seen.
 type meter struct {
 	traffic *traffic
@@ -68,9 +75,7 @@ type meter struct {
 
 // RoundTrip implements http.RoundTripper.
 func (m *meter) RoundTrip(request *http.Request) (*http.Response, error) {
-	m.traffic.mu.Lock()
-	m.traffic.counts[verbOf(request.Context())]++
-	m.traffic.mu.Unlock()
+	m.traffic.count(verbOf(request.Context()))
 	start := time.Now()
 	waiting := time.AfterFunc(silence, func() { m.traffic.outage.silent(start, m.traffic.probe) })
 	response, err := m.next.RoundTrip(request)

@@ -1,6 +1,9 @@
 package openstack
 
 import (
+	"cmp"
+	"encoding/json"
+
 	appsapi "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	appsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -64,10 +67,22 @@ func daemonSetUpdate(w lang.Workload) *appsv1.DaemonSetUpdateStrategyApplyConfig
 	return strategy.WithRollingUpdate(update)
 }
 
-// onRequest tells of how many pods may be missing while somebody has them replaced.
-func onRequest(w lang.Workload) map[string]string {
-	if w.Update != "on-delete" || w.MaxUnavailable == "" {
-		return nil
+// notes are the annotations of a StatefulSet or DaemonSet: how many of its pods may be
+// missing while somebody has them replaced, and what is run in them before it goes.
+func notes(w lang.Workload) map[string]string {
+	out := map[string]string{}
+	if w.Update == "on-delete" && w.MaxUnavailable != "" {
+		out[providers.AnnotationMaxUnavailable] = w.MaxUnavailable
 	}
-	return map[string]string{providers.AnnotationMaxUnavailable: w.MaxUnavailable}
+	for annotation, c := range map[string]*lang.PodCommand{providers.AnnotationCarries: w.Carries, providers.AnnotationLeave: w.Leave} {
+		if c == nil {
+			continue
+		}
+		text, err := json.Marshal(providers.PodCommand{What: c.What, Container: cmp.Or(c.Container, w.Name), Command: c.Command, Seconds: c.Timeout})
+		if err != nil {
+			panic(err) // strings and numbers only
+		}
+		out[annotation] = string(text)
+	}
+	return out
 }

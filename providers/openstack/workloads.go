@@ -66,10 +66,10 @@ func (s *service) workload(w lang.Workload, name string, t *podTemplate) applyCo
 	template := t.template(spec)
 	switch w.Kind {
 	case "StatefulSet":
-		return appsv1.StatefulSet(name, "").WithLabels(t.podLabels()).WithAnnotations(onRequest(w)).WithSpec(s.statefulSet(w, name).
+		return appsv1.StatefulSet(name, "").WithLabels(t.podLabels()).WithAnnotations(notes(w)).WithSpec(s.statefulSet(w, name).
 			WithSelector(selector).WithTemplate(template))
 	case "DaemonSet":
-		return appsv1.DaemonSet(name, "").WithLabels(t.podLabels()).WithAnnotations(onRequest(w)).WithSpec(appsv1.DaemonSetSpec().
+		return appsv1.DaemonSet(name, "").WithLabels(t.podLabels()).WithAnnotations(notes(w)).WithSpec(appsv1.DaemonSetSpec().
 			WithSelector(selector).WithTemplate(template).
 			WithRevisionHistoryLimit(revisionHistory).
 			WithUpdateStrategy(daemonSetUpdate(w)))

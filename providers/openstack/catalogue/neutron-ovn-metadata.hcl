@@ -22,7 +22,7 @@ definition "neutron-ovn-metadata" {
         metadata_proxy_shared_secret = service.nova.metadata_secret
         metadata_workers             = 1
       }
-      ovs = { ovsdb_connection = "unix:/run/openvswitch/db.sock" }
+      ovs = { ovsdb_connection = service.openvswitch.connection }
       # The pod is root, and has the powers that the helpers need: no sudo.
       privsep           = local.helper
       privsep_link      = local.helper
@@ -62,6 +62,12 @@ definition "neutron-ovn-metadata" {
     init "chassis" {
       image   = "ovn-controller"
       command = ["sh", "-c", "until ovs-vsctl --timeout=10 get Open_vSwitch . external-ids:system-id; do sleep 1; done"]
+    }
+
+    leave {
+      what    = "network namespaces for metadata"
+      command = ["python3", "-c", file("${path.module}/ovn/metadata-leave.py"), ""]
+      timeout = 120
     }
 
     resources {

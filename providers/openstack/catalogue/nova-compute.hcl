@@ -76,15 +76,12 @@ definition "nova-compute" {
         resume_guests_state_on_host_boot = true # servers that ran go on when their node is back
       }
       service_user          = merge(user.nova_compute.auth, { send_service_user_token = true })
-      placement             = local.auth
-      neutron               = local.auth
-      glance                = { valid_interfaces = "internal" }
+      placement             = local.auth, neutron = local.auth, glance = { valid_interfaces = "internal" }
       cinder                = merge(user.nova_compute.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
       barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal" }
-      upgrade_levels        = { compute = "auto" }
-      oslo_concurrency      = { lock_path = "/var/lib/nova/tmp" }
+      upgrade_levels        = { compute = "auto" }, oslo_concurrency = { lock_path = "/var/lib/nova/tmp" }
       oslo_messaging_rabbit = local.cell.queue_settings
-      os_vif_ovs            = { ovsdb_connection = "unix:/run/openvswitch/db.sock" }
+      os_vif_ovs            = { ovsdb_connection = try(service.openvswitch.connection, "unix:/run/openvswitch/db.sock") }
       libvirt = {
         virt_type             = input.virt_type, cpu_mode = local.cpu.mode, cpu_models = local.cpu.models, connection_uri = "qemu:///system"
         live_migration_scheme = "tls", live_migration_with_native_tls = true
@@ -92,10 +89,8 @@ definition "nova-compute" {
         images_rbd_ceph_conf  = input.images_pool != null ? "/etc/ceph/ceph.conf" : null
         rbd_user              = local.rbd ? "cinder" : null, rbd_secret_uuid = local.rbd ? try(service.ceph.secret_uuid, null) : null
       }
-      vnc                     = { novncproxy_base_url = "${local.cell.ports.vnc.public_url}/vnc_lite.html" }
-      nova_sys_admin          = local.helper # no sudo: the pod is root, and has the powers
-      vif_plug_ovs_privileged = local.helper
-      privsep_osbrick         = local.helper
+      vnc            = { novncproxy_base_url = "${local.cell.ports.vnc.public_url}/vnc_lite.html" }
+      nova_sys_admin = local.helper, vif_plug_ovs_privileged = local.helper, privsep_osbrick = local.helper # no sudo: the pod is root
     }
   }
 
@@ -141,13 +136,12 @@ definition "nova-compute" {
   }
 
   config "nova-db.conf" {
-    path        = "/etc/nova/nova.conf"
-    secret_path = "/etc/nova/nova.conf.d/secrets.conf"
+    from = "nova-compute.conf"
+    only = ["service_user"]
     values = {
       DEFAULT      = { use_stderr = true, transport_url = local.cell.transport_url }
       api_database = merge(local.database, { connection = service.nova.api_database })
       database     = merge(local.database, { connection = local.cell.cell_database })
-      service_user = user.nova_compute.auth
     }
   }
 
@@ -181,24 +175,33 @@ definition "nova-compute" {
     config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring"]
     grace_period = 90
     env = {
-      OS_DEFAULT__HOST                   = node.name
-      OS_DEFAULT__MY_IP                  = node.ip
-      OS_VNC__SERVER_LISTEN              = node.ip
-      OS_VNC__SERVER_PROXYCLIENT_ADDRESS = node.ip
+      OS_DEFAULT__HOST                   = node.name, OS_DEFAULT__MY_IP = node.ip
+      OS_VNC__SERVER_PROXYCLIENT_ADDRESS = node.ip, OS_VNC__SERVER_LISTEN = node.ip
     }
 
     volume "nova" { host = "/var/lib/nova" }
-
     volume "shares" {
       enabled     = input.nfs
       host        = "/var/lib/nova/mnt"
       propagation = "both"
     }
-
     volume "libvirt" { host = "/var/lib/libvirt" }
     volume "libvirt-run" { host = "/run/libvirt" }
     volume "openvswitch" { host = "/run/openvswitch" }
     volume "dev" { host = "/dev" } # devices and terminals of servers
+
+    carries {
+      what      = "running servers"
+      container = "libvirt"
+      command   = ["sh", "-ec", file("${path.module}/nova/servers.sh")]
+    }
+
+    leave {
+      what      = "servers, their mounts and control groups, and virtlogd"
+      container = "libvirt"
+      command   = ["sh", "-ec", file("${path.module}/nova/leave.sh"), "sh", ""]
+      timeout   = 600
+    }
 
     init "certificates" {
       command = ["python3", "-c", file("${path.module}/nova/certificates.py"), "/run/secrets/migration.key", "/run/libvirt/pki"]
@@ -216,14 +219,11 @@ definition "nova-compute" {
       env           = { NODE = node.name, CEPH_SECRET = local.rbd ? try(service.ceph.secret_uuid, "") : "" }
 
       volume "cgroup" { host = "/sys/fs/cgroup" }
-
+      volume "log" { host = "/var/log/libvirt" }
       volume "domains" {
         host = "/var/lib/libvirt/etc"
         path = "/etc/libvirt/qemu"
       }
-
-      volume "log" { host = "/var/log/libvirt" }
-
       volume "secrets" {
         path   = "/etc/libvirt/secrets"
         memory = "1Mi"

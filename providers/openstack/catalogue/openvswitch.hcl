@@ -70,6 +70,17 @@ definition "openvswitch" {
       env     = { SETTINGS = join("\n", [for key, value in local.settings : "${key}=${value}"]) }
     }
 
+    carries {
+      what    = "servers with a port on the node"
+      command = ["sh", "-ec", file("${path.module}/openvswitch/servers.sh")]
+    }
+
+    leave {
+      what    = "bridges and ports of Open vSwitch"
+      command = ["sh", "-ec", file("${path.module}/openvswitch/leave.sh")]
+      timeout = 300
+    }
+
     resources {
       requests = { cpu = "100m", memory = "128Mi" }
       limits   = { memory = "2Gi" }
@@ -81,4 +92,5 @@ definition "openvswitch" {
   }
 
   output "datapath_type" { value = input.datapath_type }
+  output "connection" { value = "unix:/run/openvswitch/db.sock" }
 }

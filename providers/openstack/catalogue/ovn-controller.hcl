@@ -69,6 +69,17 @@ definition "ovn-controller" {
       }
     }
 
+    carries {
+      what    = "servers with a port on the node"
+      command = ["sh", "-ec", file("${path.module}/openvswitch/servers.sh")]
+    }
+
+    leave {
+      what    = "the node's chassis in OVN's database"
+      command = ["sh", "-ec", file("${path.module}/ovn/leave.sh")]
+      timeout = 120
+    }
+
     resources {
       requests = { cpu = "50m", memory = "64Mi" }
       limits   = { memory = "1Gi" }

@@ -1,0 +1,205 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Leftover is what pods that are gone may have left on their nodes.
+type Leftover struct {
+	What string // "bridges and ports"
+	// Nodes are why, node by node: "real-2: the node is down".
+	Nodes []string
+}
+
+const (
+	// leaveAtATime is in how many pods of a workload a command runs at the same time.
+	leaveAtATime = 20
+	// leaveAgain is when a command is tried once more that the server did not get to the
+	// pod.
+	leaveAgain = 2 * time.Second
+	// podsPause is between two looks whether pods are gone.
+	podsPause = time.Second
+)
+
+// departure is the end of a workload whose pods clean their nodes.
+type departure struct {
+	*step
+	workload *unstructured.Unstructured
+	command  *providers.PodCommand
+
+	mu   sync.Mutex
+	busy []string // nodes that are being cleaned
+}
+
+// departs finds out whether pods have something to do before the object is deleted; nil:
+// they have not. The command is what the live object says: a plan file gives no power.
+func (s *step) departs(ctx context.Context) (*departure, error) {
+	if s.Shell == nil || !s.action.Serves() {
+		return nil, nil
+	}
+	live, err := s.Reader.Get(ctx, s.action.Ref)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case live.GetUID() != s.action.Prior.UID:
+		return nil, nil
+	}
+	command, err := providers.PodCommandOf(live, providers.AnnotationLeave)
+	if err != nil {
+		s.outcome.Left = &Leftover{What: "what its pods made there", Nodes: []string{"all nodes: " + err.Error()}}
+		return nil, nil
+	}
+	if command == nil {
+		return nil, nil
+	}
+	return &departure{step: s, workload: live, command: command}, nil
+}
+
+// clean runs the command in each pod. What fails is taken down, and stops nothing; the
+// error is that of an interruption.
+func (d *departure) clean(ctx context.Context) error {
+	pods, err := d.Shell.Pods(ctx, d.workload)
+	if err != nil {
+		d.leftBy("all nodes", err.Error())
+		return ctx.Err()
+	}
+	var group sync.WaitGroup
+	slots := make(chan struct{}, leaveAtATime)
+	failures := make([]error, len(pods))
+	for i, pod := range pods {
+		if pod.Node == "" {
+			continue
+		}
+		group.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			failures[i] = crash.Catch(func() error { return d.leave(ctx, pod) })
+		})
+	}
+	group.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for i, err := range failures {
+		if err != nil {
+			d.leftBy(pods[i].Node, err.Error())
+		}
+	}
+	return nil
+}
+
+// leave runs the command in one pod. It is tried once more where it may not have begun.
+func (d *departure) leave(ctx context.Context, pod providers.Pod) error {
+	switch {
+	case pod.Down:
+		return errors.New("the node is down")
+	case !slices.Contains(pod.Running, d.command.Container):
+		return fmt.Errorf("container %s of pod %s does not run", d.command.Container, pod.Name)
+	}
+	d.report(pod.Node, true)
+	defer d.report(pod.Node, false)
+	limited, cancel := context.WithTimeout(ctx, d.command.Timeout())
+	defer cancel()
+	try := func() error {
+		_, err := d.Shell.Exec(limited, types.NamespacedName{Namespace: d.workload.GetNamespace(), Name: pod.Name}, d.command.Container, d.command.Command)
+		return err
+	}
+	err := try()
+	var ended *providers.CommandError
+	if err != nil && !errors.As(err, &ended) && limited.Err() == nil {
+		select {
+		case <-time.After(leaveAgain):
+			err = try()
+		case <-limited.Done():
+		}
+	}
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		return fmt.Errorf("the command in pod %s did not end within %s", pod.Name, d.command.Timeout())
+	}
+	return err
+}
+
+// ended waits until the pods are gone from all nodes that are up: only then nothing of
+// them can come back there.
+func (d *departure) ended(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, d.Timeout)
+	defer cancel()
+	for said := ""; ; {
+		pods, err := d.Shell.Pods(limited, d.workload)
+		pods = slices.DeleteFunc(pods, func(pod providers.Pod) bool { return pod.Node == "" || pod.Down })
+		if err == nil && len(pods) == 0 {
+			return nil
+		}
+		var nodes []string
+		for _, pod := range pods {
+			nodes = append(nodes, pod.Node)
+		}
+		if status := "pods end on " + few(nodes); err == nil && status != said {
+			said = status
+			d.waiting(status)
+		}
+		select {
+		case <-time.After(podsPause):
+			continue
+		case <-limited.Done():
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			d.leftBy("all nodes", err.Error())
+		}
+		for _, pod := range pods {
+			d.leftBy(pod.Node, fmt.Sprintf("pod %s is still there", pod.Name))
+		}
+		return nil
+	}
+}
+
+// leftBy takes down that things may be left on a node.
+func (d *departure) leftBy(node, why string) {
+	if d.outcome.Left == nil {
+		d.outcome.Left = &Leftover{What: d.command.What}
+	}
+	d.outcome.Left.Nodes = append(d.outcome.Left.Nodes, node+": "+strings.Join(strings.Fields(why), " "))
+}
+
+// report tells which nodes are being cleaned.
+func (d *departure) report(node string, begins bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if begins {
+		d.busy = append(d.busy, node)
+		slices.Sort(d.busy)
+	} else if i := slices.Index(d.busy, node); i >= 0 {
+		d.busy = slices.Delete(d.busy, i, i+1)
+	}
+	if len(d.busy) > 0 {
+		d.waiting("pods clean " + few(d.busy))
+	}
+}
+
+// few names the first of some nodes.
+func few(nodes []string) string {
+	const most = 3
+	text := strings.Join(nodes[:min(len(nodes), most)], ", ")
+	if more := len(nodes) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
