@@ -52,6 +52,8 @@ func TestNovaDatabases(t *testing.T) {
 		cell0 + "cell_v2 update_cell --cell_uuid 00000000-0000-0000-0000-000000000000 --transport-url none:///\n" +
 		cell0 + "db sync --local_cell\ndb sync --local_cell\n"
 	const create = "cell_v2 create_cell --name cell1 --transport-url " + template + " --database_connection " + template + "\n"
+	const explicit = "cell_v2 update_cell --cell_uuid 1111-11\n" // of the configuration
+	const update = "cell_v2 update_cell --cell_uuid 1111-11 --transport-url " + template + " --database_connection " + template + "\n"
 	const there = `
 case $2 in list_cells)
 	echo "|    Name    |   UUID   | Transport URL |"
@@ -69,10 +71,10 @@ esac
 		fails  bool
 	}{
 		"new":             {``, nil, both + create, false},
-		"there":           {there, []string{"nova-cell2"}, both + connections + cell2 + "cell_v2 update_cell --cell_uuid 2222-22\n", false},
-		"second cell":     {``, []string{"nova-cell2"}, both + create + connections + cell2 + "cell_v2 create_cell --name nova-cell2\n", false},
-		"cell gone":       {there, nil, both + "cell_v2 delete_cell --cell_uuid 2222-22\n", false},
-		"in use":          {there + `case $2 in delete_cell) exit 3 ;; esac`, nil, both + "Cell nova-cell2 is left alone: no service declares it, and it has hypervisors or servers.\n", false},
+		"there":           {there, []string{"nova-cell2"}, both + explicit + connections + cell2 + "cell_v2 update_cell --cell_uuid 2222-22\n", false},
+		"second cell":     {``, []string{"nova-cell2"}, both + "cell_v2 create_cell --name cell1\n" + connections + cell2 + "cell_v2 create_cell --name nova-cell2\n", false},
+		"cell gone":       {there, nil, both + update + "cell_v2 delete_cell --cell_uuid 2222-22\n", false},
+		"in use":          {there + `case $2 in delete_cell) exit 3 ;; esac`, nil, both + update + "Cell nova-cell2 is left alone: no service declares it, and it has hypervisors or servers.\n", false},
 		"made by another": {`case $2 in create_cell) echo "$@"; exit 2 ;; esac`, nil, both + create, false},
 		"not made":        {`case $2 in create_cell) echo "$@"; exit 1 ;; esac`, nil, both + create, true},
 		"not listed":      {`case $2 in list_cells) exit 1 ;; esac`, nil, both, true},

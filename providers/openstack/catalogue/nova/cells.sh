@@ -5,10 +5,14 @@
 more_cells() { sed -n 's/^\[\(.*\)\]$/\1/p' "$root/etc/nova/cells.conf" 2> /dev/null; }
 
 # in_cell NAME ARGUMENTS runs nova-manage in a cell. Connections come from a file, and never
-# from an argument.
+# from an argument. Those of cell1 are in nova.conf.
 in_cell() {
   file=/etc/nova/$1.conf
-  if [ "$1" != cell0 ]; then
+  if [ "$1" = cell1 ]; then
+    shift
+    nova-manage "$@"
+    return
+  elif [ "$1" != cell0 ]; then
     file=/var/lib/nova/$1.conf
     (umask 077; awk -v cell="[$1]" '
       /^\[/ { here = $0 == cell }

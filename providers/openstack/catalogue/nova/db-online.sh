@@ -4,7 +4,6 @@
 root=$2
 eval "$1"
 
-for cell in cell0 $(more_cells); do
+for cell in cell0 $(more_cells) cell1; do
   in_cell "$cell" db online_data_migrations
 done
-nova-manage db online_data_migrations

@@ -10,7 +10,8 @@ zero=00000000-0000-0000-0000-000000000000
 nova-manage api_db sync
 
 # A cell is known by its connections. A template stands for those in the configuration of
-# whoever reads it, so that no password of cell1 is stored, or ever has to be replaced.
+# whoever reads it, so that no password of cell1 is stored, or ever has to be replaced. In
+# another cell the template would stand for that cell.
 same='{scheme}://{username}:{password}@{hostname}:{port}/{path}'
 
 nova-manage cell_v2 map_cell0 --database_connection "$same"
@@ -23,21 +24,30 @@ nova-manage db sync --local_cell
 listing=$(nova-manage cell_v2 list_cells)
 known=$(echo "$listing" | awk -F'|' '{ gsub(/ /, "") } $3 ~ /^[0-9a-f]+-/ { print $2, $3 }')
 
-if ! echo "$known" | grep -q '^cell1 '; then
-  # 2: another run has just made it.
-  nova-manage cell_v2 create_cell --name cell1 --transport-url "$same" --database_connection "$same" || [ $? -eq 2 ]
+# map CELL [OPTIONS] makes a cell known by the connections of the configuration, or by OPTIONS.
+map() {
+  cell=$1
+  shift
+  number=$(echo "$known" | sed -n "s/^$cell //p")
+  if [ -n "$number" ]; then
+    in_cell "$cell" cell_v2 update_cell --cell_uuid "$number" "$@"
+  else
+    # 2: another run has just made it.
+    in_cell "$cell" cell_v2 create_cell --name "$cell" "$@" || [ $? -eq 2 ]
+  fi
+}
+
+if [ -n "$(more_cells)" ]; then
+  map cell1
+else
+  map cell1 --transport-url "$same" --database_connection "$same"
 fi
 
 # The service of each further cell has brought up its schema.
 declared=" cell0 cell1 "
 for cell in $(more_cells); do
   declared="$declared$cell "
-  number=$(echo "$known" | sed -n "s/^$cell //p")
-  if [ -n "$number" ]; then
-    in_cell "$cell" cell_v2 update_cell --cell_uuid "$number"
-  else
-    in_cell "$cell" cell_v2 create_cell --name "$cell" || [ $? -eq 2 ]
-  fi
+  map "$cell"
 done
 
 # Nova would wait for the database of a cell that is gone.
