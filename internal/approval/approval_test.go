@@ -175,6 +175,42 @@ func TestGraveIsShown(t *testing.T) {
 	}
 }
 
+// What is cut off has to be in the file, and not more: servers come and go.
+func TestCutOffIsShown(t *testing.T) {
+	action := act(planner.Update, "a", "1", "data.x")
+	impact := func(carried ...planner.Carried) []planner.Impact {
+		return []planner.Impact{{Block: "service.ovn", Effects: []planner.Effect{{Kind: planner.EffectCutOff, Name: "ovn", Data: "running servers", Carried: carried, Grave: true}}}}
+	}
+	both := planner.Carried{Node: "a", Items: []string{"web-1", "web-2"}}
+	one := planner.Carried{Node: "a", Items: []string{"web-2"}}
+	elsewhere := planner.Carried{Node: "b", Items: []string{"web-2"}}
+	silent := planner.Carried{Node: "a", Unknown: "the node is down"}
+	mute := planner.Carried{Node: "a", Unknown: "i/o timeout"}
+	more := planner.Carried{Node: "a", Items: []string{"web-2"}, More: 1}
+	for name, test := range map[string]struct {
+		shown, fresh []planner.Impact
+		want         int
+	}{
+		"the same":            {impact(both), impact(both), 0},
+		"fewer":               {impact(both), impact(one), 0},
+		"another":             {impact(one), impact(both), 1},
+		"more":                {impact(one), impact(more), 1},
+		"on another node":     {impact(one), impact(one, elsewhere), 1},
+		"not asked any more":  {impact(one), impact(silent), 0},
+		"not asked at all":    {impact(silent), impact(one), 1},
+		"not asked once more": {impact(silent), impact(mute), 0},
+		"nothing was cut off": {nil, impact(one), 1},
+		"nothing is any more": {impact(one), nil, 0},
+	} {
+		v := approval.Check(stored(t, planner.Plan{Actions: []planner.Action{action}, Impact: test.shown}), approval.Fresh{
+			Plan: &planner.Plan{Actions: []planner.Action{action}, Impact: test.fresh}, Objects: []providers.Object{*action.Object},
+		})
+		if len(v.Differences) != test.want {
+			t.Errorf("%s: %v", name, v.Differences)
+		}
+	}
+}
+
 // The server picks another node port for each dry run. One that is declared it does not.
 func TestPickedByTheServer(t *testing.T) {
 	service := func(after int64, declared bool) planner.Action {

@@ -415,8 +415,14 @@ func serversComeBack(t *testing.T, c *cloud) {
 }
 
 // dataPlaneIsHeld: neither destroy nor a service that is gone takes it away unless it is
-// named, and the reason is said.
+// named, and the reason is said, with the servers that would be cut off.
 func dataPlaneIsHeld(t *testing.T, c *cloud) {
 	r := finish(t, c.command(t.Context(), "plan", "-destroy"))
-	wantSaid(t, "plan", r.out, "servers of the node lose their network", "nobody can start, stop or move servers of the node")
+	t.Log(r.out)
+	wantSaid(t, "plan", r.out, "servers of the node lose their network", "nobody can start, stop or move servers of the node", "running servers that would be cut off")
+	for name, guest := range guests {
+		if guest.ID != "" {
+			wantSaid(t, "plan", r.out, fmt.Sprintf("%s (%s)", name, guest.ID))
+		}
+	}
 }

@@ -21,6 +21,10 @@ func TestServices(t *testing.T) {
 	c := newCloud(t, "compute-kit", 3)
 	c.write(t, "real.auto.vars.hcl", values)
 	c.ceph(t)
+	before := map[string]traces{}
+	for _, node := range []string{"real-2", "real-3"} { // those of the role compute, to the end
+		before[node] = c.traces(t, node)
+	}
 	take(t, c, []step{{"apply", appliesAll}})
 	c.haproxy(t)
 	take(t, c, []step{
@@ -54,6 +58,7 @@ func TestServices(t *testing.T) {
 	if os.Getenv(longVariable) != "" {
 		take(t, c, []step{{"power cut", serversComeBack}})
 	}
+	take(t, c, []step{{"destroyed", leavesNodesAsTheyWere(before)}})
 }
 
 // values of the example's variables. The share is a volume of a pod, as the example says.

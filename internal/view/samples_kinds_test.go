@@ -99,5 +99,9 @@ func destroyWithData() *planner.Plan {
 	p := replaceAndDelete()
 	p.Destroy = true
 	p.Actions = append(p.Actions, within(because(action(planner.Delete, "manifest.third/DaemonSet/agent"), planner.Reason{Kind: planner.ReasonDestroy}), "kube-system"))
+	p.Impact = append(p.Impact, disturbs("manifest.third", planner.Effect{Kind: planner.EffectCutOff, Data: "running servers", Grave: true, Carried: []planner.Carried{
+		{Node: "node-1", Items: []string{"db (5c1f)", "web-1 (2b0a)"}},
+		{Node: "node-2", Unknown: "the node is down"},
+	}}))
 	return p
 }
