@@ -209,6 +209,9 @@ func (c *cutOff) title() string {
 			atLeast = "at least "
 		}
 	}
+	if n == 0 {
+		return c.what + " that may be cut off"
+	}
 	return fmt.Sprintf("%s that would be cut off (%s%d)", c.what, atLeast, n)
 }
 

@@ -73,14 +73,14 @@ func TestCutOff(t *testing.T) {
 		"one carries":       {want: "running servers that would be cut off (2): a: web-1, web-2", asked: 2},
 		"none carries":      {change: func(s *shell, _ *unstructured.Unstructured) { s.answers = nil }, asked: 2},
 		"a node is down":    {change: func(s *shell, _ *unstructured.Unstructured) { s.pods[1].Down = true }, want: "running servers that would be cut off (at least 2): a: web-1, web-2; b: could not be asked: the node is down", asked: 1},
-		"a container ended": {change: func(s *shell, _ *unstructured.Unstructured) { s.pods[0].Running = nil }, want: "running servers that would be cut off (at least 0): a: could not be asked: container ovn of pod ovn-a does not run", asked: 1},
+		"a container ended": {change: func(s *shell, _ *unstructured.Unstructured) { s.pods[0].Running = nil }, want: "running servers that may be cut off: a: could not be asked: container ovn of pod ovn-a does not run", asked: 1},
 		"a command fails": {
 			change: func(s *shell, _ *unstructured.Unstructured) {
 				s.fail = map[string]error{"ovn-b": &providers.CommandError{Code: 1, Stderr: "no\nsocket"}}
 			},
 			want: "running servers that would be cut off (at least 2): a: web-1, web-2; b: could not be asked: the command ended with 1: no socket", asked: 2,
 		},
-		"nobody lists pods": {change: func(s *shell, _ *unstructured.Unstructured) { s.broken = errors.New("forbidden") }, want: "running servers that would be cut off (at least 0): all nodes: could not be asked: forbidden"},
+		"nobody lists pods": {change: func(s *shell, _ *unstructured.Unstructured) { s.broken = errors.New("forbidden") }, want: "running servers that may be cut off: all nodes: could not be asked: forbidden"},
 		"many": {
 			change: func(s *shell, _ *unstructured.Unstructured) {
 				s.answers["ovn-b"] = strings.Repeat(strings.Repeat("x", 300)+"\n", 3) + "a\nb\nc\nd\ne\n"
@@ -95,7 +95,7 @@ func TestCutOff(t *testing.T) {
 		},
 		"nonsense": {
 			change: func(_ *shell, set *unstructured.Unstructured) { annotate(set, providers.AnnotationCarries, "{}") },
-			want:   "what it carries that would be cut off (at least 0): all nodes: could not be asked: read the annotation kolla.openstack.org/carries of DaemonSet openstack/ovn: it has no command",
+			want:   "what it carries that may be cut off: all nodes: could not be asked: read the annotation kolla.openstack.org/carries of DaemonSet openstack/ovn: it has no command",
 		},
 		"nothing is said": {change: func(_ *shell, set *unstructured.Unstructured) { set.SetAnnotations(nil) }},
 		"not kolla's":     {change: func(_ *shell, set *unstructured.Unstructured) { set.SetUID("another") }},

@@ -234,7 +234,7 @@ func TestServersLosses(t *testing.T) {
 			got[o.Manifest.GetName()] = o.Loss
 		}
 	}
-	const compute = "nobody can start, stop or move servers of the node, which go on running"
+	const compute = "nobody can start, stop or move servers of the node"
 	want := map[string]string{
 		"openvswitch-ovs":            "servers of the node lose their network",
 		"ovn-controller-controller":  "the network of the node's servers stays as it is, and new ones get none",

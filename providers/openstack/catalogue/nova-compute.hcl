@@ -163,7 +163,7 @@ definition "nova-compute" {
     kind         = "DaemonSet"
     update       = "on-delete"
     priority     = "system-node-critical"
-    loss         = "nobody can start, stop or move servers of the node, which go on running"
+    loss         = "nobody can start, stop or move servers of the node"
     host_network = true
     host_pid     = true
     reason       = "It plugs servers into the node's bridges and disks, and libvirtd looks after processes that are not of its pod."
