@@ -88,24 +88,20 @@ func (g Generated) token() string {
 // Within gives the value with all its tokens at a place: place gets the string that holds
 // a token, and where the token stands so far.
 func Within(v cty.Value, place func(text, within string) string) (cty.Value, error) {
-	bare, marks := v.UnmarkDeepWithPaths()
-	bare, err := cty.Transform(bare, func(_ cty.Path, v cty.Value) (cty.Value, error) {
-		if v.IsNull() || !v.IsKnown() || v.Type() != cty.String || !HasToken(v.AsString()) {
+	return cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) {
+		bare, marks := v.Unmark()
+		if bare.IsNull() || !bare.IsKnown() || bare.Type() != cty.String || !HasToken(bare.AsString()) {
 			return v, nil
 		}
 		var b strings.Builder
-		err := Split(v.AsString(),
+		err := Split(bare.AsString(),
 			func(literal string) { b.WriteString(literal) },
 			func(ref Generated) {
-				ref.Within = place(v.AsString(), ref.Within)
+				ref.Within = place(bare.AsString(), ref.Within)
 				b.WriteString(ref.token())
 			})
-		return cty.StringVal(b.String()), err
+		return cty.StringVal(b.String()).WithMarks(marks), err
 	})
-	if err != nil {
-		return cty.DynamicVal, err
-	}
-	return bare.MarkWithPaths(marks), nil
 }
 
 // ErrComputed says that a value was computed from a generated secret.
