@@ -133,7 +133,7 @@ definition "nova" {
   job "db-sync" {
     image    = "nova-api"
     user     = 42436
-    command  = ["sh", "-ec", file("${path.module}/nova/db-sync.sh"), "sh", file("${path.module}/nova/cells.sh"), ""]
+    command  = ["sh", "-ec", file("${path.module}/nova/db-sync.sh"), "sh", file("${path.module}/nova/cells.sh"), "", file("${path.module}/nova/map.py")]
     config   = concat(["nova-db.conf"], local.cells)
     writable = ["/var/lib/nova"]
   }

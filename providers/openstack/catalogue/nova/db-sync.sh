@@ -1,21 +1,28 @@
 # Brings up the schemas of the API, of cell0 and of cell1, and makes all cells known. All of it
 # may run again, and twice at once. $1 is cells.sh, $2 the root directory, which tests have
-# elsewhere.
+# elsewhere, $3 the Python program map.py.
 
 root=$2
+program=$3
 eval "$1"
 
 zero=00000000-0000-0000-0000-000000000000
 
+# map FILE SECTION COMMAND... makes a cell known by the connections in a file.
+map() {
+  file=$root/etc/nova/$1
+  shift
+  python3 -c "$program" "$file" "$@"
+}
+
 nova-manage api_db sync
 
 # A cell is known by its connections. A template stands for those in the configuration of
-# whoever reads it, so that no password of cell1 is stored, or ever has to be replaced. In
-# another cell the template would stand for that cell.
+# whoever reads it, so that no password of cell1 is stored, or ever has to be replaced.
 same='{scheme}://{username}:{password}@{hostname}:{port}/{path}'
 
 nova-manage cell_v2 map_cell0 --database_connection "$same"
-in_cell cell0 cell_v2 update_cell --cell_uuid "$zero" --transport-url none:///
+map cell0.conf database update_cell --cell_uuid "$zero"
 
 in_cell cell0 db sync --local_cell
 nova-manage db sync --local_cell
@@ -24,30 +31,21 @@ nova-manage db sync --local_cell
 listing=$(nova-manage cell_v2 list_cells)
 known=$(echo "$listing" | awk -F'|' '{ gsub(/ /, "") } $3 ~ /^[0-9a-f]+-/ { print $2, $3 }')
 
-# map CELL [OPTIONS] makes a cell known by the connections of the configuration, or by OPTIONS.
-map() {
-  cell=$1
-  shift
-  number=$(echo "$known" | sed -n "s/^$cell //p")
-  if [ -n "$number" ]; then
-    in_cell "$cell" cell_v2 update_cell --cell_uuid "$number" "$@"
-  else
-    # 2: another run has just made it.
-    in_cell "$cell" cell_v2 create_cell --name "$cell" "$@" || [ $? -eq 2 ]
-  fi
-}
-
-if [ -n "$(more_cells)" ]; then
-  map cell1
-else
-  map cell1 --transport-url "$same" --database_connection "$same"
+if ! echo "$known" | grep -q '^cell1 '; then
+  # 2: another run has just made it.
+  nova-manage cell_v2 create_cell --name cell1 --transport-url "$same" --database_connection "$same" || [ $? -eq 2 ]
 fi
 
 # The service of each further cell has brought up its schema.
 declared=" cell0 cell1 "
 for cell in $(more_cells); do
   declared="$declared$cell "
-  map "$cell"
+  number=$(echo "$known" | sed -n "s/^$cell //p")
+  if [ -n "$number" ]; then
+    map cells.conf "$cell" update_cell --cell_uuid "$number"
+  else
+    map cells.conf "$cell" create_cell --name "$cell" || [ $? -eq 2 ]
+  fi
 done
 
 # Nova would wait for the database of a cell that is gone.
