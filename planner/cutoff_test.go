@@ -55,7 +55,8 @@ func carriers(t *testing.T, w *world) *shell {
 	})
 	return &shell{
 		pods: []providers.Pod{
-			{Name: "ovn-a", Node: "a", Running: []string{"ovn"}}, {Name: "ovn-b", Node: "b", Running: []string{"ovn"}},
+			{Name: "ovn-a", Node: "a", Running: []string{"ovn"}},
+			{Name: "ovn-b", Node: "b", Running: []string{"ovn"}},
 			{Name: "ovn-unplaced"},
 		},
 		answers: map[string]string{"ovn-a": "web-2\n\n web-1 \nweb-2\n"},
