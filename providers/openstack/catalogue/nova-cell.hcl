@@ -11,7 +11,9 @@
 #     cell       = service.nova-cell2
 #   }
 #
-# Nothing in a cell reads the database of the API, so servers do not move between cells.
+# Nothing in a cell reads the database of the API, so servers do not move between cells. To
+# remove a cell, give its hypervisors' service a role without nodes, apply, delete the cell with
+# `nova-manage cell_v2 delete_cell` in a pod of Nova's API, and then take its blocks away.
 definition "nova-cell" {
   description = "One more cell of Nova: database, queue, conductor, consoles"
 

@@ -37,20 +37,11 @@ if ! echo "$known" | grep -q '^cell1 '; then
 fi
 
 # The service of each further cell has brought up its schema.
-declared=" cell0 cell1 "
 for cell in $(more_cells); do
-  declared="$declared$cell "
   number=$(echo "$known" | sed -n "s/^$cell //p")
   if [ -n "$number" ]; then
     map cells.conf "$cell" update_cell --cell_uuid "$number"
   else
     map cells.conf "$cell" create_cell --name "$cell" || [ $? -eq 2 ]
   fi
-done
-
-# Nova would wait for the database of a cell that is gone.
-echo "$known" | while read -r cell number && [ -n "$cell" ]; do
-  case "$declared" in *" $cell "*) continue ;; esac
-  nova-manage cell_v2 delete_cell --cell_uuid "$number" ||
-    echo "Cell $cell is left alone: no service declares it, and it has hypervisors or servers."
 done
