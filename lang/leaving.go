@@ -55,7 +55,7 @@ var (
 var (
 	carriesType = &BlockType{
 		Name: "carries", Single: true,
-		Doc:     "What of others the pods carry, and is cut off when they go. A plan that takes the workload away, or refuses to, asks each running pod with this command, and names the answers node by node. For a DaemonSet or StatefulSet.",
+		Doc:     "Names what users lose when the pods go. A plan that takes the workload away, or refuses to, asks each running pod with this command, and names the answers node by node. For a DaemonSet or StatefulSet.",
 		Example: leavingExample,
 		Attributes: conditional([]Attribute{
 			with(whatAttribute, "What the items are, in a few words: \"running servers\"."),
@@ -68,7 +68,7 @@ var (
 		Doc:     "How a pod leaves its node for good. The command runs in each running pod right before kolla deletes the workload: by a destroy, or because its service or its block is gone. It does not run where pods are only replaced, nor where a node leaves the role. A pod that cannot run it is told of at the end, and stops nothing. It may run several times. For a DaemonSet or StatefulSet.",
 		Example: leavingExample,
 		Attributes: conditional([]Attribute{
-			with(whatAttribute, "What it takes away, in a few words: \"bridges and ports\". It is told of the nodes where that stays."),
+			with(whatAttribute, "What it takes away, in a few words: \"bridges and ports\". It is named for each node that could not be cleaned."),
 			containerAttribute,
 			with(commandAttribute, "Command that takes away what outlives the pod, and ends with 0 also where nothing is left to do."),
 			{Name: "timeout", Type: TypeNumber, Default: 60, Min: 1, Max: maxTimeout, Doc: "Seconds that it may take in each pod."},
@@ -94,7 +94,7 @@ func (in *instance) podCommand(workload *block, name string, w *Workload) *PodCo
 		c.Timeout = e.number(b, "timeout")
 	}
 	if w.Kind == "Deployment" {
-		in.error(b.header, "Unsuitable kind of workload", "Pods of a Deployment come and go as they like. %s is for a DaemonSet or StatefulSet, and workload %q is none.", sentenced(name), w.Name)
+		in.error(b.header, "Unsuitable kind of workload", "%s needs a DaemonSet or StatefulSet, and workload %q is a Deployment, whose pods come and go.", sentenced(name), w.Name)
 	}
 	var known []string
 	for _, i := range w.Pod.Inits {

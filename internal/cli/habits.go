@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -13,8 +14,8 @@ import (
 	"kolla.openstack.org/kolla/internal/view"
 )
 
-// habit is an option that Terraform has and its clients give without being asked, with the
-// value that says how kolla does it anyway. Another value is refused, with the reason.
+// habit is an option of Terraform that its clients give without being asked. It has no
+// effect: kolla does always what `is` says. Another value is refused, with the reason.
 type habit struct {
 	name   string
 	is     string // empty: any value
@@ -87,10 +88,14 @@ const argumentsVariable = "KOLLA_CLI_ARGS"
 // withEnvironment puts the options of KOLLA_CLI_ARGS and KOLLA_CLI_ARGS_COMMAND behind the
 // command. Options of the command line come after them, and win.
 func withEnvironment(args []string, commands []*cli.Command) ([]string, error) {
-	at := slices.IndexFunc(args, func(arg string) bool {
-		return slices.ContainsFunc(commands, func(c *cli.Command) bool { return c.HasName(arg) })
-	})
-	if at < 1 || slices.Contains(args, "--generate-bash-completion") {
+	at := 1
+	for at < len(args) && strings.HasPrefix(args[at], "-") {
+		if strings.TrimLeft(args[at], "-") == "chdir" {
+			at++ // its value
+		}
+		at++
+	}
+	if at >= len(args) || !slices.ContainsFunc(commands, func(c *cli.Command) bool { return c.HasName(args[at]) }) || slices.Contains(args, "--generate-bash-completion") {
 		return args, nil
 	}
 	end := at + 1
@@ -102,7 +107,11 @@ func withEnvironment(args []string, commands []*cli.Command) ([]string, error) {
 	}
 	var more []string
 	for _, variable := range []string{argumentsVariable, argumentsVariable + "_" + strings.ReplaceAll(name, "-", "_")} {
-		words, err := shellwords.Parse(os.Getenv(variable))
+		parser := shellwords.NewParser()
+		words, err := parser.Parse(os.Getenv(variable))
+		if err == nil && parser.Position >= 0 { // the parser stops at ; & | < >
+			err = errors.New("one of ; & | < > stands outside of quotes")
+		}
 		if err != nil {
 			return nil, &failure{"Unsuitable value of " + variable, fmt.Sprintf("It holds options as a shell takes them, such as -no-color -var 'size=3': %s.", err)}
 		}

@@ -66,11 +66,12 @@ func commandHelp(path string, command *cli.Command) string {
 	for _, sub := range command.Subcommands {
 		fmt.Fprintf(&b, "  %-12s %s\n", sub.Name, sub.Usage)
 	}
-	if len(command.Flags) > 0 {
-		b.WriteString("\nOptions:\n")
-	}
+	var options strings.Builder
 	for _, flag := range command.Flags {
-		b.WriteString(optionHelp(flag))
+		options.WriteString(optionHelp(flag))
+	}
+	if options.Len() > 0 {
+		b.WriteString("\nOptions:\n" + options.String())
 	}
 	return b.String()
 }
@@ -79,7 +80,7 @@ func commandHelp(path string, command *cli.Command) string {
 // well. The word in back quotes in its usage names the value.
 func optionHelp(flag cli.Flag) string {
 	documented, ok := flag.(cli.DocGenerationFlag)
-	if !ok {
+	if visible, can := flag.(cli.VisibleFlag); !ok || can && !visible.IsVisible() {
 		return ""
 	}
 	usage := documented.GetUsage()

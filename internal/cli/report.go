@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"syscall"
 
 	"kolla.openstack.org/kolla/internal/crash"
@@ -56,6 +57,11 @@ func report(printer *view.Printer, err error) {
 
 // filesFailure says what to do about a file that the system does not let kolla read or write.
 func filesFailure(err error) (summary, detail string, ok bool) {
+	var path *fs.PathError
+	var link *os.LinkError
+	if !errors.As(err, &path) && !errors.As(err, &link) {
+		return "", "", false
+	}
 	var remedy string
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

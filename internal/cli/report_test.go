@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"net"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,5 +29,10 @@ func TestReportFiles(t *testing.T) {
 				t.Errorf("%v is reported without %q:\n%s", errno, text, &out)
 			}
 		}
+	}
+	var out bytes.Buffer
+	report(view.New(&out, &out, true), &net.OpError{Op: "dial", Net: "tcp", Err: syscall.EACCES})
+	if strings.Contains(out.String(), "No permission") {
+		t.Errorf("a refused connection is reported as a file:\n%s", &out)
 	}
 }

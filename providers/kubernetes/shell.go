@@ -58,14 +58,14 @@ func (s *Shell) Exec(ctx context.Context, pod types.NamespacedName, container st
 	err = executor.StreamWithContext(quiet(ctx), remotecommand.StreamOptions{Stdout: &stdout, Stderr: &stderr})
 	var status exec.CodeExitError
 	switch {
+	case ctx.Err() != nil: // somebody may be writing to the output still
+		return "", ctx.Err()
 	case err == nil:
 		return string(stdout.kept), nil
 	case errors.As(err, &status):
 		return string(stdout.kept), &providers.CommandError{Code: status.Code, Stderr: stderr.lastLine()}
-	case ctx.Err() != nil:
-		return string(stdout.kept), ctx.Err()
 	}
-	return string(stdout.kept), s.client.describe(err)
+	return "", s.client.describe(err)
 }
 
 // mostComplaint is how much of the end of standard error is kept, in bytes.

@@ -244,10 +244,16 @@ func controllers(which ...string) string {
 	return fmt.Sprintf("request.userInfo.username in ['%s']", strings.Join(users, "', '"))
 }
 
+// sameCommands is a CEL expression: are the commands as before that kolla runs in the pods?
+// They have the powers of the container, and kolla runs them with the rights of its user.
+var sameCommands = fmt.Sprintf("['%s', '%s'].all(a, (has(object.metadata.annotations) && a in object.metadata.annotations ? object.metadata.annotations[a] : '') == "+
+	"(has(oldObject.metadata.annotations) && a in oldObject.metadata.annotations ? oldObject.metadata.annotations[a] : ''))",
+	providers.AnnotationCarries, providers.AnnotationLeave)
+
 // ownerRule is a CEL expression: does this change leave what runs as it is, or come from
 // the controller of a Deployment, or from somebody who may change the policy itself?
 func ownerRule(policy string) string {
-	return fmt.Sprintf("request.operation == 'UPDATE' && object.spec.template == oldObject.spec.template || request.kind.kind == 'ReplicaSet' && %s || "+
+	return fmt.Sprintf("request.operation == 'UPDATE' && object.spec.template == oldObject.spec.template && "+sameCommands+" || request.kind.kind == 'ReplicaSet' && %s || "+
 		"authorizer.group('admissionregistration.k8s.io').resource('validatingadmissionpolicies').name('%s').check('update').allowed()",
 		controllers("deployment"), policy)
 }
