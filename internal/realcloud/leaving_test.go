@@ -140,8 +140,9 @@ func programsBelow(t *testing.T, first string) []string {
 		if !outliving.MatchString(program) {
 			continue
 		}
+		// The parent of the first process takes in those whose own parent has ended.
 		for at := pid; at != ""; at = parents[at] {
-			if at == first {
+			if at == parents[first] {
 				found = append(found, program)
 				break
 			}
