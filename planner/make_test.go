@@ -125,6 +125,15 @@ func TestDecision(t *testing.T) {
 			situation: situation{at: atConfigMap, manifest: configMap, record: func(r *state.Object) { r.Going = true }},
 			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonUnfinished}, evidence: planner.DryRun,
 		},
+		"its pods cleaned their nodes for an apply that was killed": {
+			situation: situation{
+				at: atConfigMap, manifest: configMap, record: func(r *state.Object) { r.Going, r.Ready = true, false },
+				live: func(u *unstructured.Unstructured) {
+					u.SetAnnotations(map[string]string{providers.AnnotationLeave: "{}"})
+				},
+			},
+			verb: planner.Replace, reasons: []planner.ReasonKind{planner.ReasonCleaned}, evidence: planner.Surrogate,
+		},
 		"was about to be made": {
 			situation: situation{at: atConfigMap, manifest: configMap, record: func(r *state.Object) { r.UID = "" }},
 			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.DryRun,

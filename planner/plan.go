@@ -207,6 +207,7 @@ const (
 	ReasonDrift      ReasonKind = "drift"      // somebody changed the object in the cluster
 	ReasonGone       ReasonKind = "gone"       // kolla made it, somebody deleted it
 	ReasonUnfinished ReasonKind = "unfinished" // an apply deleted it, and did not get further
+	ReasonCleaned    ReasonKind = "cleaned"    // an apply had its pods clean their nodes, and then did not delete it
 	ReasonUndeclared ReasonKind = "undeclared" // no longer in the configuration
 	ReasonExternal   ReasonKind = "external"   // of a Delete: its service is external now
 	ReasonRenamed    ReasonKind = "renamed"    // of a Delete: a moved block gave its block the name Detail, and with it other names to its objects; without Detail: its service has another name in the cluster

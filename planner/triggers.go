@@ -181,10 +181,16 @@ func (p *planning) triggeredBy(s *subject, changed []candidate) (why Reason, ok 
 
 // demanded says why an object is to be made again although it need not be: the
 // operator named it, or something else changes, or was changed, that it is to be replaced
-// with.
+// with, or its pods have cleaned their nodes for a deletion that did not happen.
 func (p *planning) demanded(object *providers.Object) (why Reason, ok bool) {
 	if p.replaces(object) {
 		return Reason{Kind: ReasonRequested}, true
+	}
+	if r := p.recordOf(object); r != nil && r.Going {
+		live := p.Snapshot.Get(object.Ref())
+		if live != nil && string(live.GetUID()) == r.UID && live.GetAnnotations()[providers.AnnotationLeave] != "" {
+			return Reason{Kind: ReasonCleaned}, true
+		}
 	}
 	why, ok = p.triggered[object.Address]
 	return why, ok

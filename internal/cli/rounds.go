@@ -138,7 +138,7 @@ func (w *workspace) execute(ctx context.Context, session *state.Session, plan *p
 func leftovers(result *executor.Result) []planner.Problem {
 	var out []planner.Problem
 	for _, o := range result.Outcomes {
-		if o.Left == nil || !o.Written {
+		if o.Left == nil {
 			continue
 		}
 		const most = 8
@@ -149,7 +149,7 @@ func leftovers(result *executor.Result) []planner.Problem {
 		out = append(out, planner.Problem{
 			Warning: true, Address: o.Action.Address,
 			Summary: fmt.Sprintf("%s may have left behind %s", o.Action.Ref, o.Left.What),
-			Detail: fmt.Sprintf("Not all of its pods could clean their nodes:\n\n  %s\n\nWhat is left there stays until somebody removes it, or until the node restarts. kolla cannot do it any more: the pods are gone.",
+			Detail: fmt.Sprintf("Not all of its pods could clean their nodes:\n\n  %s\n\nWhat is left there stays until somebody removes it, or until the node restarts.",
 				strings.Join(nodes, "\n  ")),
 		})
 	}

@@ -97,6 +97,7 @@ type step struct {
 	started time.Time
 	waits   bool // until the object is ready
 	moved   bool // others changed the object since it was planned against
+	cleaned bool // its pods were told to clean their nodes
 	idle    func()
 }
 
@@ -278,13 +279,14 @@ func (s *step) remove(ctx context.Context) error {
 		if pods, err = s.departs(ctx); err != nil {
 			return err
 		}
+	}
+	err := s.journaled(record, func() error {
 		if pods != nil {
+			s.cleaned = true
 			if err := pods.clean(ctx); err != nil {
 				return err
 			}
 		}
-	}
-	err := s.journaled(record, func() error {
 		if record.Going {
 			return s.delete(ctx)
 		}
@@ -340,7 +342,7 @@ func (s *step) delete(ctx context.Context) error {
 }
 
 // journaled takes the intent down, and then writes. When it is certain that
-// nothing was written, the intent is taken back.
+// nothing was written, and that no pod has cleaned its node, the intent is taken back.
 func (s *step) journaled(record state.Object, write func() error) error {
 	before, known := s.Session.Object(record.Address)
 	owed, err := s.Session.Owe(s.action.Family().String(), s.action.Triggers...)
@@ -351,7 +353,7 @@ func (s *step) journaled(record state.Object, write func() error) error {
 		return err
 	}
 	err = write()
-	if err == nil || s.outcome.Written || !refused(err) {
+	if err == nil || s.outcome.Written || s.cleaned || !refused(err) {
 		return err
 	}
 	if len(owed) > 0 {

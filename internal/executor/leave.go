@@ -78,6 +78,10 @@ func (d *departure) clean(ctx context.Context) error {
 		d.leftBy("all nodes", err.Error())
 		return ctx.Err()
 	}
+	wanted, _, err := unstructured.NestedInt64(d.workload.Object, "status", "desiredNumberScheduled")
+	if missing := int(wanted) - len(pods); err == nil && missing > 0 {
+		d.leftBy(fmt.Sprintf("more nodes (%d)", missing), "no pod is there")
+	}
 	var group sync.WaitGroup
 	slots := make(chan struct{}, leaveAtATime)
 	failures := make([]error, len(pods))

@@ -127,6 +127,14 @@ func TestPodsCleanTheirNodes(t *testing.T) {
 			calls:  []string{"exec openstack/ovs-a ovs [del all]", "exec openstack/ovs-b ovs [del all]"},
 			left:   &executor.Leftover{What: "bridges", Nodes: []string{"a: the command in pod ovs-a did not end within 1m0s"}}, took: 90 * time.Second,
 		},
+		"no pod on a node": {
+			change: func(s *shell) {
+				set := s.cluster.objects[providers.RefOf(live("DaemonSet ovs"))]
+				set.Object["status"] = map[string]any{"desiredNumberScheduled": int64(5)}
+			},
+			calls: []string{"exec openstack/ovs-a ovs [del all]", "exec openstack/ovs-b ovs [del all]"},
+			left:  &executor.Leftover{What: "bridges", Nodes: []string{"more nodes (2): no pod is there"}}, took: 30 * time.Second,
+		},
 		"pods stay": {
 			change: func(s *shell) { s.ends = time.Hour },
 			calls:  []string{"exec openstack/ovs-a ovs [del all]", "exec openstack/ovs-b ovs [del all]"},
@@ -169,6 +177,24 @@ func TestPodsCleanTheirNodes(t *testing.T) {
 	}
 }
 
+// TestCleanedAndNotDeleted holds that the state keeps in mind that pods have cleaned their
+// nodes when the server then refuses to delete their workload.
+func TestCleanedAndNotDeleted(t *testing.T) {
+	c := newCluster(leaves(cleans))
+	c.onDelete = func(context.Context, providers.Ref) error { return &providers.PreconditionError{} }
+	a := newApply(t, c, recorded("DaemonSet ovs", true))
+	s := newShell(c)
+	s.pods[0].Down = true
+	a.options.Shell = s
+	result := a.run(t.Context(), t, act(planner.Delete, "DaemonSet ovs"))
+	if got := a.known(t, "DaemonSet ovs"); got == nil || !got.Going || got.UID != "uid-ovs" {
+		t.Errorf("the state has %+v", got)
+	}
+	if left := result.Outcomes[0].Left; left == nil || len(left.Nodes) != 1 {
+		t.Errorf("left: %+v", left)
+	}
+}
+
 // TestReplacementDoesNotClean holds that pods leave their nodes as they are where others
 // come, or where the object is another one by now.
 func TestReplacementDoesNotClean(t *testing.T) {
@@ -207,7 +233,7 @@ func TestInterruptedCleaning(t *testing.T) {
 		if slices.ContainsFunc(a.calls, func(call string) bool { return call[:6] == "delete" }) {
 			t.Errorf("calls %q", a.calls)
 		}
-		if got := a.known(t, "DaemonSet ovs"); got == nil || got.UID != "uid-ovs" {
+		if got := a.known(t, "DaemonSet ovs"); got == nil || got.UID != "uid-ovs" || !got.Going {
 			t.Errorf("the state has %+v", got)
 		}
 		if err := a.session.Close(); err != nil {

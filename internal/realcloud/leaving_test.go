@@ -34,7 +34,7 @@ func (c *cloud) traces(t *testing.T, node string) traces {
 		t.Fatal(err)
 	}
 	var found traces
-	out, err := exec.Command("nsenter", "--net=/proc/"+first+"/ns/net", "ip", "-o", "-4", "address", "show").CombinedOutput()
+	out, err := exec.Command("nsenter", "--net=/proc/"+first+"/ns/net", "ip", "-o", "address", "show", "scope", "global").CombinedOutput()
 	if err != nil {
 		t.Fatalf("addresses of %s: %v\n%s", node, err, out)
 	}

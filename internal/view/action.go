@@ -348,6 +348,7 @@ func because(r planner.Reason) string {
 	words := map[planner.ReasonKind]string{
 		planner.ReasonGone:       "somebody deleted it in the cluster",
 		planner.ReasonUnfinished: "an earlier apply deleted it, and did not get further",
+		planner.ReasonCleaned:    "an earlier apply was about to delete it: its pods may have cleaned their nodes already",
 		planner.ReasonUndeclared: "no longer in the configuration",
 		planner.ReasonExternal:   "its service is external now",
 		planner.ReasonRenamed:    renaming(r.Detail),

@@ -18,17 +18,17 @@ physical() {
 bridges=$(db list-br)
 for bridge in $bridges; do
   addresses=$(ip -o address show dev "$bridge" scope global 2> /dev/null | awk '{ print $4 }')
-  interface=
+  # First the addresses: they are not lost when this is killed in between.
   if [ -n "$addresses" ]; then
     interface=$(physical "$bridge")
+    if [ -n "$interface" ]; then
+      ip link set "$interface" up
+      for address in $addresses; do
+        ip address replace "$address" dev "$interface"
+      done
+    fi
   fi
   db --if-exists del-br "$bridge"
-  if [ -n "$interface" ]; then
-    ip link set "$interface" up
-    for address in $addresses; do
-      ip address replace "$address" dev "$interface"
-    done
-  fi
 done
 
 # The kernel's datapath goes with the last bridge. One that an older process left does not.
