@@ -1,10 +1,13 @@
 package planner
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/providers"
@@ -44,6 +47,35 @@ func (d *disturbance) leaves() []Effect {
 	}
 	loss := d.subject.object.Loss
 	return []Effect{{Kind: EffectLeave, Pods: len(nodes), Items: nodes, Data: loss, Grave: loss != ""}}
+}
+
+// warnPassing warns of pods that a DaemonSet would start on a node for a moment only: the node
+// gets the label that the DaemonSet asks for until this plan changes it. Such a pod registers
+// the node where it does not belong.
+func (p *planning) warnPassing() {
+	nodes := p.nodeLabels()
+	for _, s := range p.subjects {
+		if s.live == nil || s.after == nil || s.action.Verb != Update || s.action.Ref.GVK.GroupKind() != daemonSetKind {
+			continue
+		}
+		before, after := nodeSelector(s.live), nodeSelector(s.after)
+		var names []string
+		for _, node := range p.Snapshot.All(nodeKind) {
+			then := nodes[node.GetName()]
+			if !covers(node.GetLabels(), before) && covers(then, before) && !covers(then, after) {
+				names = append(names, node.GetName())
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		slices.Sort(names)
+		problem := problemOf(s.object, fmt.Sprintf("Pods of %s may start on nodes where they do not belong", s.action.Ref),
+			fmt.Sprintf("This plan gives %s the label %s, and then takes %s off the nodes with that label. In between its pods may start there. To avoid that, apply the other role of %s first, and give the nodes their roles in a second apply.",
+				strings.Join(names, ", "), labels.FormatLabels(before), s.action.Ref, s.object.Address.Block))
+		problem.Warning = true
+		p.problems = append(p.problems, problem)
+	}
 }
 
 func nodeSelector(daemonSet *unstructured.Unstructured) map[string]string {

@@ -1,6 +1,8 @@
 package planner_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,6 +69,53 @@ func TestImpactOnNodesThatPodsLeave(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" || (len(grave) > 0) != test.grave {
 				t.Errorf("impact (-want +got):\n%s\ngrave: %q", diff, grave)
+			}
+		})
+	}
+}
+
+// TestPodsInPassing holds that a plan warns of pods that a DaemonSet would start on a node
+// only until the plan changes its nodeSelector.
+func TestPodsInPassing(t *testing.T) {
+	const at = "service.nova-compute/DaemonSet/nova-compute"
+	set := func(label string) *unstructured.Unstructured {
+		u := thing("apps/v1", "DaemonSet", "nova-compute")
+		put(t, u, "true", "spec", "template", "spec", "nodeSelector", label)
+		return u
+	}
+	node := func(labels map[string]string) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Node"}}
+		u.SetName("a")
+		u.SetLabels(labels)
+		return u
+	}
+	for name, test := range map[string]struct {
+		set    string
+		labels map[string]string
+		warns  bool
+	}{
+		"leaves the role":     {set: "first", labels: map[string]string{"compute": "true"}, warns: true},
+		"stays in the role":   {set: "compute", labels: map[string]string{"compute": "true"}},
+		"node of both roles":  {set: "first", labels: map[string]string{"compute": "true", "first": "true"}},
+		"node of no old role": {set: "first", labels: map[string]string{"first": "true"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			w.add(at, set("compute"))
+			w.add("cloud.c/Node/a", node(nil)).Partial = true
+			n := declared("cloud.c/Node/a", node(test.labels))
+			n.Partial = true
+			in := w.input(declared(at, set(test.set)))
+			in.Objects = append(in.Objects, n)
+			_, problems, err := planner.Make(t.Context(), in)
+			if err != nil {
+				t.Fatal(err, problems)
+			}
+			warned := slices.ContainsFunc(problems, func(p planner.Problem) bool {
+				return p.Warning && strings.Contains(p.Detail, "gives a the label compute=true")
+			})
+			if warned != test.warns {
+				t.Errorf("problems %+v", problems)
 			}
 		})
 	}

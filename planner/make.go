@@ -385,6 +385,7 @@ func (p *planning) converge(ctx context.Context) error {
 	}
 	p.refuseStrangers()
 	p.refuseFewer()
+	p.warnPassing()
 	for _, s := range p.subjects {
 		p.problems = append(p.problems, s.problems...)
 	}

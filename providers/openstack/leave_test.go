@@ -72,9 +72,9 @@ esac`
 		"ovs-vsctl": db, "ip": ip, "ovs-dpctl": `test "$1" = dump-dps && echo system@old || echo "$@"`,
 	})
 	want := `--if-exists del-br br-int
---if-exists del-br br-tunnel
 ip link set eth1 up
 ip address replace 203.0.113.7/24 dev eth1
+--if-exists del-br br-tunnel
 del-dp system@old
 `
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

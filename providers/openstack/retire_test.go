@@ -42,6 +42,7 @@ func TestRetire(t *testing.T) {
 		"from another":     {"cmp-1", hypervisor(entry{"traits": []string{other, "CUSTOM_KOLLA"}}), "cmp-1 has CUSTOM_KOLLA " + own + "\n", "", false},
 		"another's":        {"", hypervisor(entry{"traits": []string{other}}), "", "", false},
 		"nobody's":         {"", hypervisor(entry{"traits": []string{}}), "", "", false},
+		"in two cells":     {"cmp-1", append(hypervisor(entry{}), hypervisor(entry{})...), "", "", false},
 		"gone":             {"", hypervisor(entry{}), "agent dead deleted\nservice uuid deleted\n", "cmp-1 has been taken out.\n", false},
 		"ends meanwhile":   {"cmp-2", hypervisor(entry{"up_until": 60}), "agent dead deleted\nservice uuid deleted\n", "cmp-1 has been taken out.\n", false},
 		"to another":       {"", hypervisor(entry{"up_until": 9999, "taken_over": 30, "servers": []string{"db"}}), "", "", false},

@@ -11,6 +11,10 @@
 #     cell       = service.nova-cell2
 #   }
 #
+# Give the hypervisors of each cell a role of their own. Where nova-compute has had the role of
+# all hypervisors, apply its narrower role first: otherwise it starts for a moment on the nodes
+# of the new cell, and registers them in the first one.
+#
 # Nothing in a cell reads the database of the API, so servers do not move between cells. To
 # remove a cell, give its hypervisors' service a role without nodes, apply, delete the cell with
 # `nova-manage cell_v2 delete_cell` in a pod of Nova's API, and then take its blocks away.

@@ -62,13 +62,16 @@ def mark(provider):
 
 
 def hypervisors():
-    """The node of each, by its id. Later versions of the API ask every node for its uptime."""
+    """The node of each, by its id. Later versions of the API ask every node for its uptime.
+
+    Nova lists a hypervisor that two cells know again and again as the last page.
+    """
     found, marker = {}, {}
     while True:
         answer = cloud.compute.get("/os-hypervisors/detail", params=marker, microversion="2.53")
         openstack.exceptions.raise_from_response(answer)
         page = answer.json()["hypervisors"]
-        if not page:
+        if all(h["id"] in found for h in page):
             return found
         found.update({h["id"]: h["service"]["host"] for h in page})
         marker = {"marker": page[-1]["id"]}
