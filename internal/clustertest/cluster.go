@@ -20,7 +20,7 @@ const (
 	BinaryVariable = "KOLLA_DEVCLUSTER"
 
 	startTimeout = 90 * time.Second
-	stopTimeout  = 30 * time.Second
+	stopTimeout  = 2 * time.Minute
 	// commandTimeout bounds one kubectl, or the restart of a component.
 	commandTimeout = time.Minute
 )
@@ -142,7 +142,7 @@ func start(flags ...string) (*Cluster, error) {
 		return nil, fmt.Errorf("start a local cluster: %w", err)
 	}
 	dir := filepath.Join(parent, "cluster")
-	process := exec.Command(binary, append([]string{"up", "-dir", dir, "-until-eof"}, flags...)...)
+	process := exec.Command(binary, append([]string{"up", "-dir", dir, "-until-eof", "-delete"}, flags...)...)
 	input, err := process.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start a local cluster: %w", err)

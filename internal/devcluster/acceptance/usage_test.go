@@ -36,6 +36,7 @@ func TestMistakes(t *testing.T) {
 		{"up -dir " + absent + " -node a=tier", 2, "no label"},
 		{"up -dir " + absent + " -node a=x=1 -node a=x=2", 2, "two values"},
 		{"up -dir " + absent + " -detach -until-eof", 2, "give one of them"},
+		{"up -dir " + absent + " -detach -delete", 2, "give one of them"},
 		{"up -dir " + absent + " -real=many", 2, "from 0 to 50"},
 		{"up -dir " + absent + " -real=51", 2, "from 0 to 50"},
 		{"up -dir " + absent + " extra", 2, "extra"},

@@ -28,6 +28,7 @@ type upFlags struct {
 	audit    bool
 	detach   bool
 	untilEOF bool
+	remove   bool
 	// nodesGiven is set when either kind of node was asked for.
 	nodesGiven bool
 }
@@ -53,6 +54,7 @@ func (f *upFlags) register(flags *flag.FlagSet) {
 	flags.BoolVar(&f.audit, "audit", false, "write what the API server is asked for into audit.log")
 	flags.BoolVar(&f.detach, "detach", false, "leave the cluster running in the background when it is ready")
 	flags.BoolVar(&f.untilEOF, "until-eof", false, "stop also when standard input ends")
+	flags.BoolVar(&f.remove, "delete", false, "delete the directory when the cluster has stopped")
 }
 
 // realNodes is a number that is one when only asked for.
@@ -90,6 +92,9 @@ func beside(name string) string {
 
 // options turns the flags into what the cluster package needs.
 func (f *upFlags) options() (cluster.Options, error) {
+	if f.detach && f.remove {
+		return cluster.Options{}, usageError("up: -detach leaves the cluster running and -delete deletes it; give one of them")
+	}
 	if f.detach && f.untilEOF {
 		return cluster.Options{}, usageError("up: -detach leaves the cluster running and -until-eof stops it; give one of them")
 	}
@@ -141,7 +146,10 @@ func up(ctx context.Context, args []string, s streams) error {
 	if given.untilEOF {
 		ctx = untilEOF(ctx, s.in)
 	}
-	return cluster.Run(ctx, options)
+	if err := cluster.Run(ctx, options); err != nil || !given.remove {
+		return err
+	}
+	return cluster.Delete(options.Dir)
 }
 
 // untilEOF ends the context when everything has been read.
