@@ -225,6 +225,7 @@ var podAttributes = []Attribute{
 var mountAttributes = []Attribute{
 	{Name: "config", Type: TypeList, Names: "config", Doc: "Names of the config files to mount."},
 	{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that can be written to, empty at every start."},
+	{Name: "writable_size", Type: TypeString, Form: formQuantity, Doc: "The most that /tmp and each directory of `writable` may hold, 50Gi by default. Kubernetes evicts a pod that writes more."},
 }
 
 var resourcesType = &BlockType{
@@ -288,6 +289,7 @@ var jobType = &BlockType{
     args          = ["migrate", "--online"]
     env           = { REGION = cloud.region }
     writable      = ["/var/lib/status"]
+    writable_size = "1Gi"
     labels        = { "example.org/kind" = "migration" }
     annotations   = { "example.org/owner" = "status" }
     host_network  = false

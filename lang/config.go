@@ -282,25 +282,26 @@ type Workload struct {
 
 // Pod is what jobs and workloads have in common.
 type Pod struct {
-	Image       string // Kolla image name, or a full reference if it holds a slash
-	Start       string // "direct" or "kolla" (the image's own start contract)
-	Command     []string
-	Args        []string
-	Env         []Env    // sorted by name
-	User        int      // uid and gid; Kolla's fixed numbers. 0: Root says
-	Ports       []string // of all containers
-	Configs     []string // names of config blocks that are mounted
-	Mounts      []SecretMount
-	Volumes     []Volume
-	Writable    []string          // paths that get an emptyDir
-	Inits       []Init            // in the order in which they start, sidecars among them
-	Requests    map[string]string // "cpu", "memory"
-	Limits      map[string]string
-	GracePeriod int // seconds that it gets to stop before it is killed; 0: the cluster's default
-	HostNetwork bool
-	HostPID     bool
-	HostIPC     bool
-	Powers      // of the main container
+	Image        string // Kolla image name, or a full reference if it holds a slash
+	Start        string // "direct" or "kolla" (the image's own start contract)
+	Command      []string
+	Args         []string
+	Env          []Env    // sorted by name
+	User         int      // uid and gid; Kolla's fixed numbers. 0: Root says
+	Ports        []string // of all containers
+	Configs      []string // names of config blocks that are mounted
+	Mounts       []SecretMount
+	Volumes      []Volume
+	Writable     []string          // paths that get an emptyDir
+	WritableSize string            // the most that each of them, and /tmp, may hold; empty: the provider decides
+	Inits        []Init            // in the order in which they start, sidecars among them
+	Requests     map[string]string // "cpu", "memory"
+	Limits       map[string]string
+	GracePeriod  int // seconds that it gets to stop before it is killed; 0: the cluster's default
+	HostNetwork  bool
+	HostPID      bool
+	HostIPC      bool
+	Powers       // of the main container
 	// Labels and Annotations are those of the pods, besides kolla's own.
 	Labels, Annotations map[string]string
 	Priority            string       // name of a PriorityClass; empty: the cluster's default

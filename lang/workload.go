@@ -81,7 +81,7 @@ func (in *instance) pod(b *block, e *evaluator) Pod {
 	}
 	if b.typ.attribute("config") != nil {
 		p.Configs = in.names(b, e, "config", "config file")
-		p.Writable = e.list(b, "writable")
+		p.Writable, p.WritableSize = e.list(b, "writable"), e.string(b, "writable_size")
 		in.checkPaths(b, p.Configs)
 	}
 	if b.typ.attribute("host_pid") != nil {

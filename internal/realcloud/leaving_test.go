@@ -16,7 +16,7 @@ import (
 
 // traces is what a node has that pods of a cloud make there, and that outlives them.
 type traces struct {
-	Interfaces []string // with their addresses; not those of pods
+	Interfaces []string // with their addresses; not those of pods and of their network
 	Namespaces []string // of the network
 	Mounts     []string // below the directory of Nova
 	Groups     []string // of servers
@@ -44,7 +44,7 @@ func (c *cloud) traces(t *testing.T, node string) traces {
 	}
 	for line := range strings.Lines(string(links)) {
 		name, _, _ := strings.Cut(strings.TrimSuffix(strings.Fields(line)[1], ":"), "@")
-		if strings.HasPrefix(name, "veth") {
+		if strings.HasPrefix(name, "veth") || strings.HasPrefix(name, "cni") {
 			continue
 		}
 		for address := range strings.Lines(string(out)) {

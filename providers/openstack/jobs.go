@@ -21,6 +21,9 @@ type namedJob struct {
 	skipped bool
 }
 
+// jobLimits are for jobs that say nothing about memory.
+var jobLimits = map[string]string{"memory": "2Gi"}
+
 // deadlineMargin is for how many seconds an apply waits for a job longer than the job may
 // take, so that it is the job that says why it failed.
 const deadlineMargin = 60
@@ -93,7 +96,11 @@ func (s *service) jobs(jobs []namedJob, after []lang.Address) []lang.Address {
 // job is a Job whose name carries a hash over what makes another run of it: the same is
 // the same run.
 func (s *service) job(job namedJob, after []lang.Address) providers.Object {
-	t := s.newPod(job.name, s.told(job.decl), "")
+	pod := s.told(job.decl)
+	if pod.Requests["memory"] == "" {
+		pod.Limits = merged(jobLimits, pod.Limits)
+	}
+	t := s.newPod(job.name, pod, "")
 	spec := batchv1.JobSpec().
 		WithBackoffLimit(int32(job.decl.Attempts)).
 		WithTemplate(t.template(t.spec(t.main(job.decl.Name)).WithRestartPolicy(v1.RestartPolicyNever)))

@@ -171,6 +171,10 @@ func (t *podTemplate) mountWritable() {
 	}
 }
 
+// writableSize keeps a pod from filling the disk of its node. Images of servers, which some
+// services convert there, fit.
+const writableSize = "50Gi"
+
 // directory is the volume for a path that is written to. Containers share those that they
 // list, and not /tmp.
 func (t *podTemplate) directory(path string) string {
@@ -178,7 +182,7 @@ func (t *podTemplate) directory(path string) string {
 		return name
 	}
 	name := t.volumeName("writable-" + label(path, false))
-	t.volumes = append(t.volumes, corev1.Volume().WithName(name).WithEmptyDir(corev1.EmptyDirVolumeSource()))
+	t.volumes = append(t.volumes, corev1.Volume().WithName(name).WithEmptyDir(sized(cmp.Or(t.pod.WritableSize, writableSize))))
 	if path != "/tmp" {
 		t.places[path] = name
 	}

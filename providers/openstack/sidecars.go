@@ -48,7 +48,7 @@ func (t *podTemplate) within(decl lang.Init) *podTemplate {
 	own.pod = lang.Pod{
 		Image: cmp.Or(decl.Image, t.pod.Image), User: cmp.Or(decl.User, t.pod.User), Start: startDirect,
 		Powers: decl.Powers,
-		Env:    decl.Env, Configs: decl.Configs, Writable: decl.Writable,
+		Env:    decl.Env, Configs: decl.Configs, Writable: decl.Writable, WritableSize: t.pod.WritableSize,
 		Requests: decl.Requests, Limits: decl.Limits,
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 
 	appsapi "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
+	policyapi "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	appsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
@@ -159,5 +160,6 @@ func (s *service) claim(c lang.Claim) *corev1.PersistentVolumeClaimApplyConfigur
 func (s *service) disruptionBudget(name string) providers.Object {
 	return s.object(policyv1.PodDisruptionBudget(name, "").WithSpec(policyv1.PodDisruptionBudgetSpec().
 		WithMaxUnavailable(intstr.FromInt32(1)).
+		WithUnhealthyPodEvictionPolicy(policyapi.AlwaysAllow).
 		WithSelector(metav1.LabelSelector().WithMatchLabels(s.selector(name)))))
 }

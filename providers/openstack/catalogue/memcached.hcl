@@ -22,12 +22,6 @@ definition "memcached" {
     ready {
       tcp = "memcache"
     }
-
-    live {
-      tcp     = "memcache"
-      period  = 30
-      retries = 4
-    }
   }
 
   output "servers" {
