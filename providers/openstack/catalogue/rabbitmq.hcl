@@ -127,12 +127,6 @@ definition "rabbitmq" {
     ready {
       tcp = "amqp"
     }
-
-    live {
-      tcp     = "amqp"
-      period  = 30
-      retries = 4
-    }
   }
 
   # What a `queue` block of another service becomes.
