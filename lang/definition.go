@@ -43,7 +43,7 @@ func (g *graph) definitionOf(m *module, b *block) (definition *block, home *modu
 		at = b.attributeRange("definition")
 	}
 	g.error(at, fmt.Sprintf("There is no definition %q", name), "%s", trimJoin(spelling.DidYouMean(name, known),
-		fmt.Sprintf("A service is made by the definition of its own name, or by the one that its argument `definition` names. There are: %s.", listed(known))))
+		"A service uses the definition of its own name, or the definition that its argument `definition` names. "+knownNames("definition", known)))
 	return nil, nil
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // enabledAttribute is for every block of a definition.
-var enabledAttribute = Attribute{Name: "enabled", Type: TypeBool, Default: true, Doc: "Whether the block counts. Of one that does not, nothing is there: what it alone refers to is not needed, and lists of names leave it out."}
+var enabledAttribute = Attribute{Name: "enabled", Type: TypeBool, Default: true, Doc: "Whether to create the block. With false, kolla does not need anything that only this block refers to, and leaves the block out of lists of names."}
 
 // conditional are arguments of a block that may not count.
 func conditional(attributes []Attribute) []Attribute {

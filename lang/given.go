@@ -115,7 +115,7 @@ func (l *loader) giveAssignment(byName map[string]*variable, assignment string) 
 	case v == nil:
 		l.strayNames = append(l.strayNames, name)
 		l.addPlain(fmt.Sprintf("There is no variable %q", name),
-			trimJoin(spelling.DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. Declared are: %s.", listed(keysOf(byName)))))
+			trimJoin(spelling.DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. %s", knownNames("variable", keysOf(byName)))))
 	default:
 		v.given = &given{text: text, source: "-var"}
 	}

@@ -333,7 +333,7 @@ func (g *graph) missing(t Target, hint string) {
 	slices.Sort(known)
 	known = slices.Compact(known)
 	g.error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s%s",
-		trimJoin(spelling.DidYouMean(t.Block, known), fmt.Sprintf("Declared are: %s.", listed(known))), hint)
+		trimJoin(spelling.DidYouMean(t.Block, known), knownNames(nounOf(kind), known)), hint)
 }
 
 // written reports whether a block stands in the files, however many instances it has.

@@ -18,11 +18,11 @@ import (
 // maxCount is more than anyone means.
 const maxCount = 10000
 
-// repetition are the arguments that say how often a block counts.
+// repetition are the arguments that set the number of instances of a block.
 var repetition = []Attribute{
-	{Name: "for_each", Type: TypeAny, Value: "map or set of strings", Doc: "A map or a set of strings: the block counts once for each element, read in it as each.key and each.value. Its address is NAME[\"KEY\"]."},
-	{Name: "count", Type: TypeAny, Value: "whole number", Doc: "How often the block counts, read in it as count.index. Its address is NAME[0] and on. It cannot stand beside for_each."},
-	{Name: "enabled", Type: TypeBool, Default: true, Doc: "Whether the block counts at all."},
+	{Name: "for_each", Type: TypeAny, Value: "map or set of strings", Doc: "A map or a set of strings. kolla creates one instance of the block for each element, which the block reads as each.key and each.value. The address of an instance is NAME[\"KEY\"]."},
+	{Name: "count", Type: TypeAny, Value: "whole number", Doc: "How many instances to create. The block reads the number of its instance as count.index. The addresses are NAME[0], NAME[1] and so on. It cannot be used together with for_each."},
+	{Name: "enabled", Type: TypeBool, Default: true, Doc: "Whether to create the block."},
 }
 
 // nameAttribute is for what has a name in the cluster, so that each instance of a

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,6 +104,14 @@ var nouns = map[string]string{
 	"module": "module", "data": "data", "manifest": "manifest", "port": "port", "secret": "secret", "database": "database",
 	"queue": "queue", "user": "user", "endpoint": "endpoint",
 	"input": "input",
+}
+
+// nounOf is how a message names a block of the group.
+func nounOf(group string) string {
+	if group == "data" {
+		return "data block"
+	}
+	return cmp.Or(nouns[group], group)
 }
 
 // nameOf is the second step of a reference: the NAME of role.NAME or role["NAME"].
@@ -252,7 +261,7 @@ func (e *evaluator) missing(root, name string, known []string, at hcl.Range) {
 		hint = " A data block has one name, and no type before it: data.NAME."
 	}
 	e.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
-		trimJoin(hint, fmt.Sprintf("Declared are: %s.", listed(known))))
+		trimJoin(hint, knownNames(nounOf(root), known)))
 }
 
 // minimal is what has to stand in a block at least.

@@ -20,7 +20,7 @@ const maxJoined = 52
 // undeclared reports the name of a block that the definition does not have.
 func (r *reporter) undeclared(at hcl.Range, noun, name string, known []string) {
 	r.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
-		trimJoin(spelling.DidYouMean(name, known), fmt.Sprintf("There are: %s.", listed(known))))
+		trimJoin(spelling.DidYouMean(name, known), knownNames(noun, known)))
 }
 
 // checkPort reports a port that is not among those there are.

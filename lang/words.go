@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -16,6 +17,14 @@ func listed(names []string) string {
 		return names[0]
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// knownNames says which names of a kind there are: "Known variables: a and b."
+func knownNames(noun string, names []string) string {
+	if len(names) == 0 {
+		return fmt.Sprintf("No %ss are declared.", noun)
+	}
+	return fmt.Sprintf("Known %ss: %s.", noun, listed(names))
 }
 
 // keysOf are the keys of a map, sorted.

@@ -372,7 +372,7 @@ func (p *planning) applied(ctx context.Context, s *subject, x *prospect) (decide
 		}
 	}
 	if p.comingFor(s) != nil && x.evidence.Kind != Unverified {
-		if answer, x.evidence = p.overrule(s, manifest, answer, refusal); answer == nil {
+		if answer, x.evidence = p.applyNewCRD(s, manifest, answer, refusal); answer == nil {
 			return true, nil
 		}
 	}

@@ -206,11 +206,11 @@ func (s *subject) warnOfDropped(by *definition, f foresight) {
 // plan changes.
 const refusedNow = "; by the one that the cluster has now the object is not accepted: "
 
-// overrule says what a live object becomes by the definition of its kind that this
-// plan brings: base is what the one that the server knows makes of the manifest, and
-// refusal why that one does not take the object, if so. Where the new one does not
-// take it either, that is named, and the result nil.
-func (p *planning) overrule(s *subject, manifest, base *unstructured.Unstructured, refusal string) (*unstructured.Unstructured, Evidence) {
+// applyNewCRD re-evaluates an object against the version of its CRD that this plan installs.
+// base is the object as the server's version makes it from the manifest, and refusal is why
+// that version rejects it, if it does. Where the new version rejects it too, the evidence
+// says so and the result is nil.
+func (p *planning) applyNewCRD(s *subject, manifest, base *unstructured.Unstructured, refusal string) (*unstructured.Unstructured, Evidence) {
 	coming := p.comingFor(s)
 	if coming.convertsByWebhook() && p.Snapshot.Missing(s.action.Ref.GVK) {
 		return base, Evidence{Kind: Unverified, Detail: fmt.Sprintf("the cluster does not serve its version yet, and a webhook of %s is to convert it", coming)}

@@ -45,7 +45,7 @@ func (p *planning) hintRenames(undeclared []target) {
 		}
 	}
 	told := map[string]bool{}
-	hints := unmistakable(all)
+	hints := unambiguous(all)
 	for _, l := range hints {
 		if slices.ContainsFunc(hints, l.within) {
 			continue
@@ -74,10 +74,9 @@ func (l likeness) within(whole likeness) bool {
 	return !brought(l.was.address) && (l.from != whole.from && isOf(l.from, whole.from) || l.to != whole.to && isOf(l.to, whole.to))
 }
 
-// unmistakable are the likenesses that are greater than all others of what goes in them,
-// and than all others of what comes, in the order of what goes. Several objects of
-// one move are one.
-func unmistakable(all []likeness) []likeness {
+// unambiguous keeps the pairs that are each other's best match, in the order of the old
+// objects. Several objects of one move count as one.
+func unambiguous(all []likeness) []likeness {
 	type move struct{ from, to string }
 	best := map[move]likeness{}
 	var moves []move
@@ -153,7 +152,7 @@ func (p *planning) renamedBlock(l likeness) Problem {
 		Address: l.is.object.Address,
 		Source:  l.is.object.Source,
 		Summary: fmt.Sprintf("%s looks as if it was renamed to %s", l.from, l.to),
-		Detail: fmt.Sprintf("%s and %s are the same in %d %% of their fields. If it is one, say so: what kolla generated for it is then taken along. Objects get the names of their new block all the same%s.\n\n  moved {\n    from = %s\n    to   = %s\n  }",
+		Detail: fmt.Sprintf("%s and %s are the same in %d %% of their fields. If it is the same object, declare that: kolla then copies the values that it has generated. Objects get the names of their new block all the same%s.\n\n  moved {\n    from = %s\n    to   = %s\n  }",
 			l.was.ref, l.is.action.Ref, int(l.share*100), p.volumesStay(l.from), l.from, l.to),
 	}
 }

@@ -59,7 +59,7 @@ func TestServicesUnderOtherNames(t *testing.T) {
 				t.Errorf("%s of the old Secret loses %q, after %v, because of (-want +got):\n%s", old.Verb, old.Holds, old.DependsOn, diff)
 			}
 			if old.Heir != secret.Address {
-				t.Errorf("the values are taken along by %q", old.Heir)
+				t.Errorf("the values are copied to %q", old.Heir)
 			}
 			for _, impact := range view.ImpactOf(plan) {
 				if lines := strings.Join(impact.Lines, "\n"); strings.Contains(lines, "Secret") || strings.Contains(lines, "generated") {

@@ -120,7 +120,7 @@ type LockedError struct {
 
 func (e *LockedError) Error() string {
 	if e.Info.ID == "" {
-		return fmt.Sprintf("the state is locked by somebody who has not said who (%s); try again", e.File)
+		return fmt.Sprintf("the state is locked, and the lock file %s does not name the process yet; try again", e.File)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "the state is locked by %s\n", e.Info.Who)
@@ -131,9 +131,9 @@ func (e *LockedError) Error() string {
 	fmt.Fprintf(&b, "  Version:   %s\n", e.Info.Version)
 	b.WriteString("Wait for it with -lock-timeout=10m.")
 	if e.Info.Local() {
-		fmt.Fprintf(&b, " The process runs on this machine: should it hang, end it, and the lock goes with it.")
+		fmt.Fprintf(&b, " The process runs on this machine. If it hangs, end it: that releases the lock.")
 	}
-	fmt.Fprintf(&b, " If you are sure that it works no more: kolla force-unlock %s", e.Info.ID)
+	fmt.Fprintf(&b, " If you are sure that it is no longer running: kolla force-unlock %s", e.Info.ID)
 	return b.String()
 }
 

@@ -39,7 +39,7 @@ func tokenOf(object *providers.Object) []Line {
 func secretOrigin(data providers.SecretData) string {
 	switch g := data.Generate; {
 	case data.Carried:
-		return "(taken along from Secret " + data.Parts[0].From.Name + ")"
+		return "(copied from Secret " + data.Parts[0].From.Name + ")"
 	case data.Origin != "":
 		return "(from " + data.Origin + ")"
 	case g == nil:

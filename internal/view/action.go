@@ -378,7 +378,7 @@ func because(r planner.Reason) string {
 
 // takenAlong says where the values go on of a Secret that goes.
 func takenAlong(a *planner.Action) string {
-	return "its values are taken along by Secret " + a.Heir.Name
+	return "its values are copied to Secret " + a.Heir.Name
 }
 
 // renaming says of a block why its objects have other names: it moved, or its service is

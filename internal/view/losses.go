@@ -34,7 +34,7 @@ func (v *planView) losses() []line {
 		if out != nil {
 			out = append(out, nil)
 		}
-		out = append(out, v.lossRows("Data stay behind, because what had them has another name now:", kept)...)
+		out = append(out, v.lossRows("Data will be left behind, because the volumes belong to the old name:", kept)...)
 		out = append(out, nil)
 		for _, part := range wrap("To go on with the data, copy them over before the old volumes are deleted; or keep the name, with the argument name of its block.", v.Out.prose()) {
 			out = append(out, text(part))
