@@ -112,6 +112,11 @@ func serversBoot(t *testing.T, c *cloud) {
 func (c *cloud) answers(t *testing.T, name string, limit time.Duration) {
 	t.Helper()
 	ip := guests[name].Floating
+	defer func() {
+		if t.Failed() {
+			t.Logf("the console of %s:\n%s", name, c.console(t, name, ""))
+		}
+	}()
 	eventually(t, limit, func() error {
 		r := finish(t, c.providerCommand(t, "curl", "-sf", "-m", "5", "http://"+ip+"/"))
 		if r.code != 0 || !strings.Contains(r.out, "hello from") {

@@ -88,7 +88,7 @@ func TestPlanEvents(t *testing.T) {
 		"not put back": {keptDrift(), []string{
 			"info resource_drift service.glance/Deployment/glance-api: Drift detected (update)",
 			"info resource_drift service.keystone/Secret/keystone-admin: Drift detected (update)",
-			"info change_summary No changes will be made. What others added stays, as foreign = \"report\" says.",
+			"info change_summary No changes will be made. Fields that others added stay, because foreign = \"report\".",
 		}},
 		"not compared": {unreadOnly(), []string{
 			"warn resource_not_compared manifest.metrics/Rule/latency: Not compared: objects of kind Rule in metrics.example.org/v1 cannot be read: the server behind metrics.example.org/v1 does not answer",

@@ -21,7 +21,7 @@ func (v *planView) keptChanges() []line {
 	if out == nil {
 		return nil
 	}
-	return append([]line{styled(caution, "Changed outside of kolla, is kept, and what reads it is renewed:")}, out...)
+	return append([]line{styled(caution, "Changed outside of kolla and kept; the objects that read it are renewed:")}, out...)
 }
 
 // yielded says which declared values are not applied, because somebody else looks
@@ -41,7 +41,7 @@ func (v *planView) yielded() []line {
 	if out == nil {
 		return nil
 	}
-	return append([]line{styled(caution, "Left to what looks after it, and not applied:")}, out...)
+	return append([]line{styled(caution, "Left to the controllers that manage it, and not applied:")}, out...)
 }
 
 // notApplied says which value is declared, and which one stays.

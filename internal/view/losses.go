@@ -24,9 +24,9 @@ func (v *planView) losses() []line {
 	}
 	var out []line
 	if objects > 0 {
-		title := count(objects, "object") + " that held data are GONE; what they held cannot be put back:"
+		title := count(objects, "object") + " that held data are GONE; their data cannot be restored:"
 		if objects == 1 {
-			title = "1 object that held data is GONE; what it held cannot be put back:"
+			title = "1 object that held data is GONE; its data cannot be restored:"
 		}
 		out = append(out, v.lossRows(title, gone)...)
 	}

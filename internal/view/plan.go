@@ -306,9 +306,9 @@ func unverifiedNote(a planner.Action) string {
 	case a.NotCompared():
 		return "Not compared (" + detail + ")"
 	case detail == "":
-		return "Not checked by the server; what is shown is kolla's own reckoning"
+		return "Not checked by the server; kolla calculated the changes that are shown"
 	}
-	return "Not checked by the server; what is shown is kolla's own reckoning (" + detail + ")"
+	return "Not checked by the server; kolla calculated the changes that are shown (" + detail + ")"
 }
 
 // pending names what matches but is not ready.
@@ -399,9 +399,9 @@ func were(n int) string {
 // staying says why a plan leaves what others added where it is.
 func staying(plan *planner.Plan) string {
 	if plan.ForeignPolicy == planner.ReportForeign {
-		return "What others added stays, as foreign = \"report\" says."
+		return "Fields that others added stay, because foreign = \"report\"."
 	}
-	return "What others added stays: only replacing the object removes it (-replace)."
+	return "Fields that others added stay: only replacing the object removes them (-replace)."
 }
 
 // plainSummary is the line by which programs tell what kind of plan it is. That
@@ -411,7 +411,7 @@ func plainSummary(plan *planner.Plan) string {
 	switch {
 	case c != (planner.Counts{}) || plan.Changes():
 	case plan.Destroy && len(plan.Kept) > 0:
-		return "No changes. All that is left holds data, and is kept."
+		return "No changes. The objects that are left hold data and are kept."
 	case plan.Destroy:
 		return "No changes. No objects need to be destroyed."
 	case plan.RefreshOnly && plan.Drifted() && plan.Tally().NotCompared > 0:
@@ -425,7 +425,7 @@ func plainSummary(plan *planner.Plan) string {
 	case plan.RefreshOnly:
 		return "No changes. The state knows the cluster as it is."
 	case plan.Selection.Restricts() && len(plan.Actions) == 0:
-		return "No changes. Nothing is selected: what is excluded takes all along that depends on it."
+		return "No changes. Nothing is selected: -exclude also excludes everything that depends on the excluded objects."
 	case plan.ForeignPolicy == planner.IgnoreForeign:
 		return "No changes. Declared fields match the configuration; fields that others added were not compared (foreign = \"ignore\")."
 	case plan.Selection.Restricts():
