@@ -156,7 +156,7 @@ func questionOf(plan *planner.Plan) string {
 	case plan.Destroy:
 		return fmt.Sprintf("\nDo you really want to destroy cloud %q?", plan.Cloud)
 	case plan.RefreshOnly:
-		return "\nDo you want kolla to take this into the state?"
+		return "\nDo you want kolla to update the state with this?"
 	default:
 		return "\nDo you want kolla to do this?"
 	}

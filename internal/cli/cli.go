@@ -222,11 +222,11 @@ var elsewhere = map[string]string{
 	"kolla genconfig":         "kolla config SERVICE FILE prints a config file, and kolla render all objects.",
 	"kolla pull":              "Nodes pull images when a pod needs them.",
 	"kolla bootstrap-servers": "Kubernetes is there already. kolla installs nothing on hosts.",
-	"kolla gather-facts":      "What kolla needs to know it asks the cluster, at each plan.",
+	"kolla gather-facts":      "kolla asks the cluster for facts with each plan.",
 	"kolla genpwd":            "Passwords and keys are generated at apply, and stay in the cluster.",
 	"kolla certificates":      "A secret block of the kind x509 makes a certificate.",
 	"kolla post-deploy":       "Nothing is left to do after kolla apply. The administrator's password is in the Secret keystone-admin.",
-	"kolla stop":              "Nothing stops services and leaves them. kolla destroy takes the cloud down; data stays unless it is named.",
+	"kolla stop":              "kolla has no command that only stops services. kolla destroy takes the cloud down; data stays unless it is named.",
 	"kolla mariadb-backup":    "kolla makes no backups of data.",
 	"kolla mariadb-recovery":  "kolla runs one MariaDB, which Kubernetes starts again by itself.",
 
@@ -235,13 +235,13 @@ var elsewhere = map[string]string{
 	// Those of Terraform.
 	"kolla import":                 "To take over what exists already, write an import block and plan; or plan with -adopt=ADDRESS.",
 	"kolla taint":                  "To make an object again, plan with -replace=ADDRESS.",
-	"kolla untaint":                "Nothing is marked to be made again: -replace=ADDRESS says it for one plan.",
-	"kolla refresh":                "To take into the state what is so in the cluster: kolla apply -refresh-only",
+	"kolla untaint":                "kolla does not mark objects for replacement: -replace=ADDRESS replaces an object with one plan.",
+	"kolla refresh":                "To update the state from the cluster: kolla apply -refresh-only",
 	"kolla get":                    "Nothing is downloaded. Modules are directories beside the configuration; get others with git.",
 	"kolla providers":              "There are no providers: all of kolla is in one program.",
 	"kolla workspace":              "Each cloud has a directory of its own, with its own state; what they have in common is a module.",
 	"kolla env":                    "Each cloud has a directory of its own, with its own state; what they have in common is a module.",
-	"kolla test":                   "There are no test files. check blocks, preconditions and validation say what has to be so; kolla validate and kolla plan look at them.",
+	"kolla test":                   "There are no test files. kolla validate and kolla plan evaluate check blocks, preconditions and validations.",
 	"kolla login":                  "There is no service to log in to. The cluster is the one that kubectl would use.",
 	"kolla logout":                 "There is no service to log out of. The cluster is the one that kubectl would use.",
 	"kolla metadata":               "kolla catalogue shows what services are made of; docs/functions.md has the functions.",
@@ -250,13 +250,13 @@ var elsewhere = map[string]string{
 	"kolla stacks":                 "Each cloud has a directory of its own, with its own state; what they have in common is a module.",
 	"kolla push":                   "The state is a file beside the configuration. There is no remote one.",
 	"kolla state pull":             "The state is the file kolla.state.json: read it, or run kolla show -json.",
-	"kolla state push":             "The state is the file kolla.state.json: copy it. A damaged one is mended by kolla state rebuild.",
+	"kolla state push":             "The state is the file kolla.state.json: copy it. kolla state rebuild repairs a damaged one.",
 	"kolla state replace-provider": "There are no providers.",
 	"kolla state identities":       "Every object has its UID in the state: kolla state show ADDRESS.",
 	"kolla init -reconfigure":      noInit,
 	"kolla init -migrate-state":    noInit,
 	"kolla init -backend-config":   noInit,
-	"kolla state rm":               "To let go of an object and leave it in the cluster, write a removed block with lifecycle { destroy = false }, and apply.",
+	"kolla state rm":               "To stop managing an object and leave it in the cluster, write a removed block with lifecycle { destroy = false }, and apply.",
 	"kolla state mv":               "To give an object another address, write a moved block, and apply.",
 }
 
@@ -267,7 +267,7 @@ func unknownCommand(path, name string, commands []*cli.Command) error {
 	}
 	advice, ok := elsewhere[path+" "+name]
 	if !ok {
-		advice = didYouMean(name, names) + fmt.Sprintf("`%s -help` lists the ones there are.", path)
+		advice = didYouMean(name, names) + fmt.Sprintf("`%s -help` lists all commands.", path)
 	}
 	if path != "kolla" {
 		name = path + " " + name
@@ -280,7 +280,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c.Command != nil && c.Command.Name != "" && c.Command.Name != "kolla" {
 		command, flags = "kolla "+c.Command.Name, c.Command.Flags
 	}
-	help := fmt.Sprintf("`%s -help` lists the ones there are.", command)
+	help := fmt.Sprintf("`%s -help` lists all options.", command)
 	if err.Error() == "flag needs an argument: -adopt" {
 		return &failure{"-adopt needs an address", adoptAdvice}
 	}

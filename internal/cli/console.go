@@ -40,7 +40,7 @@ Exit codes: 0 done, 1 error; what is typed on a terminal is never one.`,
 			w := newWorkspace(s, c)
 			w.quiet = true
 			if err := w.loadForConsole(); err != nil {
-				w.printer.Failure("The console needs a configuration without errors", "Expressions are evaluated with its values. Mend what is said above first; `kolla validate` says it again.")
+				w.printer.Failure("The console needs a configuration without errors", "Expressions are evaluated with its values. Correct the errors above first; `kolla validate` prints them again.")
 				return err
 			}
 			return newConsole(w).run(c.Context)

@@ -35,5 +35,5 @@ func kept(bug *crash.Error) string {
 	if err != nil {
 		return fmt.Sprintf("Run it again with %s=1 to see where it happened, and please report that.", debugVariable)
 	}
-	return fmt.Sprintf("Please report it with the file %s, after a look whether values of yours are in it that others should not see.", file.Name())
+	return fmt.Sprintf("Please report it with the file %s. Check first that the file has no private values.", file.Name())
 }

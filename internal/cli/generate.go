@@ -81,7 +81,7 @@ func (w *workspace) generate(ctx context.Context) error {
 	}
 	fmt.Fprintln(w.err)
 	if err := w.loadConfig(); err != nil {
-		foreign.Fprintf(w.err, "No plan is made yet, but %s is there. When this is mended, run kolla plan again,\nwithout -%s.\n", path, generateFlag)
+		foreign.Fprintf(w.err, "No plan is made yet, but %s is there. When this is corrected, run kolla plan again,\nwithout -%s.\n", path, generateFlag)
 		return err
 	}
 	return nil
@@ -125,7 +125,7 @@ func (w *workspace) imported(ctx context.Context, i lang.Import) (*unstructured.
 	case meta.IsNoMatchError(err):
 		return nil, &planner.Problem{Summary: fmt.Sprintf("the cluster has no kind %q", i.To.Kind), Detail: "An address has the kind as the API writes it, such as ConfigMap."}, nil
 	case errors.As(err, &several):
-		return nil, &planner.Problem{Summary: several.Error(), Detail: "Which is meant, only a declaration says. Write it by hand."}, nil
+		return nil, &planner.Problem{Summary: several.Error(), Detail: "Only a declaration can say which one is meant. Write it by hand."}, nil
 	case err != nil:
 		return nil, nil, err
 	case kind.GroupKind() == providers.NodeKind:

@@ -11,7 +11,7 @@ import (
 func graphCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:  "graph",
-		Usage: "Print what needs what, as a graph to draw",
+		Usage: "Print the dependencies as a graph to draw",
 		Description: `
 An arrow goes from what needs something to what it needs: from services and manifests
 to those that must be ready before, to the roles they run on and the exposures that

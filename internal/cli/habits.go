@@ -24,7 +24,7 @@ type habit struct {
 
 const (
 	takesLock = "It always takes the lock. To wait for it: -lock-timeout=5m"
-	readsAll  = "It always reads the cluster. To take into the state what is so there: kolla apply -refresh-only"
+	readsAll  = "It always reads the cluster. To update the state from the cluster: kolla apply -refresh-only"
 )
 
 // habits are those of each command.

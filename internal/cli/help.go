@@ -24,7 +24,7 @@ Also:
   fmt          Bring configuration files into canonical form
   render       Print the Kubernetes objects of the cloud as YAML
   config       Print a config file of a service, or where its values come from
-  graph        Print what needs what, as a graph to draw
+  graph        Print the dependencies as a graph to draw
   console      Evaluate expressions with the values of the configuration
   output       Print the outputs of the configuration
   show         Show the state, or a saved plan

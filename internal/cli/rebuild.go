@@ -21,7 +21,7 @@ import (
 func rebuildCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:  "rebuild",
-		Usage: "Mend a state that is damaged, lost or out of date",
+		Usage: "Repair a state that is damaged, lost or out of date",
 		Description: `
 First it mends the files: where the state is damaged or missing, it goes on from the
 newest backup and from what the journal of an apply that did not end says beyond it. Files that cannot be used are kept in

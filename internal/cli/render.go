@@ -52,7 +52,7 @@ func (w *workspace) warnIncomplete(objects []providers.Object) {
 	if len(lines) == 0 {
 		return
 	}
-	w.printer.Warn("Not all of the objects is known", fmt.Sprintf(
+	w.printer.Warn("Some values are not known yet", fmt.Sprintf(
 		"These depend on what is read from the cluster, and have %q in its place. They are not fit to be applied as they are:\n\n%s",
 		lang.KnownAfterApply, strings.Join(lines, "\n")))
 }

@@ -268,6 +268,6 @@ func unannounced(actions []*planner.Action) error {
 		}
 		lines = append(lines, line)
 	}
-	return &failure{"The rest of the plan is not what was shown", fmt.Sprintf(
-		"Now that all data are read, this would be done as well, which nobody has approved:\n\n%s\n\nEither somebody changed it meanwhile, or it follows from what was read. Run kolla plan to see it, and kolla apply to go on.", strings.Join(lines, "\n"))}
+	return &failure{"The rest of the plan has changes that were not shown", fmt.Sprintf(
+		"Now that all data blocks are read, the plan has more changes, which nobody has approved:\n\n%s\n\nEither somebody changed it meanwhile, or it follows from what was read. Run kolla plan to see it, and kolla apply to go on.", strings.Join(lines, "\n"))}
 }
