@@ -174,7 +174,7 @@ func serversSurvive(t *testing.T, c *cloud) {
 	})
 	c.servers(t, nil, "act", "guest-1", "stop")
 	c.servers(t, nil, "act", "guest-1", "start")
-	c.answers(t, "guest-1", 2*time.Minute)
+	c.answers(t, "guest-1", 5*time.Minute)
 	c.noChanges(t)
 }
 
