@@ -177,6 +177,7 @@ func (v *vigil) failed(ctx context.Context) error {
 	}
 	failure := v.notReady()
 	failure.Final = true
+	failure.Late = v.object.GroupVersionKind().GroupKind() == deploymentKind
 	if v.finding != nil {
 		failure.Reason = v.status + ": " + v.finding.reason
 	}
