@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -314,5 +315,87 @@ func TestIdleVisitsTakeNoPlace(t *testing.T) {
 	}
 	if len(order) != 8 {
 		t.Errorf("visited were %q", order)
+	}
+}
+
+// A line is an order of what could be visited at the same time. It waits for visits to be
+// idle, not for their end, and a failure stops nothing.
+func TestLine(t *testing.T) {
+	g := &dag.Graph[string]{}
+	g.Add("other", "work", "last", "config", "account", "role", "binding", "late config")
+	g.Connect("binding", "role")
+	g.Connect("late config", "work") // comes when the line is long past it
+	for stage, nodes := range [][]string{{"account"}, {"config", "late config"}, {"role"}, {"binding"}, {"work"}, {"last"}} {
+		for _, node := range nodes {
+			g.Line(node, "manifest", stage)
+		}
+	}
+	var mu sync.Mutex
+	var got []string
+	lateBegan := make(chan struct{})
+	results, err := g.Walk(t.Context(), 10, nil, func(_ context.Context, node string, idle func()) error {
+		time.Sleep(time.Millisecond) // nobody is first by chance
+		mu.Lock()
+		got = append(got, node)
+		mu.Unlock()
+		switch node {
+		case "account":
+			return errors.New("refused")
+		case "config":
+			idle()
+			<-lateBegan // "last" does not wait for the end of this one
+		case "late config":
+			close(lateBegan)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = slices.DeleteFunc(got, func(node string) bool { return node == "other" })
+	if len(got) != 7 {
+		t.Errorf("visited were %q", got)
+	}
+	want := []string{"account", "config", "role", "binding", "work"}
+	if diff := cmp.Diff(want, got[:5]); diff != "" {
+		t.Errorf("visits (-want +got):\n%s", diff)
+	}
+	for _, r := range results {
+		if want := map[bool]dag.Status{true: dag.Failed, false: dag.Succeeded}[r.Node == "account"]; r.Status != want {
+			t.Errorf("%s ended as %d", r.Node, r.Status)
+		}
+	}
+}
+
+// Of heavy nodes, only so many are visited at a time, idle or not. They keep no place from
+// others.
+func TestHeavyNodesHaveTheirOwnBound(t *testing.T) {
+	g := &dag.Graph[int]{}
+	const heavy, light = 6, 20
+	for i := range heavy + light {
+		g.Add(i)
+	}
+	var running, most, done atomic.Int64
+	lights := make(chan struct{})
+	_, err := g.Walk(t.Context(), 2, func(i int) bool { return i < heavy }, func(_ context.Context, i int, idle func()) error {
+		if i >= heavy {
+			if done.Add(1) == light {
+				close(lights)
+			}
+			return nil
+		}
+		now := running.Add(1)
+		defer running.Add(-1)
+		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+		}
+		idle()
+		<-lights
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most.Load() != 2 {
+		t.Errorf("%d heavy nodes were visited at a time, want 2", most.Load())
 	}
 }

@@ -85,10 +85,11 @@ func (t *tally) goesOn(ctx context.Context, done int) bool {
 // waitForOthers waits for an object of a manifest, which may itself wait for any other
 // object of the plan: its time begins anew whenever another step ends well, and does not
 // run out while others go on. Steps that have run out of time do not count as going on:
-// several that wait for each other come to an end.
+// several that wait for each other come to an end. The time of a workload that Kubernetes
+// gives up on is as long as that took.
 func (s *step) waitForOthers(ctx context.Context, timeout time.Duration) error {
 	_, seen, _, _ := s.tally.look()
-	since, moved, out := time.Now(), false, false
+	since, moved, out, late := time.Now(), false, false, false
 	defer func() {
 		if out {
 			s.tally.begin()
@@ -99,6 +100,9 @@ func (s *step) waitForOthers(ctx context.Context, timeout time.Duration) error {
 		var notReady *providers.NotReadyError
 		if ctx.Err() != nil || !errors.As(err, &notReady) || notReady.Final && !notReady.Late {
 			return err
+		}
+		if notReady.Late && !late {
+			late, timeout = true, time.Since(since)
 		}
 		if _, done, last, _ := s.tally.look(); done != seen {
 			seen, since, moved = done, last, true
@@ -112,7 +116,7 @@ func (s *step) waitForOthers(ctx context.Context, timeout time.Duration) error {
 			if !s.tally.goesOn(ctx, seen) {
 				return err
 			}
-		case notReady.Late:
+		case late:
 			sleep(ctx, lateness)
 		}
 	}
