@@ -207,8 +207,8 @@ type planning struct {
 	byRef    map[identity]lang.Address // of desired objects
 	records  []record                  // of the state, in its order
 	recorded map[lang.Address]*record
-	known    map[identity]*record              // recorded, by the object in the cluster
-	left     map[identity]*record              // volumes that earlier applies left behind; not in records
+	known    map[identity]*record // recorded, by the object in the cluster
+	left     map[identity]*record // volumes that earlier applies left behind; not in records
 	// coming are the definitions that this plan creates or changes.
 	coming map[schema.GroupKind]*definition
 	limits map[string][]string // what is declared to limit objects, by namespace

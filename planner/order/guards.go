@@ -13,12 +13,12 @@ import (
 // APIService that serves the kind. Objects of Kubernetes' own kinds have none: a
 // webhook for those is made to be absent for a while, or else it would keep its own pods
 // from being made.
-func (x *index) guards() []edge {
+func (x *index) guards() []Edge[int] {
 	custom := x.custom()
 	if len(custom) == 0 {
 		return nil
 	}
-	var edges []edge
+	var edges []Edge[int]
 	for i := range x.objects {
 		u := x.objects[i].Manifest
 		switch u.GroupVersionKind().GroupKind() {
@@ -27,7 +27,7 @@ func (x *index) guards() []edge {
 				behind := x.behind(serviceAt(webhook, "clientConfig", "service"))
 				for _, from := range custom {
 					if len(behind) > 0 && x.asked(webhook, from) {
-						edges = append(edges, to(from, behind, guards)...)
+						edges = append(edges, to(from, behind)...)
 					}
 				}
 			}
@@ -36,13 +36,13 @@ func (x *index) guards() []edge {
 			behind := x.behind(serviceAt(u.Object, conversion...))
 			for _, from := range custom {
 				if x.kind(from) == kind {
-					edges = append(edges, to(from, behind, guards)...)
+					edges = append(edges, to(from, behind)...)
 				}
 			}
 		case apiServiceKind:
 			for _, from := range custom {
 				if x.kind(from).Group == text(u.Object, "spec", "group") {
-					edges = append(edges, edge{from, i, essential})
+					edges = append(edges, Edge[int]{from, i, Essential})
 				}
 			}
 		}
@@ -50,11 +50,11 @@ func (x *index) guards() []edge {
 	return edges
 }
 
-func to(from int, all []int, strength strength) []edge {
-	var edges []edge
+func to(from int, all []int) []Edge[int] {
+	var edges []Edge[int]
 	for _, one := range all {
 		if one != from {
-			edges = append(edges, edge{from, one, strength})
+			edges = append(edges, Edge[int]{from, one, Guard})
 		}
 	}
 	return edges

@@ -23,15 +23,17 @@ import (
 // left out. A cycle of declared dependencies stays.
 func Edges(objects []providers.Object) map[lang.Address][]lang.Address {
 	x := newIndex(objects)
-	var edges []edge
+	edges := slices.Clone(x.declared)
 	for i := range objects {
 		edges = append(edges, x.edgesOf(i)...)
 	}
 	edges = append(edges, x.guards()...)
 	out := map[lang.Address][]lang.Address{}
-	for _, e := range x.acyclic(edges) {
-		from := objects[e.from].Address
-		out[from] = append(out[from], objects[e.to].Address)
+	for _, e := range Acyclic(edges) {
+		if e.Strength != Fixed {
+			from := objects[e.From].Address
+			out[from] = append(out[from], objects[e.To].Address)
+		}
 	}
 	for from := range out {
 		slices.SortFunc(out[from], lang.Address.Compare)
@@ -39,28 +41,73 @@ func Edges(objects []providers.Object) map[lang.Address][]lang.Address {
 	return out
 }
 
-// edge says that an object, by its index, depends on another one.
-type edge struct {
-	from, to int
-	strength strength
+// Edge says that something comes after something else.
+type Edge[K comparable] struct {
+	From, To K
+	Strength Strength
 }
 
-// strength orders edges: of a cycle, the weakest edge is left out.
-type strength int
+// Strength orders edges: of a cycle, the weakest edge is left out.
+type Strength int
 
+// The strengths, the weakest first. The zero value is invalid.
 const (
-	guards     strength = iota // an object that a webhook is asked about → the workload behind it
-	references                 // an object → an object that it names
-	essential                  // an object → its namespace, or the definition of its kind
+	_         Strength = iota
+	Guard              // an object that a webhook is asked about → the workload behind it
+	Reference          // an object → an object that it names
+	Essential          // an object → its namespace, or the definition of its kind
+	Fixed              // declared: never left out
 )
+
+// Acyclic leaves out edges that come twice, and of each cycle the weakest edge, if not
+// all of it is Fixed. The edges keep their order.
+func Acyclic[K comparable](edges []Edge[K]) []Edge[K] {
+	type pair [2]K
+	strengths := map[pair]Strength{}
+	var kept []Edge[K]
+	for _, e := range edges {
+		if _, twice := strengths[pair{e.From, e.To}]; !twice {
+			strengths[pair{e.From, e.To}] = e.Strength
+			kept = append(kept, e)
+		}
+	}
+	for {
+		cycle := cycleOf(kept)
+		var weakest pair
+		least := Fixed
+		for i := range max(len(cycle)-1, 0) {
+			p := pair{cycle[i], cycle[i+1]}
+			if s := strengths[p]; s < Fixed && s <= least {
+				weakest, least = p, s
+			}
+		}
+		if least == Fixed {
+			return kept
+		}
+		kept = slices.DeleteFunc(kept, func(e Edge[K]) bool { return pair{e.From, e.To} == weakest })
+	}
+}
+
+// cycleOf is a cycle of the edges, its first node repeated at the end; nil: there is none.
+func cycleOf[K comparable](edges []Edge[K]) []K {
+	var graph dag.Graph[K]
+	for _, e := range edges {
+		graph.Connect(e.From, e.To)
+	}
+	_, err := graph.Order()
+	var cycle *dag.CycleError[K]
+	if errors.As(err, &cycle) {
+		return cycle.Cycle
+	}
+	return nil
+}
 
 // index finds objects.
 type index struct {
 	objects  []providers.Object
 	byID     map[id]int
 	definers map[schema.GroupKind]int // definitions, by the kind that each gives
-	declared map[[2]int]bool          // dependencies
-	pairs    [][2]int                 // the same, in order
+	declared []Edge[int]              // dependencies
 }
 
 // id is what an object is, whatever the version of its kind.
@@ -70,7 +117,7 @@ type id struct {
 }
 
 func newIndex(objects []providers.Object) *index {
-	x := &index{objects: objects, byID: map[id]int{}, definers: map[schema.GroupKind]int{}, declared: map[[2]int]bool{}}
+	x := &index{objects: objects, byID: map[id]int{}, definers: map[schema.GroupKind]int{}}
 	addresses := make(map[lang.Address]int, len(objects))
 	for i := range objects {
 		ref := objects[i].Ref()
@@ -86,8 +133,7 @@ func newIndex(objects []providers.Object) *index {
 	for i := range objects {
 		for _, on := range objects[i].DependsOn {
 			if to, ok := addresses[on]; ok {
-				x.declared[[2]int{i, to}] = true
-				x.pairs = append(x.pairs, [2]int{i, to})
+				x.declared = append(x.declared, Edge[int]{i, to, Fixed})
 			}
 		}
 	}
@@ -103,80 +149,24 @@ func defined(u *unstructured.Unstructured) (kind schema.GroupKind, ok bool) {
 }
 
 // edgesOf are those of one object to what it needs by itself.
-func (x *index) edgesOf(from int) []edge {
+func (x *index) edgesOf(from int) []Edge[int] {
 	u := x.objects[from].Manifest
-	var edges []edge
-	add := func(to int, ok bool, strength strength) {
+	var edges []Edge[int]
+	add := func(to int, ok bool, strength Strength) {
 		if ok && to != from {
-			edges = append(edges, edge{from, to, strength})
+			edges = append(edges, Edge[int]{from, to, strength})
 		}
 	}
 	kind := u.GroupVersionKind().GroupKind()
 	if u.GetNamespace() != "" {
 		to, ok := x.byID[id{kind: providers.NamespaceKind, name: u.GetNamespace()}]
-		add(to, ok, essential)
+		add(to, ok, Essential)
 	}
 	to, ok := x.definers[kind]
-	add(to, ok, essential)
+	add(to, ok, Essential)
 	for _, named := range namedBy(u) {
 		to, ok := x.byID[named]
-		add(to, ok, references)
+		add(to, ok, Reference)
 	}
 	return edges
-}
-
-// acyclic leaves out edges that are declared, that come twice, and that close cycles.
-func (x *index) acyclic(edges []edge) []edge {
-	strengths := map[[2]int]strength{}
-	var kept []edge
-	for _, e := range edges {
-		pair := [2]int{e.from, e.to}
-		if _, twice := strengths[pair]; twice || x.declared[pair] {
-			continue
-		}
-		strengths[pair] = e.strength
-		kept = append(kept, e)
-	}
-	for {
-		weakest, found := weakest(x.cycle(kept), strengths)
-		if !found {
-			return kept
-		}
-		kept = slices.DeleteFunc(kept, func(e edge) bool { return [2]int{e.from, e.to} == weakest })
-		delete(strengths, weakest)
-	}
-}
-
-// cycle is one that the edges close with the declared dependencies, its first object
-// repeated at the end; nil: there is none.
-func (x *index) cycle(edges []edge) []int {
-	var graph dag.Graph[int]
-	for i := range x.objects {
-		graph.Add(i)
-	}
-	for _, pair := range x.pairs {
-		graph.Connect(pair[0], pair[1])
-	}
-	for _, e := range edges {
-		graph.Connect(e.from, e.to)
-	}
-	_, err := graph.Order()
-	var cycle *dag.CycleError[int]
-	if errors.As(err, &cycle) {
-		return cycle.Cycle
-	}
-	return nil
-}
-
-// weakest is the weakest edge of a cycle; of several, the last one; found is false if
-// all are declared.
-func weakest(cycle []int, strengths map[[2]int]strength) (weakest [2]int, found bool) {
-	for i := range len(cycle) - 1 {
-		pair := [2]int{cycle[i], cycle[i+1]}
-		s, derived := strengths[pair]
-		if derived && (!found || s <= strengths[weakest]) {
-			weakest, found = pair, true
-		}
-	}
-	return weakest, found
 }
