@@ -319,7 +319,7 @@ service "galera" {
 
 var manifestType = &BlockType{
 	Name: "manifest", Label: "manifest", LabelForm: formName,
-	Doc: "Kubernetes objects as they are. One of object and files gives them.",
+	Doc: "Kubernetes objects as they are. One of object and files gives them. Each is written after the objects that it names, such as its service account, and else in the order of kinds that Helm has.",
 	Example: `manifest "limits" {
   files = ["manifests/*.yaml"]
 }

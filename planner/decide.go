@@ -80,7 +80,7 @@ func (p *planning) decide(ctx context.Context, object *providers.Object) (*subje
 		Address:   object.Address,
 		Object:    object,
 		Ref:       object.Ref(),
-		DependsOn: p.dependencies(object),
+		DependsOn: dependencies(object),
 	}
 	if s.live != nil {
 		s.ours = s.made()
@@ -124,18 +124,9 @@ func (s *subject) movedHere() bool {
 	return s.record != nil && s.record.Address != s.object.Address.String()
 }
 
-// dependencies are the declared ones, and the namespace and the definition of the
-// kind where this plan has them too.
-func (p *planning) dependencies(object *providers.Object) []lang.Address {
+// dependencies are those of an object, in the order of their addresses.
+func dependencies(object *providers.Object) []lang.Address {
 	dependencies := slices.Clone(object.DependsOn)
-	ref := object.Ref()
-	namespace, inPlan := p.byRef[identify(providers.Ref{GVK: namespaces, Name: ref.Namespace})]
-	if ref.Namespace != "" && inPlan {
-		dependencies = append(dependencies, namespace)
-	}
-	if definer, ok := p.definers[ref.GVK.GroupKind()]; ok {
-		dependencies = append(dependencies, definer)
-	}
 	slices.SortFunc(dependencies, lang.Address.Compare)
 	return slices.Compact(dependencies)
 }

@@ -18,6 +18,7 @@ import (
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -206,9 +207,8 @@ type planning struct {
 	byRef    map[identity]lang.Address // of desired objects
 	records  []record                  // of the state, in its order
 	recorded map[lang.Address]*record
-	known    map[identity]*record              // recorded, by the object in the cluster
-	left     map[identity]*record              // volumes that earlier applies left behind; not in records
-	definers map[schema.GroupKind]lang.Address // desired CRDs, by the kind that each gives
+	known    map[identity]*record // recorded, by the object in the cluster
+	left     map[identity]*record // volumes that earlier applies left behind; not in records
 	// coming are the definitions that this plan creates or changes.
 	coming map[schema.GroupKind]*definition
 	limits map[string][]string // what is declared to limit objects, by namespace
@@ -254,7 +254,6 @@ func newPlanning(in Input) (*planning, []Problem) {
 		recorded: map[lang.Address]*record{},
 		known:    map[identity]*record{},
 		left:     map[identity]*record{},
-		definers: map[schema.GroupKind]lang.Address{},
 		coming:   map[schema.GroupKind]*definition{},
 		limits:   map[string][]string{},
 		policy:   conflictPolicy{force: in.ForceConflicts},
@@ -269,6 +268,7 @@ func newPlanning(in Input) (*planning, []Problem) {
 	}
 	problems := append(p.checkState(), p.indexRecords()...)
 	declared := append(p.indexDesired(), p.checkDependencies()...)
+	p.deriveDependencies()
 	declared = append(declared, p.checkAdopted()...)
 	declared = append(declared, p.checkMoves()...)
 	declared = append(declared, p.checkTriggers()...)
@@ -307,12 +307,21 @@ func (p *planning) indexDesired() []Problem {
 		}
 		p.desired[object.Address] = object
 		p.byRef[identify(object.Ref())] = object.Address
-		if kind, ok := definedKind(object.Manifest); ok {
-			p.definers[kind] = object.Address
-		}
 		p.indexLimit(object)
 	}
 	return problems
+}
+
+// deriveDependencies adds to the declared dependencies of the objects those that the
+// objects show by themselves. From here on they are as good as declared.
+func (p *planning) deriveDependencies() {
+	edges := order.Edges(p.Objects)
+	for i := range p.Objects {
+		object := &p.Objects[i]
+		if more := edges[object.Address]; len(more) > 0 {
+			object.DependsOn = slices.Concat(object.DependsOn, more)
+		}
+	}
 }
 
 // checkDependencies refuses dependencies on what is not declared.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -207,7 +208,8 @@ func (p *planning) notOurs(t target) string {
 
 // linkDeletes has each deletion wait for the actions on what depended on it, for
 // the deletion of what is in it (a namespace), of its kind (a definition), or may
-// still use it (a claim).
+// still use it (a claim). Where records of different applies contradict each other, so that
+// these make a cycle, some of them do not count.
 func (p *planning) linkDeletes() {
 	acted := map[lang.Address]*Action{}
 	for i := range p.actions {
@@ -217,26 +219,40 @@ func (p *planning) linkDeletes() {
 		}
 	}
 	dependants := p.dependants()
+	var edges []order.Edge[lang.Address]
+	link := func(from, to lang.Address, strength order.Strength) {
+		edges = append(edges, order.Edge[lang.Address]{From: from, To: to, Strength: strength})
+	}
 	for i := range p.actions {
 		a := &p.actions[i]
 		if a.Verb != Delete {
 			continue
 		}
+		for _, on := range a.DependsOn {
+			link(a.Address, on, order.Fixed)
+		}
 		for _, dependant := range dependants[a.Address] {
 			if acted[dependant] != nil {
-				a.DependsOn = append(a.DependsOn, dependant)
+				link(a.Address, dependant, order.Reference)
 			}
 		}
 		if contains(a.Ref.GVK.GroupKind()) {
 			for j := range p.actions {
 				other := &p.actions[j]
 				if other.Verb == Delete && i != j && p.outlives(a, other) {
-					a.DependsOn = append(a.DependsOn, other.Address)
+					link(a.Address, other.Address, order.Essential)
 				}
 			}
 		}
-		slices.SortFunc(a.DependsOn, lang.Address.Compare)
-		a.DependsOn = slices.Compact(a.DependsOn)
+		a.DependsOn = nil
+	}
+	for _, e := range order.Acyclic(edges) {
+		acted[e.From].DependsOn = append(acted[e.From].DependsOn, e.To)
+	}
+	for _, a := range acted {
+		if a.Verb == Delete {
+			slices.SortFunc(a.DependsOn, lang.Address.Compare)
+		}
 	}
 }
 

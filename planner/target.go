@@ -250,7 +250,7 @@ func (p *planning) reach(candidates []candidate) reach {
 		r.goes[c.address] = p.Destroy || p.desired[c.address] == nil
 	}
 	for address, object := range p.desired {
-		r.needs[address] = p.dependencies(object)
+		r.needs[address] = dependencies(object)
 	}
 	for i := range p.records {
 		namespace := &p.records[i]

@@ -96,6 +96,9 @@ type NotReadyError struct {
 	Reason string   // one line: "image quay.io/... cannot be pulled: not found"
 	Detail []string // what there is to know: events, last log lines
 	Final  bool     // waiting longer is of no use
+	// Late: it is Final only because Kubernetes has waited for as long as the object says.
+	// It may become ready after all.
+	Late bool
 }
 
 func (e *NotReadyError) Error() string { return e.Ref.String() + " is not ready: " + e.Reason }

@@ -17,6 +17,24 @@ type Graph[K comparable] struct {
 	index        map[K]int
 	nodes        []K
 	dependencies [][]int // of each node, in the order they were connected
+	turns        map[int]turn
+}
+
+// turn is the place of a node in a line.
+type turn struct {
+	line  string
+	stage int
+}
+
+// Line gives a node a stage in a line. Walk does not begin a node of a line while one
+// of an earlier stage could be begun, or is visited and not idle. That is an order, and
+// no dependency: it holds for nodes that could be visited at the same time, whatever
+// becomes of them.
+func (g *Graph[K]) Line(node K, line string, stage int) {
+	if g.turns == nil {
+		g.turns = map[int]turn{}
+	}
+	g.turns[g.add(node)] = turn{line, stage}
 }
 
 // Add adds nodes. A node that is there already stays as it is.

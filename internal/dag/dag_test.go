@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -70,7 +71,7 @@ func TestCycle(t *testing.T) {
 			if err.Error() != test.want {
 				t.Errorf("got %q, want %q", err, test.want)
 			}
-			_, err = test.graph.Walk(t.Context(), 1, func(_ context.Context, node string, _ func()) error {
+			_, err = test.graph.Walk(t.Context(), 1, nil, func(_ context.Context, node string, _ func()) error {
 				t.Errorf("%s was visited", node)
 				return nil
 			})
@@ -84,7 +85,7 @@ func TestCycle(t *testing.T) {
 func TestWalkFailures(t *testing.T) {
 	failure := errors.New("broken")
 	graph := parse("base", "bad: base", "worse: base", "after: bad", "last: after worse", "beside: base")
-	got, err := graph.Walk(t.Context(), 4, func(_ context.Context, node string, _ func()) error {
+	got, err := graph.Walk(t.Context(), 4, nil, func(_ context.Context, node string, _ func()) error {
 		if node == "bad" || node == "worse" {
 			return failure
 		}
@@ -109,7 +110,7 @@ func TestWalkFailures(t *testing.T) {
 func TestWalkPrefersLongChains(t *testing.T) {
 	graph := parse("short", "middle", "long", "m1: middle", "l1: long", "l2: l1")
 	var got []string
-	_, err := graph.Walk(t.Context(), 1, func(_ context.Context, node string, _ func()) error {
+	_, err := graph.Walk(t.Context(), 1, nil, func(_ context.Context, node string, _ func()) error {
 		got = append(got, node)
 		return nil
 	})
@@ -130,7 +131,7 @@ func TestWalkIsBoundedAndParallel(t *testing.T) {
 	}
 	var running, most atomic.Int64
 	full := make(chan struct{})
-	_, err := g.Walk(t.Context(), parallelism, func(context.Context, int, func()) error {
+	_, err := g.Walk(t.Context(), parallelism, nil, func(context.Context, int, func()) error {
 		now := running.Add(1)
 		defer running.Add(-1)
 		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
@@ -159,7 +160,7 @@ func TestWalkStopsWithItsContext(t *testing.T) {
 	var mu sync.Mutex
 	var finished []string
 	failed := make(chan struct{})
-	got, err := graph.Walk(ctx, 2, func(_ context.Context, node string, _ func()) error {
+	got, err := graph.Walk(ctx, 2, nil, func(_ context.Context, node string, _ func()) error {
 		if node == "failing" {
 			defer close(failed)
 			return errors.New("broken")
@@ -272,7 +273,7 @@ func BenchmarkWalk(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			g := chain(n)
 			for b.Loop() {
-				if _, err := g.Walk(b.Context(), 10, func(context.Context, int, func()) error { return nil }); err != nil {
+				if _, err := g.Walk(b.Context(), 10, nil, func(context.Context, int, func()) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -293,7 +294,7 @@ func TestIdleVisitsTakeNoPlace(t *testing.T) {
 		defer mu.Unlock()
 		order = append(order, what)
 	}
-	_, err := g.Walk(t.Context(), 1, func(_ context.Context, node string, idle func()) error {
+	_, err := g.Walk(t.Context(), 1, nil, func(_ context.Context, node string, idle func()) error {
 		note(node)
 		switch node {
 		case "waits", "waits too":
@@ -314,5 +315,87 @@ func TestIdleVisitsTakeNoPlace(t *testing.T) {
 	}
 	if len(order) != 8 {
 		t.Errorf("visited were %q", order)
+	}
+}
+
+// A line is an order of what could be visited at the same time. It waits for visits to be
+// idle, not for their end, and a failure stops nothing.
+func TestLine(t *testing.T) {
+	g := &dag.Graph[string]{}
+	g.Add("other", "work", "last", "config", "account", "role", "binding", "late config")
+	g.Connect("binding", "role")
+	g.Connect("late config", "work") // comes when the line is long past it
+	for stage, nodes := range [][]string{{"account"}, {"config", "late config"}, {"role"}, {"binding"}, {"work"}, {"last"}} {
+		for _, node := range nodes {
+			g.Line(node, "manifest", stage)
+		}
+	}
+	var mu sync.Mutex
+	var got []string
+	lateBegan := make(chan struct{})
+	results, err := g.Walk(t.Context(), 10, nil, func(_ context.Context, node string, idle func()) error {
+		time.Sleep(time.Millisecond) // nobody is first by chance
+		mu.Lock()
+		got = append(got, node)
+		mu.Unlock()
+		switch node {
+		case "account":
+			return errors.New("refused")
+		case "config":
+			idle()
+			<-lateBegan // "last" does not wait for the end of this one
+		case "late config":
+			close(lateBegan)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = slices.DeleteFunc(got, func(node string) bool { return node == "other" })
+	if len(got) != 7 {
+		t.Errorf("visited were %q", got)
+	}
+	want := []string{"account", "config", "role", "binding", "work"}
+	if diff := cmp.Diff(want, got[:5]); diff != "" {
+		t.Errorf("visits (-want +got):\n%s", diff)
+	}
+	for _, r := range results {
+		if want := map[bool]dag.Status{true: dag.Failed, false: dag.Succeeded}[r.Node == "account"]; r.Status != want {
+			t.Errorf("%s ended as %d", r.Node, r.Status)
+		}
+	}
+}
+
+// Of heavy nodes, only so many are visited at a time, idle or not. They keep no place from
+// others.
+func TestHeavyNodesHaveTheirOwnBound(t *testing.T) {
+	g := &dag.Graph[int]{}
+	const heavy, light = 6, 20
+	for i := range heavy + light {
+		g.Add(i)
+	}
+	var running, most, done atomic.Int64
+	lights := make(chan struct{})
+	_, err := g.Walk(t.Context(), 2, func(i int) bool { return i < heavy }, func(_ context.Context, i int, idle func()) error {
+		if i >= heavy {
+			if done.Add(1) == light {
+				close(lights)
+			}
+			return nil
+		}
+		now := running.Add(1)
+		defer running.Add(-1)
+		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+		}
+		idle()
+		<-lights
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most.Load() != 2 {
+		t.Errorf("%d heavy nodes were visited at a time, want 2", most.Load())
 	}
 }

@@ -40,8 +40,9 @@ const (
 //
 // A visit that has nothing to do any more but to wait may call idle: another one then
 // takes its place among the parallel ones. What depends on the node still waits for
-// the end of its visit.
-func (g *Graph[K]) Walk(ctx context.Context, parallelism int, visit func(ctx context.Context, node K, idle func()) error) ([]Result[K], error) {
+// the end of its visit. Of the nodes that are heavy, no more than parallelism are
+// visited at the same time, idle or not; heavy may be nil.
+func (g *Graph[K]) Walk(ctx context.Context, parallelism int, heavy func(K) bool, visit func(ctx context.Context, node K, idle func()) error) ([]Result[K], error) {
 	order, err := g.order()
 	if err != nil {
 		return nil, err
@@ -57,11 +58,14 @@ func (g *Graph[K]) Walk(ctx context.Context, parallelism int, visit func(ctx con
 		err  error
 	}
 	heard := make(chan news)
-	queue := g.queue(order)
+	queue := g.queue(order, max(parallelism, 1), heavy)
 	running, idle := 0, map[int]bool{}
 	for {
-		for running-len(idle) < max(parallelism, 1) && queue.Len() > 0 && ctx.Err() == nil {
-			node := queue.pop()
+		for running-len(idle) < max(parallelism, 1) && ctx.Err() == nil {
+			node, ok := queue.pop()
+			if !ok {
+				break
+			}
 			running++
 			leave := sync.OnceFunc(func() { heard <- news{node: node, idle: true} })
 			go func() { heard <- news{node: node, err: visit(ctx, g.nodes[node], leave)} }()
@@ -70,6 +74,9 @@ func (g *Graph[K]) Walk(ctx context.Context, parallelism int, visit func(ctx con
 			break
 		}
 		v := <-heard
+		if !idle[v.node] {
+			queue.pass(v.node)
+		}
 		if v.idle {
 			idle[v.node] = true
 			continue
@@ -78,10 +85,12 @@ func (g *Graph[K]) Walk(ctx context.Context, parallelism int, visit func(ctx con
 		delete(idle, v.node)
 		if v.err != nil {
 			results[v.node].Status, results[v.node].Err = Failed, v.err
+			queue.end(v.node)
 			continue
 		}
 		results[v.node].Status = Succeeded
 		queue.finish(v.node)
+		queue.end(v.node)
 	}
 
 	for _, node := range order {
@@ -117,19 +126,40 @@ type queue struct {
 	dependents [][]int
 	missing    []int // how many dependencies of each node were not visited yet
 	height     []int // nodes on the longest chain of dependents
+
+	heavy  []bool // nodes of which only so many are visited at the same time
+	room   int    // for heavy nodes
+	parked []int  // heavy nodes that wait for room
+
+	turns map[int]turn
+	lines map[string]*line
 }
 
-func (g *Graph[K]) queue(order []int) *queue {
+// line is what goes on in one line.
+type line struct {
+	open   map[int]int // nodes of each stage that are ready, or visited and not idle
+	parked []int       // ready nodes that wait for earlier stages
+}
+
+func (g *Graph[K]) queue(order []int, room int, heavy func(K) bool) *queue {
 	q := &queue{
 		dependents: make([][]int, len(order)),
 		missing:    make([]int, len(order)),
 		height:     make([]int, len(order)),
+		heavy:      make([]bool, len(order)),
+		room:       room,
+		turns:      g.turns,
+		lines:      map[string]*line{},
 	}
 	for node, dependencies := range g.dependencies {
+		q.heavy[node] = heavy != nil && heavy(g.nodes[node])
 		q.missing[node] = len(dependencies)
 		for _, dependency := range dependencies {
 			q.dependents[dependency] = append(q.dependents[dependency], node)
 		}
+	}
+	for _, t := range g.turns {
+		q.lines[t.line] = &line{open: map[int]int{}}
 	}
 	for i := len(order) - 1; i >= 0; i-- {
 		for _, dependent := range q.dependents[order[i]] {
@@ -138,10 +168,18 @@ func (g *Graph[K]) queue(order []int) *queue {
 	}
 	for node, missing := range q.missing {
 		if missing == 0 {
-			heap.Push(q, node)
+			q.offer(node)
 		}
 	}
 	return q
+}
+
+// offer takes in a node that could be visited.
+func (q *queue) offer(node int) {
+	if t, ok := q.turns[node]; ok {
+		q.lines[t.line].open[t.stage]++
+	}
+	heap.Push(q, node)
 }
 
 // finish makes ready what has waited for the node alone.
@@ -149,12 +187,70 @@ func (q *queue) finish(node int) {
 	for _, dependent := range q.dependents[node] {
 		q.missing[dependent]--
 		if q.missing[dependent] == 0 {
-			heap.Push(q, dependent)
+			q.offer(dependent)
 		}
 	}
 }
 
-func (q *queue) pop() int { return heap.Pop(q).(int) }
+// pass lets later stages go on once all of this one are idle or at their end.
+func (q *queue) pass(node int) {
+	t, ok := q.turns[node]
+	if !ok {
+		return
+	}
+	l := q.lines[t.line]
+	l.open[t.stage]--
+	if l.open[t.stage] > 0 {
+		return
+	}
+	delete(l.open, t.stage)
+	for _, waiting := range l.parked {
+		heap.Push(q, waiting)
+	}
+	l.parked = nil
+}
+
+// end makes room for the next heavy node.
+func (q *queue) end(node int) {
+	if !q.heavy[node] {
+		return
+	}
+	q.room++
+	for _, waiting := range q.parked {
+		heap.Push(q, waiting)
+	}
+	q.parked = nil
+}
+
+// pop takes the best node that may be visited now; ok is false where there is none.
+func (q *queue) pop() (node int, ok bool) {
+	for q.Len() > 0 {
+		node := heap.Pop(q).(int)
+		t, inLine := q.turns[node]
+		switch {
+		case inLine && q.lines[t.line].before(t.stage):
+			q.lines[t.line].parked = append(q.lines[t.line].parked, node)
+		case q.heavy[node] && q.room == 0:
+			q.parked = append(q.parked, node)
+		default:
+			if q.heavy[node] {
+				q.room--
+			}
+			return node, true
+		}
+	}
+	return 0, false
+}
+
+// before reports whether nodes of an earlier stage come first.
+func (l *line) before(stage int) bool {
+	for open := range l.open {
+		if open < stage {
+			return true
+		}
+	}
+	return false
+}
 
 // Len, Less, Swap, Push and Pop are for package heap.
 func (q *queue) Len() int { return len(q.ready) }

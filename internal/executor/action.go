@@ -42,7 +42,9 @@ func (r *run) visit(ctx context.Context, index int, idle func()) error {
 		s.started = time.Now()
 		r.tell(planner.Event{Action: action, Kind: planner.Started})
 	}
+	r.tally.begin()
 	err := crash.Catch(func() error { return s.do(ctx) })
+	r.tally.end(err == nil && !quiet)
 	s.outcome.Elapsed = time.Since(s.started)
 	if err != nil {
 		return s.fail(ctx, err)
@@ -385,17 +387,21 @@ func refused(err error) bool {
 	return code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
 }
 
-// wait waits until the object is ready. Meanwhile what is new, or was there, makes
-// room for others. What is changed does not, and neither does a job: no more workloads
-// are to be in a rollout at a time, and no more jobs at work, than Parallelism says.
+// wait waits until the object is ready. Meanwhile others take its place.
 func (s *step) wait(ctx context.Context) error {
-	if s.action.Verb == planner.Create || s.action.Verb == planner.None {
-		s.idle()
-	}
+	s.idle()
 	timeout := s.Timeout
 	if o := s.action.Object; o != nil && o.Timeout > 0 {
 		timeout = time.Duration(o.Timeout) * time.Second
 	}
+	if brought(s.action) {
+		return s.waitForOthers(ctx, timeout)
+	}
+	return s.waitFor(ctx, timeout)
+}
+
+// waitFor waits for so long.
+func (s *step) waitFor(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return s.Writer.Wait(ctx, s.action.Ref, s.waiting)

@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -35,8 +36,9 @@ type Options struct {
 	// when it does again, or with an error when it has not for as long as the given
 	// time. No action is begun while there is no server to carry it out. May be nil.
 	Reachable func(context.Context, time.Duration) error
-	// Parallelism is how many actions are under way at the same time, not counting new
-	// objects that only become ready; 0: 10.
+	// Parallelism is how many actions are under way at the same time, not counting those
+	// that only wait until their object is ready; 0: 10. No more jobs and changed
+	// workloads than that become ready at the same time, except those of manifests.
 	Parallelism int
 	// Held are actions that are not begun, and why: they fail with that.
 	Held map[lang.Address]error
@@ -121,11 +123,7 @@ func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	graph := &dag.Graph[int]{}
-	for i := range plan.Actions {
-		graph.Add(i)
-		graph.Connect(i, r.dependencies[i]...)
-	}
+	graph := r.graph()
 	if err := r.chooseChecks(graph); err != nil {
 		return nil, err
 	}
@@ -135,11 +133,40 @@ func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, e
 	if err := errors.Join(leaveVolumes(options.Session, plan), Recheck(options.Session, plan)); err != nil {
 		return nil, err
 	}
-	walked, err := graph.Walk(ctx, r.Parallelism, r.visit)
+	walked, err := graph.Walk(ctx, r.Parallelism, r.heavy, r.visit)
 	if err != nil {
 		return nil, err
 	}
 	return r.result(walked, time.Since(started)), nil
+}
+
+// graph is the order of the actions: their dependencies, and of what manifests bring, the
+// usual order of kinds.
+func (r *run) graph() *dag.Graph[int] {
+	graph := &dag.Graph[int]{}
+	for i := range r.plan.Actions {
+		a := &r.plan.Actions[i]
+		graph.Add(i)
+		graph.Connect(i, r.dependencies[i]...)
+		if writes(a) && a.Object != nil && brought(a) {
+			graph.Line(i, a.Address.Block, order.Stage(a.Ref.GVK.GroupKind()))
+		}
+	}
+	return graph
+}
+
+// brought reports whether the object of an action comes from a manifest. Nobody knows all
+// that its pods wait for.
+func brought(a *planner.Action) bool {
+	return lang.SplitBlock(a.Address.Block).Type == "manifest"
+}
+
+// heavy reports whether an action is one of those of which only so many are to be under
+// way until they are ready: jobs, and workloads in a rollout. What manifests bring is
+// never heavy: each may wait for any other.
+func (r *run) heavy(index int) bool {
+	a := &r.plan.Actions[index]
+	return a.Verb != planner.Create && a.Verb != planner.None && !brought(a) && r.waitsFor(index)
 }
 
 // Check refuses a plan that Apply would refuse for what the state says: one that was
@@ -168,6 +195,7 @@ type run struct {
 	checked      []bool  // of each action without anything to do: whether it has to be ready
 	outcomes     []Outcome
 	values       *values
+	tally        *tally
 	rules        *proof.Rules // as they were then; nil when nothing is to be applied
 
 	observing sync.Mutex
@@ -181,7 +209,7 @@ func prepare(ctx context.Context, plan *planner.Plan, options Options) (*run, er
 	if options.Timeout <= 0 {
 		options.Timeout = defaultTimeout
 	}
-	r := &run{Options: options, plan: plan, outcomes: make([]Outcome, len(plan.Actions))}
+	r := &run{Options: options, plan: plan, outcomes: make([]Outcome, len(plan.Actions)), tally: newTally()}
 	var err error
 	if r.dependencies, err = checkActions(plan.Actions); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		result := a.run(ctx, t,
 			act(planner.Run, "Job db"),
 			act(planner.Create, "Deployment api", "Job db"),
-			act(planner.Create, "Deployment beside"),
+			act(planner.Run, "Job beside"),
 		)
 		if took := time.Since(start); took != time.Minute {
 			t.Errorf("took %s, want to end with the context", took)

@@ -27,13 +27,14 @@ type Writer struct {
 
 	mu       sync.Mutex
 	versions map[providers.Ref]string
+	late     map[string]bool // storage classes: whether they bind when a pod uses the claim
 }
 
 var _ providers.Writer = (*Writer)(nil)
 
 // Writer opens the gate.
 func (c *Client) Writer() *Writer {
-	return &Writer{client: c, lookouts: lookouts{client: c, open: map[place]*lookout{}}, versions: map[providers.Ref]string{}}
+	return &Writer{client: c, lookouts: lookouts{client: c, open: map[place]*lookout{}, failed: map[place]*failure{}}, versions: map[providers.Ref]string{}, late: map[string]bool{}}
 }
 
 // Apply makes a server-side apply, and returns the object as it then is. Fields

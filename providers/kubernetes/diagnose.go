@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
@@ -31,6 +29,7 @@ type finding struct {
 
 	pod       string // name; empty when it is not about a pod
 	container string // whose log helps to understand; may be empty
+	restarts  int32  // of the container
 	previous  bool   // the log of the container before its restart
 }
 
@@ -51,27 +50,27 @@ const (
 
 // diagnose finds out why an object is not ready; nil when nothing is known to be
 // wrong.
-func (c *Client) diagnose(ctx context.Context, object *unstructured.Unstructured) (*finding, error) {
+func (q inquiry) diagnose(ctx context.Context, object *unstructured.Unstructured) (*finding, error) {
 	switch object.GroupVersionKind().GroupKind() {
 	case deploymentKind, statefulSetKind, daemonSetKind, providers.JobKind:
-		return c.diagnoseWorkload(ctx, object)
+		return q.diagnoseWorkload(ctx, object)
 	case providers.ClaimKind:
-		return c.diagnoseClaim(ctx, object.GetNamespace(), object.GetName())
+		return q.diagnoseClaim(ctx, object.GetNamespace(), object.GetName())
 	}
 	return nil, nil
 }
 
-func (c *Client) diagnoseWorkload(ctx context.Context, workload *unstructured.Unstructured) (*finding, error) {
-	pods, err := c.podsOf(ctx, workload)
+func (q inquiry) diagnoseWorkload(ctx context.Context, workload *unstructured.Unstructured) (*finding, error) {
+	pods, err := q.podsOf(ctx, workload)
 	if err != nil {
 		return nil, err
 	}
-	found, others := c.explainPods(ctx, pods)
+	found, others := q.explainPods(ctx, pods)
 	if found == nil && workload.GetKind() == "StatefulSet" {
-		found = c.onDeadNode(ctx, workload)
+		found = q.onDeadNode(ctx, workload)
 	}
 	if found == nil {
-		return c.diagnoseCreation(ctx, workload)
+		return q.diagnoseCreation(ctx, workload)
 	}
 	about := "pod " + found.pod
 	if others > 0 {
@@ -82,7 +81,7 @@ func (c *Client) diagnoseWorkload(ctx context.Context, workload *unstructured.Un
 		found.detail = append(found.detail, stuck)
 	}
 	if found.container != "" {
-		found.detail = append(found.detail, c.log(ctx, workload.GetNamespace(), found)...)
+		found.detail = append(found.detail, q.log(ctx, workload.GetNamespace(), found)...)
 	}
 	return found, nil
 }
@@ -92,7 +91,7 @@ const deepest = 5
 
 // explainPods examines the pods, and returns the best explanation with how many
 // other pods have trouble of the same kind.
-func (c *Client) explainPods(ctx context.Context, pods []*corev1.Pod) (best *finding, others int) {
+func (q inquiry) explainPods(ctx context.Context, pods []*corev1.Pod) (best *finding, others int) {
 	type suspect struct {
 		pod   *corev1.Pod
 		found *finding
@@ -108,7 +107,7 @@ func (c *Client) explainPods(ctx context.Context, pods []*corev1.Pod) (best *fin
 	slices.SortStableFunc(suspects, func(a, b suspect) int { return int(a.found.cause - b.found.cause) })
 	for _, s := range suspects[:min(len(suspects), deepest)] {
 		others = counts[s.found.cause] - 1
-		if found := c.deepen(ctx, s.pod, s.found); found != nil {
+		if found := q.deepen(ctx, s.pod, s.found); found != nil {
 			return found, others
 		}
 	}
@@ -116,39 +115,13 @@ func (c *Client) explainPods(ctx context.Context, pods []*corev1.Pod) (best *fin
 }
 
 // podsOf lists the pods of a workload that are to stay, the youngest first.
-func (c *Client) podsOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
-	pods, err := c.everyPodOf(ctx, workload)
+func (q inquiry) podsOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
+	pods, err := q.everyPodOf(ctx, workload)
 	pods = slices.DeleteFunc(pods, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
 		return b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
 	})
 	return pods, err
-}
-
-// everyPodOf lists all pods of a workload.
-func (c *Client) everyPodOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
-	raw, _, _ := unstructured.NestedMap(workload.Object, "spec", "selector")
-	var wanted metav1.LabelSelector
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &wanted); err != nil {
-		return nil, fmt.Errorf("read the selector of %s: %w", providers.RefOf(workload), err)
-	}
-	selector, err := metav1.LabelSelectorAsSelector(&wanted)
-	if err != nil {
-		return nil, fmt.Errorf("read the selector of %s: %w", providers.RefOf(workload), err)
-	}
-	list, err := call(ctx, c, verbList, func(ctx context.Context) (*corev1.PodList, error) {
-		return c.core.Pods(workload.GetNamespace()).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the pods of %s: %w", providers.RefOf(workload), err)
-	}
-	var pods []*corev1.Pod
-	for i := range list.Items {
-		if pod := &list.Items[i]; owns(workload, pod) {
-			pods = append(pods, pod)
-		}
-	}
-	return pods, nil
 }
 
 // owns reports whether the workload made the pod. A Deployment does so through a
@@ -180,11 +153,11 @@ func stuckRevision(workload *unstructured.Unstructured, pods []*corev1.Pod) stri
 }
 
 // diagnoseCreation finds out why there are fewer pods than there should be.
-func (c *Client) diagnoseCreation(ctx context.Context, workload *unstructured.Unstructured) (*finding, error) {
+func (q inquiry) diagnoseCreation(ctx context.Context, workload *unstructured.Unstructured) (*finding, error) {
 	if failure := conditionOf(workload, "ReplicaFailure"); failure != nil {
 		return &finding{cause: causeEvent, reason: "pods cannot be created: " + oneLine(fmt.Sprint(failure["message"]))}, nil
 	}
-	event, err := c.lastEvent(ctx, workload.GetNamespace(), workload.GetUID(), func(event *corev1.Event) bool {
+	event, err := q.lastEvent(ctx, workload.GetNamespace(), workload.GetUID(), func(event *corev1.Event) bool {
 		return event.Type == corev1.EventTypeWarning && event.Reason == "FailedCreate"
 	})
 	if event == nil {
@@ -194,15 +167,15 @@ func (c *Client) diagnoseCreation(ctx context.Context, workload *unstructured.Un
 }
 
 // diagnoseClaim finds out why a claim has no volume.
-func (c *Client) diagnoseClaim(ctx context.Context, namespace, name string) (*finding, error) {
-	claim, err := c.core.PersistentVolumeClaims(namespace).Get(ctx, name, metav1.GetOptions{})
+func (q inquiry) diagnoseClaim(ctx context.Context, namespace, name string) (*finding, error) {
+	claim, err := q.claim(ctx, namespace, name)
 	if err != nil {
-		return nil, fmt.Errorf("get claim %s/%s: %w", namespace, name, err)
+		return nil, err
 	}
 	if claim.Status.Phase == corev1.ClaimBound {
 		return nil, nil
 	}
-	event, err := c.lastEvent(ctx, namespace, claim.UID, func(event *corev1.Event) bool { return true })
+	event, err := q.lastEvent(ctx, namespace, claim.UID, func(event *corev1.Event) bool { return true })
 	if event == nil || event.Reason == "WaitForFirstConsumer" {
 		return nil, err
 	}
@@ -215,18 +188,18 @@ func (c *Client) diagnoseClaim(ctx context.Context, namespace, name string) (*fi
 
 // deepen adds to what the pod itself says what is known elsewhere; nil when there
 // turns out to be nothing wrong.
-func (c *Client) deepen(ctx context.Context, pod *corev1.Pod, found *finding) *finding {
+func (q inquiry) deepen(ctx context.Context, pod *corev1.Pod, found *finding) *finding {
 	switch found.cause {
 	case causeUnschedulable:
-		if reason := c.unmatchedSelector(ctx, pod); reason != "" {
+		if reason := q.unmatchedSelector(ctx, pod); reason != "" {
 			found.detail = append(found.detail, found.reason)
 			found.reason = reason
-		} else if claim := c.unboundClaim(ctx, pod); claim != nil {
+		} else if claim := q.unboundClaim(ctx, pod); claim != nil {
 			found.detail = append(found.detail, found.reason)
 			found.reason = claim.reason
 		}
 	case causeUnready, causeStarting:
-		event, _ := c.lastEvent(ctx, pod.Namespace, pod.UID, func(event *corev1.Event) bool {
+		event, _ := q.lastEvent(ctx, pod.Namespace, pod.UID, func(event *corev1.Event) bool {
 			return event.Type == corev1.EventTypeWarning
 		})
 		switch {
@@ -242,23 +215,23 @@ func (c *Client) deepen(ctx context.Context, pod *corev1.Pod, found *finding) *f
 }
 
 // unmatchedSelector says which labels of the pod's node selector no node has.
-func (c *Client) unmatchedSelector(ctx context.Context, pod *corev1.Pod) string {
+func (q inquiry) unmatchedSelector(ctx context.Context, pod *corev1.Pod) string {
 	if len(pod.Spec.NodeSelector) == 0 {
 		return ""
 	}
-	nodes, err := c.core.Nodes().List(withVerb(ctx, verbList), metav1.ListOptions{})
+	nodes, err := q.nodes(ctx)
 	if err != nil {
 		return ""
 	}
-	return unmatched(pod.Spec.NodeSelector, nodes.Items)
+	return unmatched(pod.Spec.NodeSelector, nodes)
 }
 
-func (c *Client) unboundClaim(ctx context.Context, pod *corev1.Pod) *finding {
+func (q inquiry) unboundClaim(ctx context.Context, pod *corev1.Pod) *finding {
 	for _, volume := range pod.Spec.Volumes {
 		if volume.PersistentVolumeClaim == nil {
 			continue
 		}
-		if found, err := c.diagnoseClaim(ctx, pod.Namespace, volume.PersistentVolumeClaim.ClaimName); err == nil && found != nil {
+		if found, err := q.diagnoseClaim(ctx, pod.Namespace, volume.PersistentVolumeClaim.ClaimName); err == nil && found != nil {
 			return found
 		}
 	}
@@ -266,15 +239,13 @@ func (c *Client) unboundClaim(ctx context.Context, pod *corev1.Pod) *finding {
 }
 
 // lastEvent returns the latest event about an object that is wanted, or nil.
-func (c *Client) lastEvent(ctx context.Context, namespace string, uid types.UID, wanted func(*corev1.Event) bool) (*corev1.Event, error) {
-	selector := fields.OneTermEqualSelector("involvedObject.uid", string(uid)).String()
-	list, err := c.core.Events(namespace).List(withVerb(ctx, verbList), metav1.ListOptions{FieldSelector: selector})
+func (q inquiry) lastEvent(ctx context.Context, namespace string, uid types.UID, wanted func(*corev1.Event) bool) (*corev1.Event, error) {
+	events, err := q.eventsAbout(ctx, namespace, uid)
 	if err != nil {
-		return nil, fmt.Errorf("list events: %w", err)
+		return nil, err
 	}
 	var last *corev1.Event
-	for i := range list.Items {
-		event := &list.Items[i]
+	for _, event := range events {
 		if wanted(event) && (last == nil || !happened(event).Before(happened(last))) {
 			last = event
 		}

@@ -20,7 +20,7 @@ func examine(pod *corev1.Pod) *finding {
 	statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
 	for i := range statuses {
 		if found := examineContainer(&statuses[i]); found != nil {
-			found.pod = pod.Name
+			found.pod, found.restarts = pod.Name, statuses[i].RestartCount
 			return found
 		}
 	}
@@ -131,7 +131,7 @@ func lastLine(message string) string {
 
 // unmatched says which labels of a selector no node has; empty when the selector
 // is not to blame.
-func unmatched(selector map[string]string, nodes []corev1.Node) string {
+func unmatched(selector map[string]string, nodes []*corev1.Node) string {
 	var missing, wanted []string
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
 		label := key + "=" + selector[key]
@@ -153,8 +153,8 @@ func unmatched(selector map[string]string, nodes []corev1.Node) string {
 	return ""
 }
 
-func anyNode(nodes []corev1.Node, labels map[string]string) bool {
-	return slices.ContainsFunc(nodes, func(node corev1.Node) bool {
+func anyNode(nodes []*corev1.Node, labels map[string]string) bool {
+	return slices.ContainsFunc(nodes, func(node *corev1.Node) bool {
 		for key, value := range labels {
 			if node.Labels[key] != value {
 				return false

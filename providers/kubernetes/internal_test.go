@@ -332,13 +332,13 @@ func TestHopeless(t *testing.T) {
 }
 
 func TestUnmatched(t *testing.T) {
-	node := func(labels map[string]string) corev1.Node {
-		return corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: labels}}
+	node := func(labels map[string]string) *corev1.Node {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: labels}}
 	}
-	nodes := []corev1.Node{node(map[string]string{"a": "1"}), node(map[string]string{"b": "1"})}
+	nodes := []*corev1.Node{node(map[string]string{"a": "1"}), node(map[string]string{"b": "1"})}
 	for _, c := range []struct {
 		selector map[string]string
-		nodes    []corev1.Node
+		nodes    []*corev1.Node
 		want     string
 	}{
 		{map[string]string{"a": "1"}, nodes, ""},

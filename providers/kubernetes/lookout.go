@@ -41,9 +41,20 @@ type place struct {
 type lookouts struct {
 	client *Client
 
-	mu   sync.Mutex
-	open map[place]*lookout
+	mu     sync.Mutex
+	open   map[place]*lookout
+	failed map[place]*failure // of surveys
 }
+
+// failure is why a survey has failed, and when it may be tried again.
+type failure struct {
+	err   error
+	pause time.Duration
+	until time.Time
+}
+
+// slowest is how far the pauses between attempts grow that only help to explain a wait.
+const slowest = 16 * time.Second
 
 // join starts to look at an object. What is older than the version since does not
 // count. The guest must leave.
@@ -59,17 +70,44 @@ func (l *lookouts) join(ctx context.Context, where resource, namespace, name, si
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.enter(ctx, at, &guest{name: name, since: since})
+}
+
+// survey starts to look at all objects of a place. Where that has failed just now, it
+// fails again without a request. The guest must leave.
+func (l *lookouts) survey(ctx context.Context, at place) (*guest, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if f := l.failed[at]; f != nil && time.Now().Before(f.until) {
+		return nil, f.err
+	}
+	return l.enter(ctx, at, &guest{surveys: true}), nil
+}
+
+// enter lets a guest in. The lock of the lookouts is held.
+func (l *lookouts) enter(ctx context.Context, at place, g *guest) *guest {
 	found := l.open[at]
 	if found == nil {
 		found = l.start(ctx, at)
 	}
 	found.closing.Stop()
-	g := &guest{lookout: found, name: name, since: since, news: make(chan struct{}, 1)}
+	g.lookout, g.news = found, make(chan struct{}, 1)
 	found.mu.Lock()
 	defer found.mu.Unlock()
 	found.guests[g] = true
 	g.news <- struct{}{}
 	return g
+}
+
+// fail notes that nothing can be seen at a place. The lock of the lookouts is held.
+func (l *lookouts) fail(at place, err error) {
+	f := l.failed[at]
+	if f == nil {
+		f = &failure{pause: pollPause}
+		l.failed[at] = f
+	}
+	f.err, f.pause = err, min(2*f.pause, slowest)
+	f.until = time.Now().Add(f.pause)
 }
 
 // start opens a watch. It ends some time after its last guest has left.
@@ -95,6 +133,7 @@ func (l *lookouts) start(ctx context.Context, at place) *lookout {
 type guest struct {
 	lookout     *lookout
 	name, since string
+	surveys     bool          // it looks at everything, to explain a wait
 	news        chan struct{} // there may be something new to see
 }
 
@@ -147,6 +186,8 @@ type lookout struct {
 	objects map[string]*unstructured.Unstructured // by name
 	version string                                // all that was written up to it was seen
 	err     error
+	gallery gallery
+	polled  time.Duration // the last pause between looks where watching is not allowed
 }
 
 // close lets nobody in any more. The lock of the lookouts is held.
@@ -165,10 +206,14 @@ func (l *lookout) look(ctx context.Context) {
 		if err != nil {
 			l.lookouts.mu.Lock()
 			l.close()
+			l.fail(l.place, err)
 			l.lookouts.mu.Unlock()
 			l.tell(func() { l.err = err })
 			return
 		}
+		l.lookouts.mu.Lock()
+		delete(l.failed, l.place)
+		l.lookouts.mu.Unlock()
 		objects := map[string]*unstructured.Unstructured{}
 		for _, u := range found.items {
 			objects[u.GetName()] = slim(u)
@@ -199,7 +244,7 @@ func (l *lookout) watch(ctx context.Context, version string) {
 	if err != nil {
 		pause := watchPause
 		if apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) {
-			pause = pollPause
+			pause = l.poll()
 		}
 		sleep(ctx, pause)
 		return
@@ -220,6 +265,20 @@ func (l *lookout) watch(ctx context.Context, version string) {
 	if time.Since(start) < watchPause {
 		sleep(ctx, watchPause)
 	}
+}
+
+// poll is how long to wait before the next look where watching is not allowed: longer
+// each time while nobody waits for what there is to see.
+func (l *lookout) poll() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for g := range l.guests {
+		if !g.surveys {
+			l.polled = 0
+		}
+	}
+	l.polled = min(max(2*l.polled, pollPause), slowest)
+	return l.polled
 }
 
 // selector picks the object of that name, if only that one is looked at.

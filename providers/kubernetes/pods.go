@@ -17,21 +17,23 @@ import (
 
 // Pods lists the pods of a StatefulSet or DaemonSet, by node and name.
 func (c *Client) Pods(ctx context.Context, workload *unstructured.Unstructured) ([]providers.Pod, error) {
-	all, err := c.everyPodOf(ctx, workload)
+	return inquiry{surroundings: c}.allPods(ctx, workload)
+}
+
+func (q inquiry) allPods(ctx context.Context, workload *unstructured.Unstructured) ([]providers.Pod, error) {
+	all, err := q.everyPodOf(ctx, workload)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := call(ctx, c, verbList, func(ctx context.Context) (*corev1.NodeList, error) {
-		return c.core.Nodes().List(ctx, metav1.ListOptions{})
-	})
+	nodes, err := q.nodes(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list nodes: %w", err)
+		return nil, err
 	}
 	up := map[string]bool{}
-	for i := range nodes.Items {
-		up[nodes.Items[i].Name] = isReady(&nodes.Items[i])
+	for _, node := range nodes {
+		up[node.Name] = isReady(node)
 	}
-	isNew, err := c.newest(ctx, workload, all)
+	isNew, err := q.newest(ctx, workload, all)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func available(pod *corev1.Pod, wait time.Duration) bool {
 
 // newest returns what tells whether a pod has the specification that its workload has
 // now.
-func (c *Client) newest(ctx context.Context, workload *unstructured.Unstructured, pods []*corev1.Pod) (func(*corev1.Pod) bool, error) {
+func (q inquiry) newest(ctx context.Context, workload *unstructured.Unstructured, pods []*corev1.Pod) (func(*corev1.Pod) bool, error) {
 	hash := field(workload, "status", "updateRevision")
 	generation := "none"
 	if workload.GroupVersionKind().GroupKind() == daemonSetKind {
@@ -115,7 +117,7 @@ func (c *Client) newest(ctx context.Context, workload *unstructured.Unstructured
 	// says that it is the same.
 	if hash == "" && slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return !isNew(pod) }) {
 		var err error
-		if hash, err = c.lastRevision(ctx, workload); err != nil {
+		if hash, err = q.lastRevision(ctx, workload); err != nil {
 			return nil, err
 		}
 	}
@@ -123,8 +125,8 @@ func (c *Client) newest(ctx context.Context, workload *unstructured.Unstructured
 }
 
 // lastRevision is the hash of the newest ControllerRevision of a DaemonSet.
-func (c *Client) lastRevision(ctx context.Context, daemonSet *unstructured.Unstructured) (string, error) {
-	all, err := c.list(ctx, appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), daemonSet.GetNamespace())
+func (q inquiry) lastRevision(ctx context.Context, daemonSet *unstructured.Unstructured) (string, error) {
+	all, err := q.revisions(ctx, daemonSet.GetNamespace())
 	if err != nil {
 		return "", fmt.Errorf("list the revisions of %s: %w", providers.RefOf(daemonSet), err)
 	}
@@ -141,8 +143,8 @@ func (c *Client) lastRevision(ctx context.Context, daemonSet *unstructured.Unstr
 // downNodes judges a DaemonSet that is not ready by its pods on nodes that are up, and
 // names the nodes that are down. The pod of such a node is there until the node is back
 // or deleted, and nobody can make it ready. stuck is why Kubernetes does not go on.
-func (c *Client) downNodes(ctx context.Context, daemonSet *unstructured.Unstructured) (ready bool, names []string, stuck *finding, err error) {
-	pods, err := c.Pods(ctx, daemonSet)
+func (q inquiry) downNodes(ctx context.Context, daemonSet *unstructured.Unstructured) (ready bool, names []string, stuck *finding, err error) {
+	pods, err := q.allPods(ctx, daemonSet)
 	if err != nil || !observed(daemonSet) {
 		return false, nil, nil, err
 	}
@@ -173,8 +175,8 @@ func (c *Client) downNodes(ctx context.Context, daemonSet *unstructured.Unstruct
 
 // onDeadNode notices a pod of a StatefulSet on a node that is down. Kubernetes makes no
 // other of its name before it knows that this one has ended.
-func (c *Client) onDeadNode(ctx context.Context, statefulSet *unstructured.Unstructured) *finding {
-	pods, _ := c.Pods(ctx, statefulSet) // not everybody may list nodes
+func (q inquiry) onDeadNode(ctx context.Context, statefulSet *unstructured.Unstructured) *finding {
+	pods, _ := q.allPods(ctx, statefulSet) // not everybody may list nodes
 	for _, pod := range pods {
 		if pod.Down {
 			return &finding{cause: causeUnready, pod: pod.Name, reason: fmt.Sprintf(

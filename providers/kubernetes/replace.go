@@ -132,7 +132,7 @@ func (s *succession) examine(ctx context.Context, name string) {
 		return
 	}
 	all = slices.DeleteFunc(all, func(pod *corev1.Pod) bool { return pod.Name != name })
-	found, _ := s.client.explainPods(ctx, all)
+	found, _ := inquiry{surroundings: s.client}.explainPods(ctx, all)
 	if found != nil && found.container != "" {
 		found.detail = append(found.detail, s.client.log(ctx, s.workload.GetNamespace(), found)...)
 	}

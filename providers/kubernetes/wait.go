@@ -38,7 +38,8 @@ func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status
 	}
 	guest := w.lookouts.join(ctx, where, ref.Namespace, ref.Name, w.written(ref))
 	defer guest.leave()
-	vigil := &vigil{client: w.client, ref: ref, report: report, status: "it is not ready yet"}
+	vigil := &vigil{writer: w, scene: w.lookouts.scene(), ref: ref, report: report, status: "it is not ready yet"}
+	defer vigil.scene.leave()
 	examination := time.NewTimer(grace)
 	defer examination.Stop()
 	for {
@@ -60,7 +61,7 @@ func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status
 				return err
 			}
 		case <-examination.C:
-			ready := vigil.examine(ctx)
+			ready := vigil.examine(ctx, false)
 			vigil.tell()
 			if ready {
 				return nil
@@ -77,7 +78,8 @@ func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status
 
 // vigil is one wait for one object.
 type vigil struct {
-	client *Client
+	writer *Writer
+	scene  *scene
 	ref    providers.Ref
 	report func(string)
 
@@ -88,6 +90,21 @@ type vigil struct {
 	told    string                     // the last report
 	// hopelessSince is when what is wrong was first found to be hopeless.
 	hopelessSince time.Time
+	logged        logged
+	over          bool // it has failed
+}
+
+// logged is the last log that was read.
+type logged struct {
+	of    container
+	lines []string
+}
+
+// container is one run of a container.
+type container struct {
+	pod, name string
+	restarts  int32
+	previous  bool
 }
 
 // see judges the object, nil when there is none.
@@ -128,21 +145,29 @@ func (v *vigil) tell() {
 
 // examine looks for the cause of the wait. It returns true if nodes that are down are the
 // only cause. It only helps the reader: it leaves out objects that it cannot read.
-func (v *vigil) examine(ctx context.Context) (ready bool) {
+// At the end of a wait it looks closer.
+func (v *vigil) examine(ctx context.Context, end bool) (ready bool) {
 	if v.object == nil {
 		return false
+	}
+	about := inquiry{surroundings: v.scene, log: func(ctx context.Context, namespace string, found *finding) []string {
+		return v.log(ctx, namespace, found, end)
+	}}
+	kind := v.object.GroupVersionKind().GroupKind()
+	if v.over && kind == providers.JobKind {
+		about.surroundings = v.writer.client // a watch may see the end of the pods later
 	}
 	ctx, cancel := context.WithTimeout(withVerb(quiet(ctx), verbGet), examinationTimeout)
 	defer cancel()
 	var stuck *finding
-	if v.object.GroupVersionKind().GroupKind() == daemonSetKind {
-		ready, v.down, stuck, _ = v.client.downNodes(ctx, v.object)
+	if kind == daemonSetKind {
+		ready, v.down, stuck, _ = about.downNodes(ctx, v.object)
 	}
 	if ready {
 		v.finding = nil
 		return true
 	}
-	found, err := v.client.diagnose(ctx, v.object)
+	found, err := about.diagnose(ctx, v.object)
 	if err != nil {
 		return false
 	}
@@ -151,6 +176,22 @@ func (v *vigil) examine(ctx context.Context) (ready bool) {
 	}
 	v.finding = found
 	return false
+}
+
+// log reads a log that explains a finding. What a container has written that has ended is
+// read at once, and once: it may be gone later. The log of one that runs is read at the end
+// of the wait.
+func (v *vigil) log(ctx context.Context, namespace string, found *finding, end bool) []string {
+	ended := found.cause == causeCrash || found.cause == causeExit
+	of := container{found.pod, found.container, found.restarts, found.previous}
+	if ended && of == v.logged.of {
+		return v.logged.lines
+	}
+	if !ended && !end {
+		return nil
+	}
+	v.logged = logged{of, v.writer.client.log(ctx, namespace, found)}
+	return v.logged.lines
 }
 
 // hopeless reports whether waiting longer is of no use.
@@ -171,12 +212,14 @@ func (v *vigil) failed(ctx context.Context) error {
 		return &providers.NotReadyError{Ref: v.ref, Reason: v.status, Final: true}
 	}
 	before := v.finding
-	v.examine(ctx)
+	v.over = true
+	v.examine(ctx, true)
 	if v.finding == nil {
 		v.finding = before
 	}
 	failure := v.notReady()
 	failure.Final = true
+	failure.Late = v.object.GroupVersionKind().GroupKind() == deploymentKind
 	if v.finding != nil {
 		failure.Reason = v.status + ": " + v.finding.reason
 	}
@@ -188,7 +231,7 @@ func (v *vigil) interrupted(ctx context.Context) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("wait for %s: %w", v.ref, ctx.Err())
 	}
-	if v.examine(context.WithoutCancel(ctx)) {
+	if v.examine(context.WithoutCancel(ctx), true) {
 		return nil
 	}
 	return v.notReady()
@@ -202,17 +245,41 @@ func (v *vigil) notReady() *providers.NotReadyError {
 }
 
 // bindsLater reports whether the object is a claim that gets its volume when the
-// first pod uses it: waiting for it would be waiting for what waits for it.
+// first pod uses it: waiting for it would be waiting for what waits for it. Where nobody
+// may say so, it is not waited for either.
 func (v *vigil) bindsLater(ctx context.Context) bool {
 	class := field(v.object, "spec", "storageClassName")
 	if v.object.GroupVersionKind().GroupKind() != providers.ClaimKind || class == "" {
 		return false
 	}
+	return v.writer.bindsLate(ctx, class)
+}
+
+// bindsLate asks once for each storage class.
+func (w *Writer) bindsLate(ctx context.Context, class string) bool {
+	w.mu.Lock()
+	late, known := w.late[class]
+	w.mu.Unlock()
+	if known {
+		return late
+	}
 	ref := providers.Ref{GVK: storagev1.SchemeGroupVersion.WithKind("StorageClass"), Name: class}
-	target, err := v.client.target(ctx, ref)
+	target, err := w.client.target(ctx, ref)
 	if err != nil {
 		return false
 	}
-	found, err := v.client.get(ctx, target, class)
-	return err == nil && field(found, "volumeBindingMode") == string(storagev1.VolumeBindingWaitForFirstConsumer)
+	found, err := w.client.get(ctx, target, class)
+	var permission *providers.PermissionError
+	switch {
+	case errors.As(err, &permission):
+		late = true
+	case err != nil:
+		return false
+	default:
+		late = field(found, "volumeBindingMode") == string(storagev1.VolumeBindingWaitForFirstConsumer)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.late[class] = late
+	return late
 }

@@ -1,0 +1,138 @@
+package order
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// guards are the edges from custom resources to the workloads that have to answer before
+// such an object can be written: those behind the webhooks for its kind, and the
+// APIService that serves the kind. Objects of Kubernetes' own kinds have none: a
+// webhook for those is made to be absent for a while, or else it would keep its own pods
+// from being made.
+func (x *index) guards() []Edge[int] {
+	custom := x.custom()
+	if len(custom) == 0 {
+		return nil
+	}
+	var edges []Edge[int]
+	for i := range x.objects {
+		u := x.objects[i].Manifest
+		switch u.GroupVersionKind().GroupKind() {
+		case mutatingKind, validatingKind:
+			for _, webhook := range maps(u.Object, "webhooks") {
+				behind := x.behind(serviceAt(webhook, "clientConfig", "service"))
+				for _, from := range custom {
+					if len(behind) > 0 && x.asked(webhook, from) {
+						edges = append(edges, to(from, behind)...)
+					}
+				}
+			}
+		case definitionKind:
+			kind, _ := defined(u)
+			behind := x.behind(serviceAt(u.Object, conversion...))
+			for _, from := range custom {
+				if x.kind(from) == kind {
+					edges = append(edges, to(from, behind)...)
+				}
+			}
+		case apiServiceKind:
+			for _, from := range custom {
+				if x.kind(from).Group == text(u.Object, "spec", "group") {
+					edges = append(edges, Edge[int]{from, i, Essential})
+				}
+			}
+		}
+	}
+	return edges
+}
+
+func to(from int, all []int) []Edge[int] {
+	var edges []Edge[int]
+	for _, one := range all {
+		if one != from {
+			edges = append(edges, Edge[int]{from, one, Guard})
+		}
+	}
+	return edges
+}
+
+func (x *index) kind(i int) schema.GroupKind {
+	return x.objects[i].Ref().GVK.GroupKind()
+}
+
+// custom are the objects of kinds that Kubernetes does not have by itself.
+func (x *index) custom() []int {
+	var out []int
+	for i := range x.objects {
+		kind := x.kind(i)
+		_, defined := x.definers[kind]
+		if defined || isCustom(kind.Group) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// isCustom reports whether a group is none of Kubernetes' own.
+func isCustom(group string) bool {
+	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
+}
+
+// behind are the workloads whose pods a Service leads to.
+func (x *index) behind(service id) []int {
+	at, ok := x.byID[service]
+	if !ok {
+		return nil
+	}
+	selector, _, _ := unstructured.NestedStringMap(x.objects[at].Manifest.Object, "spec", "selector")
+	if len(selector) == 0 {
+		return nil
+	}
+	var out []int
+	for i := range x.objects {
+		u := x.objects[i].Manifest
+		switch x.kind(i) {
+		case deploymentKind, statefulSetKind, daemonSetKind:
+		default:
+			continue
+		}
+		labels, _, _ := unstructured.NestedStringMap(u.Object, "spec", "template", "metadata", "labels")
+		if u.GetNamespace() == service.namespace && covers(labels, selector) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func covers(labels, selector map[string]string) bool {
+	for key, value := range selector {
+		if labels[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// asked reports whether a webhook is asked about new objects of the kind. Selectors of
+// the webhook are not looked at: to wait too long does no harm.
+func (x *index) asked(webhook map[string]any, object int) bool {
+	kind := x.kind(object)
+	resource := ""
+	if definer, ok := x.definers[kind]; ok {
+		resource = text(x.objects[definer].Manifest.Object, "spec", "names", "plural")
+	}
+	for _, rule := range maps(webhook, "rules") {
+		groups, _, _ := unstructured.NestedStringSlice(rule, "apiGroups")
+		resources, _, _ := unstructured.NestedStringSlice(rule, "resources")
+		all := slices.Contains(resources, "*") || slices.Contains(resources, "*/*")
+		if (slices.Contains(groups, kind.Group) || slices.Contains(groups, "*")) &&
+			(all || resource == "" || slices.Contains(resources, resource)) {
+			return true
+		}
+	}
+	return false
+}

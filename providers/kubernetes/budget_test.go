@@ -1,0 +1,114 @@
+package kubernetes_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+)
+
+// connectSlowly gives a client of the test cluster that each answer reaches that much
+// later.
+func connectSlowly(t *testing.T, by time.Duration) *kubernetes.Client {
+	t.Helper()
+	config := clustertest.Config(t)
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.Transport, proxy.FlushInterval = transport, -1
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // the cluster may end before the last watch
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(by)
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return connectTo(t, alteredKubeconfig(t, func(_ *clientcmdapi.Config, cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
+		*cluster = clientcmdapi.Cluster{Server: server.URL}
+		*user = clientcmdapi.AuthInfo{}
+	}))
+}
+
+// TestWaitingCostsNoMoreForMore holds that waits for many objects of all kinds, which last
+// long enough for everybody to ask why, ask the server no more than the waits for a few.
+func TestWaitingCostsNoMoreForMore(t *testing.T) {
+	t.Parallel()
+	client := connectSlowly(t, 100*time.Millisecond)
+	writer := client.Writer()
+	namespace := clustertest.Namespace(t)
+	never := map[string]any{"devcluster.kolla/outcome": "not-ready"}
+	crash := map[string]any{"devcluster.kolla/outcome": "crash", "devcluster.kolla/logs": "ERROR no database"}
+	var refs []providers.Ref
+	for i := range 10 {
+		for _, manifest := range []string{deployment, statefulSet, daemonSet, job} {
+			named := strings.NewReplacer("name: web}", fmt.Sprintf("name: web-%d}", i), "name: db}", fmt.Sprintf("name: db-%d}", i),
+				"name: agent}", fmt.Sprintf("name: agent-%d}", i), "name: sync}", fmt.Sprintf("name: sync-%d}", i),
+				"replicas: 2", "replicas: 1", "app: web", fmt.Sprintf("app: web-%d", i), "app: db", fmt.Sprintf("app: db-%d", i),
+				"app: agent", fmt.Sprintf("app: agent-%d", i)).Replace(manifest)
+			if manifest == daemonSet {
+				named = strings.Replace(named, "    spec: {", "    spec: {nodeName: ctl-1, ", 1)
+				if i > 0 {
+					continue // a pod on each node, each time
+				}
+			}
+			annotations := never
+			if manifest == statefulSet {
+				annotations = crash
+			}
+			if manifest == deployment && i%2 == 1 {
+				named = strings.Replace(named, "    spec: {", "    spec: {nodeSelector: {none: such}, ", 1)
+			}
+			refs = append(refs, providers.RefOf(applied(t, connect(t), namespace, named, annotations)))
+		}
+	}
+	// Two looks, 3 and 8 seconds after the begin.
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var group errgroup.Group
+	for _, ref := range refs {
+		group.Go(func() error {
+			var notReady *providers.NotReadyError
+			if err := writer.Wait(ctx, ref, nil); err != nil && !errors.As(err, &notReady) {
+				return err
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+	got := client.Requests()
+	// Of each kind that is waited for, and of pods, events and nodes.
+	if got["list"] > 7 || got["watch"] > 7 {
+		t.Errorf("%d objects were waited for with %v, want at most 7 LISTs and 7 WATCHes", len(refs), got)
+	}
+	// The log of each container that ends, once for each of its runs, and of each that
+	// runs at the end of the wait.
+	if got["get"] > 60 {
+		t.Errorf("%d objects were waited for with %v: too many logs were read", len(refs), got)
+	}
+}
