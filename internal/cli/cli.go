@@ -160,7 +160,7 @@ func newApp(s streams) *cli.App {
 		Commands: []*cli.Command{
 			initCommand(s), validateCommand(s), planCommand(s), applyCommand(s), rolloutCommand(s), destroyCommand(s),
 			fmtCommand(s), renderCommand(s), configCommand(s), graphCommand(s), consoleCommand(s), outputCommand(s),
-			showCommand(s), stateCommand(s), forceUnlockCommand(s),
+			showCommand(s), stateCommand(s), forceUnlockCommand(s), rbacCommand(s),
 			catalogueCommand(s), exposureCommand(s), completionCommand(s), versionCommand(s),
 		},
 	}
