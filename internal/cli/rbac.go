@@ -131,7 +131,7 @@ type resourceNames struct {
 	*workspace
 	defined map[schema.GroupKind]string // by definitions in the configuration
 	guessed []string                    // kinds
-	why     error    // the cluster could not be asked
+	why     error                       // the cluster could not be asked
 }
 
 // of is the name for a kind.
