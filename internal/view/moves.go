@@ -26,7 +26,7 @@ func relocationOf(a *planner.Action) (r relocation, ok bool) {
 
 // head is the line for all objects that move together.
 func (r relocation) head() line {
-	return text("  # " + r.from + " has moved to ").then(styled(bold, r.to))
+	return text("  # ").then(text(r.from+" has moved to "), styled(bold, r.to))
 }
 
 // relocated puts the objects of a block that only move into one item, where they are many.
