@@ -31,6 +31,9 @@ var contents = []schema.GroupVersionKind{
 	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "RoleBinding"},
 }
 
+// Labelled are the kinds that a plan of a destroy lists in the namespaces of the cloud.
+func Labelled() []schema.GroupVersionKind { return slices.Clone(contents) }
+
 // Known are the scopes of what a state knows. A plan reads them in any case, whatever
 // the configuration says.
 func Known(st *state.State) []providers.Scope {

@@ -60,6 +60,7 @@ func runScripts(t *testing.T, dir string) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":        exits,
 			"edit":         edit,
+			"refusals":     refusals,
 			"foreignstate": foreignState,
 			"standards":    standards,
 			"asapplied":    asApplied,

@@ -48,13 +48,14 @@ var allowed = map[string][]string{
 	"internal/dag":                {},
 	"internal/foreign":            {},
 	"internal/notices":            {},
+	"internal/rights":             {"lang", "planner", "providers", "state"},
 	"internal/spelling":           {},
 	"internal/content":            {"planner", "providers"},
 	"internal/listdiff":           {},
 	"internal/view":               {"planner", "planner/output", "state", "lang", "lang/mark", "providers", "internal/content", "internal/foreign", "internal/listdiff"},
 	"internal/cli": {
 		"lang", "lang/draft", "lang/syntax", "providers", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner", "planner/output", "planner/trust",
-		"examples", "internal/approval", "internal/crash", "internal/executor", "internal/files", "internal/foreign", "internal/notices", "internal/spelling", "internal/view",
+		"examples", "internal/approval", "internal/crash", "internal/executor", "internal/files", "internal/foreign", "internal/notices", "internal/rights", "internal/spelling", "internal/view",
 	},
 	"internal/clustertest": {},
 	"planner/live":         {}, // tests only

@@ -72,6 +72,10 @@ func (s streams) writeJSON(v any) error {
 // Run runs the command line and returns the exit code of the process.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := streams{in: stdin, out: stdout, err: stderr, writes: &atomic.Bool{}}
+	if len(args) > 1 && args[len(args)-1] == completes {
+		s.complete(newApp(s), args[1:len(args)-1])
+		return 0
+	}
 	return s.run(ctx, newApp(s), args)
 }
 
@@ -126,7 +130,6 @@ func newApp(s streams) *cli.App {
 	app := &cli.App{
 		Name:                      "kolla",
 		HideVersion:               true,
-		EnableBashCompletion:      true,
 		DisableSliceFlagSeparator: true,
 		CustomAppHelpTemplate:     appHelp,
 		Reader:                    s.in,
@@ -160,7 +163,7 @@ func newApp(s streams) *cli.App {
 		Commands: []*cli.Command{
 			initCommand(s), validateCommand(s), planCommand(s), applyCommand(s), rolloutCommand(s), destroyCommand(s),
 			fmtCommand(s), renderCommand(s), configCommand(s), graphCommand(s), consoleCommand(s), outputCommand(s),
-			showCommand(s), stateCommand(s), forceUnlockCommand(s),
+			showCommand(s), stateCommand(s), forceUnlockCommand(s), rbacCommand(s),
 			catalogueCommand(s), exposureCommand(s), completionCommand(s), versionCommand(s),
 		},
 	}

@@ -43,6 +43,7 @@ func commandLines(text string) []string {
 		for line := range strings.Lines(match[2]) {
 			if command, ok := strings.CutPrefix(line, prompt); ok && strings.HasPrefix(command, "kolla ") {
 				command, _, _ = strings.Cut(command, "#")
+				command, _, _ = strings.Cut(command, " | ")
 				out = append(out, command)
 			}
 		}

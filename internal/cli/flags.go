@@ -75,7 +75,7 @@ func planFlags() []cli.Flag {
 		stateFlag(),
 		&cli.BoolFlag{Name: "force-conflicts", Usage: "take over fields that other field managers own"},
 		&cli.StringFlag{Name: "verify", Usage: "with `full`, ask the server also about objects that are known to be unchanged"},
-		&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created"},
+		&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created, and each object that moves"},
 		&cli.BoolFlag{Name: "compact", Usage: "show one line an action, dangerous ones first"},
 		&cli.StringSliceFlag{Name: "target", Usage: "plan only for `ADDRESS`, an object or a block, and what it depends on; may be repeated"},
 		&cli.StringSliceFlag{Name: "target-file", Usage: "read addresses for -target from `FILE`, one a line; # begins a comment; may be repeated"},

@@ -30,6 +30,7 @@ Also:
   show         Show the state, or a saved plan
   state        Look into the state, or mend it
   force-unlock Release a lock that its holder left behind
+  rbac         Print the Kubernetes roles that kolla needs for this cloud
   catalogue    List the services that kolla knows, or show one
   exposure     List what is reachable from outside, or configure the way in
   completion   Print a completion script for a shell

@@ -27,7 +27,7 @@ With -json, both are printed in the shape of Terraform's: what reads "terraform 
 beyond Terraform is under the key "kolla". No value of a secret is in either.`,
 		Flags: []cli.Flag{
 			stateFlag(),
-			&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created"},
+			&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created, and each object that moves"},
 			&cli.BoolFlag{Name: "compact", Usage: "show one line an action, dangerous ones first"},
 			&cli.BoolFlag{Name: "json", Usage: "print JSON in the shape of Terraform's"},
 			noColorFlag(),

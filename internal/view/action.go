@@ -34,6 +34,8 @@ type item struct {
 	names func(string) string
 	alike bool // said of several that are the same but for such names
 	width int
+	// relocation is set if the object only moves, with its block.
+	relocation relocation
 }
 
 // similar is how many objects with something in common a person counts at a glance.
@@ -81,7 +83,7 @@ func (v *planView) items() []item {
 	}
 	var all []item
 	for _, block := range blocks {
-		all = append(all, byBlock[block]...)
+		all = append(all, v.relocated(byBlock[block])...)
 	}
 	return all
 }
@@ -138,6 +140,7 @@ func (v *planView) item(a *planner.Action) item {
 		heads: []line{v.head(a)}, block: a.Address.Block, create: fresh(a),
 		gone: hasReason(a, planner.ReasonGone), names: v.anyNames(a.Address), source: a.Declared(), width: v.width,
 	}
+	it.relocation, _ = relocationOf(a)
 	if a.Object != nil {
 		it.within = cmp.Or(a.Object.Within, a.Object.Source)
 	}

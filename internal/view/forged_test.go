@@ -112,7 +112,7 @@ func init() {
 
 // anApply is what happens to the actions of a plan, one way or another.
 func anApply(s *paper, put func(string) string) {
-	s.Err.Terminal = false // what moves on a terminal is another matter
+	s.Out.Terminal = false // what moves on a terminal is another matter
 	plan := driftAndConfig()
 	inject(reflect.ValueOf(plan), put)
 	progress := s.Progress(plan)

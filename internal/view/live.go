@@ -10,6 +10,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/lang"
 )
 
 // liveRows is how many running actions the live view has room for.
@@ -72,24 +73,43 @@ func (p *Progress) rows(now time.Time, width int) []line {
 		if t.status != "" {
 			status = "waiting: " + t.status
 		}
-		status += " (" + duration(now.Sub(t.begun).Truncate(time.Second)) + ")"
-		out = append(out, liveRow(t.action.Address.String(), status, width))
+		took := " (" + duration(now.Sub(t.begun).Truncate(time.Second)) + ")"
+		out = append(out, liveRow(t.action.Address, status, took, width))
 	}
 	return out
 }
 
-// liveRow is one line that never wraps: a line that did could not be taken back.
-func liveRow(address, status string, width int) line {
+// liveRow is one line that never wraps: a line that did could not be taken back. It keeps
+// the block of the address, which has the name of the service, and how long the action
+// takes; the kind, the rest of the name and the status are shortened, in this order.
+func liveRow(address lang.Address, status, took string, width int) line {
 	room := width - 1
-	head := "  " + address + ": "
-	if columns(head)+columns(foreign.Text(status)) > room {
-		// The end of the address says more than its beginning.
-		spare := max(room-columns(foreign.Text(status))-4, 12)
-		if n := columns(address); n > spare {
-			head = "  …" + dropColumns(address, n-spare+1) + ": "
-		}
+	status = foreign.Text(status)
+	name := foreign.Text(address.String())
+	if columns(name)+columns(status)+columns(took)+4 > room {
+		name = shortAddress(address, room*3/5)
 	}
-	return text(terminal.Truncate(head+foreign.Text(status), room, "…"))
+	head := "  " + name + ": "
+	status = terminal.Truncate(status, max(room-columns(head)-columns(took), 1), "…")
+	return text(terminal.Truncate(head+status+took, room, "…"))
+}
+
+// shortAddress is an address without the kind, in at most so many columns: of a long one
+// the block and the end of the name; of a long block its end.
+func shortAddress(address lang.Address, room int) string {
+	const least = 8 // columns of a name that still say something
+	block, object := foreign.Text(address.Block), foreign.Text(address.Name)
+	if n := columns(block); n > room {
+		return "…" + dropColumns(block, n-room+1)
+	}
+	spare := room - columns(block) - columns("/…/")
+	if columns(object) <= spare {
+		return block + "/…/" + object
+	}
+	if spare < least {
+		return block
+	}
+	return block + "/…" + dropColumns(object, columns(object)-spare)
 }
 
 // tally says how far the whole has come.

@@ -220,17 +220,31 @@ func groupOf(a *planner.Action) group {
 // grouped is one line an action. Those of each sign stand together below it.
 func (v *planView) grouped(actions []*planner.Action) []line {
 	var order []group
-	heads := map[group][]line{}
+	heads, members := map[group][]line{}, map[group]int{}
+	together, told := map[relocation]int{}, map[relocation]bool{}
+	for _, a := range actions {
+		if r, ok := relocationOf(a); ok {
+			together[r]++
+		}
+	}
 	for _, a := range actions {
 		g := groupOf(a)
 		if heads[g] == nil {
 			order = append(order, g)
 		}
-		heads[g] = append(heads[g], v.head(a))
+		members[g]++
+		r, _ := relocationOf(a)
+		switch n := together[r]; {
+		case n <= similar || v.options.Full:
+			heads[g] = append(heads[g], v.head(a))
+		case !told[r]:
+			told[r] = true
+			heads[g] = append(heads[g], r.head().then(textf(" (%d objects)", n)))
+		}
 	}
 	var out []line
 	for _, g := range order {
-		title := textf("%d %s:", len(heads[g]), g.what)
+		title := textf("%d %s:", members[g], g.what)
 		if g.sign.text != "" {
 			title = styled(g.sign.style, g.sign.text).then(text(" "), title)
 		}

@@ -3,8 +3,9 @@
 //
 // The rules of output, for all of kolla:
 //
-//   - Results go to standard output: the plan, the closing line of an apply.
-//     Progress and everything that went wrong go to standard error.
+//   - What is done goes to standard output, so that a log of it is in order: the plan,
+//     the progress of an apply, its closing line. What went wrong, and questions, go to
+//     standard error.
 //   - Colour is used only on a terminal, only without NO_COLOR, TERM=dumb and
 //     -no-color, and never carries a meaning that the words do not carry.
 //   - Lines that review bots look for ("Plan: ", "No changes.", "Error: ",
@@ -44,8 +45,8 @@ const proseWidth = 100
 // Printer renders. What goes to standard error may be printed from several
 // goroutines, and while a Progress is shown: it stays above the live lines.
 type Printer struct {
-	Out Stream // results
-	Err Stream // progress and diagnostics
+	Out Stream // plans, progress and results
+	Err Stream // diagnostics
 	// Zone is the time zone in which points in time are shown; nil: the local one.
 	Zone *time.Location
 
@@ -111,8 +112,8 @@ func (s Stream) print(lines []line) error {
 func (p *Printer) tell(lines []line) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.progress != nil {
-		p.progress.speak(lines)
+	if p.progress != nil && p.progress.live != nil && p.Err.Terminal {
+		p.progress.speak(lines) // above the live lines on the same terminal
 		return
 	}
 	_ = p.Err.print(lines)

@@ -23,8 +23,9 @@ const (
 	patienceLimit = time.Minute
 )
 
-// Progress shows a plan being carried out, on standard error: on a terminal as a
-// live view below the finished lines, otherwise as plain lines. Its methods may
+// Progress shows a plan being carried out, on standard output, as the plan before it and
+// the closing line after it: on a terminal as a live view below the finished lines,
+// otherwise as plain lines. Its methods may
 // be called from several goroutines.
 type Progress struct {
 	printer *Printer
@@ -64,7 +65,7 @@ type task struct {
 func (p *Printer) Progress(plan *planner.Plan) *Progress {
 	progress := &Progress{
 		printer: p,
-		stream:  p.Err,
+		stream:  p.Out,
 		begun:   time.Now(),
 		stop:    make(chan struct{}),
 		events:  p.events.applying(),
@@ -76,7 +77,7 @@ func (p *Printer) Progress(plan *planner.Plan) *Progress {
 			progress.total++
 		}
 	}
-	if p.Err.Terminal {
+	if p.Out.Terminal {
 		progress.live = newLive(progress)
 	} else {
 		progress.ended.Go(progress.watch)

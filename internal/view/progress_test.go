@@ -69,7 +69,7 @@ func script(plan *planner.Plan, progress *view.Progress) {
 // A missing permission fails many objects, and its text is long.
 func TestProgressNamesAPermissionOnce(t *testing.T) {
 	var out bytes.Buffer
-	printer := &view.Printer{Err: view.Stream{Writer: &out, Width: 80}}
+	printer := &view.Printer{Out: view.Stream{Writer: &out, Width: 80}}
 	plan := applyPlan()
 	actions := plan.Actions[2:]
 	progress := printer.Progress(plan)
@@ -97,7 +97,7 @@ service.glance/Deployment/glance-api: FAILED after 0.1 s: something else  [4 of 
 func TestProgressPlain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		printer := &view.Printer{Err: view.Stream{Writer: &out, Width: 80}}
+		printer := &view.Printer{Out: view.Stream{Writer: &out, Width: 80}}
 		plan := applyPlan()
 		progress := printer.Progress(plan)
 		script(plan, progress)
@@ -135,7 +135,7 @@ service.nova/Deployment/nova-api: ready after 2 min 51 s  [5 of 5]
 func TestProgressLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		screen := &screen{}
-		printer := &view.Printer{Err: view.Stream{Writer: screen, Width: 60, Terminal: true}}
+		printer := &view.Printer{Out: view.Stream{Writer: screen, Width: 60, Terminal: true}}
 		plan := applyPlan()
 		progress := printer.Progress(plan)
 		var during string
@@ -156,8 +156,8 @@ service.glance/Job/glance-db-sync-88e0: FAILED after 21 s:
 service.glance/Deployment/glance-api: skipped because
     service.glance/Job/glance-db-sync-88e0 failed  [3 of 5]
 `
-		want := finished + `  …ent/nova-api: waiting: 0 of 1 replicas ready (1 min 0 s)
-  …ment/keystone-api: waiting: 2 of 3 replicas ready (59 s)
+		want := finished + `  service.nova/…/nova-api: waiting: 0 of 1 rep… (1 min 0 s)
+  service.keystone/…/keystone-api: waiting: 2 of 3 … (59 s)
 3 of 5, 1 failed (1 min 0 s)
 `
 		if diff := cmp.Diff(want, during); diff != "" {
@@ -179,7 +179,7 @@ service.nova/Deployment/nova-api: ready after 2 min 51 s
 func TestProgressManyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		screen := &screen{}
-		printer := &view.Printer{Err: view.Stream{Writer: screen, Width: 80, Terminal: true}}
+		printer := &view.Printer{Out: view.Stream{Writer: screen, Width: 80, Terminal: true}}
 		plan := manyUpdates()
 		progress := printer.Progress(plan)
 		var running sync.WaitGroup
@@ -247,7 +247,8 @@ func (s *screen) String() string {
 func TestWarningDuringProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		screen := &screen{}
-		printer := &view.Printer{Err: view.Stream{Writer: screen, Width: 60, Terminal: true}}
+		stream := view.Stream{Writer: screen, Width: 60, Terminal: true}
+		printer := &view.Printer{Out: stream, Err: stream}
 		plan := newPlan(0, action(planner.Create, "service.glance/Deployment/glance-api"))
 		progress := printer.Progress(plan)
 		progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Started})
@@ -271,7 +272,7 @@ func TestWarningDuringProgress(t *testing.T) {
 // What fails at once had begun all the same.
 func TestProgressFailsAtOnce(t *testing.T) {
 	screen := &screen{}
-	printer := &view.Printer{Err: view.Stream{Writer: screen, Width: 80}}
+	printer := &view.Printer{Out: view.Stream{Writer: screen, Width: 80}}
 	plan := newPlan(0, action(planner.Create, "service.nova/Deployment/nova-api"), action(planner.Create, "service.nova/Secret/nova"))
 	progress := printer.Progress(plan)
 	progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Failed, Begun: true, Err: errors.New("no")})
@@ -287,7 +288,7 @@ func TestProgressFailsAtOnce(t *testing.T) {
 func TestProgressInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		screen := &screen{}
-		printer := &view.Printer{Err: view.Stream{Writer: screen, Width: 80, Terminal: true}}
+		printer := &view.Printer{Out: view.Stream{Writer: screen, Width: 80, Terminal: true}}
 		plan := newPlan(0,
 			action(planner.Create, "service.glance/Deployment/glance-api"),
 			action(planner.Create, "service.nova/Deployment/nova-api"),
@@ -316,6 +317,39 @@ service.glance/Deployment/glance-api: interrupted after 2.4 s, before it was
 	})
 }
 
+// TestProgressInOrder holds that the lines of an apply and its closing line are on one
+// stream, and what went wrong is on the other.
+func TestProgressInOrder(t *testing.T) {
+	var out, problems bytes.Buffer
+	printer := &view.Printer{Out: view.Stream{Writer: &out, Width: 80}, Err: view.Stream{Writer: &problems, Width: 80}}
+	plan := newPlan(0, action(planner.Create, "service.glance/Deployment/glance-api"), action(planner.Create, "service.heat/Deployment/heat-api"))
+	progress := printer.Progress(plan)
+	progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Started})
+	progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Failed, Begun: true, Err: errors.New("no such image")})
+	printer.Warn("The API server warns", "v1 Endpoints is deprecated.")
+	progress.Observe(planner.Event{Action: &plan.Actions[1], Kind: planner.Skipped, Because: plan.Actions[0].Address})
+	progress.Close()
+	err := printer.Applied(view.Applied{
+		Failed:  []view.Failed{{Address: plan.Actions[0].Address, Reason: "no such image"}},
+		Skipped: []view.Skipped{{Address: plan.Actions[1].Address, Because: plan.Actions[0].Address}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, piece := range []string{"glance-api: FAILED", "heat-api: skipped", "Skipped because", "Apply incomplete"} {
+		_, after, found := strings.Cut(out.String(), piece)
+		if !found {
+			t.Fatalf("standard output does not have %q, in this order:\n%s", piece, &out)
+		}
+		out.Reset()
+		out.WriteString(after)
+	}
+	got := problems.String()
+	if strings.Contains(got, "FAILED") || !strings.HasPrefix(got, "Warning: The API server warns") || !strings.Contains(got, "Error: No such image") {
+		t.Errorf("standard error has:\n%s", got)
+	}
+}
+
 // TestUnreachableDuringProgress wants to see for how long there is no server, on a
 // terminal and elsewhere.
 func TestUnreachableDuringProgress(t *testing.T) {
@@ -324,7 +358,7 @@ func TestUnreachableDuringProgress(t *testing.T) {
 		screen := &screen{}
 		plan := newPlan(0, action(planner.Create, "service.glance/Deployment/glance-api"))
 		for _, stream := range []view.Stream{{Writer: &log, Width: 80}, {Writer: screen, Width: 80, Terminal: true}} {
-			printer := &view.Printer{Err: stream}
+			printer := &view.Printer{Out: stream}
 			progress := printer.Progress(plan)
 			progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Started})
 			printer.Unreachable("connection refused")

@@ -46,21 +46,21 @@ type Skipped struct {
 	Data []string
 }
 
-// Applied prints how an apply went: what failed, and what was skipped because of
-// it, to standard error; the closing line to standard output. The error is that
-// of writing the closing line.
+// Applied prints how an apply went: what failed to standard error; what was skipped
+// because of it, and the closing line, to standard output. The error is that of writing to
+// standard output.
 func (p *Printer) Applied(a Applied) error {
 	p.events.applied(a, p.ofFailure)
-	if len(a.Failed)+len(a.Skipped) > 0 {
-		p.tell([]line{nil})
-	}
+	var skipped error
 	if len(a.Skipped) > 0 { // before the errors, so that these stay on the screen
-		p.tell(a.skipped())
+		skipped = p.Out.print(append([]line{nil}, a.skipped()...))
+	} else if len(a.Failed) > 0 {
+		p.tell([]line{nil})
 	}
 	for _, f := range a.Failed {
 		p.tell(f.lines(p.Err))
 	}
-	return errors.Join(p.Out.print(a.closing()), p.events.failure())
+	return errors.Join(skipped, p.Out.print(a.closing()), p.events.failure())
 }
 
 // lines is the failure in the look of a diagnostic, with its log as it is.

@@ -1,0 +1,135 @@
+package rights
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// cluster are the rules of the ClusterRole.
+func (b *builder) cluster() []Rule {
+	rules := []Rule{
+		{Why: "The UID of this namespace identifies the cluster: the state of another cluster is refused.", Groups: []string{""}, Resources: []string{"namespaces"}, Names: []string{"kube-system"}, Verbs: []string{"get"}},
+		{Why: "A plan reads which namespaces there are.", Groups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"list"}},
+		{
+			Why:    "Without these a plan cannot know that an object is unchanged: they may change objects that are written.",
+			Groups: []string{"admissionregistration.k8s.io"}, Resources: []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingwebhookconfigurations"}, Verbs: []string{"list"},
+		},
+	}
+	rules = append(rules, b.nodes()...)
+	declared, leaving := b.declared(""), b.leaving("")
+	for _, kind := range declared.sorted() {
+		if kind.GroupKind() != providers.NodeKind {
+			rules = append(rules, b.outside(kind, append(declared[kind], b.known(kind)...), manageBy)...)
+		}
+	}
+	for _, kind := range leaving.sorted() {
+		if kind.GroupKind() != providers.NodeKind {
+			rules = append(rules, b.outside(kind, leaving[kind], slices.DeleteFunc(slices.Clone(manageBy), func(verb string) bool { return verb == "create" }))...)
+		}
+	}
+	rules = append(rules, b.classes()...)
+	for _, r := range b.Reads {
+		if r.Namespace == "" && declared[r.GVK] == nil && leaving[r.GVK] == nil {
+			rules = append(rules, b.over(r.Why, []schema.GroupVersionKind{r.GVK}, "list")...)
+		}
+	}
+	if !b.ReadOnly {
+		rules = append(rules, b.granted("")...)
+	}
+	return rules
+}
+
+// outside are the rules for a kind outside of namespaces. All of its objects are listed,
+// and only those of the cloud are changed.
+func (b *builder) outside(kind schema.GroupVersionKind, names, verbs []string) []Rule {
+	var rules []Rule
+	if kind.GroupKind() != providers.NamespaceKind {
+		rules = b.over("A plan lists the objects of a kind; these live outside of namespaces.", []schema.GroupVersionKind{kind}, "list")
+	}
+	why := "These are of the cloud: an apply makes, changes, awaits and deletes them."
+	if b.ReadOnly {
+		why, verbs = "These are of the cloud.", []string{"get"}
+	}
+	return append(rules, Rule{Why: why, Groups: []string{kind.Group}, Resources: []string{b.Resource(kind)}, Names: named(names), Verbs: verbs})
+}
+
+// nodes are the rules for nodes: roles find them and put labels and taints on them.
+func (b *builder) nodes() []Rule {
+	kind := providers.NodeKind.WithVersion("v1")
+	names := append(b.declared("")[kind], b.known(kind)...)
+	rule := Rule{Groups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list"}}
+	switch {
+	case len(b.Roles) > 0 || len(names) > 0:
+		rule.Why = "Roles find their nodes by names or labels."
+	case b.ReadOnly:
+		return nil
+	default:
+		rule.Why = "An apply says which label no node has, and which nodes are down."
+	}
+	rules := []Rule{rule}
+	matches := slices.ContainsFunc(b.Roles, byLabels)
+	switch {
+	case len(names) == 0 && !matches:
+		return rules
+	case matches:
+		names = nil
+	}
+	rule = Rule{Why: "An apply puts the labels and taints of roles on nodes.", Groups: []string{""}, Resources: []string{"nodes"}, Names: named(names), Verbs: []string{"get", "watch", "patch"}}
+	if b.ReadOnly {
+		rule.Why, rule.Verbs = "A plan compares the labels and taints of nodes.", []string{"get"}
+	} else if matches {
+		rule.Why += " Roles that match by labels may get any node, so the rule has no names."
+	}
+	return append(rules, rule)
+}
+
+// byLabels reports whether a role finds nodes by their labels.
+func byLabels(r lang.Role) bool { return len(r.Match) > 0 || slices.ContainsFunc(r.Roles, byLabels) }
+
+// classes are the rules for what the cluster decides by for some kinds.
+func (b *builder) classes() []Rule {
+	var rules []Rule
+	var wanted, unnamed, addresses, inbound bool
+	var names []string
+	for i := range b.Objects {
+		u := b.Objects[i].Manifest
+		switch u.GroupVersionKind().GroupKind() {
+		case providers.ClaimKind:
+			class, _, _ := unstructured.NestedString(u.Object, "spec", "storageClassName")
+			wanted, unnamed = true, unnamed || class == ""
+			names = append(names, class)
+		case services:
+			address, _, _ := unstructured.NestedString(u.Object, "spec", "clusterIP")
+			addresses = addresses || address != "" && address != "None"
+		case ingresses:
+			inbound = true
+		}
+	}
+	if unnamed {
+		names = nil
+	}
+	if wanted && !b.ReadOnly {
+		rules = append(rules, Rule{
+			Why:    "A storage class says whether a volume waits for its first pod. Without this right an apply would wait for it.",
+			Groups: []string{"storage.k8s.io"}, Resources: []string{"storageclasses"}, Names: named(names), Verbs: []string{"get"},
+		})
+	}
+	if inbound {
+		rules = append(rules, Rule{
+			Why:    "Whether an Ingress that declares no class would get another one today.",
+			Groups: []string{"networking.k8s.io"}, Resources: []string{"ingressclasses"}, Verbs: []string{"list"},
+		})
+	}
+	if addresses {
+		rules = append(rules, Rule{
+			Why:    "Whether the cluster IP that a Service asks for is free.",
+			Groups: []string{""}, Resources: []string{"services"}, Verbs: []string{"list"},
+		})
+	}
+	return rules
+}

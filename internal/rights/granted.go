@@ -1,0 +1,98 @@
+package rights
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+const rbac = "rbac.authorization.k8s.io"
+
+var (
+	roles               = schema.GroupKind{Group: rbac, Kind: "Role"}
+	clusterRoles        = schema.GroupKind{Group: rbac, Kind: "ClusterRole"}
+	roleBindings        = schema.GroupKind{Group: rbac, Kind: "RoleBinding"}
+	clusterRoleBindings = schema.GroupKind{Group: rbac, Kind: "ClusterRoleBinding"}
+)
+
+// granted are the rules for the roles and bindings among the objects. The server lets
+// nobody give rights that they do not have: so kolla gets the rights that the roles of the
+// configuration give, the verb bind for the roles that are bound, by name, and the verb
+// escalate only for a role whose rules nobody knows.
+func (b *builder) granted(namespace string) []Rule {
+	var rules []Rule
+	for i := range b.Objects {
+		u := b.Objects[i].Manifest
+		if u.GetNamespace() != namespace {
+			continue
+		}
+		switch u.GroupVersionKind().GroupKind() {
+		case roles, clusterRoles:
+			rules = append(rules, b.contained(u)...)
+		case roleBindings, clusterRoleBindings:
+			rules = append(rules, b.bound(u)...)
+		}
+	}
+	return rules
+}
+
+// contained are the rules of a role that an apply writes.
+func (b *builder) contained(role *unstructured.Unstructured) []Rule {
+	list, isList := role.Object["rules"].([]any)
+	escalate := Rule{
+		Groups: []string{rbac}, Resources: []string{b.Resource(role.GroupVersionKind())}, Names: named([]string{role.GetName()}), Verbs: []string{"escalate"},
+	}
+	switch {
+	case role.Object["aggregationRule"] != nil:
+		escalate.Why = fmt.Sprintf("%s %s takes its rules from other roles, whatever they give. Kubernetes lets only those write it who may give any right.", role.GetKind(), role.GetName())
+		return []Rule{escalate}
+	case role.Object["rules"] != nil && !isList:
+		escalate.Why = fmt.Sprintf("Which rights %s %s gives is known only after the apply.", role.GetKind(), role.GetName())
+		return []Rule{escalate}
+	}
+	why := fmt.Sprintf("%s %s gives these rights. Kubernetes lets kolla write it only if kolla has them too.", role.GetKind(), role.GetName())
+	var rules []Rule
+	for _, item := range list {
+		content, _ := item.(map[string]any)
+		rules = append(rules, Rule{
+			Why:    why,
+			Groups: texts(content["apiGroups"]), Resources: texts(content["resources"]), Names: texts(content["resourceNames"]),
+			URLs: texts(content["nonResourceURLs"]), Verbs: texts(content["verbs"]),
+		})
+		why = ""
+	}
+	return rules
+}
+
+// bound is the rule for a binding. For a role of the configuration it is needed too: a plan
+// tries the binding before the role exists, and the server cannot look up its rights.
+func (b *builder) bound(binding *unstructured.Unstructured) []Rule {
+	kind, _, _ := unstructured.NestedString(binding.Object, "roleRef", "kind")
+	name, _, _ := unstructured.NestedString(binding.Object, "roleRef", "name")
+	role := providers.Ref{GVK: schema.GroupVersionKind{Group: rbac, Version: "v1", Kind: kind}, Name: name}
+	if kind == roles.Kind {
+		role.Namespace = binding.GetNamespace()
+	}
+	why := "%s %s gives the rights of %s %s, which the configuration does not declare."
+	if slices.ContainsFunc(b.Objects, func(o providers.Object) bool { return o.Ref() == role }) {
+		why = "%s %s gives the rights of %s %s. A plan tries it before that role exists."
+	}
+	return []Rule{{
+		Why:    fmt.Sprintf(why, binding.GetKind(), binding.GetName(), kind, name),
+		Groups: []string{rbac}, Resources: []string{b.Resource(role.GVK)}, Names: named([]string{name}), Verbs: []string{"bind"},
+	}}
+}
+
+func texts(value any) []string {
+	list, _ := value.([]any)
+	var out []string
+	for _, item := range list {
+		text, _ := item.(string)
+		out = append(out, text)
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package rights
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Kinds that need rights beyond those for themselves.
+var (
+	deployments  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	statefulSets = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
+	daemonSets   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+	services     = schema.GroupKind{Kind: "Service"}
+	ingresses    = schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
+	claims       = providers.ClaimKind.WithVersion("v1")
+	autoscalers  = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
+)
+
+// namespaced are the rules of the Role in a namespace.
+func (b *builder) namespaced(namespace string) []Rule {
+	declared, leaving := b.declared(namespace), b.leaving(namespace)
+	if len(declared) > 0 && b.claimsOf(namespace) && declared[claims] == nil && leaving[claims] == nil {
+		leaving.add(claims, "")
+	}
+	listed := kinds{}
+	for _, found := range []kinds{declared, leaving} {
+		for kind := range found {
+			listed.add(kind, "")
+		}
+	}
+	var rules []Rule
+	if b.ReadOnly {
+		rules = b.over("A plan compares the objects of these kinds with the configuration and the state.", listed.sorted(), compare...)
+	} else {
+		rules = b.over("The configuration declares objects of these kinds. A plan compares them, and tries changes in dry runs; an apply makes, changes, awaits and deletes them.", declared.sorted(), manage...)
+		rules = append(rules, b.over("The state knows objects of these kinds, or StatefulSets have them. An apply or a destroy deletes them.", leaving.sorted(), remove...)...)
+	}
+	if listed.has(deployments, statefulSets) && listed[autoscalers] == nil {
+		rules = append(rules, b.over("Where others changed the number of replicas, a plan looks whether an autoscaler did.", []schema.GroupVersionKind{autoscalers}, "list")...)
+		listed.add(autoscalers, "")
+	}
+	if !b.ReadOnly && listed.has(deployments, statefulSets, daemonSets, providers.JobKind) {
+		rules = append(rules, b.workloads(namespace)...)
+	}
+	for _, r := range b.Reads {
+		if r.Namespace == namespace && listed[r.GVK] == nil {
+			rules = append(rules, b.over(r.Why, []schema.GroupVersionKind{r.GVK}, "list")...)
+			listed.add(r.GVK, "")
+		}
+	}
+	rules = append(rules, b.destroys(namespace, listed)...)
+	if !b.ReadOnly {
+		rules = append(rules, b.granted(namespace)...)
+	}
+	return rules
+}
+
+// claimsOf reports whether a StatefulSet in the namespace asks for volumes of its own.
+func (b *builder) claimsOf(namespace string) bool {
+	return slices.ContainsFunc(b.Objects, func(o providers.Object) bool {
+		templates, _, _ := unstructured.NestedFieldNoCopy(o.Manifest.Object, "spec", "volumeClaimTemplates")
+		return o.Manifest.GetNamespace() == namespace && templates != nil
+	})
+}
+
+// workloads are the rules for what an apply asks the pods of workloads, and does to them.
+func (b *builder) workloads(namespace string) []Rule {
+	var commands, replaces, daemons bool
+	for i := range b.Objects {
+		u := b.Objects[i].Manifest
+		if u.GetNamespace() != namespace {
+			continue
+		}
+		asks := u.GetAnnotations()[providers.AnnotationCarries] != "" || u.GetAnnotations()[providers.AnnotationLeave] != ""
+		strategy, _, _ := unstructured.NestedString(u.Object, "spec", "updateStrategy", "type")
+		commands = commands || asks
+		replaces = replaces || strategy == "OnDelete"
+		daemons = daemons || (asks || strategy == "OnDelete") && u.GetKind() == "DaemonSet"
+	}
+	rules := []Rule{
+		{Why: "An apply says why a workload does not become ready: its pods, their events, the end of their logs.", Groups: []string{""}, Resources: []string{"events", "pods"}, Verbs: []string{"list"}},
+		{Groups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}},
+	}
+	if replaces {
+		rules = append(rules, Rule{
+			Why:    `kolla rollout replaces the pods of workloads with update = "on-delete".`,
+			Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "watch", "delete"},
+		})
+	}
+	if commands {
+		rules = append(rules, Rule{
+			Why:    "Before pods of some workloads go, a plan asks them for what they carry, and an apply has them clean their node: a command in the container. Newer servers want create for it.",
+			Groups: []string{""}, Resources: []string{"pods/exec"}, Verbs: []string{"get", "create"},
+		})
+	}
+	if daemons {
+		rules = append(rules, Rule{
+			Why:    "They tell which pods of a DaemonSet are outdated.",
+			Groups: []string{"apps"}, Resources: []string{"controllerrevisions"}, Verbs: []string{"list"},
+		})
+	}
+	return rules
+}
+
+// destroys are the rules for what a plan of a destroy looks for in a namespace.
+func (b *builder) destroys(namespace string, listed kinds) []Rule {
+	var looked []schema.GroupVersionKind
+	switch {
+	case namespace == b.Namespace, slices.Contains(b.ownNamespaces(), namespace):
+		looked = destroyed(listed)
+	case len(listed) > 0 && (len(b.declared(namespace)) > 0 || len(b.leaving(namespace)) > 0):
+		for _, kind := range []schema.GroupVersionKind{claims, statefulSets.WithVersion("v1")} {
+			if listed[kind] == nil {
+				looked = append(looked, kind)
+			}
+		}
+	}
+	return b.over("A plan of a destroy looks for volumes, and for objects with the label of the cloud that the state does not know.", looked, "list")
+}
+
+// ownNamespaces are the namespaces that are declared or known.
+func (b *builder) ownNamespaces() []string {
+	kind := providers.NamespaceKind.WithVersion("v1")
+	return named(append(b.declared("")[kind], b.known(kind)...))
+}
+

@@ -1,0 +1,144 @@
+package rights_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/internal/rights"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+	"kolla.openstack.org/kolla/state"
+)
+
+// of are objects by their YAML.
+func of(t *testing.T, documents ...string) []providers.Object {
+	t.Helper()
+	var objects []providers.Object
+	for _, text := range documents {
+		u := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, providers.Object{Manifest: u})
+	}
+	return objects
+}
+
+// texts are the rules, one a line: "ns: group/resource[names]: verbs".
+func texts(roles []rights.Role) string {
+	var b strings.Builder
+	for _, role := range roles {
+		for _, rule := range role.Rules {
+			where := strings.Join(rule.Groups, ",") + "/" + strings.Join(rule.Resources, ",")
+			if rule.Names != nil {
+				where += "[" + strings.Join(rule.Names, ",") + "]"
+			}
+			fmt.Fprintf(&b, "%s: %s%s: %s\n", role.Namespace, where, strings.Join(rule.URLs, ","), strings.Join(rule.Verbs, ","))
+		}
+	}
+	return b.String()
+}
+
+func resource(kind schema.GroupVersionKind) string {
+	name, _ := kubernetes.BuiltinResource(kind)
+	return name
+}
+
+// always are the rules of every plan.
+const always = `: /namespaces[kube-system]: get
+: /namespaces: list
+: admissionregistration.k8s.io/mutatingadmissionpolicies,mutatingadmissionpolicybindings,mutatingwebhookconfigurations: list
+`
+
+// TestOf holds that a configuration gets exactly these rules, in the namespace "other",
+// where a destroy looks for no more than volumes.
+func TestOf(t *testing.T) {
+	const volumes = "other: /persistentvolumeclaims: list\nother: apps/statefulsets: list\n"
+	for name, test := range map[string]struct {
+		objects []string
+		known   []state.Object
+		roles   []lang.Role
+		reads   []rights.Read
+		full    string
+		plan    string
+	}{
+		"a ConfigMap": {
+			objects: []string{`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: other}}`},
+			full:    ": /nodes: list\nother: /configmaps: get,list,watch,create,patch,delete\n" + volumes,
+			plan:    "other: /configmaps: get,list\n" + volumes,
+		},
+		"what only the state knows": {
+			known: []state.Object{{APIVersion: "v1", Kind: "Service", Namespace: "other", Name: "s"}, {APIVersion: "scheduling.k8s.io/v1", Kind: "PriorityClass", Name: "p"}},
+			full: ": /nodes: list\n: scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses[p]: get,watch,patch,delete\n" +
+				"other: /services: get,list,watch,patch,delete\n" + volumes,
+			plan: ": scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses[p]: get\nother: /services: get,list\n" + volumes,
+		},
+		"a name that is known later": {
+			objects: []string{`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: "p-(known-after-apply)"}}`},
+			full:    ": /nodes: list\n: scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses: get,watch,create,patch,delete\n",
+			plan:    ": scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses: get\n",
+		},
+		"nodes by name": {
+			objects: []string{`{apiVersion: v1, kind: Node, metadata: {name: n-1}}`},
+			roles:   []lang.Role{{Nodes: []string{"n-1"}}},
+			full:    ": /nodes: list\n: /nodes[n-1]: get,watch,patch\n",
+			plan:    ": /nodes: list\n: /nodes[n-1]: get\n",
+		},
+		"nodes by labels, in a role of roles": {
+			roles: []lang.Role{{Roles: []lang.Role{{Match: map[string]string{"a": "b"}}}}},
+			full:  ": /nodes: list\n: /nodes: get,watch,patch\n",
+			plan:  ": /nodes: list\n: /nodes: get\n",
+		},
+		"Secrets of others": {
+			reads: []rights.Read{{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, Namespace: "other"}},
+			full:  ": /nodes: list\nother: /secrets: list\n",
+			plan:  "other: /secrets: list\n",
+		},
+		"roles that give rights": {
+			objects: []string{
+				`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: c}, rules: [{nonResourceURLs: [/metrics], verbs: [get]}]}`,
+				`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: all}, aggregationRule: {}}`,
+				`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b, namespace: other}, roleRef: {kind: ClusterRole, name: view}}`,
+			},
+			full: ": /nodes: list\n: rbac.authorization.k8s.io/clusterroles: list\n: rbac.authorization.k8s.io/clusterroles[all,c]: get,watch,create,patch,delete\n" +
+				": //metrics: get\n: rbac.authorization.k8s.io/clusterroles[all]: escalate\n" +
+				"other: rbac.authorization.k8s.io/rolebindings: get,list,watch,create,patch,delete\n" + volumes +
+				"other: rbac.authorization.k8s.io/clusterroles[view]: bind\n",
+			plan: ": rbac.authorization.k8s.io/clusterroles: list\n: rbac.authorization.k8s.io/clusterroles[all,c]: get\n" +
+				"other: rbac.authorization.k8s.io/rolebindings: get,list\n" + volumes,
+		},
+		"what Services and claims ask for": {
+			objects: []string{
+				`{apiVersion: v1, kind: Service, metadata: {name: s, namespace: other}, spec: {clusterIP: 10.0.0.9}}`,
+				`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: other}, spec: {storageClassName: fast}}`,
+			},
+			full: ": /nodes: list\n: storage.k8s.io/storageclasses[fast]: get\n: /services: list\n" +
+				"other: /persistentvolumeclaims,services: get,list,watch,create,patch,delete\nother: apps/statefulsets: list\n",
+			plan: ": /services: list\nother: /persistentvolumeclaims,services: get,list\nother: apps/statefulsets: list\n",
+		},
+		"pods that are asked and replaced": {
+			objects: []string{`{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: d, namespace: other, annotations: {kolla.openstack.org/carries: "{}"}}, spec: {updateStrategy: {type: OnDelete}}}`},
+			full: ": /nodes: list\nother: apps/daemonsets: get,list,watch,create,patch,delete\nother: /events,pods: list\nother: /pods/log: get\n" +
+				"other: /pods: get,watch,delete\nother: /pods/exec: get,create\nother: apps/controllerrevisions: list\n" + volumes,
+			plan: "other: apps/daemonsets: get,list\n" + volumes,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := rights.Input{Cloud: "x", Namespace: "", Objects: of(t, test.objects...), Known: test.known, Roles: test.roles, Reads: test.reads, Resource: resource}
+			if diff := cmp.Diff(always+test.full, texts(rights.Of(in))); diff != "" {
+				t.Errorf("full (-want +got):\n%s", diff)
+			}
+			in.ReadOnly = true
+			if diff := cmp.Diff(always+test.plan, texts(rights.Of(in))); diff != "" {
+				t.Errorf("read-only (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
