@@ -123,7 +123,8 @@ func (p *planning) unlabelledVolumes(volumes map[identity]bool) []target {
 		}
 	}
 	for _, r := range p.left {
-		if live := p.Snapshot.Get(r.ref); live != nil && trust.Same(r.Object, live) && !p.asked(live) {
+		nobodys := r.address.Block == "cloud."+p.Cloud // else it had a label, which somebody took away
+		if live := p.Snapshot.Get(r.ref); live != nil && nobodys && trust.Same(r.Object, live) && !p.asked(live) {
 			add(live)
 		}
 	}
