@@ -78,7 +78,7 @@ var cloudType = &BlockType{
 		{Name: "namespace", Type: TypeString, Default: "openstack", Form: formNamespace, Doc: "Namespace of the services. A service answers as SERVICE.NAMESPACE."},
 		{Name: "region", Type: TypeString, Default: "RegionOne", Form: formPlain, Doc: "Region in Keystone's catalogue."},
 		{Name: "config_dir", Type: TypeLiteral, Doc: "Directory with overrides of config files, laid out as kolla-ansible's node_custom_config: global.conf, SERVICE.conf, SERVICE/FILE. Relative to the configuration."},
-		{Name: "pod_security", Type: TypeString, OneOf: []string{"restricted", "baseline", "privileged"}, Doc: "Pod Security Standard that the namespace enforces. By default the strictest that all services pass. If a workload needs more than `restricted`, two ValidatingAdmissionPolicies (Kubernetes 1.30) hold all other pods of the namespace to `restricted`; with `pod_security` there are none. Manifests with pods of their own may need less."},
+		{Name: "pod_security", Type: TypeString, OneOf: []string{"restricted", "baseline", "privileged"}, Doc: "Pod Security Standard that the namespace enforces. By default the strictest that the pods of all services and manifests pass. If some need more than `restricted`, two ValidatingAdmissionPolicies (Kubernetes 1.30) hold all other pods of the namespace to `restricted`; with `pod_security` there are none."},
 		{Name: "foreign", Type: TypeString, Default: "revert", OneOf: []string{"revert", "report", "ignore"}, Doc: "What becomes of fields that others add to objects of this cloud, such as a container, a rule or a key: revert shows them as drift, and an apply removes them; report shows and counts them, and an apply leaves them there; ignore does not look for them. Labels, annotations and what a controller keeps by the kind of the object are left to others in any case."},
 		{Name: "network_policy", Type: TypeBool, Default: true, Doc: "Whether the pods of services take connections only from those that refer to the service, or find its port in the catalogue of a Keystone that they refer to, through an exposure, and from those that `allow` blocks name. Needs a pod network with a policy engine; others ignore it. Pods in the network of their node are not covered: to policy engines they are the node. What pods connect to is not restricted."},
 	},
@@ -321,7 +321,8 @@ var manifestType = &BlockType{
 	Name: "manifest", Label: "manifest", LabelForm: formName,
 	Doc: "Kubernetes objects as they are. One of object and files gives them. Each is written after the objects that it names, such as its service account, and else in the order of kinds that Helm has.",
 	Example: `manifest "limits" {
-  files = ["manifests/*.yaml"]
+  files  = ["manifests/*.yaml"]
+  reason = "The agents of the storage mount disks of their nodes."
 }
 
 manifest "motd" {
@@ -340,6 +341,7 @@ manifest "motd" {
 	Attributes: withRepetition([]Attribute{
 		{Name: "object", Type: TypeAny, Doc: "The object, with apiVersion, kind and metadata."},
 		{Name: "files", Type: TypeList, Form: formPlain, Doc: "Patterns for YAML files, relative to the configuration's directory. A file may hold several documents."},
+		{Name: "reason", Type: TypeString, Doc: "What the pods of its objects have powers for, if they need more than the Pod Security level that the namespace would have without them: for those who review them. Without it a plan warns."},
 		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the objects are made."},
 	}),
 	Blocks: []*BlockType{lifecycleType},

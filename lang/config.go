@@ -359,6 +359,7 @@ type Endpoint struct {
 type Manifest struct {
 	Block     string // address
 	Name      string
+	Reason    string // what its pods have powers for; empty: it is not said
 	Objects   []ManifestObject
 	Needs     []string
 	Reasons   []Reason // one for each of Needs

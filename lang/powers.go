@@ -50,15 +50,20 @@ type Powers struct {
 	// container runtime.
 	Seccomp, AppArmor string
 	SELinux           string // type; empty: the container runtime's
+	Reason            string // what they are for; empty: it is not said
+	// Unsettled: the user or the reason is not known yet, so that nothing can be said
+	// against them.
+	Unsettled bool
 }
 
 // powers are those of a container.
 func (in *instance) powers(b *block, e *evaluator) Powers {
-	p := Powers{Root: e.given(b, "user") && e.settled(b, "user") && e.number(b, "user") == 0}
+	p := Powers{Unsettled: !e.settled(b, "user", reasonAttribute.Name), Root: e.given(b, "user") && e.settled(b, "user") && e.number(b, "user") == 0}
 	if b.typ.attribute("privileged") == nil {
 		return p
 	}
 	p.Privileged, p.WritableRoot = e.bool(b, "privileged"), e.bool(b, "writable_root")
+	p.Reason = e.string(b, reasonAttribute.Name)
 	p.Seccomp, p.AppArmor, p.SELinux = e.string(b, "seccomp"), e.string(b, "apparmor"), e.string(b, "selinux")
 	for i, name := range e.list(b, "capabilities") {
 		switch bare := strings.TrimPrefix(strings.ToUpper(name), "CAP_"); {

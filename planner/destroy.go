@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
@@ -22,7 +24,7 @@ func (p *planning) destroy() {
 	}
 	var strangers []target
 	volumes := p.volumesOfKolla()
-	for _, t := range p.unrecorded() {
+	for _, t := range append(p.unrecorded(), p.unlabelledVolumes(volumes)...) {
 		id := identify(t.ref)
 		mine, asked := volumes[id]
 		if r := p.left[id]; r != nil && !asked && trust.Same(r.Object, t.live) {
@@ -30,7 +32,7 @@ func (p *planning) destroy() {
 		}
 		switch {
 		case mine, p.namedVolume(t) && !asked:
-			t.ours = true
+			t.ours, t.bare = true, !p.labelled(t.live)
 			targets = append(targets, t)
 		case !asked:
 			strangers = append(strangers, t)
@@ -100,6 +102,43 @@ func (p *planning) volumesOfKolla() map[identity]bool {
 	return volumes
 }
 
+// unlabelledVolumes are those that StatefulSets of manifests asked for, or did before they
+// were deleted: their templates give no label of kolla's. A claim that the StatefulSet took
+// up without having asked for it lacks the labels that its controller gives.
+func (p *planning) unlabelledVolumes(volumes map[identity]bool) []target {
+	var targets []target
+	add := func(live *unstructured.Unstructured) {
+		ref := providers.RefOf(live)
+		if p.known[identify(ref)] == nil && !p.labelled(live) && len(live.GetOwnerReferences()) == 0 {
+			targets = append(targets, target{ref: ref, live: live, address: p.addressOf(ref, nil, nil)})
+		}
+	}
+	for _, set := range p.Snapshot.All(statefulSets) {
+		selected, _, err := unstructured.NestedStringMap(set.Object, "spec", "selector", "matchLabels")
+		for _, ref := range p.volumesOf(set) {
+			claim := p.Snapshot.Get(ref)
+			if volumes[identify(ref)] && err == nil && len(selected) > 0 && labels.SelectorFromSet(selected).Matches(labels.Set(claim.GetLabels())) {
+				add(claim)
+			}
+		}
+	}
+	for _, r := range p.left {
+		nobodys := r.address.Block == "cloud."+p.Cloud // else it had a label, which somebody took away
+		if live := p.Snapshot.Get(r.ref); live != nil && nobodys && trust.Same(r.Object, live) && !p.asked(live) {
+			add(live)
+		}
+	}
+	slices.SortFunc(targets, func(a, b target) int { return a.address.Compare(b.address) })
+	return targets
+}
+
+// asked reports whether a StatefulSet that is there has a volume.
+func (p *planning) asked(claim *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(p.Snapshot.All(statefulSets), func(set *unstructured.Unstructured) bool {
+		return slices.Contains(p.volumesOf(set), providers.RefOf(claim))
+	})
+}
+
 // namedVolume reports whether the operator named a volume, by its own address, that the
 // state does not know and that nothing asks for any more, in a namespace of the cloud.
 func (p *planning) namedVolume(t target) bool {
@@ -118,7 +157,7 @@ func (p *planning) leaveStrangers(strangers []target) {
 	for _, t := range strangers {
 		if t.ref.GVK.GroupKind() == providers.ClaimKind {
 			p.kept = append(p.kept, Kept{
-				Address: t.address, Ref: t.ref,
+				Address: t.address, Ref: t.ref, Alone: true,
 				Holds: fmt.Sprintf("the data on its volume; the state does not know it, so that only %s deletes it", Option("-delete-data", t.address.String())),
 			})
 			continue

@@ -29,12 +29,12 @@ import (
 // server-side apply: that is tested against a real server.
 type cluster struct {
 	objects []*unstructured.Unstructured
-	missing schema.GroupKind // a kind that it does not have
-	hidden  schema.GroupKind // a kind that it does not show
-	because error            // why; nil: it is down
-	unread  []string         // kinds that Contents cannot tell of
-	looks   []string         // the namespaces that Contents was asked for
-	fail    map[string]error // what LISTs of a kind end with
+	missing schema.GroupKind   // a kind that it does not have
+	hidden  schema.GroupKind   // a kind that it does not show
+	because error              // why; nil: it is down
+	unread  []providers.Unread // kinds that Contents cannot tell of
+	looks   []string           // the namespaces that Contents was asked for
+	fail    map[string]error   // what LISTs of a kind end with
 	// answer is asked for dry runs; nil: every object is accepted as it is sent.
 	answer func(object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error)
 	// without is asked what an object would be without what others added; nil: all of it

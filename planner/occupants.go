@@ -37,6 +37,20 @@ func Going(actions []Action) map[types.UID]bool {
 	return going
 }
 
+// Unlisted is what may be in a namespace of kinds that nobody could list, but for those
+// whose APIService the actions delete: the objects of these are not the cluster's own.
+func Unlisted(contents providers.Contents, actions []Action) []string {
+	var what []string
+	for _, u := range contents.Unread {
+		if !slices.ContainsFunc(actions, func(a Action) bool {
+			return a.Verb == Delete && a.Ref.GVK.GroupKind() == apiServiceKind && a.Ref.Name == u.Version.Version+"."+u.Version.Group
+		}) {
+			what = append(what, u.What)
+		}
+	}
+	return what
+}
+
 // Occupants lists what is in a namespace besides what is going, in the order of kinds
 // and names. What Kubernetes itself puts into each namespace does not count, nor what
 // belongs to another object in it: that one does, whatever its kind is.
@@ -107,7 +121,8 @@ func (p *planning) leavesIn(namespace string) bool {
 	going := Going(p.actions)
 	return slices.ContainsFunc(p.inside[namespace].Objects, func(o metav1.PartialObjectMetadata) bool {
 		volume := o.GroupVersionKind().GroupKind() == providers.ClaimKind && o.Labels[providers.LabelCloud] == p.Cloud && len(o.OwnerReferences) == 0
-		return (known[o.UID] || volume) && !going[o.UID] && o.DeletionTimestamp == nil
+		kept := slices.ContainsFunc(p.kept, func(k Kept) bool { return k.UID == o.UID })
+		return (known[o.UID] || volume || kept) && !going[o.UID] && o.DeletionTimestamp == nil
 	})
 }
 

@@ -86,7 +86,7 @@ func TestDestroyOfANamespace(t *testing.T) {
 		"empty":                      {change: func(*world) {}},
 		"somebody's database":        {database, "what is not deleted with it: Cluster db/pg"},
 		"what kolla only has a part": {given, "what is not deleted with it: ConfigMap db/shared"},
-		"what nobody may see":        {func(w *world) { w.cluster.unread = []string{"perhaps a Secret"} }, "what is not deleted with it: perhaps a Secret"},
+		"what nobody may see":        {func(w *world) { w.cluster.unread = []providers.Unread{{What: "perhaps a Secret"}} }, "what is not deleted with it: perhaps a Secret"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

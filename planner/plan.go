@@ -288,6 +288,8 @@ type Kept struct {
 	Address lang.Address  `json:"address"`
 	Ref     providers.Ref `json:"ref"`
 	Holds   string        `json:"holds"`
+	// Alone: only its own address lets a destroy delete it, and "*" does not.
+	Alone bool `json:"alone,omitempty"`
 	// UID, of a volume that a StatefulSet of kolla's asked for: an apply writes it down, so
 	// that a later destroy knows the volume. Empty of all else.
 	UID types.UID `json:"uid,omitempty"`

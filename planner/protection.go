@@ -212,7 +212,7 @@ func (p *planning) protected(t target) string {
 // made.
 func (p *planning) protect(t target, holds string) {
 	if p.Destroy && !(serves(t.ref) && t.holds != "") {
-		kept := Kept{Address: t.address, Ref: t.ref, Holds: holds}
+		kept := Kept{Address: t.address, Ref: t.ref, Holds: holds, Alone: t.namespace() && slices.Contains(p.DeleteData, "*")}
 		if t.uid == "" && t.ref.GVK.GroupKind() == providers.ClaimKind { // the state does not have it yet
 			kept.UID = t.live.GetUID()
 		}
@@ -299,7 +299,7 @@ func (p *planning) occupants(namespace string) []string {
 			names = append(names, r.ref.String())
 		}
 	}
-	return append(names, contents.Unread...)
+	return append(names, Unlisted(contents, p.actions)...)
 }
 
 // enumerate lists the first few, and how many more there are.

@@ -21,6 +21,7 @@ type target struct {
 	live    *unstructured.Unstructured // nil: gone already
 	uid     string                     // of the object in the state; empty: it has none
 	ours    bool                       // live is the object that the state knows, or a volume of one that it knows
+	bare    bool                       // a volume of one that gives it no label of kolla's
 	partial bool
 	holds   string     // what would be lost, as declared
 	renamed string     // the block that it is of now, by a moved block
@@ -198,7 +199,7 @@ func (p *planning) notOurs(t target) string {
 		return "it was deleted and made again by somebody else"
 	case !t.partial && !t.ours:
 		return "the state knows its name only, which anybody can have given to it"
-	case t.partial, label == p.Cloud:
+	case t.partial, t.bare, label == p.Cloud:
 		return ""
 	case label != "":
 		return fmt.Sprintf("it is labelled as an object of cloud %q", label)
@@ -254,6 +255,63 @@ func (p *planning) linkDeletes() {
 			slices.SortFunc(a.DependsOn, lang.Address.Compare)
 		}
 	}
+	p.linkOperators()
+}
+
+// linkOperators has the workloads of a block with definitions wait for the deletion of the
+// objects of these: a controller takes its finalizers off them, and would leave them, and
+// their namespace, for ever if it went first.
+func (p *planning) linkOperators() {
+	defined := map[schema.GroupKind]string{} // the block of the definition, by the kind
+	deletes := map[lang.Address]*Action{}
+	for i := range p.actions {
+		a := &p.actions[i]
+		if a.Verb != Delete || a.Partial {
+			continue
+		}
+		deletes[a.Address] = a
+	}
+	for i := range p.records {
+		r := &p.records[i]
+		if live := p.Snapshot.Get(r.ref); live != nil {
+			if kind, ok := definedKind(live); ok {
+				defined[kind] = r.recordedAddress().Block
+			}
+		}
+	}
+	custom := map[string][]*Action{} // deletions of custom objects, by the block of their definition
+	for i := range p.actions {
+		a := &p.actions[i]
+		if block := defined[a.Ref.GVK.GroupKind()]; block != "" && deletes[a.Address] == a {
+			custom[block] = append(custom[block], a)
+		}
+	}
+	for i := range p.actions {
+		operator := &p.actions[i]
+		if deletes[operator.Address] != operator || !runsPods(operator.Ref.GVK.GroupKind()) {
+			continue
+		}
+		for _, object := range custom[operator.Address.Block] {
+			if !slices.Contains(operator.DependsOn, object.Address) && !waitsFor(deletes, object, operator.Address) {
+				operator.DependsOn = append(operator.DependsOn, object.Address)
+			}
+		}
+		slices.SortFunc(operator.DependsOn, lang.Address.Compare)
+	}
+}
+
+// waitsFor reports whether a deletion waits for another one, directly or through others.
+func waitsFor(deletes map[lang.Address]*Action, a *Action, other lang.Address) bool {
+	seen := map[lang.Address]bool{}
+	var waits func(a *Action) bool
+	waits = func(a *Action) bool {
+		if a == nil || seen[a.Address] {
+			return false
+		}
+		seen[a.Address] = true
+		return slices.ContainsFunc(a.DependsOn, func(on lang.Address) bool { return on == other || waits(deletes[on]) })
+	}
+	return waits(a)
 }
 
 // dependants lists, for each object, what depends on it: as recorded, or, of
@@ -297,8 +355,8 @@ func contains(kind schema.GroupKind) bool {
 // outlives reports whether a must be deleted after b by what they are.
 func (p *planning) outlives(a, b *Action) bool {
 	switch a.Ref.GVK.GroupKind() {
-	case providers.NamespaceKind:
-		return b.Ref.Namespace == a.Ref.Name
+	case providers.NamespaceKind: // whose deletion waits for the servers of all kinds
+		return b.Ref.Namespace == a.Ref.Name || b.Ref.GVK.GroupKind() == apiServiceKind
 	case providers.ClaimKind:
 		return b.Ref.Namespace == a.Ref.Namespace && runsPods(b.Ref.GVK.GroupKind())
 	case definitionKind:

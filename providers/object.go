@@ -114,6 +114,9 @@ type Object struct {
 	// Places are where the values of a config file stand, "config/keystone.conf:3", by
 	// "[section] key" or "key"; not those of the built-in catalogue.
 	Places map[string]string `json:"places,omitempty"`
+	// Causes say for people why fields have their values, by path as in a planner.Change:
+	// "workload \"agent\" of service.node".
+	Causes map[string]string `json:"causes,omitempty"`
 }
 
 // From has the object be declared at source, in the block that it was declared at so

@@ -151,7 +151,11 @@ func namespace(object *providers.Object, width int) []Line {
 	var out []Line
 	for key, value := range sorted(foreignKeys(field(object.Manifest.Object, "metadata", "labels"))) {
 		open := strings.HasPrefix(key, "pod-security.kubernetes.io/") && value == "privileged"
-		out = append(out, Line{Text: "label " + member(key, value, width), Weak: open})
+		line := Line{Text: "label " + member(key, value, width), Weak: open}
+		if cause := object.Causes[fmt.Sprintf("metadata.labels[%q]", key)]; cause != "" {
+			line.Text += ", because of " + cause
+		}
+		out = append(out, line)
 	}
 	return out
 }

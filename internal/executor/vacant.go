@@ -55,7 +55,7 @@ func (s *step) vacant(ctx context.Context) error {
 			return fmt.Errorf("look into %s before it is deleted: %w", s.action.Ref, err)
 		}
 		occupants := planner.Occupants(contents, going)
-		names := slices.Clone(contents.Unread)
+		names := planner.Unlisted(contents, s.plan.Actions)
 		stays := len(names) > 0
 		for _, o := range occupants {
 			names = append(names, o.Ref.String())

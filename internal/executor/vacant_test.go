@@ -40,7 +40,7 @@ func TestNamespaceIsLookedInto(t *testing.T) {
 		"somebody's":                    {contents: []providers.Contents{holds(inside("Cluster", "pg"))}, want: "in it is what the plan does not delete: Cluster db/pg", looks: 1},
 		"what belongs to what was":      {contents: []providers.Contents{holds(inside("ReplicaSet", "api-1", "uid-api"))}, looks: 1},
 		"what is about to be collected": {contents: []providers.Contents{holds(inside("Pod", "api-1-x", "uid-api-1")), {}}, looks: 2},
-		"what nobody can list":          {contents: []providers.Contents{{Unread: []string{"perhaps a Secret"}}}, want: "perhaps a Secret", looks: 1},
+		"what nobody can list":          {contents: []providers.Contents{{Unread: []providers.Unread{{What: "perhaps a Secret"}}}}, want: "perhaps a Secret", looks: 1},
 		"both":                          {contents: []providers.Contents{holds(inside("Pod", "x", "gone"), inside("Pod", "theirs"))}, want: "Pod db/theirs", looks: 1},
 	}
 	for name, test := range tests {

@@ -227,6 +227,8 @@ func (v *planView) fields(a *planner.Action) fields {
 			return "# put back"
 		case c.Manager != "":
 			return "# until " + tool(c.Manager) + " sets it again"
+		case a.Object != nil && a.Object.Causes[c.Path] != "":
+			return "# because of " + a.Object.Causes[c.Path]
 		default:
 			return ""
 		}

@@ -3,6 +3,7 @@ package view
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -241,8 +242,14 @@ func (v *planView) kept() []line {
 	}
 	out := append([]line{text("Kept, because they hold data:"), nil}, v.columns(rows)...)
 	how := "To delete them too, name them with -delete-data=ADDRESS, or all of them with -delete-data='*'."
-	if !v.plan.Destroy {
+	alone := func(k planner.Kept) bool { return k.Alone }
+	switch {
+	case !v.plan.Destroy:
 		how = "Once nobody needs the data, delete it with:"
+	case !slices.ContainsFunc(v.plan.Kept, func(k planner.Kept) bool { return !alone(k) }):
+		how = "To delete them too, name each with -delete-data=ADDRESS: '*' does not stand for them. A namespace goes with whatever is in it then."
+	case slices.ContainsFunc(v.plan.Kept, alone):
+		how += " '*' does not stand for volumes that the state does not know."
 	}
 	out = append(out, nil)
 	for _, part := range wrap(how, v.Out.prose()) {

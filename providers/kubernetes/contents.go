@@ -35,7 +35,7 @@ func (c *Client) Contents(ctx context.Context, namespace string) (providers.Cont
 		return providers.Contents{}, fmt.Errorf("ask the server for its kinds: %w", err)
 	}
 	found := make([][]metav1.PartialObjectMetadata, len(kinds))
-	refused := make([]string, len(kinds))
+	refused := make([]providers.Unread, len(kinds))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(10)
 	for i, kind := range kinds {
@@ -45,7 +45,7 @@ func (c *Client) Contents(ctx context.Context, namespace string) (providers.Cont
 			switch {
 			case apierrors.IsNotFound(err): // its definition went meanwhile, and all objects with it
 			case errors.As(err, &answer):
-				refused[i] = fmt.Sprintf("perhaps a %s of %s (%v)", kind.Kind, kind.GroupVersion(), err)
+				refused[i] = providers.Unread{Version: kind.GroupVersion(), What: fmt.Sprintf("perhaps a %s of %s (%v)", kind.Kind, kind.GroupVersion(), err)}
 			default:
 				return err
 			}
@@ -57,14 +57,14 @@ func (c *Client) Contents(ctx context.Context, namespace string) (providers.Cont
 	}
 	return providers.Contents{
 		Objects: slices.Concat(found...),
-		Unread:  append(unknown, slices.DeleteFunc(refused, func(why string) bool { return why == "" })...),
+		Unread:  append(unknown, slices.DeleteFunc(refused, func(u providers.Unread) bool { return u.What == "" })...),
 	}, nil
 }
 
 // contained are the kinds whose objects go with their namespace. What cannot be both
 // listed and deleted is a view of something else, such as the metrics of a pod.
 // unknown are the groups whose server does not answer.
-func (c *Client) contained(ctx context.Context) (kinds []contained, unknown []string, err error) {
+func (c *Client) contained(ctx context.Context) (kinds []contained, unknown []providers.Unread, err error) {
 	lists, err := call(ctx, c, verbDiscovery, func(ctx context.Context) ([]*metav1.APIResourceList, error) {
 		lists, err := c.discovery.ServerPreferredNamespacedResourcesWithContext(ctx)
 		down, partial := discovery.GroupDiscoveryFailedErrorGroups(err)
@@ -73,7 +73,7 @@ func (c *Client) contained(ctx context.Context) (kinds []contained, unknown []st
 		}
 		unknown = nil
 		for _, version := range slices.SortedFunc(maps.Keys(down), func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) }) {
-			unknown = append(unknown, fmt.Sprintf("perhaps an object of %s (%v)", version, down[version]))
+			unknown = append(unknown, providers.Unread{Version: version, What: fmt.Sprintf("perhaps an object of %s, whose server does not answer (if nothing needs it: kubectl delete apiservice %s.%s)", version, version.Version, version.Group)})
 		}
 		return lists, nil
 	})

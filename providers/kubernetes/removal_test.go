@@ -82,7 +82,7 @@ func TestContentsThatNobodyMayRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(contents.Unread, func(why string) bool { return strings.HasPrefix(why, "perhaps a Secret of v1 (") }) {
+	if !slices.ContainsFunc(contents.Unread, func(u providers.Unread) bool { return strings.HasPrefix(u.What, "perhaps a Secret of v1 (") }) {
 		t.Errorf("unread are %q", contents.Unread)
 	}
 }

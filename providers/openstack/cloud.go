@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
-
 	"kolla.openstack.org/kolla/internal/spelling"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
@@ -18,25 +16,6 @@ func (r *renderer) cloudBlock() string { return "cloud." + r.config.Cloud.Name }
 
 func (r *renderer) namespaceAddress() lang.Address {
 	return lang.Address{Block: r.cloudBlock(), Kind: "Namespace", Name: r.config.Cloud.Namespace}
-}
-
-// namespace is the cloud's namespace, with the strictest Pod Security level that
-// all of its pods pass.
-func (r *renderer) namespace(powers []powerful) providers.Object {
-	address := r.namespaceAddress()
-	object := corev1.Namespace(r.config.Cloud.Namespace).
-		WithLabels(r.labels("")).
-		WithLabels(map[string]string{
-			"pod-security.kubernetes.io/enforce": r.podSecurity(powers),
-			"pod-security.kubernetes.io/warn":    r.podSecurity(powers),
-		}).
-		WithAnnotations(addressAnnotation(address))
-	return providers.Object{
-		Address:  address,
-		Manifest: r.convert(object),
-		Holds:    "everything in it",
-		Source:   source(r.config.Cloud.Range),
-	}
 }
 
 // pods are everything in a service that runs.

@@ -11,7 +11,6 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 // written loads a cloud with the given blocks, the first of them in line 2.
@@ -94,7 +93,7 @@ func TestLifecyclePaths(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, diags := openstack.Render(written(t, fmt.Sprintf(deployment, test.path)), facts())
+			_, diags := rendered(written(t, fmt.Sprintf(deployment, test.path)), facts())
 			if test.want == "" {
 				if len(diags) > 0 {
 					t.Error(diags)
@@ -106,7 +105,7 @@ func TestLifecyclePaths(t *testing.T) {
 			}
 		})
 	}
-	_, diags := openstack.Render(written(t, `manifest "a" {
+	_, diags := rendered(written(t, `manifest "a" {
   object = { apiVersion = "example.org/v1", kind = "Widget", metadata = { name = "a" } }
   lifecycle { ignore_fields = ["anything.goes"] }
 }`), facts())

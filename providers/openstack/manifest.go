@@ -25,6 +25,10 @@ func (r *renderer) manifest(m lang.Manifest) {
 			r.error(content.Range, "A Node in a manifest", "kolla never makes or deletes a Node. To label nodes, declare a role.")
 			continue
 		}
+		if r.ownNamespace(content) {
+			r.finals[block] = append(r.finals[block], r.namespaceAddress())
+			continue
+		}
 		o := r.brought(block, content)
 		o.DependsOn = unique(append(o.DependsOn, needed...))
 		o.Lifecycle = lifecycleOf(m.Lifecycle)
@@ -46,13 +50,17 @@ func (r *renderer) brought(block string, m lang.ManifestObject) providers.Object
 	if u.GetNamespace() != r.config.Cloud.Namespace {
 		address.Namespace = u.GetNamespace()
 	}
-	u.SetLabels(merged(u.GetLabels(), map[string]string{providers.LabelCloud: r.config.Cloud.Name}))
-	u.SetAnnotations(merged(u.GetAnnotations(), addressAnnotation(address)))
+	mark(u, "labels", map[string]string{providers.LabelCloud: r.config.Cloud.Name})
+	mark(u, "annotations", addressAnnotation(address))
 
 	o := providers.Object{Address: address, Manifest: u, Deferred: m.Deferred, Source: source(m.Range), Holds: holds(u)}
 	if namespaced && u.GetNamespace() == r.config.Cloud.Namespace {
 		o.DependsOn = append(o.DependsOn, r.namespaceAddress())
 	}
+	if here := u.GetNamespace() == r.config.Cloud.Namespace; here && r.isPowerful(u) && r.chosenLevel() == "" {
+		o.DependsOn = append(o.DependsOn, r.restraints()...)
+	}
+	o.DependsOn = append(o.DependsOn, r.answeredBy(block, u)...)
 	if u.GroupVersionKind().GroupKind() == providers.SecretKind {
 		o.Data = r.takeData(u, m.Range)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 // A value of a Secret is taken as the server would take it, or refused: one that is
@@ -36,7 +35,7 @@ func TestValuesOfSecretsInManifests(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			objects, diags := openstack.Render(written(t, fmt.Sprintf(secret, test.fields)), facts())
+			objects, diags := rendered(written(t, fmt.Sprintf(secret, test.fields)), facts())
 			for _, want := range test.want {
 				if len(diags) != 1 || !strings.Contains(diags.Error(), want) || diags[0].Subject.Start.Line != 3 {
 					t.Errorf("diagnostics are %v, want one with %s", diags, want)

@@ -17,7 +17,6 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 // end is an end of a connection: a pod, or an address that is no pod's.
@@ -328,7 +327,7 @@ service "keystone" {
 	for value, want := range map[string]bool{"Plain-1_2.3": true, "p@ss": false, "50%": false, "it's": false} {
 		f := facts()
 		f.Given = func(*lang.SecretSource) (string, error) { return value, nil }
-		_, diags := openstack.Render(written(t, source), f)
+		_, diags := rendered(written(t, source), f)
 		if diags.HasErrors() == want || !want && !strings.Contains(diags.Error(), "percent-encoded") {
 			t.Errorf("%q: %v", value, diags)
 		}
@@ -393,7 +392,7 @@ service "app" {
 		before, _, _ := strings.Cut(source, `secret "p" { from_env`)
 		line := 2 + strings.Count(before, "\n") // after the cloud block
 		config := written(t, source)
-		_, diags := openstack.Render(config, f)
+		_, diags := rendered(config, f)
 		switch {
 		case c.want == "" && diags.HasErrors():
 			t.Errorf("%s: %v", c.name, diags)

@@ -110,17 +110,19 @@ type renderer struct {
 	blocks   map[string]func() // renders a service, manifest or secret, by its address
 	// finals are the objects that must be ready for a block to count as ready, by
 	// address of the block; blocks that were rendered have an entry.
-	finals    map[string][]lang.Address
-	nodes     map[string][]lang.Address // by name of the role
-	scopes    map[schema.GroupKind]bool // custom kinds of this configuration: namespaced?
-	namesOnly bool                      // manifests hold only what names them
-	take      func(providers.Object)    // takes each object as it is made
-	declared  []declared                // what was made
-	keyed     bool                      // the Secret with the key for checksums was made
-	patched   map[string]bool           // patches that an object took
-	warned    map[string]bool           // of fields that patches set, by place
-	powerful  []powerful                // what needs more than the level restricted
-	diags     hcl.Diagnostics
+	finals      map[string][]lang.Address
+	nodes       map[string][]lang.Address // by name of the role
+	scopes      map[schema.GroupKind]bool // custom kinds of this configuration: namespaced?
+	namesOnly   bool                      // manifests hold only what names them
+	take        func(providers.Object)    // takes each object as it is made
+	declared    []declared                // what was made
+	keyed       bool                      // the Secret with the key for checksums was made
+	patched     map[string]bool           // patches that an object took
+	warned      map[string]bool           // of fields that patches set, by place
+	backends    map[serviceName][]backend // Services of manifests, with what answers
+	powerful    []powerful                // what needs more than the level restricted
+	ofNamespace namespaceFields           // what manifests say of the cloud's namespace
+	diags       hcl.Diagnostics
 }
 
 // declared is what is remembered of an object.
@@ -154,10 +156,12 @@ func newRenderer(config *lang.Config, facts Facts) *renderer {
 }
 
 func (r *renderer) render() {
-	powers := r.powers()
-	r.powerful = powers
-	r.add(r.namespace(powers))
-	r.restrain(powers)
+	r.backends = r.backendsOf()
+	r.takeNamespaces()
+	r.powerful = r.powers()
+	r.add(r.namespace())
+	r.restrain(r.powerful)
+	r.warnWeakened()
 	r.roles()
 	r.checkTwins()
 	r.checkSpread()

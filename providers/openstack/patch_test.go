@@ -19,7 +19,7 @@ import (
 // and when a configuration is checked.
 func TestPatchDiagnostics(t *testing.T) {
 	config := load(t, "testdata/patched-wrong")
-	_, diags := openstack.Render(config, facts())
+	_, diags := rendered(config, facts())
 	var b strings.Builder
 	for _, d := range diags {
 		severity := "Error"

@@ -190,7 +190,7 @@ func TestTaints(t *testing.T) {
 	}
 
 	other := strings.Replace(tainted, "all:PreferNoSchedule", "dedicated=all:NoSchedule", 1)
-	_, diags := openstack.Render(written(t, other), facts())
+	_, diags := rendered(written(t, other), facts())
 	if !strings.Contains(diags.Error(), `Roles disagree about a taint; Role "compute" wants dedicated=compute:NoSchedule on node cmp-1, role "all" wants dedicated=all:NoSchedule.`) {
 		t.Errorf("two roles, one taint: %v", diags)
 	}
@@ -234,17 +234,17 @@ service "control" {
 }
 `)
 	f := facts()
-	_, diags := openstack.Render(config, f)
+	_, diags := rendered(config, f)
 	want := `Workload "w" of definition "d" would run twice on nodes cmp-1, cmp-2 and n2: for service "edge" and for service "hyper"`
 	if len(diags) != 1 || !strings.Contains(diags.Error(), want) {
 		t.Errorf("roles that overlap: %v", diags)
 	}
 	apart := openstack.Offline()
-	if _, diags := openstack.Render(config, apart); len(diags) > 0 {
+	if _, diags := rendered(config, apart); len(diags) > 0 {
 		t.Errorf("without a cluster: %v", diags)
 	}
 	apart.Nodes = []openstack.Node{{Name: "ctl-1"}, {Name: "a", Labels: map[string]string{"zone": "edge"}}, {Name: "b", Labels: map[string]string{"node.kubernetes.io/instance-type": "hypervisor"}}}
-	if _, diags := openstack.Render(config, apart); len(diags) > 0 {
+	if _, diags := rendered(config, apart); len(diags) > 0 {
 		t.Errorf("roles without common nodes: %v", diags)
 	}
 }
@@ -270,11 +270,11 @@ service "d" {
 }
 `)
 	f := facts()
-	if _, diags := openstack.Render(config, f); len(diags) > 0 {
+	if _, diags := rendered(config, f); len(diags) > 0 {
 		t.Errorf("three pods on three nodes: %v", diags)
 	}
 	f.Nodes = slices.DeleteFunc(f.Nodes, func(n openstack.Node) bool { return n.Name == "n2" })
-	if _, diags := openstack.Render(config, f); !strings.Contains(diags.Error(), "its nodes are: cmp-1, cmp-2.") {
+	if _, diags := rendered(config, f); !strings.Contains(diags.Error(), "its nodes are: cmp-1, cmp-2.") {
 		t.Errorf("three pods on two nodes: %v", diags)
 	}
 }

@@ -3,7 +3,6 @@ package openstack
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	admission "k8s.io/api/admissionregistration/v1"
@@ -21,92 +20,6 @@ const (
 	privileged = "privileged"
 )
 
-// levelOf is the Pod Security level that a pod needs, with all of its containers.
-func levelOf(pod *lang.Pod) string {
-	if pod.HostNetwork || pod.HostPID || pod.HostIPC {
-		return privileged
-	}
-	level := levelOfContainer(pod.Powers, pod.Volumes, pod.Start == startKolla || pod.User == 0)
-	for _, init := range pod.Inits {
-		image := init.User == 0 && (pod.User == 0 || pod.Start == startKolla && !init.Sidecar)
-		level = higher(level, levelOfContainer(init.Powers, init.Volumes, image))
-	}
-	return level
-}
-
-// levelOfContainer is the level for one container: restricted if it starts directly as a
-// known user, baseline if its image starts through sudo or as a user of its own choice, or
-// as root, and privileged with powers that reach the node, or with its files.
-func levelOfContainer(p lang.Powers, volumes []lang.Volume, unknownUser bool) string {
-	ofNode := func(v lang.Volume) bool { return v.Host != "" }
-	switch {
-	case p.Privileged, p.Seccomp == unconfined, p.AppArmor == unconfined, slices.ContainsFunc(volumes, ofNode),
-		p.SELinux != "" && !slices.Contains(containerTypes, p.SELinux),
-		slices.ContainsFunc(p.Capabilities, func(c string) bool { return !slices.Contains(usualCapabilities, c) }):
-		return privileged
-	case unknownUser, p.Root, slices.ContainsFunc(p.Capabilities, func(c string) bool { return c != "NET_BIND_SERVICE" }):
-		return baseline
-	}
-	return restricted
-}
-
-const unconfined = "unconfined"
-
-// The SELinux types and the capabilities that the level baseline lets containers have:
-// https://kubernetes.io/docs/concepts/security/pod-security-standards/#baseline
-var (
-	containerTypes    = []string{"container_t", "container_init_t", "container_kvm_t", "container_engine_t"}
-	usualCapabilities = []string{
-		"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE",
-		"SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
-	}
-)
-
-// higher is the less strict of two levels.
-func higher(a, b string) string {
-	levels := []string{restricted, baseline, privileged}
-	if slices.Index(levels, a) > slices.Index(levels, b) {
-		return a
-	}
-	return b
-}
-
-// powerful is a workload or a job whose pods need more than the level restricted.
-type powerful struct {
-	kind  string // "Deployment", "StatefulSet", "DaemonSet", "Job"
-	name  string // of a job without the hash
-	level string
-}
-
-// powers are the powerful ones of the cloud, by kind and name. A namespace has one level
-// for all of its pods, so it gets the highest that any of them needs.
-func (r *renderer) powers() []powerful {
-	var out []powerful
-	add := func(kind, name string, pod *lang.Pod) {
-		if level := levelOf(pod); level != restricted {
-			out = append(out, powerful{kind, name, level})
-		}
-	}
-	for i := range r.config.Services {
-		s := newService(r, &r.config.Services[i])
-		for _, when := range []string{"before", "after"} {
-			for _, job := range slices.Concat(s.providedJobs(when), s.ownJobs(when)) {
-				add("Job", job.name, &job.decl.Pod)
-			}
-		}
-		for _, job := range s.cleanups() {
-			add("Job", job.name, &job.decl.Pod)
-		}
-		for _, w := range s.decl.Workloads {
-			add(cmp.Or(w.Kind, "Deployment"), s.workloadName(w), &w.Pod)
-		}
-	}
-	slices.SortFunc(out, func(a, b powerful) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
-	})
-	return slices.Compact(out)
-}
-
 // podSecurity is the Pod Security Standard that was chosen, or else the one that the
 // cloud's pods need.
 func (r *renderer) podSecurity(powers []powerful) string {
@@ -114,42 +27,57 @@ func (r *renderer) podSecurity(powers []powerful) string {
 	for _, p := range powers {
 		level = higher(level, p.level)
 	}
-	return cmp.Or(r.config.Cloud.PodSecurity, level)
+	return cmp.Or(r.chosenLevel(), level)
 }
 
 // restrain holds all pods of the namespace to the level restricted, other than those of
 // the powerful: one that needs powers does not open the namespace to all. Who has chosen a
 // level, has chosen it for all.
 func (r *renderer) restrain(powers []powerful) {
-	if len(powers) == 0 || r.config.Cloud.PodSecurity != "" {
+	if len(powers) == 0 || r.chosenLevel() != "" {
 		return
 	}
 	n := namesOf(powers)
 	pods, workloads := r.policyName("pods"), r.policyName("workloads")
+	conditions := []*admissionv1.MatchConditionApplyConfiguration{
+		admissionv1.MatchCondition().WithName("not-of-the-powerful").WithExpression(n.others()),
+		admissionv1.MatchCondition().WithName("runs-something-else").WithExpression(runsElse),
+	}
+	if len(n["Pod"]) > 0 {
+		conditions = append(conditions, admissionv1.MatchCondition().WithName("not-brought").WithExpression(
+			fmt.Sprintf("!(!has(object.metadata.ownerReferences) && object.metadata.name in ['%s'] && %s)", strings.Join(n["Pod"], "', '"), mayChange(pods))))
+	}
 	r.policy(pods, admissionv1.ValidatingAdmissionPolicySpec().
 		WithMatchConstraints(r.resources(
 			admissionv1.NamedRuleWithOperations().WithOperations(admission.Create, admission.Update).WithAPIGroups("").WithAPIVersions("v1").WithResources("pods"),
 			admissionv1.NamedRuleWithOperations().WithOperations(admission.Update).WithAPIGroups("").WithAPIVersions("v1").WithResources("pods/ephemeralcontainers"))).
-		WithMatchConditions(
-			admissionv1.MatchCondition().WithName("not-of-the-powerful").WithExpression(n.others()),
-			admissionv1.MatchCondition().WithName("runs-something-else").WithExpression(runsElse)).
+		WithMatchConditions(conditions...).
 		WithVariables(podVariables()...).
 		WithValidations(podRules()...))
+	resources := []string{"deployments", "replicasets", "statefulsets", "daemonsets", "jobs"}
+	if len(n["CronJob"]) > 0 {
+		resources = append(resources, "cronjobs")
+	}
 	r.policy(workloads, admissionv1.ValidatingAdmissionPolicySpec().
 		WithMatchConstraints(r.resources(
 			admissionv1.NamedRuleWithOperations().WithOperations(admission.Create, admission.Update).WithAPIGroups("apps", "batch").WithAPIVersions("v1").
-				WithResources("deployments", "replicasets", "statefulsets", "daemonsets", "jobs"))).
+				WithResources(resources...))).
 		WithMatchConditions(admissionv1.MatchCondition().WithName("of-the-powerful").WithExpression(n.named("request.kind.kind", "object.metadata.name"))).
 		WithValidations(admissionv1.Validation().
-			WithExpression(ownerRule(workloads)).
+			WithExpression(n.ownerRule(workloads)).
 			WithMessage("pods of this name may have powers, so only those who may change the ValidatingAdmissionPolicy "+workloads+" may say what runs in them")))
 }
 
 // restrainedBy is what has to be there before the pods of a powerful one can be made.
 func (r *renderer) restrainedBy(pod *lang.Pod) []lang.Address {
-	if levelOf(pod) == restricted || r.config.Cloud.PodSecurity != "" {
+	if levelOf(pod) == restricted || r.chosenLevel() != "" {
 		return nil
 	}
+	return r.restraints()
+}
+
+// restraints are what puts the policies to work.
+func (r *renderer) restraints() []lang.Address {
 	return []lang.Address{
 		{Block: r.cloudBlock(), Kind: policyKind + "Binding", Name: r.policyName("pods")},
 		{Block: r.cloudBlock(), Kind: policyKind + "Binding", Name: r.policyName("workloads")},
@@ -201,10 +129,10 @@ func namesOf(powers []powerful) names {
 }
 
 // named is a CEL expression: is there a powerful one of that kind and name? A Deployment's
-// ReplicaSets end in a hash, and so do jobs.
+// ReplicaSets end in a hash, and so do the jobs of services; those of a CronJob in a number.
 func (n names) named(kind, name string) string {
 	var out []string
-	for _, k := range []string{"DaemonSet", "Deployment", "StatefulSet"} {
+	for _, k := range []string{"CronJob", "DaemonSet", "Deployment", "Job", "StatefulSet"} {
 		if len(n[k]) > 0 {
 			out = append(out, fmt.Sprintf("%s == '%s' && %s in ['%s']", kind, k, name, strings.Join(n[k], "', '")))
 		}
@@ -214,7 +142,8 @@ func (n names) named(kind, name string) string {
 			out = append(out, fmt.Sprintf("%s == '%s' && %s.matches('^(%s)-%s$')", kind, k, name, strings.ReplaceAll(strings.Join(n[of], "|"), ".", "[.]"), hash))
 		}
 	}
-	hashed("Job", "Job", "[0-9a-f]{10}")
+	hashed("Job", runKind, "[0-9a-f]{10}")
+	hashed("Job", "CronJob", "[0-9]{1,11}")
 	hashed("ReplicaSet", "Deployment", "[a-z0-9]{1,10}")
 	return strings.Join(out, " || ")
 }
@@ -250,12 +179,22 @@ var sameCommands = fmt.Sprintf("['%s', '%s'].all(a, (has(object.metadata.annotat
 	"(has(oldObject.metadata.annotations) && a in oldObject.metadata.annotations ? oldObject.metadata.annotations[a] : ''))",
 	providers.AnnotationCarries, providers.AnnotationLeave)
 
+// mayChange is a CEL expression: may whoever asks change the policy?
+func mayChange(policy string) string {
+	return fmt.Sprintf("authorizer.group('admissionregistration.k8s.io').resource('validatingadmissionpolicies').name('%s').check('update').allowed()", policy)
+}
+
 // ownerRule is a CEL expression: does this change leave what runs as it is, or come from
-// the controller of a Deployment, or from somebody who may change the policy itself?
-func ownerRule(policy string) string {
-	return fmt.Sprintf("request.operation == 'UPDATE' && object.spec.template == oldObject.spec.template && "+sameCommands+" || request.kind.kind == 'ReplicaSet' && %s || "+
-		"authorizer.group('admissionregistration.k8s.io').resource('validatingadmissionpolicies').name('%s').check('update').allowed()",
-		controllers("deployment"), policy)
+// the controller of a Deployment or a powerful CronJob, or from somebody who may change the
+// policy itself?
+func (n names) ownerRule(policy string) string {
+	same, jobs := "object.spec.template == oldObject.spec.template", ""
+	if len(n["CronJob"]) > 0 {
+		same = "(request.kind.kind == 'CronJob' ? dyn(object).spec.jobTemplate == dyn(oldObject).spec.jobTemplate : dyn(object).spec.template == dyn(oldObject).spec.template)"
+		jobs = fmt.Sprintf("request.kind.kind == 'Job' && %s && has(object.metadata.ownerReferences) && "+
+			"object.metadata.ownerReferences.exists(o, o.kind == 'CronJob' && o.name in ['%s']) || ", controllers("cronjob"), strings.Join(n["CronJob"], "', '"))
+	}
+	return fmt.Sprintf("request.operation == 'UPDATE' && "+same+" && "+sameCommands+" || request.kind.kind == 'ReplicaSet' && %s || "+jobs+mayChange(policy), controllers("deployment"))
 }
 
 // podVariables are what the rules about pods read. What is added to a running pod, such as

@@ -15,8 +15,8 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// Powers that come with a patch or a manifest count for nothing: only what blocks say opens
-// the namespace. So the pods would be refused, which is said beforehand.
+// Powers that come with a patch count for nothing: only blocks and manifests open the
+// namespace. So the pods would be refused, which is said beforehand.
 
 // levels are those of the Pod Security Standards, the strictest first.
 var levels = []string{restricted, baseline, privileged}
@@ -26,11 +26,14 @@ var podPolicy = sync.OnceValues(func() (policy.Evaluator, error) {
 	return policy.NewEvaluator(policy.DefaultChecks(), nil)
 })
 
-// levelFor is the level that the pods of an object are held to: that of the namespace, or,
+// levelFor is the level that the pods of a service's object are held to: that of the namespace, or,
 // of those without powers, of its policies.
 func (r *renderer) levelFor(kind, name string) string {
-	if r.config.Cloud.PodSecurity != "" {
-		return r.config.Cloud.PodSecurity
+	if level := r.chosenLevel(); level != "" {
+		return level
+	}
+	if kind == "Job" {
+		kind = runKind
 	}
 	for _, p := range r.powerful {
 		if p.kind == kind && p.name == name {
@@ -61,33 +64,39 @@ func (r *renderer) warnRefused(at hcl.Range, what string, object *unstructured.U
 // refusal says what a level has against the pods of an object; empty: nothing, or it has
 // none, or they are not known yet.
 func refusal(object *unstructured.Unstructured, level string) string {
+	if result := judge(object, level); !result.Allowed {
+		return result.ForbiddenDetail()
+	}
+	return ""
+}
+
+// judge holds the pods of an object against a level. None, and those that are not known yet,
+// are allowed.
+func judge(object *unstructured.Unstructured, level string) policy.AggregateCheckResult {
+	allowed := policy.AggregateCheckResult{Allowed: true}
 	path := []string{"spec", "template"}
 	switch object.GetKind() {
 	case "Pod":
 		path = nil
 	case "CronJob":
 		path = []string{"spec", "jobTemplate", "spec", "template"}
-	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job":
+	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job":
 	default:
-		return ""
+		return allowed
 	}
 	fields, _, _ := unstructured.NestedMap(object.Object, path...)
 	var pod corev1.PodTemplateSpec
 	checks, err := podPolicy()
 	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &pod) != nil {
-		return ""
+		return allowed
 	}
-	result := policy.AggregateCheckResults(checks.EvaluatePod(api.LevelVersion{Level: api.Level(level), Version: api.LatestVersion()}, &pod.ObjectMeta, &pod.Spec))
-	if result.Allowed {
-		return ""
-	}
-	return result.ForbiddenDetail()
+	return policy.AggregateCheckResults(checks.EvaluatePod(api.LevelVersion{Level: api.Level(level), Version: api.LatestVersion()}, &pod.ObjectMeta, &pod.Spec))
 }
 
 // checkBrought warns of objects of a manifest in the cloud's namespace whose pods its
 // policies will refuse. Where there are no policies the API server itself warns.
 func (r *renderer) checkBrought(m lang.ManifestObject, u *unstructured.Unstructured) {
-	if len(r.powerful) > 0 && r.config.Cloud.PodSecurity == "" && u.GetNamespace() == r.config.Cloud.Namespace && len(m.Deferred) == 0 {
+	if len(r.powerful) > 0 && !r.isPowerful(u) && r.chosenLevel() == "" && u.GetNamespace() == r.config.Cloud.Namespace && len(m.Deferred) == 0 {
 		r.warnRefused(m.Range, fmt.Sprintf("%s/%s", u.GetKind(), u.GetName()), u, restricted)
 	}
 }

@@ -40,7 +40,7 @@ definition "node" {
 service "node" {}
 
 manifest "tool" {
-  object = { apiVersion = "v1", kind = "Pod", metadata = { name = "tool" }, spec = { hostPID = true, containers = [{ name = "tool", image = "tool" }] } }
+  object = { apiVersion = "apps/v1", kind = "ReplicaSet", metadata = { name = "tool" }, spec = { template = { spec = { hostPID = true, containers = [{ name = "tool", image = "tool" }] } } } }
 }
 
 manifest "far" {
@@ -52,9 +52,9 @@ manifest "file" {
 }
 `
 
-// TestRefused holds that powers that come with a patch or a manifest, which the policies of
-// the namespace refuse, are warned of at their line, when a plan is made and when a
-// configuration is checked.
+// TestRefused holds that powers that come with a patch, or with a kind of manifest that gets
+// none, which the policies of the namespace refuse, are warned of at their line, when a plan
+// is made and when a configuration is checked.
 func TestRefused(t *testing.T) {
 	said := func(pairs ...string) []string {
 		t.Helper()
@@ -77,7 +77,7 @@ func TestRefused(t *testing.T) {
 	}
 	got := said()
 	if len(got) != 2 || !strings.HasPrefix(got[0], `  patch "StatefulSet/memcached-server"`) || !strings.Contains(got[0], "hostIPC=true") || !strings.Contains(got[0], `pod_security = "privileged"`) ||
-		!strings.Contains(got[1], "Pod/tool") || !strings.Contains(got[1], "hostPID=true") {
+		!strings.Contains(got[1], "ReplicaSet/tool") || !strings.Contains(got[1], "hostPID=true") {
 		t.Errorf("warnings: %q", got)
 	}
 	if got := said("# pod_security", `pod_security = "privileged"`); len(got) > 0 {

@@ -2,6 +2,7 @@ package openstack_test
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -76,7 +77,7 @@ func TestCheck(t *testing.T) {
 	config.Manifests = append(config.Manifests, config.Manifests[0])
 	config.Manifests[0].Block = "manifest.first"
 	_, diags := openstack.Check(config, facts())
-	if text := diags.Error(); !strings.Contains(text, "Two declarations of one object") || !regexp.MustCompile(`by manifest\.first \(\S+:\d+\) and by manifest\.\S+ \(\S+:\d+\)`).MatchString(text) {
+	if text := errors.Join(diags.Errs()...).Error(); !strings.Contains(text, "Two declarations of one object") || !regexp.MustCompile(`by manifest\.first \(\S+:\d+\) and by manifest\.\S+ \(\S+:\d+\)`).MatchString(text) {
 		t.Errorf("two objects of one name: %v", diags)
 	}
 }
@@ -232,7 +233,7 @@ func TestRoles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := facts()
 			f.Nodes = c.nodes
-			_, diags := openstack.Render(load(t, "testdata/wide"), f)
+			_, diags := rendered(load(t, "testdata/wide"), f)
 			if !strings.Contains(diags.Error(), c.want) {
 				t.Errorf("got %v, want %q", diags, c.want)
 			}
@@ -307,7 +308,7 @@ func facts() openstack.Facts {
 
 func render(t *testing.T, config *lang.Config, f openstack.Facts) []providers.Object {
 	t.Helper()
-	objects, diags := openstack.Render(config, f)
+	objects, diags := rendered(config, f)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -147,7 +147,7 @@ func TestRunsAfterKill(t *testing.T) {
 			t.Errorf("%s: the job is skipped: %t", name, !test.want)
 		}
 	}
-	offline, _ := openstack.Render(written(t, strings.NewReplacer("RELEASE", "2025.1", "VALUE", "1").Replace(runsCloud)), openstack.Offline())
+	offline, _ := rendered(written(t, strings.NewReplacer("RELEASE", "2025.1", "VALUE", "1").Replace(runsCloud)), openstack.Offline())
 	for _, o := range offline {
 		if o.Run() && o.Skipped() {
 			t.Errorf("without a cluster %s is skipped", o.Address)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -231,7 +232,18 @@ func (u *unset) complaintsNow() (complaints []string) {
 		diags = append(diags, more...)
 	}
 	for _, d := range diags {
-		complaints = append(complaints, d.Summary+": "+d.Detail)
+		text := d.Summary + ": " + d.Detail
+		if !strings.HasPrefix(d.Summary, "Pods weaken") {
+			complaints = append(complaints, text)
+			continue
+		}
+		for _, cause := range weakening.FindAllString(text, -1) { // fewer of them are no complaint
+			complaints = append(complaints, cause)
+		}
 	}
 	return complaints
 }
+
+// weakening matches a cause in the warning of pods that weaken the namespace, without its
+// place.
+var weakening = regexp.MustCompile(`(?m)^  .* of \S+ `)
