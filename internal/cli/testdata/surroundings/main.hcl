@@ -2,7 +2,8 @@
 # the one here that has its type and its label.
 
 cloud "prod" {
-  release = "2025.1"
+  release      = "2025.1"
+  pod_security = "privileged" # without a warning of pods that need it
 }
 
 variable "vip" {
