@@ -90,7 +90,8 @@ func TestEdges(t *testing.T) {
 		want    []string
 	}{
 		"nothing": {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", nil},
-		"all that a pod names": {`
+		"all that a pod names": {
+			`
 apiVersion: batch/v1
 kind: Job
 metadata: {name: sync}
@@ -113,7 +114,8 @@ spec:
 ` + all(`ServiceAccount sync/PriorityClass high/Secret pull/ConfigMap env/Secret env/ConfigMap envs/Secret envs/ConfigMap bin/Secret etc/PersistentVolumeClaim data/ConfigMap part/Secret part/ConfigMap unused`),
 			[]string{"Job/sync: ConfigMap/bin ConfigMap/env ConfigMap/envs ConfigMap/part PersistentVolumeClaim/data PriorityClass/high Secret/env Secret/envs Secret/etc Secret/part Secret/pull ServiceAccount/sync"},
 		},
-		"in each kind that makes pods": {`
+		"in each kind that makes pods": {
+			`
 {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {serviceAccountName: a}}
 ---
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {template: {spec: {serviceAccountName: a}}}}
@@ -140,7 +142,8 @@ spec:
 {apiVersion: v1, kind: Namespace, metadata: {name: test}}
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {depends-on: Namespace/test}}}`, nil},
-		"roles, claims and tokens": {`
+		"roles, claims and tokens": {
+			`
 {apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a}, roleRef: {kind: Role, name: r}}
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: r}}
