@@ -237,9 +237,8 @@ func (u *unset) complaintsNow() (complaints []string) {
 			complaints = append(complaints, text)
 			continue
 		}
-		for _, cause := range weakening.FindAllString(text, -1) { // fewer of them are no complaint
-			complaints = append(complaints, cause)
-		}
+		// Fewer of them are no complaint.
+		complaints = append(complaints, weakening.FindAllString(text, -1)...)
 	}
 	return complaints
 }
