@@ -109,7 +109,7 @@ func (w *workspace) rightsToRead(objects []providers.Object, names *resourceName
 		}
 	}
 	for _, d := range w.config.Data {
-		kind, namespaced, ok := names.read(d.APIVersion, d.Kind, d.Namespace)
+		kind, namespaced, ok := names.read(d.APIVersion, d.Kind)
 		if !ok {
 			continue
 		}
@@ -184,7 +184,7 @@ func (n *resourceNames) namespaced(kind schema.GroupVersionKind) (namespaced, kn
 }
 
 // read is the kind that a data block names.
-func (n *resourceNames) read(apiVersion, name, namespace string) (kind schema.GroupVersionKind, namespaced, ok bool) {
+func (n *resourceNames) read(apiVersion, name string) (kind schema.GroupVersionKind, namespaced, ok bool) {
 	if name == "" {
 		return kind, false, false
 	}
