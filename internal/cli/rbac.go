@@ -327,8 +327,11 @@ func writeRole(out *strings.Builder, role rights.Role) {
 			name   string
 			values []string
 		}{
-			{"apiGroups", rule.Groups}, {"resources", rule.Resources}, {"resourceNames", rule.Names},
-			{"nonResourceURLs", rule.URLs}, {"verbs", rule.Verbs},
+			{"apiGroups", rule.Groups},
+			{"resources", rule.Resources},
+			{"resourceNames", rule.Names},
+			{"nonResourceURLs", rule.URLs},
+			{"verbs", rule.Verbs},
 		} {
 			if len(field.values) > 0 {
 				foreign.Fprintf(out, "%s%s: %s\n", lead, field.name, flow(field.values))

@@ -127,4 +127,3 @@ func (b *builder) ownNamespaces() []string {
 	kind := providers.NamespaceKind.WithVersion("v1")
 	return named(append(b.declared("")[kind], b.known(kind)...))
 }
-

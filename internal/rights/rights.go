@@ -178,7 +178,9 @@ func (b *builder) over(why string, found []schema.GroupVersionKind, verbs ...str
 
 // named are the names of a rule: none where one is known only after the apply.
 func named(names []string) []string {
-	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, providers.UnknownVersion) || name == lang.KnownAfterApply }) {
+	if slices.ContainsFunc(names, func(name string) bool {
+		return strings.Contains(name, providers.UnknownVersion) || name == lang.KnownAfterApply
+	}) {
 		return nil
 	}
 	names = slices.Clone(names)
