@@ -61,7 +61,7 @@ func (b *builder) outside(kind schema.GroupVersionKind, names, verbs []string) [
 // nodes are the rules for nodes: roles find them and put labels and taints on them.
 func (b *builder) nodes() []Rule {
 	kind := providers.NodeKind.WithVersion("v1")
-	names := append(b.declared("")[kind], b.known(kind)...)
+	names := slices.Concat(b.declared("")[kind], b.known(kind))
 	rule := Rule{Groups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list"}}
 	switch {
 	case len(b.Roles) > 0 || len(names) > 0:
