@@ -40,8 +40,8 @@ With -user, -group or -serviceaccount it prints the bindings too:
   kolla rbac -serviceaccount=ci:kolla | kubectl apply -f -
 
 It needs no cluster for the services of the catalogue. For a kind of a manifest that is
-not Kubernetes' own it asks the cluster for the name of the resource; without a cluster it
-guesses the name, and says so.
+not Kubernetes' own it asks the cluster for the name of the resource, and data blocks are
+read there; without a cluster it guesses the name, and says so, and says what is not known.
 
 RBAC has no right for dry runs alone. So a plan with the rights of -read-only tries no
 change on the server: it shows changes, and marks them as not verified.`,
@@ -65,7 +65,7 @@ func runRBAC(w *workspace) error {
 	if err != nil {
 		return err
 	}
-	if err := w.loadConfig(); err != nil {
+	if err := w.loadForRights(); err != nil {
 		return err
 	}
 	st, err := state.Open(w.flags.String("state")).Read()
@@ -90,6 +90,22 @@ func runRBAC(w *workspace) error {
 	})
 	w.warnGuessed(names)
 	return w.writeRoles(roles, subjects, objects, st)
+}
+
+// loadForRights reads the configuration without a cluster, and once more with what data
+// blocks read, if there are any and the cluster answers: they may decide what there is.
+func (w *workspace) loadForRights() error {
+	config, diags := w.readConfig()
+	if w.unanswered == nil && !diags.HasErrors() && len(config.Data) > 0 && w.connect(w.flags.Context) == nil {
+		w.reads, w.settled = true, true
+		if known, found := w.readConfig(); !found.HasErrors() {
+			config, diags = known, found
+		}
+	}
+	if w.unanswered != nil {
+		return w.unanswered
+	}
+	return w.take(config, diags)
 }
 
 // rightsToRead are what the configuration reads that is not kolla's.
