@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -83,8 +84,32 @@ func (in *instance) inherited(config *block, name string) *block {
 	return last
 }
 
+// formatOf is the format that a config file, or one that it is made from, says; else that
+// of its name.
 func (in *instance) formatOf(config *block) string {
-	return in.literal(in.inherited(config, "format"), "format")
+	b := in.inherited(config, "format")
+	if b.attributes["format"] != nil || b.base != nil && b.base.attributes["format"] != nil {
+		return in.literal(b, "format")
+	}
+	return cmp.Or(formatOfName(b), in.literal(b, "format"))
+}
+
+// formatOfName is the format that the name of a config file tells; empty: it tells none. A
+// file with content is raw.
+func formatOfName(b *block) string {
+	format := ""
+	switch path.Ext(b.label) {
+	case ".yaml", ".yml":
+		format = "yaml"
+	case ".json":
+		format = "json"
+	case ".toml":
+		return "raw"
+	}
+	if format != "" && (b.attributes["content"] != nil || b.base != nil && b.base.attributes["content"] != nil) {
+		return "raw"
+	}
+	return format
 }
 
 // mode are the permissions of a config file.

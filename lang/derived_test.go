@@ -173,3 +173,71 @@ service "found" {
 		}
 	}
 }
+
+// TestFormatOfName holds that the name of a config file tells its format, where neither the
+// definition nor the service says it.
+func TestFormatOfName(t *testing.T) {
+	const cloud = `
+cloud "c" {
+  release = "2025.1"
+}
+
+definition "web" {
+  config "tree.yaml" {
+    path   = "/etc/web/tree.yaml"
+    values = { a = { b = 1 } }
+  }
+
+  config "tree.json" {
+    path   = "/etc/web/tree.json"
+    values = { a = { b = 1 } }
+  }
+
+  config "text.yml" {
+    path    = "/etc/web/text.yml"
+    content = "a: 2\n"
+  }
+
+  config "web.toml" {
+    path    = "/etc/web/web.toml"
+    content = "a = 3\n"
+  }
+
+  config "odd.yaml" {
+    path   = "/etc/web/odd.yaml"
+    format = "ini"
+    values = { a = { b = 4 } }
+  }
+
+  workload "w" {
+    kind   = "Deployment"
+    image  = "web"
+    config = ["tree.yaml", "tree.json", "text.yml", "web.toml", "odd.yaml"]
+  }
+}
+
+service "web" {
+  config "tree.yaml" {
+    values = { a = { c = 2 } }
+  }
+
+  config "odd.yaml" {
+    values = { a = { c = 5 } }
+  }
+
+  config "text.yml" {
+    content = "a: 3\n"
+  }
+}
+`
+	config, diags := lang.Load(writtenFiles(t, map[string]string{"main.hcl": cloud}), lang.Options{})
+	if len(diags) > 0 {
+		t.Fatalf("diagnostics:\n%s", render(diags, ""))
+	}
+	want := map[string]string{"tree.yaml": "\"a\":\n  \"b\": 1\n  \"c\": 2\n", "text.yml": "a: 3\n", "web.toml": "a = 3\n", "odd.yaml": ""}
+	for _, f := range config.Services[0].Configs {
+		if text, given := want[f.Name]; given && f.Content.Masked() != text || (f.Name == "odd.yaml") != (f.Format == "ini") {
+			t.Errorf("%s is %s: %q", f.Name, f.Format, f.Content.Masked())
+		}
+	}
+}

@@ -532,7 +532,7 @@ func (in *instance) content(b *block) (Text, Origin) {
 	}
 	text, given := in.inner.text(b, "content")
 	if !given {
-		in.error(b.header, "Missing argument", "config %q is raw: it needs the argument \"content\".", b.label)
+		in.error(b.header, "Missing argument", "config %q is raw: it needs the argument \"content\", a text, such as yamlencode({ ... }) or file(\"...\").", b.label)
 	}
 	return text, of
 }

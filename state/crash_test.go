@@ -199,6 +199,9 @@ func TestJournalOfTheFuture(t *testing.T) {
 // childDir makes the test binary the process that is killed.
 const childDir = "KOLLA_STATE_TEST_CHILD"
 
+// childAsks has it wait with the lock, as one that asks for approval.
+const childAsks = "KOLLA_STATE_TEST_ASKS"
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		fmt.Fprintln(os.Stderr, child(dir))
@@ -214,12 +217,32 @@ func child(dir string) error {
 	if err != nil {
 		return err
 	}
+	if os.Getenv(childAsks) != "" {
+		fmt.Println("asks")
+		select {}
+	}
 	for i := 0; ; i++ {
 		o := object(fmt.Sprint("s", i))
 		if err := errors.Join(session.Intend(o), session.Record(o)); err != nil {
 			return err
 		}
 		fmt.Println(o.Address)
+	}
+}
+
+// A process that was killed before it had begun has left nothing to go on from.
+func TestKilledBeforeItBegan(t *testing.T) {
+	dir := t.TempDir()
+	command := exec.CommandContext(t.Context(), os.Args[0])
+	command.Env = append(os.Environ(), childDir+"="+dir, childAsks+"=1")
+	out, err := command.StdoutPipe()
+	must(t, err)
+	must(t, command.Start())
+	bufio.NewScanner(out).Scan()
+	must(t, command.Process.Kill())
+	_ = command.Wait()
+	if left := lock(t, state.Open(filepath.Join(dir, state.DefaultFile))).Abandoned(); left != nil {
+		t.Errorf("%+v counts as begun", left)
 	}
 }
 

@@ -42,11 +42,11 @@ func (e *DamagedError) Error() string {
 	case len(e.Backups) == 0:
 		b.WriteString("\nThere is no backup. `kolla state rebuild` begins an empty state, and looks in the cluster for what kolla made.")
 	default:
-		fmt.Fprintf(&b, "\nTo go back to the newest backup:\n  cp '%s' '%s'\nUsable backups:", e.Backups[0].Path, e.File)
+		fmt.Fprintf(&b, "\nTo go on from the newest backup, and from what the journal says beyond it:\n  kolla state rebuild\nUsable backups:")
 		for _, backup := range e.Backups {
 			fmt.Fprintf(&b, "\n  serial %d, %s, %s", backup.Serial, backup.Written.Format(time.RFC3339), backup.Path)
 		}
-		b.WriteString("\nOr, with the backup and what the journal says beyond it: kolla state rebuild")
+		fmt.Fprintf(&b, "\nOr, without what was applied after it:\n  cp '%s' '%s'", e.Backups[0].Path, e.File)
 	}
 	return b.String()
 }
@@ -109,7 +109,7 @@ func (e *StaleError) Error() string {
 type AppliedError struct{ Plan string }
 
 func (e *AppliedError) Error() string {
-	return fmt.Sprintf("plan %s was applied already, and a plan is applied once; make a new plan", e.Plan)
+	return fmt.Sprintf("plan %s was begun already, and a plan is applied once, also where not all of it succeeded; make a new plan, which has what is left", e.Plan)
 }
 
 // LockedError says that somebody else holds the lock of the state.

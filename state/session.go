@@ -28,6 +28,7 @@ type Session struct {
 	tool  string
 	// restored is the backup that the state was taken from.
 	restored *Backup
+	resumes  bool // there was a journal of a session before
 
 	mu      sync.Mutex
 	ledger  *ledger
@@ -76,7 +77,7 @@ func (s *Store) begin(ctx context.Context, info LockInfo, timeout time.Duration,
 	if err != nil {
 		return nil, errors.Join(err, held.release())
 	}
-	session.saved = session.ledger.head.Serial
+	session.saved, session.resumes = session.ledger.head.Serial, journaled
 	return session, nil
 }
 
@@ -149,9 +150,15 @@ func (s *Store) setAside(file string) error {
 	return nil
 }
 
-// Abandoned is who held the lock before and ended without releasing it: a process
-// that crashed or was killed. Nil when the last one ended in order.
-func (s *Session) Abandoned() *LockInfo { return s.lock.abandoned }
+// Abandoned is who held the lock before, had begun to write, and ended without releasing
+// it: a process that crashed or was killed. Nil when the last one ended in order, or before
+// it had begun, such as while it asked for approval.
+func (s *Session) Abandoned() *LockInfo {
+	if !s.resumes {
+		return nil
+	}
+	return s.lock.abandoned
+}
 
 // Restored is the backup that Salvage has gone on from; nil: it needed none, or there is
 // none.

@@ -138,7 +138,7 @@ func stateFailure(err error) (summary string, ok bool) {
 	case errors.As(err, &stale):
 		return "The plan is stale", true
 	case errors.As(err, &applied):
-		return "The plan was applied already", true
+		return "The plan was begun already", true
 	case errors.As(err, &lost):
 		return "The lock was taken away", true
 	case errors.As(err, &link):

@@ -88,7 +88,7 @@ func (v *planView) saved() []line {
 	}
 	out := []line{text("Plan ").then(styled(bold, v.plan.ID)), textf("  made %s, by kolla %s", made, v.plan.Tool)}
 	if v.options.Applied {
-		out = append(out, styled(caution, "It was applied already, and a plan is applied once: make a new one."))
+		out = append(out, styled(caution, "It was begun already, and a plan is applied once: make a new one."))
 	}
 	return append(out, nil)
 }
