@@ -120,3 +120,28 @@ func TestPodsInPassing(t *testing.T) {
 		})
 	}
 }
+
+// TestCleanedNodes holds that a workload whose pods have cleaned their nodes is made again
+// when it was not deleted, although others need it: they have lost it already.
+func TestCleanedNodes(t *testing.T) {
+	const at = "service.ovn/DaemonSet/ovn"
+	for name, cleaned := range map[string]bool{"cleaned": true, "not cleaned": false} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			r := w.add(at, thing("apps/v1", "DaemonSet", "ovn"))
+			r.Going, r.Cleaned, r.Ready = true, cleaned, false
+			o := declared(at, thing("apps/v1", "DaemonSet", "ovn"))
+			o.Loss, o.Holds = "servers lose their network", "what others need"
+			plan, problems, err := planner.Make(t.Context(), w.input(o))
+			if err != nil {
+				t.Fatal(err, problems)
+			}
+			made := slices.ContainsFunc(plan.Actions, func(a planner.Action) bool {
+				return a.Verb == planner.Replace && a.Reasons[0].Kind == planner.ReasonCleaned
+			})
+			if made != cleaned {
+				t.Errorf("actions %+v, problems %+v", plan.Actions, problems)
+			}
+		})
+	}
+}

@@ -127,10 +127,8 @@ func TestDecision(t *testing.T) {
 		},
 		"its pods cleaned their nodes for an apply that was killed": {
 			situation: situation{
-				at: atConfigMap, manifest: configMap, record: func(r *state.Object) { r.Going, r.Ready = true, false },
-				live: func(u *unstructured.Unstructured) {
-					u.SetAnnotations(map[string]string{providers.AnnotationLeave: "{}"})
-				},
+				at: atConfigMap, manifest: configMap, live: asItIs,
+				record: func(r *state.Object) { r.Going, r.Cleaned, r.Ready = true, true, false },
 			},
 			verb: planner.Replace, reasons: []planner.ReasonKind{planner.ReasonCleaned}, evidence: planner.Surrogate,
 		},

@@ -136,6 +136,8 @@ func (s *subject) notTaken(objections string) {
 		why = reasons[0].TriggerWords()
 	case ReasonFailedJob:
 		why = "its last run failed"
+	case ReasonCleaned:
+		why = cleaned
 	}
 	if strings.Contains(objections, "exceeded quota") {
 		objections += "\nThe old one counts until it is gone, and kolla deletes nothing before it knows that the new one is taken: leave room for one more in the quota."
@@ -143,6 +145,9 @@ func (s *subject) notTaken(objections string) {
 	s.withdraw(fmt.Sprintf("the cluster does not accept a new %s in place of the old one", s.action.Ref),
 		fmt.Sprintf("%s\nIt was to be replaced (%s). The old one stays as it is.", objections, why))
 }
+
+// cleaned is why an object with ReasonCleaned is made again.
+const cleaned = "an earlier apply had its pods clean their nodes, and did not delete it then"
 
 // obstacle is what stands in the way of a replacement; zero: nothing.
 type obstacle struct {
@@ -158,6 +163,8 @@ func (o obstacle) about(s *subject, reasons []Reason) (summary, detail string) {
 	case ReasonTriggered, ReasonOwed:
 		return fmt.Sprintf("%s is to be made again (%s), and %s", s.action.Ref, reasons[0].TriggerWords(), o.what),
 			fmt.Sprintf("Take the entry out of replace_triggered_by, or leave it out of this plan (%s); or: %s", Option("-exclude", s.object.Address.String()), o.remedy)
+	case ReasonCleaned:
+		return fmt.Sprintf("%s is to be made again, and %s", s.action.Ref, o.what), fmt.Sprintf("It has to be made again because %s. %s", cleaned, o.remedy)
 	case ReasonImmutable:
 		return fmt.Sprintf("%s cannot be changed in place, and %s", s.action.Ref, o.what),
 			fmt.Sprintf("%s cannot change. Take the change back; or: %s", pathsOf(reasons), o.remedy)
@@ -172,6 +179,9 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why ReasonKind) (ob
 			prevention(s.object.Address.Block, l.Source))}, nil
 	}
 	holds := holding(s.live, s.object.Holds)
+	if why == ReasonCleaned && s.action.Serves() {
+		holds = "" // whoever needs its pods has lost them already
+	}
 	address := s.object.Address
 	again := Option("-replace", address.String())
 	if s.adopts() && why == ReasonImmutable {

@@ -186,9 +186,8 @@ func (p *planning) demanded(object *providers.Object) (why Reason, ok bool) {
 	if p.replaces(object) {
 		return Reason{Kind: ReasonRequested}, true
 	}
-	if r := p.recordOf(object); r != nil && r.Going {
-		live := p.Snapshot.Get(object.Ref())
-		if live != nil && string(live.GetUID()) == r.UID && live.GetAnnotations()[providers.AnnotationLeave] != "" {
+	if r := p.recordOf(object); r != nil && r.Cleaned {
+		if live := p.Snapshot.Get(object.Ref()); live != nil && string(live.GetUID()) == r.UID {
 			return Reason{Kind: ReasonCleaned}, true
 		}
 	}

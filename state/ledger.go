@@ -84,6 +84,7 @@ func (l *ledger) apply(e entry) (changed bool) {
 			o.UID = e.Intend.UID
 		}
 		o.Token, o.Ready, o.Going = e.Intend.Token, false, e.Intend.Going
+		o.Cleaned = o.Cleaned || e.Intend.Cleaned
 		changed = l.put(o)
 	case e.Record != nil:
 		changed = l.put(*e.Record)

@@ -67,6 +67,8 @@ type Object struct {
 	// Going: its deletion was begun, by itself or to make it anew, and nothing is known
 	// of what came after.
 	Going bool `json:"going,omitempty"`
+	// Cleaned: before the deletion its pods were told to clean their nodes.
+	Cleaned bool `json:"cleaned,omitempty"`
 	// Left: a volume that a StatefulSet of kolla's asked for and that stayed when that was
 	// deleted. Nothing declares it. A destroy may delete it as long as it has the UID.
 	Left bool `json:"left,omitempty"`

@@ -99,7 +99,6 @@ type step struct {
 	started time.Time
 	waits   bool // until the object is ready
 	moved   bool // others changed the object since it was planned against
-	cleaned bool // its pods were told to clean their nodes
 	idle    func()
 }
 
@@ -281,10 +280,10 @@ func (s *step) remove(ctx context.Context) error {
 		if pods, err = s.departs(ctx); err != nil {
 			return err
 		}
+		record.Cleaned = pods != nil
 	}
 	err := s.journaled(record, func() error {
 		if pods != nil {
-			s.cleaned = true
 			if err := pods.clean(ctx); err != nil {
 				return err
 			}
@@ -355,7 +354,7 @@ func (s *step) journaled(record state.Object, write func() error) error {
 		return err
 	}
 	err = write()
-	if err == nil || s.outcome.Written || s.cleaned || !refused(err) {
+	if err == nil || s.outcome.Written || record.Cleaned || !refused(err) {
 		return err
 	}
 	if len(owed) > 0 {

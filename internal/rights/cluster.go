@@ -55,6 +55,9 @@ func (b *builder) outside(kind schema.GroupVersionKind, names, verbs []string) [
 	if b.ReadOnly {
 		why, verbs = "These are of the cloud.", []string{"get"}
 	}
+	if named(names) == nil {
+		why += " Not all of their names are known before an apply, so the rule has no names."
+	}
 	return append(rules, Rule{Why: why, Groups: []string{kind.Group}, Resources: []string{b.Resource(kind)}, Names: named(names), Verbs: verbs})
 }
 
@@ -63,6 +66,9 @@ func (b *builder) nodes() []Rule {
 	kind := providers.NodeKind.WithVersion("v1")
 	names := slices.Concat(b.declared("")[kind], b.known(kind))
 	rule := Rule{Groups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list"}}
+	if !b.ReadOnly {
+		rule.Verbs = []string{"list", "watch"} // what does not become ready may be on a node that is down
+	}
 	switch {
 	case len(b.Roles) > 0 || len(names) > 0:
 		rule.Why = "Roles find their nodes by names or labels."
@@ -79,7 +85,7 @@ func (b *builder) nodes() []Rule {
 	case matches:
 		names = nil
 	}
-	rule = Rule{Why: "An apply puts the labels and taints of roles on nodes.", Groups: []string{""}, Resources: []string{"nodes"}, Names: named(names), Verbs: []string{"get", "watch", "patch"}}
+	rule = Rule{Why: "An apply puts the labels and taints of roles on nodes.", Groups: []string{""}, Resources: []string{"nodes"}, Names: named(names), Verbs: []string{"get", "patch"}}
 	if b.ReadOnly {
 		rule.Why, rule.Verbs = "A plan compares the labels and taints of nodes.", []string{"get"}
 	} else if matches {
@@ -115,7 +121,7 @@ func (b *builder) classes() []Rule {
 	}
 	if wanted && !b.ReadOnly {
 		rules = append(rules, Rule{
-			Why:    "A storage class says whether a volume waits for its first pod. Without this right an apply would wait for it.",
+			Why:    "A storage class says whether a volume waits for its first pod. Without this right an apply does not wait for the claim.",
 			Groups: []string{"storage.k8s.io"}, Resources: []string{"storageclasses"}, Names: named(names), Verbs: []string{"get"},
 		})
 	}

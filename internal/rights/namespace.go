@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
 )
 
 // Kinds that need rights beyond those for themselves.
@@ -75,20 +76,20 @@ func (b *builder) workloads(namespace string) []Rule {
 		if u.GetNamespace() != namespace {
 			continue
 		}
-		asks := u.GetAnnotations()[providers.AnnotationCarries] != "" || u.GetAnnotations()[providers.AnnotationLeave] != ""
 		strategy, _, _ := unstructured.NestedString(u.Object, "spec", "updateStrategy", "type")
-		commands = commands || asks
+		commands = commands || u.GetAnnotations()[providers.AnnotationCarries] != "" || u.GetAnnotations()[providers.AnnotationLeave] != ""
 		replaces = replaces || strategy == "OnDelete"
-		daemons = daemons || (asks || strategy == "OnDelete") && u.GetKind() == "DaemonSet"
+		daemons = daemons || u.GetKind() == daemonSets.Kind
 	}
+	commands = commands || b.goes(namespace, daemonSets, statefulSets)
 	rules := []Rule{
-		{Why: "An apply says why a workload does not become ready: its pods, their events, the end of their logs.", Groups: []string{""}, Resources: []string{"events", "pods"}, Verbs: []string{"list"}},
+		{Why: "An apply says why a workload does not become ready: its pods, their events, the end of their logs.", Groups: []string{""}, Resources: []string{"events", "pods"}, Verbs: []string{"list", "watch"}},
 		{Groups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}},
 	}
 	if replaces {
 		rules = append(rules, Rule{
 			Why:    `kolla rollout replaces the pods of workloads with update = "on-delete".`,
-			Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "watch", "delete"},
+			Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "delete"},
 		})
 	}
 	if commands {
@@ -100,10 +101,19 @@ func (b *builder) workloads(namespace string) []Rule {
 	if daemons {
 		rules = append(rules, Rule{
 			Why:    "They tell which pods of a DaemonSet are outdated.",
-			Groups: []string{"apps"}, Resources: []string{"controllerrevisions"}, Verbs: []string{"list"},
+			Groups: []string{"apps"}, Resources: []string{"controllerrevisions"}, Verbs: []string{"list", "watch"},
 		})
 	}
 	return rules
+}
+
+// goes reports whether the state has an object of these kinds in the namespace that the
+// configuration does not declare. The state does not know whether pods of it have commands.
+func (b *builder) goes(namespace string, of ...schema.GroupKind) bool {
+	return slices.ContainsFunc(b.Known, func(o state.Object) bool {
+		kind := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
+		return o.Namespace == namespace && slices.Contains(of, kind.GroupKind()) && !slices.Contains(b.declared(namespace)[kind], o.Name)
+	})
 }
 
 // destroys are the rules for what a plan of a destroy looks for in a namespace.

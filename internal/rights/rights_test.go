@@ -71,34 +71,34 @@ func TestOf(t *testing.T) {
 	}{
 		"a ConfigMap": {
 			objects: []string{`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: other}}`},
-			full:    ": /nodes: list\nother: /configmaps: get,list,watch,create,patch,delete\n" + volumes,
+			full:    ": /nodes: list,watch\nother: /configmaps: get,list,watch,create,patch,delete\n" + volumes,
 			plan:    "other: /configmaps: get,list\n" + volumes,
 		},
 		"what only the state knows": {
 			known: []state.Object{{APIVersion: "v1", Kind: "Service", Namespace: "other", Name: "s"}, {APIVersion: "scheduling.k8s.io/v1", Kind: "PriorityClass", Name: "p"}},
-			full: ": /nodes: list\n: scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses[p]: get,watch,patch,delete\n" +
+			full: ": /nodes: list,watch\n: scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses[p]: get,watch,patch,delete\n" +
 				"other: /services: get,list,watch,patch,delete\n" + volumes,
 			plan: ": scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses[p]: get\nother: /services: get,list\n" + volumes,
 		},
 		"a name that is known later": {
 			objects: []string{`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: "p-(known-after-apply)"}}`},
-			full:    ": /nodes: list\n: scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses: get,watch,create,patch,delete\n",
+			full:    ": /nodes: list,watch\n: scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses: get,watch,create,patch,delete\n",
 			plan:    ": scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses: get\n",
 		},
 		"nodes by name": {
 			objects: []string{`{apiVersion: v1, kind: Node, metadata: {name: n-1}}`},
 			roles:   []lang.Role{{Nodes: []string{"n-1"}}},
-			full:    ": /nodes: list\n: /nodes[n-1]: get,watch,patch\n",
+			full:    ": /nodes: list,watch\n: /nodes[n-1]: get,patch\n",
 			plan:    ": /nodes: list\n: /nodes[n-1]: get\n",
 		},
 		"nodes by labels, in a role of roles": {
 			roles: []lang.Role{{Roles: []lang.Role{{Match: map[string]string{"a": "b"}}}}},
-			full:  ": /nodes: list\n: /nodes: get,watch,patch\n",
+			full:  ": /nodes: list,watch\n: /nodes: get,patch\n",
 			plan:  ": /nodes: list\n: /nodes: get\n",
 		},
 		"Secrets of others": {
 			reads: []rights.Read{{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, Namespace: "other"}},
-			full:  ": /nodes: list\nother: /secrets: list\n",
+			full:  ": /nodes: list,watch\nother: /secrets: list\n",
 			plan:  "other: /secrets: list\n",
 		},
 		"roles that give rights": {
@@ -107,7 +107,7 @@ func TestOf(t *testing.T) {
 				`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: all}, aggregationRule: {}}`,
 				`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b, namespace: other}, roleRef: {kind: ClusterRole, name: view}}`,
 			},
-			full: ": /nodes: list\n: rbac.authorization.k8s.io/clusterroles: list\n: rbac.authorization.k8s.io/clusterroles[all,c]: get,watch,create,patch,delete\n" +
+			full: ": /nodes: list,watch\n: rbac.authorization.k8s.io/clusterroles: list\n: rbac.authorization.k8s.io/clusterroles[all,c]: get,watch,create,patch,delete\n" +
 				": //metrics: get\n: rbac.authorization.k8s.io/clusterroles[all]: escalate\n" +
 				"other: rbac.authorization.k8s.io/rolebindings: get,list,watch,create,patch,delete\n" + volumes +
 				"other: rbac.authorization.k8s.io/clusterroles[view]: bind\n",
@@ -119,14 +119,14 @@ func TestOf(t *testing.T) {
 				`{apiVersion: v1, kind: Service, metadata: {name: s, namespace: other}, spec: {clusterIP: 10.0.0.9}}`,
 				`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: other}, spec: {storageClassName: fast}}`,
 			},
-			full: ": /nodes: list\n: storage.k8s.io/storageclasses[fast]: get\n: /services: list\n" +
+			full: ": /nodes: list,watch\n: storage.k8s.io/storageclasses[fast]: get\n: /services: list\n" +
 				"other: /persistentvolumeclaims,services: get,list,watch,create,patch,delete\nother: apps/statefulsets: list\n",
 			plan: ": /services: list\nother: /persistentvolumeclaims,services: get,list\nother: apps/statefulsets: list\n",
 		},
 		"pods that are asked and replaced": {
 			objects: []string{`{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: d, namespace: other, annotations: {kolla.openstack.org/carries: "{}"}}, spec: {updateStrategy: {type: OnDelete}}}`},
-			full: ": /nodes: list\nother: apps/daemonsets: get,list,watch,create,patch,delete\nother: /events,pods: list\nother: /pods/log: get\n" +
-				"other: /pods: get,watch,delete\nother: /pods/exec: get,create\nother: apps/controllerrevisions: list\n" + volumes,
+			full: ": /nodes: list,watch\nother: apps/daemonsets: get,list,watch,create,patch,delete\nother: /events,pods: list,watch\nother: /pods/log: get\n" +
+				"other: /pods: get,delete\nother: /pods/exec: get,create\nother: apps/controllerrevisions: list,watch\n" + volumes,
 			plan: "other: apps/daemonsets: get,list\n" + volumes,
 		},
 	} {
