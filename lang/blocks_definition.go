@@ -192,7 +192,7 @@ var configType = &BlockType{
 }
 `,
 	Attributes: conditional([]Attribute{
-		{Name: "format", Type: TypeLiteral, Default: "ini", OneOf: formats, Doc: "ini: sections of keys. properties: keys. yaml, json: maps in maps. raw: any content. By default that of `from`, or the one that the name tells: .yaml, .yml and .json are raw where they have `content`, and .toml always is."},
+		{Name: "format", Type: TypeLiteral, Default: "ini", OneOf: formats, Doc: "ini: sections of keys. properties: keys. yaml, json: maps in maps. raw: any content. By default the format of `from`, or else the extension decides: .yaml, .yml and .json (raw if the block has `content`), .toml is raw, others are ini."},
 		{Name: "from", Type: TypeLiteral, Doc: "Name of another config file: this one is that with all its overrides, and its own values over it. path, secret_path, format and mode are that one's where this one says none."},
 		{Name: "only", Type: TypeList, Doc: "Sections to take of `from`, or keys where there are no sections; written out."},
 		{Name: "optional", Type: TypeBool, Default: false, Doc: "It is there only if something gives it content, such as the config directory; lists of names leave it out otherwise."},

@@ -71,7 +71,7 @@ func (p *planning) warnPassing() {
 		}
 		slices.Sort(names)
 		problem := problemOf(s.object, fmt.Sprintf("Pods of %s may start on nodes where they do not belong", s.action.Ref),
-			fmt.Sprintf("This plan gives %s the label %s, and then takes %s off the nodes with that label. In between its pods may start there. To avoid that, apply the other role of %s first, and give the nodes their roles in a second apply.",
+			fmt.Sprintf("This plan gives %s the label %s, and then takes %s off the nodes with that label. Pods may start there in between. To avoid that, first apply the new role of %s, and then label the nodes in a second apply.",
 				strings.Join(names, ", "), labels.FormatLabels(before), s.action.Ref, s.object.Address.Block))
 		problem.Warning = true
 		p.problems = append(p.problems, problem)

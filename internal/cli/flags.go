@@ -98,14 +98,14 @@ func changeFlags() []cli.Flag {
 }
 
 func parallelismFlag() cli.Flag {
-	return &cli.IntFlag{Name: "parallelism", Value: 10, Usage: "work on up to `N` objects at once; those that only become ready do not count, except jobs and changed workloads of services"}
+	return &cli.IntFlag{Name: "parallelism", Value: 10, Usage: "work on up to `N` objects at once; objects that only wait do not count, but at most N jobs and rollouts of services run at once"}
 }
 
 // applyFlags are the options of whatever changes the cluster.
 func applyFlags() []cli.Flag {
 	return append(lockFlags(),
 		&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask before changing anything"},
-		&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "wait up to `DURATION` for each object to become ready; for one of a manifest, as long as others still do"})
+		&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "wait up to `DURATION` for each object to become ready; an object of a manifest also waits while other objects make progress"})
 }
 
 func destroyFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "destroy", Usage: usage} }

@@ -26,10 +26,8 @@ type turn struct {
 	stage int
 }
 
-// Line gives a node a stage in a line. Walk does not begin a node of a line while one
-// of an earlier stage could be begun, or is visited and not idle. That is an order, and
-// no dependency: it holds for nodes that could be visited at the same time, whatever
-// becomes of them.
+// Line puts a node into a stage of a line. A node starts once no node of an earlier stage is
+// ready to start or busy. Failures do not block later stages.
 func (g *Graph[K]) Line(node K, line string, stage int) {
 	if g.turns == nil {
 		g.turns = map[int]turn{}

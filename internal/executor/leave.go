@@ -80,7 +80,7 @@ func (d *departure) clean(ctx context.Context) error {
 	}
 	wanted, _, err := unstructured.NestedInt64(d.workload.Object, "status", "desiredNumberScheduled")
 	if missing := int(wanted) - len(pods); err == nil && missing > 0 {
-		d.leftBy(fmt.Sprintf("more nodes (%d)", missing), "no pod is there")
+		d.leftBy(fmt.Sprintf("nodes without a pod (%d)", missing), "not cleaned")
 	}
 	var group sync.WaitGroup
 	slots := make(chan struct{}, leaveAtATime)

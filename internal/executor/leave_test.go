@@ -133,7 +133,7 @@ func TestPodsCleanTheirNodes(t *testing.T) {
 				set.Object["status"] = map[string]any{"desiredNumberScheduled": int64(5)}
 			},
 			calls: []string{"exec openstack/ovs-a ovs [del all]", "exec openstack/ovs-b ovs [del all]"},
-			left:  &executor.Leftover{What: "bridges", Nodes: []string{"more nodes (2): no pod is there"}}, took: 30 * time.Second,
+			left:  &executor.Leftover{What: "bridges", Nodes: []string{"nodes without a pod (2): not cleaned"}}, took: 30 * time.Second,
 		},
 		"pods stay": {
 			change: func(s *shell) { s.ends = time.Hour },

@@ -83,14 +83,12 @@ func TestObjectsOfAManifestGoOutByKind(t *testing.T) {
 	}
 	var actions []planner.Action
 	for i := range 12 {
-		for _, kind := range []string{"ConfigMap", "Deployment", "Job", "Secret", "ServiceAccount"} {
+		for _, kind := range []string{"ConfigMap", "Job", "Secret", "ServiceAccount"} {
 			verb := planner.Create
 			if kind == "Job" {
 				verb = planner.Run
 			}
-			if kind != "Deployment" { // one stage with Jobs
-				actions = append(actions, act(verb, fmt.Sprintf("%s a-%d", kind, i)))
-			}
+			actions = append(actions, act(verb, fmt.Sprintf("%s a-%d", kind, i)))
 		}
 	}
 	result := a.run(t.Context(), t, inManifest(actions...)...)

@@ -247,9 +247,9 @@ func (v *planView) kept() []line {
 	case !v.plan.Destroy:
 		how = "Once nobody needs the data, delete it with:"
 	case !slices.ContainsFunc(v.plan.Kept, func(k planner.Kept) bool { return !alone(k) }):
-		how = "To delete them too, name each with -delete-data=ADDRESS: '*' does not stand for them. A namespace goes with whatever is in it then."
+		how = "To delete them too, name each with -delete-data=ADDRESS; '*' does not include them. Deleting a namespace deletes everything in it."
 	case slices.ContainsFunc(v.plan.Kept, alone):
-		how += " '*' does not stand for volumes that the state does not know."
+		how += " '*' does not include volumes that the state does not know."
 	}
 	out = append(out, nil)
 	for _, part := range wrap(how, v.Out.prose()) {

@@ -206,7 +206,9 @@ func (l *lookout) look(ctx context.Context) {
 		if err != nil {
 			l.lookouts.mu.Lock()
 			l.close()
-			l.fail(l.place, err)
+			if ctx.Err() == nil {
+				l.fail(l.place, err)
+			}
 			l.lookouts.mu.Unlock()
 			l.tell(func() { l.err = err })
 			return

@@ -102,7 +102,7 @@ func (r *renderer) mergeFields(into, from map[string]any, path []string, by plac
 		case !reflect.DeepEqual(there, from[name]):
 			other, advice := r.ofNamespace.places[fieldOf(below)], "Take one of the two away."
 			if other.block == r.cloudBlock() {
-				advice = "kolla marks with it what is its own: take it out of the manifest."
+				advice = "kolla sets this field itself. Remove it from the manifest."
 			}
 			r.error(by.at, "Two declarations of one field", fmt.Sprintf("%s of Namespace/%s is %s in %s and %s in %s. %s",
 				fieldOf(below), r.config.Cloud.Namespace, inJSON(there), other, inJSON(from[name]), by, advice))
