@@ -197,8 +197,11 @@ func (r *renderer) broughtHere() iter.Seq2[*lang.Manifest, lang.ManifestObject] 
 // Deployments choose the names of theirs.
 var broughtKinds = []schema.GroupKind{
 	{Kind: "Pod"},
-	{Group: "apps", Kind: "DaemonSet"}, {Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"},
-	{Group: "batch", Kind: "CronJob"}, {Group: "batch", Kind: "Job"},
+	{Group: "apps", Kind: "DaemonSet"},
+	{Group: "apps", Kind: "Deployment"},
+	{Group: "apps", Kind: "StatefulSet"},
+	{Group: "batch", Kind: "CronJob"},
+	{Group: "batch", Kind: "Job"},
 }
 
 // needsOfBrought are the reasons why the pods of an object of a manifest need more than the
