@@ -350,6 +350,8 @@ func sourceOf(object *providers.Object) string {
 var (
 	definitionKind  = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 	apiServiceKind  = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
+	mutatingKind    = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}
+	validatingKind  = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
 	volumeKind      = schema.GroupKind{Kind: "PersistentVolume"}
 	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
 	deploymentKind  = schema.GroupKind{Group: "apps", Kind: "Deployment"}

@@ -258,9 +258,10 @@ func (p *planning) linkDeletes() {
 	p.linkOperators()
 }
 
-// linkOperators has the workloads of a block with definitions wait for the deletion of the
-// objects of these: a controller takes its finalizers off them, and would leave them, and
-// their namespace, for ever if it went first.
+// linkOperators has the workloads of a block wait for the deletion of the custom objects that
+// the block defines: a controller takes its finalizers off them, and would leave them, and
+// their namespace, for ever if it went first. The workloads also wait for the deletion of the
+// block's webhooks and APIServices: without a backend these refuse requests of everybody.
 func (p *planning) linkOperators() {
 	defined := map[schema.GroupKind]string{} // the block of the definition, by the kind
 	deletes := map[lang.Address]*Action{}
@@ -279,11 +280,16 @@ func (p *planning) linkOperators() {
 			}
 		}
 	}
-	custom := map[string][]*Action{} // deletions of custom objects, by the block of their definition
+	before := map[string][]*Action{} // deletions that come before those of the workloads, by the block of these
 	for i := range p.actions {
 		a := &p.actions[i]
-		if block := defined[a.Ref.GVK.GroupKind()]; block != "" && deletes[a.Address] == a {
-			custom[block] = append(custom[block], a)
+		kind := a.Ref.GVK.GroupKind()
+		block := defined[kind]
+		if kind == apiServiceKind || kind == mutatingKind || kind == validatingKind {
+			block = a.Address.Block
+		}
+		if block != "" && deletes[a.Address] == a {
+			before[block] = append(before[block], a)
 		}
 	}
 	for i := range p.actions {
@@ -291,7 +297,7 @@ func (p *planning) linkOperators() {
 		if deletes[operator.Address] != operator || !runsPods(operator.Ref.GVK.GroupKind()) {
 			continue
 		}
-		for _, object := range custom[operator.Address.Block] {
+		for _, object := range before[operator.Address.Block] {
 			if !slices.Contains(operator.DependsOn, object.Address) && !waitsFor(deletes, object, operator.Address) {
 				operator.DependsOn = append(operator.DependsOn, object.Address)
 			}

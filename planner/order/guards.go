@@ -13,11 +13,12 @@ import (
 // APIService that serves the kind. Objects of Kubernetes' own kinds have none: a
 // webhook for those is made to be absent for a while, or else it would keep its own pods
 // from being made.
+//
+// An APIService waits for the workload behind it: until that answers, discovery fails for
+// everybody. The configuration of a webhook does not: some controllers become ready only
+// after they have found theirs and written a certificate into it.
 func (x *index) guards() []Edge[int] {
 	custom := x.custom()
-	if len(custom) == 0 {
-		return nil
-	}
 	var edges []Edge[int]
 	for i := range x.objects {
 		u := x.objects[i].Manifest
@@ -40,6 +41,7 @@ func (x *index) guards() []Edge[int] {
 				}
 			}
 		case apiServiceKind:
+			edges = append(edges, to(i, x.behind(serviceAt(u.Object, "spec", "service")))...)
 			for _, from := range custom {
 				if x.kind(from).Group == text(u.Object, "spec", "group") {
 					edges = append(edges, Edge[int]{from, i, Essential})

@@ -185,7 +185,7 @@ spec:
 {apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.example.org}, spec: {group: example.org, service: {namespace: test, name: hook}}}
 ---
 {apiVersion: example.org/v1, kind: Widget, metadata: {name: w}}`, []string{
-			"APIService/v1.example.org: Service/hook",
+			"APIService/v1.example.org: Deployment/operator Service/hook",
 			"ValidatingWebhookConfiguration/check: Service/hook",
 			"Widget/w: APIService/v1.example.org Deployment/operator",
 		}},

@@ -60,7 +60,6 @@ func (r *renderer) brought(block string, m lang.ManifestObject) providers.Object
 	if here := u.GetNamespace() == r.config.Cloud.Namespace; here && r.isPowerful(u) && r.chosenLevel() == "" {
 		o.DependsOn = append(o.DependsOn, r.restraints()...)
 	}
-	o.DependsOn = append(o.DependsOn, r.answeredBy(block, u)...)
 	if u.GroupVersionKind().GroupKind() == providers.SecretKind {
 		o.Data = r.takeData(u, m.Range)
 	}

@@ -119,7 +119,6 @@ type renderer struct {
 	keyed       bool                      // the Secret with the key for checksums was made
 	patched     map[string]bool           // patches that an object took
 	warned      map[string]bool           // of fields that patches set, by place
-	backends    map[serviceName][]backend // Services of manifests, with what answers
 	powerful    []powerful                // what needs more than the level restricted
 	ofNamespace namespaceFields           // what manifests say of the cloud's namespace
 	diags       hcl.Diagnostics
@@ -156,7 +155,6 @@ func newRenderer(config *lang.Config, facts Facts) *renderer {
 }
 
 func (r *renderer) render() {
-	r.backends = r.backendsOf()
 	r.takeNamespaces()
 	r.powerful = r.powers()
 	r.add(r.namespace())
