@@ -237,9 +237,7 @@ func (u *unset) complaintsNow() (complaints []string) {
 			complaints = append(complaints, text)
 			continue
 		}
-		for _, cause := range weakening.FindAllString(text, -1) { // fewer of them are no complaint
-			complaints = append(complaints, cause)
-		}
+		complaints = append(complaints, weakening.FindAllString(text, -1)...) // fewer of them are no complaint
 	}
 	return complaints
 }
