@@ -244,4 +244,4 @@ func (u *unset) complaintsNow() (complaints []string) {
 
 // weakening matches a cause in the warning of pods that weaken the namespace, without its
 // place.
-var weakening = regexp.MustCompile(`(?m)^  .* of \S+ `)
+var weakening = regexp.MustCompile(`(?m)^  .*? of \S+ `)
