@@ -172,7 +172,7 @@ func TestWeakened(t *testing.T) {
 		"stated manifest": {pod("p", nodePod, "reason = \"It answers on the node.\"\n"), nil},
 		"beside stated":   {pod("p", plainPod, "") + service("user = 1000\nhost_network = true\nreason = \"x\"\n"), nil},
 		"above stated":    {pod("p", nodePod, "") + service("reason = \"x\"\n"), []string{"enforce: privileged, and not baseline", "Pod/p of manifest.p"}},
-		"many":            {many, []string{"Pod/p09 of", "and 3 more\nOnly these"}},
+		"many":            {many, []string{"Pod/p09 of", "and 3 more\nAll other pods"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, diags := openstack.Render(written(t, c.blocks), facts())
