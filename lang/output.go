@@ -111,9 +111,17 @@ func (g *graph) output(f *frame, b *block) cty.Value {
 // outputMarks reports what an output would show.
 func (e *evaluator) outputMarks(marks cty.ValueMarks, at hcl.Range) bool {
 	for m := range marks {
-		switch m.(type) {
-		case mark.Sensitive, mark.Generated:
-			e.error(at, "A secret would be shown", "The value comes from a secret. Say sensitive = true, and it is not shown; or nonsensitive(...), if it may be seen.")
+		switch made := m.(type) {
+		case mark.Generated:
+			ref := SecretRef(made)
+			if ref.public() {
+				e.error(at, "A secret would be shown", "The value of %s cannot be used in an output%s", ref.describe(), instead("an output", ref))
+			} else {
+				e.error(at, "A secret would be shown", "The value of %s cannot be shown. Set sensitive = true, and the output stays hidden.", ref.describe())
+			}
+			return false
+		case mark.Sensitive:
+			e.error(at, "A secret would be shown", "The value is sensitive. Set sensitive = true to hide it, or write nonsensitive(...) if everybody may see it.")
 			return false
 		}
 	}

@@ -409,8 +409,9 @@ exposure "public" {
 
 definition "web" {
   port "http" {
-    number = 80
-    expose = true
+    number    = 80
+    expose    = true
+    node_port = 30080
   }
   port "admin" {
     number = 81

@@ -21,9 +21,10 @@ exposure "outside" {
 
 definition "web" {
   port "http" {
-    number = 80
-    expose = true
-    public = 443
+    number    = 80
+    expose    = true
+    node_port = 30080
+    public    = 443
   }
   port "dns" {
     number   = 53
@@ -57,7 +58,8 @@ service "plain" {
   expose     = exposure.outside
 
   port "http" {
-    public = null
+    public    = null
+    node_port = 30081
   }
 }
 

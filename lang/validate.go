@@ -188,7 +188,7 @@ func (g *graph) inOrder() []*instance {
 }
 
 // checkNodePorts reports node ports out of range, and those that two services
-// would share.
+// would share. It warns of exposed ports without one.
 func (g *graph) checkNodePorts() {
 	type owner struct {
 		what, service, protocol string
@@ -197,7 +197,11 @@ func (g *graph) checkNodePorts() {
 	for _, in := range g.inOrder() {
 		s := in.out
 		for _, p := range s.Ports {
-			if !p.Exposed || p.NodePort == 0 || s.Exposure == "" {
+			if !p.Exposed || s.Exposure == "" {
+				continue
+			}
+			if p.NodePort == 0 {
+				in.warnWithoutNodePort(p)
 				continue
 			}
 			at := in.block.header
@@ -213,6 +217,15 @@ func (g *graph) checkNodePorts() {
 			g.checkNodePortRange(s, p, at)
 		}
 	}
+}
+
+func (in *instance) warnWithoutNodePort(p Port) {
+	declared := in.definition.one("port", p.Name)
+	if declared == nil || !in.inner.settled(declared, "node_port") {
+		return
+	}
+	in.warn(in.block.attributeRange("expose"), fmt.Sprintf("Port %q of service %q has no node port", p.Name, in.out.Name),
+		"The cluster will choose one, which you can only read from the cluster. A load balancer in front of exposure %q has to know it. Choose one, in the service: port %q { node_port = ... }.", in.out.Exposure, p.Name)
 }
 
 // checkPublicPorts reports ports of two services that clients would reach at one

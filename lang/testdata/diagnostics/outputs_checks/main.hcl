@@ -62,3 +62,17 @@ check "odd" {
     error_message = "x"
   }
 }
+
+secret "token" {}
+
+output "generated" {
+  value = secret.token.value
+}
+
+secret "edge" {
+  kind = "x509-ca"
+}
+
+output "certificate" {
+  value = secret.edge.certificate
+}
