@@ -10,7 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/gocty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -152,7 +152,7 @@ func (e *evaluator) string(b *block, name string) string {
 	}
 	s := v.AsString()
 	if len(typ.OneOf) > 0 && !slices.Contains(typ.OneOf, s) {
-		e.unsuitable(b, name, "%s", trimJoin(spelling.DidYouMean(s, typ.OneOf), fmt.Sprintf("%q is not one of: %s.", s, strings.Join(typ.OneOf, ", "))))
+		e.unsuitable(b, name, "%s", trimJoin(words.DidYouMean(s, typ.OneOf), fmt.Sprintf("%q is not one of: %s.", s, strings.Join(typ.OneOf, ", "))))
 		return ""
 	}
 	if !e.checkForm(b, name, "", s) {

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // block is a block that was checked against its type. Nothing in it is evaluated
@@ -115,5 +115,5 @@ func describe(b *block) string {
 // argument, which is then not missed as well.
 func (b *block) misspelt(name string) bool {
 	known := append(b.typ.attributeNames(), b.typ.blockNames()...)
-	return slices.ContainsFunc(b.unknown, func(given string) bool { return spelling.Nearest(given, known) == name })
+	return slices.ContainsFunc(b.unknown, func(given string) bool { return words.Nearest(given, known) == name })
 }

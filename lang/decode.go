@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // decoder checks syntax trees against block types.
@@ -140,12 +140,12 @@ func (d decoder) unknownAttribute(parent *BlockType, attr *hclsyntax.Attribute) 
 	case parent.Name == "":
 		d.error(attr.NameRange, "Argument outside of a block",
 			"At the top of a file there are only blocks.%s Values that several places use belong into a locals block.",
-			spelling.DidYouMean(attr.Name, parent.blockNames()))
+			words.DidYouMean(attr.Name, parent.blockNames()))
 	case terraformArguments[attr.Name] != "" && parent.Name == "lifecycle":
 		d.error(attr.NameRange, "Unknown argument", "There is no %q: %s", attr.Name, terraformArguments[attr.Name])
 	default:
 		d.error(attr.NameRange, "Unknown argument", "%s has no argument %q.%s %s",
-			parent.described(), attr.Name, spelling.DidYouMean(attr.Name, append(parent.attributeNames(), parent.blockNames()...)),
+			parent.described(), attr.Name, words.DidYouMean(attr.Name, append(parent.attributeNames(), parent.blockNames()...)),
 			has("Its arguments are", parent.attributeNames()))
 	}
 }
@@ -169,7 +169,7 @@ func (d decoder) unknownBlock(parent *BlockType, source sourceBlock) {
 		return
 	}
 	d.error(source.typeRange, "Unknown block", "%s has no block %q.%s %s",
-		where, source.typ, spelling.DidYouMean(source.typ, append(parent.blockNames(), parent.attributeNames()...)),
+		where, source.typ, words.DidYouMean(source.typ, append(parent.blockNames(), parent.attributeNames()...)),
 		has("Its blocks are", parent.blockNames()))
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // placeAttributes say where a service runs, and who reaches it.
@@ -207,7 +207,7 @@ func (g *graph) checkImages() {
 	for _, b := range g.document.all("cloud") {
 		for _, key := range keysOf(g.config.Cloud.Images) {
 			if !used[key] && len(names) > 0 && len(g.decisions.open) == 0 {
-				g.warn(b.attributeRange("images"), "Default without effect", "No service of this cloud runs an image whose name matches %q.%s", key, spelling.DidYouMean(key, keysOf(names)))
+				g.warn(b.attributeRange("images"), "Default without effect", "No service of this cloud runs an image whose name matches %q.%s", key, words.DidYouMean(key, keysOf(names)))
 			}
 		}
 	}

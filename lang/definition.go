@@ -5,7 +5,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // definitionOf finds the definition of a service: by name in its module, in those
@@ -42,7 +42,7 @@ func (g *graph) definitionOf(m *module, b *block) (definition *block, home *modu
 	if attr != nil {
 		at = b.attributeRange("definition")
 	}
-	g.error(at, fmt.Sprintf("There is no definition %q", name), "%s", trimJoin(spelling.DidYouMean(name, known),
+	g.error(at, fmt.Sprintf("There is no definition %q", name), "%s", trimJoin(words.DidYouMean(name, known),
 		"A service uses the definition of its own name, or the definition that its argument `definition` names. "+knownNames("definition", known)))
 	return nil, nil
 }

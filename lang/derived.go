@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // anyDepth is the depth of settings that are maps in maps, of YAML and JSON.
@@ -210,7 +210,7 @@ func (in *instance) checkOnly(config *block, f ConfigFile) {
 				known = append(known, x.path[:min(1, len(x.path))]...)
 			}
 		}
-		in.warn(config.attributeRange("only"), "Nothing to take", "%s", trimJoin(spelling.DidYouMean(name, known),
+		in.warn(config.attributeRange("only"), "Nothing to take", "%s", trimJoin(words.DidYouMean(name, known),
 			fmt.Sprintf("The file that %q is made from has no %q. It has: %s.", config.label, name, listed(known))))
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/ini"
 	"kolla.openstack.org/kolla/lang/mark"
 )
@@ -258,7 +258,7 @@ func (g *graph) unusedOverrides() {
 		switch in := first[top]; {
 		case in == nil && !nested:
 			known := keysOf(first)
-			g.unusedOverride(folder, "%s", trimJoin(spelling.DidYouMean(top, known), fmt.Sprintf("No service of this cloud, and no definition of one, is called %q. There are: %s.", top, listed(known))))
+			g.unusedOverride(folder, "%s", trimJoin(words.DidYouMean(top, known), fmt.Sprintf("No service of this cloud, and no definition of one, is called %q. There are: %s.", top, listed(known))))
 		case in != nil && nested:
 			g.unusedOverride(folder, "For kolla-ansible such a directory mostly holds what is other on one host, here %q. With kolla all pods of a service read the same files: put what is for all into %s/FILE. For nodes that need other values, declare a second service with the same definition and a role of its own.",
 				below, path.Join(d.given, top))
@@ -304,7 +304,7 @@ func (g *graph) unusedServiceFile(f *overrideFile, in *instance, name string) {
 			return
 		}
 	}
-	g.unusedOverride(f.path, "%s", trimJoin(spelling.DidYouMean(name, known), fmt.Sprintf("Service %q has no file %q. Its files are: %s.", in.out.Name, name, listed(known))))
+	g.unusedOverride(f.path, "%s", trimJoin(words.DidYouMean(name, known), fmt.Sprintf("Service %q has no file %q. Its files are: %s.", in.out.Name, name, listed(known))))
 }
 
 // unusedRootFile warns of a file that no service has.
@@ -328,7 +328,7 @@ func (g *graph) unusedRootFile(f *overrideFile) {
 	case slices.Contains(known, f.path):
 		g.unusedOverride(f.path, "No service that it is for has an ini file NAME.conf.")
 	default:
-		near := cmp.Or(spelling.DidYouMean(f.path, slices.Compact(known)), " Files of one service stand in SERVICE/FILE.")
+		near := cmp.Or(words.DidYouMean(f.path, slices.Compact(known)), " Files of one service stand in SERVICE/FILE.")
 		g.unusedOverride(f.path, "%s", trimJoin(near, "No service of this cloud has a file of that name."))
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/functions"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
@@ -363,7 +363,7 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 			for name := range parent.Type().AttributeTypes() {
 				names = append(names, name)
 			}
-			e.error(step.SrcRange, "Unknown attribute", "%s", trimJoin(spelling.DidYouMean(step.Name, names),
+			e.error(step.SrcRange, "Unknown attribute", "%s", trimJoin(words.DidYouMean(step.Name, names),
 				fmt.Sprintf("%s has no attribute %q. It has: %s.", written(t[:i]), step.Name, listed(names))))
 			return true
 		}
@@ -433,7 +433,7 @@ func (e *evaluator) missingKey(complaint hcl.Range, t hcl.Traversal, i int, ctx 
 	}
 	var hint string
 	if step.Key.Type() == cty.String {
-		hint = spelling.DidYouMean(step.Key.AsString(), keys)
+		hint = words.DidYouMean(step.Key.AsString(), keys)
 	}
 	e.error(step.SrcRange, "Unknown key", "%s", trimJoin(hint, fmt.Sprintf("%s has no %s. Its keys are: %s.", written(t[:i]), item{key: step.Key}.suffix(), listed(keys))))
 	return true

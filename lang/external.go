@@ -12,7 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/gocty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // An external service is a server that is there already. Others refer to it as to any
@@ -264,7 +264,7 @@ func (in *instance) externalOutputs(given, base map[string]cty.Value) cty.Value 
 			in.out.Outputs[name], base[name] = given[name], given[name]
 		default:
 			names := append(slices.Clone(readings), outputs...)
-			in.unsuitableAt(key, "%s", trimJoin(spelling.DidYouMean(name, names),
+			in.unsuitableAt(key, "%s", trimJoin(words.DidYouMean(name, names),
 				fmt.Sprintf("Nothing is called %q here. Definition %q has: %s.", name, in.out.Definition, listed(names))))
 		}
 	}

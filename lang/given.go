@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
@@ -115,7 +115,7 @@ func (l *loader) giveAssignment(byName map[string]*variable, assignment string) 
 	case v == nil:
 		l.strayNames = append(l.strayNames, name)
 		l.addPlain(fmt.Sprintf("There is no variable %q", name),
-			trimJoin(spelling.DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. %s", knownNames("variable", keysOf(byName)))))
+			trimJoin(words.DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. %s", knownNames("variable", keysOf(byName)))))
 	default:
 		v.given = &given{text: text, source: "-var"}
 	}
@@ -183,7 +183,7 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 func (l *loader) reportStrays(byName map[string]*variable) {
 	for _, attr := range l.strays {
 		summary := fmt.Sprintf("There is no variable %q", attr.Name)
-		detail := trimJoin(spelling.DidYouMean(attr.Name, keysOf(byName)), "The value is given here, but no variable block declares it.")
+		detail := trimJoin(words.DidYouMean(attr.Name, keysOf(byName)), "The value is given here, but no variable block declares it.")
 		if l.misnamed(byName, attr.Name) {
 			l.error(attr.NameRange, summary, "%s", detail)
 		} else {
@@ -195,7 +195,7 @@ func (l *loader) reportStrays(byName map[string]*variable) {
 // misnamed reports whether a value for a variable that there is not was probably meant
 // for one that has none.
 func (l *loader) misnamed(byName map[string]*variable, name string) bool {
-	v := byName[spelling.Nearest(name, keysOf(byName))]
+	v := byName[words.Nearest(name, keysOf(byName))]
 	if v == nil || v.given != nil || v.fallback != cty.NilVal {
 		return false
 	}

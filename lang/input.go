@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // inputType is a value that the services of a definition give to it.
@@ -90,7 +90,7 @@ func (in *instance) checkInputs() {
 			detail += fmt.Sprintf(" Inputs of definition %q are: %s.", in.written.label, listed(known))
 		}
 		in.error(attr.NameRange, "Unknown argument", "A service block has no argument %q.%s %s",
-			attr.Name, spelling.DidYouMean(attr.Name, append(names, serviceType.blockNames()...)), detail)
+			attr.Name, words.DidYouMean(attr.Name, append(names, serviceType.blockNames()...)), detail)
 	}
 }
 
@@ -157,6 +157,6 @@ func (e *evaluator) unsuitableInput(attr *hclsyntax.Attribute, name string) {
 func (in *instance) misspeltInput(name string) bool {
 	known := append(serviceType.attributeNames(), in.written.labels(inputType.Name)...)
 	return slices.ContainsFunc(in.block.ordered(), func(attr *hclsyntax.Attribute) bool {
-		return !slices.Contains(known, attr.Name) && spelling.Nearest(attr.Name, known) == name
+		return !slices.Contains(known, attr.Name) && words.Nearest(attr.Name, known) == name
 	})
 }

@@ -3,7 +3,7 @@ package lang
 import (
 	"slices"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // PodCommand is a command that kolla runs in the pods of a workload.
@@ -103,7 +103,7 @@ func (in *instance) podCommand(workload *block, name string, w *Workload) *PodCo
 		}
 	}
 	if c.Container != "" && !slices.Contains(known, c.Container) && e.settled(b, "container") {
-		e.unsuitable(b, "container", "Workload %q has no sidecar %q.%s Without this argument it is the main container.", w.Name, c.Container, spelling.DidYouMean(c.Container, known))
+		e.unsuitable(b, "container", "Workload %q has no sidecar %q.%s Without this argument it is the main container.", w.Name, c.Container, words.DidYouMean(c.Container, known))
 	}
 	if len(c.Command) == 0 && e.settled(b, "command") && e.given(b, "command") {
 		e.unsuitable(b, "command", "It is empty.")

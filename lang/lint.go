@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // hostByAddress matches values that name a host by its address, alone or in a URL.
@@ -336,7 +336,7 @@ func (g *graph) needs(in, other *instance) bool {
 // checkNearMiss warns of a name that is almost a service's. What manifests bring may
 // have names of its own, and make things with such names.
 func (g *graph) checkNearMiss(name, host string, known []string, at hcl.Range) {
-	near := spelling.Nearest(name, known)
+	near := words.Nearest(name, known)
 	if near == "" {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -173,7 +173,7 @@ func objectMisfits(v cty.Value, want cty.Type, p place) []misfit {
 		case ok:
 			out = append(out, misfits(value, want.AttributeType(name), p.attribute(name))...)
 		case !want.AttributeOptional(name):
-			if other := spelling.Nearest(name, surplus); other != "" {
+			if other := words.Nearest(name, surplus); other != "" {
 				meant[other] = true
 				out = append(out, misfit{at: p.attribute(other).key, why: fmt.Sprintf("%s has no attribute %q, and needs one that is called %q", p.name, other, name)})
 				continue
@@ -185,7 +185,7 @@ func objectMisfits(v cty.Value, want cty.Type, p place) []misfit {
 		if !meant[name] && p.complete() {
 			out = append(out, misfit{
 				at: p.attribute(name).key, surplus: true,
-				why: trimJoin(spelling.DidYouMean(name, known), fmt.Sprintf("%s has no attribute %q, so that it is ignored. It has: %s", p.name, name, listed(known))),
+				why: trimJoin(words.DidYouMean(name, known), fmt.Sprintf("%s has no attribute %q, so that it is ignored. It has: %s", p.name, name, listed(known))),
 			})
 		}
 	}

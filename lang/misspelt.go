@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // misspeltKinds are the blocks that have an effect only where something else in the service
@@ -33,7 +33,7 @@ func (in *instance) checkMisspelt() {
 	for _, k := range misspeltKinds {
 		known := in.written.labels(k.kind)
 		for _, b := range in.block.all(k.kind) {
-			near := spelling.Nearest(b.label, known)
+			near := words.Nearest(b.label, known)
 			if near == "" || slices.Contains(known, b.label) || len(lacking(b)) > 0 {
 				continue
 			}

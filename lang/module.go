@@ -11,7 +11,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // moduleType lends other files of a configuration to it, with values of their own.
@@ -285,7 +285,7 @@ func (l *loader) checkModule(m *module) {
 	known := m.document.labels("variable")
 	for _, attr := range m.call.ordered() {
 		if moduleType.attribute(attr.Name) == nil && !slices.Contains(known, attr.Name) {
-			l.error(attr.NameRange, fmt.Sprintf("There is no variable %q", attr.Name), "%s", trimJoin(spelling.DidYouMean(attr.Name, append(known, moduleType.attributeNames()...)),
+			l.error(attr.NameRange, fmt.Sprintf("There is no variable %q", attr.Name), "%s", trimJoin(words.DidYouMean(attr.Name, append(known, moduleType.attributeNames()...)),
 				fmt.Sprintf("The module in %q declares: %s.", m.dir, listed(known))))
 		}
 	}
@@ -296,7 +296,7 @@ func (l *loader) checkModule(m *module) {
 func (l *loader) misspeltArgument(m *module, name string) bool {
 	known := append(m.document.labels("variable"), moduleType.attributeNames()...)
 	return slices.ContainsFunc(m.call.ordered(), func(attr *hclsyntax.Attribute) bool {
-		return !slices.Contains(known, attr.Name) && spelling.Nearest(attr.Name, known) == name
+		return !slices.Contains(known, attr.Name) && words.Nearest(attr.Name, known) == name
 	})
 }
 

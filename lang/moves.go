@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // Move says that what was declared as From is now declared as To.
@@ -333,7 +333,7 @@ func (g *graph) missing(t Target, hint string) {
 	slices.Sort(known)
 	known = slices.Compact(known)
 	g.error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s%s",
-		trimJoin(spelling.DidYouMean(t.Block, known), knownNames(nounOf(kind), known)), hint)
+		trimJoin(words.DidYouMean(t.Block, known), knownNames(nounOf(kind), known)), hint)
 }
 
 // written reports whether a block stands in the files, however many instances it has.

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/dag"
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // dependsOn reads a depends_on list. It is not evaluated: only names are needed.
@@ -44,7 +44,7 @@ func (g *graph) dependency(m *module, b *block, expr hcl.Expression) []edge {
 	case m.document.one(kind, name) == nil:
 		known := m.document.labels(kind)
 		g.error(expr.Range(), fmt.Sprintf("There is no %s %q", kind, name), "%s",
-			trimJoin(spelling.DidYouMean(name, known), knownNames(nounOf(kind), known)))
+			trimJoin(words.DidYouMean(name, known), knownNames(nounOf(kind), known)))
 	case kind+"."+name == b.id():
 		g.error(expr.Range(), "Unsuitable value for \"depends_on\"", "Nothing can depend on itself.")
 	case kind == "module":

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // capabilities are those of Linux, which Kubernetes writes without CAP_: capabilities(7).
@@ -72,7 +72,7 @@ func (in *instance) powers(b *block, e *evaluator) Powers {
 		case slices.Contains(capabilities, bare):
 			e.unsuitable(b, "capabilities", "Element %d, %q, is written %q here.", i, name, bare)
 		default:
-			e.unsuitable(b, "capabilities", "%s", trimJoin(spelling.DidYouMean(bare, capabilities), fmt.Sprintf("Element %d, %q, is no capability of Linux.", i, name)))
+			e.unsuitable(b, "capabilities", "%s", trimJoin(words.DidYouMean(bare, capabilities), fmt.Sprintf("Element %d, %q, is no capability of Linux.", i, name)))
 		}
 	}
 	return p

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // group is the named things of one kind, such as all roles.
@@ -256,7 +256,7 @@ func (e *evaluator) missing(root, name string, known []string, at hcl.Range) {
 		e.unmet(root, name, position(at))
 		return
 	}
-	hint := spelling.DidYouMean(name, known)
+	hint := words.DidYouMean(name, known)
 	if root == "data" && hint == "" && strings.Contains(name, "_") {
 		hint = " A data block has one name, and no type before it: data.NAME."
 	}
@@ -308,7 +308,7 @@ func (e *evaluator) unknownRoot(t hcl.Traversal) {
 		}
 	}
 	if hint == "" {
-		hint = spelling.DidYouMean(root, e.scope.roots())
+		hint = words.DidYouMean(root, e.scope.roots())
 	}
 	e.error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s",
 		trimJoin(hint, fmt.Sprintf("References start with one of: %s. A text stands in quotes.", listed(e.scope.roots()))))

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -389,7 +389,7 @@ func (e *evaluator) usages(b *block) []string {
 	chosen := e.list(b, "usages")
 	for _, usage := range chosen {
 		if !slices.Contains(usages, usage) {
-			e.unsuitable(b, "usages", "%s", trimJoin(spelling.DidYouMean(usage, usages), fmt.Sprintf("%q is not one of: %s.", usage, strings.Join(usages, ", "))))
+			e.unsuitable(b, "usages", "%s", trimJoin(words.DidYouMean(usage, usages), fmt.Sprintf("%q is not one of: %s.", usage, strings.Join(usages, ", "))))
 		}
 	}
 	return chosen
@@ -479,7 +479,7 @@ func (e *evaluator) existing(b *block, namespace string) *ExistingSecret {
 	known := []string{"name", "namespace", "key"}
 	for _, field := range keysOf(fields) {
 		if !slices.Contains(known, field) {
-			e.unsuitable(b, "from_secret", "%s", trimJoin(spelling.DidYouMean(field, known), fmt.Sprintf("It has name, namespace and key, and no %q.", field)))
+			e.unsuitable(b, "from_secret", "%s", trimJoin(words.DidYouMean(field, known), fmt.Sprintf("It has name, namespace and key, and no %q.", field)))
 			return nil
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -327,7 +327,7 @@ func (s *settings) checkRemovals() {
 		if !r.effect && len(r.path) > 0 {
 			name := r.path[len(r.path)-1]
 			r.layer.eval.warn(r.nameRange(), "Nothing to remove", "%s",
-				trimJoin(spelling.DidYouMean(name, s.keys), fmt.Sprintf("null takes a value away, but nothing sets %q.", strings.Join(r.path, "."))))
+				trimJoin(words.DidYouMean(name, s.keys), fmt.Sprintf("null takes a value away, but nothing sets %q.", strings.Join(r.path, "."))))
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/gocty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -301,7 +301,7 @@ func (g *graph) targetOf(t hcl.Traversal, at hcl.Range) (Target, bool) {
 func (g *graph) movable(out Target, at hcl.Range) (Target, bool) {
 	out.Range = at
 	if kind := kindOfBlock(out.Block); !slices.Contains(movable, kind) {
-		g.error(at, "Not an address", "%s", trimJoin(spelling.DidYouMean(kind, movable),
+		g.error(at, "Not an address", "%s", trimJoin(words.DidYouMean(kind, movable),
 			`Write a block as service.NAME, manifest.NAME, role.NAME, secret.NAME or module.NAME, with ["KEY"] where it is repeated; an object in quotes, as "BLOCK/KIND/NAME".`))
 		return Target{}, false
 	}

@@ -3,7 +3,8 @@ package lang
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // checkTwins reports DaemonSets of one definition that have nodes in common, by the names of
@@ -57,7 +58,7 @@ func Twins(a, b *Service, workload, at string, nodes []string) string {
 	case len(nodes) == 1:
 		where = "on node " + nodes[0]
 	case len(nodes) > most:
-		where = fmt.Sprintf("on nodes %s and %d more", strings.Join(nodes[:most], ", "), len(nodes)-most)
+		where = "on nodes " + words.Few(nodes, most)
 	case len(nodes) > 0:
 		where = "on nodes " + listed(nodes)
 	}

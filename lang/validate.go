@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // maxJoined is the length of SERVICE-WORKLOAD. A StatefulSet puts a hash after
@@ -20,7 +20,7 @@ const maxJoined = 52
 // undeclared reports the name of a block that the definition does not have.
 func (r *reporter) undeclared(at hcl.Range, noun, name string, known []string) {
 	r.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
-		trimJoin(spelling.DidYouMean(name, known), knownNames(noun, known)))
+		trimJoin(words.DidYouMean(name, known), knownNames(noun, known)))
 }
 
 // checkPort reports a port that is not among those there are.
@@ -81,7 +81,7 @@ func (in *instance) checkOverrides() {
 	for _, name := range keysOf(in.images) {
 		if !in.used[name] && in.imagesKnown() {
 			in.error(in.block.attributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
-				trimJoin(spelling.DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, listed(keysOf(in.used)))))
+				trimJoin(words.DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, listed(keysOf(in.used)))))
 		}
 	}
 	if in.out.Exposure != "" && !slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Exposed }) && in.exposesAsSaid() {
@@ -102,7 +102,7 @@ func (in *instance) checkStrays() {
 			continue // it is refused, or it may come
 		}
 		b := s.block
-		in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", trimJoin(spelling.DidYouMean(b.label, s.known),
+		in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", trimJoin(words.DidYouMean(b.label, s.known),
 			fmt.Sprintf("Definition %q has: %s. Another one needs: %s.", in.out.Definition, listed(s.known), listed(lacking(b)))))
 	}
 }
@@ -120,7 +120,7 @@ func (in *instance) checkUnread() {
 		if !in.definition.complete() || slices.Contains(known, b.label) || in.definition.one(b.typ.Name, b.label) != nil && in.reads(b) {
 			continue
 		}
-		in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", trimJoin(spelling.DidYouMean(b.label, known),
+		in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", trimJoin(words.DidYouMean(b.label, known),
 			fmt.Sprintf("Definition %q has: %s. Another one would be of use only if something in the service read it.", in.out.Definition, listed(known))))
 	}
 }

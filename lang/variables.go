@@ -12,7 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -156,7 +156,7 @@ func (l *loader) aboutType(d *hcl.Diagnostic) {
 	case name != text && slices.Contains(typeNames, strings.TrimRight(name, "()")):
 		d.Detail = fmt.Sprintf("A type is written without quotes: type = %s.", name)
 	case hclsyntax.ValidIdentifier(name) && !slices.Contains(typeNames, name):
-		d.Detail = trimJoin(spelling.DidYouMean(name, typeNames),
+		d.Detail = trimJoin(words.DidYouMean(name, typeNames),
 			fmt.Sprintf("There is no type %q. Types are string, number, bool and any, and list(TYPE), set(TYPE), map(TYPE), tuple([TYPE, ...]) and object({ NAME = TYPE }).", name))
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 var withAttribute = Attribute{
@@ -61,7 +61,7 @@ func (in *instance) putInPlace() {
 		}
 		if known := in.graph.loader.servicesOf(in.whole); !slices.Contains(known, name) && in.whole.complete() {
 			in.error(item.KeyExpr.Range(), fmt.Sprintf("The definition names no service %q", name), "%s",
-				trimJoin(spelling.DidYouMean(name, known), fmt.Sprintf("Definition %q names: %s.", in.written.label, listed(known))))
+				trimJoin(words.DidYouMean(name, known), fmt.Sprintf("Definition %q names: %s.", in.written.label, listed(known))))
 			continue
 		}
 		value := in.user.value(item.ValueExpr)

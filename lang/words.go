@@ -4,19 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // listed gives "a, b and c" in order of names, or "none".
 func listed(names []string) string {
-	names = slices.Compact(slices.Sorted(slices.Values(names)))
-	switch len(names) {
-	case 0:
-		return "none"
-	case 1:
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return words.All(slices.Compact(slices.Sorted(slices.Values(names))))
 }
 
 // knownNames says which names of a kind there are: "Known variables: a and b."

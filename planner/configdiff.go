@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // settingsChanged names what differs between two versions of an INI file, as
@@ -53,7 +55,7 @@ func (a *Action) Declared() string {
 	if len(places) == 0 {
 		return a.Object.Source
 	}
-	return enumerate(places, 2)
+	return words.Few(places, 2)
 }
 
 // settings reads an INI file as oslo.config does: a repeated key has several

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -158,6 +159,9 @@ func (o ownership) found(conflict providers.Conflict) (owner, fieldpath.Path) {
 	return owner{manager: conflict.Manager}, path
 }
 
+// mostConflicts are shown of one object.
+const mostConflicts = 10
+
 // conflictProblem says who owns what, since when, and how to go on.
 func conflictProblem(s *subject, conflicts []providers.Conflict) Problem {
 	owners := ownershipOf(s.live, s.manager)
@@ -176,9 +180,12 @@ func conflictProblem(s *subject, conflicts []providers.Conflict) Problem {
 	if len(conflicts) == 1 {
 		summary = fmt.Sprintf("a field of %s belongs to %s", s.action.Ref, foreign.Name(conflicts[0].Manager))
 	}
+	if more := len(lines) - mostConflicts; more > 0 {
+		lines = append(lines[:mostConflicts], fmt.Sprintf("and %d more fields", more))
+	}
 	return problemOf(s.object, summary, strings.Join(lines, "\n")+fmt.Sprintf(
 		"\nDo not declare what another tool looks after; or say in its lifecycle block who is to have it: ignore_fields = [%s] or yield_to = [%q] leaves it there, force_conflicts takes it. To take it once, plan with -force-conflicts; the least that may take with it is this object and what it depends on: -force-conflicts -target='%s'",
-		strings.Join(slices.Compact(slices.Sorted(slices.Values(fields))), ", "), conflicts[0].Manager, s.object.Address))
+		words.Few(slices.Compact(slices.Sorted(slices.Values(fields))), mostConflicts), conflicts[0].Manager, s.object.Address))
 }
 
 // writtenThrough reports whether an object has an entry among its managedFields of

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -477,7 +478,7 @@ func (s *subject) warnTwin(cloud string, differences []difference) {
 		return
 	}
 	warning := problemOf(s.object, fmt.Sprintf("Another configuration or state manages %s for cloud %q", s.action.Ref, cloud),
-		fmt.Sprintf("It was given %s for this cloud, and not from here: the state does not know of that. This plan takes it away, and the other one takes away what is given here. A cloud has one configuration and one state: give one of the two another cloud name. If the state was lost or is an old one, kolla state rebuild makes it anew.", enumerate(taken, 4)))
+		fmt.Sprintf("It was given %s for this cloud, and not from here: the state does not know of that. This plan takes it away, and the other one takes away what is given here. A cloud has one configuration and one state: give one of the two another cloud name. If the state was lost or is an old one, kolla state rebuild makes it anew.", words.Few(taken, 4)))
 	warning.Warning = true
 	s.problems = append(s.problems, warning)
 }

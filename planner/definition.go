@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"kolla.openstack.org/kolla/internal/crd"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -197,7 +198,7 @@ func (p *planning) tryForeseen(s *subject, coming *definition, manifest *unstruc
 // warnOfDropped names declared fields that will not be there.
 func (s *subject) warnOfDropped(by *definition, f foresight) {
 	if len(f.dropped) > 0 {
-		s.warn(fmt.Sprintf("%s does not keep %s of %s", by, enumerate(f.dropped, 4), s.action.Ref),
+		s.warn(fmt.Sprintf("%s does not keep %s of %s", by, words.Few(f.dropped, 4), s.action.Ref),
 			"The schema does not have such a field there. Correct its name, or take it out.")
 	}
 }

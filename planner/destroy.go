@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -175,7 +176,7 @@ func (p *planning) leaveStrangers(strangers []target) {
 		Warning: len(p.records) > 0 || p.State.Lineage != "",
 		Summary: summary,
 		Detail: fmt.Sprintf("Left alone: %s. A label proves nothing: anybody can have given it to them, and kolla deletes only what the state knows by its UID. "+rebuildCommand+" Otherwise, if nothing needs them, delete them with kubectl.",
-			enumerate(names, 6), "them"),
+			words.Few(names, 6), "them"),
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -76,7 +77,7 @@ func (p *planning) refuseElsewhere(records []*record) {
 	}
 	p.problems = append(p.problems, problemOf(first,
 		fmt.Sprintf("%d applied objects are declared in another namespace now, such as %s", len(names), first.Ref()),
-		fmt.Sprintf("In the cluster there is %s. kolla does not move objects between namespaces: put the namespace back, or destroy what is there first, with the configuration that it was applied from.", enumerate(names, 4))))
+		fmt.Sprintf("In the cluster there is %s. kolla does not move objects between namespaces: put the namespace back, or destroy what is there first, with the configuration that it was applied from.", words.Few(names, 4))))
 }
 
 // retireFamily keeps one of the members that are no longer declared, the one that

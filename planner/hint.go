@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -171,7 +172,7 @@ func (p *planning) volumesStay(name string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", and their volumes stay: %s. The new ones start EMPTY", enumerate(names, 4))
+	return fmt.Sprintf(", and their volumes stay: %s. The new ones start EMPTY", words.Few(names, 4))
 }
 
 // renamedObject says what becomes of an object that a user brought under one name,

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -72,7 +72,7 @@ func (p *planning) warnPassing() {
 		slices.Sort(names)
 		problem := problemOf(s.object, fmt.Sprintf("Pods of %s may start on nodes where they do not belong", s.action.Ref),
 			fmt.Sprintf("This plan gives %s the label %s, and then takes %s off the nodes with that label. Pods may start there in between. To avoid that, first apply the new role of %s, and then label the nodes in a second apply.",
-				strings.Join(names, ", "), labels.FormatLabels(before), s.action.Ref, s.object.Address.Block))
+				words.Few(names, 10), labels.FormatLabels(before), s.action.Ref, s.object.Address.Block))
 		problem.Warning = true
 		p.problems = append(p.problems, problem)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -155,7 +156,7 @@ func (p *planning) recountedData(s *subject, r *record, left []providers.Ref) Pr
 	}
 	return problemOf(s.object, fmt.Sprintf("%s would begin without its data", s.action.Ref),
 		fmt.Sprintf("By a count that came or went, %s is %s now, and is called %s in the cluster, no longer %s. Its data would stay in %s, which nothing takes up. To go on with them, keep the name, in the block of the service:\n\n%s\n\nTo begin without them, say that the move is meant:\n\n  moved {\n    from = %s\n    to   = %s\n  }",
-			was, is, isName, wasName, enumerate(namesOf(left), 4), remedy, was, is))
+			was, is, isName, wasName, words.Few(namesOf(left), 4), remedy, was, is))
 }
 
 // ranFor lists the jobs that depend on the object, whatever is between them, and
@@ -222,7 +223,7 @@ func (l Loss) consequence() string {
 		volumes, are = "an EMPTY volume", "is"
 	}
 	if l.Kept {
-		return fmt.Sprintf("starts with %s; its data stay in %s", volumes, enumerate(names, 4))
+		return fmt.Sprintf("starts with %s; its data stay in %s", volumes, words.Few(names, 4))
 	}
-	return fmt.Sprintf("starts with %s: %s %s gone", volumes, enumerate(names, 4), are)
+	return fmt.Sprintf("starts with %s: %s %s gone", volumes, words.Few(names, 4), are)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -160,7 +160,7 @@ func (p *planning) undeclaredAs(source string, address lang.Address) Problem {
 	slices.Sort(known)
 	return Problem{
 		Address: address, Source: source, Summary: fmt.Sprintf("%s is not declared", address),
-		Detail: strings.TrimSpace(spelling.DidYouMean(address.String(), known) + " `kolla render` shows what is declared, with its addresses."),
+		Detail: strings.TrimSpace(words.DidYouMean(address.String(), known) + " `kolla render` shows what is declared, with its addresses."),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -131,7 +132,7 @@ func (p *planning) leavesIn(namespace string) bool {
 func (p *planning) occupy(a *Action) {
 	if occupants := p.occupants(a.Ref.Name); len(occupants) > 0 {
 		a.Occupied = true
-		a.Holds = "everything in it, with " + enumerate(occupants, 4)
+		a.Holds = "everything in it, with " + words.Few(occupants, 4)
 	}
 }
 

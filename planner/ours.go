@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -191,6 +192,6 @@ func lostState(labelled []*subject) Problem {
 		Summary: fmt.Sprintf("%d objects exist and carry the label of this cloud, and the state does not know them", len(labelled)),
 		Detail: fmt.Sprintf("They are %s. A label proves nothing: anybody can have given it to them. Nothing was read from them. "+rebuildCommand+
 			" To take over single objects as they are, write import blocks for them, or name each, as in\n\n  %s",
-			enumerate(names, 6), "them", Option("-adopt", labelled[0].object.Address.String())),
+			words.Few(names, 6), "them", Option("-adopt", labelled[0].object.Address.String())),
 	}
 }

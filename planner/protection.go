@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -192,7 +192,7 @@ func (p *planning) protected(t target) string {
 	}
 	if t.namespace() {
 		if occupants := p.occupants(t.ref.Name); len(occupants) > 0 && !p.mayEmpty(t) {
-			return "what is not deleted with it: " + enumerate(occupants, 4)
+			return "what is not deleted with it: " + words.Few(occupants, 4)
 		}
 		if p.Destroy {
 			return ""
@@ -258,7 +258,7 @@ func (p *planning) checkDeleteData() {
 			p.problems = append(p.problems, Problem{
 				Warning: true,
 				Summary: fmt.Sprintf("-delete-data=%s has no effect", name),
-				Detail:  strings.TrimSpace(spelling.DidYouMean(name, p.holders()) + " No object of that address holds data and would be deleted or replaced by this plan."),
+				Detail:  strings.TrimSpace(words.DidYouMean(name, p.holders()) + " No object of that address holds data and would be deleted or replaced by this plan."),
 			})
 		}
 	}
@@ -300,12 +300,4 @@ func (p *planning) occupants(namespace string) []string {
 		}
 	}
 	return append(names, Unlisted(contents, p.actions)...)
-}
-
-// enumerate lists the first few, and how many more there are.
-func enumerate(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -395,7 +396,7 @@ func (p *planning) warnOrphans() {
 			Warning: true,
 			Summary: fmt.Sprintf("%d objects are labelled as objects of this cloud, but neither the state nor the configuration knows them", len(orphans)),
 			Detail: fmt.Sprintf("They are %s. They are left alone. "+rebuildAdvice+" Otherwise, if nothing needs them, delete them with kubectl.",
-				enumerate(names, 6), "them"),
+				words.Few(names, 6), "them"),
 		})
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -210,7 +211,7 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why ReasonKind) (ob
 	case err != nil, len(users) == 0:
 		return obstacle{}, err
 	}
-	return obstacle{"is in use by " + enumerate(users, 3), "Kubernetes does not let go of it until then: stop what uses it, and apply again."}, nil
+	return obstacle{"is in use by " + words.Few(users, 3), "Kubernetes does not let go of it until then: stop what uses it, and apply again."}, nil
 }
 
 // dataRemedy says how to have an object replaced that holds data, and what then

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -285,7 +285,7 @@ func unknownNames(option string, given []string, candidates []candidate) []Probl
 		}
 		problems = append(problems, Problem{
 			Summary: fmt.Sprintf("%s=%s names nothing in the configuration or the state", option, name),
-			Detail:  strings.TrimSpace(spelling.DidYouMean(name, slices.Compact(known)) + " " + detail),
+			Detail:  strings.TrimSpace(words.DidYouMean(name, slices.Compact(known)) + " " + detail),
 		})
 	}
 	return problems

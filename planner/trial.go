@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -92,7 +93,7 @@ func (p *planning) elsewhere(s *subject) Evidence {
 	}
 	evidence.Detail = fmt.Sprintf("tried in the namespace %q", providers.SurrogateNamespace)
 	if limits := p.limits[s.action.Ref.Namespace]; len(limits) > 0 {
-		evidence.Detail += ", without " + enumerate(limits, 4)
+		evidence.Detail += ", without " + words.Few(limits, 4)
 	}
 	return evidence
 }

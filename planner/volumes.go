@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -133,7 +134,7 @@ func (p *planning) reuseVolumes(ctx context.Context) error {
 			continue
 		}
 		if names := namesOf(p.volumesOf(s.object.Manifest)); len(names) > 0 {
-			s.action.Reasons = append(s.action.Reasons, Reason{Kind: ReasonReuse, Detail: enumerate(names, 3)})
+			s.action.Reasons = append(s.action.Reasons, Reason{Kind: ReasonReuse, Detail: words.Few(names, 3)})
 		}
 	}
 	return nil

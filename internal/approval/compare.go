@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -151,16 +152,11 @@ func picked(a *planner.Action, path string) bool {
 }
 
 func paths(changes []planner.Change) string {
-	const most = 5
 	var out []string
-	for _, c := range changes[:min(most, len(changes))] {
+	for _, c := range changes {
 		out = append(out, c.Path)
 	}
-	text := strings.Join(out, ", ")
-	if more := len(changes) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return words.Few(out, 5)
 }
 
 // same compares two values as a plan file has them. Where they differ, path says where:

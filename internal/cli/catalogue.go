@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
@@ -120,7 +120,7 @@ func showPowers(s streams, powers []lang.PowersInfo) {
 
 // didYouMean is a sentence with the near miss, and a space after it, or nothing.
 func didYouMean(given string, known []string) string {
-	if text := spelling.DidYouMean(given, known); text != "" {
+	if text := words.DidYouMean(given, known); text != "" {
 		return strings.TrimSpace(text) + " "
 	}
 	return ""

@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -171,7 +172,7 @@ func (w *workspace) printClaimants(believed, doubted []planner.Claimant) {
 	}
 	if len(values) > 0 {
 		w.printer.Warn("The generated values in the cluster are trusted", fmt.Sprintf(
-			"kolla goes on with the values that are in %s. If somebody else made one of these Secrets, they know its values.", strings.Join(values, ", ")))
+			"kolla goes on with the values that are in %s. If somebody else made one of these Secrets, they know its values.", words.Few(values, 10)))
 	}
 	for i := range doubted {
 		c := &doubted[i]

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -153,7 +154,7 @@ func (d *departure) ended(ctx context.Context) error {
 		for _, pod := range pods {
 			nodes = append(nodes, pod.Node)
 		}
-		if status := "pods end on " + few(nodes); err == nil && status != said {
+		if status := "pods end on " + words.Few(nodes, 3); err == nil && status != said {
 			said = status
 			d.waiting(status)
 		}
@@ -194,16 +195,6 @@ func (d *departure) report(node string, begins bool) {
 		d.busy = slices.Delete(d.busy, i, i+1)
 	}
 	if len(d.busy) > 0 {
-		d.waiting("pods clean " + few(d.busy))
+		d.waiting("pods clean " + words.Few(d.busy, 3))
 	}
-}
-
-// few names the first of some nodes.
-func few(nodes []string) string {
-	const most = 3
-	text := strings.Join(nodes[:min(len(nodes), most)], ", ")
-	if more := len(nodes) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }

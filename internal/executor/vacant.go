@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -22,12 +22,7 @@ type OccupiedError struct {
 }
 
 func (e *OccupiedError) Error() string {
-	const most = 4
-	names := strings.Join(e.Occupants[:min(most, len(e.Occupants))], ", ")
-	if more := len(e.Occupants) - most; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Sprintf("%s is not deleted: in it is what the plan does not delete: %s; make a new plan", e.Ref, names)
+	return fmt.Sprintf("%s is not deleted: in it is what the plan does not delete: %s; make a new plan", e.Ref, words.Few(e.Occupants, 4))
 }
 
 const (

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 )
@@ -71,7 +72,7 @@ func effectText(block string, e planner.Effect) string {
 	case planner.EffectRestart:
 		return restartText(block, e, pods)
 	case planner.EffectLeave:
-		text := fmt.Sprintf("%s %s deleted, on %s", pods, plural(e.Pods, "is", "are"), atMost(e.Items, 4))
+		text := fmt.Sprintf("%s %s deleted, on %s", pods, plural(e.Pods, "is", "are"), words.Few(e.Items, 4))
 		if e.Data != "" {
 			text += ", where " + e.Data
 		}
@@ -109,9 +110,9 @@ func dataText(e planner.Effect) string {
 	case planner.EffectDataReplaced:
 		return fmt.Sprintf("%s is deleted and made again, and %s is lost", e.Ref, e.Data)
 	case planner.EffectValuesDropped:
-		return fmt.Sprintf("%s is deleted, and with it %s, which %s does not take along", e.Ref, atMost(e.Items, 4), e.Heir)
+		return fmt.Sprintf("%s is deleted, and with it %s, which %s does not take along", e.Ref, words.Few(e.Items, 4), e.Heir)
 	case planner.EffectVolumesStay:
-		return fmt.Sprintf("%s %s, with the data: %s", count(len(e.Items), "volume"), plural(len(e.Items), "stays", "stay"), atMost(e.Items, 3))
+		return fmt.Sprintf("%s %s, with the data: %s", count(len(e.Items), "volume"), plural(len(e.Items), "stays", "stay"), words.Few(e.Items, 3))
 	}
 	return string(e.Kind)
 }
@@ -121,7 +122,7 @@ func restartText(block string, e planner.Effect, pods string) string {
 	for _, c := range e.Causes {
 		causes = append(causes, causeText(c))
 	}
-	why := atMost(causes, 3)
+	why := words.Few(causes, 3)
 	if e.Strategy == planner.OnRequest {
 		address := lang.Address{Block: block, Kind: e.Ref.GVK.Kind, Name: e.Name}
 		return fmt.Sprintf("%s %s as before until kolla rollout '%s' replaces %s%s: %s", pods, plural(e.Pods, "goes on", "go on"), address, plural(e.Pods, "it", "them"), meanwhile(e), why)
@@ -188,7 +189,7 @@ func causeText(c planner.Cause) string {
 		return fmt.Sprintf("%s → %s", c.Before, c.After)
 	}
 	if len(c.Settings) > 0 {
-		return fmt.Sprintf("%s in %s changed", atMost(c.Settings, 2), c.Name)
+		return fmt.Sprintf("%s in %s changed", words.Few(c.Settings, 2), c.Name)
 	}
 	return c.Name + " " + fate(c)
 }
@@ -229,14 +230,6 @@ func plural(n int, one, many string) string {
 		return one
 	}
 	return many
-}
-
-// atMost lists so many names, and how many more there are.
-func atMost(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // impactJSON is the impact on one block, structured and in words.

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // blockLimit is how many lines of a structure are shown unless all is asked for.
@@ -117,18 +119,11 @@ func window(runes []rune, prefix, suffix int) string {
 // many more there are.
 func cutList(names []string, width int) string {
 	for n := len(names); n > 1; n-- {
-		list := strings.Join(names[:n], ", ")
-		if n < len(names) {
-			list += fmt.Sprintf(" and %d more", len(names)-n)
-		}
-		if columns(list) <= width {
+		if list := words.Few(names, n); columns(list) <= width {
 			return list
 		}
 	}
-	if len(names) > 1 {
-		return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
-	}
-	return strings.Join(names, "")
+	return words.Few(names, 1)
 }
 
 // block shows a structure that was added or removed as YAML, one field a line; nil

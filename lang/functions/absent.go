@@ -3,7 +3,7 @@ package functions
 import (
 	"strings"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // absentFunctions say of functions of Terraform that are not here what to do
@@ -25,5 +25,5 @@ func Instead(name string, known []string) string {
 	if instead, ok := absentFunctions[name]; ok {
 		return instead
 	}
-	return strings.TrimSpace(spelling.DidYouMean(name, known) + " The functions are Terraform's, as far as they make sense here.")
+	return strings.TrimSpace(words.DidYouMean(name, known) + " The functions are Terraform's, as far as they make sense here.")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -64,7 +64,7 @@ var didyoumeanFunc = function.New(&function.Spec{
 		if given := args[0].AsString(); given == "" || slices.Contains(known, given) {
 			return cty.StringVal(""), nil
 		}
-		return cty.StringVal(spelling.DidYouMean(args[0].AsString(), known)), nil
+		return cty.StringVal(words.DidYouMean(args[0].AsString(), known)), nil
 	},
 })
 

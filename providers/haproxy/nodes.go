@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -110,7 +110,7 @@ func (r *renderer) warnOfMissing(role *lang.Role, all []string) {
 	for _, name := range role.Named() {
 		if !slices.Contains(all, name) {
 			r.add(hcl.DiagWarning, role.Range, fmt.Sprintf("Node %q is left out", name),
-				fmt.Sprintf("Role %q names it, and the cluster does not have it, or is about to delete it.%s", role.Name, spelling.DidYouMean(name, all)))
+				fmt.Sprintf("Role %q names it, and the cluster does not have it, or is about to delete it.%s", role.Name, words.DidYouMean(name, all)))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -197,13 +198,8 @@ func maxUnavailable(daemonSet *unstructured.Unstructured) string {
 
 // areDown says of nodes that they are.
 func areDown(nodes []string) string {
-	const most = 3
 	if len(nodes) == 1 {
 		return fmt.Sprintf("node %s is down", nodes[0])
 	}
-	text := strings.Join(nodes[:min(len(nodes), most)], ", ")
-	if more := len(nodes) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Sprintf("nodes %s are down", text)
+	return fmt.Sprintf("nodes %s are down", words.Few(nodes, 3))
 }

@@ -1,13 +1,14 @@
 package openstack
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -73,28 +74,19 @@ func (r *renderer) members(role lang.Role) []string {
 	for _, name := range role.Nodes {
 		if !slices.Contains(all, name) {
 			r.error(role.Range, fmt.Sprintf("Role %q names a node that the cluster does not have", role.Name),
-				fmt.Sprintf("There is no node %q.%s The cluster's nodes are: %s. If it was taken out of the cluster for good, take it out of nodes here: what ran on it moves to the nodes that are left. If it is to come back, it has to join the cluster first.", name, spelling.DidYouMean(name, all), list(all)))
+				fmt.Sprintf("There is no node %q.%s The cluster's nodes are: %s. If it was taken out of the cluster for good, take it out of nodes here: what ran on it moves to the nodes that are left. If it is to come back, it has to join the cluster first.", name, words.DidYouMean(name, all), upToTen(all)))
 		}
 	}
 	if role.Match != nil && len(names) == 0 {
 		r.error(role.Range, fmt.Sprintf("Role %q matches no node", role.Name),
 			fmt.Sprintf("No node has the labels %s. The cluster's nodes are: %s. `kubectl get nodes --show-labels` shows what they carry; label one, or change `match`.",
-				formatLabels(role.Match), list(all)))
+				formatLabels(role.Match), upToTen(all)))
 	}
 	return names
 }
 
-// list names at most ten things.
-func list(names []string) string {
-	const most = 10
-	if len(names) == 0 {
-		return "none"
-	}
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
-}
+// upToTen names at most ten things.
+func upToTen(names []string) string { return cmp.Or(words.Few(names, 10), "none") }
 
 func formatLabels(labels map[string]string) string {
 	var out []string

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -144,7 +144,7 @@ func (w wrongPath) detail(path lang.FieldPath) string {
 	if len(w.known) == 0 {
 		return fmt.Sprintf("%s is a single value, and has no field %q.", where, path[w.depth])
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s has no field %q.%s", where, path[w.depth], spelling.DidYouMean(path[w.depth], w.known)))
+	return strings.TrimSpace(fmt.Sprintf("%s has no field %q.%s", where, path[w.depth], words.DidYouMean(path[w.depth], w.known)))
 }
 
 // checkPath finds out whether objects of a kind can have a field. Of a kind that is

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -146,12 +146,12 @@ func (m merging) mergeMap(typ *schema.Map, l layers, field string) any {
 			for _, f := range typ.Fields {
 				known = append(known, f.Name)
 			}
-			m.error(m.patch.Place(at), "There is no such field", fmt.Sprintf("%s has no field %s.%s", m.target, at[1:], spelling.DidYouMean(key, known)))
+			m.error(m.patch.Place(at), "There is no such field", fmt.Sprintf("%s has no field %s.%s", m.target, at[1:], words.DidYouMean(key, known)))
 			continue
 		}
 		if inner.above == nil && inner.below == nil {
 			if !m.decl.Undecided {
-				m.warn(m.patch.Place(at), "Nothing to remove", fmt.Sprintf("null takes a field away, but %s has no field %s.%s", m.target, at[1:], spelling.DidYouMean(key, slices.Collect(maps.Keys(below)))))
+				m.warn(m.patch.Place(at), "Nothing to remove", fmt.Sprintf("null takes a field away, but %s has no field %s.%s", m.target, at[1:], words.DidYouMean(key, slices.Collect(maps.Keys(below)))))
 			}
 			continue
 		}
@@ -293,7 +293,7 @@ func (s *service) checkPatches() {
 		if !s.patched[s.took(p)] && p.Layer != "cloud" {
 			s.patched[s.took(p)] = true
 			wanted := p.Kind + "/" + p.Name
-			s.error(p.Label, fmt.Sprintf("There is no object %q", wanted), strings.TrimSpace(fmt.Sprintf("%s Service %q has: %s.", spelling.DidYouMean(wanted, s.names), s.decl.Name, listed(s.names))))
+			s.error(p.Label, fmt.Sprintf("There is no object %q", wanted), strings.TrimSpace(fmt.Sprintf("%s Service %q has: %s.", words.DidYouMean(wanted, s.names), s.decl.Name, listed(s.names))))
 		}
 	}
 }
@@ -312,7 +312,7 @@ func (r *renderer) checkDefaultPatches() {
 		for _, p := range s.Patches {
 			if wanted := p.Kind + "/" + p.Name; p.Layer == "cloud" && !r.patched[p.Label.String()] {
 				r.patched[p.Label.String()] = true
-				r.warn(p.Label, "Default without effect", strings.TrimSpace(fmt.Sprintf("No service of this cloud has an object %q.%s", wanted, spelling.DidYouMean(wanted, names))))
+				r.warn(p.Label, "Default without effect", strings.TrimSpace(fmt.Sprintf("No service of this cloud has an object %q.%s", wanted, words.DidYouMean(wanted, names))))
 			}
 		}
 	}

@@ -130,7 +130,7 @@ func (r *renderer) checkSpread() {
 		for _, w := range s.Workloads {
 			if nodes := r.nodesOf(s, w); r.facts.Nodes != nil && w.SpreadRequired && w.SpreadBy == "" && w.Replicas > len(nodes) {
 				r.warn(s.Range, "More pods than nodes", fmt.Sprintf("Workload %q of service %q has %d pods, of which no two may run on one node (spread = \"required\"), and its nodes are: %s. The others wait, and so does an apply. Take fewer replicas, or add nodes to its role.",
-					w.Name, s.Name, w.Replicas, list(nodes)))
+					w.Name, s.Name, w.Replicas, upToTen(nodes)))
 			}
 		}
 	}

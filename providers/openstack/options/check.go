@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -324,7 +324,7 @@ func (r *reading) noOption(o *lang.Option, section string, g group) *hcl.Diagnos
 			if g.takesPlugins() {
 				names = append(names, r.authOptions(section)...)
 			}
-			return spelling.DidYouMean(o.Key, names)
+			return words.DidYouMean(o.Key, names)
 		}), hint)
 	}
 	return warning(o.Origin.KeyRange(), fmt.Sprintf("No option %q in [%s]", o.Key, o.Section),
@@ -377,7 +377,7 @@ func (r *reading) nearGroup(section string) string {
 				rest = append(rest, after)
 			}
 		}
-		return strings.Replace(spelling.DidYouMean(section[len(prefix):], rest), `"`, `"`+prefix, 1)
+		return strings.Replace(words.DidYouMean(section[len(prefix):], rest), `"`, `"`+prefix, 1)
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 var (
@@ -59,7 +59,7 @@ func (o *Option) unsuitable(value string) string {
 // oneOf lists the choices; of many, only the one that was probably meant.
 func (o *Option) oneOf(value string) string {
 	if len(o.Choices) > 8 {
-		return fmt.Sprintf("one of %d values", len(o.Choices)) + strings.Replace(strings.TrimSuffix(spelling.DidYouMean(value, o.Choices), "?"), " Did you mean", ", such as", 1)
+		return fmt.Sprintf("one of %d values", len(o.Choices)) + strings.Replace(strings.TrimSuffix(words.DidYouMean(value, o.Choices), "?"), " Did you mean", ", such as", 1)
 	}
 	var quoted []string
 	for _, c := range o.Choices {

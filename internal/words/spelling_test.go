@@ -1,9 +1,9 @@
-package spelling_test
+package words_test
 
 import (
 	"testing"
 
-	"kolla.openstack.org/kolla/internal/spelling"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 func TestDidYouMean(t *testing.T) {
@@ -25,7 +25,7 @@ func TestDidYouMean(t *testing.T) {
 		"":            "",
 		"keystone2":   ` Did you mean "keystone"?`,
 	} {
-		if got := spelling.DidYouMean(given, known); got != want {
+		if got := words.DidYouMean(given, known); got != want {
 			t.Errorf("%q: got %q, want %q", given, got, want)
 		}
 	}

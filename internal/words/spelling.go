@@ -1,5 +1,4 @@
-// Package spelling finds the name that was probably meant by one that does not exist.
-package spelling
+package words
 
 import (
 	"fmt"
