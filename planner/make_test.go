@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -392,6 +393,14 @@ func TestProblems(t *testing.T) {
 			},
 			[]string{"a field of ConfigMap openstack/a belongs to acme", `data["x"] is owned by acme, last written 2026-11-21 02:11 UTC`, "is this object and what it depends on: -force-conflicts -target='"},
 		},
+		"many fields of somebody else": {
+			situation{
+				at: atConfigMap, manifest: configMap, input: func(in *planner.Input) { in.Adopt = []string{in.Objects[0].Address.String()} },
+				live:   func(u *unstructured.Unstructured) { u.SetLabels(nil) },
+				answer: says(&providers.ConflictError{Conflicts: conflictsOf("acme", 14)}),
+			},
+			[]string{"k03 is owned by acme", "\nand 4 more fields\nDo not declare", `"k09" and 4 more]`},
+		},
 		"generated values that cannot change": {
 			situation{
 				at: atConfigMap, manifest: configMap, live: asItIs, record: known,
@@ -652,4 +661,12 @@ func TestNoSecretInAPlan(t *testing.T) {
 			}
 		})
 	}
+}
+
+func conflictsOf(manager string, fields int) []providers.Conflict {
+	var out []providers.Conflict
+	for i := range fields {
+		out = append(out, providers.Conflict{Manager: manager, Path: fmt.Sprintf(".k%02d", i)})
+	}
+	return out
 }
