@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -270,6 +271,10 @@ func peer(address string) error {
 // nodeReboots: everything that ran on it is killed, and runs again.
 func nodeReboots(t *testing.T, c devcluster) {
 	node := c.get(t, "{.spec.nodeName}", "pod/keeper-0")
+	_, before, _ := strings.Cut(c.get(t, "{.status.containerStatuses[0].containerID}", "pod/keeper-0"), "://")
+	if len(cgroupsOf(t, before)) == 0 {
+		t.Fatalf("container %s has no cgroup", before)
+	}
 	must(t, run(t, "restart", "-dir", c.dir, node))
 	eventually(t, 60*time.Second, func() error {
 		restarts := c.get(t, "{.status.containerStatuses[0].restartCount} {.status.containerStatuses[0].ready}", "pod/keeper-0")
@@ -282,6 +287,25 @@ func nodeReboots(t *testing.T, c devcluster) {
 	if _, err := os.Stat(kept); err != nil {
 		t.Error(err)
 	}
+	if left := cgroupsOf(t, before); len(left) > 0 {
+		t.Errorf("the cgroups of a container outlived the power of its node: %s", left)
+	}
+}
+
+// cgroupsOf are the cgroups of a container.
+func cgroupsOf(t *testing.T, container string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir("/sys/fs/cgroup", func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && filepath.Base(path) == container {
+			out = append(out, path)
+		}
+		return nil // others come and go
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // networkRestarts: the machines find it again, those outside of the cluster too.

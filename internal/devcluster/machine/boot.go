@@ -110,10 +110,8 @@ func mountAll(settings Settings) error {
 			return err
 		}
 	}
-	if coversHierarchies() {
-		if err := enterCgroup(settings.Cgroup); err != nil {
-			return err
-		}
+	if err := settings.renewCgroup(); err != nil {
+		return err
 	}
 	if err := hideKVM(); err != nil {
 		return err

@@ -40,6 +40,19 @@ func RemoveCgroup(path string) error {
 // stays as it is: no process may be in a cgroup that limits those below it.
 func coversHierarchies() bool { return !cgroups.IsCgroup2UnifiedMode() }
 
+// renewCgroup makes the machine's cgroup anew, and enters it where coversHierarchies. A
+// power cut leaves the cgroups of containers behind. A kubelet would look for the
+// container of each, 3 s long, before it starts the first pod.
+func (s Settings) renewCgroup() error {
+	if err := RemoveCgroup(s.Cgroup); err != nil {
+		return err
+	}
+	if coversHierarchies() {
+		return enterCgroup(s.Cgroup)
+	}
+	return MakeCgroup(s.Cgroup)
+}
+
 // enterCgroup moves the calling process into a cgroup and covers each hierarchy with
 // the part below it. What makes a cgroup at the root, as libvirt does, makes it in
 // there, and it goes with the machine.
