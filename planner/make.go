@@ -394,7 +394,7 @@ func (p *planning) converge(ctx context.Context) error {
 		p.refresh()
 		return nil
 	}
-	p.refuseStrangers()
+	p.problems = append(p.problems, p.strangers()...)
 	p.refuseFewer()
 	p.warnPassing()
 	for _, s := range p.subjects {

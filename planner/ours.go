@@ -3,6 +3,7 @@ package planner
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -89,8 +90,7 @@ func (p *planning) foreign(_ context.Context, s *subject) (bool, error) {
 	case s.object.Partial:
 		return false, nil
 	case owner != "" && owner != p.Cloud:
-		s.refuse(fmt.Sprintf("%s belongs to cloud %q", s.action.Ref, owner),
-			fmt.Sprintf("Its label %s says so. Two clouds cannot have one object: choose another namespace or name.", providers.LabelCloud))
+		s.stranger = true
 		return true, nil
 	case !s.ours && !p.adopted(s.object.Address):
 		s.stranger = true
@@ -126,26 +126,55 @@ func birth(live *unstructured.Unstructured) string {
 // mostStrangers is how many objects of one sort are refused in a message of their own.
 const mostStrangers = 3
 
-// refuseStrangers names the problems of objects that are in the way and not kolla's.
-// Many that carry the cloud's label are one problem: the state was lost, most likely.
-func (p *planning) refuseStrangers() {
-	var labelled []*subject
+// strangers are the problems of objects that are in the way and not kolla's. Many of one
+// cloud are one problem: the namespace is the other cloud's, or the state of this cloud was
+// lost.
+func (p *planning) strangers() []Problem {
+	byCloud := map[string][]*subject{} // by the cloud of the label; "" for none
 	for _, s := range p.subjects {
-		switch {
-		case !s.stranger:
-		case p.labelled(s.live):
-			labelled = append(labelled, s)
-		default:
-			p.problems = append(p.problems, s.strange(false))
+		if s.stranger {
+			owner := s.live.GetLabels()[providers.LabelCloud]
+			byCloud[owner] = append(byCloud[owner], s)
 		}
 	}
-	if len(labelled) > mostStrangers {
-		p.problems = append(p.problems, lostState(labelled))
-		return
+	var problems []Problem
+	for _, owner := range slices.Sorted(maps.Keys(byCloud)) {
+		strangers := byCloud[owner]
+		switch many := len(strangers) > mostStrangers; {
+		case many && owner == p.Cloud:
+			problems = append(problems, lostState(strangers))
+		case many && owner != "":
+			problems = append(problems, otherCloud(owner, strangers))
+		default:
+			for _, s := range strangers {
+				problems = append(problems, s.strange(p.Cloud))
+			}
+		}
 	}
-	for _, s := range labelled {
-		p.problems = append(p.problems, s.strange(true))
+	return problems
+}
+
+// otherCloud is the problem of many objects that carry the label of another cloud.
+func otherCloud(owner string, strangers []*subject) Problem {
+	detail := fmt.Sprintf("They are %s. Their label %s says so, and two clouds cannot share objects.", words.Few(refsOf(strangers), 10), providers.LabelCloud)
+	for _, s := range strangers {
+		if s.action.Ref.GVK.GroupKind() == providers.NamespaceKind {
+			return problemOf(s.object, fmt.Sprintf("Namespace %s belongs to cloud %q, and so do %d more objects", s.action.Ref.Name, owner, len(strangers)-1),
+				detail+" Give this cloud a namespace of its own: namespace = \"NAME\" in the cloud block.")
+		}
 	}
+	return Problem{
+		Summary: fmt.Sprintf("%d objects belong to cloud %q", len(strangers), owner),
+		Detail:  detail + " Choose another namespace, or other names.",
+	}
+}
+
+func refsOf(subjects []*subject) []string {
+	var names []string
+	for _, s := range subjects {
+		names = append(names, s.action.Ref.String())
+	}
+	return names
 }
 
 // rebuildAdvice is what to do where the state is the one that is wrong.
@@ -154,8 +183,14 @@ const rebuildAdvice = "If kolla made %s and the state was lost, or is an old one
 // rebuildCommand is the same with the command on a line of its own.
 const rebuildCommand = "If kolla made %s and the state was lost, or is an old one, have it made anew:\n\n  kolla state rebuild\n\nIt shows who made what and when, and asks."
 
-// strange is the problem of one object that is in the way.
-func (s *subject) strange(labelled bool) Problem {
+// strange is the problem of one object that is in the way of a cloud.
+func (s *subject) strange(cloud string) Problem {
+	owner := s.live.GetLabels()[providers.LabelCloud]
+	if owner != "" && owner != cloud {
+		return problemOf(s.object, fmt.Sprintf("%s belongs to cloud %q", s.action.Ref, owner),
+			fmt.Sprintf("Its label %s says so. Two clouds cannot have one object: choose another namespace or name.", providers.LabelCloud))
+	}
+	labelled := owner != ""
 	var b strings.Builder
 	summary := fmt.Sprintf("%s exists and is not kolla's", s.action.Ref)
 	b.WriteString("The state does not know it. ")
@@ -184,14 +219,10 @@ func (s *subject) strange(labelled bool) Problem {
 
 // lostState is the problem of many objects that carry the cloud's label.
 func lostState(labelled []*subject) Problem {
-	var names []string
-	for _, s := range labelled {
-		names = append(names, s.action.Ref.String())
-	}
 	return Problem{
 		Summary: fmt.Sprintf("%d objects exist and carry the label of this cloud, and the state does not know them", len(labelled)),
 		Detail: fmt.Sprintf("They are %s. A label proves nothing: anybody can have given it to them. Nothing was read from them. "+rebuildCommand+
 			" To take over single objects as they are, write import blocks for them, or name each, as in\n\n  %s",
-			words.Few(names, 6), "them", Option("-adopt", labelled[0].object.Address.String())),
+			words.Few(refsOf(labelled), 6), "them", Option("-adopt", labelled[0].object.Address.String())),
 	}
 }

@@ -80,6 +80,33 @@ func TestALostState(t *testing.T) {
 	}
 }
 
+// Of many objects of another cloud one message tells, at the namespace if that is one of
+// them.
+func TestAnotherCloudsNamespace(t *testing.T) {
+	for _, withNamespace := range []bool{false, true} {
+		things := []*unstructured.Unstructured{thing("v1", "ConfigMap", "c-0"), thing("v1", "ConfigMap", "c-1"), thing("v1", "ConfigMap", "c-2"), thing("v1", "ConfigMap", "c-3")}
+		want := `4 objects belong to cloud "other" (): They are ConfigMap openstack/c-0, `
+		if withNamespace {
+			namespace := thing("v1", "Namespace", "shop")
+			namespace.SetNamespace("")
+			things = append(things, namespace)
+			want = `Namespace shop belongs to cloud "other", and so do 4 more objects (cloud.hcl:41): They are `
+		}
+		c := &cluster{}
+		var objects []providers.Object
+		for _, u := range things {
+			there := live(u, u.GetUID())
+			there.SetLabels(map[string]string{providers.LabelCloud: "other"})
+			c.objects = append(c.objects, there)
+			objects = append(objects, declared("service.a/"+u.GetKind()+"/"+u.GetName(), u))
+		}
+		got := mustNotPlan(t, input(c, objects...))
+		if strings.Count(got, "belong") != 1 || !strings.HasPrefix(got, want) {
+			t.Errorf("problems are %q, want %q", got, want)
+		}
+	}
+}
+
 // Nothing is read from a Secret that has the name of a declared one and is not kolla's:
 // neither for itself nor for what is derived from it, nor is it sent anywhere.
 func TestNothingIsReadFromAStranger(t *testing.T) {

@@ -17,11 +17,10 @@ func (p *planning) refresh() {
 		if a, ok := s.refreshed(); ok {
 			p.actions = append(p.actions, a)
 		}
-		if s.stranger {
-			stranger := s.strange(p.labelled(s.live))
-			stranger.Warning = true
-			p.problems = append(p.problems, stranger)
-		}
+	}
+	for _, stranger := range p.strangers() {
+		stranger.Warning = true
+		p.problems = append(p.problems, stranger)
 	}
 	for i := range p.records {
 		r := &p.records[i]
