@@ -2,20 +2,22 @@ package openstack_test
 
 import (
 	"fmt"
-	"path"
 	"reflect"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 // unlimited are the containers that may use all memory of their node.
 var unlimited = map[string]string{
-	"nova-compute-compute/libvirt": "the servers run in it",
-	"openvswitch-ovs/db":           "without it the node has no network",
+	"nova-compute-compute/libvirt":      "the servers run in it",
+	"nova-compute-fast-compute/libvirt": "the servers run in it",
+	"nova-compute-slow-compute/libvirt": "the servers run in it",
+	"openvswitch-ovs/db":                "without it the node has no network",
 }
 
 // TestBounds holds that every container of the examples asks for memory and has a limit,
@@ -23,10 +25,14 @@ var unlimited = map[string]string{
 // readiness probe once more, and that a node with unready pods can be drained.
 func TestBounds(t *testing.T) {
 	used := map[string]bool{}
-	for _, dir := range []string{"../../examples/all-in-one", "../../examples/compute-kit"} {
+	for name, config := range map[string]*lang.Config{
+		"all-in-one":  load(t, "../../examples/all-in-one"),
+		"compute-kit": load(t, "../../examples/compute-kit"),
+		"cells":       inRelease(t, "testdata/servers", "2026.1"),
+	} {
 		nodes := facts()
 		nodes.Nodes = append(nodes.Nodes, openstack.Node{Name: "node-2"}, openstack.Node{Name: "node-3"})
-		for _, o := range render(t, load(t, dir), nodes) {
+		for _, o := range render(t, config, nodes) {
 			if o.Ref().GVK.Kind == "PodDisruptionBudget" {
 				if got, _, _ := unstructured.NestedString(o.Manifest.Object, "spec", "unhealthyPodEvictionPolicy"); got != "AlwaysAllow" {
 					t.Errorf("%s evicts unready pods: %q", o.Address, got)
@@ -36,7 +42,7 @@ func TestBounds(t *testing.T) {
 			if !ok {
 				continue
 			}
-			t.Run(path.Base(dir)+"/"+o.Address.Name, func(t *testing.T) {
+			t.Run(name+"/"+o.Address.Name, func(t *testing.T) {
 				for _, v := range spec.Volumes {
 					if v.EmptyDir != nil && v.EmptyDir.SizeLimit.IsZero() {
 						t.Errorf("volume %s has no limit", v.Name)
