@@ -199,7 +199,7 @@ func (d *departure) report(node string, begins bool) {
 	}
 }
 
-// few lists the first nodes, and counts the rest.
+// few names the first of some nodes.
 func few(nodes []string) string {
 	const most = 3
 	text := strings.Join(nodes[:min(len(nodes), most)], ", ")
