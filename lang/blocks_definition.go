@@ -62,6 +62,10 @@ var definitionType = &BlockType{
 service "status" {
   role   = role.control
   expose = exposure.public
+
+  port "http" {
+    node_port = 30080
+  }
 }
 `,
 	Attributes: []Attribute{

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// document is a state as it is stored: the state's members and a checksum.
+// document is the stored form of a state: its members and a checksum.
 type document struct {
 	State
 	Checksum string `json:"checksum"`
 }
 
-// Encode gives the state as it is stored: indented JSON, objects sorted by
-// address, the same bytes for the same state. Its member "checksum" is "sha256:"
-// and the SHA-256 of all other members, written without white space and with
-// sorted keys, so that white space does not count. Anybody can compute it:
+// Encode returns the stored form of the state: indented JSON with objects sorted by
+// address. The same state gives the same bytes. The member "checksum" is "sha256:" and
+// the SHA-256 of all other members, written with sorted keys and without white space, so
+// reformatting does not invalidate it. To compute it:
 //
 //	jq -cSj 'del(.checksum)' kolla.state.json | sha256sum
 func (s *State) Encode() ([]byte, error) {
@@ -47,8 +47,8 @@ func (s *State) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode reads what Encode gives. file is the name by which errors call it. The
-// error is a *NewerFormatError or a *DamagedError.
+// Decode reads the stored form of a state. file is its name in errors. The error is a
+// *NewerFormatError or a *DamagedError.
 func Decode(file string, raw []byte) (*State, error) {
 	damaged := func(problem string) (*State, error) {
 		return nil, &DamagedError{File: file, Problem: problem}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// NewerFormatError says that a file has a structure which this kolla does not know.
+// NewerFormatError reports a file with a structure that this version of kolla does not know.
 type NewerFormatError struct {
 	File   string
 	Format int
@@ -22,14 +22,14 @@ func (e *NewerFormatError) Error() string {
 		e.File, tool, e.Format, Format)
 }
 
-// DamagedError says that a file of the state is not what kolla wrote: it was cut,
-// edited by hand, or does not belong to the file beside it.
+// DamagedError reports a file of the state that differs from what kolla wrote: it was
+// truncated or edited, or it does not belong to the file beside it.
 type DamagedError struct {
 	File    string
 	Problem string // what is wrong with it
-	Journal bool   // the file is the journal of an apply that did not end
-	// Backups are the usable backups, newest first; none are known where a state
-	// does not come from a file.
+	Journal bool   // the file is the journal of an unfinished apply
+	// Backups are the usable backups, newest first; none if the state does not come from
+	// a file.
 	Backups []Backup
 }
 
@@ -51,8 +51,8 @@ func (e *DamagedError) Error() string {
 	return b.String()
 }
 
-// LinkError says that a file of the state is a link to another one, which would be read
-// or written in its place.
+// LinkError reports that a file of the state is a link. kolla would read or write the
+// target of the link.
 type LinkError struct {
 	File   string
 	Target string // where it leads; may be empty
@@ -69,9 +69,9 @@ func (e *LinkError) Error() string {
 	return fmt.Sprintf("%s is a link, or leads over one, and kolla's own files are none\nWhoever can write to the directory can make links, and have kolla write to another file. Remove it.", e.File)
 }
 
-// ClusterError says that a state, or a plan that was made against one, is of
-// another cluster than the one that kolla is connected to. The first line of its
-// text says what is wrong, the second how to go on.
+// ClusterError reports that a state or plan belongs to another cluster than the one that
+// kolla is connected to. The first line of its text names the mistake, the second the
+// remedy.
 type ClusterError struct {
 	What      string // "state", "plan"
 	Owner     Cluster
@@ -83,8 +83,8 @@ func (e *ClusterError) Error() string {
 		e.What, e.Owner.Server, e.Owner.UID, e.Connected.Server, e.Connected.UID, e.What)
 }
 
-// CloudError says that a state is of another cloud than the configuration. Its
-// text is of the same form.
+// CloudError reports that a state belongs to another cloud than the configuration. Its
+// text has the same form as that of ClusterError.
 type CloudError struct{ State, Configured string }
 
 func (e *CloudError) Error() string {
@@ -92,7 +92,7 @@ func (e *CloudError) Error() string {
 		e.State, e.Configured)
 }
 
-// StaleError says that a plan was made against a state that has changed since.
+// StaleError reports that the state has changed since the plan was made.
 type StaleError struct {
 	PlanLineage, Lineage string
 	PlanSerial, Serial   uint64
@@ -105,17 +105,17 @@ func (e *StaleError) Error() string {
 	return fmt.Sprintf("the state has changed since the plan was made: the plan has serial %d, the state is at %d; make a new plan", e.PlanSerial, e.Serial)
 }
 
-// AppliedError says that a plan was applied before.
+// AppliedError reports that a plan was applied before.
 type AppliedError struct{ Plan string }
 
 func (e *AppliedError) Error() string {
 	return fmt.Sprintf("plan %s was used already, and a plan is applied once, even if some of it failed; make a new plan for the rest", e.Plan)
 }
 
-// LockedError says that somebody else holds the lock of the state.
+// LockedError reports that another process holds the lock of the state.
 type LockedError struct {
 	File string   // the lock file
-	Info LockInfo // zero when the holder has not yet said who it is
+	Info LockInfo // zero if the holder has not written its name yet
 }
 
 func (e *LockedError) Error() string {
@@ -137,15 +137,15 @@ func (e *LockedError) Error() string {
 	return b.String()
 }
 
-// LockLostError says that the lock of a session was taken away by force-unlock.
-// The session writes nothing any more.
+// LockLostError reports that force-unlock took the lock of a session away. The session
+// writes nothing more.
 type LockLostError struct{ ID string }
 
 func (e *LockLostError) Error() string {
 	return fmt.Sprintf("lock %s of the state was taken away by force-unlock; nothing more is written", e.ID)
 }
 
-// UnlockError says that force-unlock was given an ID that is not that of the lock.
+// UnlockError reports that force-unlock was given an ID that is not the lock's.
 type UnlockError struct {
 	ID     string
 	Holder *LockInfo // nil: nobody holds the lock

@@ -12,9 +12,10 @@ import (
 	"kolla.openstack.org/kolla/internal/files"
 )
 
-// The journal is a file of JSON lines: first a base, which says what state the
-// entries continue, then the entries. Each line is on the disk before what it
-// announces is begun, or before the next step that relies on it.
+// The journal is a file of JSON lines. The first line is a base, which identifies the
+// state that the entries continue. The others are entries. The line of an intent is on
+// the disk before the write that it announces; any other line is there before a later
+// step relies on it.
 
 // base is the first line of a journal.
 type base struct {
@@ -24,15 +25,14 @@ type base struct {
 	Serial  uint64 `json:"serial"` // of the state before the first entry
 }
 
-// journal is a journal as it was read.
+// journal is the content of a journal.
 type journal struct {
 	base    base
 	entries []entry
 }
 
-// readJournal reads the journal; nil when there is none. The last line of a journal
-// whose writer was killed may be torn: what it announced was not begun, and it does
-// not count.
+// readJournal reads the journal; nil: there is none. If the writer was killed, the last
+// line may be incomplete. It is ignored, because the step that it announces was not begun.
 func (s *Store) readJournal() (*journal, error) {
 	raw, err := s.dir.Read(s.journal, largest)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,13 +86,13 @@ func (j *journal) readEntry(line []byte) (problem string) {
 	return ""
 }
 
-// fold applies the journal to the state that it continues. A state that is
-// further on has taken the journal in already: its writer was killed between
-// saving the state and removing the journal.
+// fold applies the journal to the state that it continues. A state with a later serial
+// already contains the journal: its writer was killed between saving the state and
+// removing the journal.
 func (j *journal) fold(l *ledger, file string) error {
 	fresh := l.head.isFresh()
 	switch {
-	case j.base.Lineage == "": // even its first line is torn
+	case j.base.Lineage == "": // even the first line is incomplete
 		return nil
 	case !fresh && l.head.Lineage == j.base.Lineage && l.head.Serial > j.base.Serial:
 		return nil
@@ -109,22 +109,22 @@ func (j *journal) fold(l *ledger, file string) error {
 	return nil
 }
 
-// journalWriter appends to the journal of a session. Lines that are put while others
-// are on their way to the disk go there together: of ten steps at a time, each waits
-// for one or two writes of the disk, not for ten.
+// journalWriter appends to the journal of a session. Lines that arrive during a write to
+// the disk are written together afterwards. With ten concurrent steps, each waits for one
+// or two writes and not for ten.
 type journalWriter struct {
 	dir   files.Dir
 	name  string
-	check func() error // whether the journal may be written to, before each write
+	check func() error // called before each write; an error forbids the write
 
 	mu      sync.Mutex
 	rested  *sync.Cond
-	file    *os.File // nil: not begun
+	file    *os.File // nil: not created yet
 	queue   []byte
-	queued  uint64 // how often something was put
-	synced  uint64 // how much of that is on the disk
+	queued  uint64 // number of calls of put
+	synced  uint64 // number of these calls whose lines are on the disk
 	writing bool
-	err     error // why it takes no more
+	err     error // why no more lines are accepted
 }
 
 func newJournalWriter(dir files.Dir, name string, check func() error) *journalWriter {
@@ -133,8 +133,8 @@ func newJournalWriter(dir files.Dir, name string, check func() error) *journalWr
 	return w
 }
 
-// put queues lines, and returns the ticket to sync them with. The first line of all
-// is the base.
+// put queues lines, and returns the ticket with which sync waits for them. The very first
+// line must be the base.
 func (w *journalWriter) put(lines ...any) (ticket uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -149,9 +149,8 @@ func (w *journalWriter) put(lines ...any) (ticket uint64) {
 	return w.queued
 }
 
-// sync returns when the lines of the ticket are on the disk. After a failure the
-// journal stays as it is: a line may have been torn, and lines that follow would be
-// missing what came before them.
+// sync returns when the lines of the ticket are on the disk. After a failure nothing more
+// is written: the last line may be incomplete, and no line may follow it.
 func (w *journalWriter) sync(ticket uint64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -168,7 +167,8 @@ func (w *journalWriter) sync(ticket uint64) error {
 	return nil
 }
 
-// flush writes what is queued. The lock is held, but not while the disk works.
+// flush writes the queued lines. The caller holds the mutex, which flush releases during
+// the write.
 func (w *journalWriter) flush() {
 	lines, upTo := w.queue, w.queued
 	w.queue, w.writing = nil, true
@@ -194,7 +194,7 @@ func (w *journalWriter) write(lines []byte) error {
 	return writeThrough(w.file, lines)
 }
 
-// begin makes the journal, with its first lines. None may exist.
+// begin creates the journal, with its first lines. The file must not exist.
 func (w *journalWriter) begin(lines []byte) error {
 	f, err := w.dir.New(w.name)
 	if err != nil {
@@ -221,7 +221,7 @@ func writeThrough(f *os.File, raw []byte) error {
 	return nil
 }
 
-// close leaves the journal as it is. It takes no more.
+// close ends writing and leaves the journal as it is.
 func (w *journalWriter) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -239,7 +239,7 @@ func (w *journalWriter) close() error {
 	return err
 }
 
-// remove ends the journal, after all of it was saved elsewhere.
+// remove deletes the journal. The caller has saved all of its content in the state.
 func (w *journalWriter) remove() error {
 	if err := w.close(); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// entry is one step of an apply, as the journal holds it. Exactly one field is set.
+// entry is one step of an apply in the journal. Exactly one field is set.
 type entry struct {
 	Begin    *opening    `json:"begin,omitempty"`
 	Intend   *Object     `json:"intend,omitempty"`
@@ -14,7 +14,7 @@ type entry struct {
 	Conclude *conclusion `json:"conclude,omitempty"`
 }
 
-// opening is what the start of an apply changes.
+// opening are the changes to a state at the start of an apply.
 type opening struct {
 	Tool    string  `json:"tool"`
 	Cloud   string  `json:"cloud"`
@@ -39,10 +39,10 @@ func (e entry) valid() bool {
 	return set == 1
 }
 
-// ledger is a state to which entries are applied one by one, each at a cost that
-// does not depend on how large the state is. Every entry that changes something
-// raises the serial by one, so that a serial names one content, whether it was
-// read from the file or put together from file and journal.
+// ledger is a state to which entries are applied one by one, each at a cost that does not
+// depend on the size of the state. Every entry that changes something raises the serial by
+// one. So a serial identifies one content, whether it was read from the file or merged
+// from file and journal.
 type ledger struct {
 	head    State // without objects
 	objects map[string]Object
@@ -70,7 +70,7 @@ func (l *ledger) state() *State {
 	return &s
 }
 
-// apply carries out an entry, and reports whether it changed anything.
+// apply applies an entry, and reports whether it changed anything.
 func (l *ledger) apply(e entry) (changed bool) {
 	switch {
 	case e.Begin != nil:
@@ -108,7 +108,7 @@ func (l *ledger) put(o Object) (changed bool) {
 	return !known || !reflect.DeepEqual(before, o)
 }
 
-// maxPlans is how many applied plans a state remembers.
+// maxPlans is the number of applied plans that a state remembers.
 const maxPlans = 100
 
 func (l *ledger) begin(o *opening) (changed bool) {

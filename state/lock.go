@@ -17,18 +17,17 @@ import (
 	"kolla.openstack.org/kolla/internal/files"
 )
 
-// LockInfo says who holds the lock of a state.
+// LockInfo describes the holder of the lock of a state.
 type LockInfo struct {
-	ID        string    `json:"id"`        // UUID; what force-unlock asks for
+	ID        string    `json:"id"`        // UUID; the argument of force-unlock
 	Operation string    `json:"operation"` // "apply"
 	Who       string    `json:"who"`       // user@host
 	Version   string    `json:"version"`   // of kolla
 	Created   time.Time `json:"created"`
 
 	PID            int       `json:"pid"`
-	ProcessStarted time.Time `json:"process_started"` // tells a process from a later one with its PID
-	// Boot is the boot ID of the machine, which no other machine has; empty where
-	// there is no such thing.
+	ProcessStarted time.Time `json:"process_started"` // distinguishes a process from a later one with the same PID
+	// Boot is the boot ID of the machine, which is unique; empty on systems without one.
 	Boot string `json:"boot,omitempty"`
 }
 
@@ -37,7 +36,7 @@ func (i LockInfo) Local() bool { return i.Boot != "" && i.Boot == bootID() }
 
 var processStarted = time.Now()
 
-// complete fills in what is known of this process.
+// complete fills in the fields that describe this process.
 func (i LockInfo) complete() LockInfo {
 	i.ID = uuid.NewString()
 	i.Created = time.Now().UTC()
@@ -60,7 +59,7 @@ func whoAmI() string {
 	return name + "@" + host
 }
 
-// bootID is what Linux gives each boot of a machine; containers share it.
+// bootID returns the ID that Linux gives each boot of a machine. Containers share it.
 func bootID() string {
 	raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -69,15 +68,15 @@ func bootID() string {
 	return string(bytes.TrimSpace(raw))
 }
 
-// How long to wait between two tries to get the lock. The first pause is there
-// for all: whoever asks for the holder of a lock keeps it busy for an instant.
+// Pauses between attempts to take the lock. The first pause applies even without a
+// timeout: Holder keeps the lock busy for an instant.
 const (
 	firstPause = 50 * time.Millisecond
 	nextPause  = time.Second
 	maxPause   = 16 * time.Second
 )
 
-// acquire takes the lock, waiting for it up to timeout.
+// acquire takes the lock, waiting up to timeout.
 func (s *Store) acquire(ctx context.Context, info LockInfo, timeout time.Duration) (*lock, error) {
 	deadline := time.Now().Add(max(timeout, firstPause))
 	for pause, following := firstPause, nextPause; ; pause, following = following, min(2*following, maxPause) {
@@ -100,13 +99,13 @@ type lock struct {
 	store *Store
 	flock *flock.Flock
 	info  LockInfo
-	// abandoned is what a holder left that ended without releasing the lock.
+	// abandoned is the previous holder, if it ended without releasing the lock.
 	abandoned *LockInfo
 }
 
-// tryLock takes the lock, or returns a *LockedError. The kernel keeps the lock and
-// releases it when its holder ends, however that happens; the file's content only
-// says who it is.
+// tryLock takes the lock, or returns a *LockedError. The kernel holds the lock and
+// releases it when the process ends, even if it is killed. The content of the file only
+// describes the holder.
 func (s *Store) tryLock(info LockInfo) (*lock, error) {
 	if err := s.makeLock(); err != nil {
 		return nil, err
@@ -116,7 +115,7 @@ func (s *Store) tryLock(info LockInfo) (*lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the state: %w", err)
 	}
-	if !free || l.check() != nil { // not free, or it was a file that force-unlock has just removed
+	if !free || l.check() != nil { // check fails if force-unlock has just removed the file
 		return nil, errors.Join(&LockedError{File: s.dir.Path(s.lock), Info: s.readLockInfo()}, l.flock.Unlock())
 	}
 	if left := s.readLockInfo(); left.ID != "" {
@@ -132,8 +131,8 @@ func (s *Store) tryLock(info LockInfo) (*lock, error) {
 	return l, nil
 }
 
-// check returns a *LockLostError when the lock was taken away: when the file that
-// is locked is no longer the one that others would lock.
+// check returns a *LockLostError if the lock was taken away: the locked file is no longer
+// the one that other processes would lock.
 func (l *lock) check() error {
 	mine, err := l.flock.Stat()
 	if err != nil {
@@ -146,8 +145,8 @@ func (l *lock) check() error {
 	return &LockLostError{ID: l.info.ID}
 }
 
-// release gives the lock back. The file stays, empty: to remove it would take the
-// lock from whoever is about to lock it.
+// release releases the lock. The file stays, empty: removing it would take the lock from
+// a process that is about to lock it.
 func (l *lock) release() error {
 	var err error
 	if l.check() == nil {
@@ -156,7 +155,7 @@ func (l *lock) release() error {
 	return errors.Join(err, l.flock.Unlock())
 }
 
-// write gives the file of the lock another content. It has to be the one that is locked.
+// write replaces the content of the lock file, which must be the locked one.
 func (l *lock) write(content []byte) error {
 	f, err := l.store.dir.Open(l.store.lock)
 	if err != nil {
@@ -177,8 +176,8 @@ func (l *lock) write(content []byte) error {
 	return err
 }
 
-// makeLock makes the file of the lock if there is none. It refuses a link: what is written
-// into the lock would be written into another file.
+// makeLock creates the lock file if it does not exist. It refuses a link, because writing
+// the lock would write to another file.
 func (s *Store) makeLock() error {
 	f, err := s.dir.Open(s.lock)
 	if err != nil {
@@ -187,13 +186,14 @@ func (s *Store) makeLock() error {
 	return f.Close()
 }
 
-// newFlock does not follow a link that somebody made since.
+// newFlock returns a lock on the file. Locking does not follow a link that somebody made
+// since makeLock.
 func (s *Store) newFlock() *flock.Flock {
 	return flock.New(s.dir.Path(s.lock), flock.SetFlag(os.O_RDWR|files.NoFollow), flock.SetPermissions(0o600))
 }
 
-// readLockInfo reads who holds the lock, or held it last without releasing it;
-// zero when nobody, or while it is being written.
+// readLockInfo reads the description of the process that holds the lock, or that ended
+// without releasing it. It is zero if there is none, and while it is being written.
 func (s *Store) readLockInfo() LockInfo {
 	raw, err := s.dir.Read(s.lock, 1<<16)
 	if err != nil {
@@ -206,8 +206,7 @@ func (s *Store) readLockInfo() LockInfo {
 	return info
 }
 
-// Holder returns who holds the lock at present; nil when nobody does. It waits
-// for nothing.
+// Holder returns the present holder of the lock; nil: the lock is free. It does not wait.
 func (s *Store) Holder() (*LockInfo, error) {
 	info := s.readLockInfo()
 	if info.ID == "" {
@@ -227,9 +226,9 @@ func (s *Store) Holder() (*LockInfo, error) {
 	return &info, nil
 }
 
-// ForceUnlock takes the lock with the ID away from its holder. A holder that is
-// still at work notices before its next step, and writes nothing more. The error
-// is an *UnlockError when that lock is not held.
+// ForceUnlock takes the lock with the ID away from its holder. A holder that still works
+// notices before its next step and writes nothing more. The error is an *UnlockError if no
+// process holds a lock with that ID.
 func (s *Store) ForceUnlock(id string) error {
 	holder, err := s.Holder()
 	if err != nil {

@@ -6,23 +6,23 @@ import (
 	"reflect"
 )
 
-// Output is an output of the configuration as it was at the end of the last apply.
+// Output is an output of the configuration at the end of the last apply.
 type Output struct {
 	Name      string `json:"name"`
 	Sensitive bool   `json:"sensitive,omitempty"`
-	// Type is the type of the value in cty's JSON form; Value is the value as JSON. Of a
-	// sensitive output neither is kept.
+	// Type is the type of the value in cty's JSON form; Value is the value as JSON. Both
+	// are empty for a sensitive output.
 	Type  json.RawMessage `json:"type,omitempty"`
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// Equal reports whether two outputs are the same, as far as a state knows. Nobody can
-// tell whether the value of a sensitive one changed.
+// Equal reports whether two outputs are the same. Values of sensitive outputs are not
+// stored, so they are not compared.
 func (o Output) Equal(other Output) bool {
 	return o.Name == other.Name && o.Sensitive == other.Sensitive && sameJSON(o.Type, other.Type) && sameJSON(o.Value, other.Value)
 }
 
-// sameJSON compares values, not how they are written.
+// sameJSON reports whether two texts are the same JSON value.
 func sameJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -38,21 +38,21 @@ func sameJSON(a, b json.RawMessage) bool {
 	return reflect.DeepEqual(values[0], values[1])
 }
 
-// CheckResult is what came of a check block of the configuration in the last apply.
+// CheckResult is the result of a check block of the configuration in the last apply.
 type CheckResult struct {
 	Address  string   `json:"address"`
 	Status   string   `json:"status"`             // "pass", "fail", "unknown"
-	Problems []string `json:"problems,omitempty"` // messages of what does not hold
+	Problems []string `json:"problems,omitempty"` // messages of the assertions that fail
 }
 
-// conclusion is what the end of an apply says of the configuration.
+// conclusion has the outputs and check results at the end of an apply.
 type conclusion struct {
 	Outputs []Output      `json:"outputs"`
 	Checks  []CheckResult `json:"checks"`
 }
 
-// Conclude takes down the outputs and checks of an apply that came to its end. They
-// replace all earlier ones.
+// Conclude records the outputs and check results of a complete apply. They replace all
+// earlier ones.
 func (s *Session) Conclude(outputs []Output, checks []CheckResult) error {
 	return s.note(nil, entry{Conclude: &conclusion{outputs, checks}})
 }

@@ -13,44 +13,42 @@ import (
 	"github.com/google/uuid"
 )
 
-// Session is the time during which one process holds the lock of a state, and
-// alone may change it. It is safe for concurrent use.
+// Session changes a state while its process holds the lock. It is safe for concurrent use.
 //
-// Begin, Owe, Intend, Record and Forget take effect when they return: what they say is
-// on the disk, in the journal, and survives a kill of the process. An object is
-// first intended, then written to the cluster, then recorded. If nothing follows
-// an intent, the object may exist or not: the state then has it with Ready false, with
-// the UID of the object that was to be written, and with the token of the object that
-// was to be made, so that the next plan knows either of them again.
+// Begin, Owe, Intend, Record and Forget are durable: when they return, the change is in
+// the journal, on the disk, and survives a kill of the process. The caller first intends
+// an object, then writes it to the cluster, then records it. If the process is killed
+// after the intent, the object may exist or not. The state then has it with Ready false,
+// with the UID of the object to be written or the token of the object to be created, so
+// the next plan recognizes it.
 type Session struct {
 	store *Store
 	lock  *lock
 	tool  string
-	// restored is the backup that the state was taken from.
+	// restored is the backup from which the session started; nil: none.
 	restored *Backup
-	resumes  bool // there was a journal of a session before
+	resumes  bool // an earlier session left a journal
 
 	mu      sync.Mutex
 	ledger  *ledger
 	saved   uint64         // serial of what is in the file
-	journal *journalWriter // nil: nothing was put into it yet
+	journal *journalWriter // nil: this session has written nothing yet
 	closed  bool
 }
 
-// Lock takes the lock of the store, waiting for it up to timeout, and reads the
-// state. What a killed process has left in the journal is taken into the file.
-// Of info, Operation and Version are to be given.
+// Lock takes the lock of the store, waiting up to timeout, and reads the state. It merges
+// the journal of a killed process into the file. The caller sets Operation and Version of
+// info.
 //
-// The error is a *LockedError when somebody else holds the lock, or one that Read
-// could return.
+// The error is a *LockedError if another process holds the lock, or an error of Read.
 func (s *Store) Lock(ctx context.Context, info LockInfo, timeout time.Duration) (*Session, error) {
 	return s.begin(ctx, info, timeout, s.load)
 }
 
-// Salvage is Lock for a state that cannot be read, or that is missing. Files that cannot be
-// used are moved in among the backups, with "damaged" in their names, and the session goes
-// on from the newest usable backup, which it then has as Restored, and what the journal
-// says beyond it; without a backup, from an empty state.
+// Salvage is Lock for a state that is damaged or missing. It moves unusable files to the
+// backups, with "damaged" in their names. The session starts from the newest usable
+// backup, which Restored returns, plus the steps of the journal that continue it; without
+// a backup, from an empty state.
 func (s *Store) Salvage(ctx context.Context, info LockInfo, timeout time.Duration) (*Session, error) {
 	var restored *Backup
 	session, err := s.begin(ctx, info, timeout, func() (l *ledger, journaled bool, err error) {
@@ -81,8 +79,8 @@ func (s *Store) begin(ctx context.Context, info LockInfo, timeout time.Duration,
 	return session, nil
 }
 
-// takeIn saves a state that was put together from file and journal, and ends the
-// journal. A journal without any change leaves the file as it is.
+// takeIn saves a state that was merged from file and journal, and removes the journal. If
+// the journal changed nothing, the file stays as it is.
 func (s *Store) takeIn(l *ledger) error {
 	present, err := s.readFile()
 	if err != nil {
@@ -99,8 +97,8 @@ func (s *Store) takeIn(l *ledger) error {
 	return nil
 }
 
-// salvage is load, after everything that load refuses was moved out of the way, and with
-// the newest backup in the place of a file that is missing.
+// salvage is load after it has moved every file away that load refuses, and has put the
+// newest backup in the place of a missing file.
 func (s *Store) salvage() (l *ledger, journaled bool, restored *Backup, err error) {
 	for {
 		l, journaled, err = s.load()
@@ -138,7 +136,7 @@ func (s *Store) salvage() (l *ledger, journaled bool, restored *Backup, err erro
 	}
 }
 
-// setAside moves a damaged file in among the backups, if there is one.
+// setAside moves a damaged file, if it exists, to the backups.
 func (s *Store) setAside(file string) error {
 	if err := s.makeBackups(); err != nil {
 		return err
@@ -150,9 +148,10 @@ func (s *Store) setAside(file string) error {
 	return nil
 }
 
-// Abandoned is who held the lock before, had begun to write, and ended without releasing
-// it: a process that crashed or was killed. Nil when the last one ended in order, or before
-// it had begun, such as while it asked for approval.
+// Abandoned returns the previous holder of the lock if it had begun to write and ended
+// without releasing the lock: a process that crashed or was killed. It returns nil if the
+// previous holder ended normally, or before its first write, such as while it asked for
+// approval.
 func (s *Session) Abandoned() *LockInfo {
 	if !s.resumes {
 		return nil
@@ -160,11 +159,10 @@ func (s *Session) Abandoned() *LockInfo {
 	return s.lock.abandoned
 }
 
-// Restored is the backup that Salvage has gone on from; nil: it needed none, or there is
-// none.
+// Restored returns the backup from which Salvage started; nil: it used none.
 func (s *Session) Restored() *Backup { return s.restored }
 
-// ID is the ID of the lock that the session holds.
+// ID returns the ID of the lock that the session holds.
 func (s *Session) ID() string { return s.lock.info.ID }
 
 // State returns a copy of the present state.
@@ -174,7 +172,7 @@ func (s *Session) State() *State {
 	return s.ledger.state()
 }
 
-// Object returns the object with the address as the state has it at present.
+// Object returns the present record of the object with the address.
 func (s *Session) Object(address string) (Object, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,20 +180,21 @@ func (s *Session) Object(address string) (Object, bool) {
 	return o.clone(), ok
 }
 
-// Run says what an apply is about to do, and what its plan was made against.
+// Run identifies an apply: its plan, and the state and cluster that the plan was made
+// for.
 type Run struct {
 	Plan    string // ID of the plan
 	Cloud   string
 	Cluster Cluster
-	// Lineage and Serial of the state that the plan was made against.
+	// Lineage and Serial of the state that the plan was made from.
 	Lineage string
 	Serial  uint64
 }
 
-// Check refuses what Begin would refuse, and starts nothing.
+// Check returns the error that Begin would return, and starts nothing.
 func (s *Session) Check(run Run) error { return run.fits(s.State()) }
 
-// fits refuses a state that the run was not planned against.
+// fits returns an error if the run was not planned for the state.
 func (r Run) fits(head *State) error {
 	if slices.Contains(head.Plans, r.Plan) {
 		return &AppliedError{Plan: r.Plan}
@@ -209,23 +208,22 @@ func (r Run) fits(head *State) error {
 	return nil
 }
 
-// Begin starts an apply. It refuses a plan that was applied before (an
-// *AppliedError), another cluster (a *ClusterError), and a plan that was made
-// against another content of the state (a *StaleError).
+// Begin starts an apply. It refuses a plan that was applied before (an *AppliedError), a
+// plan for another cluster (a *ClusterError), and a plan that was made from other content
+// of the state (a *StaleError).
 func (s *Session) Begin(run Run) error {
 	return s.note(run.fits, entry{Begin: &opening{Tool: s.tool, Cloud: run.Cloud, Cluster: run.Cluster, Plan: run.Plan}})
 }
 
-// Intend says that a write of the object to the cluster, or its deletion, is
-// about to begin; Going says that it is deleted. UID names the object that is written
-// or deleted, Token the object that is created. It must not begin when Intend returns an
-// error.
+// Intend records that the object is about to be written to the cluster or, with Going, to
+// be deleted. UID identifies an object that is written or deleted, Token one that is
+// created. If Intend returns an error, the caller must not write.
 func (s *Session) Intend(o Object) error {
 	return s.note(nil, entry{Intend: &o})
 }
 
-// Record says what is now known of the objects. Even when it returns an error the
-// session knows it, and Close tries once more to save it.
+// Record replaces the records of the objects. If it returns an error, the session still
+// has the new records, and Close tries to save them again.
 func (s *Session) Record(objects ...Object) error {
 	entries := make([]entry, len(objects))
 	for i := range objects {
@@ -234,15 +232,16 @@ func (s *Session) Record(objects ...Object) error {
 	return s.note(nil, entries...)
 }
 
-// Forget says that the object is no longer kolla's, or no longer there. An
-// address that the state does not have is no error.
+// Forget removes the record of an object that is no longer kolla's or no longer exists. An
+// unknown address is not an error.
 func (s *Session) Forget(address string) error {
 	return s.note(nil, entry{Forget: address})
 }
 
-// Owe says that a write of what has the address by is about to begin, with which
-// objects are to be replaced: until they are recorded without it, the state has it as
-// owed to them. What was owed already, or is not in the state, is not among the added.
+// Owe records that the object at the address by is about to be written, and that this
+// triggers a replacement of objects. Their records have by in Owed until they are recorded
+// without it. added are the objects whose records changed: by is new to them, and the
+// state knows them.
 func (s *Session) Owe(by string, objects ...string) (added []string, err error) {
 	err = s.noteOf(nil, func() (entries []entry) {
 		for _, address := range objects {
@@ -259,7 +258,7 @@ func (s *Session) Owe(by string, objects ...string) (added []string, err error) 
 	return added, err
 }
 
-// Waive takes back what Owe has added: the write was refused.
+// Waive undoes Owe after a write that was refused. objects are those that Owe has added.
 func (s *Session) Waive(by string, objects ...string) error {
 	return s.noteOf(nil, func() (entries []entry) {
 		for _, address := range objects {
@@ -273,13 +272,14 @@ func (s *Session) Waive(by string, objects ...string) error {
 	})
 }
 
-// note applies entries, unless fits refuses it, and returns when those that change
-// anything are in the journal, on the disk.
+// note applies entries, unless fits returns an error. It returns when all entries that
+// change anything are in the journal, on the disk.
 func (s *Session) note(fits func(*State) error, entries ...entry) error {
 	return s.noteOf(fits, func() []entry { return entries })
 }
 
-// noteOf is note of entries that depend on what the state has just then.
+// noteOf is note for entries that depend on the state at that moment. entries is called
+// with the session locked.
 func (s *Session) noteOf(fits func(*State) error, entries func() []entry) error {
 	journal, ticket, err := s.take(fits, entries)
 	if err != nil || journal == nil {
@@ -288,8 +288,8 @@ func (s *Session) noteOf(fits func(*State) error, entries func() []entry) error 
 	return journal.sync(ticket)
 }
 
-// take applies entries, and puts those that change anything into the journal; it is
-// nil when none does.
+// take applies entries, and queues those that change anything for the journal. journal is
+// nil if no entry changes anything.
 func (s *Session) take(fits func(*State) error, entries func() []entry) (journal *journalWriter, ticket uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -322,7 +322,7 @@ func (s *Session) take(fits func(*State) error, entries func() []entry) (journal
 	return s.journal, s.journal.put(lines...), nil
 }
 
-// save writes the state if it is not in the file yet, and ends the journal.
+// save writes the state, unless the file has it already, and removes the journal.
 func (s *Session) save() error {
 	if s.ledger.head.Serial == s.saved {
 		return nil
@@ -345,8 +345,8 @@ func (s *Session) save() error {
 	return nil
 }
 
-// Close saves the state and releases the lock. When the state cannot be saved,
-// what the journal holds is taken in by the next lock. A second call does nothing.
+// Close saves the state and releases the lock. If the state cannot be saved, the next Lock
+// merges the journal. A second call does nothing.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package state keeps what kolla created, where, and from which declaration. It
-// holds no values of objects: what the cluster knows is asked of the cluster. The only
-// values in it are those of outputs that are not sensitive.
+// Package state stores which objects kolla created, and from which declarations. It stores
+// no content of objects, which can be read from the cluster. The only values in it are
+// those of outputs that are not sensitive.
 //
-// A plan reads the state without a lock, with Store.Read. Whoever changes it takes
-// the lock first, with Store.Lock, and does so through the Session that it gets.
+// A plan reads the state without a lock, with Store.Read. A command that changes the state
+// takes the lock with Store.Lock and writes through the Session that it returns.
 package state
 
 import (
@@ -15,7 +15,7 @@ import (
 // newest that it reads.
 const Format = 1
 
-// State is what kolla knows of one cloud in one cluster.
+// State is kolla's record of one cloud in one cluster.
 type State struct {
 	Format  int     `json:"format"`
 	Serial  uint64  `json:"serial"`  // grows by one with every write that changes something
@@ -25,23 +25,23 @@ type State struct {
 	Cluster Cluster `json:"cluster"`
 	// Objects are sorted by address.
 	Objects []Object `json:"objects"`
-	// Outputs, by name, and Checks are those of the last apply that came to its end.
+	// Outputs, sorted by name, and Checks are those of the last complete apply.
 	Outputs []Output      `json:"outputs,omitempty"`
 	Checks  []CheckResult `json:"checks,omitempty"`
-	// Plans are the IDs of the last plans that were applied, oldest first, so
-	// that none is applied twice.
+	// Plans are the IDs of the last applied plans, oldest first. A plan is applied only
+	// once.
 	Plans []string `json:"plans,omitempty"`
 }
 
-// Cluster says which cluster the state belongs to.
+// Cluster identifies the cluster that the state belongs to.
 type Cluster struct {
 	UID    string `json:"uid"`    // of the namespace kube-system
-	Server string `json:"server"` // URL at the last write; only to show
+	Server string `json:"server"` // URL at the last write; only for messages
 }
 
-// Object is one object that kolla made, or whose fields it owns. One without a UID
-// was about to be made by an apply that was killed: it may exist or not, and only
-// Token tells whether an object of that name is the one.
+// Object is one object that kolla made, or of which it owns fields. An object without a
+// UID was about to be created by an apply that was killed. It may exist or not; a live
+// object of that name is the same one if it carries Token.
 type Object struct {
 	Address    string `json:"address"`
 	APIVersion string `json:"api_version"`
@@ -57,27 +57,27 @@ type Object struct {
 	Partial   bool      `json:"partial,omitempty"`
 	Holds     string    `json:"holds,omitempty"`
 	Protected string    `json:"protected,omitempty"` // by prevent_destroy, where: "cloud.hcl:12"
-	Yields    []Yield   `json:"yields,omitempty"`    // fields that are known to be left to others
+	Yields    []Yield   `json:"yields,omitempty"`    // declared fields that are left to others
 	Desired   string    `json:"desired"`             // hash of the desired object at the last apply
 	Ready     bool      `json:"ready"`               // seen ready after the last write; of a Job: complete
 	Applied   time.Time `json:"applied"`             // last write
-	// Owed are the addresses of what was changed and the object is to be replaced with,
-	// and was not yet; of a versioned object that of its family.
+	// Owed are the addresses of changed objects that trigger a replacement of this one
+	// which is still to be done; for a versioned object, the address of its family.
 	Owed []string `json:"owed,omitempty"`
-	// Going: its deletion was begun, by itself or to make it anew, and nothing is known
-	// of what came after.
+	// Going: its deletion was begun, perhaps as a part of a replacement, and the result is
+	// not recorded.
 	Going bool `json:"going,omitempty"`
-	// Cleaned: before the deletion its pods were told to clean their nodes.
+	// Cleaned: its pods were told to clean their nodes before the deletion.
 	Cleaned bool `json:"cleaned,omitempty"`
-	// Left: a volume that a StatefulSet of kolla's asked for and that stayed when that was
-	// deleted. Nothing declares it. A destroy may delete it as long as it has the UID.
+	// Left: a volume that stayed when its StatefulSet was deleted. It is not declared. A
+	// destroy may delete it while it has the recorded UID.
 	Left bool `json:"left,omitempty"`
-	// Check is of the object as it was when the server had last made Desired of it,
-	// or said that there was nothing to do; zero where it is not known well enough.
+	// Check describes the object as it was when the server last applied Desired, or last
+	// said that there was nothing to do; zero if that is not known.
 	Check Check `json:"check,omitzero"`
 }
 
-// clone shares nothing with the original.
+// clone returns a copy that shares nothing with the original.
 func (o Object) clone() Object {
 	o.DependsOn = slices.Clone(o.DependsOn)
 	o.Yields = slices.Clone(o.Yields)
@@ -85,25 +85,26 @@ func (o Object) clone() Object {
 	return o
 }
 
-// Yield is a declared field that somebody else looks after.
+// Yield is a declared field that is left to another program.
 type Yield struct {
 	Path    string `json:"path"`
 	Manager string `json:"manager,omitempty"` // empty: nobody
 }
 
-// Check is what has to be the same for an object to be known unchanged without
-// asking the server. It says nothing of values of Secrets.
+// Check describes an object and its server. While the description stays the same, the
+// object is unchanged, and the server need not be asked. Values of Secrets are not a part
+// of it.
 type Check struct {
-	Owned string `json:"owned"` // hash of the live object, and of what kolla's field manager owns in it
-	// Server is the version of the server; empty: what it would make of another apply is
-	// not certain, and no more is known than that nobody had added to the object.
+	Owned string `json:"owned"` // hash of the live object and of the set of fields that kolla owns
+	// Server is the version of the server; empty: the result of another apply is not
+	// certain, and the check proves only that nobody has added anything to the object.
 	Server string `json:"server,omitempty"`
-	// Admission is a hash of the mutating webhooks and policies that see objects of
-	// the kind; empty: none does.
+	// Admission is a hash of the mutating webhooks and policies that apply to the object;
+	// empty: none does.
 	Admission string `json:"admission,omitempty"`
 }
 
-// Known reports whether the object is known unchanged while the check is the same.
+// Known reports whether the object is unchanged while its check stays the same.
 func (c Check) Known() bool { return c.Server != "" }
 
 // Find returns the object with the address, or nil.
@@ -116,12 +117,12 @@ func (s *State) Find(address string) *Object {
 	return nil
 }
 
-// isFresh reports whether the state was never written.
+// isFresh reports whether the state has never been written.
 func (s *State) isFresh() bool { return s.Lineage == "" && s.Serial == 0 }
 
-// CheckCluster returns a *ClusterError when the state belongs to another cluster
-// than the one with the given UID of its namespace kube-system; server, its URL,
-// is only to show. A state that was never written belongs to none.
+// CheckCluster returns a *ClusterError if the state belongs to another cluster. uid is
+// the UID of the cluster's namespace kube-system. server, the URL, is only for the message.
+// A state that was never written belongs to no cluster.
 func (s *State) CheckCluster(uid, server string) error {
 	if s.Cluster.UID == "" || s.Cluster.UID == uid {
 		return nil
@@ -129,8 +130,8 @@ func (s *State) CheckCluster(uid, server string) error {
 	return &ClusterError{What: "state", Owner: s.Cluster, Connected: Cluster{UID: uid, Server: server}}
 }
 
-// CheckCloud returns a *CloudError when the state belongs to another cloud. A
-// state that was never written belongs to none.
+// CheckCloud returns a *CloudError if the state belongs to another cloud. A state that
+// was never written belongs to no cloud.
 func (s *State) CheckCloud(name string) error {
 	if s.Cloud == "" || s.Cloud == name {
 		return nil

@@ -19,14 +19,14 @@ import (
 // DefaultFile is the name of the state file in the directory of a configuration.
 const DefaultFile = "kolla.state.json"
 
-// Store is where one state is kept: in a file, with its companions beside it.
-// For kolla.state.json they are
+// Store is the place of one state: a file, with other files beside it. For
+// kolla.state.json these are
 //
-//	kolla.state.journal                       what an apply that is under way has done
-//	.kolla.state.lock                         locked while somebody may write; says who
-//	.kolla/backups/kolla.state.SERIAL.json    the last ten versions, the present one included
+//	kolla.state.journal                       the steps of an apply that is running
+//	.kolla.state.lock                         locked while a process may write; names it
+//	.kolla/backups/kolla.state.SERIAL.json    the last ten versions, including the present one
 //
-// None of them is reached over a symbolic link: others may be able to make one.
+// Store follows no symbolic link to any of them, because others may be able to make links.
 type Store struct {
 	dir files.Dir
 	// Names in the directory.
@@ -37,13 +37,13 @@ type Store struct {
 	stem    string // file name without ".json"
 }
 
-// largest is how large a file of a state may be, in bytes.
+// largest is the maximum size of a file of a state, in bytes.
 const largest = 1 << 28
 
-// Open returns the store whose state file has the given path. Nothing has to
-// exist yet but its directory, and nothing is made before the first lock. A
-// symbolic link to a file of the same directory is followed, so that all names of a
-// file share one lock. One that leads elsewhere is refused when the state is read.
+// Open returns the store whose state file has the given path. Only the directory has to
+// exist; no file is created before the first lock. Open follows a symbolic link to a file
+// in the same directory, so that all names of a file share one lock. A link to another
+// directory is refused when the state is read.
 func Open(path string) *Store {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	if target, err := filepath.EvalSymlinks(path); err == nil && sameDir(filepath.Dir(target), dir) {
@@ -69,7 +69,7 @@ func sameDir(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// Path is the path of the state file.
+// Path returns the path of the state file.
 func (s *Store) Path() string { return s.dir.Path(s.file) }
 
 // linked wraps an error caused by a symbolic link in a *LinkError.
@@ -81,12 +81,11 @@ func (s *Store) linked(name string, err error) error {
 	return &LinkError{File: s.dir.Path(name), Target: target, State: name == s.file, err: err}
 }
 
-// Read returns the present state, without a lock: the file, and what the journal
-// of an apply that is under way or was killed says beyond it. A state that was
-// never written is empty, with serial 0 and no lineage.
+// Read returns the present state, without a lock: the file, plus the steps in the journal
+// of an apply that is running or was killed. A state that was never written is empty, with
+// serial 0 and no lineage.
 //
-// The error is a *DamagedError or a *NewerFormatError where a file is there but
-// cannot be used.
+// The error is a *DamagedError or a *NewerFormatError if a file exists but cannot be used.
 func (s *Store) Read() (*State, error) {
 	l, _, err := s.load()
 	if err != nil {
@@ -95,8 +94,8 @@ func (s *Store) Read() (*State, error) {
 	return l.state(), nil
 }
 
-// load reads the journal, then the file: in this order a save that happens in
-// between leaves a file that is further on than the journal, never the reverse.
+// load reads the journal before the file. If the state is saved in between, the file is
+// ahead of the journal, which fold can handle; the reverse would lose steps.
 func (s *Store) load() (l *ledger, journaled bool, err error) {
 	j, err := s.readJournal()
 	if err != nil {
@@ -135,8 +134,8 @@ func (s *Store) readFile() (*State, error) {
 	return read, err
 }
 
-// write saves a state, and backups of it and of what it takes the place of.
-// Backups come first: once the file is replaced, all is done.
+// write saves a state, and backups of it and of the version that it replaces. It writes
+// the backups first, so that nothing is left to do after the file was replaced.
 func (s *Store) write(next *State) error {
 	raw, err := next.Encode()
 	if err != nil {
@@ -168,7 +167,7 @@ func (s *Store) makeBackups() error {
 	return nil
 }
 
-// Backup is an earlier version of the state, or a copy of the present one.
+// Backup is a copy of an earlier version of the state, or of the present one.
 type Backup struct {
 	Path    string
 	Serial  uint64
@@ -176,11 +175,11 @@ type Backup struct {
 	name    string // in the directory of the state
 }
 
-// maxBackups is how many backups are kept.
+// maxBackups is the number of backups that are kept.
 const maxBackups = 10
 
-// backUp keeps a version of the state. A version of another lineage that has the
-// same serial is not overwritten.
+// backUp stores a version of the state. It does not overwrite a version of another lineage
+// with the same serial.
 func (s *Store) backUp(serial uint64, raw []byte) error {
 	file := filepath.Join(s.backups, fmt.Sprintf("%s.%d.json", s.stem, serial))
 	kept, err := s.dir.Read(file, largest)
@@ -211,7 +210,7 @@ func (s *Store) rotate() error {
 	return nil
 }
 
-// backupFiles lists the backups, newest first, without looking into them.
+// backupFiles lists the backups, newest first, without reading them.
 func (s *Store) backupFiles() ([]Backup, error) {
 	dir, err := s.dir.List(s.backups)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -232,7 +231,7 @@ func (s *Store) backupFiles() ([]Backup, error) {
 	return found, nil
 }
 
-// usableBackups are the backups that can be read, newest first.
+// usableBackups returns the backups that can be read, newest first.
 func (s *Store) usableBackups() []Backup {
 	found, err := s.backupFiles()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package arch holds the rule of which package may import which. The rule is the
-// table in ARCHITECTURE.md.
+// Package arch checks which package may import which, and what the documents say of the
+// code.
 package arch_test
 
 import (

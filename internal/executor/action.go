@@ -18,8 +18,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// visit carries out one action of the plan. Where there is nothing to do and
-// nothing to wait for, nobody is told.
+// visit carries out one action of the plan. An action with nothing to do and nothing to
+// wait for sends no events.
 func (r *run) visit(ctx context.Context, index int, idle func()) error {
 	action := &r.plan.Actions[index]
 	s := &step{
@@ -56,8 +56,7 @@ func (r *run) visit(ctx context.Context, index int, idle func()) error {
 	return nil
 }
 
-// fail takes note of an action that was not done, because of err or because the apply
-// was interrupted.
+// fail records that an action failed with err or was interrupted.
 func (s *step) fail(ctx context.Context, err error) error {
 	kind := planner.Failed
 	s.outcome.Status, s.outcome.Err = Failed, err
@@ -69,7 +68,7 @@ func (s *step) fail(ctx context.Context, err error) error {
 	return s.outcome.Err
 }
 
-// reachable waits until there is a server to carry out an action.
+// reachable waits until the server answers.
 func (r *run) reachable(ctx context.Context) error {
 	if r.Reachable == nil {
 		return nil
@@ -77,8 +76,8 @@ func (r *run) reachable(ctx context.Context) error {
 	return r.Reachable(ctx, r.Timeout)
 }
 
-// waitsFor reports whether the action's object has to be waited for. A Job that
-// was seen complete is over for good, even if the cluster has cleaned it up since.
+// waitsFor reports whether the apply waits for the action's object. It does not wait for
+// a Job that was once seen complete, which the cluster may have removed since.
 func (r *run) waitsFor(index int) bool {
 	action := &r.plan.Actions[index]
 	switch {
@@ -91,18 +90,18 @@ func (r *run) waitsFor(index int) bool {
 	}
 }
 
-// step is one action under way.
+// step is one running action.
 type step struct {
 	*run
 	action  *planner.Action
 	outcome *Outcome
 	started time.Time
-	waits   bool // until the object is ready
-	moved   bool // others changed the object since it was planned against
+	waits   bool // the step waits until the object is ready
+	moved   bool // others have changed the object since the plan was made
 	idle    func()
 }
 
-// manager is the field manager that the object is applied by.
+// manager returns the field manager under which the object is applied.
 func (s *step) manager(partial bool) string { return providers.ManagerOf(s.plan.Cloud, partial) }
 
 func (s *step) do(ctx context.Context) error {
@@ -123,9 +122,8 @@ func (s *step) do(ctx context.Context) error {
 	}
 }
 
-// confirm leaves the object as it is, and takes down what the configuration now
-// says of it: its dependencies count when it is deleted one day. An object that
-// the state does not have stays unknown to it.
+// confirm leaves the object as it is, and records its present declaration: the
+// dependencies matter when it is deleted one day. It does not add an object to the state.
 func (s *step) confirm(ctx context.Context) error {
 	if s.waits {
 		if err := s.wait(ctx); err != nil {
@@ -140,12 +138,12 @@ func (s *step) confirm(ctx context.Context) error {
 	return s.Session.Record(record)
 }
 
-// glance is how long a refresh looks at an object to see whether it is ready.
+// glance is how long a refresh waits for an object to be ready.
 const glance = 5 * time.Second
 
-// refresh takes over into the state which object it is, and whether it is ready
-// now. That it is not is no failure. What the configuration says of an object that
-// the state knows counts only once it is applied.
+// refresh records the UID of the object and whether it is ready now. An object that is not
+// ready is not a failure. If the state has the object, refresh does not record its present
+// declaration, which was not applied.
 func (s *step) refresh(ctx context.Context) error {
 	record, known := s.Session.Object(s.action.Address.String())
 	if !known {
@@ -166,7 +164,7 @@ func (s *step) refresh(ctx context.Context) error {
 	return s.Session.Record(record)
 }
 
-// write makes the object what is wanted, and waits until it is ready.
+// write applies the object, and waits until it is ready.
 func (s *step) write(ctx context.Context) error {
 	manifest, err := s.values.resolve(ctx, s.action)
 	if err == nil {
@@ -206,9 +204,8 @@ func (s *step) write(ctx context.Context) error {
 	return s.Session.Record(record)
 }
 
-// looked reports whether somebody has looked for what others added to the object, in the
-// version that was written to: of a new object there is nothing to look for. Otherwise
-// the next plan looks.
+// looked reports whether the plan has searched this version of the object for additions by
+// others. A new object has none. If looked is false, the next plan searches.
 func (s *step) looked() bool {
 	switch s.action.Verb {
 	case planner.Create, planner.Run, planner.Replace:
@@ -217,9 +214,9 @@ func (s *step) looked() bool {
 	return s.action.Evidence.Kind == planner.DryRun && !s.action.Reported && !s.moved
 }
 
-// token is a new one for what the action creates; empty: it creates nothing. The journal
-// has it before the object does, so that an apply that is killed in between knows the
-// object again.
+// token returns a new token for an object that the action creates; empty: it creates none.
+// The journal has the token before the object exists. If the apply is killed in between,
+// the next one recognizes the object by it.
 func (s *step) token() string {
 	switch s.action.Verb {
 	case planner.Create, planner.Run, planner.Replace:
@@ -228,8 +225,8 @@ func (s *step) token() string {
 	return ""
 }
 
-// send applies the manifest: to the object that the plan is about, or where there is
-// none, for what is new and for a replacement.
+// send applies the manifest to the planned object. For a creation or a replacement, no
+// object of that name may exist.
 func (s *step) send(ctx context.Context, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	options := providers.ApplyOptions{
 		Manager:      s.manager(s.action.Object.Partial),
@@ -243,9 +240,9 @@ func (s *step) send(ctx context.Context, manifest *unstructured.Unstructured) (*
 		}
 		options.Precondition, options.New = providers.Precondition{}, true
 	case s.action.Object.Partial && !s.action.Force:
-		// What others do to the rest of the object, such as the heartbeats of a Node,
-		// gives it one version after the other. By force, though, only those fields
-		// are taken that the plan shows: somebody may have taken more since.
+		// Others change the rest of the object all the time, such as the heartbeats of a
+		// Node, so the write is not bound to a version. With Force it is, because others
+		// may own more fields by now than the plan shows.
 		options.Precondition.ResourceVersion = ""
 	case options.Precondition == providers.Precondition{}:
 		options.New = !comesByItself(s.action.Ref)
@@ -255,8 +252,7 @@ func (s *step) send(ctx context.Context, manifest *unstructured.Unstructured) (*
 	return s.apply(ctx, manifest, options)
 }
 
-// comesByItself reports whether Kubernetes makes the object as soon as there is its
-// namespace, which may be a moment ago.
+// comesByItself reports whether Kubernetes creates the object in every new namespace.
 func comesByItself(ref providers.Ref) bool {
 	kind := ref.GVK.GroupKind()
 	return kind == serviceAccountKind && ref.Name == "default" || kind == providers.ConfigMapKind && ref.Name == "kube-root-ca.crt"
@@ -264,8 +260,8 @@ func comesByItself(ref providers.Ref) bool {
 
 var serviceAccountKind = schema.GroupKind{Kind: "ServiceAccount"}
 
-// remove deletes the object. Of one that kolla only owns fields of, it gives
-// these up: an apply that names no field takes away all that were named before.
+// remove deletes the object. If kolla owns only some fields of it, remove gives these up:
+// an apply without fields removes all fields that were applied before.
 func (s *step) remove(ctx context.Context) error {
 	record := recordOf(s.action)
 	known, ok := s.Session.Object(record.Address)
@@ -313,22 +309,22 @@ func (s *step) remove(ctx context.Context) error {
 	return pods.ended(ctx)
 }
 
-// UnknownError says that an object is not deleted, because the state does not have it.
+// UnknownError reports that an object was not deleted, because the state does not have it.
 type UnknownError struct{ Ref providers.Ref }
 
 func (e *UnknownError) Error() string {
 	return e.Ref.String() + " is not deleted: the state does not know it by its UID; make a new plan"
 }
 
-// knows reports whether what the state knows is the object that is to be deleted: that
-// is held against the state once more, whatever the plan says. Volumes that a StatefulSet
-// asked for have no record.
+// knows reports whether the state has the object that the action deletes. It is checked
+// again here, whatever the plan says. Volume claims of a StatefulSet have no record, so
+// they count as known.
 func knows(known state.Object, a *planner.Action) bool {
 	return a.Ref.GVK.GroupKind() == providers.ClaimKind || known.Token != "" || known.UID != "" && known.UID == string(a.Prior.UID)
 }
 
-// delete deletes the live object that the action was planned against. What was
-// written to it since does not matter; that it is the same one does.
+// delete deletes the live object with the planned UID. Writes to it since the plan do not
+// matter.
 func (s *step) delete(ctx context.Context) error {
 	ctx, cancel := outlive(ctx, s.Timeout)
 	defer cancel()
@@ -342,8 +338,8 @@ func (s *step) delete(ctx context.Context) error {
 	return err
 }
 
-// journaled takes the intent down, and then writes. When it is certain that
-// nothing was written, and that no pod has cleaned its node, the intent is taken back.
+// journaled records the intent, and then calls write. It undoes the intent if it is
+// certain that nothing was written and no pod has cleaned its node.
 func (s *step) journaled(record state.Object, write func() error) error {
 	before, known := s.Session.Object(record.Address)
 	owed, err := s.Session.Owe(s.action.Family().String(), s.action.Triggers...)
@@ -366,8 +362,8 @@ func (s *step) journaled(record state.Object, write func() error) error {
 	return errors.Join(err, s.Session.Forget(record.Address))
 }
 
-// refused reports whether the error is the server's word that it has written
-// nothing. After any other error the object may have been written.
+// refused reports whether the error means that the server has written nothing. After any
+// other error the object may have been written.
 func refused(err error) bool {
 	var (
 		conflict     *providers.ConflictError
@@ -386,7 +382,7 @@ func refused(err error) bool {
 	return code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
 }
 
-// wait waits until the object is ready. Meanwhile others take its place.
+// wait waits until the object is ready. Other actions may run meanwhile.
 func (s *step) wait(ctx context.Context) error {
 	s.idle()
 	timeout := s.Timeout
@@ -399,20 +395,20 @@ func (s *step) wait(ctx context.Context) error {
 	return s.waitFor(ctx, timeout)
 }
 
-// waitFor waits for so long.
+// waitFor waits until the object is ready or timeout has passed.
 func (s *step) waitFor(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return s.Writer.Wait(ctx, s.action.Ref, s.waiting)
 }
 
-// waiting tells what the action waits for.
+// waiting reports the reason of the wait.
 func (s *step) waiting(status string) {
 	s.tell(planner.Event{Action: s.action, Kind: planner.Waiting, Elapsed: time.Since(s.started), Status: status})
 }
 
-// outlive returns a context for a write, which is not cut off when ctx ends, but
-// given some grace. It ends after timeout in any case.
+// outlive returns a context for a write. It ends a grace period after ctx, so that a write
+// that has begun can finish, and after timeout in any case.
 func outlive(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	stop := context.AfterFunc(ctx, func() {

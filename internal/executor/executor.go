@@ -1,5 +1,5 @@
-// Package executor carries out a plan: in the order of its dependencies, several
-// actions at a time, each of them waited for until what it made is ready.
+// Package executor carries out a plan. It runs several actions at the same time, in the
+// order of their dependencies. An action is done when its object is ready.
 package executor
 
 import (
@@ -19,31 +19,31 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// Options are what an apply works with.
+// Options are the settings of an apply, and the parts that it works with.
 type Options struct {
 	Reader providers.Reader
 	Writer providers.Writer
-	// Shell has pods clean their nodes before they go for good; nil: they do not.
+	// Shell runs the commands with which pods clean their nodes before their workload is
+	// deleted; nil: these commands do not run.
 	Shell providers.Shell
-	// Session takes down each step. Who opened it closes it after the apply; that
-	// saves the state.
+	// Session records each step. The caller that opened it closes it after the apply,
+	// which saves the state.
 	Session *state.Session
-	// Observe is told what happens, from one goroutine at a time; may be nil. A
-	// check of an object that the plan leaves as it is (Verb None, not Pending) is
-	// told too.
+	// Observe receives the events, from one goroutine at a time; may be nil. Events
+	// include checks of objects that the plan does not change (Verb None, not Pending).
 	Observe func(planner.Event)
-	// Reachable is asked before each action: it returns while the server answers, else
-	// when it does again, or with an error when it has not for as long as the given
-	// time. No action is begun while there is no server to carry it out. May be nil.
+	// Reachable is called before each action, and no action starts until it returns. It
+	// returns as soon as the server answers, or an error if the server has not answered
+	// for the given time. May be nil.
 	Reachable func(context.Context, time.Duration) error
-	// Parallelism is how many actions are under way at the same time, not counting those
-	// that only wait until their object is ready; 0: 10. No more jobs and changed
-	// workloads than that become ready at the same time, except those of manifests.
+	// Parallelism limits the actions that run at the same time; 0: 10. Actions that only
+	// wait until their object is ready do not count. The same number limits the jobs and
+	// changed workloads of services that become ready at the same time.
 	Parallelism int
-	// Held are actions that are not begun, and why: they fail with that.
+	// Held are actions that must not start. They fail with the given errors.
 	Held map[lang.Address]error
-	// Timeout bounds each deletion, and each wait for an object to become ready that
-	// has no timeout of its own; 0: ten minutes.
+	// Timeout limits each deletion, and each wait for an object without a timeout of its
+	// own; 0: ten minutes.
 	Timeout time.Duration
 }
 
@@ -54,50 +54,50 @@ const (
 	grace = 30 * time.Second
 )
 
-// Result is what became of a plan.
+// Result is the result of an apply.
 type Result struct {
-	// Outcomes are those of all actions that had something to do, and of checks
-	// that failed, in the order of the plan.
+	// Outcomes are the results of all actions that had something to do, and of failed
+	// checks, in the order of the plan.
 	Outcomes []Outcome
 	// Interrupted: the context ended before everything was done.
 	Interrupted bool
 	Elapsed     time.Duration
 }
 
-// Outcome is what became of one action.
+// Outcome is the result of one action.
 type Outcome struct {
 	Action *planner.Action
 	Status Status
-	// Written: the cluster was changed. This may be so whatever the status: an
-	// object can be written and then not become ready.
+	// Written: the action changed the cluster. It may be true for every status: an object
+	// can be written and then not become ready.
 	Written bool
-	// Err is why an action failed; ErrInterrupted for one that was interrupted
-	// after it had begun; nil otherwise.
+	// Err is the error of a failed action; ErrInterrupted for an action that was
+	// interrupted after its start; nil otherwise.
 	Err error
 	// Because is the failed action that a skipped one depends on.
 	Because lang.Address
-	// Left is what pods that are gone may have left on their nodes; nil: nothing.
+	// Left describes what deleted pods may have left on their nodes; nil: nothing.
 	Left    *Leftover
-	Elapsed time.Duration // zero for what was not begun
+	Elapsed time.Duration // zero if the action did not start
 }
 
 // Status is how an action ended. The zero value is invalid.
 type Status int
 
-// How an action ends.
+// The statuses of an action.
 const (
 	_           Status = iota
-	Applied            // done, and ready if it is something that becomes ready
-	Failed             // Err says why
-	Skipped            // not begun, because what it depends on failed
-	Interrupted        // not begun, or not waited for to the end, because the context ended
+	Applied            // done, and the object is ready if it can become ready
+	Failed             // with Err
+	Skipped            // not started, because a dependency failed
+	Interrupted        // not started, or not waited for to the end, because the context ended
 )
 
-// ErrInterrupted is the error of actions that had begun when the apply was
-// interrupted. What was sent to the cluster goes on there.
+// ErrInterrupted is the error of actions that had started when the apply was interrupted.
+// The cluster goes on with their objects.
 var ErrInterrupted = errors.New("interrupted before it was ready")
 
-// Complete reports whether everything in the plan was done.
+// Complete reports whether all actions of the plan were applied.
 func (r *Result) Complete() bool {
 	for _, o := range r.Outcomes {
 		if o.Status != Applied {
@@ -107,16 +107,14 @@ func (r *Result) Complete() bool {
 	return true
 }
 
-// Apply carries out the plan. An action starts when all that it depends on is
-// done and ready. What depends on a failed action is skipped, all else goes on.
-// When ctx is cancelled, nothing new is started, writes that are under way are
-// finished, and nothing is waited for any more.
+// Apply carries out the plan. An action starts when all its dependencies are done and
+// ready. Actions that depend on a failed action are skipped; all others go on. When ctx is
+// cancelled, no action starts, writes that have begun are finished, and waits end.
 //
-// The error is for what keeps an apply from starting: nothing has been written
-// then. It is a *state.ClusterError or another one of Session.Begin where the plan does not
-// fit.
-// What goes wrong with single actions is in the Result. An empty plan writes nothing
-// to the cluster, and is refused like any other.
+// Apply returns an error only if it could not start; nothing has been written to the
+// cluster then. The error is a *state.ClusterError, or another error of Session.Begin, if
+// the plan does not fit the state. Errors of single actions are in the Result. An empty
+// plan writes nothing to the cluster and is refused for the same reasons as any other.
 func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, error) {
 	started := time.Now()
 	r, err := prepare(ctx, plan, options)
@@ -140,8 +138,8 @@ func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, e
 	return r.result(walked, time.Since(started)), nil
 }
 
-// graph is the order of the actions: their dependencies, and of what manifests bring, the
-// usual order of kinds.
+// graph returns the order of the actions: their dependencies and, for objects of manifests,
+// the usual order of kinds.
 func (r *run) graph() *dag.Graph[int] {
 	graph := &dag.Graph[int]{}
 	for i := range r.plan.Actions {
@@ -155,27 +153,27 @@ func (r *run) graph() *dag.Graph[int] {
 	return graph
 }
 
-// brought reports whether the object of an action comes from a manifest. Nobody knows all
-// that its pods wait for.
+// brought reports whether the object of an action comes from a manifest. Its pods may wait
+// for objects that are not among its dependencies.
 func brought(a *planner.Action) bool {
 	return lang.SplitBlock(a.Address.Block).Type == "manifest"
 }
 
-// heavy reports whether an action is one of those of which only so many are to be under
-// way until they are ready: jobs, and workloads in a rollout. What manifests bring is
-// never heavy: each may wait for any other.
+// heavy reports whether Parallelism also limits an action while it waits: jobs, and
+// workloads in a rollout. Objects of manifests are never heavy, because each may wait for
+// any other.
 func (r *run) heavy(index int) bool {
 	a := &r.plan.Actions[index]
 	return a.Verb != planner.Create && a.Verb != planner.None && !brought(a) && r.waitsFor(index)
 }
 
-// Check refuses a plan that Apply would refuse for what the state says: one that was
-// applied before, or was planned against another state or cluster. It changes nothing.
+// Check returns the error with which Apply would refuse the plan because of the state: the
+// plan was applied before, or was made for another state or cluster. It changes nothing.
 func Check(session *state.Session, plan *planner.Plan, cluster providers.Identity) error {
 	return session.Check(runOf(plan, cluster))
 }
 
-// runOf is what the state has to know of an apply of the plan.
+// runOf describes an apply of the plan for the state.
 func runOf(plan *planner.Plan, cluster providers.Identity) state.Run {
 	return state.Run{
 		Plan:    plan.ID,
@@ -186,22 +184,23 @@ func runOf(plan *planner.Plan, cluster providers.Identity) state.Run {
 	}
 }
 
-// run is an apply under way.
+// run is a running apply.
 type run struct {
 	Options
 	plan         *planner.Plan
 	cluster      providers.Identity
 	dependencies [][]int // of each action, on other actions
-	checked      []bool  // of each action without anything to do: whether it has to be ready
+	checked      []bool  // for each action that changes nothing: whether its object must be ready
 	outcomes     []Outcome
 	values       *values
 	tally        *tally
-	rules        *proof.Rules // as they were then; nil when nothing is to be applied
+	rules        *proof.Rules // at the start; nil if no object is applied
 
 	observing sync.Mutex
 }
 
-// prepare checks the plan, and reads what the apply needs to know.
+// prepare checks the plan, and reads the identity of the cluster, the values of Secrets and
+// the rules of the server.
 func prepare(ctx context.Context, plan *planner.Plan, options Options) (*run, error) {
 	if options.Parallelism <= 0 {
 		options.Parallelism = defaultParallelism
@@ -233,9 +232,8 @@ func prepare(ctx context.Context, plan *planner.Plan, options Options) (*run, er
 	return r, err
 }
 
-// checkActions refuses actions that do not say what they need to, and gives the
-// dependencies of each as indexes. A dependency on something that the plan does
-// not hold is no dependency.
+// checkActions refuses incomplete actions, and returns the dependencies of each action as
+// indexes. It ignores dependencies on addresses that are not in the plan.
 func checkActions(actions []planner.Action) ([][]int, error) {
 	index := make(map[lang.Address]int, len(actions))
 	for i := range actions {
@@ -293,9 +291,9 @@ func writes(a *planner.Action) bool {
 	return a.Verb != planner.None && a.Verb != planner.Forget && a.Verb != planner.Refresh || a.Releases
 }
 
-// chooseChecks finds the actions without anything to do whose objects have to be
-// ready nevertheless: those that something to be written depends on, directly or
-// through others that have nothing to do. The others cost no request.
+// chooseChecks finds the actions that change nothing but whose objects must be ready: an
+// action that writes depends on them, directly or through others that change nothing. The
+// rest cost no request.
 func (r *run) chooseChecks(graph *dag.Graph[int]) error {
 	order, err := graph.Order()
 	if err != nil {
@@ -316,7 +314,7 @@ func (r *run) chooseChecks(graph *dag.Graph[int]) error {
 	return nil
 }
 
-// result completes the outcomes with those of the actions that were not begun.
+// result adds the outcomes of the actions that did not start.
 func (r *run) result(walked []dag.Result[int], elapsed time.Duration) *Result {
 	result := &Result{Elapsed: elapsed}
 	for i := range r.plan.Actions {

@@ -18,24 +18,24 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Leftover is what pods that are gone may have left on their nodes.
+// Leftover describes what deleted pods may have left on their nodes.
 type Leftover struct {
 	What string // "bridges and ports"
-	// Nodes are why, node by node: "real-2: the node is down".
+	// Nodes are the nodes with the reasons: "real-2: the node is down".
 	Nodes []string
 }
 
 const (
-	// leaveAtATime is in how many pods of a workload a command runs at the same time.
+	// leaveAtATime limits the pods of a workload in which a command runs at the same time.
 	leaveAtATime = 20
-	// leaveAgain is when a command is tried once more that the server did not get to the
-	// pod.
+	// leaveAgain is the pause before the second attempt of a command that may not have
+	// reached the pod.
 	leaveAgain = 2 * time.Second
-	// podsPause is between two looks whether pods are gone.
+	// podsPause is the interval at which the remaining pods are listed.
 	podsPause = time.Second
 )
 
-// departure is the end of a workload whose pods clean their nodes.
+// departure is the deletion of a workload whose pods clean their nodes.
 type departure struct {
 	*step
 	workload *unstructured.Unstructured
@@ -45,8 +45,9 @@ type departure struct {
 	busy []string // nodes that are being cleaned
 }
 
-// departs finds out whether pods have something to do before the object is deleted; nil:
-// they have not. The command is what the live object says: a plan file gives no power.
+// departs returns the cleaning to be done before the object is deleted; nil: there is none.
+// The command comes from the live object, because a plan file must not be able to run
+// commands.
 func (s *step) departs(ctx context.Context) (*departure, error) {
 	if s.Shell == nil || !s.action.Serves() {
 		return nil, nil
@@ -71,8 +72,8 @@ func (s *step) departs(ctx context.Context) (*departure, error) {
 	return &departure{step: s, workload: live, command: command}, nil
 }
 
-// clean runs the command in each pod. What fails is taken down, and stops nothing; the
-// error is that of an interruption.
+// clean runs the command in each pod. A failure is recorded as a Leftover and does not stop
+// the others. clean returns an error only if it was interrupted.
 func (d *departure) clean(ctx context.Context) error {
 	pods, err := d.Shell.Pods(ctx, d.workload)
 	if err != nil {
@@ -108,7 +109,7 @@ func (d *departure) clean(ctx context.Context) error {
 	return nil
 }
 
-// leave runs the command in one pod. It is tried once more where it may not have begun.
+// leave runs the command in one pod. It tries again once if the command may not have started.
 func (d *departure) leave(ctx context.Context, pod providers.Pod) error {
 	switch {
 	case pod.Down:
@@ -139,8 +140,8 @@ func (d *departure) leave(ctx context.Context, pod providers.Pod) error {
 	return err
 }
 
-// ended waits until the pods are gone from all nodes that are up: only then nothing of
-// them can come back there.
+// ended waits until the pods are gone from all nodes that are up. Until then they could
+// make things there again.
 func (d *departure) ended(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
@@ -176,7 +177,7 @@ func (d *departure) ended(ctx context.Context) error {
 	}
 }
 
-// leftBy takes down that things may be left on a node.
+// leftBy records that things may be left on a node.
 func (d *departure) leftBy(node, why string) {
 	if d.outcome.Left == nil {
 		d.outcome.Left = &Leftover{What: d.command.What}
@@ -184,7 +185,7 @@ func (d *departure) leftBy(node, why string) {
 	d.outcome.Left.Nodes = append(d.outcome.Left.Nodes, node+": "+strings.Join(strings.Fields(why), " "))
 }
 
-// report tells which nodes are being cleaned.
+// report sends an event with the nodes that are being cleaned.
 func (d *departure) report(node string, begins bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

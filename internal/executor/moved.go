@@ -14,11 +14,11 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// MovedError says that an object changed since the plan was made, in such a way
-// that the plan would now do something else than what was shown.
+// MovedError reports that an object has changed since the plan was made, and that the
+// action would now make changes that the plan does not show.
 type MovedError struct {
 	Ref providers.Ref
-	// Changes are those that the plan would make now and did not show.
+	// Changes are the changes that the plan does not show.
 	Changes []planner.Change
 }
 
@@ -35,9 +35,9 @@ func (e *MovedError) Error() string {
 	return b.String()
 }
 
-// apply sends the manifest. Where the plan is bound to a version of the object and
-// the object has another one by now, which a change of its status is enough for,
-// the write goes on if it still does only what the plan says.
+// apply sends the manifest. If the write is bound to a version of the object and the
+// object has another one by now, apply writes nevertheless, provided that the changes are
+// those of the plan. A change of the status is enough to give an object another version.
 func (s *step) apply(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	for contention := providers.Contend(); ; {
 		live, err := s.applyOnce(ctx, manifest, options)
@@ -54,9 +54,9 @@ func (s *step) apply(ctx context.Context, manifest *unstructured.Unstructured, o
 	}
 }
 
-// applyOnce sends the manifest to the one version of the object. What others added, and
-// the plan takes out, is the manager's own first: what it owned and does not apply any
-// more, the server takes away.
+// applyOnce sends the manifest for one version of the object. If the plan removes fields
+// that others added, the manager claims them first: the server then removes them, because
+// the manager owns and no longer applies them.
 func (s *step) applyOnce(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	if s.action.Removes != "" && !options.New {
 		version, err := s.Writer.Claim(ctx, s.action.Ref, options.Precondition, options.Manager, s.action.Removes)
@@ -71,8 +71,8 @@ func (s *step) applyOnce(ctx context.Context, manifest *unstructured.Unstructure
 	return s.Writer.Apply(ctx, manifest, options)
 }
 
-// applyBare sends a custom resource without what is declared as empty and others have
-// filled, if that is needed. It returns the version of the object to go on with.
+// applyBare sends a custom resource without the fields that are declared as empty and that
+// others have filled, if there are any. It returns the resulting version of the object.
 func (s *step) applyBare(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (string, error) {
 	version := options.Precondition.ResourceVersion
 	if proof.BuiltIn(manifest.GroupVersionKind()) {
@@ -89,8 +89,8 @@ func (s *step) applyBare(ctx context.Context, manifest *unstructured.Unstructure
 	return live.GetResourceVersion(), nil
 }
 
-// approve compares what an apply would change in the object as it is now with what the
-// plan says. What others have added since then counts: the plan does not show it.
+// approve returns a *MovedError if an apply would now make changes that the plan does not
+// show. Removing fields that others have added since the plan is such a change.
 func (s *step) approve(ctx context.Context, manifest, live *unstructured.Unstructured) error {
 	changes, err := s.plan.Reassess(ctx, s.Reader, s.action, manifest, live, s.moved || s.action.Removes != "")
 	if err != nil {
@@ -112,9 +112,9 @@ func (s *step) approve(ctx context.Context, manifest, live *unstructured.Unstruc
 	return nil
 }
 
-// Essence is what a change does, without who is to blame, in a form that is the
-// same before and after the change went through a plan file, and whether or not a
-// sensitive value has been made yet.
+// Essence returns a text for the effect of a change, without its author. The text is the
+// same before and after a plan file was saved and loaded, and whether or not a sensitive
+// value exists already.
 func Essence(c planner.Change) string {
 	if c.Sensitive && c.After == planner.Unknown {
 		c.After = planner.Masked

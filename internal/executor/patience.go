@@ -10,26 +10,26 @@ import (
 )
 
 const (
-	// lateness is between looks at a workload that Kubernetes has given up on.
+	// lateness is the pause between checks of a workload that Kubernetes has given up on.
 	lateness = 5 * time.Second
-	// aloneness is how long nothing else has to go on until a step counts as the only
-	// one: what comes next begins a moment after the end of what was before.
+	// aloneness is how long a step must be the only one before it counts as alone: the
+	// next action starts a moment after the previous one ended.
 	aloneness = time.Second
 )
 
-// tally counts the steps under way, so that one that waits can tell whether it may still
-// be waiting for another one.
+// tally counts the running steps. A waiting step uses it to decide whether it may still be
+// waiting for another step.
 type tally struct {
 	mu      sync.Mutex
-	going   int           // steps under way, but for those that have run out of time
-	done    int           // steps that ended well
-	last    time.Time     // when the last of those did
-	changed chan struct{} // closed, and replaced, when a number changes
+	going   int           // running steps, without those whose time has run out
+	done    int           // steps that succeeded
+	last    time.Time     // when the last of these succeeded
+	changed chan struct{} // closed and replaced when a count changes
 }
 
 func newTally() *tally { return &tally{changed: make(chan struct{})} }
 
-// change changes the numbers.
+// change calls how with the counts locked, and wakes those that wait for a change.
 func (t *tally) change(how func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,9 +56,9 @@ func (t *tally) look() (going, done int, last time.Time, changed <-chan struct{}
 	return t.going, t.done, t.last, t.changed
 }
 
-// goesOn reports whether anything else goes on, a moment later too if need be. It returns
-// earlier when a step has ended well since there were done of them, and after at most
-// lateness.
+// goesOn reports whether other steps are running. If none is, it waits for aloneness to see
+// whether one starts. It returns true as soon as the number of successful steps differs
+// from done, and after lateness at the latest.
 func (t *tally) goesOn(ctx context.Context, done int) bool {
 	limit := time.After(lateness)
 	for {
@@ -82,11 +82,11 @@ func (t *tally) goesOn(ctx context.Context, done int) bool {
 	}
 }
 
-// waitForOthers waits for an object of a manifest, which may itself wait for any other
-// object of the plan: its time begins anew whenever another step ends well, and does not
-// run out while others go on. Steps that have run out of time do not count as going on:
-// several that wait for each other come to an end. The time of a workload that Kubernetes
-// gives up on is as long as that took.
+// waitForOthers waits for an object of a manifest. The object may itself wait for any other
+// object of the plan, so its time starts again whenever another step succeeds, and does not
+// run out while other steps are running. Steps whose time has run out do not count as
+// running, so several steps that wait for each other come to an end. If Kubernetes gives up
+// on a workload, the timeout becomes the time that this took.
 func (s *step) waitForOthers(ctx context.Context, timeout time.Duration) error {
 	_, seen, _, _ := s.tally.look()
 	since, moved, out, late := time.Now(), false, false, false

@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// atOnce are the kinds whose objects are ready as soon as they are written.
+// atOnce has the kinds whose objects are ready as soon as they are written.
 var atOnce = map[schema.GroupKind]bool{
 	providers.ConfigMapKind:                                          true,
 	providers.SecretKind:                                             true,
@@ -32,15 +32,15 @@ var atOnce = map[schema.GroupKind]bool{
 	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:               true,
 }
 
-// becomesReadyAtOnce reports whether there is nothing to wait for once the object
-// is written. Of an object that kolla owns a few fields of, these count.
+// becomesReadyAtOnce reports whether the object is ready as soon as it is written. So is a
+// partial object: only kolla's fields of it matter.
 func becomesReadyAtOnce(o *providers.Object) bool {
 	return o.Partial || atOnce[o.Ref().GVK.GroupKind()]
 }
 
-// confirmed is what the state is to know of an object that is left as it is: what
-// the configuration now says of it, and what the plan has found out. known is false
-// for an object that the state does not have.
+// confirmed returns the new record of an object that the plan does not change: its present
+// declaration, and the findings of the plan. known is false if the state does not have the
+// object.
 func confirmed(session *state.Session, a *planner.Action) (record state.Object, known bool) {
 	before, known := session.Object(a.Address.String())
 	if !known {
@@ -56,11 +56,10 @@ func confirmed(session *state.Session, a *planner.Action) (record state.Object, 
 	return record, true
 }
 
-// Recheck takes into the state what a plan found out about the objects that it
-// leaves as they are, so that the next plan knows them without asking the server.
-// It costs one write to the disk, and none where the state knows it all. A plan that only
-// refreshes leaves the records of such objects as they are: what the configuration says of
-// them was not applied.
+// Recheck records the findings of a plan about objects that it does not change, so that the
+// next plan need not ask the server about them. It costs at most one write to the disk. A
+// refresh-only plan does not change these records, because the present declarations were
+// not applied.
 func Recheck(session *state.Session, plan *planner.Plan) error {
 	if plan.RefreshOnly {
 		return nil
@@ -78,8 +77,8 @@ func Recheck(session *state.Session, plan *planner.Plan) error {
 	return session.Record(records...)
 }
 
-// leaveVolumes takes into the state which volumes StatefulSets leave behind that the plan
-// deletes: nothing in the cluster tells later whose they were.
+// leaveVolumes records the volumes that stay when the plan deletes their StatefulSets:
+// nothing in the cluster shows later whose they were.
 func leaveVolumes(session *state.Session, plan *planner.Plan) error {
 	var records []state.Object
 	for _, kept := range plan.Kept {
@@ -96,8 +95,8 @@ func leaveVolumes(session *state.Session, plan *planner.Plan) error {
 	return session.Record(records...)
 }
 
-// recordOf is what the state is to know of an action's object, as far as that is
-// known before it is written.
+// recordOf returns the record of an action's object, as far as it is known before the
+// write.
 func recordOf(a *planner.Action) state.Object {
 	apiVersion, kind := a.Ref.GVK.ToAPIVersionAndKind()
 	record := state.Object{

@@ -7,9 +7,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// forget drops the object from the state, after what marks it as kolla's was taken off
-// it where the plan says so. Where that cannot be written, the state keeps it: a later
-// plan would take the object for kolla's own.
+// forget removes the object from the state. If the plan says so, it first removes kolla's
+// marks from the live object. If that fails, the record stays: without it, a later plan
+// would take the object for kolla's.
 func (s *step) forget(ctx context.Context) error {
 	address := s.action.Address.String()
 	if !s.action.Releases {

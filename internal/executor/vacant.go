@@ -14,8 +14,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// OccupiedError says that a namespace is not deleted, because something is in it that
-// the plan did not know of.
+// OccupiedError reports that a namespace was not deleted, because it contains objects that
+// the plan does not delete.
 type OccupiedError struct {
 	Ref       providers.Ref
 	Occupants []string // "ConfigMap openstack/theirs"
@@ -26,19 +26,19 @@ func (e *OccupiedError) Error() string {
 }
 
 const (
-	// collection is how long the cluster may take until it begins to delete what
-	// belonged to objects that were deleted.
+	// collection is how long the garbage collector of the cluster may take to delete
+	// the dependents of deleted objects.
 	collection = time.Minute
-	// collectionPause is before the first look at how far it has come. It doubles with
-	// each look, up to collectionPauseMost.
+	// collectionPause is the pause before the first check. It doubles with each check, up
+	// to collectionPauseMost.
 	collectionPause     = time.Second
 	collectionPauseMost = 8 * time.Second
 )
 
-// vacant looks once more into a namespace that is to be deleted: the plan may be old,
-// and the objects that it deletes have taken their time. What belonged to one of these
-// is about to go too, and waited for. Of any other object it does nothing, nor of a
-// namespace that the operator named to go with whatever is in it.
+// vacant checks the contents of a namespace just before its deletion: others may have
+// created objects since the plan. It waits for dependents of deleted objects to go. It
+// does nothing for other kinds of objects, and for a namespace that the operator named to
+// be deleted with all its contents.
 func (s *step) vacant(ctx context.Context) error {
 	if s.action.Ref.GVK.GroupKind() != providers.NamespaceKind || s.action.Occupied {
 		return nil
@@ -68,8 +68,8 @@ func (s *step) vacant(ctx context.Context) error {
 	}
 }
 
-// collected waits until the objects are gone, or the deadline has passed. It lists no
-// kinds but theirs: to look into a namespace costs a request for each kind there is.
+// collected waits until the objects are gone, or the deadline has passed. It lists only
+// their kinds, because listing a whole namespace costs a request for each kind.
 func (s *step) collected(ctx context.Context, orphans []planner.Occupant, deadline time.Time) error {
 	for pause := collectionPause; len(orphans) > 0 && time.Now().Before(deadline); pause = min(2*pause, collectionPauseMost) {
 		select {
@@ -85,7 +85,7 @@ func (s *step) collected(ctx context.Context, orphans []planner.Occupant, deadli
 	return nil
 }
 
-// present are those of the objects that are still there.
+// present returns the objects that still exist.
 func (s *step) present(ctx context.Context, objects []planner.Occupant) ([]planner.Occupant, error) {
 	there := map[providers.Ref]bool{}
 	listed := map[schema.GroupVersionKind]bool{}

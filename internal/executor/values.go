@@ -15,21 +15,21 @@ import (
 
 var secrets = providers.SecretKind.WithVersion("v1")
 
-// values are the values of the Secrets in the cluster: as they were when the apply
-// began, and those that it has written itself.
+// values has the values of Secrets in the cluster: those at the start of the apply, and
+// those that the apply has written.
 type values struct {
 	reader   providers.Reader
 	snapshot *providers.Snapshot
-	// planned are the Secrets that the plan is about, by the UID that they had when it was
-	// made; empty: there was none. Nothing is read from another one of that name.
+	// planned has the UIDs of the Secrets in the plan when it was made; empty: the Secret
+	// did not exist. Values of another Secret with the same name are not read.
 	planned map[providers.Ref]types.UID
 
 	mu      sync.Mutex
 	written map[providers.Ref]map[string][]byte
 }
 
-// readValues lists the Secrets that values to be written are in or come from. A
-// namespace that is not there yet holds none.
+// readValues lists the Secrets that will be written with values, and those that the values
+// come from.
 func readValues(ctx context.Context, reader providers.Reader, actions []planner.Action) (*values, error) {
 	var scopes []providers.Scope
 	for i := range actions {
@@ -58,8 +58,8 @@ func (v *values) valuesOf(snapshot *providers.Snapshot, ref providers.Ref) map[s
 	return providers.ValuesOf(live)
 }
 
-// scopesOfValues are the Secrets of the namespaces that values to be written are
-// in or come from; none when no values are to be written.
+// scopesOfValues returns the scopes of the Secrets that the action writes values to, and
+// that the values come from; none if it writes no values.
 func scopesOfValues(a *planner.Action) []providers.Scope {
 	if !writes(a) || a.Object == nil || len(a.Object.Data) == 0 {
 		return nil
@@ -75,8 +75,8 @@ func scopesOfValues(a *planner.Action) []providers.Scope {
 	return scopes
 }
 
-// resolve gives the manifest to be sent. Values that there are already are kept. Those
-// that others make may have come since the apply began.
+// resolve returns the manifest to be sent. It keeps existing values. If values are missing,
+// it lists the Secrets again: others may have made them since the start of the apply.
 func (v *values) resolve(ctx context.Context, a *planner.Action) (*unstructured.Unstructured, error) {
 	o := a.Object
 	manifest, missing, err := o.Resolve(v.get, true)
@@ -111,7 +111,7 @@ func (v *values) get(namespace, name string) map[string][]byte {
 	return v.valuesOf(v.snapshot, ref)
 }
 
-// keep remembers the values of a Secret that was written.
+// keep stores the values of a Secret that the apply has written.
 func (v *values) keep(o *providers.Object, live *unstructured.Unstructured) {
 	if len(o.Data) == 0 {
 		return

@@ -8,15 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// guards are the edges from custom resources to the workloads that have to answer before
-// such an object can be written: those behind the webhooks for its kind, and the
-// APIService that serves the kind. Objects of Kubernetes' own kinds have none: a
-// webhook for those is made to be absent for a while, or else it would keep its own pods
-// from being made.
+// guards returns the edges from custom resources to the workloads that must answer before
+// the resource can be written: the workloads behind the webhooks for its kind, and the
+// APIService that serves the kind. Objects of Kubernetes' own kinds get no such edges: a
+// webhook for these must tolerate its own absence, since it would otherwise block the
+// creation of its own pods.
 //
-// An APIService waits for the workload behind it: until that answers, discovery fails for
-// everybody. The configuration of a webhook does not: some controllers become ready only
-// after they have found theirs and written a certificate into it.
+// An APIService waits for the workload behind it, because discovery fails for all clients
+// until that workload answers. A webhook configuration does not wait: some controllers
+// become ready only after they have found theirs and written a certificate into it.
 func (x *index) guards() []Edge[int] {
 	custom := x.custom()
 	var edges []Edge[int]
@@ -66,7 +66,7 @@ func (x *index) kind(i int) schema.GroupKind {
 	return x.objects[i].Ref().GVK.GroupKind()
 }
 
-// custom are the objects of kinds that Kubernetes does not have by itself.
+// custom returns the objects of kinds that are not Kubernetes' own.
 func (x *index) custom() []int {
 	var out []int
 	for i := range x.objects {
@@ -79,12 +79,12 @@ func (x *index) custom() []int {
 	return out
 }
 
-// isCustom reports whether a group is none of Kubernetes' own.
+// isCustom reports whether an API group is not one of Kubernetes' own.
 func isCustom(group string) bool {
 	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }
 
-// behind are the workloads whose pods a Service leads to.
+// behind returns the workloads whose pods the Service selects.
 func (x *index) behind(service id) []int {
 	at, ok := x.byID[service]
 	if !ok {
@@ -119,8 +119,8 @@ func covers(labels, selector map[string]string) bool {
 	return true
 }
 
-// asked reports whether a webhook is asked about new objects of the kind. Selectors of
-// the webhook are not looked at: to wait too long does no harm.
+// asked reports whether the server calls a webhook for new objects of the kind. It ignores
+// the selectors of the webhook: an unnecessary wait does no harm.
 func (x *index) asked(webhook map[string]any, object int) bool {
 	kind := x.kind(object)
 	resource := ""

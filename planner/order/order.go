@@ -1,5 +1,5 @@
-// Package order says which objects of a configuration come before which others, by what
-// the objects themselves say: Edges are dependencies, Stage is the usual order of kinds.
+// Package order derives the order of objects from the objects themselves. Edges returns
+// dependencies between objects, and Stage is the usual order of kinds.
 package order
 
 import (
@@ -14,13 +14,13 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Edges are the dependencies that nobody declares and that can be read from the objects:
+// Edges returns the dependencies that are not declared but can be read from the objects:
 // on the namespace, on the definition of the kind, on objects that are named, and on the
-// workload behind a webhook. They are listed by the address of the object that depends,
-// each list sorted. Declared dependencies are not in the lists.
+// workload behind a webhook. The key is the address of the dependent object, and each list
+// is sorted. Declared dependencies are not in the lists.
 //
-// With the declared ones they make no cycle: where they would, the weakest of them is
-// left out. A cycle of declared dependencies stays.
+// Together with the declared dependencies they form no cycle: Edges leaves out the weakest
+// edge of each cycle. A cycle of declared dependencies stays.
 func Edges(objects []providers.Object) map[lang.Address][]lang.Address {
 	x := newIndex(objects)
 	edges := slices.Clone(x.declared)
@@ -41,26 +41,26 @@ func Edges(objects []providers.Object) map[lang.Address][]lang.Address {
 	return out
 }
 
-// Edge says that something comes after something else.
+// Edge says that From comes after To.
 type Edge[K comparable] struct {
 	From, To K
 	Strength Strength
 }
 
-// Strength orders edges: of a cycle, the weakest edge is left out.
+// Strength orders edges: the weakest edge of a cycle is left out.
 type Strength int
 
 // The strengths, the weakest first. The zero value is invalid.
 const (
 	_         Strength = iota
-	Guard              // an object that a webhook is asked about → the workload behind it
+	Guard              // an object → the workload behind a webhook for its kind
 	Reference          // an object → an object that it names
 	Essential          // an object → its namespace, or the definition of its kind
 	Fixed              // declared: never left out
 )
 
-// Acyclic leaves out edges that come twice, and of each cycle the weakest edge, if not
-// all of it is Fixed. The edges keep their order.
+// Acyclic removes duplicate edges, and the weakest edge of each cycle. A cycle in which all
+// edges are Fixed stays. The remaining edges keep their order.
 func Acyclic[K comparable](edges []Edge[K]) []Edge[K] {
 	type pair [2]K
 	strengths := map[pair]Strength{}
@@ -88,7 +88,8 @@ func Acyclic[K comparable](edges []Edge[K]) []Edge[K] {
 	}
 }
 
-// cycleOf is a cycle of the edges, its first node repeated at the end; nil: there is none.
+// cycleOf returns a cycle of the edges, with its first node repeated at the end; nil: there
+// is none.
 func cycleOf[K comparable](edges []Edge[K]) []K {
 	var graph dag.Graph[K]
 	for _, e := range edges {
@@ -102,15 +103,15 @@ func cycleOf[K comparable](edges []Edge[K]) []K {
 	return nil
 }
 
-// index finds objects.
+// index finds objects by identity, and definitions by kind.
 type index struct {
 	objects  []providers.Object
 	byID     map[id]int
-	definers map[schema.GroupKind]int // definitions, by the kind that each gives
-	declared []Edge[int]              // dependencies
+	definers map[schema.GroupKind]int // CustomResourceDefinitions, by the kind that they define
+	declared []Edge[int]              // declared dependencies
 }
 
-// id is what an object is, whatever the version of its kind.
+// id identifies an object. The version of its kind does not count.
 type id struct {
 	kind            schema.GroupKind
 	namespace, name string
@@ -123,7 +124,7 @@ func newIndex(objects []providers.Object) *index {
 		ref := objects[i].Ref()
 		addresses[objects[i].Address] = i
 		if objects[i].Partial {
-			continue // it is there already
+			continue // the object exists already
 		}
 		x.byID[id{ref.GVK.GroupKind(), ref.Namespace, ref.Name}] = i
 		if kind, ok := defined(objects[i].Manifest); ok {
@@ -140,7 +141,8 @@ func newIndex(objects []providers.Object) *index {
 	return x
 }
 
-// defined is the kind that a CustomResourceDefinition gives.
+// defined returns the kind that a CustomResourceDefinition defines; ok is false for other
+// objects.
 func defined(u *unstructured.Unstructured) (kind schema.GroupKind, ok bool) {
 	if u.GroupVersionKind().GroupKind() != definitionKind {
 		return schema.GroupKind{}, false
@@ -148,7 +150,8 @@ func defined(u *unstructured.Unstructured) (kind schema.GroupKind, ok bool) {
 	return schema.GroupKind{Group: text(u.Object, "spec", "group"), Kind: text(u.Object, "spec", "names", "kind")}, true
 }
 
-// edgesOf are those of one object to what it needs by itself.
+// edgesOf returns the edges of one object to its namespace, to the definition of its kind,
+// and to the objects that it names.
 func (x *index) edgesOf(from int) []Edge[int] {
 	u := x.objects[from].Manifest
 	var edges []Edge[int]

@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Kinds that are named by others, or name others.
+// Kinds that name other objects, or are named by them.
 var (
 	serviceKind        = schema.GroupKind{Kind: "Service"}
 	serviceAccountKind = schema.GroupKind{Kind: "ServiceAccount"}
@@ -33,7 +33,7 @@ var (
 
 const rbac = "rbac.authorization.k8s.io"
 
-// namedBy are the objects that an object names and that have to be there before it.
+// namedBy returns the objects that an object names and that must exist before it.
 func namedBy(u *unstructured.Unstructured) []id {
 	namespace := u.GetNamespace()
 	if pod := podSpec(u); pod != nil {
@@ -51,7 +51,7 @@ func namedBy(u *unstructured.Unstructured) []id {
 			role.namespace = namespace
 		}
 		return []id{role}
-	case providers.SecretKind: // without its account, a controller deletes it
+	case providers.SecretKind: // a controller deletes a token without an account
 		if text(u.Object, "type") == string(corev1.SecretTypeServiceAccountToken) {
 			return []id{{serviceAccountKind, namespace, u.GetAnnotations()[corev1.ServiceAccountNameKey]}}
 		}
@@ -69,7 +69,7 @@ func namedBy(u *unstructured.Unstructured) []id {
 	return nil
 }
 
-// conversion is where a definition names the Service that converts its objects.
+// conversion is the path at which a definition names the Service that converts its objects.
 var conversion = []string{"spec", "conversion", "webhook", "clientConfig", "service"}
 
 func serviceAt(object map[string]any, path ...string) id {
@@ -77,7 +77,7 @@ func serviceAt(object map[string]any, path ...string) id {
 	return id{serviceKind, text(service, "namespace"), text(service, "name")}
 }
 
-// templates are where the kinds have the specification of their pods.
+// templates are the paths to the pod specification, by kind.
 var templates = map[schema.GroupKind][]string{
 	podKind:           {"spec"},
 	controllerKind:    {"spec", "template", "spec"},
@@ -89,7 +89,8 @@ var templates = map[schema.GroupKind][]string{
 	cronJobKind:       {"spec", "jobTemplate", "spec", "template", "spec"},
 }
 
-// podSpec is the specification of the pods that an object makes; nil: it makes none.
+// podSpec returns the specification of the pods that an object creates; nil: it creates no
+// pods.
 func podSpec(u *unstructured.Unstructured) map[string]any {
 	path, ok := templates[u.GroupVersionKind().GroupKind()]
 	if !ok {
@@ -100,7 +101,7 @@ func podSpec(u *unstructured.Unstructured) map[string]any {
 	return spec
 }
 
-// namedByPod are the objects without which a pod is refused, or does not start.
+// namedByPod returns the objects without which a pod is refused or does not start.
 func namedByPod(spec map[string]any, namespace string) []id {
 	named := []id{
 		{serviceAccountKind, namespace, text(spec, "serviceAccountName")},
@@ -137,7 +138,7 @@ func namedByPod(spec map[string]any, namespace string) []id {
 	return named
 }
 
-// namedBySet are the Service and the storage classes of a StatefulSet.
+// namedBySet returns the Service and the storage classes of a StatefulSet.
 func namedBySet(u *unstructured.Unstructured) []id {
 	if u.GroupVersionKind().GroupKind() != statefulSetKind {
 		return nil
@@ -149,13 +150,13 @@ func namedBySet(u *unstructured.Unstructured) []id {
 	return named
 }
 
-// text is a string in an object; empty: there is none.
+// text returns the string at a path in an object; empty: there is none.
 func text(object map[string]any, path ...string) string {
 	value, _, _ := unstructured.NestedString(object, path...)
 	return value
 }
 
-// maps are the elements of a list in an object that are maps.
+// maps returns the elements of the list at a path that are maps.
 func maps(object map[string]any, path ...string) []map[string]any {
 	value, _, _ := unstructured.NestedFieldNoCopy(object, path...)
 	list, _ := value.([]any)

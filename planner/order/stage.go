@@ -6,9 +6,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Stage is the place of a kind in the order that Helm, kapp and kubectl users rely on
-// where nothing says more: the objects of a manifest are begun in the order of their
-// stages. See dag.Graph.Line for what that means.
+// Stage returns the place of a kind in the order that users of Helm, kapp and kubectl rely
+// on when no dependency decides. The objects of a manifest start in the order of their
+// stages; see dag.Graph.Line.
 func Stage(kind schema.GroupKind) int {
 	if stage, ok := stages[kind]; ok {
 		return stage
@@ -16,8 +16,8 @@ func Stage(kind schema.GroupKind) int {
 	return last
 }
 
-// The stages. The last one is for objects of custom kinds: what defines and checks these
-// is there before.
+// The stages. The last one is for objects of custom kinds: their definitions and webhooks
+// come before them.
 const (
 	stageNamespaces = iota
 	stagePolicies

@@ -19,36 +19,36 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// mutator is one webhook, or one policy as one of its bindings has it.
+// mutator is one mutating webhook, or one mutating policy together with one binding.
 type mutator struct {
-	identity string    // changes whenever anything about it does
-	written  time.Time // when somebody last changed it
-	// unsteady: what it does depends on more than itself and the object, so that its
-	// identity says too little.
+	identity string    // changes with every change of the configuration
+	written  time.Time // the last change of the configuration
+	// unsteady: the result depends on more than the configuration and the object, so
+	// equal identities do not mean equal results.
 	unsteady bool
-	scopes   []scope // it sees what is in all of them
+	scopes   []scope // an object has to be in all of them
 }
 
-// scope says which objects something is for.
+// scope selects the objects that a mutator applies to.
 type scope struct {
-	rules      []map[string]any // in the words of the API
-	all        bool             // kinds; there are no rules
+	rules      []map[string]any // as in the API
+	all        bool             // all kinds: there are no rules
 	namespaces labels.Selector  // nil: all of them
 }
 
-// Kinds that change objects on their way into the cluster.
+// admissionGroup is the API group of the kinds that change objects on admission.
 const admissionGroup = "admissionregistration.k8s.io"
 
 // policiesFinal is the first version of Kubernetes that serves mutating policies
 // as v1.
 var policiesFinal = version.MustParseGeneric("1.36.0")
 
-// outside matches the names that an expression of a policy or webhook has for what is
-// neither that nor the object.
+// outside matches the variables of CEL expressions that stand for neither the object nor
+// the policy or webhook itself.
 var outside = regexp.MustCompile(`\b(authorizer|namespaceObject|params|request)\b`)
 
-// readWebhooks asks for the webhooks. What one does is up to a program somewhere, of
-// which its configuration is all that there is to see.
+// readWebhooks lists the mutating webhooks. Only their configuration can be seen, not the
+// programs behind them.
 func readWebhooks(ctx context.Context, reader providers.Reader) ([]mutator, error) {
 	list, err := listAdmission(ctx, reader, "v1", "MutatingWebhookConfiguration")
 	var mutators []mutator
@@ -66,8 +66,8 @@ func readWebhooks(ctx context.Context, reader providers.Reader) ([]mutator, erro
 	return mutators, err
 }
 
-// readPolicies asks for the policies' bindings first: without one, a policy does
-// nothing.
+// readPolicies lists the bindings of mutating policies first: without a binding, a policy
+// has no effect.
 func readPolicies(ctx context.Context, reader providers.Reader, server providers.Identity) ([]mutator, error) {
 	served := []string{"v1"}
 	if v, err := version.ParseGeneric(cmp.Or(server.Emulates, server.Version)); err == nil && v.LessThan(policiesFinal) {
@@ -103,7 +103,7 @@ func boundPolicies(policies, bindings []*unstructured.Unstructured) []mutator {
 			written:  later(lastWritten(p), lastWritten(b)),
 			unsteady: speaksOf(p.Object["spec"], outside),
 		}
-		// Parameters are other objects.
+		// Parameters are other objects, which may change at any time.
 		_, hasParameters, _ := unstructured.NestedFieldNoCopy(b.Object, "spec", "paramRef")
 		m.unsteady = m.unsteady || hasParameters
 		constraints, _, _ := unstructured.NestedMap(p.Object, "spec", "matchConstraints")
@@ -125,7 +125,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// speaksOf reports whether some text in a value matches.
+// speaksOf reports whether a string anywhere in a value matches.
 func speaksOf(value any, words *regexp.Regexp) bool {
 	switch value := value.(type) {
 	case string:
@@ -142,8 +142,8 @@ func speaksOf(value any, words *regexp.Regexp) bool {
 	return false
 }
 
-// scopeOf reads the scope of a webhook, a policy or a binding. A selector that
-// cannot be read selects everything.
+// scopeOf reads the scope of a webhook, a policy or a binding. An unreadable selector
+// counts as one that selects everything.
 func scopeOf(content map[string]any, rules string) scope {
 	s := scope{rules: mapsIn(content[rules])}
 	text, _ := content["namespaceSelector"].(map[string]any)
@@ -157,7 +157,8 @@ func scopeOf(content map[string]any, rules string) scope {
 	return s
 }
 
-// listAdmission lists the objects of a kind; none where the server has no such kind.
+// listAdmission lists the objects of a kind. A kind that the server does not have has no
+// objects.
 func listAdmission(ctx context.Context, reader providers.Reader, version, kind string) ([]*unstructured.Unstructured, error) {
 	list, err := reader.List(ctx, schema.GroupVersionKind{Group: admissionGroup, Version: version, Kind: kind}, "")
 	if meta.IsNoMatchError(err) {
@@ -166,13 +167,13 @@ func listAdmission(ctx context.Context, reader providers.Reader, version, kind s
 	return list, err
 }
 
-// identityOf is another one whenever somebody changed the object's specification,
-// or made it anew.
+// identityOf returns a text that changes when the object's specification changes or the
+// object is created again.
 func identityOf(u *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s %d", u.GetKind(), u.GetUID(), u.GetGeneration())
 }
 
-// mapsIn are the elements of a list that are maps.
+// mapsIn returns the elements of a list that are maps.
 func mapsIn(list any) []map[string]any {
 	elements, _ := list.([]any)
 	var found []map[string]any
@@ -184,9 +185,9 @@ func mapsIn(list any) []map[string]any {
 	return found
 }
 
-// sees reports whether one of the operations on objects of the kind may be changed.
-// Selectors of objects, conditions and versions are no reason to say no: by other
-// fields, or converted to another version, the object may match after all.
+// sees reports whether the mutator may change objects of the kind in one of the
+// operations. It ignores object selectors, match conditions and versions: after a change
+// of other fields, or a conversion to another version, the object may match.
 func (m mutator) sees(kind schema.GroupVersionKind, operations ...string) bool {
 	return !slices.ContainsFunc(m.scopes, func(s scope) bool { return !s.covers(kind, operations) })
 }
@@ -199,20 +200,22 @@ func (s scope) covers(kind schema.GroupVersionKind, operations []string) bool {
 	})
 }
 
-// selective reports whether the mutator is not for all namespaces.
+// selective reports whether the mutator applies to some namespaces only.
 func (m mutator) selective() bool {
 	return slices.ContainsFunc(m.scopes, func(s scope) bool { return s.namespaces != nil })
 }
 
-// selects reports whether the mutator is for a namespace. Objects outside of
-// namespaces are not selected by one, and neither are namespaces themselves.
+// selects reports whether the mutator applies to objects of a namespace. Namespace
+// selectors do not restrict objects without a namespace, nor namespaces themselves; for
+// these, namespace is nil.
 func (m mutator) selects(namespace *unstructured.Unstructured) bool {
 	return namespace == nil || !slices.ContainsFunc(m.scopes, func(s scope) bool {
 		return s.namespaces != nil && !s.namespaces.Matches(labels.Set(namespace.GetLabels()))
 	})
 }
 
-// resourceOf is the resource of a built-in kind: its plural, but for one.
+// resourceOf returns the resource of a built-in kind: the plural of the kind, except for
+// Endpoints.
 func resourceOf(kind schema.GroupVersionKind) string {
 	if kind.Kind == "Endpoints" {
 		return "endpoints"

@@ -1,9 +1,12 @@
-// Package proof tells from a live object and what is known of its server that an
-// apply would change nothing, without asking. It only ever proves that: what it
-// cannot prove, it leaves to the server.
+// Package proof proves that an apply would change nothing in a live object, without a
+// request for that object. It proves nothing else: if a proof fails, the caller asks the
+// server.
 //
-// There are two proofs. A fingerprint is of what a manager owns in an object: while
-// it is the recorded one, and the server goes by the same Rules, what was applied
-// once changes nothing (Rules.Check). Ownership of exactly what is declared, with
-// the declared values, needs no record (Holds).
+// There are two proofs:
+//
+//   - The fingerprint of a live object equals the recorded one, and the server follows the
+//     same Rules as then. Applying the same declaration again changes nothing; see
+//     Rules.Check.
+//   - A field manager owns exactly the declared fields, with the declared values. This
+//     proof needs no record; see Holds.
 package proof

@@ -14,25 +14,25 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Terms are what an object is looked at by, beyond what it is: under other terms it has
-// another fingerprint.
+// Terms are the settings under which an object is compared. Other terms give another
+// fingerprint.
 type Terms struct {
-	// Leave says which undeclared fields are left to others, in any words.
+	// Leave identifies the policy for undeclared fields. Any text will do.
 	Leave string
 	// Scaled: something else sets spec.replicas.
 	Scaled bool
-	// Partial: the rest of the object is not kolla's, and there is no fingerprint of it.
+	// Partial: the rest of the object is not kolla's. Such objects have no fingerprint.
 	Partial bool
 }
 
-// fingerprint hashes a live object: what the manager owns in it, and all that is in it,
-// but for what the system and others keep in it (KeeperOf) and values that must not be
-// stored (Withheld). Such fields count where the manager owns them. ok is false where
-// it is not certain what the manager owns.
+// fingerprint hashes a live object: the set of fields that the manager owns, and the
+// content of the object. It leaves out fields that the system or others keep (KeeperOf),
+// unless the manager owns them, and values that must not be stored (Withheld). ok is false
+// if it is not certain which fields the manager owns.
 //
-// The object that an apply gives has the same fingerprint until somebody changes
-// something that the apply has set, takes a field over, or adds anything. Then, and as
-// long as the same is applied by the same rules, another apply would change nothing.
+// The fingerprint of an applied object stays the same until somebody changes a field that
+// the apply has set, takes a field over, or adds one. While it is the same, another apply
+// of the same manifest under the same rules changes nothing.
 func fingerprint(live *unstructured.Unstructured, manager string, terms Terms) (sum string, ok bool) {
 	fields, ok := appliedBy(live, manager)
 	if !ok || terms.Partial {
@@ -65,7 +65,7 @@ func fingerprint(live *unstructured.Unstructured, manager string, terms Terms) (
 	return hex.EncodeToString(p.hash.Sum(nil)), true
 }
 
-// at are the kept fields below one; nil: there are none.
+// at returns the kept fields below a field; nil: there are none.
 func (k *kept) at(name string) *kept {
 	if k == nil {
 		return nil
@@ -73,15 +73,14 @@ func (k *kept) at(name string) *kept {
 	return k.fields[name]
 }
 
-// printer writes values into a hash, in such a way that no two different ones
-// give the same bytes.
+// printer writes values into a hash. Different values give different bytes.
 type printer struct {
 	hash   hash.Hash
 	buffer []byte
 	secret bool
 }
 
-// metadata writes the metadata that somebody else has no business in.
+// metadata writes the labels, annotations and owners that others must not change.
 func (p *printer) metadata(own owned, value any) {
 	metadata, _ := value.(map[string]any)
 	for _, name := range []string{"annotations", "labels"} {
@@ -102,7 +101,7 @@ func (p *printer) metadata(own owned, value any) {
 	p.value(metadata["ownerReferences"])
 }
 
-// scaled writes a spec without its replicas, unless the manager owns these.
+// scaled writes a spec without its replicas, unless the manager owns them.
 func (p *printer) scaled(own owned, value any, keep *kept) {
 	spec, isMap := value.(map[string]any)
 	if _, owns := own["f:replicas"]; isMap && !owns {
@@ -113,13 +112,14 @@ func (p *printer) scaled(own owned, value any, keep *kept) {
 	p.kept(own, value, keep.at("spec"))
 }
 
-// keys writes which keys a map has.
+// keys writes the keys of a map.
 func (p *printer) keys(value any) {
 	content, _ := value.(map[string]any)
 	p.texts(slices.Sorted(maps.Keys(content)))
 }
 
-// kept writes a value without what is kept in it, but for what the manager owns.
+// kept writes a value without its kept fields. Kept fields that the manager owns are
+// written.
 func (p *printer) kept(own owned, value any, keep *kept) {
 	content, isMap := value.(map[string]any)
 	list, isList := value.([]any)
@@ -149,7 +149,7 @@ func (p *printer) kept(own owned, value any, keep *kept) {
 	}
 }
 
-// elements are the fields that are owned of any element of a list.
+// elements returns the fields that are owned in at least one element of a list.
 func (o owned) elements() owned {
 	all := owned{}
 	for key := range o {
@@ -161,8 +161,8 @@ func (o owned) elements() owned {
 	return all
 }
 
-// Each of these begins with a byte that says what follows, and what follows has a
-// length or an end.
+// Each of the following writes a byte for the type first, and then content with a length
+// or an end mark.
 
 func (p *printer) presence(present bool) {
 	if present {
@@ -172,7 +172,7 @@ func (p *printer) presence(present bool) {
 	}
 }
 
-// end closes what has no number of parts before it.
+// end closes a value whose number of parts was not written before it.
 func (p *printer) end() { p.buffer = append(p.buffer, ')') }
 
 func (p *printer) text(text string) {
@@ -203,7 +203,7 @@ func (p *printer) flush() {
 	p.buffer = p.buffer[:0]
 }
 
-// value writes a whole value.
+// value writes a value with everything in it.
 func (p *printer) value(value any) {
 	switch value := value.(type) {
 	case nil:
@@ -231,8 +231,8 @@ func (p *printer) value(value any) {
 	}
 }
 
-// numeral spells a number in one way for all types that JSON may be decoded to:
-// 3 and 3.0 are one number to a server, and spelled 3.
+// numeral formats a number in the same way for all types that JSON may be decoded to. A
+// server treats 3 and 3.0 as the same number, so both give "3".
 func numeral(value any) (text string, ok bool) {
 	switch value := value.(type) {
 	case int64:

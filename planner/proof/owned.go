@@ -12,22 +12,22 @@ import (
 )
 
 // owned is a set of fields as the server writes it into managedFields (FieldsV1),
-// decoded from JSON. Of its keys
+// decoded from JSON. Its keys are
 //
-//	f:NAME   is a field of a map
-//	k:KEYS   is the element of a list that has these keys, a JSON object
-//	v:VALUE  is an element of a list of scalars, a JSON value
-//	i:INDEX  is an element of a list by its position
-//	.        says that the map or element itself is in the set
+//	f:NAME   a field of a map
+//	k:KEYS   the element of a list that has these keys, a JSON object
+//	v:VALUE  an element of a list of scalars, a JSON value
+//	i:INDEX  an element of a list, by its position
+//	.        the map or element itself is in the set
 //
-// and a set without keys is a leaf: the field with all that is in it. Which lists
-// have keys, and which maps are leaves, says the schema of the kind; the set shows
-// it, so that no schema is needed to walk it together with the object.
+// A set without keys is a leaf: the field with everything in it. The schema of the kind
+// decides which lists have keys and which maps are leaves. The set shows this, so walking
+// it together with the object needs no schema.
 type owned map[string]any
 
-// appliedBy finds what the manager's server-side applies own of a live object. It
-// finds nothing where that is not beyond doubt: where there are several such
-// entries, or where the entry speaks of another version than the object is in.
+// appliedBy returns the fields of a live object that the manager owns by server-side
+// apply. ok is false in cases of doubt: there are several such entries, or the entry is
+// for another version than the object's.
 func appliedBy(live *unstructured.Unstructured, manager string) (fields owned, ok bool) {
 	entries, _, _ := unstructured.NestedFieldNoCopy(live.Object, "metadata", "managedFields")
 	list, _ := entries.([]any)
@@ -46,13 +46,13 @@ func appliedBy(live *unstructured.Unstructured, manager string) (fields owned, o
 	return fields, ok
 }
 
-// child is the set of one key; ok is false where what is there is no set.
+// child returns the set below a key; ok is false if there is none.
 func (o owned) child(key string) (owned, bool) {
 	fields, ok := o[key].(map[string]any)
 	return fields, ok
 }
 
-// keys lists the keys of the set but ".", in a fixed order.
+// keys lists the keys of the set except ".", in a fixed order.
 func (o owned) keys() []string {
 	keys := make([]string, 0, len(o))
 	for key := range o {
@@ -64,7 +64,8 @@ func (o owned) keys() []string {
 	return keys
 }
 
-// form is what the keys of a set are of. A set without keys is of no form.
+// form returns the prefix that all keys of a set share. ok is false for an empty set, for
+// mixed prefixes, and for positions.
 func form(keys []string) (prefix string, ok bool) {
 	for _, key := range keys {
 		switch {
@@ -76,9 +77,8 @@ func form(keys []string) (prefix string, ok bool) {
 	return prefix, prefix == "f:" || prefix == "k:" || prefix == "v:"
 }
 
-// element finds the only element of a list that a key "k:..." or "v:..." means.
-// found is false where there is none, certain is false where there are several or
-// the key cannot be read.
+// element finds the only element of a list that matches a key "k:..." or "v:...". found is
+// false if there is none. certain is false if there are several or the key cannot be read.
 func element(list []any, key string) (index int, found, certain bool) {
 	means, ok := meaning(key)
 	if !ok {
@@ -96,7 +96,7 @@ func element(list []any, key string) (index int, found, certain bool) {
 	return index, found, true
 }
 
-// meaning is the test whether a key means an element.
+// meaning returns a function that reports whether an element matches the key.
 func meaning(key string) (means func(any) bool, ok bool) {
 	decoder := json.NewDecoder(strings.NewReader(key[2:]))
 	decoder.UseNumber()
@@ -122,9 +122,9 @@ func meaning(key string) (means func(any) bool, ok bool) {
 	}, true
 }
 
-// alike reports whether two values are the same JSON, whatever type of number
-// they were decoded to. A null is equal to nothing: to a server it is no value, but
-// an order to remove one.
+// alike reports whether two values are the same JSON. The Go type of numbers does not
+// count. A null equals nothing, not even a null: a server reads it as an order to remove a
+// value.
 func alike(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
@@ -149,14 +149,13 @@ func alike(a, b any) bool {
 	return isNumber && otherToo && x == y
 }
 
-// Withheld reports whether the values of a field of a live object must not be
-// stored, not even as a hash: whoever reads it could try out what a short password
-// hashes to. Salting would only make each object a search of its own, and there is
-// no key that the reader of a state file can be kept from but in the cluster
-// itself. The checksum among the annotations is made of such values.
+// Withheld reports whether the values of a field must not be stored, not even as a hash:
+// a reader of the state could try out passwords against it. A salt would not prevent
+// that, and a key that the reader does not have can be in the cluster only. The checksum
+// annotation is computed from such values, so it is withheld too.
 //
-// path are the names of the fields above and of the field itself; secret says
-// whether the object is a Secret.
+// path has the names of the fields above and of the field itself. secret says whether the
+// object is a Secret.
 func Withheld(secret bool, path []string) bool {
 	if secret && len(path) > 0 && (path[0] == "data" || path[0] == "stringData") {
 		return true

@@ -21,30 +21,29 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// Rules are what a server makes of an apply by, beyond what the object says: its
-// own version, and the mutating webhooks and policies that its operators
-// installed. As long as they are the same, so is what the server does.
+// Rules are the properties of a server, besides the object, that decide the result of an
+// apply: the version of the server, and the mutating webhooks and policies. The same
+// object under the same rules gives the same result.
 //
-// What a webhook or policy does is up to its configuration and the object; as for the
-// object, to all of it, and not only to what kolla owns. A webhook is a program as well,
-// which may change without a word: nothing but asking the server about everything shows
-// that.
+// The result of a webhook or policy depends on its configuration and on the whole object,
+// not only on the fields that kolla owns. The program behind a webhook may change without
+// a change of its configuration. Rules do not notice that; only a dry run does.
 type Rules struct {
 	server   string
 	now      time.Time
 	mutators []mutator
-	// hidden: the user may not list the mutators. Any object may meet one then.
+	// hidden: the user may not list the mutators, so any object may be subject to one.
 	hidden bool
 }
 
-// spread is for how long after a change of a mutator, or of the labels of a
-// namespace that one selects by, some API server may not go by it yet. That takes
-// about a second; the rest is for clocks that differ.
+// spread is how long an API server may take to notice a change of a mutator, or of the
+// labels of a namespace that a mutator selects. It takes about a second; the rest allows
+// for differing clocks.
 const spread = 2 * time.Minute
 
-// ReadRules asks for the mutating webhooks and policies: one LIST of each kind, and
-// of policies only where one is bound. cluster is what the Reader reads, now the
-// time at which what it reads is compared.
+// ReadRules lists the mutating webhooks and policies: one LIST for each kind, and for
+// policies only if a binding exists. cluster is the cluster of the reader. now is the time
+// of the plan.
 func ReadRules(ctx context.Context, reader providers.Reader, cluster providers.Identity, now time.Time) (*Rules, error) {
 	r := &Rules{server: cluster.Version, now: now}
 	if cluster.Emulates != "" {
@@ -71,42 +70,43 @@ func ReadRules(ctx context.Context, reader providers.Reader, cluster providers.I
 	return r, nil
 }
 
-// Hidden reports whether the user may not see the mutators, so that the server has
-// to be asked about everything.
+// Hidden reports whether the user may not list the mutators. The server then has to be
+// asked about every object.
 func (r *Rules) Hidden() bool { return r.hidden }
 
-// Undisturbed reports whether an apply to the object certainly meets no mutator.
-// namespace is the object's, as it is in the cluster; nil of an object that is in
-// none.
+// Undisturbed reports whether it is certain that no mutator changes an apply to the
+// object. namespace is the live namespace of the object; nil for objects without one.
 func (r *Rules) Undisturbed(live, namespace *unstructured.Unstructured) bool {
 	sum, known := r.admission(live, namespace)
 	return known && sum == ""
 }
 
-// Meets reports whether an object of the kind may meet a mutator when it is made.
+// Meets reports whether a mutator may change an object of the kind at its creation.
 func (r *Rules) Meets(kind schema.GroupVersionKind) bool { return r.meets(kind, "CREATE") }
 
 func (r *Rules) meets(kind schema.GroupVersionKind, operations ...string) bool {
 	return r.hidden || slices.ContainsFunc(r.mutators, func(m mutator) bool { return m.sees(kind, operations...) })
 }
 
-// Check is what a later plan may know an object to be unchanged by, if an apply
-// would change nothing in it now. Where there is no certainty, it only says that nobody
-// has added to the object: what becomes of custom resources is up to their definitions
-// and to other servers. namespace is as for Undisturbed.
+// Check returns the record by which a later plan can prove that an object is unchanged.
+// The caller must know that an apply would change nothing in the object now. Where the
+// result of another apply is not certain, the record proves only that nobody has added
+// anything to the object. This is so for custom resources, whose definition or API server
+// decides. namespace is as for Undisturbed.
 func (r *Rules) Check(live, namespace *unstructured.Unstructured, manager string, terms Terms) state.Check {
 	admission, known := r.admission(live, namespace)
 	return r.check(live, manager, admission, known, terms)
 }
 
-// Written is the Check of an object that an apply has just given. Where a mutator
-// may have seen it, nothing is certain: one more apply need not give the same again,
-// least of all where the first one made the object and the mutator sees only that.
+// Written is Check for an object that an apply has just returned. If a mutator may have
+// changed the object, the result of another apply is not certain: a mutator may act on
+// creations only, for example.
 func (r *Rules) Written(live *unstructured.Unstructured, manager string, terms Terms) state.Check {
 	return r.check(live, manager, "", !r.meets(live.GroupVersionKind(), "CREATE", "UPDATE"), terms)
 }
 
-// check is without a server where the server's answer to another apply is not certain.
+// check returns a record without a server version unless the result of another apply is
+// certain.
 func (r *Rules) check(live *unstructured.Unstructured, manager, admission string, certain bool, terms Terms) state.Check {
 	sum, ok := fingerprint(live, manager, terms)
 	if !ok {
@@ -118,11 +118,11 @@ func (r *Rules) check(live *unstructured.Unstructured, manager, admission string
 	return state.Check{Owned: sum, Server: r.server, Admission: admission}
 }
 
-// admission is a hash of all that says what mutators make of an apply to the
-// object; empty where none sees it. known is false where there is no telling.
+// admission returns a hash of everything on which the mutators' changes to the object
+// depend; empty if no mutator applies. known is false if this cannot be determined.
 //
-// Mutators may look at any part of the object. Its resource version stands for it
-// as a whole.
+// Mutators may read any part of the object. The hash contains its resource version, which
+// stands for the whole object.
 func (r *Rules) admission(live, namespace *unstructured.Unstructured) (sum string, known bool) {
 	if r.hidden {
 		return "", false
@@ -152,23 +152,23 @@ func (r *Rules) admission(live, namespace *unstructured.Unstructured) (sum strin
 	return hex.EncodeToString(hash[:]), true
 }
 
-// fresh reports whether something was written so lately that not every API server
-// need go by it.
+// fresh reports whether something was written so recently that some API servers may not
+// have noticed it.
 func (r *Rules) fresh(written time.Time) bool { return r.now.Sub(written) < spread }
 
-// lastWritten is when somebody last changed an object.
+// lastWritten returns the time of the last change of an object.
 func lastWritten(u *unstructured.Unstructured) time.Time {
 	return newest(u, func(any) bool { return true })
 }
 
-// lastLabelled is when somebody may last have changed an object's labels. Who only
-// writes annotations, as some operators do all the time, does not count.
+// lastLabelled returns the last time at which the labels of an object may have changed.
+// Writers that only update annotations, as some operators do all the time, do not count.
 func lastLabelled(u *unstructured.Unstructured) time.Time {
 	return newest(u, func(entry any) bool { return !annotates(entry) })
 }
 
-// newest is the time of the newest of those entries of managedFields that count, or
-// that of the creation.
+// newest returns the time of the newest managedFields entry that counts, or the time of
+// creation.
 func newest(u *unstructured.Unstructured, counts func(entry any) bool) time.Time {
 	last := u.GetCreationTimestamp().Time
 	entries, _, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "managedFields")
@@ -181,8 +181,8 @@ func newest(u *unstructured.Unstructured, counts func(entry any) bool) time.Time
 	return last
 }
 
-// annotates reports whether an entry of managedFields is of somebody who updates
-// annotations, and nothing else. An apply may as well have dropped labels.
+// annotates reports whether a managedFields entry is an update of annotations only. An
+// apply does not count, because it may also have removed labels.
 func annotates(entry any) bool {
 	fields, _ := entry.(map[string]any)
 	written, _ := fields["fieldsV1"].(map[string]any)
@@ -191,8 +191,8 @@ func annotates(entry any) bool {
 		len(written) == 1 && len(metadata) == 1 && metadata["f:annotations"] != nil
 }
 
-// BuiltIn reports whether the kind is one of Kubernetes' own, so that the version
-// of the server says all about what it makes of an object.
+// BuiltIn reports whether the kind is one of Kubernetes' own. The version of the server
+// then determines its schema and defaults.
 func BuiltIn(kind schema.GroupVersionKind) bool {
 	switch kind.Group {
 	case "apiextensions.k8s.io", "apiregistration.k8s.io":

@@ -9,14 +9,12 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Holds reports whether the manager owns exactly the fields of the manifest in
-// the live object, with the values that they have in the manifest, lists in the
-// same order. An apply of the manifest then merges into the object what it has
-// already, and takes nothing away: whatever the schema of the kind is, nothing
-// changes.
+// Holds reports whether the manager owns exactly the fields of the manifest in the live
+// object, with the values of the manifest and with lists in the same order. An apply of
+// the manifest then adds nothing and removes nothing, whatever the schema of the kind is.
 //
 // It is false in all cases of doubt: nulls, fields that the server left out or
-// spells otherwise, list elements that are not told apart by what is declared.
+// normalized, list elements whose declared keys do not distinguish them.
 func Holds(live, manifest *unstructured.Unstructured, manager string) bool {
 	fields, ok := appliedBy(live, manager)
 	if !ok || live.GetAPIVersion() != manifest.GetAPIVersion() {
@@ -25,8 +23,8 @@ func Holds(live, manifest *unstructured.Unstructured, manager string) bool {
 	return holdsFields(fields, nameless(manifest), live.Object)
 }
 
-// nameless is the manifest without what names it, which nobody owns. It shares its
-// values with the original.
+// nameless returns the manifest without the fields that identify it, which have no owner.
+// The values are shared with the original.
 func nameless(manifest *unstructured.Unstructured) map[string]any {
 	object := maps.Clone(manifest.Object)
 	delete(object, "apiVersion")
@@ -42,12 +40,12 @@ func nameless(manifest *unstructured.Unstructured) map[string]any {
 	return object
 }
 
-// holdsFields compares one value: fields are what is owned of it.
+// holdsFields compares one value. fields is the owned set below it.
 func holdsFields(fields owned, want, live any) bool {
 	keys := fields.keys()
 	if len(keys) == 0 {
-		// What a leaf holds is merged as a whole or field by field; that is the
-		// same where both are equal.
+		// The server merges a leaf as a whole or field by field. The result is the
+		// same if both values are equal.
 		return len(fields) == 0 && alike(want, live)
 	}
 	switch prefix, ok := form(keys); {
@@ -83,7 +81,7 @@ func holdsElements(fields owned, keys []string, want, live any) bool {
 	if !ok || !isList || len(wanted) != len(keys) {
 		return false
 	}
-	// By their place in the manifest, the places in the live list.
+	// places maps an index in the manifest to the index in the live list.
 	places := make([]int, len(wanted))
 	taken := make([]bool, len(wanted))
 	for _, key := range keys {
@@ -101,7 +99,7 @@ func holdsElements(fields owned, keys []string, want, live any) bool {
 	return slices.IsSorted(places)
 }
 
-// holdsElement compares one element of a list; scalars are found by their value.
+// holdsElement compares one element of a list. Scalars were matched by their value.
 func holdsElement(key string, fields owned, want, live any) bool {
 	if key[:2] == "v:" {
 		return len(fields.keys()) == 0
@@ -109,8 +107,8 @@ func holdsElement(key string, fields owned, want, live any) bool {
 	return holdsFields(fields, want, live)
 }
 
-// SameValues reports whether the live object has the values of the manifest that a
-// fingerprint says nothing of; see Withheld.
+// SameValues reports whether the live object has the values of the manifest that are not
+// part of a fingerprint; see Withheld.
 func SameValues(live, manifest *unstructured.Unstructured) bool {
 	checksum := providers.AnnotationChecksum
 	if live.GetAnnotations()[checksum] != manifest.GetAnnotations()[checksum] {
@@ -126,7 +124,7 @@ func SameValues(live, manifest *unstructured.Unstructured) bool {
 			return false
 		}
 	}
-	// The server keeps none of it under this name.
+	// The server never returns stringData, so it cannot be compared.
 	_, plain := manifest.Object["stringData"]
 	return !plain
 }

@@ -12,26 +12,26 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Keeper says who may set a field that kolla does not declare. The field decides, and
-// not the name of whoever wrote it: a field manager may give itself any name.
+// Keeper says who may set a field that kolla does not declare. It depends on the field and
+// not on the field manager, because clients choose the names of field managers.
 type Keeper int
 
 // The keepers. The zero value is invalid.
 const (
 	_      Keeper = iota
-	Nobody        // a value there is drift, unless it is the server's default
-	Others        // people and controllers may have it; a plan lists it
-	System        // the server or a controller of the cluster keeps it; no plan tells of it
+	Nobody        // a value is drift, unless it is the server's default
+	Others        // people and controllers may set it; a plan lists it
+	System        // the server or a controller of the cluster sets it; plans do not show it
 )
 
 // anyElement stands for each element of a list in the paths below.
 const anyElement = "*"
 
-// RestartedAt is the annotation of a pod template by which kubectl rollout restart makes
-// new pods.
+// RestartedAt is the annotation of a pod template that kubectl rollout restart sets.
 const RestartedAt = "kubectl.kubernetes.io/restartedAt"
 
-// kept is a tree of fields by name; a field with a keeper has no fields below it.
+// kept is a tree of undeclared fields that others may set, by name. A field with a keeper
+// has no fields below it.
 type kept struct {
 	keeper Keeper
 	fields map[string]*kept
@@ -50,9 +50,9 @@ func (k *kept) add(keeper Keeper, path ...string) {
 	k.keeper = keeper
 }
 
-// keptBy are the fields that Kubernetes itself keeps in objects of its kinds, or leaves to
-// controllers, beside status and the metadata that keptMetadata knows. What a mutating
-// webhook sets again with every write is not here: a dry run shows that.
+// keptBy has the fields, by kind, that Kubernetes itself sets or leaves to controllers.
+// status is not listed, nor is metadata, for which see keptMetadata. Fields that a mutating
+// webhook sets with every write are not listed either: a dry run shows them.
 var keptBy = func() map[schema.GroupKind]*kept {
 	all := map[schema.GroupKind]*kept{}
 	keep := func(keeper Keeper, group, kind string, paths ...string) {
@@ -69,16 +69,17 @@ var keptBy = func() map[schema.GroupKind]*kept {
 	keep(System, "", "PersistentVolumeClaim", "spec.volumeName", "spec.storageClassName", "spec.volumeMode", "spec.dataSource", "spec.dataSourceRef")
 	keep(System, "", "PersistentVolume", "spec.claimRef")
 	keep(System, "", "Namespace", "spec.finalizers")
-	keep(System, "", "Pod", "spec") // but for a few fields, nobody can change it; see AddedToPod
+	keep(System, "", "Pod", "spec") // nearly immutable; see AddedToPod for the exceptions
 	keep(System, "batch", "Job", "spec.selector", "spec.template")
 	keep(System, "coordination.k8s.io", "Lease", "spec")
 	keep(System, "certificates.k8s.io", "CertificateSigningRequest", "spec.username", "spec.uid", "spec.groups", "spec.extra")
-	// Certificates, by which the API server calls: cert-manager and others write them.
+	// CA certificates with which the API server verifies callees: cert-manager and others
+	// write them.
 	keep(Others, "admissionregistration.k8s.io", "MutatingWebhookConfiguration", "webhooks.*.clientConfig.caBundle")
 	keep(Others, "admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "webhooks.*.clientConfig.caBundle")
 	keep(Others, "apiextensions.k8s.io", "CustomResourceDefinition", "spec.conversion.webhook.clientConfig.caBundle")
 	keep(Others, "apiregistration.k8s.io", "APIService", "spec.caBundle")
-	// Controllers of tokens, such as OpenShift's, list their Secrets in accounts.
+	// Token controllers, such as OpenShift's, list their Secrets in accounts.
 	keep(Others, "", "ServiceAccount", "secrets", "imagePullSecrets")
 	for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"} {
 		keep(0, "apps", kind)
@@ -87,8 +88,8 @@ var keptBy = func() map[schema.GroupKind]*kept {
 	return all
 }()
 
-// Shared reports whether objects of the kind have fields that are left to others, beside
-// labels and annotations.
+// Shared reports whether objects of the kind have fields, besides labels and annotations,
+// that are left to others.
 func Shared(kind schema.GroupKind) bool {
 	return keptBy[kind].shared()
 }
@@ -105,8 +106,8 @@ func (k *kept) shared() bool {
 	return false
 }
 
-// headless are the kept fields of a Service without an address: the server allocates an
-// address to each Service that does not ask for none.
+// headless has the kept fields of a headless Service. Its clusterIP is not kept: the
+// server allocates an address unless the Service asks for none.
 var headless = func() *kept {
 	spec := maps.Clone(keptBy[serviceKind].fields["spec"].fields)
 	delete(spec, "clusterIP")
@@ -114,14 +115,14 @@ var headless = func() *kept {
 	return &kept{fields: map[string]*kept{"spec": {fields: spec}}}
 }()
 
-// Headless reports whether the object is a Service without an address.
+// Headless reports whether the object is a headless Service (clusterIP: None).
 func Headless(u *unstructured.Unstructured) bool {
 	spec, _ := u.Object["spec"].(map[string]any)
 	return spec["clusterIP"] == corev1.ClusterIPNone && u.GroupVersionKind().GroupKind() == serviceKind
 }
 
-// AddedToPod names the fields of the spec that others can add to a Pod and nobody can take
-// out: what kubectl debug puts in, and when the Pod ends.
+// AddedToPod returns the fields of a Pod's spec that others can add and nobody can remove:
+// ephemeral containers (kubectl debug), the active deadline, and tolerations.
 func AddedToPod(u *unstructured.Unstructured) (fields []string) {
 	if u.GroupVersionKind().GroupKind() != podKind {
 		return nil
@@ -144,7 +145,8 @@ func AddedToPod(u *unstructured.Unstructured) (fields []string) {
 	return fields
 }
 
-// keptBeside are the kept fields of a Pod that has some of those: all others of its spec.
+// keptBeside returns the kept fields of a Pod with such additions: all other fields of its
+// spec.
 func keptBeside(pod *unstructured.Unstructured, added []string) *kept {
 	spec := &kept{fields: map[string]*kept{}}
 	for field := range pod.Object["spec"].(map[string]any) {
@@ -155,13 +157,13 @@ func keptBeside(pod *unstructured.Unstructured, added []string) *kept {
 	return &kept{fields: map[string]*kept{"spec": spec}}
 }
 
-// The kinds of which the kept fields depend on the object.
+// Kinds whose kept fields depend on the object.
 var (
 	serviceKind = schema.GroupKind{Kind: "Service"}
 	podKind     = schema.GroupKind{Kind: "Pod"}
 )
 
-// fieldsKeptIn are the kept fields of one object; nil: there are none.
+// fieldsKeptIn returns the kept fields of one object; nil: there are none.
 func fieldsKeptIn(u *unstructured.Unstructured) *kept {
 	kind := u.GroupVersionKind().GroupKind()
 	switch kind {
@@ -185,7 +187,7 @@ func fieldsKeptIn(u *unstructured.Unstructured) *kept {
 	return keptBy[kind]
 }
 
-// KeeperOf says who may set a field of the object that kolla does not declare. In the
+// KeeperOf returns who may set a field of the object that kolla does not declare. In the
 // path, "*" stands for the element of a list.
 func KeeperOf(u *unstructured.Unstructured, path []string) Keeper {
 	switch {
@@ -207,7 +209,7 @@ func KeeperOf(u *unstructured.Unstructured, path []string) Keeper {
 	return k.keeper
 }
 
-// KeptBelow reports whether the fields below one may have different keepers.
+// KeptBelow reports whether the fields below a field may have different keepers.
 func KeptBelow(u *unstructured.Unstructured, path []string) bool {
 	if path[0] == "metadata" {
 		return len(path) == 1 || len(path) == 2 && (path[1] == "labels" || path[1] == "annotations")
@@ -219,8 +221,8 @@ func KeptBelow(u *unstructured.Unstructured, path []string) bool {
 	return k != nil && k.keeper == 0
 }
 
-// notes are annotations that the server, its controllers and kubectl leave for
-// themselves.
+// notes are the prefixes of annotations that the server, its controllers and kubectl keep
+// for themselves.
 var notes = []string{
 	corev1.LastAppliedConfigAnnotation, "deployment.kubernetes.io/", "deprecated.daemonset.template.generation",
 	"pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/",
@@ -228,15 +230,15 @@ var notes = []string{
 	"kubernetes.io/service-account.", "rbac.authorization.kubernetes.io/", "batch.kubernetes.io/",
 }
 
-// strict are labels that decide what pods or users may do, or what kolla takes for its
-// own.
+// strict are the prefixes of labels and annotations that decide the rights of pods or
+// users, or by which kolla selects its objects.
 var strict = []string{"pod-security.kubernetes.io/", "rbac.authorization.k8s.io/", "kolla.openstack.org/", "app.kubernetes.io/"}
 
-// keptMetadata is KeeperOf, below metadata.
+// keptMetadata is KeeperOf for fields below metadata.
 func keptMetadata(path []string) Keeper {
 	switch {
 	case len(path) > 0 && path[0] == "ownerReferences":
-		return Nobody // who owns an object has it deleted
+		return Nobody // an owner can have the object deleted
 	case len(path) < 2 || path[0] != "labels" && path[0] != "annotations":
 		return System
 	case path[0] == "annotations" && hasPrefix(path[1], notes), path[1] == corev1.LabelMetadataName:
@@ -251,11 +253,11 @@ func hasPrefix(text string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
 
-// Note is a label or annotation that is left to others.
+// Note is a label or annotation that others added and may keep.
 type Note struct{ Path []string }
 
-// Notes lists the labels and annotations of a live object that others have added and
-// may have, in order.
+// Notes returns the labels and annotations of a live object that others added and may
+// keep, sorted.
 func Notes(live *unstructured.Unstructured, manager string) []Note {
 	own, _ := appliedBy(live, manager)
 	var found []Note

@@ -15,11 +15,11 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Traces are what the server knows of where an object comes from.
+// Traces are the server's records of the origin of an object.
 type Traces struct {
 	Created time.Time // by the server's clock, UTC
-	// Writers are the field managers, oldest entry first. The names are whatever the
-	// writers called themselves; an entry's time is of its last change.
+	// Writers are the field managers, oldest entry first. Clients choose the names. The
+	// time of an entry is that of its last change.
 	Writers []Writer
 }
 
@@ -29,8 +29,8 @@ type Writer struct {
 	Time    time.Time
 }
 
-// TracesOf reads the traces of an object. What was written through a subresource, such as
-// the status, does not count.
+// TracesOf reads the traces of an object. Writes through a subresource, such as the status,
+// do not count.
 func TracesOf(live *unstructured.Unstructured) Traces {
 	traces := Traces{Created: live.GetCreationTimestamp().UTC()}
 	for _, entry := range live.GetManagedFields() {
@@ -47,21 +47,21 @@ func TracesOf(live *unstructured.Unstructured) Traces {
 	return traces
 }
 
-// Claim is what an object says of itself: that it is kolla's, of a cloud and at an
-// address.
+// Claim is an object's claim to be kolla's, with the reasons to doubt it.
 type Claim struct {
 	Traces
-	Address lang.Address // as written on it; zero: none, or none that can be read
-	// Doubts are what does not look like kolla's, as the ends of sentences about the
-	// object. Where there is none, it may still be a forgery.
+	Address lang.Address // from its annotation; zero: it has none, or an unreadable one
+	// Doubts are the differences from an object that kolla would have written, as
+	// clauses about the object: "it has no label ...". An object without doubts may
+	// still be a forgery.
 	Doubts []string
-	// Remarks are what others have done to it since.
+	// Remarks are changes by others since its creation, as clauses.
 	Remarks []string
 }
 
-// Examine holds what an object says of itself against what kolla would have written.
-// declared is what is to be there now; nil: nothing declares it any more. values reads
-// what the cluster has, believed or not.
+// Examine compares an object with an object that kolla would have written. declared is the
+// present declaration; nil: the object is no longer declared. values reads the Secrets of
+// the cluster, whoever made them.
 func Examine(live *unstructured.Unstructured, cloud string, declared *providers.Object, values providers.Values) Claim {
 	c := Claim{Traces: TracesOf(live)}
 	owned := Applied(live, providers.FieldManager)
@@ -93,7 +93,7 @@ func (c *Claim) doubt(format string, args ...any) {
 	c.Doubts = append(c.Doubts, fmt.Sprintf(format, args...))
 }
 
-// readAddress reads the address, which has to be one of the object's own kind and name.
+// readAddress reads the address, which must have the kind and name of the object.
 func (c *Claim) readAddress(live *unstructured.Unstructured, declared *providers.Object) {
 	text := live.GetAnnotations()[providers.AnnotationAddress]
 	address, err := lang.ParseAddress(text)
@@ -110,8 +110,8 @@ func (c *Claim) readAddress(live *unstructured.Unstructured, declared *providers
 	}
 }
 
-// holdAgainst looks whether kolla's applies own what they would: something in each part
-// that is declared, and each value of a Secret.
+// holdAgainst checks the fields that kolla's applies own: at least one in each declared
+// part, and each value of a Secret.
 func (c *Claim) holdAgainst(declared *providers.Object, owned *fieldpath.Set) {
 	for _, field := range slices.Sorted(maps.Keys(declared.Manifest.Object)) {
 		switch field {
@@ -129,7 +129,7 @@ func (c *Claim) holdAgainst(declared *providers.Object, owned *fieldpath.Set) {
 	}
 }
 
-// hasBelow reports whether the set has the element, or something in it.
+// hasBelow reports whether the set has the element or a field below it.
 func hasBelow(set *fieldpath.Set, element fieldpath.PathElement) bool {
 	if set.Members.Has(element) {
 		return true
@@ -138,7 +138,7 @@ func hasBelow(set *fieldpath.Set, element fieldpath.PathElement) bool {
 	return ok && !child.Empty()
 }
 
-// remark names who else has written the object.
+// remark records the other writers of the object.
 func (c *Claim) remark(live *unstructured.Unstructured, values providers.Values) {
 	var others []string
 	for _, entry := range live.GetManagedFields() {

@@ -1,12 +1,12 @@
 // Package trust decides whether an object in the cluster is kolla's.
 //
-// Labels, annotations and the names of field managers prove nothing: whoever may write
-// an object writes into them what he likes. What proves something is what only the
-// server gives, the UID, and what nobody could know before the object existed, the token
-// that an apply took down before it created the object. Both are in the state.
+// Labels, annotations and the names of field managers prove nothing: a client that may
+// write the object can set them. There are two proofs, and both are in the state: the UID,
+// which only the server assigns, and a random token, which an apply records before it
+// creates the object.
 //
-// Where the state was lost, Examine says what an object tells about itself, for a person
-// to judge.
+// If the state was lost, Examine collects the claims of an object and the doubts about
+// them, for a person to judge.
 package trust
 
 import (
@@ -25,9 +25,9 @@ import (
 // NewToken makes a token that nobody can guess.
 func NewToken() string { return rand.Text() }
 
-// Same reports whether the live object is the one that the record is about. A record
-// with a token is of a creation that was announced: the object that carries the token,
-// put there by kolla's own apply, is the one that was created. Either may be nil.
+// Same reports whether the live object is the recorded one: it has the recorded UID, or it
+// carries the recorded token and kolla's own apply put the token there. A record has a
+// token while the result of a creation is not recorded yet. Either argument may be nil.
 func Same(record *state.Object, live *unstructured.Unstructured) bool {
 	switch {
 	case record == nil || live == nil:
@@ -41,16 +41,16 @@ func Same(record *state.Object, live *unstructured.Unstructured) bool {
 
 var intentPath = fieldpath.MakePathOrDie("metadata", "annotations", providers.AnnotationIntent)
 
-// Token is the token that an object of kolla's has carried since its creation; empty:
-// it has none. Whoever applies the object sends it again: otherwise the server would
-// take it off.
+// Token returns the token that an object of kolla's has carried since its creation; empty:
+// it has none. Every later apply must send the token again, because the server would
+// remove it otherwise.
 func Token(live *unstructured.Unstructured) string {
 	token, _, _ := unstructured.NestedString(live.Object, "metadata", "annotations", providers.AnnotationIntent)
 	return token
 }
 
-// WithToken is the manifest with a token. It shares all but metadata and annotations
-// with the original, which stays as it is. An empty token adds nothing.
+// WithToken returns the manifest with a token. The original does not change; the result
+// shares everything with it except metadata and annotations. An empty token adds nothing.
 func WithToken(manifest *unstructured.Unstructured, token string) *unstructured.Unstructured {
 	if token == "" {
 		return manifest
@@ -65,7 +65,8 @@ func WithToken(manifest *unstructured.Unstructured, token string) *unstructured.
 	return &unstructured.Unstructured{Object: object}
 }
 
-// extended is a copy of a map, with room for one more; of anything else, an empty one.
+// extended returns a copy of a map with room for one more entry. Any other value gives an
+// empty map.
 func extended(value any) map[string]any {
 	original, _ := value.(map[string]any)
 	copied := make(map[string]any, len(original)+1)
@@ -73,7 +74,7 @@ func extended(value any) map[string]any {
 	return copied
 }
 
-// Applied is the set of fields that server-side applies of the manager own.
+// Applied returns the set of fields that the manager owns by server-side apply.
 func Applied(live *unstructured.Unstructured, manager string) *fieldpath.Set {
 	owned := fieldpath.NewSet()
 	for _, entry := range live.GetManagedFields() {
@@ -84,7 +85,7 @@ func Applied(live *unstructured.Unstructured, manager string) *fieldpath.Set {
 	return owned
 }
 
-// fieldsOf are the fields of an entry; none where they cannot be read.
+// fieldsOf returns the fields of an entry. Unreadable fields give an empty set.
 func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 	fields := fieldpath.NewSet()
 	if entry.FieldsV1 == nil || fields.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil {
