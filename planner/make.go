@@ -243,7 +243,7 @@ func newPlanning(in Input) (*planning, []Problem) {
 	if in.State == nil {
 		in.State = &state.State{}
 	}
-	in.Objects = slices.Clone(in.Objects) // some of them may be changed
+	in.Objects = order.Complete(in.Objects)
 	if in.Parallelism <= 0 {
 		in.Parallelism = 10
 	}
@@ -268,7 +268,6 @@ func newPlanning(in Input) (*planning, []Problem) {
 	}
 	problems := append(p.checkState(), p.indexRecords()...)
 	declared := append(p.indexDesired(), p.checkDependencies()...)
-	p.deriveDependencies()
 	declared = append(declared, p.checkAdopted()...)
 	declared = append(declared, p.checkMoves()...)
 	declared = append(declared, p.checkTriggers()...)
@@ -310,18 +309,6 @@ func (p *planning) indexDesired() []Problem {
 		p.indexLimit(object)
 	}
 	return problems
-}
-
-// deriveDependencies adds to the declared dependencies of the objects those that the
-// objects show by themselves. From here on they are as good as declared.
-func (p *planning) deriveDependencies() {
-	edges := order.Edges(p.Objects)
-	for i := range p.Objects {
-		object := &p.Objects[i]
-		if more := edges[object.Address]; len(more) > 0 {
-			object.DependsOn = slices.Concat(object.DependsOn, more)
-		}
-	}
 }
 
 // checkDependencies refuses dependencies on what is not declared.

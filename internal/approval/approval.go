@@ -16,6 +16,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -58,8 +59,9 @@ func Check(saved *planner.Plan, fresh Fresh) Verdict {
 		objects: map[lang.Address]*providers.Object{},
 		verdict: Verdict{Held: map[lang.Address]error{}},
 	}
-	for i := range fresh.Objects {
-		c.objects[fresh.Objects[i].Address] = &fresh.Objects[i]
+	objects := order.Complete(fresh.Objects) // as they are in plans
+	for i := range objects {
+		c.objects[objects[i].Address] = &objects[i]
 	}
 	for i := range fresh.Plan.Actions {
 		c.fresh[fresh.Plan.Actions[i].Address] = &fresh.Plan.Actions[i]

@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"internal/crash":              {},
 	"internal/crd":                {},
 	"internal/files":              {},
-	"internal/approval":           {"planner", "providers", "lang", "internal/executor", "internal/words"},
+	"internal/approval":           {"planner", "planner/order", "providers", "lang", "internal/executor", "internal/words"},
 	"internal/dag":                {},
 	"internal/foreign":            {},
 	"internal/notices":            {},

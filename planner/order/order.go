@@ -14,6 +14,19 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
+// Complete returns the objects with the dependencies that Edges finds besides those that
+// are declared. The given objects stay as they are.
+func Complete(objects []providers.Object) []providers.Object {
+	edges := Edges(objects)
+	out := slices.Clone(objects)
+	for i := range out {
+		if more := edges[out[i].Address]; len(more) > 0 {
+			out[i].DependsOn = slices.Concat(out[i].DependsOn, more)
+		}
+	}
+	return out
+}
+
 // Edges returns the dependencies that are not declared but can be read from the objects:
 // on the namespace, on the definition of the kind, on objects that are named, and on the
 // workload behind a webhook. The key is the address of the dependent object, and each list
