@@ -333,11 +333,18 @@ func TestProblems(t *testing.T) {
 		},
 		"another cloud's, in spite of -adopt": {
 			situation{
-				at: atConfigMap, manifest: configMap, record: known,
+				at: atConfigMap, manifest: configMap,
 				live:  func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{providers.LabelCloud: "test"}) },
 				input: func(in *planner.Input) { in.Adopt = everything(in.Objects) },
 			},
 			[]string{`ConfigMap openstack/a belongs to cloud "test"`},
+		},
+		"kolla's own, with the label of another cloud": {
+			situation{
+				at: atConfigMap, manifest: configMap, record: known,
+				live: func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{providers.LabelCloud: "test"}) },
+			},
+			[]string{`The label kolla.openstack.org/cloud of ConfigMap openstack/a names cloud "test"`, "kubectl -n openstack label configmap a kolla.openstack.org/cloud=prod --overwrite"},
 		},
 		"node that does not exist": {
 			situation{at: atNode, manifest: node, adjust: func(o *providers.Object) { o.Partial = true }},

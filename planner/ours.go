@@ -130,14 +130,18 @@ const mostStrangers = 3
 // cloud are one problem: the namespace is the other cloud's, or the state of this cloud was
 // lost.
 func (p *planning) strangers() []Problem {
+	var problems []Problem
 	byCloud := map[string][]*subject{} // by the cloud of the label; "" for none
 	for _, s := range p.subjects {
-		if s.stranger {
+		switch {
+		case !s.stranger:
+		case s.ours:
+			problems = append(problems, s.strange(p.Cloud))
+		default:
 			owner := s.live.GetLabels()[providers.LabelCloud]
 			byCloud[owner] = append(byCloud[owner], s)
 		}
 	}
-	var problems []Problem
 	for _, owner := range slices.Sorted(maps.Keys(byCloud)) {
 		strangers := byCloud[owner]
 		switch many := len(strangers) > mostStrangers; {
@@ -169,6 +173,19 @@ func otherCloud(owner string, strangers []*subject) Problem {
 	}
 }
 
+// relabel is the command that gives an object the label of a cloud.
+func relabel(ref providers.Ref, cloud string) string {
+	in := ""
+	if ref.Namespace != "" {
+		in = "-n " + ref.Namespace + " "
+	}
+	kind := strings.ToLower(ref.GVK.Kind)
+	if ref.GVK.Group != "" {
+		kind += "." + ref.GVK.Group
+	}
+	return fmt.Sprintf("kubectl %slabel %s %s %s=%s --overwrite", in, kind, ref.Name, providers.LabelCloud, cloud)
+}
+
 func refsOf(subjects []*subject) []string {
 	var names []string
 	for _, s := range subjects {
@@ -186,7 +203,11 @@ const rebuildCommand = "If kolla made %s and the state was lost, or is an old on
 // strange is the problem of one object that is in the way of a cloud.
 func (s *subject) strange(cloud string) Problem {
 	owner := s.live.GetLabels()[providers.LabelCloud]
-	if owner != "" && owner != cloud {
+	switch {
+	case s.ours:
+		return problemOf(s.object, fmt.Sprintf("The label %s of %s names cloud %q", providers.LabelCloud, s.action.Ref, owner),
+			fmt.Sprintf("kolla made this object for cloud %q, and somebody changed the label since. If no other cloud took it over, put the label back:\n\n  %s", cloud, relabel(s.action.Ref, cloud)))
+	case owner != "" && owner != cloud:
 		return problemOf(s.object, fmt.Sprintf("%s belongs to cloud %q", s.action.Ref, owner),
 			fmt.Sprintf("Its label %s says so. Two clouds cannot have one object: choose another namespace or name.", providers.LabelCloud))
 	}

@@ -80,6 +80,22 @@ func TestALostState(t *testing.T) {
 	}
 }
 
+// A refresh forgets what is gone, and no object whose label somebody changed.
+func TestRefreshKeepsWhatIsThere(t *testing.T) {
+	s := situation{
+		at: atConfigMap, manifest: configMap, record: known,
+		live:  func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{providers.LabelCloud: "test"}) },
+		input: func(in *planner.Input) { in.RefreshOnly = true },
+	}
+	plan, problems, err := planner.Make(t.Context(), s.make(t))
+	if err != nil || len(problems) != 1 || !problems[0].Warning {
+		t.Fatalf("Make: %v, problems %v", err, problems)
+	}
+	if a := find(t, plan, atConfigMap); a.Verb != planner.None || a.Evidence.Kind != planner.Unverified {
+		t.Errorf("decided %s, known by %s: %s", a.Verb, a.Evidence.Kind, a.Evidence.Detail)
+	}
+}
+
 // Of many objects of another cloud one message tells, at the namespace if that is one of
 // them.
 func TestAnotherCloudsNamespace(t *testing.T) {

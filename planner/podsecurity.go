@@ -48,6 +48,18 @@ func (s *subject) enforcesAnew() bool {
 	return label != "" && (s.live == nil || s.live.GetLabels()[api.EnforceLevelLabel] != label)
 }
 
+// letsIn reports whether this plan gives the namespace of the subject another Pod Security
+// level, which lets its pods in.
+func (p *planning) letsIn(s *subject) bool {
+	ref := providers.Ref{GVK: namespaces, Name: s.action.Ref.Namespace}
+	namespace := p.desired[p.byRef[identify(ref)]]
+	if namespace == nil {
+		return false
+	}
+	changed := subject{object: namespace, live: p.Snapshot.Get(ref)}
+	return changed.enforcesAnew() && refusedPods(s.object.Manifest, p.enforced(namespace)) == ""
+}
+
 // podSecurityProblem says what is refused, who says so, and how to go on.
 func podSecurityProblem(s, namespace *subject, why string) Problem {
 	advice := fmt.Sprintf("correct the securityContext of the pods, or set another level in the label %s of %s", api.EnforceLevelLabel, namespace.object.Address)

@@ -14,7 +14,7 @@ import (
 // reported.
 func (p *planning) refresh() {
 	for _, s := range p.subjects {
-		if a, ok := s.refreshed(); ok {
+		if a, ok := s.refreshed(p.Cloud); ok {
 			p.actions = append(p.actions, a)
 		}
 	}
@@ -33,9 +33,9 @@ func (p *planning) refresh() {
 
 // refreshed is the action of a refresh-only plan on a desired object; ok is false
 // where there is nothing to compare, or nothing that kolla made.
-func (s *subject) refreshed() (a Action, ok bool) {
+func (s *subject) refreshed(cloud string) (a Action, ok bool) {
 	a = s.action
-	if s.stranger && s.record != nil && s.record.UID != "" && s.record.address == a.Address {
+	if s.stranger && !s.ours && s.record != nil && s.record.UID != "" && s.record.address == a.Address {
 		return s.gone(), true
 	}
 	a.Force, a.Pending = false, false
@@ -45,9 +45,13 @@ func (s *subject) refreshed() (a Action, ok bool) {
 		if s.live == nil || s.record == nil {
 			return a, false
 		}
+		why := s.objection()
+		if s.stranger {
+			why = s.strange(cloud).Summary
+		}
 		return Action{
 			Address: a.Address, Verb: None, Object: a.Object, Ref: a.Ref,
-			Evidence: Evidence{Kind: Unverified, Detail: s.objection()},
+			Evidence: Evidence{Kind: Unverified, Detail: why},
 		}, true
 	case Create, Run:
 		if s.record == nil || s.record.UID == "" || s.record.address != a.Address {

@@ -3,6 +3,7 @@ package planner
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -72,6 +73,8 @@ func (p *planning) untried(s *subject, r rejection, err error) error {
 		s.action.Evidence = Evidence{Kind: Unverified, Detail: r.unasked}
 	case r.permission != nil:
 		s.action.Evidence = r.forbidden()
+	case strings.Contains(r.message, "violates PodSecurity") && p.letsIn(s):
+		s.action.Evidence = Evidence{Kind: Unverified, Detail: "its namespace does not let it in yet: this plan changes the Pod Security level of the namespace first"}
 	case strange && r.local:
 		s.action.Evidence = Evidence{Kind: Unverified, Detail: fmt.Sprintf("its namespace does not exist yet, and where it was tried instead, in the namespace %q, it is not let in: %s", providers.SurrogateNamespace, r.text())}
 	default:

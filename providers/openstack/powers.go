@@ -145,7 +145,7 @@ func (n names) named(kind, name string) string {
 	hashed("Job", runKind, "[0-9a-f]{10}")
 	hashed("Job", "CronJob", "[0-9]{1,11}")
 	hashed("ReplicaSet", "Deployment", "[a-z0-9]{1,10}")
-	return strings.Join(out, " || ")
+	return cmp.Or(strings.Join(out, " || "), "false") // pods without a controller only
 }
 
 // others is a CEL expression: is this pod not made by a controller for a powerful one?
