@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -50,6 +51,8 @@ type streams struct {
 	// writes is set before a command takes the lock of the state, and so before it may
 	// write anything that has to be finished. Nil: nobody asks.
 	writes *atomic.Bool
+	// log takes what helps to find out why kolla did something; see logVariable.
+	log *slog.Logger
 }
 
 // mayWrite says that the command is not to be left behind from now on.
@@ -75,6 +78,11 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if len(args) > 1 && args[len(args)-1] == completes {
 		s.complete(newApp(s), args[1:len(args)-1])
 		return 0
+	}
+	s, err := s.withLog()
+	if err != nil {
+		report(view.New(stdout, stderr, false), err)
+		return exitError
 	}
 	return s.run(ctx, newApp(s), args)
 }
