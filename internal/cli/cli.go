@@ -133,8 +133,12 @@ func (s streams) runToEnd(ctx context.Context, app *cli.App, args []string) int 
 	return exitError
 }
 
+// chdirFlag says where kolla works.
+const chdirFlag = "chdir"
+
 // newApp makes the command tree. Nothing in it is global.
 func newApp(s streams) *cli.App {
+	var profiles profiles
 	app := &cli.App{
 		Name:                      "kolla",
 		HideVersion:               true,
@@ -144,17 +148,23 @@ func newApp(s streams) *cli.App {
 		Writer:                    s.out,
 		ErrWriter:                 s.err,
 		ExitErrHandler:            func(*cli.Context, error) {}, // Run reports and exits
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "chdir", Usage: "work in `DIR` instead of the current directory"},
-			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"},
-		},
+		Flags: append(profileFlags(),
+			&cli.StringFlag{Name: chdirFlag, Usage: "work in `DIR` instead of the current directory"},
+			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"}),
 		Before: func(c *cli.Context) error {
 			warnOfTerraform(s.printer(c))
-			if dir := c.String("chdir"); dir != "" {
+			if err := profiles.start(c); err != nil {
+				return err
+			}
+			if dir := c.String(chdirFlag); dir != "" {
 				if err := os.Chdir(dir); err != nil {
 					return &failure{"Cannot change directory", err.Error()}
 				}
 			}
+			return nil
+		},
+		After: func(c *cli.Context) error {
+			profiles.stop(s.printer(c))
 			return nil
 		},
 		OnUsageError: usageError,
