@@ -76,16 +76,17 @@ func build(ctx context.Context, system, processor, ldflags string) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "kolla")
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", ldflags, "-o", path, "./cmd/kolla")
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor, "GOFLAGS=",
 		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off")
 	command.Stderr = os.Stderr
-	if err := command.Run(); err != nil {
-		return nil, err
+	err = command.Run()
+	var program []byte
+	if err == nil {
+		program, err = os.ReadFile(path)
 	}
-	return os.ReadFile(path)
+	return program, errors.Join(err, os.RemoveAll(dir))
 }
 
 // publish writes the archive of a program, and the list of what it is made of.
