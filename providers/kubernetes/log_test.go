@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,14 +23,14 @@ import (
 // was sent, with the log at a level.
 func loggedClient(t *testing.T, level slog.Level) (*kubernetes.Client, *bytes.Buffer) {
 	t.Helper()
-	asked := map[string]int{}
+	var asked sync.Map
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked[r.URL.Path]++
+		_, again := asked.LoadOrStore(r.URL.Path, true)
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/exec"):
 			http.Error(w, "no kubelet", http.StatusInternalServerError)
-		case asked[r.URL.Path] == 1:
+		case !again:
 			w.WriteHeader(http.StatusServiceUnavailable)
 			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":503,"reason":"ServiceUnavailable","message":"swordfish"}`)
 		default:
