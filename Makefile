@@ -1,6 +1,7 @@
 # kolla: everything a developer or CI runs. `make help` lists the targets.
 
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
+LDFLAGS    = -s -w -X kolla.openstack.org/kolla/internal/cli.Version=$(VERSION)
 PACKAGES  := ./...
 FUZZTIME  ?= 30s
 BENCHTIME ?= 1x
@@ -23,7 +24,7 @@ help: ## list the targets
 build: ## build bin/kolla
 	@mkdir -p bin
 	@echo 'Building kolla.'
-	go build -trimpath -ldflags '-s -w -X kolla.openstack.org/kolla/internal/cli.Version=$(VERSION)' -o bin/kolla ./cmd/kolla
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/kolla ./cmd/kolla
 
 devcluster: bin/kolla-devcluster ## build bin/kolla-devcluster, the local cluster (the first time compiles Kubernetes: minutes)
 
@@ -104,9 +105,18 @@ test-cloud: build images
 test-services: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run "TestServices|TestOVNCluster" ./internal/realcloud
 
+# Packages whose code runs in several goroutines, one at a time: the race detector takes
+# several times the memory and the time. TestReadBombs bounds memory.
+RACE_PACKAGES ?= ./internal/dag ./state ./providers ./planner ./planner/proof ./internal/view ./internal/executor ./providers/kubernetes
+
+test-race: devcluster ## run the tests of RACE_PACKAGES with the race detector (needs a C compiler; some minutes)
+	@for package in $(RACE_PACKAGES); do \
+	  CGO_ENABLED=1 go test -race -timeout 20m -skip '^TestReadBombs$$' $$package || exit 1; \
+	done
+
 check: lint vulnerabilities test ## everything that must hold before a change lands
 
-lint: ## formatting, vet, staticcheck, golangci-lint, dead code
+lint: ## formatting, vet, staticcheck, golangci-lint, actionlint, dead code
 	@unformatted=$$(go tool gofumpt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "run make fmt: $$unformatted"; exit 1; }
 	go vet $(PACKAGES)
 	cd internal/devcluster && go vet ./...
@@ -115,6 +125,7 @@ lint: ## formatting, vet, staticcheck, golangci-lint, dead code
 	go tool staticcheck $(PACKAGES)
 	go tool -modfile=internal/tools/go.mod golangci-lint run
 	cd internal/devimages && go tool -modfile=../tools/go.mod golangci-lint run
+	go tool -modfile=internal/tools/actionlint/go.mod actionlint -shellcheck= -pyflakes=
 	@dead=$$(go tool -modfile=internal/tools/go.mod deadcode -test $(PACKAGES)) && test -z "$$dead" || { echo "$$dead"; exit 1; }
 
 fmt: ## format the Go code
@@ -149,10 +160,39 @@ bench: build devcluster ## measure kolla beside its peers with BENCH_SIZES objec
 bench-go: devcluster ## run the benchmarks of the Go packages
 	go test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem $(PACKAGES)
 
+PROFILE_SIZE ?= 5000
+PROFILE_RUNS ?= 10
+profile: devcluster ## profile plans of PROFILE_SIZE objects (1000 or 5000) in which nothing changed
+	@mkdir -p bin/profile
+	go test -run '^$$' -bench 'BenchmarkUnchangedPlan/^$(PROFILE_SIZE)$$/^plan$$' -benchtime $(PROFILE_RUNS)x -benchmem -o bin/profile/live.test \
+	  -cpuprofile bin/profile/cpu.out -memprofile bin/profile/memory.out -trace bin/profile/trace.out ./planner/live
+	@printf '%s\n' 'To look at it:' \
+	  '  go tool pprof -http=: -focus=planner.Make bin/profile/live.test bin/profile/cpu.out' \
+	  '  go tool pprof -http=: -sample_index=alloc_space -focus=planner.Make bin/profile/live.test bin/profile/memory.out' \
+	  '  go tool trace bin/profile/trace.out'
+
+# For which systems kolla is published.
+TARGETS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+DIST    ?= dist
+
+release: ## build what is published of VERSION into dist: archives for TARGETS, lists of modules, checksums
+	go run ./internal/release -version '$(VERSION)' -ldflags '$(LDFLAGS)' -targets '$(TARGETS)' -out '$(DIST)'
+
+# The second build has another directory and a cache of its own, as on another machine.
+release-check: ## build the release twice, in two directories, and fail where the checksums differ
+	@set -e; both=$$(mktemp -d); trap 'rm -rf "$$both"' EXIT; \
+	for copy in one two/in-a-longer-path; do \
+	  mkdir -p "$$both/$$copy"; git ls-files -z | tar -c --null -T - -f - | tar -x -C "$$both/$$copy" -f -; \
+	done; \
+	$(MAKE) --no-print-directory -C "$$both/one" release VERSION='$(VERSION)' TARGETS='$(TARGETS)'; \
+	GOCACHE="$$both/cache" $(MAKE) --no-print-directory -C "$$both/two/in-a-longer-path" release VERSION='$(VERSION)' TARGETS='$(TARGETS)'; \
+	diff "$$both/one/dist/SHA256SUMS" "$$both/two/in-a-longer-path/dist/SHA256SUMS"; \
+	cat "$$both/one/dist/SHA256SUMS"; echo 'Both builds are the same.'
+
 clean: ## remove what was built, and the clusters of the demos
 	@for demo in .demo .demo-real; do \
 	  if test -d $$demo/cluster && test -x bin/kolla-devcluster; then bin/kolla-devcluster down -dir $$demo/cluster || exit 1; fi; \
 	done
-	rm -rf bin .demo .demo-real
+	rm -rf bin dist .demo .demo-real
 
-.PHONY: help build devcluster devnode images demo demo-real test test-go test-meanwhile test-real test-nodes test-cloud test-services test-images check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go clean
+.PHONY: help build devcluster devnode images demo demo-real test test-go test-meanwhile test-real test-nodes test-cloud test-services test-images test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release release-check clean

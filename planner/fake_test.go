@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ import (
 // cluster is a Reader whose server says what the test wants. It knows nothing of
 // server-side apply: that is tested against a real server.
 type cluster struct {
+	mu      sync.Mutex // one question at a time: what a test answers with need not lock
 	objects []*unstructured.Unstructured
 	missing schema.GroupKind   // a kind that it does not have
 	hidden  schema.GroupKind   // a kind that it does not show
@@ -58,6 +60,8 @@ func (c *cluster) Namespaced(context.Context, schema.GroupVersionKind) (bool, er
 }
 
 func (c *cluster) Contents(_ context.Context, namespace string) (providers.Contents, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.looks = append(c.looks, namespace)
 	contents := providers.Contents{Unread: c.unread}
 	for _, u := range c.objects {
@@ -93,6 +97,8 @@ func (c *cluster) List(_ context.Context, kind schema.GroupVersionKind, namespac
 }
 
 func (c *cluster) DryRun(_ context.Context, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if options.Over != nil {
 		// What nothing declares is the server's own, unless the test says otherwise.
 		if c.without == nil {

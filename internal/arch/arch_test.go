@@ -60,6 +60,7 @@ var allowed = map[string][]string{
 	"internal/clustertest": {},
 	"planner/live":         {}, // tests only
 	"internal/oslotables":  {"providers/openstack/options"},
+	"internal/release":     {},
 	"internal/realcloud":   {}, // tests only
 	"internal/arch":        {},
 }

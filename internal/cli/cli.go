@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -50,6 +51,8 @@ type streams struct {
 	// writes is set before a command takes the lock of the state, and so before it may
 	// write anything that has to be finished. Nil: nobody asks.
 	writes *atomic.Bool
+	// log takes what helps to find out why kolla did something; see logVariable.
+	log *slog.Logger
 }
 
 // mayWrite says that the command is not to be left behind from now on.
@@ -75,6 +78,11 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if len(args) > 1 && args[len(args)-1] == completes {
 		s.complete(newApp(s), args[1:len(args)-1])
 		return 0
+	}
+	s, err := s.withLog()
+	if err != nil {
+		report(view.New(stdout, stderr, false), err)
+		return exitError
 	}
 	return s.run(ctx, newApp(s), args)
 }
@@ -125,8 +133,12 @@ func (s streams) runToEnd(ctx context.Context, app *cli.App, args []string) int 
 	return exitError
 }
 
+// chdirFlag says where kolla works.
+const chdirFlag = "chdir"
+
 // newApp makes the command tree. Nothing in it is global.
 func newApp(s streams) *cli.App {
+	var profiles profiles
 	app := &cli.App{
 		Name:                      "kolla",
 		HideVersion:               true,
@@ -136,17 +148,23 @@ func newApp(s streams) *cli.App {
 		Writer:                    s.out,
 		ErrWriter:                 s.err,
 		ExitErrHandler:            func(*cli.Context, error) {}, // Run reports and exits
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "chdir", Usage: "work in `DIR` instead of the current directory"},
-			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"},
-		},
+		Flags: append(profileFlags(),
+			&cli.StringFlag{Name: chdirFlag, Usage: "work in `DIR` instead of the current directory"},
+			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"}),
 		Before: func(c *cli.Context) error {
 			warnOfTerraform(s.printer(c))
-			if dir := c.String("chdir"); dir != "" {
+			if err := profiles.start(c); err != nil {
+				return err
+			}
+			if dir := c.String(chdirFlag); dir != "" {
 				if err := os.Chdir(dir); err != nil {
 					return &failure{"Cannot change directory", err.Error()}
 				}
 			}
+			return nil
+		},
+		After: func(c *cli.Context) error {
+			profiles.stop(s.printer(c))
 			return nil
 		},
 		OnUsageError: usageError,

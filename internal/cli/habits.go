@@ -90,7 +90,7 @@ const argumentsVariable = "KOLLA_CLI_ARGS"
 func withEnvironment(args []string, commands []*cli.Command) ([]string, error) {
 	at := 1
 	for at < len(args) && strings.HasPrefix(args[at], "-") {
-		if strings.TrimLeft(args[at], "-") == "chdir" {
+		if slices.Contains([]string{chdirFlag, cpuProfileFlag, memoryProfileFlag, traceFlag}, strings.TrimLeft(args[at], "-")) {
 			at++ // its value
 		}
 		at++

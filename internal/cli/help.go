@@ -39,6 +39,14 @@ Also:
 "kolla COMMAND -help" explains a command.
 A configuration is all *.hcl files of a directory. The cluster is the one that
 kubectl would use; -kubeconfig and -context choose another.
+
+Environment:
+  KOLLA_VAR_NAME        the value of variable NAME
+  KOLLA_CLI_ARGS        options for every command, before those of the command line
+  KOLLA_CLI_ARGS_plan   options for one command, here plan
+  KOLLA_LOG=debug       log each request and each decision to standard error
+  KOLLA_LOG=trace       also log retries, events of watches and the paths of changed fields
+  KOLLA_DEBUG=1         print the stack if kolla crashes, instead of keeping it in a file
 `
 
 // commandHelp writes the help of one command. It is finished text: the library's

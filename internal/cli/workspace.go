@@ -272,6 +272,7 @@ func (w *workspace) findCluster() error {
 			}
 			w.printer.Unreachable(kubernetes.Cause(err))
 		},
+		Log: w.log,
 	})
 	if err != nil {
 		return err
@@ -405,6 +406,7 @@ func (w *workspace) comparison(ctx context.Context, st *state.State, destroy boo
 	options.place(problems)
 	if plan != nil {
 		plan.Options, plan.Elapsed = powers(w.flags), time.Since(start)
+		logDecisions(ctx, w.log, plan)
 	}
 	return &comparison{plan: plan, problems: problems, objects: objects, snapshot: snapshot}, nil
 }

@@ -30,6 +30,8 @@ func TestStrangersAreNotTakenOver(t *testing.T) {
 			a := newApply(t, newCluster())
 			a.onApply = func(_ context.Context, ref providers.Ref, _ providers.ApplyOptions) error {
 				if ref.Name == "first" || test.action.Verb == planner.Replace {
+					a.mu.Lock()
+					defer a.mu.Unlock()
 					a.objects[providers.RefOf(test.live)] = test.live
 				}
 				return nil

@@ -19,6 +19,8 @@ func TestTokensOfIntents(t *testing.T) {
 	announced := map[string]string{}
 	a.onApply = func(_ context.Context, ref providers.Ref, _ providers.ApplyOptions) error {
 		intent, _ := a.session.Object(address(ref.GVK.Kind + " " + ref.Name).String())
+		a.mu.Lock()
+		defer a.mu.Unlock()
 		announced[ref.Name] = intent.Token
 		return nil
 	}

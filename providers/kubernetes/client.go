@@ -10,8 +10,10 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"time"
 
@@ -59,6 +61,9 @@ type Options struct {
 	// not called by two goroutines at a time, and must not ask the Client anything. May
 	// be nil.
 	Unreachable func(error)
+	// Log takes a record of each request at slog.LevelDebug, and more at LevelTrace. No
+	// record holds a value of a Secret. Nil: nothing is logged.
+	Log *slog.Logger
 }
 
 // Client reads a cluster. It has no method that changes anything there; see
@@ -71,6 +76,7 @@ type Client struct {
 	discovery *discovery.DiscoveryClient
 	kinds     *kinds
 	traffic   *traffic
+	logger    *slog.Logger
 	config    *rest.Config // without traffic: for connections to nodes through the server
 }
 
@@ -94,13 +100,17 @@ func Connect(options Options) (*Client, error) {
 	config.WarningHandlerWithContext = warnings
 	config.RateLimiter = traffic
 	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
+	log := cmp.Or(options.Log, slog.New(slog.DiscardHandler))
+	if log.Enabled(context.Background(), slog.LevelDebug) {
+		config.Wrap(logging(log))
+	}
 	plain := rest.CopyConfig(config)
 	config.Wrap(traffic.wrap)
 	client, err := newClient(config, traffic)
 	if err != nil {
 		return nil, err
 	}
-	client.context, client.config = chosen, plain
+	client.context, client.config, client.logger = chosen, plain, log
 	return client, nil
 }
 

@@ -296,14 +296,13 @@ func TestWarningsAreTakenOnce(t *testing.T) {
 }
 
 func TestThrottledRequestsAreRepeated(t *testing.T) {
-	asked := 0
+	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked++
-		switch {
-		case asked == 1:
+		switch n := asked.Add(1); {
+		case n == 1:
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusTooManyRequests)
-		case asked == 2:
+		case n == 2:
 			w.WriteHeader(http.StatusServiceUnavailable)
 		case r.URL.Path == "/version":
 			writeJSON(w, `{"gitVersion": "v1.2.3"}`)
@@ -314,7 +313,7 @@ func TestThrottledRequestsAreRepeated(t *testing.T) {
 	t.Cleanup(server.Close)
 	got, err := connectTo(t, kubeconfigOf(t, server.URL)).Identity(t.Context())
 	if err != nil || got.UID != "u" || got.Version != "v1.2.3" {
-		t.Errorf("got %+v and %v after %d requests", got, err, asked)
+		t.Errorf("got %+v and %v after %d requests", got, err, asked.Load())
 	}
 }
 

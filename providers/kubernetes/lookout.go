@@ -254,6 +254,10 @@ func (l *lookout) watch(ctx context.Context, version string) {
 	defer events.Stop()
 	for event := range events.ResultChan() {
 		object, ok := event.Object.(*unstructured.Unstructured)
+		if ok {
+			l.client.logger.Log(ctx, LevelTrace, "watch event", "event", event.Type, "kind", object.GetKind(),
+				"namespace", object.GetNamespace(), "name", object.GetName(), "resourceVersion", object.GetResourceVersion())
+		}
 		switch {
 		case ok && (event.Type == watch.Added || event.Type == watch.Modified):
 			l.tell(func() { l.objects[object.GetName()], l.version = slim(object), object.GetResourceVersion() })

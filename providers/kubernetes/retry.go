@@ -50,7 +50,7 @@ const (
 // All requests are safe to repeat: reads, server-side applies, and deletes of one
 // UID. What it returns is the server's error, or an *UnreachableError.
 func call[T any](ctx context.Context, c *Client, verb string, request func(context.Context) (T, error)) (T, error) {
-	ctx = withVerb(quiet(ctx), verb)
+	ctx = countingAttempts(withVerb(quiet(ctx), verb))
 	var answer T
 	var last error
 	start := time.Now()
@@ -66,6 +66,7 @@ func call[T any](ctx context.Context, c *Client, verb string, request func(conte
 		if ctx.Err() != nil || time.Since(start) >= c.patience(verb, last) {
 			return false, last
 		}
+		c.logger.Log(ctx, LevelTrace, "will ask again", "verb", verb, "cause", causeOf(last), "since", time.Since(start).Round(time.Millisecond))
 		return false, nil
 	})
 	if err == nil {

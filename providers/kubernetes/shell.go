@@ -55,7 +55,7 @@ func (s *Shell) Exec(ctx context.Context, pod types.NamespacedName, container st
 	}
 	s.client.traffic.count(verbExec)
 	stdout, stderr := beginning{most: providers.MostOutput}, ending{most: mostComplaint}
-	err = executor.StreamWithContext(quiet(ctx), remotecommand.StreamOptions{Stdout: &stdout, Stderr: &stderr})
+	err = executor.StreamWithContext(withVerb(quiet(ctx), verbExec), remotecommand.StreamOptions{Stdout: &stdout, Stderr: &stderr})
 	var status exec.CodeExitError
 	switch {
 	case ctx.Err() != nil: // somebody may be writing to the output still
