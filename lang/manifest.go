@@ -261,6 +261,7 @@ var ofServer = []struct{ name, says string }{
 // checkObject reports what every object has to have.
 func (g *graph) checkObject(content map[string]any, at hcl.Range) bool {
 	metadata, _ := content["metadata"].(map[string]any)
+	good := true
 	var missing []string
 	for _, field := range []struct {
 		name  string
@@ -273,14 +274,14 @@ func (g *graph) checkObject(content map[string]any, at hcl.Range) bool {
 	for _, field := range ofServer {
 		if metadata[field.name] != nil {
 			g.error(at, "A field that the server sets", "metadata.%s of %v %v cannot be declared, as %s.", field.name, orElse(content["kind"], "an object"), orElse(metadata["name"], "without a name"), field.says)
-			return false
+			good = false
 		}
 	}
 	if len(missing) > 0 {
 		g.error(at, "Incomplete object", "An object of Kubernetes needs %s, as text.", listed(missing))
-		return false
+		good = false
 	}
-	return true
+	return good
 }
 
 // orElse is a text, or another one where there is none.

@@ -344,7 +344,7 @@ func TestProblems(t *testing.T) {
 				at: atConfigMap, manifest: configMap, record: known,
 				live: func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{providers.LabelCloud: "test"}) },
 			},
-			[]string{`The label kolla.openstack.org/cloud of ConfigMap openstack/a names cloud "test"`, "kubectl -n openstack label configmap a kolla.openstack.org/cloud=prod --overwrite"},
+			[]string{`The label kolla.openstack.org/cloud of ConfigMap openstack/a names cloud "test"`, "kubectl label configmap a kolla.openstack.org/cloud=prod --overwrite --namespace openstack"},
 		},
 		"node that does not exist": {
 			situation{at: atNode, manifest: node, adjust: func(o *providers.Object) { o.Partial = true }},

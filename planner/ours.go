@@ -177,13 +177,13 @@ func otherCloud(owner string, strangers []*subject) Problem {
 func relabel(ref providers.Ref, cloud string) string {
 	in := ""
 	if ref.Namespace != "" {
-		in = "-n " + ref.Namespace + " "
+		in = " --namespace " + ref.Namespace
 	}
 	kind := strings.ToLower(ref.GVK.Kind)
 	if ref.GVK.Group != "" {
 		kind += "." + ref.GVK.Group
 	}
-	return fmt.Sprintf("kubectl %slabel %s %s %s=%s --overwrite", in, kind, ref.Name, providers.LabelCloud, cloud)
+	return fmt.Sprintf("kubectl label %s %s %s=%s --overwrite%s", kind, ref.Name, providers.LabelCloud, cloud, in)
 }
 
 func refsOf(subjects []*subject) []string {

@@ -67,7 +67,7 @@ func filesFailure(err error) (summary, detail string, ok bool) {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		summary, remedy = "No space left", "Make room on the file system, and run the command again."
 	case errors.Is(err, syscall.EROFS):
-		summary, remedy = "The file system is read-only", "Run kolla where it may write beside the configuration: its state and its lock are there. Or name another file with -state."
+		summary, remedy = "The file system is read-only", "Run kolla where it may write beside the configuration: its state and its lock are there. Or name files elsewhere: the state with -state, a plan with -out."
 	case errors.Is(err, fs.ErrPermission):
 		summary, remedy = "No permission", "Run kolla as the user whom the file belongs to, or change its permissions."
 	default:

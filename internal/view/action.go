@@ -311,7 +311,7 @@ func (v *planView) comments(a *planner.Action) []string {
 		}
 	}
 	if a.Verb == planner.Delete && a.Partial {
-		out = append(out, "kolla gives up its fields; the object itself stays")
+		out = append(out, "kolla removes its fields; the object stays")
 	}
 	out = append(out, v.reasons(a)...)
 	if a.Holds != "" {

@@ -237,7 +237,7 @@ func done(e planner.Event) string {
 		return "replaced" + ready
 	case planner.Delete:
 		if a.Partial {
-			return "given up"
+			return "released"
 		}
 		if a.Prunes() {
 			return "pruned"

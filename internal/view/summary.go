@@ -200,7 +200,7 @@ func (a Applied) sentence() line {
 	if a.Destroy {
 		verb = "Destroy"
 		resources = fmt.Sprintf("%d destroyed", a.Destroyed)
-		if a.Changed > 0 { // their fields were given up
+		if a.Changed > 0 { // their fields were removed
 			resources += fmt.Sprintf(", %d changed", a.Changed)
 		}
 		if a.Forgotten > 0 {

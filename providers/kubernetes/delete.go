@@ -95,6 +95,28 @@ func (w *Writer) order(ctx context.Context, target dynamic.ResourceInterface, na
 	return err
 }
 
+// heldError says that an object is on its way out, and what it waits for.
+type heldError struct {
+	ref       providers.Ref
+	holding   string
+	finalizer bool
+	err       error
+}
+
+func (e *heldError) Error() string {
+	text := fmt.Sprintf("%s is still being deleted: %s.", e.ref, e.holding)
+	if e.finalizer {
+		in := ""
+		if e.ref.Namespace != "" {
+			in = "-n " + e.ref.Namespace + " "
+		}
+		text += fmt.Sprintf(" Find the controller that should remove it. If that no longer runs, remove the finalizer yourself: kubectl %sedit %s %s", in, strings.ToLower(e.ref.GVK.Kind), e.ref.Name)
+	}
+	return text
+}
+
+func (e *heldError) Unwrap() error { return e.err }
+
 // gone waits until the object of that UID is no more.
 func (w *Writer) gone(ctx context.Context, where resource, ref providers.Ref, uid types.UID) error {
 	guest := w.lookouts.join(ctx, where, ref.Namespace, ref.Name, w.written(ref))
@@ -105,7 +127,7 @@ func (w *Writer) gone(ctx context.Context, where resource, ref providers.Ref, ui
 		case <-guest.news:
 		case <-ctx.Done():
 			if holding := holders(last); holding != "" {
-				return fmt.Errorf("it is still being deleted, %s: %w", holding, ctx.Err())
+				return &heldError{ref, holding, len(last.GetFinalizers()) > 0, ctx.Err()}
 			}
 			return ctx.Err()
 		}

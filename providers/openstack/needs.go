@@ -249,7 +249,7 @@ func (r *renderer) warnWeakened() {
 	}
 	r.warn(r.config.Cloud.Range, "Pods weaken the Pod Security level of the namespace", fmt.Sprintf(
 		"Namespace/%s gets the label %s: %s, and not %s, because of:\n  %s\nAll other pods must meet the level %s. "+
-			"Take the powers away, with user = NUMBER and start = \"direct\" where the image allows it, or say in the same block what they are for, with reason = \"...\".",
+			"Take the powers away: in a service with user = NUMBER and start = \"direct\" where the image allows it, in a manifest with the securityContext of its pods. Or say in the same block what they are for, with reason = \"...\".",
 		r.config.Cloud.Namespace, api.EnforceLevelLabel, r.podSecurity(r.powerful), stated, strings.Join(causes, "\n  "), restricted))
 }
 
