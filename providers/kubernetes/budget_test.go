@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,17 +90,25 @@ func TestWaitingCostsNoMoreForMore(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	var group errgroup.Group
-	for _, ref := range refs {
+	said := make([]string, len(refs))
+	for i, ref := range refs {
 		group.Go(func() error {
+			err := writer.Wait(ctx, ref, nil)
 			var notReady *providers.NotReadyError
-			if err := writer.Wait(ctx, ref, nil); err != nil && !errors.As(err, &notReady) {
-				return err
+			if !errors.As(err, &notReady) {
+				return fmt.Errorf("%s: %v, want a NotReadyError", ref, err)
 			}
+			said[i] = err.Error()
 			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
 		t.Error(err)
+	}
+	for kind, cause := range map[string]string{"Deployment": "none=such", "StatefulSet": "keeps crashing"} {
+		if !slices.ContainsFunc(said, func(text string) bool { return strings.Contains(text, kind) && strings.Contains(text, cause) }) {
+			t.Errorf("no %s says %q: %q", kind, cause, said)
+		}
 	}
 	got := client.Requests()
 	// Of each kind that is waited for, and of pods, events and nodes.
