@@ -238,7 +238,7 @@ func ParseBlock(text string) (string, error) {
 	if bare, key, ok := bareKey(text); ok {
 		return "", fmt.Errorf("%q is not the address of a block: the key has no quotes, which a shell takes away. Write '%s[%s]', within single quotes", text, bare, strconv.Quote(key))
 	}
-	return "", fmt.Errorf("%q is not the address of a block: expected TYPE.NAME, such as service.keystone, with the key of a repeated one and the modules that it is in, such as module.edge.service.redis[\"cache\"]", text)
+	return "", fmt.Errorf("%q is not the address of a block: expected TYPE.NAME, such as service.keystone, or in a module module.edge.service.redis[\"cache\"]", text)
 }
 
 // bareKey finds a key at the end of a text that has no quotes.

@@ -279,16 +279,33 @@ func unknownNames(option string, given []string, candidates []candidate) []Probl
 			known = append(known, c.names()...)
 		}
 		slices.Sort(known)
-		detail := "An address is that of an object, such as service.keystone/Deployment/keystone-api, of a block, such as service.keystone, or of a module."
-		if err != nil {
-			detail = fmt.Sprintf("It is no address: %v.", err)
-		}
 		problems = append(problems, Problem{
-			Summary: fmt.Sprintf("%s=%s names nothing in the configuration or the state", option, name),
-			Detail:  strings.TrimSpace(words.DidYouMean(name, slices.Compact(known)) + " " + detail),
+			Summary: fmt.Sprintf("%s=%s names no objects", option, name),
+			Detail:  strings.TrimSpace(meantBy(name, slices.Compact(known)) + " " + whyNone(name, err)),
 		})
 	}
 	return problems
+}
+
+// meantBy suggests an address: of the block of that name, or one that is spelt similarly.
+func meantBy(name string, known []string) string {
+	for _, address := range known {
+		if strings.HasSuffix(address, "."+name) && !strings.Contains(address, "/") {
+			return fmt.Sprintf("Did you mean %q?", address)
+		}
+	}
+	return words.DidYouMean(name, known)
+}
+
+// whyNone says why an address names no objects. err is why it cannot be read.
+func whyNone(name string, err error) string {
+	if err != nil {
+		return err.Error() + "."
+	}
+	if block, _, _ := strings.Cut(name, "."); slices.Contains([]string{"check", "data", "definition", "exposure", "local", "output", "role", "var", "variable"}, block) {
+		return fmt.Sprintf("A %s has no objects of its own: name the cloud, a service, a manifest, a secret or a module.", block)
+	}
+	return "It takes the address of an object, such as service.keystone/Deployment/keystone-api, of a block, such as service.keystone, or of a module."
 }
 
 // includes reports whether the object is selected.

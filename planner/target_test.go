@@ -204,15 +204,23 @@ func TestUnknownAddresses(t *testing.T) {
 	}{
 		"near miss": {
 			func(in *planner.Input) { in.Selection.Targets = []string{"service.d"} },
-			[]string{"-target=service.d names nothing", `Did you mean "service.db"?`},
+			[]string{"-target=service.d names no objects", `Did you mean "service.db"?`},
 		},
 		"object": {
 			func(in *planner.Input) { in.Selection.Excludes = []string{"service.db/ConfigMap/bd"} },
-			[]string{"-exclude=service.db/ConfigMap/bd names nothing", `Did you mean "service.db/ConfigMap/db"?`},
+			[]string{"-exclude=service.db/ConfigMap/bd names no objects", `Did you mean "service.db/ConfigMap/db"?`},
+		},
+		"name of a service": {
+			func(in *planner.Input) { in.Selection.Targets = []string{"cache"} },
+			[]string{"-target=cache names no objects", `Did you mean "service.cache"? "cache" is not the address of a block: expected TYPE.NAME`},
+		},
+		"block without objects": {
+			func(in *planner.Input) { in.Selection.Targets = []string{"role.all"} },
+			[]string{"-target=role.all names no objects", "A role has no objects of its own"},
 		},
 		"replace": {
 			func(in *planner.Input) { in.Replace = []string{"service.nothing/Like/this"} },
-			[]string{"-replace=service.nothing/Like/this names nothing"},
+			[]string{"-replace=service.nothing/Like/this names no objects"},
 		},
 		"replace what is left out": {
 			func(in *planner.Input) {

@@ -64,7 +64,9 @@ func (s streams) mayWrite() {
 
 // printer renders for the streams; every command with -no-color makes its own.
 func (s streams) printer(c *cli.Context) *view.Printer {
-	return view.New(s.out, s.err, c.Bool("no-color"))
+	printer := view.New(s.out, s.err, c.Bool("no-color"))
+	printer.CompactWarnings = c.Bool("compact-warnings")
+	return printer
 }
 
 // writeJSON prints a document that people may read as well.

@@ -83,6 +83,7 @@ func planFlags() []cli.Flag {
 		&cli.IntFlag{Name: "max-deletes", Usage: "delete at most `N` objects; old versions and jobs do not count (default half of what the state knows; a destroy: all)", DefaultText: " "},
 		&cli.BoolFlag{Name: "json", Usage: "print events as JSON, one object a line, instead of text for people"},
 		&cli.StringFlag{Name: "json-into", Usage: "also write those events to `FILE`"},
+		&cli.BoolFlag{Name: "compact-warnings", Usage: "show warnings without their details"},
 		parallelismFlag(),
 		noColorFlag())
 }

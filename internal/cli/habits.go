@@ -32,9 +32,9 @@ var habits = map[string][]habit{
 	"init": {
 		{"backend", "", ""}, {"get", "", ""}, {"upgrade", "", ""}, {"input", "", ""}, {"lock", "", ""}, {"lock-timeout", "", ""}, {"no-color", "", ""},
 	},
-	"plan":    {{"lock", "", ""}, {"lock-timeout", "", ""}, {"refresh", "true", readsAll}, {"compact-warnings", "", ""}, {"concise", "", ""}},
-	"apply":   {{"lock", "true", takesLock}, {"refresh", "true", readsAll}, {"compact-warnings", "", ""}, {"concise", "", ""}, {"backup", "", ""}},
-	"destroy": {{"lock", "true", takesLock}, {"refresh", "true", readsAll}, {"compact-warnings", "", ""}, {"concise", "", ""}, {"backup", "", ""}},
+	"plan":    {{"lock", "", ""}, {"lock-timeout", "", ""}, {"refresh", "true", readsAll}, {"concise", "", ""}},
+	"apply":   {{"lock", "true", takesLock}, {"refresh", "true", readsAll}, {"concise", "", ""}, {"backup", "", ""}},
+	"destroy": {{"lock", "true", takesLock}, {"refresh", "true", readsAll}, {"concise", "", ""}, {"backup", "", ""}},
 	"graph":   {{"type", "plan", "There is one graph: that of the configuration."}, {"draw-cycles", "", ""}},
 }
 

@@ -136,7 +136,7 @@ func (w *workspace) restricted() bool {
 // place says of problems with targets in which file these were given.
 func (p planned) place(problems []planner.Problem) {
 	for i := range problems {
-		target, _, _ := strings.Cut(strings.TrimPrefix(problems[i].Summary, "-target="), " names nothing")
+		target, _, _ := strings.Cut(strings.TrimPrefix(problems[i].Summary, "-target="), " names no objects")
 		if at := p.places[target]; at != "" {
 			problems[i].Source = at
 		}

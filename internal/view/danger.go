@@ -109,7 +109,7 @@ func (v *planView) destroyed() []line {
 	}
 	out = append(append(out, v.columns(rows)...), v.renamed()...)
 	if harmlessly > 0 {
-		out = append(out, styled(faint, fmt.Sprintf("      and %d with which nothing is lost: old versions, failed jobs", harmlessly)))
+		out = append(out, styled(faint, fmt.Sprintf("      and %d %s", harmlessly, plural(harmlessly, "old version or finished job", "old versions or finished jobs"))))
 	}
 	return out
 }

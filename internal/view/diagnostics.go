@@ -66,6 +66,9 @@ func (p *Printer) show(messages []message) {
 	seen := map[string]bool{}
 	var out []line
 	for _, m := range messages {
+		if m.warning && p.CompactWarnings {
+			m.detail = ""
+		}
 		lines := m.lines(p.Err.inner(detailIndent))
 		if key := plainText(lines); !seen[key] {
 			seen[key] = true

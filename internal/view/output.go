@@ -49,6 +49,8 @@ type Printer struct {
 	Err Stream // diagnostics
 	// Zone is the time zone in which points in time are shown; nil: the local one.
 	Zone *time.Location
+	// CompactWarnings leaves the details of warnings out.
+	CompactWarnings bool
 
 	events *events              // nil: none are wanted
 	files  map[string]*hcl.File // what diagnostics last were about
