@@ -124,9 +124,9 @@ func (t *trial) leaveOutPorts(live *unstructured.Unstructured) {
 // portTaken is how the API server words that another Service has a node port.
 const portTaken = "provided port is already allocated"
 
-// portAdvice says how to go on where a new Service has a node port that one has which
-// this plan deletes: what depends on that one changes, or goes, before it does, and needs
-// the new one by then. Empty: there is no such thing.
+// portAdvice says how to go on where a new Service has a node port of another one. If this
+// plan deletes that one: what depends on that one changes, or goes, before it does, and needs
+// the new one by then. Empty: it is not about node ports.
 func (p *planning) portAdvice(s *subject, r rejection) string {
 	kind := s.action.Ref.GVK
 	if kind.GroupKind() != serviceKind || !strings.Contains(r.text(), portTaken) {
@@ -154,7 +154,7 @@ func (p *planning) portAdvice(s *subject, r rejection) string {
 		advice += fmt.Sprintf(" the old one first; nothing answers on that port from then on until the apply:\n\n  kubectl delete service --namespace %s %s", old.ref.Namespace, old.ref.Name)
 		return advice
 	}
-	return ""
+	return "Another Service of the cluster has that node port. Choose another one, or find out whose it is:\n\n  kubectl get services --all-namespaces"
 }
 
 // kind is the type of the Service that is tried out.

@@ -382,6 +382,13 @@ func TestProblems(t *testing.T) {
 			}},
 			[]string{"nobody can say whether the new one would be taken", `data cannot change, and the webhook "w" has side effects`, "plan with -replace=service.a/ConfigMap/a."},
 		},
+		"node port of somebody else": {
+			situation{
+				at: "service.a/Service/a", manifest: "{apiVersion: v1, kind: Service, metadata: {name: a, namespace: openstack}, spec: {type: NodePort, ports: [{port: 80, nodePort: 30500}]}}",
+				answer: says(invalid("spec.ports[0].nodePort", "provided port is already allocated")),
+			},
+			[]string{"provided port is already allocated", "kubectl get services --all-namespaces"},
+		},
 		"denied by a webhook": {
 			situation{
 				at: atConfigMap, manifest: configMap, live: asItIs, record: known,
