@@ -405,11 +405,22 @@ func controlPlaneIsReplaced(t *testing.T, c *cloud) {
 	c.noChanges(t)
 }
 
-// serversComeBack when their node does, whose power was cut: it is a controller too.
+// serversComeBack when their node does, whose power was cut: it is a controller too. Not one
+// that has the database or the queue: clients hold connections to a pod that is gone for up
+// to a quarter of an hour, as long as their kernel sends again.
 func serversComeBack(t *testing.T, c *cloud) {
+	candidates := []string{"guest-2", "guest-1"}
+	at := slices.IndexFunc(candidates, func(guest string) bool {
+		pods := c.kubectl(t, "get", "pods", "--field-selector=spec.nodeName="+guests[guest].Host, "-o", "name")
+		return !strings.Contains(pods, "pod/mariadb-server-") && !strings.Contains(pods, "pod/rabbitmq-server-")
+	})
+	if at < 0 {
+		t.Skip("NOT RUN: each hypervisor has the database or the queue as well")
+	}
+	guest, node := candidates[at], guests[candidates[at]].Host
 	before := time.Now()
-	c.cluster.Restart(t, "real-3")
-	c.answers(t, "guest-2", 10*time.Minute)
+	c.cluster.Restart(t, node)
+	c.answers(t, guest, 10*time.Minute)
 	measured(t, "from a power cut of a node until its server answers", time.Since(before).Round(time.Second))
 	c.answerAll(t)
 	eventually(t, 2*time.Minute, func() error {
