@@ -35,20 +35,40 @@ func TestMain(m *testing.M) {
 // TestScripts holds what the command line does. Each script has a namespace of
 // its own, named in $NS; NAMESPACE stands for it in its configuration files. The
 // examples are in $EXAMPLES.
-func TestScripts(t *testing.T) { runScripts(t, "testdata/script") }
+func TestScripts(t *testing.T) { runScripts(t, scriptFiles(t, "script")) }
 
-// TestScriptsAlone is for scripts that break something for the whole cluster. It runs
-// when all others are done.
-func TestScriptsAlone(t *testing.T) { runScripts(t, "testdata/alone") }
+// TestScriptsAlone is for scripts that break something for the whole cluster. They run
+// one after another, when all others are done.
+func TestScriptsAlone(t *testing.T) {
+	for _, file := range scriptFiles(t, "alone") {
+		// testscript.Run runs its files in parallel; this t.Run waits for its file.
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			runScripts(t, []string{file})
+		})
+	}
+}
 
-func runScripts(t *testing.T, dir string) {
+// scriptFiles returns the scripts in the directory dir of testdata.
+func scriptFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatalf("no scripts in testdata/%s", dir)
+	}
+	return files
+}
+
+func runScripts(t *testing.T, files []string) {
 	t.Helper()
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: dir,
+		Files: files,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("KUBECONFIG", clustertest.Kubeconfig())
 			env.Setenv("NS", namespaceOf(env.WorkDir))
