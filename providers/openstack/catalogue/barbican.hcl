@@ -120,7 +120,7 @@ definition "barbican" {
   config "barbican-db.conf" {
     from   = "barbican-api.conf"
     only   = ["database"]
-    values = { DEFAULT = { use_stderr = true } }
+    values = { DEFAULT = { use_stderr = true }, database = local.database_unlimited }
   }
 
   job "db-sync" {

@@ -142,7 +142,7 @@ definition "cinder" {
   config "cinder-db.conf" {
     from   = "cinder.conf"
     only   = ["database"]
-    values = { DEFAULT = { use_stderr = true } }
+    values = { DEFAULT = { use_stderr = true }, database = local.database_unlimited }
   }
 
   job "db-sync" {

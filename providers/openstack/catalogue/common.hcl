@@ -28,7 +28,13 @@ locals {
     connection_recycle_time = 10
     max_pool_size           = 1
     max_retries             = -1
+    # A database whose node lost its power closes no connection, and kernels send again for
+    # 15 minutes. The limit is above innodb_lock_wait_timeout, and holds for each statement.
+    connection_parameters = "read_timeout=60"
   }
+
+  # [database] of jobs that change tables, over the above: a statement may take hours.
+  database_unlimited = { connection_parameters = null }
 
   # [oslo_messaging_rabbit] of an API under uWSGI, beside what the queue says. Its workers
   # sleep between requests, and RabbitMQ would miss their heartbeats. Other processes must

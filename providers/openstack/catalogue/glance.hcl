@@ -176,7 +176,7 @@ definition "glance" {
   config "glance-db.conf" {
     from   = "glance-api.conf"
     only   = ["database"]
-    values = { DEFAULT = { use_stderr = true } }
+    values = { DEFAULT = { use_stderr = true }, database = local.database_unlimited }
   }
 
   job "db-expand" {

@@ -124,7 +124,7 @@ definition "heat" {
   config "heat-db.conf" {
     from   = "heat.conf"
     only   = ["database"]
-    values = { DEFAULT = { use_stderr = true } }
+    values = { DEFAULT = { use_stderr = true }, database = local.database_unlimited }
   }
 
   job "db-sync" {

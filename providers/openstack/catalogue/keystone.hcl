@@ -87,7 +87,7 @@ definition "keystone" {
   config "keystone-db.conf" {
     from   = "keystone.conf"
     only   = ["database"]
-    values = { DEFAULT = { use_stderr = true } }
+    values = { DEFAULT = { use_stderr = true }, database = local.database_unlimited }
   }
 
   config "keystone-bootstrap.conf" {

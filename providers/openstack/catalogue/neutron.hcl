@@ -120,7 +120,7 @@ definition "neutron" {
   config "neutron-db.conf" {
     from   = "neutron.conf"
     only   = ["database"]
-    values = { DEFAULT = { use_stderr = true, core_plugin = "ml2" } }
+    values = { DEFAULT = { use_stderr = true, core_plugin = "ml2" }, database = local.database_unlimited }
   }
 
   job "db-expand" {

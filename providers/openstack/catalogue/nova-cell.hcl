@@ -66,7 +66,7 @@ definition "nova-cell" {
   config "nova-db.conf" {
     from   = "nova.conf"
     only   = ["database"]
-    values = { DEFAULT = { use_stderr = true } }
+    values = { DEFAULT = { use_stderr = true }, database = local.database_unlimited }
   }
 
   job "db-sync" {

@@ -108,7 +108,7 @@ definition "nova" {
   config "nova-db.conf" {
     from   = "nova.conf"
     only   = ["api_database", "database"]
-    values = { DEFAULT = { use_stderr = true, transport_url = queue.nova.url } }
+    values = { DEFAULT = { use_stderr = true, transport_url = queue.nova.url }, api_database = local.database_unlimited, database = local.database_unlimited }
   }
 
   config "cell0.conf" {

@@ -61,7 +61,7 @@ definition "placement" {
   config "placement-db.conf" {
     from   = "placement-api.conf"
     only   = ["placement_database"]
-    values = { DEFAULT = { use_stderr = true } }
+    values = { DEFAULT = { use_stderr = true }, placement_database = local.database_unlimited }
   }
 
   job "db-sync" {
