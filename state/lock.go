@@ -226,6 +226,24 @@ func (s *Store) Holder() (*LockInfo, error) {
 	return &info, nil
 }
 
+// Abandoned returns the last holder of the lock if it was killed after it had begun to
+// write, and nobody has taken the lock since; nil: there is no such holder.
+func (s *Store) Abandoned() (*LockInfo, error) {
+	holder, err := s.Holder()
+	if err != nil || holder != nil {
+		return nil, err
+	}
+	left := s.readLockInfo()
+	if left.ID == "" {
+		return nil, nil
+	}
+	journal, err := s.readJournal()
+	if err != nil || journal == nil {
+		return nil, err
+	}
+	return &left, nil
+}
+
 // ForceUnlock takes the lock with the ID away from its holder. A holder that still works
 // notices before its next step and writes nothing more. The error is an *UnlockError if no
 // process holds a lock with that ID.
