@@ -103,36 +103,27 @@ func (s *Store) salvage() (l *ledger, journaled bool, restored *Backup, err erro
 	for {
 		l, journaled, err = s.load()
 		var damaged *DamagedError
-		name := s.file
-		var backups []Backup
-		switch {
-		case errors.As(err, &damaged):
-			if damaged.Journal {
-				name = s.journal
-			}
-			backups = damaged.Backups
-			if err := s.setAside(name); err != nil {
-				return nil, false, nil, err
-			}
-		case err == nil && !journaled && l.head.isFresh():
-			backups = s.usableBackups()
-			if len(backups) == 0 {
-				return l, journaled, restored, nil
-			}
-		default:
+		if !errors.As(err, &damaged) {
 			return l, journaled, restored, err
 		}
-		if len(backups) == 0 {
+		name := s.file
+		if damaged.Journal {
+			name = s.journal
+		}
+		if err := s.setAside(name); err != nil {
+			return nil, false, nil, err
+		}
+		if len(damaged.Backups) == 0 {
 			continue
 		}
-		raw, err := s.dir.Read(backups[0].name, largest)
+		raw, err := s.dir.Read(damaged.Backups[0].name, largest)
 		if err == nil {
 			err = s.dir.Replace(name, raw)
 		}
 		if err != nil {
 			return nil, false, nil, fmt.Errorf("restore a backup of the state: %w", err)
 		}
-		restored = &backups[0]
+		restored = &damaged.Backups[0]
 	}
 }
 

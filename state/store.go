@@ -82,8 +82,8 @@ func (s *Store) linked(name string, err error) error {
 }
 
 // Read returns the present state, without a lock: the file, plus the steps in the journal
-// of an apply that is running or was killed. A state that was never written is empty, with
-// serial 0 and no lineage.
+// of an apply that is running or was killed. A state that was never written, and has no
+// backups, is empty, with serial 0 and no lineage.
 //
 // The error is a *DamagedError or a *NewerFormatError if a file exists but cannot be used.
 func (s *Store) Read() (*State, error) {
@@ -105,15 +105,14 @@ func (s *Store) load() (l *ledger, journaled bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	if read.isFresh() {
+		if backups := s.usableBackups(); len(backups) > 0 {
+			return nil, false, &DamagedError{File: s.Path(), Backups: backups, Problem: "it is missing, and there are backups of it"}
+		}
+	}
 	l = newLedger(read)
 	if j == nil {
 		return l, false, nil
-	}
-	if read.isFresh() && j.base.Serial > 0 {
-		if backups := s.usableBackups(); len(backups) > 0 {
-			return nil, false, &DamagedError{File: s.Path(), Backups: backups, Problem: fmt.Sprintf(
-				"it is missing, while %s continues a state with serial %d", s.dir.Path(s.journal), j.base.Serial)}
-		}
 	}
 	return l, true, j.fold(l, s.dir.Path(s.journal))
 }
