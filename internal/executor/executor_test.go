@@ -404,7 +404,7 @@ func TestRefusals(t *testing.T) {
 		change  func(*apply, *planner.Plan)
 		want    string
 	}{
-		"another cluster": {[]planner.Action{create}, func(_ *apply, p *planner.Plan) { p.Cluster.UID = "cluster-b" }, "the plan is of another cluster"},
+		"another cluster": {[]planner.Action{create}, func(_ *apply, p *planner.Plan) { p.Cluster.UID = "cluster-b" }, "the plan belongs to the cluster at"},
 		"older state":     {[]planner.Action{create}, func(_ *apply, p *planner.Plan) { p.State.Serial = 7 }, "the state has changed since"},
 		"two for one":     {[]planner.Action{create, create}, nil, "two actions for service.test/ConfigMap/conf"},
 		"unknown verb":    {[]planner.Action{act("explode", "ConfigMap conf")}, nil, `it says to "explode"`},
