@@ -389,7 +389,7 @@ func (p *planning) conclude(s *subject, x *prospect) error {
 		differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(x.applied, s.manager))
 	}
 	if x.invalid != nil {
-		differences = slices.DeleteFunc(differences, func(d difference) bool { return d.Hollow() })
+		differences = slices.DeleteFunc(differences, func(d difference) bool { return d.hollow() })
 	}
 	differences = s.withUnknown(differences)
 	if len(differences)+len(x.removed) == 0 {
@@ -463,7 +463,9 @@ func (s *subject) driftOf(removed []difference) []Reason {
 }
 
 // terms are what the subject is looked at by.
-func (p *planning) terms(s *subject) proof.Terms { return termsOf(p.ForeignPolicy, &s.action) }
+func (p *planning) terms(s *subject) proof.Terms {
+	return proof.TermsOf(s.action.Object, s.action.Scaled, p.ForeignPolicy == IgnoreForeign)
+}
 
 // warnTwin says of fields that kolla owns by this cloud's name and would give up, though
 // nothing that the state knows of has declared them, where they must have come from.

@@ -319,10 +319,10 @@ func unpaired(before, after map[string]any, path fieldpath.Path, first, other an
 	return shown(left), shown(right)
 }
 
-// Hollow reports whether the change is only of something empty, which the server does not
-// keep everywhere.
-func (c Change) Hollow() bool {
-	return (c.Before == nil || empty(c.Before)) && (c.After == nil || empty(c.After))
+// hollow reports whether the difference is only an empty map or list. The server does not
+// keep these everywhere.
+func (d *difference) hollow() bool {
+	return (d.Before == nil || empty(d.Before)) && (d.After == nil || empty(d.After))
 }
 
 // mask takes the values away, and leaves whether there are any.
@@ -395,7 +395,7 @@ func stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
 		}
 		put(object, "metadata", metadata)
 	}
-	if u.GroupVersionKind().GroupKind() == statefulSetKind {
+	if u.GroupVersionKind().GroupKind() == providers.StatefulSetKind {
 		stripClaims(object)
 	}
 	return &unstructured.Unstructured{Object: object}

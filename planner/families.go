@@ -144,7 +144,7 @@ func rank(used bool) int {
 // files to the pods that they make now.
 func (p *planning) used() map[providers.Ref]bool {
 	used := map[providers.Ref]bool{}
-	for _, kind := range []schema.GroupKind{deploymentKind, statefulSetKind, daemonSetKind} {
+	for _, kind := range []schema.GroupKind{providers.DeploymentKind, providers.StatefulSetKind, providers.DaemonSetKind} {
 		for _, workload := range p.Snapshot.All(kind.WithVersion("v1")) {
 			for _, ref := range fileVolumes(workload).refs {
 				used[ref] = true
@@ -174,7 +174,7 @@ func (p *planning) blocks() map[string]*block {
 			blocks[s.object.Address.Block] = of
 		}
 		strategy, _, _ := unstructured.NestedString(s.object.Manifest.Object, "spec", "updateStrategy", "type")
-		if runsPods(s.object.Ref().GVK.GroupKind()) && strategy == string(appsv1.OnDeleteDaemonSetStrategyType) {
+		if providers.RunsPods(s.object.Ref().GVK.GroupKind()) && strategy == string(appsv1.OnDeleteDaemonSetStrategyType) {
 			of.keepsOldPods = true
 		}
 		if s.action.Verb != "" && (s.action.Verb != None || s.action.Pending) {

@@ -38,29 +38,6 @@ type Foreign struct {
 	Stuck    bool `json:"stuck,omitempty"`
 }
 
-// Terms are what the object of an action is looked at by: which fields of it are left to
-// others. What is known of it counts under the same terms only.
-func (p *Plan) Terms(a *Action) proof.Terms { return termsOf(p.ForeignPolicy, a) }
-
-func termsOf(policy ForeignPolicy, a *Action) proof.Terms {
-	if a.Object == nil {
-		return proof.Terms{}
-	}
-	t := proof.Terms{
-		Partial: a.Object.Partial,
-		Scaled:  a.Scaled,
-	}
-	var leave []string
-	if policy == IgnoreForeign {
-		leave = append(leave, string(policy))
-	}
-	if l := a.Object.Lifecycle; l != nil {
-		leave = slices.Concat(leave, l.IgnoreFields, l.YieldTo)
-	}
-	t.Leave = strings.Join(leave, "\n")
-	return t
-}
-
 const replicasPath = "spec.replicas"
 
 // owned reports whether kolla made the object, all of it, so that what others add to it
@@ -227,7 +204,7 @@ func (p *planning) undeclaredIn(ctx context.Context, s *subject, after *unstruct
 	owners := ownershipOf(s.live, s.manager)
 	var yielded []fieldpath.Path
 	for _, y := range s.action.Yields {
-		path, err := y.field()
+		path, err := yieldedPath(y)
 		if err != nil {
 			return nil, err
 		}

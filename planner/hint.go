@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // resemblance is the share of fields from which on two objects look like one that was
@@ -163,7 +164,7 @@ func (p *planning) volumesStay(name string) string {
 	var names []string
 	for i := range p.records {
 		r := &p.records[i]
-		if live := p.Snapshot.Get(r.ref); live != nil && isOf(r.address.Block, name) && r.ref.GVK.GroupKind() == statefulSetKind {
+		if live := p.Snapshot.Get(r.ref); live != nil && isOf(r.address.Block, name) && r.ref.GVK.GroupKind() == providers.StatefulSetKind {
 			for _, ref := range p.volumesOf(live) {
 				names = append(names, ref.Name)
 			}

@@ -56,7 +56,7 @@ func (a *Action) Serves() bool { return serves(a.Ref) }
 
 func serves(ref providers.Ref) bool {
 	kind := ref.GVK.GroupKind()
-	return runsPods(kind) && kind != providers.JobKind
+	return providers.RunsPods(kind) && kind != providers.JobKind
 }
 
 // effects are those of the action. What stops or is lost by a deletion is grave.
@@ -181,7 +181,7 @@ func (d *disturbance) restart(live *unstructured.Unstructured) []Effect {
 	}
 	e := Effect{Kind: EffectRestart, Pods: n, Causes: d.causes(live), Data: d.subject.object.Loss}
 	e.Strategy, e.AtATime, e.Downtime = pace(d.subject.after, n)
-	recreated := e.Strategy == AllAtOnce && d.action.Ref.GVK.GroupKind() == deploymentKind
+	recreated := e.Strategy == AllAtOnce && d.action.Ref.GVK.GroupKind() == providers.DeploymentKind
 	e.Grave = n == 1 && e.Downtime && (recreated || holdsData(d.subject.after))
 	return []Effect{e}
 }
@@ -334,7 +334,7 @@ func replicas(workload *unstructured.Unstructured) (n int, known bool) {
 	if workload == nil {
 		return 0, false
 	}
-	if workload.GroupVersionKind().GroupKind() == daemonSetKind {
+	if workload.GroupVersionKind().GroupKind() == providers.DaemonSetKind {
 		n, ok, _ := unstructured.NestedInt64(workload.Object, "status", "desiredNumberScheduled")
 		return int(n), ok
 	}
@@ -349,7 +349,7 @@ func replicas(workload *unstructured.Unstructured) (n int, known bool) {
 func pace(workload *unstructured.Unstructured, n int) (strategy Strategy, at int, downtime bool) {
 	kind := workload.GroupVersionKind().GroupKind()
 	field := "updateStrategy"
-	if kind == deploymentKind {
+	if kind == providers.DeploymentKind {
 		field = "strategy"
 	}
 	switch chosen, _, _ := unstructured.NestedString(workload.Object, "spec", field, "type"); chosen {
@@ -360,7 +360,7 @@ func pace(workload *unstructured.Unstructured, n int) (strategy Strategy, at int
 	}
 	surge := share(workload, n, true, "spec", field, "rollingUpdate", "maxSurge")
 	unavailable := share(workload, n, false, "spec", field, "rollingUpdate", "maxUnavailable")
-	if kind != deploymentKind && surge == 0 { // there, one has to go before one comes
+	if kind != providers.DeploymentKind && surge == 0 { // there, one has to go before one comes
 		unavailable = max(1, unavailable)
 	}
 	at = min(n, max(1, surge+unavailable))

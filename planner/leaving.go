@@ -18,7 +18,7 @@ import (
 // once, whatever the update strategy is.
 func (d *disturbance) leaving() []string {
 	live := d.Snapshot.Get(d.action.Ref)
-	if live == nil || d.action.Ref.GVK.GroupKind() != daemonSetKind {
+	if live == nil || d.action.Ref.GVK.GroupKind() != providers.DaemonSetKind {
 		return nil
 	}
 	before, after := nodeSelector(live), nodeSelector(live)
@@ -55,7 +55,7 @@ func (d *disturbance) leaves() []Effect {
 func (p *planning) warnPassing() {
 	nodes := p.nodeLabels()
 	for _, s := range p.subjects {
-		if s.live == nil || s.after == nil || s.action.Verb != Update || s.action.Ref.GVK.GroupKind() != daemonSetKind {
+		if s.live == nil || s.after == nil || s.action.Verb != Update || s.action.Ref.GVK.GroupKind() != providers.DaemonSetKind {
 			continue
 		}
 		before, after := nodeSelector(s.live), nodeSelector(s.after)

@@ -165,7 +165,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		Losses:        p.losses,
 		ForeignPolicy: in.ForeignPolicy,
 	}
-	if err := plan.conclude(&in); err != nil {
+	if err := conclude(plan, &in); err != nil {
 		return nil, nil, err
 	}
 	if len(plan.Waiting()) > 0 {
@@ -335,19 +335,15 @@ func sourceOf(object *providers.Object) string {
 
 // Kinds that only the planner treats specially.
 var (
-	definitionKind  = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-	apiServiceKind  = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
-	mutatingKind    = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}
-	validatingKind  = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
-	volumeKind      = schema.GroupKind{Kind: "PersistentVolume"}
-	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
-	deploymentKind  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	daemonSetKind   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+	definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	mutatingKind   = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}
+	validatingKind = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
+	volumeKind     = schema.GroupKind{Kind: "PersistentVolume"}
 
 	namespaces   = providers.NamespaceKind.WithVersion("v1")
 	secrets      = providers.SecretKind.WithVersion("v1")
 	claims       = providers.ClaimKind.WithVersion("v1")
-	statefulSets = statefulSetKind.WithVersion("v1")
+	statefulSets = providers.StatefulSetKind.WithVersion("v1")
 	nodeKind     = schema.GroupVersionKind{Version: "v1", Kind: "Node"}
 	podKind      = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 )

@@ -44,7 +44,7 @@ func Unlisted(contents providers.Contents, actions []Action) []string {
 	var what []string
 	for _, u := range contents.Unread {
 		if !slices.ContainsFunc(actions, func(a Action) bool {
-			return a.Verb == Delete && a.Ref.GVK.GroupKind() == apiServiceKind && a.Ref.Name == u.Version.Version+"."+u.Version.Group
+			return a.Verb == Delete && a.Ref.GVK.GroupKind() == providers.APIServiceKind && a.Ref.Name == u.Version.Version+"."+u.Version.Group
 		}) {
 			what = append(what, u.What)
 		}

@@ -318,7 +318,9 @@ func (a *Action) MovedTo() string {
 }
 
 // NotesMove reports whether a change only notes in the object which address it has.
-func (c Change) NotesMove() bool { return c.Path == annotationPath(providers.AnnotationAddress) }
+func (c Change) NotesMove() bool {
+	return c.Path == `metadata.annotations["`+providers.AnnotationAddress+`"]`
+}
 
 // OnlyMoves reports whether nothing happens to the object but that it has another
 // address.

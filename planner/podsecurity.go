@@ -81,9 +81,9 @@ var podTemplates = map[schema.GroupKind][]string{
 	{Kind: "Pod"}:                       {},
 	{Kind: "ReplicationController"}:     {"spec", "template"},
 	{Group: "apps", Kind: "ReplicaSet"}: {"spec", "template"},
-	deploymentKind:                      {"spec", "template"},
-	statefulSetKind:                     {"spec", "template"},
-	daemonSetKind:                       {"spec", "template"},
+	providers.DeploymentKind:            {"spec", "template"},
+	providers.StatefulSetKind:           {"spec", "template"},
+	providers.DaemonSetKind:             {"spec", "template"},
 	providers.JobKind:                   {"spec", "template"},
 	{Group: "batch", Kind: "CronJob"}:   {"spec", "jobTemplate", "spec", "template"},
 }

@@ -181,7 +181,7 @@ func (p *planning) release(t target, reason ReasonKind, by lang.Removal) {
 	a.Releases, a.Partial = true, t.partial
 	a.Prior = providers.Precondition{UID: t.live.GetUID()}
 	a.Reasons[0].Detail += ", and kolla's labels and annotations are taken off it"
-	if t.ref.GVK.GroupKind() != statefulSetKind {
+	if t.ref.GVK.GroupKind() != providers.StatefulSetKind {
 		return
 	}
 	for _, ref := range p.volumesOf(t.live) {
@@ -286,7 +286,7 @@ func (p *planning) linkOperators() {
 		a := &p.actions[i]
 		kind := a.Ref.GVK.GroupKind()
 		block := defined[kind]
-		if kind == apiServiceKind || kind == mutatingKind || kind == validatingKind {
+		if kind == providers.APIServiceKind || kind == mutatingKind || kind == validatingKind {
 			block = a.Address.Block
 		}
 		if block != "" && deletes[a.Address] == a {
@@ -295,7 +295,7 @@ func (p *planning) linkOperators() {
 	}
 	for i := range p.actions {
 		operator := &p.actions[i]
-		if deletes[operator.Address] != operator || !runsPods(operator.Ref.GVK.GroupKind()) {
+		if deletes[operator.Address] != operator || !providers.RunsPods(operator.Ref.GVK.GroupKind()) {
 			continue
 		}
 		for _, object := range before[operator.Address.Block] {
@@ -363,20 +363,12 @@ func contains(kind schema.GroupKind) bool {
 func (p *planning) outlives(a, b *Action) bool {
 	switch a.Ref.GVK.GroupKind() {
 	case providers.NamespaceKind: // whose deletion waits for the servers of all kinds
-		return b.Ref.Namespace == a.Ref.Name || b.Ref.GVK.GroupKind() == apiServiceKind
+		return b.Ref.Namespace == a.Ref.Name || b.Ref.GVK.GroupKind() == providers.APIServiceKind
 	case providers.ClaimKind:
-		return b.Ref.Namespace == a.Ref.Namespace && runsPods(b.Ref.GVK.GroupKind())
+		return b.Ref.Namespace == a.Ref.Namespace && providers.RunsPods(b.Ref.GVK.GroupKind())
 	case definitionKind:
 		kind, _ := definedKind(p.Snapshot.Get(a.Ref))
 		return b.Ref.GVK.GroupKind() == kind
-	}
-	return false
-}
-
-func runsPods(kind schema.GroupKind) bool {
-	switch kind {
-	case deploymentKind, statefulSetKind, daemonSetKind, providers.JobKind:
-		return true
 	}
 	return false
 }

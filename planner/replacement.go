@@ -195,7 +195,7 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why ReasonKind) (ob
 		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy %s -delete-data='*'\n  kolla apply", Option("-target", address.String()))}, nil
 	case kind == definitionKind:
 		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", Option("-delete-data", address.String()))}, nil
-	case kind == apiServiceKind:
+	case kind == providers.APIServiceKind:
 		return obstacle{"cannot be tried out under another name", "Take its declaration away, apply, and declare it again."}, nil
 	case holds == "" && ownVolumes(s.live) != "":
 		holds = ownVolumes(s.live)
@@ -295,7 +295,7 @@ func holding(live *unstructured.Unstructured, holds string) string {
 		return "the data on it"
 	case definitionKind:
 		return "all objects of the kind that it defines"
-	case statefulSetKind:
+	case providers.StatefulSetKind:
 		if takesVolumesAlong(live) {
 			return "the data on the volumes of its replicas, which are deleted with it"
 		}
@@ -306,7 +306,7 @@ func holding(live *unstructured.Unstructured, holds string) string {
 // ownVolumes says what a StatefulSet with claim templates holds. Its deletion
 // leaves the volumes behind, but another one may not take them up again.
 func ownVolumes(set *unstructured.Unstructured) string {
-	if set.GroupVersionKind().GroupKind() != statefulSetKind || len(claimTemplates(set)) == 0 {
+	if set.GroupVersionKind().GroupKind() != providers.StatefulSetKind || len(claimTemplates(set)) == 0 {
 		return ""
 	}
 	return "volumes of its own for each replica"

@@ -288,7 +288,7 @@ func (p *planning) addedTo(ctx context.Context, s *subject, differences []differ
 		return nil, err
 	}
 	added := slices.DeleteFunc(slices.Clone(differences), func(d difference) bool {
-		return d.Before == nil || d.Hollow() || !slices.ContainsFunc(paths, func(path fieldpath.Path) bool { return overlap(path, d.path) }) ||
+		return d.Before == nil || d.hollow() || !slices.ContainsFunc(paths, func(path fieldpath.Path) bool { return overlap(path, d.path) }) ||
 			touches(ownershipOf(s.live, s.manager).kolla, d.path)
 	})
 	s.accuse(added)
@@ -321,7 +321,7 @@ func (p *planning) reckon(s *subject, x *prospect, paths []fieldpath.Path) error
 	}
 	// The server counts each change of some objects in them.
 	removed = slices.DeleteFunc(removed, func(d difference) bool {
-		return x.invalid != nil && d.Hollow() ||
+		return x.invalid != nil && d.hollow() ||
 			proof.KeeperOf(x.applied, stepNames(d.path)) == proof.System && !strings.HasPrefix(d.Path, "spec.")
 	})
 	s.accuse(removed)

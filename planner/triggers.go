@@ -39,7 +39,7 @@ func (p *planning) checkTriggers() []Problem {
 // triggersOf are the addresses of what an object is replaced with: of a service only
 // what runs is, of a manifest everything.
 func triggersOf(o *providers.Object) []string {
-	if o.Lifecycle == nil || o.Partial || !runsPods(o.Ref().GVK.GroupKind()) && !brought(o.Address) {
+	if o.Lifecycle == nil || o.Partial || !providers.RunsPods(o.Ref().GVK.GroupKind()) && !brought(o.Address) {
 		return nil
 	}
 	return o.Lifecycle.ReplaceTriggeredBy

@@ -54,7 +54,7 @@ func naturalOrder(a, b string) int {
 
 // staying are the volumes that a StatefulSet leaves behind when it is deleted.
 func (p *planning) staying(set *unstructured.Unstructured) []providers.Ref {
-	if set.GroupVersionKind().GroupKind() != statefulSetKind || takesVolumesAlong(set) {
+	if set.GroupVersionKind().GroupKind() != providers.StatefulSetKind || takesVolumesAlong(set) {
 		return nil
 	}
 	going := map[providers.Ref]bool{}
@@ -69,7 +69,7 @@ func (p *planning) staying(set *unstructured.Unstructured) []providers.Ref {
 // keepVolumes names the volumes that deleted StatefulSets leave behind.
 func (p *planning) keepVolumes() {
 	for _, a := range p.actions {
-		if a.Verb != Delete || a.Ref.GVK.GroupKind() != statefulSetKind {
+		if a.Verb != Delete || a.Ref.GVK.GroupKind() != providers.StatefulSetKind {
 			continue
 		}
 		refs := p.unmentioned(p.staying(p.Snapshot.Get(a.Ref)))

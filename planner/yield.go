@@ -50,7 +50,7 @@ func Trim(manifest *unstructured.Unstructured, yields []Yield) (*unstructured.Un
 	trimmed := manifest.DeepCopy()
 	var keys []fieldpath.Path
 	for _, y := range yields {
-		path, err := y.field()
+		path, err := yieldedPath(y)
 		switch {
 		case err != nil:
 			return nil, err
@@ -72,8 +72,8 @@ func Trim(manifest *unstructured.Unstructured, yields []Yield) (*unstructured.Un
 	return trimmed, nil
 }
 
-// field reads the structure of the path.
-func (y Yield) field() (path fieldpath.Path, err error) {
+// yieldedPath returns the path of the field that is left to others.
+func yieldedPath(y Yield) (path fieldpath.Path, err error) {
 	fields := fieldpath.NewSet()
 	if err := fields.FromJSON(bytes.NewReader([]byte(y.Field))); err != nil {
 		return nil, fmt.Errorf("read which field %s is: %w", y.Path, err)
@@ -205,7 +205,7 @@ func (p *planning) yields(s *subject, manifest *unstructured.Unstructured) ([]Yi
 			return nil, err
 		case covered(ignored, path):
 			y.Declared = true
-			if !taken && held && !y.hold(s.live, manifest, path) {
+			if !taken && held && !hold(&y, s.live, manifest, path) {
 				continue
 			}
 		case held, !taken && !(s.action.Scaled && y.Path == replicasPath):
@@ -267,9 +267,9 @@ func contested(manifest *unstructured.Unstructured, owners ownership, all bool) 
 	return paths, nil
 }
 
-// hold keeps the live value of a field that only kolla owns. It reports false where
-// there is nothing to keep: the field is as declared, or must not be stored.
-func (y *Yield) hold(live, manifest *unstructured.Unstructured, path fieldpath.Path) bool {
+// hold writes the live value of a field that only kolla owns into the yield. It reports
+// false if no value is to be kept: the field is as declared, or must not be stored.
+func hold(y *Yield, live, manifest *unstructured.Unstructured, path fieldpath.Path) bool {
 	value, there := lookup(live.Object, path)
 	wanted, _ := lookup(manifest.Object, path)
 	secret := manifest.GroupVersionKind().GroupKind() == providers.SecretKind

@@ -126,6 +126,7 @@ func (w *workspace) execute(ctx context.Context, session *state.Session, plan *p
 		Writer:      w.client.Writer(),
 		Shell:       w.client.Shell(),
 		Session:     session,
+		Reassess:    planner.Reassess,
 		Observe:     progress.Observe,
 		Reachable:   w.client.Reachable,
 		Held:        w.held,

@@ -191,7 +191,7 @@ func (s *step) write(ctx context.Context) error {
 	record.UID = string(live.GetUID())
 	record.Applied = time.Now()
 	if s.looked() {
-		record.Check = s.rules.Written(live, s.manager(s.action.Object.Partial), s.plan.Terms(s.action))
+		record.Check = s.rules.Written(live, s.manager(s.action.Object.Partial), s.terms())
 	}
 	record.Ready = !s.waits
 	if err := s.Session.Record(record); err != nil || record.Ready {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
@@ -26,6 +28,9 @@ type Options struct {
 	// Shell runs the commands with which pods clean their nodes before their workload is
 	// deleted; nil: these commands do not run.
 	Shell providers.Shell
+	// Reassess returns the changes that an apply of an action would now make to the live
+	// object; see planner.Reassess.
+	Reassess func(ctx context.Context, reader providers.Reader, plan *planner.Plan, a *planner.Action, manifest, live *unstructured.Unstructured, additions bool) ([]planner.Change, error)
 	// Session records each step. The caller that opened it closes it after the apply,
 	// which saves the state.
 	Session *state.Session

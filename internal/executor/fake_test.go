@@ -318,7 +318,7 @@ func newApply(t *testing.T, c *cluster, known ...state.Object) *apply {
 			t.Fatal(err)
 		}
 	}
-	a.options = executor.Options{Reader: c, Writer: c, Session: a.session, Observe: a.observe}
+	a.options = executor.Options{Reader: c, Writer: c, Reassess: planner.Reassess, Session: a.session, Observe: a.observe}
 	return a
 }
 

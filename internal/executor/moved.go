@@ -45,13 +45,18 @@ func (s *step) apply(ctx context.Context, manifest *unstructured.Unstructured, o
 		if !errors.As(err, &moved) || moved.Live == nil || !contention.Again(ctx) {
 			return live, err
 		}
-		seen := s.rules.Check(moved.Live, nil, options.Manager, s.plan.Terms(s.action)).Owned
+		seen := s.rules.Check(moved.Live, nil, options.Manager, s.terms()).Owned
 		s.moved = s.moved || seen == "" || seen != s.action.Seen
 		if err := s.approve(ctx, manifest, moved.Live); err != nil {
 			return nil, err
 		}
 		options.Precondition.ResourceVersion = moved.Live.GetResourceVersion()
 	}
+}
+
+// terms returns the settings under which the plan compared the object of the action.
+func (s *step) terms() proof.Terms {
+	return proof.TermsOf(s.action.Object, s.action.Scaled, s.plan.ForeignPolicy == planner.IgnoreForeign)
 }
 
 // applyOnce sends the manifest for one version of the object. If the plan removes fields
@@ -92,7 +97,7 @@ func (s *step) applyBare(ctx context.Context, manifest *unstructured.Unstructure
 // approve returns a *MovedError if an apply would now make changes that the plan does not
 // show. Removing fields that others have added since the plan is such a change.
 func (s *step) approve(ctx context.Context, manifest, live *unstructured.Unstructured) error {
-	changes, err := s.plan.Reassess(ctx, s.Reader, s.action, manifest, live, s.moved || s.action.Removes != "")
+	changes, err := s.Reassess(ctx, s.Reader, s.plan, s.action, manifest, live, s.moved || s.action.Removes != "")
 	if err != nil {
 		return err
 	}

@@ -173,7 +173,7 @@ func (b *bench) apply(plan *planner.Plan) {
 		}
 		record := recordOf(a.Object, live, rules)
 		record.Yields = yieldsOf(a)
-		record.Check = rules.Written(live, providers.FieldManager, plan.Terms(&a))
+		record.Check = rules.Written(live, providers.FieldManager, proof.TermsOf(a.Object, a.Scaled, plan.ForeignPolicy == planner.IgnoreForeign))
 		b.state.Objects = append(b.state.Objects, record)
 	}
 }
