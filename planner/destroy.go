@@ -159,7 +159,7 @@ func (p *planning) leaveStrangers(strangers []target) {
 		if t.ref.GVK.GroupKind() == providers.ClaimKind {
 			p.kept = append(p.kept, Kept{
 				Address: t.address, Ref: t.ref, Alone: true,
-				Holds: fmt.Sprintf("the data on its volume; the state does not know it, so that only %s deletes it", Option("-delete-data", t.address.String())),
+				Holds: fmt.Sprintf("the data on its volume; the state does not know it, so that only %s deletes it", words.Option("-delete-data", t.address.String())),
 			})
 			continue
 		}

@@ -1,14 +1,12 @@
 package planner
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/words"
@@ -17,15 +15,6 @@ import (
 
 // systemNamespaces belong to Kubernetes.
 var systemNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
-
-// Occupant is an object that would be lost with the namespace that it is in, and of
-// which nothing says that it is to go.
-type Occupant struct {
-	Ref providers.Ref
-	// Orphan: it belongs to an object that is not in the namespace, either because that
-	// is gone, and then the cluster is about to collect it, or because it is elsewhere.
-	Orphan bool
-}
 
 // Going are the UIDs of the objects that actions delete.
 func Going(actions []Action) map[types.UID]bool {
@@ -50,54 +39,6 @@ func Unlisted(contents providers.Contents, actions []Action) []string {
 		}
 	}
 	return what
-}
-
-// Occupants lists what is in a namespace besides what is going, in the order of kinds
-// and names. What Kubernetes itself puts into each namespace does not count, nor what
-// belongs to another object in it: that one does, whatever its kind is.
-func Occupants(contents providers.Contents, going map[types.UID]bool) []Occupant {
-	present := map[types.UID]bool{}
-	services := map[string]bool{}
-	for i := range contents.Objects {
-		o := &contents.Objects[i]
-		present[o.UID] = true
-		if o.Kind == "Service" {
-			services[o.Name] = true
-		}
-	}
-	var occupants []Occupant
-	for i := range contents.Objects {
-		o := &contents.Objects[i]
-		owned := len(o.OwnerReferences) > 0
-		orphan := slices.ContainsFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool { return !present[r.UID] && !going[r.UID] }) ||
-			o.Kind == "Endpoints" && o.Labels[managedEndpoints] != ""
-		switch {
-		case going[o.UID], o.DeletionTimestamp != nil, owned && !orphan, standard(o):
-		case o.Kind == "Endpoints" && services[o.Name]:
-		default:
-			ref := providers.Ref{GVK: schema.FromAPIVersionAndKind(o.APIVersion, o.Kind), Namespace: o.Namespace, Name: o.Name}
-			occupants = append(occupants, Occupant{Ref: ref, Orphan: orphan})
-		}
-	}
-	slices.SortFunc(occupants, func(a, b Occupant) int { return cmp.Compare(a.Ref.String(), b.Ref.String()) })
-	return occupants
-}
-
-// managedEndpoints is the label of Endpoints that a controller keeps for a Service, and
-// deletes a moment after it. They name no owner.
-const managedEndpoints = "endpoints.kubernetes.io/managed-by"
-
-// standard reports whether Kubernetes has made the object for the namespace.
-func standard(o *metav1.PartialObjectMetadata) bool {
-	switch o.GroupVersionKind().GroupKind() {
-	case providers.ConfigMapKind:
-		return o.Name == "kube-root-ca.crt"
-	case providers.SecretKind:
-		return o.Annotations[corev1.ServiceAccountUIDKey] != ""
-	case schema.GroupKind{Kind: "ServiceAccount"}:
-		return o.Name == "default"
-	}
-	return false
 }
 
 // mayEmpty reports whether a namespace may go with what others have in it: only if the
@@ -141,7 +82,7 @@ func (p *planning) occupy(a *Action) {
 func (p *planning) occupiedRemedy(t target) string {
 	remedy := "Put its declaration back; or delete or move what is in it first; or "
 	if !p.leavesIn(t.ref.Name) {
-		remedy += fmt.Sprintf("delete it with whatever is in it by %s ('*' does not stand for that); or ", Option("-delete-data", t.address.String()))
+		remedy += fmt.Sprintf("delete it with whatever is in it by %s ('*' does not stand for that); or ", words.Option("-delete-data", t.address.String()))
 	}
 	return remedy + "keep it and have kolla forget it:\n\n" + forgetting(t.address)
 }

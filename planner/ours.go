@@ -234,7 +234,7 @@ func (s *subject) strange(cloud string) Problem {
 		fmt.Fprintf(&b, rebuildCommand+"\n", "it")
 	}
 	fmt.Fprintf(&b, "To take it over as it is and change it to what is declared, write an import block for it, or plan with\n\n  %s\n\nOtherwise rename one of the two, or find out who made it and delete it.",
-		Option("-adopt", s.object.Address.String()))
+		words.Option("-adopt", s.object.Address.String()))
 	return problemOf(s.object, summary, b.String())
 }
 
@@ -244,6 +244,6 @@ func lostState(labelled []*subject) Problem {
 		Summary: fmt.Sprintf("%d objects exist and carry the label of this cloud, and the state does not know them", len(labelled)),
 		Detail: fmt.Sprintf("They are %s. A label proves nothing: anybody can have given it to them. Nothing was read from them. "+rebuildCommand+
 			" To take over single objects as they are, write import blocks for them, or name each, as in\n\n  %s",
-			words.Few(refsOf(labelled), 6), "them", Option("-adopt", labelled[0].object.Address.String())),
+			words.Few(refsOf(labelled), 6), "them", words.Option("-adopt", labelled[0].object.Address.String())),
 	}
 }

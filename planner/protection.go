@@ -56,7 +56,7 @@ func (p *planning) lossOf(block string, all []guarded) Problem {
 			Address: first.address,
 			Summary: what,
 			Detail: fmt.Sprintf("%s%s; or, to delete it with what it holds, plan with %s; or keep the object and have kolla forget it:\n\n%s",
-				p.cutOffFirst(first.ref), back, Option("-delete-data", first.address.String()), forgetting(first.address)),
+				p.cutOffFirst(first.ref), back, words.Option("-delete-data", first.address.String()), forgetting(first.address)),
 		}
 	}
 	what, back := fmt.Sprintf("%d objects of %s are no longer declared, and hold data", len(all), block), "Put the declaration back"
@@ -74,7 +74,7 @@ func (p *planning) lossOf(block string, all []guarded) Problem {
 		Address: first.address,
 		Summary: what,
 		Detail: fmt.Sprintf("What would be lost:\n\n%s\n%s; or, to delete all of these, plan with %s; or keep them and have kolla forget each, as in:\n\n%s",
-			list.String(), back, Option("-delete-data", block), forgetting(first.address)),
+			list.String(), back, words.Option("-delete-data", block), forgetting(first.address)),
 	}
 }
 
@@ -116,7 +116,7 @@ func (p *planning) destroyed(all []guarded) Problem {
 		Address: all[0].address,
 		Summary: fmt.Sprintf("%s would be destroyed, and holds what others need", what),
 		Detail: fmt.Sprintf("What would stop:\n\n%s\nTo destroy it as well, plan with %s; to leave its service as it is, with %s.",
-			list.String(), Option("-delete-data", name), Option("-exclude", all[0].address.Block)),
+			list.String(), words.Option("-delete-data", name), words.Option("-exclude", all[0].address.Block)),
 	}
 }
 
@@ -291,7 +291,7 @@ func (p *planning) occupants(namespace string) []string {
 	}
 	contents := p.inside[namespace]
 	var names []string
-	for _, o := range Occupants(contents, Going(p.actions)) {
+	for _, o := range contents.Occupants(Going(p.actions)) {
 		names = append(names, o.Ref.String())
 	}
 	for _, r := range p.records {

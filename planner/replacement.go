@@ -115,7 +115,7 @@ func (s *subject) unproven(err error) error {
 	case r.unasked != "" && s.action.Reasons[0].Kind == ReasonImmutable:
 		s.withdraw(fmt.Sprintf("%s cannot be changed in place, and nobody can say whether the new one would be taken", s.action.Ref),
 			fmt.Sprintf("%s cannot change, and %s, so that it might be deleted and then not be made again. Take the change back; or, to take that chance, plan with %s.",
-				pathsOf(s.action.Reasons), r.unasked, Option("-replace", s.object.Address.String())))
+				pathsOf(s.action.Reasons), r.unasked, words.Option("-replace", s.object.Address.String())))
 	case r.unasked != "":
 		s.action.Evidence = Evidence{Kind: Unverified, Detail: r.unasked}
 	case r.permission != nil:
@@ -163,7 +163,7 @@ func (o obstacle) about(s *subject, reasons []Reason) (summary, detail string) {
 	switch reasons[0].Kind {
 	case ReasonTriggered, ReasonOwed:
 		return fmt.Sprintf("%s is to be made again (%s), and %s", s.action.Ref, reasons[0].TriggerWords(), o.what),
-			fmt.Sprintf("Take the entry out of replace_triggered_by, or leave it out of this plan (%s); or: %s", Option("-exclude", s.object.Address.String()), o.remedy)
+			fmt.Sprintf("Take the entry out of replace_triggered_by, or leave it out of this plan (%s); or: %s", words.Option("-exclude", s.object.Address.String()), o.remedy)
 	case ReasonCleaned:
 		return fmt.Sprintf("%s is to be made again, and %s", s.action.Ref, o.what), fmt.Sprintf("It has to be made again because %s. %s", cleaned, o.remedy)
 	case ReasonImmutable:
@@ -184,7 +184,7 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why ReasonKind) (ob
 		holds = "" // whoever needs its pods has lost them already
 	}
 	address := s.object.Address
-	again := Option("-replace", address.String())
+	again := words.Option("-replace", address.String())
 	if s.adopts() && why == ReasonImmutable {
 		return obstacle{"was not made by kolla", fmt.Sprintf("to have it deleted and made again all the same, plan with %s.", again)}, nil
 	}
@@ -192,9 +192,9 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why ReasonKind) (ob
 	case why == ReasonImmutable && !proof.BuiltIn(s.live.GroupVersionKind()):
 		return obstacle{"what is lost with it is known only to what looks after its kind", fmt.Sprintf("to have it deleted and made again, plan with %s.", again)}, nil
 	case kind == providers.NamespaceKind:
-		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy %s -delete-data='*'\n  kolla apply", Option("-target", address.String()))}, nil
+		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy %s -delete-data='*'\n  kolla apply", words.Option("-target", address.String()))}, nil
 	case kind == definitionKind:
-		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", Option("-delete-data", address.String()))}, nil
+		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", words.Option("-delete-data", address.String()))}, nil
 	case kind == providers.APIServiceKind:
 		return obstacle{"cannot be tried out under another name", "Take its declaration away, apply, and declare it again."}, nil
 	case holds == "" && ownVolumes(s.live) != "":
@@ -226,7 +226,7 @@ func (s *subject) dataRemedy() string {
 	case s.loses() == "":
 		fate = "to have it made again. Its volumes stay, and it takes them up as they are, in their size and class"
 	}
-	return fmt.Sprintf("%s: plan with %s.", fate, Option("-delete-data", s.object.Address.String()))
+	return fmt.Sprintf("%s: plan with %s.", fate, words.Option("-delete-data", s.object.Address.String()))
 }
 
 // loses is what is gone when the object has been made again. Generated values are

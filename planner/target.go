@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
@@ -32,10 +31,10 @@ func (s Selection) Restricts() bool { return len(s.Targets)+len(s.Excludes) > 0 
 func (s Selection) String() string {
 	var options []string
 	for _, t := range s.Targets {
-		options = append(options, Option("-target", t))
+		options = append(options, words.Option("-target", t))
 	}
 	for _, e := range s.Excludes {
-		options = append(options, Option("-exclude", e))
+		options = append(options, words.Option("-exclude", e))
 	}
 	return strings.Join(options, " ")
 }
@@ -131,22 +130,6 @@ func targetsOf(names []string) []lang.Target {
 		targets[i] = target
 	}
 	return targets
-}
-
-// Option is an option with its value as a shell takes it.
-func Option(name, value string) string { return name + "=" + Quote(value) }
-
-// Quote writes a word so that a shell takes it as it is.
-func Quote(word string) string {
-	if !strings.ContainsFunc(word, special) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// special reports whether a shell might take a character for something else.
-func special(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:=@%+,", r)
 }
 
 // choose finds out what is selected, and refuses addresses that name nothing.
@@ -351,7 +334,7 @@ func (p *planning) checkReplace(candidates []candidate) []Problem {
 		if target.Whole() && slices.ContainsFunc(candidates, func(c candidate) bool { return target.Has(c.address) }) {
 			problems = append(problems, Problem{
 				Summary: fmt.Sprintf("-replace=%s names a block", p.Replace[i]),
-				Detail:  fmt.Sprintf("Name the one object that is to be made again, such as %s; the option may be repeated.", Option("-replace", target.Block+"/Deployment/NAME")),
+				Detail:  fmt.Sprintf("Name the one object that is to be made again, such as %s; the option may be repeated.", words.Option("-replace", target.Block+"/Deployment/NAME")),
 			})
 		}
 	}

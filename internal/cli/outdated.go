@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -22,7 +23,7 @@ func (w *workspace) printOutdated(listed *providers.Snapshot, workloads []*state
 		}
 		if n := outdated(live); n > 0 {
 			foreign.Fprintf(w.out, "\n%s of %s %s as before its last change. To replace %s: kolla rollout %s\n",
-				counted(n, "pod"), o.Address, word(n, "is", "are"), word(n, "it", "them"), planner.Quote(o.Address))
+				counted(n, "pod"), o.Address, word(n, "is", "are"), word(n, "it", "them"), words.Quote(o.Address))
 		}
 	}
 }

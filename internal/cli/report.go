@@ -11,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
@@ -82,7 +83,7 @@ func untrusted(err error) (summary, detail string, ok bool) {
 	if !errors.As(err, &at) {
 		return "", "", false
 	}
-	name := planner.Quote(at.Path)
+	name := words.Quote(at.Path)
 	switch {
 	case errors.Is(err, files.ErrWritable):
 		return "Others may change the plan file", fmt.Sprintf("%s: %s. What it says may not be what was planned. If it only came to you that way: kolla show %s, then chmod go-w %s, and apply it. Or make a new plan.", at.Path, at.Err, name, name), true

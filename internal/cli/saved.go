@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/approval"
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/state"
 )
@@ -37,7 +38,7 @@ func powers(c *cli.Context) []string {
 			}
 		case cli.StringSlice:
 			for _, text := range value.Value() {
-				out = append(out, planner.Option("-"+name, text))
+				out = append(out, words.Option("-"+name, text))
 			}
 		}
 	}
@@ -74,7 +75,7 @@ func checkPowers(c *cli.Context, file string, plan *planner.Plan) error {
 	}
 	return &failure{"The saved plan needs its options again", fmt.Sprintf(
 		"By the file, the plan was made with %q. Whoever can write the file could have added that, so that it counts only if you say it too. If it is meant:\n\n  kolla apply %s %s",
-		strings.Join(lacking, " "), strings.Join(lacking, " "), planner.Quote(file))}
+		strings.Join(lacking, " "), strings.Join(lacking, " "), words.Quote(file))}
 }
 
 // runSavedPlan carries out a plan from a file. The plan is made again, and is carried out
@@ -214,7 +215,7 @@ func variableOptions(plan *planner.Plan, wanted func(name string) bool) []string
 			}
 			text = string(raw.Value)
 		}
-		out = append(out, "-var "+planner.Quote(name+"="+text))
+		out = append(out, "-var "+words.Quote(name+"="+text))
 	}
 	return out
 }
@@ -222,17 +223,17 @@ func variableOptions(plan *planner.Plan, wanted func(name string) bool) []string
 // savedCommand is the command line that carries out a plan which was just saved. Values of
 // sensitive variables are not in it.
 func savedCommand(w *workspace, plan *planner.Plan, file string) string {
-	words := append([]string{"kolla apply"}, plan.Options...)
+	parts := append([]string{"kolla apply"}, plan.Options...)
 	for _, v := range givenVars(w.flags) {
 		name, _, _ := strings.Cut(v.Assignment, "=")
 		switch {
 		case v.File != "":
-			words = append(words, planner.Option("-var-file", v.File))
+			parts = append(parts, words.Option("-var-file", v.File))
 		case plan.Variables[strings.TrimSpace(name)] != nil:
-			words = append(words, "-var "+planner.Quote(v.Assignment))
+			parts = append(parts, "-var "+words.Quote(v.Assignment))
 		default:
-			words = append(words, "-var "+planner.Quote(name+"=..."))
+			parts = append(parts, "-var "+words.Quote(name+"=..."))
 		}
 	}
-	return strings.Join(append(words, planner.Quote(file)), " ")
+	return strings.Join(append(parts, words.Quote(file)), " ")
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner"
 )
 
@@ -130,7 +131,7 @@ func (v *planView) added(reported, stuck bool) []line {
 		out = append(out, nil, head)
 		out = append(out, f.render(object.Fields)...)
 		if stuck {
-			out = append(out, text("To replace it: kolla apply "+planner.Option("-replace", object.Address.String())).indent(bodyIndent))
+			out = append(out, text("To replace it: kolla apply "+words.Option("-replace", object.Address.String())).indent(bodyIndent))
 		}
 	}
 	return out

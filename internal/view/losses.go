@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 )
@@ -49,7 +50,7 @@ func (v *planView) losses() []line {
 		out = append(out, styled(caution, part))
 	}
 	for _, job := range slices.Compact(jobs) {
-		out = append(out, text("  "+planner.Option("-replace", job.String())))
+		out = append(out, text("  "+words.Option("-replace", job.String())))
 	}
 	return out
 }
