@@ -10,36 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // systemNamespaces belong to Kubernetes.
 var systemNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
-
-// Going are the UIDs of the objects that actions delete.
-func Going(actions []Action) map[types.UID]bool {
-	going := map[types.UID]bool{}
-	for i := range actions {
-		if a := &actions[i]; a.Verb == Delete && !a.Partial {
-			going[a.Prior.UID] = true
-		}
-	}
-	return going
-}
-
-// Unlisted is what may be in a namespace of kinds that nobody could list, but for those
-// whose APIService the actions delete: the objects of these are not the cluster's own.
-func Unlisted(contents providers.Contents, actions []Action) []string {
-	var what []string
-	for _, u := range contents.Unread {
-		if !slices.ContainsFunc(actions, func(a Action) bool {
-			return a.Verb == Delete && a.Ref.GVK.GroupKind() == providers.APIServiceKind && a.Ref.Name == u.Version.Version+"."+u.Version.Group
-		}) {
-			what = append(what, u.What)
-		}
-	}
-	return what
-}
 
 // mayEmpty reports whether a namespace may go with what others have in it: only if the
 // operator named it by its address, and kolla itself leaves nothing there.
@@ -60,17 +36,17 @@ func (p *planning) leavesIn(namespace string) bool {
 	for _, r := range p.records {
 		known[types.UID(r.UID)] = true
 	}
-	going := Going(p.actions)
+	going := plans.Going(p.actions)
 	return slices.ContainsFunc(p.inside[namespace].Objects, func(o metav1.PartialObjectMetadata) bool {
 		volume := o.GroupVersionKind().GroupKind() == providers.ClaimKind && o.Labels[providers.LabelCloud] == p.Cloud && len(o.OwnerReferences) == 0
-		kept := slices.ContainsFunc(p.kept, func(k Kept) bool { return k.UID == o.UID })
+		kept := slices.ContainsFunc(p.kept, func(k plans.Kept) bool { return k.UID == o.UID })
 		return (known[o.UID] || volume || kept) && !going[o.UID] && o.DeletionTimestamp == nil
 	})
 }
 
 // occupy says of the deletion of a namespace what goes with it that nothing else of the
 // plan deletes.
-func (p *planning) occupy(a *Action) {
+func (p *planning) occupy(a *plans.Action) {
 	if occupants := p.occupants(a.Ref.Name); len(occupants) > 0 {
 		a.Occupied = true
 		a.Holds = "everything in it, with " + words.Few(occupants, 4)

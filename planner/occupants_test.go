@@ -7,9 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -46,7 +45,7 @@ func TestDestroyOfANamespace(t *testing.T) {
 			in := w.input()
 			in.Destroy = true
 			plan := mustPlan(t, in)
-			deletes := planner.Going(plan.Actions)["uid of "+at]
+			deletes := plans.Going(plan.Actions)["uid of "+at]
 			if deletes != (test.kept == "") || len(plan.Kept) != 0 == deletes {
 				t.Errorf("actions are %v, kept %+v", verbs(plan), plan.Kept)
 			}
@@ -69,20 +68,5 @@ func TestOnlySelectedNamespacesAreLookedInto(t *testing.T) {
 		if diff := cmp.Diff(want, w.cluster.looks); diff != "" {
 			t.Errorf("-target=%s (-want +got):\n%s", target, diff)
 		}
-	}
-}
-
-// Kinds that nobody could list count, but for those whose APIService the plan deletes.
-func TestUnlisted(t *testing.T) {
-	contents := providers.Contents{Unread: []providers.Unread{
-		{Version: schema.GroupVersion{Group: "a.example.org", Version: "v1"}, What: "perhaps a Widget"},
-		{Version: schema.GroupVersion{Group: "b.example.org", Version: "v1"}, What: "perhaps a Disk"},
-	}}
-	service := func(verb planner.Verb, name string) planner.Action {
-		return planner.Action{Verb: verb, Ref: providers.Ref{GVK: schema.GroupVersionKind{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService"}, Name: name}}
-	}
-	actions := []planner.Action{service(planner.Delete, "v1.a.example.org"), service(planner.Update, "v1.b.example.org")}
-	if diff := cmp.Diff([]string{"perhaps a Disk"}, planner.Unlisted(contents, actions)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
 	}
 }

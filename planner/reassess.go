@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -16,7 +17,7 @@ import (
 // now; that takes one more dry run. If the server has another version of the object by then,
 // there are no changes. Reassess predicts the changes if the plan could only predict them.
 // manifest contains the values of Secrets.
-func Reassess(ctx context.Context, reader providers.Reader, plan *Plan, a *Action, manifest, live *unstructured.Unstructured, additions bool) ([]Change, error) {
+func Reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a *plans.Action, manifest, live *unstructured.Unstructured, additions bool) ([]plans.Change, error) {
 	s := &subject{object: a.Object, manager: providers.ManagerOf(plan.Cloud, a.Object.Partial), live: live, action: *a}
 	s.action.Removes = ""
 	x := &prospect{evidence: a.Evidence, again: true}
@@ -33,7 +34,7 @@ func Reassess(ctx context.Context, reader providers.Reader, plan *Plan, a *Actio
 		return nil, nil // a write that is bound to this version is refused, and assessed again
 	}
 	x.final = x.applied
-	if additions && (plan.ForeignPolicy == RevertForeign || plan.ForeignPolicy == "") {
+	if additions && (plan.ForeignPolicy == plans.RevertForeign || plan.ForeignPolicy == "") {
 		if err := s.takeOutAgain(ctx, reader, x); err != nil {
 			return nil, err
 		}
@@ -46,7 +47,7 @@ func Reassess(ctx context.Context, reader providers.Reader, plan *Plan, a *Actio
 	if err != nil {
 		return nil, err
 	}
-	if x.invalid != nil || x.evidence.Kind == Unverified {
+	if x.invalid != nil || x.evidence.Kind == plans.Unverified {
 		differences = slices.DeleteFunc(differences, func(d difference) bool { return d.hollow() })
 	}
 	return changesOf(append(differences, x.removed...)), nil
@@ -57,7 +58,7 @@ func Reassess(ctx context.Context, reader providers.Reader, plan *Plan, a *Actio
 // removed from, the object would not be valid with them.
 func (s *subject) predictable(x *prospect, removes bool, refused error) bool {
 	r := classify(refused)
-	if x.evidence.Kind == Unverified && r.unasked != "" {
+	if x.evidence.Kind == plans.Unverified && r.unasked != "" {
 		return true
 	}
 	if removes && (r.unasked != "" || !r.world && r.permission == nil) {

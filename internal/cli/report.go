@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 )
@@ -100,11 +100,11 @@ func planFailure(err error) (summary string, ok bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "There is no such file", true
-	case errors.Is(err, planner.ErrNotAPlan):
+	case errors.Is(err, plans.ErrNotAPlan):
 		return "This is no plan file", true
-	case errors.Is(err, planner.ErrDamaged):
+	case errors.Is(err, plans.ErrDamaged):
 		return "The plan file is damaged", true
-	case errors.Is(err, planner.ErrNewer):
+	case errors.Is(err, plans.ErrNewer):
 		return "The plan is newer than this kolla", true
 	}
 	return "", false

@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -57,7 +57,7 @@ func checkNarrow(c *cli.Context, file string) error {
 }
 
 // checkPowers refuses an apply whose other options are not those of the saved plan.
-func checkPowers(c *cli.Context, file string, plan *planner.Plan) error {
+func checkPowers(c *cli.Context, file string, plan *plans.Plan) error {
 	given := powers(c)
 	for _, option := range given {
 		if !slices.Contains(plan.Options, option) {
@@ -85,7 +85,7 @@ func runSavedPlan(w *workspace, file string) error {
 	if err := checkNarrow(w.flags, file); err != nil {
 		return err
 	}
-	plan, err := planner.LoadTrusted(file)
+	plan, err := plans.LoadTrusted(file)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func runSavedPlan(w *workspace, file string) error {
 }
 
 // planAgain makes the saved plan again, and returns what of it is to be carried out.
-func (w *workspace) planAgain(ctx context.Context, st *state.State, saved *planner.Plan) (*planner.Plan, error) {
+func (w *workspace) planAgain(ctx context.Context, st *state.State, saved *plans.Plan) (*plans.Plan, error) {
 	if err := w.loadPlanned(saved); err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func notMadeAgain(differences []approval.Difference) error {
 // loadPlanned reads the configuration that was planned, with the values that its
 // variables have now. Those of the file are only what they have to be: in a variable may
 // be the name of an image.
-func (w *workspace) loadPlanned(plan *planner.Plan) error {
+func (w *workspace) loadPlanned(plan *plans.Plan) error {
 	config, diags := w.readConfig()
 	switch {
 	case w.unanswered != nil:
@@ -200,7 +200,7 @@ func (w *workspace) loadPlanned(plan *planner.Plan) error {
 }
 
 // variableOptions are the options that give variables the values which a plan has of them.
-func variableOptions(plan *planner.Plan, wanted func(name string) bool) []string {
+func variableOptions(plan *plans.Plan, wanted func(name string) bool) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(plan.Variables)) {
 		var value struct{ Value any }
@@ -222,7 +222,7 @@ func variableOptions(plan *planner.Plan, wanted func(name string) bool) []string
 
 // savedCommand is the command line that carries out a plan which was just saved. Values of
 // sensitive variables are not in it.
-func savedCommand(w *workspace, plan *planner.Plan, file string) string {
+func savedCommand(w *workspace, plan *plans.Plan, file string) string {
 	parts := append([]string{"kolla apply"}, plan.Options...)
 	for _, v := range givenVars(w.flags) {
 		name, _, _ := strings.Cut(v.Assignment, "=")

@@ -5,7 +5,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
@@ -40,7 +40,7 @@ func (w *warnings) gather() {
 }
 
 // into makes what was gathered a part of the plan.
-func (w *warnings) into(plan *planner.Plan) {
+func (w *warnings) into(plan *plans.Plan) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.addresses = map[providers.Ref]lang.Address{}
@@ -64,14 +64,14 @@ func (w *warnings) flush() {
 }
 
 func (w *warnings) print(warning kubernetes.Warning) {
-	w.printer.Problems([]planner.Problem{w.notice(warning).Problem()})
+	w.printer.Problems([]plans.Problem{w.notice(warning).Problem()})
 }
 
 // notice names the object by its address in the plan, or else as it is in the cluster.
-func (w *warnings) notice(warning kubernetes.Warning) planner.Notice {
+func (w *warnings) notice(warning kubernetes.Warning) plans.Notice {
 	address, ok := w.addresses[warning.Ref]
 	if !ok && warning.Ref != (providers.Ref{}) {
 		warning.Text = warning.Ref.String() + ": " + warning.Text
 	}
-	return planner.Notice{Address: address, Text: warning.Text}
+	return plans.Notice{Address: address, Text: warning.Text}
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -43,14 +43,14 @@ func (s *step) vacant(ctx context.Context) error {
 	if s.action.Ref.GVK.GroupKind() != providers.NamespaceKind || s.action.Occupied {
 		return nil
 	}
-	going := planner.Going(s.plan.Actions)
+	going := plans.Going(s.plan.Actions)
 	for deadline := time.Now().Add(collection); ; {
 		contents, err := s.Reader.Contents(ctx, s.action.Ref.Name)
 		if err != nil {
 			return fmt.Errorf("look into %s before it is deleted: %w", s.action.Ref, err)
 		}
 		occupants := contents.Occupants(going)
-		names := planner.Unlisted(contents, s.plan.Actions)
+		names := plans.Unlisted(contents, s.plan.Actions)
 		stays := len(names) > 0
 		for _, o := range occupants {
 			names = append(names, o.Ref.String())
