@@ -63,7 +63,7 @@ var planFields = map[string]tampering{
 	"Config":      {func(p *plans.Plan) { p.Config = strings.Repeat("0", 64) }, "The configuration is not the one that was planned"},
 	"Destroy":     {func(p *plans.Plan) { p.Destroy = true }, another},
 	"Variables":   {func(p *plans.Plan) { p.Variables["value"] = json.RawMessage(`{"value":"evil","type":"string"}`) }, another},
-	"Cluster":     {func(p *plans.Plan) { p.Cluster.UID = "00000000" }, "of another cluster"},
+	"Cluster":     {func(p *plans.Plan) { p.Cluster.UID = "00000000" }, "belongs to another cluster"},
 	"State":       {func(p *plans.Plan) { p.State.Serial++ }, "The plan is stale"},
 	"Options":     {func(p *plans.Plan) { p.Options = []string{"-delete-data='*'"} }, "needs its options again"},
 	"RefreshOnly": {func(p *plans.Plan) { p.RefreshOnly = true }, another},
