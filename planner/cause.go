@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -38,25 +39,25 @@ func (s *subject) causes(manifest *unstructured.Unstructured, causes []metav1.St
 // zero value finds nothing.
 type chart struct {
 	after       map[string]any
-	fields      *fieldpath.Set // of after; shows which lists have keys
-	differences []difference   // in what kolla declares, or did
+	fields      *fieldpath.Set      // of after; shows which lists have keys
+	differences []fields.Difference // in what kolla declares, or did
 }
 
 func newChart(s *subject, after *unstructured.Unstructured) chart {
-	types, err := typedAlike([]*unstructured.Unstructured{s.live}, stripped(after))
+	types, err := fields.Typed([]*unstructured.Unstructured{s.live}, fields.Stripped(after))
 	if err != nil {
 		return chart{}
 	}
-	fields, err := types[0].ToFieldSet()
+	set, err := types[0].ToFieldSet()
 	if err != nil {
 		return chart{}
 	}
-	differences, err := compare(s.live, after)
+	differences, err := fields.Compare(s.live, after)
 	if err != nil {
 		return chart{}
 	}
-	differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(after, s.manager))
-	return chart{after: after.Object, fields: fields, differences: differences}
+	differences = fields.Declared(differences, fields.OwnersOf(s.live, s.manager), fields.OwnersOf(after, s.manager))
+	return chart{after: after.Object, fields: set, differences: differences}
 }
 
 // twins are fields that the server keeps alike, where it names the one and people
@@ -70,10 +71,10 @@ func (c chart) find(cause metav1.StatusCause) []string {
 	var inside []string
 	for _, d := range c.differences {
 		switch {
-		case len(d.path) <= len(path) && path[:len(d.path)].Equals(d.path),
-			twins[pathText(path[:min(len(path), 2)])] == d.Path:
+		case len(d.At) <= len(path) && path[:len(d.At)].Equals(d.At),
+			twins[fields.Text(path[:min(len(path), 2)])] == d.Path:
 			return []string{d.Path}
-		case len(d.path) > len(path) && d.path[:len(path)].Equals(path) && !exempt(cause.Message, pathText(d.path[len(path):])):
+		case len(d.At) > len(path) && d.At[:len(path)].Equals(path) && !exempt(cause.Message, fields.Text(d.At[len(path):])):
 			inside = append(inside, d.Path)
 		}
 	}
@@ -84,7 +85,7 @@ func (c chart) find(cause metav1.StatusCause) []string {
 	if !whole || len(path) == 0 {
 		return []string{cause.Field}
 	}
-	return []string{pathText(path)}
+	return []string{fields.Text(path)}
 }
 
 // resolve finds the elements of the server's path in the object, as far as it is
@@ -118,8 +119,8 @@ func stepInto(at any, set *fieldpath.Set, name string) (fieldpath.PathElement, a
 			return fieldpath.PathElement{}, nil, false
 		}
 		if set != nil {
-			for element := range elementsOf(set) {
-				if i, ok := position(container, element); ok && i == index {
+			for element := range fields.ElementsOf(set) {
+				if i, ok := fields.Position(container, element); ok && i == index {
 					return element, container[index], true
 				}
 			}
@@ -162,7 +163,7 @@ func exempt(message, path string) bool {
 		_, exceptions, ok = strings.Cut(message, " other than ")
 	}
 	exceptions, _, _ = strings.Cut(exceptions, "\n")
-	return ok && slices.ContainsFunc(fieldNames.FindAllString(exceptions, -1), func(name string) bool { return within(path, name) })
+	return ok && slices.ContainsFunc(fieldNames.FindAllString(exceptions, -1), func(name string) bool { return fields.Within(path, name) })
 }
 
 // plainly takes out of a message what only repeats the value, or what kind of error

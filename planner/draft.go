@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -59,7 +60,7 @@ var assigned = map[schema.GroupKind][][]string{
 
 // declarable is a copy of a live object without what nobody declares.
 func declarable(live *unstructured.Unstructured) *unstructured.Unstructured {
-	u := stripped(live.DeepCopy())
+	u := fields.Stripped(live.DeepCopy())
 	u.SetName(live.GetName())
 	u.SetNamespace(live.GetNamespace())
 	u.SetFinalizers(nil)

@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/ini"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -110,7 +111,9 @@ func (d *disturbance) replacement() []plans.Effect {
 	return effects
 }
 
-func isPort(c plans.Change) bool { return within(c.Path, "spec.ports") || within(c.Path, "spec.type") }
+func isPort(c plans.Change) bool {
+	return fields.Within(c.Path, "spec.ports") || fields.Within(c.Path, "spec.type")
+}
 
 func (d *disturbance) job() []plans.Effect {
 	name := d.action.Address.Name
@@ -193,7 +196,7 @@ func holdsData(workload *unstructured.Unstructured) bool {
 	})
 }
 
-func inTemplate(c plans.Change) bool { return within(c.Path, "spec.template") }
+func inTemplate(c plans.Change) bool { return fields.Within(c.Path, "spec.template") }
 
 // scale says how many pods come or go.
 func (d *disturbance) scale(live *unstructured.Unstructured) []plans.Effect {
@@ -252,7 +255,7 @@ func templateCause(c plans.Change) plans.Cause {
 // isFileReference reports whether the path says which ConfigMap or Secret a volume
 // shows; fileCauses puts those into words.
 func isFileReference(path string) bool {
-	return within(path, "spec.template.spec.volumes") &&
+	return fields.Within(path, "spec.template.spec.volumes") &&
 		(strings.HasSuffix(path, ".configMap.name") || strings.HasSuffix(path, ".secret.secretName"))
 }
 

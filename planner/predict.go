@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -18,12 +19,12 @@ import (
 // kolla alone owned and does not declare any more is taken away. Defaults and webhooks
 // are beyond it. model shows the shape of the kind, as for typedAlike; it may be nil.
 func predict(live, model, manifest *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
-	types, err := typedAlike([]*unstructured.Unstructured{live, model}, stripped(live), stripped(manifest))
+	types, err := fields.Typed([]*unstructured.Unstructured{live, model}, fields.Stripped(live), fields.Stripped(manifest))
 	if err != nil {
 		return nil, err
 	}
 	before, wanted := types[0], types[1]
-	fields, err := wanted.ToFieldSet()
+	set, err := wanted.ToFieldSet()
 	if err != nil {
 		return nil, fmt.Errorf("list the declared fields: %w", err)
 	}
@@ -31,10 +32,10 @@ func predict(live, model, manifest *unstructured.Unstructured, manager string) (
 	if err != nil {
 		return nil, fmt.Errorf("merge what is declared over what is live: %w", err)
 	}
-	owned := ownershipOf(live, manager)
-	dropped := owned.kolla.Difference(fields)
-	for _, other := range owned.others {
-		dropped = dropped.Difference(other.fields)
+	owned := fields.OwnersOf(live, manager)
+	dropped := owned.Own.Difference(set)
+	for _, other := range owned.Others {
+		dropped = dropped.Difference(other.Fields)
 	}
 	content, ok := merged.RemoveItems(dropped).AsValue().Unstructured().(map[string]any)
 	if !ok {
@@ -44,7 +45,7 @@ func predict(live, model, manifest *unstructured.Unstructured, manager string) (
 	after.SetName(live.GetName())
 	after.SetNamespace(live.GetNamespace())
 	after.SetResourceVersion(live.GetResourceVersion())
-	return after, own(after, fields, manager)
+	return after, own(after, set, manager)
 }
 
 // predicted is predict of a manifest that the server does not take over the live object. The
@@ -63,7 +64,7 @@ func (s *subject) predicted(ctx context.Context, reader providers.Reader, x *pro
 // asApplied is the manifest as if kolla had just applied it, and the server had
 // added nothing.
 func asApplied(manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	types, err := typedAlike(nil, stripped(manifest))
+	types, err := fields.Typed(nil, fields.Stripped(manifest))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -43,14 +44,14 @@ func Reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a 
 	if x.invalid != nil {
 		becomes = x.final
 	}
-	differences, err := compare(live, becomes)
+	differences, err := fields.Compare(live, becomes)
 	if err != nil {
 		return nil, err
 	}
 	if x.invalid != nil || x.evidence.Kind == plans.Unverified {
-		differences = slices.DeleteFunc(differences, func(d difference) bool { return d.hollow() })
+		differences = slices.DeleteFunc(differences, func(d fields.Difference) bool { return d.Hollow() })
 	}
-	return changesOf(append(differences, x.removed...)), nil
+	return fields.Changes(append(differences, x.removed...)), nil
 }
 
 // predictable reports whether an apply that is refused in a dry run is to be worked out

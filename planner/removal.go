@@ -10,6 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -143,11 +144,11 @@ func (p *planning) givenUp(live *unstructured.Unstructured) []plans.Change {
 	if err != nil {
 		return nil
 	}
-	differences, err := compare(live, after)
+	differences, err := fields.Compare(live, after)
 	if err != nil {
 		return nil
 	}
-	return changesOf(differences)
+	return fields.Changes(differences)
 }
 
 // withoutOurs is what becomes of an object when kolla gives its fields up.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -56,7 +57,7 @@ func (p *planning) replace(ctx context.Context, s *subject, reasons []plans.Reas
 	if err := p.prove(ctx, s, manifest); err != nil || s.action.Verb == "" {
 		return err
 	}
-	differences, err := compare(s.live, s.after)
+	differences, err := fields.Compare(s.live, s.after)
 	if err != nil {
 		return err
 	}
@@ -64,15 +65,15 @@ func (p *planning) replace(ctx context.Context, s *subject, reasons []plans.Reas
 	if err != nil {
 		return err
 	}
-	differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(s.after, s.manager))
+	differences = fields.Declared(differences, fields.OwnersOf(s.live, s.manager), fields.OwnersOf(s.after, s.manager))
 	p.originOf(s, s.after).blame(differences)
 	if len(added) > 0 {
 		differences = append(differences, added...)
-		slices.SortFunc(differences, func(a, b difference) int { return strings.Compare(a.Path, b.Path) })
+		slices.SortFunc(differences, func(a, b fields.Difference) int { return strings.Compare(a.Path, b.Path) })
 		s.action.Reasons = append(s.action.Reasons, s.driftOf(added)...)
 	}
 	p.startOver(s, differences)
-	s.action.Changes = changesOf(s.withUnknown(differences))
+	s.action.Changes = fields.Changes(s.withUnknown(differences))
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package planner
+package fields
 
 import (
 	"maps"
@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/planner/proof"
 )
 
-// extras lists the fields of an object that are not among those that a manager owns, each
+// Extras lists the fields of an object that are not among those that a manager owns, each
 // as a whole where nothing in it is owned. No schema is needed: the sets in managedFields
 // show which lists have keys. manifest is what the manager applied: what it declares as
 // empty may have been filled by others.
@@ -20,15 +20,15 @@ import (
 // left are fields that count as the manager's. rules are patterns of fields that have rules
 // of their own: what they are in is not taken as a whole. Neither is what the system keeps
 // fields in, unless whole says so.
-func extras(u, manifest *unstructured.Unstructured, manager string, left *fieldpath.Set, rules []lang.FieldPath, whole bool) []fieldpath.Path {
-	owners := ownershipOf(u, manager)
-	own := owners.kolla.Union(left)
+func Extras(u, manifest *unstructured.Unstructured, manager string, left *fieldpath.Set, rules []lang.FieldPath, whole bool) []fieldpath.Path {
+	owners := OwnersOf(u, manager)
+	own := owners.Own.Union(left)
 	all := own
-	for _, other := range owners.others {
-		all = all.Union(other.fields)
+	for _, other := range owners.Others {
+		all = all.Union(other.Fields)
 	}
 	e := &extraFinder{u: u, rules: rules, whole: whole}
-	e.fields(nil, stripped(u).Object, manifest.Object, own, all)
+	e.fields(nil, Stripped(u).Object, manifest.Object, own, all)
 	return e.found
 }
 
@@ -68,7 +68,7 @@ func (e *extraFinder) fields(path fieldpath.Path, content map[string]any, wanted
 		case inner != nil:
 			e.value(append(path.Copy(), element), content[name], mine, inner, below(all, element))
 		case isDeclared || own != nil && own.Members.Has(element):
-			if empty(mine) {
+			if Empty(mine) {
 				e.filled(append(path.Copy(), element), content[name], below(all, element))
 			}
 		default:
@@ -89,10 +89,10 @@ func (e *extraFinder) parts(path fieldpath.Path, content map[string]any, all *fi
 	inside := &extraFinder{u: e.u, rules: e.rules, whole: e.whole}
 	inside.fields(path, content, nil, nil, all)
 	left := func(p fieldpath.Path) bool {
-		names := stepNames(p)
+		names := Names(p)
 		return proof.KeeperOf(e.u, names) == proof.Others && slices.Contains(names, "annotations")
 	}
-	if names := stepNames(path); e.whole && names[0] != "metadata" && !e.ruled(names) && !slices.ContainsFunc(inside.found, left) {
+	if names := Names(path); e.whole && names[0] != "metadata" && !e.ruled(names) && !slices.ContainsFunc(inside.found, left) {
 		return []fieldpath.Path{path}
 	}
 	return inside.found
@@ -100,7 +100,7 @@ func (e *extraFinder) parts(path fieldpath.Path, content map[string]any, all *fi
 
 // divided reports whether there are several rules for what is below a field.
 func (e *extraFinder) divided(path fieldpath.Path) bool {
-	names := stepNames(path)
+	names := Names(path)
 	return proof.KeptBelow(e.u, names) || e.ruled(names)
 }
 
@@ -146,7 +146,7 @@ func (e *extraFinder) elements(path fieldpath.Path, list []any, wanted any, own,
 		switch {
 		case inner != nil:
 			var mine any
-			if i, found := position(declared, element); found {
+			if i, found := Position(declared, element); found {
 				mine = declared[i]
 			}
 			e.value(append(path.Copy(), element), item, mine, inner, below(all, element))
@@ -164,7 +164,7 @@ func elementOf(item any, sets ...*fieldpath.Set) (element fieldpath.PathElement,
 		if set == nil {
 			continue
 		}
-		for known := range elementsOf(set) {
+		for known := range ElementsOf(set) {
 			switch {
 			case known.Key != nil:
 				keys = keyNames(known, keys)

@@ -1,4 +1,14 @@
-package planner
+// Package fields is about the fields of one object, or of two versions of an object.
+//
+//   - Text writes a path as plans show it, and Lookup finds the value at a path.
+//   - Diff and Compare list differences. Typed deduces the schema that both need, also for
+//     custom resources.
+//   - OwnersOf reads from managedFields who owns which field. Extras lists the fields that
+//     a manager does not own.
+//   - Trim, Bare and Without remove fields from an object.
+//
+// The package sends no requests.
+package fields
 
 import (
 	"fmt"
@@ -33,21 +43,21 @@ import (
 // Values of Secrets never appear: their changes are Sensitive, and Before and
 // After are Masked where there is a value, nil where there is none.
 func Diff(before, after *unstructured.Unstructured) ([]plans.Change, error) {
-	differences, err := compare(before, after)
+	differences, err := Compare(before, after)
 	if err != nil {
 		return nil, err
 	}
-	return changesOf(differences), nil
+	return Changes(differences), nil
 }
 
-// difference is a change that still knows its path's structure.
-type difference struct {
+// Difference is a change that still knows its path's structure.
+type Difference struct {
 	plans.Change
-	path     fieldpath.Path
-	reorders bool // only the order of a list's elements differs
+	At       fieldpath.Path
+	Reorders bool // only the order of a list's elements differs
 }
 
-func changesOf(differences []difference) []plans.Change {
+func Changes(differences []Difference) []plans.Change {
 	var changes []plans.Change
 	for _, d := range differences {
 		changes = append(changes, d.Change)
@@ -55,9 +65,9 @@ func changesOf(differences []difference) []plans.Change {
 	return changes
 }
 
-// compare is Diff before the paths' structure is given up.
-func compare(before, after *unstructured.Unstructured) ([]difference, error) {
-	c := &comparer{models: []*unstructured.Unstructured{before, after}, before: stripped(before), after: stripped(after)}
+// Compare is Diff before the paths' structure is given up.
+func Compare(before, after *unstructured.Unstructured) ([]Difference, error) {
+	c := &comparer{models: []*unstructured.Unstructured{before, after}, before: Stripped(before), after: Stripped(after)}
 	var (
 		paths []fieldpath.Path
 		err   error
@@ -75,7 +85,7 @@ func compare(before, after *unstructured.Unstructured) ([]difference, error) {
 	}
 	secret := either(after, before).GroupVersionKind().GroupKind() == providers.SecretKind
 	differences := slices.Concat(c.reordered, c.describe(paths, secret))
-	slices.SortFunc(differences, func(a, b difference) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(differences, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
 	return differences, nil
 }
 
@@ -89,12 +99,12 @@ func either(a, b *unstructured.Unstructured) *unstructured.Unstructured {
 type comparer struct {
 	models        []*unstructured.Unstructured // with their managedFields
 	before, after *unstructured.Unstructured
-	reordered     []difference
+	reordered     []Difference
 }
 
 // paths finds where two objects differ.
 func (c *comparer) paths() ([]fieldpath.Path, error) {
-	types, err := typedAlike(c.models, c.before, c.after)
+	types, err := Typed(c.models, c.before, c.after)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +141,7 @@ func highest(set *fieldpath.Set) []fieldpath.Path {
 
 // keyed reports whether the path is of a map that is always shown key by key.
 func keyed(path fieldpath.Path) bool {
-	switch pathText(path) {
+	switch Text(path) {
 	case "data", "binaryData", "stringData", "metadata", "metadata.annotations", "metadata.labels":
 		return true
 	}
@@ -141,7 +151,7 @@ func keyed(path fieldpath.Path) bool {
 // leavesOf lists the paths of all fields, without those that only repeat the
 // merge key of the element that they are in.
 func leavesOf(models []*unstructured.Unstructured, object *unstructured.Unstructured) ([]fieldpath.Path, error) {
-	types, err := typedAlike(models, object)
+	types, err := Typed(models, object)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +161,7 @@ func leavesOf(models []*unstructured.Unstructured, object *unstructured.Unstruct
 	}
 	keys := fieldpath.NewSet()
 	fields.Iterate(func(p fieldpath.Path) {
-		if repeatsKey(p) {
+		if RepeatsKey(p) {
 			keys.Insert(p.Copy())
 		}
 	})
@@ -162,7 +172,7 @@ func leavesOf(models []*unstructured.Unstructured, object *unstructured.Unstruct
 	return paths, nil
 }
 
-func repeatsKey(path fieldpath.Path) bool {
+func RepeatsKey(path fieldpath.Path) bool {
 	if len(path) < 2 {
 		return false
 	}
@@ -189,17 +199,17 @@ func (c *comparer) order(fields *fieldpath.Set, path fieldpath.Path, before, aft
 	}
 	for element := range fields.Children.All() {
 		step := fieldpath.Path{element}
-		b, inBefore := lookup(before, step)
-		a, inAfter := lookup(after, step)
+		b, inBefore := Lookup(before, step)
+		a, inAfter := Lookup(after, step)
 		if inBefore && inAfter {
 			c.order(fields.WithPrefix(element), append(path.Copy(), element), b, a)
 		}
 	}
 }
 
-// elementsOf are the elements of a list. Those whose fields are one whole, such as
+// ElementsOf are the elements of a list. Those whose fields are one whole, such as
 // references to Secrets, have no fields of their own in the set.
-func elementsOf(fields *fieldpath.Set) iter.Seq[fieldpath.PathElement] {
+func ElementsOf(fields *fieldpath.Set) iter.Seq[fieldpath.PathElement] {
 	return func(yield func(fieldpath.PathElement) bool) {
 		for element := range fields.Members.All() {
 			if _, both := fields.Children.Get(element); !both && !yield(element) {
@@ -220,12 +230,12 @@ func (c *comparer) orderOf(fields *fieldpath.Set, path fieldpath.Path, before, a
 		before, after int
 	}
 	var common []member
-	for element := range elementsOf(fields) {
+	for element := range ElementsOf(fields) {
 		if element.Key == nil && element.Value == nil {
 			return
 		}
-		b, inBefore := position(before, element)
-		a, inAfter := position(after, element)
+		b, inBefore := Position(before, element)
+		a, inAfter := Position(after, element)
 		if inBefore && inAfter {
 			common = append(common, member{selector(element), b, a})
 		}
@@ -240,33 +250,33 @@ func (c *comparer) orderOf(fields *fieldpath.Set, path fieldpath.Path, before, a
 	}
 	was, is := names(func(m member) int { return m.before }), names(func(m member) int { return m.after })
 	if !reflect.DeepEqual(was, is) {
-		c.reordered = append(c.reordered, difference{path: path, reorders: true, Change: plans.Change{Path: pathText(path), Before: was, After: is}})
+		c.reordered = append(c.reordered, Difference{At: path, Reorders: true, Change: plans.Change{Path: Text(path), Before: was, After: is}})
 	}
 }
 
 // describe makes the changes at the paths, without what must not be seen.
-func (c *comparer) describe(paths []fieldpath.Path, secret bool) []difference {
-	var differences []difference
+func (c *comparer) describe(paths []fieldpath.Path, secret bool) []Difference {
+	var differences []Difference
 	for i, path := range paths {
 		if path[len(path)-1].Key != nil && slices.ContainsFunc(paths[:i], path.Equals) {
 			continue // elements with one key differ, and their number does
 		}
-		d := difference{path: path, Change: plans.Change{Path: pathText(path)}}
+		d := Difference{At: path, Change: plans.Change{Path: Text(path)}}
 		if d.Path == "apiVersion" || d.Path == "kind" {
 			continue
 		}
 		if c.before != nil {
-			d.Before, _ = lookup(c.before.Object, path)
+			d.Before, _ = Lookup(c.before.Object, path)
 		}
 		if c.after != nil {
-			d.After, _ = lookup(c.after.Object, path)
+			d.After, _ = Lookup(c.after.Object, path)
 		}
 		if d.Before != nil && d.After != nil && path[len(path)-1].Key != nil {
 			d.Before, d.After = unpaired(c.before.Object, c.after.Object, path, d.Before, d.After)
 		}
 		switch {
-		case sensitive(path, secret):
-			d.mask()
+		case Sensitive(path, secret):
+			d.Mask()
 		default:
 			d.Text = multiline(d.Before) || multiline(d.After) || !secret && isFile(path, d.Change)
 		}
@@ -280,7 +290,7 @@ func (c *comparer) describe(paths []fieldpath.Path, secret bool) []difference {
 func unpaired(before, after map[string]any, path fieldpath.Path, first, other any) (was, is any) {
 	parent, last := path[:len(path)-1], path[len(path)-1]
 	those := func(object map[string]any) []any {
-		list, _ := lookup(object, parent)
+		list, _ := Lookup(object, parent)
 		items, _ := list.([]any)
 		return slices.DeleteFunc(slices.Clone(items), func(item any) bool { return !hasKey(item, *last.Key, false) })
 	}
@@ -311,24 +321,24 @@ func unpaired(before, after map[string]any, path fieldpath.Path, first, other an
 	return shown(left), shown(right)
 }
 
-// hollow reports whether the difference is only an empty map or list. The server does not
+// Hollow reports whether the difference is only an empty map or list. The server does not
 // keep these everywhere.
-func (d *difference) hollow() bool {
-	return (d.Before == nil || empty(d.Before)) && (d.After == nil || empty(d.After))
+func (d *Difference) Hollow() bool {
+	return (d.Before == nil || Empty(d.Before)) && (d.After == nil || Empty(d.After))
 }
 
-// mask takes the values away, and leaves whether there are any.
-func (d *difference) mask() {
+// Mask takes the values away, and leaves whether there are any.
+func (d *Difference) Mask() {
 	d.Sensitive = true
-	d.Before, d.After = masked(d.Before), masked(d.After)
+	d.Before, d.After = Mask(d.Before), Mask(d.After)
 }
 
-// sensitive reports whether the values at a path must never be kept.
-func sensitive(path fieldpath.Path, secret bool) bool { return proof.Withheld(secret, namesOn(path)) }
+// Sensitive reports whether the values at a path must never be kept.
+func Sensitive(path fieldpath.Path, secret bool) bool { return proof.Withheld(secret, NamesOn(path)) }
 
-// namesOn are the names of the fields of a path, with an empty one for an element of a
+// NamesOn are the names of the fields of a path, with an empty one for an element of a
 // list.
-func namesOn(path fieldpath.Path) []string {
+func NamesOn(path fieldpath.Path) []string {
 	names := make([]string, len(path))
 	for i, step := range path {
 		if step.FieldName != nil {
@@ -338,8 +348,8 @@ func namesOn(path fieldpath.Path) []string {
 	return names
 }
 
-func annotationPath(name string) string {
-	return pathText(fieldpath.MakePathOrDie("metadata", "annotations", name))
+func Annotation(name string) string {
+	return Text(fieldpath.MakePathOrDie("metadata", "annotations", name))
 }
 
 // isFile reports whether the change is of a key of a ConfigMap's data.
@@ -364,9 +374,9 @@ var bookkeeping = []string{
 	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields",
 }
 
-// stripped is a copy of the object without what is never compared. The values
+// Stripped is a copy of the object without what is never compared. The values
 // that are left are shared with the original.
-func stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
+func Stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
 	if u == nil {
 		return nil
 	}
@@ -424,11 +434,11 @@ func put(object map[string]any, field string, value map[string]any) {
 	}
 }
 
-// typedAlike gives objects of one kind their type: the built-in one if all of them
+// Typed gives objects of one kind their type: the built-in one if all of them
 // follow it; else one deduced from what the server says of the fields of those that
 // are models; else one deduced from the objects themselves, in which all lists are
 // atomic.
-func typedAlike(models []*unstructured.Unstructured, objects ...*unstructured.Unstructured) ([]*typed.TypedValue, error) {
+func Typed(models []*unstructured.Unstructured, objects ...*unstructured.Unstructured) ([]*typed.TypedValue, error) {
 	if types, err := convert(providers.BuiltinTypes().ObjectToTyped, objects); err == nil {
 		return types, nil
 	}
@@ -451,4 +461,12 @@ func convert(typedOf func(runtime.Object, ...typed.ValidationOptions) (*typed.Ty
 		types = append(types, value)
 	}
 	return types, nil
+}
+
+// Mask stands for a value that must not be seen; nil for none.
+func Mask(v any) any {
+	if v == nil {
+		return nil
+	}
+	return plans.Masked
 }
