@@ -55,8 +55,8 @@ func (p *planning) leftToOthers() ([]plans.Foreign, error) {
 // notes are the labels and annotations that others have added and may have.
 func (s *subject) notes() []plans.Change {
 	var (
-		notable    []plans.Change
-		owners *fields.Owners // read only where there is anything to tell
+		notable []plans.Change
+		owners  *fields.Owners // read only where there is anything to tell
 	)
 	notes := proof.Notes(s.live, s.manager)
 	if s.action.Scaled {

@@ -30,18 +30,17 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Diff lists the differences between two versions of an object, in path order.
-// Either may be nil: then every field of the other is a change of its own.
-// Otherwise what is there on one side only is one change, at the highest level
-// that the other side lacks; but data, labels and annotations are always compared
-// key by key. Lists with a merge key are compared by it; where only their order
-// differs, the change holds the elements' names in both orders.
+// Diff returns the differences between two versions of an object, sorted by path. If one
+// version is nil, every field of the other one is a change. Otherwise a part that only one
+// version has is one change; but data, labels and annotations are always compared key by
+// key. Lists with a merge key are compared by the key. If only the order of their elements
+// differs, the change has the names of the elements in both orders.
 //
-// What the server keeps for itself (status, managedFields, uid, ...) is not
-// compared, and neither is what identifies the object.
+// Fields that the server maintains (status, managedFields, uid, ...) and fields that
+// identify the object are not compared.
 //
-// Values of Secrets never appear: their changes are Sensitive, and Before and
-// After are Masked where there is a value, nil where there is none.
+// Values of Secrets do not appear: their changes are Sensitive, and Before and After are
+// plans.Masked instead of a value.
 func Diff(before, after *unstructured.Unstructured) ([]plans.Change, error) {
 	differences, err := Compare(before, after)
 	if err != nil {
@@ -50,13 +49,14 @@ func Diff(before, after *unstructured.Unstructured) ([]plans.Change, error) {
 	return Changes(differences), nil
 }
 
-// Difference is a change that still knows its path's structure.
+// Difference is a change together with its path.
 type Difference struct {
 	plans.Change
 	At       fieldpath.Path
 	Reorders bool // only the order of a list's elements differs
 }
 
+// Changes returns the changes of the differences.
 func Changes(differences []Difference) []plans.Change {
 	var changes []plans.Change
 	for _, d := range differences {
@@ -65,7 +65,7 @@ func Changes(differences []Difference) []plans.Change {
 	return changes
 }
 
-// Compare is Diff before the paths' structure is given up.
+// Compare is Diff, with paths.
 func Compare(before, after *unstructured.Unstructured) ([]Difference, error) {
 	c := &comparer{models: []*unstructured.Unstructured{before, after}, before: Stripped(before), after: Stripped(after)}
 	var (
@@ -102,7 +102,7 @@ type comparer struct {
 	reordered     []Difference
 }
 
-// paths finds where two objects differ.
+// paths returns the paths at which the two versions differ.
 func (c *comparer) paths() ([]fieldpath.Path, error) {
 	types, err := Typed(c.models, c.before, c.after)
 	if err != nil {
@@ -126,8 +126,8 @@ func (c *comparer) paths() ([]fieldpath.Path, error) {
 	return paths, nil
 }
 
-// highest keeps the paths of the set that have no ancestor in it, except that
-// maps that people think of by key are kept by key.
+// highest keeps the paths whose parents are not in the set. Paths below data, labels and
+// annotations are kept key by key.
 func highest(set *fieldpath.Set) []fieldpath.Path {
 	var paths []fieldpath.Path
 	set.Iterate(func(p fieldpath.Path) {
@@ -139,7 +139,7 @@ func highest(set *fieldpath.Set) []fieldpath.Path {
 	return paths
 }
 
-// keyed reports whether the path is of a map that is always shown key by key.
+// keyed reports whether the path is that of a map which is always shown key by key.
 func keyed(path fieldpath.Path) bool {
 	switch Text(path) {
 	case "data", "binaryData", "stringData", "metadata", "metadata.annotations", "metadata.labels":
@@ -148,8 +148,7 @@ func keyed(path fieldpath.Path) bool {
 	return false
 }
 
-// leavesOf lists the paths of all fields, without those that only repeat the
-// merge key of the element that they are in.
+// leavesOf lists the paths of all fields, except the fields of merge keys.
 func leavesOf(models []*unstructured.Unstructured, object *unstructured.Unstructured) ([]fieldpath.Path, error) {
 	types, err := Typed(models, object)
 	if err != nil {
@@ -172,6 +171,7 @@ func leavesOf(models []*unstructured.Unstructured, object *unstructured.Unstruct
 	return paths, nil
 }
 
+// RepeatsKey reports whether the path ends with a field of the merge key of its element.
 func RepeatsKey(path fieldpath.Path) bool {
 	if len(path) < 2 {
 		return false
@@ -188,9 +188,9 @@ func RepeatsKey(path fieldpath.Path) bool {
 	return false
 }
 
-// order finds lists with merge keys whose common elements come in another order.
-// Of init containers and environment variables the order has a meaning, and of
-// all of them it makes another pod template.
+// order finds lists with merge keys whose common elements are in another order. The order
+// of init containers and environment variables has a meaning, and the order in any list of
+// a pod template changes the template.
 func (c *comparer) order(fields *fieldpath.Set, path fieldpath.Path, before, after any) {
 	list, isList := before.([]any)
 	other, otherIsList := after.([]any)
@@ -207,8 +207,8 @@ func (c *comparer) order(fields *fieldpath.Set, path fieldpath.Path, before, aft
 	}
 }
 
-// ElementsOf are the elements of a list. Those whose fields are one whole, such as
-// references to Secrets, have no fields of their own in the set.
+// ElementsOf returns the elements of a list. An element without fields of its own in the
+// set, such as a reference to a Secret, is included.
 func ElementsOf(fields *fieldpath.Set) iter.Seq[fieldpath.PathElement] {
 	return func(yield func(fieldpath.PathElement) bool) {
 		for element := range fields.Members.All() {
@@ -216,7 +216,7 @@ func ElementsOf(fields *fieldpath.Set) iter.Seq[fieldpath.PathElement] {
 				return
 			}
 		}
-		// The library goes on with its children whatever it is told.
+		// The library does not stop when the loop body does.
 		wanted := true
 		for element := range fields.Children.All() {
 			wanted = wanted && yield(element)
@@ -254,12 +254,12 @@ func (c *comparer) orderOf(fields *fieldpath.Set, path fieldpath.Path, before, a
 	}
 }
 
-// describe makes the changes at the paths, without what must not be seen.
+// describe returns the differences at the paths. Values that must not be seen are masked.
 func (c *comparer) describe(paths []fieldpath.Path, secret bool) []Difference {
 	var differences []Difference
 	for i, path := range paths {
 		if path[len(path)-1].Key != nil && slices.ContainsFunc(paths[:i], path.Equals) {
-			continue // elements with one key differ, and their number does
+			continue // several elements have this key, and their number differs
 		}
 		d := Difference{At: path, Change: plans.Change{Path: Text(path)}}
 		if d.Path == "apiVersion" || d.Path == "kind" {
@@ -285,8 +285,8 @@ func (c *comparer) describe(paths []fieldpath.Path, secret bool) []Difference {
 	return differences
 }
 
-// unpaired are the elements of one key that are not the same on both sides, where a list has
-// several of them: server-side apply knows them by their key, and others may write more.
+// unpaired returns the elements with one key that are only in one of the versions. Server-
+// side apply allows one element for each key; other writers may write several.
 func unpaired(before, after map[string]any, path fieldpath.Path, first, other any) (was, is any) {
 	parent, last := path[:len(path)-1], path[len(path)-1]
 	those := func(object map[string]any) []any {
@@ -327,16 +327,16 @@ func (d *Difference) Hollow() bool {
 	return (d.Before == nil || Empty(d.Before)) && (d.After == nil || Empty(d.After))
 }
 
-// Mask takes the values away, and leaves whether there are any.
+// Mask hides the values. It keeps whether there are any.
 func (d *Difference) Mask() {
 	d.Sensitive = true
 	d.Before, d.After = Mask(d.Before), Mask(d.After)
 }
 
-// Sensitive reports whether the values at a path must never be kept.
+// Sensitive reports whether the value at a path must never be stored or shown.
 func Sensitive(path fieldpath.Path, secret bool) bool { return proof.Withheld(secret, NamesOn(path)) }
 
-// NamesOn are the names of the fields of a path, with an empty one for an element of a
+// NamesOn returns the names of the fields of a path, with an empty name for an element of a
 // list.
 func NamesOn(path fieldpath.Path) []string {
 	names := make([]string, len(path))
@@ -348,11 +348,12 @@ func NamesOn(path fieldpath.Path) []string {
 	return names
 }
 
+// Annotation returns the path of an annotation, in the form of Text.
 func Annotation(name string) string {
 	return Text(fieldpath.MakePathOrDie("metadata", "annotations", name))
 }
 
-// isFile reports whether the change is of a key of a ConfigMap's data.
+// isFile reports whether the change is about a text in data.
 func isFile(path fieldpath.Path, change plans.Change) bool {
 	if len(path) != 2 || path[0].FieldName == nil || *path[0].FieldName != "data" {
 		return false
@@ -367,15 +368,15 @@ func multiline(v any) bool {
 	return ok && strings.Contains(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// bookkeeping is what the server writes into the metadata of every object, and
-// what names it.
+// bookkeeping are the metadata fields that the server maintains, and those that identify
+// the object.
 var bookkeeping = []string{
 	"name", "namespace", "generateName", "selfLink", "uid", "resourceVersion", "generation",
 	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields",
 }
 
-// Stripped is a copy of the object without what is never compared. The values
-// that are left are shared with the original.
+// Stripped returns the object without the fields that are never compared. It shares the
+// remaining values with the original.
 func Stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
 	if u == nil {
 		return nil
@@ -389,9 +390,9 @@ func Stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
 		}
 		if annotations, ok := metadata["annotations"].(map[string]any); ok {
 			annotations = maps.Clone(annotations)
-			// It holds the whole object, values of Secrets included.
+			// This annotation contains the whole object, with the values of Secrets.
 			delete(annotations, corev1.LastAppliedConfigAnnotation)
-			// It is of the object's creation, and every apply leaves it as it is.
+			// This annotation is set when the object is created. Applies do not change it.
 			delete(annotations, providers.AnnotationIntent)
 			put(metadata, "annotations", annotations)
 		}
@@ -403,8 +404,8 @@ func Stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: object}
 }
 
-// stripClaims takes the status out of the templates of claims: the server writes one into
-// each.
+// stripClaims removes the status that the server writes into each claim template of a
+// StatefulSet.
 func stripClaims(set map[string]any) {
 	spec, _ := set["spec"].(map[string]any)
 	templates, _ := spec["volumeClaimTemplates"].([]any)
@@ -425,7 +426,7 @@ func stripClaims(set map[string]any) {
 	set["spec"] = spec
 }
 
-// put sets a field to a map, or removes it if the map is empty.
+// put sets a field to a map, or removes the field if the map is empty.
 func put(object map[string]any, field string, value map[string]any) {
 	if len(value) == 0 {
 		delete(object, field)
@@ -434,10 +435,9 @@ func put(object map[string]any, field string, value map[string]any) {
 	}
 }
 
-// Typed gives objects of one kind their type: the built-in one if all of them
-// follow it; else one deduced from what the server says of the fields of those that
-// are models; else one deduced from the objects themselves, in which all lists are
-// atomic.
+// Typed gives objects of one kind a schema: the built-in one, if all of them follow it;
+// otherwise one that is deduced from the managedFields of the models; otherwise one that is
+// deduced from the objects alone, in which all lists are atomic.
 func Typed(models []*unstructured.Unstructured, objects ...*unstructured.Unstructured) ([]*typed.TypedValue, error) {
 	if types, err := convert(providers.BuiltinTypes().ObjectToTyped, objects); err == nil {
 		return types, nil
@@ -463,7 +463,7 @@ func convert(typedOf func(runtime.Object, ...typed.ValidationOptions) (*typed.Ty
 	return types, nil
 }
 
-// Mask stands for a value that must not be seen; nil for none.
+// Mask returns plans.Masked in place of a value, and nil for nil.
 func Mask(v any) any {
 	if v == nil {
 		return nil

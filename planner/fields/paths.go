@@ -11,13 +11,13 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// identifier matches field names that are shown without quotes.
+// identifier matches field names that Text writes without quotes.
 var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
 
-// files are the fields whose keys are names of files, and so are always quoted.
+// files are the fields whose keys are names of files. Text quotes these keys always.
 var files = map[string]bool{"data": true, "binaryData": true}
 
-// Text gives the form in which people read a path:
+// Text returns the form of a path that plans show:
 //
 //	spec.template.spec.containers["api"].env["OS_CLOUD"].value
 //	spec.template.spec.containers["api"].ports[5000/TCP]
@@ -41,9 +41,9 @@ func Text(path fieldpath.Path) string {
 	return b.String()
 }
 
-// selector names an element of a list: by its merge key, where that is of
-// several fields by their values in the order of the fields' names, else by its
-// value or index.
+// selector returns the text for an element of a list: its merge key, or else its value or
+// index. A merge key of several fields is written as their values, in the order of the
+// names of the fields.
 func selector(element fieldpath.PathElement) string {
 	switch {
 	case element.Key != nil && len(*element.Key) == 1:
@@ -69,13 +69,14 @@ func scalarText(v value.Value) string {
 	return fmt.Sprint(v.Unstructured())
 }
 
-// Within reports whether the text of a path is the other's, or below it.
+// Within reports whether a path is the same as another one or below it. Both are in the
+// form of Text.
 func Within(path, ancestor string) bool {
 	rest, ok := strings.CutPrefix(path, ancestor)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// Lookup finds what is at a path of a decoded object.
+// Lookup returns the value at a path of a decoded object.
 func Lookup(at any, path fieldpath.Path) (found any, ok bool) {
 	for _, element := range path {
 		switch container := at.(type) {
@@ -99,8 +100,9 @@ func Lookup(at any, path fieldpath.Path) (found any, ok bool) {
 	return at, true
 }
 
-// Position finds an element of a list. An element that leaves out a field of the
-// merge key has the field's default there, so it is taken when no other matches.
+// Position returns the index of an element of a list. An element of the list that lacks a
+// field of the merge key has the default of that field, so it is taken if no other element
+// matches.
 func Position(list []any, element fieldpath.PathElement) (int, bool) {
 	switch {
 	case element.Index != nil:
@@ -135,11 +137,13 @@ func hasKey(item any, key value.FieldList, defaulted bool) bool {
 	return true
 }
 
+// Equal reports whether a decoded value is the same as v. Numbers of different Go types may
+// be equal.
 func Equal(raw any, v value.Value) bool {
 	return value.Equals(value.NewValueInterface(raw), v)
 }
 
-// Touches reports whether the set has the path itself or anything below it.
+// Touches reports whether the set contains the path or a path below it.
 func Touches(set *fieldpath.Set, path fieldpath.Path) bool {
 	for i, element := range path {
 		if i == len(path)-1 && set.Members.Has(element) {
@@ -154,7 +158,7 @@ func Touches(set *fieldpath.Set, path fieldpath.Path) bool {
 	return !set.Empty()
 }
 
-// Names is the path by the names of its fields, with "*" for elements of lists.
+// Names returns the names of the fields of a path, with "*" for elements of lists.
 func Names(path fieldpath.Path) []string {
 	names := make([]string, len(path))
 	for i, element := range path {
@@ -166,7 +170,7 @@ func Names(path fieldpath.Path) []string {
 	return names
 }
 
-// Overlap reports whether one of the paths is the other's, or below it.
+// Overlap reports whether the paths are the same, or one is below the other.
 func Overlap(a, b fieldpath.Path) bool {
 	n := min(len(a), len(b))
 	return a[:n].Equals(b[:n])

@@ -8,7 +8,8 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// Patterns reads paths. What is none covers nothing; the language has said so.
+// Patterns parses paths that may contain wildcards. Texts that cannot be parsed are
+// skipped: the language has reported them.
 func Patterns(texts []string) []lang.FieldPath {
 	var paths []lang.FieldPath
 	for _, text := range texts {
@@ -19,7 +20,7 @@ func Patterns(texts []string) []lang.FieldPath {
 	return paths
 }
 
-// Covered reports whether one of the patterns stands for the field.
+// Covered reports whether a pattern matches the field.
 func Covered(patterns []lang.FieldPath, path fieldpath.Path) bool {
 	if len(patterns) == 0 {
 		return false

@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// Without copies an object and leaves out the fields at the paths.
+// Without returns a copy of the object without the fields at the paths.
 func Without(u *unstructured.Unstructured, paths []fieldpath.Path) *unstructured.Unstructured {
 	u = u.DeepCopy()
 	for _, path := range paths {
@@ -21,9 +21,12 @@ func Without(u *unstructured.Unstructured, paths []fieldpath.Path) *unstructured
 	return u
 }
 
-// Bare is the manifest without what it declares as empty and others have filled, if there
-// is any such thing. Of a custom resource, the server would make a null of it when what
-// they filled it with is removed: it has to go first, and come again.
+// Bare returns the manifest without the maps and lists that it declares as empty and that
+// contain one of the given fields; the fields are a set in the form of managedFields.
+// differs reports whether there are any.
+//
+// A custom resource has to be applied without them first: when the content is removed, the
+// server would store null in place of the empty map.
 func Bare(manifest *unstructured.Unstructured, fields string) (bare *unstructured.Unstructured, differs bool, err error) {
 	set := fieldpath.NewSet()
 	if err := set.FromJSON(strings.NewReader(fields)); err != nil {
@@ -47,8 +50,8 @@ func pathsIn(set *fieldpath.Set) []fieldpath.Path {
 	return paths
 }
 
-// Trim is the manifest as it is sent: without the fields that are left to others.
-// The manifest itself stays as it is.
+// Trim returns the manifest to send: without the fields that are left to others. It does
+// not change the given manifest.
 func Trim(manifest *unstructured.Unstructured, yields []plans.Yield) (*unstructured.Unstructured, error) {
 	if len(yields) == 0 {
 		return manifest, nil
@@ -68,7 +71,7 @@ func Trim(manifest *unstructured.Unstructured, yields []plans.Yield) (*unstructu
 			cut(trimmed.Object, path)
 		}
 	}
-	// An element of a list needs its key for as long as there is anything else in it.
+	// An element of a list needs its key as long as it has other fields.
 	for _, path := range keys {
 		element := path[:len(path)-1]
 		if left, ok := Lookup(trimmed.Object, element); ok && onlyKey(left, element[len(element)-1]) {
@@ -91,14 +94,14 @@ func YieldedPath(y plans.Yield) (path fieldpath.Path, err error) {
 	return path, nil
 }
 
-// onlyKey reports whether an element has no field but those of its key.
+// onlyKey reports whether an element of a list has only the fields of its merge key.
 func onlyKey(item any, element fieldpath.PathElement) bool {
 	fields, ok := item.(map[string]any)
 	return ok && element.Key != nil && len(fields) <= len(*element.Key)
 }
 
-// cut takes what is at a path out of a container, and what is empty because of
-// that. It returns what is left of the container.
+// cut removes the value at the path from a container, and the containers that are empty
+// after that. It returns the changed container.
 func cut(at any, path fieldpath.Path) any {
 	step := path[:1]
 	inner, ok := Lookup(at, step)
@@ -128,6 +131,7 @@ func cut(at any, path fieldpath.Path) any {
 	return at
 }
 
+// Empty reports whether a value is a map or list without elements.
 func Empty(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -138,7 +142,7 @@ func Empty(v any) bool {
 	return false
 }
 
-// set puts a value at a path whose parents are there.
+// set writes a value to a path whose parent exists.
 func set(object any, path fieldpath.Path, value any) {
 	parent, ok := Lookup(object, path[:len(path)-1])
 	if fields, isMap := parent.(map[string]any); ok && isMap && path[len(path)-1].FieldName != nil {
