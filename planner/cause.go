@@ -18,10 +18,10 @@ import (
 // as the changes of the plan do. The server names them by index, sometimes by what
 // they are called in its own code, and sometimes only the part of the object that
 // they are in.
-func (s *subject) causes(manifest *unstructured.Unstructured, causes []metav1.StatusCause) []plans.Reason {
+func causes(live, manifest *unstructured.Unstructured, manager string, causes []metav1.StatusCause) []plans.Reason {
 	c := chart{}
-	if after, err := predict(s.live, nil, manifest, s.manager); err == nil {
-		c = newChart(s, after)
+	if after, err := predict(live, nil, manifest, manager); err == nil {
+		c = newChart(live, after, manager)
 	}
 	var reasons []plans.Reason
 	for _, cause := range causes {
@@ -43,8 +43,8 @@ type chart struct {
 	differences []fields.Difference // in what kolla declares, or did
 }
 
-func newChart(s *subject, after *unstructured.Unstructured) chart {
-	types, err := fields.Typed([]*unstructured.Unstructured{s.live}, fields.Stripped(after))
+func newChart(live, after *unstructured.Unstructured, manager string) chart {
+	types, err := fields.Typed([]*unstructured.Unstructured{live}, fields.Stripped(after))
 	if err != nil {
 		return chart{}
 	}
@@ -52,11 +52,11 @@ func newChart(s *subject, after *unstructured.Unstructured) chart {
 	if err != nil {
 		return chart{}
 	}
-	differences, err := fields.Compare(s.live, after)
+	differences, err := fields.Compare(live, after)
 	if err != nil {
 		return chart{}
 	}
-	differences = fields.Declared(differences, fields.OwnersOf(s.live, s.manager), fields.OwnersOf(after, s.manager))
+	differences = fields.Declared(differences, fields.OwnersOf(live, manager), fields.OwnersOf(after, manager))
 	return chart{after: after.Object, fields: set, differences: differences}
 }
 

@@ -346,7 +346,7 @@ func (p *planning) applied(ctx context.Context, s *subject, x *prospect) (decide
 		case r.world:
 			return false, err
 		case len(r.immutable) > 0:
-			return true, p.replace(ctx, s, s.causes(manifest, r.immutable))
+			return true, p.replace(ctx, s, causes(s.live, manifest, s.manager, r.immutable))
 		case r.unasked != "":
 			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.unasked}
 		case r.permission != nil:

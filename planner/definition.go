@@ -41,6 +41,9 @@ func (d *definition) schema(version string) (*crd.Schema, error) {
 	}
 	schema, err := crd.Read(d.object, version)
 	if err == nil {
+		if d.schemas == nil {
+			d.schemas = map[string]*crd.Schema{}
+		}
 		d.schemas[version] = schema
 	}
 	return schema, err
@@ -51,7 +54,7 @@ func (d *definition) String() string { return "CustomResourceDefinition/" + d.ob
 
 // definedKind is the kind that a CustomResourceDefinition gives to the cluster.
 func definedKind(u *unstructured.Unstructured) (schema.GroupKind, bool) {
-	if u.GroupVersionKind().GroupKind() != definitionKind {
+	if u.GroupVersionKind().GroupKind() != providers.DefinitionKind {
 		return schema.GroupKind{}, false
 	}
 	group, _, _ := unstructured.NestedString(u.Object, "spec", "group")
@@ -70,7 +73,7 @@ func (p *planning) expectKinds() {
 		if !ok || s.live != nil && (s.after == nil || !changesSchemas(s.live, s.after)) {
 			continue
 		}
-		coming := &definition{live: s.live != nil, refused: s.action.Verb == "", object: s.after, schemas: map[string]*crd.Schema{}}
+		coming := &definition{live: s.live != nil, refused: s.action.Verb == "", object: s.after}
 		if coming.object == nil {
 			coming.object = s.object.Manifest
 		}

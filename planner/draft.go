@@ -50,7 +50,7 @@ func ControllerOf(live *unstructured.Unstructured) string {
 
 // assigned are fields that the server or a controller fills in for good, by kind.
 var assigned = map[schema.GroupKind][][]string{
-	serviceKind:              {{"spec", "clusterIPs"}, {"spec", "ipFamilies"}, {"spec", "healthCheckNodePort"}},
+	providers.ServiceKind:    {{"spec", "clusterIPs"}, {"spec", "ipFamilies"}, {"spec", "healthCheckNodePort"}},
 	providers.ClaimKind:      {{"spec", "volumeName"}},
 	volumeKind:               {{"spec", "claimRef"}},
 	providers.NamespaceKind:  {{"spec"}, {"metadata", "labels", "kubernetes.io/metadata.name"}},
@@ -76,7 +76,7 @@ func declarable(live *unstructured.Unstructured) *unstructured.Unstructured {
 	for _, path := range assigned[live.GroupVersionKind().GroupKind()] {
 		unstructured.RemoveNestedField(u.Object, path...)
 	}
-	if address, _, _ := unstructured.NestedString(u.Object, "spec", "clusterIP"); address != "None" && live.GroupVersionKind().GroupKind() == serviceKind {
+	if address, _, _ := unstructured.NestedString(u.Object, "spec", "clusterIP"); address != "None" && live.GroupVersionKind().GroupKind() == providers.ServiceKind {
 		unstructured.RemoveNestedField(u.Object, "spec", "clusterIP")
 	}
 	for _, path := range [][]string{{"metadata", "labels"}, {"spec", "template", "metadata", "labels"}} {

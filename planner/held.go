@@ -29,7 +29,6 @@ type heldValue struct {
 }
 
 var (
-	serviceKind       = schema.GroupKind{Kind: "Service"}
 	priorityClassKind = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
 )
 
@@ -45,7 +44,7 @@ func withoutHeld(manifest, live *unstructured.Unstructured) trial {
 		if isDefault, _, _ := unstructured.NestedBool(live.Object, "globalDefault"); isDefault {
 			t.leaveOut("globalDefault")
 		}
-	case serviceKind:
+	case providers.ServiceKind:
 		t.leaveOutAddresses(live)
 		t.leaveOutPorts(live)
 	}
@@ -72,8 +71,8 @@ func addressesOf(service *unstructured.Unstructured) []string {
 
 // addressHolder finds the Service that has an address that a manifest asks for and
 // the live object does not have; zero: none. A dry run does not look.
-func (p *planning) addressHolder(ctx context.Context, manifest, live *unstructured.Unstructured) (holder providers.Ref, address string, err error) {
-	if manifest.GroupVersionKind().GroupKind() != serviceKind {
+func addressHolder(ctx context.Context, reader providers.Reader, manifest, live *unstructured.Unstructured) (holder providers.Ref, address string, err error) {
+	if manifest.GroupVersionKind().GroupKind() != providers.ServiceKind {
 		return holder, "", nil
 	}
 	held := addressesOf(live)
@@ -81,7 +80,7 @@ func (p *planning) addressHolder(ctx context.Context, manifest, live *unstructur
 	if len(wanted) == 0 {
 		return holder, "", nil
 	}
-	services, err := p.Reader.List(ctx, live.GroupVersionKind(), "")
+	services, err := reader.List(ctx, live.GroupVersionKind(), "")
 	if err != nil {
 		return holder, "", fmt.Errorf("find out whether %s is free: %w", strings.Join(wanted, ", "), err)
 	}
@@ -129,7 +128,7 @@ const portTaken = "provided port is already allocated"
 // the new one by then. Empty: it is not about node ports.
 func (p *planning) portAdvice(s *subject, r rejection) string {
 	kind := s.action.Ref.GVK
-	if kind.GroupKind() != serviceKind || !strings.Contains(r.text(), portTaken) {
+	if kind.GroupKind() != providers.ServiceKind || !strings.Contains(r.text(), portTaken) {
 		return ""
 	}
 	wanted := nodePorts(s.object.Manifest)

@@ -90,7 +90,7 @@ func (d *disturbance) disturbs() []plans.Effect {
 		if holds := holding(live, recorded); holds != "" {
 			return []plans.Effect{{Kind: plans.EffectDataDeleted, Data: holds}}
 		}
-	case kind == serviceKind && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
+	case kind == providers.ServiceKind && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
 		return []plans.Effect{{Kind: plans.EffectPorts}}
 	}
 	return nil
@@ -99,7 +99,7 @@ func (d *disturbance) disturbs() []plans.Effect {
 // replacement says what becomes of an object without pods that is made again.
 func (d *disturbance) replacement() []plans.Effect {
 	var effects []plans.Effect
-	if d.action.Ref.GVK.GroupKind() == serviceKind {
+	if d.action.Ref.GVK.GroupKind() == providers.ServiceKind {
 		effects = append(effects, plans.Effect{Kind: plans.EffectUnreachable, Downtime: true})
 		if slices.ContainsFunc(d.action.Changes, isPort) {
 			effects = append(effects, plans.Effect{Kind: plans.EffectPorts})

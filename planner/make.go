@@ -336,7 +336,6 @@ func sourceOf(object *providers.Object) string {
 
 // Kinds that only the planner treats specially.
 var (
-	definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 	mutatingKind   = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}
 	validatingKind = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
 	volumeKind     = schema.GroupKind{Kind: "PersistentVolume"}
@@ -404,7 +403,7 @@ func (p *planning) decideAll(ctx context.Context, objects []*providers.Object, d
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(p.Parallelism)
 	for i, object := range objects {
-		if (object.Ref().GVK.GroupKind() == definitionKind) != definitions {
+		if (object.Ref().GVK.GroupKind() == providers.DefinitionKind) != definitions {
 			continue
 		}
 		group.Go(crash.Catching(func() error {

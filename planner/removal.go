@@ -355,7 +355,7 @@ func (p *planning) actedAs(r record) lang.Address {
 // contains reports whether objects of the kind may outlive others by what they are.
 func contains(kind schema.GroupKind) bool {
 	switch kind {
-	case providers.NamespaceKind, providers.ClaimKind, definitionKind:
+	case providers.NamespaceKind, providers.ClaimKind, providers.DefinitionKind:
 		return true
 	}
 	return false
@@ -368,7 +368,7 @@ func (p *planning) outlives(a, b *plans.Action) bool {
 		return b.Ref.Namespace == a.Ref.Name || b.Ref.GVK.GroupKind() == providers.APIServiceKind
 	case providers.ClaimKind:
 		return b.Ref.Namespace == a.Ref.Namespace && providers.RunsPods(b.Ref.GVK.GroupKind())
-	case definitionKind:
+	case providers.DefinitionKind:
 		kind, _ := definedKind(p.Snapshot.Get(a.Ref))
 		return b.Ref.GVK.GroupKind() == kind
 	}

@@ -91,7 +91,7 @@ func (p *planning) prove(ctx context.Context, s *subject, manifest *unstructured
 	if err != nil {
 		return s.unproven(err)
 	}
-	holder, address, err := p.addressHolder(ctx, manifest, s.live)
+	holder, address, err := addressHolder(ctx, p.Reader, manifest, s.live)
 	if err != nil {
 		return s.unproven(err)
 	}
@@ -195,7 +195,7 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why plans.ReasonKin
 		return obstacle{"what is lost with it is known only to what looks after its kind", fmt.Sprintf("to have it deleted and made again, plan with %s.", again)}, nil
 	case kind == providers.NamespaceKind:
 		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy %s -delete-data='*'\n  kolla apply", words.Option("-target", address.String()))}, nil
-	case kind == definitionKind:
+	case kind == providers.DefinitionKind:
 		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", words.Option("-delete-data", address.String()))}, nil
 	case kind == providers.APIServiceKind:
 		return obstacle{"cannot be tried out under another name", "Take its declaration away, apply, and declare it again."}, nil
@@ -295,7 +295,7 @@ func holding(live *unstructured.Unstructured, holds string) string {
 		return "the data on its volume"
 	case volumeKind:
 		return "the data on it"
-	case definitionKind:
+	case providers.DefinitionKind:
 		return "all objects of the kind that it defines"
 	case providers.StatefulSetKind:
 		if takesVolumesAlong(live) {

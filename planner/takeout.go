@@ -221,7 +221,7 @@ func (p *planning) cannotTakeOut(ctx context.Context, s *subject, x *prospect, p
 	}
 	before, problems := s.action, len(s.problems)
 	if len(r.immutable) > 0 {
-		err = p.replace(ctx, s, s.causes(fields.Without(x.applied, paths), r.immutable))
+		err = p.replace(ctx, s, causes(s.live, fields.Without(x.applied, paths), s.manager, r.immutable))
 	} else {
 		s.refuse(fmt.Sprintf("others added to %s, and the cluster does not accept it without", s.action.Ref),
 			strings.Join(r.lines(), "\n")+"\nRemove the fields by hand; or leave them there, with ignore_fields in its lifecycle block.")
