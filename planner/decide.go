@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -341,20 +342,20 @@ func (p *planning) applied(ctx context.Context, s *subject, x *prospect) (decide
 	}
 	refusal := ""
 	if err != nil {
-		r := classify(err)
+		r := dryrun.Classify(err)
 		switch {
-		case r.world:
+		case r.World:
 			return false, err
-		case len(r.immutable) > 0:
-			return true, p.replace(ctx, s, causes(s.live, manifest, s.manager, r.immutable))
-		case r.unasked != "":
-			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.unasked}
-		case r.permission != nil:
-			x.evidence = r.forbidden()
+		case len(r.Immutable) > 0:
+			return true, p.replace(ctx, s, dryrun.Causes(s.live, manifest, s.manager, r.Immutable))
+		case r.Unasked != "":
+			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+		case r.Permission != nil:
+			x.evidence = r.Forbidden()
 		case p.RefreshOnly:
-			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: "the cluster refuses to say what an apply would change: " + r.text()}
-		case r.shape && p.comingFor(s) != nil:
-			refusal = r.text()
+			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: "the cluster refuses to say what an apply would change: " + r.Text()}
+		case r.Shape && p.comingFor(s) != nil:
+			refusal = r.Text()
 		case !s.owned():
 			s.reject(r)
 			return true, nil

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -97,7 +98,7 @@ func (p *planning) updateLater(s *subject) error {
 		return err
 	}
 	s.pending = append(s.pending, s.laterKeys()...)
-	if s.after, err = predict(s.live, nil, manifest, s.manager); err != nil {
+	if s.after, err = dryrun.Predict(s.live, nil, manifest, s.manager); err != nil {
 		return err
 	}
 	differences, err := fields.Compare(s.live, s.after)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -26,12 +27,12 @@ func Draft(ctx context.Context, reader providers.Reader, live *unstructured.Unst
 		return full, nil
 	}
 	bare := &unstructured.Unstructured{Object: withoutDefaults(full.Object).(map[string]any)}
-	trial := withoutHeld(bare, live)
-	answer, err := reader.DryRun(ctx, trial.manifest, providers.DryRunOptions{Surrogate: true, Namespace: live.GetNamespace()})
+	trial := dryrun.WithoutUnique(bare, live)
+	answer, err := reader.DryRun(ctx, trial.Manifest, providers.DryRunOptions{Surrogate: true, Namespace: live.GetNamespace()})
 	if err != nil {
 		return full, ctx.Err()
 	}
-	draft := &unstructured.Unstructured{Object: restored(bare.Object, full.Object, trial.complete(answer).Object).(map[string]any)}
+	draft := &unstructured.Unstructured{Object: restored(bare.Object, full.Object, trial.Complete(answer).Object).(map[string]any)}
 	// What is only one value to the server is no longer the one that others wrote.
 	if _, err := reader.DryRun(ctx, draft, providers.DryRunOptions{}); err != nil {
 		return full, ctx.Err()

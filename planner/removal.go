@@ -10,6 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -157,7 +158,7 @@ func (p *planning) withoutOurs(live *unstructured.Unstructured) (*unstructured.U
 	bare.SetGroupVersionKind(live.GroupVersionKind())
 	bare.SetName(live.GetName())
 	bare.SetNamespace(live.GetNamespace())
-	return predict(live, nil, bare, providers.ManagerOf(p.Cloud, true))
+	return dryrun.Predict(live, nil, bare, providers.ManagerOf(p.Cloud, true))
 }
 
 func (p *planning) forget(t target, reason plans.Reason) {
@@ -278,7 +279,7 @@ func (p *planning) linkOperators() {
 	for i := range p.records {
 		r := &p.records[i]
 		if live := p.Snapshot.Get(r.ref); live != nil {
-			if kind, ok := definedKind(live); ok {
+			if kind, ok := dryrun.KindOf(live); ok {
 				defined[kind] = r.recordedAddress().Block
 			}
 		}
@@ -369,7 +370,7 @@ func (p *planning) outlives(a, b *plans.Action) bool {
 	case providers.ClaimKind:
 		return b.Ref.Namespace == a.Ref.Namespace && providers.RunsPods(b.Ref.GVK.GroupKind())
 	case providers.DefinitionKind:
-		kind, _ := definedKind(p.Snapshot.Get(a.Ref))
+		kind, _ := dryrun.KindOf(p.Snapshot.Get(a.Ref))
 		return b.Ref.GVK.GroupKind() == kind
 	}
 	return false

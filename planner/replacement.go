@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -86,12 +87,12 @@ func (p *planning) prove(ctx context.Context, s *subject, manifest *unstructured
 	if err := s.assume(manifest); err != nil {
 		return err
 	}
-	trial := withoutHeld(manifest, s.live)
-	answer, err := p.Reader.DryRun(ctx, trial.manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
+	trial := dryrun.WithoutUnique(manifest, s.live)
+	answer, err := p.Reader.DryRun(ctx, trial.Manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
 	if err != nil {
 		return s.unproven(err)
 	}
-	holder, address, err := addressHolder(ctx, p.Reader, manifest, s.live)
+	holder, address, err := dryrun.AddressHolder(ctx, p.Reader, manifest, s.live)
 	if err != nil {
 		return s.unproven(err)
 	}
@@ -99,7 +100,7 @@ func (p *planning) prove(ctx context.Context, s *subject, manifest *unstructured
 		s.notTaken(fmt.Sprintf("%s is the address of %s.", address, holder))
 		return nil
 	}
-	s.after = trial.complete(answer)
+	s.after = trial.Complete(answer)
 	s.action.Evidence = plans.Evidence{Kind: plans.Surrogate}
 	if coming := p.comingFor(s); coming != nil {
 		return p.tryForeseen(s, coming, manifest)
@@ -110,21 +111,21 @@ func (p *planning) prove(ctx context.Context, s *subject, manifest *unstructured
 // unproven decides about a replacement for which the server did not say that it
 // would take the new object.
 func (s *subject) unproven(err error) error {
-	r := classify(err)
+	r := dryrun.Classify(err)
 	switch {
-	case r.world:
+	case r.World:
 		return err
-	case r.unasked != "" && s.action.Reasons[0].Kind == plans.ReasonImmutable:
+	case r.Unasked != "" && s.action.Reasons[0].Kind == plans.ReasonImmutable:
 		s.withdraw(fmt.Sprintf("%s cannot be changed in place, and nobody can say whether the new one would be taken", s.action.Ref),
 			fmt.Sprintf("%s cannot change, and %s, so that it might be deleted and then not be made again. Take the change back; or, to take that chance, plan with %s.",
-				pathsOf(s.action.Reasons), r.unasked, words.Option("-replace", s.object.Address.String())))
-	case r.unasked != "":
-		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.unasked}
-	case r.permission != nil:
+				pathsOf(s.action.Reasons), r.Unasked, words.Option("-replace", s.object.Address.String())))
+	case r.Unasked != "":
+		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+	case r.Permission != nil:
 		s.action.Verb = ""
 		s.reject(r)
 	default:
-		s.notTaken(strings.Join(r.lines(), "\n"))
+		s.notTaken(strings.Join(r.Lines(), "\n"))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -30,7 +31,7 @@ type prospect struct {
 	removed []fields.Difference
 	// invalid is why the server does not accept applied, which is predicted then: what is
 	// declared may be at odds with what others added.
-	invalid *rejection
+	invalid *dryrun.Refusal
 	// again: it is worked out once more, for a write that is bound to the live object.
 	again bool
 	// warned is what the server warned of with applied, and finally with final.
@@ -81,7 +82,7 @@ func (p *planning) takeOut(ctx context.Context, s *subject, x *prospect) (decide
 // come back, and so do fields that a webhook sets with every write: the rest was added by
 // somebody. paths are the fields that the question left out; without any, nothing was asked.
 // A refusal is the server's reason not to accept the object without them.
-func (p *planning) separate(ctx context.Context, s *subject, x *prospect) (paths []fieldpath.Path, refusal *rejection, err error) {
+func (p *planning) separate(ctx context.Context, s *subject, x *prospect) (paths []fieldpath.Path, refusal *dryrun.Refusal, err error) {
 	x.final = x.applied
 	if p.ForeignPolicy == plans.IgnoreForeign || !s.owned() || x.evidence.Kind == plans.Schema {
 		return nil, nil, nil
@@ -134,7 +135,7 @@ func (s *subject) leavesBehind(applied *unstructured.Unstructured) bool {
 }
 
 // tryWithout asks the server what the object would be without the paths.
-func (p *planning) tryWithout(ctx context.Context, s *subject, x *prospect, paths []fieldpath.Path) (*rejection, error) {
+func (p *planning) tryWithout(ctx context.Context, s *subject, x *prospect, paths []fieldpath.Path) (*dryrun.Refusal, error) {
 	rest := fields.Without(x.applied, paths)
 	former := over(s.live, x.applied)
 	if x.invalid == nil && !x.again { // else it was predicted of a version that may be an old one
@@ -146,14 +147,14 @@ func (p *planning) tryWithout(ctx context.Context, s *subject, x *prospect, path
 		x.final = answer
 		return nil, nil
 	}
-	r := classify(err)
+	r := dryrun.Classify(err)
 	switch {
-	case apierrors.IsConflict(err), r.world:
+	case apierrors.IsConflict(err), r.World:
 		return nil, err
-	case r.unasked != "", r.permission != nil:
-		x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.unasked}
-		if r.permission != nil {
-			x.evidence = r.forbidden()
+	case r.Unasked != "", r.Permission != nil:
+		x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+		if r.Permission != nil {
+			x.evidence = r.Forbidden()
 		}
 		x.final = fields.Without(x.applied, s.writtenByOthers(paths))
 		return nil, nil
@@ -194,18 +195,18 @@ func (s *subject) writtenByOthers(paths []fieldpath.Path) []fieldpath.Path {
 
 // certain keeps the paths that others are known to have written, or that the server names as
 // what makes the object immutable: it gives no such default.
-func (s *subject) certain(paths []fieldpath.Path, r rejection) []fieldpath.Path {
+func (s *subject) certain(paths []fieldpath.Path, r dryrun.Refusal) []fieldpath.Path {
 	owners := fields.OwnersOf(s.live, s.manager)
 	return slices.DeleteFunc(slices.Clone(paths), func(path fieldpath.Path) bool {
 		_, written := owners.Other(path)
-		return !written && !slices.ContainsFunc(r.immutable, func(c metav1.StatusCause) bool { return c.Field == fields.Text(path) })
+		return !written && !slices.ContainsFunc(r.Immutable, func(c metav1.StatusCause) bool { return c.Field == fields.Text(path) })
 	})
 }
 
 // cannotTakeOut decides about an object from which the server does not let the additions be
 // removed. decided: the object has to be replaced. Otherwise the fields stay, and are
 // reported.
-func (p *planning) cannotTakeOut(ctx context.Context, s *subject, x *prospect, paths []fieldpath.Path, r rejection) (decided bool, err error) {
+func (p *planning) cannotTakeOut(ctx context.Context, s *subject, x *prospect, paths []fieldpath.Path, r dryrun.Refusal) (decided bool, err error) {
 	added, err := fields.Compare(x.applied, fields.Without(x.applied, paths))
 	if err != nil {
 		return false, err
@@ -220,11 +221,11 @@ func (p *planning) cannotTakeOut(ctx context.Context, s *subject, x *prospect, p
 		return false, err
 	}
 	before, problems := s.action, len(s.problems)
-	if len(r.immutable) > 0 {
-		err = p.replace(ctx, s, causes(s.live, fields.Without(x.applied, paths), s.manager, r.immutable))
+	if len(r.Immutable) > 0 {
+		err = p.replace(ctx, s, dryrun.Causes(s.live, fields.Without(x.applied, paths), s.manager, r.Immutable))
 	} else {
 		s.refuse(fmt.Sprintf("others added to %s, and the cluster does not accept it without", s.action.Ref),
-			strings.Join(r.lines(), "\n")+"\nRemove the fields by hand; or leave them there, with ignore_fields in its lifecycle block.")
+			strings.Join(r.Lines(), "\n")+"\nRemove the fields by hand; or leave them there, with ignore_fields in its lifecycle block.")
 	}
 	if err != nil || s.action.Verb != "" {
 		return true, err
@@ -267,12 +268,12 @@ func (p *planning) besideNew(ctx context.Context, s *subject, otherwise []fields
 	if err != nil {
 		return nil, err
 	}
-	trial := withoutHeld(manifest, s.live)
-	answer, err := p.Reader.DryRun(ctx, trial.manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
+	trial := dryrun.WithoutUnique(manifest, s.live)
+	answer, err := p.Reader.DryRun(ctx, trial.Manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
 	if err != nil {
 		return otherwise, nil
 	}
-	differences, err := fields.Compare(s.live, trial.complete(answer))
+	differences, err := fields.Compare(s.live, trial.Complete(answer))
 	if err != nil {
 		return nil, err
 	}

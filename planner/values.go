@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -78,7 +79,7 @@ func (p *planning) unseenValues(v viewpoint, s *subject) (*plans.Values, error) 
 	if manifest, err = fields.Trim(manifest, v.action.Yields); err != nil {
 		return nil, err
 	}
-	if v.after, err = asApplied(manifest); err != nil {
+	if v.after, err = dryrun.AsApplied(manifest); err != nil {
 		return nil, err
 	}
 	v.pending = s.pending

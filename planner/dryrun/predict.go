@@ -1,7 +1,6 @@
-package planner
+package dryrun
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -10,15 +9,14 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
 
-// predict works out by itself what an apply would make of a live object, for want
-// of a server that could be asked: what is declared is merged over it, and what
-// kolla alone owned and does not declare any more is taken away. Defaults and webhooks
-// are beyond it. model shows the shape of the kind, as for typedAlike; it may be nil.
-func predict(live, model, manifest *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
+// Predict computes the result of an apply to a live object without the server. It merges
+// the manifest into the live object, and removes the fields that only kolla owned and no
+// longer declares. It knows nothing of defaults and webhooks. model has the schema of the
+// kind, as for fields.Typed; it may be nil.
+func Predict(live, model, manifest *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
 	types, err := fields.Typed([]*unstructured.Unstructured{live, model}, fields.Stripped(live), fields.Stripped(manifest))
 	if err != nil {
 		return nil, err
@@ -48,22 +46,9 @@ func predict(live, model, manifest *unstructured.Unstructured, manager string) (
 	return after, own(after, set, manager)
 }
 
-// predicted is predict of a manifest that the server does not take over the live object. The
-// shape of a custom resource shows where it would be taken: under a throw-away name.
-func (s *subject) predicted(ctx context.Context, reader providers.Reader, x *prospect, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	if x.invalid == nil || proof.BuiltIn(s.action.Ref.GVK) {
-		return predict(s.live, nil, manifest, s.manager)
-	}
-	model, err := reader.DryRun(ctx, manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
-	if err != nil && classify(err).world {
-		return nil, err
-	}
-	return predict(s.live, model, manifest, s.manager)
-}
-
-// asApplied is the manifest as if kolla had just applied it, and the server had
-// added nothing.
-func asApplied(manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// AsApplied returns the manifest as if kolla had just applied it, and the server had added
+// nothing.
+func AsApplied(manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	types, err := fields.Typed(nil, fields.Stripped(manifest))
 	if err != nil {
 		return nil, err
@@ -76,7 +61,7 @@ func asApplied(manifest *unstructured.Unstructured) (*unstructured.Unstructured,
 	return after, own(after, fields, providers.FieldManager)
 }
 
-// own writes into an object that the manager owns the fields.
+// own writes into managedFields that the manager owns the fields.
 func own(u *unstructured.Unstructured, fields *fieldpath.Set, manager string) error {
 	text, err := fields.ToJSON()
 	if err != nil {

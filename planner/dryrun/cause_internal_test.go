@@ -1,4 +1,4 @@
-package planner
+package dryrun
 
 import (
 	"testing"
@@ -60,7 +60,7 @@ func TestCauses(t *testing.T) {
 				}
 			}
 			var got []string
-			for _, r := range causes(live, decoded(t, is), providers.FieldManager, []metav1.StatusCause{{Field: test.field, Message: test.message}}) {
+			for _, r := range Causes(live, decoded(t, is), providers.FieldManager, []metav1.StatusCause{{Field: test.field, Message: test.message}}) {
 				got = append(got, r.Path)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -73,7 +73,7 @@ func TestCauses(t *testing.T) {
 // applied is an object as kolla would have made it.
 func applied(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
-	u, err := asApplied(decoded(t, text))
+	u, err := AsApplied(decoded(t, text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package planner
+package dryrun
 
 import (
 	"regexp"
@@ -14,13 +14,13 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// causes turns what the server says cannot change into reasons that name the fields
-// as the changes of the plan do. The server names them by index, sometimes by what
-// they are called in its own code, and sometimes only the part of the object that
-// they are in.
-func causes(live, manifest *unstructured.Unstructured, manager string, causes []metav1.StatusCause) []plans.Reason {
+// Causes turns the immutable fields that the server named into reasons. They have the paths
+// that the changes of the plan have. The server names elements of lists by their index,
+// sometimes names fields as its own code does, and sometimes names only the part of the
+// object.
+func Causes(live, manifest *unstructured.Unstructured, manager string, causes []metav1.StatusCause) []plans.Reason {
 	c := chart{}
-	if after, err := predict(live, nil, manifest, manager); err == nil {
+	if after, err := Predict(live, nil, manifest, manager); err == nil {
 		c = newChart(live, after, manager)
 	}
 	var reasons []plans.Reason
@@ -35,12 +35,11 @@ func causes(live, manifest *unstructured.Unstructured, manager string, causes []
 	return reasons
 }
 
-// chart is what is needed to find one's way in an object by the server's paths. The
-// zero value finds nothing.
+// chart finds the paths of the server in an object. The zero value finds nothing.
 type chart struct {
 	after       map[string]any
-	fields      *fieldpath.Set      // of after; shows which lists have keys
-	differences []fields.Difference // in what kolla declares, or did
+	fields      *fieldpath.Set      // the fields of after; they show which lists have keys
+	differences []fields.Difference // in fields that kolla declares, or declared
 }
 
 func newChart(live, after *unstructured.Unstructured, manager string) chart {
@@ -60,12 +59,12 @@ func newChart(live, after *unstructured.Unstructured, manager string) chart {
 	return chart{after: after.Object, fields: set, differences: differences}
 }
 
-// twins are fields that the server keeps alike, where it names the one and people
-// set the other.
+// twins are fields that the server keeps equal: it names the first one, and people set the
+// second one.
 var twins = map[string]string{"spec.clusterIPs": "spec.clusterIP"}
 
-// find gives the fields that a cause is about: the differences that it means, where
-// they can be told, else its own path.
+// find returns the fields that a cause is about: the differences, if they can be
+// identified, or else the path of the cause.
 func (c chart) find(cause metav1.StatusCause) []string {
 	path, whole := c.resolve(serverPath(cause.Field))
 	var inside []string
@@ -88,8 +87,8 @@ func (c chart) find(cause metav1.StatusCause) []string {
 	return []string{fields.Text(path)}
 }
 
-// resolve finds the elements of the server's path in the object, as far as it is
-// one of the object; whole: all of it.
+// resolve finds the elements of the server's path in the object. whole: it found all of
+// them.
 func (c chart) resolve(names []string) (path fieldpath.Path, whole bool) {
 	var at any = c.after
 	set := c.fields
@@ -106,8 +105,8 @@ func (c chart) resolve(names []string) (path fieldpath.Path, whole bool) {
 	return path, true
 }
 
-// stepInto takes one step: by name into a map, by index into a list, whose element
-// is named by its key where the list has keys.
+// stepInto takes one step: by name into a map, or by index into a list. The element of a
+// list is identified by its key, if the list has keys.
 func stepInto(at any, set *fieldpath.Set, name string) (fieldpath.PathElement, any, bool) {
 	switch container := at.(type) {
 	case map[string]any:
@@ -130,7 +129,7 @@ func stepInto(at any, set *fieldpath.Set, name string) (fieldpath.PathElement, a
 	return fieldpath.PathElement{}, nil, false
 }
 
-// serverPath takes a path such as `spec.ports[0].nodePort` or `data[a.b]` apart.
+// serverPath splits a path such as `spec.ports[0].nodePort` or `data[a.b]`.
 func serverPath(text string) []string {
 	var names []string
 	for text != "" {
@@ -151,12 +150,12 @@ func serverPath(text string) []string {
 	return names
 }
 
-// fieldNames matches what may be names of fields in a message.
+// fieldNames matches words in a message that may be names of fields.
 var fieldNames = regexp.MustCompile(`[A-Za-z][A-Za-z.]*[A-Za-z]`)
 
-// exempt reports whether a message says of the path, which begins where that of the
-// cause ends, that it can change: "immutable after creation except
-// resources.requests", "for fields other than 'replicas' are forbidden".
+// exempt reports whether a message says that the path may change: "immutable after creation
+// except resources.requests", "for fields other than 'replicas' are forbidden". The path
+// begins below that of the cause.
 func exempt(message, path string) bool {
 	_, exceptions, ok := strings.Cut(message, " except ")
 	if !ok {
@@ -166,9 +165,8 @@ func exempt(message, path string) bool {
 	return ok && slices.ContainsFunc(fieldNames.FindAllString(exceptions, -1), func(name string) bool { return fields.Within(path, name) })
 }
 
-// plainly takes out of a message what only repeats the value, or what kind of error
-// it is; and what follows on further lines, where the server compares its own
-// structures.
+// plainly removes from a message the value, the type of the error, and the further lines,
+// in which the server compares its own structures.
 func plainly(message string) string {
 	message, _, _ = strings.Cut(message, "\n")
 	message = strings.TrimPrefix(message, "Forbidden: ")
