@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"providers/kubernetes":        {"providers", "internal/crash", "internal/files", "internal/words"},
 	"providers/haproxy":           {"lang", "internal/words"},
 	"state":                       {"internal/files"},
-	"planner":                     {"planner/dryrun", "planner/extract", "planner/fields", "planner/order", "planner/output", "planner/plans", "planner/proof", "planner/trust", "lang", "lang/ini", "providers", "state", "internal/crash", "internal/crd", "internal/foreign", "internal/words"},
+	"planner":                     {"planner/dryrun", "planner/extract", "planner/fields", "planner/order", "planner/output", "planner/plans", "planner/proof", "planner/trust", "lang", "lang/ini", "providers", "state", "internal/crash", "internal/foreign", "internal/words"},
 	"planner/dryrun":              {"planner/fields", "planner/plans", "providers", "internal/crd"},
 	"planner/extract":             {},
 	"planner/fields":              {"planner/plans", "planner/proof", "lang", "providers"},
