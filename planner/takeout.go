@@ -359,7 +359,7 @@ func (p *planning) reckon(s *subject, x *prospect, paths []fieldpath.Path) error
 
 // emptied are the maps of a custom resource that are declared as empty and that something is
 // removed from; own says whether that may be something of kolla's own. They count among what
-// an apply removes, because they have to go first, whoever else owns them; see Bare.
+// an apply removes, because they have to go first, whoever else owns them; see fields.Bare.
 func (s *subject) emptied(removed *fieldpath.Set, own bool) *fieldpath.Set {
 	set := fieldpath.NewSet()
 	find := func(path fieldpath.Path) {

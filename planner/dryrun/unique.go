@@ -28,9 +28,7 @@ type uniqueValue struct {
 	value any
 }
 
-var (
-	priorityClassKind = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
-)
+var priorityClassKind = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
 
 // WithoutUnique copies the manifest without the unique values that the live object has and
 // gives up when it is deleted: addresses and ports of a Service, or being the default of
