@@ -452,11 +452,11 @@ func TestProblems(t *testing.T) {
 		},
 		"state of another cluster": {
 			situation{at: atConfigMap, manifest: configMap, input: func(in *planner.Input) { in.State.Cluster.UID = "cluster-0" }},
-			[]string{"the state is of another cluster", "cluster-0"},
+			[]string{"the state belongs to the cluster at", "cluster-0"},
 		},
 		"state of another cloud": {
 			situation{at: atConfigMap, manifest: configMap, input: func(in *planner.Input) { in.State.Cloud = "test" }},
-			[]string{`the state is of another cloud: of "test"`},
+			[]string{`the state belongs to cloud "test"`},
 		},
 		"declared twice": {
 			situation{at: atConfigMap, manifest: configMap, input: func(in *planner.Input) {

@@ -173,11 +173,7 @@ func (w *workspace) locked(ctx context.Context, operation string, work func(*sta
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }() // after a panic, too
-	if last := session.Abandoned(); last != nil {
-		w.printer.Warn("The last "+last.Operation+" did not end",
-			fmt.Sprintf("It was started by %s at %s and was killed, or its machine was. What it wrote is known; this run carries on from there.",
-				last.Who, last.Created.Local().Format("2006-01-02 15:04")))
-	}
+	w.warnOfAbandoned(session.Abandoned(), "this run carries on from there")
 	if err := w.checkState(session.State()); err != nil {
 		return err
 	}

@@ -66,6 +66,10 @@ func runPlan(w *workspace) error {
 	if err != nil {
 		return err
 	}
+	abandoned, err := w.store.Abandoned()
+	if err != nil {
+		return err
+	}
 	plan, err := w.makePlan(ctx, st, w.flags.Bool("destroy"))
 	if err != nil {
 		return err
@@ -77,6 +81,7 @@ func runPlan(w *workspace) error {
 		w.printOutdated(w.shared(), mayKeepPods(st))
 	}
 	w.warnOf(holder)
+	w.warnOfAbandoned(abandoned, "the next apply carries on from there")
 	if out := w.flags.String("out"); out != "" {
 		if err := plans.Save(out, plan); err != nil {
 			return err
@@ -114,6 +119,16 @@ func (w *workspace) warnOf(holder *state.LockInfo) {
 	}
 	w.printer.Warn(fmt.Sprintf("%s has been at work since %s: kolla %s", holder.Who, holder.Created.Local().Format("15:04"), holder.Operation),
 		"What is shown may be out of date when that ends: plan again then.")
+}
+
+// warnOfAbandoned says that a run was killed, and who goes on. Nil: none was.
+func (w *workspace) warnOfAbandoned(last *state.LockInfo, next string) {
+	if last == nil {
+		return
+	}
+	w.printer.Warn("The last "+last.Operation+" did not end",
+		fmt.Sprintf("It was started by %s at %s and was killed, or its machine was. What it wrote is known; %s.",
+			last.Who, last.Created.Local().Format("2006-01-02 15:04"), next))
 }
 
 // checkTarget refuses to write a plan over anything but another plan.

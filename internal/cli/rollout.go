@@ -105,7 +105,7 @@ func onDelete(st *state.State, addresses []string) ([]*state.Object, error) {
 	for _, text := range addresses {
 		target, err := lang.ParseTarget(text)
 		if err != nil {
-			return nil, &failure{fmt.Sprintf("%q is no address", text), sentence(err.Error()) + "."}
+			return nil, &failure{fmt.Sprintf("%q is not an address", text), sentence(err.Error()) + "."}
 		}
 		targets = append(targets, target)
 	}

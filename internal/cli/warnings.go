@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"slices"
+	"strings"
 	"sync"
+
+	"k8s.io/pod-security-admission/api"
 
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
@@ -48,9 +52,23 @@ func (w *warnings) into(plan *plans.Plan) {
 		w.addresses[plan.Actions[i].Ref] = plan.Actions[i].Address
 	}
 	for _, warning := range w.gathered {
-		plan.Warnings = append(plan.Warnings, w.notice(warning))
+		if !replaced(plan, warning) {
+			plan.Warnings = append(plan.Warnings, w.notice(warning))
+		}
 	}
 	w.gathering, w.gathered = false, nil
+}
+
+// replaced reports whether the server warns of pods by a Pod Security level that the plan
+// replaces before it makes them. The plan has checked them against the new level.
+func replaced(plan *plans.Plan, warning kubernetes.Warning) bool {
+	if !strings.HasPrefix(warning.Text, "would violate PodSecurity") {
+		return false
+	}
+	return slices.ContainsFunc(plan.Actions, func(a plans.Action) bool {
+		return a.Ref.GVK.GroupKind() == providers.NamespaceKind && a.Ref.Name == warning.Ref.Namespace &&
+			slices.ContainsFunc(a.Changes, func(c plans.Change) bool { return strings.Contains(c.Path, api.EnforceLevelLabel) })
+	})
 }
 
 // flush prints what was gathered for a plan that could not be made.

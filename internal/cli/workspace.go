@@ -438,7 +438,11 @@ func (w *workspace) render(ctx context.Context, snapshot *providers.Snapshot, st
 	if facts.Former = w.former(objects, snapshot, st); len(facts.Former) > 0 {
 		objects, diags = openstack.Render(w.config, facts)
 	}
-	w.printer.Diagnostics(diags, w.config.Files)
+	told := w.untold(diags)
+	if w.destroys { // nothing of it is going to run
+		told = slices.DeleteFunc(told, func(d *hcl.Diagnostic) bool { return d.Severity != hcl.DiagError })
+	}
+	w.printer.Diagnostics(told, w.config.Files)
 	if diags.HasErrors() {
 		return objects, exitCode(exitError)
 	}

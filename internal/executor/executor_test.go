@@ -404,7 +404,7 @@ func TestRefusals(t *testing.T) {
 		change  func(*apply, *plans.Plan)
 		want    string
 	}{
-		"another cluster": {[]plans.Action{create}, func(_ *apply, p *plans.Plan) { p.Cluster.UID = "cluster-b" }, "the plan is of another cluster"},
+		"another cluster": {[]plans.Action{create}, func(_ *apply, p *plans.Plan) { p.Cluster.UID = "cluster-b" }, "the plan belongs to the cluster at"},
 		"older state":     {[]plans.Action{create}, func(_ *apply, p *plans.Plan) { p.State.Serial = 7 }, "the state has changed since"},
 		"two for one":     {[]plans.Action{create, create}, nil, "two actions for service.test/ConfigMap/conf"},
 		"unknown verb":    {[]plans.Action{act("explode", "ConfigMap conf")}, nil, `it says to "explode"`},
