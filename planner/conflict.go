@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -41,36 +42,28 @@ const (
 // writer says, so that no field is left to others because of it: see mayHave.
 var people = regexp.MustCompile(`^(kubectl(-.*)?|k9s|rancher|[Ll]ens|OpenLens|freelens|headlamp|node-fetch|Mozilla|dashboard|before-first-apply)$`)
 
-// builtinControllers are the names that Kubernetes' own controllers write under:
-// those of the program that they are part of, which some distributions, and the
-// local cluster that comes with kolla, have for all of Kubernetes.
-var builtinControllers = []string{"kube-controller-manager", "k3s", "kubelite", "kolla-devcluster"}
-
-// scaleSubresource is where replicas are set without the rest of the object.
-const scaleSubresource = "scale"
-
 // outcome decides about one field that somebody else owns. What is said of the object
 // counts more than what was said on the command line, and that more than which field it
 // is. In objects that kolla made, it takes back every field but those that a controller
 // has by its kind; in objects of others, it takes none without being told.
 //
 // idle is set where a field is taken because the autoscaler that had it is gone.
-func (c conflictPolicy) outcome(s *subject, by owner, path fieldpath.Path) (what outcome, idle bool) {
+func (c conflictPolicy) outcome(s *subject, by fields.Owner, path fieldpath.Path) (what outcome, idle bool) {
 	lifecycle := s.lifecycle()
 	switch {
-	case covered(fieldPaths(lifecycle.IgnoreFields), path):
+	case fields.Covered(fields.Patterns(lifecycle.IgnoreFields), path):
 		return leave, false
-	case lifecycle.forces(by.manager, path):
+	case lifecycle.forces(by.Manager, path):
 		return take, false
-	case lifecycle.yieldsTo(by.manager):
+	case lifecycle.yieldsTo(by.Manager):
 		return leave, false
 	case c.force:
 		return take, false
 	case c.mayHave(s, path):
 		return leave, false
 	case s.ours:
-		return take, by.scales(path)
-	case s.adopts() && people.MatchString(by.manager):
+		return take, by.Scales(path)
+	case s.adopts() && people.MatchString(by.Manager):
 		return take, false
 	}
 	return refuse, false
@@ -81,15 +74,9 @@ func (c conflictPolicy) outcome(s *subject, by owner, path fieldpath.Path) (what
 // calls webhooks and converters with.
 func (c conflictPolicy) mayHave(s *subject, path fieldpath.Path) bool {
 	if path[len(path)-1].FieldName != nil && *path[len(path)-1].FieldName == "caBundle" {
-		return proof.KeeperOf(s.live, stepNames(path)) == proof.Others
+		return proof.KeeperOf(s.live, fields.Names(path)) == proof.Others
 	}
-	return pathText(path) == replicasPath && s.action.Scaled
-}
-
-// scales reports whether the owner's hold of a field is that of the autoscaler that
-// Kubernetes has. It leaves its name on the object when it goes.
-func (o owner) scales(path fieldpath.Path) bool {
-	return slices.Contains(builtinControllers, o.manager) && o.subresource == scaleSubresource && pathText(path) == "spec.replicas"
+	return fields.Text(path) == replicasPath && s.action.Scaled
 }
 
 // contend asks the server once more, after it has named fields that others own:
@@ -107,7 +94,7 @@ func (p *planning) contend(ctx context.Context, s *subject, x *prospect, manifes
 	}
 	s.action.Force = settled.takes
 	s.action.Yields = append(s.action.Yields, settled.yields...)
-	if sent, err = Trim(manifest, settled.yields); err != nil {
+	if sent, err = fields.Trim(manifest, settled.yields); err != nil {
 		return nil, nil, err
 	}
 	answer, err = p.Reader.DryRun(ctx, sent, providers.DryRunOptions{Manager: s.manager, Force: settled.takes, Warn: collect(&x.warned)})
@@ -123,10 +110,10 @@ type settlement struct {
 
 // arbitrate decides about the conflicts of a subject.
 func (p *planning) arbitrate(s *subject, manifest *unstructured.Unstructured, conflicts []providers.Conflict) (settlement, error) {
-	owners := ownershipOf(s.live, s.manager)
+	owners := fields.OwnersOf(s.live, s.manager)
 	var out settlement
 	for _, conflict := range conflicts {
-		by, path := owners.found(conflict)
+		by, path := owners.Found(conflict)
 		switch what, _ := p.policy.outcome(s, by, path); what {
 		case take:
 			out.takes = true
@@ -135,7 +122,7 @@ func (p *planning) arbitrate(s *subject, manifest *unstructured.Unstructured, co
 			if err != nil {
 				return out, err
 			}
-			y.Declared = s.lifecycle().yieldsTo(by.manager) || covered(fieldPaths(s.lifecycle().IgnoreFields), path)
+			y.Declared = s.lifecycle().yieldsTo(by.Manager) || fields.Covered(fields.Patterns(s.lifecycle().IgnoreFields), path)
 			out.yields = append(out.yields, y)
 		default:
 			out.refused = append(out.refused, conflict)
@@ -144,38 +131,22 @@ func (p *planning) arbitrate(s *subject, manifest *unstructured.Unstructured, co
 	return out, nil
 }
 
-// found is the owner and the field that a conflict names. Of one that cannot be
-// found among the object's managedFields only the name is known.
-func (o ownership) found(conflict providers.Conflict) (owner, fieldpath.Path) {
-	path, ok := o.path(conflict.Manager, conflict.Path)
-	if !ok {
-		name := strings.TrimPrefix(conflict.Path, ".")
-		return owner{manager: conflict.Manager}, fieldpath.Path{{FieldName: &name}}
-	}
-	for _, other := range o.others {
-		if other.manager == conflict.Manager && touches(other.fields, path) {
-			return other, path
-		}
-	}
-	return owner{manager: conflict.Manager}, path
-}
-
 // mostConflicts are shown of one object.
 const mostConflicts = 10
 
 // conflictProblem says who owns what, since when, and how to go on.
 func conflictProblem(s *subject, conflicts []providers.Conflict) plans.Problem {
-	owners := ownershipOf(s.live, s.manager)
+	owners := fields.OwnersOf(s.live, s.manager)
 	var lines []string
-	var fields []string
+	var names []string
 	for _, conflict := range conflicts {
-		by, path := owners.found(conflict)
-		line := fmt.Sprintf("%s is owned by %s", pathText(path), foreign.Name(conflict.Manager))
-		if !by.time.IsZero() {
-			line += by.time.Format(", last written 2006-01-02 15:04 UTC")
+		by, path := owners.Found(conflict)
+		line := fmt.Sprintf("%s is owned by %s", fields.Text(path), foreign.Name(conflict.Manager))
+		if !by.Time.IsZero() {
+			line += by.Time.Format(", last written 2006-01-02 15:04 UTC")
 		}
 		lines = append(lines, line)
-		fields = append(fields, fmt.Sprintf("%q", pathText(path)))
+		names = append(names, fmt.Sprintf("%q", fields.Text(path)))
 	}
 	summary := fmt.Sprintf("fields of %s belong to others", s.action.Ref)
 	if len(conflicts) == 1 {
@@ -186,25 +157,7 @@ func conflictProblem(s *subject, conflicts []providers.Conflict) plans.Problem {
 	}
 	return problemOf(s.object, summary, strings.Join(lines, "\n")+fmt.Sprintf(
 		"\nDo not declare what another tool looks after; or say in its lifecycle block who is to have it: ignore_fields = [%s] or yield_to = [%q] leaves it there, force_conflicts takes it. To take it once, plan with -force-conflicts; the least that may take with it is this object and what it depends on: -force-conflicts -target='%s'",
-		words.Few(slices.Compact(slices.Sorted(slices.Values(fields))), mostConflicts), conflicts[0].Manager, s.object.Address))
-}
-
-// writtenThrough reports whether an object has an entry among its managedFields of
-// somebody else than kolla whose subresource is meant. It reads no more than that.
-func writtenThrough(live *unstructured.Unstructured, meant func(subresource string) bool) bool {
-	if live == nil {
-		return false
-	}
-	entries, _, _ := unstructured.NestedFieldNoCopy(live.Object, "metadata", "managedFields")
-	list, _ := entries.([]any)
-	return slices.ContainsFunc(list, func(item any) bool {
-		entry, _ := item.(map[string]any)
-		manager, _ := entry["manager"].(string)
-		subresource, _ := entry["subresource"].(string)
-		applies := entry["operation"] == "Apply" && subresource == ""
-		ours := applies && (manager == providers.FieldManager || strings.HasPrefix(manager, providers.FieldManager+":"))
-		return !ours && meant(subresource)
-	})
+		words.Few(slices.Compact(slices.Sorted(slices.Values(names))), mostConflicts), conflicts[0].Manager, s.object.Address))
 }
 
 var autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
@@ -221,13 +174,13 @@ func (p *planning) findAutoscalers(ctx context.Context) error {
 		if unlikeScaled(p.Objects[i].Manifest, live) {
 			scopes = append(scopes, providers.Scope{GVK: autoscalers, Namespace: live.GetNamespace()})
 		}
-		if !writtenThrough(live, func(subresource string) bool { return subresource != "status" }) {
+		if !fields.WrittenThrough(live, func(subresource string) bool { return subresource != "status" }) {
 			continue
 		}
-		for _, other := range ownershipOf(live, providers.FieldManager).others {
-			if other.fields.Has(replicas) {
+		for _, other := range fields.OwnersOf(live, providers.FieldManager).Others {
+			if other.Fields.Has(replicas) {
 				scopes = append(scopes, providers.Scope{GVK: autoscalers, Namespace: live.GetNamespace()})
-				scaled[versionless(providers.RefOf(live))] = other.scales(replicas)
+				scaled[versionless(providers.RefOf(live))] = other.Scales(replicas)
 			}
 		}
 	}

@@ -13,6 +13,8 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -62,11 +64,11 @@ type subject struct {
 	// certainly changes nothing. What others added is another matter.
 	holds bool
 	// reported is what others added, which the policy leaves there.
-	reported []difference
+	reported []fields.Difference
 	// unreported is the object without that.
 	unreported *unstructured.Unstructured
 	// stuck is what others added and no update takes out.
-	stuck []difference
+	stuck []fields.Difference
 }
 
 // A step either decides about an object, or leaves it to the next step. A
@@ -174,8 +176,8 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 	if s.action.Evidence.Kind == plans.Schema {
 		shown = s.after // with the defaults, which nobody can look up yet
 	}
-	differences, err := compare(nil, shown)
-	s.action.Changes = changesOf(s.withUnknown(differences))
+	differences, err := fields.Compare(nil, shown)
+	s.action.Changes = fields.Changes(s.withUnknown(differences))
 	return true, err
 }
 
@@ -340,20 +342,20 @@ func (p *planning) applied(ctx context.Context, s *subject, x *prospect) (decide
 	}
 	refusal := ""
 	if err != nil {
-		r := classify(err)
+		r := dryrun.Classify(err)
 		switch {
-		case r.world:
+		case r.World:
 			return false, err
-		case len(r.immutable) > 0:
-			return true, p.replace(ctx, s, s.causes(manifest, r.immutable))
-		case r.unasked != "":
-			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.unasked}
-		case r.permission != nil:
-			x.evidence = r.forbidden()
+		case len(r.Immutable) > 0:
+			return true, p.replace(ctx, s, dryrun.Causes(s.live, manifest, s.manager, r.Immutable))
+		case r.Unasked != "":
+			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+		case r.Permission != nil:
+			x.evidence = r.Forbidden()
 		case p.RefreshOnly:
-			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: "the cluster refuses to say what an apply would change: " + r.text()}
-		case r.shape && p.comingFor(s) != nil:
-			refusal = r.text()
+			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: "the cluster refuses to say what an apply would change: " + r.Text()}
+		case r.Shape && p.comingFor(s) != nil:
+			refusal = r.Text()
 		case !s.owned():
 			s.reject(r)
 			return true, nil
@@ -379,7 +381,7 @@ func (p *planning) conclude(s *subject, x *prospect) error {
 	if x.invalid != nil {
 		becomes = x.final // what is in between never comes about
 	}
-	differences, err := compare(s.live, becomes)
+	differences, err := fields.Compare(s.live, becomes)
 	if err != nil {
 		return err
 	}
@@ -387,10 +389,10 @@ func (p *planning) conclude(s *subject, x *prospect) error {
 	s.confirmed = x.evidence.Kind == plans.DryRun && p.rules.Check(x.applied, p.namespaceOf(s), s.manager, p.terms(s)) == s.check
 	if s.raced {
 		// What kolla does not declare differs by what somebody wrote, not by the apply.
-		differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(x.applied, s.manager))
+		differences = fields.Declared(differences, fields.OwnersOf(s.live, s.manager), fields.OwnersOf(x.applied, s.manager))
 	}
 	if x.invalid != nil {
-		differences = slices.DeleteFunc(differences, func(d difference) bool { return d.hollow() })
+		differences = slices.DeleteFunc(differences, func(d fields.Difference) bool { return d.Hollow() })
 	}
 	differences = s.withUnknown(differences)
 	if len(differences)+len(x.removed) == 0 {
@@ -417,7 +419,7 @@ func (p *planning) conclude(s *subject, x *prospect) error {
 	if err != nil {
 		return err
 	}
-	s.action.Changes = changesOf(shown)
+	s.action.Changes = fields.Changes(shown)
 	s.action.Reasons = slices.Concat(reasons, s.driftOf(x.removed), s.freed(), s.replacedValues(p.values), s.renewal())
 	if s.movedHere() {
 		s.action.Reasons = append(s.action.Reasons, plans.Reason{Kind: plans.ReasonMoved, Detail: s.record.Address})
@@ -428,14 +430,14 @@ func (p *planning) conclude(s *subject, x *prospect) error {
 
 // shown are the differences of an apply and those of what it takes out, as one: where both
 // are about one field, by what the object is now and what it finally becomes.
-func (s *subject) shown(differences []difference, x *prospect) ([]difference, error) {
-	meets := func(all []difference, d difference) int {
-		return slices.IndexFunc(all, func(other difference) bool { return overlap(other.path, d.path) })
+func (s *subject) shown(differences []fields.Difference, x *prospect) ([]fields.Difference, error) {
+	meets := func(all []fields.Difference, d fields.Difference) int {
+		return slices.IndexFunc(all, func(other fields.Difference) bool { return fields.Overlap(other.At, d.At) })
 	}
 	all := slices.Concat(differences, x.removed)
-	if x.invalid == nil && slices.ContainsFunc(x.removed, func(d difference) bool { return meets(differences, d) >= 0 }) {
+	if x.invalid == nil && slices.ContainsFunc(x.removed, func(d fields.Difference) bool { return meets(differences, d) >= 0 }) {
 		var err error
-		if all, err = compare(s.live, x.final); err != nil {
+		if all, err = fields.Compare(s.live, x.final); err != nil {
 			return nil, err
 		}
 		all = s.withUnknown(all)
@@ -445,12 +447,12 @@ func (s *subject) shown(differences []difference, x *prospect) ([]difference, er
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b difference) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(all, func(a, b fields.Difference) int { return strings.Compare(a.Path, b.Path) })
 	return all, nil
 }
 
 // driftOf are the reasons that what others added gives.
-func (s *subject) driftOf(removed []difference) []plans.Reason {
+func (s *subject) driftOf(removed []fields.Difference) []plans.Reason {
 	var reasons reasonSet
 	for _, d := range removed {
 		switch {
@@ -470,7 +472,7 @@ func (p *planning) terms(s *subject) proof.Terms {
 
 // warnTwin says of fields that kolla owns by this cloud's name and would give up, though
 // nothing that the state knows of has declared them, where they must have come from.
-func (s *subject) warnTwin(cloud string, differences []difference) {
+func (s *subject) warnTwin(cloud string, differences []fields.Difference) {
 	var taken []string
 	for _, d := range differences {
 		if d.After == nil && d.Before != nil {
@@ -487,11 +489,11 @@ func (s *subject) warnTwin(cloud string, differences []difference) {
 }
 
 func (p *planning) originOf(s *subject, answer *unstructured.Unstructured) origin {
-	held := ownershipOf(s.live, s.manager)
+	held := fields.OwnersOf(s.live, s.manager)
 	same := s.record != nil && s.record.Desired == s.object.Digest() && !s.givenAnew(answer, held)
 	return origin{
 		live:   held,
-		after:  ownershipOf(answer, s.manager),
+		after:  fields.OwnersOf(answer, s.manager),
 		same:   same,
 		edited: s.record != nil && !same,
 		ours:   !s.adopts(),
@@ -517,24 +519,16 @@ func (p *planning) resolve(s *subject) (*unstructured.Unstructured, error) {
 
 // withUnknown marks the values of a Secret that will only be made at apply, and
 // what is told about them.
-func (s *subject) withUnknown(differences []difference) []difference {
+func (s *subject) withUnknown(differences []fields.Difference) []fields.Difference {
 	if len(s.pending) == 0 {
 		return differences
 	}
 	for i := range differences {
 		d := &differences[i]
-		isValue := len(d.path) == 2 && slices.Contains(s.pending, *d.path[1].FieldName) && d.Sensitive
-		if isValue || d.Path == annotationPath(providers.AnnotationChecksum) || d.Path == annotationPath(providers.AnnotationNotAfter) {
+		isValue := len(d.At) == 2 && slices.Contains(s.pending, *d.At[1].FieldName) && d.Sensitive
+		if isValue || d.Path == fields.Annotation(providers.AnnotationChecksum) || d.Path == fields.Annotation(providers.AnnotationNotAfter) {
 			d.After = plans.Unknown
 		}
 	}
 	return differences
-}
-
-// declared keeps the differences in what kolla owns before or after: a new object
-// differs from a live one also in what the cluster gave to the latter.
-func declared(differences []difference, before, after ownership) []difference {
-	return slices.DeleteFunc(differences, func(d difference) bool {
-		return !touches(before.kolla, d.path) && !touches(after.kolla, d.path)
-	})
 }

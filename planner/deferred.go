@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -65,8 +67,8 @@ func (p *planning) deferred(ctx context.Context, s *subject) (bool, error) {
 	if err := s.assume(manifest); err != nil {
 		return false, err
 	}
-	differences, err := compare(nil, manifest)
-	s.action.Changes = changesOf(s.withUnknown(differences))
+	differences, err := fields.Compare(nil, manifest)
+	s.action.Changes = fields.Changes(s.withUnknown(differences))
 	return true, err
 }
 
@@ -96,10 +98,10 @@ func (p *planning) updateLater(s *subject) error {
 		return err
 	}
 	s.pending = append(s.pending, s.laterKeys()...)
-	if s.after, err = predict(s.live, nil, manifest, s.manager); err != nil {
+	if s.after, err = dryrun.Predict(s.live, nil, manifest, s.manager); err != nil {
 		return err
 	}
-	differences, err := compare(s.live, s.after)
+	differences, err := fields.Compare(s.live, s.after)
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ func (p *planning) updateLater(s *subject) error {
 	if s.adopts() {
 		s.action.Verb = plans.Adopt
 	}
-	s.action.Changes = changesOf(differences)
+	s.action.Changes = fields.Changes(differences)
 	s.action.Reasons = p.originOf(s, s.after).blame(differences)
 	return nil
 }
@@ -190,7 +192,7 @@ func (p *planning) keepRoles() {
 			continue
 		}
 		o.Manifest = o.Manifest.DeepCopy()
-		labels, owned := o.Manifest.GetLabels(), ownershipOf(live, manager).kolla
+		labels, owned := o.Manifest.GetLabels(), fields.OwnersOf(live, manager).Own
 		if labels == nil {
 			labels = map[string]string{}
 		}

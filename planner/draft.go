@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -25,12 +27,12 @@ func Draft(ctx context.Context, reader providers.Reader, live *unstructured.Unst
 		return full, nil
 	}
 	bare := &unstructured.Unstructured{Object: withoutDefaults(full.Object).(map[string]any)}
-	trial := withoutHeld(bare, live)
-	answer, err := reader.DryRun(ctx, trial.manifest, providers.DryRunOptions{Surrogate: true, Namespace: live.GetNamespace()})
+	trial := dryrun.WithoutUnique(bare, live)
+	answer, err := reader.DryRun(ctx, trial.Manifest, providers.DryRunOptions{Surrogate: true, Namespace: live.GetNamespace()})
 	if err != nil {
 		return full, ctx.Err()
 	}
-	draft := &unstructured.Unstructured{Object: restored(bare.Object, full.Object, trial.complete(answer).Object).(map[string]any)}
+	draft := &unstructured.Unstructured{Object: restored(bare.Object, full.Object, trial.Complete(answer).Object).(map[string]any)}
 	// What is only one value to the server is no longer the one that others wrote.
 	if _, err := reader.DryRun(ctx, draft, providers.DryRunOptions{}); err != nil {
 		return full, ctx.Err()
@@ -49,7 +51,7 @@ func ControllerOf(live *unstructured.Unstructured) string {
 
 // assigned are fields that the server or a controller fills in for good, by kind.
 var assigned = map[schema.GroupKind][][]string{
-	serviceKind:              {{"spec", "clusterIPs"}, {"spec", "ipFamilies"}, {"spec", "healthCheckNodePort"}},
+	providers.ServiceKind:    {{"spec", "clusterIPs"}, {"spec", "ipFamilies"}, {"spec", "healthCheckNodePort"}},
 	providers.ClaimKind:      {{"spec", "volumeName"}},
 	volumeKind:               {{"spec", "claimRef"}},
 	providers.NamespaceKind:  {{"spec"}, {"metadata", "labels", "kubernetes.io/metadata.name"}},
@@ -59,7 +61,7 @@ var assigned = map[schema.GroupKind][][]string{
 
 // declarable is a copy of a live object without what nobody declares.
 func declarable(live *unstructured.Unstructured) *unstructured.Unstructured {
-	u := stripped(live.DeepCopy())
+	u := fields.Stripped(live.DeepCopy())
 	u.SetName(live.GetName())
 	u.SetNamespace(live.GetNamespace())
 	u.SetFinalizers(nil)
@@ -75,7 +77,7 @@ func declarable(live *unstructured.Unstructured) *unstructured.Unstructured {
 	for _, path := range assigned[live.GroupVersionKind().GroupKind()] {
 		unstructured.RemoveNestedField(u.Object, path...)
 	}
-	if address, _, _ := unstructured.NestedString(u.Object, "spec", "clusterIP"); address != "None" && live.GroupVersionKind().GroupKind() == serviceKind {
+	if address, _, _ := unstructured.NestedString(u.Object, "spec", "clusterIP"); address != "None" && live.GroupVersionKind().GroupKind() == providers.ServiceKind {
 		unstructured.RemoveNestedField(u.Object, "spec", "clusterIP")
 	}
 	for _, path := range [][]string{{"metadata", "labels"}, {"spec", "template", "metadata", "labels"}} {

@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-type fields = map[string]any
+type ownedFields = map[string]any
 
 // served is a Service as the server has it.
 func served(t *testing.T) *unstructured.Unstructured {
@@ -22,16 +22,16 @@ func served(t *testing.T) *unstructured.Unstructured {
 	u.SetFinalizers([]string{"example.org/hold"})
 	u.SetLabels(map[string]string{"type": "ClusterIP"})
 	u.SetAnnotations(map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}", "example.org/a": "b"})
-	u.Object["spec"] = fields{
+	u.Object["spec"] = ownedFields{
 		"clusterIP": "10.0.0.7", "clusterIPs": []any{"10.0.0.7"}, "ipFamilies": []any{"IPv4"},
 		"ipFamilyPolicy": "SingleStack", "sessionAffinity": "None", "internalTrafficPolicy": "Cluster", "type": "ClusterIP",
-		"selector": fields{"protocol": "TCP"},
+		"selector": ownedFields{"protocol": "TCP"},
 		"ports": []any{
-			fields{"name": "a", "port": int64(80), "protocol": "TCP", "targetPort": int64(80)},
-			fields{"name": "b", "port": int64(81), "protocol": "TCP", "targetPort": int64(8081)},
+			ownedFields{"name": "a", "port": int64(80), "protocol": "TCP", "targetPort": int64(80)},
+			ownedFields{"name": "b", "port": int64(81), "protocol": "TCP", "targetPort": int64(8081)},
 		},
 	}
-	u.Object["status"] = fields{"loadBalancer": fields{}}
+	u.Object["status"] = ownedFields{"loadBalancer": ownedFields{}}
 	return u
 }
 
@@ -41,12 +41,12 @@ func TestDraft(t *testing.T) {
 	// The server gives everything but the session affinity.
 	answer := func(sent *unstructured.Unstructured) *unstructured.Unstructured {
 		u := sent.DeepCopy()
-		for field, value := range (fields{"type": "ClusterIP", "ipFamilyPolicy": "SingleStack", "internalTrafficPolicy": "Cluster", "sessionAffinity": "ClientIP"}) {
+		for field, value := range (ownedFields{"type": "ClusterIP", "ipFamilyPolicy": "SingleStack", "internalTrafficPolicy": "Cluster", "sessionAffinity": "ClientIP"}) {
 			put(t, u, value, "spec", field)
 		}
 		ports, _, _ := unstructured.NestedSlice(u.Object, "spec", "ports")
 		for _, p := range ports {
-			port := p.(fields)
+			port := p.(ownedFields)
 			port["protocol"] = "TCP"
 			if port["targetPort"] == nil {
 				port["targetPort"] = port["port"]
@@ -55,22 +55,22 @@ func TestDraft(t *testing.T) {
 		put(t, u, ports, "spec", "ports")
 		return u
 	}
-	metadata := fields{"name": "web", "namespace": "openstack", "labels": fields{"type": "ClusterIP"}, "annotations": fields{"example.org/a": "b"}}
-	small := fields{
-		"sessionAffinity": "None", "selector": fields{"protocol": "TCP"},
-		"ports": []any{fields{"name": "a", "port": int64(80)}, fields{"name": "b", "port": int64(81), "targetPort": int64(8081)}},
+	metadata := ownedFields{"name": "web", "namespace": "openstack", "labels": ownedFields{"type": "ClusterIP"}, "annotations": ownedFields{"example.org/a": "b"}}
+	small := ownedFields{
+		"sessionAffinity": "None", "selector": ownedFields{"protocol": "TCP"},
+		"ports": []any{ownedFields{"name": "a", "port": int64(80)}, ownedFields{"name": "b", "port": int64(81), "targetPort": int64(8081)}},
 	}
-	full := fields{
+	full := ownedFields{
 		"ipFamilyPolicy": "SingleStack", "sessionAffinity": "None", "internalTrafficPolicy": "Cluster", "type": "ClusterIP",
-		"selector": fields{"protocol": "TCP"},
+		"selector": ownedFields{"protocol": "TCP"},
 		"ports": []any{
-			fields{"name": "a", "port": int64(80), "protocol": "TCP", "targetPort": int64(80)},
-			fields{"name": "b", "port": int64(81), "protocol": "TCP", "targetPort": int64(8081)},
+			ownedFields{"name": "a", "port": int64(80), "protocol": "TCP", "targetPort": int64(80)},
+			ownedFields{"name": "b", "port": int64(81), "protocol": "TCP", "targetPort": int64(8081)},
 		},
 	}
 	tests := map[string]struct {
 		refuses func(providers.DryRunOptions) bool
-		want    fields
+		want    ownedFields
 	}{
 		"proven":             {func(providers.DryRunOptions) bool { return false }, small},
 		"cannot be asked":    {func(o providers.DryRunOptions) bool { return o.Surrogate }, full},
@@ -89,7 +89,7 @@ func TestDraft(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := fields{"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": test.want}
+			want := ownedFields{"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": test.want}
 			if diff := cmp.Diff(want, got.Object); diff != "" {
 				t.Errorf("draft (-want +got):\n%s", diff)
 			}
@@ -103,27 +103,27 @@ func TestDraft(t *testing.T) {
 // What a controller assigns is no part of a declaration.
 func TestDraftWithoutAssigned(t *testing.T) {
 	claim := thing("v1", "PersistentVolumeClaim", "data")
-	claim.Object["spec"] = fields{"volumeName": "pv-1", "storageClassName": "fast"}
+	claim.Object["spec"] = ownedFields{"volumeName": "pv-1", "storageClassName": "fast"}
 	claim.SetAnnotations(map[string]string{"pv.kubernetes.io/bind-completed": "yes"})
 	namespace := thing("v1", "Namespace", "shop")
-	namespace.Object["spec"] = fields{"finalizers": []any{"kubernetes"}}
+	namespace.Object["spec"] = ownedFields{"finalizers": []any{"kubernetes"}}
 	namespace.SetLabels(map[string]string{"kubernetes.io/metadata.name": "shop"})
 	headless := thing("v1", "Service", "headless")
-	headless.Object["spec"] = fields{"clusterIP": "None", "clusterIPs": []any{"None"}}
+	headless.Object["spec"] = ownedFields{"clusterIP": "None", "clusterIPs": []any{"None"}}
 	job := thing("batch/v1", "Job", "fill")
-	job.Object["spec"] = fields{"selector": fields{}, "template": fields{"metadata": fields{"creationTimestamp": nil, "labels": fields{"batch.kubernetes.io/controller-uid": "1", "a": "b"}}}}
+	job.Object["spec"] = ownedFields{"selector": ownedFields{}, "template": ownedFields{"metadata": ownedFields{"creationTimestamp": nil, "labels": ownedFields{"batch.kubernetes.io/controller-uid": "1", "a": "b"}}}}
 	custom := thing("example.org/v1", "Widget", "w")
-	custom.Object["spec"] = fields{"protocol": "TCP"}
-	meta := func(name string) fields { return fields{"name": name, "namespace": "openstack"} }
+	custom.Object["spec"] = ownedFields{"protocol": "TCP"}
+	meta := func(name string) ownedFields { return ownedFields{"name": name, "namespace": "openstack"} }
 	for _, test := range []struct {
 		live *unstructured.Unstructured
-		want fields
+		want ownedFields
 	}{
-		{claim, fields{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta("data"), "spec": fields{"storageClassName": "fast"}}},
-		{namespace, fields{"apiVersion": "v1", "kind": "Namespace", "metadata": fields{"name": "shop"}}},
-		{headless, fields{"apiVersion": "v1", "kind": "Service", "metadata": meta("headless"), "spec": fields{"clusterIP": "None"}}},
-		{job, fields{"apiVersion": "batch/v1", "kind": "Job", "metadata": meta("fill"), "spec": fields{"template": fields{"metadata": fields{"labels": fields{"a": "b"}}}}}},
-		{custom, fields{"apiVersion": "example.org/v1", "kind": "Widget", "metadata": meta("w"), "spec": fields{"protocol": "TCP"}}},
+		{claim, ownedFields{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta("data"), "spec": ownedFields{"storageClassName": "fast"}}},
+		{namespace, ownedFields{"apiVersion": "v1", "kind": "Namespace", "metadata": ownedFields{"name": "shop"}}},
+		{headless, ownedFields{"apiVersion": "v1", "kind": "Service", "metadata": meta("headless"), "spec": ownedFields{"clusterIP": "None"}}},
+		{job, ownedFields{"apiVersion": "batch/v1", "kind": "Job", "metadata": meta("fill"), "spec": ownedFields{"template": ownedFields{"metadata": ownedFields{"labels": ownedFields{"a": "b"}}}}}},
+		{custom, ownedFields{"apiVersion": "example.org/v1", "kind": "Widget", "metadata": meta("w"), "spec": ownedFields{"protocol": "TCP"}}},
 	} {
 		got, err := planner.Draft(t.Context(), &cluster{}, test.live)
 		if err != nil {

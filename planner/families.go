@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -208,16 +209,16 @@ func (s *subject) supersede(address lang.Address, previous *unstructured.Unstruc
 	if next == nil {
 		next = s.live
 	}
-	differences, err := compare(previous, next)
+	differences, err := fields.Compare(previous, next)
 	if err != nil {
 		return err
 	}
-	differences = declared(differences, ownershipOf(previous, s.manager), ownershipOf(next, s.manager))
-	differences = slices.DeleteFunc(differences, func(d difference) bool {
-		return d.Path == annotationPath(providers.AnnotationAddress)
+	differences = fields.Declared(differences, fields.OwnersOf(previous, s.manager), fields.OwnersOf(next, s.manager))
+	differences = slices.DeleteFunc(differences, func(d fields.Difference) bool {
+		return d.Path == fields.Annotation(providers.AnnotationAddress)
 	})
 	s.action.Supersedes = address
-	s.action.Changes = changesOf(s.withUnknown(differences))
+	s.action.Changes = fields.Changes(s.withUnknown(differences))
 	s.action.Reasons = []plans.Reason{{Kind: plans.ReasonConfig}}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -49,7 +50,7 @@ func (p *planning) fixed(ctx context.Context, s *subject) ([]fieldpath.Path, err
 		return append(paths, ingressClass), nil
 	}
 	fresh, known, err := p.defaultClass(ctx)
-	_, written := ownershipOf(s.live, s.manager).other(ingressClass)
+	_, written := fields.OwnersOf(s.live, s.manager).Other(ingressClass)
 	if fresh != "" || !known && !written {
 		paths = append(paths, ingressClass)
 	}
@@ -72,35 +73,35 @@ var jobFields = []struct {
 }
 
 // unremovable finds what others set in an object that no update takes out.
-func (p *planning) unremovable(ctx context.Context, s *subject) ([]difference, error) {
+func (p *planning) unremovable(ctx context.Context, s *subject) ([]fields.Difference, error) {
 	if !s.owned() && !s.object.Run() {
 		return nil, nil
 	}
-	var found []difference
-	owners := ownershipOf(s.live, s.manager)
-	ignored, left := fieldPaths(s.lifecycle().IgnoreFields), s.leftTo(owners.others)
+	var found []fields.Difference
+	owners := fields.OwnersOf(s.live, s.manager)
+	ignored, left := fields.Patterns(s.lifecycle().IgnoreFields), s.leftTo(owners.Others)
 	add := func(path fieldpath.Path, after any) {
-		if covered(ignored, path) || touches(left, path) {
+		if fields.Covered(ignored, path) || fields.Touches(left, path) {
 			return
 		}
-		d := difference{path: path, Change: plans.Change{Path: pathText(path), After: after}}
-		d.Before, _ = lookup(s.live.Object, path)
-		if by, written := owners.other(path); written || !s.clean {
-			d.Drift, d.Manager, d.Time = true, by.manager, by.time
+		d := fields.Difference{At: path, Change: plans.Change{Path: fields.Text(path), After: after}}
+		d.Before, _ = fields.Lookup(s.live.Object, path)
+		if by, written := owners.Other(path); written || !s.clean {
+			d.Drift, d.Manager, d.Time = true, by.Manager, by.Time
 		}
 		found = append(found, d)
 	}
 	if s.object.Run() && !s.ranOtherwise() {
 		for _, field := range jobFields {
-			want, declared := lookup(s.object.Manifest.Object, field.path)
+			want, declared := fields.Lookup(s.object.Manifest.Object, field.path)
 			switch {
 			case !declared:
 				want = field.fresh
 			case !s.versioned():
 				continue // it is compared like any other field
 			}
-			live, _ := lookup(s.live.Object, field.path)
-			if !equal(live, value.NewValueInterface(want)) {
+			live, _ := fields.Lookup(s.live.Object, field.path)
+			if !fields.Equal(live, value.NewValueInterface(want)) {
 				add(field.path, want)
 			}
 		}
@@ -137,7 +138,7 @@ func (s *subject) undeclaredClass() (class string, given bool) {
 		return "", false
 	}
 	class, _, _ = unstructured.NestedString(s.live.Object, "spec", "ingressClassName")
-	_, written := ownershipOf(s.live, s.manager).other(ingressClass)
+	_, written := fields.OwnersOf(s.live, s.manager).Other(ingressClass)
 	return class, !written && !s.written()
 }
 
@@ -178,35 +179,35 @@ func newer(a, b *unstructured.Unstructured) bool {
 // takeOutFixed decides about what no update takes out: the object is made again, or, of a
 // Pod or Job, it is only told: both would run once more. decided is as for a step.
 func (p *planning) takeOutFixed(ctx context.Context, s *subject) (decided bool, err error) {
-	fields, err := p.unremovable(ctx, s)
-	if err != nil || len(fields) == 0 {
+	set, err := p.unremovable(ctx, s)
+	if err != nil || len(set) == 0 {
 		return false, err
 	}
 	var reasons []plans.Reason
-	for _, d := range fields {
+	for _, d := range set {
 		reasons = append(reasons, plans.Reason{Kind: plans.ReasonImmutable, Path: d.Path})
 	}
 	switch {
 	case s.object.Run(), proof.AddedToPod(s.live) != nil:
-		s.stuck, s.action.Reported = fields, true
+		s.stuck, s.action.Reported = set, true
 		return false, nil
 	case s.adopts():
 		s.refuse(fmt.Sprintf("%s has %s, which is not declared, and which no update takes out", s.action.Ref, pathsOf(reasons)),
-			fmt.Sprintf("Declare it as it is: %v.", fields[0].Before))
+			fmt.Sprintf("Declare it as it is: %v.", set[0].Before))
 		return true, nil
-	case p.ForeignPolicy == plans.ReportForeign && fields[0].Drift:
+	case p.ForeignPolicy == plans.ReportForeign && set[0].Drift:
 		var paths []fieldpath.Path
-		for _, d := range fields {
-			paths = append(paths, d.path)
+		for _, d := range set {
+			paths = append(paths, d.At)
 		}
-		s.report(without(s.live, paths), fields)
+		s.report(fields.Without(s.live, paths), set)
 		return false, nil
 	}
 	if err := p.replace(ctx, s, reasons); err != nil || s.action.Verb != plans.Replace {
 		return true, err
 	}
-	s.action.Changes = append(s.action.Changes, changesOf(fields)...)
+	s.action.Changes = append(s.action.Changes, fields.Changes(set)...)
 	slices.SortStableFunc(s.action.Changes, func(a, b plans.Change) int { return strings.Compare(a.Path, b.Path) })
-	s.action.Reasons = append(s.action.Reasons, s.driftOf(fields)...)
+	s.action.Reasons = append(s.action.Reasons, s.driftOf(set)...)
 	return true, nil
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -28,11 +29,11 @@ func (p *planning) leftToOthers() ([]plans.Foreign, error) {
 	for _, s := range p.subjects {
 		of := plans.Foreign{Address: s.object.Address, Ref: s.action.Ref}
 		if len(s.reported) > 0 {
-			of.Fields, of.Reported = changesOf(s.reported), true
+			of.Fields, of.Reported = fields.Changes(s.reported), true
 			all = append(all, of)
 		}
 		if len(s.stuck) > 0 && s.action.Verb != plans.Replace {
-			of.Fields, of.Reported, of.Stuck = changesOf(s.stuck), true, true
+			of.Fields, of.Reported, of.Stuck = fields.Changes(s.stuck), true, true
 			all = append(all, of)
 		}
 		if !s.owned() || s.adopts() || s.action.Verb == plans.Replace || p.ForeignPolicy == plans.IgnoreForeign {
@@ -54,8 +55,8 @@ func (p *planning) leftToOthers() ([]plans.Foreign, error) {
 // notes are the labels and annotations that others have added and may have.
 func (s *subject) notes() []plans.Change {
 	var (
-		fields []plans.Change
-		owners *ownership // read only where there is anything to tell
+		notable []plans.Change
+		owners  *fields.Owners // read only where there is anything to tell
 	)
 	notes := proof.Notes(s.live, s.manager)
 	if s.action.Scaled {
@@ -70,24 +71,24 @@ func (s *subject) notes() []plans.Change {
 			continue
 		}
 		if owners == nil {
-			o := ownershipOf(s.live, s.manager)
+			o := fields.OwnersOf(s.live, s.manager)
 			owners = &o
 		}
-		fields = append(fields, s.leftField(path, *owners))
+		notable = append(notable, s.leftField(path, *owners))
 	}
-	return fields
+	return notable
 }
 
 // leftField is a field as it is listed that is left to others. owners are those who may
 // have written it.
-func (s *subject) leftField(path fieldpath.Path, owners ownership) plans.Change {
-	by, _ := owners.other(path)
-	d := difference{path: path, Change: plans.Change{Path: pathText(path), Manager: by.manager, Time: by.time}}
-	d.Before, _ = lookup(s.live.Object, path)
+func (s *subject) leftField(path fieldpath.Path, owners fields.Owners) plans.Change {
+	by, _ := owners.Other(path)
+	d := fields.Difference{At: path, Change: plans.Change{Path: fields.Text(path), Manager: by.Manager, Time: by.Time}}
+	d.Before, _ = fields.Lookup(s.live.Object, path)
 	secret := s.action.Ref.GVK.GroupKind() == providers.SecretKind
 	// Other tools keep whole objects in annotations, values of Secrets included.
-	if sensitive(path, secret) || secret && strings.HasPrefix(pathText(path), "metadata.annotations") {
-		d.mask()
+	if fields.Sensitive(path, secret) || secret && strings.HasPrefix(fields.Text(path), "metadata.annotations") {
+		d.Mask()
 	}
 	return d.Change
 }
@@ -99,65 +100,47 @@ func (p *planning) leftFields(s *subject) ([]plans.Change, error) {
 	l := s.lifecycle()
 	kind := s.action.Ref.GVK.GroupKind()
 	byOwner := len(l.IgnoreFields)+len(l.YieldTo) > 0
-	if !proof.Shared(kind) && (!byOwner || !writtenThrough(s.live, func(subresource string) bool { return subresource != "status" })) {
+	if !proof.Shared(kind) && (!byOwner || !fields.WrittenThrough(s.live, func(subresource string) bool { return subresource != "status" })) {
 		return nil, nil
 	}
-	manifest, err := Trim(s.object.Manifest, s.action.Yields)
+	manifest, err := fields.Trim(s.object.Manifest, s.action.Yields)
 	if err != nil {
 		return nil, err
 	}
-	owners := ownershipOf(s.live, s.manager)
-	left := s.leftTo(owners.others)
-	ignored := fieldPaths(l.IgnoreFields)
-	var fields []plans.Change
-	for _, path := range extras(s.live, manifest, s.manager, fieldpath.NewSet(), ignored, false) {
-		value, _ := lookup(s.live.Object, path)
-		_, written := owners.other(path)
-		if value == nil || empty(value) || repeatsKey(path) || s.declares(path) {
+	owners := fields.OwnersOf(s.live, s.manager)
+	left := s.leftTo(owners.Others)
+	ignored := fields.Patterns(l.IgnoreFields)
+	var found []plans.Change
+	for _, path := range fields.Extras(s.live, manifest, s.manager, fieldpath.NewSet(), ignored, false) {
+		value, _ := fields.Lookup(s.live.Object, path)
+		_, written := owners.Other(path)
+		if value == nil || fields.Empty(value) || fields.RepeatsKey(path) || s.declares(path) {
 			continue
 		}
-		keeper := proof.KeeperOf(s.live, stepNames(path))
+		keeper := proof.KeeperOf(s.live, fields.Names(path))
 		switch {
 		case keeper == proof.System, keeper == proof.Others && noted(path):
-		case keeper == proof.Others, written && covered(ignored, path):
-			fields = append(fields, s.leftField(path, owners))
+		case keeper == proof.Others, written && fields.Covered(ignored, path):
+			found = append(found, s.leftField(path, owners))
 		default:
-			for _, part := range partsOf(path, left, owners) {
-				fields = append(fields, s.leftField(part, owners.within(left)))
+			for _, part := range fields.PartsOf(path, left, owners) {
+				found = append(found, s.leftField(part, owners.Within(left)))
 			}
 		}
 	}
-	return fields, nil
+	return found, nil
 }
 
 // noted reports whether the field is a label or annotation: see notes.
 func noted(path fieldpath.Path) bool {
-	names := stepNames(path)
+	names := fields.Names(path)
 	return len(names) > 1 && slices.Contains([]string{"annotations", "labels"}, names[len(names)-2])
-}
-
-// partsOf are the parts of an undeclared field that are left to those who wrote them: all
-// of it, if nobody else wrote in it.
-func partsOf(path fieldpath.Path, left *fieldpath.Set, owners ownership) []fieldpath.Path {
-	if !touches(left, path) {
-		return nil
-	}
-	if !slices.ContainsFunc(owners.others, func(o owner) bool { return touches(o.fields.Difference(left), path) }) {
-		return []fieldpath.Path{path}
-	}
-	var parts []fieldpath.Path
-	left.Leaves().Iterate(func(leaf fieldpath.Path) {
-		if len(leaf) >= len(path) && overlap(leaf, path) && !repeatsKey(leaf) {
-			parts = append(parts, leaf.Copy())
-		}
-	})
-	return parts
 }
 
 // declares reports whether the configuration has the field, or something below it:
 // whoever wrote it, what becomes of it is told elsewhere.
 func (s *subject) declares(path fieldpath.Path) bool {
-	if _, declared := lookup(s.object.Manifest.Object, path); declared {
+	if _, declared := fields.Lookup(s.object.Manifest.Object, path); declared {
 		return true
 	}
 	if len(path) != 2 || path[0].FieldName == nil || path[1].FieldName == nil || *path[0].FieldName != "data" {
@@ -171,15 +154,15 @@ func (s *subject) declares(path fieldpath.Path) bool {
 // declares and nobody else may set. Most of them are defaults of the server: only the
 // server knows which.
 func (p *planning) undeclaredIn(ctx context.Context, s *subject, after *unstructured.Unstructured, whole bool) ([]fieldpath.Path, error) {
-	manifest, err := Trim(s.object.Manifest, s.action.Yields)
+	manifest, err := fields.Trim(s.object.Manifest, s.action.Yields)
 	if err != nil {
 		return nil, err
 	}
-	ignored := fieldPaths(s.lifecycle().IgnoreFields)
-	owners := ownershipOf(s.live, s.manager)
+	ignored := fields.Patterns(s.lifecycle().IgnoreFields)
+	owners := fields.OwnersOf(s.live, s.manager)
 	var yielded []fieldpath.Path
 	for _, y := range s.action.Yields {
-		path, err := yieldedPath(y)
+		path, err := fields.YieldedPath(y)
 		if err != nil {
 			return nil, err
 		}
@@ -190,14 +173,14 @@ func (p *planning) undeclaredIn(ctx context.Context, s *subject, after *unstruct
 		return nil, err
 	}
 	left := func(path fieldpath.Path) bool {
-		return proof.KeeperOf(after, stepNames(path)) != proof.Nobody || s.action.Scaled && pathText(path) == replicasPath ||
-			covered(ignored, path) || slices.ContainsFunc(fixed, path.Equals) ||
-			slices.ContainsFunc(yielded, func(y fieldpath.Path) bool { return overlap(y, path) })
+		return proof.KeeperOf(after, fields.Names(path)) != proof.Nobody || s.action.Scaled && fields.Text(path) == replicasPath ||
+			fields.Covered(ignored, path) || slices.ContainsFunc(fixed, path.Equals) ||
+			slices.ContainsFunc(yielded, func(y fieldpath.Path) bool { return fields.Overlap(y, path) })
 	}
 	var paths []fieldpath.Path
-	for _, path := range extras(after, manifest, s.manager, s.leftTo(owners.others), ignored, whole) {
-		value, there := lookup(after.Object, path)
-		if there && value != nil && !empty(value) && !repeatsKey(path) && !left(path) {
+	for _, path := range fields.Extras(after, manifest, s.manager, s.leftTo(owners.Others), ignored, whole) {
+		value, there := fields.Lookup(after.Object, path)
+		if there && value != nil && !fields.Empty(value) && !fields.RepeatsKey(path) && !left(path) {
 			paths = append(paths, path)
 		}
 	}
@@ -206,74 +189,21 @@ func (p *planning) undeclaredIn(ctx context.Context, s *subject, after *unstruct
 
 // leftTo are the fields that the object's lifecycle leaves to those of the owners who wrote
 // them.
-func (s *subject) leftTo(owners []owner) *fieldpath.Set {
+func (s *subject) leftTo(owners []fields.Owner) *fieldpath.Set {
 	fields := fieldpath.NewSet()
 	for _, o := range owners {
-		if s.lifecycle().yieldsTo(o.manager) {
-			fields = fields.Union(o.fields)
+		if s.lifecycle().yieldsTo(o.Manager) {
+			fields = fields.Union(o.Fields)
 		}
 	}
 	return fields
 }
 
-// stepNames is the path by the names of its fields, with "*" for elements of lists.
-func stepNames(path fieldpath.Path) []string {
-	names := make([]string, len(path))
-	for i, element := range path {
-		names[i] = "*"
-		if element.FieldName != nil {
-			names[i] = *element.FieldName
-		}
-	}
-	return names
-}
-
 // derived reports whether the server computes the field's default from other fields. The
 // default stays when only those fields change later.
 func derived(path fieldpath.Path) bool {
-	names := stepNames(path)
+	names := fields.Names(path)
 	n := len(names)
 	return slices.Contains([]string{"imagePullPolicy", "policyTypes", "rollingUpdate", "hostPort"}, names[n-1]) || n > 1 && names[n-2] == "resources" && names[n-1] == "requests" ||
 		n > 2 && names[n-3] == "resources" && names[n-2] == "requests"
-}
-
-// overlap reports whether one of the paths is the other's, or below it.
-func overlap(a, b fieldpath.Path) bool {
-	n := min(len(a), len(b))
-	return a[:n].Equals(b[:n])
-}
-
-// without copies an object and leaves out the fields at the paths.
-func without(u *unstructured.Unstructured, paths []fieldpath.Path) *unstructured.Unstructured {
-	u = u.DeepCopy()
-	for _, path := range paths {
-		cut(u.Object, path)
-	}
-	return u
-}
-
-// Bare is the manifest without what it declares as empty and others have filled, if there
-// is any such thing. Of a custom resource, the server would make a null of it when what
-// they filled it with is removed: it has to go first, and come again.
-func Bare(manifest *unstructured.Unstructured, fields string) (bare *unstructured.Unstructured, differs bool, err error) {
-	set := fieldpath.NewSet()
-	if err := set.FromJSON(strings.NewReader(fields)); err != nil {
-		return nil, false, err
-	}
-	bare = manifest.DeepCopy()
-	for _, path := range pathsIn(set) {
-		for n := len(path) - 1; n > 0; n-- {
-			if declared, there := lookup(bare.Object, path[:n]); there && empty(declared) {
-				cut(bare.Object, path[:n])
-				differs = true
-			}
-		}
-	}
-	return bare, differs, nil
-}
-
-func pathsIn(set *fieldpath.Set) []fieldpath.Path {
-	var paths []fieldpath.Path
-	set.Iterate(func(path fieldpath.Path) { paths = append(paths, path.Copy()) })
-	return paths
 }

@@ -18,7 +18,7 @@ func TestReasonOfAnotherSensitiveValue(t *testing.T) {
 	value := map[string]any{"given": "b25l", "fixed": "Zml4ZWQ="}
 	tests := map[string]struct {
 		answered map[string]any
-		owner    string // of the live values
+		Owner    string // of the live values
 		want     plans.ReasonKind
 	}{
 		"another value":               {map[string]any{"given": "dHdv", "fixed": "Zml4ZWQ="}, "kolla", plans.ReasonConfig},
@@ -37,10 +37,10 @@ func TestReasonOfAnotherSensitiveValue(t *testing.T) {
 			u := live(manifest, "uid-1")
 			u.Object["data"] = value
 			operation := metav1.ManagedFieldsOperationApply
-			if test.owner != "kolla" {
+			if test.Owner != "kolla" {
 				operation = metav1.ManagedFieldsOperationUpdate
 			}
-			owns(u, test.owner, operation, then, fields)
+			owns(u, test.Owner, operation, then, fields)
 			c := &cluster{objects: []*unstructured.Unstructured{u}}
 			c.answer = func(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
 				u = u.DeepCopy()

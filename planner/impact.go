@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/ini"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -89,7 +90,7 @@ func (d *disturbance) disturbs() []plans.Effect {
 		if holds := holding(live, recorded); holds != "" {
 			return []plans.Effect{{Kind: plans.EffectDataDeleted, Data: holds}}
 		}
-	case kind == serviceKind && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
+	case kind == providers.ServiceKind && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
 		return []plans.Effect{{Kind: plans.EffectPorts}}
 	}
 	return nil
@@ -98,7 +99,7 @@ func (d *disturbance) disturbs() []plans.Effect {
 // replacement says what becomes of an object without pods that is made again.
 func (d *disturbance) replacement() []plans.Effect {
 	var effects []plans.Effect
-	if d.action.Ref.GVK.GroupKind() == serviceKind {
+	if d.action.Ref.GVK.GroupKind() == providers.ServiceKind {
 		effects = append(effects, plans.Effect{Kind: plans.EffectUnreachable, Downtime: true})
 		if slices.ContainsFunc(d.action.Changes, isPort) {
 			effects = append(effects, plans.Effect{Kind: plans.EffectPorts})
@@ -110,7 +111,9 @@ func (d *disturbance) replacement() []plans.Effect {
 	return effects
 }
 
-func isPort(c plans.Change) bool { return within(c.Path, "spec.ports") || within(c.Path, "spec.type") }
+func isPort(c plans.Change) bool {
+	return fields.Within(c.Path, "spec.ports") || fields.Within(c.Path, "spec.type")
+}
 
 func (d *disturbance) job() []plans.Effect {
 	name := d.action.Address.Name
@@ -193,7 +196,7 @@ func holdsData(workload *unstructured.Unstructured) bool {
 	})
 }
 
-func inTemplate(c plans.Change) bool { return within(c.Path, "spec.template") }
+func inTemplate(c plans.Change) bool { return fields.Within(c.Path, "spec.template") }
 
 // scale says how many pods come or go.
 func (d *disturbance) scale(live *unstructured.Unstructured) []plans.Effect {
@@ -252,7 +255,7 @@ func templateCause(c plans.Change) plans.Cause {
 // isFileReference reports whether the path says which ConfigMap or Secret a volume
 // shows; fileCauses puts those into words.
 func isFileReference(path string) bool {
-	return within(path, "spec.template.spec.volumes") &&
+	return fields.Within(path, "spec.template.spec.volumes") &&
 		(strings.HasSuffix(path, ".configMap.name") || strings.HasSuffix(path, ".secret.secretName"))
 }
 

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -106,7 +107,7 @@ func (p *planning) nodeLabels() map[string]map[string]string {
 	}
 	for _, a := range p.actions {
 		if live := p.Snapshot.Get(a.Ref); a.Ref.GVK == nodeKind && a.Verb == plans.Delete && live != nil {
-			owned := ownershipOf(live, providers.ManagerOf(p.Cloud, true)).kolla
+			owned := fields.OwnersOf(live, providers.ManagerOf(p.Cloud, true)).Own
 			left := maps.Clone(live.GetLabels())
 			maps.DeleteFunc(left, func(key, _ string) bool { return owned.Has(fieldpath.MakePathOrDie("metadata", "labels", key)) })
 			labels[a.Ref.Name] = left

@@ -18,6 +18,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -211,7 +212,7 @@ type planning struct {
 	known    map[identity]*record // recorded, by the object in the cluster
 	left     map[identity]*record // volumes that earlier applies left behind; not in records
 	// coming are the definitions that this plan creates or changes.
-	coming map[schema.GroupKind]*definition
+	coming map[schema.GroupKind]*dryrun.CRD
 	limits map[string][]string // what is declared to limit objects, by namespace
 	policy conflictPolicy
 	rules  *proof.Rules          // nil of a destroy
@@ -255,7 +256,7 @@ func newPlanning(in Input) (*planning, []plans.Problem) {
 		recorded: map[lang.Address]*record{},
 		known:    map[identity]*record{},
 		left:     map[identity]*record{},
-		coming:   map[schema.GroupKind]*definition{},
+		coming:   map[schema.GroupKind]*dryrun.CRD{},
 		limits:   map[string][]string{},
 		policy:   conflictPolicy{force: in.ForceConflicts},
 		named:    map[string]bool{},
@@ -336,7 +337,6 @@ func sourceOf(object *providers.Object) string {
 
 // Kinds that only the planner treats specially.
 var (
-	definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 	mutatingKind   = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}
 	validatingKind = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
 	volumeKind     = schema.GroupKind{Kind: "PersistentVolume"}
@@ -404,7 +404,7 @@ func (p *planning) decideAll(ctx context.Context, objects []*providers.Object, d
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(p.Parallelism)
 	for i, object := range objects {
-		if (object.Ref().GVK.GroupKind() == definitionKind) != definitions {
+		if (object.Ref().GVK.GroupKind() == providers.DefinitionKind) != definitions {
 			continue
 		}
 		group.Go(crash.Catching(func() error {

@@ -1,103 +1,15 @@
 package planner
 
 import (
-	"bytes"
 	"slices"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// ownership is who owns which fields of an object, as its managedFields say.
-type ownership struct {
-	// kolla is what kolla's server-side applies own; never nil.
-	kolla  *fieldpath.Set
-	others []owner
-}
-
-// owner is one entry of another manager.
-type owner struct {
-	manager     string
-	subresource string    // that the fields were written through
-	updates     bool      // rather than applies
-	time        time.Time // when the entry last changed
-	fields      *fieldpath.Set
-}
-
-// ownershipOf reads the managedFields of an object; manager is the one that counts
-// as kolla. Entries that cannot be read own nothing.
-func ownershipOf(u *unstructured.Unstructured, manager string) ownership {
-	o := ownership{kolla: fieldpath.NewSet()}
-	if u == nil {
-		return o
-	}
-	for _, entry := range u.GetManagedFields() {
-		fields := fieldpath.NewSet()
-		if entry.FieldsV1 == nil || fields.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil {
-			continue
-		}
-		if entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
-			o.kolla = o.kolla.Union(fields)
-			continue
-		}
-		other := owner{
-			manager:     entry.Manager,
-			subresource: entry.Subresource,
-			updates:     entry.Operation == metav1.ManagedFieldsOperationUpdate,
-			fields:      fields,
-		}
-		if entry.Time != nil {
-			other.time = entry.Time.UTC()
-		}
-		o.others = append(o.others, other)
-	}
-	return o
-}
-
-// other finds who but kolla owns the path or something below it: of several, the
-// one whose entry changed last.
-func (o ownership) other(path fieldpath.Path) (found owner, ok bool) {
-	for _, other := range o.others {
-		if touches(other.fields, path) && (!ok || other.time.After(found.time)) {
-			found, ok = other, true
-		}
-	}
-	return found, ok
-}
-
-// within is the ownership of the others, of no more than the fields.
-func (o ownership) within(fields *fieldpath.Set) ownership {
-	in := ownership{kolla: fieldpath.NewSet()}
-	for _, other := range o.others {
-		other.fields = other.fields.Intersection(fields)
-		in.others = append(in.others, other)
-	}
-	return in
-}
-
-// path finds the structure of a path that the server gave as text, such as
-// `.spec.template.spec.containers[name="api"].image`, among the manager's fields.
-func (o ownership) path(manager, text string) (found fieldpath.Path, ok bool) {
-	for _, other := range o.others {
-		if other.manager != manager {
-			continue
-		}
-		other.fields.Iterate(func(p fieldpath.Path) {
-			if !ok && p.String() == text {
-				found, ok = p.Copy(), true
-			}
-		})
-	}
-	return found, ok
-}
-
 // origin says why the fields of an object differ from what is declared.
 type origin struct {
-	live, after ownership
+	live, after fields.Owners
 	// same: what is declared did not change since kolla last applied it.
 	same bool
 	// edited: it did change, as the state says. Of an object that the state does not
@@ -125,7 +37,7 @@ type origin struct {
 //
 // The last row is what defaulting and webhooks do. Of an object that was never
 // kolla's nothing has drifted: its reason is that it is not owned.
-func (o origin) blame(differences []difference) []plans.Reason {
+func (o origin) blame(differences []fields.Difference) []plans.Reason {
 	var reasons reasonSet
 	for i := range differences {
 		reasons.add(o.blameOne(&differences[i]))
@@ -133,14 +45,14 @@ func (o origin) blame(differences []difference) []plans.Reason {
 	return reasons.list()
 }
 
-func (o origin) blameOne(d *difference) plans.Reason {
-	held, wanted := touches(o.live.kolla, d.path), touches(o.after.kolla, d.path)
-	by, taken := o.live.other(d.path)
+func (o origin) blameOne(d *fields.Difference) plans.Reason {
+	held, wanted := fields.Touches(o.live.Own, d.At), fields.Touches(o.after.Own, d.At)
+	by, taken := o.live.Other(d.At)
 	switch {
 	case !o.ours:
 		return plans.Reason{Kind: plans.ReasonUnowned}
 	case !held && wanted && taken:
-		d.Drift, d.Edited, d.Manager, d.Time = true, o.edited, by.manager, by.time
+		d.Drift, d.Edited, d.Manager, d.Time = true, o.edited, by.Manager, by.Time
 	case wanted && o.same && (!held || o.written):
 		d.Drift = true
 	case (held || wanted) && !o.same:
@@ -153,16 +65,16 @@ func (o origin) blameOne(d *difference) plans.Reason {
 
 // blameAdditions is blame for differences among which are fields that others added: what
 // kolla neither had nor will have, and somebody else owns, or wrote since the last apply.
-func (o origin) blameAdditions(differences []difference, reasons []plans.Reason) []plans.Reason {
+func (o origin) blameAdditions(differences []fields.Difference, reasons []plans.Reason) []plans.Reason {
 	var added reasonSet
 	for i := range differences {
 		d := &differences[i]
-		by, taken := o.live.other(d.path)
-		if !o.ours || d.Drift || touches(o.live.kolla, d.path) || touches(o.after.kolla, d.path) || !taken && !o.written {
+		by, taken := o.live.Other(d.At)
+		if !o.ours || d.Drift || fields.Touches(o.live.Own, d.At) || fields.Touches(o.after.Own, d.At) || !taken && !o.written {
 			continue
 		}
-		d.Drift, d.Manager, d.Time = true, by.manager, by.time
-		added.add(plans.Reason{Kind: plans.ReasonDrift, Path: d.Path, Manager: by.manager, Time: by.time})
+		d.Drift, d.Manager, d.Time = true, by.Manager, by.Time
+		added.add(plans.Reason{Kind: plans.ReasonDrift, Path: d.Path, Manager: by.Manager, Time: by.Time})
 	}
 	if len(added.reasons) == 0 {
 		return reasons

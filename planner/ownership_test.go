@@ -277,3 +277,39 @@ func TestConflicts(t *testing.T) {
 func treated(l providers.Lifecycle) func(*planner.Input, *unstructured.Unstructured) {
 	return func(in *planner.Input, _ *unstructured.Unstructured) { in.Objects[0].Lifecycle = &l }
 }
+
+const deployment = `
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: keystone-api
+  namespace: openstack
+  resourceVersion: "7"
+  uid: u1
+  generation: 3
+  labels: {app: keystone}
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: '{"all":"of it"}'
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: keystone}}
+  template:
+    metadata: {labels: {app: keystone}}
+    spec:
+      imagePullSecrets: [{name: one}, {name: two}]
+      initContainers:
+      - {name: first, image: busybox}
+      - {name: second, image: busybox}
+      containers:
+      - name: api
+        image: keystone:1
+        args: [a, b]
+        env:
+        - {name: A, value: "1"}
+        - {name: B, value: "2"}
+        ports:
+        - {containerPort: 5000, protocol: TCP, name: public}
+        - {containerPort: 5000, protocol: UDP, name: odd}
+        resources: {limits: {memory: 1Gi}}
+status: {replicas: 3}
+`

@@ -8,7 +8,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -43,25 +46,25 @@ func Reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a 
 	if x.invalid != nil {
 		becomes = x.final
 	}
-	differences, err := compare(live, becomes)
+	differences, err := fields.Compare(live, becomes)
 	if err != nil {
 		return nil, err
 	}
 	if x.invalid != nil || x.evidence.Kind == plans.Unverified {
-		differences = slices.DeleteFunc(differences, func(d difference) bool { return d.hollow() })
+		differences = slices.DeleteFunc(differences, func(d fields.Difference) bool { return d.Hollow() })
 	}
-	return changesOf(append(differences, x.removed...)), nil
+	return fields.Changes(append(differences, x.removed...)), nil
 }
 
 // predictable reports whether an apply that is refused in a dry run is to be worked out
 // instead: a webhook cannot be asked, as for the plan; or, of an object that fields are
 // removed from, the object would not be valid with them.
 func (s *subject) predictable(x *prospect, removes bool, refused error) bool {
-	r := classify(refused)
-	if x.evidence.Kind == plans.Unverified && r.unasked != "" {
+	r := dryrun.Classify(refused)
+	if x.evidence.Kind == plans.Unverified && r.Unasked != "" {
 		return true
 	}
-	if removes && (r.unasked != "" || !r.world && r.permission == nil) {
+	if removes && (r.Unasked != "" || !r.World && r.Permission == nil) {
 		x.invalid = &r
 		return true
 	}
@@ -76,7 +79,20 @@ func (s *subject) takeOutAgain(ctx context.Context, reader providers.Reader, x *
 	case err != nil || len(paths) == 0:
 		return err
 	case refusal != nil:
-		return fmt.Errorf("find out what others added to %s: %w", s.action.Ref, errors.New(refusal.text()))
+		return fmt.Errorf("find out what others added to %s: %w", s.action.Ref, errors.New(refusal.Text()))
 	}
 	return p.reckon(s, x, paths)
+}
+
+// predicted is predict of a manifest that the server does not take over the live object. The
+// shape of a custom resource shows where it would be taken: under a throw-away name.
+func (s *subject) predicted(ctx context.Context, reader providers.Reader, x *prospect, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if x.invalid == nil || proof.BuiltIn(s.action.Ref.GVK) {
+		return dryrun.Predict(s.live, nil, manifest, s.manager)
+	}
+	model, err := reader.DryRun(ctx, manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
+	if err != nil && dryrun.Classify(err).World {
+		return nil, err
+	}
+	return dryrun.Predict(s.live, model, manifest, s.manager)
 }

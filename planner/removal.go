@@ -10,6 +10,8 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -143,11 +145,11 @@ func (p *planning) givenUp(live *unstructured.Unstructured) []plans.Change {
 	if err != nil {
 		return nil
 	}
-	differences, err := compare(live, after)
+	differences, err := fields.Compare(live, after)
 	if err != nil {
 		return nil
 	}
-	return changesOf(differences)
+	return fields.Changes(differences)
 }
 
 // withoutOurs is what becomes of an object when kolla gives its fields up.
@@ -156,7 +158,7 @@ func (p *planning) withoutOurs(live *unstructured.Unstructured) (*unstructured.U
 	bare.SetGroupVersionKind(live.GroupVersionKind())
 	bare.SetName(live.GetName())
 	bare.SetNamespace(live.GetNamespace())
-	return predict(live, nil, bare, providers.ManagerOf(p.Cloud, true))
+	return dryrun.Predict(live, nil, bare, providers.ManagerOf(p.Cloud, true))
 }
 
 func (p *planning) forget(t target, reason plans.Reason) {
@@ -277,7 +279,7 @@ func (p *planning) linkOperators() {
 	for i := range p.records {
 		r := &p.records[i]
 		if live := p.Snapshot.Get(r.ref); live != nil {
-			if kind, ok := definedKind(live); ok {
+			if kind, ok := dryrun.KindOf(live); ok {
 				defined[kind] = r.recordedAddress().Block
 			}
 		}
@@ -354,7 +356,7 @@ func (p *planning) actedAs(r record) lang.Address {
 // contains reports whether objects of the kind may outlive others by what they are.
 func contains(kind schema.GroupKind) bool {
 	switch kind {
-	case providers.NamespaceKind, providers.ClaimKind, definitionKind:
+	case providers.NamespaceKind, providers.ClaimKind, providers.DefinitionKind:
 		return true
 	}
 	return false
@@ -367,8 +369,8 @@ func (p *planning) outlives(a, b *plans.Action) bool {
 		return b.Ref.Namespace == a.Ref.Name || b.Ref.GVK.GroupKind() == providers.APIServiceKind
 	case providers.ClaimKind:
 		return b.Ref.Namespace == a.Ref.Namespace && providers.RunsPods(b.Ref.GVK.GroupKind())
-	case definitionKind:
-		kind, _ := definedKind(p.Snapshot.Get(a.Ref))
+	case providers.DefinitionKind:
+		kind, _ := dryrun.KindOf(p.Snapshot.Get(a.Ref))
 		return b.Ref.GVK.GroupKind() == kind
 	}
 	return false

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -56,7 +58,7 @@ func (p *planning) replace(ctx context.Context, s *subject, reasons []plans.Reas
 	if err := p.prove(ctx, s, manifest); err != nil || s.action.Verb == "" {
 		return err
 	}
-	differences, err := compare(s.live, s.after)
+	differences, err := fields.Compare(s.live, s.after)
 	if err != nil {
 		return err
 	}
@@ -64,15 +66,15 @@ func (p *planning) replace(ctx context.Context, s *subject, reasons []plans.Reas
 	if err != nil {
 		return err
 	}
-	differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(s.after, s.manager))
+	differences = fields.Declared(differences, fields.OwnersOf(s.live, s.manager), fields.OwnersOf(s.after, s.manager))
 	p.originOf(s, s.after).blame(differences)
 	if len(added) > 0 {
 		differences = append(differences, added...)
-		slices.SortFunc(differences, func(a, b difference) int { return strings.Compare(a.Path, b.Path) })
+		slices.SortFunc(differences, func(a, b fields.Difference) int { return strings.Compare(a.Path, b.Path) })
 		s.action.Reasons = append(s.action.Reasons, s.driftOf(added)...)
 	}
 	p.startOver(s, differences)
-	s.action.Changes = changesOf(s.withUnknown(differences))
+	s.action.Changes = fields.Changes(s.withUnknown(differences))
 	return nil
 }
 
@@ -85,12 +87,12 @@ func (p *planning) prove(ctx context.Context, s *subject, manifest *unstructured
 	if err := s.assume(manifest); err != nil {
 		return err
 	}
-	trial := withoutHeld(manifest, s.live)
-	answer, err := p.Reader.DryRun(ctx, trial.manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
+	trial := dryrun.WithoutUnique(manifest, s.live)
+	answer, err := p.Reader.DryRun(ctx, trial.Manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
 	if err != nil {
 		return s.unproven(err)
 	}
-	holder, address, err := p.addressHolder(ctx, manifest, s.live)
+	holder, address, err := dryrun.AddressHolder(ctx, p.Reader, manifest, s.live)
 	if err != nil {
 		return s.unproven(err)
 	}
@@ -98,7 +100,7 @@ func (p *planning) prove(ctx context.Context, s *subject, manifest *unstructured
 		s.notTaken(fmt.Sprintf("%s is the address of %s.", address, holder))
 		return nil
 	}
-	s.after = trial.complete(answer)
+	s.after = trial.Complete(answer)
 	s.action.Evidence = plans.Evidence{Kind: plans.Surrogate}
 	if coming := p.comingFor(s); coming != nil {
 		return p.tryForeseen(s, coming, manifest)
@@ -109,21 +111,21 @@ func (p *planning) prove(ctx context.Context, s *subject, manifest *unstructured
 // unproven decides about a replacement for which the server did not say that it
 // would take the new object.
 func (s *subject) unproven(err error) error {
-	r := classify(err)
+	r := dryrun.Classify(err)
 	switch {
-	case r.world:
+	case r.World:
 		return err
-	case r.unasked != "" && s.action.Reasons[0].Kind == plans.ReasonImmutable:
+	case r.Unasked != "" && s.action.Reasons[0].Kind == plans.ReasonImmutable:
 		s.withdraw(fmt.Sprintf("%s cannot be changed in place, and nobody can say whether the new one would be taken", s.action.Ref),
 			fmt.Sprintf("%s cannot change, and %s, so that it might be deleted and then not be made again. Take the change back; or, to take that chance, plan with %s.",
-				pathsOf(s.action.Reasons), r.unasked, words.Option("-replace", s.object.Address.String())))
-	case r.unasked != "":
-		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.unasked}
-	case r.permission != nil:
+				pathsOf(s.action.Reasons), r.Unasked, words.Option("-replace", s.object.Address.String())))
+	case r.Unasked != "":
+		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+	case r.Permission != nil:
 		s.action.Verb = ""
 		s.reject(r)
 	default:
-		s.notTaken(strings.Join(r.lines(), "\n"))
+		s.notTaken(strings.Join(r.Lines(), "\n"))
 	}
 	return nil
 }
@@ -194,7 +196,7 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why plans.ReasonKin
 		return obstacle{"what is lost with it is known only to what looks after its kind", fmt.Sprintf("to have it deleted and made again, plan with %s.", again)}, nil
 	case kind == providers.NamespaceKind:
 		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy %s -delete-data='*'\n  kolla apply", words.Option("-target", address.String()))}, nil
-	case kind == definitionKind:
+	case kind == providers.DefinitionKind:
 		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", words.Option("-delete-data", address.String()))}, nil
 	case kind == providers.APIServiceKind:
 		return obstacle{"cannot be tried out under another name", "Take its declaration away, apply, and declare it again."}, nil
@@ -294,7 +296,7 @@ func holding(live *unstructured.Unstructured, holds string) string {
 		return "the data on its volume"
 	case volumeKind:
 		return "the data on it"
-	case definitionKind:
+	case providers.DefinitionKind:
 		return "all objects of the kind that it defines"
 	case providers.StatefulSetKind:
 		if takesVolumesAlong(live) {

@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"kolla.openstack.org/kolla/planner/fields"
 )
 
 // mayBeStale reports whether a default in the object may have been made of something that
@@ -16,13 +18,13 @@ func (s *subject) mayBeStale(applied *unstructured.Unstructured) (bool, error) {
 	if s.live == applied {
 		return false, nil
 	}
-	differences, err := compare(s.live, applied)
+	differences, err := fields.Compare(s.live, applied)
 	if err != nil {
 		return false, err
 	}
-	_, pods := lookup(applied.Object, fieldpath.MakePathOrDie("spec", "template", "spec"))
-	return slices.ContainsFunc(differences, func(d difference) bool {
-		names := stepNames(d.path)
+	_, pods := fields.Lookup(applied.Object, fieldpath.MakePathOrDie("spec", "template", "spec"))
+	return slices.ContainsFunc(differences, func(d fields.Difference) bool {
+		names := fields.Names(d.At)
 		last := names[len(names)-1]
 		switch {
 		case slices.Contains(names, "metadata"), pods && (slices.Contains(names, "env") || slices.Contains(names, "resources")):
@@ -30,8 +32,8 @@ func (s *subject) mayBeStale(applied *unstructured.Unstructured) (bool, error) {
 		case !pods, slices.Contains([]string{"type", "hostNetwork", "strategy", "updateStrategy"}, last):
 			return true
 		case last == "image":
-			policy := append(d.path[:len(d.path)-1].Copy(), fieldpath.MakePathOrDie("imagePullPolicy")...)
-			now, _ := lookup(applied.Object, policy)
+			policy := append(d.At[:len(d.At)-1].Copy(), fieldpath.MakePathOrDie("imagePullPolicy")...)
+			now, _ := fields.Lookup(applied.Object, policy)
 			return d.Before != nil && now != pullPolicy(d.After) && !s.declares(policy)
 		}
 		return (d.Before == nil || d.After == nil) && last != "*"

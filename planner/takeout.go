@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -26,10 +28,10 @@ type prospect struct {
 	final    *unstructured.Unstructured
 	evidence plans.Evidence
 	// removed are the differences between the two.
-	removed []difference
+	removed []fields.Difference
 	// invalid is why the server does not accept applied, which is predicted then: what is
 	// declared may be at odds with what others added.
-	invalid *rejection
+	invalid *dryrun.Refusal
 	// again: it is worked out once more, for a write that is bound to the live object.
 	again bool
 	// warned is what the server warned of with applied, and finally with final.
@@ -80,7 +82,7 @@ func (p *planning) takeOut(ctx context.Context, s *subject, x *prospect) (decide
 // come back, and so do fields that a webhook sets with every write: the rest was added by
 // somebody. paths are the fields that the question left out; without any, nothing was asked.
 // A refusal is the server's reason not to accept the object without them.
-func (p *planning) separate(ctx context.Context, s *subject, x *prospect) (paths []fieldpath.Path, refusal *rejection, err error) {
+func (p *planning) separate(ctx context.Context, s *subject, x *prospect) (paths []fieldpath.Path, refusal *dryrun.Refusal, err error) {
 	x.final = x.applied
 	if p.ForeignPolicy == plans.IgnoreForeign || !s.owned() || x.evidence.Kind == plans.Schema {
 		return nil, nil, nil
@@ -90,7 +92,7 @@ func (p *planning) separate(ctx context.Context, s *subject, x *prospect) (paths
 	}
 	if x.evidence.Kind == plans.Unverified {
 		paths = s.writtenByOthers(paths)
-		x.final = without(x.applied, paths)
+		x.final = fields.Without(x.applied, paths)
 		return paths, nil, nil
 	}
 	// What the system keeps may be of no use without the rest.
@@ -124,17 +126,17 @@ func (s *subject) refused(x *prospect) bool {
 // leavesBehind reports whether an apply would give up fields that others own as well, so
 // that they would stay.
 func (s *subject) leavesBehind(applied *unstructured.Unstructured) bool {
-	if !writtenThrough(s.live, func(subresource string) bool { return subresource != "status" }) {
+	if !fields.WrittenThrough(s.live, func(subresource string) bool { return subresource != "status" }) {
 		return false
 	}
-	before := ownershipOf(s.live, s.manager)
-	dropped := before.kolla.Difference(ownershipOf(applied, s.manager).kolla)
-	return slices.ContainsFunc(before.others, func(o owner) bool { return !o.fields.Intersection(dropped).Empty() })
+	before := fields.OwnersOf(s.live, s.manager)
+	dropped := before.Own.Difference(fields.OwnersOf(applied, s.manager).Own)
+	return slices.ContainsFunc(before.Others, func(o fields.Owner) bool { return !o.Fields.Intersection(dropped).Empty() })
 }
 
 // tryWithout asks the server what the object would be without the paths.
-func (p *planning) tryWithout(ctx context.Context, s *subject, x *prospect, paths []fieldpath.Path) (*rejection, error) {
-	rest := without(x.applied, paths)
+func (p *planning) tryWithout(ctx context.Context, s *subject, x *prospect, paths []fieldpath.Path) (*dryrun.Refusal, error) {
+	rest := fields.Without(x.applied, paths)
 	former := over(s.live, x.applied)
 	if x.invalid == nil && !x.again { // else it was predicted of a version that may be an old one
 		former.SetResourceVersion(x.applied.GetResourceVersion())
@@ -145,16 +147,16 @@ func (p *planning) tryWithout(ctx context.Context, s *subject, x *prospect, path
 		x.final = answer
 		return nil, nil
 	}
-	r := classify(err)
+	r := dryrun.Classify(err)
 	switch {
-	case apierrors.IsConflict(err), r.world:
+	case apierrors.IsConflict(err), r.World:
 		return nil, err
-	case r.unasked != "", r.permission != nil:
-		x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.unasked}
-		if r.permission != nil {
-			x.evidence = r.forbidden()
+	case r.Unasked != "", r.Permission != nil:
+		x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+		if r.Permission != nil {
+			x.evidence = r.Forbidden()
 		}
-		x.final = without(x.applied, s.writtenByOthers(paths))
+		x.final = fields.Without(x.applied, s.writtenByOthers(paths))
 		return nil, nil
 	}
 	return &r, nil
@@ -184,46 +186,46 @@ func over(live, applied *unstructured.Unstructured) *unstructured.Unstructured {
 
 // writtenByOthers keeps the paths that somebody else is known to have written.
 func (s *subject) writtenByOthers(paths []fieldpath.Path) []fieldpath.Path {
-	owners := ownershipOf(s.live, s.manager)
+	owners := fields.OwnersOf(s.live, s.manager)
 	return slices.DeleteFunc(slices.Clone(paths), func(path fieldpath.Path) bool {
-		_, written := owners.other(path)
+		_, written := owners.Other(path)
 		return !written
 	})
 }
 
 // certain keeps the paths that others are known to have written, or that the server names as
 // what makes the object immutable: it gives no such default.
-func (s *subject) certain(paths []fieldpath.Path, r rejection) []fieldpath.Path {
-	owners := ownershipOf(s.live, s.manager)
+func (s *subject) certain(paths []fieldpath.Path, r dryrun.Refusal) []fieldpath.Path {
+	owners := fields.OwnersOf(s.live, s.manager)
 	return slices.DeleteFunc(slices.Clone(paths), func(path fieldpath.Path) bool {
-		_, written := owners.other(path)
-		return !written && !slices.ContainsFunc(r.immutable, func(c metav1.StatusCause) bool { return c.Field == pathText(path) })
+		_, written := owners.Other(path)
+		return !written && !slices.ContainsFunc(r.Immutable, func(c metav1.StatusCause) bool { return c.Field == fields.Text(path) })
 	})
 }
 
 // cannotTakeOut decides about an object from which the server does not let the additions be
 // removed. decided: the object has to be replaced. Otherwise the fields stay, and are
 // reported.
-func (p *planning) cannotTakeOut(ctx context.Context, s *subject, x *prospect, paths []fieldpath.Path, r rejection) (decided bool, err error) {
-	added, err := compare(x.applied, without(x.applied, paths))
+func (p *planning) cannotTakeOut(ctx context.Context, s *subject, x *prospect, paths []fieldpath.Path, r dryrun.Refusal) (decided bool, err error) {
+	added, err := fields.Compare(x.applied, fields.Without(x.applied, paths))
 	if err != nil {
 		return false, err
 	}
 	s.accuse(added)
 	switch {
 	case p.ForeignPolicy == plans.ReportForeign:
-		s.report(without(x.applied, paths), added)
+		s.report(fields.Without(x.applied, paths), added)
 		return false, nil
 	case p.RefreshOnly:
 		x.removed, err = p.besideNew(ctx, s, added)
 		return false, err
 	}
 	before, problems := s.action, len(s.problems)
-	if len(r.immutable) > 0 {
-		err = p.replace(ctx, s, s.causes(without(x.applied, paths), r.immutable))
+	if len(r.Immutable) > 0 {
+		err = p.replace(ctx, s, dryrun.Causes(s.live, fields.Without(x.applied, paths), s.manager, r.Immutable))
 	} else {
 		s.refuse(fmt.Sprintf("others added to %s, and the cluster does not accept it without", s.action.Ref),
-			strings.Join(r.lines(), "\n")+"\nRemove the fields by hand; or leave them there, with ignore_fields in its lifecycle block.")
+			strings.Join(r.Lines(), "\n")+"\nRemove the fields by hand; or leave them there, with ignore_fields in its lifecycle block.")
 	}
 	if err != nil || s.action.Verb != "" {
 		return true, err
@@ -234,17 +236,17 @@ func (p *planning) cannotTakeOut(ctx context.Context, s *subject, x *prospect, p
 		s.problems[problems+i].Warning = true
 		s.problems[problems+i].Detail += "\nUntil then they stay there:\n" + additionsText(added)
 	}
-	s.report(without(x.applied, paths), added)
+	s.report(fields.Without(x.applied, paths), added)
 	return false, nil
 }
 
 // report records the additions that stay, and the object as it would be without them.
-func (s *subject) report(without *unstructured.Unstructured, added []difference) {
+func (s *subject) report(without *unstructured.Unstructured, added []fields.Difference) {
 	s.reported, s.unreported, s.action.Reported = append(s.reported, added...), without, true
 }
 
 // additionsText says who added what, one field a line.
-func additionsText(added []difference) string {
+func additionsText(added []fields.Difference) string {
 	var lines []string
 	for _, d := range added {
 		line := "  " + d.Path
@@ -261,17 +263,17 @@ func additionsText(added []difference) string {
 
 // besideNew is what others added to an object, by what the server makes of the manifest under
 // a throw-away name; or otherwise, where it does not take that.
-func (p *planning) besideNew(ctx context.Context, s *subject, otherwise []difference) ([]difference, error) {
+func (p *planning) besideNew(ctx context.Context, s *subject, otherwise []fields.Difference) ([]fields.Difference, error) {
 	manifest, err := p.resolve(s)
 	if err != nil {
 		return nil, err
 	}
-	trial := withoutHeld(manifest, s.live)
-	answer, err := p.Reader.DryRun(ctx, trial.manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
+	trial := dryrun.WithoutUnique(manifest, s.live)
+	answer, err := p.Reader.DryRun(ctx, trial.Manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
 	if err != nil {
 		return otherwise, nil
 	}
-	differences, err := compare(s.live, trial.complete(answer))
+	differences, err := fields.Compare(s.live, trial.Complete(answer))
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +282,7 @@ func (p *planning) besideNew(ctx context.Context, s *subject, otherwise []differ
 
 // addedTo keeps of the differences between the live object and a new one those that are
 // there because others added something.
-func (p *planning) addedTo(ctx context.Context, s *subject, differences []difference) ([]difference, error) {
+func (p *planning) addedTo(ctx context.Context, s *subject, differences []fields.Difference) ([]fields.Difference, error) {
 	if p.ForeignPolicy == plans.IgnoreForeign || !s.owned() || s.adopts() {
 		return nil, nil
 	}
@@ -288,9 +290,9 @@ func (p *planning) addedTo(ctx context.Context, s *subject, differences []differ
 	if err != nil {
 		return nil, err
 	}
-	added := slices.DeleteFunc(slices.Clone(differences), func(d difference) bool {
-		return d.Before == nil || d.hollow() || !slices.ContainsFunc(paths, func(path fieldpath.Path) bool { return overlap(path, d.path) }) ||
-			touches(ownershipOf(s.live, s.manager).kolla, d.path)
+	added := slices.DeleteFunc(slices.Clone(differences), func(d fields.Difference) bool {
+		return d.Before == nil || d.Hollow() || !slices.ContainsFunc(paths, func(path fieldpath.Path) bool { return fields.Overlap(path, d.At) }) ||
+			fields.Touches(fields.OwnersOf(s.live, s.manager).Own, d.At)
 	})
 	s.accuse(added)
 	return added, nil
@@ -298,17 +300,17 @@ func (p *planning) addedTo(ctx context.Context, s *subject, differences []differ
 
 // accuse writes into the differences who added the fields, and when. A default that nobody
 // wrote, and that was right until the declaration changed, has nobody to name.
-func (s *subject) accuse(added []difference) {
+func (s *subject) accuse(added []fields.Difference) {
 	if s.adopts() {
 		return
 	}
-	owners := ownershipOf(s.live, s.manager)
+	owners := fields.OwnersOf(s.live, s.manager)
 	edited := s.record != nil && s.record.Desired != s.object.Digest()
 	for i := range added {
 		d := &added[i]
-		by, written := owners.other(d.path)
-		if written || !s.clean && !(edited && derived(d.path)) {
-			d.Drift, d.Manager, d.Time = true, by.manager, by.time
+		by, written := owners.Other(d.At)
+		if written || !s.clean && !(edited && derived(d.At)) {
+			d.Drift, d.Manager, d.Time = true, by.Manager, by.Time
 		}
 	}
 }
@@ -316,18 +318,18 @@ func (s *subject) accuse(added []difference) {
 // reckon compares the applied object with the final one: the differences are what others
 // added, and what the apply removes.
 func (p *planning) reckon(s *subject, x *prospect, paths []fieldpath.Path) error {
-	removed, err := compare(x.applied, x.final)
+	removed, err := fields.Compare(x.applied, x.final)
 	if err != nil {
 		return err
 	}
 	// The server counts each change of some objects in them.
-	removed = slices.DeleteFunc(removed, func(d difference) bool {
-		return x.invalid != nil && d.hollow() ||
-			proof.KeeperOf(x.applied, stepNames(d.path)) == proof.System && !strings.HasPrefix(d.Path, "spec.")
+	removed = slices.DeleteFunc(removed, func(d fields.Difference) bool {
+		return x.invalid != nil && d.Hollow() ||
+			proof.KeeperOf(x.applied, fields.Names(d.At)) == proof.System && !strings.HasPrefix(d.Path, "spec.")
 	})
 	s.accuse(removed)
 	if p.ForeignPolicy == plans.ReportForeign {
-		drift := slices.DeleteFunc(slices.Clone(removed), func(d difference) bool { return !d.Drift })
+		drift := slices.DeleteFunc(slices.Clone(removed), func(d fields.Difference) bool { return !d.Drift })
 		if len(drift) > 0 && x.invalid != nil {
 			return nil
 		}
@@ -335,7 +337,7 @@ func (p *planning) reckon(s *subject, x *prospect, paths []fieldpath.Path) error
 			s.report(x.final, drift)
 			x.final = x.applied
 		}
-		removed = slices.DeleteFunc(removed, func(d difference) bool { return d.Drift })
+		removed = slices.DeleteFunc(removed, func(d fields.Difference) bool { return d.Drift })
 	}
 	if x.invalid == nil {
 		x.removed = removed
@@ -357,38 +359,38 @@ func (p *planning) reckon(s *subject, x *prospect, paths []fieldpath.Path) error
 
 // emptied are the maps of a custom resource that are declared as empty and that something is
 // removed from; own says whether that may be something of kolla's own. They count among what
-// an apply removes, because they have to go first, whoever else owns them; see Bare.
+// an apply removes, because they have to go first, whoever else owns them; see fields.Bare.
 func (s *subject) emptied(removed *fieldpath.Set, own bool) *fieldpath.Set {
-	fields := fieldpath.NewSet()
+	set := fieldpath.NewSet()
 	find := func(path fieldpath.Path) {
 		for n := 1; n < len(path); n++ {
-			if declared, there := lookup(s.object.Manifest.Object, path[:n]); there && empty(declared) {
-				fields.Insert(path.Copy())
-				fields.Insert(path[:n].Copy())
+			if declared, there := fields.Lookup(s.object.Manifest.Object, path[:n]); there && fields.Empty(declared) {
+				set.Insert(path.Copy())
+				set.Insert(path[:n].Copy())
 			}
 		}
 	}
 	removed.Iterate(find)
 	if own {
-		ownershipOf(s.live, s.manager).kolla.Leaves().Iterate(find)
+		fields.OwnersOf(s.live, s.manager).Own.Leaves().Iterate(find)
 	}
-	return fields
+	return set
 }
 
 // claimed are the fields that have to be kolla's for its next apply to remove them: those
 // of the paths that differ, and what would be left empty above them.
-func claimed(paths []fieldpath.Path, removed []difference) *fieldpath.Set {
-	fields := fieldpath.NewSet()
+func claimed(paths []fieldpath.Path, removed []fields.Difference) *fieldpath.Set {
+	set := fieldpath.NewSet()
 	for _, path := range paths {
 		for _, d := range removed {
-			if !overlap(d.path, path) {
+			if !fields.Overlap(d.At, path) {
 				continue
 			}
-			fields.Insert(path)
-			if d.After == nil && len(d.path) < len(path) {
-				fields.Insert(d.path)
+			set.Insert(path)
+			if d.After == nil && len(d.At) < len(path) {
+				set.Insert(d.At)
 			}
 		}
 	}
-	return fields
+	return set
 }

@@ -3,6 +3,7 @@ package planner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -44,15 +46,15 @@ func (p *planning) tryNew(ctx context.Context, s *subject, manifest *unstructure
 		}
 		return p.tryForeseen(s, coming, manifest)
 	}
-	r := classify(err)
+	r := dryrun.Classify(err)
 	if err := s.assume(manifest); err != nil {
 		return err
 	}
-	if r.shape && coming != nil {
+	if r.Shape && coming != nil {
 		if err := p.tryForeseen(s, coming, manifest); err != nil || s.action.Verb == "" {
 			return err
 		}
-		s.action.Evidence.Detail += refusedNow + r.text()
+		s.action.Evidence.Detail += refusedNow + r.Text()
 		return nil
 	}
 	return p.untried(s, r, err)
@@ -60,24 +62,24 @@ func (p *planning) tryNew(ctx context.Context, s *subject, manifest *unstructure
 
 // assume has the object become what is declared, for want of an answer.
 func (s *subject) assume(manifest *unstructured.Unstructured) (err error) {
-	s.after, err = asApplied(manifest)
+	s.after, err = dryrun.AsApplied(manifest)
 	return err
 }
 
 // untried decides about a new object that the server gave no answer for.
-func (p *planning) untried(s *subject, r rejection, err error) error {
+func (p *planning) untried(s *subject, r dryrun.Refusal, err error) error {
 	strange := s.action.Ref.Namespace != "" && !p.namespaceLive(s.action.Ref.Namespace)
 	switch {
-	case r.world:
+	case r.World:
 		return err
-	case r.unasked != "":
-		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.unasked}
-	case r.permission != nil:
-		s.action.Evidence = r.forbidden()
-	case strings.Contains(r.message, "violates PodSecurity") && p.letsIn(s):
+	case r.Unasked != "":
+		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+	case r.Permission != nil:
+		s.action.Evidence = r.Forbidden()
+	case strings.Contains(r.Message, "violates PodSecurity") && p.letsIn(s):
 		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: "its namespace does not let it in yet: this plan changes the Pod Security level of the namespace first"}
-	case strange && r.local:
-		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: fmt.Sprintf("its namespace does not exist yet, and where it was tried instead, in the namespace %q, it is not let in: %s", providers.SurrogateNamespace, r.text())}
+	case strange && r.Local:
+		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: fmt.Sprintf("its namespace does not exist yet, and where it was tried instead, in the namespace %q, it is not let in: %s", providers.SurrogateNamespace, r.Text())}
 	default:
 		s.action.Verb = ""
 		s.reject(r)
@@ -147,4 +149,40 @@ func (p *planning) withoutNamespace(s *subject) bool {
 		s.withdraw(fmt.Sprintf("namespace %q does not exist", name), "Declare it in a manifest, or create it first.")
 	}
 	return true
+}
+
+// portTaken is how the API server words that another Service has a node port.
+const portTaken = "provided port is already allocated"
+
+// portAdvice says how to go on where a new Service has a node port of another one. If this
+// plan deletes that one: what depends on that one changes, or goes, before it does, and needs
+// the new one by then. Empty: it is not about node ports.
+func (p *planning) portAdvice(s *subject, r dryrun.Refusal) string {
+	kind := s.action.Ref.GVK
+	if kind.GroupKind() != providers.ServiceKind || !strings.Contains(r.Text(), portTaken) {
+		return ""
+	}
+	wanted := dryrun.NodePorts(s.object.Manifest)
+	for i := range p.records {
+		old := &p.records[i]
+		live := p.Snapshot.Get(old.ref)
+		if old.ref.GVK != kind || !p.owns(live) || !p.includes(p.successor(old)) {
+			continue
+		}
+		_, declared := p.byRef[identify(old.ref)]
+		_, released := p.released(old.recordedAddress())
+		ports := slices.DeleteFunc(dryrun.NodePorts(live), func(port int64) bool { return !slices.Contains(wanted, port) })
+		if declared || released || len(ports) == 0 {
+			continue
+		}
+		advice := fmt.Sprintf("%s has node port %d, and this plan deletes it only when the new one is there.", old.ref, ports[0])
+		if was, is := serviceOf(live), serviceOf(s.object.Manifest); was != "" && is != "" && was != is {
+			advice += fmt.Sprintf(" To keep the name that the service has in the cluster, say in its block:\n\n  name = %q\n\nOtherwise delete", was)
+		} else {
+			advice += " Delete"
+		}
+		advice += fmt.Sprintf(" the old one first; nothing answers on that port from then on until the apply:\n\n  kubectl delete service --namespace %s %s", old.ref.Namespace, old.ref.Name)
+		return advice
+	}
+	return "Another Service of the cluster has that node port. Choose another one, or find out whose it is:\n\n  kubectl get services --all-namespaces"
 }

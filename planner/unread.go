@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -65,8 +66,8 @@ func (p *planning) assumeNew(s *subject) error {
 	if err := s.assume(manifest); err != nil {
 		return err
 	}
-	differences, err := compare(nil, manifest)
-	s.action.Changes = changesOf(s.withUnknown(differences))
+	differences, err := fields.Compare(nil, manifest)
+	s.action.Changes = fields.Changes(s.withUnknown(differences))
 	return err
 }
 

@@ -12,7 +12,9 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/extract"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -74,10 +76,10 @@ func (p *planning) unseenValues(v viewpoint, s *subject) (*plans.Values, error) 
 	if err != nil {
 		return nil, err
 	}
-	if manifest, err = Trim(manifest, v.action.Yields); err != nil {
+	if manifest, err = fields.Trim(manifest, v.action.Yields); err != nil {
 		return nil, err
 	}
-	if v.after, err = asApplied(manifest); err != nil {
+	if v.after, err = dryrun.AsApplied(manifest); err != nil {
 		return nil, err
 	}
 	v.pending = s.pending
@@ -104,7 +106,7 @@ type viewpoint struct {
 	drift  extract.Fields // what others changed, and the action puts back
 	added  extract.Fields // what others added, and the policy leaves there
 	// reported are the differences of that, unreported the object without it.
-	reported   []difference
+	reported   []fields.Difference
 	unreported *unstructured.Unstructured
 	// hidden are the paths of other sensitive values than those of a Secret's data.
 	hidden map[string]bool
@@ -148,17 +150,17 @@ func (v *viewpoint) choose() error {
 }
 
 // addField adds the field of a difference.
-func (v *viewpoint) addField(d difference) (extract.Fields, error) {
-	field, err := extract.At(d.path)
-	if d.reorders {
-		field, err = extract.OrderAt(d.path)
+func (v *viewpoint) addField(d fields.Difference) (extract.Fields, error) {
+	field, err := extract.At(d.At)
+	if d.Reorders {
+		field, err = extract.OrderAt(d.At)
 	}
 	if err != nil {
 		return nil, err
 	}
 	v.fields = extract.Union(v.fields, field)
 	if d.Sensitive {
-		v.hidden[joined(namesOn(d.path))] = true
+		v.hidden[joined(fields.NamesOn(d.At))] = true
 	}
 	return field, nil
 }
@@ -172,7 +174,7 @@ func managed(u *unstructured.Unstructured, counts func(extract.Entry) bool) extr
 
 // addChanges adds the fields that the action changes.
 func (v *viewpoint) addChanges() error {
-	differences, err := compare(v.live, v.after)
+	differences, err := fields.Compare(v.live, v.after)
 	if err != nil {
 		return err
 	}
@@ -215,12 +217,12 @@ func (v *viewpoint) values() *plans.Values {
 		out.After = out.Before
 	}
 	if v.drift != nil || v.added != nil {
-		written := stripped(v.live).Object
+		written := fields.Stripped(v.live).Object
 		if v.drift != nil {
-			written = extract.Overlay(written, stripped(v.after).Object, v.drift)
+			written = extract.Overlay(written, fields.Stripped(v.after).Object, v.drift)
 		}
 		if v.added != nil {
-			written = extract.Overlay(written, stripped(v.unreported).Object, v.added)
+			written = extract.Overlay(written, fields.Stripped(v.unreported).Object, v.added)
 		}
 		out.Written = v.take(&unstructured.Unstructured{Object: written}, false)
 	}
@@ -236,7 +238,7 @@ func (v *viewpoint) take(u *unstructured.Unstructured, next bool) *extract.Part 
 		Sensitive:   func(path []string) bool { return v.sensitive(secret, path) },
 		Unknown:     func(path []string, value any) bool { return next && v.unknown(path, value) },
 	}
-	part := v.named(mask.Take(stripped(u).Object, v.fields))
+	part := v.named(mask.Take(fields.Stripped(u).Object, v.fields))
 	if place := []string{"metadata", "name"}; next && v.unknown(place, v.action.Ref.Name) {
 		unstructured.RemoveNestedField(part.Values, place...)
 		if part.Unknown == nil {
@@ -271,7 +273,7 @@ func (v *viewpoint) unknown(path []string, value any) bool {
 	}
 	if len(path) == 3 && path[0] == "metadata" && path[1] == "annotations" {
 		for _, c := range v.action.Changes {
-			if c.After == plans.Unknown && c.Path == annotationPath(path[2]) {
+			if c.After == plans.Unknown && c.Path == fields.Annotation(path[2]) {
 				return true
 			}
 		}

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/extract"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -233,11 +233,11 @@ func falsehood(live, answer *unstructured.Unstructured, v *plans.Values) string 
 	if where := partOf(after.Values, answer.Object, "after"); where != "" {
 		return where + " is not in the answer"
 	}
-	is, err := planner.Diff(&unstructured.Unstructured{Object: v.Before.Values}, &unstructured.Unstructured{Object: after.Values})
+	is, err := fields.Diff(&unstructured.Unstructured{Object: v.Before.Values}, &unstructured.Unstructured{Object: after.Values})
 	if err != nil {
 		return err.Error()
 	}
-	should, err := planner.Diff(live, answer)
+	should, err := fields.Diff(live, answer)
 	if err != nil {
 		return err.Error()
 	}

@@ -16,50 +16,6 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-func TestTrim(t *testing.T) {
-	const text = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","annotations":{"x/y":"1"}},"spec":{"replicas":3,"template":{"spec":{"containers":[
-		{"name":"api","image":"i:1","ports":[{"containerPort":1,"protocol":"TCP"},{"containerPort":1,"protocol":"UDP"}]},{"name":"side","image":"s:1"}]}}}}`
-	const container = `"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"api\"}":`
-	tests := map[string]struct {
-		fields []string
-		value  any
-		want   string // replaces the part before |, which is then cut
-	}{
-		"a value":                          {fields: []string{`{"f:spec":{"f:replicas":{}}}`}, want: `"replicas":3,|`},
-		"what gets empty":                  {fields: []string{`{"f:metadata":{"f:annotations":{"f:x/y":{}}}}`}, want: `,"annotations":{"x/y":"1"}|`},
-		"a field of an element":            {fields: []string{`{` + container + `{"f:image":{}}}}}}}`}, want: `"image":"i:1",|`},
-		"an element of several keys":       {fields: []string{`{` + container + `{"f:ports":{"k:{\"containerPort\":1,\"protocol\":\"UDP\"}":{"f:protocol":{}}}}}}}}}`}, want: `,{"containerPort":1,"protocol":"UDP"}|`},
-		"a key alone is not cut":           {fields: []string{`{` + container + `{"f:name":{}}}}}}}`}, want: `|`},
-		"an element, once nothing is left": {fields: []string{strings.ReplaceAll(`{`+container+`{"f:name":{}}}}}}}`, "api", "side"), strings.ReplaceAll(`{`+container+`{"f:image":{}}}}}}}`, "api", "side")}, want: `,{"name":"side","image":"s:1"}|`},
-		"what is not there":                {fields: []string{`{"f:spec":{"f:paused":{}}}`}, want: `|`},
-		"a value that is kept":             {fields: []string{`{"f:spec":{"f:replicas":{}}}`}, value: int64(5), want: `"replicas":3|"replicas":5`},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			manifest := object(t, text)
-			var yields []plans.Yield
-			for _, field := range test.fields {
-				yields = append(yields, plans.Yield{Field: field, Value: test.value})
-			}
-			got, err := planner.Trim(manifest, yields)
-			if err != nil {
-				t.Fatal(err)
-			}
-			old, replacement, _ := strings.Cut(test.want, "|")
-			want := object(t, strings.Replace(text, old, replacement, 1))
-			if diff := cmp.Diff(want.Object, got.Object); diff != "" {
-				t.Errorf("what is sent (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(object(t, text).Object, manifest.Object); diff != "" {
-				t.Errorf("the manifest itself was changed:\n%s", diff)
-			}
-		})
-	}
-	if _, err := planner.Trim(object(t, text), []plans.Yield{{Path: "x", Field: "{"}}); err == nil {
-		t.Error("a yield that cannot be read is no error")
-	}
-}
-
 // What is left to others goes through a plan file.
 func TestYieldsAreSaved(t *testing.T) {
 	before := plans.Yield{Path: "spec.replicas", Manager: "hpa", Time: then, Field: `{"f:spec":{"f:replicas":{}}}`, Value: int64(3), Declared: true}

@@ -189,6 +189,8 @@ var (
 	DeploymentKind  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
 	StatefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
 	DaemonSetKind   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+	ServiceKind     = schema.GroupKind{Kind: "Service"}
+	DefinitionKind  = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 	APIServiceKind  = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -117,7 +117,7 @@ func compareGiven(a *plans.Action, snapshot *providers.Snapshot) (told bool, err
 	}
 	manifest, pending, err := a.Object.Resolve(values, false)
 	if err == nil {
-		manifest, err = planner.Trim(manifest, a.Yields)
+		manifest, err = fields.Trim(manifest, a.Yields)
 	}
 	if err != nil {
 		return false, err

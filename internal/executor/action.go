@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/crash"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -169,7 +169,7 @@ func (s *step) refresh(ctx context.Context) error {
 func (s *step) write(ctx context.Context) error {
 	manifest, err := s.values.resolve(ctx, s.action)
 	if err == nil {
-		manifest, err = planner.Trim(manifest, s.action.Yields)
+		manifest, err = fields.Trim(manifest, s.action.Yields)
 	}
 	if err != nil {
 		return err

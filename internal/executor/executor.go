@@ -29,7 +29,8 @@ type Options struct {
 	// deleted; nil: these commands do not run.
 	Shell providers.Shell
 	// Reassess returns the changes that an apply of an action would now make to the live
-	// object; see planner.Reassess.
+	// object. It is needed for objects that others write during the apply. Callers set it to
+	// planner.Reassess.
 	Reassess func(ctx context.Context, reader providers.Reader, plan *plans.Plan, a *plans.Action, manifest, live *unstructured.Unstructured, additions bool) ([]plans.Change, error)
 	// Session records each step. The caller that opened it closes it after the apply,
 	// which saves the state.

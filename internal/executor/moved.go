@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -84,7 +84,7 @@ func (s *step) applyBare(ctx context.Context, manifest *unstructured.Unstructure
 	if proof.BuiltIn(manifest.GroupVersionKind()) {
 		return version, nil
 	}
-	bare, differs, err := planner.Bare(manifest, s.action.Removes)
+	bare, differs, err := fields.Bare(manifest, s.action.Removes)
 	if err != nil || !differs {
 		return version, err
 	}

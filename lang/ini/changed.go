@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Changed names what differs between two versions of an INI file, as
-// "[section] key", in the order of the names; nil where one of them is not an INI
-// file, or nothing but comments and layout differs.
+// Changed names the keys that differ between two versions of an INI file, as "[section]
+// key", sorted. It returns nil if one of them is not an INI file, or if only comments and
+// layout differ.
 func Changed(before, after string) []string {
 	was, ok := settings(before)
 	is, alsoOK := settings(after)
@@ -26,8 +26,8 @@ func Changed(before, after string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// settings reads an INI file as oslo.config does: a repeated key has several
-// values, and an indented line goes on with the value above it.
+// settings parses an INI file as oslo.config does: a repeated key has several values, and
+// an indented line continues the value above it.
 func settings(text string) (values map[string][]string, ok bool) {
 	values = map[string][]string{}
 	section, key := "", ""

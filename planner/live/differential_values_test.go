@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -39,11 +39,11 @@ func (v *verdict) untrue(a *plans.Action) string {
 		return text // values of Secrets differ unseen
 	}
 	// managedFields show which lists have keys.
-	is, err := planner.Diff(managedAs(before.Values, v.live), managedAs(after.Values, v.answer))
+	is, err := fields.Diff(managedAs(before.Values, v.live), managedAs(after.Values, v.answer))
 	if err != nil {
 		return err.Error()
 	}
-	should, err := planner.Diff(v.live, v.answer)
+	should, err := fields.Diff(v.live, v.answer)
 	if err != nil {
 		return err.Error()
 	}

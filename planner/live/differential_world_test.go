@@ -275,7 +275,8 @@ func (w *world) plan(ctx context.Context, st *state.State) (*plans.Plan, []plans
 // apply carries a plan out, and says what went wrong.
 func (w *world) apply(ctx context.Context, session *state.Session, plan *plans.Plan) (map[lang.Address]string, error) {
 	result, err := executor.Apply(ctx, plan, executor.Options{
-		Reader: w.applying, Writer: impatient{w.applying.Writer()}, Session: session,
+		Reassess: planner.Reassess,
+		Reader:   w.applying, Writer: impatient{w.applying.Writer()}, Session: session,
 		Parallelism: atOnce, Timeout: patience,
 	})
 	if err != nil {

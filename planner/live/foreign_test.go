@@ -15,6 +15,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -306,7 +307,7 @@ func TestPowersAreDrift(t *testing.T) {
 					for _, u := range []*unstructured.Unstructured{before, after} {
 						unstructured.RemoveNestedField(u.Object, "metadata", "annotations", "deployment.kubernetes.io/revision")
 					}
-					if changes, err := planner.Diff(before, after); err != nil || len(changes) > 0 {
+					if changes, err := fields.Diff(before, after); err != nil || len(changes) > 0 {
 						t.Errorf("it is not what it was (%v):\n%s", err, lines(changes))
 					}
 				})
@@ -413,7 +414,7 @@ func TestCustomResourcesAtOdds(t *testing.T) {
 			}
 			b.apply(plan)
 			b.settled()
-			if changes, err := planner.Diff(before, s.get(shelf, b.namespace, "a")); err != nil || len(changes) > 0 {
+			if changes, err := fields.Diff(before, s.get(shelf, b.namespace, "a")); err != nil || len(changes) > 0 {
 				t.Errorf("it is not what it was (%v):\n%s", err, lines(changes))
 			}
 		})

@@ -17,6 +17,7 @@ import (
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -148,7 +149,7 @@ func (b *bench) apply(plan *plans.Plan) {
 		if a.Object == nil {
 			continue
 		}
-		manifest, err := planner.Trim(a.Object.Manifest, a.Yields)
+		manifest, err := fields.Trim(a.Object.Manifest, a.Yields)
 		if err != nil {
 			b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -111,7 +112,7 @@ func TestAddedBetweenPlanAndWrite(t *testing.T) {
 				}
 				before = s.get(power.resource, b.namespace, "api").GetGeneration()
 			}}
-			result, err := executor.Apply(t.Context(), plan, executor.Options{Reader: b.client, Writer: writer, Session: session})
+			result, err := executor.Apply(t.Context(), plan, executor.Options{Reader: b.client, Writer: writer, Reassess: planner.Reassess, Session: session})
 			if err != nil {
 				t.Fatal(err)
 			}

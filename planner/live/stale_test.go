@@ -6,6 +6,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -81,7 +82,7 @@ func TestStaleDefaults(t *testing.T) {
 						delete(u.Object["spec"].(map[string]any), "clusterIPs")
 					}
 				}
-				if changes, err := planner.Diff(fresh, live[0]); err != nil || len(changes) > 0 {
+				if changes, err := fields.Diff(fresh, live[0]); err != nil || len(changes) > 0 {
 					t.Errorf("it is not what a new object would be (%v):\n%s", err, lines(changes))
 				}
 				b.settled()

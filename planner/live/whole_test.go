@@ -8,6 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -42,7 +43,7 @@ func TestForeignConverter(t *testing.T) {
 			}
 			b.apply(b.plan())
 			b.settled()
-			if changes, err := planner.Diff(before, s.get(definitions, "", o.Ref().Name)); err != nil || len(changes) > 0 {
+			if changes, err := fields.Diff(before, s.get(definitions, "", o.Ref().Name)); err != nil || len(changes) > 0 {
 				t.Errorf("it is not what it was (%v):\n%s", err, lines(changes))
 			}
 		})

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Carried is what the pods of a workload carry on a node, by their own word.
+// Carried has the items that the pods of a workload carry on a node, as the pods report.
 type Carried struct {
 	Node  string   `json:"node,omitempty"` // empty: of all nodes, whose pods cannot be listed
 	Items []string `json:"items,omitempty"`
@@ -17,13 +17,13 @@ type Carried struct {
 	Unknown string `json:"unknown,omitempty"`
 }
 
-// CutOff is what is cut off with a workload.
+// CutOff has the items that are cut off when a workload leaves its nodes.
 type CutOff struct {
 	What  string
 	Nodes []Carried
 }
 
-// Lines say what is cut off, node by node: "real-2: web-1 (…)".
+// Lines lists the items that are cut off, node by node: "real-2: web-1 (…)".
 func (c *CutOff) Lines() []string {
 	const most = 8
 	var lines []string
@@ -36,7 +36,7 @@ func (c *CutOff) Lines() []string {
 	return lines
 }
 
-// Title says how many are cut off.
+// Title says how many items are cut off.
 func (c *CutOff) Title() string {
 	n, atLeast := 0, ""
 	for _, node := range c.Nodes {
@@ -51,7 +51,7 @@ func (c *CutOff) Title() string {
 	return fmt.Sprintf("%s that would be cut off (%s%d)", c.What, atLeast, n)
 }
 
-// words say what is carried on one node.
+// words lists the items on a node.
 func (n Carried) words(most int) string {
 	node := cmp.Or(n.Node, "all nodes")
 	if n.Unknown != "" {
@@ -65,8 +65,8 @@ func (n Carried) words(most int) string {
 	return text
 }
 
-// CutOff says in one line what is cut off by an effect of that kind: "running servers that
-// would be cut off (2): real-2: web-1, web-2".
+// CutOff says in one line what an effect of that kind cuts off: "running servers that would
+// be cut off (2): real-2: web-1, web-2".
 func (e Effect) CutOff() string {
 	const most = 4
 	c := CutOff{What: e.Data, Nodes: e.Carried}
@@ -80,7 +80,8 @@ func (e Effect) CutOff() string {
 	return c.Title() + ": " + strings.Join(parts, "; ")
 }
 
-// Shows reports whether an effect names all that another one of the kind cuts off.
+// Shows reports whether the effect names all items that another effect of the kind cuts
+// off.
 func (e Effect) Shows(other Effect) bool {
 	if e.Kind != EffectCutOff || other.Kind != EffectCutOff || e.Ref != other.Ref || e.Data != other.Data {
 		return false

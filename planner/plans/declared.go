@@ -7,9 +7,9 @@ import (
 	"kolla.openstack.org/kolla/lang/ini"
 )
 
-// Declared is where the configuration says what an action changes: in a config file
-// where each of the values stands, else where the object is declared. It is empty for
-// what only the built-in catalogue says.
+// Declared returns the place in the configuration of the values that an action changes:
+// their lines in config files, or else the place of the object. It is empty for objects of
+// the built-in catalogue.
 func (a *Action) Declared() string {
 	if a.Object == nil {
 		return ""

@@ -6,15 +6,14 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// Deferred reports whether not all of what the action writes is known yet: an apply
-// plans it again once the data that it waits for were read. See Divide.
+// Deferred reports whether the action writes values that are not known yet. An apply plans
+// it again when the data for these values was read. See Divide.
 func (a *Action) Deferred() bool {
 	return a.Object != nil && len(a.Object.Deferred) > 0 && a.Verb != None && a.Verb != Refresh
 }
 
-// Divide splits a plan into what can be carried out now, and what has to wait: the
-// deferred actions, and those that depend on one, of which all is known. Outputs are for
-// the end.
+// Divide splits a plan into the part that can be executed now, and the actions that have to
+// wait: the deferred ones, and those that depend on them. Outputs are left for the end.
 func (p *Plan) Divide() (now *Plan, later []*Action) {
 	now = new(Plan)
 	*now = *p
@@ -32,7 +31,7 @@ func (p *Plan) Divide() (now *Plan, later []*Action) {
 	return now, later
 }
 
-// Waiting lists the data that the deferred actions of the plan wait for.
+// Waiting lists the data for which the deferred actions of the plan wait.
 func (p *Plan) Waiting() []string {
 	var out []string
 	for i := range p.Actions {
@@ -44,11 +43,11 @@ func (p *Plan) Waiting() []string {
 	return slices.Compact(out)
 }
 
-// Unannounced are the actions of a plan that the operator was not shown by later, which
-// is what waited of the plan that was: other objects than those, or something else that
-// is done to them. What is new in a block that waited, such as the version of a file
-// that is known by now, and the versions that this takes the place of, were to be
-// expected.
+// Unannounced returns the actions of the next plan that the operator has not seen. later
+// are the waiting actions of the first plan: the operator has seen these. An action on
+// another object is unannounced, and so is another change of the same object. New versions
+// of objects of a waiting block are expected, and so are the deletes of the versions that
+// they replace.
 func Unannounced(next *Plan, later []*Action) []*Action {
 	announced := map[lang.Address]*Action{}
 	blocks := map[string]bool{}
@@ -77,19 +76,19 @@ func Unannounced(next *Plan, later []*Action) []*Action {
 	return out
 }
 
-// Stranger reports whether the action takes over an object that kolla has not made.
+// Stranger reports whether the action takes over an object that kolla did not create.
 func (a *Action) Stranger() bool {
 	return a.Verb == Adopt && slices.ContainsFunc(a.Reasons, func(r Reason) bool { return r.Kind == ReasonUnowned })
 }
 
-// asShown reports whether an action does no more than the one that was shown. What was to
-// be created is taken over only if it was an apply of this cloud that created it just now.
+// asShown reports whether an action does no more than the one that was shown. An object
+// that was to be created may be adopted only if an apply of this cloud has just created it.
 func asShown(shown, next *Action) bool {
 	switch {
 	case next.Stranger() && !shown.Stranger():
 		return false
 	case next.Verb == shown.Verb, next.Verb == Adopt && len(next.Changes) == 0:
-	case (shown.Verb == Create || shown.Verb == Run) && next.Verb == Adopt: // it was written just now
+	case (shown.Verb == Create || shown.Verb == Run) && next.Verb == Adopt: // an apply has just created it
 	default:
 		return false
 	}
@@ -103,7 +102,7 @@ func asShown(shown, next *Action) bool {
 	return !slices.ContainsFunc(next.Changes, func(c Change) bool { return !paths[c.Path] })
 }
 
-// Writes reports whether the plan makes or changes an object by an action that is meant.
+// Writes reports whether an action that is meant creates or changes an object.
 func (p *Plan) Writes(meant func(*Action) bool) bool {
 	return slices.ContainsFunc(p.Actions, func(a Action) bool {
 		switch a.Verb {

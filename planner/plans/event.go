@@ -6,29 +6,29 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// Event is something that happens to an action while a plan is carried out.
+// Event is a step in the execution of an action.
 type Event struct {
 	Action  *Action
 	Kind    EventKind
 	Elapsed time.Duration // since the action started
-	// Status is what a Waiting action waits for: "2 of 3 replicas ready".
+	// Status says what a Waiting action waits for: "2 of 3 replicas ready".
 	Status string
-	// Ready, of Done: it was waited for until it was ready.
+	// Ready, of Done: the apply waited until the object was ready.
 	Ready bool
-	// Begun: what Failed or was Interrupted had begun; the rest was never tried.
+	// Begun, of Failed and Interrupted: the action had begun; false: it was never tried.
 	Begun bool
-	// Err is why an action Failed or was Interrupted.
+	// Err is the error of an action that Failed or was Interrupted.
 	Err error
-	// Because is the failed action that a Skipped one depended on; zero when the
-	// apply was interrupted.
+	// Because is the failed action that a Skipped action depends on; zero if the apply was
+	// interrupted.
 	Because lang.Address
 }
 
-// EventKind is what happened. The zero value is invalid.
+// EventKind is the kind of an event. The zero value is invalid.
 type EventKind int
 
-// The kinds of event. An action gets Started, any number of Waiting, then Done,
-// Failed or Interrupted; or only Skipped.
+// The kinds of event. An action gets Started, any number of Waiting, and then Done, Failed or
+// Interrupted; or it gets only Skipped.
 const (
 	_ EventKind = iota
 	Started
@@ -36,5 +36,5 @@ const (
 	Done
 	Failed
 	Skipped
-	Interrupted // the apply was, before the action was done
+	Interrupted // the apply was interrupted before the action was done
 )

@@ -5,27 +5,26 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// ForeignPolicy says what becomes of fields that others add to kolla's objects, and that
-// nobody but kolla should set.
+// ForeignPolicy says what happens to fields that others add to kolla's objects although
+// only kolla should set them.
 type ForeignPolicy string
 
 // The policies. The zero value stands for RevertForeign.
 const (
 	RevertForeign ForeignPolicy = "revert" // an apply removes them
-	ReportForeign ForeignPolicy = "report" // they are shown, and stay
-	IgnoreForeign ForeignPolicy = "ignore" // nobody looks for them
+	ReportForeign ForeignPolicy = "report" // the plan shows them, and they stay
+	IgnoreForeign ForeignPolicy = "ignore" // the planner does not look for them
 )
 
-// Foreign are fields of one of kolla's objects that others set and that stay as they
-// are.
+// Foreign has the fields that others set in one of kolla's objects and that stay there.
 type Foreign struct {
 	Address lang.Address  `json:"address"`
 	Ref     providers.Ref `json:"ref"`
-	// Fields have the live value in Before, and who wrote it last.
+	// Fields have the live value in Before, and the last writer in Manager.
 	Fields []Change `json:"fields"`
-	// Reported: nobody but kolla should set them. They count as drift, and stay by the
-	// policy, or because the server does not accept the object without; or they are Stuck:
-	// no update takes them out.
+	// Reported: only kolla should set these fields. They count as drift. They stay because
+	// of the policy, because the server does not accept the object without them, or because
+	// no update can remove them: then they are Stuck.
 	Reported bool `json:"reported,omitempty"`
 	Stuck    bool `json:"stuck,omitempty"`
 }

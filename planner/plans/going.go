@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Going are the UIDs of the objects that actions delete.
+// Going returns the UIDs of the objects that the actions delete.
 func Going(actions []Action) map[types.UID]bool {
 	going := map[types.UID]bool{}
 	for i := range actions {
@@ -19,8 +19,8 @@ func Going(actions []Action) map[types.UID]bool {
 	return going
 }
 
-// Unlisted is what may be in a namespace of kinds that nobody could list, but for those
-// whose APIService the actions delete: the objects of these are not the cluster's own.
+// Unlisted names the kinds in a namespace that could not be listed. It leaves out kinds
+// whose APIService the actions delete, because these objects are not stored in the cluster.
 func Unlisted(contents providers.Contents, actions []Action) []string {
 	var what []string
 	for _, u := range contents.Unread {

@@ -8,29 +8,29 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Loss is data that something declared had, and has no more: an apply makes what
-// held it anew, but not what was in it.
+// Loss is data that a declared object had and that is gone. An apply creates the object
+// again, without the data.
 type Loss struct {
-	// Address is the object that is gone; of volumes, the workload that starts
+	// Address is the object that is gone. For lost volumes, it is the workload that starts
 	// without them.
 	Address lang.Address `json:"address"`
-	// Refs are what held the data.
+	// Refs are the objects that contained the data.
 	Refs []providers.Ref `json:"refs"`
-	// Holds is what is lost: "generated values", "the data on its volume".
+	// Holds names the data: "generated values", "the data on its volume".
 	Holds string `json:"holds"`
-	// Kept: nothing is gone. Refs still hold it, and nothing takes it up.
+	// Kept: nothing is gone. Refs still contain the data, and no object uses it.
 	Kept bool `json:"kept,omitempty"`
-	// Means is what follows, where the declaration says so: "tokens become invalid".
+	// Means is the consequence, if the declaration has one: "tokens become invalid".
 	Means string `json:"means,omitempty"`
-	// Jobs ran before, may have filled what is empty now, and do not run again by
-	// themselves. Each is named as -replace takes it.
+	// Jobs are finished jobs that may have written the data, and that do not run again by
+	// themselves. The addresses are in the form for -replace.
 	Jobs []lang.Address `json:"jobs,omitempty"`
-	// Later: this plan makes nothing anew, but the next apply does.
+	// Later: not this plan creates the object again, but the next apply.
 	Later bool `json:"later,omitempty"`
 }
 
-// Consequence says in a few words what becomes of the object at Address: "starts with
-// an EMPTY volume: data-mariadb-server-0 is gone".
+// Consequence says in a few words what happens to the object at Address: "starts with an
+// EMPTY volume: data-mariadb-server-0 is gone".
 func (l Loss) Consequence() string {
 	if l.Later {
 		return l.consequence() + " (at the next apply)"

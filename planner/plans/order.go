@@ -11,8 +11,8 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// CheckSingle makes sure that no live object has two actions: in whatever order they
-// came, the second one would undo the first.
+// CheckSingle returns an error if a live object has two actions: the second one would undo
+// the first.
 func CheckSingle(actions []Action) error {
 	acted := map[types.UID]*Action{}
 	for i := range actions {
@@ -29,9 +29,9 @@ func CheckSingle(actions []Action) error {
 	return nil
 }
 
-// InOrder sorts actions so that each comes after all that it depends on; creates
-// and updates by address, then what is deleted. Dependencies on what has no action,
-// because of a problem, are dropped.
+// InOrder sorts actions so that each one comes after its dependencies: first creates and
+// updates by address, then deletes. Dependencies without an action are dropped; they have
+// problems.
 func InOrder(actions []Action) ([]Action, error) {
 	slices.SortFunc(actions, func(a, b Action) int {
 		return cmp.Or(cmp.Compare(phase(a), phase(b)), a.Address.Compare(b.Address))

@@ -26,8 +26,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// Plan is the ordered set of actions between the live cluster and the desired
-// objects. It holds no secret values.
+// Plan has the actions that change the cluster to the desired state, in order. It contains
+// no secret values.
 type Plan struct {
 	Format  int       `json:"format"` // version of this structure
 	ID      string    `json:"id"`     // unique; a plan is applied once
@@ -35,57 +35,58 @@ type Plan struct {
 	Created time.Time `json:"created"`
 	Cloud   string    `json:"cloud"`
 	Config  string    `json:"config"` // lang.Config.Digest
-	// Namespace is that of the cloud. Objects of manifests may be in others.
+	// Namespace is the namespace of the cloud. Objects of manifests may be in others.
 	Namespace string `json:"namespace,omitempty"`
 	Destroy   bool   `json:"destroy,omitempty"`
-	// Variables are lang.Config.Variables: the values by which the same configuration is
-	// found again when a saved plan is applied. None of them is sensitive.
+	// Variables are lang.Config.Variables: the values with which the same configuration is
+	// evaluated again when a saved plan is applied. None of them is sensitive.
 	Variables map[string]json.RawMessage `json:"variables,omitempty"`
 	Cluster   providers.Identity         `json:"cluster"`
 	State     StateRef                   `json:"state"`
-	// RefreshOnly: the plan only takes into the state what is so in the cluster,
-	// which it does not touch. See Input.RefreshOnly.
+	// RefreshOnly: the plan only updates the state. It does not change the cluster. See
+	// planner.Input.RefreshOnly.
 	RefreshOnly bool `json:"refresh_only,omitempty"`
-	// Options are the options that let the plan do more than the configuration alone
-	// would, as they are written on the command line: "-adopt". An apply of the saved
-	// plan needs them again: a file gives no power.
+	// Options are the options that allow the plan more than the configuration alone, as
+	// they are written on the command line: "-adopt". The apply of a saved plan needs them
+	// again: a file gives no permission.
 	Options []string `json:"options,omitempty"`
-	// Selection is what the plan is restricted to. Objects outside of it were not
-	// compared and have no action.
+	// Selection is the part of the cloud that the plan is restricted to. Other objects were
+	// not compared and have no action.
 	Selection Selection `json:"selection,omitzero"`
 
-	// Values: the actions carry the values of their objects. See Input.Values.
+	// Values: the actions carry the values of their objects. See planner.Input.Values.
 	Values bool `json:"values,omitempty"`
 
-	// Resume is how the rest of the plan is made, in the course of its apply; nil: there
-	// is no rest. See Divide.
+	// Resume has the options for the part of the plan that is planned during the apply;
+	// nil: there is no such part. See Divide.
 	Resume *Resume `json:"resume,omitempty"`
 
-	// Actions are in an order in which they could be carried out one by one: an
-	// action comes after all that it depends on.
+	// Actions are in an order in which they could be executed one by one: an action comes
+	// after all its dependencies.
 	Actions []Action `json:"actions"`
-	// Outputs are those that are declared or recorded, by name, also where nothing about
-	// them changes; nil of a restricted plan, which does not tell.
+	// Outputs are all declared and recorded outputs, by name, including those that do not
+	// change; nil for a restricted plan.
 	Outputs []output.Change `json:"outputs,omitempty"`
-	// Checks are what came of the checks of the configuration, by address.
+	// Checks are the results of the checks of the configuration, by address.
 	Checks []state.CheckResult `json:"checks,omitempty"`
-	// Losses are data that is gone already, or that nothing takes up any more.
+	// Losses are data that is gone already, or that no object uses any more.
 	Losses []Loss `json:"losses,omitempty"`
-	// Kept are data-bearing objects that stay when what they belong to goes.
+	// Kept are objects with data that stay when their owners are deleted.
 	Kept []Kept `json:"kept,omitempty"`
-	// Foreign is what others have added to kolla's objects, and what stays there.
+	// Foreign are the fields that others have added to kolla's objects and that stay there.
 	Foreign []Foreign `json:"foreign,omitempty"`
-	// ForeignPolicy is what becomes of the rest of it; empty: RevertForeign.
+	// ForeignPolicy says what happens to other fields that others have added; empty:
+	// RevertForeign.
 	ForeignPolicy ForeignPolicy `json:"foreign_policy,omitempty"`
-	// Warnings are what the server and the planner had to say while it was made.
+	// Warnings are the warnings of the server and of the planner.
 	Warnings []Notice `json:"warnings,omitempty"`
-	// Impact is what the actions disturb, service by service.
+	// Impact says what the actions disturb, service by service.
 	Impact  []Impact      `json:"impact,omitempty"`
 	Elapsed time.Duration `json:"elapsed"` // how long the comparison took
 }
 
-// Resume are the options of a plan that count as well for what is planned when data
-// that it waits for were read.
+// Resume has the options of a plan that also count for the part that is planned when the
+// data for it was read.
 type Resume struct {
 	Selection      Selection `json:"selection,omitzero"`
 	DeleteData     []string  `json:"delete_data,omitempty"`
@@ -94,13 +95,13 @@ type Resume struct {
 	VerifyAll      bool      `json:"verify_all,omitempty"`
 }
 
-// StateRef is the state that a plan was made against.
+// StateRef identifies the state that a plan was made against.
 type StateRef struct {
 	Lineage string `json:"lineage"`
 	Serial  uint64 `json:"serial"`
 }
 
-// Verb is what an action does. The zero value is invalid.
+// Verb says what an action does. The zero value is invalid.
 type Verb string
 
 // The verbs.
@@ -109,91 +110,93 @@ const (
 	Create  Verb = "create"  // not there yet
 	Update  Verb = "update"  // changed in place
 	Replace Verb = "replace" // deleted and made again, because a field cannot change
-	Delete  Verb = "delete"  // no longer declared; of a Partial object: its fields are given up
+	Delete  Verb = "delete"  // no longer declared; for a Partial object, kolla gives up its fields
 	Run     Verb = "run"     // a Job that has not run for these inputs
-	Adopt   Verb = "adopt"   // exists and is taken over, or into the state, with or without changes
-	Forget  Verb = "forget"  // dropped from the state; the cluster is not touched, unless it Releases
-	Refresh Verb = "refresh" // the state takes over UID and readiness; the cluster is not touched
+	Adopt   Verb = "adopt"   // exists, and is taken over or only recorded, with or without changes
+	Forget  Verb = "forget"  // dropped from the state; the cluster does not change, unless Releases is set
+	Refresh Verb = "refresh" // UID and readiness are recorded; the cluster does not change
 )
 
 // Action is one step of a plan.
 type Action struct {
 	Address lang.Address `json:"address"`
 	Verb    Verb         `json:"verb"`
-	// Object is what is wanted; nil for Delete and Forget.
+	// Object is the desired object; nil for Delete and Forget.
 	Object *providers.Object `json:"object,omitempty"`
 	// Ref is the object in the cluster.
 	Ref providers.Ref `json:"ref"`
-	// Prior binds the action to the live object it was planned against; zero for
-	// Create and Run, which are bound to there being none. What is deleted or replaced,
-	// and parts that are not taken by force, are bound to the UID alone.
+	// Prior binds the action to the live object of the plan. It is zero for Create and Run,
+	// which require that there is no object. Delete and Replace are bound to the UID alone,
+	// and so are parts of objects that are not taken by force.
 	Prior providers.Precondition `json:"prior,omitzero"`
-	// Token is the one that the live object carries since its creation, and that is sent
-	// with every write to it. See trust.Token.
+	// Token is the token that the live object has since its creation. Every write sends it.
+	// See trust.Token.
 	Token string `json:"token,omitempty"`
 	// Force takes the fields named in Changes from the managers named there.
 	Force bool `json:"force,omitempty"`
-	// Removes are the fields that others added and that are taken out, as a set in the
-	// form of managedFields. Changes has what comes of that.
+	// Removes are the fields of others that the action removes, as a set in the form of
+	// managedFields. Changes has the effects.
 	Removes string `json:"removes,omitempty"`
-	// Seen is the fingerprint of the live object that the action was planned against;
-	// empty: there is none.
+	// Seen is the fingerprint of the live object of the plan; empty: there is none.
 	Seen string `json:"seen,omitempty"`
-	// Scaled: an autoscaler targets the object, so that its replicas are left to it.
+	// Scaled: an autoscaler targets the object, so kolla does not set its replicas.
 	Scaled bool `json:"scaled,omitempty"`
-	// Reported: others added fields that stay there, see Foreign.Reported, so that later
-	// plans have to look at the object again.
+	// Reported: others added fields that stay there; see Foreign.Reported. Later plans have
+	// to look at the object again.
 	Reported bool `json:"reported,omitempty"`
-	// Yields are declared fields that are left to others, and not sent; see Trim.
+	// Yields are declared fields that are left to others and not sent; see fields.Trim.
 	Yields   []Yield  `json:"yields,omitempty"`
 	Reasons  []Reason `json:"reasons,omitempty"`
 	Evidence Evidence `json:"evidence"`
-	// Changes are the differences between the live object and what the server says
-	// that it would become, in path order; see Diff. For a Create: the declared
-	// fields, and by Schema evidence the defaults too. For a
-	// Replace: those that kolla declares, or did. In a RefreshOnly plan: what others
-	// changed, from what kolla wrote to what is live.
+	// Changes are the differences between the live object and the result that the server
+	// gives for the action, sorted by path; see fields.Diff. For a Create: the declared
+	// fields and, with Schema evidence, the defaults. For a Replace: the fields that kolla
+	// declares, or declared. In a RefreshOnly plan: the changes of others, from the value
+	// that kolla wrote to the live value.
 	Changes []Change `json:"changes,omitempty"`
-	// Values are the object before and after the action; nil: they were not asked for.
-	// See Plan.Values.
+	// Values are the object before and after the action; nil: they were not requested. See
+	// Plan.Values.
 	Values *Values `json:"values,omitempty"`
-	// Supersedes is the member of the same family that this one takes the place
-	// of; Changes are then relative to it. With None: this one is there already, and
-	// comes into use again.
+	// Supersedes is the member of the same family that this object replaces. Changes are
+	// then relative to that member. With None, this object exists already and is used
+	// again.
 	Supersedes lang.Address `json:"supersedes,omitzero"`
-	// Holds, of a Delete or Replace: what is lost with the object, which the operator
+	// Holds, of a Delete or Replace: the data that is lost with the object, as the operator
 	// allowed.
 	Holds string `json:"holds,omitempty"`
-	// Heir, of the Delete of a Secret: what takes its values along, under another name.
+	// Heir, of the Delete of a Secret: the Secret of another name that takes over its
+	// values.
 	Heir lang.Address `json:"heir,omitzero"`
-	// Occupied, of the Delete of a Namespace: the operator named it to be deleted with
-	// whatever is in it.
+	// Occupied, of the Delete of a Namespace: the operator allowed to delete it with all
+	// its contents.
 	Occupied bool `json:"occupied,omitempty"`
-	// Partial, of a Delete: kolla gives its fields up, and the object stays. Of a Forget
-	// that Releases: it owns only some of them.
+	// Partial, of a Delete: kolla gives up its fields, and the object stays. Of a Forget
+	// that Releases: kolla owns only some of the fields.
 	Partial bool `json:"partial,omitempty"`
-	// Releases, of a Forget: what marks the object as kolla's is taken off it first, and
-	// kolla's name from the owners of its fields. Nothing else of it changes.
+	// Releases, of a Forget: the labels and annotations that mark the object as kolla's are
+	// removed first, and kolla is removed from the owners of its fields. The object does
+	// not change otherwise.
 	Releases bool `json:"releases,omitempty"`
-	// DependsOn are the actions that must be done, and their objects ready,
-	// before this one starts. For a Delete: what must be deleted, or be changed to
-	// do without it, before it. All of them are actions of the same plan.
+	// DependsOn are the actions of the plan that must be done, with their objects ready,
+	// before this action starts. A Delete comes after the deletes of objects that use its
+	// object, and after the changes that end such a use.
 	DependsOn []lang.Address `json:"depends_on,omitempty"`
-	// Triggers are the objects that are to be replaced because of this action, selected
-	// or not, by the addresses that the state has for them.
+	// Triggers are the objects that have to be replaced because of this action, selected or
+	// not, by their addresses in the state.
 	Triggers []string `json:"triggers,omitempty"`
-	// Owed is what the object was to be replaced with, and is not by this action, each by
-	// its address or, of a versioned object, that of its family: a later plan makes up for it.
+	// Owed are the objects of replace_triggered_by whose changes should have replaced this
+	// object, and did not. Versioned objects are named by the address of their family. A
+	// later plan makes up for it.
 	Owed []lang.Address `json:"owed,omitempty"`
-	// Pending: the object matches, but was not seen ready by the apply that wrote
-	// it; an apply waits for it.
+	// Pending: the object matches, but the apply that wrote it did not see it ready. An
+	// apply waits for it.
 	Pending bool `json:"pending,omitempty"`
-	// Check, of a None, is what later plans may know the object to be unchanged by;
-	// zero where nothing is certain enough.
+	// Check, of a None, lets later plans recognize the object as unchanged; zero if nothing
+	// is certain enough.
 	Check state.Check `json:"check,omitzero"`
 }
 
-// Family is what all versions of the object have as their address.
+// Family returns the address that all versions of the object share.
 func (a *Action) Family() lang.Address {
 	if a.Object != nil && a.Object.Family != (lang.Address{}) {
 		return a.Object.Family
@@ -201,12 +204,12 @@ func (a *Action) Family() lang.Address {
 	return a.Address
 }
 
-// Prunes reports whether the action deletes an old version of something that stays.
+// Prunes reports whether the action deletes an old version of an object that stays.
 func (a *Action) Prunes() bool {
 	return a.Verb == Delete && len(a.Reasons) == 1 && a.Reasons[0].Kind == ReasonSuperseded
 }
 
-// ReasonKind classifies why an action is there. The zero value is invalid.
+// ReasonKind classifies the reason of an action. The zero value is invalid.
 type ReasonKind string
 
 // The kinds of reason.
@@ -237,7 +240,7 @@ const (
 	ReasonOwed       ReasonKind = "owed"       // of a Replace or Run: Detail, which its replace_triggered_by names, was changed by an apply that did not come to it
 )
 
-// Reason says why an action is there.
+// Reason says why an action is necessary.
 type Reason struct {
 	Kind    ReasonKind `json:"kind"`
 	Path    string     `json:"path,omitempty"`
@@ -246,66 +249,64 @@ type Reason struct {
 	Detail  string     `json:"detail,omitempty"`
 }
 
-// Evidence says how a verdict is known. The zero value is invalid.
+// Evidence says how the planner knows the result of an action. The zero value is invalid.
 type Evidence struct {
 	Kind   EvidenceKind `json:"kind"`
-	Detail string       `json:"detail,omitempty"` // for Unverified: why; for Surrogate and Schema: by what
-	Advice string       `json:"advice,omitempty"` // for Unverified: how somebody could be asked; may be empty
-	// Forbidden, of Unverified: the user lacks the right to ask, and so that to write.
+	Detail string       `json:"detail,omitempty"` // Unverified: why; Surrogate and Schema: the source
+	Advice string       `json:"advice,omitempty"` // Unverified: how to get an answer; may be empty
+	// Forbidden, of Unverified: the user may not send dry runs, and so may not write.
 	Forbidden bool `json:"forbidden,omitempty"`
 }
 
-// EvidenceKind names the step that proved a verdict.
+// EvidenceKind names the step that gave the result.
 type EvidenceKind string
 
 // The kinds of evidence.
 const (
-	Fingerprint EvidenceKind = "fingerprint" // hashes recorded at the last check still hold
-	Ownership   EvidenceKind = "ownership"   // every owned value equals the desired one
+	Fingerprint EvidenceKind = "fingerprint" // the hashes of the last check are still right
+	Ownership   EvidenceKind = "ownership"   // every owned field has the desired value
 	DryRun      EvidenceKind = "dry-run"     // the server said so
-	Surrogate   EvidenceKind = "surrogate"   // the server said so, under a throw-away name
-	Schema      EvidenceKind = "schema"      // a definition in this plan says so, which the server does not have yet
+	Surrogate   EvidenceKind = "surrogate"   // the server said so, for an object with a throw-away name
+	Schema      EvidenceKind = "schema"      // a CustomResourceDefinition of this plan says so, which the server does not have yet
 	Recorded    EvidenceKind = "recorded"    // the state says so (finished jobs, deletions)
-	Unverified  EvidenceKind = "unverified"  // nobody could be asked
+	Unverified  EvidenceKind = "unverified"  // the server could not be asked
 )
 
-// Change is one difference. Exactly one of Before and After is nil where a field
-// is added or removed. The values of a sensitive change are never kept: Masked or
-// Unknown stand for them.
+// Change is one difference. If a field is added or removed, exactly one of Before and After
+// is nil. A sensitive change has Masked or Unknown instead of values.
 type Change struct {
-	// Path in the form `spec.template.spec.containers["api"].image`: list
-	// elements by their merge key, else by index.
+	// Path has the form `spec.template.spec.containers["api"].image`: an element of a list is
+	// identified by its merge key, or else by its index.
 	Path      string `json:"path"`
 	Before    any    `json:"before,omitempty"`
 	After     any    `json:"after,omitempty"`
 	Sensitive bool   `json:"sensitive,omitempty"`
 	// Text: Before and After are the contents of a file, to be shown as a diff.
 	Text bool `json:"text,omitempty"`
-	// Drift: the live value is not what kolla wrote, but what Manager did, at Time.
-	// A Manager without Drift, of a Replace: who looks after the field, and sets it
+	// Drift: the live value is not the one that kolla wrote; Manager wrote it, at Time. For
+	// a Replace, a Manager without Drift is one that maintains the field, and will set it
 	// again.
 	Drift bool `json:"drift,omitempty"`
-	// Edited, with Drift: the declaration of the object changed as well. What was
-	// declared before is not kept, so the difference may be due to both.
+	// Edited, with Drift: the declaration of the object changed too. The old declaration is
+	// not stored, so either may be the cause of the difference.
 	Edited  bool      `json:"edited,omitempty"`
 	Manager string    `json:"manager,omitempty"`
 	Time    time.Time `json:"time,omitzero"`
 }
 
-// Kept is an object that holds data and stays.
+// Kept is an object with data that stays.
 type Kept struct {
 	Address lang.Address  `json:"address"`
 	Ref     providers.Ref `json:"ref"`
 	Holds   string        `json:"holds"`
-	// Alone: only its own address lets a destroy delete it, and "*" does not.
+	// Alone: a destroy deletes it only if its own address is given; "*" is not enough.
 	Alone bool `json:"alone,omitempty"`
-	// UID, of a volume that a StatefulSet of kolla's asked for: an apply writes it down, so
-	// that a later destroy knows the volume. Empty of all else.
+	// UID, of a volume claim of one of kolla's StatefulSets: an apply records it, so that a
+	// later destroy recognizes the claim. Empty for other objects.
 	UID types.UID `json:"uid,omitempty"`
 }
 
-// MovedFrom is the address that the object of the action was declared under before;
-// empty: it is not declared elsewhere than it was.
+// MovedFrom returns the previous address of the object; empty: it did not move.
 func (a *Action) MovedFrom() string {
 	for _, r := range a.Reasons {
 		if r.Kind == ReasonMoved && a.Verb != Forget {
@@ -315,8 +316,8 @@ func (a *Action) MovedFrom() string {
 	return ""
 }
 
-// MovedTo is, of a Forget, where what is forgotten is declared now, and has another
-// action; empty: nowhere.
+// MovedTo returns the new address of an object that is forgotten here and has another
+// action; empty: it did not move.
 func (a *Action) MovedTo() string {
 	for _, r := range a.Reasons {
 		if r.Kind == ReasonMoved && a.Verb == Forget {
@@ -326,26 +327,26 @@ func (a *Action) MovedTo() string {
 	return ""
 }
 
-// NotesMove reports whether a change only notes in the object which address it has.
+// NotesMove reports whether the change only updates the address that the object carries as
+// an annotation.
 func (c Change) NotesMove() bool {
 	return c.Path == `metadata.annotations["`+providers.AnnotationAddress+`"]`
 }
 
-// OnlyMoves reports whether nothing happens to the object but that it has another
-// address.
+// OnlyMoves reports whether only the address of the object changes.
 func (a *Action) OnlyMoves() bool {
 	return a.MovedFrom() != "" && (a.Verb == Update || a.Verb == Adopt) &&
 		!slices.ContainsFunc(a.Changes, func(c Change) bool { return !c.NotesMove() })
 }
 
 // TakesKnownValues reports whether the action takes over a Secret whose values kolla would
-// have made: whoever made the Secret knows them.
+// have generated: the creator of the Secret knows them.
 func (a *Action) TakesKnownValues() bool {
 	return a.Verb == Adopt && a.MovedFrom() == "" && a.Object != nil && a.Object.Generated()
 }
 
-// ChangesValues reports whether the action does more to the object than to mark it as
-// kolla's. To make a Secret kolla's whose values others know is more.
+// ChangesValues reports whether the action does more than mark the object as kolla's.
+// Taking over a Secret whose values others know is more.
 func (a *Action) ChangesValues() bool {
 	return a.TakesKnownValues() || slices.ContainsFunc(a.Changes, func(c Change) bool {
 		for _, at := range []string{"metadata.labels", "metadata.annotations"} {
@@ -358,18 +359,17 @@ func (a *Action) ChangesValues() bool {
 	})
 }
 
-// Counts are the numbers of the summary line. A replace counts as one to add and
-// one to destroy, a run as one to add, what is imported and changed as one of each, a
-// partial delete as one to change. An object that has another
-// address is counted once.
+// Counts are the numbers of the summary line. A replacement counts as one to add and one to
+// destroy, a run as one to add, an import with changes as one to import and one to change,
+// and a partial delete as one to change. An object that moves is counted once.
 type Counts struct {
 	Add, Change, Destroy, Import, Forget int
-	// Move are those that only have another address, and are counted nowhere else.
+	// Move counts the objects that only move. No other number includes them.
 	Move int
-	// Deferred are those of them of which not all is known yet.
+	// Deferred counts the actions with values that are not known yet. Other numbers include
+	// them.
 	Deferred int
-	// Prune are the old versions of what stays that are deleted, and are counted nowhere
-	// else.
+	// Prune counts the old versions that are deleted. No other number includes them.
 	Prune int
 }
 
@@ -422,7 +422,7 @@ func (p *Plan) Counts() Counts {
 	return c
 }
 
-// Tally says how the comparison of the objects of a plan ended. Each is counted once.
+// Tally counts the results of the comparison. Each object is counted once.
 type Tally struct {
 	Unchanged int `json:"unchanged"`
 	Changed   int `json:"changed"`
@@ -450,8 +450,8 @@ func (p *Plan) Tally() Tally {
 	return t
 }
 
-// Unchanged reports whether the object is as declared, or as kolla wrote it, and nobody
-// added anything to it.
+// Unchanged reports whether the object is as declared, or as kolla wrote it, and others
+// added nothing to it.
 func (a *Action) Unchanged() bool {
 	return a.Verb == None && len(a.Changes) == 0 && !a.Reported && !a.replaced() && a.Evidence.Kind != Unverified
 }
@@ -466,7 +466,7 @@ func (a *Action) NotCompared() bool {
 	return (a.Verb == None || a.Verb == Refresh) && len(a.Changes) == 0 && !a.Reported && a.Evidence.Kind == Unverified
 }
 
-// Forbidden are the actions about which the user may not even ask.
+// Forbidden returns the actions for which the user may not even send a dry run.
 func (p *Plan) Forbidden() []*Action {
 	var out []*Action
 	for i := range p.Actions {
@@ -477,8 +477,7 @@ func (p *Plan) Forbidden() []*Action {
 	return out
 }
 
-// Drifted reports whether somebody else changed an object since kolla wrote it,
-// or deleted it.
+// Drifted reports whether others changed or deleted an object since kolla wrote it.
 func (p *Plan) Drifted() bool {
 	return slices.ContainsFunc(p.Actions, func(a Action) bool {
 		return a.Reported || a.replaced() || slices.ContainsFunc(a.Changes, func(c Change) bool { return c.Drift }) ||
@@ -486,15 +485,13 @@ func (p *Plan) Drifted() bool {
 	})
 }
 
-// Changes reports whether an apply of the plan would write anything, to the cluster
-// or to the state. That something is not ready yet is no difference between what is
-// declared and what is there: a plan that only waits for it changes nothing.
+// Changes reports whether an apply of the plan would write to the cluster or to the state.
+// A plan that only waits for objects to become ready changes nothing.
 func (p *Plan) Changes() bool {
 	return slices.ContainsFunc(p.Actions, func(a Action) bool { return a.Verb != None }) || output.Changes(p.Outputs)
 }
 
-// Empty reports whether an apply of the plan would have nothing to write and
-// nothing to wait for.
+// Empty reports whether an apply of the plan would write nothing and wait for nothing.
 func (p *Plan) Empty() bool {
 	for _, a := range p.Actions {
 		if a.Verb != None || a.Pending {

@@ -6,18 +6,17 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// Problem is why a plan cannot be made for one object, or what an operator
-// should know about it: something that the operator can decide or mend.
+// Problem says why no plan can be made for an object, or warns the operator. The operator
+// can solve it or decide about it.
 type Problem struct {
 	Warning bool
 	Address lang.Address
 	Source  string // where the object is declared, "cloud.hcl:41"; may be empty
 	Summary string // one line
-	Detail  string // what was expected, and how to go on
+	Detail  string // the expectation, and how to go on
 }
 
-// Notice is a warning that is a part of the plan: what the server, or the planner,
-// had to say while it was made.
+// Notice is a warning of the server or of the planner that belongs to the plan.
 type Notice struct {
 	Address lang.Address `json:"address,omitzero"`  // of the object that it is about; zero: of none in the plan
 	Source  string       `json:"source,omitempty"`  // where that is declared, "cloud.hcl:41"
@@ -25,12 +24,12 @@ type Notice struct {
 	Text    string       `json:"text"`
 }
 
-// NoticeOf is a warning of the planner as a part of the plan.
+// NoticeOf makes a notice of a warning of the planner.
 func NoticeOf(p Problem) Notice {
 	return Notice{Address: p.Address, Source: p.Source, Summary: p.Summary, Text: p.Detail}
 }
 
-// Problem is the notice as a problem, which stands in the way of nothing.
+// Problem returns the notice as a warning.
 func (n Notice) Problem() Problem {
 	summary := cmp.Or(n.Summary, "The API server warns")
 	return Problem{Warning: true, Address: n.Address, Source: n.Source, Summary: summary, Detail: n.Text}

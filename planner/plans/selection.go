@@ -6,24 +6,24 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 )
 
-// Selection restricts a plan to a part of a cloud. Each entry is the address of an
-// object (`service.keystone/Deployment/keystone-api`), of all versions of one
+// Selection restricts a plan to a part of a cloud. Each entry is the address of an object
+// (`service.keystone/Deployment/keystone-api`), of all versions of an object
 // (`service.keystone/ConfigMap/keystone.conf`), of a block (`service.redis["cache"]`;
-// `service.redis` is all of its instances), or of a module, which is all that is in it.
-// The zero value selects everything.
+// `service.redis` means all its instances), or of a module with all its contents. The zero
+// value selects everything.
 type Selection struct {
-	// Targets are selected with all that they depend on; of those that are to be
-	// deleted: with all that depends on them.
+	// Targets are selected together with their dependencies; objects that are to be
+	// deleted, together with their dependants.
 	Targets []string `json:"targets,omitempty"`
-	// Excludes are left out, with all that depends on them and stays; and nothing is
-	// deleted that they depend on.
+	// Excludes are left out, together with their dependants that stay. Nothing is deleted
+	// that an excluded object depends on.
 	Excludes []string `json:"excludes,omitempty"`
 }
 
-// Restricts reports whether anything may be left out.
+// Restricts reports whether the selection may leave out anything.
 func (s Selection) Restricts() bool { return len(s.Targets)+len(s.Excludes) > 0 }
 
-// String gives the options that make the selection: "-target=a -exclude=b".
+// String returns the options for the selection: "-target=a -exclude=b".
 func (s Selection) String() string {
 	var options []string
 	for _, t := range s.Targets {

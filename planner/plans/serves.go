@@ -2,7 +2,8 @@ package plans
 
 import "kolla.openstack.org/kolla/providers"
 
-// Destroys reports whether something is lost with the object of an action.
+// Destroys reports whether the action deletes an object with something to lose. Jobs and
+// old versions have nothing to lose.
 func (a *Action) Destroys() bool {
 	if a.Ref.GVK.GroupKind() == providers.JobKind {
 		return false
@@ -10,9 +11,10 @@ func (a *Action) Destroys() bool {
 	return a.Verb == Replace || a.Verb == Delete && !a.Partial && !a.Prunes()
 }
 
-// Serves reports whether the action is about pods that run all the time.
+// Serves reports whether the object of the action runs pods all the time.
 func (a *Action) Serves() bool { return Serves(a.Ref) }
 
+// Serves reports whether the object runs pods all the time: every workload but a Job.
 func Serves(ref providers.Ref) bool {
 	kind := ref.GVK.GroupKind()
 	return providers.RunsPods(kind) && kind != providers.JobKind

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Alters reports whether the object is another one after the action, or has other
-// fields, besides the note of its address.
+// Alters reports whether the action creates the object or changes a field other than the
+// annotation of its address.
 func (a *Action) Alters() bool {
 	switch a.Verb {
 	case Create, Run, Replace:
@@ -17,10 +17,11 @@ func (a *Action) Alters() bool {
 	return false
 }
 
-// Triggered reports whether something is replaced because of its replace_triggered_by.
+// Triggered reports whether an object is replaced because of its replace_triggered_by.
 func (r Reason) Triggered() bool { return r.Kind == ReasonTriggered || r.Kind == ReasonOwed }
 
-// TriggerWords is why something is replaced, in the words of its declaration.
+// TriggerWords returns the reason of a triggered replacement in the words of the
+// declaration.
 func (r Reason) TriggerWords() string {
 	words := strings.TrimSpace("replace_triggered_by " + r.Detail)
 	if r.Kind == ReasonOwed {

@@ -5,24 +5,24 @@ import (
 	"kolla.openstack.org/kolla/planner/extract"
 )
 
-// What stands for a value in a Change whose values are not kept.
+// Texts in place of a value that a plan does not contain.
 const (
-	// Masked is where there is a value that must not be seen.
+	// Masked is written for a value that must not be seen.
 	Masked = "(sensitive value)"
-	// Unknown is where there will be a value that is only made at apply.
+	// Unknown is written for a value that only the apply makes.
 	Unknown = lang.KnownAfterApply
 )
 
-// Values is the object of an action before and after it, as far as kolla owns or changes
-// it: parts of the live object and of the server's answer. Nothing in them was put
-// together from paths. Secret values are masked.
+// Values is the object of an action before and after it: the fields that kolla owns or
+// changes. They are parts of the live object and of the server's answer; nothing is
+// composed from paths. Secret values are masked.
 type Values struct {
 	// Before is part of the live object; nil: there is none.
 	Before *extract.Part `json:"before,omitempty"`
-	// After is part of what the object becomes; nil: it goes, or with the verbs None and
-	// Refresh stays as it is.
+	// After is part of the resulting object; nil: it is deleted or, with the verbs None and
+	// Refresh, does not change.
 	After *extract.Part `json:"after,omitempty"`
 	// Written is Before without the changes that others made since kolla's last write; nil:
-	// nobody made any.
+	// there are no such changes.
 	Written *extract.Part `json:"written,omitempty"`
 }

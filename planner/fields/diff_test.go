@@ -1,4 +1,4 @@
-package planner_test
+package fields_test
 
 import (
 	"os"
@@ -9,64 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/yaml"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 )
-
-// object reads an object as a server would have sent it.
-func object(t testing.TB, text string) *unstructured.Unstructured {
-	t.Helper()
-	if text == "" {
-		return nil
-	}
-	raw, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatalf("read %s: %v", text, err)
-	}
-	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON(raw); err != nil {
-		t.Fatalf("read %s: %v", text, err)
-	}
-	return u
-}
-
-const deployment = `
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: keystone-api
-  namespace: openstack
-  resourceVersion: "7"
-  uid: u1
-  generation: 3
-  labels: {app: keystone}
-  annotations:
-    kubectl.kubernetes.io/last-applied-configuration: '{"all":"of it"}'
-spec:
-  replicas: 3
-  selector: {matchLabels: {app: keystone}}
-  template:
-    metadata: {labels: {app: keystone}}
-    spec:
-      imagePullSecrets: [{name: one}, {name: two}]
-      initContainers:
-      - {name: first, image: busybox}
-      - {name: second, image: busybox}
-      containers:
-      - name: api
-        image: keystone:1
-        args: [a, b]
-        env:
-        - {name: A, value: "1"}
-        - {name: B, value: "2"}
-        ports:
-        - {containerPort: 5000, protocol: TCP, name: public}
-        - {containerPort: 5000, protocol: UDP, name: odd}
-        resources: {limits: {memory: 1Gi}}
-status: {replicas: 3}
-`
 
 func changes(list ...plans.Change) []plans.Change { return list }
 
@@ -168,7 +114,7 @@ func TestDiff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before, after := object(t, deployment), object(t, deployment)
 			test.edit(after)
-			got, err := planner.Diff(before, after)
+			got, err := fields.Diff(before, after)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -281,7 +227,7 @@ func TestDiffOfFilesAndSecrets(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := planner.Diff(object(t, test.before), object(t, test.after))
+			got, err := fields.Diff(object(t, test.before), object(t, test.after))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -303,15 +249,15 @@ func FuzzDiff(f *testing.F) {
 		}
 		a, b := &unstructured.Unstructured{Object: pair[0]}, &unstructured.Unstructured{Object: pair[1]}
 		for _, u := range []*unstructured.Unstructured{a, b} {
-			if same, err := planner.Diff(u, u.DeepCopy()); err != nil || len(same) > 0 {
+			if same, err := fields.Diff(u, u.DeepCopy()); err != nil || len(same) > 0 {
 				t.Errorf("compared with itself: %v, %v", same, err)
 			}
 		}
-		forth, err := planner.Diff(a, b)
+		forth, err := fields.Diff(a, b)
 		if err != nil {
 			return // not objects of one kind
 		}
-		back, err := planner.Diff(b, a)
+		back, err := fields.Diff(b, a)
 		if err != nil {
 			t.Fatalf("there is no way back: %v", err)
 		}

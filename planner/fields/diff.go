@@ -1,4 +1,14 @@
-package planner
+// Package fields is about the fields of one object, or of two versions of an object.
+//
+//   - Text writes a path as plans show it, and Lookup finds the value at a path.
+//   - Diff and Compare list differences. Typed deduces the schema that both need, also for
+//     custom resources.
+//   - OwnersOf reads from managedFields who owns which field. Extras lists the fields that
+//     a manager does not own.
+//   - Trim, Bare and Without remove fields from an object.
+//
+// The package sends no requests.
+package fields
 
 import (
 	"fmt"
@@ -20,34 +30,34 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Diff lists the differences between two versions of an object, in path order.
-// Either may be nil: then every field of the other is a change of its own.
-// Otherwise what is there on one side only is one change, at the highest level
-// that the other side lacks; but data, labels and annotations are always compared
-// key by key. Lists with a merge key are compared by it; where only their order
-// differs, the change holds the elements' names in both orders.
+// Diff returns the differences between two versions of an object, sorted by path. If one
+// version is nil, every field of the other one is a change. Otherwise a part that only one
+// version has is one change; but data, labels and annotations are always compared key by
+// key. Lists with a merge key are compared by the key. If only the order of their elements
+// differs, the change has the names of the elements in both orders.
 //
-// What the server keeps for itself (status, managedFields, uid, ...) is not
-// compared, and neither is what identifies the object.
+// Fields that the server maintains (status, managedFields, uid, ...) and fields that
+// identify the object are not compared.
 //
-// Values of Secrets never appear: their changes are Sensitive, and Before and
-// After are Masked where there is a value, nil where there is none.
+// Values of Secrets do not appear: their changes are Sensitive, and Before and After are
+// plans.Masked instead of a value.
 func Diff(before, after *unstructured.Unstructured) ([]plans.Change, error) {
-	differences, err := compare(before, after)
+	differences, err := Compare(before, after)
 	if err != nil {
 		return nil, err
 	}
-	return changesOf(differences), nil
+	return Changes(differences), nil
 }
 
-// difference is a change that still knows its path's structure.
-type difference struct {
+// Difference is a change together with its path.
+type Difference struct {
 	plans.Change
-	path     fieldpath.Path
-	reorders bool // only the order of a list's elements differs
+	At       fieldpath.Path
+	Reorders bool // only the order of a list's elements differs
 }
 
-func changesOf(differences []difference) []plans.Change {
+// Changes returns the changes of the differences.
+func Changes(differences []Difference) []plans.Change {
 	var changes []plans.Change
 	for _, d := range differences {
 		changes = append(changes, d.Change)
@@ -55,9 +65,9 @@ func changesOf(differences []difference) []plans.Change {
 	return changes
 }
 
-// compare is Diff before the paths' structure is given up.
-func compare(before, after *unstructured.Unstructured) ([]difference, error) {
-	c := &comparer{models: []*unstructured.Unstructured{before, after}, before: stripped(before), after: stripped(after)}
+// Compare is Diff, with paths.
+func Compare(before, after *unstructured.Unstructured) ([]Difference, error) {
+	c := &comparer{models: []*unstructured.Unstructured{before, after}, before: Stripped(before), after: Stripped(after)}
 	var (
 		paths []fieldpath.Path
 		err   error
@@ -75,7 +85,7 @@ func compare(before, after *unstructured.Unstructured) ([]difference, error) {
 	}
 	secret := either(after, before).GroupVersionKind().GroupKind() == providers.SecretKind
 	differences := slices.Concat(c.reordered, c.describe(paths, secret))
-	slices.SortFunc(differences, func(a, b difference) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(differences, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
 	return differences, nil
 }
 
@@ -89,12 +99,12 @@ func either(a, b *unstructured.Unstructured) *unstructured.Unstructured {
 type comparer struct {
 	models        []*unstructured.Unstructured // with their managedFields
 	before, after *unstructured.Unstructured
-	reordered     []difference
+	reordered     []Difference
 }
 
-// paths finds where two objects differ.
+// paths returns the paths at which the two versions differ.
 func (c *comparer) paths() ([]fieldpath.Path, error) {
-	types, err := typedAlike(c.models, c.before, c.after)
+	types, err := Typed(c.models, c.before, c.after)
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +126,8 @@ func (c *comparer) paths() ([]fieldpath.Path, error) {
 	return paths, nil
 }
 
-// highest keeps the paths of the set that have no ancestor in it, except that
-// maps that people think of by key are kept by key.
+// highest keeps the paths whose parents are not in the set. Paths below data, labels and
+// annotations are kept key by key.
 func highest(set *fieldpath.Set) []fieldpath.Path {
 	var paths []fieldpath.Path
 	set.Iterate(func(p fieldpath.Path) {
@@ -129,19 +139,18 @@ func highest(set *fieldpath.Set) []fieldpath.Path {
 	return paths
 }
 
-// keyed reports whether the path is of a map that is always shown key by key.
+// keyed reports whether the path is that of a map which is always shown key by key.
 func keyed(path fieldpath.Path) bool {
-	switch pathText(path) {
+	switch Text(path) {
 	case "data", "binaryData", "stringData", "metadata", "metadata.annotations", "metadata.labels":
 		return true
 	}
 	return false
 }
 
-// leavesOf lists the paths of all fields, without those that only repeat the
-// merge key of the element that they are in.
+// leavesOf lists the paths of all fields, except the fields of merge keys.
 func leavesOf(models []*unstructured.Unstructured, object *unstructured.Unstructured) ([]fieldpath.Path, error) {
-	types, err := typedAlike(models, object)
+	types, err := Typed(models, object)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +160,7 @@ func leavesOf(models []*unstructured.Unstructured, object *unstructured.Unstruct
 	}
 	keys := fieldpath.NewSet()
 	fields.Iterate(func(p fieldpath.Path) {
-		if repeatsKey(p) {
+		if RepeatsKey(p) {
 			keys.Insert(p.Copy())
 		}
 	})
@@ -162,7 +171,8 @@ func leavesOf(models []*unstructured.Unstructured, object *unstructured.Unstruct
 	return paths, nil
 }
 
-func repeatsKey(path fieldpath.Path) bool {
+// RepeatsKey reports whether the path ends with a field of the merge key of its element.
+func RepeatsKey(path fieldpath.Path) bool {
 	if len(path) < 2 {
 		return false
 	}
@@ -178,9 +188,9 @@ func repeatsKey(path fieldpath.Path) bool {
 	return false
 }
 
-// order finds lists with merge keys whose common elements come in another order.
-// Of init containers and environment variables the order has a meaning, and of
-// all of them it makes another pod template.
+// order finds lists with merge keys whose common elements are in another order. The order
+// of init containers and environment variables has a meaning, and the order in any list of
+// a pod template changes the template.
 func (c *comparer) order(fields *fieldpath.Set, path fieldpath.Path, before, after any) {
 	list, isList := before.([]any)
 	other, otherIsList := after.([]any)
@@ -189,24 +199,24 @@ func (c *comparer) order(fields *fieldpath.Set, path fieldpath.Path, before, aft
 	}
 	for element := range fields.Children.All() {
 		step := fieldpath.Path{element}
-		b, inBefore := lookup(before, step)
-		a, inAfter := lookup(after, step)
+		b, inBefore := Lookup(before, step)
+		a, inAfter := Lookup(after, step)
 		if inBefore && inAfter {
 			c.order(fields.WithPrefix(element), append(path.Copy(), element), b, a)
 		}
 	}
 }
 
-// elementsOf are the elements of a list. Those whose fields are one whole, such as
-// references to Secrets, have no fields of their own in the set.
-func elementsOf(fields *fieldpath.Set) iter.Seq[fieldpath.PathElement] {
+// ElementsOf returns the elements of a list. An element without fields of its own in the
+// set, such as a reference to a Secret, is included.
+func ElementsOf(fields *fieldpath.Set) iter.Seq[fieldpath.PathElement] {
 	return func(yield func(fieldpath.PathElement) bool) {
 		for element := range fields.Members.All() {
 			if _, both := fields.Children.Get(element); !both && !yield(element) {
 				return
 			}
 		}
-		// The library goes on with its children whatever it is told.
+		// The library does not stop when the loop body does.
 		wanted := true
 		for element := range fields.Children.All() {
 			wanted = wanted && yield(element)
@@ -220,12 +230,12 @@ func (c *comparer) orderOf(fields *fieldpath.Set, path fieldpath.Path, before, a
 		before, after int
 	}
 	var common []member
-	for element := range elementsOf(fields) {
+	for element := range ElementsOf(fields) {
 		if element.Key == nil && element.Value == nil {
 			return
 		}
-		b, inBefore := position(before, element)
-		a, inAfter := position(after, element)
+		b, inBefore := Position(before, element)
+		a, inAfter := Position(after, element)
 		if inBefore && inAfter {
 			common = append(common, member{selector(element), b, a})
 		}
@@ -240,33 +250,33 @@ func (c *comparer) orderOf(fields *fieldpath.Set, path fieldpath.Path, before, a
 	}
 	was, is := names(func(m member) int { return m.before }), names(func(m member) int { return m.after })
 	if !reflect.DeepEqual(was, is) {
-		c.reordered = append(c.reordered, difference{path: path, reorders: true, Change: plans.Change{Path: pathText(path), Before: was, After: is}})
+		c.reordered = append(c.reordered, Difference{At: path, Reorders: true, Change: plans.Change{Path: Text(path), Before: was, After: is}})
 	}
 }
 
-// describe makes the changes at the paths, without what must not be seen.
-func (c *comparer) describe(paths []fieldpath.Path, secret bool) []difference {
-	var differences []difference
+// describe returns the differences at the paths. Values that must not be seen are masked.
+func (c *comparer) describe(paths []fieldpath.Path, secret bool) []Difference {
+	var differences []Difference
 	for i, path := range paths {
 		if path[len(path)-1].Key != nil && slices.ContainsFunc(paths[:i], path.Equals) {
-			continue // elements with one key differ, and their number does
+			continue // several elements have this key, and their number differs
 		}
-		d := difference{path: path, Change: plans.Change{Path: pathText(path)}}
+		d := Difference{At: path, Change: plans.Change{Path: Text(path)}}
 		if d.Path == "apiVersion" || d.Path == "kind" {
 			continue
 		}
 		if c.before != nil {
-			d.Before, _ = lookup(c.before.Object, path)
+			d.Before, _ = Lookup(c.before.Object, path)
 		}
 		if c.after != nil {
-			d.After, _ = lookup(c.after.Object, path)
+			d.After, _ = Lookup(c.after.Object, path)
 		}
 		if d.Before != nil && d.After != nil && path[len(path)-1].Key != nil {
 			d.Before, d.After = unpaired(c.before.Object, c.after.Object, path, d.Before, d.After)
 		}
 		switch {
-		case sensitive(path, secret):
-			d.mask()
+		case Sensitive(path, secret):
+			d.Mask()
 		default:
 			d.Text = multiline(d.Before) || multiline(d.After) || !secret && isFile(path, d.Change)
 		}
@@ -275,12 +285,12 @@ func (c *comparer) describe(paths []fieldpath.Path, secret bool) []difference {
 	return differences
 }
 
-// unpaired are the elements of one key that are not the same on both sides, where a list has
-// several of them: server-side apply knows them by their key, and others may write more.
+// unpaired returns the elements with one key that are only in one of the versions. Server-
+// side apply allows one element for each key; other writers may write several.
 func unpaired(before, after map[string]any, path fieldpath.Path, first, other any) (was, is any) {
 	parent, last := path[:len(path)-1], path[len(path)-1]
 	those := func(object map[string]any) []any {
-		list, _ := lookup(object, parent)
+		list, _ := Lookup(object, parent)
 		items, _ := list.([]any)
 		return slices.DeleteFunc(slices.Clone(items), func(item any) bool { return !hasKey(item, *last.Key, false) })
 	}
@@ -311,24 +321,24 @@ func unpaired(before, after map[string]any, path fieldpath.Path, first, other an
 	return shown(left), shown(right)
 }
 
-// hollow reports whether the difference is only an empty map or list. The server does not
+// Hollow reports whether the difference is only an empty map or list. The server does not
 // keep these everywhere.
-func (d *difference) hollow() bool {
-	return (d.Before == nil || empty(d.Before)) && (d.After == nil || empty(d.After))
+func (d *Difference) Hollow() bool {
+	return (d.Before == nil || Empty(d.Before)) && (d.After == nil || Empty(d.After))
 }
 
-// mask takes the values away, and leaves whether there are any.
-func (d *difference) mask() {
+// Mask hides the values. It keeps whether there are any.
+func (d *Difference) Mask() {
 	d.Sensitive = true
-	d.Before, d.After = masked(d.Before), masked(d.After)
+	d.Before, d.After = Mask(d.Before), Mask(d.After)
 }
 
-// sensitive reports whether the values at a path must never be kept.
-func sensitive(path fieldpath.Path, secret bool) bool { return proof.Withheld(secret, namesOn(path)) }
+// Sensitive reports whether the value at a path must never be stored or shown.
+func Sensitive(path fieldpath.Path, secret bool) bool { return proof.Withheld(secret, NamesOn(path)) }
 
-// namesOn are the names of the fields of a path, with an empty one for an element of a
+// NamesOn returns the names of the fields of a path, with an empty name for an element of a
 // list.
-func namesOn(path fieldpath.Path) []string {
+func NamesOn(path fieldpath.Path) []string {
 	names := make([]string, len(path))
 	for i, step := range path {
 		if step.FieldName != nil {
@@ -338,11 +348,12 @@ func namesOn(path fieldpath.Path) []string {
 	return names
 }
 
-func annotationPath(name string) string {
-	return pathText(fieldpath.MakePathOrDie("metadata", "annotations", name))
+// Annotation returns the path of an annotation, in the form of Text.
+func Annotation(name string) string {
+	return Text(fieldpath.MakePathOrDie("metadata", "annotations", name))
 }
 
-// isFile reports whether the change is of a key of a ConfigMap's data.
+// isFile reports whether the change is about a text in data.
 func isFile(path fieldpath.Path, change plans.Change) bool {
 	if len(path) != 2 || path[0].FieldName == nil || *path[0].FieldName != "data" {
 		return false
@@ -357,16 +368,16 @@ func multiline(v any) bool {
 	return ok && strings.Contains(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// bookkeeping is what the server writes into the metadata of every object, and
-// what names it.
+// bookkeeping are the metadata fields that the server maintains, and those that identify
+// the object.
 var bookkeeping = []string{
 	"name", "namespace", "generateName", "selfLink", "uid", "resourceVersion", "generation",
 	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields",
 }
 
-// stripped is a copy of the object without what is never compared. The values
-// that are left are shared with the original.
-func stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
+// Stripped returns the object without the fields that are never compared. It shares the
+// remaining values with the original.
+func Stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
 	if u == nil {
 		return nil
 	}
@@ -379,9 +390,9 @@ func stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
 		}
 		if annotations, ok := metadata["annotations"].(map[string]any); ok {
 			annotations = maps.Clone(annotations)
-			// It holds the whole object, values of Secrets included.
+			// This annotation contains the whole object, with the values of Secrets.
 			delete(annotations, corev1.LastAppliedConfigAnnotation)
-			// It is of the object's creation, and every apply leaves it as it is.
+			// This annotation is set when the object is created. Applies do not change it.
 			delete(annotations, providers.AnnotationIntent)
 			put(metadata, "annotations", annotations)
 		}
@@ -393,8 +404,8 @@ func stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: object}
 }
 
-// stripClaims takes the status out of the templates of claims: the server writes one into
-// each.
+// stripClaims removes the status that the server writes into each claim template of a
+// StatefulSet.
 func stripClaims(set map[string]any) {
 	spec, _ := set["spec"].(map[string]any)
 	templates, _ := spec["volumeClaimTemplates"].([]any)
@@ -415,7 +426,7 @@ func stripClaims(set map[string]any) {
 	set["spec"] = spec
 }
 
-// put sets a field to a map, or removes it if the map is empty.
+// put sets a field to a map, or removes the field if the map is empty.
 func put(object map[string]any, field string, value map[string]any) {
 	if len(value) == 0 {
 		delete(object, field)
@@ -424,11 +435,10 @@ func put(object map[string]any, field string, value map[string]any) {
 	}
 }
 
-// typedAlike gives objects of one kind their type: the built-in one if all of them
-// follow it; else one deduced from what the server says of the fields of those that
-// are models; else one deduced from the objects themselves, in which all lists are
-// atomic.
-func typedAlike(models []*unstructured.Unstructured, objects ...*unstructured.Unstructured) ([]*typed.TypedValue, error) {
+// Typed gives objects of one kind a schema: the built-in one, if all of them follow it;
+// otherwise one that is deduced from the managedFields of the models; otherwise one that is
+// deduced from the objects alone, in which all lists are atomic.
+func Typed(models []*unstructured.Unstructured, objects ...*unstructured.Unstructured) ([]*typed.TypedValue, error) {
 	if types, err := convert(providers.BuiltinTypes().ObjectToTyped, objects); err == nil {
 		return types, nil
 	}
@@ -451,4 +461,12 @@ func convert(typedOf func(runtime.Object, ...typed.ValidationOptions) (*typed.Ty
 		types = append(types, value)
 	}
 	return types, nil
+}
+
+// Mask returns plans.Masked in place of a value, and nil for nil.
+func Mask(v any) any {
+	if v == nil {
+		return nil
+	}
+	return plans.Masked
 }

@@ -1,4 +1,4 @@
-package planner
+package dryrun
 
 import (
 	"testing"
@@ -53,14 +53,14 @@ func TestCauses(t *testing.T) {
 			if test.before != "" {
 				was, is = test.before, test.after
 			}
-			s := &subject{manager: providers.FieldManager, live: applied(t, was)}
+			live := applied(t, was)
 			if name == "another one that goes with it" {
-				if err := unstructured.SetNestedStringSlice(s.live.Object, []string{"10.0.0.1"}, "spec", "clusterIPs"); err != nil {
+				if err := unstructured.SetNestedStringSlice(live.Object, []string{"10.0.0.1"}, "spec", "clusterIPs"); err != nil {
 					t.Fatal(err)
 				}
 			}
 			var got []string
-			for _, r := range s.causes(decoded(t, is), []metav1.StatusCause{{Field: test.field, Message: test.message}}) {
+			for _, r := range Causes(live, decoded(t, is), providers.FieldManager, []metav1.StatusCause{{Field: test.field, Message: test.message}}) {
 				got = append(got, r.Path)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -73,7 +73,7 @@ func TestCauses(t *testing.T) {
 // applied is an object as kolla would have made it.
 func applied(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
-	u, err := asApplied(decoded(t, text))
+	u, err := AsApplied(decoded(t, text))
 	if err != nil {
 		t.Fatal(err)
 	}

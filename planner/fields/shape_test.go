@@ -1,4 +1,4 @@
-package planner_test
+package fields_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -83,7 +83,7 @@ func TestDiffOfACustomResource(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			after := strings.NewReplacer(c.change...).Replace(widget)
-			got, err := planner.Diff(object(t, widget), object(t, after))
+			got, err := fields.Diff(object(t, widget), object(t, after))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package planner
+package fields
 
 import (
 	"maps"
@@ -12,28 +12,28 @@ import (
 	"kolla.openstack.org/kolla/planner/proof"
 )
 
-// extras lists the fields of an object that are not among those that a manager owns, each
-// as a whole where nothing in it is owned. No schema is needed: the sets in managedFields
-// show which lists have keys. manifest is what the manager applied: what it declares as
-// empty may have been filled by others.
+// Extras lists the fields of an object that the manager does not own. A map or list in
+// which the manager owns nothing is one field. No schema is needed: the sets in
+// managedFields show which lists have keys. manifest is the declaration that the manager
+// applied: others may have added to maps that it declares as empty.
 //
-// left are fields that count as the manager's. rules are patterns of fields that have rules
-// of their own: what they are in is not taken as a whole. Neither is what the system keeps
-// fields in, unless whole says so.
-func extras(u, manifest *unstructured.Unstructured, manager string, left *fieldpath.Set, rules []lang.FieldPath, whole bool) []fieldpath.Path {
-	owners := ownershipOf(u, manager)
-	own := owners.kolla.Union(left)
+// Fields in left count as owned by the manager. rules are patterns for single fields: a map
+// that contains a match is not taken as one field. A map that contains fields of the system
+// is taken as one field only with whole.
+func Extras(u, manifest *unstructured.Unstructured, manager string, left *fieldpath.Set, rules []lang.FieldPath, whole bool) []fieldpath.Path {
+	owners := OwnersOf(u, manager)
+	own := owners.Own.Union(left)
 	all := own
-	for _, other := range owners.others {
-		all = all.Union(other.fields)
+	for _, other := range owners.Others {
+		all = all.Union(other.Fields)
 	}
 	e := &extraFinder{u: u, rules: rules, whole: whole}
-	e.fields(nil, stripped(u).Object, manifest.Object, own, all)
+	e.fields(nil, Stripped(u).Object, manifest.Object, own, all)
 	return e.found
 }
 
-// extraFinder walks an object together with the set of what is owned in it, and that of
-// what anybody owns. Either may be nil.
+// extraFinder walks an object together with two sets: the fields that the manager owns, and
+// the fields that anybody owns. Either may be nil.
 type extraFinder struct {
 	u     *unstructured.Unstructured
 	rules []lang.FieldPath
@@ -45,7 +45,7 @@ func (e *extraFinder) add(path fieldpath.Path, last fieldpath.PathElement) {
 	e.found = append(e.found, append(path.Copy(), last))
 }
 
-// below is the set of what is below an element; nil: nothing.
+// below returns the set below an element; nil if there is nothing.
 func below(set *fieldpath.Set, element fieldpath.PathElement) *fieldpath.Set {
 	if set == nil {
 		return nil
@@ -57,7 +57,7 @@ func below(set *fieldpath.Set, element fieldpath.PathElement) *fieldpath.Set {
 	return inner
 }
 
-// fields looks at the fields of a map.
+// fields searches the fields of a map.
 func (e *extraFinder) fields(path fieldpath.Path, content map[string]any, wanted any, own, all *fieldpath.Set) {
 	declared, _ := wanted.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(content)) {
@@ -68,7 +68,7 @@ func (e *extraFinder) fields(path fieldpath.Path, content map[string]any, wanted
 		case inner != nil:
 			e.value(append(path.Copy(), element), content[name], mine, inner, below(all, element))
 		case isDeclared || own != nil && own.Members.Has(element):
-			if empty(mine) {
+			if Empty(mine) {
 				e.filled(append(path.Copy(), element), content[name], below(all, element))
 			}
 		default:
@@ -83,28 +83,28 @@ func (e *extraFinder) fields(path fieldpath.Path, content map[string]any, wanted
 	}
 }
 
-// parts are the fields of a map in which kolla owns nothing. With whole, the map is one part,
-// including fields that the system keeps: they are of no use without the rest.
+// parts returns the fields of a map in which kolla owns nothing. With whole, the map is one
+// field, including the fields of the system in it, which are useless without the rest.
 func (e *extraFinder) parts(path fieldpath.Path, content map[string]any, all *fieldpath.Set) []fieldpath.Path {
 	inside := &extraFinder{u: e.u, rules: e.rules, whole: e.whole}
 	inside.fields(path, content, nil, nil, all)
 	left := func(p fieldpath.Path) bool {
-		names := stepNames(p)
+		names := Names(p)
 		return proof.KeeperOf(e.u, names) == proof.Others && slices.Contains(names, "annotations")
 	}
-	if names := stepNames(path); e.whole && names[0] != "metadata" && !e.ruled(names) && !slices.ContainsFunc(inside.found, left) {
+	if names := Names(path); e.whole && names[0] != "metadata" && !e.ruled(names) && !slices.ContainsFunc(inside.found, left) {
 		return []fieldpath.Path{path}
 	}
 	return inside.found
 }
 
-// divided reports whether there are several rules for what is below a field.
+// divided reports whether different rules apply to fields below a field.
 func (e *extraFinder) divided(path fieldpath.Path) bool {
-	names := stepNames(path)
+	names := Names(path)
 	return proof.KeptBelow(e.u, names) || e.ruled(names)
 }
 
-// ruled reports whether there are rules of their own for what is below a field.
+// ruled reports whether a rule matches a field below a field.
 func (e *extraFinder) ruled(names []string) bool {
 	return slices.ContainsFunc(e.rules, func(rule lang.FieldPath) bool {
 		return len(rule) > len(names) && rule[:len(names)].Covers(names)
@@ -120,7 +120,7 @@ func (e *extraFinder) value(path fieldpath.Path, content, wanted any, own, all *
 	}
 }
 
-// filled looks at what is declared as empty.
+// filled searches a map or list that is declared as empty.
 func (e *extraFinder) filled(path fieldpath.Path, content any, all *fieldpath.Set) {
 	switch content := content.(type) {
 	case map[string]any:
@@ -130,13 +130,13 @@ func (e *extraFinder) filled(path fieldpath.Path, content any, all *fieldpath.Se
 	}
 }
 
-// elements looks at the elements of a list that has keys, or is a set.
+// elements searches the elements of a list that has keys or is a set.
 func (e *extraFinder) elements(path fieldpath.Path, list []any, wanted any, own, all *fieldpath.Set) {
 	declared, _ := wanted.([]any)
 	for _, item := range list {
 		element, ok := elementOf(item, own, all)
 		if !ok && own == nil {
-			e.found = append(e.found, path.Copy()) // nobody says how to name its elements
+			e.found = append(e.found, path.Copy()) // no set shows how its elements are identified
 			return
 		}
 		if !ok {
@@ -146,7 +146,7 @@ func (e *extraFinder) elements(path fieldpath.Path, list []any, wanted any, own,
 		switch {
 		case inner != nil:
 			var mine any
-			if i, found := position(declared, element); found {
+			if i, found := Position(declared, element); found {
 				mine = declared[i]
 			}
 			e.value(append(path.Copy(), element), item, mine, inner, below(all, element))
@@ -157,14 +157,15 @@ func (e *extraFinder) elements(path fieldpath.Path, list []any, wanted any, own,
 	}
 }
 
-// elementOf names an element of a list as the sets name those that they have.
+// elementOf identifies an element of a list by its key or value, as the sets do. ok is
+// false if no set shows how.
 func elementOf(item any, sets ...*fieldpath.Set) (element fieldpath.PathElement, ok bool) {
 	var keys []string
 	for _, set := range sets {
 		if set == nil {
 			continue
 		}
-		for known := range elementsOf(set) {
+		for known := range ElementsOf(set) {
 			switch {
 			case known.Key != nil:
 				keys = keyNames(known, keys)

@@ -1,4 +1,4 @@
-package planner
+package dryrun
 
 import (
 	"regexp"

@@ -1,4 +1,4 @@
-package planner
+package fields
 
 import (
 	"testing"
@@ -59,8 +59,8 @@ func TestExtras(t *testing.T) {
 				manifest = parsed(t, `{apiVersion: example.org/v1, kind: Thing, metadata: {name: a}, spec: `+test.manifest+`}`)
 			}
 			var got []string
-			for _, path := range extras(live, manifest, "kolla", fieldpath.NewSet(), nil, false) {
-				if text := pathText(path); text != "apiVersion" && text != "kind" {
+			for _, path := range Extras(live, manifest, "kolla", fieldpath.NewSet(), nil, false) {
+				if text := Text(path); text != "apiVersion" && text != "kind" {
 					got = append(got, text)
 				}
 			}

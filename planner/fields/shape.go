@@ -1,4 +1,4 @@
-package planner
+package fields
 
 import (
 	"bytes"
@@ -11,10 +11,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// shapeOf deduces the type of objects of a kind whose schema is not at hand, such as
-// a custom resource, from what the server says of the fields of such objects: the
-// paths of managedFields show which lists have merge keys, and which. Everything else
-// is as typed.DeducedParseableType has it. Some of the objects may be nil.
+// shapeOf deduces a type for objects whose schema is not available, such as custom
+// resources. The paths in their managedFields show which lists have merge keys, and which
+// keys. The rest of the type is that of typed.DeducedParseableType. Objects may be nil.
 func shapeOf(objects ...*unstructured.Unstructured) typed.ParseableType {
 	owned := fieldpath.NewSet()
 	for _, u := range objects {
@@ -33,15 +32,15 @@ func shapeOf(objects ...*unstructured.Unstructured) typed.ParseableType {
 	return typed.ParseableType{TypeRef: ref, Schema: &schema.Schema{Types: s.types}}
 }
 
-// shape is a schema in the making.
+// shape collects the definitions of a deduced schema.
 type shape struct{ types []schema.TypeDef }
 
-// typeOf makes the type of what has these fields below it.
+// typeOf returns the type of a value that has these fields below it.
 func (s *shape) typeOf(below *fieldpath.Set) schema.TypeRef {
 	var (
 		fields   []schema.StructField
 		keys     []string
-		set      bool // a list of values that are there once each
+		set      bool // the value is a list of unique values
 		elements = fieldpath.NewSet()
 	)
 	below.Members.Iterate(func(element fieldpath.PathElement) {
@@ -72,7 +71,8 @@ func (s *shape) typeOf(below *fieldpath.Set) schema.TypeRef {
 	return deduced
 }
 
-// keyNames are the names of the merge key, if the element has one.
+// keyNames returns the names of the fields of the merge key of an element. Without a merge
+// key, it returns otherwise.
 func keyNames(element fieldpath.PathElement, otherwise []string) []string {
 	if element.Key == nil {
 		return otherwise

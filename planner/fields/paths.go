@@ -1,4 +1,4 @@
-package planner
+package fields
 
 import (
 	"fmt"
@@ -11,19 +11,19 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// identifier matches field names that are shown without quotes.
+// identifier matches field names that Text writes without quotes.
 var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
 
-// files are the fields whose keys are names of files, and so are always quoted.
+// files are the fields whose keys are names of files. Text quotes these keys always.
 var files = map[string]bool{"data": true, "binaryData": true}
 
-// pathText gives the form in which people read a path:
+// Text returns the form of a path that plans show:
 //
 //	spec.template.spec.containers["api"].env["OS_CLOUD"].value
 //	spec.template.spec.containers["api"].ports[5000/TCP]
 //	metadata.annotations["kolla.openstack.org/address"]
 //	data["keystone.conf"]
-func pathText(path fieldpath.Path) string {
+func Text(path fieldpath.Path) string {
 	var b strings.Builder
 	for i, element := range path {
 		switch {
@@ -41,9 +41,9 @@ func pathText(path fieldpath.Path) string {
 	return b.String()
 }
 
-// selector names an element of a list: by its merge key, where that is of
-// several fields by their values in the order of the fields' names, else by its
-// value or index.
+// selector returns the text for an element of a list: its merge key, or else its value or
+// index. A merge key of several fields is written as their values, in the order of the
+// names of the fields.
 func selector(element fieldpath.PathElement) string {
 	switch {
 	case element.Key != nil && len(*element.Key) == 1:
@@ -69,14 +69,15 @@ func scalarText(v value.Value) string {
 	return fmt.Sprint(v.Unstructured())
 }
 
-// within reports whether the text of a path is the other's, or below it.
-func within(path, ancestor string) bool {
+// Within reports whether a path is the same as another one or below it. Both are in the
+// form of Text.
+func Within(path, ancestor string) bool {
 	rest, ok := strings.CutPrefix(path, ancestor)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// lookup finds what is at a path of a decoded object.
-func lookup(at any, path fieldpath.Path) (found any, ok bool) {
+// Lookup returns the value at a path of a decoded object.
+func Lookup(at any, path fieldpath.Path) (found any, ok bool) {
 	for _, element := range path {
 		switch container := at.(type) {
 		case map[string]any:
@@ -86,7 +87,7 @@ func lookup(at any, path fieldpath.Path) (found any, ok bool) {
 			at, ok = container[*element.FieldName]
 		case []any:
 			var i int
-			if i, ok = position(container, element); ok {
+			if i, ok = Position(container, element); ok {
 				at = container[i]
 			}
 		default:
@@ -99,14 +100,15 @@ func lookup(at any, path fieldpath.Path) (found any, ok bool) {
 	return at, true
 }
 
-// position finds an element of a list. An element that leaves out a field of the
-// merge key has the field's default there, so it is taken when no other matches.
-func position(list []any, element fieldpath.PathElement) (int, bool) {
+// Position returns the index of an element of a list. An element of the list that lacks a
+// field of the merge key has the default of that field, so it is taken if no other element
+// matches.
+func Position(list []any, element fieldpath.PathElement) (int, bool) {
 	switch {
 	case element.Index != nil:
 		return *element.Index, *element.Index < len(list)
 	case element.Value != nil:
-		i := slices.IndexFunc(list, func(item any) bool { return equal(item, *element.Value) })
+		i := slices.IndexFunc(list, func(item any) bool { return Equal(item, *element.Value) })
 		return i, i >= 0
 	case element.Key != nil:
 		i := slices.IndexFunc(list, func(item any) bool { return hasKey(item, *element.Key, false) })
@@ -128,19 +130,21 @@ func hasKey(item any, key value.FieldList, defaulted bool) bool {
 		if !ok && defaulted {
 			continue
 		}
-		if !ok || !equal(v, field.Value) {
+		if !ok || !Equal(v, field.Value) {
 			return false
 		}
 	}
 	return true
 }
 
-func equal(raw any, v value.Value) bool {
+// Equal reports whether a decoded value is the same as v. Numbers of different Go types may
+// be equal.
+func Equal(raw any, v value.Value) bool {
 	return value.Equals(value.NewValueInterface(raw), v)
 }
 
-// touches reports whether the set has the path itself or anything below it.
-func touches(set *fieldpath.Set, path fieldpath.Path) bool {
+// Touches reports whether the set contains the path or a path below it.
+func Touches(set *fieldpath.Set, path fieldpath.Path) bool {
 	for i, element := range path {
 		if i == len(path)-1 && set.Members.Has(element) {
 			return true
@@ -152,4 +156,22 @@ func touches(set *fieldpath.Set, path fieldpath.Path) bool {
 		set = child
 	}
 	return !set.Empty()
+}
+
+// Names returns the names of the fields of a path, with "*" for elements of lists.
+func Names(path fieldpath.Path) []string {
+	names := make([]string, len(path))
+	for i, element := range path {
+		names[i] = "*"
+		if element.FieldName != nil {
+			names[i] = *element.FieldName
+		}
+	}
+	return names
+}
+
+// Overlap reports whether the paths are the same, or one is below the other.
+func Overlap(a, b fieldpath.Path) bool {
+	n := min(len(a), len(b))
+	return a[:n].Equals(b[:n])
 }

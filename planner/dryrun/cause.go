@@ -1,4 +1,4 @@
-package planner
+package dryrun
 
 import (
 	"regexp"
@@ -10,17 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// causes turns what the server says cannot change into reasons that name the fields
-// as the changes of the plan do. The server names them by index, sometimes by what
-// they are called in its own code, and sometimes only the part of the object that
-// they are in.
-func (s *subject) causes(manifest *unstructured.Unstructured, causes []metav1.StatusCause) []plans.Reason {
+// Causes turns the immutable fields that the server named into reasons. They have the paths
+// that the changes of the plan have. The server names elements of lists by their index,
+// sometimes names fields as its own code does, and sometimes names only the part of the
+// object.
+func Causes(live, manifest *unstructured.Unstructured, manager string, causes []metav1.StatusCause) []plans.Reason {
 	c := chart{}
-	if after, err := predict(s.live, nil, manifest, s.manager); err == nil {
-		c = newChart(s, after)
+	if after, err := Predict(live, nil, manifest, manager); err == nil {
+		c = newChart(live, after, manager)
 	}
 	var reasons []plans.Reason
 	for _, cause := range causes {
@@ -34,46 +35,45 @@ func (s *subject) causes(manifest *unstructured.Unstructured, causes []metav1.St
 	return reasons
 }
 
-// chart is what is needed to find one's way in an object by the server's paths. The
-// zero value finds nothing.
+// chart finds the paths of the server in an object. The zero value finds nothing.
 type chart struct {
 	after       map[string]any
-	fields      *fieldpath.Set // of after; shows which lists have keys
-	differences []difference   // in what kolla declares, or did
+	fields      *fieldpath.Set      // the fields of after; they show which lists have keys
+	differences []fields.Difference // in fields that kolla declares, or declared
 }
 
-func newChart(s *subject, after *unstructured.Unstructured) chart {
-	types, err := typedAlike([]*unstructured.Unstructured{s.live}, stripped(after))
+func newChart(live, after *unstructured.Unstructured, manager string) chart {
+	types, err := fields.Typed([]*unstructured.Unstructured{live}, fields.Stripped(after))
 	if err != nil {
 		return chart{}
 	}
-	fields, err := types[0].ToFieldSet()
+	set, err := types[0].ToFieldSet()
 	if err != nil {
 		return chart{}
 	}
-	differences, err := compare(s.live, after)
+	differences, err := fields.Compare(live, after)
 	if err != nil {
 		return chart{}
 	}
-	differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(after, s.manager))
-	return chart{after: after.Object, fields: fields, differences: differences}
+	differences = fields.Declared(differences, fields.OwnersOf(live, manager), fields.OwnersOf(after, manager))
+	return chart{after: after.Object, fields: set, differences: differences}
 }
 
-// twins are fields that the server keeps alike, where it names the one and people
-// set the other.
+// twins are fields that the server keeps equal: it names the first one, and people set the
+// second one.
 var twins = map[string]string{"spec.clusterIPs": "spec.clusterIP"}
 
-// find gives the fields that a cause is about: the differences that it means, where
-// they can be told, else its own path.
+// find returns the fields that a cause is about: the differences, if they can be
+// identified, or else the path of the cause.
 func (c chart) find(cause metav1.StatusCause) []string {
 	path, whole := c.resolve(serverPath(cause.Field))
 	var inside []string
 	for _, d := range c.differences {
 		switch {
-		case len(d.path) <= len(path) && path[:len(d.path)].Equals(d.path),
-			twins[pathText(path[:min(len(path), 2)])] == d.Path:
+		case len(d.At) <= len(path) && path[:len(d.At)].Equals(d.At),
+			twins[fields.Text(path[:min(len(path), 2)])] == d.Path:
 			return []string{d.Path}
-		case len(d.path) > len(path) && d.path[:len(path)].Equals(path) && !exempt(cause.Message, pathText(d.path[len(path):])):
+		case len(d.At) > len(path) && d.At[:len(path)].Equals(path) && !exempt(cause.Message, fields.Text(d.At[len(path):])):
 			inside = append(inside, d.Path)
 		}
 	}
@@ -84,11 +84,11 @@ func (c chart) find(cause metav1.StatusCause) []string {
 	if !whole || len(path) == 0 {
 		return []string{cause.Field}
 	}
-	return []string{pathText(path)}
+	return []string{fields.Text(path)}
 }
 
-// resolve finds the elements of the server's path in the object, as far as it is
-// one of the object; whole: all of it.
+// resolve finds the elements of the server's path in the object. whole: it found all of
+// them.
 func (c chart) resolve(names []string) (path fieldpath.Path, whole bool) {
 	var at any = c.after
 	set := c.fields
@@ -105,8 +105,8 @@ func (c chart) resolve(names []string) (path fieldpath.Path, whole bool) {
 	return path, true
 }
 
-// stepInto takes one step: by name into a map, by index into a list, whose element
-// is named by its key where the list has keys.
+// stepInto takes one step: by name into a map, or by index into a list. The element of a
+// list is identified by its key, if the list has keys.
 func stepInto(at any, set *fieldpath.Set, name string) (fieldpath.PathElement, any, bool) {
 	switch container := at.(type) {
 	case map[string]any:
@@ -118,8 +118,8 @@ func stepInto(at any, set *fieldpath.Set, name string) (fieldpath.PathElement, a
 			return fieldpath.PathElement{}, nil, false
 		}
 		if set != nil {
-			for element := range elementsOf(set) {
-				if i, ok := position(container, element); ok && i == index {
+			for element := range fields.ElementsOf(set) {
+				if i, ok := fields.Position(container, element); ok && i == index {
 					return element, container[index], true
 				}
 			}
@@ -129,7 +129,7 @@ func stepInto(at any, set *fieldpath.Set, name string) (fieldpath.PathElement, a
 	return fieldpath.PathElement{}, nil, false
 }
 
-// serverPath takes a path such as `spec.ports[0].nodePort` or `data[a.b]` apart.
+// serverPath splits a path such as `spec.ports[0].nodePort` or `data[a.b]`.
 func serverPath(text string) []string {
 	var names []string
 	for text != "" {
@@ -150,24 +150,23 @@ func serverPath(text string) []string {
 	return names
 }
 
-// fieldNames matches what may be names of fields in a message.
+// fieldNames matches words in a message that may be names of fields.
 var fieldNames = regexp.MustCompile(`[A-Za-z][A-Za-z.]*[A-Za-z]`)
 
-// exempt reports whether a message says of the path, which begins where that of the
-// cause ends, that it can change: "immutable after creation except
-// resources.requests", "for fields other than 'replicas' are forbidden".
+// exempt reports whether a message says that the path may change: "immutable after creation
+// except resources.requests", "for fields other than 'replicas' are forbidden". The path
+// begins below that of the cause.
 func exempt(message, path string) bool {
 	_, exceptions, ok := strings.Cut(message, " except ")
 	if !ok {
 		_, exceptions, ok = strings.Cut(message, " other than ")
 	}
 	exceptions, _, _ = strings.Cut(exceptions, "\n")
-	return ok && slices.ContainsFunc(fieldNames.FindAllString(exceptions, -1), func(name string) bool { return within(path, name) })
+	return ok && slices.ContainsFunc(fieldNames.FindAllString(exceptions, -1), func(name string) bool { return fields.Within(path, name) })
 }
 
-// plainly takes out of a message what only repeats the value, or what kind of error
-// it is; and what follows on further lines, where the server compares its own
-// structures.
+// plainly removes from a message the value, the type of the error, and the further lines,
+// in which the server compares its own structures.
 func plainly(message string) string {
 	message, _, _ = strings.Cut(message, "\n")
 	message = strings.TrimPrefix(message, "Forbidden: ")

@@ -1,0 +1,30 @@
+package fields
+
+import (
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// Patterns parses paths that may contain wildcards. Texts that cannot be parsed are
+// skipped: the language has reported them.
+func Patterns(texts []string) []lang.FieldPath {
+	var paths []lang.FieldPath
+	for _, text := range texts {
+		if path, err := lang.ParseFieldPath(text); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// Covered reports whether a pattern matches the field.
+func Covered(patterns []lang.FieldPath, path fieldpath.Path) bool {
+	if len(patterns) == 0 {
+		return false
+	}
+	field, err := lang.ParseFieldPath(Text(path))
+	return err == nil && slices.ContainsFunc(patterns, func(p lang.FieldPath) bool { return p.Covers(field) })
+}
