@@ -25,6 +25,17 @@ var releases = []struct{ name, distro string }{
 	{"2026.1", "rocky-10"},
 }
 
+// distroOf is the distribution that the images of a release are built on by default; empty
+// for a release that kolla does not deploy.
+func distroOf(release string) string {
+	for _, r := range releases {
+		if r.name == release {
+			return r.distro
+		}
+	}
+	return ""
+}
+
 func releaseNames() []string {
 	var names []string
 	for _, r := range releases {

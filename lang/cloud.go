@@ -36,11 +36,7 @@ func (g *graph) cloud(f *frame, b *block) cty.Value {
 
 		Range: b.header,
 	}
-	for _, r := range releases {
-		if r.name == c.Release {
-			c.Distro = cmp.Or(c.Distro, r.distro)
-		}
-	}
+	c.Distro = cmp.Or(c.Distro, distroOf(c.Release))
 	g.config.Cloud = c
 	release := cty.UnknownVal(cty.String) // of a release that there is not, definitions say nothing
 	if c.Release != "" {

@@ -99,8 +99,8 @@ var (
 	formTaint = Form{
 		"a taint, KEY:EFFECT or KEY=VALUE:EFFECT, such as example.org/dedicated=compute:NoSchedule",
 		func(s string) bool {
-			t := parseTaint(s)
-			return slices.Contains(taintEffects, t.Effect) && len(validation.IsQualifiedName(t.Key)) == 0 && len(validation.IsValidLabelValue(t.Value)) == 0
+			key, value, effect := splitTaint(s)
+			return slices.Contains(taintEffects, effect) && len(validation.IsQualifiedName(key)) == 0 && len(validation.IsValidLabelValue(value)) == 0
 		},
 	}
 	formShare = Form{

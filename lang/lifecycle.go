@@ -41,7 +41,7 @@ func (l Lifecycle) Empty() bool {
 var formFieldPath = Form{
 	`the path of a field as plans show it, such as spec.replicas or spec.template.spec.containers["api"].image`,
 	func(s string) bool {
-		_, err := ParseFieldPath(s)
+		_, err := splitFieldPath(s)
 		return err == nil
 	},
 }

@@ -230,20 +230,21 @@ func (t Taint) String() string {
 	return t.Key + ":" + t.Effect
 }
 
-func parseTaint(text string) Taint {
-	rest, effect := text, ""
+// splitTaint splits KEY:EFFECT or KEY=VALUE:EFFECT.
+func splitTaint(text string) (key, value, effect string) {
 	if i := strings.LastIndex(text, ":"); i >= 0 {
-		rest, effect = text[:i], text[i+1:]
+		text, effect = text[:i], text[i+1:]
 	}
-	key, value, _ := strings.Cut(rest, "=")
-	return Taint{key, value, effect}
+	key, value, _ = strings.Cut(text, "=")
+	return key, value, effect
 }
 
 // taints are those of a role.
 func (e *evaluator) taints(b *block) []Taint {
 	var out []Taint
 	for _, text := range e.list(b, "taints") {
-		t := parseTaint(text)
+		var t Taint
+		t.Key, t.Value, t.Effect = splitTaint(text)
 		switch twice := slices.ContainsFunc(out, func(other Taint) bool { return other.Key == t.Key && other.Effect == t.Effect }); {
 		case t.Effect == "NoExecute":
 			e.unsuitable(b, "taints", "%q would end pods that run on the nodes before kolla has told them to tolerate it. NoSchedule keeps new ones away.", text)
