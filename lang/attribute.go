@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // attribute evaluates an attribute and converts it. It is not ok when there is no
@@ -26,14 +27,14 @@ func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value
 		return v, false
 	}
 	if v.IsNull() {
-		if typ := b.typ.attribute(name); typ.Required && !e.given(b, typ.Unless) {
+		if typ := b.typ.Attribute(name); typ.Required && !e.given(b, typ.Unless) {
 			e.error(attr.Expr.Range(), "Missing value", "%s needs a value for %q; this one is null.", describe(b), name)
 		}
 		return v, false
 	}
 	converted, err := convert.Convert(v, want)
 	if err != nil {
-		e.unsuitable(b, name, "It %s", mismatch(b.typ.attribute(name).Type, v, err))
+		e.unsuitable(b, name, "It %s", mismatch(b.typ.Attribute(name).Type, v, err))
 		return v, false
 	}
 	return converted, converted.IsWhollyKnown()
@@ -74,9 +75,9 @@ func (e *evaluator) given(b *block, name string) bool {
 }
 
 // mismatch says why a value does not fit.
-func mismatch(want AttributeType, v cty.Value, err error) string {
+func mismatch(want schema.AttributeType, v cty.Value, err error) string {
 	bare, _ := v.Unmark()
-	if bare.Type().IsPrimitiveType() || isList(bare) != (want == TypeList) {
+	if bare.Type().IsPrimitiveType() || isList(bare) != (want == schema.TypeList) {
 		return fmt.Sprintf("must be a %s, and this is %s.", want, kindOf(bare))
 	}
 	return fmt.Sprintf("must be a %s: %s.", want, err)
@@ -141,7 +142,7 @@ func (e *evaluator) publicAttribute(b *block, name string, want cty.Type) (cty.V
 // string evaluates an attribute of TypeString; its default where there is no value, and
 // nothing where the value is not known or wrong.
 func (e *evaluator) string(b *block, name string) string {
-	typ := b.typ.attribute(name)
+	typ := b.typ.Attribute(name)
 	v, ok := e.publicAttribute(b, name, cty.String)
 	if !ok {
 		if e.given(b, name) {
@@ -164,8 +165,8 @@ func (e *evaluator) string(b *block, name string) string {
 // checkForm reports a string that does not look as it has to. where says which
 // one of several it is.
 func (e *evaluator) checkForm(b *block, name, where, s string) bool {
-	form := b.typ.attribute(name).Form
-	if form.valid == nil || form.valid(s) {
+	form := b.typ.Attribute(name).Form
+	if form.Valid == nil || form.Valid(s) {
 		return true
 	}
 	if root, rest, ok := strings.Cut(s, "."); ok && rest != "" && (slices.Contains(named, root) || root == "each" || root == "count") {
@@ -178,7 +179,7 @@ func (e *evaluator) checkForm(b *block, name, where, s string) bool {
 
 // number evaluates an attribute of TypeNumber; its default where there is no value.
 func (e *evaluator) number(b *block, name string) int {
-	typ := b.typ.attribute(name)
+	typ := b.typ.Attribute(name)
 	fallback, _ := typ.Default.(int)
 	v, ok := e.publicAttribute(b, name, cty.Number)
 	if !ok {
@@ -197,7 +198,7 @@ func (e *evaluator) number(b *block, name string) int {
 	return fallback
 }
 
-func bounds(a *Attribute) string {
+func bounds(a *schema.Attribute) string {
 	if a.Max == 0 {
 		return fmt.Sprintf("at least %d", a.Min)
 	}
@@ -206,7 +207,7 @@ func bounds(a *Attribute) string {
 
 // bool evaluates an attribute of TypeBool; its default where there is no value.
 func (e *evaluator) bool(b *block, name string) bool {
-	fallback, _ := b.typ.attribute(name).Default.(bool)
+	fallback, _ := b.typ.Attribute(name).Default.(bool)
 	v, ok := e.publicAttribute(b, name, cty.Bool)
 	if !ok {
 		return fallback

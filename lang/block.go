@@ -9,12 +9,13 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // block is a block that was checked against its type. Nothing in it is evaluated
 // yet.
 type block struct {
-	typ        *BlockType
+	typ        *schema.BlockType
 	label      string
 	labelRange hcl.Range
 	header     hcl.Range
@@ -52,8 +53,8 @@ func (b *block) add(child *block) {
 	if b.byLabel[key] == nil {
 		b.byLabel[key] = child
 	}
-	b.grows = b.grows || child.grows || child.typ == dynamicType
-	b.gated = b.gated || child.gated || child.attributes[enabledAttribute.Name] != nil
+	b.grows = b.grows || child.grows || child.typ == schema.DynamicType
+	b.gated = b.gated || child.gated || child.attributes[schema.EnabledAttribute.Name] != nil
 }
 
 // id names the block in references and messages: "service.keystone".
@@ -106,7 +107,7 @@ func (b *block) ordered() []*hclsyntax.Attribute {
 // describe names a block at the start of a sentence.
 func describe(b *block) string {
 	if b.label == "" {
-		return b.typ.described()
+		return b.typ.Described()
 	}
 	return fmt.Sprintf("%s %q", b.typ.Name, b.label)
 }
@@ -114,6 +115,6 @@ func describe(b *block) string {
 // misspelt reports whether something unknown in the block was probably meant to be an
 // argument, which is then not missed as well.
 func (b *block) misspelt(name string) bool {
-	known := append(b.typ.attributeNames(), b.typ.blockNames()...)
+	known := append(b.typ.AttributeNames(), b.typ.BlockNames()...)
 	return slices.ContainsFunc(b.unknown, func(given string) bool { return words.Nearest(given, known) == name })
 }

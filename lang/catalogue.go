@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // DefinitionInfo says what a definition holds, as far as it can be said without a
@@ -99,7 +101,7 @@ func (l *loader) definitionInfo(catalogue, b *block) DefinitionInfo {
 		// A copy elsewhere reads the files of the catalogue too.
 		Source: bytes.ReplaceAll(l.wholeSource(catalogue, b), []byte("${path.module}"), []byte(CatalogueDir)),
 	}
-	for _, i := range b.all(inputType.Name) {
+	for _, i := range b.all(schema.InputType.Name) {
 		input := InputInfo{Name: i.label, Type: "any", Description: l.written(i, "description")}
 		for name, into := range map[string]*string{"type": &input.Type, "default": &input.Default} {
 			if attr := i.attributes[name]; attr != nil {
@@ -142,8 +144,8 @@ func (l *loader) definitionInfo(catalogue, b *block) DefinitionInfo {
 
 // powersOf are the powers that a block with a container says, and those in it.
 func (l *loader) powersOf(b *block, within string) []PowersInfo {
-	info := PowersInfo{Kind: b.typ.Name, Name: within + b.label, Reason: l.written(b, reasonAttribute.Name)}
-	for _, a := range slices.Concat(powerAttributes, namespaceAttributes) {
+	info := PowersInfo{Kind: b.typ.Name, Name: within + b.label, Reason: l.written(b, schema.ReasonAttribute.Name)}
+	for _, a := range slices.Concat(schema.PowerAttributes, schema.NamespaceAttributes) {
 		if attr := b.attributes[a.Name]; attr != nil && l.written(b, a.Name) != "false" {
 			info.Powers = append(info.Powers, a.Name+" = "+l.sourceText(attr.Expr.Range()))
 		}
@@ -153,7 +155,7 @@ func (l *loader) powersOf(b *block, within string) []PowersInfo {
 			info.Powers = append(info.Powers, name+" = "+l.sourceText(attr.Expr.Range()))
 		}
 	}
-	for _, v := range b.all(volumeType.Name) {
+	for _, v := range b.all(schema.VolumeType.Name) {
 		if attr := v.attributes["host"]; attr != nil {
 			info.Powers = append(info.Powers, "volume "+l.sourceText(attr.Expr.Range()))
 		}
@@ -164,7 +166,7 @@ func (l *loader) powersOf(b *block, within string) []PowersInfo {
 		out = append(out, info)
 	}
 	for _, child := range b.blocks {
-		if child.typ == initType || child.typ == sidecarType {
+		if child.typ == schema.InitType || child.typ == schema.SidecarType {
 			out = append(out, l.powersOf(child, info.Name+"/")...)
 		}
 	}
@@ -173,7 +175,7 @@ func (l *loader) powersOf(b *block, within string) []PowersInfo {
 
 // written is the value of an attribute as text, where it depends on nothing.
 func (l *loader) written(b *block, name string) string {
-	text, _ := b.typ.attribute(name).Default.(string)
+	text, _ := b.typ.Attribute(name).Default.(string)
 	attr := b.attributes[name]
 	if attr == nil {
 		return text
@@ -185,7 +187,7 @@ func (l *loader) written(b *block, name string) string {
 // imagesOf are the images that anything in a block runs.
 func (l *loader) imagesOf(b *block) []string {
 	var out []string
-	if b.typ.attribute("image") != nil {
+	if b.typ.Attribute("image") != nil {
 		out = append(out, l.written(b, "image"))
 	}
 	for _, child := range b.blocks {

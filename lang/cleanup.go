@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // What a service has on another one stays there when the service is gone, and its jobs
@@ -11,7 +13,7 @@ import (
 
 // isCleanup reports whether a job of a provides block takes away what services have left
 // behind.
-func (in *instance) isCleanup(job *block) bool { return in.inner.string(job, "when") == jobGone }
+func (in *instance) isCleanup(job *block) bool { return in.inner.string(job, "when") == schema.JobGone }
 
 // cleanups makes these jobs. Until it is known which services there are, there are none.
 func (g *graph) cleanups() {
@@ -72,11 +74,11 @@ func (g *graph) had(in *instance, clients []*instance, kind string) cty.Value {
 	}
 	for _, other := range clients {
 		for _, p := range other.out.Provided {
-			if p.Server != in.out.Name || p.Type != kind && (p.Type != userType.Name || kind != "registration") {
+			if p.Server != in.out.Name || p.Type != kind && (p.Type != schema.UserType.Name || kind != "registration") {
 				continue
 			}
 			services[other.out.Name] = true
-			if p.Type == userType.Name {
+			if p.Type == schema.UserType.Name {
 				add(&users, map[string]string{"domain": p.Domain, "name": p.Name})
 			} else if p.Label != "" {
 				names[p.Name] = true

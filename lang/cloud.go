@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // cloud evaluates the cloud block, but for its defaults: those belong to the
@@ -36,7 +37,7 @@ func (g *graph) cloud(f *frame, b *block) cty.Value {
 
 		Range: b.header,
 	}
-	c.Distro = cmp.Or(c.Distro, distroOf(c.Release))
+	c.Distro = cmp.Or(c.Distro, schema.DistroOf(c.Release))
 	g.config.Cloud = c
 	release := cty.UnknownVal(cty.String) // of a release that there is not, definitions say nothing
 	if c.Release != "" {

@@ -76,53 +76,6 @@ type ReadError struct {
 
 func (e *ReadError) Error() string { return e.Detail }
 
-var dataType = &BlockType{
-	Name: "data", Label: "data", LabelForm: formIdentifier,
-	Example: `data "zone" {
-  kind   = "Node"
-  labels = { "topology.kubernetes.io/zone" = "a" }
-}
-
-data "registry" {
-  kind        = "ConfigMap"
-  api_version = "v1"
-  name        = "registry"
-  namespace   = "tools"
-  optional    = true
-  depends_on  = [service.mariadb]
-
-  lifecycle {
-    postcondition {
-      condition     = !self.exists || can(self.object.data["host"])
-      error_message = "The registry has no host."
-    }
-  }
-}
-`,
-	Doc: "Objects that are in the cluster, read when a plan is made. One with a name is data.NAME.object, as the server has it: data.NAME.object.data[\"KEY\"] of a ConfigMap, data.NAME.object.spec.clusterIP of a Service. With labels it is a list, data.NAME.objects. Values of a Secret are decoded, and are sensitive; those that are no text are under binaryData, in base64. What a service or manifest of this configuration makes, and is not there yet or is changed by the plan, is known after the apply: see depends_on.",
-	Attributes: withRepetition([]Attribute{
-		{Name: "kind", Type: TypeString, Required: true, Form: formPlain, Doc: "Kind of the object, such as ConfigMap."},
-		{Name: "api_version", Type: TypeString, Form: formPlain, Doc: "Its group and version, such as apps/v1. It may be left out where the server has only one kind of that name."},
-		{Name: "name", Type: TypeString, Form: formPlain, Doc: "Its name. One of name and labels says what is read."},
-		{Name: "namespace", Type: TypeString, Form: formNamespace, Doc: "Its namespace; by default the cloud's, for kinds that live in namespaces."},
-		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the objects have, in place of a name: data.NAME.objects is the list of them, by namespace and name. Of {} it is all objects."},
-		{Name: "optional", Type: TypeBool, Default: false, Doc: "Whether the object may be missing: data.NAME.object is null then, and data.NAME.exists false."},
-		{Name: "depends_on", Type: TypeReferences, Doc: "What makes the object. As long as that is not applied, what is read is known only after the apply."},
-	}),
-	Blocks: []*BlockType{{
-		Name: "lifecycle", Single: true,
-		Doc: "What has to be true of what was read.",
-		Blocks: []*BlockType{{
-			Name: "postcondition",
-			Doc:  "What must be so, or else there is an error. In it, self is what was read.",
-			Attributes: []Attribute{
-				{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well."},
-				{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
-			},
-		}},
-	}},
-}
-
 func (g *graph) addData(m *module) {
 	for _, b := range m.document.all("data") {
 		n := g.addRepeated(m, b, g.data)

@@ -124,7 +124,7 @@ func (in *instance) provideDatabase(by *instance, label string, d *Database) cty
 func serverOf(b *block) string {
 	attr := b.attributes["server"]
 	if attr == nil {
-		fallback, _ := b.typ.attribute("server").Default.(string)
+		fallback, _ := b.typ.Attribute("server").Default.(string)
 		return fallback
 	}
 	name, _ := staticKey(attr.Expr)

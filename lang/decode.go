@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // decoder checks syntax trees against block types.
@@ -30,7 +31,7 @@ type sourceBlock struct {
 }
 
 // content takes the body of a block apart.
-func (d decoder) content(typ *BlockType, body hcl.Body) (hclsyntax.Attributes, []sourceBlock) {
+func (d decoder) content(typ *schema.BlockType, body hcl.Body) (hclsyntax.Attributes, []sourceBlock) {
 	native, ok := body.(*hclsyntax.Body)
 	if !ok {
 		return d.jsonContent(typ, body)
@@ -52,7 +53,7 @@ func (d decoder) body(into *block, body hcl.Body) {
 	into.attributes = map[string]*hclsyntax.Attribute{}
 	for _, name := range keysOf(attributes) {
 		attr := attributes[name]
-		if !typ.AnyAttribute && typ.attribute(name) == nil && !typ.isInput(name) {
+		if !typ.AnyAttribute && typ.Attribute(name) == nil && !typ.MayBeInput(name) {
 			d.unknownAttribute(typ, attr)
 			into.unknown = append(into.unknown, name)
 			continue
@@ -60,7 +61,7 @@ func (d decoder) body(into *block, body hcl.Body) {
 		into.attributes[name] = attr
 	}
 	for _, source := range blocks {
-		if typ.block(source.typ) == nil && source.typ != dynamicType.Name {
+		if typ.Block(source.typ) == nil && source.typ != schema.DynamicType.Name {
 			into.unknown = append(into.unknown, source.typ)
 		}
 		if child := d.block(typ, source); child != nil && d.unique(into, child) {
@@ -75,27 +76,27 @@ func (d decoder) body(into *block, body hcl.Body) {
 }
 
 // block checks one block inside of a parent; nil when it cannot be used.
-func (d decoder) block(parent *BlockType, source sourceBlock) *block {
-	typ := parent.block(source.typ)
-	if source.typ == dynamicType.Name && len(parent.growing()) > 0 {
+func (d decoder) block(parent *schema.BlockType, source sourceBlock) *block {
+	typ := parent.Block(source.typ)
+	if source.typ == schema.DynamicType.Name && len(parent.DynamicNames()) > 0 {
 		return d.dynamic(parent, source)
 	}
 	if typ == nil {
 		d.unknownBlock(parent, source)
 		return nil
 	}
-	if typ == lifecycleType && parent == workloadType && !d.overriding {
-		typ = plainLifecycleType
+	if typ == schema.LifecycleType && parent == schema.WorkloadType && !d.overriding {
+		typ = schema.PlainLifecycleType
 	}
-	d.overriding = (d.overriding || parent == serviceType) && typ != lifecycleType
+	d.overriding = (d.overriding || parent == schema.ServiceType) && typ != schema.LifecycleType
 	out := &block{typ: typ, header: source.header, whole: source.whole}
 	switch {
 	case typ.Label == "" && len(source.labels) > 0:
 		d.error(source.labelRanges[0], "Unexpected label",
-			"%s has no label: write `%s {`.", typ.described(), typ.Name)
+			"%s has no label: write `%s {`.", typ.Described(), typ.Name)
 	case typ.Label != "" && len(source.labels) != 1:
 		d.error(source.header, "Wrong number of labels",
-			"%s has exactly one label, the name of the %s: `%s \"NAME\" {`.", typ.described(), typ.Label, typ.Name)
+			"%s has exactly one label, the name of the %s: `%s \"NAME\" {`.", typ.Described(), typ.Label, typ.Name)
 		return nil
 	case typ.Label != "":
 		out.label, out.labelRange = source.labels[0], source.labelRanges[0]
@@ -107,7 +108,7 @@ func (d decoder) block(parent *BlockType, source sourceBlock) *block {
 
 // checkLabel reports a label that does not look as it has to.
 func (r *reporter) checkLabel(b *block) bool {
-	if form := b.typ.LabelForm; form.valid != nil && !form.valid(b.label) {
+	if form := b.typ.LabelForm; form.Valid != nil && !form.Valid(b.label) {
 		r.error(b.labelRange, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q is not %s.", b.label, form.Expected)
 		return false
 	}
@@ -117,7 +118,7 @@ func (r *reporter) checkLabel(b *block) bool {
 // unique reports a second block of the same name, or a second one where there
 // can be only one.
 func (r *reporter) unique(parent, child *block) bool {
-	if child.label == "" && !child.typ.Single || child.typ == dynamicType {
+	if child.label == "" && !child.typ.Single || child.typ == schema.DynamicType {
 		return true
 	}
 	if first := parent.all(child.typ.Name); child.typ.Single && len(first) > 0 {
@@ -133,32 +134,32 @@ func (r *reporter) unique(parent, child *block) bool {
 	return true
 }
 
-func (d decoder) unknownAttribute(parent *BlockType, attr *hclsyntax.Attribute) {
+func (d decoder) unknownAttribute(parent *schema.BlockType, attr *hclsyntax.Attribute) {
 	switch {
-	case parent.block(attr.Name) != nil:
-		d.error(attr.NameRange, "Block expected", "%q is a block: write `%s` without the equals sign.", attr.Name, parent.block(attr.Name).header())
+	case parent.Block(attr.Name) != nil:
+		d.error(attr.NameRange, "Block expected", "%q is a block: write `%s` without the equals sign.", attr.Name, parent.Block(attr.Name).Header())
 	case parent.Name == "":
 		d.error(attr.NameRange, "Argument outside of a block",
 			"At the top of a file there are only blocks.%s Values that several places use belong into a locals block.",
-			words.DidYouMean(attr.Name, parent.blockNames()))
+			words.DidYouMean(attr.Name, parent.BlockNames()))
 	case terraformArguments[attr.Name] != "" && parent.Name == "lifecycle":
 		d.error(attr.NameRange, "Unknown argument", "There is no %q: %s", attr.Name, terraformArguments[attr.Name])
 	default:
 		d.error(attr.NameRange, "Unknown argument", "%s has no argument %q.%s %s",
-			parent.described(), attr.Name, words.DidYouMean(attr.Name, append(parent.attributeNames(), parent.blockNames()...)),
-			has("Its arguments are", parent.attributeNames()))
+			parent.Described(), attr.Name, words.DidYouMean(attr.Name, append(parent.AttributeNames(), parent.BlockNames()...)),
+			has("Its arguments are", parent.AttributeNames()))
 	}
 }
 
-func (d decoder) unknownBlock(parent *BlockType, source sourceBlock) {
+func (d decoder) unknownBlock(parent *schema.BlockType, source sourceBlock) {
 	where := "A configuration"
 	if parent.Name != "" {
-		where = parent.described()
+		where = parent.Described()
 	}
-	if a := parent.attribute(source.typ); a != nil {
+	if a := parent.Attribute(source.typ); a != nil {
 		value := "..."
 		switch a.Type {
-		case TypeMap, TypeTexts, TypeSettings, TypeAny, TypeObject:
+		case schema.TypeMap, schema.TypeTexts, schema.TypeSettings, schema.TypeAny, schema.TypeObject:
 			value = "{"
 		}
 		d.error(source.typeRange, "Argument expected", "%q is an argument: write `%s = %s`.", source.typ, source.typ, value)
@@ -169,8 +170,8 @@ func (d decoder) unknownBlock(parent *BlockType, source sourceBlock) {
 		return
 	}
 	d.error(source.typeRange, "Unknown block", "%s has no block %q.%s %s",
-		where, source.typ, words.DidYouMean(source.typ, append(parent.blockNames(), parent.attributeNames()...)),
-		has("Its blocks are", parent.blockNames()))
+		where, source.typ, words.DidYouMean(source.typ, append(parent.BlockNames(), parent.AttributeNames()...)),
+		has("Its blocks are", parent.BlockNames()))
 }
 
 // terraformBlocks says what takes the place of blocks that those who know Terraform

@@ -10,80 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/schema"
 )
-
-// placeAttributes say where a service runs, and who reaches it.
-var placeAttributes = []Attribute{
-	{Name: "role", Type: TypeRole, Doc: "Nodes of services that have no argument `role` themselves; with `role = null` a service runs on any."},
-	{Name: "expose", Type: TypeExposure, Doc: "Exposure of services that have no argument `expose` themselves, and whose definition has a port that is meant to be reached from outside; with `expose = null` a service is not reached."},
-}
-
-var defaultsType = &BlockType{
-	Name: "defaults", Single: true,
-	Doc: "Overrides for every service, also in modules. They come over the definitions and under the services' own blocks, and are evaluated for each service: self is the service.",
-	Example: `cloud "prod" {
-  release = "2025.1"
-
-  defaults {
-    role          = role.control
-    expose        = exposure.public
-    storage_class = "local-nvme"
-    labels        = { "example.org/cost-center" = "4711" }
-    annotations   = { "example.org/owner" = self.name == "keystone" ? "identity" : "platform" }
-
-    workload {
-      env           = { TZ = "UTC" }
-      grace_period  = 60
-      tolerations   = [{ key = "dedicated", value = "cloud", effect = "NoSchedule" }]
-      service_links = false
-
-      resources {
-        limits = { memory = "4Gi" }
-      }
-    }
-  }
-}
-`,
-	Attributes: append(slices.Clone(placeAttributes), []Attribute{
-		{Name: "storage_class", Type: TypeString, Form: formSubdomain, Doc: "Of all volumes; by default what the definition says, or else the cluster's."},
-		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "On every object of every service."},
-		{Name: "annotations", Type: TypeMap, Doc: "On every object of every service."},
-	}...),
-	Blocks: []*BlockType{defaultConfigType, defaultWorkloadType, patchType},
-}
-
-var defaultConfigType = &BlockType{
-	Name: "config", Label: "file name or pattern", LabelForm: formGlob,
-	Doc: "Values for all config files, of any service, whose name matches. Values in sections go to ini files, values without to properties files.",
-	Example: `cloud "prod" {
-  release = "2025.1"
-
-  defaults {
-    config "*.conf" {
-      values = {
-        DEFAULT = { debug = false, log_color = self.name == "keystone" }
-      }
-    }
-  }
-}
-`,
-	Attributes: []Attribute{
-		{Name: "values", Type: TypeSettings, Required: true, Doc: "Merged over the definitions' values and under the services'."},
-	},
-}
-
-// defaultWorkloadType has the words of a workload that suit all of them.
-var defaultWorkloadType = &BlockType{
-	Name: "workload", Single: true,
-	Doc:        "What all workloads have.",
-	Attributes: append(chosen(podAttributes, "env", "service_links"), gracePeriodAttribute, tolerationsAttribute),
-	Blocks:     []*BlockType{resourcesType},
-}
-
-// chosen are the attributes of those names.
-func chosen(from []Attribute, names ...string) []Attribute {
-	return slices.DeleteFunc(slices.Clone(from), func(a Attribute) bool { return !slices.Contains(names, a.Name) })
-}
 
 // defaulted is a definition with the cloud's defaults for workloads over it.
 func (in *instance) defaulted(definition *block) *block {
@@ -92,7 +20,7 @@ func (in *instance) defaulted(definition *block) *block {
 		return definition
 	}
 	return replaced(definition, func(b *block) *block {
-		if b.typ != workloadType {
+		if b.typ != schema.WorkloadType {
 			return b
 		}
 		if w := d.one("workload", ""); w != nil {

@@ -7,67 +7,24 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"kolla.openstack.org/kolla/lang/schema"
 )
-
-// dynamicType is a block that stands for any number of blocks of another type: its
-// label names the type, and its only block holds what each of them holds.
-var dynamicType = &BlockType{
-	Name: "dynamic", Label: "block type",
-	Doc: "Stands inside of another block for blocks of the type that the label names, one for each element of for_each. Expressions in content read the element as TYPE.key and TYPE.value.",
-	Example: `locals {
-  debugged = { "keystone.conf" = "DEBUG" }
-}
-
-service "keystone" {
-  dynamic "config" {
-    for_each = local.debugged
-    iterator = file
-    labels   = [file.key]
-
-    content {
-      values = { DEFAULT = { default_log_levels = "keystone=${file.value}" } }
-    }
-  }
-}
-`,
-	Attributes: []Attribute{
-		{Name: "for_each", Type: TypeAny, Value: "list, set or map", Required: true, Doc: "A list, set, map or object."},
-		{Name: "iterator", Type: TypeReferences, Value: "name without quotes", Doc: "Name for the element, in place of the type of the block."},
-		{Name: "labels", Type: TypeList, Doc: "Label of each block, as a list of one, for types that have a label."},
-	},
-	Blocks: []*BlockType{{Name: "content", Single: true, Doc: "What stands in each of the blocks."}},
-}
-
-// growing are the types of blocks that a dynamic block can stand for.
-func (t *BlockType) growing() []string {
-	var out []string
-	for _, b := range t.Blocks {
-		if t.Name != "" && !b.isWritten() {
-			out = append(out, b.Name)
-		}
-	}
-	return out
-}
-
-// isWritten reports whether blocks of the type are written out, and not computed.
-func (t *BlockType) isWritten() bool {
-	return t.Name == lifecycleType.Name || t == inputType || t == ownLocalsType
-}
 
 // dynamic checks a dynamic block; nil when it cannot be used. The block that it
 // gives has one block in it, of the type that it stands for and with its content.
-func (d decoder) dynamic(parent *BlockType, source sourceBlock) *block {
+func (d decoder) dynamic(parent *schema.BlockType, source sourceBlock) *block {
 	if len(source.labels) != 1 {
-		d.error(source.header, "Wrong number of labels", "A dynamic block has one label, the type of the blocks that it stands for: `dynamic %q {`.", parent.growing()[0])
+		d.error(source.header, "Wrong number of labels", "A dynamic block has one label, the type of the blocks that it stands for: `dynamic %q {`.", parent.DynamicNames()[0])
 		return nil
 	}
-	out := &block{typ: dynamicType, label: source.labels[0], labelRange: source.labelRanges[0], header: source.header, whole: source.whole}
-	typ := parent.block(out.label)
-	if typ == nil || typ.isWritten() {
-		d.undeclared(out.labelRange, "block", out.label, parent.growing())
+	out := &block{typ: schema.DynamicType, label: source.labels[0], labelRange: source.labelRanges[0], header: source.header, whole: source.whole}
+	typ := parent.Block(out.label)
+	if typ == nil || typ.IsStatic() {
+		d.undeclared(out.labelRange, "block", out.label, parent.DynamicNames())
 		return nil
 	}
-	attributes, blocks := d.content(dynamicType, source.body)
+	attributes, blocks := d.content(schema.DynamicType, source.body)
 	d.body(out, &hclsyntax.Body{Attributes: attributes})
 	if (out.attributes["labels"] != nil) != (typ.Label != "") {
 		what := "its argument labels is left out"
@@ -80,12 +37,12 @@ func (d decoder) dynamic(parent *BlockType, source sourceBlock) *block {
 	for _, b := range blocks {
 		switch {
 		case b.typ != "content":
-			d.unknownBlock(dynamicType, b)
+			d.unknownBlock(schema.DynamicType, b)
 		case len(out.blocks) > 0:
 			d.error(b.header, "Second content block", "There can be only one content block here.")
 		default:
 			content := &block{typ: typ, header: b.header, whole: b.whole}
-			decoder{d.reporter, d.overriding || parent == serviceType}.body(content, b.body)
+			decoder{d.reporter, d.overriding || parent == schema.ServiceType}.body(content, b.body)
 			out.add(content)
 		}
 	}
@@ -96,7 +53,7 @@ func (d decoder) dynamic(parent *BlockType, source sourceBlock) *block {
 	return out
 }
 
-func labelled(typ *BlockType) string {
+func labelled(typ *schema.BlockType) string {
 	if typ.Label == "" {
 		return "no label"
 	}
@@ -148,7 +105,7 @@ func (e *evaluator) expanded(b *block) *block {
 	out := *b
 	out.blocks, out.byType, out.byLabel, out.grows = nil, nil, nil, false
 	for _, child := range b.blocks {
-		if child.typ != dynamicType {
+		if child.typ != schema.DynamicType {
 			out.add(e.expanded(child))
 			continue
 		}

@@ -3,16 +3,9 @@ package lang
 import (
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
-
-// enabledAttribute is for every block of a definition.
-var enabledAttribute = Attribute{Name: "enabled", Type: TypeBool, Default: true, Doc: "Whether to create the block. With false, kolla does not need anything that only this block refers to, and leaves the block out of lists of names."}
-
-// conditional are arguments of a block that may not count.
-func conditional(attributes []Attribute) []Attribute {
-	return append(attributes[:len(attributes):len(attributes)], enabledAttribute)
-}
 
 // gate says whether a block counts, as far as that can be told before anything is
 // evaluated.
@@ -26,7 +19,7 @@ const (
 
 // gateOf reads the argument enabled of a block.
 func gateOf(b *block) gate {
-	attr := b.attributes[enabledAttribute.Name]
+	attr := b.attributes[schema.EnabledAttribute.Name]
 	if attr == nil {
 		return open
 	}
@@ -69,11 +62,11 @@ func anyBlock(*block) bool { return true }
 // counts reports whether a block counts. open is what has to be known before that is
 // known; NilVal: it is.
 func (e *evaluator) counts(b *block) (counts bool, open cty.Value) {
-	attr := b.attributes[enabledAttribute.Name]
-	if attr == nil || !e.given(b, enabledAttribute.Name) {
+	attr := b.attributes[schema.EnabledAttribute.Name]
+	if attr == nil || !e.given(b, schema.EnabledAttribute.Name) {
 		return true, cty.NilVal
 	}
-	v, ok := e.publicAttribute(b, enabledAttribute.Name, cty.Bool)
+	v, ok := e.publicAttribute(b, schema.EnabledAttribute.Name, cty.Bool)
 	if ok {
 		return v.True(), cty.NilVal
 	}
@@ -99,7 +92,7 @@ func (in *instance) narrowPorts() {
 		self["replicas"] = in.replicasValue(first)
 	}
 	in.setSelf(cty.ObjectVal(self))
-	in.definition = in.inner.enabled(in.definition, func(b *block) bool { return b.typ == portType })
+	in.definition = in.inner.enabled(in.definition, func(b *block) bool { return b.typ == schema.PortType })
 }
 
 // firstWorkload is the first that counts, or nil.
@@ -120,7 +113,7 @@ func (in *instance) narrow() {
 	self := in.inner.scope.singles["self"].AsValueMap()
 	in.addPorts(self)
 	in.setSelf(cty.ObjectVal(self))
-	in.definition = in.inner.enabled(in.definition, func(b *block) bool { return b.typ != portType })
+	in.definition = in.inner.enabled(in.definition, func(b *block) bool { return b.typ != schema.PortType })
 	absent := cty.NullVal(cty.DynamicPseudoType)
 	if !in.definition.complete() {
 		absent = cty.DynamicVal.WithMarks(deferrals(in.definition.open))

@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // An external service is a server that is there already. Others refer to it as to any
@@ -115,7 +116,7 @@ func (in *instance) checkExternal() {
 		}
 	}
 	for _, b := range in.block.blocks {
-		if b.typ != lifecycleType && b.typ != secretType {
+		if b.typ != schema.LifecycleType && b.typ != schema.SecretType {
 			refuse(b.header, describe(b))
 		}
 	}
@@ -183,7 +184,7 @@ func (in *instance) externalHost(given map[string]cty.Value) (cty.Value, bool) {
 	host, ok := in.externalText("host", host)
 	if bare, _ := host.Unmark(); ok && bare.IsKnown() {
 		// An IPv6 address would need brackets in some places, and none in others.
-		if !formSubdomain.valid(bare.AsString()) {
+		if !schema.FormSubdomain.Valid(bare.AsString()) {
 			_, at := in.pairOf("host")
 			given := ""
 			if !host.IsMarked() {
@@ -251,7 +252,7 @@ func (in *instance) externalOutputs(given, base map[string]cty.Value) cty.Value 
 	in.out.Outputs = map[string]cty.Value{}
 	absent := map[string]bool{} // whoever reads them is told so
 	outputs := in.definition.labels("output")
-	anything := in.definition.typ != definitionType // there is no definition, and the service says all
+	anything := in.definition.typ != schema.DefinitionType // there is no definition, and the service says all
 	for _, name := range keysOf(given) {
 		key, _ := in.pairOf(name)
 		switch {

@@ -3,6 +3,8 @@ package lang
 import (
 	"strconv"
 	"strings"
+
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // FieldPath names fields of an object in the form in which plans show them, and
@@ -18,14 +20,14 @@ import (
 type FieldPath []string
 
 // ParseFieldPath reads the text form of a path.
-func ParseFieldPath(text string) (FieldPath, error) { return splitFieldPath(text) }
+func ParseFieldPath(text string) (FieldPath, error) { return schema.SplitFieldPath(text) }
 
 // String gives a text that ParseFieldPath reads.
 func (p FieldPath) String() string {
 	var b strings.Builder
 	for i, element := range p {
 		switch {
-		case element != "*" && !isFieldName(element):
+		case element != "*" && !schema.IsFieldName(element):
 			b.WriteString("[" + strconv.Quote(element) + "]")
 			continue
 		case i > 0:

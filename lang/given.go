@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
@@ -161,7 +162,7 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 		return
 	}
 	var strays []*hclsyntax.Attribute
-	attributes, blocks := decoder{reporter: l.reporter}.content(&BlockType{AnyAttribute: true}, body)
+	attributes, blocks := decoder{reporter: l.reporter}.content(&schema.BlockType{AnyAttribute: true}, body)
 	for _, b := range blocks {
 		l.error(b.header, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
 	}

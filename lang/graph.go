@@ -8,6 +8,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // graph is everything in a configuration that other things can refer to, and who
@@ -359,7 +361,7 @@ func keyOf(t hcl.Traversal) string {
 func (r reach) attributeEdges(b *block) []edge {
 	var out []edge
 	for _, attr := range b.ordered() {
-		if typ := b.typ.attribute(attr.Name); typ == nil || typ.Type != TypeReferences {
+		if typ := b.typ.Attribute(attr.Name); typ == nil || typ.Type != schema.TypeReferences {
 			out = append(out, r.edges(attr.Expr)...)
 		}
 	}

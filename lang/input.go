@@ -9,63 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/schema"
 )
-
-// inputType is a value that the services of a definition give to it.
-var inputType = &BlockType{
-	Name: "input", Label: "input", LabelForm: formIdentifier,
-	Doc: "A value that a service gives to its definition, as the argument of that name. Read as input.NAME, in the definition and in the service's blocks.",
-	Example: `definition "status" {
-  input "checks" {
-    type        = map(object({ url = string, period = optional(number, 30) }))
-    default     = {}
-    description = "What is looked at, by name."
-    nullable    = false
-
-    validation {
-      condition     = alltrue([for c in input.checks : startswith(c.url, "https://")])
-      error_message = "Only https is looked at."
-    }
-  }
-
-  input "token" {
-    type      = string
-    default   = null
-    sensitive = true
-  }
-
-  config "status.conf" {
-    path = "/etc/status.conf"
-    values = {
-      DEFAULT = { token = input.token }
-      checks  = { for name, c in input.checks : name => c.url }
-    }
-  }
-
-  workload "web" {
-    kind   = "Deployment"
-    image  = "registry.example.org/status:1"
-    config = ["status.conf"]
-  }
-}
-
-service "status" {
-  checks = { site = { url = "https://www.example.org" } }
-}
-`,
-	ReadAs: "input.NAME",
-	Attributes: []Attribute{
-		{Name: "type", Type: TypeConstraint, Doc: "Type constraint, as of a variable. Without one, any value."},
-		{Name: "default", Type: TypeAny, Doc: "Value when the service gives none. Without it the service must give one."},
-		{Name: "description", Type: TypeLiteral, Doc: "What the input is for."},
-		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "The value is never shown and never stored."},
-		{Name: "nullable", Type: TypeBool, Default: true, Doc: "Whether null is a value. If not, null means the default."},
-	},
-	Blocks: variableType.Blocks,
-}
-
-// isInput reports whether an argument of a block may be an input of a definition.
-func (t *BlockType) isInput(name string) bool { return t == serviceType && t.block(name) == nil }
 
 // input is the declaration of an input, which is read once.
 func (g *graph) input(b *block) *variable {
@@ -79,24 +24,24 @@ func (g *graph) input(b *block) *variable {
 
 // checkInputs reports arguments of the service that its definition has no input for.
 func (in *instance) checkInputs() {
-	known := in.written.labels(inputType.Name)
+	known := in.written.labels(schema.InputType.Name)
 	for _, attr := range in.block.ordered() {
-		if serviceType.attribute(attr.Name) != nil || slices.Contains(known, attr.Name) {
+		if schema.ServiceType.Attribute(attr.Name) != nil || slices.Contains(known, attr.Name) {
 			continue
 		}
-		names := append(serviceType.attributeNames(), known...)
-		detail := has("Its arguments are", serviceType.attributeNames())
+		names := append(schema.ServiceType.AttributeNames(), known...)
+		detail := has("Its arguments are", schema.ServiceType.AttributeNames())
 		if len(known) > 0 {
 			detail += fmt.Sprintf(" Inputs of definition %q are: %s.", in.written.label, listed(known))
 		}
 		in.error(attr.NameRange, "Unknown argument", "A service block has no argument %q.%s %s",
-			attr.Name, words.DidYouMean(attr.Name, append(names, serviceType.blockNames()...)), detail)
+			attr.Name, words.DidYouMean(attr.Name, append(names, schema.ServiceType.BlockNames()...)), detail)
 	}
 }
 
 // takeInputs gives the inputs of the definition their values.
 func (in *instance) takeInputs() {
-	blocks := in.definition.all(inputType.Name)
+	blocks := in.definition.all(schema.InputType.Name)
 	for _, b := range blocks {
 		in.inner.scope.groups["input"][b.label] = in.inputValue(in.input(b))
 	}
@@ -155,7 +100,7 @@ func (e *evaluator) unsuitableInput(attr *hclsyntax.Attribute, name string) {
 // misspeltInput reports whether an argument of the service was probably meant for an
 // input.
 func (in *instance) misspeltInput(name string) bool {
-	known := append(serviceType.attributeNames(), in.written.labels(inputType.Name)...)
+	known := append(schema.ServiceType.AttributeNames(), in.written.labels(schema.InputType.Name)...)
 	return slices.ContainsFunc(in.block.ordered(), func(attr *hclsyntax.Attribute) bool {
 		return !slices.Contains(known, attr.Name) && words.Nearest(attr.Name, known) == name
 	})

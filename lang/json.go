@@ -8,33 +8,34 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // jsonContent takes the body of a block in HCL's JSON syntax apart: there, what is
 // an argument and what a block only the type of the block can tell. Expressions
 // become those of the native syntax, so that nothing else has to know of JSON.
-func (d decoder) jsonContent(typ *BlockType, body hcl.Body) (hclsyntax.Attributes, []sourceBlock) {
-	schema := &hcl.BodySchema{}
+func (d decoder) jsonContent(typ *schema.BlockType, body hcl.Body) (hclsyntax.Attributes, []sourceBlock) {
+	known := &hcl.BodySchema{}
 	for _, b := range typ.Blocks {
 		header := hcl.BlockHeaderSchema{Type: b.Name}
 		if b.Label != "" {
 			header.LabelNames = []string{b.Label}
 		}
-		schema.Blocks = append(schema.Blocks, header)
+		known.Blocks = append(known.Blocks, header)
 	}
-	if len(typ.growing()) > 0 {
-		schema.Blocks = append(schema.Blocks, hcl.BlockHeaderSchema{Type: dynamicType.Name, LabelNames: []string{dynamicType.Label}})
+	if len(typ.DynamicNames()) > 0 {
+		known.Blocks = append(known.Blocks, hcl.BlockHeaderSchema{Type: schema.DynamicType.Name, LabelNames: []string{schema.DynamicType.Label}})
 	}
-	content, rest, diags := body.PartialContent(schema)
+	content, rest, diags := body.PartialContent(known)
 	// What is no block is an argument; the decoder says which of them are wrong.
 	found, more := rest.JustAttributes()
 	d.addJSON(append(diags, more...))
 	attributes := hclsyntax.Attributes{}
 	for name, attr := range found {
 		reference := false
-		if a := typ.attribute(name); a != nil {
-			reference = a.Type == TypeReferences || a.Type == TypeConstraint || isReference(a.Type, attr.Expr)
+		if a := typ.Attribute(name); a != nil {
+			reference = a.Type == schema.TypeReferences || a.Type == schema.TypeConstraint || isReference(a.Type, attr.Expr)
 		}
 		attributes[name] = &hclsyntax.Attribute{
 			Name: name, Expr: d.native(attr.Expr, reference),
@@ -105,9 +106,9 @@ func (d decoder) native(expr hcl.Expression, reference bool) hclsyntax.Expressio
 
 // isReference reports a string that can only be meant as a reference: the name of a role
 // or an exposure has no dot.
-func isReference(typ AttributeType, expr hcl.Expression) bool {
+func isReference(typ schema.AttributeType, expr hcl.Expression) bool {
 	v, _ := expr.Value(nil)
-	if typ != TypeRole && typ != TypeExposure || v.IsNull() || v.Type() != cty.String {
+	if typ != schema.TypeRole && typ != schema.TypeExposure || v.IsNull() || v.Type() != cty.String {
 		return false
 	}
 	return strings.Contains(v.AsString(), ".") && !strings.Contains(v.AsString(), "${")

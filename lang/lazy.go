@@ -4,6 +4,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // lazy is a value that is evaluated when it is read, and not ordered before: what it
@@ -38,30 +40,10 @@ func (s *scope) declareLazily(locals []*hclsyntax.Attribute, e *evaluator) {
 	}
 }
 
-// ownLocalsType is localsType in a definition.
-var ownLocalsType = &BlockType{
-	Name: "locals", AnyAttribute: true,
-	Doc: "Names for expressions in the definition: every argument NAME is read there as local.NAME, before one of the module. They may refer to whatever the definition may refer to; what only a local value refers to that nothing reads is not needed.",
-	Example: `definition "status" {
-  locals {
-    cluster = self.replicas > 1
-    options = join(" ", [for name in ["a", "b"] : "--${name}"])
-  }
-
-  workload "web" {
-    kind    = "Deployment"
-    image   = "registry.example.org/status:1"
-    command = ["status", local.options, local.cluster ? "--cluster" : "--alone"]
-  }
-}
-`,
-	ReadAs: "local.NAME",
-}
-
 // ownLocals declares the local values of the definition. They are evaluated anew
 // whenever more is known of the service.
 func (in *instance) ownLocals() {
-	if len(in.definition.all(ownLocalsType.Name)) > 0 {
+	if len(in.definition.all(schema.OwnLocalsType.Name)) > 0 {
 		in.inner.scope.declareLazily(in.locals(in.definition), in.inner)
 	}
 }

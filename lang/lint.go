@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // hostByAddress matches values that name a host by its address, alone or in a URL.
@@ -192,9 +193,9 @@ func (in *instance) mentions() []mention {
 		b := in.definition.one("workload", w.Name)
 		container(w.Pod.Env, w.Pod.Command, w.Pod.Args, b, w.Range)
 		for _, init := range w.Pod.Inits {
-			kind := initType.Name
+			kind := schema.InitType.Name
 			if init.Sidecar {
-				kind = sidecarType.Name
+				kind = schema.SidecarType.Name
 			}
 			container(init.Env, init.Command, init.Args, b.one(kind, init.Name), w.Range)
 		}

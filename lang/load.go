@@ -22,6 +22,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"kolla.openstack.org/kolla/lang/functions"
+	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
@@ -175,7 +176,7 @@ func (l *loader) readDir(dir string, call *block) (document *block, ok bool) {
 		complain("No configuration", fmt.Sprintf("There are no .hcl files in %s.%s", place, hint))
 		return nil, false
 	}
-	return l.decode(fileType, bodies), ok
+	return l.decode(schema.FileType, bodies), ok
 }
 
 // configFiles are the names of the files of a directory in either syntax, sorted.
@@ -212,7 +213,7 @@ func (l *loader) readFile(name string) (hcl.Body, bool) {
 }
 
 // decode checks the blocks of several files as if they stood in one.
-func (l *loader) decode(typ *BlockType, bodies []hcl.Body) *block {
+func (l *loader) decode(typ *schema.BlockType, bodies []hcl.Body) *block {
 	root := &block{typ: typ}
 	d := decoder{reporter: l.reporter}
 	for _, body := range bodies {
@@ -239,7 +240,7 @@ func (l *loader) parsed(files map[string]*hcl.File, diags hcl.Diagnostics) (body
 // readCatalogue parses the built-in definitions.
 func (l *loader) readCatalogue() (*block, bool) {
 	if l.options.Catalogue == nil {
-		return &block{typ: catalogueType}, true
+		return &block{typ: schema.CatalogueType}, true
 	}
 	names, err := fs.Glob(l.options.Catalogue, "*.hcl")
 	if err != nil {
@@ -259,7 +260,7 @@ func (l *loader) readCatalogue() (*block, bool) {
 		}
 		bodies = append(bodies, body)
 	}
-	return l.decode(catalogueType, bodies), true
+	return l.decode(schema.CatalogueType, bodies), true
 }
 
 // evaluate fills in the Config.

@@ -15,12 +15,13 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/yaml"
 )
 
 // manifest makes the objects that a manifest block brings.
 func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
-	m := Manifest{Block: n.address(f, it), Name: b.label, Reason: e.string(b, reasonAttribute.Name), Range: b.header}
+	m := Manifest{Block: n.address(f, it), Name: b.label, Reason: e.string(b, schema.ReasonAttribute.Name), Range: b.header}
 	m.Lifecycle = lifecycle(layered{b, e})
 	m.Lifecycle.ReplaceTriggeredBy = g.triggers(f, e, b)
 	switch object, files := e.given(b, "object"), e.given(b, "files"); {

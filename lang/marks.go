@@ -8,21 +8,9 @@ import (
 
 // Labels and annotations that the configuration gives objects and pods, besides kolla's own.
 
-// podMarks are for what has pods.
-var podMarks = []Attribute{
-	{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels of the pods, besides kolla's own."},
-	{Name: "annotations", Type: TypeMap, Doc: "Annotations of the pods, besides kolla's own."},
-}
-
-// objectMarks are for a service.
-var objectMarks = []Attribute{
-	{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels of all its objects, besides kolla's own and over those of the cloud's defaults; null takes one of these away. Pods have those of their workload or job."},
-	{Name: "annotations", Type: TypeMap, Doc: "Annotations of all its objects, likewise."},
-}
-
 // podMarks reads the labels and annotations of pods.
 func (in *instance) podMarks(b *block, e *evaluator, p *Pod) {
-	if b.typ.attribute("labels") == nil {
+	if b.typ.Attribute("labels") == nil {
 		return
 	}
 	p.Labels, p.Annotations = e.strings(b, "labels"), e.strings(b, "annotations")

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // misspeltKinds are the blocks that have an effect only where something else in the service
@@ -40,11 +41,11 @@ func (in *instance) checkMisspelt() {
 			enabled := in.definition.one(k.kind, b.label) != nil
 			there := fmt.Sprintf("Did you mean %q? Definition %q has: %s.", near, in.out.Definition, listed(known))
 			switch {
-			case !enabled && k.kind == endpointType.Name:
+			case !enabled && k.kind == schema.EndpointType.Name:
 				in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", there)
-			case k.kind == endpointType.Name && !alike(b.label, near):
+			case k.kind == schema.EndpointType.Name && !alike(b.label, near):
 				in.warn(b.labelRange, fmt.Sprintf("Another %s %q", b.typ.Label, b.label), "%s This one is registered beside it.", there)
-			case k.kind == endpointType.Name, enabled && (k.kind == identityRoleType.Name || in.uses(b)):
+			case k.kind == schema.EndpointType.Name, enabled && (k.kind == schema.IdentityRoleType.Name || in.uses(b)):
 			default:
 				in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s %s", there, k.use)
 			}

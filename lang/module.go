@@ -8,35 +8,11 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/schema"
 )
-
-// moduleType lends other files of a configuration to it, with values of their own.
-var moduleType = &BlockType{
-	Name: "module", Label: "module", LabelForm: formIdentifier, AnyAttribute: true,
-	Doc: "A directory with definitions, services, roles and so on, used as a part of this configuration. All other arguments are the values of its variables. Its outputs are read as module.NAME.OUTPUT.",
-	Example: `module "edge" {
-  source     = "./edge"
-  for_each   = { west = 2, east = 1 }
-  depends_on = [service.keystone]
-
-  role     = role.compute
-  replicas = each.value
-}
-
-output "edges" {
-  value = { for name, edge in module.edge : name => edge.address }
-}
-`,
-	ReadAs: "module.NAME",
-	Attributes: append([]Attribute{
-		{Name: "source", Type: TypeLiteral, Required: true, Doc: "The directory, relative to the file's: it starts with ./ or ../."},
-		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before any service or manifest of the module starts."},
-	}, repetition...),
-}
 
 // module is one directory as it is written: the root of the configuration, or what
 // a module block uses. Two blocks that use the same directory make two modules.
@@ -284,8 +260,8 @@ func (l *loader) checkModule(m *module) {
 	}
 	known := m.document.labels("variable")
 	for _, attr := range m.call.ordered() {
-		if moduleType.attribute(attr.Name) == nil && !slices.Contains(known, attr.Name) {
-			l.error(attr.NameRange, fmt.Sprintf("There is no variable %q", attr.Name), "%s", trimJoin(words.DidYouMean(attr.Name, append(known, moduleType.attributeNames()...)),
+		if schema.ModuleType.Attribute(attr.Name) == nil && !slices.Contains(known, attr.Name) {
+			l.error(attr.NameRange, fmt.Sprintf("There is no variable %q", attr.Name), "%s", trimJoin(words.DidYouMean(attr.Name, append(known, schema.ModuleType.AttributeNames()...)),
 				fmt.Sprintf("The module in %q declares: %s.", m.dir, listed(known))))
 		}
 	}
@@ -294,7 +270,7 @@ func (l *loader) checkModule(m *module) {
 // misspeltArgument reports whether an argument of a module block that is for no variable
 // was probably meant for this one.
 func (l *loader) misspeltArgument(m *module, name string) bool {
-	known := append(m.document.labels("variable"), moduleType.attributeNames()...)
+	known := append(m.document.labels("variable"), schema.ModuleType.AttributeNames()...)
 	return slices.ContainsFunc(m.call.ordered(), func(attr *hclsyntax.Attribute) bool {
 		return !slices.Contains(known, attr.Name) && words.Nearest(attr.Name, known) == name
 	})
@@ -325,7 +301,7 @@ func (g *graph) addModules(m *module) {
 // callEdges are what the number of a module's uses depends on.
 func (g *graph) callEdges(m *module) []edge {
 	var out []edge
-	for _, a := range repetition {
+	for _, a := range schema.Repetition {
 		if attr := m.call.attributes[a.Name]; attr != nil {
 			out = append(out, g.reach(m.parent).edges(attr.Expr)...)
 		}

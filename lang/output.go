@@ -19,61 +19,6 @@ type Output struct {
 	Range     hcl.Range
 }
 
-var preconditionType = &BlockType{
-	Name: "precondition",
-	Doc:  "What must be so, or else there is an error.",
-	Attributes: []Attribute{
-		{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well. Of a service, self is the service."},
-		{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
-	},
-}
-
-var rootOutputType = &BlockType{
-	Name: "output", Label: "output", LabelForm: formIdentifier,
-	Doc: "A value that `kolla output` prints. The caller of a module reads its outputs as module.NAME.OUTPUT.",
-	Example: `output "identity" {
-  value       = service.keystone.public_url
-  description = "Where clients log in."
-
-  precondition {
-    condition     = service.keystone.replicas > 0
-    error_message = "Nobody could log in."
-  }
-}
-
-output "admin_password" {
-  value     = service.keystone.admin_password
-  sensitive = true
-}
-`,
-	Attributes: []Attribute{
-		{Name: "value", Type: TypeAny, Required: true, Doc: "The value."},
-		{Name: "description", Type: TypeLiteral, Doc: "What it is."},
-		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "The value is never shown. It must be said where the value comes from one that is sensitive."},
-	},
-	Blocks: []*BlockType{preconditionType},
-}
-
-var checkType = &BlockType{
-	Name: "check", Label: "check", LabelForm: formIdentifier,
-	Doc: "Assertions about the cloud. Where one does not hold there is a warning, and nothing is held up.",
-	Example: `check "spread" {
-  assert {
-    condition     = service.keystone.replicas <= length(role.control.nodes)
-    error_message = "There are more pods of Keystone than control nodes."
-  }
-}
-`,
-	Blocks: []*BlockType{{
-		Name: "assert",
-		Doc:  "What should be so.",
-		Attributes: []Attribute{
-			{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well."},
-			{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
-		},
-	}},
-}
-
 func (g *graph) addOutputs(m *module) {
 	for _, b := range m.document.all("output") {
 		g.addBlock(m, b, func(f *frame) cty.Value {

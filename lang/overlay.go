@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // A service overrides blocks of its definition with blocks of the same type and label,
@@ -62,7 +63,7 @@ type stray struct {
 // overrides reports whether a block of a service overrides one of its definition, or
 // takes a place beside them.
 func overrides(b *block) bool {
-	return definitionType.block(b.typ.Name) == b.typ && b.typ != inputType && (b.typ != secretType || !isKept(b.label))
+	return schema.DefinitionType.Block(b.typ.Name) == b.typ && b.typ != schema.InputType && (b.typ != schema.SecretType || !isKept(b.label))
 }
 
 // over puts a block over another one of its type.
@@ -93,7 +94,7 @@ func over(base, top *block, counts func(*block) bool) (out *block, strays []stra
 
 // overBlock puts a block of a service over one of its definition.
 func overBlock(base, top *block) (out *block, strays []stray) {
-	out, strays = over(base, top, func(b *block) bool { return b.typ.Name != lifecycleType.Name })
+	out, strays = over(base, top, func(b *block) bool { return b.typ.Name != schema.LifecycleType.Name })
 	out.base, out.top = base, top
 	out.header, out.whole = top.header, top.whole
 	out.attributes = maps.Clone(base.attributes)
@@ -111,7 +112,7 @@ func overAttributes(out, top *block, layer string) {
 		copied := *attr
 		below := out.attributes[name]
 		switch {
-		case below != nil && out.typ.attribute(name) != nil && stacks(out.typ.attribute(name)):
+		case below != nil && out.typ.Attribute(name) != nil && stacks(out.typ.Attribute(name)):
 			copied.Expr = &stacked{attr.Expr, below.Expr, layer}
 		default:
 			copied.Expr = &said{attr.Expr, layer}
@@ -128,11 +129,11 @@ func own(b *block) *block {
 }
 
 // stacks reports whether values of both count, the service's and the definition's.
-func stacks(a *Attribute) bool {
+func stacks(a *schema.Attribute) bool {
 	switch a.Type {
-	case TypeMap, TypeTexts, TypeSettings, TypeObject, TypeTolerations:
+	case schema.TypeMap, schema.TypeTexts, schema.TypeSettings, schema.TypeObject, schema.TypeTolerations:
 		return true
-	case TypeList:
+	case schema.TypeList:
 		return a.Names != ""
 	}
 	return false

@@ -3,7 +3,6 @@ package lang
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // Patch is a part of an object that is merged over objects of a service.
@@ -43,57 +43,10 @@ func (p Patch) Place(field string) hcl.Range {
 	return p.Range
 }
 
-var (
-	patchedKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
-	formPatched = Form{
-		"the kind of an object, a slash and its name or a pattern, such as Deployment/cinder-api or Deployment/*-api",
-		func(s string) bool {
-			kind, name, ok := strings.Cut(s, "/")
-			_, err := path.Match(name, "")
-			return ok && err == nil && name != "" && !strings.Contains(name, "/") && patchedKind.MatchString(kind)
-		},
-	}
-)
-
-var patchType = &BlockType{
-	Name: "patch", Label: "patch", LabelForm: formPatched,
-	Doc: "Fields of objects that kolla makes: anything that Kubernetes knows and this language has no word for. The label is KIND/NAME, where `*` and `?` in the name stand for anything; names that end with a hash are written without it. See [Patches](#patches).",
-	Example: `definition "status" {
-  workload "web" {
-    kind  = "Deployment"
-    image = "registry.example.org/status:1"
-  }
-
-  patch "Deployment/*-web" {
-    object = {
-      spec = { template = { spec = { terminationGracePeriodSeconds = 90 } } }
-    }
-  }
-}
-
-service "keystone" {
-  patch "Deployment/keystone-api" {
-    enabled = cloud.release >= 2025.2
-
-    object = {
-      metadata = { annotations = { "example.org/owner" = "identity team" } }
-      spec = { template = { spec = {
-        tolerations = [{ key = "example.org/control", operator = "Exists" }]
-        containers  = [{ name = "api", workingDir = "/var/lib/keystone" }]
-      } } }
-    }
-  }
-}
-`,
-	Attributes: conditional([]Attribute{
-		{Name: "object", Type: TypeObject, Required: true, Doc: "The part, without apiVersion, kind and name. It is merged as a server-side apply would: maps by key, lists of what has names by name, any other list as a whole. `null` takes a field away."},
-	}),
-}
-
 // defaultPatches are the cloud's patches for all services.
 func (g *graph) defaultPatches() []*block {
 	if d := g.defaultsBlock(); d != nil {
-		return d.all(patchType.Name)
+		return d.all(schema.PatchType.Name)
 	}
 	return nil
 }
@@ -101,7 +54,7 @@ func (g *graph) defaultPatches() []*block {
 // patches evaluates what is merged over objects of the service, the weakest first.
 func (in *instance) patches() {
 	var above []Patch
-	for _, b := range in.definition.all(patchType.Name) {
+	for _, b := range in.definition.all(schema.PatchType.Name) {
 		for _, p := range in.inner.parts(b, "object") {
 			if p.layer == layerService {
 				above = in.patch(above, b.top, p)
@@ -111,7 +64,7 @@ func (in *instance) patches() {
 		}
 	}
 	for _, b := range in.defaultPatches() {
-		if attr := b.attributes["object"]; attr != nil && in.cloud.bool(b, enabledAttribute.Name) {
+		if attr := b.attributes["object"]; attr != nil && in.cloud.bool(b, schema.EnabledAttribute.Name) {
 			in.out.Patches = in.patch(in.out.Patches, b, part{layerCloud, attr.Expr, in.cloud})
 		}
 	}
@@ -125,7 +78,7 @@ func firstBlock(blocks ...*block) *block {
 // patch adds one layer of a patch to a list, if it is one.
 func (in *instance) patch(list []Patch, b *block, from part) []Patch {
 	e, at := from.eval, from.expr.Range()
-	if !formPatched.valid(b.label) {
+	if !schema.FormPatched.Valid(b.label) {
 		return list // which was reported
 	}
 	v := e.value(from.expr)

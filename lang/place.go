@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // The role and the exposure of a service are what it says itself, null included, or else
@@ -75,7 +77,7 @@ func (in *instance) defaultEdges() []edge {
 // as that can be told before anything is evaluated.
 func (in *instance) takesDefault(name string) bool {
 	switch {
-	case !slices.ContainsFunc(placeAttributes, func(a Attribute) bool { return a.Name == name }):
+	case !slices.ContainsFunc(schema.PlaceAttributes, func(a schema.Attribute) bool { return a.Name == name }):
 		return true
 	case in.block.attributes[name] != nil:
 		return false

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // podFields are the roots of what only a pod knows of itself. Expressions in an env read it,
@@ -47,7 +48,7 @@ func (in *instance) memberHost(set string) cty.Value {
 // setOf is the name of the StatefulSet that a block of a definition makes; empty: it makes
 // none.
 func (in *instance) setOf(b *block) string {
-	if b.typ != workloadType || in.inner.string(b, "kind") != "StatefulSet" {
+	if b.typ != schema.WorkloadType || in.inner.string(b, "kind") != "StatefulSet" {
 		return ""
 	}
 	return in.out.Name + "-" + b.label

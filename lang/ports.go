@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // portObjects are what others read of a service as ports.NAME.
@@ -87,7 +89,7 @@ func (in *instance) hostOfPort(name string) string {
 // depend on nothing of the service itself.
 func (in *instance) portsOf(workload *block) []string {
 	out := in.ownPortsOf(workload)
-	for _, sidecar := range workload.all(sidecarType.Name) {
+	for _, sidecar := range workload.all(schema.SidecarType.Name) {
 		out = append(out, in.ownPortsOf(sidecar)...)
 	}
 	return out

@@ -2,11 +2,11 @@ package lang
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // capabilities are those of Linux, which Kubernetes writes without CAP_: capabilities(7).
@@ -15,30 +15,6 @@ var capabilities = strings.Fields(`AUDIT_CONTROL AUDIT_READ AUDIT_WRITE BLOCK_SU
 	MAC_OVERRIDE MKNOD NET_ADMIN NET_BIND_SERVICE NET_BROADCAST NET_RAW PERFMON SETFCAP SETGID SETPCAP SETUID
 	SYSLOG SYS_ADMIN SYS_BOOT SYS_CHROOT SYS_MODULE SYS_NICE SYS_PACCT SYS_PTRACE SYS_RAWIO SYS_RESOURCE
 	SYS_TIME SYS_TTY_CONFIG WAKE_ALARM`)
-
-var formProfile = Form{
-	`"unconfined", or "localhost/NAME" for a profile that the nodes have`,
-	regexp.MustCompile(`^(unconfined|localhost/[^/\s][^\s]*)$`).MatchString,
-}
-
-// reasonAttribute stands beside the powers of a container.
-var reasonAttribute = Attribute{Name: "reason", Type: TypeString, Doc: "What the container's powers are for, for those who review them. `kolla catalogue NAME` shows it."}
-
-// powerAttributes are for every container. What they give, a container has alone.
-var powerAttributes = []Attribute{
-	{Name: "privileged", Type: TypeBool, Default: false, Doc: "Whether the container can do whatever root of the node can."},
-	{Name: "capabilities", Type: TypeList, Doc: "Capabilities of Linux that the container keeps, such as NET_ADMIN; all others are dropped. Only root gets them: `user = 0`."},
-	{Name: "writable_root", Type: TypeBool, Default: false, Doc: "Whether the container can write to all of its image."},
-	{Name: "seccomp", Type: TypeString, Form: formProfile, Doc: "Which system calls it may make: \"unconfined\" for all, or \"localhost/NAME\" for a profile that the nodes have. By default those of the container runtime's profile."},
-	{Name: "apparmor", Type: TypeString, Form: formProfile, Doc: "AppArmor profile, likewise. Needs Kubernetes 1.30."},
-	{Name: "selinux", Type: TypeString, Form: formPlain, Doc: "SELinux type that it runs as, such as spc_t; by default the container runtime chooses."},
-}
-
-// namespaceAttributes are for pods.
-var namespaceAttributes = []Attribute{
-	{Name: "host_pid", Type: TypeBool, Default: false, Doc: "Whether pods see the processes of their node."},
-	{Name: "host_ipc", Type: TypeBool, Default: false, Doc: "Whether pods share the IPC of their node."},
-}
 
 // Powers are what a container may do beyond others.
 type Powers struct {
@@ -58,12 +34,12 @@ type Powers struct {
 
 // powers are those of a container.
 func (in *instance) powers(b *block, e *evaluator) Powers {
-	p := Powers{Unsettled: !e.settled(b, "user", reasonAttribute.Name), Root: e.given(b, "user") && e.settled(b, "user") && e.number(b, "user") == 0}
-	if b.typ.attribute("privileged") == nil {
+	p := Powers{Unsettled: !e.settled(b, "user", schema.ReasonAttribute.Name), Root: e.given(b, "user") && e.settled(b, "user") && e.number(b, "user") == 0}
+	if b.typ.Attribute("privileged") == nil {
 		return p
 	}
 	p.Privileged, p.WritableRoot = e.bool(b, "privileged"), e.bool(b, "writable_root")
-	p.Reason = e.string(b, reasonAttribute.Name)
+	p.Reason = e.string(b, schema.ReasonAttribute.Name)
 	p.Seccomp, p.AppArmor, p.SELinux = e.string(b, "seccomp"), e.string(b, "apparmor"), e.string(b, "selinux")
 	for i, name := range e.list(b, "capabilities") {
 		switch bare := strings.TrimPrefix(strings.ToUpper(name), "CAP_"); {

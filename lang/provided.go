@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // Provided is something that a service has on another one: a queue, a user in Keystone,
@@ -84,7 +85,7 @@ func (in *instance) toRegister() []*block {
 // service's business.
 func (in *instance) ownEndpoint(b *block) bool {
 	server := in.literal(b, "server")
-	return b.typ == endpointType && (in.registers() || server == in.block.label || server == in.written.label)
+	return b.typ == schema.EndpointType && (in.registers() || server == in.block.label || server == in.written.label)
 }
 
 // serverEdges are the services that provide for this one.
@@ -117,7 +118,7 @@ func (in *instance) provided() {
 func (in *instance) provider(b *block) *instance {
 	name := in.literal(b, "server")
 	switch {
-	case name == in.out.Name, in.registers() && b.typ != queueType:
+	case name == in.out.Name, in.registers() && b.typ != schema.QueueType:
 		in.error(b.header, "A service refers to itself", "%s cannot be on the service that it belongs to.", describe(b))
 		return nil
 	case name == "":
@@ -232,7 +233,7 @@ func (in *instance) wantedUsers() []cty.Value {
 func (in *instance) wantedEndpoints() []cty.Value {
 	var out []cty.Value
 	for _, b := range in.toRegister() {
-		if b.typ != endpointType {
+		if b.typ != schema.EndpointType {
 			continue
 		}
 		out = append(out, in.inner.scope.groups["endpoint"][b.label])
@@ -338,7 +339,7 @@ func (in *instance) jobsFor(kind string) []*block {
 // arguments adds the arguments of a provides block to what the other service reads.
 func (in *instance) arguments(b *block, e *evaluator, values map[string]cty.Value) {
 	for _, attr := range b.ordered() {
-		if b.typ.attribute(attr.Name) != nil {
+		if b.typ.Attribute(attr.Name) != nil {
 			continue // it is about the block
 		}
 		if _, taken := values[attr.Name]; taken {

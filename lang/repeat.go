@@ -2,7 +2,6 @@ package lang
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -13,21 +12,11 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // maxCount is more than anyone means.
 const maxCount = 10000
-
-// repetition are the arguments that set the number of instances of a block.
-var repetition = []Attribute{
-	{Name: "for_each", Type: TypeAny, Value: "map or set of strings", Doc: "A map or a set of strings. kolla creates one instance of the block for each element, which the block reads as each.key and each.value. The address of an instance is NAME[\"KEY\"]."},
-	{Name: "count", Type: TypeAny, Value: "whole number", Doc: "How many instances to create. The block reads the number of its instance as count.index. The addresses are NAME[0], NAME[1] and so on. It cannot be used together with for_each."},
-	{Name: "enabled", Type: TypeBool, Default: true, Doc: "Whether to create the block."},
-}
-
-// nameAttribute is for what has a name in the cluster, so that each instance of a
-// repeated block needs one of its own.
-var nameAttribute = Attribute{Name: "name", Type: TypeString, Form: formName, Doc: "Its name in the cluster. By default the label, with a dash and the key where the block is repeated."}
 
 // item is one instance of a block that may be repeated.
 type item struct {
@@ -213,7 +202,7 @@ func (it item) nameOf(e *evaluator, b *block) string {
 		return b.label
 	}
 	name := b.label + "-" + strings.Trim(it.suffix(), `[]"`)
-	if !b.typ.LabelForm.valid(name) {
+	if !b.typ.LabelForm.Valid(name) {
 		e.error(b.header, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q, the label with the key %s, is not %s. Give each instance a name that is: name = ....", name, it.suffix(), b.typ.LabelForm.Expected)
 		return ""
 	}
@@ -238,14 +227,11 @@ type claimed struct {
 	at      hcl.Range
 }
 
-// withRepetition are arguments of a block that can be repeated.
-func withRepetition(attributes []Attribute) []Attribute { return slices.Concat(attributes, repetition) }
-
 // unknownInstances stands for a block of which nobody knows how often it counts. Where
 // that is so for want of a cluster, nobody has to complain about it again.
 func (g *graph) unknownInstances(f *frame, b *block) cty.Value {
 	value := cty.DynamicVal
-	for _, a := range repetition {
+	for _, a := range schema.Repetition {
 		if attr := b.attributes[a.Name]; attr != nil {
 			for _, d := range mark.Deferrals(g.evaluator(f).value(attr.Expr)) {
 				value = value.Mark(d)

@@ -3,55 +3,13 @@ package lang
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
-
-var roleType = &BlockType{
-	Name: "role", Label: "role", LabelForm: formName,
-	Doc: "A set of nodes, and the labels that kolla puts on them. One of nodes, match and roles says which.",
-	Example: `role "network" {
-  nodes = ["net-1", "net-2"]
-}
-
-# One role for each rack: role.rack["a"] is named rack-a.
-role "rack" {
-  for_each = toset(["a", "b"])
-
-  match  = { "topology.kubernetes.io/zone" = each.key }
-  labels = { "example.org/rack" = each.key }
-}
-
-# Only what runs on this role runs there.
-role "storage" {
-  nodes  = ["sto-1", "sto-2"]
-  taints = ["example.org/storage:NoSchedule"]
-}
-
-# All nodes that carry traffic of servers.
-role "dataplane" {
-  roles = [role.network, role.compute]
-}
-`,
-	ReadAs: "role.NAME",
-	Reads: []Reading{
-		{"name", "Its name."},
-		{"nodes", "Names of the nodes; those that are matched by labels are not among them."},
-		{"labels", "Labels that kolla puts on the nodes."},
-	},
-	Attributes: withRepetition([]Attribute{
-		{Name: "nodes", Type: TypeList, Form: formSubdomain, Doc: "Names of the nodes."},
-		{Name: "match", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the nodes have already."},
-		{Name: "roles", Type: TypeRoles, Doc: "Other roles: the nodes of any of them."},
-		{Name: "taints", Type: TypeList, Form: formTaint, Doc: "Taints to put on the nodes, KEY:EFFECT or KEY=VALUE:EFFECT, with the effect NoSchedule or PreferNoSchedule. Pods of the role tolerate them, and those of roles that it is a part of. What is taken away here is taken off the nodes; other taints stay as they are."},
-		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: `Labels to put on the nodes; workloads select by them. By default { "kolla.openstack.org/role-NAME" = "true" }.`},
-		nameAttribute,
-	}),
-}
 
 // Role is a set of nodes and the labels that make them. One of Nodes, Match and Roles is
 // set.
@@ -230,21 +188,12 @@ func (t Taint) String() string {
 	return t.Key + ":" + t.Effect
 }
 
-// splitTaint splits KEY:EFFECT or KEY=VALUE:EFFECT.
-func splitTaint(text string) (key, value, effect string) {
-	if i := strings.LastIndex(text, ":"); i >= 0 {
-		text, effect = text[:i], text[i+1:]
-	}
-	key, value, _ = strings.Cut(text, "=")
-	return key, value, effect
-}
-
 // taints are those of a role.
 func (e *evaluator) taints(b *block) []Taint {
 	var out []Taint
 	for _, text := range e.list(b, "taints") {
 		var t Taint
-		t.Key, t.Value, t.Effect = splitTaint(text)
+		t.Key, t.Value, t.Effect = schema.SplitTaint(text)
 		switch twice := slices.ContainsFunc(out, func(other Taint) bool { return other.Key == t.Key && other.Effect == t.Effect }); {
 		case t.Effect == "NoExecute":
 			e.unsuitable(b, "taints", "%q would end pods that run on the nodes before kolla has told them to tolerate it. NoSchedule keeps new ones away.", text)

@@ -7,13 +7,6 @@ import (
 
 // In which order workloads change, and how many of their pods at a time.
 
-var rolloutAttributes = []Attribute{
-	{Name: "after", Type: TypeList, Names: "workload", Doc: "Names of workloads of the service that have to have rolled out before it changes."},
-	{Name: "max_unavailable", Type: TypeString, Form: formShare, Doc: "How many pods may be missing while they are replaced, a number or a share such as 25%. With update = \"on-delete\": when a rollout is asked for. By default none of a Deployment, as long as new ones need nothing that old ones have, and otherwise 1. Not for a StatefulSet that updates by itself."},
-	{Name: "surge", Type: TypeString, Form: formShare, Doc: "How many new pods may be there beside the old ones meanwhile, likewise. By default 1 of a Deployment, as long as new ones need nothing that old ones have, and otherwise none. Not for a StatefulSet."},
-	{Name: "order", Type: TypeString, Default: "parallel", OneOf: []string{"parallel", "one-by-one"}, Doc: "How the pods of a StatefulSet start. parallel: at once. one-by-one: each when those before it are ready, and they stop the other way round. To change it the StatefulSet is made again; its volumes stay."},
-}
-
 // rollout reads how the pods of a workload are replaced.
 func (in *instance) rollout(b *block, w *Workload) {
 	e := in.inner

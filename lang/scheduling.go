@@ -11,22 +11,10 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // Where the pods of a workload may run, and how they share the nodes.
-
-var tolerationsAttribute = Attribute{
-	Name: "tolerations", Type: TypeTolerations, Value: "[{ key = string, operator = string, value = string, effect = string }]",
-	Doc: "Taints that pods run in spite of, besides those of their role, as Kubernetes has them: { key = \"dedicated\", value = \"cloud\", effect = \"NoSchedule\" }, or { operator = \"Exists\" } for all. Those of the definition, the cloud and the service count together.",
-}
-
-// placementAttributes are for workloads.
-var placementAttributes = []Attribute{
-	{Name: "priority", Type: TypeString, Form: formSubdomain, Doc: "Name of the PriorityClass of the pods, such as system-node-critical: on a node without room, pods of a lower priority make room for them, and are stopped after them."},
-	tolerationsAttribute,
-	{Name: "spread", Type: TypeString, Default: "preferred", OneOf: []string{"preferred", "required"}, Doc: "How several pods share the nodes. preferred: on as many nodes as there are. required: never two on one node, and one that finds none waits."},
-	{Name: "spread_by", Type: TypeString, Form: formLabelKey, Doc: "Label that tells places apart in place of nodes, such as topology.kubernetes.io/zone: the pods are spread over its values, and over the nodes of each."},
-}
 
 // Toleration lets pods run on nodes with a taint, as Kubernetes has it.
 type Toleration struct {
@@ -40,11 +28,8 @@ type Toleration struct {
 var tolerationFields = map[string][]string{
 	"key": nil, "value": nil,
 	"operator": {"Equal", "Exists"},
-	"effect":   taintEffects,
+	"effect":   schema.TaintEffects,
 }
-
-// taintEffects are what a taint does.
-var taintEffects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
 
 // tolerations evaluates an attribute of TypeTolerations.
 func (e *evaluator) tolerations(b *block, name string) []Toleration {

@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // Secret is a value, or a few that belong together, that lives only in the cluster.
@@ -90,7 +91,7 @@ func secretValue(service, name, kind string, awaited cty.ValueMarks) cty.Value {
 	ref := SecretRef{Service: service, Secret: name}
 	values := map[string]cty.Value{"name": cty.StringVal(ref.Object())}
 	if kind == "" {
-		for _, r := range secretReadings[1:] {
+		for _, r := range schema.SecretReadings[1:] {
 			values[r.Name] = cty.UnknownVal(cty.String).WithMarks(awaited).Mark(mark.Sensitive{})
 		}
 	}
@@ -117,7 +118,7 @@ func (g *graph) addSecret(m *module, b *block) {
 	var uses []use
 	r := g.reach(m)
 	value := g.add(&node{id: m.path() + b.id(), module: m, root: b.typ.Name, name: b.label, block: b, at: b.header})
-	for _, name := range []string{"kind", nameAttribute.Name, "for_each", "count", "enabled"} {
+	for _, name := range []string{"kind", schema.NameAttribute.Name, "for_each", "count", "enabled"} {
 		if attr := b.attributes[name]; attr != nil {
 			value.needs = append(value.needs, r.edges(attr.Expr)...)
 		}
@@ -212,7 +213,7 @@ func (in *instance) mountEdges() []edge {
 		for _, child := range b.blocks {
 			switch {
 			case gateOf(child) != open:
-			case child.typ != mountType:
+			case child.typ != schema.MountType:
 				within(child)
 			default:
 				for _, id := range in.inner.reach.find("secret", child.label, nil) {
@@ -281,9 +282,9 @@ func (e *evaluator) secret(b *block) Secret {
 			s.Keys = append(s.Keys, strconv.Itoa(i))
 		}
 	case "ssh":
-		s.Algorithm = e.algorithm(b, algorithms[0])
+		s.Algorithm = e.algorithm(b, schema.KeyAlgorithms[0])
 	case "x509-ca", "x509":
-		s.Algorithm = e.algorithm(b, algorithms[1])
+		s.Algorithm = e.algorithm(b, schema.KeyAlgorithms[1])
 		if !saysSource(b) && !isGiven(e, b) {
 			s.Cert = e.certificate(b, s.Kind)
 		}
@@ -293,7 +294,7 @@ func (e *evaluator) secret(b *block) Secret {
 
 // isGiven reports whether a secret is never generated.
 func isGiven(e *evaluator, b *block) bool {
-	return b.typ == secretType && e.bool(b, givenAttribute.Name)
+	return b.typ == schema.SecretType && e.bool(b, schema.GivenAttribute.Name)
 }
 
 // exampleOf is a block that gives a secret.
@@ -306,14 +307,14 @@ func exampleOf(s Secret) string {
 
 // saysSource reports whether a block says where the value comes from.
 func saysSource(b *block) bool {
-	return slices.ContainsFunc(sourceAttributes, func(a Attribute) bool {
+	return slices.ContainsFunc(schema.SourceAttributes, func(a schema.Attribute) bool {
 		return b.attributes[a.Name] != nil && !isNullLiteral(b.attributes[a.Name].Expr)
 	})
 }
 
 // fernetKeys is the argument that says how many keys there are.
 func fernetKeys(b *block) string {
-	if b.typ == sharedSecretType {
+	if b.typ == schema.SharedSecretType {
 		return "keys"
 	}
 	return "count"
@@ -384,12 +385,12 @@ func (e *evaluator) authority(b *block) *SecretRef {
 
 func (e *evaluator) usages(b *block) []string {
 	if !e.given(b, "usages") {
-		return usages[:1]
+		return schema.KeyUsages[:1]
 	}
 	chosen := e.list(b, "usages")
 	for _, usage := range chosen {
-		if !slices.Contains(usages, usage) {
-			e.unsuitable(b, "usages", "%s", trimJoin(words.DidYouMean(usage, usages), fmt.Sprintf("%q is not one of: %s.", usage, strings.Join(usages, ", "))))
+		if !slices.Contains(schema.KeyUsages, usage) {
+			e.unsuitable(b, "usages", "%s", trimJoin(words.DidYouMean(usage, schema.KeyUsages), fmt.Sprintf("%q is not one of: %s.", usage, strings.Join(schema.KeyUsages, ", "))))
 		}
 	}
 	return chosen
@@ -401,13 +402,13 @@ func (e *evaluator) checkArguments(b *block, kind string, given bool) {
 	if kind == "" {
 		return // it is not known, or there is no such kind
 	}
-	about := generatorAttributes
-	if b.typ == sharedSecretType {
-		about = sharedGeneratorAttributes()
+	about := schema.GeneratorAttributes
+	if b.typ == schema.SharedSecretType {
+		about = schema.SharedGeneratorAttributes()
 	}
 	for _, attr := range b.ordered() {
 		switch belongs := slices.Contains(secretKinds[kind].arguments, attr.Name); {
-		case attr.Name == "kind" || !slices.ContainsFunc(about, func(a Attribute) bool { return a.Name == attr.Name }):
+		case attr.Name == "kind" || !slices.ContainsFunc(about, func(a schema.Attribute) bool { return a.Name == attr.Name }):
 		case given && attr.Name != "keys":
 			e.error(attr.NameRange, "Argument without effect", "The value of secret %q is given, so that nothing is generated. Take %q away.", b.label, attr.Name)
 		case !belongs:
@@ -417,7 +418,7 @@ func (e *evaluator) checkArguments(b *block, kind string, given bool) {
 }
 
 func argumentsOf(b *block, kind string) string {
-	arguments := slices.DeleteFunc(slices.Clone(secretKinds[kind].arguments), func(name string) bool { return b.typ.attribute(name) == nil })
+	arguments := slices.DeleteFunc(slices.Clone(secretKinds[kind].arguments), func(name string) bool { return b.typ.Attribute(name) == nil })
 	if len(arguments) == 0 {
 		return "That has no arguments about what is generated."
 	}
@@ -430,8 +431,8 @@ func (e *evaluator) secretSource(b *block, keys []string, namespace string) *Sec
 	if value := b.attributes["value"]; value != nil {
 		e.hide(value.Expr.Range())
 	}
-	var said []Attribute
-	for _, a := range sourceAttributes {
+	var said []schema.Attribute
+	for _, a := range schema.SourceAttributes {
 		if e.given(b, a.Name) {
 			said = append(said, a)
 		}
@@ -489,13 +490,13 @@ func (e *evaluator) existing(b *block, namespace string) *ExistingSecret {
 	}
 	for _, part := range []struct {
 		field, value string
-		form         Form
-	}{{"name", out.Name, formSubdomain}, {"namespace", out.Namespace, formNamespace}} {
+		form         schema.Form
+	}{{"name", out.Name, schema.FormSubdomain}, {"namespace", out.Namespace, schema.FormNamespace}} {
 		if part.value == "" && part.field == "name" && len(fields) > 0 {
 			e.unsuitable(b, "from_secret", "It needs a %s: { name = \"...\", namespace = \"...\", key = \"...\" }.", part.field)
 			return nil
 		}
-		if part.value != "" && !part.form.valid(part.value) {
+		if part.value != "" && !part.form.Valid(part.value) {
 			e.unsuitable(b, "from_secret", "The %s %q is not %s.", part.field, part.value, part.form.Expected)
 			return nil
 		}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // instance is one service: a use of a definition, on its way to a Service.
@@ -182,7 +184,7 @@ func (in *instance) ownEdges() []edge {
 	out := in.user.reach.attributeEdges(in.block)
 	for _, child := range in.block.blocks {
 		switch {
-		case child.typ == dynamicType:
+		case child.typ == schema.DynamicType:
 			out = append(out, in.user.reach.blockEdges(child)...)
 		case !overrides(child):
 			out = append(out, in.user.edgesWithoutSettings(child)...)
@@ -200,10 +202,10 @@ func (in *instance) ownEdges() []edge {
 func (e *evaluator) edgesWithoutSettings(b *block) []edge {
 	var out []edge
 	for _, attr := range b.ordered() {
-		typ := b.typ.attribute(attr.Name)
+		typ := b.typ.Attribute(attr.Name)
 		switch {
-		case typ != nil && (typ.Type == TypeReferences || typ.Type == TypeSettings):
-		case typ != nil && typ.Type == TypeTexts && isStacked(attr.Expr):
+		case typ != nil && (typ.Type == schema.TypeReferences || typ.Type == schema.TypeSettings):
+		case typ != nil && typ.Type == schema.TypeTexts && isStacked(attr.Expr):
 			out = append(out, e.variables(b, attr.Name).edges()...)
 		default:
 			out = append(out, e.reach.edges(attr.Expr)...)
@@ -211,13 +213,13 @@ func (e *evaluator) edgesWithoutSettings(b *block) []edge {
 	}
 	for _, child := range b.blocks {
 		switch gate := gateOf(child); {
-		case child.typ == dynamicType:
+		case child.typ == schema.DynamicType:
 			out = append(out, e.reach.blockEdges(child)...)
-		case child.typ == ownLocalsType: // what they refer to counts if they are read
+		case child.typ == schema.OwnLocalsType: // what they refer to counts if they are read
 		case gate == open:
 			out = append(out, e.edgesWithoutSettings(child)...)
 		case gate == undecided: // what it refers to counts if it is read
-			out = append(out, e.reach.edges(child.attributes[enabledAttribute.Name].Expr)...)
+			out = append(out, e.reach.edges(child.attributes[schema.EnabledAttribute.Name].Expr)...)
 		}
 	}
 	return out

@@ -4,103 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-)
 
-// sidecarExample shows the containers of a pod beside its main one.
-const sidecarExample = `definition "status" {
-  port "http" {
-    number = 8080
-  }
-
-  port "metrics" {
-    number = 9100
-  }
-
-  secret "session" {}
-
-  config "exporter.yaml" {
-    format = "yaml"
-    path   = "/etc/exporter.yaml"
-    values = { port = port.metrics }
-  }
-
-  workload "web" {
-    kind     = "Deployment"
-    image    = "registry.example.org/status:1"
-    user     = 42999
-    ports    = ["http"]
-    writable = ["/run/status"]
-
-    # Begins when this step has ended, and is told to stop after the main container.
-    init "prepare" {
-      image   = "registry.example.org/tools:1"
-      user    = 42998
-      command = ["prepare"]
-      args    = ["--all"]
-      env     = { REGION = cloud.region }
-      config  = ["exporter.yaml"]
-
-      mount "session" {
-        path = "/etc/status/keys"
-      }
-    }
-
-    sidecar "exporter" {
-      image    = "registry.example.org/exporter:1"
-      user     = 42997
-      command  = ["exporter"]
-      args     = ["--config=/etc/exporter.yaml"]
-      env      = { LOG = "info" }
-      ports    = ["metrics"]
-      config   = ["exporter.yaml"]
-      writable = ["/run/status"] # the same directory
-
-      ready {
-        http = "/metrics"
-        port = "metrics"
-      }
-    }
-  }
-}
-`
-
-// ownAttributes are what an init step and a sidecar have of their own.
-var ownAttributes = []Attribute{
-	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group that it runs as, 0 for root; by default the workload's."},
-	{Name: "args", Type: TypeList, Doc: "Arguments of the command."},
-	{Name: "env", Type: TypeTexts, Doc: envDoc},
-	{Name: "config", Type: TypeList, Names: "config", Doc: "Names of the config files to mount."},
-}
-
-var initType = &BlockType{
-	Name: "init", Label: "init step", LabelForm: formName,
-	Doc:     "A step in each pod before its main container starts, with the same files and environment, and others beside. Steps and sidecars start one after the other, in the order in which they are written. A secret that is mounted in the step is seen by the step alone.",
-	Example: sidecarExample,
-	Attributes: conditional(slices.Concat([]Attribute{
-		{Name: "image", Type: TypeString, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it holds a slash; by default the workload's."},
-		{Name: "command", Type: TypeList, Required: true, Doc: "Command to run."},
-	}, ownAttributes, powerAttributes, []Attribute{reasonAttribute})),
-	Blocks: []*BlockType{mountType, volumeType},
-}
-
-var sidecarType = &BlockType{
-	Name: "sidecar", Label: "sidecar", LabelForm: formName,
-	Doc:     "A container in each pod that starts before the main one, and lives as long. What is written after it waits until it has started, which its `startup` probe says. It has no files, environment or directories of the main container, but for its volumes, and directories that both list in `writable`. Needs Kubernetes 1.29.",
-	Example: sidecarExample,
-	Attributes: conditional(slices.Concat([]Attribute{
-		{Name: "image", Type: TypeString, Required: true, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it holds a slash."},
-		{Name: "command", Type: TypeList, Doc: "Command, in place of the image's."},
-		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
-		{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that can be written to, empty at every start of the pod."},
-	}, ownAttributes, powerAttributes, []Attribute{reasonAttribute})),
-	Blocks: []*BlockType{mountType, volumeType, resourcesType, startupProbeType, readyProbeType, liveProbeType},
-}
-
-// The probes of a workload and of a sidecar.
-var (
-	startupProbeType = probeType("startup", "Until it is good, the other probes wait. When it fails, the container starts again.")
-	readyProbeType   = probeType("ready", "While it is good, the pod gets traffic.")
-	liveProbeType    = probeType("live", "When it fails, the container starts again.")
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // Init is a step that runs in the pod before its main container, or a sidecar, which
@@ -131,7 +36,7 @@ type Init struct {
 func (in *instance) inits(b *block, w *Workload) {
 	e, first := in.inner, map[string]*block{}
 	for _, c := range b.blocks {
-		if c.typ != initType && c.typ != sidecarType {
+		if c.typ != schema.InitType && c.typ != schema.SidecarType {
 			continue
 		}
 		if other := first[c.label]; other != nil || c.label == b.label {
@@ -140,7 +45,7 @@ func (in *instance) inits(b *block, w *Workload) {
 		}
 		first[c.label] = c
 		init := Init{
-			Name: c.label, Sidecar: c.typ == sidecarType,
+			Name: c.label, Sidecar: c.typ == schema.SidecarType,
 			User:    e.number(c, "user"),
 			Command: e.list(c, "command"), Args: e.list(c, "args"), Env: in.environment(c, e, in.setOf(b)),
 			Configs: in.names(c, e, "config", "config file"), Mounts: in.mounts(c, e), Volumes: in.volumes(c, e),

@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // forgetSecrets takes variables out of Config.Variables that are not sensitive themselves,
@@ -46,7 +48,7 @@ func (g *graph) forgetSecrets() {
 func (g *graph) secretsMade(b *block, keep func(hcl.Expression)) {
 	for name, attr := range b.attributes {
 		switch {
-		case name == "value" && (b.typ == sharedSecretType || b.typ == secretType):
+		case name == "value" && (b.typ == schema.SharedSecretType || b.typ == schema.SecretType):
 			keep(attr.Expr)
 		case name == "value" && b.typ.Name == "output" && b.attributes["sensitive"] != nil:
 			keep(attr.Expr)

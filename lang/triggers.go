@@ -9,10 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
-
-// triggersName is the argument of lifecycle blocks that this file is about.
-const triggersName = "replace_triggered_by"
 
 // triggers are what the last of the blocks whose lifecycle says so is replaced with, in
 // one use of the module that they stand in, and in the instance that the evaluator is
@@ -25,11 +23,11 @@ func (g *graph) triggers(f *frame, e *evaluator, blocks ...*block) []Target {
 			continue
 		}
 		l := b.one("lifecycle", "")
-		if l == nil || l.attributes[triggersName] == nil || isNullLiteral(l.attributes[triggersName].Expr) {
+		if l == nil || l.attributes[schema.TriggersName] == nil || isNullLiteral(l.attributes[schema.TriggersName].Expr) {
 			continue
 		}
 		out = nil
-		items, _ := hcl.ExprList(l.attributes[triggersName].Expr)
+		items, _ := hcl.ExprList(l.attributes[schema.TriggersName].Expr)
 		for _, expr := range items {
 			if t, ok := g.trigger(f.module, expr, e); ok {
 				out = append(out, t.in(f))
@@ -44,7 +42,7 @@ func (g *graph) triggers(f *frame, e *evaluator, blocks ...*block) []Target {
 func (g *graph) triggerEdges(m *module, b *block) []edge {
 	var out []edge
 	for _, l := range lifecyclesIn(b) {
-		attr := l.attributes[triggersName]
+		attr := l.attributes[schema.TriggersName]
 		if attr == nil || isNullLiteral(attr.Expr) {
 			continue
 		}
@@ -89,7 +87,7 @@ func (g *graph) checkTriggers() {
 func lifecyclesIn(b *block) []*block {
 	var out []*block
 	for _, child := range b.blocks {
-		if child.typ == lifecycleType {
+		if child.typ == schema.LifecycleType {
 			out = append(out, child)
 		} else {
 			out = append(out, lifecyclesIn(child)...)
@@ -208,5 +206,5 @@ func (g *graph) edgesTo(m *module, t Target) []edge {
 }
 
 func (g *graph) unsuitableTrigger(at hcl.Range, detail string) {
-	g.error(at, fmt.Sprintf("Unsuitable value for %q", triggersName), "%s", detail)
+	g.error(at, fmt.Sprintf("Unsuitable value for %q", schema.TriggersName), "%s", detail)
 }

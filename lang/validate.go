@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // maxJoined is the length of SERVICE-WORKLOAD. A StatefulSet puts a hash after
@@ -27,7 +28,7 @@ func (r *reporter) undeclared(at hcl.Range, noun, name string, known []string) {
 func (in *instance) checkPort(b *block, attribute, name string, known []string) {
 	switch {
 	case name == "" && !in.inner.given(b, attribute):
-		in.error(b.header, "Missing argument", "%s needs the argument %q: %s", describe(b), attribute, b.typ.attribute(attribute).Doc)
+		in.error(b.header, "Missing argument", "%s needs the argument %q: %s", describe(b), attribute, b.typ.Attribute(attribute).Doc)
 	case name != "" && !slices.Contains(known, name) && in.definition.complete():
 		in.undeclared(b.attributeRange(attribute), "port", name, known)
 	}
@@ -112,7 +113,7 @@ func (in *instance) checkStrays() {
 func (in *instance) checkUnread() {
 	for _, b := range slices.Concat(in.block.all("secret"), in.block.all("database")) {
 		known := in.written.labels(b.typ.Name)
-		if b.typ == secretType {
+		if b.typ == schema.SecretType {
 			for _, p := range in.out.Passwords() {
 				known = append(known, p.Secret)
 			}
@@ -129,7 +130,7 @@ func (in *instance) checkUnread() {
 func (in *instance) reads(b *block) bool {
 	var within func(*block) bool
 	within = func(outer *block) bool {
-		if outer.typ == mountType && b.typ == secretType && outer.label == b.label {
+		if outer.typ == schema.MountType && b.typ == schema.SecretType && outer.label == b.label {
 			return true
 		}
 		for _, attr := range outer.attributes {
@@ -278,7 +279,7 @@ func (g *graph) checkPatterns() {
 				return matched && f.Format != "raw"
 			})
 		})
-		if !used && len(g.config.Services) > 0 && len(g.decisions.open) == 0 && formGlob.valid(b.label) {
+		if !used && len(g.config.Services) > 0 && len(g.decisions.open) == 0 && schema.FormGlob.Valid(b.label) {
 			g.warn(b.labelRange, "Default without effect", "No service of this cloud has an ini or properties file whose name matches %q.", b.label)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
@@ -123,11 +124,11 @@ func (l *loader) declare(b *block) *variable {
 			v.literal = constraint == cty.String
 		}
 	}
-	if b.typ == inputType && (serviceType.attribute(v.Name) != nil || serviceType.block(v.Name) != nil) {
+	if b.typ == schema.InputType && (schema.ServiceType.Attribute(v.Name) != nil || schema.ServiceType.Block(v.Name) != nil) {
 		v.broken = true
 		l.error(b.labelRange, "Name taken by service blocks", "An input cannot be called %q: in a service block that means something else. Rename it.", v.Name)
 	}
-	if b.typ != inputType && moduleType.attribute(v.Name) != nil {
+	if b.typ != schema.InputType && schema.ModuleType.Attribute(v.Name) != nil {
 		l.error(b.labelRange, "Name taken by module blocks", "A variable cannot be called %q: in a module block that argument means something else. Rename it.", v.Name)
 	}
 	if attr := b.attributes["default"]; attr != nil {

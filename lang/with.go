@@ -10,16 +10,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/schema"
 )
-
-var withAttribute = Attribute{
-	Name: "with", Type: TypeAny, Value: "map of services",
-	Doc: "Services that take the place of those that the definition names, by these names: `{ rabbitmq = service.rabbitmq-cell2 }`. References, databases, queues and users of the definition then mean them.",
-}
 
 // substitutes are the entries of the argument, as far as they are written out.
 func (in *instance) substitutes() []hclsyntax.ObjectConsItem {
-	attr := in.block.attributes[withAttribute.Name]
+	attr := in.block.attributes[schema.WithAttribute.Name]
 	if attr == nil {
 		return nil
 	}
@@ -42,7 +38,7 @@ func (in *instance) withoutReplaced(edges []edge) []edge {
 // putInPlace puts services in the place of those that the definition names: a scope round it
 // has them under these names.
 func (in *instance) putInPlace() {
-	attr := in.block.attributes[withAttribute.Name]
+	attr := in.block.attributes[schema.WithAttribute.Name]
 	if attr == nil || isNullLiteral(attr.Expr) || mayBeExternal(in.block) {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // job makes a job in the scope of an evaluator.
@@ -22,10 +23,10 @@ func (in *instance) job(b *block, e *evaluator) Job {
 		Pod:      in.pod(b, e),
 		Range:    rangeOf(b),
 	}
-	if b.typ.attribute("when") != nil {
+	if b.typ.Attribute("when") != nil {
 		j.When = e.string(b, "when")
 	}
-	if b.typ == jobType {
+	if b.typ == schema.JobType {
 		j.Runs = strings.TrimPrefix(e.string(b, "runs"), "change")
 		j.Nodes = in.nodesOf(b, e, j.Pod.Env)
 	}
@@ -40,8 +41,8 @@ func (in *instance) nodesOf(b *block, e *evaluator, env []Env) *string {
 	if !e.given(b, "nodes") {
 		return nil
 	}
-	if i := slices.IndexFunc(env, func(v Env) bool { return v.Name == nodesVariable }); i >= 0 {
-		in.error(env[i].Range, "Variable of kolla's own", "%s tells the job of the nodes that its argument nodes says. Give yours another name.", nodesVariable)
+	if i := slices.IndexFunc(env, func(v Env) bool { return v.Name == schema.NodesVariable }); i >= 0 {
+		in.error(env[i].Range, "Variable of kolla's own", "%s tells the job of the nodes that its argument nodes says. Give yours another name.", schema.NodesVariable)
 	}
 	if v, _ := e.value(b.attributes["nodes"].Expr).Unmark(); v.IsKnown() && v.Type() == cty.String && v.AsString() == "" {
 		return new(string) // the service has no role
@@ -79,12 +80,12 @@ func (in *instance) pod(b *block, e *evaluator) Pod {
 	if r := b.one("resources", ""); r != nil {
 		p.Requests, p.Limits = e.strings(r, "requests"), e.strings(r, "limits")
 	}
-	if b.typ.attribute("config") != nil {
+	if b.typ.Attribute("config") != nil {
 		p.Configs = in.names(b, e, "config", "config file")
 		p.Writable, p.WritableSize = e.list(b, "writable"), e.string(b, "writable_size")
 		in.checkPaths(b, p.Configs)
 	}
-	if b.typ.attribute("host_pid") != nil {
+	if b.typ.Attribute("host_pid") != nil {
 		p.HostPID, p.HostIPC = e.bool(b, "host_pid"), e.bool(b, "host_ipc")
 	}
 	in.checkPowers(b, p.Powers, p.User)
@@ -117,7 +118,7 @@ func (in *instance) image(b *block, e *evaluator) string {
 // count are left out.
 func (in *instance) names(b *block, e *evaluator, attribute, noun string) []string {
 	var out []string
-	typ := b.typ.attribute(attribute).Names
+	typ := b.typ.Attribute(attribute).Names
 	known := in.definition.labels(typ)
 	for i, name := range e.list(b, attribute) {
 		switch {

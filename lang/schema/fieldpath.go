@@ -1,4 +1,4 @@
-package lang
+package schema
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ var (
 
 // splitFieldPath splits the text form of a path of fields into its elements, such as
 // spec.containers["api"].image.
-func splitFieldPath(text string) ([]string, error) {
+func SplitFieldPath(text string) ([]string, error) {
 	var path []string
 	rest := text
 	for rest != "" {
@@ -59,4 +59,4 @@ func cutElement(text string, first bool) (element, rest string, err error) {
 }
 
 // isFieldName reports whether an element of a path can stand without brackets and quotes.
-func isFieldName(element string) bool { return pathField.FindString(element) == element }
+func IsFieldName(element string) bool { return pathField.FindString(element) == element }

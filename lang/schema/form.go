@@ -1,4 +1,4 @@
-package lang
+package schema
 
 import (
 	"net/netip"
@@ -17,7 +17,7 @@ import (
 type Form struct {
 	// Expected completes "is not ...": "an absolute path".
 	Expected string
-	valid    func(string) bool
+	Valid    func(string) bool
 }
 
 // maxName is the length of the names of services, workloads and jobs. Two of
@@ -29,11 +29,11 @@ var (
 		"a name of at most 40 lower-case letters, digits and dashes that starts with a letter and does not end with a dash",
 		func(s string) bool { return len(s) <= maxName && len(validation.IsDNS1035Label(s)) == 0 },
 	}
-	formNamespace = Form{
+	FormNamespace = Form{
 		"a name of at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends",
 		func(s string) bool { return len(validation.IsDNS1123Label(s)) == 0 },
 	}
-	formSubdomain = Form{
+	FormSubdomain = Form{
 		"a name of lower-case letters, digits, dashes and dots, with a letter or digit at both ends",
 		func(s string) bool { return len(validation.IsDNS1123Subdomain(s)) == 0 },
 	}
@@ -89,7 +89,7 @@ var (
 		"a tag of an image: at most 128 letters, digits, dots, dashes and underscores",
 		regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`).MatchString,
 	}
-	formGlob = Form{
+	FormGlob = Form{
 		"a file name or pattern, such as *.conf",
 		func(s string) bool {
 			_, err := path.Match(s, "")
@@ -99,8 +99,8 @@ var (
 	formTaint = Form{
 		"a taint, KEY:EFFECT or KEY=VALUE:EFFECT, such as example.org/dedicated=compute:NoSchedule",
 		func(s string) bool {
-			key, value, effect := splitTaint(s)
-			return slices.Contains(taintEffects, effect) && len(validation.IsQualifiedName(key)) == 0 && len(validation.IsValidLabelValue(value)) == 0
+			key, value, effect := SplitTaint(s)
+			return slices.Contains(TaintEffects, effect) && len(validation.IsQualifiedName(key)) == 0 && len(validation.IsValidLabelValue(value)) == 0
 		},
 	}
 	formShare = Form{
@@ -124,3 +124,15 @@ var (
 // unprintable reports what cannot stand in a URL as it is: spaces and control
 // characters.
 func unprintable(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
+// splitTaint splits KEY:EFFECT or KEY=VALUE:EFFECT.
+func SplitTaint(text string) (key, value, effect string) {
+	if i := strings.LastIndex(text, ":"); i >= 0 {
+		text, effect = text[:i], text[i+1:]
+	}
+	key, value, _ = strings.Cut(text, "=")
+	return key, value, effect
+}
+
+// taintEffects are what a taint does.
+var TaintEffects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}

@@ -1,4 +1,4 @@
-package lang
+package schema
 
 import (
 	"fmt"
@@ -82,7 +82,7 @@ const (
 	TypeLiteral     AttributeType = "string without references" // read before anything is evaluated
 )
 
-func (t *BlockType) attribute(name string) *Attribute {
+func (t *BlockType) Attribute(name string) *Attribute {
 	for i := range t.Attributes {
 		if t.Attributes[i].Name == name {
 			return &t.Attributes[i]
@@ -91,7 +91,7 @@ func (t *BlockType) attribute(name string) *Attribute {
 	return nil
 }
 
-func (t *BlockType) block(name string) *BlockType {
+func (t *BlockType) Block(name string) *BlockType {
 	for _, b := range t.Blocks {
 		if b.Name == name {
 			return b
@@ -100,7 +100,7 @@ func (t *BlockType) block(name string) *BlockType {
 	return nil
 }
 
-func (t *BlockType) attributeNames() []string {
+func (t *BlockType) AttributeNames() []string {
 	var names []string
 	for _, a := range t.Attributes {
 		names = append(names, a.Name)
@@ -108,7 +108,7 @@ func (t *BlockType) attributeNames() []string {
 	return names
 }
 
-func (t *BlockType) blockNames() []string {
+func (t *BlockType) BlockNames() []string {
 	var names []string
 	for _, b := range t.Blocks {
 		names = append(names, b.Name)
@@ -117,7 +117,7 @@ func (t *BlockType) blockNames() []string {
 }
 
 // header is how a block of the type begins.
-func (t *BlockType) header() string {
+func (t *BlockType) Header() string {
 	if t.Label == "" {
 		return t.Name + " {"
 	}
@@ -125,7 +125,7 @@ func (t *BlockType) header() string {
 }
 
 // described names a block of the type at the start of a sentence.
-func (t *BlockType) described() string {
+func (t *BlockType) Described() string {
 	article := "A"
 	if strings.ContainsAny(t.Name[:1], "aeio") {
 		article = "An"

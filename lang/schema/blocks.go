@@ -1,0 +1,185 @@
+package schema
+
+// Schema describes the language: the types of blocks that may stand at the top of
+// a file, and all that may stand in them.
+func Schema() []*BlockType { return FileType.Blocks }
+
+// Dynamic describes the block that may stand in every other one, for blocks of the types
+// that stand there.
+func Dynamic() *BlockType { return DynamicType }
+
+// fileType is what all files of a configuration make together.
+var FileType = &BlockType{Blocks: []*BlockType{
+	cloudType, variableType, localsType, roleType, exposureType, dataType, SharedSecretType, ServiceType, DefinitionType, manifestType,
+	ModuleType, rootOutputType, checkType, movedType, removedType, importType,
+}}
+
+// catalogueType is what a file of the catalogue may hold.
+var CatalogueType = &BlockType{Blocks: []*BlockType{DefinitionType, localsType}}
+
+var variableType = &BlockType{
+	Name: "variable", Label: "variable", LabelForm: formIdentifier,
+	Doc: "A value that is given from outside: -var, -var-file, kolla.vars.hcl, *.auto.vars.hcl, KOLLA_VAR_name. Read as var.NAME.",
+	Example: `variable "workers" {
+  type        = object({ processes = number, threads = optional(number, 2) })
+  default     = { processes = 4 }
+  description = "How many requests a pod answers at a time."
+  nullable    = false
+
+  validation {
+    condition     = var.workers.processes * var.workers.threads <= 64
+    error_message = "The database does not take more connections."
+  }
+}
+
+variable "smtp_password" {
+  type      = string
+  default   = null
+  sensitive = true
+}
+`,
+	ReadAs: "var.NAME",
+	Attributes: []Attribute{
+		{Name: "type", Type: TypeConstraint, Doc: "Type constraint, such as string, number, list(string), object({ a = string, b = optional(number, 1) }). Without one, any value."},
+		{Name: "default", Type: TypeAny, Doc: "Value when none is given. Without it a value must be given."},
+		{Name: "description", Type: TypeLiteral, Doc: "What the variable is for."},
+		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "The value is never shown and never stored."},
+		{Name: "nullable", Type: TypeBool, Default: true, Doc: "Whether null is a value. If not, null means the default."},
+	},
+	Blocks: []*BlockType{{
+		Name: "validation",
+		Doc:  "A condition that the value must meet.",
+		Attributes: []Attribute{
+			{Name: "condition", Type: TypeBool, Required: true, Doc: "True when the value is good. It may refer to anything that does not depend on the variable."},
+			{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+		},
+	}},
+}
+
+var localsType = &BlockType{
+	Name: "locals", AnyAttribute: true,
+	Doc: "Names for expressions: every argument NAME is read as local.NAME. They may refer to each other in any order.",
+	Example: `locals {
+  control_nodes = [for n in range(1, 4) : "ctl-${n}"]
+  replicas      = length(local.control_nodes)
+}
+`,
+	ReadAs: "local.NAME",
+}
+
+var dataType = &BlockType{
+	Name: "data", Label: "data", LabelForm: formIdentifier,
+	Example: `data "zone" {
+  kind   = "Node"
+  labels = { "topology.kubernetes.io/zone" = "a" }
+}
+
+data "registry" {
+  kind        = "ConfigMap"
+  api_version = "v1"
+  name        = "registry"
+  namespace   = "tools"
+  optional    = true
+  depends_on  = [service.mariadb]
+
+  lifecycle {
+    postcondition {
+      condition     = !self.exists || can(self.object.data["host"])
+      error_message = "The registry has no host."
+    }
+  }
+}
+`,
+	Doc: "Objects that are in the cluster, read when a plan is made. One with a name is data.NAME.object, as the server has it: data.NAME.object.data[\"KEY\"] of a ConfigMap, data.NAME.object.spec.clusterIP of a Service. With labels it is a list, data.NAME.objects. Values of a Secret are decoded, and are sensitive; those that are no text are under binaryData, in base64. What a service or manifest of this configuration makes, and is not there yet or is changed by the plan, is known after the apply: see depends_on.",
+	Attributes: withRepetition([]Attribute{
+		{Name: "kind", Type: TypeString, Required: true, Form: formPlain, Doc: "Kind of the object, such as ConfigMap."},
+		{Name: "api_version", Type: TypeString, Form: formPlain, Doc: "Its group and version, such as apps/v1. It may be left out where the server has only one kind of that name."},
+		{Name: "name", Type: TypeString, Form: formPlain, Doc: "Its name. One of name and labels says what is read."},
+		{Name: "namespace", Type: TypeString, Form: FormNamespace, Doc: "Its namespace; by default the cloud's, for kinds that live in namespaces."},
+		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the objects have, in place of a name: data.NAME.objects is the list of them, by namespace and name. Of {} it is all objects."},
+		{Name: "optional", Type: TypeBool, Default: false, Doc: "Whether the object may be missing: data.NAME.object is null then, and data.NAME.exists false."},
+		{Name: "depends_on", Type: TypeReferences, Doc: "What makes the object. As long as that is not applied, what is read is known only after the apply."},
+	}),
+	Blocks: []*BlockType{{
+		Name: "lifecycle", Single: true,
+		Doc: "What has to be true of what was read.",
+		Blocks: []*BlockType{{
+			Name: "postcondition",
+			Doc:  "What must be so, or else there is an error. In it, self is what was read.",
+			Attributes: []Attribute{
+				{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well."},
+				{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+			},
+		}},
+	}},
+}
+
+// moduleType lends other files of a configuration to it, with values of their own.
+var ModuleType = &BlockType{
+	Name: "module", Label: "module", LabelForm: formIdentifier, AnyAttribute: true,
+	Doc: "A directory with definitions, services, roles and so on, used as a part of this configuration. All other arguments are the values of its variables. Its outputs are read as module.NAME.OUTPUT.",
+	Example: `module "edge" {
+  source     = "./edge"
+  for_each   = { west = 2, east = 1 }
+  depends_on = [service.keystone]
+
+  role     = role.compute
+  replicas = each.value
+}
+
+output "edges" {
+  value = { for name, edge in module.edge : name => edge.address }
+}
+`,
+	ReadAs: "module.NAME",
+	Attributes: append([]Attribute{
+		{Name: "source", Type: TypeLiteral, Required: true, Doc: "The directory, relative to the file's: it starts with ./ or ../."},
+		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before any service or manifest of the module starts."},
+	}, Repetition...),
+}
+
+var rootOutputType = &BlockType{
+	Name: "output", Label: "output", LabelForm: formIdentifier,
+	Doc: "A value that `kolla output` prints. The caller of a module reads its outputs as module.NAME.OUTPUT.",
+	Example: `output "identity" {
+  value       = service.keystone.public_url
+  description = "Where clients log in."
+
+  precondition {
+    condition     = service.keystone.replicas > 0
+    error_message = "Nobody could log in."
+  }
+}
+
+output "admin_password" {
+  value     = service.keystone.admin_password
+  sensitive = true
+}
+`,
+	Attributes: []Attribute{
+		{Name: "value", Type: TypeAny, Required: true, Doc: "The value."},
+		{Name: "description", Type: TypeLiteral, Doc: "What it is."},
+		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "The value is never shown. It must be said where the value comes from one that is sensitive."},
+	},
+	Blocks: []*BlockType{preconditionType},
+}
+
+var checkType = &BlockType{
+	Name: "check", Label: "check", LabelForm: formIdentifier,
+	Doc: "Assertions about the cloud. Where one does not hold there is a warning, and nothing is held up.",
+	Example: `check "spread" {
+  assert {
+    condition     = service.keystone.replicas <= length(role.control.nodes)
+    error_message = "There are more pods of Keystone than control nodes."
+  }
+}
+`,
+	Blocks: []*BlockType{{
+		Name: "assert",
+		Doc:  "What should be so.",
+		Attributes: []Attribute{
+			{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well."},
+			{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+		},
+	}},
+}
