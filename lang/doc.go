@@ -7,7 +7,7 @@
 // place in the source, and goes on with what is right:
 //
 //   - The files are parsed, in either syntax of HCL, and their blocks compared with
-//     Schema, which says what may stand where. The directories that module blocks name
+//     package schema, which says what may stand where. The directories that module blocks name
 //     are read the same way. Definitions come from the catalogue too; a user's own
 //     takes the place of the catalogue's of the same name.
 //   - References are followed without evaluating anything. They make a graph, whose
@@ -28,12 +28,11 @@
 //   - What only shows in the whole is checked: ports that two would take, services that
 //     are named and not needed.
 //
-// What stands on its own has a package below this one: the source of a file becomes a tree
-// in syntax, functions are those that expressions can call, and mark is about values that
+// What stands on its own has a package below this one: schema says what may be written, the
+// source of a file becomes a tree in syntax, functions are those that expressions can call, and mark is about values that
 // nobody may see or that are not known yet; ini and yaml read the files of others. What is
-// left here is the language itself: what may be written (schema.go, blocks.go), which
-// block needs which (graph.go), and what they come to (evaluate.go and what each kind of
-// block has beside it).
+// left here is the language itself: which block needs which (graph.go), and what they come
+// to (evaluate.go and what each kind of block has beside it).
 //
 // # Secrets
 //

@@ -2,25 +2,24 @@ package lang
 
 import "slices"
 
-// secretKind is one kind of secrets.
+// secretKind describes one kind of secrets.
 type secretKind struct {
-	// keys are those of the Secret in the cluster; nil: they depend on arguments.
+	// keys are the keys of the Secret in the cluster. They are nil if they depend on arguments.
 	keys []string
-	// values are what expressions read, and the key of each.
+	// values maps the attributes that expressions read to keys.
 	values map[string]string
-	// arguments are those that only some kinds have.
+	// arguments are the arguments that not all kinds have.
 	arguments []string
 }
 
-// Keys of the Secrets in the cluster, by the names that Kubernetes itself and
-// cert-manager use.
+// Keys of the Secrets in the cluster. Kubernetes and cert-manager use the same names.
 const (
 	KeyValue       = "value"
 	KeyPrivate     = "ssh-privatekey"
 	KeyPublic      = "ssh-publickey"
 	KeyCertificate = "tls.crt"
 	KeyKey         = "tls.key" // private key of the certificate
-	KeyCA          = "ca.crt"  // certificate of who signed it
+	KeyCA          = "ca.crt"  // certificate of the issuer
 )
 
 var (
@@ -52,6 +51,7 @@ var secretKinds = map[string]secretKind{
 	},
 }
 
-const defaultValidity = 365 // days, of a certificate
-
-const defaultCAValidity = 3650 // days, of the certificate of a CA
+const (
+	defaultValidity   = 365  // days, of a certificate
+	defaultCAValidity = 3650 // days, of the certificate of a CA
+)

@@ -24,7 +24,7 @@ func TestExamples(t *testing.T) {
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
-		noteShown(shown, &schema.BlockType{Blocks: schema.Schema()}, file.Body())
+		noteShown(shown, &schema.BlockType{Blocks: schema.Blocks()}, file.Body())
 		t.Run(b.path, func(t *testing.T) { checkSnippet(t, "hcl", b.Example) })
 	}
 	for _, b := range described() {
@@ -61,7 +61,7 @@ func described() []describedBlock {
 			}
 		}
 	}
-	walk("", slices.Concat(schema.Schema(), []*schema.BlockType{schema.Dynamic()}))
+	walk("", slices.Concat(schema.Blocks(), []*schema.BlockType{schema.DynamicType}))
 	return out
 }
 
@@ -78,9 +78,9 @@ func noteShown(shown map[string]bool, typ *schema.BlockType, body *hclwrite.Body
 		}
 	}
 	for _, b := range body.Blocks() {
-		if b.Type() == schema.Dynamic().Name {
-			shown[keyOfBlock(schema.Dynamic())] = true
-			noteShown(shown, schema.Dynamic(), b.Body())
+		if b.Type() == schema.DynamicType.Name {
+			shown[keyOfBlock(schema.DynamicType)] = true
+			noteShown(shown, schema.DynamicType, b.Body())
 		}
 		i := slices.IndexFunc(typ.Blocks, func(t *schema.BlockType) bool { return t.Name == b.Type() })
 		if i >= 0 {

@@ -1,13 +1,12 @@
 package cli
 
 import (
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	_ "embed"
 
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -22,12 +21,12 @@ var languageGuide string
 // languageReference is the guide, and a section for each type of block.
 func languageReference() string {
 	r := newReference()
-	for _, block := range slices.Concat(schema.Schema(), r.shared) {
+	for _, block := range slices.Concat(schema.Blocks(), r.shared) {
 		r.section(block)
 	}
 	blocks := r.String()
 	r.Reset()
-	r.details(schema.Dynamic())
+	r.details(schema.DynamicType)
 	text := strings.Replace(languageGuide, "SECTION dynamic\n", strings.TrimLeft(r.String(), "\n"), 1) + blocks
 	return strings.Replace(text, "CONTENTS\n", tableOfContents(text), 1)
 }
@@ -44,7 +43,7 @@ type reference struct {
 
 func newReference() *reference {
 	r := &reference{in: map[*schema.BlockType][]*schema.BlockType{}, path: map[*schema.BlockType]string{}, shown: map[string]string{}}
-	for _, b := range schema.Schema() {
+	for _, b := range schema.Blocks() {
 		r.find(b, b.Name)
 	}
 	return r
@@ -73,7 +72,7 @@ func (r *reference) isShared(b *schema.BlockType) bool { return len(r.in[b]) > 1
 
 // heading is that of the section on a type of block.
 func (r *reference) heading(b *schema.BlockType) string {
-	same := slices.DeleteFunc(slices.Concat(schema.Schema(), r.shared), func(other *schema.BlockType) bool { return other.Name != b.Name })
+	same := slices.DeleteFunc(slices.Concat(schema.Blocks(), r.shared), func(other *schema.BlockType) bool { return other.Name != b.Name })
 	if r.isShared(b) && len(same) == 1 {
 		return b.Name
 	}
@@ -124,7 +123,7 @@ func (r *reference) details(b *schema.BlockType) {
 	for _, a := range b.Attributes {
 		fmt.Fprintf(r, "| `%s` | %s | %s | %s |\n", a.Name, typeOf(a), defaultOf(a), cell(a.Doc))
 	}
-	if b != schema.Dynamic() {
+	if b != schema.DynamicType {
 		r.inner(b)
 	}
 	r.readings(b)

@@ -1,20 +1,15 @@
 package schema
 
-// Schema describes the language: the types of blocks that may stand at the top of
-// a file, and all that may stand in them.
-func Schema() []*BlockType { return FileType.Blocks }
+// Blocks are the types of blocks that may stand at the top of a file.
+func Blocks() []*BlockType { return FileType.Blocks }
 
-// Dynamic describes the block that may stand in every other one, for blocks of the types
-// that stand there.
-func Dynamic() *BlockType { return DynamicType }
-
-// fileType is what all files of a configuration make together.
+// FileType describes the top of all files of a configuration together.
 var FileType = &BlockType{Blocks: []*BlockType{
 	cloudType, variableType, localsType, roleType, exposureType, dataType, SharedSecretType, ServiceType, DefinitionType, manifestType,
 	ModuleType, rootOutputType, checkType, movedType, removedType, importType,
 }}
 
-// catalogueType is what a file of the catalogue may hold.
+// CatalogueType describes the top of a file of the catalogue.
 var CatalogueType = &BlockType{Blocks: []*BlockType{DefinitionType, localsType}}
 
 var variableType = &BlockType{
@@ -114,7 +109,7 @@ data "registry" {
 	}},
 }
 
-// moduleType lends other files of a configuration to it, with values of their own.
+// ModuleType describes the block `module`, which uses the files of another directory.
 var ModuleType = &BlockType{
 	Name: "module", Label: "module", LabelForm: formIdentifier, AnyAttribute: true,
 	Doc: "A directory with definitions, services, roles and so on, used as a part of this configuration. All other arguments are the values of its variables. Its outputs are read as module.NAME.OUTPUT.",
@@ -182,4 +177,50 @@ var checkType = &BlockType{
 			{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
 		},
 	}},
+}
+
+// DynamicType describes the block `dynamic`, which stands for any number of blocks of another
+// type. Its label names the type, and its block content is the content of each of them.
+var DynamicType = &BlockType{
+	Name: "dynamic", Label: "block type",
+	Doc: "Stands inside of another block for blocks of the type that the label names, one for each element of for_each. Expressions in content read the element as TYPE.key and TYPE.value.",
+	Example: `locals {
+  debugged = { "keystone.conf" = "DEBUG" }
+}
+
+service "keystone" {
+  dynamic "config" {
+    for_each = local.debugged
+    iterator = file
+    labels   = [file.key]
+
+    content {
+      values = { DEFAULT = { default_log_levels = "keystone=${file.value}" } }
+    }
+  }
+}
+`,
+	Attributes: []Attribute{
+		{Name: "for_each", Type: TypeAny, Value: "list, set or map", Required: true, Doc: "A list, set, map or object."},
+		{Name: "iterator", Type: TypeReferences, Value: "name without quotes", Doc: "Name for the element, in place of the type of the block."},
+		{Name: "labels", Type: TypeList, Doc: "Label of each block, as a list of one, for types that have a label."},
+	},
+	Blocks: []*BlockType{{Name: "content", Single: true, Doc: "What stands in each of the blocks."}},
+}
+
+// DynamicNames are the types of blocks that a dynamic block inside of a block of this type
+// can stand for.
+func (t *BlockType) DynamicNames() []string {
+	var out []string
+	for _, b := range t.Blocks {
+		if t.Name != "" && !b.IsStatic() {
+			out = append(out, b.Name)
+		}
+	}
+	return out
+}
+
+// IsStatic reports whether no dynamic block can stand for blocks of the type.
+func (t *BlockType) IsStatic() bool {
+	return t.Name == LifecycleType.Name || t == InputType || t == OwnLocalsType
 }

@@ -2,16 +2,16 @@ package schema
 
 import "slices"
 
-// releases are the OpenStack releases that kolla deploys, oldest first, with the
-// distribution that the images of each are built on by default.
+// releases are the OpenStack releases that kolla deploys, oldest first. Each has the
+// distribution that its images are built on by default.
 var releases = []struct{ name, distro string }{
 	{"2025.1", "rocky-9"},
 	{"2025.2", "rocky-10"},
 	{"2026.1", "rocky-10"},
 }
 
-// distroOf is the distribution that the images of a release are built on by default; empty
-// for a release that kolla does not deploy.
+// DistroOf is the default distribution of the images of a release. It is empty for a release
+// that kolla does not deploy.
 func DistroOf(release string) string {
 	for _, r := range releases {
 		if r.name == release {
@@ -110,7 +110,7 @@ var exposureType = &BlockType{
 	}),
 }
 
-// placeAttributes say where a service runs, and who reaches it.
+// PlaceAttributes are the default role and the default exposure of services.
 var PlaceAttributes = []Attribute{
 	{Name: "role", Type: TypeRole, Doc: "Nodes of services that have no argument `role` themselves; with `role = null` a service runs on any."},
 	{Name: "expose", Type: TypeExposure, Doc: "Exposure of services that have no argument `expose` themselves, and whose definition has a port that is meant to be reached from outside; with `expose = null` a service is not reached."},
@@ -170,7 +170,7 @@ var defaultConfigType = &BlockType{
 	},
 }
 
-// defaultWorkloadType has the words of a workload that suit all of them.
+// defaultWorkloadType has the arguments that make sense for every workload.
 var defaultWorkloadType = &BlockType{
 	Name: "workload", Single: true,
 	Doc:        "What all workloads have.",
@@ -178,7 +178,7 @@ var defaultWorkloadType = &BlockType{
 	Blocks:     []*BlockType{resourcesType},
 }
 
-// chosen are the attributes of those names.
+// chosen are the arguments with the given names.
 func chosen(from []Attribute, names ...string) []Attribute {
 	return slices.DeleteFunc(slices.Clone(from), func(a Attribute) bool { return !slices.Contains(names, a.Name) })
 }

@@ -3,11 +3,10 @@ package schema
 import (
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 )
 
-// maxReplicas is more than anyone means.
+// maxReplicas is higher than any sensible number of pods.
 const maxReplicas = 1000
 
 var (
@@ -16,6 +15,7 @@ var (
 	formats = []string{"ini", "properties", "yaml", "json", "raw"}
 )
 
+// DefinitionType describes the block `definition`.
 var DefinitionType = &BlockType{
 	Name: "definition", Label: "definition", LabelForm: formName,
 	Doc: "How a service is made. One of the same name as in the catalogue takes its place.",
@@ -79,13 +79,14 @@ service "status" {
 	Blocks: append([]*BlockType{InputType, OwnLocalsType}, overridable()...),
 }
 
-// overridable are the blocks of a definition that a service can override.
+// overridable are the types of blocks of a definition that a service can override.
 func overridable() []*BlockType {
 	return []*BlockType{
 		PortType, databaseType, QueueType, UserType, IdentityRoleType, SecretType, configType, JobType, WorkloadType, EndpointType, outputType, providesType, allowType, PatchType,
 	}
 }
 
+// PortType describes the block `port`.
 var PortType = &BlockType{
 	Name: "port", Label: "port", LabelForm: formPort,
 	Doc: "A port of the service. Its number is read as port.NAME; the first one is the service's main port.",
@@ -214,45 +215,6 @@ var configType = &BlockType{
 	}),
 }
 
-var whenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after"}, Doc: "Before or after the workloads."}
-
-var attemptsAttribute = Attribute{Name: "attempts", Type: TypeNumber, Default: 6, Max: 100, Doc: "How often a pod that failed is tried again."}
-
-var JobType = &BlockType{
-	Name: "job", Label: "job", LabelForm: formName,
-	Doc: "Something that runs once, and again when its image, its config or its secrets change, unless `runs` says otherwise. Jobs run one after the other, in the order in which they are written.",
-	Example: `definition "status" {
-  job "migrate" {
-    when          = "after"
-    attempts      = 3
-    timeout       = 1800
-    nodes         = "compute"
-    image         = "registry.example.org/status:1"
-    user          = 42999
-    start         = "direct"
-    command       = ["status"]
-    args          = ["migrate", "--online"]
-    env           = { REGION = cloud.region }
-    writable      = ["/var/lib/status"]
-    writable_size = "1Gi"
-    labels        = { "example.org/kind" = "migration" }
-    annotations   = { "example.org/owner" = "status" }
-    host_network  = false
-    service_links = false
-  }
-
-  # Looks at the data before another release takes them over.
-  job "upgrade-check" {
-    runs    = "upgrade"
-    image   = "registry.example.org/status:1"
-    command = ["status", "upgrade-check"]
-  }
-}
-`,
-	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute, nodesAttribute}, podAttributes, NamespaceAttributes, PowerAttributes, []Attribute{ReasonAttribute}, podMarks, mountAttributes)),
-	Blocks:     []*BlockType{MountType, VolumeType, resourcesType},
-}
-
 var outputType = &BlockType{
 	Name: "output", Label: "output", LabelForm: formIdentifier,
 	Doc: "A value that others read as service.NAME.OUTPUT.",
@@ -277,7 +239,7 @@ var outputType = &BlockType{
 	}),
 }
 
-// inputType is a value that the services of a definition give to it.
+// InputType describes the block `input`: a value that a service gives to its definition.
 var InputType = &BlockType{
 	Name: "input", Label: "input", LabelForm: formIdentifier,
 	Doc: "A value that a service gives to its definition, as the argument of that name. Read as input.NAME, in the definition and in the service's blocks.",
@@ -330,10 +292,11 @@ service "status" {
 	Blocks: variableType.Blocks,
 }
 
-// isInput reports whether an argument of a block may be an input of a definition.
+// MayBeInput reports whether an argument of a block may be the value of an input. Which
+// inputs exist depends on the definition.
 func (t *BlockType) MayBeInput(name string) bool { return t == ServiceType && t.Block(name) == nil }
 
-// ownLocalsType is localsType in a definition.
+// OwnLocalsType describes the block `locals` of a definition.
 var OwnLocalsType = &BlockType{
 	Name: "locals", AnyAttribute: true,
 	Doc: "Names for expressions in the definition: every argument NAME is read there as local.NAME, before one of the module. They may refer to whatever the definition may refer to; what only a local value refers to that nothing reads is not needed.",
@@ -353,6 +316,7 @@ var OwnLocalsType = &BlockType{
 	ReadAs: "local.NAME",
 }
 
+// FormPatched is the form of the label of a patch.
 var (
 	patchedKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 	FormPatched = Form{
@@ -365,6 +329,7 @@ var (
 	}
 )
 
+// PatchType describes the block `patch`.
 var PatchType = &BlockType{
 	Name: "patch", Label: "patch", LabelForm: FormPatched,
 	Doc: "Fields of objects that kolla makes: anything that Kubernetes knows and this language has no word for. The label is KIND/NAME, where `*` and `?` in the name stand for anything; names that end with a hash are written without it. See [Patches](#patches).",

@@ -10,9 +10,9 @@ var formFieldPath = Form{
 	},
 }
 
-// plainLifecycleType is for definitions and secrets. Which services there are is for the
-// configuration to say, and so is what they are replaced with; new values of a secret
-// are wanted only when somebody says so.
+// PlainLifecycleType describes the block `lifecycle` of definitions and secrets. It has no
+// replace_triggered_by: a definition does not know the other services of the configuration,
+// and a secret gets new values only on request.
 var PlainLifecycleType = &BlockType{
 	Name: "lifecycle", Single: true,
 	Doc: "How kolla treats the objects, beyond making them what is declared. What the more special block says counts: a service's workload over the service, the service over the definition.",
@@ -46,7 +46,7 @@ var PlainLifecycleType = &BlockType{
 	Blocks: []*BlockType{preconditionType},
 }
 
-// lifecycleType is for services, their workloads and manifests.
+// LifecycleType describes the block `lifecycle` of services, their workloads and manifests.
 var LifecycleType = &BlockType{
 	Name: PlainLifecycleType.Name, Single: true, Doc: PlainLifecycleType.Doc,
 	Example: `# Its pods are made anew whenever something of the database changes.
@@ -73,5 +73,5 @@ var preconditionType = &BlockType{
 	},
 }
 
-// triggersName is the argument of lifecycle blocks that this file is about.
+// TriggersName is the argument that names the triggers of a replacement.
 const TriggersName = "replace_triggered_by"

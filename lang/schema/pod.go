@@ -9,7 +9,7 @@ const envDoc = "Environment variables. What only a pod knows can be read here: [
 
 const serviceLinksDoc = "Whether the environment of the pods has the variables that Kubernetes makes of every Service of the namespace, such as MARIADB_SERVICE_HOST. DNS names need none of them."
 
-// podAttributes are what jobs and workloads have in common.
+// podAttributes are arguments of jobs and workloads.
 var podAttributes = []Attribute{
 	{Name: "image", Type: TypeString, Required: true, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it holds a slash."},
 	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group that it runs as: Kolla's fixed number of the service's account. 0 is root. By default the one that the image names."},
@@ -21,7 +21,7 @@ var podAttributes = []Attribute{
 	{Name: "service_links", Type: TypeBool, Default: false, Doc: serviceLinksDoc},
 }
 
-// mountAttributes are for pods that have the files of their own service.
+// mountAttributes are for pods with the config files of their own service.
 var mountAttributes = []Attribute{
 	{Name: "config", Type: TypeList, Names: "config", Doc: "Names of the config files to mount."},
 	{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that can be written to, empty at every start."},
@@ -46,6 +46,7 @@ var resourcesType = &BlockType{
 	}),
 }
 
+// MountType describes the block `mount`.
 var MountType = &BlockType{
 	Name: "mount", Label: "secret", LabelForm: formName,
 	Doc: "Puts the keys of a secret into a directory, one file each: one of this definition, or else one beside the services.",
@@ -86,7 +87,7 @@ func probeType(name, doc string) *BlockType {
 	return &BlockType{Name: name, Single: true, Doc: doc + " One of http, tcp and exec says how.", Example: probeExample, Attributes: conditional(probeAttributes), Alternatives: probeAlternatives}
 }
 
-// probeAlternatives are the ways to probe.
+// probeAlternatives are the three kinds of probes, with the arguments of each.
 var probeAlternatives = [][]string{{"http", "port", "scheme", "headers"}, {"tcp"}, {"exec"}}
 
 // probeExample shows the probes together.
@@ -123,7 +124,7 @@ const probeExample = `definition "status" {
 }
 `
 
-// podMarks are for what has pods.
+// podMarks are the labels and annotations of pods.
 var podMarks = []Attribute{
 	{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels of the pods, besides kolla's own."},
 	{Name: "annotations", Type: TypeMap, Doc: "Annotations of the pods, besides kolla's own."},
@@ -134,10 +135,10 @@ var formProfile = Form{
 	regexp.MustCompile(`^(unconfined|localhost/[^/\s][^\s]*)$`).MatchString,
 }
 
-// reasonAttribute stands beside the powers of a container.
+// ReasonAttribute justifies the powers of a container.
 var ReasonAttribute = Attribute{Name: "reason", Type: TypeString, Doc: "What the container's powers are for, for those who review them. `kolla catalogue NAME` shows it."}
 
-// powerAttributes are for every container. What they give, a container has alone.
+// PowerAttributes are privileges of a single container.
 var PowerAttributes = []Attribute{
 	{Name: "privileged", Type: TypeBool, Default: false, Doc: "Whether the container can do whatever root of the node can."},
 	{Name: "capabilities", Type: TypeList, Doc: "Capabilities of Linux that the container keeps, such as NET_ADMIN; all others are dropped. Only root gets them: `user = 0`."},
@@ -147,7 +148,7 @@ var PowerAttributes = []Attribute{
 	{Name: "selinux", Type: TypeString, Form: formPlain, Doc: "SELinux type that it runs as, such as spc_t; by default the container runtime chooses."},
 }
 
-// namespaceAttributes are for pods.
+// NamespaceAttributes share namespaces of the node with all containers of a pod.
 var NamespaceAttributes = []Attribute{
 	{Name: "host_pid", Type: TypeBool, Default: false, Doc: "Whether pods see the processes of their node."},
 	{Name: "host_ipc", Type: TypeBool, Default: false, Doc: "Whether pods share the IPC of their node."},
@@ -231,7 +232,7 @@ const sidecarExample = `definition "status" {
 }
 `
 
-// ownAttributes are what an init step and a sidecar have of their own.
+// ownAttributes are arguments of init steps and sidecars.
 var ownAttributes = []Attribute{
 	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group that it runs as, 0 for root; by default the workload's."},
 	{Name: "args", Type: TypeList, Doc: "Arguments of the command."},
@@ -239,6 +240,7 @@ var ownAttributes = []Attribute{
 	{Name: "config", Type: TypeList, Names: "config", Doc: "Names of the config files to mount."},
 }
 
+// InitType describes the block `init`.
 var InitType = &BlockType{
 	Name: "init", Label: "init step", LabelForm: formName,
 	Doc:     "A step in each pod before its main container starts, with the same files and environment, and others beside. Steps and sidecars start one after the other, in the order in which they are written. A secret that is mounted in the step is seen by the step alone.",
@@ -250,6 +252,7 @@ var InitType = &BlockType{
 	Blocks: []*BlockType{MountType, VolumeType},
 }
 
+// SidecarType describes the block `sidecar`.
 var SidecarType = &BlockType{
 	Name: "sidecar", Label: "sidecar", LabelForm: formName,
 	Doc:     "A container in each pod that starts before the main one, and lives as long. What is written after it waits until it has started, which its `startup` probe says. It has no files, environment or directories of the main container, but for its volumes, and directories that both list in `writable`. Needs Kubernetes 1.29.",
@@ -270,6 +273,7 @@ var (
 	liveProbeType    = probeType("live", "When it fails, the container starts again.")
 )
 
+// VolumeType describes the block `volume`.
 var VolumeType = &BlockType{
 	Name: "volume", Label: "volume", LabelForm: formName,
 	Doc: "Something that is mounted at a path. One of `host`, `claim`, `memory` and `shared` says what it is. A volume of a workload or job is mounted in all containers of its pods, one of an `init` step or sidecar in that one alone. What a volume of the node holds outlives the pod, and every pod of the node can see it, so only the Pod Security level `privileged` lets such pods in.",
@@ -354,5 +358,5 @@ var VolumeType = &BlockType{
 	Alternatives: [][]string{append([]string{"host"}, HostArguments...), {"claim"}, {"memory"}, {"shared"}},
 }
 
-// ofHost are the arguments of a volume that only a path of the node can have.
+// HostArguments are the arguments of a volume that require the argument host.
 var HostArguments = []string{"type", "create", "propagation"}

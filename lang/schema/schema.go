@@ -1,3 +1,14 @@
+// Package schema says what may be written in a configuration: the types of blocks, their
+// arguments, and the form of names and values. It is data. It evaluates nothing and reports
+// nothing.
+//
+// FileType is the top of a file, and CatalogueType the top of a file of the catalogue. A
+// BlockType lists the arguments (Attribute) and the blocks that may stand in a block of that
+// type. An AttributeType says which values an argument takes, and a Form how a string has to
+// look. The reference of the language is made from these descriptions, and each Example is
+// loaded by a test.
+//
+// A type of block, or an argument, is exported if other packages treat it specially.
 package schema
 
 import (
@@ -5,27 +16,27 @@ import (
 	"strings"
 )
 
-// BlockType describes one type of block: what may stand in it, and what it means.
-// Configurations are checked against these descriptions, and the reference of the
-// language is made from them.
+// BlockType describes one type of block: its meaning, its arguments and the blocks in it.
 type BlockType struct {
 	Name string
-	// Label says what the label names, "service"; empty: the block has none.
+	// Label is the noun for the thing that the label names, such as "service". It is empty
+	// if blocks of the type have no label.
 	Label string
-	// LabelForm is what the label has to look like.
+	// LabelForm is the form of the label.
 	LabelForm Form
-	// Single: at most one in its parent.
+	// Single allows at most one block of the type in its parent.
 	Single bool
 	Doc    string
-	// Example shows all of its arguments, or the block that it stands in does. It is
-	// valid where the services of the catalogue are declared, with roles control and
-	// compute, and an exposure public.
+	// Example shows all arguments, except those that the example of the parent shows. It is
+	// valid in a configuration that declares the services of the catalogue, the roles control
+	// and compute, and the exposure public.
 	Example string
-	// ReadAs is what expressions read, "service.NAME", and Reads what there is of it;
-	// empty: nothing can be read, or it is a value of the user's.
+	// ReadAs is the reference that expressions write, such as "service.NAME", and Reads lists
+	// its attributes. ReadAs is empty if nothing can be read. Reads is empty if the value is
+	// the user's own.
 	ReadAs string
 	Reads  []Reading
-	// AnyAttribute: the names of the arguments are the user's.
+	// AnyAttribute allows arguments of any name.
 	AnyAttribute bool
 	// Alternatives are groups of arguments that exclude each other. If a service sets an
 	// argument of a group, the definition's other arguments of that group do not apply.
@@ -39,26 +50,26 @@ type Attribute struct {
 	Name     string
 	Type     AttributeType
 	Required bool
-	Unless   string   // the argument that makes up for a required one
-	Default  any      // string, int or bool; nil: there is none
-	OneOf    []string // the only values there are
-	Min, Max int      // bounds of a number; Max 0: none above
+	Unless   string   // not required if this other argument is set
+	Default  any      // string, int or bool; nil: no default
+	OneOf    []string // the allowed values; nil: any
+	Min, Max int      // bounds of a number; Max 0: no upper bound
 	Form     Form     // of the string, or of each value in a list or map
 	Names    string   // type of the blocks that a list names
-	Value    string   // what is written, where Type does not say it to a reader
+	Value    string   // for the reference of the language, if Type is too general there
 	Doc      string
 }
 
-// Reading is something that expressions read of a block.
+// Reading is an attribute of a block that expressions can read.
 type Reading struct {
 	Name string
 	Doc  string
 }
 
-// AttributeType says what kind of value an attribute takes.
+// AttributeType is the type of the value of an argument.
 type AttributeType string
 
-// The types of attributes.
+// The types of values.
 const (
 	TypeString      AttributeType = "string"
 	TypeNumber      AttributeType = "number" // a whole number
@@ -82,6 +93,7 @@ const (
 	TypeLiteral     AttributeType = "string without references" // read before anything is evaluated
 )
 
+// Attribute is the argument of that name, or nil.
 func (t *BlockType) Attribute(name string) *Attribute {
 	for i := range t.Attributes {
 		if t.Attributes[i].Name == name {
@@ -91,6 +103,7 @@ func (t *BlockType) Attribute(name string) *Attribute {
 	return nil
 }
 
+// Block is the type of the blocks of that name inside of a block of this type, or nil.
 func (t *BlockType) Block(name string) *BlockType {
 	for _, b := range t.Blocks {
 		if b.Name == name {
@@ -100,6 +113,7 @@ func (t *BlockType) Block(name string) *BlockType {
 	return nil
 }
 
+// AttributeNames are the names of the arguments.
 func (t *BlockType) AttributeNames() []string {
 	var names []string
 	for _, a := range t.Attributes {
@@ -108,6 +122,7 @@ func (t *BlockType) AttributeNames() []string {
 	return names
 }
 
+// BlockNames are the names of the types of blocks that may stand in a block of this type.
 func (t *BlockType) BlockNames() []string {
 	var names []string
 	for _, b := range t.Blocks {
@@ -116,7 +131,7 @@ func (t *BlockType) BlockNames() []string {
 	return names
 }
 
-// header is how a block of the type begins.
+// Header is the first line of a block of the type.
 func (t *BlockType) Header() string {
 	if t.Label == "" {
 		return t.Name + " {"
@@ -124,7 +139,7 @@ func (t *BlockType) Header() string {
 	return t.Name + " \"NAME\" {"
 }
 
-// described names a block of the type at the start of a sentence.
+// Described names a block of the type at the start of a sentence, such as "An output block".
 func (t *BlockType) Described() string {
 	article := "A"
 	if strings.ContainsAny(t.Name[:1], "aeio") {

@@ -42,7 +42,7 @@ func TestSchema(t *testing.T) {
 			check(path, child)
 		}
 	}
-	for _, b := range schema.Schema() {
+	for _, b := range schema.Blocks() {
 		check("", b)
 	}
 }

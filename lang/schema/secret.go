@@ -2,11 +2,11 @@ package schema
 
 import "slices"
 
-// kindNames are the kinds in the order in which they are explained.
+// kindNames are the kinds of secrets, in the order of their descriptions.
 var kindNames = []string{"password", "hex", "base64", "uuid", "fernet", "ssh", "x509-ca", "x509"}
 
-// algorithms are those of key pairs; the first is the default one of ssh, the second
-// of certificates.
+// KeyAlgorithms are the algorithms of key pairs. The first is the default for ssh, the second
+// for certificates.
 var KeyAlgorithms = []string{"ed25519", "ecdsa", "rsa"}
 
 const (
@@ -14,9 +14,10 @@ const (
 	maxValidity    = 36500
 )
 
+// KeyUsages are the purposes of a certificate.
 var KeyUsages = []string{"server", "client"}
 
-// generatorAttributes say what is generated.
+// GeneratorAttributes describe a generated value.
 var GeneratorAttributes = []Attribute{
 	{Name: "kind", Type: TypeString, Default: "password", OneOf: kindNames, Doc: "password: letters and digits. hex: hexadecimal digits. base64: random bytes in URL-safe base64; 32 are a key of Fernet. uuid. fernet: a repository of keys, named 0 and up. ssh: a key pair. x509-ca: a certificate authority of its own. x509: a certificate that one signs."},
 	{Name: "length", Type: TypeNumber, Default: 32, Min: 8, Max: 1024, Doc: "Characters of a password, bytes of a hex or base64 value."},
@@ -31,11 +32,13 @@ var GeneratorAttributes = []Attribute{
 	{Name: "usages", Type: TypeList, OneOf: KeyUsages, Doc: `x509: what it is for, "server" or "client" or both; by default ["server"].`},
 }
 
+// lossAttribute is the consequence of losing the values.
 var lossAttribute = Attribute{Name: "loss", Type: TypeString, Doc: "What follows when somebody deletes the values in the cluster and new ones are made, as the end of a sentence. A plan says it."}
 
+// GivenAttribute marks a secret of a definition that each service has to give.
 var GivenAttribute = Attribute{Name: "given", Type: TypeBool, Default: false, Doc: "Whether the value is never generated, because somebody else has it already: a licence, a password of a directory. A service then says where it comes from."}
 
-// sourceAttributes say where values come from that are not generated.
+// SourceAttributes name the source of a value that is not generated.
 var SourceAttributes = []Attribute{
 	{Name: "from_env", Type: TypeString, Form: formPlain, Doc: "Name of an environment variable of kolla's own that holds the value."},
 	{Name: "from_file", Type: TypeString, Form: formPlain, Doc: "File that holds the value, relative to the configuration's directory. A line break at its end is left out."},
@@ -43,7 +46,7 @@ var SourceAttributes = []Attribute{
 	{Name: "value", Type: TypeText, Doc: "The value, from a sensitive variable."},
 }
 
-// secretReadings are what expressions read of a secret.
+// SecretReadings are the attributes of a secret that expressions can read.
 var SecretReadings = []Reading{
 	{"name", "Name of the Secret in the cluster."},
 	{"value", "The value: of a password, hex, base64 or uuid."},
@@ -56,6 +59,7 @@ var SecretReadings = []Reading{
 
 const readAs = "It is read as secret.NAME.name, which is the name of the Secret in the cluster; by kind also as .value, as .private_key and .public_key (ssh), as .certificate and .key (x509-ca), and .ca_certificate besides (x509)."
 
+// SecretType describes the block `secret` of a definition or a service.
 var SecretType = &BlockType{
 	Name: "secret", Label: "secret", LabelForm: formName,
 	Doc: "A value that lives only in the cluster. It is generated once, at apply, unless one of from_env, from_file, from_secret and value says where it comes from. In a service, secret \"db-NAME\" says that of the password of database NAME. " + readAs,
@@ -88,8 +92,8 @@ service "status" {
 	Alternatives: [][]string{{"from_env"}, {"from_file"}, {"from_secret"}, {"value"}},
 }
 
-// sharedGeneratorAttributes are those of blocks that can be repeated, where count says
-// how often.
+// SharedGeneratorAttributes are the GeneratorAttributes of a block outside of services. There
+// count is the number of instances, so the number of keys is called keys.
 func SharedGeneratorAttributes() []Attribute {
 	out := slices.Clone(GeneratorAttributes)
 	for i := range out {
@@ -100,6 +104,7 @@ func SharedGeneratorAttributes() []Attribute {
 	return out
 }
 
+// SharedSecretType describes the block `secret` at the top of a file.
 var SharedSecretType = &BlockType{
 	Name: "secret", Label: "secret", LabelForm: formName,
 	Doc: "A value that lives only in the cluster, in the Secret of the block's name, and that any service can use. It is generated once, at apply, unless one of from_env, from_file, from_secret and value says where it comes from. " + readAs,

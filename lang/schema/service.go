@@ -1,5 +1,6 @@
 package schema
 
+// ServiceType describes the block `service`.
 var ServiceType = &BlockType{
 	Name: "service", Label: "service", LabelForm: formName,
 	Doc: "One use of a definition in this cloud, with overrides: every block of a definition may stand here too. One with the type and the label of one of the definition's is merged with it, argument by argument and at any depth; see [Overrides](#overrides). One with another label is added.",
@@ -189,6 +190,7 @@ var objectMarks = []Attribute{
 	{Name: "annotations", Type: TypeMap, Doc: "Annotations of all its objects, likewise."},
 }
 
+// WithAttribute replaces services that a definition refers to.
 var WithAttribute = Attribute{
 	Name: "with", Type: TypeAny, Value: "map of services",
 	Doc: "Services that take the place of those that the definition names, by these names: `{ rabbitmq = service.rabbitmq-cell2 }`. References, databases, queues and users of the definition then mean them.",

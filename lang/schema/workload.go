@@ -8,6 +8,7 @@ var (
 	drainAttribute       = Attribute{Name: "drain", Type: TypeNumber, Max: 86400, Doc: "Seconds that a pod goes on serving after it was told to stop: as long as it takes until no node sends it new connections. Shorter than grace_period. By default 5 for a Deployment with ports, whose other pods take over, and otherwise 0. Needs Kubernetes 1.30."}
 )
 
+// WorkloadType describes the block `workload`.
 var WorkloadType = &BlockType{
 	Name: "workload", Label: "workload", LabelForm: formName,
 	Doc: "Something that runs all the time.",
@@ -168,3 +169,58 @@ func with(a Attribute, doc string) Attribute {
 	a.Doc = doc
 	return a
 }
+
+var whenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after"}, Doc: "Before or after the workloads."}
+
+var attemptsAttribute = Attribute{Name: "attempts", Type: TypeNumber, Default: 6, Max: 100, Doc: "How often a pod that failed is tried again."}
+
+// JobType describes the block `job`.
+var JobType = &BlockType{
+	Name: "job", Label: "job", LabelForm: formName,
+	Doc: "Something that runs once, and again when its image, its config or its secrets change, unless `runs` says otherwise. Jobs run one after the other, in the order in which they are written.",
+	Example: `definition "status" {
+  job "migrate" {
+    when          = "after"
+    attempts      = 3
+    timeout       = 1800
+    nodes         = "compute"
+    image         = "registry.example.org/status:1"
+    user          = 42999
+    start         = "direct"
+    command       = ["status"]
+    args          = ["migrate", "--online"]
+    env           = { REGION = cloud.region }
+    writable      = ["/var/lib/status"]
+    writable_size = "1Gi"
+    labels        = { "example.org/kind" = "migration" }
+    annotations   = { "example.org/owner" = "status" }
+    host_network  = false
+    service_links = false
+  }
+
+  # Looks at the data before another release takes them over.
+  job "upgrade-check" {
+    runs    = "upgrade"
+    image   = "registry.example.org/status:1"
+    command = ["status", "upgrade-check"]
+  }
+}
+`,
+	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute, nodesAttribute}, podAttributes, NamespaceAttributes, PowerAttributes, []Attribute{ReasonAttribute}, podMarks, mountAttributes)),
+	Blocks:     []*BlockType{MountType, VolumeType, resourcesType},
+}
+
+var runsAttribute = Attribute{Name: "runs", Type: TypeString, Default: "change", OneOf: []string{"change", "release", "upgrade", "once"}, Doc: "When it runs again. change: when its image, its config or its secrets are other ones. release: when its image is another one. upgrade: as release, but not with the image that the service is deployed with first. once: never. One that failed runs again in any case; see [Jobs](#jobs)."}
+
+// maxTimeout is a week.
+const maxTimeout = 7 * 24 * 3600
+
+// NodesVariable tells a job of nodes.
+const NodesVariable = "KOLLA_NODES"
+
+var nodesAttribute = Attribute{Name: "nodes", Type: TypeRole, Doc: "Role whose nodes the job is about: their names are in the environment variable " + NodesVariable + ", in order and with spaces between them. A node that comes or goes is a change. self.role are the nodes of the service; where that has no role, all of the cluster."}
+
+var (
+	jobTimeoutAttribute  = Attribute{Name: "timeout", Type: TypeNumber, Min: 1, Max: maxTimeout, Doc: "Seconds that all its attempts may take together: then it has failed. An apply waits as long, in place of -timeout. By default it may take any time, and an apply waits as -timeout says."}
+	waitTimeoutAttribute = Attribute{Name: "timeout", Type: TypeNumber, Min: 1, Max: maxTimeout, Doc: "Seconds that an apply waits until it is ready, in place of -timeout."}
+)

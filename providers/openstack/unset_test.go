@@ -129,7 +129,7 @@ func parsed(t *testing.T, path, source string) *hclsyntax.Body {
 // places finds what can be computed in a file.
 func (u *unset) places(t *testing.T, path, source string) []place {
 	t.Helper()
-	return placesIn(parsed(t, path, source), &schema.BlockType{Blocks: schema.Schema()})
+	return placesIn(parsed(t, path, source), &schema.BlockType{Blocks: schema.Blocks()})
 }
 
 func placesIn(body *hclsyntax.Body, typ *schema.BlockType) []place {
