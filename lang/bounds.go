@@ -2,32 +2,30 @@ package lang
 
 import "github.com/hashicorp/hcl/v2"
 
-// How many things a configuration may come to. A few lines are enough to ask for more
-// than any machine has.
+// bound is a limit on the size of a configuration. A few lines are enough to ask for more
+// than any machine can hold.
+type bound int
+
 const (
-	maxInstances = 10_000 // of services and other blocks, and uses of modules
-	maxGrown     = 20_000 // blocks that dynamic blocks stand for
-	maxModules   = 1_000  // module blocks, those in modules included
+	boundInstances bound = iota // of services and other blocks, and uses of modules
+	boundBlocks                 // blocks that dynamic blocks stand for
+	boundModules                // module blocks, including those in modules
 )
 
-// budget is how many blocks a configuration has become so far.
-type budget struct {
-	instances int
-	grown     int
-	modules   int
-}
+// most is the limit of each bound.
+var most = map[bound]int{boundInstances: 10_000, boundBlocks: 20_000, boundModules: 1_000}
 
-// spend counts things of which there can be only so many. The first that is too many is
-// reported.
-func (r *reporter) spend(on *int, n, most int, at hcl.Range, summary, detail string) bool {
-	if *on > most {
+// spend counts n more things against a bound, and reports whether the sum is within it. The
+// first excess is reported; detail has a verb for the limit.
+func (r *reporter) spend(on bound, n int, at hcl.Range, summary, detail string) bool {
+	if r.spent[on] > most[on] {
 		return false // it was reported
 	}
-	*on += n
-	if *on <= most {
+	r.spent[on] += n
+	if r.spent[on] <= most[on] {
 		return true
 	}
-	*on = most + 1
-	r.error(at, summary, detail, most)
+	r.spent[on] = most[on] + 1
+	r.error(at, summary, detail, most[on])
 	return false
 }

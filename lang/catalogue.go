@@ -82,14 +82,14 @@ func Catalogue(fsys fs.FS) ([]DefinitionInfo, hcl.Diagnostics) {
 	l := newLoader("", Options{Catalogue: fsys})
 	catalogue, ok := l.readCatalogue()
 	if !ok {
-		return nil, l.sorted()
+		return nil, l.report.sorted()
 	}
 	var out []DefinitionInfo
 	for _, b := range catalogue.all("definition") {
 		out = append(out, l.definitionInfo(catalogue, b))
 	}
 	slices.SortFunc(out, func(a, b DefinitionInfo) int { return strings.Compare(a.Name, b.Name) })
-	return out, l.sorted()
+	return out, l.report.sorted()
 }
 
 func (l *loader) definitionInfo(catalogue, b *block) DefinitionInfo {
@@ -253,11 +253,11 @@ func (l *loader) sharedLocals(catalogue, definition *block) [][]byte {
 		}
 	}
 	note(definition)
-	for _, attr := range l.locals(definition) {
+	for _, attr := range localsIn(l.report, definition) {
 		delete(read, attr.Name)
 	}
 	var out [][]byte
-	locals := l.locals(catalogue)
+	locals := localsIn(l.report, catalogue)
 	for range locals { // one may read another
 		for _, attr := range locals {
 			if read[attr.Name] {

@@ -98,13 +98,13 @@ func (g *graph) reportClashes(in *instance, found []clash) {
 		switch len(all) {
 		case 0:
 		case 1:
-			g.error(c.at, c.summary, "%s", c.detail)
+			g.report.error(c.at, c.summary, "%s", c.detail)
 		default:
 			var what, remedies []string
 			for _, c := range all {
 				what, remedies = append(what, c.what), append(remedies, "  "+c.remedy)
 			}
-			g.error(in.block.header, "Two services with the same names", "Service %q would have what service %q (%s) has already: %s. Give one of them other names:\n\n%s",
+			g.report.error(in.block.header, "Two services with the same names", "Service %q would have what service %q (%s) has already: %s. Give one of them other names:\n\n%s",
 				in.out.Name, c.other.out.Name, position(c.other.block.header), listed(what), strings.Join(remedies, "\n"))
 		}
 	}

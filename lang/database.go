@@ -38,7 +38,7 @@ func (in *instance) databases() {
 		value := cty.DynamicVal
 		switch {
 		case d.Server == in.out.Name:
-			in.error(b.header, "A service refers to itself", "Database %q cannot live on the service that it belongs to.", b.label)
+			in.report.error(b.header, "A service refers to itself", "Database %q cannot live on the service that it belongs to.", b.label)
 		case d.Server != "":
 			if server := in.server(d.Server, b); server != nil {
 				d.Server = server.out.Name
@@ -70,7 +70,7 @@ func (in *instance) server(name string, b *block) *instance {
 	case ids == nil, len(found) == 0 && in.inner.never("service", name):
 		in.inner.unmet("service", name, position(b.header))
 	case len(found) > 1:
-		in.error(in.block.header, fmt.Sprintf("Which service %q?", name), "%s of service %q should be on service %q, and there are several: %s.", describe(b), in.out.Name, name, listed(found))
+		in.report.error(in.block.header, fmt.Sprintf("Which service %q?", name), "%s of service %q should be on service %q, and there are several: %s.", describe(b), in.out.Name, name, listed(found))
 	case len(found) == 1:
 		return in.byAddress[found[0]]
 	}
@@ -83,7 +83,7 @@ func (in *instance) provideDatabase(by *instance, label string, d *Database) cty
 	consumer := by.block
 	b := in.definition.one("provides", "database")
 	if b == nil {
-		in.error(consumer.header, "No database server",
+		in.report.error(consumer.header, "No database server",
 			"Database %q of service %q should live on service %q, whose definition has no block `provides \"database\"`.", label, consumer.label, d.Server)
 		return cty.DynamicVal
 	}

@@ -13,7 +13,7 @@ import (
 
 // decoder checks syntax trees against block types.
 type decoder struct {
-	*reporter
+	report *reporter
 	// overriding: the blocks are a service's, and override some of its definition: what an
 	// argument has to say may stand there.
 	overriding bool
@@ -64,13 +64,13 @@ func (d decoder) body(into *block, body hcl.Body) {
 		if typ.Block(source.typ) == nil && source.typ != schema.DynamicType.Name {
 			into.unknown = append(into.unknown, source.typ)
 		}
-		if child := d.block(typ, source); child != nil && d.unique(into, child) {
+		if child := d.block(typ, source); child != nil && unique(d.report, into, child) {
 			into.add(child)
 		}
 	}
 	for _, a := range typ.Attributes {
 		if a.Required && attributes[a.Name] == nil && attributes[a.Unless] == nil && !into.misspelt(a.Name) && !d.overriding {
-			d.error(into.header, "Missing argument", "%s needs the argument %q: %s", describe(into), a.Name, a.Doc)
+			d.report.error(into.header, "Missing argument", "%s needs the argument %q: %s", describe(into), a.Name, a.Doc)
 		}
 	}
 }
@@ -92,22 +92,22 @@ func (d decoder) block(parent *schema.BlockType, source sourceBlock) *block {
 	out := &block{typ: typ, header: source.header, whole: source.whole}
 	switch {
 	case typ.Label == "" && len(source.labels) > 0:
-		d.error(source.labelRanges[0], "Unexpected label",
+		d.report.error(source.labelRanges[0], "Unexpected label",
 			"%s has no label: write `%s {`.", typ.Described(), typ.Name)
 	case typ.Label != "" && len(source.labels) != 1:
-		d.error(source.header, "Wrong number of labels",
+		d.report.error(source.header, "Wrong number of labels",
 			"%s has exactly one label, the name of the %s: `%s \"NAME\" {`.", typ.Described(), typ.Label, typ.Name)
 		return nil
 	case typ.Label != "":
 		out.label, out.labelRange = source.labels[0], source.labelRanges[0]
-		d.checkLabel(out)
+		checkLabel(d.report, out)
 	}
 	d.body(out, source.body)
 	return out
 }
 
 // checkLabel reports a label that does not look as it has to.
-func (r *reporter) checkLabel(b *block) bool {
+func checkLabel(r *reporter, b *block) bool {
 	if form := b.typ.LabelForm; form.Valid != nil && !form.Valid(b.label) {
 		r.error(b.labelRange, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q is not %s.", b.label, form.Expected)
 		return false
@@ -117,7 +117,7 @@ func (r *reporter) checkLabel(b *block) bool {
 
 // unique reports a second block of the same name, or a second one where there
 // can be only one.
-func (r *reporter) unique(parent, child *block) bool {
+func unique(r *reporter, parent, child *block) bool {
 	if child.label == "" && !child.typ.Single || child.typ == schema.DynamicType {
 		return true
 	}
@@ -137,15 +137,15 @@ func (r *reporter) unique(parent, child *block) bool {
 func (d decoder) unknownAttribute(parent *schema.BlockType, attr *hclsyntax.Attribute) {
 	switch {
 	case parent.Block(attr.Name) != nil:
-		d.error(attr.NameRange, "Block expected", "%q is a block: write `%s` without the equals sign.", attr.Name, parent.Block(attr.Name).Header())
+		d.report.error(attr.NameRange, "Block expected", "%q is a block: write `%s` without the equals sign.", attr.Name, parent.Block(attr.Name).Header())
 	case parent.Name == "":
-		d.error(attr.NameRange, "Argument outside of a block",
+		d.report.error(attr.NameRange, "Argument outside of a block",
 			"At the top of a file there are only blocks.%s Values that several places use belong into a locals block.",
 			words.DidYouMean(attr.Name, parent.BlockNames()))
 	case terraformArguments[attr.Name] != "" && parent.Name == "lifecycle":
-		d.error(attr.NameRange, "Unknown argument", "There is no %q: %s", attr.Name, terraformArguments[attr.Name])
+		d.report.error(attr.NameRange, "Unknown argument", "There is no %q: %s", attr.Name, terraformArguments[attr.Name])
 	default:
-		d.error(attr.NameRange, "Unknown argument", "%s has no argument %q.%s %s",
+		d.report.error(attr.NameRange, "Unknown argument", "%s has no argument %q.%s %s",
 			parent.Described(), attr.Name, words.DidYouMean(attr.Name, append(parent.AttributeNames(), parent.BlockNames()...)),
 			has("Its arguments are", parent.AttributeNames()))
 	}
@@ -162,14 +162,14 @@ func (d decoder) unknownBlock(parent *schema.BlockType, source sourceBlock) {
 		case schema.TypeMap, schema.TypeTexts, schema.TypeSettings, schema.TypeAny, schema.TypeObject:
 			value = "{"
 		}
-		d.error(source.typeRange, "Argument expected", "%q is an argument: write `%s = %s`.", source.typ, source.typ, value)
+		d.report.error(source.typeRange, "Argument expected", "%q is an argument: write `%s = %s`.", source.typ, source.typ, value)
 		return
 	}
 	if instead := terraformBlocks[source.typ]; instead != "" && (parent.Name == "") == !slices.Contains(terraformInner, source.typ) {
-		d.error(source.typeRange, "Unknown block", "There are no %s blocks: %s", source.typ, instead)
+		d.report.error(source.typeRange, "Unknown block", "There are no %s blocks: %s", source.typ, instead)
 		return
 	}
-	d.error(source.typeRange, "Unknown block", "%s has no block %q.%s %s",
+	d.report.error(source.typeRange, "Unknown block", "%s has no block %q.%s %s",
 		where, source.typ, words.DidYouMean(source.typ, append(parent.BlockNames(), parent.AttributeNames()...)),
 		has("Its blocks are", parent.BlockNames()))
 }

@@ -63,11 +63,11 @@ func (e *evaluator) undecided(v cty.Value, at hcl.Range, what string) {
 	switch {
 	case offline && e.decisions.silent:
 	case offline:
-		e.alert(at, "Known only with a cluster", "%s depends on %s, which is read from the cluster, and there is none here: what follows from it was not checked.", sentenced(what), listed(by))
+		e.report.alert(at, "Known only with a cluster", "%s depends on %s, which is read from the cluster, and there is none here: what follows from it was not checked.", sentenced(what), listed(by))
 	case e.decisions.restricted:
-		e.alert(at, "Not known yet", "%s depends on %s, which is known only after the apply. This plan is restricted, and leaves out what depends on it.", sentenced(what), listed(by))
+		e.report.alert(at, "Not known yet", "%s depends on %s, which is known only after the apply. This plan is restricted, and leaves out what depends on it.", sentenced(what), listed(by))
 	default:
-		e.error(at, "Known only after the apply", "%s has to be known before the apply, and depends on %s, which can only be read after it. Apply first what that needs, and then the rest:\n\n  kolla apply%s",
+		e.report.error(at, "Known only after the apply", "%s has to be known before the apply, and depends on %s, which can only be read after it. Apply first what that needs, and then the rest:\n\n  kolla apply%s",
 			sentenced(what), listed(by), targets(slices.Compact(after)))
 	}
 }
@@ -106,7 +106,11 @@ type decisions struct {
 	// current is the node that is evaluated.
 	current string
 	open    map[string]bool // nodes
+	// unexplained are the places of values that are unknown without a reason.
+	unexplained []hcl.Range
 }
+
+func newDecisions() *decisions { return &decisions{open: map[string]bool{}} }
 
 func (d *decisions) note() { d.open[d.current] = true }
 

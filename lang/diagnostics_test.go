@@ -111,7 +111,7 @@ func diagnosticsIn(t *testing.T) []written {
 // reporting are the functions that report, with the place of the summary among their
 // arguments; the detail follows.
 var reporting = map[string]int{
-	"error": 1, "warn": 1, "alert": 1, "addPlain": 0, "alertPlain": 0, "complain": 0, "unsuitable": 1, "undeclared": 1, "syntaxError": 1, "spend": 4, "unmetCondition": 3,
+	"error": 1, "warn": 1, "alert": 1, "errorPlain": 0, "alertPlain": 0, "complain": 0, "unsuitable": 1, "undeclared": 1, "syntaxError": 1, "spend": 3, "unmetCondition": 3,
 }
 
 // reported reads a call of a function that reports.

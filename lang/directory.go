@@ -69,7 +69,7 @@ func (l *loader) readDirectory() *directory {
 func (l *loader) readFolder(d *directory, folder string) {
 	entries, err := os.ReadDir(l.reader.Path(path.Join(d.given, folder)))
 	if err != nil {
-		l.error(d.at, "Cannot read the config directory", "The directory %s: %s.", path.Join(d.given, folder), cause(err))
+		l.report.error(d.at, "Cannot read the config directory", "The directory %s: %s.", path.Join(d.given, folder), cause(err))
 		return
 	}
 	for _, entry := range entries {
@@ -102,7 +102,7 @@ func (l *loader) use(f *overrideFile) {
 	f.used = true
 	source, err := l.reader.Read(path.Join(l.directory.given, f.path))
 	if err != nil {
-		l.error(l.directory.at, "Cannot read the config directory", "%s.", sentence(err))
+		l.report.error(l.directory.at, "Cannot read the config directory", "%s.", sentence(err))
 	}
 	f.source = source
 	l.config.Files[f.name] = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
@@ -182,7 +182,7 @@ func (l *loader) leavesOf(f *overrideFile, depth int) []leaf {
 	}
 	out := []leaf{}
 	assignments, diags := ini.Read(f.name, f.source, depth == 2)
-	l.add(diags...)
+	l.report.add(diags...)
 	for _, a := range assignments {
 		var values []cty.Value
 		for _, value := range a.Values {
@@ -216,11 +216,11 @@ func (in *instance) replacement(config *block) (content Text, ok bool) {
 	}
 	f := files[len(files)-1]
 	if !utf8.Valid(f.source) {
-		in.error(f.start(), "Unreadable config file", "The file is not a text in UTF-8.")
+		in.report.error(f.start(), "Unreadable config file", "The file is not a text in UTF-8.")
 		return nil, true
 	}
 	if at, found := ini.Template(f.name, f.source); found {
-		in.warn(at, "Template in an override",
+		in.report.warn(at, "Template in an override",
 			"kolla uses the file as it is, and fills in nothing. If this is meant for kolla-ansible, write the value itself; or move the file out of the config directory and write, in the service, config %q { content = templatefile(...) }.", config.label)
 	}
 	return Plain(string(f.source)), true
@@ -277,7 +277,7 @@ func (g *graph) unusedOverrides() {
 }
 
 func (g *graph) unusedOverride(within, detail string, args ...any) {
-	g.warn(g.directory.at, "Override without effect", "%s is not used. %s", path.Join(g.directory.given, within), fmt.Sprintf(detail, args...))
+	g.report.warn(g.directory.at, "Override without effect", "%s is not used. %s", path.Join(g.directory.given, within), fmt.Sprintf(detail, args...))
 }
 
 // firstByName finds the services, the first of each name that they have in the config

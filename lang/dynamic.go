@@ -15,13 +15,13 @@ import (
 // gives has one block in it, of the type that it stands for and with its content.
 func (d decoder) dynamic(parent *schema.BlockType, source sourceBlock) *block {
 	if len(source.labels) != 1 {
-		d.error(source.header, "Wrong number of labels", "A dynamic block has one label, the type of the blocks that it stands for: `dynamic %q {`.", parent.DynamicNames()[0])
+		d.report.error(source.header, "Wrong number of labels", "A dynamic block has one label, the type of the blocks that it stands for: `dynamic %q {`.", parent.DynamicNames()[0])
 		return nil
 	}
 	out := &block{typ: schema.DynamicType, label: source.labels[0], labelRange: source.labelRanges[0], header: source.header, whole: source.whole}
 	typ := parent.Block(out.label)
 	if typ == nil || typ.IsStatic() {
-		d.undeclared(out.labelRange, "block", out.label, parent.DynamicNames())
+		d.report.undeclared(out.labelRange, "block", out.label, parent.DynamicNames())
 		return nil
 	}
 	attributes, blocks := d.content(schema.DynamicType, source.body)
@@ -31,7 +31,7 @@ func (d decoder) dynamic(parent *schema.BlockType, source sourceBlock) *block {
 		if typ.Label != "" {
 			what = "it needs the argument labels = [NAME]"
 		}
-		d.error(source.header, "Labels of a dynamic block", "A %s block has %s: %s.", typ.Name, labelled(typ), what)
+		d.report.error(source.header, "Labels of a dynamic block", "A %s block has %s: %s.", typ.Name, labelled(typ), what)
 		return nil
 	}
 	for _, b := range blocks {
@@ -39,15 +39,15 @@ func (d decoder) dynamic(parent *schema.BlockType, source sourceBlock) *block {
 		case b.typ != "content":
 			d.unknownBlock(schema.DynamicType, b)
 		case len(out.blocks) > 0:
-			d.error(b.header, "Second content block", "There can be only one content block here.")
+			d.report.error(b.header, "Second content block", "There can be only one content block here.")
 		default:
 			content := &block{typ: typ, header: b.header, whole: b.whole}
-			decoder{d.reporter, d.overriding || parent == schema.ServiceType}.body(content, b.body)
+			decoder{d.report, d.overriding || parent == schema.ServiceType}.body(content, b.body)
 			out.add(content)
 		}
 	}
 	if len(out.blocks) == 0 {
-		d.error(source.header, "Missing block", "A dynamic block needs a block `content {` with what stands in each of the blocks.")
+		d.report.error(source.header, "Missing block", "A dynamic block needs a block `content {` with what stands in each of the blocks.")
 		return nil
 	}
 	return out
@@ -114,7 +114,7 @@ func (e *evaluator) expanded(b *block) *block {
 			out.open = open
 		}
 		for _, b := range made {
-			if e.unique(&out, b) {
+			if unique(e.report, &out, b) {
 				out.add(b)
 			}
 		}
@@ -135,12 +135,12 @@ func (e *evaluator) made(b *block) (out []*block, open cty.Value) {
 		e.undecided(list, at, "\"for_each\"")
 		return nil, list
 	case list.IsNull() || !list.CanIterateElements():
-		e.error(at, "Unsuitable value for \"for_each\"", "It must be a list, set, map or object, and this is %s.", kindOf(list))
+		e.report.error(at, "Unsuitable value for \"for_each\"", "It must be a list, set, map or object, and this is %s.", kindOf(list))
 		return nil, cty.DynamicVal
 	case !e.public(list, at, "for_each"):
 		return nil, cty.DynamicVal
 	}
-	if !e.spend(&e.spent.grown, list.LengthInt(), maxGrown, b.header, "Too many blocks", "The dynamic blocks of a configuration can stand for at most %d blocks, and with this one there are more. Correct what for_each goes over, here or in a block around.") {
+	if !e.report.spend(boundBlocks, list.LengthInt(), b.header, "Too many blocks", "The dynamic blocks of a configuration can stand for at most %d blocks, and with this one there are more. Correct what for_each goes over, here or in a block around.") {
 		return nil, cty.DynamicVal
 	}
 	content, name := b.blocks[0], e.iterator(b)
@@ -175,7 +175,7 @@ func (e *evaluator) iterator(b *block) string {
 	}
 	name := hcl.ExprAsKeyword(attr.Expr)
 	if name == "" {
-		e.error(attr.Expr.Range(), "Unsuitable value for \"iterator\"", "It must be a name without quotes.")
+		e.report.error(attr.Expr.Range(), "Unsuitable value for \"iterator\"", "It must be a name without quotes.")
 		return b.label
 	}
 	return name
@@ -190,11 +190,11 @@ func (e *evaluator) labelOf(b *block, expr hclsyntax.Expression) bool {
 	}
 	list, err := convert.Convert(v, cty.List(cty.String))
 	if err != nil || list.IsNull() || list.LengthInt() != 1 || list.Index(cty.Zero).IsNull() {
-		e.error(expr.Range(), "Unsuitable value for \"labels\"", "It must be a list of one text, the name of the %s.", b.typ.Label)
+		e.report.error(expr.Range(), "Unsuitable value for \"labels\"", "It must be a list of one text, the name of the %s.", b.typ.Label)
 		return false
 	}
 	b.label, b.labelRange = list.Index(cty.Zero).AsString(), expr.Range()
-	return e.checkLabel(b)
+	return checkLabel(e.report, b)
 }
 
 // rewritten is a block with other expressions, at any depth.

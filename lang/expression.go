@@ -26,9 +26,9 @@ func (c *Config) Evaluate(expression, name string) (cty.Value, hcl.Diagnostics) 
 
 func (c *Config) evaluateParsed(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	e := *c.evaluator
-	e.reporter = newReporter()
+	e.report, e.decisions = newReporter(), newDecisions()
 	value := e.value(expr)
-	return value, e.sorted()
+	return value, e.report.sorted()
 }
 
 // EvaluateTyped is Evaluate for a person who looks around: type(X) gives the type of X

@@ -108,7 +108,7 @@ func writtenItems(expr hcl.Expression) []hclsyntax.ObjectConsItem {
 // checkExternal reports what only a service that is deployed can say.
 func (in *instance) checkExternal() {
 	refuse := func(at hcl.Range, what string) {
-		in.error(at, "Not for an external service", "Nothing of service %q is deployed, so that %s says nothing. Take it out, or the argument \"external\".", in.block.label, what)
+		in.report.error(at, "Not for an external service", "Nothing of service %q is deployed, so that %s says nothing. Take it out, or the argument \"external\".", in.block.label, what)
 	}
 	for _, name := range []string{"role", "replicas", "expose", "images", "with", "labels", "annotations"} {
 		if attr := in.block.attributes[name]; attr != nil && in.user.given(in.block, name) {
@@ -199,7 +199,7 @@ func (in *instance) externalHost(given map[string]cty.Value) (cty.Value, bool) {
 
 // unsuitableAt reports a value of a key of the argument.
 func (in *instance) unsuitableAt(at hcl.Range, detail string, args ...any) {
-	in.error(at, "Unsuitable value for \"external\"", detail, args...)
+	in.report.error(at, "Unsuitable value for \"external\"", detail, args...)
 }
 
 func (in *instance) externalText(name string, v cty.Value) (cty.Value, bool) {
@@ -311,7 +311,7 @@ func (g *graph) checkUntolds() {
 			continue
 		}
 		slices.Sort(secrets)
-		g.error(in.block.attributeRange("external"), "Secret of an external service",
+		g.report.error(in.block.attributeRange("external"), "Secret of an external service",
 			"Service %q is external, and kolla does not know %s, which %s %s. Give service %q what it takes for that:\n\n%s\n\nor say instead, if it is there already:\n\n%s",
 			in.out.Name, secretsNamed(secrets), listed(what), needs(len(what)), in.block.label, secretExamples(secrets), strings.Join(instead, "\n"))
 	}

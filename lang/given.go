@@ -69,7 +69,7 @@ func (l *loader) notRead(byName map[string]*variable) {
 	for _, entry := range l.options.Environ {
 		name, _, _ := strings.Cut(entry, "=")
 		if variable, ok := strings.CutPrefix(name, "TF_VAR_"); ok && missed(variable) {
-			l.alertPlain("Value not read", fmt.Sprintf("kolla does not read %s, which Terraform would. The value of the variable %q comes from %s%s.", name, variable, environPrefix, variable))
+			l.report.alertPlain("Value not read", fmt.Sprintf("kolla does not read %s, which Terraform would. The value of the variable %q comes from %s%s.", name, variable, environPrefix, variable))
 		}
 	}
 	entries, err := os.ReadDir(l.dir)
@@ -89,7 +89,7 @@ func (l *loader) notRead(byName map[string]*variable) {
 		}
 		names := slices.DeleteFunc(valuesIn(filepath.Join(l.dir, entry.Name())), func(name string) bool { return !missed(name) })
 		if len(names) > 0 {
-			l.alertPlain("Values not read", fmt.Sprintf("kolla does not read %s, which Terraform would. It has values for: %s. Rename it to %s, or give -var-file=%s.", entry.Name(), listed(names), reads, entry.Name()))
+			l.report.alertPlain("Values not read", fmt.Sprintf("kolla does not read %s, which Terraform would. It has values for: %s. Rename it to %s, or give -var-file=%s.", entry.Name(), listed(names), reads, entry.Name()))
 		}
 	}
 }
@@ -112,10 +112,10 @@ func (l *loader) giveAssignment(byName map[string]*variable, assignment string) 
 	v := byName[name]
 	switch {
 	case !ok:
-		l.addPlain("Unsuitable -var", fmt.Sprintf("%q gives no value. Write -var 'NAME=VALUE'.", name))
+		l.report.errorPlain("Unsuitable -var", fmt.Sprintf("%q gives no value. Write -var 'NAME=VALUE'.", name))
 	case v == nil:
 		l.strayNames = append(l.strayNames, name)
-		l.addPlain(fmt.Sprintf("There is no variable %q", name),
+		l.report.errorPlain(fmt.Sprintf("There is no variable %q", name),
 			trimJoin(words.DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. %s", knownNames("variable", keysOf(byName)))))
 	default:
 		v.given = &given{text: text, source: "-var"}
@@ -151,7 +151,7 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 	source, err := syntax.Read(name)
 	if err != nil {
 		l.varsBroken = true
-		l.addPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, cause(err)))
+		l.report.errorPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, cause(err)))
 		return
 	}
 	body, ok := l.parsed(syntax.ParseHidden(name, source))
@@ -162,9 +162,9 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 		return
 	}
 	var strays []*hclsyntax.Attribute
-	attributes, blocks := decoder{reporter: l.reporter}.content(&schema.BlockType{AnyAttribute: true}, body)
+	attributes, blocks := decoder{report: l.report}.content(&schema.BlockType{AnyAttribute: true}, body)
 	for _, b := range blocks {
-		l.error(b.header, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
+		l.report.error(b.header, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
 	}
 	for _, key := range keysOf(attributes) {
 		attr := attributes[key]
@@ -186,9 +186,9 @@ func (l *loader) reportStrays(byName map[string]*variable) {
 		summary := fmt.Sprintf("There is no variable %q", attr.Name)
 		detail := trimJoin(words.DidYouMean(attr.Name, keysOf(byName)), "The value is given here, but no variable block declares it.")
 		if l.misnamed(byName, attr.Name) {
-			l.error(attr.NameRange, summary, "%s", detail)
+			l.report.error(attr.NameRange, summary, "%s", detail)
 		} else {
-			l.alert(attr.NameRange, summary, "%s", detail)
+			l.report.alert(attr.NameRange, summary, "%s", detail)
 		}
 	}
 }

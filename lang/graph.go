@@ -246,7 +246,7 @@ func (n *node) address(f *frame, it item) string {
 }
 
 func (g *graph) addLocals(m *module) {
-	for _, attr := range g.locals(m.document) {
+	for _, attr := range localsIn(g.report, m.document) {
 		g.add(&node{
 			id: m.path() + "local." + attr.Name, module: m, root: "local", name: attr.Name, at: attr.NameRange,
 			needs:    g.reach(m).edges(attr.Expr),
@@ -256,7 +256,7 @@ func (g *graph) addLocals(m *module) {
 }
 
 // locals are the local values that a file or a definition declares.
-func (r *reporter) locals(in *block) []*hclsyntax.Attribute {
+func localsIn(r *reporter, in *block) []*hclsyntax.Attribute {
 	var out []*hclsyntax.Attribute
 	first := map[string]hcl.Range{}
 	for _, b := range in.all("locals") {

@@ -34,7 +34,7 @@ func (in *instance) checkInputs() {
 		if len(known) > 0 {
 			detail += fmt.Sprintf(" Inputs of definition %q are: %s.", in.written.label, listed(known))
 		}
-		in.error(attr.NameRange, "Unknown argument", "A service block has no argument %q.%s %s",
+		in.report.error(attr.NameRange, "Unknown argument", "A service block has no argument %q.%s %s",
 			attr.Name, words.DidYouMean(attr.Name, append(names, schema.ServiceType.BlockNames()...)), detail)
 	}
 }
@@ -70,7 +70,7 @@ func (in *instance) inputValue(v *variable) cty.Value {
 	attr := in.block.attributes[v.Name]
 	if attr == nil && v.fallback == cty.NilVal {
 		if !v.broken && !v.block.misspelt("default") && !in.misspeltInput(v.Name) {
-			in.error(in.block.header, "Missing argument", "Definition %q needs a value for its input %q%s: %s = ....", in.written.label, v.Name, described(v.Description), v.Name)
+			in.report.error(in.block.header, "Missing argument", "Definition %q needs a value for its input %q%s: %s = ....", in.written.label, v.Name, described(v.Description), v.Name)
 		}
 		return cty.DynamicVal
 	}
@@ -78,7 +78,7 @@ func (in *instance) inputValue(v *variable) cty.Value {
 		return in.variableValue(v, v.fallback)
 	}
 	if v.Sensitive {
-		in.hide(attr.Expr.Range())
+		in.report.hide(attr.Expr.Range())
 	}
 	value := in.user.value(attr.Expr)
 	here := place{name: v.Name, expr: attr.Expr, key: attr.NameRange, literal: true}
@@ -94,7 +94,7 @@ func (in *instance) inputValue(v *variable) cty.Value {
 }
 
 func (e *evaluator) unsuitableInput(attr *hclsyntax.Attribute, name string) {
-	e.error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for input %q", name), "It is null, which the input does not allow (nullable = false).")
+	e.report.error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for input %q", name), "It is null, which the input does not allow (nullable = false).")
 }
 
 // misspeltInput reports whether an argument of the service was probably meant for an

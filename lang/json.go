@@ -63,11 +63,11 @@ func (d decoder) addJSON(diags hcl.Diagnostics) {
 		labels := strings.Contains(diag.Detail, "labels") || diag.Summary == "Missing block label"
 		switch {
 		case labels && (diag.Summary == "Incorrect JSON value type" || diag.Summary == "Missing block label"):
-			d.error(*diag.Subject, "Name expected", "Blocks of this type have names: in JSON, { \"NAME\": { \"ARGUMENT\": VALUE } }.")
+			d.report.error(*diag.Subject, "Name expected", "Blocks of this type have names: in JSON, { \"NAME\": { \"ARGUMENT\": VALUE } }.")
 		case diag.Summary == "Incorrect JSON value type":
-			d.error(*diag.Subject, "Object expected", "Arguments, and what else has names, stand in a JSON object: { \"NAME\": VALUE }.")
+			d.report.error(*diag.Subject, "Object expected", "Arguments, and what else has names, stand in a JSON object: { \"NAME\": VALUE }.")
 		default:
-			d.add(diag)
+			d.report.add(diag)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func (d decoder) parsed(parse func([]byte, string, hcl.Pos) (hclsyntax.Expressio
 		// Escapes and the like make the string longer than the text: stay within it.
 		diag.Subject, diag.Context = &at, nil
 	}
-	d.add(diags...)
+	d.report.add(diags...)
 	if expr == nil || diags.HasErrors() {
 		return &hclsyntax.LiteralValueExpr{Val: cty.DynamicVal, SrcRange: at}
 	}

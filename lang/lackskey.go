@@ -24,7 +24,7 @@ func (e *evaluator) lacksKey(d *hcl.Diagnostic) bool {
 	service, _ := nameOf(t)
 	attribute, ok := t[2].(hcl.TraverseAttr)
 	if ok {
-		e.error(e.owner.header, fmt.Sprintf("Service %q needs %s[%q]", e.owner.label, written(t), key.AsString()),
+		e.report.error(e.owner.header, fmt.Sprintf("Service %q needs %s[%q]", e.owner.label, written(t), key.AsString()),
 			"Its definition refers to it (%s), and service %q does not have it. Add the key there:\n\n  service %q {\n    %s = { %s = ... }\n  }",
 			position(index.SrcRange), service, service, attribute.Name, key.AsString())
 	}

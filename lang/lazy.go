@@ -20,7 +20,7 @@ type lazy struct {
 func (l *lazy) read(e *evaluator, name string, at hcl.Range) cty.Value {
 	switch {
 	case l.running:
-		e.error(at, "Circular reference", "%s needs its own value, through what it refers to.", name)
+		e.report.error(at, "Circular reference", "%s needs its own value, through what it refers to.", name)
 		return cty.DynamicVal
 	case l.value == cty.NilVal:
 		l.running = true
@@ -44,7 +44,7 @@ func (s *scope) declareLazily(locals []*hclsyntax.Attribute, e *evaluator) {
 // whenever more is known of the service.
 func (in *instance) ownLocals() {
 	if len(in.definition.all(schema.OwnLocalsType.Name)) > 0 {
-		in.inner.scope.declareLazily(in.locals(in.definition), in.inner)
+		in.inner.scope.declareLazily(localsIn(in.report, in.definition), in.inner)
 	}
 }
 
@@ -52,7 +52,7 @@ func (in *instance) ownLocals() {
 func (g *graph) catalogueScope() *scope {
 	s := newScope(g.global)
 	s.singles["path"] = cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal(CatalogueDir)})
-	e := &evaluator{reporter: g.reporter, functions: g.functions, memo: g.memo, scope: s, reach: reach{graph: g}}
-	s.declareLazily(g.locals(g.builtin), e)
+	e := &evaluator{report: g.report, decisions: g.decisions, functions: g.functions, memo: g.memo, scope: s, reach: reach{graph: g}}
+	s.declareLazily(localsIn(g.report, g.builtin), e)
 	return s
 }

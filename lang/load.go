@@ -78,17 +78,18 @@ func Load(dir string, options Options) (*Config, hcl.Diagnostics) {
 	if l.readFiles() {
 		l.evaluate()
 	}
-	l.maskHidden()
-	return l.config, l.sorted()
+	l.report.mask(l.config.Files)
+	return l.config, l.report.sorted()
 }
 
 func newLoader(dir string, options Options) *loader {
 	files := functions.NewFiles(dir)
 	files.Builtin, files.BuiltinDir = options.Catalogue, CatalogueDir
-	reporter := newReporter()
-	reporter.decisions.restricted, reporter.decisions.silent = options.Restricted, options.Ignorant
+	decisions := newDecisions()
+	decisions.restricted, decisions.silent = options.Restricted, options.Ignorant
 	return &loader{
-		reporter:  reporter,
+		report:    newReporter(),
+		decisions: decisions,
 		dir:       dir,
 		options:   options,
 		reader:    files,
@@ -101,7 +102,8 @@ func newLoader(dir string, options Options) *loader {
 
 // loader is one run of Load.
 type loader struct {
-	*reporter
+	report    *reporter
+	decisions *decisions
 	dir       string
 	options   Options
 	reader    *functions.Files
@@ -141,9 +143,9 @@ const starter = " `kolla init` writes a starter."
 // block that it gives is nil where there is nothing; it is not ok when some of it is
 // missing.
 func (l *loader) readDir(dir string, call *block) (document *block, ok bool) {
-	complain := l.addPlain
+	complain := l.report.errorPlain
 	if call != nil {
-		complain = func(summary, detail string) { l.error(call.attributeRange("source"), summary, "%s", detail) }
+		complain = func(summary, detail string) { l.report.error(call.attributeRange("source"), summary, "%s", detail) }
 	}
 	names, err := configFiles(dir)
 	if err != nil {
@@ -201,7 +203,7 @@ const nativeExtension = ".hcl"
 func (l *loader) readFile(name string) (hcl.Body, bool) {
 	source, err := syntax.Read(name)
 	if err != nil {
-		l.addPlain("Cannot read the configuration", fmt.Sprintf("The file %s: %s.", name, cause(err)))
+		l.report.errorPlain("Cannot read the configuration", fmt.Sprintf("The file %s: %s.", name, cause(err)))
 		return nil, false
 	}
 	rel, err := filepath.Rel(l.dir, name)
@@ -215,7 +217,7 @@ func (l *loader) readFile(name string) (hcl.Body, bool) {
 // decode checks the blocks of several files as if they stood in one.
 func (l *loader) decode(typ *schema.BlockType, bodies []hcl.Body) *block {
 	root := &block{typ: typ}
-	d := decoder{reporter: l.reporter}
+	d := decoder{report: l.report}
 	for _, body := range bodies {
 		d.body(root, body)
 	}
@@ -229,7 +231,7 @@ func (l *loader) parse(name string, source []byte) (hcl.Body, bool) {
 
 // parsed takes in what the parser found of one file.
 func (l *loader) parsed(files map[string]*hcl.File, diags hcl.Diagnostics) (body hcl.Body, ok bool) {
-	l.add(diags...)
+	l.report.add(diags...)
 	for name, file := range files {
 		l.config.Files[name] = file
 		body = file.Body
@@ -250,7 +252,7 @@ func (l *loader) readCatalogue() (*block, bool) {
 	for _, name := range names {
 		source, err := fs.ReadFile(l.options.Catalogue, name)
 		if err != nil {
-			l.addPlain("Cannot read the catalogue", fmt.Sprintf("The file %s: %s.", name, cause(err)))
+			l.report.errorPlain("Cannot read the catalogue", fmt.Sprintf("The file %s: %s.", name, cause(err)))
 			return nil, false
 		}
 		l.digest["catalogue "+name] = string(source)
@@ -277,10 +279,10 @@ func (l *loader) evaluate() {
 func (l *loader) checkClouds() {
 	clouds := l.document.all("cloud")
 	if len(clouds) == 0 {
-		l.addPlain("No cloud block", "A configuration has exactly one block that says what is deployed:\n\n  cloud \"NAME\" {\n    release = \"2025.1\"\n  }")
+		l.report.errorPlain("No cloud block", "A configuration has exactly one block that says what is deployed:\n\n  cloud \"NAME\" {\n    release = \"2025.1\"\n  }")
 	}
 	for _, b := range clouds[min(1, len(clouds)):] {
-		l.error(b.header, "Second cloud block", "A configuration describes one cloud, and the first block is at %s. Another cloud needs a directory of its own.", position(clouds[0].header))
+		l.report.error(b.header, "Second cloud block", "A configuration describes one cloud, and the first block is at %s. Another cloud needs a directory of its own.", position(clouds[0].header))
 	}
 }
 

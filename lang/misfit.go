@@ -216,7 +216,7 @@ func (l *loader) fit(v *variable, value cty.Value, p place, summary, before stri
 	converted, err := v.convert(value)
 	if v.Sensitive || value.ContainsMarked() {
 		if err != nil {
-			l.error(p.at(), summary, "%s%s must be of type %s. What is wrong is not shown, because the value is sensitive.", before, p.name, v.Type)
+			l.report.error(p.at(), summary, "%s%s must be of type %s. What is wrong is not shown, because the value is sensitive.", before, p.name, v.Type)
 		}
 		return converted, err == nil
 	}
@@ -224,11 +224,11 @@ func (l *loader) fit(v *variable, value cty.Value, p place, summary, before stri
 	wrong := 0
 	for _, m := range found {
 		if m.surplus {
-			l.warn(m.at, "Unknown attribute", "%s%s.", before, m.why)
+			l.report.warn(m.at, "Unknown attribute", "%s%s.", before, m.why)
 			continue
 		}
 		wrong++
-		l.error(m.at, summary, "%s%s.%s", before, m.why, v.typeAt())
+		l.report.error(m.at, summary, "%s%s.%s", before, m.why, v.typeAt())
 	}
 	if err != nil && wrong == 0 {
 		name := p.name
@@ -236,7 +236,7 @@ func (l *loader) fit(v *variable, value cty.Value, p place, summary, before stri
 		if errors.As(err, &inside) {
 			name += pathText(inside.Path)
 		}
-		l.error(p.at(), summary, "%s%s does not fit: %s.%s", before, name, err, v.typeAt())
+		l.report.error(p.at(), summary, "%s%s does not fit: %s.%s", before, name, err, v.typeAt())
 	}
 	return converted, err == nil
 }

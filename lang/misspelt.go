@@ -42,12 +42,12 @@ func (in *instance) checkMisspelt() {
 			there := fmt.Sprintf("Did you mean %q? Definition %q has: %s.", near, in.out.Definition, listed(known))
 			switch {
 			case !enabled && k.kind == schema.EndpointType.Name:
-				in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", there)
+				in.report.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", there)
 			case k.kind == schema.EndpointType.Name && !alike(b.label, near):
-				in.warn(b.labelRange, fmt.Sprintf("Another %s %q", b.typ.Label, b.label), "%s This one is registered beside it.", there)
+				in.report.warn(b.labelRange, fmt.Sprintf("Another %s %q", b.typ.Label, b.label), "%s This one is registered beside it.", there)
 			case k.kind == schema.EndpointType.Name, enabled && (k.kind == schema.IdentityRoleType.Name || in.uses(b)):
 			default:
-				in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s %s", there, k.use)
+				in.report.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s %s", there, k.use)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func (g *graph) dependsOn(m *module, b *block) []edge {
 	}
 	items, diags := hcl.ExprList(attr.Expr)
 	if diags.HasErrors() {
-		g.error(attr.Expr.Range(), "Unsuitable value for \"depends_on\"", "It must be a list of references, such as [service.mariadb].")
+		g.report.error(attr.Expr.Range(), "Unsuitable value for \"depends_on\"", "It must be a list of references, such as [service.mariadb].")
 		return nil
 	}
 	var out []edge
@@ -36,17 +36,17 @@ func (g *graph) dependency(m *module, b *block, expr hcl.Expression) []edge {
 	name, ok := nameOf(t)
 	kinds := []string{"service", "manifest", "module"}
 	if diags.HasErrors() || !ok || !slices.Contains(kinds, t.RootName()) || len(t) > 3 || len(t) == 3 && keyOf(t) == "" {
-		g.error(expr.Range(), "Unsuitable value for \"depends_on\"", "Each element must be service.NAME, manifest.NAME or module.NAME, without quotes; of a repeated one also NAME[\"KEY\"].")
+		g.report.error(expr.Range(), "Unsuitable value for \"depends_on\"", "Each element must be service.NAME, manifest.NAME or module.NAME, without quotes; of a repeated one also NAME[\"KEY\"].")
 		return nil
 	}
 	kind := t.RootName()
 	switch {
 	case m.document.one(kind, name) == nil:
 		known := m.document.labels(kind)
-		g.error(expr.Range(), fmt.Sprintf("There is no %s %q", kind, name), "%s",
+		g.report.error(expr.Range(), fmt.Sprintf("There is no %s %q", kind, name), "%s",
 			trimJoin(words.DidYouMean(name, known), knownNames(nounOf(kind), known)))
 	case kind+"."+name == b.id():
-		g.error(expr.Range(), "Unsuitable value for \"depends_on\"", "Nothing can depend on itself.")
+		g.report.error(expr.Range(), "Unsuitable value for \"depends_on\"", "Nothing can depend on itself.")
 	case kind == "module":
 		return g.insideOf(m.calling(name), expr.Range(), kind+"."+name+keyOf(t))
 	default:
@@ -174,6 +174,6 @@ func (g *graph) checkOrder() {
 }
 
 func (g *graph) circular(subject hcl.Range, cycle, steps []string) {
-	g.error(subject, "Circular reference", "%s: each of them needs the next one first. Take out one of these:\n\n  %s",
+	g.report.error(subject, "Circular reference", "%s: each of them needs the next one first. Take out one of these:\n\n  %s",
 		strings.Join(cycle, " → "), strings.Join(steps, "\n  "))
 }

@@ -24,11 +24,11 @@ func Quotable(d *hcl.Diagnostic) bool {
 // hide keeps what stands in a range out of everything that quotes the source.
 func (r *reporter) hide(at hcl.Range) { r.hidden = append(r.hidden, at) }
 
-// maskHidden puts asterisks in the place of what is hidden. Line breaks stay, so that
-// lines are where they were.
-func (l *loader) maskHidden() {
-	for _, at := range l.hidden {
-		file := l.config.Files[at.Filename]
+// mask puts asterisks in the place of what is hidden. Line breaks stay, so that lines are
+// where they were.
+func (r *reporter) mask(files map[string]*hcl.File) {
+	for _, at := range r.hidden {
+		file := files[at.Filename]
 		if file == nil || at.End.Byte > len(file.Bytes) {
 			continue
 		}
@@ -39,7 +39,7 @@ func (l *loader) maskHidden() {
 				masked.Bytes[i] = '*'
 			}
 		}
-		l.config.Files[at.Filename] = &masked
+		files[at.Filename] = &masked
 	}
 }
 
@@ -79,8 +79,8 @@ func (e *evaluator) checkPlain(name string, values []Text, at hcl.Range) {
 		}
 		text := value.Masked()
 		if named && !notSecret.MatchString(text) || credentialsInURL.MatchString(text) {
-			e.hide(at)
-			e.warnUnquoted(at, "A secret in the configuration", `The value of "`+name+`" is not kept secret: it stands in the configuration, in plans, and openly in the cluster. Refer to a secret block, as in secret.NAME.value, or to a variable with sensitive = true.`)
+			e.report.hide(at)
+			e.report.warnUnquoted(at, "A secret in the configuration", `The value of "`+name+`" is not kept secret: it stands in the configuration, in plans, and openly in the cluster. Refer to a secret block, as in secret.NAME.value, or to a variable with sensitive = true.`)
 			return
 		}
 	}
@@ -92,8 +92,8 @@ func (e *evaluator) checkWrittenOut(expr hcl.Expression) {
 	if diags.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.String || v.AsString() == "" {
 		return // it comes from somewhere
 	}
-	e.hide(expr.Range())
-	e.warnUnquoted(expr.Range(), "A secret in the configuration", "A value of this Secret stands in the configuration, for everybody to read who reads that. Take it from a variable with sensitive = true, or make the Secret with a secret block.")
+	e.report.hide(expr.Range())
+	e.report.warnUnquoted(expr.Range(), "A secret in the configuration", "A value of this Secret stands in the configuration, for everybody to read who reads that. Take it from a variable with sensitive = true, or make the Secret with a secret block.")
 }
 
 // severalLines reports whether a text is made from a key or certificate, which has

@@ -45,7 +45,7 @@ func repeats(b *block) bool { return b.attributes["for_each"] != nil || b.attrib
 // ok if that cannot be told, or if there are too many, which was reported.
 func (g *graph) items(f *frame, b *block) (list []item, ok bool) {
 	list, ok = g.itemsOf(f, b)
-	if ok && !g.spend(&g.spent.instances, len(list), maxInstances, b.header, "Too many instances", "A configuration may have at most %d services, roles, uses of modules and so on, each instance counted, and with this block there are more. Correct for_each or count, here or in a module block around, or divide the cloud.") {
+	if ok && !g.report.spend(boundInstances, len(list), b.header, "Too many instances", "A configuration may have at most %d services, roles, uses of modules and so on, each instance counted, and with this block there are more. Correct for_each or count, here or in a module block around, or divide the cloud.") {
 		return nil, false
 	}
 	return list, ok
@@ -62,7 +62,7 @@ func (g *graph) itemsOf(f *frame, b *block) (list []item, ok bool) {
 	forEach, count := b.attributes["for_each"], b.attributes["count"]
 	switch {
 	case forEach != nil && count != nil:
-		g.error(count.NameRange, "Both for_each and count", "A block is repeated for each element, or so many times: take one of the two away.")
+		g.report.error(count.NameRange, "Both for_each and count", "A block is repeated for each element, or so many times: take one of the two away.")
 		return nil, false
 	case forEach != nil:
 		return e.each(b)
@@ -203,7 +203,7 @@ func (it item) nameOf(e *evaluator, b *block) string {
 	}
 	name := b.label + "-" + strings.Trim(it.suffix(), `[]"`)
 	if !b.typ.LabelForm.Valid(name) {
-		e.error(b.header, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q, the label with the key %s, is not %s. Give each instance a name that is: name = ....", name, it.suffix(), b.typ.LabelForm.Expected)
+		e.report.error(b.header, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q, the label with the key %s, is not %s. Give each instance a name that is: name = ....", name, it.suffix(), b.typ.LabelForm.Expected)
 		return ""
 	}
 	return name
@@ -214,7 +214,7 @@ func (g *graph) claim(typ, name, address string, at hcl.Range) bool {
 	key := typ + "." + name
 	first, taken := g.claimed[key]
 	if taken {
-		g.error(at, fmt.Sprintf("Second %s named %q", typ, name), "%s would have the name that %s has (%s). Give one of them another with its argument name.", address, first.address, position(first.at))
+		g.report.error(at, fmt.Sprintf("Second %s named %q", typ, name), "%s would have the name that %s has (%s). Give one of them another with its argument name.", address, first.address, position(first.at))
 		return false
 	}
 	g.claimed[key] = claimed{address, at}

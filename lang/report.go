@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // reporter collects diagnostics. One that was reported already, because the same
@@ -13,17 +15,13 @@ import (
 type reporter struct {
 	diags hcl.Diagnostics
 	seen  map[string]bool
-	spent budget
+	spent map[bound]int
 	// hidden are the places of secrets that are written out.
 	hidden []hcl.Range
-	// unexplained are the places of values that are unknown without a reason.
-	unexplained []hcl.Range
-	// decisions is about what could not be decided yet.
-	decisions decisions
 }
 
 func newReporter() *reporter {
-	return &reporter{seen: map[string]bool{}, decisions: decisions{open: map[string]bool{}}}
+	return &reporter{seen: map[string]bool{}, spent: map[bound]int{}}
 }
 
 func (r *reporter) add(diags ...*hcl.Diagnostic) {
@@ -50,6 +48,22 @@ func (r *reporter) warn(subject hcl.Range, summary, detail string, args ...any) 
 // alert is a warning that matters to whatever the configuration was read for; see Advice.
 func (r *reporter) alert(subject hcl.Range, summary, detail string, args ...any) {
 	r.report(hcl.DiagWarning, alerting{}, subject, summary, fmt.Sprintf(detail, args...))
+}
+
+// errorPlain reports an error that has no place in a file.
+func (r *reporter) errorPlain(summary, detail string) {
+	r.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail})
+}
+
+// alertPlain is alert for what has no place in a file.
+func (r *reporter) alertPlain(summary, detail string) {
+	r.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Extra: alerting{}})
+}
+
+// undeclared reports the name of a block that the definition does not have.
+func (r *reporter) undeclared(at hcl.Range, noun, name string, known []string) {
+	r.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
+		trimJoin(words.DidYouMean(name, known), knownNames(noun, known)))
 }
 
 // report adds a diagnostic; extra is what is known of it besides, or nil.

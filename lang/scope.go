@@ -141,7 +141,7 @@ func (e *evaluator) context(expr hcl.Expression, refs []hcl.Traversal) (ctx *hcl
 		g, single, known := e.scope.find(root)
 		switch {
 		case !known && root == "manifest" && len(t) > 1:
-			e.error(t.SourceRange(), "Manifests cannot be read", "Refer to what %s makes by the name that is written in it. What only the cluster knows of it, a data block reads, with depends_on = [manifest.NAME].", written(t[:2]))
+			e.report.error(t.SourceRange(), "Manifests cannot be read", "Refer to what %s makes by the name that is written in it. What only the cluster knows of it, a data block reads, with depends_on = [manifest.NAME].", written(t[:2]))
 			ok = false
 		case !known:
 			e.unknownRoot(t)
@@ -178,15 +178,15 @@ func (e *evaluator) context(expr hcl.Expression, refs []hcl.Traversal) (ctx *hcl
 func (e *evaluator) member(root string, t hcl.Traversal) (name string, value cty.Value, ok bool) {
 	name, named := nameOf(t)
 	if !named {
-		e.error(t.SourceRange(), "Name missing",
+		e.report.error(t.SourceRange(), "Name missing",
 			"%q alone is not a value: say which %s, as in %s.NAME. Names that are computed cannot be used here.", root, nouns[root], root)
 		return "", cty.NilVal, false
 	}
 	if root == "service" && e.owner != nil && e.owner.label == name {
 		if _, _, known := e.scope.find("self"); known {
-			e.error(t.SourceRange(), "A service refers to itself", "Within service %q, write self instead of service.%s.", name, name)
+			e.report.error(t.SourceRange(), "A service refers to itself", "Within service %q, write self instead of service.%s.", name, name)
 		} else {
-			e.error(t.SourceRange(), "A service refers to itself", "The arguments of service %q cannot be made of what it is. Make a local value of what several of them need.", name)
+			e.report.error(t.SourceRange(), "A service refers to itself", "The arguments of service %q cannot be made of what it is. Make a local value of what several of them need.", name)
 		}
 		return "", cty.NilVal, false
 	}
@@ -236,7 +236,7 @@ func (e *evaluator) disabled(complaint hcl.Range, refs []hcl.Traversal) bool {
 			e.unmet(root, name, position(t.SourceRange()))
 			return true
 		}
-		e.error(t.SourceRange(), fmt.Sprintf("The %s %q is not enabled", nouns[root], name), "Its argument enabled is false, so it has no attributes. Where it may be missing, write try(%s, VALUE).", written(t))
+		e.report.error(t.SourceRange(), fmt.Sprintf("The %s %q is not enabled", nouns[root], name), "Its argument enabled is false, so it has no attributes. Where it may be missing, write try(%s, VALUE).", written(t))
 		return true
 	}
 	return false
@@ -260,7 +260,7 @@ func (e *evaluator) missing(root, name string, known []string, at hcl.Range) {
 	if root == "data" && hint == "" && strings.Contains(name, "_") {
 		hint = " A data block has one name, and no type before it: data.NAME."
 	}
-	e.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
+	e.report.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
 		trimJoin(hint, knownNames(nounOf(root), known)))
 }
 
@@ -275,14 +275,14 @@ var minimal = map[string]string{
 func (e *evaluator) unmet(typ, name, refersAt string) {
 	summary := fmt.Sprintf("Service %q needs %s %q", e.owner.label, typ, name)
 	if value, ok := e.scope.member(typ, name); ok && value.IsKnown() && value.IsNull() {
-		e.error(e.owner.header, summary, "Its definition refers to it (%s), and it is not enabled (enabled = false). Enable it, or do not enable this one either.", refersAt)
+		e.report.error(e.owner.header, summary, "Its definition refers to it (%s), and it is not enabled (enabled = false). Enable it, or do not enable this one either.", refersAt)
 		return
 	}
 	least := minimal[typ]
 	if d := e.reach.graph.builtin.one("definition", name); typ == "service" && d != nil && d.deploysNothing() {
 		least = "\n    external = { host = \"ADDRESS\" }\n  "
 	}
-	e.error(e.owner.header, summary,
+	e.report.error(e.owner.header, summary,
 		"Its definition refers to it (%s), and the configuration does not declare it. Add:\n\n  %s %q {%s}", refersAt, typ, name, least)
 }
 
@@ -291,11 +291,11 @@ func (e *evaluator) unmet(typ, name, refersAt string) {
 func (e *evaluator) unknownRoot(t hcl.Traversal) {
 	root := t.RootName()
 	if len(e.scope.roots()) == 0 {
-		e.error(t.SourceRange(), "Reference where there can be none", "This value is needed before anything else is evaluated, so it cannot refer to %q. A text stands in quotes.", root)
+		e.report.error(t.SourceRange(), "Reference where there can be none", "This value is needed before anything else is evaluated, so it cannot refer to %q. A text stands in quotes.", root)
 		return
 	}
 	if hint := e.elsewhere(t); hint != "" {
-		e.error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s", hint)
+		e.report.error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s", hint)
 		return
 	}
 	var hint string
@@ -310,7 +310,7 @@ func (e *evaluator) unknownRoot(t hcl.Traversal) {
 	if hint == "" {
 		hint = words.DidYouMean(root, e.scope.roots())
 	}
-	e.error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s",
+	e.report.error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s",
 		trimJoin(hint, fmt.Sprintf("References start with one of: %s. A text stands in quotes.", listed(e.scope.roots()))))
 }
 

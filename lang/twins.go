@@ -34,7 +34,7 @@ func (g *graph) checkTwin(a, b *instance) {
 		if !known || !alsoKnown || !overlap(first, second) {
 			continue
 		}
-		g.error(b.argumentRange(w.Name, "role"), TwinsSummary, "%s", Twins(&a.out, &b.out, w.Name, position(a.block.header), common(first, second)))
+		g.report.error(b.argumentRange(w.Name, "role"), TwinsSummary, "%s", Twins(&a.out, &b.out, w.Name, position(a.block.header), common(first, second)))
 		return
 	}
 }

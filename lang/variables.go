@@ -83,14 +83,14 @@ func (g *graph) addVariables(m *module) {
 
 // constant evaluates expressions in which nothing can be referred to.
 func (l *loader) constant() *evaluator {
-	return &evaluator{reporter: l.reporter, memo: l.memo, scope: newScope(nil), functions: l.functions}
+	return &evaluator{report: l.report, decisions: l.decisions, memo: l.memo, scope: newScope(nil), functions: l.functions}
 }
 
 // literal evaluates a string that is needed before anything else is evaluated.
 func (l *loader) literal(b *block, name string) string {
 	attr := b.attributes[name]
 	if attr != nil && len(attr.Expr.Variables()) > 0 {
-		l.error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for %q", name), "It must be a plain string in quotes, because it is read before anything is evaluated.")
+		l.report.error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for %q", name), "It must be a plain string in quotes, because it is read before anything is evaluated.")
 		return ""
 	}
 	return l.constant().string(b, name)
@@ -116,7 +116,7 @@ func (l *loader) declare(b *block) *variable {
 		for _, d := range diags {
 			l.aboutType(d)
 		}
-		l.add(diags...)
+		l.report.add(diags...)
 		v.broken = diags.HasErrors()
 		if !v.broken {
 			v.constraint, v.defaults = constraint, defaults
@@ -126,14 +126,14 @@ func (l *loader) declare(b *block) *variable {
 	}
 	if b.typ == schema.InputType && (schema.ServiceType.Attribute(v.Name) != nil || schema.ServiceType.Block(v.Name) != nil) {
 		v.broken = true
-		l.error(b.labelRange, "Name taken by service blocks", "An input cannot be called %q: in a service block that means something else. Rename it.", v.Name)
+		l.report.error(b.labelRange, "Name taken by service blocks", "An input cannot be called %q: in a service block that means something else. Rename it.", v.Name)
 	}
 	if b.typ != schema.InputType && schema.ModuleType.Attribute(v.Name) != nil {
-		l.error(b.labelRange, "Name taken by module blocks", "A variable cannot be called %q: in a module block that argument means something else. Rename it.", v.Name)
+		l.report.error(b.labelRange, "Name taken by module blocks", "A variable cannot be called %q: in a module block that argument means something else. Rename it.", v.Name)
 	}
 	if attr := b.attributes["default"]; attr != nil {
 		if v.Sensitive {
-			l.hide(attr.Expr.Range())
+			l.report.hide(attr.Expr.Range())
 		}
 		v.fallback = e.value(attr.Expr)
 		here := place{name: "default", expr: attr.Expr, key: attr.NameRange, literal: true}
@@ -179,16 +179,6 @@ func (v *variable) convert(value cty.Value) (cty.Value, error) {
 	return convert.Convert(value, v.constraint)
 }
 
-// alertPlain is alert for what has no place in a file.
-func (l *loader) alertPlain(summary, detail string) {
-	l.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Extra: alerting{}})
-}
-
-// addPlain reports an error that has no place in a file.
-func (l *loader) addPlain(summary, detail string) {
-	l.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail})
-}
-
 // variableValue is the value of a variable: null only if it may be, and marked if
 // it is sensitive.
 func (l *loader) variableValue(v *variable, value cty.Value) cty.Value {
@@ -197,7 +187,7 @@ func (l *loader) variableValue(v *variable, value cty.Value) cty.Value {
 			value = v.fallback
 		}
 		if value.IsKnown() && value.IsNull() {
-			l.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Its value is null, which it does not allow (nullable = false).")
+			l.report.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Its value is null, which it does not allow (nullable = false).")
 			value = cty.DynamicVal
 		}
 	}
@@ -231,15 +221,15 @@ func (l *loader) askedValue(v *variable) cty.Value {
 		if !l.prompt(v) {
 			return cty.DynamicVal
 		}
-		attempt := &loader{reporter: newReporter(), functions: l.functions, memo: l.memo, config: l.config}
+		attempt := &loader{report: newReporter(), decisions: newDecisions(), functions: l.functions, memo: l.memo, config: l.config}
 		value := attempt.givenValue(v)
-		if !attempt.diags.HasErrors() {
+		if !attempt.report.diags.HasErrors() {
 			v.asked = true
-			l.add(attempt.diags...)
+			l.report.add(attempt.report.diags...)
 			return value
 		}
 		var why []string
-		for _, d := range attempt.diags {
+		for _, d := range attempt.report.diags {
 			if d.Severity == hcl.DiagError {
 				why = append(why, d.Detail)
 			}
@@ -279,7 +269,7 @@ func (g *graph) passedValue(f *frame, v *variable) cty.Value {
 	case !ok && v.fallback == cty.NilVal && (v.broken || v.block.misspelt("default") || g.misspeltArgument(f.module, v.Name)):
 		return cty.DynamicVal
 	case !ok && v.fallback == cty.NilVal:
-		g.error(f.module.call.header, "Missing argument", "Module %q needs a value for its variable %q%s: %s = ....", f.module.name, v.Name, described(v.Description), v.Name)
+		g.report.error(f.module.call.header, "Missing argument", "Module %q needs a value for its variable %q%s: %s = ....", f.module.name, v.Name, described(v.Description), v.Name)
 		return cty.DynamicVal
 	case !ok:
 		return v.fallback
@@ -308,10 +298,10 @@ func (l *loader) prompt(v *variable) bool {
 			v.given = &given{text: text, source: answered}
 			return true
 		}
-		l.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Asking for it failed: %s.", err)
+		l.report.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Asking for it failed: %s.", err)
 		return false
 	}
-	l.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name),
+	l.report.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name),
 		"Give it one with -var '%s=...', with %s%s, in %s or in a file named with -var-file, or give the variable a default.", v.Name, environPrefix, v.Name, varsFile)
 	return false
 }
@@ -345,7 +335,7 @@ func (l *loader) unsuitableVariable(v *variable, at hcl.Range, why string) {
 	if v.given.source == answered {
 		source = "The value"
 	}
-	l.error(at, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "%s must be of type %s: %s.", source, v.Type, why)
+	l.report.error(at, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "%s must be of type %s: %s.", source, v.Type, why)
 }
 
 // validate checks the conditions of a variable's validation blocks.
