@@ -28,7 +28,7 @@ func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value
 	}
 	if v.IsNull() {
 		if typ := b.typ.Attribute(name); typ.Required && !e.given(b, typ.Unless) {
-			e.report.error(attr.Expr.Range(), "Missing value", "%s needs a value for %q; this one is null.", describe(b), name)
+			e.report.Error(attr.Expr.Range(), "Missing value", "%s needs a value for %q; this one is null.", describe(b), name)
 		}
 		return v, false
 	}
@@ -84,7 +84,7 @@ func mismatch(want schema.AttributeType, v cty.Value, err error) string {
 }
 
 func (e *evaluator) unsuitable(b *block, name, detail string, args ...any) {
-	e.report.error(b.attributeRange(name), fmt.Sprintf("Unsuitable value for %q", name), detail, args...)
+	e.report.Error(b.attributeRange(name), fmt.Sprintf("Unsuitable value for %q", name), detail, args...)
 }
 
 // public reports values that would have to be kept secret in places where they
@@ -101,12 +101,12 @@ func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string)
 	for m := range marks {
 		if made, ok := m.(mark.Generated); ok {
 			ref := SecretRef(made)
-			e.report.error(at, "A secret would be shown", "The value of %s cannot be used in %s%s", ref.describe(), what, instead(what, ref))
+			e.report.Error(at, "A secret would be shown", "The value of %s cannot be used in %s%s", ref.describe(), what, instead(what, ref))
 			return false
 		}
 	}
 	if _, sensitive := marks[mark.Sensitive{}]; sensitive {
-		e.report.error(at, "A secret would be shown", "The value comes from a sensitive variable and cannot be used in %s, which is no secret. Put it into env or a config file, or say nonsensitive(...) if it may be seen.", what)
+		e.report.Error(at, "A secret would be shown", "The value comes from a sensitive variable and cannot be used in %s, which is no secret. Put it into env or a config file, or say nonsensitive(...) if it may be seen.", what)
 		return false
 	}
 	return true
@@ -153,7 +153,7 @@ func (e *evaluator) string(b *block, name string) string {
 	}
 	s := v.AsString()
 	if len(typ.OneOf) > 0 && !slices.Contains(typ.OneOf, s) {
-		e.unsuitable(b, name, "%s", trimJoin(words.DidYouMean(s, typ.OneOf), fmt.Sprintf("%q is not one of: %s.", s, strings.Join(typ.OneOf, ", "))))
+		e.unsuitable(b, name, "%s", words.WithHint(words.DidYouMean(s, typ.OneOf), fmt.Sprintf("%q is not one of: %s.", s, strings.Join(typ.OneOf, ", "))))
 		return ""
 	}
 	if !e.checkForm(b, name, "", s) {
@@ -279,7 +279,7 @@ func (e *evaluator) text(b *block, name string) (text Text, given bool) {
 func (e *evaluator) textOf(v cty.Value, at hcl.Range) Text {
 	text, err := TextOf(v)
 	if err != nil {
-		e.report.error(at, "Unsuitable value", "%s.", sentence(err))
+		e.report.Error(at, "Unsuitable value", "%s.", words.Sentence(err))
 	}
 	return text
 }

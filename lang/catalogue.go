@@ -82,14 +82,14 @@ func Catalogue(fsys fs.FS) ([]DefinitionInfo, hcl.Diagnostics) {
 	l := newLoader("", Options{Catalogue: fsys})
 	catalogue, ok := l.readCatalogue()
 	if !ok {
-		return nil, l.report.sorted()
+		return nil, l.report.Sorted()
 	}
 	var out []DefinitionInfo
 	for _, b := range catalogue.all("definition") {
 		out = append(out, l.definitionInfo(catalogue, b))
 	}
 	slices.SortFunc(out, func(a, b DefinitionInfo) int { return strings.Compare(a.Name, b.Name) })
-	return out, l.report.sorted()
+	return out, l.report.Sorted()
 }
 
 func (l *loader) definitionInfo(catalogue, b *block) DefinitionInfo {

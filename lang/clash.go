@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 )
 
 // Two services with one definition would have databases, queues, users and endpoints under
@@ -36,7 +39,7 @@ func (g *graph) checkClashes() {
 				taken[k] = c
 				return false
 			}
-			c.other, c.detail = first.other, fmt.Sprintf(c.detail, first.other.out.Name, position(first.at), first.label)
+			c.other, c.detail = first.other, fmt.Sprintf(c.detail, first.other.out.Name, diag.Position(first.at), first.label)
 			found = append(found, c)
 			return true
 		}
@@ -98,14 +101,14 @@ func (g *graph) reportClashes(in *instance, found []clash) {
 		switch len(all) {
 		case 0:
 		case 1:
-			g.report.error(c.at, c.summary, "%s", c.detail)
+			g.report.Error(c.at, c.summary, "%s", c.detail)
 		default:
 			var what, remedies []string
 			for _, c := range all {
 				what, remedies = append(what, c.what), append(remedies, "  "+c.remedy)
 			}
-			g.report.error(in.block.header, "Two services with the same names", "Service %q would have what service %q (%s) has already: %s. Give one of them other names:\n\n%s",
-				in.out.Name, c.other.out.Name, position(c.other.block.header), listed(what), strings.Join(remedies, "\n"))
+			g.report.Error(in.block.header, "Two services with the same names", "Service %q would have what service %q (%s) has already: %s. Give one of them other names:\n\n%s",
+				in.out.Name, c.other.out.Name, diag.Position(c.other.block.header), words.Sorted(what), strings.Join(remedies, "\n"))
 		}
 	}
 }

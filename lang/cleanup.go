@@ -29,7 +29,7 @@ func (g *graph) cleanups() {
 				continue
 			}
 			if b.label == "database" {
-				in.report.error(jobs[0].attributeRange("when"), "Unsuitable value for \"when\"", "Nobody takes databases away: they hold data, which may be needed once more.")
+				in.report.Error(jobs[0].attributeRange("when"), "Unsuitable value for \"when\"", "Nobody takes databases away: they hold data, which may be needed once more.")
 				continue
 			}
 			e := in.inner.with(b.label, g.had(in, clients[in.out.Name], b.label))

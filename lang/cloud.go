@@ -56,11 +56,11 @@ func (g *graph) cloud(f *frame, b *block) cty.Value {
 func (g *graph) checkLabelKeys(b *block, attribute string, labels map[string]string) {
 	if labels != nil && len(labels) == 0 {
 		// An empty match would be all nodes, and empty labels nothing to select by.
-		g.report.error(b.attributeRange(attribute), fmt.Sprintf("Unsuitable value for %q", attribute), "It needs at least one label.")
+		g.report.Error(b.attributeRange(attribute), fmt.Sprintf("Unsuitable value for %q", attribute), "It needs at least one label.")
 	}
 	for _, key := range keysOf(labels) {
 		if len(validation.IsQualifiedName(key)) > 0 {
-			g.report.error(b.attributeRange(attribute), fmt.Sprintf("Unsuitable value for %q", attribute),
+			g.report.Error(b.attributeRange(attribute), fmt.Sprintf("Unsuitable value for %q", attribute),
 				"%q is not the key of a Kubernetes label: letters, digits, dots, dashes and underscores, with DOMAIN/ before them if wanted.", key)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -90,7 +91,7 @@ func (g *graph) data(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 	query, ok := e.query(b, g.config.Cloud.Namespace)
 	d.DataQuery = query
 	if b.attributes["name"] == nil == (b.attributes["labels"] == nil) {
-		g.report.error(b.header, "One of name and labels", "data %q reads one object by its name, or all objects with some labels: give it one of the two arguments.", b.label)
+		g.report.Error(b.header, "One of name and labels", "data %q reads one object by its name, or all objects with some labels: give it one of the two arguments.", b.label)
 		return cty.DynamicVal
 	}
 	if e.given(b, "optional") && b.attributes["labels"] != nil {
@@ -114,10 +115,10 @@ func (g *graph) data(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 	}
 	if at, message := postcondition(b, e, value); message != "" {
 		if len(d.Needs) == 0 || g.options.Settled {
-			g.report.error(at, "Postcondition not met", "%s", message)
+			g.report.Error(at, "Postcondition not met", "%s", message)
 			return value
 		}
-		g.report.alert(at, "Postcondition not met yet", "%s\n\nThe apply may change that, since it depends on %s: what was read is not used, and is read again then.", message, listed(d.Needs))
+		g.report.Alert(at, "Postcondition not met yet", "%s\n\nThe apply may change that, since it depends on %s: what was read is not used, and is read again then.", message, words.Sorted(d.Needs))
 		g.config.Data[len(g.config.Data)-1].Deferred = true
 		return d.unknown(b, false)
 	}
@@ -167,9 +168,9 @@ func (g *graph) read(d Data, b *block, e *evaluator) (value cty.Value, later, ok
 	case errors.As(err, &failed) && failed.NoKind && len(d.Needs) > 0, missing && len(d.Needs) > 0:
 		return cty.NilVal, true, true
 	case err != nil:
-		g.report.error(b.header, fmt.Sprintf("Cannot read %s", d.Block), "%s: %s", d.DataQuery, err)
+		g.report.Error(b.header, fmt.Sprintf("Cannot read %s", d.Block), "%s: %s", d.DataQuery, err)
 	case missing && !e.bool(b, "optional"):
-		g.report.error(b.header, fmt.Sprintf("%s does not exist", d.DataQuery), "%s reads it. Correct its kind, name or namespace; say optional = true if it may be missing; or, if something in this configuration makes it, name that in depends_on.", d.Block)
+		g.report.Error(b.header, fmt.Sprintf("%s does not exist", d.DataQuery), "%s reads it. Correct its kind, name or namespace; say optional = true if it may be missing; or, if something in this configuration makes it, name that in depends_on.", d.Block)
 	default:
 		return d.value(found), false, true
 	}

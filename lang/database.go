@@ -7,6 +7,8 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -38,7 +40,7 @@ func (in *instance) databases() {
 		value := cty.DynamicVal
 		switch {
 		case d.Server == in.out.Name:
-			in.report.error(b.header, "A service refers to itself", "Database %q cannot live on the service that it belongs to.", b.label)
+			in.report.Error(b.header, "A service refers to itself", "Database %q cannot live on the service that it belongs to.", b.label)
 		case d.Server != "":
 			if server := in.server(d.Server, b); server != nil {
 				d.Server = server.out.Name
@@ -68,9 +70,9 @@ func (in *instance) server(name string, b *block) *instance {
 	}
 	switch {
 	case ids == nil, len(found) == 0 && in.inner.never("service", name):
-		in.inner.unmet("service", name, position(b.header))
+		in.inner.unmet("service", name, diag.Position(b.header))
 	case len(found) > 1:
-		in.report.error(in.block.header, fmt.Sprintf("Which service %q?", name), "%s of service %q should be on service %q, and there are several: %s.", describe(b), in.out.Name, name, listed(found))
+		in.report.Error(in.block.header, fmt.Sprintf("Which service %q?", name), "%s of service %q should be on service %q, and there are several: %s.", describe(b), in.out.Name, name, words.Sorted(found))
 	case len(found) == 1:
 		return in.byAddress[found[0]]
 	}
@@ -83,7 +85,7 @@ func (in *instance) provideDatabase(by *instance, label string, d *Database) cty
 	consumer := by.block
 	b := in.definition.one("provides", "database")
 	if b == nil {
-		in.report.error(consumer.header, "No database server",
+		in.report.Error(consumer.header, "No database server",
 			"Database %q of service %q should live on service %q, whose definition has no block `provides \"database\"`.", label, consumer.label, d.Server)
 		return cty.DynamicVal
 	}

@@ -8,12 +8,13 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // decoder checks syntax trees against block types.
 type decoder struct {
-	report *reporter
+	report *diag.Reporter
 	// overriding: the blocks are a service's, and override some of its definition: what an
 	// argument has to say may stand there.
 	overriding bool
@@ -70,7 +71,7 @@ func (d decoder) body(into *block, body hcl.Body) {
 	}
 	for _, a := range typ.Attributes {
 		if a.Required && attributes[a.Name] == nil && attributes[a.Unless] == nil && !into.misspelt(a.Name) && !d.overriding {
-			d.report.error(into.header, "Missing argument", "%s needs the argument %q: %s", describe(into), a.Name, a.Doc)
+			d.report.Error(into.header, "Missing argument", "%s needs the argument %q: %s", describe(into), a.Name, a.Doc)
 		}
 	}
 }
@@ -92,10 +93,10 @@ func (d decoder) block(parent *schema.BlockType, source sourceBlock) *block {
 	out := &block{typ: typ, header: source.header, whole: source.whole}
 	switch {
 	case typ.Label == "" && len(source.labels) > 0:
-		d.report.error(source.labelRanges[0], "Unexpected label",
+		d.report.Error(source.labelRanges[0], "Unexpected label",
 			"%s has no label: write `%s {`.", typ.Described(), typ.Name)
 	case typ.Label != "" && len(source.labels) != 1:
-		d.report.error(source.header, "Wrong number of labels",
+		d.report.Error(source.header, "Wrong number of labels",
 			"%s has exactly one label, the name of the %s: `%s \"NAME\" {`.", typ.Described(), typ.Label, typ.Name)
 		return nil
 	case typ.Label != "":
@@ -107,9 +108,9 @@ func (d decoder) block(parent *schema.BlockType, source sourceBlock) *block {
 }
 
 // checkLabel reports a label that does not look as it has to.
-func checkLabel(r *reporter, b *block) bool {
+func checkLabel(r *diag.Reporter, b *block) bool {
 	if form := b.typ.LabelForm; form.Valid != nil && !form.Valid(b.label) {
-		r.error(b.labelRange, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q is not %s.", b.label, form.Expected)
+		r.Error(b.labelRange, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q is not %s.", b.label, form.Expected)
 		return false
 	}
 	return true
@@ -117,18 +118,18 @@ func checkLabel(r *reporter, b *block) bool {
 
 // unique reports a second block of the same name, or a second one where there
 // can be only one.
-func unique(r *reporter, parent, child *block) bool {
+func unique(r *diag.Reporter, parent, child *block) bool {
 	if child.label == "" && !child.typ.Single || child.typ == schema.DynamicType {
 		return true
 	}
 	if first := parent.all(child.typ.Name); child.typ.Single && len(first) > 0 {
-		r.error(child.header, fmt.Sprintf("Second %s block", child.typ.Name),
-			"There can be only one %s block here, and the first is at %s.", child.typ.Name, position(first[0].header))
+		r.Error(child.header, fmt.Sprintf("Second %s block", child.typ.Name),
+			"There can be only one %s block here, and the first is at %s.", child.typ.Name, diag.Position(first[0].header))
 		return false
 	}
 	if first := parent.one(child.typ.Name, child.label); first != nil {
-		r.error(child.header, fmt.Sprintf("Second %s named %q", child.typ.Label, child.label),
-			"The first is at %s. Rename one of them, or put both into one block.", position(first.header))
+		r.Error(child.header, fmt.Sprintf("Second %s named %q", child.typ.Label, child.label),
+			"The first is at %s. Rename one of them, or put both into one block.", diag.Position(first.header))
 		return false
 	}
 	return true
@@ -137,15 +138,15 @@ func unique(r *reporter, parent, child *block) bool {
 func (d decoder) unknownAttribute(parent *schema.BlockType, attr *hclsyntax.Attribute) {
 	switch {
 	case parent.Block(attr.Name) != nil:
-		d.report.error(attr.NameRange, "Block expected", "%q is a block: write `%s` without the equals sign.", attr.Name, parent.Block(attr.Name).Header())
+		d.report.Error(attr.NameRange, "Block expected", "%q is a block: write `%s` without the equals sign.", attr.Name, parent.Block(attr.Name).Header())
 	case parent.Name == "":
-		d.report.error(attr.NameRange, "Argument outside of a block",
+		d.report.Error(attr.NameRange, "Argument outside of a block",
 			"At the top of a file there are only blocks.%s Values that several places use belong into a locals block.",
 			words.DidYouMean(attr.Name, parent.BlockNames()))
 	case terraformArguments[attr.Name] != "" && parent.Name == "lifecycle":
-		d.report.error(attr.NameRange, "Unknown argument", "There is no %q: %s", attr.Name, terraformArguments[attr.Name])
+		d.report.Error(attr.NameRange, "Unknown argument", "There is no %q: %s", attr.Name, terraformArguments[attr.Name])
 	default:
-		d.report.error(attr.NameRange, "Unknown argument", "%s has no argument %q.%s %s",
+		d.report.Error(attr.NameRange, "Unknown argument", "%s has no argument %q.%s %s",
 			parent.Described(), attr.Name, words.DidYouMean(attr.Name, append(parent.AttributeNames(), parent.BlockNames()...)),
 			has("Its arguments are", parent.AttributeNames()))
 	}
@@ -162,14 +163,14 @@ func (d decoder) unknownBlock(parent *schema.BlockType, source sourceBlock) {
 		case schema.TypeMap, schema.TypeTexts, schema.TypeSettings, schema.TypeAny, schema.TypeObject:
 			value = "{"
 		}
-		d.report.error(source.typeRange, "Argument expected", "%q is an argument: write `%s = %s`.", source.typ, source.typ, value)
+		d.report.Error(source.typeRange, "Argument expected", "%q is an argument: write `%s = %s`.", source.typ, source.typ, value)
 		return
 	}
 	if instead := terraformBlocks[source.typ]; instead != "" && (parent.Name == "") == !slices.Contains(terraformInner, source.typ) {
-		d.report.error(source.typeRange, "Unknown block", "There are no %s blocks: %s", source.typ, instead)
+		d.report.Error(source.typeRange, "Unknown block", "There are no %s blocks: %s", source.typ, instead)
 		return
 	}
-	d.report.error(source.typeRange, "Unknown block", "%s has no block %q.%s %s",
+	d.report.Error(source.typeRange, "Unknown block", "%s has no block %q.%s %s",
 		where, source.typ, words.DidYouMean(source.typ, append(parent.BlockNames(), parent.AttributeNames()...)),
 		has("Its blocks are", parent.BlockNames()))
 }
@@ -199,5 +200,5 @@ func has(prefix string, names []string) string {
 	if len(names) == 0 {
 		return "It has none."
 	}
-	return prefix + ": " + listed(names) + "."
+	return prefix + ": " + words.Sorted(names) + "."
 }

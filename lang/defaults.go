@@ -94,7 +94,7 @@ func (in *instance) checkMarks(b *block, attribute string, marks map[string]stri
 	}
 	for _, key := range keysOf(marks) {
 		if strings.HasPrefix(key, "kolla.openstack.org/") || slices.Contains(ownMarks, key) {
-			in.report.error(b.attributeRange(attribute), "Label of kolla's own", "kolla gives its objects %q itself, and finds them by that.", key)
+			in.report.Error(b.attributeRange(attribute), "Label of kolla's own", "kolla gives its objects %q itself, and finds them by that.", key)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (g *graph) checkImages() {
 	for _, b := range g.document.all("cloud") {
 		for _, key := range keysOf(g.config.Cloud.Images) {
 			if !used[key] && len(names) > 0 && len(g.decisions.open) == 0 {
-				g.report.warn(b.attributeRange("images"), "Default without effect", "No service of this cloud runs an image whose name matches %q.%s", key, words.DidYouMean(key, keysOf(names)))
+				g.report.Warn(b.attributeRange("images"), "Default without effect", "No service of this cloud runs an image whose name matches %q.%s", key, words.DidYouMean(key, keysOf(names)))
 			}
 		}
 	}

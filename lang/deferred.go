@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -63,12 +64,12 @@ func (e *evaluator) undecided(v cty.Value, at hcl.Range, what string) {
 	switch {
 	case offline && e.decisions.silent:
 	case offline:
-		e.report.alert(at, "Known only with a cluster", "%s depends on %s, which is read from the cluster, and there is none here: what follows from it was not checked.", sentenced(what), listed(by))
+		e.report.Alert(at, "Known only with a cluster", "%s depends on %s, which is read from the cluster, and there is none here: what follows from it was not checked.", sentenced(what), words.Sorted(by))
 	case e.decisions.restricted:
-		e.report.alert(at, "Not known yet", "%s depends on %s, which is known only after the apply. This plan is restricted, and leaves out what depends on it.", sentenced(what), listed(by))
+		e.report.Alert(at, "Not known yet", "%s depends on %s, which is known only after the apply. This plan is restricted, and leaves out what depends on it.", sentenced(what), words.Sorted(by))
 	default:
-		e.report.error(at, "Known only after the apply", "%s has to be known before the apply, and depends on %s, which can only be read after it. Apply first what that needs, and then the rest:\n\n  kolla apply%s",
-			sentenced(what), listed(by), targets(slices.Compact(after)))
+		e.report.Error(at, "Known only after the apply", "%s has to be known before the apply, and depends on %s, which can only be read after it. Apply first what that needs, and then the rest:\n\n  kolla apply%s",
+			sentenced(what), words.Sorted(by), targets(slices.Compact(after)))
 	}
 }
 

@@ -42,8 +42,8 @@ func (g *graph) definitionOf(m *module, b *block) (definition *block, home *modu
 	if attr != nil {
 		at = b.attributeRange("definition")
 	}
-	g.report.error(at, fmt.Sprintf("There is no definition %q", name), "%s", trimJoin(words.DidYouMean(name, known),
-		"A service uses the definition of its own name, or the definition that its argument `definition` names. "+knownNames("definition", known)))
+	g.report.Error(at, fmt.Sprintf("There is no definition %q", name), "%s", words.WithHint(words.DidYouMean(name, known),
+		"A service uses the definition of its own name, or the definition that its argument `definition` names. "+words.Known("definition", known)))
 	return nil, nil
 }
 
@@ -56,22 +56,22 @@ func (g *graph) moduleDefinition(m *module, t hcl.Traversal) (*block, *module) {
 		}
 	}
 	if len(names) != 3 || len(t) != 4 || names[1] != "definition" {
-		g.report.error(t.SourceRange(), "Unsuitable value for \"definition\"", "A definition of a module is named as module.NAME.definition.NAME, any other one as a text in quotes.")
+		g.report.Error(t.SourceRange(), "Unsuitable value for \"definition\"", "A definition of a module is named as module.NAME.definition.NAME, any other one as a text in quotes.")
 		return nil, nil
 	}
 	home := m.calling(names[0])
 	if home != nil && repeats(home.call) {
-		g.report.error(t.SourceRange(), "Unsuitable value for \"definition\"", "Module %q is repeated, and its definitions would be different ones in each use. Take the definition from a module that is used once.", names[0])
+		g.report.Error(t.SourceRange(), "Unsuitable value for \"definition\"", "Module %q is repeated, and its definitions would be different ones in each use. Take the definition from a module that is used once.", names[0])
 		return nil, nil
 	}
 	if home == nil {
 		known := m.document.labels("module")
-		g.report.undeclared(t.SourceRange(), "module", names[0], known)
+		g.report.Undeclared(t.SourceRange(), "module", names[0], known)
 		return nil, nil
 	}
 	definition := home.document.one("definition", names[2])
 	if definition == nil {
-		g.report.undeclared(t.SourceRange(), "definition", names[2], home.document.labels("definition"))
+		g.report.Undeclared(t.SourceRange(), "definition", names[2], home.document.labels("definition"))
 		return nil, nil
 	}
 	return definition, home

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 )
 
 // anyDepth is the depth of settings that are maps in maps, of YAML and JSON.
@@ -39,7 +40,7 @@ func (in *instance) lineage(config *block) []*block {
 			return out
 		case base == nil:
 			if in.whole.complete() {
-				in.report.undeclared(b.attributeRange("from"), "config file", name, in.whole.labels("config"))
+				in.report.Undeclared(b.attributeRange("from"), "config file", name, in.whole.labels("config"))
 			}
 			return out
 		case slices.Contains(out, base):
@@ -66,7 +67,7 @@ func (in *instance) circularFrom(lineage []*block, again *block) {
 	for _, name := range append(names[1:], names[0]) {
 		chain += fmt.Sprintf(" from %q", name)
 	}
-	in.report.error(again.attributeRange("from"), "Circular reference", "Config files would be made from themselves: %s. Take one `from` away.", chain)
+	in.report.Error(again.attributeRange("from"), "Circular reference", "Config files would be made from themselves: %s. Take one `from` away.", chain)
 }
 
 // inherited is the first of a config file and those that it is made from that has an
@@ -161,7 +162,7 @@ func (in *instance) onlyOf(config *block) []string {
 		return nil
 	}
 	if len(attr.Expr.Variables()) > 0 {
-		in.report.error(attr.Expr.Range(), "Unsuitable value for \"only\"", "It must be a list that is written out, because it is read before anything is evaluated.")
+		in.report.Error(attr.Expr.Range(), "Unsuitable value for \"only\"", "It must be a list that is written out, because it is read before anything is evaluated.")
 		return nil
 	}
 	return append([]string{}, in.constant().list(config, "only")...)
@@ -210,8 +211,8 @@ func (in *instance) checkOnly(config *block, f ConfigFile) {
 				known = append(known, x.path[:min(1, len(x.path))]...)
 			}
 		}
-		in.report.warn(config.attributeRange("only"), "Nothing to take", "%s", trimJoin(words.DidYouMean(name, known),
-			fmt.Sprintf("The file that %q is made from has no %q. It has: %s.", config.label, name, listed(known))))
+		in.report.Warn(config.attributeRange("only"), "Nothing to take", "%s", words.WithHint(words.DidYouMean(name, known),
+			fmt.Sprintf("The file that %q is made from has no %q. It has: %s.", config.label, name, words.Sorted(known))))
 	}
 }
 
@@ -225,8 +226,8 @@ func (in *instance) checkPaths(pod *block, names []string) {
 		b := in.definition.one("config", f.Name)
 		for _, at := range []string{f.Path, f.SecretPath} {
 			if other := taken[at]; other != nil && at != "" {
-				in.report.error(pod.attributeRange("config"), "Two files at one path", "%s would have config %q (%s) and config %q (%s) at %s. Take one of the two out of the list, or give it another path.",
-					sentenced(describe(pod)), other.label, position(other.header), f.Name, position(b.header), at)
+				in.report.Error(pod.attributeRange("config"), "Two files at one path", "%s would have config %q (%s) and config %q (%s) at %s. Take one of the two out of the list, or give it another path.",
+					sentenced(describe(pod)), other.label, diag.Position(other.header), f.Name, diag.Position(b.header), at)
 				break
 			}
 			taken[at] = b
@@ -265,7 +266,7 @@ func (in *instance) tree(config *block, format string) (Text, Origin) {
 	origin := Origin{Layer: layerDefinition, Range: config.header}
 	value, err := in.functions[format+"encode"].Call([]cty.Value{objectOf(root)})
 	if err != nil {
-		in.report.error(config.header, "Unsuitable config values", "%s.", sentence(err))
+		in.report.Error(config.header, "Unsuitable config values", "%s.", words.Sentence(err))
 		return nil, origin
 	}
 	if !value.IsWhollyKnown() && len(deferrals(value)) == 0 {
@@ -293,9 +294,9 @@ func (l *loader) treeOf(f *overrideFile) []leaf {
 	if err != nil || value.IsNull() || !isMap(value) {
 		why := "It is no map of values."
 		if err != nil {
-			why = sentence(err) + "."
+			why = words.Sentence(err) + "."
 		}
-		l.report.error(f.start(), "Unreadable config file", "%s", why)
+		l.report.Error(f.start(), "Unreadable config file", "%s", why)
 		return []leaf{}
 	}
 	return []leaf{newLeaf(nil, nil, &hclsyntax.LiteralValueExpr{Val: value, SrcRange: f.start()})}

@@ -69,7 +69,7 @@ func (l *loader) readDirectory() *directory {
 func (l *loader) readFolder(d *directory, folder string) {
 	entries, err := os.ReadDir(l.reader.Path(path.Join(d.given, folder)))
 	if err != nil {
-		l.report.error(d.at, "Cannot read the config directory", "The directory %s: %s.", path.Join(d.given, folder), cause(err))
+		l.report.Error(d.at, "Cannot read the config directory", "The directory %s: %s.", path.Join(d.given, folder), cause(err))
 		return
 	}
 	for _, entry := range entries {
@@ -102,7 +102,7 @@ func (l *loader) use(f *overrideFile) {
 	f.used = true
 	source, err := l.reader.Read(path.Join(l.directory.given, f.path))
 	if err != nil {
-		l.report.error(l.directory.at, "Cannot read the config directory", "%s.", sentence(err))
+		l.report.Error(l.directory.at, "Cannot read the config directory", "%s.", words.Sentence(err))
 	}
 	f.source = source
 	l.config.Files[f.name] = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
@@ -182,7 +182,7 @@ func (l *loader) leavesOf(f *overrideFile, depth int) []leaf {
 	}
 	out := []leaf{}
 	assignments, diags := ini.Read(f.name, f.source, depth == 2)
-	l.report.add(diags...)
+	l.report.Add(diags...)
 	for _, a := range assignments {
 		var values []cty.Value
 		for _, value := range a.Values {
@@ -216,11 +216,11 @@ func (in *instance) replacement(config *block) (content Text, ok bool) {
 	}
 	f := files[len(files)-1]
 	if !utf8.Valid(f.source) {
-		in.report.error(f.start(), "Unreadable config file", "The file is not a text in UTF-8.")
+		in.report.Error(f.start(), "Unreadable config file", "The file is not a text in UTF-8.")
 		return nil, true
 	}
 	if at, found := ini.Template(f.name, f.source); found {
-		in.report.warn(at, "Template in an override",
+		in.report.Warn(at, "Template in an override",
 			"kolla uses the file as it is, and fills in nothing. If this is meant for kolla-ansible, write the value itself; or move the file out of the config directory and write, in the service, config %q { content = templatefile(...) }.", config.label)
 	}
 	return Plain(string(f.source)), true
@@ -258,7 +258,7 @@ func (g *graph) unusedOverrides() {
 		switch in := first[top]; {
 		case in == nil && !nested:
 			known := keysOf(first)
-			g.unusedOverride(folder, "%s", trimJoin(words.DidYouMean(top, known), fmt.Sprintf("No service of this cloud, and no definition of one, is called %q. There are: %s.", top, listed(known))))
+			g.unusedOverride(folder, "%s", words.WithHint(words.DidYouMean(top, known), fmt.Sprintf("No service of this cloud, and no definition of one, is called %q. There are: %s.", top, words.Sorted(known))))
 		case in != nil && nested:
 			g.unusedOverride(folder, "For kolla-ansible such a directory mostly holds what is other on one host, here %q. With kolla all pods of a service read the same files: put what is for all into %s/FILE. For nodes that need other values, declare a second service with the same definition and a role of its own.",
 				below, path.Join(d.given, top))
@@ -277,7 +277,7 @@ func (g *graph) unusedOverrides() {
 }
 
 func (g *graph) unusedOverride(within, detail string, args ...any) {
-	g.report.warn(g.directory.at, "Override without effect", "%s is not used. %s", path.Join(g.directory.given, within), fmt.Sprintf(detail, args...))
+	g.report.Warn(g.directory.at, "Override without effect", "%s is not used. %s", path.Join(g.directory.given, within), fmt.Sprintf(detail, args...))
 }
 
 // firstByName finds the services, the first of each name that they have in the config
@@ -300,11 +300,11 @@ func (g *graph) unusedServiceFile(f *overrideFile, in *instance, name string) {
 	for _, workload := range in.definition.labels("workload") {
 		stem := strings.TrimSuffix(name, ".conf")
 		if stem != name && (stem == workload || stem == in.out.Definition+"-"+workload || stem == in.out.Name+"-"+workload) {
-			g.unusedOverride(f.path, "For kolla-ansible it is for one container. Here all workloads of a service read the same files. The files of service %q are: %s.", in.out.Name, listed(known))
+			g.unusedOverride(f.path, "For kolla-ansible it is for one container. Here all workloads of a service read the same files. The files of service %q are: %s.", in.out.Name, words.Sorted(known))
 			return
 		}
 	}
-	g.unusedOverride(f.path, "%s", trimJoin(words.DidYouMean(name, known), fmt.Sprintf("Service %q has no file %q. Its files are: %s.", in.out.Name, name, listed(known))))
+	g.unusedOverride(f.path, "%s", words.WithHint(words.DidYouMean(name, known), fmt.Sprintf("Service %q has no file %q. Its files are: %s.", in.out.Name, name, words.Sorted(known))))
 }
 
 // unusedRootFile warns of a file that no service has.
@@ -329,6 +329,6 @@ func (g *graph) unusedRootFile(f *overrideFile) {
 		g.unusedOverride(f.path, "No service that it is for has an ini file NAME.conf.")
 	default:
 		near := cmp.Or(words.DidYouMean(f.path, slices.Compact(known)), " Files of one service stand in SERVICE/FILE.")
-		g.unusedOverride(f.path, "%s", trimJoin(near, "No service of this cloud has a file of that name."))
+		g.unusedOverride(f.path, "%s", words.WithHint(near, "No service of this cloud has a file of that name."))
 	}
 }

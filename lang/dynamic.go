@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -15,13 +16,13 @@ import (
 // gives has one block in it, of the type that it stands for and with its content.
 func (d decoder) dynamic(parent *schema.BlockType, source sourceBlock) *block {
 	if len(source.labels) != 1 {
-		d.report.error(source.header, "Wrong number of labels", "A dynamic block has one label, the type of the blocks that it stands for: `dynamic %q {`.", parent.DynamicNames()[0])
+		d.report.Error(source.header, "Wrong number of labels", "A dynamic block has one label, the type of the blocks that it stands for: `dynamic %q {`.", parent.DynamicNames()[0])
 		return nil
 	}
 	out := &block{typ: schema.DynamicType, label: source.labels[0], labelRange: source.labelRanges[0], header: source.header, whole: source.whole}
 	typ := parent.Block(out.label)
 	if typ == nil || typ.IsStatic() {
-		d.report.undeclared(out.labelRange, "block", out.label, parent.DynamicNames())
+		d.report.Undeclared(out.labelRange, "block", out.label, parent.DynamicNames())
 		return nil
 	}
 	attributes, blocks := d.content(schema.DynamicType, source.body)
@@ -31,7 +32,7 @@ func (d decoder) dynamic(parent *schema.BlockType, source sourceBlock) *block {
 		if typ.Label != "" {
 			what = "it needs the argument labels = [NAME]"
 		}
-		d.report.error(source.header, "Labels of a dynamic block", "A %s block has %s: %s.", typ.Name, labelled(typ), what)
+		d.report.Error(source.header, "Labels of a dynamic block", "A %s block has %s: %s.", typ.Name, labelled(typ), what)
 		return nil
 	}
 	for _, b := range blocks {
@@ -39,7 +40,7 @@ func (d decoder) dynamic(parent *schema.BlockType, source sourceBlock) *block {
 		case b.typ != "content":
 			d.unknownBlock(schema.DynamicType, b)
 		case len(out.blocks) > 0:
-			d.report.error(b.header, "Second content block", "There can be only one content block here.")
+			d.report.Error(b.header, "Second content block", "There can be only one content block here.")
 		default:
 			content := &block{typ: typ, header: b.header, whole: b.whole}
 			decoder{d.report, d.overriding || parent == schema.ServiceType}.body(content, b.body)
@@ -47,7 +48,7 @@ func (d decoder) dynamic(parent *schema.BlockType, source sourceBlock) *block {
 		}
 	}
 	if len(out.blocks) == 0 {
-		d.report.error(source.header, "Missing block", "A dynamic block needs a block `content {` with what stands in each of the blocks.")
+		d.report.Error(source.header, "Missing block", "A dynamic block needs a block `content {` with what stands in each of the blocks.")
 		return nil
 	}
 	return out
@@ -135,12 +136,12 @@ func (e *evaluator) made(b *block) (out []*block, open cty.Value) {
 		e.undecided(list, at, "\"for_each\"")
 		return nil, list
 	case list.IsNull() || !list.CanIterateElements():
-		e.report.error(at, "Unsuitable value for \"for_each\"", "It must be a list, set, map or object, and this is %s.", kindOf(list))
+		e.report.Error(at, "Unsuitable value for \"for_each\"", "It must be a list, set, map or object, and this is %s.", kindOf(list))
 		return nil, cty.DynamicVal
 	case !e.public(list, at, "for_each"):
 		return nil, cty.DynamicVal
 	}
-	if !e.report.spend(boundBlocks, list.LengthInt(), b.header, "Too many blocks", "The dynamic blocks of a configuration can stand for at most %d blocks, and with this one there are more. Correct what for_each goes over, here or in a block around.") {
+	if !e.report.Spend(diag.Blocks, list.LengthInt(), b.header, "Too many blocks", "The dynamic blocks of a configuration can stand for at most %d blocks, and with this one there are more. Correct what for_each goes over, here or in a block around.") {
 		return nil, cty.DynamicVal
 	}
 	content, name := b.blocks[0], e.iterator(b)
@@ -175,7 +176,7 @@ func (e *evaluator) iterator(b *block) string {
 	}
 	name := hcl.ExprAsKeyword(attr.Expr)
 	if name == "" {
-		e.report.error(attr.Expr.Range(), "Unsuitable value for \"iterator\"", "It must be a name without quotes.")
+		e.report.Error(attr.Expr.Range(), "Unsuitable value for \"iterator\"", "It must be a name without quotes.")
 		return b.label
 	}
 	return name
@@ -190,7 +191,7 @@ func (e *evaluator) labelOf(b *block, expr hclsyntax.Expression) bool {
 	}
 	list, err := convert.Convert(v, cty.List(cty.String))
 	if err != nil || list.IsNull() || list.LengthInt() != 1 || list.Index(cty.Zero).IsNull() {
-		e.report.error(expr.Range(), "Unsuitable value for \"labels\"", "It must be a list of one text, the name of the %s.", b.typ.Label)
+		e.report.Error(expr.Range(), "Unsuitable value for \"labels\"", "It must be a list of one text, the name of the %s.", b.typ.Label)
 		return false
 	}
 	b.label, b.labelRange = list.Index(cty.Zero).AsString(), expr.Range()

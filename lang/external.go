@@ -108,7 +108,7 @@ func writtenItems(expr hcl.Expression) []hclsyntax.ObjectConsItem {
 // checkExternal reports what only a service that is deployed can say.
 func (in *instance) checkExternal() {
 	refuse := func(at hcl.Range, what string) {
-		in.report.error(at, "Not for an external service", "Nothing of service %q is deployed, so that %s says nothing. Take it out, or the argument \"external\".", in.block.label, what)
+		in.report.Error(at, "Not for an external service", "Nothing of service %q is deployed, so that %s says nothing. Take it out, or the argument \"external\".", in.block.label, what)
 	}
 	for _, name := range []string{"role", "replicas", "expose", "images", "with", "labels", "annotations"} {
 		if attr := in.block.attributes[name]; attr != nil && in.user.given(in.block, name) {
@@ -199,7 +199,7 @@ func (in *instance) externalHost(given map[string]cty.Value) (cty.Value, bool) {
 
 // unsuitableAt reports a value of a key of the argument.
 func (in *instance) unsuitableAt(at hcl.Range, detail string, args ...any) {
-	in.report.error(at, "Unsuitable value for \"external\"", detail, args...)
+	in.report.Error(at, "Unsuitable value for \"external\"", detail, args...)
 }
 
 func (in *instance) externalText(name string, v cty.Value) (cty.Value, bool) {
@@ -265,8 +265,8 @@ func (in *instance) externalOutputs(given, base map[string]cty.Value) cty.Value 
 			in.out.Outputs[name], base[name] = given[name], given[name]
 		default:
 			names := append(slices.Clone(readings), outputs...)
-			in.unsuitableAt(key, "%s", trimJoin(words.DidYouMean(name, names),
-				fmt.Sprintf("Nothing is called %q here. Definition %q has: %s.", name, in.out.Definition, listed(names))))
+			in.unsuitableAt(key, "%s", words.WithHint(words.DidYouMean(name, names),
+				fmt.Sprintf("Nothing is called %q here. Definition %q has: %s.", name, in.out.Definition, words.Sorted(names))))
 		}
 	}
 	for _, b := range in.definition.all("output") {
@@ -311,9 +311,9 @@ func (g *graph) checkUntolds() {
 			continue
 		}
 		slices.Sort(secrets)
-		g.report.error(in.block.attributeRange("external"), "Secret of an external service",
+		g.report.Error(in.block.attributeRange("external"), "Secret of an external service",
 			"Service %q is external, and kolla does not know %s, which %s %s. Give service %q what it takes for that:\n\n%s\n\nor say instead, if it is there already:\n\n%s",
-			in.out.Name, secretsNamed(secrets), listed(what), needs(len(what)), in.block.label, secretExamples(secrets), strings.Join(instead, "\n"))
+			in.out.Name, secretsNamed(secrets), words.Sorted(what), needs(len(what)), in.block.label, secretExamples(secrets), strings.Join(instead, "\n"))
 	}
 }
 
@@ -334,7 +334,7 @@ func secretsNamed(names []string) string {
 	if len(names) == 1 {
 		return fmt.Sprintf("the secret %q", names[0])
 	}
-	return "the secrets " + listed(names)
+	return "the secrets " + words.Sorted(names)
 }
 
 // secretExamples are blocks that give secrets.

@@ -112,5 +112,5 @@ func (e *evaluator) facts(expr hcl.Expression) Facts {
 // unmetCondition says that a condition of a block is not met, with what it refers to. It is a
 // warning or an error at a place of its own.
 func (e *evaluator) unmetCondition(severity hcl.DiagnosticSeverity, at hcl.Range, b *block, summary, detail string) {
-	e.report.report(severity, e.facts(b.attributes["condition"].Expr), at, summary, detail)
+	e.report.Report(severity, e.facts(b.attributes["condition"].Expr), at, summary, detail)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -69,7 +70,7 @@ func (l *loader) notRead(byName map[string]*variable) {
 	for _, entry := range l.options.Environ {
 		name, _, _ := strings.Cut(entry, "=")
 		if variable, ok := strings.CutPrefix(name, "TF_VAR_"); ok && missed(variable) {
-			l.report.alertPlain("Value not read", fmt.Sprintf("kolla does not read %s, which Terraform would. The value of the variable %q comes from %s%s.", name, variable, environPrefix, variable))
+			l.report.AlertPlain("Value not read", fmt.Sprintf("kolla does not read %s, which Terraform would. The value of the variable %q comes from %s%s.", name, variable, environPrefix, variable))
 		}
 	}
 	entries, err := os.ReadDir(l.dir)
@@ -89,7 +90,7 @@ func (l *loader) notRead(byName map[string]*variable) {
 		}
 		names := slices.DeleteFunc(valuesIn(filepath.Join(l.dir, entry.Name())), func(name string) bool { return !missed(name) })
 		if len(names) > 0 {
-			l.report.alertPlain("Values not read", fmt.Sprintf("kolla does not read %s, which Terraform would. It has values for: %s. Rename it to %s, or give -var-file=%s.", entry.Name(), listed(names), reads, entry.Name()))
+			l.report.AlertPlain("Values not read", fmt.Sprintf("kolla does not read %s, which Terraform would. It has values for: %s. Rename it to %s, or give -var-file=%s.", entry.Name(), words.Sorted(names), reads, entry.Name()))
 		}
 	}
 }
@@ -112,11 +113,11 @@ func (l *loader) giveAssignment(byName map[string]*variable, assignment string) 
 	v := byName[name]
 	switch {
 	case !ok:
-		l.report.errorPlain("Unsuitable -var", fmt.Sprintf("%q gives no value. Write -var 'NAME=VALUE'.", name))
+		l.report.ErrorPlain("Unsuitable -var", fmt.Sprintf("%q gives no value. Write -var 'NAME=VALUE'.", name))
 	case v == nil:
 		l.strayNames = append(l.strayNames, name)
-		l.report.errorPlain(fmt.Sprintf("There is no variable %q", name),
-			trimJoin(words.DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. %s", knownNames("variable", keysOf(byName)))))
+		l.report.ErrorPlain(fmt.Sprintf("There is no variable %q", name),
+			words.WithHint(words.DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. %s", words.Known("variable", keysOf(byName)))))
 	default:
 		v.given = &given{text: text, source: "-var"}
 	}
@@ -151,7 +152,7 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 	source, err := syntax.Read(name)
 	if err != nil {
 		l.varsBroken = true
-		l.report.errorPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, cause(err)))
+		l.report.ErrorPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, cause(err)))
 		return
 	}
 	body, ok := l.parsed(syntax.ParseHidden(name, source))
@@ -164,7 +165,7 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 	var strays []*hclsyntax.Attribute
 	attributes, blocks := decoder{report: l.report}.content(&schema.BlockType{AnyAttribute: true}, body)
 	for _, b := range blocks {
-		l.report.error(b.header, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
+		l.report.Error(b.header, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
 	}
 	for _, key := range keysOf(attributes) {
 		attr := attributes[key]
@@ -173,7 +174,7 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 			strays = append(strays, attr)
 			continue
 		}
-		v.given = &given{expr: attr.Expr, at: attr.NameRange, source: position(attr.NameRange)}
+		v.given = &given{expr: attr.Expr, at: attr.NameRange, source: diag.Position(attr.NameRange)}
 	}
 	l.strays = append(l.strays, strays...)
 }
@@ -184,11 +185,11 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 func (l *loader) reportStrays(byName map[string]*variable) {
 	for _, attr := range l.strays {
 		summary := fmt.Sprintf("There is no variable %q", attr.Name)
-		detail := trimJoin(words.DidYouMean(attr.Name, keysOf(byName)), "The value is given here, but no variable block declares it.")
+		detail := words.WithHint(words.DidYouMean(attr.Name, keysOf(byName)), "The value is given here, but no variable block declares it.")
 		if l.misnamed(byName, attr.Name) {
-			l.report.error(attr.NameRange, summary, "%s", detail)
+			l.report.Error(attr.NameRange, summary, "%s", detail)
 		} else {
-			l.report.alert(attr.NameRange, summary, "%s", detail)
+			l.report.Alert(attr.NameRange, summary, "%s", detail)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -256,13 +257,13 @@ func (g *graph) addLocals(m *module) {
 }
 
 // locals are the local values that a file or a definition declares.
-func localsIn(r *reporter, in *block) []*hclsyntax.Attribute {
+func localsIn(r *diag.Reporter, in *block) []*hclsyntax.Attribute {
 	var out []*hclsyntax.Attribute
 	first := map[string]hcl.Range{}
 	for _, b := range in.all("locals") {
 		for _, attr := range b.ordered() {
 			if at, twice := first[attr.Name]; twice {
-				r.error(attr.NameRange, fmt.Sprintf("Second local value named %q", attr.Name), "The first is at %s. Rename one of them.", position(at))
+				r.Error(attr.NameRange, fmt.Sprintf("Second local value named %q", attr.Name), "The first is at %s. Rename one of them.", diag.Position(at))
 				continue
 			}
 			first[attr.Name] = attr.NameRange

@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -32,9 +33,9 @@ func (in *instance) checkInputs() {
 		names := append(schema.ServiceType.AttributeNames(), known...)
 		detail := has("Its arguments are", schema.ServiceType.AttributeNames())
 		if len(known) > 0 {
-			detail += fmt.Sprintf(" Inputs of definition %q are: %s.", in.written.label, listed(known))
+			detail += fmt.Sprintf(" Inputs of definition %q are: %s.", in.written.label, words.Sorted(known))
 		}
-		in.report.error(attr.NameRange, "Unknown argument", "A service block has no argument %q.%s %s",
+		in.report.Error(attr.NameRange, "Unknown argument", "A service block has no argument %q.%s %s",
 			attr.Name, words.DidYouMean(attr.Name, append(names, schema.ServiceType.BlockNames()...)), detail)
 	}
 }
@@ -50,7 +51,7 @@ func (in *instance) takeInputs() {
 		for _, p := range in.inner.expanded(b).all("validation") {
 			if ok, message := in.inner.condition(p); !ok {
 				in.inner.unmetCondition(hcl.DiagError, in.inputRange(in.input(b)), p, fmt.Sprintf("Unsuitable value for input %q", b.label),
-					fmt.Sprintf("%s\n\nThe condition is at %s.", message, position(p.attributeRange("condition"))))
+					fmt.Sprintf("%s\n\nThe condition is at %s.", message, diag.Position(p.attributeRange("condition"))))
 			}
 		}
 	}
@@ -70,7 +71,7 @@ func (in *instance) inputValue(v *variable) cty.Value {
 	attr := in.block.attributes[v.Name]
 	if attr == nil && v.fallback == cty.NilVal {
 		if !v.broken && !v.block.misspelt("default") && !in.misspeltInput(v.Name) {
-			in.report.error(in.block.header, "Missing argument", "Definition %q needs a value for its input %q%s: %s = ....", in.written.label, v.Name, described(v.Description), v.Name)
+			in.report.Error(in.block.header, "Missing argument", "Definition %q needs a value for its input %q%s: %s = ....", in.written.label, v.Name, described(v.Description), v.Name)
 		}
 		return cty.DynamicVal
 	}
@@ -78,7 +79,7 @@ func (in *instance) inputValue(v *variable) cty.Value {
 		return in.variableValue(v, v.fallback)
 	}
 	if v.Sensitive {
-		in.report.hide(attr.Expr.Range())
+		in.report.Hide(attr.Expr.Range())
 	}
 	value := in.user.value(attr.Expr)
 	here := place{name: v.Name, expr: attr.Expr, key: attr.NameRange, literal: true}
@@ -94,7 +95,7 @@ func (in *instance) inputValue(v *variable) cty.Value {
 }
 
 func (e *evaluator) unsuitableInput(attr *hclsyntax.Attribute, name string) {
-	e.report.error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for input %q", name), "It is null, which the input does not allow (nullable = false).")
+	e.report.Error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for input %q", name), "It is null, which the input does not allow (nullable = false).")
 }
 
 // misspeltInput reports whether an argument of the service was probably meant for an

@@ -63,11 +63,11 @@ func (d decoder) addJSON(diags hcl.Diagnostics) {
 		labels := strings.Contains(diag.Detail, "labels") || diag.Summary == "Missing block label"
 		switch {
 		case labels && (diag.Summary == "Incorrect JSON value type" || diag.Summary == "Missing block label"):
-			d.report.error(*diag.Subject, "Name expected", "Blocks of this type have names: in JSON, { \"NAME\": { \"ARGUMENT\": VALUE } }.")
+			d.report.Error(*diag.Subject, "Name expected", "Blocks of this type have names: in JSON, { \"NAME\": { \"ARGUMENT\": VALUE } }.")
 		case diag.Summary == "Incorrect JSON value type":
-			d.report.error(*diag.Subject, "Object expected", "Arguments, and what else has names, stand in a JSON object: { \"NAME\": VALUE }.")
+			d.report.Error(*diag.Subject, "Object expected", "Arguments, and what else has names, stand in a JSON object: { \"NAME\": VALUE }.")
 		default:
-			d.report.add(diag)
+			d.report.Add(diag)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func (d decoder) parsed(parse func([]byte, string, hcl.Pos) (hclsyntax.Expressio
 		// Escapes and the like make the string longer than the text: stay within it.
 		diag.Subject, diag.Context = &at, nil
 	}
-	d.report.add(diags...)
+	d.report.Add(diags...)
 	if expr == nil || diags.HasErrors() {
 		return &hclsyntax.LiteralValueExpr{Val: cty.DynamicVal, SrcRange: at}
 	}

@@ -20,7 +20,7 @@ type lazy struct {
 func (l *lazy) read(e *evaluator, name string, at hcl.Range) cty.Value {
 	switch {
 	case l.running:
-		e.report.error(at, "Circular reference", "%s needs its own value, through what it refers to.", name)
+		e.report.Error(at, "Circular reference", "%s needs its own value, through what it refers to.", name)
 		return cty.DynamicVal
 	case l.value == cty.NilVal:
 		l.running = true

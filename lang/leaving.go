@@ -26,7 +26,7 @@ func (in *instance) podCommand(workload *block, name string, w *Workload) *PodCo
 		c.Timeout = e.number(b, "timeout")
 	}
 	if w.Kind == "Deployment" {
-		in.report.error(b.header, "Unsuitable kind of workload", "%s needs a DaemonSet or StatefulSet, and workload %q is a Deployment, whose pods come and go.", sentenced(name), w.Name)
+		in.report.Error(b.header, "Unsuitable kind of workload", "%s needs a DaemonSet or StatefulSet, and workload %q is a Deployment, whose pods come and go.", sentenced(name), w.Name)
 	}
 	var known []string
 	for _, i := range w.Pod.Inits {

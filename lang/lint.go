@@ -63,7 +63,7 @@ func (e *evaluator) checkHost(o Option, replaced hcl.Traversal) {
 	meant := e.hostOf(replaced)
 	doubt := func(summary, detail string, args ...any) {
 		e.reach.graph.doubted[o.Origin.Range] = true
-		e.report.warn(o.Origin.Range, summary, "The definition refers to %s here, %s %s", written(replaced), fmt.Sprintf(detail, args...), advice)
+		e.report.Warn(o.Origin.Range, summary, "The definition refers to %s here, %s %s", written(replaced), fmt.Sprintf(detail, args...), advice)
 	}
 	for _, value := range o.Values {
 		if value.Secret() {
@@ -266,7 +266,7 @@ func (g *graph) checkAddress(in *instance, address netip.Addr, port int, m menti
 			if m.file {
 				how = fmt.Sprintf("If it is meant, leave the value out here, and write %s.address in the config block of the service.", other.out.Block)
 			}
-			g.report.warn(m.at, "Host by address", "%s has the port of service %q, which is to be found by a name that stays, and addresses change. %s",
+			g.report.Warn(m.at, "Host by address", "%s has the port of service %q, which is to be found by a name that stays, and addresses change. %s",
 				netip.AddrPortFrom(address, uint16(port)), other.out.Name, how)
 			return
 		}
@@ -313,7 +313,7 @@ func (g *graph) checkNeed(in, other *instance, host string, m mention) {
 	case near:
 		how = fmt.Sprintf("Write %s.host in place of the name, or depends_on = [%s] in the service.", other.out.Block, other.out.Block)
 	}
-	g.report.warn(m.at, "Service named without being needed",
+	g.report.Warn(m.at, "Service named without being needed",
 		"%q is service %q of this cloud, and nothing says that service %q needs it: it may start first, and a plan of it alone leaves the other out. %s", host, other.out.Name, in.out.Name, how)
 }
 
@@ -349,5 +349,5 @@ func (g *graph) checkNearMiss(name, host string, known []string, at hcl.Range) {
 			}
 		}
 	}
-	g.report.warn(at, fmt.Sprintf("There is no service %q", name), "Did you mean %q? %q would be a service of this cloud, and nothing in it has that name.", near+strings.TrimPrefix(host, name), host)
+	g.report.Warn(at, fmt.Sprintf("There is no service %q", name), "Did you mean %q? %q would be a service of this cloud, and nothing in it has that name.", near+strings.TrimPrefix(host, name), host)
 }

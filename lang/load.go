@@ -22,6 +22,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"kolla.openstack.org/kolla/lang/functions"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -78,8 +79,8 @@ func Load(dir string, options Options) (*Config, hcl.Diagnostics) {
 	if l.readFiles() {
 		l.evaluate()
 	}
-	l.report.mask(l.config.Files)
-	return l.config, l.report.sorted()
+	l.report.Mask(l.config.Files)
+	return l.config, l.report.Sorted()
 }
 
 func newLoader(dir string, options Options) *loader {
@@ -88,7 +89,7 @@ func newLoader(dir string, options Options) *loader {
 	decisions := newDecisions()
 	decisions.restricted, decisions.silent = options.Restricted, options.Ignorant
 	return &loader{
-		report:    newReporter(),
+		report:    diag.New(),
 		decisions: decisions,
 		dir:       dir,
 		options:   options,
@@ -102,7 +103,7 @@ func newLoader(dir string, options Options) *loader {
 
 // loader is one run of Load.
 type loader struct {
-	report    *reporter
+	report    *diag.Reporter
 	decisions *decisions
 	dir       string
 	options   Options
@@ -143,9 +144,9 @@ const starter = " `kolla init` writes a starter."
 // block that it gives is nil where there is nothing; it is not ok when some of it is
 // missing.
 func (l *loader) readDir(dir string, call *block) (document *block, ok bool) {
-	complain := l.report.errorPlain
+	complain := l.report.ErrorPlain
 	if call != nil {
-		complain = func(summary, detail string) { l.report.error(call.attributeRange("source"), summary, "%s", detail) }
+		complain = func(summary, detail string) { l.report.Error(call.attributeRange("source"), summary, "%s", detail) }
 	}
 	names, err := configFiles(dir)
 	if err != nil {
@@ -203,7 +204,7 @@ const nativeExtension = ".hcl"
 func (l *loader) readFile(name string) (hcl.Body, bool) {
 	source, err := syntax.Read(name)
 	if err != nil {
-		l.report.errorPlain("Cannot read the configuration", fmt.Sprintf("The file %s: %s.", name, cause(err)))
+		l.report.ErrorPlain("Cannot read the configuration", fmt.Sprintf("The file %s: %s.", name, cause(err)))
 		return nil, false
 	}
 	rel, err := filepath.Rel(l.dir, name)
@@ -231,7 +232,7 @@ func (l *loader) parse(name string, source []byte) (hcl.Body, bool) {
 
 // parsed takes in what the parser found of one file.
 func (l *loader) parsed(files map[string]*hcl.File, diags hcl.Diagnostics) (body hcl.Body, ok bool) {
-	l.report.add(diags...)
+	l.report.Add(diags...)
 	for name, file := range files {
 		l.config.Files[name] = file
 		body = file.Body
@@ -252,7 +253,7 @@ func (l *loader) readCatalogue() (*block, bool) {
 	for _, name := range names {
 		source, err := fs.ReadFile(l.options.Catalogue, name)
 		if err != nil {
-			l.report.errorPlain("Cannot read the catalogue", fmt.Sprintf("The file %s: %s.", name, cause(err)))
+			l.report.ErrorPlain("Cannot read the catalogue", fmt.Sprintf("The file %s: %s.", name, cause(err)))
 			return nil, false
 		}
 		l.digest["catalogue "+name] = string(source)
@@ -279,10 +280,10 @@ func (l *loader) evaluate() {
 func (l *loader) checkClouds() {
 	clouds := l.document.all("cloud")
 	if len(clouds) == 0 {
-		l.report.errorPlain("No cloud block", "A configuration has exactly one block that says what is deployed:\n\n  cloud \"NAME\" {\n    release = \"2025.1\"\n  }")
+		l.report.ErrorPlain("No cloud block", "A configuration has exactly one block that says what is deployed:\n\n  cloud \"NAME\" {\n    release = \"2025.1\"\n  }")
 	}
 	for _, b := range clouds[min(1, len(clouds)):] {
-		l.report.error(b.header, "Second cloud block", "A configuration describes one cloud, and the first block is at %s. Another cloud needs a directory of its own.", position(clouds[0].header))
+		l.report.Error(b.header, "Second cloud block", "A configuration describes one cloud, and the first block is at %s. Another cloud needs a directory of its own.", diag.Position(clouds[0].header))
 	}
 }
 

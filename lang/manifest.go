@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/yaml"
@@ -26,7 +27,7 @@ func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty
 	m.Lifecycle.ReplaceTriggeredBy = g.triggers(f, e, b)
 	switch object, files := e.given(b, "object"), e.given(b, "files"); {
 	case object && files:
-		g.report.error(b.attributes["files"].NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")
+		g.report.Error(b.attributes["files"].NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")
 	case object:
 		m.Objects = g.manifestObject(b, e)
 	case files:
@@ -34,7 +35,7 @@ func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty
 			m.Objects = append(m.Objects, g.manifestFile(b, name)...)
 		}
 	case len(b.unknown) == 0: // else one of those was meant to be it
-		g.report.error(b.header, "Manifest without objects", "Give it object = { ... } or files = [\"*.yaml\"].")
+		g.report.Error(b.header, "Manifest without objects", "Give it object = { ... } or files = [\"*.yaml\"].")
 	}
 	if l := b.one("lifecycle", ""); l != nil {
 		e.preconditions(l)
@@ -121,7 +122,7 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string, what 
 	}
 	value := scalar(v)
 	if f, ok := value.(float64); ok && math.IsInf(f, 0) {
-		e.report.error(expr.Range(), "Number out of range", "A number of the object is too large for JSON.")
+		e.report.Error(expr.Range(), "Number out of range", "A number of the object is too large for JSON.")
 		return nil
 	}
 	return value
@@ -187,7 +188,7 @@ func (g *graph) manifestFiles(b *block, e *evaluator) []string {
 	for _, pattern := range e.list(b, "files") {
 		names, err := filepath.Glob(g.reader.Path(pattern))
 		if err != nil || len(names) == 0 {
-			g.report.error(b.attributeRange("files"), "No such file", "No file matches %q, relative to the directory of the configuration.", pattern)
+			g.report.Error(b.attributeRange("files"), "No such file", "No file matches %q, relative to the directory of the configuration.", pattern)
 			continue
 		}
 		for _, name := range names {
@@ -206,7 +207,7 @@ func (g *graph) manifestFiles(b *block, e *evaluator) []string {
 func (g *graph) manifestFile(b *block, name string) []ManifestObject {
 	source, err := g.reader.Read(name)
 	if err != nil {
-		g.report.error(b.attributeRange("files"), "Cannot read a manifest", "%s.", sentence(err))
+		g.report.Error(b.attributeRange("files"), "Cannot read a manifest", "%s.", words.Sentence(err))
 		return nil
 	}
 	full := g.reader.Path(name)
@@ -217,7 +218,7 @@ func (g *graph) manifestFile(b *block, name string) []ManifestObject {
 		content, err := yaml.Decode(source[doc.From.Byte:doc.To])
 		if err != nil {
 			line, message := yaml.Explain(err)
-			g.report.error(lineRange(full, source, doc.From, max(line, 1)-1), "Not valid YAML", "%s.", sentence(message))
+			g.report.Error(lineRange(full, source, doc.From, max(line, 1)-1), "Not valid YAML", "%s.", words.Sentence(message))
 			continue
 		}
 		for _, object := range unlisted(content) {
@@ -274,12 +275,12 @@ func (g *graph) checkObject(content map[string]any, at hcl.Range) bool {
 	}
 	for _, field := range ofServer {
 		if metadata[field.name] != nil {
-			g.report.error(at, "A field that the server sets", "metadata.%s of %v %v cannot be declared, as %s.", field.name, orElse(content["kind"], "an object"), orElse(metadata["name"], "without a name"), field.says)
+			g.report.Error(at, "A field that the server sets", "metadata.%s of %v %v cannot be declared, as %s.", field.name, orElse(content["kind"], "an object"), orElse(metadata["name"], "without a name"), field.says)
 			good = false
 		}
 	}
 	if len(missing) > 0 {
-		g.report.error(at, "Incomplete object", "An object of Kubernetes needs %s, as text.", listed(missing))
+		g.report.Error(at, "Incomplete object", "An object of Kubernetes needs %s, as text.", words.Sorted(missing))
 		good = false
 	}
 	return good

@@ -39,15 +39,15 @@ func (in *instance) checkMisspelt() {
 				continue
 			}
 			enabled := in.definition.one(k.kind, b.label) != nil
-			there := fmt.Sprintf("Did you mean %q? Definition %q has: %s.", near, in.out.Definition, listed(known))
+			there := fmt.Sprintf("Did you mean %q? Definition %q has: %s.", near, in.out.Definition, words.Sorted(known))
 			switch {
 			case !enabled && k.kind == schema.EndpointType.Name:
-				in.report.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", there)
+				in.report.Error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", there)
 			case k.kind == schema.EndpointType.Name && !alike(b.label, near):
-				in.report.warn(b.labelRange, fmt.Sprintf("Another %s %q", b.typ.Label, b.label), "%s This one is registered beside it.", there)
+				in.report.Warn(b.labelRange, fmt.Sprintf("Another %s %q", b.typ.Label, b.label), "%s This one is registered beside it.", there)
 			case k.kind == schema.EndpointType.Name, enabled && (k.kind == schema.IdentityRoleType.Name || in.uses(b)):
 			default:
-				in.report.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s %s", there, k.use)
+				in.report.Error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s %s", there, k.use)
 			}
 		}
 	}

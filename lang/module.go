@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -196,7 +197,7 @@ func (m *module) publishAll() {
 func (l *loader) readModules(m *module) bool {
 	ok := true
 	for _, b := range m.document.all("module") {
-		if !l.report.spend(boundModules, 1, b.header, "Too many modules", "A configuration may have at most %d module blocks, those in the modules that it uses counted each time. For many uses of one module, give one block for_each or count.") {
+		if !l.report.Spend(diag.Modules, 1, b.header, "Too many modules", "A configuration may have at most %d module blocks, those in the modules that it uses counted each time. For many uses of one module, give one block for_each or count.") {
 			return false
 		}
 		dir, found := l.sourceDir(m, b)
@@ -230,13 +231,13 @@ func (l *loader) sourceDir(m *module, b *block) (string, bool) {
 	}
 	slashed := filepath.ToSlash(source)
 	if !strings.HasPrefix(slashed, "./") && !strings.HasPrefix(slashed, "../") && slashed != ".." {
-		l.report.error(b.attributeRange("source"), "Not a local directory", "%q does not start with ./ or ../. A module is a directory beside the configuration; what comes from elsewhere has to be put there first, with git for instance.", source)
+		l.report.Error(b.attributeRange("source"), "Not a local directory", "%q does not start with ./ or ../. A module is a directory beside the configuration; what comes from elsewhere has to be put there first, with git for instance.", source)
 		return "", false
 	}
 	dir := filepath.Join(m.dir, source)
 	for outer := m; outer != nil; outer = outer.parent {
 		if sameDir(outer.dir, dir) {
-			l.report.error(b.attributeRange("source"), "Module uses itself", "%s is the directory %q already: it would be used without end.", outer.what(), outer.dir)
+			l.report.Error(b.attributeRange("source"), "Module uses itself", "%s is the directory %q already: it would be used without end.", outer.what(), outer.dir)
 			return "", false
 		}
 	}
@@ -255,14 +256,14 @@ var onlyInRoot = []string{"cloud", "import"}
 func (l *loader) checkModule(m *module) {
 	for _, kind := range onlyInRoot {
 		for _, b := range m.document.all(kind) {
-			l.report.error(b.header, "Block in a module", "%s belongs into the files of the configuration itself: what it says is for the whole cloud.", describe(b))
+			l.report.Error(b.header, "Block in a module", "%s belongs into the files of the configuration itself: what it says is for the whole cloud.", describe(b))
 		}
 	}
 	known := m.document.labels("variable")
 	for _, attr := range m.call.ordered() {
 		if schema.ModuleType.Attribute(attr.Name) == nil && !slices.Contains(known, attr.Name) {
-			l.report.error(attr.NameRange, fmt.Sprintf("There is no variable %q", attr.Name), "%s", trimJoin(words.DidYouMean(attr.Name, append(known, schema.ModuleType.AttributeNames()...)),
-				fmt.Sprintf("The module in %q declares: %s.", m.dir, listed(known))))
+			l.report.Error(attr.NameRange, fmt.Sprintf("There is no variable %q", attr.Name), "%s", words.WithHint(words.DidYouMean(attr.Name, append(known, schema.ModuleType.AttributeNames()...)),
+				fmt.Sprintf("The module in %q declares: %s.", m.dir, words.Sorted(known))))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 )
 
 // Move says that what was declared as From is now declared as To.
@@ -124,7 +125,7 @@ func (g *graph) importOne(b *block, e *evaluator) {
 		return
 	}
 	if to.Whole() {
-		g.report.error(to.Range, "One object expected", `An import takes over one object: write its address in quotes, such as "%s/Deployment/NAME".`, to)
+		g.report.Error(to.Range, "One object expected", `An import takes over one object: write its address in quotes, such as "%s/Deployment/NAME".`, to)
 		return
 	}
 	i := Import{To: to.Object, ID: e.string(b, "id"), Range: b.header}
@@ -143,13 +144,13 @@ func (g *graph) checkMove(m Move, all []Move) bool {
 	from, to := m.From, m.To
 	switch {
 	case from.Whole() != to.Whole():
-		g.report.error(to.Range, "Block and object", "%s and %s must both be blocks, or both objects.", from, to)
+		g.report.Error(to.Range, "Block and object", "%s and %s must both be blocks, or both objects.", from, to)
 	case from.String() == to.String():
-		g.report.error(m.Range, "Move without effect", "%s is moved to itself.", from)
+		g.report.Error(m.Range, "Move without effect", "%s is moved to itself.", from)
 	case kindOfBlock(from.Block) != kindOfBlock(to.Block):
-		g.report.error(to.Range, "Another type of block", "A %s cannot become a %s.", kindOfBlock(from.Block), kindOfBlock(to.Block))
+		g.report.Error(to.Range, "Another type of block", "A %s cannot become a %s.", kindOfBlock(from.Block), kindOfBlock(to.Block))
 	case g.moved[from.String()]:
-		g.report.error(from.Range, "Moved twice", "Another moved block says where %s went. Remove one of them.", from)
+		g.report.Error(from.Range, "Moved twice", "Another moved block says where %s went. Remove one of them.", from)
 	default:
 		g.moved[from.String()] = true
 		gone := !from.Whole() || g.gone(from, to.keyed())
@@ -200,7 +201,7 @@ func (g *graph) gone(t Target, single bool) bool {
 			if b := g.blockAt(t.Block); b != nil {
 				at = b.header // of a module that it is in, say
 			}
-			g.report.error(t.Range, "Still declared", "%s is declared at %s. Take the declaration away, or this block.", t, position(at))
+			g.report.Error(t.Range, "Still declared", "%s is declared at %s. Take the declaration away, or this block.", t, diag.Position(at))
 			return false
 		}
 	}
@@ -240,8 +241,8 @@ func (g *graph) missing(t Target, hint string) {
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
-	g.report.error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s%s",
-		trimJoin(words.DidYouMean(t.Block, known), knownNames(nounOf(kind), known)), hint)
+	g.report.Error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s%s",
+		words.WithHint(words.DidYouMean(t.Block, known), words.Known(nounOf(kind), known)), hint)
 }
 
 // written reports whether a block stands in the files, however many instances it has.

@@ -41,10 +41,10 @@ func (in *instance) allow(b *block, e *evaluator) Allow {
 		Range:     rangeOf(b),
 	}
 	if !e.given(b, "namespace") && !e.given(b, "pods") && !e.given(b, "cidrs") {
-		in.report.error(b.header, "Nobody is allowed", "Say who may connect: namespace, pods or cidrs. For everybody, write cidrs = [\"0.0.0.0/0\", \"::/0\"].")
+		in.report.Error(b.header, "Nobody is allowed", "Say who may connect: namespace, pods or cidrs. For everybody, write cidrs = [\"0.0.0.0/0\", \"::/0\"].")
 	}
 	if e.given(b, "pods") && e.settled(b, "pods") && len(a.Pods) == 0 {
-		in.report.error(b.attributeRange("pods"), "Unsuitable value for \"pods\"", "It needs at least one label. For all pods of a namespace, leave it out and name the namespace.")
+		in.report.Error(b.attributeRange("pods"), "Unsuitable value for \"pods\"", "It needs at least one label. For all pods of a namespace, leave it out and name the namespace.")
 	}
 	names := e.list(b, "ports")
 	if !e.given(b, "ports") {
@@ -61,7 +61,7 @@ func (in *instance) allow(b *block, e *evaluator) Allow {
 		case at >= 0 && in.out.Ports[at].Number != 0:
 			a.open(in.out.Ports[at].Number, in.out.Ports[at].UDP)
 		case at < 0 && in.definition.complete() && in.whole.one("port", name) == nil:
-			in.report.undeclared(b.attributeRange("ports"), "port", name, in.definition.labels("port"))
+			in.report.Undeclared(b.attributeRange("ports"), "port", name, in.definition.labels("port"))
 		}
 	}
 	return a

@@ -60,13 +60,13 @@ func (e *evaluator) outputMarks(marks cty.ValueMarks, at hcl.Range) bool {
 		case mark.Generated:
 			ref := SecretRef(made)
 			if ref.public() {
-				e.report.error(at, "A secret would be shown", "The value of %s cannot be used in an output%s", ref.describe(), instead("an output", ref))
+				e.report.Error(at, "A secret would be shown", "The value of %s cannot be used in an output%s", ref.describe(), instead("an output", ref))
 			} else {
-				e.report.error(at, "A secret would be shown", "The value of %s cannot be shown. Set sensitive = true, and the output stays hidden.", ref.describe())
+				e.report.Error(at, "A secret would be shown", "The value of %s cannot be shown. Set sensitive = true, and the output stays hidden.", ref.describe())
 			}
 			return false
 		case mark.Sensitive:
-			e.report.error(at, "A secret would be shown", "The value is sensitive. Set sensitive = true to hide it, or write nonsensitive(...) if everybody may see it.")
+			e.report.Error(at, "A secret would be shown", "The value is sensitive. Set sensitive = true to hide it, or write nonsensitive(...) if everybody may see it.")
 			return false
 		}
 	}

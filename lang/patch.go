@@ -89,7 +89,7 @@ func (in *instance) patch(list []Patch, b *block, from part) []Patch {
 	case v.IsNull():
 		return list
 	case !isMap(v):
-		e.report.error(at, "Unsuitable value for \"object\"", "It must be a map, a part of the object, and this is %s.", kindOf(v))
+		e.report.Error(at, "Unsuitable value for \"object\"", "It must be a map, a part of the object, and this is %s.", kindOf(v))
 		return list
 	}
 	content, _ := e.plain(v, from.expr, []string{""}, "a patch").(map[string]any)
@@ -138,7 +138,7 @@ func (p *Patch) check(e *evaluator) bool {
 			_, there = metadata[name]
 		}
 		if there {
-			e.report.error(p.Place("."+field), "Field that a patch cannot set", "%q says which object it is. The label of the patch does that: take the field away.", field)
+			e.report.Error(p.Place("."+field), "Field that a patch cannot set", "%q says which object it is. The label of the patch does that: take the field away.", field)
 			return false
 		}
 	}
@@ -146,13 +146,13 @@ func (p *Patch) check(e *evaluator) bool {
 		given, _ := metadata[marks].(map[string]any)
 		for _, key := range keysOf(given) {
 			if strings.HasPrefix(key, "kolla.openstack.org/") {
-				e.report.error(p.Place(".metadata."+marks+"."+key), "Field that a patch cannot set", "By %q kolla knows its own objects.", key)
+				e.report.Error(p.Place(".metadata."+marks+"."+key), "Field that a patch cannot set", "By %q kolla knows its own objects.", key)
 				return false
 			}
 		}
 	}
 	if _, there := p.Object["status"]; there {
-		e.report.error(p.Place(".status"), "Field that a patch cannot set", "The cluster writes %q: what it is told stands elsewhere.", "status")
+		e.report.Error(p.Place(".status"), "Field that a patch cannot set", "The cluster writes %q: what it is told stands elsewhere.", "status")
 		return false
 	}
 	if p.Kind != "Secret" && p.Kind != "ConfigMap" {
@@ -162,10 +162,10 @@ func (p *Patch) check(e *evaluator) bool {
 		switch {
 		case field == "metadata":
 		case p.Kind == "Secret":
-			e.report.error(p.Place("."+field), "Values of a Secret in a patch", "A patch is shown, and values of Secrets are not. What a Secret holds is said by the secret and config blocks of the service; a patch can set its metadata alone.")
+			e.report.Error(p.Place("."+field), "Values of a Secret in a patch", "A patch is shown, and values of Secrets are not. What a Secret holds is said by the secret and config blocks of the service; a patch can set its metadata alone.")
 			return false
 		default:
-			e.report.error(p.Place("."+field), "Content of a config file in a patch", "The name of the ConfigMap is made of its content. What a config file holds is said by the config block of the service; a patch can set its metadata alone.")
+			e.report.Error(p.Place("."+field), "Content of a config file in a patch", "The name of the ConfigMap is made of its content. What a config file holds is said by the config block of the service; a patch can set its metadata alone.")
 			return false
 		}
 	}

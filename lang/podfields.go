@@ -61,6 +61,6 @@ func (e *evaluator) onlyInPod(at hcl.Range, refs []hcl.Traversal) bool {
 	if i < 0 {
 		return false
 	}
-	e.report.error(at, "Known only where a pod runs", "%s is known only where the pod runs, so it can be put into a text, but nothing can be computed from it. Let the command in the pod do that.", written(refs[i]))
+	e.report.Error(at, "Known only where a pod runs", "%s is known only where the pod runs, so it can be put into a text, but nothing can be computed from it. Let the command in the pod do that.", written(refs[i]))
 	return true
 }

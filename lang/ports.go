@@ -62,7 +62,7 @@ func (p Port) scheme() string {
 // checkPublic reports a number at an exposure of a port that is not exposed.
 func (in *instance) checkPublic(b *block, p Port) {
 	if in.inner.given(b, "public") && in.inner.settled(b, "expose") && !p.Exposed {
-		in.report.error(b.attributeRange("public"), "Unsuitable value for \"public\"", "Port %q is not meant to be reached from outside. Write expose = true as well, or take it out.", p.Name)
+		in.report.Error(b.attributeRange("public"), "Unsuitable value for \"public\"", "Port %q is not meant to be reached from outside. Write expose = true as well, or take it out.", p.Name)
 	}
 }
 

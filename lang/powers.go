@@ -48,7 +48,7 @@ func (in *instance) powers(b *block, e *evaluator) Powers {
 		case slices.Contains(capabilities, bare):
 			e.unsuitable(b, "capabilities", "Element %d, %q, is written %q here.", i, name, bare)
 		default:
-			e.unsuitable(b, "capabilities", "%s", trimJoin(words.DidYouMean(bare, capabilities), fmt.Sprintf("Element %d, %q, is no capability of Linux.", i, name)))
+			e.unsuitable(b, "capabilities", "%s", words.WithHint(words.DidYouMean(bare, capabilities), fmt.Sprintf("Element %d, %q, is no capability of Linux.", i, name)))
 		}
 	}
 	return p
@@ -58,6 +58,6 @@ func (in *instance) powers(b *block, e *evaluator) Powers {
 // user than root: Kubernetes gives them to nobody else.
 func (in *instance) checkPowers(b *block, p Powers, user int) {
 	if user != 0 && len(p.Capabilities) > 0 {
-		in.report.error(b.attributeRange("capabilities"), "Capabilities without effect", "%s runs as user %d, and only root gets capabilities. Write user = 0 as well, or take them away.", sentenced(describe(b)), user)
+		in.report.Error(b.attributeRange("capabilities"), "Capabilities without effect", "%s runs as user %d, and only root gets capabilities. Write user = 0 as well, or take them away.", sentenced(describe(b)), user)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -119,7 +121,7 @@ func (in *instance) provider(b *block) *instance {
 	name := in.literal(b, "server")
 	switch {
 	case name == in.out.Name, in.registers() && b.typ != schema.QueueType:
-		in.report.error(b.header, "A service refers to itself", "%s cannot be on the service that it belongs to.", describe(b))
+		in.report.Error(b.header, "A service refers to itself", "%s cannot be on the service that it belongs to.", describe(b))
 		return nil
 	case name == "":
 		return nil
@@ -194,8 +196,8 @@ func (in *instance) registration() {
 	}
 	for _, b := range all[1:] {
 		if name := in.literal(b, "server"); name != in.literal(all[0], "server") {
-			in.report.error(b.attributeRange("server"), "Two servers of one registration",
-				"Service %q is registered with service %q already, by %s (%s). All of a service is registered with one.", in.out.Name, in.literal(all[0], "server"), describe(all[0]), position(all[0].header))
+			in.report.Error(b.attributeRange("server"), "Two servers of one registration",
+				"Service %q is registered with service %q already, by %s (%s). All of a service is registered with one.", in.out.Name, in.literal(all[0], "server"), describe(all[0]), diag.Position(all[0].header))
 			return
 		}
 	}
@@ -291,7 +293,7 @@ func (in *instance) endpointURL(b *block, e Endpoint, public bool) cty.Value {
 func (in *instance) provide(consumer *instance, from *block, p *Provided, values map[string]cty.Value) cty.Value {
 	b := in.definition.one("provides", p.Type)
 	if b == nil {
-		consumer.report.error(consumer.block.header, "Nothing provides it",
+		consumer.report.Error(consumer.block.header, "Nothing provides it",
 			"%s of service %q should be on service %q, whose definition has no block `provides %q`.", describe(from), consumer.out.Name, p.Server, p.Type)
 		return cty.DynamicVal
 	}
@@ -343,7 +345,7 @@ func (in *instance) arguments(b *block, e *evaluator, values map[string]cty.Valu
 			continue // it is about the block
 		}
 		if _, taken := values[attr.Name]; taken {
-			in.report.error(attr.NameRange, "Unsuitable name", "Every %s has an attribute %q already.", b.label, attr.Name)
+			in.report.Error(attr.NameRange, "Unsuitable name", "Every %s has an attribute %q already.", b.label, attr.Name)
 			continue
 		}
 		values[attr.Name] = e.value(attr.Expr)
@@ -379,7 +381,7 @@ func (in *instance) checkUntold(consumer *instance, from *block, p *Provided, un
 		names = append(names, fmt.Sprintf("role %q", name))
 	}
 	if len(names) > 0 {
-		consumer.report.warn(consumer.block.header, "Not registered",
-			"Service %q is external, and kolla does not know its %s: %s of service %q have to be registered by somebody else.", p.Server, lacks, listed(names), consumer.out.Name)
+		consumer.report.Warn(consumer.block.header, "Not registered",
+			"Service %q is external, and kolla does not know its %s: %s of service %q have to be registered by somebody else.", p.Server, lacks, words.Sorted(names), consumer.out.Name)
 	}
 }

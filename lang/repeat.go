@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/gocty"
 
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -45,7 +46,7 @@ func repeats(b *block) bool { return b.attributes["for_each"] != nil || b.attrib
 // ok if that cannot be told, or if there are too many, which was reported.
 func (g *graph) items(f *frame, b *block) (list []item, ok bool) {
 	list, ok = g.itemsOf(f, b)
-	if ok && !g.report.spend(boundInstances, len(list), b.header, "Too many instances", "A configuration may have at most %d services, roles, uses of modules and so on, each instance counted, and with this block there are more. Correct for_each or count, here or in a module block around, or divide the cloud.") {
+	if ok && !g.report.Spend(diag.Instances, len(list), b.header, "Too many instances", "A configuration may have at most %d services, roles, uses of modules and so on, each instance counted, and with this block there are more. Correct for_each or count, here or in a module block around, or divide the cloud.") {
 		return nil, false
 	}
 	return list, ok
@@ -62,7 +63,7 @@ func (g *graph) itemsOf(f *frame, b *block) (list []item, ok bool) {
 	forEach, count := b.attributes["for_each"], b.attributes["count"]
 	switch {
 	case forEach != nil && count != nil:
-		g.report.error(count.NameRange, "Both for_each and count", "A block is repeated for each element, or so many times: take one of the two away.")
+		g.report.Error(count.NameRange, "Both for_each and count", "A block is repeated for each element, or so many times: take one of the two away.")
 		return nil, false
 	case forEach != nil:
 		return e.each(b)
@@ -203,7 +204,7 @@ func (it item) nameOf(e *evaluator, b *block) string {
 	}
 	name := b.label + "-" + strings.Trim(it.suffix(), `[]"`)
 	if !b.typ.LabelForm.Valid(name) {
-		e.report.error(b.header, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q, the label with the key %s, is not %s. Give each instance a name that is: name = ....", name, it.suffix(), b.typ.LabelForm.Expected)
+		e.report.Error(b.header, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q, the label with the key %s, is not %s. Give each instance a name that is: name = ....", name, it.suffix(), b.typ.LabelForm.Expected)
 		return ""
 	}
 	return name
@@ -214,7 +215,7 @@ func (g *graph) claim(typ, name, address string, at hcl.Range) bool {
 	key := typ + "." + name
 	first, taken := g.claimed[key]
 	if taken {
-		g.report.error(at, fmt.Sprintf("Second %s named %q", typ, name), "%s would have the name that %s has (%s). Give one of them another with its argument name.", address, first.address, position(first.at))
+		g.report.Error(at, fmt.Sprintf("Second %s named %q", typ, name), "%s would have the name that %s has (%s). Give one of them another with its argument name.", address, first.address, diag.Position(first.at))
 		return false
 	}
 	g.claimed[key] = claimed{address, at}

@@ -84,7 +84,7 @@ func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 	g.checkLabelKeys(b, "labels", r.Labels)
 	for i, name := range r.Nodes {
 		if slices.Contains(r.Nodes[:i], name) {
-			g.report.error(b.attributeRange("nodes"), "Node named twice", "The node %q is in the list more than once.", name)
+			g.report.Error(b.attributeRange("nodes"), "Node named twice", "The node %q is in the list more than once.", name)
 		}
 	}
 	if g.claim("role", r.Name, r.Block, b.header) {
@@ -124,9 +124,9 @@ func (g *graph) checkWays(e *evaluator, b *block) {
 	switch {
 	case len(given) == 1 || len(given) == 0 && misspelt:
 	case len(given) == 0:
-		g.report.error(b.header, "Role without nodes", "A role says which nodes it is: nodes = [\"NAME\", ...], or match = { LABEL = \"VALUE\" } for the nodes with such a label, or roles = [role.NAME, ...] for those of other roles.")
+		g.report.Error(b.header, "Role without nodes", "A role says which nodes it is: nodes = [\"NAME\", ...], or match = { LABEL = \"VALUE\" } for the nodes with such a label, or roles = [role.NAME, ...] for those of other roles.")
 	default:
-		g.report.error(b.attributes[given[1]].NameRange, fmt.Sprintf("Both %s and %s", given[0], given[1]), "A role is either nodes by name, or nodes by label, or those of other roles: take all of these but one away.")
+		g.report.Error(b.attributes[given[1]].NameRange, fmt.Sprintf("Both %s and %s", given[0], given[1]), "A role is either nodes by name, or nodes by label, or those of other roles: take all of these but one away.")
 	}
 }
 
@@ -165,7 +165,7 @@ func (g *graph) union(e *evaluator, b *block) []Role {
 			continue // which was reported
 		}
 		if slices.ContainsFunc(out, func(r Role) bool { return r.Name == part }) {
-			g.report.error(b.attributeRange(name), "Role named twice", "The role %q is in the list more than once.", part)
+			g.report.Error(b.attributeRange(name), "Role named twice", "The role %q is in the list more than once.", part)
 			continue
 		}
 		out = append(out, g.config.Roles[at])

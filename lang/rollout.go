@@ -68,7 +68,7 @@ func (in *instance) checkAfter() {
 	for _, b := range in.definition.all("workload") {
 		if circle := visit(nil, b.label); circle != nil && circle[0] == b.label && !slices.Contains(reported, b.label) {
 			reported = append(reported, circle...)
-			in.report.error(b.attributeRange("after"), "Workloads that wait for each other", "%s: each of them waits for the next one. Take one of them out of after.", strings.Join(circle, " → "))
+			in.report.Error(b.attributeRange("after"), "Workloads that wait for each other", "%s: each of them waits for the next one. Take one of them out of after.", strings.Join(circle, " → "))
 		}
 	}
 }

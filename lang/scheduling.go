@@ -70,7 +70,7 @@ func (e *evaluator) toleration(b *block, name string, i int, v cty.Value) (t Tol
 		text, err := convert.Convert(m.Value, cty.String)
 		switch {
 		case !known:
-			e.unsuitable(b, name, "%s", trimJoin(words.DidYouMean(m.Key, keysOf(tolerationFields)), fmt.Sprintf("Element %d has %q, and a toleration has key, operator, value and effect.", i, m.Key)))
+			e.unsuitable(b, name, "%s", words.WithHint(words.DidYouMean(m.Key, keysOf(tolerationFields)), fmt.Sprintf("Element %d has %q, and a toleration has key, operator, value and effect.", i, m.Key)))
 			return t, false
 		case err != nil:
 			e.unsuitable(b, name, "Element %d: %s must be a string, and this is %s.", i, m.Key, kindOf(m.Value))

@@ -175,7 +175,7 @@ func (in *instance) secrets() {
 	}
 	for _, b := range blocks {
 		if isKept(b.label) {
-			in.report.error(b.labelRange, "Unsuitable name", "Names that start with %s are kept for the passwords of databases, queues and users.", listed(keptPrefixes))
+			in.report.Error(b.labelRange, "Unsuitable name", "Names that start with %s are kept for the passwords of databases, queues and users.", words.Sorted(keptPrefixes))
 		}
 		s := in.inner.secret(b)
 		s.Source = in.inner.secretSource(b, s.Keys, in.config.Cloud.Namespace)
@@ -184,7 +184,7 @@ func (in *instance) secrets() {
 		}
 		given := isGiven(in.inner, b)
 		if given && s.Source == nil && !saysSource(b) {
-			in.report.error(in.block.header, "Secret that has to be given",
+			in.report.Error(in.block.header, "Secret that has to be given",
 				"Definition %q takes secret %q from outside, and kolla makes up no value for it. Say in service %q where it comes from:\n\n%s",
 				in.out.Definition, b.label, in.block.label, exampleOf(s))
 		}
@@ -243,7 +243,7 @@ func (in *instance) sourceOfSecret(name string, keys []string) *SecretSource {
 }
 
 func (in *instance) withoutSource(b *block) {
-	in.report.error(b.header, "Missing argument", "It says where the value comes from: one of from_env, from_file, from_secret and value.")
+	in.report.Error(b.header, "Missing argument", "It says where the value comes from: one of from_env, from_file, from_secret and value.")
 }
 
 // mount finds the secret that a mount block names.
@@ -258,7 +258,7 @@ func (in *instance) mount(b *block, e *evaluator) (SecretMount, bool) {
 	v, ok := e.lookup("secret", b.label, nil, b.labelRange)
 	if !ok || v.IsKnown() && (v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute("name")) {
 		if in.definition.complete() {
-			in.report.undeclared(b.labelRange, "secret", b.label, e.scope.names("secret"))
+			in.report.Undeclared(b.labelRange, "secret", b.label, e.scope.names("secret"))
 		}
 		return m, false
 	}
@@ -339,7 +339,7 @@ func (e *evaluator) certificate(b *block, kind string) *Certificate {
 	if kind == "x509" {
 		c.CA, c.Usages, c.Days = e.authority(b), e.usages(b), defaultValidity
 		if !e.given(b, "dns_names") && !e.given(b, "ip_addresses") && slices.Contains(c.Usages, "server") {
-			e.report.error(b.header, "Certificate for nobody", "Clients compare the certificate of a server with the name that they connect to: give dns_names or ip_addresses. One for clients only has usages = [\"client\"].")
+			e.report.Error(b.header, "Certificate for nobody", "Clients compare the certificate of a server with the name that they connect to: give dns_names or ip_addresses. One for clients only has usages = [\"client\"].")
 		}
 	}
 	if days := e.number(b, "validity_days"); days > 0 {
@@ -359,7 +359,7 @@ func (e *evaluator) certificate(b *block, kind string) *Certificate {
 func (e *evaluator) authority(b *block) *SecretRef {
 	attr := b.attributes["ca"]
 	if attr == nil {
-		e.report.error(b.header, "Missing argument", "A certificate needs the argument \"ca\": the secret of kind x509-ca that signs it, as in ca = secret.NAME.")
+		e.report.Error(b.header, "Missing argument", "A certificate needs the argument \"ca\": the secret of kind x509-ca that signs it, as in ca = secret.NAME.")
 		return nil
 	}
 	v := e.value(attr.Expr)
@@ -390,7 +390,7 @@ func (e *evaluator) usages(b *block) []string {
 	chosen := e.list(b, "usages")
 	for _, usage := range chosen {
 		if !slices.Contains(schema.KeyUsages, usage) {
-			e.unsuitable(b, "usages", "%s", trimJoin(words.DidYouMean(usage, schema.KeyUsages), fmt.Sprintf("%q is not one of: %s.", usage, strings.Join(schema.KeyUsages, ", "))))
+			e.unsuitable(b, "usages", "%s", words.WithHint(words.DidYouMean(usage, schema.KeyUsages), fmt.Sprintf("%q is not one of: %s.", usage, strings.Join(schema.KeyUsages, ", "))))
 		}
 	}
 	return chosen
@@ -410,9 +410,9 @@ func (e *evaluator) checkArguments(b *block, kind string, given bool) {
 		switch belongs := slices.Contains(secretKinds[kind].arguments, attr.Name); {
 		case attr.Name == "kind" || !slices.ContainsFunc(about, func(a schema.Attribute) bool { return a.Name == attr.Name }):
 		case given && attr.Name != "keys":
-			e.report.error(attr.NameRange, "Argument without effect", "The value of secret %q is given, so that nothing is generated. Take %q away.", b.label, attr.Name)
+			e.report.Error(attr.NameRange, "Argument without effect", "The value of secret %q is given, so that nothing is generated. Take %q away.", b.label, attr.Name)
 		case !belongs:
-			e.report.error(attr.NameRange, "Argument does not fit the kind", "Secret %q is of kind %s. %s", b.label, kind, argumentsOf(b, kind))
+			e.report.Error(attr.NameRange, "Argument does not fit the kind", "Secret %q is of kind %s. %s", b.label, kind, argumentsOf(b, kind))
 		}
 	}
 }
@@ -422,14 +422,14 @@ func argumentsOf(b *block, kind string) string {
 	if len(arguments) == 0 {
 		return "That has no arguments about what is generated."
 	}
-	return fmt.Sprintf("What is generated for that is said by: %s.", listed(arguments))
+	return fmt.Sprintf("What is generated for that is said by: %s.", words.Sorted(arguments))
 }
 
 // secretSource evaluates where values come from that are not generated; nil: they are
 // generated, or what is said is wrong, which was reported.
 func (e *evaluator) secretSource(b *block, keys []string, namespace string) *SecretSource {
 	if value := b.attributes["value"]; value != nil {
-		e.report.hide(value.Expr.Range())
+		e.report.Hide(value.Expr.Range())
 	}
 	var said []schema.Attribute
 	for _, a := range schema.SourceAttributes {
@@ -441,7 +441,7 @@ func (e *evaluator) secretSource(b *block, keys []string, namespace string) *Sec
 		return nil
 	}
 	if len(said) > 1 {
-		e.report.error(b.attributes[said[1].Name].NameRange, "Two sources of a secret", "Its value comes from %s already: take one of the two away.", said[0].Name)
+		e.report.Error(b.attributes[said[1].Name].NameRange, "Two sources of a secret", "Its value comes from %s already: take one of the two away.", said[0].Name)
 		return nil
 	}
 	name := said[0].Name
@@ -464,8 +464,8 @@ func (e *evaluator) secretSource(b *block, keys []string, namespace string) *Sec
 		return source
 	}
 	if len(keys) > 1 && !whole && e.settled(b, name) {
-		e.report.error(b.attributes[name].NameRange, "One value for several keys",
-			"The secret has the keys %s. Put them into a Secret of the cluster, and name that by from_secret, without a key.", listed(keys))
+		e.report.Error(b.attributes[name].NameRange, "One value for several keys",
+			"The secret has the keys %s. Put them into a Secret of the cluster, and name that by from_secret, without a key.", words.Sorted(keys))
 		return nil
 	}
 	if source.Env == "" && source.File == "" && source.Existing == nil && source.Value == nil {
@@ -480,7 +480,7 @@ func (e *evaluator) existing(b *block, namespace string) *ExistingSecret {
 	known := []string{"name", "namespace", "key"}
 	for _, field := range keysOf(fields) {
 		if !slices.Contains(known, field) {
-			e.unsuitable(b, "from_secret", "%s", trimJoin(words.DidYouMean(field, known), fmt.Sprintf("It has name, namespace and key, and no %q.", field)))
+			e.unsuitable(b, "from_secret", "%s", words.WithHint(words.DidYouMean(field, known), fmt.Sprintf("It has name, namespace and key, and no %q.", field)))
 			return nil
 		}
 	}
@@ -526,7 +526,7 @@ func (e *evaluator) givenValue(b *block) Text {
 		return nil
 	}
 	if !mark.IsSensitive(v) {
-		e.report.warnUnquoted(b.attributes["value"].NameRange, "A secret in the configuration",
+		e.report.WarnUnquoted(b.attributes["value"].NameRange, "A secret in the configuration",
 			"Whoever reads the configuration reads it, and it is still there in every older version of the file. Take it from outside: from_env, from_file, from_secret, or a variable with sensitive = true. Without any of them it is generated.")
 	}
 	return Text{{Literal: bare.AsString(), Sensitive: true}}

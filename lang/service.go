@@ -262,7 +262,7 @@ func (in *instance) evaluate(it item) cty.Value {
 func (in *instance) deployed() cty.Value {
 	s := &in.out
 	if in.definition.deploysNothing() {
-		in.report.error(in.block.header, fmt.Sprintf("Nothing to deploy for service %q", in.block.label),
+		in.report.Error(in.block.header, fmt.Sprintf("Nothing to deploy for service %q", in.block.label),
 			"Definition %q has no workload: it describes what is there already. Say where:\n\n  external = { host = \"...\" }", s.Definition)
 		in.setSelf(cty.DynamicVal)
 		return cty.DynamicVal
@@ -331,7 +331,7 @@ func (in *instance) ports() {
 		}
 		at := taken{p.Number, p.UDP}
 		if other, twice := numbers[at]; twice && p.Number != 0 {
-			in.report.error(b.attributeRange("number"), "Two ports with one number", "Port %q has the number %d already.", other, p.Number)
+			in.report.Error(b.attributeRange("number"), "Two ports with one number", "Port %q has the number %d already.", other, p.Number)
 		}
 		numbers[at] = p.Name
 		in.checkPublic(b, p)
@@ -446,7 +446,7 @@ func (in *instance) outputs() cty.Value {
 	in.out.Outputs = map[string]cty.Value{}
 	for _, b := range in.definition.all("output") {
 		if slices.Contains(names, b.label) {
-			in.report.error(b.labelRange, "Unsuitable name", "Every service has an attribute %q already.", b.label)
+			in.report.Error(b.labelRange, "Unsuitable name", "Every service has an attribute %q already.", b.label)
 			continue
 		}
 		v := cty.DynamicVal
@@ -479,7 +479,7 @@ func (in *instance) files() {
 			unused = "values"
 			f.Content, f.Origin = in.content(b)
 			if attr := b.attributes["from"]; attr != nil {
-				in.report.error(attr.NameRange, "Argument does not fit the format", "%q is raw: only files with values can be made from others.", b.label)
+				in.report.Error(attr.NameRange, "Argument does not fit the format", "%q is raw: only files with values can be made from others.", b.label)
 			}
 		case "yaml", "json":
 			f.Content, f.Origin = in.tree(b, f.Format)
@@ -491,7 +491,7 @@ func (in *instance) files() {
 		}
 		for _, part := range []*block{b.base, b} {
 			if part != nil && part.attributes[unused] != nil && f.Format != "" {
-				in.report.error(part.attributes[unused].NameRange, "Argument does not fit the format",
+				in.report.Error(part.attributes[unused].NameRange, "Argument does not fit the format",
 					"%q is %s: a raw file has content, and other files have values.", b.label, f.Format)
 			}
 		}
@@ -534,7 +534,7 @@ func (in *instance) content(b *block) (Text, Origin) {
 	}
 	text, given := in.inner.text(b, "content")
 	if !given {
-		in.report.error(b.header, "Missing argument", "config %q is raw: it needs the argument \"content\", a text, such as yamlencode({ ... }) or file(\"...\").", b.label)
+		in.report.Error(b.header, "Missing argument", "config %q is raw: it needs the argument \"content\", a text, such as yamlencode({ ... }) or file(\"...\").", b.label)
 	}
 	return text, of
 }

@@ -40,7 +40,7 @@ func (in *instance) inits(b *block, w *Workload) {
 			continue
 		}
 		if other := first[c.label]; other != nil || c.label == b.label {
-			in.report.error(c.header, "Two containers of one name", "%s %q has a container %q already. Give it another name.", sentenced(b.typ.Name), b.label, c.label)
+			in.report.Error(c.header, "Two containers of one name", "%s %q has a container %q already. Give it another name.", sentenced(b.typ.Name), b.label, c.label)
 			continue
 		}
 		first[c.label] = c
@@ -83,7 +83,7 @@ func (in *instance) checkInitVolumes(c *block, init Init, w *Workload) {
 	}
 	for _, v := range init.Volumes {
 		if slices.ContainsFunc(w.Pod.Volumes, func(other Volume) bool { return other.Name == v.Name }) {
-			in.report.error(v.at, "Two volumes of one name", "%s has volume %q of its pod already. Give it another name.", sentenced(describe(c)), v.Name)
+			in.report.Error(v.at, "Two volumes of one name", "%s has volume %q of its pod already. Give it another name.", sentenced(describe(c)), v.Name)
 			continue
 		}
 		in.checkVolume(c, v, there)

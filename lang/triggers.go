@@ -126,7 +126,7 @@ func (g *graph) trigger(m *module, expr hcl.Expression, e *evaluator) (Target, b
 			return t, false // a module that could not be read
 		}
 		if m.document.one(s.typ, s.name) == nil {
-			g.report.undeclared(t.Range, s.typ, s.name, m.document.labels(s.typ))
+			g.report.Undeclared(t.Range, s.typ, s.name, m.document.labels(s.typ))
 			return t, false
 		}
 		m = m.calling(s.name)
@@ -180,13 +180,13 @@ func (e *evaluator) computedKey(expr hcl.Expression) (key cty.Value, ok bool) {
 	switch {
 	case !v.IsKnown():
 		if mark.IsDeferred(v) {
-			e.report.error(expr.Range(), "Not an address", "It depends on something that is known only after the apply, and addresses have to be known before.")
+			e.report.Error(expr.Range(), "Not an address", "It depends on something that is known only after the apply, and addresses have to be known before.")
 		}
 		return v, false
 	case !e.public(v, expr.Range(), "an address"):
 		return v, false
 	case v.IsNull() || v.Type() != cty.String && v.Type() != cty.Number:
-		e.report.error(expr.Range(), "Not an address", "A key is a text or a whole number, and this is %s.", kindOf(v))
+		e.report.Error(expr.Range(), "Not an address", "A key is a text or a whole number, and this is %s.", kindOf(v))
 		return v, false
 	}
 	return v, true
@@ -206,5 +206,5 @@ func (g *graph) edgesTo(m *module, t Target) []edge {
 }
 
 func (g *graph) unsuitableTrigger(at hcl.Range, detail string) {
-	g.report.error(at, fmt.Sprintf("Unsuitable value for %q", schema.TriggersName), "%s", detail)
+	g.report.Error(at, fmt.Sprintf("Unsuitable value for %q", schema.TriggersName), "%s", detail)
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -22,9 +23,9 @@ const maxJoined = 52
 func (in *instance) checkPort(b *block, attribute, name string, known []string) {
 	switch {
 	case name == "" && !in.inner.given(b, attribute):
-		in.report.error(b.header, "Missing argument", "%s needs the argument %q: %s", describe(b), attribute, b.typ.Attribute(attribute).Doc)
+		in.report.Error(b.header, "Missing argument", "%s needs the argument %q: %s", describe(b), attribute, b.typ.Attribute(attribute).Doc)
 	case name != "" && !slices.Contains(known, name) && in.definition.complete():
-		in.report.undeclared(b.attributeRange(attribute), "port", name, known)
+		in.report.Undeclared(b.attributeRange(attribute), "port", name, known)
 	}
 }
 
@@ -33,10 +34,10 @@ func (in *instance) checkProbePort(workload, b *block, attribute string, ports [
 	name, known := in.inner.string(b, attribute), in.definition.labels("port")
 	in.checkPort(b, attribute, name, known)
 	if in.isUDP(name) {
-		in.report.error(b.attributeRange(attribute), "Unsuitable probe", "Port %q is a UDP port: nothing can connect to it. Probe with exec.", name)
+		in.report.Error(b.attributeRange(attribute), "Unsuitable probe", "Port %q is a UDP port: nothing can connect to it. Probe with exec.", name)
 	}
 	if slices.Contains(known, name) && !slices.Contains(ports, name) && in.inner.settled(workload, "ports") {
-		in.report.error(b.attributeRange(attribute), "Unsuitable probe", "The %s does not listen on port %q: add it to its argument `ports`.", workload.typ.Name, name)
+		in.report.Error(b.attributeRange(attribute), "Unsuitable probe", "The %s does not listen on port %q: add it to its argument `ports`.", workload.typ.Name, name)
 	}
 }
 
@@ -62,7 +63,7 @@ func (in *instance) headers(b *block) map[string]string {
 // checkLength reports names that would be too long when joined.
 func (in *instance) checkLength(b *block) {
 	if len(in.out.Name)+1+len(b.label) > maxJoined {
-		in.report.error(in.block.labelRange, "Unsuitable name",
+		in.report.Error(in.block.labelRange, "Unsuitable name",
 			"%q together with the name of its %s %q is longer than %d characters. Take a shorter one.", in.out.Name, b.typ.Name, b.label, maxJoined)
 	}
 }
@@ -75,17 +76,17 @@ func (in *instance) checkOverrides() {
 	in.checkAllReplicas()
 	for _, name := range keysOf(in.images) {
 		if !in.used[name] && in.imagesKnown() {
-			in.report.error(in.block.attributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
-				trimJoin(words.DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, listed(keysOf(in.used)))))
+			in.report.Error(in.block.attributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
+				words.WithHint(words.DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, words.Sorted(keysOf(in.used)))))
 		}
 	}
 	if in.out.Exposure != "" && !slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Exposed }) && in.exposesAsSaid() {
-		in.report.warn(in.block.attributeRange("expose"), "Exposure without effect",
+		in.report.Warn(in.block.attributeRange("expose"), "Exposure without effect",
 			"Definition %q has no port that is meant to be reached from outside (expose = true in its port block), so that nothing of service %q is.", in.out.Definition, in.out.Name)
 	}
 	for _, p := range in.out.Ports {
 		if override := in.block.one("port", p.Name); override != nil && override.attributes["node_port"] != nil && (!in.asksForExposure() || !p.Exposed) && in.exposesAsSaid() {
-			in.report.warn(override.header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, in.whyInside(p))
+			in.report.Warn(override.header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, in.whyInside(p))
 		}
 	}
 }
@@ -97,8 +98,8 @@ func (in *instance) checkStrays() {
 			continue // it is refused, or it may come
 		}
 		b := s.block
-		in.report.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", trimJoin(words.DidYouMean(b.label, s.known),
-			fmt.Sprintf("Definition %q has: %s. Another one needs: %s.", in.out.Definition, listed(s.known), listed(lacking(b)))))
+		in.report.Error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", words.WithHint(words.DidYouMean(b.label, s.known),
+			fmt.Sprintf("Definition %q has: %s. Another one needs: %s.", in.out.Definition, words.Sorted(s.known), words.Sorted(lacking(b)))))
 	}
 }
 
@@ -115,8 +116,8 @@ func (in *instance) checkUnread() {
 		if !in.definition.complete() || slices.Contains(known, b.label) || in.definition.one(b.typ.Name, b.label) != nil && in.reads(b) {
 			continue
 		}
-		in.report.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", trimJoin(words.DidYouMean(b.label, known),
-			fmt.Sprintf("Definition %q has: %s. Another one would be of use only if something in the service read it.", in.out.Definition, listed(known))))
+		in.report.Error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", words.WithHint(words.DidYouMean(b.label, known),
+			fmt.Sprintf("Definition %q has: %s. Another one would be of use only if something in the service read it.", in.out.Definition, words.Sorted(known))))
 	}
 }
 
@@ -149,7 +150,7 @@ func (in *instance) checkAllReplicas() {
 	case len(countable) == 0:
 		in.user.unsuitable(in.block, "replicas", "Definition %q has nothing that replicas could be counted of: a DaemonSet has one pod on each node of its role.", in.out.Definition)
 	case len(in.capped) == len(countable):
-		in.report.warn(in.block.attributeRange("replicas"), "Fewer pods than asked for", "No workload of definition %q can cope with that many: %s.", in.out.Definition, listed(in.capped))
+		in.report.Warn(in.block.attributeRange("replicas"), "Fewer pods than asked for", "No workload of definition %q can cope with that many: %s.", in.out.Definition, words.Sorted(in.capped))
 	}
 }
 
@@ -206,7 +207,7 @@ func (g *graph) checkNodePorts() {
 			here := owner{fmt.Sprintf("port %q of service %q", p.Name, s.Name), s.Name, p.Protocol()}
 			other, ok := taken[p.NodePort]
 			if ok && (other.service != here.service || other.protocol == here.protocol) {
-				g.report.error(at, "Node port taken twice", "Node port %d is wanted for %s and for %s. Give one of them another, in the service: port %q { node_port = ... }.", p.NodePort, other.what, here.what, p.Name)
+				g.report.Error(at, "Node port taken twice", "Node port %d is wanted for %s and for %s. Give one of them another, in the service: port %q { node_port = ... }.", p.NodePort, other.what, here.what, p.Name)
 			}
 			taken[p.NodePort] = here
 			g.checkNodePortRange(s, p, at)
@@ -219,7 +220,7 @@ func (in *instance) warnWithoutNodePort(p Port) {
 	if declared == nil || !in.inner.settled(declared, "node_port") {
 		return
 	}
-	in.report.warn(in.block.attributeRange("expose"), fmt.Sprintf("Port %q of service %q has no node port", p.Name, in.out.Name),
+	in.report.Warn(in.block.attributeRange("expose"), fmt.Sprintf("Port %q of service %q has no node port", p.Name, in.out.Name),
 		"The cluster will choose one, which you can only read from the cluster. A load balancer in front of exposure %q has to know it. Choose one, in the service: port %q { node_port = ... }.", in.out.Exposure, p.Name)
 }
 
@@ -248,9 +249,9 @@ func (g *graph) checkPublicPorts() {
 				continue
 			}
 			at := other.block.attributeRange("expose")
-			g.report.error(in.block.attributeRange("expose"), "Public port taken twice",
+			g.report.Error(in.block.attributeRange("expose"), "Public port taken twice",
 				"Clients would reach both service %q (%s) and service %q at %s. Take an exposure with another vip for one of them, or another number: port %q { public = ... }.",
-				other.out.Name, position(at), s.Name, public.AddrPort, p.Name)
+				other.out.Name, diag.Position(at), s.Name, public.AddrPort, p.Name)
 		}
 	}
 }
@@ -258,7 +259,7 @@ func (g *graph) checkPublicPorts() {
 func (g *graph) checkNodePortRange(s Service, p Port, at hcl.Range) {
 	for _, x := range g.config.Exposures {
 		if x.Name == s.Exposure && (p.NodePort < x.NodePorts[0] || p.NodePort > x.NodePorts[1]) {
-			g.report.error(at, "Node port out of range", "Port %q of service %q wants node port %d, and exposure %q has %d-%d.",
+			g.report.Error(at, "Node port out of range", "Port %q of service %q wants node port %d, and exposure %q has %d-%d.",
 				p.Name, s.Name, p.NodePort, x.Name, x.NodePorts[0], x.NodePorts[1])
 		}
 	}
@@ -274,7 +275,7 @@ func (g *graph) checkPatterns() {
 			})
 		})
 		if !used && len(g.config.Services) > 0 && len(g.decisions.open) == 0 && schema.FormGlob.Valid(b.label) {
-			g.report.warn(b.labelRange, "Default without effect", "No service of this cloud has an ini or properties file whose name matches %q.", b.label)
+			g.report.Warn(b.labelRange, "Default without effect", "No service of this cloud has an ini or properties file whose name matches %q.", b.label)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
@@ -90,7 +91,7 @@ func (l *loader) constant() *evaluator {
 func (l *loader) literal(b *block, name string) string {
 	attr := b.attributes[name]
 	if attr != nil && len(attr.Expr.Variables()) > 0 {
-		l.report.error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for %q", name), "It must be a plain string in quotes, because it is read before anything is evaluated.")
+		l.report.Error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for %q", name), "It must be a plain string in quotes, because it is read before anything is evaluated.")
 		return ""
 	}
 	return l.constant().string(b, name)
@@ -116,7 +117,7 @@ func (l *loader) declare(b *block) *variable {
 		for _, d := range diags {
 			l.aboutType(d)
 		}
-		l.report.add(diags...)
+		l.report.Add(diags...)
 		v.broken = diags.HasErrors()
 		if !v.broken {
 			v.constraint, v.defaults = constraint, defaults
@@ -126,14 +127,14 @@ func (l *loader) declare(b *block) *variable {
 	}
 	if b.typ == schema.InputType && (schema.ServiceType.Attribute(v.Name) != nil || schema.ServiceType.Block(v.Name) != nil) {
 		v.broken = true
-		l.report.error(b.labelRange, "Name taken by service blocks", "An input cannot be called %q: in a service block that means something else. Rename it.", v.Name)
+		l.report.Error(b.labelRange, "Name taken by service blocks", "An input cannot be called %q: in a service block that means something else. Rename it.", v.Name)
 	}
 	if b.typ != schema.InputType && schema.ModuleType.Attribute(v.Name) != nil {
-		l.report.error(b.labelRange, "Name taken by module blocks", "A variable cannot be called %q: in a module block that argument means something else. Rename it.", v.Name)
+		l.report.Error(b.labelRange, "Name taken by module blocks", "A variable cannot be called %q: in a module block that argument means something else. Rename it.", v.Name)
 	}
 	if attr := b.attributes["default"]; attr != nil {
 		if v.Sensitive {
-			l.report.hide(attr.Expr.Range())
+			l.report.Hide(attr.Expr.Range())
 		}
 		v.fallback = e.value(attr.Expr)
 		here := place{name: "default", expr: attr.Expr, key: attr.NameRange, literal: true}
@@ -157,7 +158,7 @@ func (l *loader) aboutType(d *hcl.Diagnostic) {
 	case name != text && slices.Contains(typeNames, strings.TrimRight(name, "()")):
 		d.Detail = fmt.Sprintf("A type is written without quotes: type = %s.", name)
 	case hclsyntax.ValidIdentifier(name) && !slices.Contains(typeNames, name):
-		d.Detail = trimJoin(words.DidYouMean(name, typeNames),
+		d.Detail = words.WithHint(words.DidYouMean(name, typeNames),
 			fmt.Sprintf("There is no type %q. Types are string, number, bool and any, and list(TYPE), set(TYPE), map(TYPE), tuple([TYPE, ...]) and object({ NAME = TYPE }).", name))
 	}
 }
@@ -187,7 +188,7 @@ func (l *loader) variableValue(v *variable, value cty.Value) cty.Value {
 			value = v.fallback
 		}
 		if value.IsKnown() && value.IsNull() {
-			l.report.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Its value is null, which it does not allow (nullable = false).")
+			l.report.Error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Its value is null, which it does not allow (nullable = false).")
 			value = cty.DynamicVal
 		}
 	}
@@ -221,15 +222,15 @@ func (l *loader) askedValue(v *variable) cty.Value {
 		if !l.prompt(v) {
 			return cty.DynamicVal
 		}
-		attempt := &loader{report: newReporter(), decisions: newDecisions(), functions: l.functions, memo: l.memo, config: l.config}
+		attempt := &loader{report: diag.New(), decisions: newDecisions(), functions: l.functions, memo: l.memo, config: l.config}
 		value := attempt.givenValue(v)
-		if !attempt.report.diags.HasErrors() {
+		if !attempt.report.All().HasErrors() {
 			v.asked = true
-			l.report.add(attempt.report.diags...)
+			l.report.Add(attempt.report.All()...)
 			return value
 		}
 		var why []string
-		for _, d := range attempt.report.diags {
+		for _, d := range attempt.report.All() {
 			if d.Severity == hcl.DiagError {
 				why = append(why, d.Detail)
 			}
@@ -269,7 +270,7 @@ func (g *graph) passedValue(f *frame, v *variable) cty.Value {
 	case !ok && v.fallback == cty.NilVal && (v.broken || v.block.misspelt("default") || g.misspeltArgument(f.module, v.Name)):
 		return cty.DynamicVal
 	case !ok && v.fallback == cty.NilVal:
-		g.report.error(f.module.call.header, "Missing argument", "Module %q needs a value for its variable %q%s: %s = ....", f.module.name, v.Name, described(v.Description), v.Name)
+		g.report.Error(f.module.call.header, "Missing argument", "Module %q needs a value for its variable %q%s: %s = ....", f.module.name, v.Name, described(v.Description), v.Name)
 		return cty.DynamicVal
 	case !ok:
 		return v.fallback
@@ -298,10 +299,10 @@ func (l *loader) prompt(v *variable) bool {
 			v.given = &given{text: text, source: answered}
 			return true
 		}
-		l.report.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Asking for it failed: %s.", err)
+		l.report.Error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Asking for it failed: %s.", err)
 		return false
 	}
-	l.report.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name),
+	l.report.Error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name),
 		"Give it one with -var '%s=...', with %s%s, in %s or in a file named with -var-file, or give the variable a default.", v.Name, environPrefix, v.Name, varsFile)
 	return false
 }
@@ -335,7 +336,7 @@ func (l *loader) unsuitableVariable(v *variable, at hcl.Range, why string) {
 	if v.given.source == answered {
 		source = "The value"
 	}
-	l.report.error(at, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "%s must be of type %s: %s.", source, v.Type, why)
+	l.report.Error(at, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "%s must be of type %s: %s.", source, v.Type, why)
 }
 
 // validate checks the conditions of a variable's validation blocks.
@@ -361,7 +362,7 @@ func (g *graph) validate(f *frame, v *variable) {
 				g.config.Refused[v.Name] = message
 			}
 			e.unmetCondition(hcl.DiagError, source, b, fmt.Sprintf("Unsuitable value for variable %q", v.Name),
-				fmt.Sprintf("%s\n\nThe condition is at %s.", message, position(b.attributeRange("condition"))))
+				fmt.Sprintf("%s\n\nThe condition is at %s.", message, diag.Position(b.attributeRange("condition"))))
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (in *instance) volumes(b *block, e *evaluator) []Volume {
 		}
 		switch {
 		case ways != 1 && e.settled(v, volumeWays...):
-			in.report.error(v.header, "Unsuitable volume", "Exactly one of host, claim, memory and shared says what a volume is; here are %d.", ways)
+			in.report.Error(v.header, "Unsuitable volume", "Exactly one of host, claim, memory and shared says what a volume is; here are %d.", ways)
 		case ways != 1: // it is not known yet which of them there are
 		case e.given(v, "host"):
 			in.ofHost(v, e, &volume)
@@ -77,11 +77,11 @@ func (in *instance) ofHost(v *block, e *evaluator, volume *Volume) {
 func (in *instance) onlyOfHost(v *block, e *evaluator) {
 	for _, name := range schema.HostArguments {
 		if e.given(v, name) {
-			in.report.error(v.attributes[name].NameRange, "Unsuitable volume", "The argument %s belongs to host.", name)
+			in.report.Error(v.attributes[name].NameRange, "Unsuitable volume", "The argument %s belongs to host.", name)
 		}
 	}
 	if overridden := v.base != nil; overridden && !e.given(v, "path") {
-		in.report.error(v.header, "Unsuitable volume", "Volume %q is no path of the node, so path has to say where it is mounted.", v.label)
+		in.report.Error(v.header, "Unsuitable volume", "Volume %q is no path of the node, so path has to say where it is mounted.", v.label)
 	}
 }
 
@@ -131,7 +131,7 @@ func (in *instance) checkVolumes(container *block, volumes []Volume, there mount
 
 func (in *instance) checkVolume(container *block, v Volume, there mounted) {
 	if other, taken := there[path.Clean(v.Path)]; taken {
-		in.report.error(v.at, "Two mounts at one path", "%s would have volume %q and %s at %s. Give one of the two another path.", sentenced(describe(container)), v.Name, other, v.Path)
+		in.report.Error(v.at, "Two mounts at one path", "%s would have volume %q and %s at %s. Give one of the two another path.", sentenced(describe(container)), v.Name, other, v.Path)
 	}
 }
 
@@ -147,7 +147,7 @@ func (in *instance) checkPropagation(b *block, p *Pod) {
 	check := func(volumes []Volume, may bool) {
 		for _, v := range volumes {
 			if v.Propagation == "both" && !may {
-				in.report.error(v.at, "Only privileged containers mount for their node", "No container with volume %q is privileged, and the node sees the mounts of no other (propagation = \"both\"). Write privileged = true for the one that mounts, or propagation = \"in\".", v.Name)
+				in.report.Error(v.at, "Only privileged containers mount for their node", "No container with volume %q is privileged, and the node sees the mounts of no other (propagation = \"both\"). Write privileged = true for the one that mounts, or propagation = \"in\".", v.Name)
 			}
 		}
 	}

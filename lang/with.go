@@ -52,12 +52,12 @@ func (in *instance) putInPlace() {
 	for _, item := range in.substitutes() {
 		name, ok := staticKey(item.KeyExpr)
 		if !ok {
-			in.report.error(item.KeyExpr.Range(), "Unsuitable name", "The name of the service that another one takes the place of has to be written out.")
+			in.report.Error(item.KeyExpr.Range(), "Unsuitable name", "The name of the service that another one takes the place of has to be written out.")
 			continue
 		}
 		if known := in.graph.loader.servicesOf(in.whole); !slices.Contains(known, name) && in.whole.complete() {
-			in.report.error(item.KeyExpr.Range(), fmt.Sprintf("The definition names no service %q", name), "%s",
-				trimJoin(words.DidYouMean(name, known), fmt.Sprintf("Definition %q names: %s.", in.written.label, listed(known))))
+			in.report.Error(item.KeyExpr.Range(), fmt.Sprintf("The definition names no service %q", name), "%s",
+				words.WithHint(words.DidYouMean(name, known), fmt.Sprintf("Definition %q names: %s.", in.written.label, words.Sorted(known))))
 			continue
 		}
 		value := in.user.value(item.ValueExpr)
@@ -79,7 +79,7 @@ func (in *instance) substitute(name string, value cty.Value, at hcl.Range) (*ins
 	}
 	other := in.instanceOf(value)
 	if other == nil {
-		in.report.error(at, "Unsuitable value for \"with\"", "In the place of service %q there has to be a service, as service.NAME, and this is %s.", name, kindOf(value))
+		in.report.Error(at, "Unsuitable value for \"with\"", "In the place of service %q there has to be a service, as service.NAME, and this is %s.", name, kindOf(value))
 		return nil, false
 	}
 	wanted := name
@@ -87,7 +87,7 @@ func (in *instance) substitute(name string, value cty.Value, at hcl.Range) (*ins
 		wanted = cmp.Or(in.nodes[id].definition, wanted)
 	}
 	if other.out.Definition != wanted {
-		in.report.error(at, "A service of another definition", "Service %q is one of definition %q, and definition %q needs one of definition %q here.", other.out.Name, other.out.Definition, in.written.label, wanted)
+		in.report.Error(at, "A service of another definition", "Service %q is one of definition %q, and definition %q needs one of definition %q here.", other.out.Name, other.out.Definition, in.written.label, wanted)
 		return nil, false
 	}
 	return other, true

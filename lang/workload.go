@@ -42,7 +42,7 @@ func (in *instance) nodesOf(b *block, e *evaluator, env []Env) *string {
 		return nil
 	}
 	if i := slices.IndexFunc(env, func(v Env) bool { return v.Name == schema.NodesVariable }); i >= 0 {
-		in.report.error(env[i].Range, "Variable of kolla's own", "%s tells the job of the nodes that its argument nodes says. Give yours another name.", schema.NodesVariable)
+		in.report.Error(env[i].Range, "Variable of kolla's own", "%s tells the job of the nodes that its argument nodes says. Give yours another name.", schema.NodesVariable)
 	}
 	if v, _ := e.value(b.attributes["nodes"].Expr).Unmark(); v.IsKnown() && v.Type() == cty.String && v.AsString() == "" {
 		return new(string) // the service has no role
@@ -125,7 +125,7 @@ func (in *instance) names(b *block, e *evaluator, attribute, noun string) []stri
 		case !slices.Contains(known, name) && in.whole.one(typ, name) != nil, typ == "config" && in.absent[name]:
 		case !slices.Contains(known, name) && !in.definition.complete(): // it may come
 		case !slices.Contains(known, name):
-			in.report.undeclared(b.attributeRange(attribute), noun, name, known)
+			in.report.Undeclared(b.attributeRange(attribute), noun, name, known)
 		case slices.Contains(out, name):
 			e.unsuitable(b, attribute, "Element %d, %q, is there already.", i, name)
 		default:
@@ -172,7 +172,7 @@ func (in *instance) workload(b *block) Workload {
 	w.Lifecycle = lifecycle(layered{base, e}, layered{in.block, in.user}, layered{b.top, in.user})
 	w.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.user, in.block, b.top)
 	if w.Kind == "Deployment" && w.Update == "on-delete" {
-		in.report.error(b.attributeRange("update"), "Unsuitable value for \"update\"", "The pods of a Deployment are always replaced; on-delete is for a StatefulSet or DaemonSet.")
+		in.report.Error(b.attributeRange("update"), "Unsuitable value for \"update\"", "The pods of a Deployment are always replaced; on-delete is for a StatefulSet or DaemonSet.")
 	}
 	in.checkLength(b)
 	return w
@@ -195,7 +195,7 @@ func (in *instance) stopping(w *Workload, b *block) {
 		w.Drain = defaultDrain
 	}
 	if grace := cmp.Or(w.Pod.GracePeriod, defaultGrace); w.Drain >= grace && e.settled(b, "drain", "grace_period") {
-		in.report.error(in.stoppingRange(b), "Pods would be killed while they serve",
+		in.report.Error(in.stoppingRange(b), "Pods would be killed while they serve",
 			"Pods of workload %q go on serving for %d seconds after they were told to stop (drain), and get %d seconds in all (grace_period). Make grace_period longer, or drain shorter.",
 			w.Name, w.Drain, grace)
 	}
@@ -278,7 +278,7 @@ func (in *instance) claims(b *block) []Claim {
 	var out []Claim
 	for _, c := range b.all("claim") {
 		if kind := in.inner.string(b, "kind"); kind != "" && kind != "StatefulSet" {
-			in.report.error(c.header, "Volume without a StatefulSet", "Only the pods of a StatefulSet have volumes of their own, and workload %q is none.", b.label)
+			in.report.Error(c.header, "Volume without a StatefulSet", "Only the pods of a StatefulSet have volumes of their own, and workload %q is none.", b.label)
 		}
 		out = append(out, Claim{
 			Name:         c.label,
@@ -316,7 +316,7 @@ func (in *instance) probe(workload *block, name string, ports []string) *Probe {
 	}
 	switch {
 	case ways != 1:
-		in.report.error(b.header, "Unsuitable probe", "Exactly one of http, tcp and exec says how to probe; here are %d.", ways)
+		in.report.Error(b.header, "Unsuitable probe", "Exactly one of http, tcp and exec says how to probe; here are %d.", ways)
 	case e.given(b, "tcp"):
 		p.TCP, p.Port = true, e.string(b, "tcp")
 		in.checkProbePort(workload, b, "tcp", ports)
@@ -326,11 +326,11 @@ func (in *instance) probe(workload *block, name string, ports []string) *Probe {
 		in.checkProbePort(workload, b, "port", ports)
 	}
 	if e.given(b, "port") && !e.given(b, "http") {
-		in.report.error(b.attributes["port"].NameRange, "Unsuitable probe", "The argument port belongs to http. For a connection, write tcp = \"PORT\".")
+		in.report.Error(b.attributes["port"].NameRange, "Unsuitable probe", "The argument port belongs to http. For a connection, write tcp = \"PORT\".")
 	}
 	for _, name := range []string{"scheme", "headers"} {
 		if e.given(b, name) && !e.given(b, "http") {
-			in.report.error(b.attributes[name].NameRange, "Unsuitable probe", "The argument %s belongs to http.", name)
+			in.report.Error(b.attributes[name].NameRange, "Unsuitable probe", "The argument %s belongs to http.", name)
 		}
 	}
 	return p
