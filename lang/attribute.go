@@ -28,7 +28,7 @@ func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value
 	}
 	if v.IsNull() {
 		if typ := b.typ.Attribute(name); typ.Required && !e.given(b, typ.Unless) {
-			e.report.Error(attr.Expr.Range(), "Missing value", "%s needs a value for %q; this one is null.", describe(b), name)
+			e.report.Error(attr.Expr.Range(), "Missing value", "%s needs a value for %q; this one is null.", b.describe(), name)
 		}
 		return v, false
 	}

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -23,7 +24,7 @@ type block struct {
 	attributes map[string]*hclsyntax.Attribute
 	blocks     []*block // in the order of the source
 	byType     map[string][]*block
-	byLabel    map[blockKey]*block // the first of each
+	byLabel    map[childKey]*block // the first of each
 	// unknown are the names of arguments and blocks in it that there are not.
 	unknown []string
 	// grows: it holds a dynamic block, at any depth.
@@ -38,23 +39,30 @@ type block struct {
 	base, top *block
 }
 
-// blockKey finds a block in its parent.
-type blockKey struct{ typ, label string }
+// childKey finds a block in its parent.
+type childKey struct{ typ, label string }
 
 // add puts a block into this one.
 func (b *block) add(child *block) {
 	if b.byType == nil {
-		b.byType, b.byLabel = map[string][]*block{}, map[blockKey]*block{}
+		b.byType, b.byLabel = map[string][]*block{}, map[childKey]*block{}
 	}
 	name := child.typ.Name
 	b.blocks = append(b.blocks, child)
 	b.byType[name] = append(b.byType[name], child)
-	key := blockKey{name, child.label}
+	key := childKey{name, child.label}
 	if b.byLabel[key] == nil {
 		b.byLabel[key] = child
 	}
 	b.grows = b.grows || child.grows || child.typ == schema.DynamicType
 	b.gated = b.gated || child.gated || child.attributes[schema.EnabledAttribute.Name] != nil
+}
+
+// withoutBlocks is a copy of the block without the blocks in it.
+func (b *block) withoutBlocks() *block {
+	out := *b
+	out.blocks, out.byType, out.byLabel = nil, nil, nil
+	return &out
 }
 
 // id names the block in references and messages: "service.keystone".
@@ -72,7 +80,7 @@ func (b *block) complete() bool { return b.open == cty.NilVal }
 func (b *block) all(typ string) []*block { return b.byType[typ] }
 
 // one is the block of a type with a label (or without, if label is empty), or nil.
-func (b *block) one(typ, label string) *block { return b.byLabel[blockKey{typ, label}] }
+func (b *block) one(typ, label string) *block { return b.byLabel[childKey{typ, label}] }
 
 // labels are the labels of the blocks of one type.
 func (b *block) labels(typ string) []string {
@@ -95,7 +103,7 @@ func (b *block) attributeRange(name string) hcl.Range {
 // ordered are the attributes in the order of the source.
 func (b *block) ordered() []*hclsyntax.Attribute {
 	var out []*hclsyntax.Attribute
-	for _, name := range keysOf(b.attributes) {
+	for _, name := range slices.Sorted(maps.Keys(b.attributes)) {
 		out = append(out, b.attributes[name])
 	}
 	slices.SortStableFunc(out, func(x, y *hclsyntax.Attribute) int {
@@ -104,8 +112,8 @@ func (b *block) ordered() []*hclsyntax.Attribute {
 	return out
 }
 
-// describe names a block at the start of a sentence.
-func describe(b *block) string {
+// describe names the block at the start of a sentence.
+func (b *block) describe() string {
 	if b.label == "" {
 		return b.typ.Described()
 	}

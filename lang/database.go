@@ -72,7 +72,7 @@ func (in *instance) server(name string, b *block) *instance {
 	case ids == nil, len(found) == 0 && in.inner.never("service", name):
 		in.inner.unmet("service", name, diag.Position(b.header))
 	case len(found) > 1:
-		in.report.Error(in.block.header, fmt.Sprintf("Which service %q?", name), "%s of service %q should be on service %q, and there are several: %s.", describe(b), in.out.Name, name, words.Sorted(found))
+		in.report.Error(in.block.header, fmt.Sprintf("Which service %q?", name), "%s of service %q should be on service %q, and there are several: %s.", b.describe(), in.out.Name, name, words.Sorted(found))
 	case len(found) == 1:
 		return in.byAddress[found[0]]
 	}

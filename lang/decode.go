@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -18,6 +19,26 @@ type decoder struct {
 	// overriding: the blocks are a service's, and override some of its definition: what an
 	// argument has to say may stand there.
 	overriding bool
+}
+
+// decode checks the blocks of several files as if they stood in one.
+func decode(report *diag.Reporter, typ *schema.BlockType, bodies []hcl.Body) *block {
+	root := &block{typ: typ}
+	d := decoder{report: report}
+	for _, body := range bodies {
+		d.body(root, body)
+	}
+	return root
+}
+
+// arguments are those of a file that has no blocks, and the places of blocks that are
+// there all the same.
+func arguments(report *diag.Reporter, body hcl.Body) (attributes hclsyntax.Attributes, blocks []hcl.Range) {
+	attributes, found := decoder{report: report}.content(&schema.BlockType{AnyAttribute: true}, body)
+	for _, b := range found {
+		blocks = append(blocks, b.header)
+	}
+	return attributes, blocks
 }
 
 // sourceBlock is a block as it is written, in either syntax.
@@ -52,7 +73,7 @@ func (d decoder) body(into *block, body hcl.Body) {
 	typ := into.typ
 	attributes, blocks := d.content(typ, body)
 	into.attributes = map[string]*hclsyntax.Attribute{}
-	for _, name := range keysOf(attributes) {
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
 		attr := attributes[name]
 		if !typ.AnyAttribute && typ.Attribute(name) == nil && !typ.MayBeInput(name) {
 			d.unknownAttribute(typ, attr)
@@ -65,13 +86,13 @@ func (d decoder) body(into *block, body hcl.Body) {
 		if typ.Block(source.typ) == nil && source.typ != schema.DynamicType.Name {
 			into.unknown = append(into.unknown, source.typ)
 		}
-		if child := d.block(typ, source); child != nil && unique(d.report, into, child) {
+		if child := d.block(typ, source); child != nil && child.uniqueIn(d.report, into) {
 			into.add(child)
 		}
 	}
 	for _, a := range typ.Attributes {
 		if a.Required && attributes[a.Name] == nil && attributes[a.Unless] == nil && !into.misspelt(a.Name) && !d.overriding {
-			d.report.Error(into.header, "Missing argument", "%s needs the argument %q: %s", describe(into), a.Name, a.Doc)
+			d.report.Error(into.header, "Missing argument", "%s needs the argument %q: %s", into.describe(), a.Name, a.Doc)
 		}
 	}
 }
@@ -101,14 +122,14 @@ func (d decoder) block(parent *schema.BlockType, source sourceBlock) *block {
 		return nil
 	case typ.Label != "":
 		out.label, out.labelRange = source.labels[0], source.labelRanges[0]
-		checkLabel(d.report, out)
+		out.checkLabel(d.report)
 	}
 	d.body(out, source.body)
 	return out
 }
 
 // checkLabel reports a label that does not look as it has to.
-func checkLabel(r *diag.Reporter, b *block) bool {
+func (b *block) checkLabel(r *diag.Reporter) bool {
 	if form := b.typ.LabelForm; form.Valid != nil && !form.Valid(b.label) {
 		r.Error(b.labelRange, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q is not %s.", b.label, form.Expected)
 		return false
@@ -118,17 +139,17 @@ func checkLabel(r *diag.Reporter, b *block) bool {
 
 // unique reports a second block of the same name, or a second one where there
 // can be only one.
-func unique(r *diag.Reporter, parent, child *block) bool {
-	if child.label == "" && !child.typ.Single || child.typ == schema.DynamicType {
+func (b *block) uniqueIn(r *diag.Reporter, parent *block) bool {
+	if b.label == "" && !b.typ.Single || b.typ == schema.DynamicType {
 		return true
 	}
-	if first := parent.all(child.typ.Name); child.typ.Single && len(first) > 0 {
-		r.Error(child.header, fmt.Sprintf("Second %s block", child.typ.Name),
-			"There can be only one %s block here, and the first is at %s.", child.typ.Name, diag.Position(first[0].header))
+	if first := parent.all(b.typ.Name); b.typ.Single && len(first) > 0 {
+		r.Error(b.header, fmt.Sprintf("Second %s block", b.typ.Name),
+			"There can be only one %s block here, and the first is at %s.", b.typ.Name, diag.Position(first[0].header))
 		return false
 	}
-	if first := parent.one(child.typ.Name, child.label); first != nil {
-		r.Error(child.header, fmt.Sprintf("Second %s named %q", child.typ.Label, child.label),
+	if first := parent.one(b.typ.Name, b.label); first != nil {
+		r.Error(b.header, fmt.Sprintf("Second %s named %q", b.typ.Label, b.label),
 			"The first is at %s. Rename one of them, or put both into one block.", diag.Position(first.header))
 		return false
 	}

@@ -44,12 +44,11 @@ func (in *instance) defaulted(definition *block) *block {
 
 // replaced is a block with others in place of the blocks in it.
 func replaced(b *block, by func(*block) *block) *block {
-	out := *b
-	out.blocks, out.byType, out.byLabel = nil, nil, nil
+	out := b.withoutBlocks()
 	for _, child := range b.blocks {
 		out.add(by(child))
 	}
-	return &out
+	return out
 }
 
 // defaultedBlock is a block with what the cloud says over it, and the blocks in it likewise. It

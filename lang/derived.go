@@ -227,7 +227,7 @@ func (in *instance) checkPaths(pod *block, names []string) {
 		for _, at := range []string{f.Path, f.SecretPath} {
 			if other := taken[at]; other != nil && at != "" {
 				in.report.Error(pod.attributeRange("config"), "Two files at one path", "%s would have config %q (%s) and config %q (%s) at %s. Take one of the two out of the list, or give it another path.",
-					sentenced(describe(pod)), other.label, diag.Position(other.header), f.Name, diag.Position(b.header), at)
+					sentenced(pod.describe()), other.label, diag.Position(other.header), f.Name, diag.Position(b.header), at)
 				break
 			}
 			taken[at] = b

@@ -103,8 +103,8 @@ func (e *evaluator) expanded(b *block) *block {
 	if !b.grows {
 		return b
 	}
-	out := *b
-	out.blocks, out.byType, out.byLabel, out.grows = nil, nil, nil, false
+	out := b.withoutBlocks()
+	out.grows = false
 	for _, child := range b.blocks {
 		if child.typ != schema.DynamicType {
 			out.add(e.expanded(child))
@@ -115,12 +115,12 @@ func (e *evaluator) expanded(b *block) *block {
 			out.open = open
 		}
 		for _, b := range made {
-			if unique(e.report, &out, b) {
+			if b.uniqueIn(e.report, out) {
 				out.add(b)
 			}
 		}
 	}
-	return &out
+	return out
 }
 
 // made are the blocks that a dynamic block stands for. open is what has to be known before
@@ -195,21 +195,20 @@ func (e *evaluator) labelOf(b *block, expr hclsyntax.Expression) bool {
 		return false
 	}
 	b.label, b.labelRange = list.Index(cty.Zero).AsString(), expr.Range()
-	return checkLabel(e.report, b)
+	return b.checkLabel(e.report)
 }
 
 // rewritten is a block with other expressions, at any depth.
 func rewritten(b *block, expression func(hclsyntax.Expression) hclsyntax.Expression) *block {
-	out := *b
+	out := b.withoutBlocks()
 	out.attributes = maps.Clone(b.attributes)
 	for name, attr := range b.attributes {
 		copied := *attr
 		copied.Expr = expression(attr.Expr)
 		out.attributes[name] = &copied
 	}
-	out.blocks, out.byType, out.byLabel = nil, nil, nil
 	for _, child := range b.blocks {
 		out.add(rewritten(child, expression))
 	}
-	return &out
+	return out
 }

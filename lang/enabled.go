@@ -39,8 +39,8 @@ func (e *evaluator) enabled(b *block, which func(*block) bool) *block {
 	if !b.gated {
 		return b
 	}
-	out := *b
-	out.blocks, out.byType, out.byLabel, out.gated = nil, nil, nil, false
+	out := b.withoutBlocks()
+	out.gated = false
 	for _, child := range b.blocks {
 		if !which(child) {
 			out.add(child)
@@ -54,7 +54,7 @@ func (e *evaluator) enabled(b *block, which func(*block) bool) *block {
 			out.add(e.enabled(child, anyBlock))
 		}
 	}
-	return &out
+	return out
 }
 
 func anyBlock(*block) bool { return true }

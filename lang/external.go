@@ -117,7 +117,7 @@ func (in *instance) checkExternal() {
 	}
 	for _, b := range in.block.blocks {
 		if b.typ != schema.LifecycleType && b.typ != schema.SecretType {
-			refuse(b.header, describe(b))
+			refuse(b.header, b.describe())
 		}
 	}
 }

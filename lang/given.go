@@ -13,7 +13,6 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/internal/diag"
-	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
@@ -163,9 +162,9 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 		return
 	}
 	var strays []*hclsyntax.Attribute
-	attributes, blocks := decoder{report: l.report}.content(&schema.BlockType{AnyAttribute: true}, body)
-	for _, b := range blocks {
-		l.report.Error(b.header, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
+	attributes, blocks := arguments(l.report, body)
+	for _, at := range blocks {
+		l.report.Error(at, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
 	}
 	for _, key := range keysOf(attributes) {
 		attr := attributes[key]

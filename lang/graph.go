@@ -47,6 +47,9 @@ type graph struct {
 	inUse            *lazy  // cloud.services
 }
 
+// blockKey finds a node by the root and the name in a reference.
+type blockKey struct{ root, name string }
+
 // node is one thing that can be referred to.
 type node struct {
 	id     string
@@ -169,7 +172,7 @@ func (g *graph) findOnlyOnes() {
 		}
 	}
 	for key := range g.onlyOne {
-		g.anywhere.groups[key.typ][key.label] = cty.DynamicVal
+		g.anywhere.groups[key.root][key.name] = cty.DynamicVal
 	}
 }
 

@@ -179,7 +179,7 @@ func (l *loader) readDir(dir string, call *block) (document *block, ok bool) {
 		complain("No configuration", fmt.Sprintf("There are no .hcl files in %s.%s", place, hint))
 		return nil, false
 	}
-	return l.decode(schema.FileType, bodies), ok
+	return decode(l.report, schema.FileType, bodies), ok
 }
 
 // configFiles are the names of the files of a directory in either syntax, sorted.
@@ -213,16 +213,6 @@ func (l *loader) readFile(name string) (hcl.Body, bool) {
 	}
 	l.digest["file "+filepath.ToSlash(rel)] = string(source)
 	return l.parse(name, source)
-}
-
-// decode checks the blocks of several files as if they stood in one.
-func (l *loader) decode(typ *schema.BlockType, bodies []hcl.Body) *block {
-	root := &block{typ: typ}
-	d := decoder{report: l.report}
-	for _, body := range bodies {
-		d.body(root, body)
-	}
-	return root
 }
 
 // parse reads the syntax of one file, and keeps its source for diagnostics.
@@ -263,7 +253,7 @@ func (l *loader) readCatalogue() (*block, bool) {
 		}
 		bodies = append(bodies, body)
 	}
-	return l.decode(schema.CatalogueType, bodies), true
+	return decode(l.report, schema.CatalogueType, bodies), true
 }
 
 // evaluate fills in the Config.

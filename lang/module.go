@@ -256,7 +256,7 @@ var onlyInRoot = []string{"cloud", "import"}
 func (l *loader) checkModule(m *module) {
 	for _, kind := range onlyInRoot {
 		for _, b := range m.document.all(kind) {
-			l.report.Error(b.header, "Block in a module", "%s belongs into the files of the configuration itself: what it says is for the whole cloud.", describe(b))
+			l.report.Error(b.header, "Block in a module", "%s belongs into the files of the configuration itself: what it says is for the whole cloud.", b.describe())
 		}
 	}
 	known := m.document.labels("variable")

@@ -68,8 +68,7 @@ func overrides(b *block) bool {
 
 // over puts a block over another one of its type.
 func over(base, top *block, counts func(*block) bool) (out *block, strays []stray) {
-	merged := *base
-	merged.blocks, merged.byType, merged.byLabel = nil, nil, nil
+	merged := base.withoutBlocks()
 	for _, child := range base.blocks {
 		if above := top.one(child.typ.Name, child.label); above != nil && counts(above) && (child.label != "" || child.typ.Single) {
 			inner, lost := overBlock(child, above)
@@ -89,7 +88,7 @@ func over(base, top *block, counts func(*block) bool) (out *block, strays []stra
 	if top.open != cty.NilVal {
 		merged.open = top.open
 	}
-	return &merged, strays
+	return merged, strays
 }
 
 // overBlock puts a block of a service over one of its definition.

@@ -58,6 +58,6 @@ func (in *instance) powers(b *block, e *evaluator) Powers {
 // user than root: Kubernetes gives them to nobody else.
 func (in *instance) checkPowers(b *block, p Powers, user int) {
 	if user != 0 && len(p.Capabilities) > 0 {
-		in.report.Error(b.attributeRange("capabilities"), "Capabilities without effect", "%s runs as user %d, and only root gets capabilities. Write user = 0 as well, or take them away.", sentenced(describe(b)), user)
+		in.report.Error(b.attributeRange("capabilities"), "Capabilities without effect", "%s runs as user %d, and only root gets capabilities. Write user = 0 as well, or take them away.", sentenced(b.describe()), user)
 	}
 }

@@ -121,7 +121,7 @@ func (in *instance) provider(b *block) *instance {
 	name := in.literal(b, "server")
 	switch {
 	case name == in.out.Name, in.registers() && b.typ != schema.QueueType:
-		in.report.Error(b.header, "A service refers to itself", "%s cannot be on the service that it belongs to.", describe(b))
+		in.report.Error(b.header, "A service refers to itself", "%s cannot be on the service that it belongs to.", b.describe())
 		return nil
 	case name == "":
 		return nil
@@ -197,7 +197,7 @@ func (in *instance) registration() {
 	for _, b := range all[1:] {
 		if name := in.literal(b, "server"); name != in.literal(all[0], "server") {
 			in.report.Error(b.attributeRange("server"), "Two servers of one registration",
-				"Service %q is registered with service %q already, by %s (%s). All of a service is registered with one.", in.out.Name, in.literal(all[0], "server"), describe(all[0]), diag.Position(all[0].header))
+				"Service %q is registered with service %q already, by %s (%s). All of a service is registered with one.", in.out.Name, in.literal(all[0], "server"), all[0].describe(), diag.Position(all[0].header))
 			return
 		}
 	}
@@ -294,7 +294,7 @@ func (in *instance) provide(consumer *instance, from *block, p *Provided, values
 	b := in.definition.one("provides", p.Type)
 	if b == nil {
 		consumer.report.Error(consumer.block.header, "Nothing provides it",
-			"%s of service %q should be on service %q, whose definition has no block `provides %q`.", describe(from), consumer.out.Name, p.Server, p.Type)
+			"%s of service %q should be on service %q, whose definition has no block `provides %q`.", from.describe(), consumer.out.Name, p.Server, p.Type)
 		return cty.DynamicVal
 	}
 	self := in.inner.scope.singles["self"]
@@ -369,7 +369,7 @@ func (in *instance) checkUntold(consumer *instance, from *block, p *Provided, un
 	lacks := strings.TrimPrefix(secretsNamed(untold), "the ")
 	if p.Type != "registration" {
 		if p.Source == nil {
-			in.untolds = append(in.untolds, untoldUse{fmt.Sprintf("%s of service %q", describe(from), consumer.out.Name), untold, consumer.passwordInstead(p.Password.Secret)})
+			in.untolds = append(in.untolds, untoldUse{fmt.Sprintf("%s of service %q", from.describe(), consumer.out.Name), untold, consumer.passwordInstead(p.Password.Secret)})
 		}
 		return
 	}

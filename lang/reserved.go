@@ -21,6 +21,6 @@ var reserved = map[string]struct {
 // refuseReserved reports a name that only the server may have.
 func (in *instance) refuseReserved(kind, name string, b *block, at hcl.Range) {
 	if r := reserved[kind]; slices.Contains(r.names, name) {
-		in.report.Error(at, "Reserved name", "%s cannot have %q for a name: %s. Choose another one.", describe(b), name, r.whose)
+		in.report.Error(at, "Reserved name", "%s cannot have %q for a name: %s. Choose another one.", b.describe(), name, r.whose)
 	}
 }

@@ -83,7 +83,7 @@ func (in *instance) checkInitVolumes(c *block, init Init, w *Workload) {
 	}
 	for _, v := range init.Volumes {
 		if slices.ContainsFunc(w.Pod.Volumes, func(other Volume) bool { return other.Name == v.Name }) {
-			in.report.Error(v.at, "Two volumes of one name", "%s has volume %q of its pod already. Give it another name.", sentenced(describe(c)), v.Name)
+			in.report.Error(v.at, "Two volumes of one name", "%s has volume %q of its pod already. Give it another name.", sentenced(c.describe()), v.Name)
 			continue
 		}
 		in.checkVolume(c, v, there)

@@ -23,7 +23,7 @@ const maxJoined = 52
 func (in *instance) checkPort(b *block, attribute, name string, known []string) {
 	switch {
 	case name == "" && !in.inner.given(b, attribute):
-		in.report.Error(b.header, "Missing argument", "%s needs the argument %q: %s", describe(b), attribute, b.typ.Attribute(attribute).Doc)
+		in.report.Error(b.header, "Missing argument", "%s needs the argument %q: %s", b.describe(), attribute, b.typ.Attribute(attribute).Doc)
 	case name != "" && !slices.Contains(known, name) && in.definition.complete():
 		in.report.Undeclared(b.attributeRange(attribute), "port", name, known)
 	}

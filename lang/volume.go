@@ -131,7 +131,7 @@ func (in *instance) checkVolumes(container *block, volumes []Volume, there mount
 
 func (in *instance) checkVolume(container *block, v Volume, there mounted) {
 	if other, taken := there[path.Clean(v.Path)]; taken {
-		in.report.Error(v.at, "Two mounts at one path", "%s would have volume %q and %s at %s. Give one of the two another path.", sentenced(describe(container)), v.Name, other, v.Path)
+		in.report.Error(v.at, "Two mounts at one path", "%s would have volume %q and %s at %s. Give one of the two another path.", sentenced(container.describe()), v.Name, other, v.Path)
 	}
 }
 
