@@ -11,14 +11,15 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // attribute evaluates an attribute and converts it. It is not ok when there is no
 // value: not written, null, or wrong, which was reported.
-func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value, ok bool) {
-	attr := b.attributes[name]
+func (e *evaluator) attribute(b *source.Block, name string, want cty.Type) (v cty.Value, ok bool) {
+	attr := b.Attributes[name]
 	if attr == nil {
 		return cty.NilVal, false
 	}
@@ -27,14 +28,14 @@ func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value
 		return v, false
 	}
 	if v.IsNull() {
-		if typ := b.typ.Attribute(name); typ.Required && !e.given(b, typ.Unless) {
-			e.report.Error(attr.Expr.Range(), "Missing value", "%s needs a value for %q; this one is null.", b.describe(), name)
+		if typ := b.Type.Attribute(name); typ.Required && !e.given(b, typ.Unless) {
+			e.report.Error(attr.Expr.Range(), "Missing value", "%s needs a value for %q; this one is null.", b.Described(), name)
 		}
 		return v, false
 	}
 	converted, err := convert.Convert(v, want)
 	if err != nil {
-		e.unsuitable(b, name, "It %s", mismatch(b.typ.Attribute(name).Type, v, err))
+		e.unsuitable(b, name, "It %s", mismatch(b.Type.Attribute(name).Type, v, err))
 		return v, false
 	}
 	return converted, converted.IsWhollyKnown()
@@ -43,16 +44,16 @@ func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value
 // settled reports whether all is known of some arguments of a block that a check compares:
 // what depends on something that is not known, or is wrong, must not be found wrong because
 // of that.
-func (e *evaluator) settled(b *block, names ...string) bool {
+func (e *evaluator) settled(b *source.Block, names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool {
-		attr := b.attributes[name]
+		attr := b.Attributes[name]
 		return attr != nil && !e.value(attr.Expr).IsWhollyKnown()
 	})
 }
 
 // awaited are the marks of what an attribute waits for.
-func (e *evaluator) awaited(b *block, name string) cty.ValueMarks {
-	attr := b.attributes[name]
+func (e *evaluator) awaited(b *source.Block, name string) cty.ValueMarks {
+	attr := b.Attributes[name]
 	if attr == nil {
 		return nil
 	}
@@ -69,8 +70,8 @@ func deferrals(v cty.Value) cty.ValueMarks {
 }
 
 // given reports whether an attribute has a value: it is written and not null.
-func (e *evaluator) given(b *block, name string) bool {
-	attr := b.attributes[name]
+func (e *evaluator) given(b *source.Block, name string) bool {
+	attr := b.Attributes[name]
 	return attr != nil && !e.value(attr.Expr).IsNull()
 }
 
@@ -83,8 +84,8 @@ func mismatch(want schema.AttributeType, v cty.Value, err error) string {
 	return fmt.Sprintf("must be a %s: %s.", want, err)
 }
 
-func (e *evaluator) unsuitable(b *block, name, detail string, args ...any) {
-	e.report.Error(b.attributeRange(name), fmt.Sprintf("Unsuitable value for %q", name), detail, args...)
+func (e *evaluator) unsuitable(b *source.Block, name, detail string, args ...any) {
+	e.report.Error(b.AttributeRange(name), fmt.Sprintf("Unsuitable value for %q", name), detail, args...)
 }
 
 // public reports values that would have to be kept secret in places where they
@@ -124,16 +125,16 @@ func instead(what string, ref SecretRef) string {
 }
 
 // publicAttribute is attribute for values that are shown.
-func (e *evaluator) publicAttribute(b *block, name string, want cty.Type) (cty.Value, bool) {
+func (e *evaluator) publicAttribute(b *source.Block, name string, want cty.Type) (cty.Value, bool) {
 	v, ok := e.attribute(b, name, want)
 	if !ok && !mark.IsDeferred(v) {
 		return cty.NilVal, false
 	}
 	if !ok {
-		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+		e.undecided(v, b.AttributeRange(name), fmt.Sprintf("%q", name))
 		return cty.NilVal, false
 	}
-	if !e.public(v, b.attributeRange(name), fmt.Sprintf("%q", name)) {
+	if !e.public(v, b.AttributeRange(name), fmt.Sprintf("%q", name)) {
 		return cty.NilVal, false
 	}
 	return v, true
@@ -141,8 +142,8 @@ func (e *evaluator) publicAttribute(b *block, name string, want cty.Type) (cty.V
 
 // string evaluates an attribute of TypeString; its default where there is no value, and
 // nothing where the value is not known or wrong.
-func (e *evaluator) string(b *block, name string) string {
-	typ := b.typ.Attribute(name)
+func (e *evaluator) string(b *source.Block, name string) string {
+	typ := b.Type.Attribute(name)
 	v, ok := e.publicAttribute(b, name, cty.String)
 	if !ok {
 		if e.given(b, name) {
@@ -164,8 +165,8 @@ func (e *evaluator) string(b *block, name string) string {
 
 // checkForm reports a string that does not look as it has to. where says which
 // one of several it is.
-func (e *evaluator) checkForm(b *block, name, where, s string) bool {
-	form := b.typ.Attribute(name).Form
+func (e *evaluator) checkForm(b *source.Block, name, where, s string) bool {
+	form := b.Type.Attribute(name).Form
 	if form.Valid == nil || form.Valid(s) {
 		return true
 	}
@@ -178,8 +179,8 @@ func (e *evaluator) checkForm(b *block, name, where, s string) bool {
 }
 
 // number evaluates an attribute of TypeNumber; its default where there is no value.
-func (e *evaluator) number(b *block, name string) int {
-	typ := b.typ.Attribute(name)
+func (e *evaluator) number(b *source.Block, name string) int {
+	typ := b.Type.Attribute(name)
 	fallback, _ := typ.Default.(int)
 	v, ok := e.publicAttribute(b, name, cty.Number)
 	if !ok {
@@ -206,8 +207,8 @@ func bounds(a *schema.Attribute) string {
 }
 
 // bool evaluates an attribute of TypeBool; its default where there is no value.
-func (e *evaluator) bool(b *block, name string) bool {
-	fallback, _ := b.typ.Attribute(name).Default.(bool)
+func (e *evaluator) bool(b *source.Block, name string) bool {
+	fallback, _ := b.Type.Attribute(name).Default.(bool)
 	v, ok := e.publicAttribute(b, name, cty.Bool)
 	if !ok {
 		return fallback
@@ -216,8 +217,8 @@ func (e *evaluator) bool(b *block, name string) bool {
 }
 
 // list evaluates an attribute of TypeList.
-func (e *evaluator) list(b *block, name string) []string {
-	attr := b.attributes[name]
+func (e *evaluator) list(b *source.Block, name string) []string {
+	attr := b.Attributes[name]
 	if attr == nil {
 		return nil
 	}
@@ -246,7 +247,7 @@ func (e *evaluator) list(b *block, name string) []string {
 }
 
 // strings evaluates an attribute of TypeMap. Entries that are null are left out.
-func (e *evaluator) strings(b *block, name string) map[string]string {
+func (e *evaluator) strings(b *source.Block, name string) map[string]string {
 	v, ok := e.publicAttribute(b, name, cty.Map(cty.String))
 	if !ok {
 		return nil
@@ -265,7 +266,7 @@ func (e *evaluator) strings(b *block, name string) map[string]string {
 
 // text evaluates an attribute that may hold secrets. It is given if it is written and not
 // null.
-func (e *evaluator) text(b *block, name string) (text Text, given bool) {
+func (e *evaluator) text(b *source.Block, name string) (text Text, given bool) {
 	v, ok := e.attribute(b, name, cty.String)
 	if v == cty.NilVal || v.IsNull() {
 		return nil, false
@@ -273,7 +274,7 @@ func (e *evaluator) text(b *block, name string) (text Text, given bool) {
 	if !ok && !mark.IsDeferred(v) {
 		return nil, true
 	}
-	return e.textOf(v, b.attributeRange(name)), true
+	return e.textOf(v, b.AttributeRange(name)), true
 }
 
 func (e *evaluator) textOf(v cty.Value, at hcl.Range) Text {

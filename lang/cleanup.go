@@ -5,6 +5,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -13,7 +14,9 @@ import (
 
 // isCleanup reports whether a job of a provides block takes away what services have left
 // behind.
-func (in *instance) isCleanup(job *block) bool { return in.inner.string(job, "when") == schema.JobGone }
+func (in *instance) isCleanup(job *source.Block) bool {
+	return in.inner.string(job, "when") == schema.JobGone
+}
 
 // cleanups makes these jobs. Until it is known which services there are, there are none.
 func (g *graph) cleanups() {
@@ -23,19 +26,19 @@ func (g *graph) cleanups() {
 	clients := g.clients()
 	for i := range g.config.Services {
 		in := g.byAddress[g.config.Services[i].Block]
-		for _, b := range in.definition.all("provides") {
-			jobs := slices.DeleteFunc(slices.Clone(b.all("job")), func(job *block) bool { return !in.isCleanup(job) })
+		for _, b := range in.definition.All("provides") {
+			jobs := slices.DeleteFunc(slices.Clone(b.All("job")), func(job *source.Block) bool { return !in.isCleanup(job) })
 			if len(jobs) == 0 || len(in.untoldFor(jobs)) > 0 || !in.inner.scope.singles["self"].IsKnown() {
 				continue
 			}
-			if b.label == "database" {
-				in.report.Error(jobs[0].attributeRange("when"), "Unsuitable value for \"when\"", "Nobody takes databases away: they hold data, which may be needed once more.")
+			if b.Label == "database" {
+				in.report.Error(jobs[0].AttributeRange("when"), "Unsuitable value for \"when\"", "Nobody takes databases away: they hold data, which may be needed once more.")
 				continue
 			}
-			e := in.inner.with(b.label, g.had(in, clients[in.out.Name], b.label))
+			e := in.inner.with(b.Label, g.had(in, clients[in.out.Name], b.Label))
 			for _, job := range jobs {
 				made := in.job(job, e)
-				made.Name = b.label + "-" + made.Name
+				made.Name = b.Label + "-" + made.Name
 				g.config.Services[i].Cleanups = append(g.config.Services[i].Cleanups, made)
 			}
 		}

@@ -10,64 +10,65 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // defaulted is a definition with the cloud's defaults for workloads over it.
-func (in *instance) defaulted(definition *block) *block {
+func (in *instance) defaulted(definition *source.Block) *source.Block {
 	d := in.defaultsBlock()
-	if d == nil || d.one("workload", "") == nil && d.attributes["storage_class"] == nil {
+	if d == nil || d.One("workload", "") == nil && d.Attributes["storage_class"] == nil {
 		return definition
 	}
-	return replaced(definition, func(b *block) *block {
-		if b.typ != schema.WorkloadType {
+	return replaced(definition, func(b *source.Block) *source.Block {
+		if b.Type != schema.WorkloadType {
 			return b
 		}
-		if w := d.one("workload", ""); w != nil {
+		if w := d.One("workload", ""); w != nil {
 			b = defaultedBlock(b, w)
 		}
-		class := d.attributes["storage_class"]
+		class := d.Attributes["storage_class"]
 		if class == nil {
 			return b
 		}
-		return replaced(b, func(b *block) *block {
-			if b.typ.Name != "claim" {
+		return replaced(b, func(b *source.Block) *source.Block {
+			if b.Type.Name != "claim" {
 				return b
 			}
 			out := *b
-			out.attributes = maps.Clone(b.attributes)
-			overAttributes(&out, &block{attributes: map[string]*hclsyntax.Attribute{"storage_class": class}}, layerCloud)
+			out.Attributes = maps.Clone(b.Attributes)
+			overAttributes(&out, &source.Block{Attributes: map[string]*hclsyntax.Attribute{"storage_class": class}}, layerCloud)
 			return &out
 		})
 	})
 }
 
 // replaced is a block with others in place of the blocks in it.
-func replaced(b *block, by func(*block) *block) *block {
-	out := b.withoutBlocks()
-	for _, child := range b.blocks {
-		out.add(by(child))
+func replaced(b *source.Block, by func(*source.Block) *source.Block) *source.Block {
+	out := b.WithoutBlocks()
+	for _, child := range b.Blocks {
+		out.Add(by(child))
 	}
 	return out
 }
 
 // defaultedBlock is a block with what the cloud says over it, and the blocks in it likewise. It
 // stays the definition's.
-func defaultedBlock(base, top *block) *block {
-	out := replaced(base, func(b *block) *block {
-		if above := top.one(b.typ.Name, b.label); above != nil {
+func defaultedBlock(base, top *source.Block) *source.Block {
+	out := replaced(base, func(b *source.Block) *source.Block {
+		if above := top.One(b.Type.Name, b.Label); above != nil {
 			return defaultedBlock(b, above)
 		}
 		return b
 	})
-	out.attributes = maps.Clone(base.attributes)
-	if out.attributes == nil {
-		out.attributes = map[string]*hclsyntax.Attribute{}
+	out.Attributes = maps.Clone(base.Attributes)
+	if out.Attributes == nil {
+		out.Attributes = map[string]*hclsyntax.Attribute{}
 	}
 	overAttributes(out, top, layerCloud)
-	for _, child := range top.blocks {
-		if base.one(child.typ.Name, child.label) == nil {
-			out.add(rewritten(child, func(expr hclsyntax.Expression) hclsyntax.Expression { return &said{expr, layerCloud} }))
+	for _, child := range top.Blocks {
+		if base.One(child.Type.Name, child.Label) == nil {
+			out.Add(rewritten(child, func(expr hclsyntax.Expression) hclsyntax.Expression { return &said{expr, layerCloud} }))
 		}
 	}
 	return out
@@ -87,13 +88,13 @@ func (in *instance) marks() {
 // ownMarks are labels that kolla gives its objects itself.
 var ownMarks = []string{"app.kubernetes.io/managed-by", "app.kubernetes.io/part-of", "app.kubernetes.io/name", "app.kubernetes.io/component"}
 
-func (in *instance) checkMarks(b *block, attribute string, marks map[string]string) {
+func (in *instance) checkMarks(b *source.Block, attribute string, marks map[string]string) {
 	if len(marks) > 0 {
 		in.checkLabelKeys(b, attribute, marks)
 	}
 	for _, key := range keysOf(marks) {
 		if strings.HasPrefix(key, "kolla.openstack.org/") || slices.Contains(ownMarks, key) {
-			in.report.Error(b.attributeRange(attribute), "Label of kolla's own", "kolla gives its objects %q itself, and finds them by that.", key)
+			in.report.Error(b.AttributeRange(attribute), "Label of kolla's own", "kolla gives its objects %q itself, and finds them by that.", key)
 		}
 	}
 }
@@ -131,10 +132,10 @@ func (g *graph) checkImages() {
 			names[name], used[patternFor(g.config.Cloud.Images, name)] = true, true
 		}
 	}
-	for _, b := range g.document.all("cloud") {
+	for _, b := range g.document.All("cloud") {
 		for _, key := range keysOf(g.config.Cloud.Images) {
 			if !used[key] && len(names) > 0 && len(g.decisions.open) == 0 {
-				g.report.Warn(b.attributeRange("images"), "Default without effect", "No service of this cloud runs an image whose name matches %q.%s", key, words.DidYouMean(key, keysOf(names)))
+				g.report.Warn(b.AttributeRange("images"), "Default without effect", "No service of this cloud runs an image whose name matches %q.%s", key, words.DidYouMean(key, keysOf(names)))
 			}
 		}
 	}

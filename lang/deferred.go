@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -89,12 +90,12 @@ func targets(blocks []string) string {
 
 // decidable reports an argument that depends on what is known after the apply, where
 // it has to be known before. It is false for all that is not known.
-func (e *evaluator) decidable(b *block, name string) bool {
-	v := e.value(b.attributes[name].Expr)
+func (e *evaluator) decidable(b *source.Block, name string) bool {
+	v := e.value(b.Attributes[name].Expr)
 	if v.IsWhollyKnown() {
 		return true
 	}
-	e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+	e.undecided(v, b.AttributeRange(name), fmt.Sprintf("%q", name))
 	return false
 }
 

@@ -16,6 +16,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/functions"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -33,7 +34,7 @@ type evaluator struct {
 	reach reach
 	// owner is the user's service block that the evaluation is for; nil outside of
 	// services.
-	owner *block
+	owner *source.Block
 	// inDefinition: the expressions are the definition's, not the owner's.
 	inDefinition bool
 	// ofService and ofCloud evaluate what the service and the cloud's defaults say in
@@ -474,9 +475,9 @@ func noInstance(t hcl.Traversal, v cty.Value) bool {
 func (e *evaluator) whichInstance(t hcl.Traversal, keys []string) {
 	name, _ := nameOf(t)
 	if e.inDefinition {
-		e.report.Error(e.owner.header, fmt.Sprintf("Which %s %q?", nouns[t.RootName()], name),
+		e.report.Error(e.owner.Header, fmt.Sprintf("Which %s %q?", nouns[t.RootName()], name),
 			"The definition of service %q refers to %s (%s), which is repeated: %s. Give the one that is meant the label %q in a block of its own, or write a config value in this service that refers to one of them.",
-			e.owner.label, written(t[:2]), diag.Position(t.SourceRange()), words.Sorted(keys), name)
+			e.owner.Label, written(t[:2]), diag.Position(t.SourceRange()), words.Sorted(keys), name)
 		return
 	}
 	e.report.Error(t.SourceRange(), fmt.Sprintf("Which %s %q?", nouns[t.RootName()], name),

@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
@@ -148,13 +149,13 @@ func isVarFile(name string) bool {
 }
 
 func (l *loader) giveFile(byName map[string]*variable, name string) {
-	source, err := syntax.Read(name)
+	content, err := syntax.Read(name)
 	if err != nil {
 		l.varsBroken = true
 		l.report.ErrorPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, cause(err)))
 		return
 	}
-	body, ok := l.parsed(syntax.ParseHidden(name, source))
+	body, ok := l.parsed(syntax.ParseHidden(name, content))
 	// A file with values may hold secrets: diagnostics name it and do not quote it.
 	delete(l.config.Files, name)
 	if !ok {
@@ -162,7 +163,7 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 		return
 	}
 	var strays []*hclsyntax.Attribute
-	attributes, blocks := arguments(l.report, body)
+	attributes, blocks := source.Arguments(l.report, body)
 	for _, at := range blocks {
 		l.report.Error(at, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -41,8 +42,8 @@ type graph struct {
 	anywhere *scope
 	// expandedDefaults is what the cloud's defaults are when their dynamic blocks are
 	// evaluated; nil: they have none.
-	expandedDefaults *block
-	inputs           map[*block]*variable
+	expandedDefaults *source.Block
+	inputs           map[*source.Block]*variable
 	catalogue        *scope // of the definitions of the catalogue
 	inUse            *lazy  // cloud.services
 }
@@ -56,7 +57,7 @@ type node struct {
 	module *module
 	root   string // "service"; for the cloud: "cloud"
 	name   string
-	block  *block // nil: it is no block
+	block  *source.Block // nil: it is no block
 	at     hcl.Range
 	needs  []edge
 	// evaluate gives the node's value in one use of its module.
@@ -119,15 +120,15 @@ func newGraph(l *loader) *graph {
 	g := &graph{
 		loader: l, nodes: map[string]*node{}, members: map[*module][]*node{},
 		global: newScope(nil), byAddress: map[string]*instance{}, claimed: map[string]claimed{}, moved: map[string]bool{},
-		doubted: map[hcl.Range]bool{}, inputs: map[*block]*variable{},
+		doubted: map[hcl.Range]bool{}, inputs: map[*source.Block]*variable{},
 	}
 	l.reader.Published = g.publicPart
 	// Until the cloud is evaluated, or if there is none, nothing is known of it.
 	g.global.singles["cloud"] = cty.DynamicVal
-	for _, b := range l.document.all("cloud")[:min(1, len(l.document.all("cloud")))] {
-		g.add(&node{id: "cloud", module: l.root, root: "cloud", at: b.header, needs: g.reach(l.root).attributeEdges(b), evaluate: func(f *frame) cty.Value {
+	for _, b := range l.document.All("cloud")[:min(1, len(l.document.All("cloud")))] {
+		g.add(&node{id: "cloud", module: l.root, root: "cloud", at: b.Header, needs: g.reach(l.root).attributeEdges(b), evaluate: func(f *frame) cty.Value {
 			g.global.singles["cloud"] = g.cloud(f, b)
-			if d := b.one("defaults", ""); d != nil && d.grows {
+			if d := b.One("defaults", ""); d != nil && d.HasDynamic {
 				g.expandedDefaults = g.evaluator(f).expanded(d)
 			}
 			return cty.NilVal
@@ -160,7 +161,7 @@ func (g *graph) findOnlyOnes() {
 			if g.anywhere.groups[kind] == nil {
 				g.anywhere.groups[kind] = group{}
 			}
-			for _, label := range m.document.labels(kind) {
+			for _, label := range m.document.Labels(kind) {
 				key := blockKey{kind, label}
 				if taken[key] || m.repeated() {
 					delete(g.onlyOne, key)
@@ -180,18 +181,18 @@ func (g *graph) findOnlyOnes() {
 func (g *graph) addModule(m *module) {
 	g.addVariables(m)
 	g.addLocals(m)
-	for _, b := range m.document.all("role") {
+	for _, b := range m.document.All("role") {
 		g.addRepeated(m, b, g.role)
 	}
-	for _, b := range m.document.all("exposure") {
+	for _, b := range m.document.All("exposure") {
 		g.addRepeated(m, b, g.exposure)
 	}
-	for _, b := range m.document.all("secret") {
+	for _, b := range m.document.All("secret") {
 		g.addSecret(m, b)
 	}
 	g.addData(m)
 	g.addServices(m)
-	for _, b := range m.document.all("manifest") {
+	for _, b := range m.document.All("manifest") {
 		n := g.addRepeated(m, b, g.manifest)
 		n.needs = append(n.needs, g.dependsOn(m, b)...)
 		n.needs = append(n.needs, g.triggerEdges(m, b)...)
@@ -205,7 +206,7 @@ func (g *graph) addModule(m *module) {
 // services, manifests and data after what that depends on.
 func (g *graph) add(n *node) *node {
 	if n.module.call != nil {
-		n.needs = append(n.needs, edge{to: n.module.path() + "*", at: n.module.call.header})
+		n.needs = append(n.needs, edge{to: n.module.path() + "*", at: n.module.call.Header})
 	}
 	if n.root == "service" || n.root == "manifest" || n.root == "data" {
 		for m := n.module; m.call != nil; m = m.parent {
@@ -221,16 +222,16 @@ func (g *graph) add(n *node) *node {
 	return n
 }
 
-func (g *graph) addBlock(m *module, b *block, evaluate func(f *frame) cty.Value) *node {
+func (g *graph) addBlock(m *module, b *source.Block, evaluate func(f *frame) cty.Value) *node {
 	return g.add(&node{
-		id: m.path() + b.id(), module: m, root: b.typ.Name, name: b.label, block: b, at: b.header,
+		id: m.path() + b.ID(), module: m, root: b.Type.Name, name: b.Label, block: b, at: b.Header,
 		needs: g.reach(m).blockEdges(b), evaluate: evaluate,
 	})
 }
 
 // addRepeated makes a node of a block that can be repeated. evaluate gets the block
 // with what its dynamic blocks stand for, and the instance.
-func (g *graph) addRepeated(m *module, b *block, evaluate func(n *node, f *frame, b *block, e *evaluator, it item) cty.Value) *node {
+func (g *graph) addRepeated(m *module, b *source.Block, evaluate func(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value) *node {
 	var n *node
 	n = g.addBlock(m, b, func(f *frame) cty.Value {
 		return g.repeated(f, b, func(it item) cty.Value {
@@ -260,11 +261,11 @@ func (g *graph) addLocals(m *module) {
 }
 
 // locals are the local values that a file or a definition declares.
-func localsIn(r *diag.Reporter, in *block) []*hclsyntax.Attribute {
+func localsIn(r *diag.Reporter, in *source.Block) []*hclsyntax.Attribute {
 	var out []*hclsyntax.Attribute
 	first := map[string]hcl.Range{}
-	for _, b := range in.all("locals") {
-		for _, attr := range b.ordered() {
+	for _, b := range in.All("locals") {
+		for _, attr := range b.Ordered() {
 			if at, twice := first[attr.Name]; twice {
 				r.Error(attr.NameRange, fmt.Sprintf("Second local value named %q", attr.Name), "The first is at %s. Rename one of them.", diag.Position(at))
 				continue
@@ -340,11 +341,11 @@ func outputsOf(m *module, t hcl.Traversal) []string {
 		steps = steps[1:] // the key, or a splat
 	}
 	if len(steps) > 0 {
-		if attr, ok := steps[0].(hcl.TraverseAttr); ok && m.document.one("output", attr.Name) != nil {
+		if attr, ok := steps[0].(hcl.TraverseAttr); ok && m.document.One("output", attr.Name) != nil {
 			return append(out, m.path()+"output."+attr.Name)
 		}
 	}
-	for _, name := range m.document.labels("output") {
+	for _, name := range m.document.Labels("output") {
 		out = append(out, m.path()+"output."+name)
 	}
 	return out
@@ -362,10 +363,10 @@ func keyOf(t hcl.Traversal) string {
 }
 
 // attributeEdges are the references in the arguments of a block.
-func (r reach) attributeEdges(b *block) []edge {
+func (r reach) attributeEdges(b *source.Block) []edge {
 	var out []edge
-	for _, attr := range b.ordered() {
-		if typ := b.typ.Attribute(attr.Name); typ == nil || typ.Type != schema.TypeReferences {
+	for _, attr := range b.Ordered() {
+		if typ := b.Type.Attribute(attr.Name); typ == nil || typ.Type != schema.TypeReferences {
 			out = append(out, r.edges(attr.Expr)...)
 		}
 	}
@@ -373,9 +374,9 @@ func (r reach) attributeEdges(b *block) []edge {
 }
 
 // blockEdges are the references in a block and all blocks in it.
-func (r reach) blockEdges(b *block) []edge {
+func (r reach) blockEdges(b *source.Block) []edge {
 	out := r.attributeEdges(b)
-	for _, child := range b.blocks {
+	for _, child := range b.Blocks {
 		out = append(out, r.blockEdges(child)...)
 	}
 	return out

@@ -84,14 +84,14 @@ func (g *graph) checkSpread(in *instance, w Workload) {
 // argumentRange is where a service says one of some arguments of a workload, or else the
 // service, whose definition says it.
 func (in *instance) argumentRange(workload string, names ...string) hcl.Range {
-	if b := in.block.one("workload", workload); b != nil {
+	if b := in.block.One("workload", workload); b != nil {
 		for _, name := range names {
-			if b.attributes[name] != nil {
-				return b.attributeRange(name)
+			if b.Attributes[name] != nil {
+				return b.AttributeRange(name)
 			}
 		}
 	}
-	return in.block.header
+	return in.block.Header
 }
 
 // hostNetworkRange is where a service says that a workload uses the network of its

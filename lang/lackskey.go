@@ -26,7 +26,7 @@ func (e *evaluator) lacksKey(d *hcl.Diagnostic) bool {
 	service, _ := nameOf(t)
 	attribute, ok := t[2].(hcl.TraverseAttr)
 	if ok {
-		e.report.Error(e.owner.header, fmt.Sprintf("Service %q needs %s[%q]", e.owner.label, written(t), key.AsString()),
+		e.report.Error(e.owner.Header, fmt.Sprintf("Service %q needs %s[%q]", e.owner.Label, written(t), key.AsString()),
 			"Its definition refers to it (%s), and service %q does not have it. Add the key there:\n\n  service %q {\n    %s = { %s = ... }\n  }",
 			diag.Position(index.SrcRange), service, service, attribute.Name, key.AsString())
 	}

@@ -43,7 +43,7 @@ func (s *scope) declareLazily(locals []*hclsyntax.Attribute, e *evaluator) {
 // ownLocals declares the local values of the definition. They are evaluated anew
 // whenever more is known of the service.
 func (in *instance) ownLocals() {
-	if len(in.definition.all(schema.OwnLocalsType.Name)) > 0 {
+	if len(in.definition.All(schema.OwnLocalsType.Name)) > 0 {
 		in.inner.scope.declareLazily(localsIn(in.report, in.definition), in.inner)
 	}
 }

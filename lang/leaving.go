@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // PodCommand is a command that kolla runs in the pods of a workload.
@@ -15,18 +16,18 @@ type PodCommand struct {
 }
 
 // podCommand reads one of the two blocks; nil: there is none.
-func (in *instance) podCommand(workload *block, name string, w *Workload) *PodCommand {
-	b := workload.one(name, "")
+func (in *instance) podCommand(workload *source.Block, name string, w *Workload) *PodCommand {
+	b := workload.One(name, "")
 	if b == nil {
 		return nil
 	}
 	e := in.inner
 	c := &PodCommand{What: e.string(b, "what"), Container: e.string(b, "container"), Command: e.list(b, "command")}
-	if b.typ.Attribute("timeout") != nil {
+	if b.Type.Attribute("timeout") != nil {
 		c.Timeout = e.number(b, "timeout")
 	}
 	if w.Kind == "Deployment" {
-		in.report.Error(b.header, "Unsuitable kind of workload", "%s needs a DaemonSet or StatefulSet, and workload %q is a Deployment, whose pods come and go.", sentenced(name), w.Name)
+		in.report.Error(b.Header, "Unsuitable kind of workload", "%s needs a DaemonSet or StatefulSet, and workload %q is a Deployment, whose pods come and go.", sentenced(name), w.Name)
 	}
 	var known []string
 	for _, i := range w.Pod.Inits {

@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -39,7 +40,7 @@ func (l Lifecycle) Empty() bool {
 
 // layered is a block, and who evaluates it.
 type layered struct {
-	block *block // nil: there is none
+	block *source.Block // nil: there is none
 	eval  *evaluator
 }
 
@@ -51,15 +52,15 @@ func lifecycle(layers ...layered) Lifecycle {
 		if l.block == nil {
 			continue
 		}
-		b, e := l.block.one("lifecycle", ""), l.eval
+		b, e := l.block.One("lifecycle", ""), l.eval
 		if b == nil {
 			continue
 		}
 		if out.Range == (hcl.Range{}) {
-			out.Range = b.header
+			out.Range = b.Header
 		}
 		if e.given(b, "prevent_destroy") {
-			out.PreventDestroy, out.Range = e.bool(b, "prevent_destroy"), b.attributes["prevent_destroy"].SrcRange
+			out.PreventDestroy, out.Range = e.bool(b, "prevent_destroy"), b.Attributes["prevent_destroy"].SrcRange
 		}
 		if e.given(b, "ignore_fields") {
 			out.IgnoreFields = rules(b, "ignore_fields", e.list(b, "ignore_fields"))
@@ -75,10 +76,10 @@ func lifecycle(layers ...layered) Lifecycle {
 }
 
 // force evaluates an attribute of TypeForce.
-func (e *evaluator) force(b *block, name string) (all bool, from []FieldRule) {
-	v := e.value(b.attributes[name].Expr)
-	e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
-	if !v.IsWhollyKnown() || !e.public(v, b.attributeRange(name), `"`+name+`"`) {
+func (e *evaluator) force(b *source.Block, name string) (all bool, from []FieldRule) {
+	v := e.value(b.Attributes[name].Expr)
+	e.undecided(v, b.AttributeRange(name), fmt.Sprintf("%q", name))
+	if !v.IsWhollyKnown() || !e.public(v, b.AttributeRange(name), `"`+name+`"`) {
 		return false, nil
 	}
 	if flag, err := convert.Convert(v, cty.Bool); err == nil {
@@ -103,11 +104,11 @@ func (e *evaluator) force(b *block, name string) (all bool, from []FieldRule) {
 // rules gives each entry of a list its place in the source. A text that could be
 // both is the path of a field only if it has several elements: managers have names
 // of one word.
-func rules(b *block, name string, texts []string) []FieldRule {
-	items, diags := hcl.ExprList(b.attributes[name].Expr)
+func rules(b *source.Block, name string, texts []string) []FieldRule {
+	items, diags := hcl.ExprList(b.Attributes[name].Expr)
 	var out []FieldRule
 	for i, text := range texts {
-		rule := FieldRule{Text: text, Range: b.attributeRange(name)}
+		rule := FieldRule{Text: text, Range: b.AttributeRange(name)}
 		if !diags.HasErrors() && len(items) == len(texts) {
 			rule.Range = items[i].Range()
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -171,15 +172,15 @@ func (in *instance) mentions() []mention {
 		}
 		from(f.Content, f.Range, f.Origin.Layer)
 	}
-	container := func(env []Env, command, args []string, b *block, at hcl.Range) {
+	container := func(env []Env, command, args []string, b *source.Block, at hcl.Range) {
 		for _, e := range env {
 			add(e.Value, e.Range)
 		}
 		// A service that overrides something else of the block did not write them.
-		if builtinRange(b.attributeRange("command")) {
+		if builtinRange(b.AttributeRange("command")) {
 			command = nil
 		}
-		if builtinRange(b.attributeRange("args")) {
+		if builtinRange(b.AttributeRange("args")) {
 			args = nil
 		}
 		for _, arg := range slices.Concat(command, args) {
@@ -187,17 +188,17 @@ func (in *instance) mentions() []mention {
 		}
 	}
 	for _, j := range in.out.Jobs {
-		container(j.Pod.Env, j.Pod.Command, j.Pod.Args, in.definition.one("job", j.Name), j.Range)
+		container(j.Pod.Env, j.Pod.Command, j.Pod.Args, in.definition.One("job", j.Name), j.Range)
 	}
 	for _, w := range in.out.Workloads {
-		b := in.definition.one("workload", w.Name)
+		b := in.definition.One("workload", w.Name)
 		container(w.Pod.Env, w.Pod.Command, w.Pod.Args, b, w.Range)
 		for _, init := range w.Pod.Inits {
 			kind := schema.InitType.Name
 			if init.Sidecar {
 				kind = schema.SidecarType.Name
 			}
-			container(init.Env, init.Command, init.Args, b.one(kind, init.Name), w.Range)
+			container(init.Env, init.Command, init.Args, b.One(kind, init.Name), w.Range)
 		}
 	}
 	return out

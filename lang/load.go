@@ -23,6 +23,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/functions"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -113,8 +114,8 @@ type loader struct {
 	memo      *memo
 	digest    map[string]string // what the digest is made of
 	root      *module
-	document  *block // all blocks of all files of the root
-	builtin   *block // all blocks of the catalogue
+	document  *source.Block // all blocks of all files of the root
+	builtin   *source.Block // all blocks of the catalogue
 	directory *directory
 	// strays are values in files for variables that there are not, strayNames the names of
 	// those on the command line.
@@ -143,10 +144,10 @@ const starter = " `kolla init` writes a starter."
 // readDir reads all files of a directory, which a module block may have named. The
 // block that it gives is nil where there is nothing; it is not ok when some of it is
 // missing.
-func (l *loader) readDir(dir string, call *block) (document *block, ok bool) {
+func (l *loader) readDir(dir string, call *source.Block) (document *source.Block, ok bool) {
 	complain := l.report.ErrorPlain
 	if call != nil {
-		complain = func(summary, detail string) { l.report.Error(call.attributeRange("source"), summary, "%s", detail) }
+		complain = func(summary, detail string) { l.report.Error(call.AttributeRange("source"), summary, "%s", detail) }
 	}
 	names, err := configFiles(dir)
 	if err != nil {
@@ -179,7 +180,7 @@ func (l *loader) readDir(dir string, call *block) (document *block, ok bool) {
 		complain("No configuration", fmt.Sprintf("There are no .hcl files in %s.%s", place, hint))
 		return nil, false
 	}
-	return decode(l.report, schema.FileType, bodies), ok
+	return source.Decode(l.report, schema.FileType, bodies), ok
 }
 
 // configFiles are the names of the files of a directory in either syntax, sorted.
@@ -231,9 +232,9 @@ func (l *loader) parsed(files map[string]*hcl.File, diags hcl.Diagnostics) (body
 }
 
 // readCatalogue parses the built-in definitions.
-func (l *loader) readCatalogue() (*block, bool) {
+func (l *loader) readCatalogue() (*source.Block, bool) {
 	if l.options.Catalogue == nil {
-		return &block{typ: schema.CatalogueType}, true
+		return &source.Block{Type: schema.CatalogueType}, true
 	}
 	names, err := fs.Glob(l.options.Catalogue, "*.hcl")
 	if err != nil {
@@ -253,7 +254,7 @@ func (l *loader) readCatalogue() (*block, bool) {
 		}
 		bodies = append(bodies, body)
 	}
-	return decode(l.report, schema.CatalogueType, bodies), true
+	return source.Decode(l.report, schema.CatalogueType, bodies), true
 }
 
 // evaluate fills in the Config.
@@ -268,12 +269,12 @@ func (l *loader) evaluate() {
 
 // checkClouds reports a configuration that does not have exactly one cloud.
 func (l *loader) checkClouds() {
-	clouds := l.document.all("cloud")
+	clouds := l.document.All("cloud")
 	if len(clouds) == 0 {
 		l.report.ErrorPlain("No cloud block", "A configuration has exactly one block that says what is deployed:\n\n  cloud \"NAME\" {\n    release = \"2025.1\"\n  }")
 	}
 	for _, b := range clouds[min(1, len(clouds)):] {
-		l.report.Error(b.header, "Second cloud block", "A configuration describes one cloud, and the first block is at %s. Another cloud needs a directory of its own.", diag.Position(clouds[0].header))
+		l.report.Error(b.Header, "Second cloud block", "A configuration describes one cloud, and the first block is at %s. Another cloud needs a directory of its own.", diag.Position(clouds[0].Header))
 	}
 }
 

@@ -15,29 +15,30 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/yaml"
 )
 
 // manifest makes the objects that a manifest block brings.
-func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
-	m := Manifest{Block: n.address(f, it), Name: b.label, Reason: e.string(b, schema.ReasonAttribute.Name), Range: b.header}
+func (g *graph) manifest(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
+	m := Manifest{Block: n.address(f, it), Name: b.Label, Reason: e.string(b, schema.ReasonAttribute.Name), Range: b.Header}
 	m.Lifecycle = lifecycle(layered{b, e})
 	m.Lifecycle.ReplaceTriggeredBy = g.triggers(f, e, b)
 	switch object, files := e.given(b, "object"), e.given(b, "files"); {
 	case object && files:
-		g.report.Error(b.attributes["files"].NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")
+		g.report.Error(b.Attributes["files"].NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")
 	case object:
 		m.Objects = g.manifestObject(b, e)
 	case files:
 		for _, name := range g.manifestFiles(b, e) {
 			m.Objects = append(m.Objects, g.manifestFile(b, name)...)
 		}
-	case len(b.unknown) == 0: // else one of those was meant to be it
-		g.report.Error(b.header, "Manifest without objects", "Give it object = { ... } or files = [\"*.yaml\"].")
+	case len(b.Unknown) == 0: // else one of those was meant to be it
+		g.report.Error(b.Header, "Manifest without objects", "Give it object = { ... } or files = [\"*.yaml\"].")
 	}
-	if l := b.one("lifecycle", ""); l != nil {
+	if l := b.One("lifecycle", ""); l != nil {
 		e.preconditions(l)
 	}
 	m.Reasons = g.reasonsOf(n, f)
@@ -47,9 +48,9 @@ func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty
 }
 
 // manifestObject converts an object that is written in HCL.
-func (g *graph) manifestObject(b *block, e *evaluator) []ManifestObject {
-	at := b.attributeRange("object")
-	v := e.value(b.attributes["object"].Expr)
+func (g *graph) manifestObject(b *source.Block, e *evaluator) []ManifestObject {
+	at := b.AttributeRange("object")
+	v := e.value(b.Attributes["object"].Expr)
 	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
 		return nil
 	}
@@ -61,7 +62,7 @@ func (g *graph) manifestObject(b *block, e *evaluator) []ManifestObject {
 		e.unsuitable(b, "object", "It must be a map with apiVersion, kind and metadata, and this is %s.", kindOf(v))
 		return nil
 	}
-	content, _ := e.plain(v, b.attributes["object"].Expr, nil, "a manifest").(map[string]any)
+	content, _ := e.plain(v, b.Attributes["object"].Expr, nil, "a manifest").(map[string]any)
 	if content == nil || !identified(content) || !g.checkObject(content, at) {
 		return nil
 	}
@@ -183,12 +184,12 @@ func scalar(v cty.Value) any {
 }
 
 // manifestFiles are the files that the patterns match, each once.
-func (g *graph) manifestFiles(b *block, e *evaluator) []string {
+func (g *graph) manifestFiles(b *source.Block, e *evaluator) []string {
 	var out []string
 	for _, pattern := range e.list(b, "files") {
 		names, err := filepath.Glob(g.reader.Path(pattern))
 		if err != nil || len(names) == 0 {
-			g.report.Error(b.attributeRange("files"), "No such file", "No file matches %q, relative to the directory of the configuration.", pattern)
+			g.report.Error(b.AttributeRange("files"), "No such file", "No file matches %q, relative to the directory of the configuration.", pattern)
 			continue
 		}
 		for _, name := range names {
@@ -204,10 +205,10 @@ func (g *graph) manifestFiles(b *block, e *evaluator) []string {
 }
 
 // manifestFile reads the documents of a YAML file.
-func (g *graph) manifestFile(b *block, name string) []ManifestObject {
+func (g *graph) manifestFile(b *source.Block, name string) []ManifestObject {
 	source, err := g.reader.Read(name)
 	if err != nil {
-		g.report.Error(b.attributeRange("files"), "Cannot read a manifest", "%s.", words.Sentence(err))
+		g.report.Error(b.AttributeRange("files"), "Cannot read a manifest", "%s.", words.Sentence(err))
 		return nil
 	}
 	full := g.reader.Path(name)

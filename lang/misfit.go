@@ -244,9 +244,9 @@ func (l *loader) fit(v *variable, value cty.Value, p place, summary, before stri
 
 // typeAt says where a type is that is too long to be repeated.
 func (v *variable) typeAt() string {
-	attr := v.block.attributes["type"]
+	attr := v.block.Attributes["type"]
 	if attr == nil || v.constraint.IsPrimitiveType() {
 		return ""
 	}
-	return fmt.Sprintf(" The type of the %s is at %s.", v.block.typ.Label, diag.Position(attr.NameRange))
+	return fmt.Sprintf(" The type of the %s is at %s.", v.block.Type.Label, diag.Position(attr.NameRange))
 }

@@ -12,17 +12,18 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // module is one directory as it is written: the root of the configuration, or what
 // a module block uses. Two blocks that use the same directory make two modules.
 type module struct {
-	name     string  // label of the block; the root has none
-	dir      string  // of its files
-	parent   *module // nil: the root
-	call     *block  // the module block
-	document *block  // all blocks of all files
+	name     string        // label of the block; the root has none
+	dir      string        // of its files
+	parent   *module       // nil: the root
+	call     *source.Block // the module block
+	document *source.Block // all blocks of all files
 	calls    []*module
 	locals   map[string]bool
 	vars     []*variable
@@ -30,10 +31,10 @@ type module struct {
 	frames []*frame
 }
 
-func newModule(dir string, document *block) *module {
+func newModule(dir string, document *source.Block) *module {
 	m := &module{dir: dir, document: document, locals: map[string]bool{}}
-	for _, b := range document.all("locals") {
-		for name := range b.attributes {
+	for _, b := range document.All("locals") {
+		for name := range b.Attributes {
 			m.locals[name] = true
 		}
 	}
@@ -75,7 +76,7 @@ func (m *module) declares(root, name string) bool {
 	case "var":
 		root = "variable"
 	}
-	return m.document.one(root, name) != nil
+	return m.document.One(root, name) != nil
 }
 
 // frame is one use of a module: what the names in it mean there.
@@ -196,12 +197,12 @@ func (m *module) publishAll() {
 // those that they use in turn.
 func (l *loader) readModules(m *module) bool {
 	ok := true
-	for _, b := range m.document.all("module") {
-		if !l.report.Spend(diag.Modules, 1, b.header, "Too many modules", "A configuration may have at most %d module blocks, those in the modules that it uses counted each time. For many uses of one module, give one block for_each or count.") {
+	for _, b := range m.document.All("module") {
+		if !l.report.Spend(diag.Modules, 1, b.Header, "Too many modules", "A configuration may have at most %d module blocks, those in the modules that it uses counted each time. For many uses of one module, give one block for_each or count.") {
 			return false
 		}
 		dir, found := l.sourceDir(m, b)
-		var document *block
+		var document *source.Block
 		if found {
 			document, found = l.readDir(dir, b)
 		}
@@ -210,7 +211,7 @@ func (l *loader) readModules(m *module) bool {
 			continue
 		}
 		child := newModule(dir, document)
-		child.name, child.parent, child.call = b.label, m, b
+		child.name, child.parent, child.call = b.Label, m, b
 		if found {
 			l.checkModule(child)
 		}
@@ -221,8 +222,8 @@ func (l *loader) readModules(m *module) bool {
 }
 
 // sourceDir is the directory that a module block names.
-func (l *loader) sourceDir(m *module, b *block) (string, bool) {
-	if b.attributes["source"] == nil {
+func (l *loader) sourceDir(m *module, b *source.Block) (string, bool) {
+	if b.Attributes["source"] == nil {
 		return "", false
 	}
 	source := l.literal(b, "source")
@@ -231,13 +232,13 @@ func (l *loader) sourceDir(m *module, b *block) (string, bool) {
 	}
 	slashed := filepath.ToSlash(source)
 	if !strings.HasPrefix(slashed, "./") && !strings.HasPrefix(slashed, "../") && slashed != ".." {
-		l.report.Error(b.attributeRange("source"), "Not a local directory", "%q does not start with ./ or ../. A module is a directory beside the configuration; what comes from elsewhere has to be put there first, with git for instance.", source)
+		l.report.Error(b.AttributeRange("source"), "Not a local directory", "%q does not start with ./ or ../. A module is a directory beside the configuration; what comes from elsewhere has to be put there first, with git for instance.", source)
 		return "", false
 	}
 	dir := filepath.Join(m.dir, source)
 	for outer := m; outer != nil; outer = outer.parent {
 		if sameDir(outer.dir, dir) {
-			l.report.Error(b.attributeRange("source"), "Module uses itself", "%s is the directory %q already: it would be used without end.", outer.what(), outer.dir)
+			l.report.Error(b.AttributeRange("source"), "Module uses itself", "%s is the directory %q already: it would be used without end.", outer.what(), outer.dir)
 			return "", false
 		}
 	}
@@ -255,12 +256,12 @@ var onlyInRoot = []string{"cloud", "import"}
 
 func (l *loader) checkModule(m *module) {
 	for _, kind := range onlyInRoot {
-		for _, b := range m.document.all(kind) {
-			l.report.Error(b.header, "Block in a module", "%s belongs into the files of the configuration itself: what it says is for the whole cloud.", b.describe())
+		for _, b := range m.document.All(kind) {
+			l.report.Error(b.Header, "Block in a module", "%s belongs into the files of the configuration itself: what it says is for the whole cloud.", b.Described())
 		}
 	}
-	known := m.document.labels("variable")
-	for _, attr := range m.call.ordered() {
+	known := m.document.Labels("variable")
+	for _, attr := range m.call.Ordered() {
 		if schema.ModuleType.Attribute(attr.Name) == nil && !slices.Contains(known, attr.Name) {
 			l.report.Error(attr.NameRange, fmt.Sprintf("There is no variable %q", attr.Name), "%s", words.WithHint(words.DidYouMean(attr.Name, append(known, schema.ModuleType.AttributeNames()...)),
 				fmt.Sprintf("The module in %q declares: %s.", m.dir, words.Sorted(known))))
@@ -271,8 +272,8 @@ func (l *loader) checkModule(m *module) {
 // misspeltArgument reports whether an argument of a module block that is for no variable
 // was probably meant for this one.
 func (l *loader) misspeltArgument(m *module, name string) bool {
-	known := append(m.document.labels("variable"), schema.ModuleType.AttributeNames()...)
-	return slices.ContainsFunc(m.call.ordered(), func(attr *hclsyntax.Attribute) bool {
+	known := append(m.document.Labels("variable"), schema.ModuleType.AttributeNames()...)
+	return slices.ContainsFunc(m.call.Ordered(), func(attr *hclsyntax.Attribute) bool {
 		return !slices.Contains(known, attr.Name) && words.Nearest(attr.Name, known) == name
 	})
 }
@@ -282,7 +283,7 @@ func (l *loader) misspeltArgument(m *module, name string) bool {
 func (g *graph) addModules(m *module) {
 	for _, child := range m.calls {
 		g.add(&node{
-			id: child.path() + "*", module: m, root: "call", name: child.name, at: child.call.header,
+			id: child.path() + "*", module: m, root: "call", name: child.name, at: child.call.Header,
 			evaluate: func(f *frame) cty.Value {
 				items, ok := g.items(f, child.call)
 				if !ok {
@@ -303,7 +304,7 @@ func (g *graph) addModules(m *module) {
 func (g *graph) callEdges(m *module) []edge {
 	var out []edge
 	for _, a := range schema.Repetition {
-		if attr := m.call.attributes[a.Name]; attr != nil {
+		if attr := m.call.Attributes[a.Name]; attr != nil {
 			out = append(out, g.reach(m.parent).edges(attr.Expr)...)
 		}
 	}
@@ -312,7 +313,7 @@ func (g *graph) callEdges(m *module) []edge {
 
 // passed evaluates the value that a module block gives to a variable.
 func (g *graph) passed(f *frame, v *variable) (value cty.Value, ok bool) {
-	attr := f.module.call.attributes[v.Name]
+	attr := f.module.call.Attributes[v.Name]
 	if attr == nil {
 		return cty.NilVal, false
 	}

@@ -9,6 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // Move says that what was declared as From is now declared as To.
@@ -58,11 +59,11 @@ func (g *graph) moves() {
 	var moves []Move
 	for _, m := range g.modules() {
 		for _, f := range m.frames {
-			for _, b := range m.document.all("moved") {
+			for _, b := range m.document.All("moved") {
 				from, ok := g.target(f, b, "from")
 				to, alsoOK := g.target(f, b, "to")
 				if ok && alsoOK {
-					moves = append(moves, Move{From: from, To: to, Range: b.header})
+					moves = append(moves, Move{From: from, To: to, Range: b.Header})
 				}
 			}
 			g.removals(f)
@@ -89,9 +90,9 @@ func (g *graph) modules() []*module {
 }
 
 func (g *graph) removals(f *frame) {
-	for _, b := range f.module.document.all("removed") {
-		r := Removal{Destroy: true, Range: b.header}
-		if lifecycle := b.one("lifecycle", ""); lifecycle != nil {
+	for _, b := range f.module.document.All("removed") {
+		r := Removal{Destroy: true, Range: b.Header}
+		if lifecycle := b.One("lifecycle", ""); lifecycle != nil {
 			r.Destroy = g.evaluator(f).bool(lifecycle, "destroy")
 		}
 		var ok bool
@@ -102,7 +103,7 @@ func (g *graph) removals(f *frame) {
 }
 
 func (g *graph) imports(f *frame) {
-	for _, b := range f.module.document.all("import") {
+	for _, b := range f.module.document.All("import") {
 		items, ok := g.items(f, b)
 		if !ok {
 			continue
@@ -116,11 +117,11 @@ func (g *graph) imports(f *frame) {
 }
 
 // importOne reads one import, in the scope of an evaluator.
-func (g *graph) importOne(b *block, e *evaluator) {
-	if b.attributes["to"] == nil {
+func (g *graph) importOne(b *source.Block, e *evaluator) {
+	if b.Attributes["to"] == nil {
 		return // which was reported
 	}
-	to, ok := g.readTarget(b.attributes["to"].Expr, e)
+	to, ok := g.readTarget(b.Attributes["to"].Expr, e)
 	if !ok {
 		return
 	}
@@ -128,7 +129,7 @@ func (g *graph) importOne(b *block, e *evaluator) {
 		g.report.Error(to.Range, "One object expected", `An import takes over one object: write its address in quotes, such as "%s/Deployment/NAME".`, to)
 		return
 	}
-	i := Import{To: to.Object, ID: e.string(b, "id"), Range: b.header}
+	i := Import{To: to.Object, ID: e.string(b, "id"), Range: b.Header}
 	switch {
 	case g.options.Undeclared && i.ID != "" && !g.written(to.Block):
 		g.config.Undeclared = append(g.config.Undeclared, i)
@@ -199,7 +200,7 @@ func (g *graph) gone(t Target, single bool) bool {
 		if !(single && strings.HasPrefix(address, t.Block+"[")) {
 			at := g.places[address]
 			if b := g.blockAt(t.Block); b != nil {
-				at = b.header // of a module that it is in, say
+				at = b.Header // of a module that it is in, say
 			}
 			g.report.Error(t.Range, "Still declared", "%s is declared at %s. Take the declaration away, or this block.", t, diag.Position(at))
 			return false
@@ -265,11 +266,11 @@ func (g *graph) empty(block string) bool {
 
 // blockAt is the block that an address names, or one instance of which it names; nil:
 // there is none.
-func (g *graph) blockAt(address string) *block {
+func (g *graph) blockAt(address string) *source.Block {
 	steps := stepsOf(address)
 	m := g.loader.root
 	for i, s := range steps {
-		b := m.document.one(s.typ, s.name)
+		b := m.document.One(s.typ, s.name)
 		if b == nil || i == len(steps)-1 {
 			return b
 		}

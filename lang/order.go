@@ -11,11 +11,12 @@ import (
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // dependsOn reads a depends_on list. It is not evaluated: only names are needed.
-func (g *graph) dependsOn(m *module, b *block) []edge {
-	attr := b.attributes["depends_on"]
+func (g *graph) dependsOn(m *module, b *source.Block) []edge {
+	attr := b.Attributes["depends_on"]
 	if attr == nil || isNullLiteral(attr.Expr) {
 		return nil
 	}
@@ -32,7 +33,7 @@ func (g *graph) dependsOn(m *module, b *block) []edge {
 }
 
 // dependency reads one element of a depends_on list.
-func (g *graph) dependency(m *module, b *block, expr hcl.Expression) []edge {
+func (g *graph) dependency(m *module, b *source.Block, expr hcl.Expression) []edge {
 	t, diags := hcl.AbsTraversalForExpr(expr)
 	name, ok := nameOf(t)
 	kinds := []string{"service", "manifest", "module"}
@@ -42,11 +43,11 @@ func (g *graph) dependency(m *module, b *block, expr hcl.Expression) []edge {
 	}
 	kind := t.RootName()
 	switch {
-	case m.document.one(kind, name) == nil:
-		known := m.document.labels(kind)
+	case m.document.One(kind, name) == nil:
+		known := m.document.Labels(kind)
 		g.report.Error(expr.Range(), fmt.Sprintf("There is no %s %q", kind, name), "%s",
 			words.WithHint(words.DidYouMean(name, known), words.Known(nounOf(kind), known)))
-	case kind+"."+name == b.id():
+	case kind+"."+name == b.ID():
 		g.report.Error(expr.Range(), "Unsuitable value for \"depends_on\"", "Nothing can depend on itself.")
 	case kind == "module":
 		return g.insideOf(m.calling(name), expr.Range(), kind+"."+name+keyOf(t))
@@ -63,7 +64,7 @@ func (g *graph) insideOf(m *module, at hcl.Range, within string) []edge {
 	}
 	var out []edge
 	for _, kind := range []string{"service", "manifest"} {
-		for _, name := range m.document.labels(kind) {
+		for _, name := range m.document.Labels(kind) {
 			out = append(out, edge{to: m.path() + kind + "." + name, at: at, within: within})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -20,20 +21,20 @@ type Output struct {
 }
 
 func (g *graph) addOutputs(m *module) {
-	for _, b := range m.document.all("output") {
+	for _, b := range m.document.All("output") {
 		g.addBlock(m, b, func(f *frame) cty.Value {
-			f.outputs[b.label] = g.output(f, b)
-			return f.outputs[b.label]
+			f.outputs[b.Label] = g.output(f, b)
+			return f.outputs[b.Label]
 		})
 	}
 }
 
 // output evaluates an output. Those of the root are for people.
-func (g *graph) output(f *frame, b *block) cty.Value {
+func (g *graph) output(f *frame, b *source.Block) cty.Value {
 	e := g.evaluator(f)
 	b = e.expanded(b)
 	e.preconditions(b)
-	attr := b.attributes["value"]
+	attr := b.Attributes["value"]
 	if attr == nil {
 		return cty.DynamicVal
 	}
@@ -44,7 +45,7 @@ func (g *graph) output(f *frame, b *block) cty.Value {
 			value = cty.DynamicVal
 		}
 		g.config.Outputs = append(g.config.Outputs, Output{
-			Name: b.label, Description: e.string(b, "description"), Value: value, Sensitive: sensitive, Range: b.header,
+			Name: b.Label, Description: e.string(b, "description"), Value: value, Sensitive: sensitive, Range: b.Header,
 		})
 	}
 	if sensitive {
@@ -74,14 +75,14 @@ func (e *evaluator) outputMarks(marks cty.ValueMarks, at hcl.Range) bool {
 }
 
 func (g *graph) addChecks(m *module) {
-	for _, b := range m.document.all("check") {
+	for _, b := range m.document.All("check") {
 		g.addBlock(m, b, func(f *frame) cty.Value {
 			e := g.evaluator(f)
-			check := Check{Address: f.address + b.id(), Status: CheckPassed}
-			for _, assert := range e.expanded(b).all("assert") {
+			check := Check{Address: f.address + b.ID(), Status: CheckPassed}
+			for _, assert := range e.expanded(b).All("assert") {
 				ok, message := e.condition(assert)
 				if !ok {
-					e.unmetCondition(hcl.DiagWarning, assert.attributeRange("condition"), assert, fmt.Sprintf("Check %q does not hold", b.label), message)
+					e.unmetCondition(hcl.DiagWarning, assert.AttributeRange("condition"), assert, fmt.Sprintf("Check %q does not hold", b.Label), message)
 				}
 				check.add(ok, e.settled(assert, "condition"), message)
 			}
@@ -121,7 +122,7 @@ func (c *Check) add(holds, known bool, message string) {
 
 // condition evaluates a block with a condition, and says what is wrong when it is not
 // met. One that is not known yet is.
-func (e *evaluator) condition(b *block) (ok bool, message string) {
+func (e *evaluator) condition(b *source.Block) (ok bool, message string) {
 	condition, ok := e.attribute(b, "condition", cty.Bool)
 	condition, _ = condition.Unmark()
 	if !ok || condition.True() {
@@ -138,10 +139,10 @@ func (e *evaluator) condition(b *block) (ok bool, message string) {
 }
 
 // preconditions reports those of a block that are not met.
-func (e *evaluator) preconditions(b *block) {
-	for _, p := range b.all("precondition") {
+func (e *evaluator) preconditions(b *source.Block) {
+	for _, p := range b.All("precondition") {
 		if ok, message := e.condition(p); !ok {
-			e.unmetCondition(hcl.DiagError, p.attributeRange("condition"), p, "Precondition not met", message)
+			e.unmetCondition(hcl.DiagError, p.AttributeRange("condition"), p, "Precondition not met", message)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -44,9 +45,9 @@ func (p Patch) Place(field string) hcl.Range {
 }
 
 // defaultPatches are the cloud's patches for all services.
-func (g *graph) defaultPatches() []*block {
+func (g *graph) defaultPatches() []*source.Block {
 	if d := g.defaultsBlock(); d != nil {
-		return d.all(schema.PatchType.Name)
+		return d.All(schema.PatchType.Name)
 	}
 	return nil
 }
@@ -54,31 +55,31 @@ func (g *graph) defaultPatches() []*block {
 // patches evaluates what is merged over objects of the service, the weakest first.
 func (in *instance) patches() {
 	var above []Patch
-	for _, b := range in.definition.all(schema.PatchType.Name) {
+	for _, b := range in.definition.All(schema.PatchType.Name) {
 		for _, p := range in.inner.parts(b, "object") {
 			if p.layer == layerService {
-				above = in.patch(above, b.top, p)
+				above = in.patch(above, b.Top, p)
 			} else {
-				in.out.Patches = in.patch(in.out.Patches, firstBlock(b.base, b), p)
+				in.out.Patches = in.patch(in.out.Patches, firstBlock(b.Base, b), p)
 			}
 		}
 	}
 	for _, b := range in.defaultPatches() {
-		if attr := b.attributes["object"]; attr != nil && in.cloud.bool(b, schema.EnabledAttribute.Name) {
+		if attr := b.Attributes["object"]; attr != nil && in.cloud.bool(b, schema.EnabledAttribute.Name) {
 			in.out.Patches = in.patch(in.out.Patches, b, part{layerCloud, attr.Expr, in.cloud})
 		}
 	}
 	in.out.Patches = append(in.out.Patches, above...)
 }
 
-func firstBlock(blocks ...*block) *block {
-	return blocks[slices.IndexFunc(blocks, func(b *block) bool { return b != nil })]
+func firstBlock(blocks ...*source.Block) *source.Block {
+	return blocks[slices.IndexFunc(blocks, func(b *source.Block) bool { return b != nil })]
 }
 
 // patch adds one layer of a patch to a list, if it is one.
-func (in *instance) patch(list []Patch, b *block, from part) []Patch {
+func (in *instance) patch(list []Patch, b *source.Block, from part) []Patch {
 	e, at := from.eval, from.expr.Range()
-	if !schema.FormPatched.Valid(b.label) {
+	if !schema.FormPatched.Valid(b.Label) {
 		return list // which was reported
 	}
 	v := e.value(from.expr)
@@ -93,8 +94,8 @@ func (in *instance) patch(list []Patch, b *block, from part) []Patch {
 		return list
 	}
 	content, _ := e.plain(v, from.expr, []string{""}, "a patch").(map[string]any)
-	p := Patch{Object: content, Layer: from.layer, Label: b.labelRange, Range: at, Places: map[string]hcl.Range{}}
-	p.Kind, p.Name, _ = strings.Cut(b.label, "/")
+	p := Patch{Object: content, Layer: from.layer, Label: b.LabelRange, Range: at, Places: map[string]hcl.Range{}}
+	p.Kind, p.Name, _ = strings.Cut(b.Label, "/")
 	p.note(v, from.expr, "")
 	if content == nil || !p.check(e) {
 		return list

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -33,9 +34,9 @@ type Powers struct {
 }
 
 // powers are those of a container.
-func (in *instance) powers(b *block, e *evaluator) Powers {
+func (in *instance) powers(b *source.Block, e *evaluator) Powers {
 	p := Powers{Unsettled: !e.settled(b, "user", schema.ReasonAttribute.Name), Root: e.given(b, "user") && e.settled(b, "user") && e.number(b, "user") == 0}
-	if b.typ.Attribute("privileged") == nil {
+	if b.Type.Attribute("privileged") == nil {
 		return p
 	}
 	p.Privileged, p.WritableRoot = e.bool(b, "privileged"), e.bool(b, "writable_root")
@@ -56,8 +57,8 @@ func (in *instance) powers(b *block, e *evaluator) Powers {
 
 // checkPowers reports capabilities that a container cannot have, because it runs as another
 // user than root: Kubernetes gives them to nobody else.
-func (in *instance) checkPowers(b *block, p Powers, user int) {
+func (in *instance) checkPowers(b *source.Block, p Powers, user int) {
 	if user != 0 && len(p.Capabilities) > 0 {
-		in.report.Error(b.attributeRange("capabilities"), "Capabilities without effect", "%s runs as user %d, and only root gets capabilities. Write user = 0 as well, or take them away.", sentenced(b.describe()), user)
+		in.report.Error(b.AttributeRange("capabilities"), "Capabilities without effect", "%s runs as user %d, and only root gets capabilities. Write user = 0 as well, or take them away.", sentenced(b.Described()), user)
 	}
 }

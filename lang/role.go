@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -59,7 +60,7 @@ var roleObject = cty.Object(map[string]cty.Type{
 	"name": cty.String, "labels": cty.Map(cty.String), "nodes": cty.List(cty.String),
 })
 
-func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
+func (g *graph) role(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
 	r := Role{
 		Block:  n.address(f, it),
 		Name:   it.nameOf(e, b),
@@ -68,7 +69,7 @@ func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 		Roles:  g.union(e, b),
 		Labels: e.strings(b, "labels"),
 		Taints: e.taints(b),
-		Range:  b.header,
+		Range:  b.Header,
 	}
 	if r.Name == "" {
 		return cty.DynamicVal // which was reported
@@ -84,10 +85,10 @@ func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 	g.checkLabelKeys(b, "labels", r.Labels)
 	for i, name := range r.Nodes {
 		if slices.Contains(r.Nodes[:i], name) {
-			g.report.Error(b.attributeRange("nodes"), "Node named twice", "The node %q is in the list more than once.", name)
+			g.report.Error(b.AttributeRange("nodes"), "Node named twice", "The node %q is in the list more than once.", name)
 		}
 	}
-	if g.claim("role", r.Name, r.Block, b.header) {
+	if g.claim("role", r.Name, r.Block, b.Header) {
 		g.config.Roles = append(g.config.Roles, r)
 	}
 	value := map[string]cty.Value{
@@ -112,11 +113,11 @@ func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 }
 
 // checkWays reports a role that does not say in exactly one way which nodes it is.
-func (g *graph) checkWays(e *evaluator, b *block) {
+func (g *graph) checkWays(e *evaluator, b *source.Block) {
 	var given []string
 	misspelt := false
 	for _, way := range []string{"nodes", "match", "roles"} {
-		misspelt = misspelt || b.misspelt(way)
+		misspelt = misspelt || b.Misspelt(way)
 		if e.given(b, way) {
 			given = append(given, way)
 		}
@@ -124,16 +125,16 @@ func (g *graph) checkWays(e *evaluator, b *block) {
 	switch {
 	case len(given) == 1 || len(given) == 0 && misspelt:
 	case len(given) == 0:
-		g.report.Error(b.header, "Role without nodes", "A role says which nodes it is: nodes = [\"NAME\", ...], or match = { LABEL = \"VALUE\" } for the nodes with such a label, or roles = [role.NAME, ...] for those of other roles.")
+		g.report.Error(b.Header, "Role without nodes", "A role says which nodes it is: nodes = [\"NAME\", ...], or match = { LABEL = \"VALUE\" } for the nodes with such a label, or roles = [role.NAME, ...] for those of other roles.")
 	default:
-		g.report.Error(b.attributes[given[1]].NameRange, fmt.Sprintf("Both %s and %s", given[0], given[1]), "A role is either nodes by name, or nodes by label, or those of other roles: take all of these but one away.")
+		g.report.Error(b.Attributes[given[1]].NameRange, fmt.Sprintf("Both %s and %s", given[0], given[1]), "A role is either nodes by name, or nodes by label, or those of other roles: take all of these but one away.")
 	}
 }
 
 // union evaluates the roles that a role is made of.
-func (g *graph) union(e *evaluator, b *block) []Role {
+func (g *graph) union(e *evaluator, b *source.Block) []Role {
 	const name = "roles"
-	attr := b.attributes[name]
+	attr := b.Attributes[name]
 	if attr == nil {
 		return nil
 	}
@@ -141,7 +142,7 @@ func (g *graph) union(e *evaluator, b *block) []Role {
 	bare, _ := v.Unmark()
 	switch {
 	case !bare.IsKnown():
-		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+		e.undecided(v, b.AttributeRange(name), fmt.Sprintf("%q", name))
 		return nil
 	case bare.IsNull():
 		return nil
@@ -165,7 +166,7 @@ func (g *graph) union(e *evaluator, b *block) []Role {
 			continue // which was reported
 		}
 		if slices.ContainsFunc(out, func(r Role) bool { return r.Name == part }) {
-			g.report.Error(b.attributeRange(name), "Role named twice", "The role %q is in the list more than once.", part)
+			g.report.Error(b.AttributeRange(name), "Role named twice", "The role %q is in the list more than once.", part)
 			continue
 		}
 		out = append(out, g.config.Roles[at])
@@ -189,7 +190,7 @@ func (t Taint) String() string {
 }
 
 // taints are those of a role.
-func (e *evaluator) taints(b *block) []Taint {
+func (e *evaluator) taints(b *source.Block) []Taint {
 	var out []Taint
 	for _, text := range e.list(b, "taints") {
 		var t Taint

@@ -3,12 +3,14 @@ package lang
 import (
 	"slices"
 	"strings"
+
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // In which order workloads change, and how many of their pods at a time.
 
 // rollout reads how the pods of a workload are replaced.
-func (in *instance) rollout(b *block, w *Workload) {
+func (in *instance) rollout(b *source.Block, w *Workload) {
 	e := in.inner
 	w.After = in.names(b, e, "after", "workload")
 	w.MaxUnavailable, w.Surge = e.string(b, "max_unavailable"), e.string(b, "surge")
@@ -65,10 +67,10 @@ func (in *instance) checkAfter() {
 		return nil
 	}
 	var reported []string
-	for _, b := range in.definition.all("workload") {
-		if circle := visit(nil, b.label); circle != nil && circle[0] == b.label && !slices.Contains(reported, b.label) {
+	for _, b := range in.definition.All("workload") {
+		if circle := visit(nil, b.Label); circle != nil && circle[0] == b.Label && !slices.Contains(reported, b.Label) {
 			reported = append(reported, circle...)
-			in.report.Error(b.attributeRange("after"), "Workloads that wait for each other", "%s: each of them waits for the next one. Take one of them out of after.", strings.Join(circle, " → "))
+			in.report.Error(b.AttributeRange("after"), "Workloads that wait for each other", "%s: each of them waits for the next one. Take one of them out of after.", strings.Join(circle, " → "))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -32,17 +33,17 @@ var tolerationFields = map[string][]string{
 }
 
 // tolerations evaluates an attribute of TypeTolerations.
-func (e *evaluator) tolerations(b *block, name string) []Toleration {
-	attr := b.attributes[name]
+func (e *evaluator) tolerations(b *source.Block, name string) []Toleration {
+	attr := b.Attributes[name]
 	if attr == nil {
 		return nil
 	}
 	v := e.value(attr.Expr)
 	if !v.IsWhollyKnown() {
-		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+		e.undecided(v, b.AttributeRange(name), fmt.Sprintf("%q", name))
 		return nil
 	}
-	if v.IsNull() || !e.public(v, b.attributeRange(name), fmt.Sprintf("%q", name)) {
+	if v.IsNull() || !e.public(v, b.AttributeRange(name), fmt.Sprintf("%q", name)) {
 		return nil
 	}
 	if !isList(v) {
@@ -59,7 +60,7 @@ func (e *evaluator) tolerations(b *block, name string) []Toleration {
 }
 
 // toleration is an element of the list.
-func (e *evaluator) toleration(b *block, name string, i int, v cty.Value) (t Toleration, ok bool) {
+func (e *evaluator) toleration(b *source.Block, name string, i int, v cty.Value) (t Toleration, ok bool) {
 	if v.IsNull() || !isMap(v) {
 		e.unsuitable(b, name, "Element %d must be { key = \"KEY\", effect = \"NoSchedule\" }, and it is %s.", i, kindOf(v))
 		return t, false
@@ -110,7 +111,7 @@ func (t Toleration) unsuitable() string {
 }
 
 // placement reads where the pods of a workload may run.
-func (in *instance) placement(b *block, w *Workload) {
+func (in *instance) placement(b *source.Block, w *Workload) {
 	e := in.inner
 	w.Pod.Priority = e.string(b, "priority")
 	w.Pod.Tolerations = e.tolerations(b, "tolerations")

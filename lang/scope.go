@@ -183,7 +183,7 @@ func (e *evaluator) member(root string, t hcl.Traversal) (name string, value cty
 			"%q alone is not a value: say which %s, as in %s.NAME. Names that are computed cannot be used here.", root, nouns[root], root)
 		return "", cty.NilVal, false
 	}
-	if root == "service" && e.owner != nil && e.owner.label == name {
+	if root == "service" && e.owner != nil && e.owner.Label == name {
 		if _, _, known := e.scope.find("self"); known {
 			e.report.Error(t.SourceRange(), "A service refers to itself", "Within service %q, write self instead of service.%s.", name, name)
 		} else {
@@ -274,16 +274,16 @@ var minimal = map[string]string{
 // unmet reports that the definition of a service needs a block that the user has
 // not written.
 func (e *evaluator) unmet(typ, name, refersAt string) {
-	summary := fmt.Sprintf("Service %q needs %s %q", e.owner.label, typ, name)
+	summary := fmt.Sprintf("Service %q needs %s %q", e.owner.Label, typ, name)
 	if value, ok := e.scope.member(typ, name); ok && value.IsKnown() && value.IsNull() {
-		e.report.Error(e.owner.header, summary, "Its definition refers to it (%s), and it is not enabled (enabled = false). Enable it, or do not enable this one either.", refersAt)
+		e.report.Error(e.owner.Header, summary, "Its definition refers to it (%s), and it is not enabled (enabled = false). Enable it, or do not enable this one either.", refersAt)
 		return
 	}
 	least := minimal[typ]
-	if d := e.reach.graph.builtin.one("definition", name); typ == "service" && d != nil && d.deploysNothing() {
+	if d := e.reach.graph.builtin.One("definition", name); typ == "service" && d != nil && deploysNothing(d) {
 		least = "\n    external = { host = \"ADDRESS\" }\n  "
 	}
-	e.report.Error(e.owner.header, summary,
+	e.report.Error(e.owner.Header, summary,
 		"Its definition refers to it (%s), and the configuration does not declare it. Add:\n\n  %s %q {%s}", refersAt, typ, name, least)
 }
 

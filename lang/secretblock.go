@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -109,7 +110,7 @@ const argumentsRoot = "arguments of secret"
 // read of it does not depend on what is generated, so that a certificate can be for the
 // service that mounts it: the arguments are a node of their own, which nothing refers
 // to.
-func (g *graph) addSecret(m *module, b *block) {
+func (g *graph) addSecret(m *module, b *source.Block) {
 	type use struct {
 		frame *frame
 		item  item
@@ -117,9 +118,9 @@ func (g *graph) addSecret(m *module, b *block) {
 	}
 	var uses []use
 	r := g.reach(m)
-	value := g.add(&node{id: m.path() + b.id(), module: m, root: b.typ.Name, name: b.label, block: b, at: b.header})
+	value := g.add(&node{id: m.path() + b.ID(), module: m, root: b.Type.Name, name: b.Label, block: b, at: b.Header})
 	for _, name := range []string{"kind", schema.NameAttribute.Name, "for_each", "count", "enabled"} {
-		if attr := b.attributes[name]; attr != nil {
+		if attr := b.Attributes[name]; attr != nil {
 			value.needs = append(value.needs, r.edges(attr.Expr)...)
 		}
 	}
@@ -129,15 +130,15 @@ func (g *graph) addSecret(m *module, b *block) {
 			e.scope = it.scope
 			s := &SharedSecret{Block: value.address(f, it)}
 			s.Name, s.Kind = it.nameOf(e, b), e.string(b, "kind")
-			if s.Name == "" || !g.claim("secret", s.Name, s.Block, b.header) {
+			if s.Name == "" || !g.claim("secret", s.Name, s.Block, b.Header) {
 				return cty.DynamicVal
 			}
 			uses = append(uses, use{f, it, s})
 			return secretValue("", s.Name, s.Kind, e.awaited(b, "kind"))
 		})
 	}
-	arguments := g.add(&node{id: value.id + " (arguments)", module: m, root: argumentsRoot, argumentsOf: value.id, block: b, at: b.header})
-	arguments.needs = slices.Concat(arguments.needs, []edge{{to: value.id, at: b.header}}, r.blockEdges(b), g.dependsOn(m, b))
+	arguments := g.add(&node{id: value.id + " (arguments)", module: m, root: argumentsRoot, argumentsOf: value.id, block: b, at: b.Header})
+	arguments.needs = slices.Concat(arguments.needs, []edge{{to: value.id, at: b.Header}}, r.blockEdges(b), g.dependsOn(m, b))
 	arguments.evaluate = func(f *frame) cty.Value {
 		for _, u := range uses {
 			if u.frame == f {
@@ -149,16 +150,16 @@ func (g *graph) addSecret(m *module, b *block) {
 }
 
 // sharedSecret evaluates what is said of a secret that stands beside the services.
-func (g *graph) sharedSecret(n *node, f *frame, b *block, it item, s SharedSecret) {
+func (g *graph) sharedSecret(n *node, f *frame, b *source.Block, it item, s SharedSecret) {
 	e := g.evaluator(f)
 	e.scope = it.scope
 	b = e.expanded(b)
 	name := s.Name
 	s.Secret, s.Lifecycle = e.secret(b), lifecycle(layered{b, e})
-	if l := b.one("lifecycle", ""); l != nil {
+	if l := b.One("lifecycle", ""); l != nil {
 		e.preconditions(l)
 	}
-	s.Name, s.Range = name, b.header
+	s.Name, s.Range = name, b.Header
 	s.Source = e.secretSource(b, s.Keys, g.config.Cloud.Namespace)
 	e.checkArguments(b, s.Kind, s.Source != nil)
 	s.Reasons = g.reasonsOf(n, f)
@@ -169,27 +170,27 @@ func (g *graph) sharedSecret(n *node, f *frame, b *block, it item, s SharedSecre
 // secrets makes the secrets of the definition. Their values are known before their
 // arguments are evaluated, so that they can refer to each other in any order.
 func (in *instance) secrets() {
-	blocks := slices.DeleteFunc(slices.Clone(in.definition.all("secret")), func(b *block) bool { return in.isUntold(b.label) })
+	blocks := slices.DeleteFunc(slices.Clone(in.definition.All("secret")), func(b *source.Block) bool { return in.isUntold(b.Label) })
 	for _, b := range blocks {
-		in.inner.scope.groups["secret"][b.label] = secretValue(in.out.Name, b.label, in.inner.string(b, "kind"), in.inner.awaited(b, "kind"))
+		in.inner.scope.groups["secret"][b.Label] = secretValue(in.out.Name, b.Label, in.inner.string(b, "kind"), in.inner.awaited(b, "kind"))
 	}
 	for _, b := range blocks {
-		if isKept(b.label) {
-			in.report.Error(b.labelRange, "Unsuitable name", "Names that start with %s are kept for the passwords of databases, queues and users.", words.Sorted(keptPrefixes))
+		if isKept(b.Label) {
+			in.report.Error(b.LabelRange, "Unsuitable name", "Names that start with %s are kept for the passwords of databases, queues and users.", words.Sorted(keptPrefixes))
 		}
 		s := in.inner.secret(b)
 		s.Source = in.inner.secretSource(b, s.Keys, in.config.Cloud.Namespace)
-		if b.base != nil && len(b.top.attributes) == 0 {
-			in.withoutSource(b.top)
+		if b.Base != nil && len(b.Top.Attributes) == 0 {
+			in.withoutSource(b.Top)
 		}
 		given := isGiven(in.inner, b)
 		if given && s.Source == nil && !saysSource(b) {
-			in.report.Error(in.block.header, "Secret that has to be given",
+			in.report.Error(in.block.Header, "Secret that has to be given",
 				"Definition %q takes secret %q from outside, and kolla makes up no value for it. Say in service %q where it comes from:\n\n%s",
-				in.out.Definition, b.label, in.block.label, exampleOf(s))
+				in.out.Definition, b.Label, in.block.Label, exampleOf(s))
 		}
-		if s.Source != nil && b.base != nil { // what the definition says of it is for others
-			in.user.checkArguments(b.top, s.Kind, true)
+		if s.Source != nil && b.Base != nil { // what the definition says of it is for others
+			in.user.checkArguments(b.Top, s.Kind, true)
 		} else {
 			in.inner.checkArguments(b, s.Kind, s.Source != nil || given)
 		}
@@ -200,7 +201,7 @@ func (in *instance) secrets() {
 // meansOwn reports whether a reference means a secret of the definition, which takes
 // the place of one beside the services that has its name.
 func (in *instance) meansOwn(e edge) bool {
-	return slices.ContainsFunc(in.definition.labels("secret"), func(name string) bool {
+	return slices.ContainsFunc(in.definition.Labels("secret"), func(name string) bool {
 		return strings.HasSuffix("."+e.to, ".secret."+name)
 	})
 }
@@ -208,16 +209,16 @@ func (in *instance) meansOwn(e edge) bool {
 // mountEdges are the secrets beside the services that are mounted.
 func (in *instance) mountEdges() []edge {
 	var out []edge
-	var within func(*block)
-	within = func(b *block) {
-		for _, child := range b.blocks {
+	var within func(*source.Block)
+	within = func(b *source.Block) {
+		for _, child := range b.Blocks {
 			switch {
 			case gateOf(child) != open:
-			case child.typ != schema.MountType:
+			case child.Type != schema.MountType:
 				within(child)
 			default:
-				for _, id := range in.inner.reach.find("secret", child.label, nil) {
-					out = append(out, edge{to: id, at: child.labelRange})
+				for _, id := range in.inner.reach.find("secret", child.Label, nil) {
+					out = append(out, edge{to: id, at: child.LabelRange})
 				}
 			}
 		}
@@ -231,7 +232,7 @@ const passwordPrefix = "db-"
 
 // sourceOfSecret is what the service says about where a secret comes from.
 func (in *instance) sourceOfSecret(name string, keys []string) *SecretSource {
-	b := in.block.one("secret", name)
+	b := in.block.One("secret", name)
 	if b == nil {
 		return nil
 	}
@@ -242,23 +243,23 @@ func (in *instance) sourceOfSecret(name string, keys []string) *SecretSource {
 	return source
 }
 
-func (in *instance) withoutSource(b *block) {
-	in.report.Error(b.header, "Missing argument", "It says where the value comes from: one of from_env, from_file, from_secret and value.")
+func (in *instance) withoutSource(b *source.Block) {
+	in.report.Error(b.Header, "Missing argument", "It says where the value comes from: one of from_env, from_file, from_secret and value.")
 }
 
 // mount finds the secret that a mount block names.
-func (in *instance) mount(b *block, e *evaluator) (SecretMount, bool) {
-	m := SecretMount{Service: in.out.Name, Secret: b.label, Path: e.string(b, "path")}
-	if slices.Contains(in.definition.labels("secret"), b.label) {
+func (in *instance) mount(b *source.Block, e *evaluator) (SecretMount, bool) {
+	m := SecretMount{Service: in.out.Name, Secret: b.Label, Path: e.string(b, "path")}
+	if slices.Contains(in.definition.Labels("secret"), b.Label) {
 		return m, true
 	}
-	if in.whole.one("secret", b.label) != nil {
+	if in.whole.One("secret", b.Label) != nil {
 		return m, false // it does not count
 	}
-	v, ok := e.lookup("secret", b.label, nil, b.labelRange)
+	v, ok := e.lookup("secret", b.Label, nil, b.LabelRange)
 	if !ok || v.IsKnown() && (v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute("name")) {
-		if in.definition.complete() {
-			in.report.Undeclared(b.labelRange, "secret", b.label, e.scope.names("secret"))
+		if in.definition.Complete() {
+			in.report.Undeclared(b.LabelRange, "secret", b.Label, e.scope.names("secret"))
 		}
 		return m, false
 	}
@@ -270,8 +271,8 @@ func (in *instance) mount(b *block, e *evaluator) (SecretMount, bool) {
 }
 
 // secret evaluates what a secret block says about what is generated.
-func (e *evaluator) secret(b *block) Secret {
-	s := Secret{Name: b.label, Kind: e.string(b, "kind"), Loss: e.string(b, "loss"), Range: rangeOf(b)}
+func (e *evaluator) secret(b *source.Block) Secret {
+	s := Secret{Name: b.Label, Kind: e.string(b, "kind"), Loss: e.string(b, "loss"), Range: rangeOf(b)}
 	s.Keys = secretKinds[s.Kind].keys
 	switch s.Kind {
 	case "password", "hex", "base64":
@@ -293,8 +294,8 @@ func (e *evaluator) secret(b *block) Secret {
 }
 
 // isGiven reports whether a secret is never generated.
-func isGiven(e *evaluator, b *block) bool {
-	return b.typ == schema.SecretType && e.bool(b, schema.GivenAttribute.Name)
+func isGiven(e *evaluator, b *source.Block) bool {
+	return b.Type == schema.SecretType && e.bool(b, schema.GivenAttribute.Name)
 }
 
 // exampleOf is a block that gives a secret.
@@ -306,21 +307,21 @@ func exampleOf(s Secret) string {
 }
 
 // saysSource reports whether a block says where the value comes from.
-func saysSource(b *block) bool {
+func saysSource(b *source.Block) bool {
 	return slices.ContainsFunc(schema.SourceAttributes, func(a schema.Attribute) bool {
-		return b.attributes[a.Name] != nil && !isNullLiteral(b.attributes[a.Name].Expr)
+		return b.Attributes[a.Name] != nil && !isNullLiteral(b.Attributes[a.Name].Expr)
 	})
 }
 
 // fernetKeys is the argument that says how many keys there are.
-func fernetKeys(b *block) string {
-	if b.typ == schema.SharedSecretType {
+func fernetKeys(b *source.Block) string {
+	if b.Type == schema.SharedSecretType {
 		return "keys"
 	}
 	return "count"
 }
 
-func (e *evaluator) algorithm(b *block, fallback string) string {
+func (e *evaluator) algorithm(b *source.Block, fallback string) string {
 	if chosen := e.string(b, "algorithm"); chosen != "" {
 		return chosen
 	}
@@ -328,7 +329,7 @@ func (e *evaluator) algorithm(b *block, fallback string) string {
 }
 
 // certificate evaluates what a certificate is made for.
-func (e *evaluator) certificate(b *block, kind string) *Certificate {
+func (e *evaluator) certificate(b *source.Block, kind string) *Certificate {
 	c := &Certificate{
 		CommonName:  e.string(b, "common_name"),
 		DNSNames:    e.list(b, "dns_names"),
@@ -339,7 +340,7 @@ func (e *evaluator) certificate(b *block, kind string) *Certificate {
 	if kind == "x509" {
 		c.CA, c.Usages, c.Days = e.authority(b), e.usages(b), defaultValidity
 		if !e.given(b, "dns_names") && !e.given(b, "ip_addresses") && slices.Contains(c.Usages, "server") {
-			e.report.Error(b.header, "Certificate for nobody", "Clients compare the certificate of a server with the name that they connect to: give dns_names or ip_addresses. One for clients only has usages = [\"client\"].")
+			e.report.Error(b.Header, "Certificate for nobody", "Clients compare the certificate of a server with the name that they connect to: give dns_names or ip_addresses. One for clients only has usages = [\"client\"].")
 		}
 	}
 	if days := e.number(b, "validity_days"); days > 0 {
@@ -347,7 +348,7 @@ func (e *evaluator) certificate(b *block, kind string) *Certificate {
 	}
 	if c.RenewBefore >= c.Days && e.settled(b, "renew_before", "validity_days") {
 		name := "renew_before"
-		if b.attributes[name] == nil {
+		if b.Attributes[name] == nil {
 			name = "validity_days"
 		}
 		e.unsuitable(b, name, "The certificate is valid for %d days and would be renewed from %d days before its end on: with every plan.", c.Days, c.RenewBefore)
@@ -356,10 +357,10 @@ func (e *evaluator) certificate(b *block, kind string) *Certificate {
 }
 
 // authority is the secret that signs a certificate.
-func (e *evaluator) authority(b *block) *SecretRef {
-	attr := b.attributes["ca"]
+func (e *evaluator) authority(b *source.Block) *SecretRef {
+	attr := b.Attributes["ca"]
 	if attr == nil {
-		e.report.Error(b.header, "Missing argument", "A certificate needs the argument \"ca\": the secret of kind x509-ca that signs it, as in ca = secret.NAME.")
+		e.report.Error(b.Header, "Missing argument", "A certificate needs the argument \"ca\": the secret of kind x509-ca that signs it, as in ca = secret.NAME.")
 		return nil
 	}
 	v := e.value(attr.Expr)
@@ -383,7 +384,7 @@ func (e *evaluator) authority(b *block) *SecretRef {
 	return nil
 }
 
-func (e *evaluator) usages(b *block) []string {
+func (e *evaluator) usages(b *source.Block) []string {
 	if !e.given(b, "usages") {
 		return schema.KeyUsages[:1]
 	}
@@ -398,27 +399,27 @@ func (e *evaluator) usages(b *block) []string {
 
 // checkArguments reports arguments about what is generated that say nothing for the
 // kind of the secret, or because it is not generated.
-func (e *evaluator) checkArguments(b *block, kind string, given bool) {
+func (e *evaluator) checkArguments(b *source.Block, kind string, given bool) {
 	if kind == "" {
 		return // it is not known, or there is no such kind
 	}
 	about := schema.GeneratorAttributes
-	if b.typ == schema.SharedSecretType {
+	if b.Type == schema.SharedSecretType {
 		about = schema.SharedGeneratorAttributes()
 	}
-	for _, attr := range b.ordered() {
+	for _, attr := range b.Ordered() {
 		switch belongs := slices.Contains(secretKinds[kind].arguments, attr.Name); {
 		case attr.Name == "kind" || !slices.ContainsFunc(about, func(a schema.Attribute) bool { return a.Name == attr.Name }):
 		case given && attr.Name != "keys":
-			e.report.Error(attr.NameRange, "Argument without effect", "The value of secret %q is given, so that nothing is generated. Take %q away.", b.label, attr.Name)
+			e.report.Error(attr.NameRange, "Argument without effect", "The value of secret %q is given, so that nothing is generated. Take %q away.", b.Label, attr.Name)
 		case !belongs:
-			e.report.Error(attr.NameRange, "Argument does not fit the kind", "Secret %q is of kind %s. %s", b.label, kind, argumentsOf(b, kind))
+			e.report.Error(attr.NameRange, "Argument does not fit the kind", "Secret %q is of kind %s. %s", b.Label, kind, argumentsOf(b, kind))
 		}
 	}
 }
 
-func argumentsOf(b *block, kind string) string {
-	arguments := slices.DeleteFunc(slices.Clone(secretKinds[kind].arguments), func(name string) bool { return b.typ.Attribute(name) == nil })
+func argumentsOf(b *source.Block, kind string) string {
+	arguments := slices.DeleteFunc(slices.Clone(secretKinds[kind].arguments), func(name string) bool { return b.Type.Attribute(name) == nil })
 	if len(arguments) == 0 {
 		return "That has no arguments about what is generated."
 	}
@@ -427,8 +428,8 @@ func argumentsOf(b *block, kind string) string {
 
 // secretSource evaluates where values come from that are not generated; nil: they are
 // generated, or what is said is wrong, which was reported.
-func (e *evaluator) secretSource(b *block, keys []string, namespace string) *SecretSource {
-	if value := b.attributes["value"]; value != nil {
+func (e *evaluator) secretSource(b *source.Block, keys []string, namespace string) *SecretSource {
+	if value := b.Attributes["value"]; value != nil {
 		e.report.Hide(value.Expr.Range())
 	}
 	var said []schema.Attribute
@@ -441,11 +442,11 @@ func (e *evaluator) secretSource(b *block, keys []string, namespace string) *Sec
 		return nil
 	}
 	if len(said) > 1 {
-		e.report.Error(b.attributes[said[1].Name].NameRange, "Two sources of a secret", "Its value comes from %s already: take one of the two away.", said[0].Name)
+		e.report.Error(b.Attributes[said[1].Name].NameRange, "Two sources of a secret", "Its value comes from %s already: take one of the two away.", said[0].Name)
 		return nil
 	}
 	name := said[0].Name
-	source := &SecretSource{Range: b.header}
+	source := &SecretSource{Range: b.Header}
 	whole := false
 	switch name {
 	case "from_env":
@@ -464,7 +465,7 @@ func (e *evaluator) secretSource(b *block, keys []string, namespace string) *Sec
 		return source
 	}
 	if len(keys) > 1 && !whole && e.settled(b, name) {
-		e.report.Error(b.attributes[name].NameRange, "One value for several keys",
+		e.report.Error(b.Attributes[name].NameRange, "One value for several keys",
 			"The secret has the keys %s. Put them into a Secret of the cluster, and name that by from_secret, without a key.", words.Sorted(keys))
 		return nil
 	}
@@ -475,7 +476,7 @@ func (e *evaluator) secretSource(b *block, keys []string, namespace string) *Sec
 }
 
 // existing evaluates from_secret.
-func (e *evaluator) existing(b *block, namespace string) *ExistingSecret {
+func (e *evaluator) existing(b *source.Block, namespace string) *ExistingSecret {
 	fields := e.strings(b, "from_secret")
 	known := []string{"name", "namespace", "key"}
 	for _, field := range keysOf(fields) {
@@ -508,7 +509,7 @@ func (e *evaluator) existing(b *block, namespace string) *ExistingSecret {
 }
 
 // givenValue evaluates a value that the configuration itself has.
-func (e *evaluator) givenValue(b *block) Text {
+func (e *evaluator) givenValue(b *source.Block) Text {
 	v, ok := e.attribute(b, "value", cty.String)
 	if !ok {
 		if mark.IsDeferred(v) {
@@ -526,7 +527,7 @@ func (e *evaluator) givenValue(b *block) Text {
 		return nil
 	}
 	if !mark.IsSensitive(v) {
-		e.report.WarnUnquoted(b.attributes["value"].NameRange, "A secret in the configuration",
+		e.report.WarnUnquoted(b.Attributes["value"].NameRange, "A secret in the configuration",
 			"Whoever reads the configuration reads it, and it is still there in every older version of the file. Take it from outside: from_env, from_file, from_secret, or a variable with sensitive = true. Without any of them it is generated.")
 	}
 	return Text{{Literal: bare.AsString(), Sensitive: true}}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -33,19 +34,19 @@ type Init struct {
 }
 
 // inits makes the steps and sidecars of a workload. Its ports become those of the pod.
-func (in *instance) inits(b *block, w *Workload) {
-	e, first := in.inner, map[string]*block{}
-	for _, c := range b.blocks {
-		if c.typ != schema.InitType && c.typ != schema.SidecarType {
+func (in *instance) inits(b *source.Block, w *Workload) {
+	e, first := in.inner, map[string]*source.Block{}
+	for _, c := range b.Blocks {
+		if c.Type != schema.InitType && c.Type != schema.SidecarType {
 			continue
 		}
-		if other := first[c.label]; other != nil || c.label == b.label {
-			in.report.Error(c.header, "Two containers of one name", "%s %q has a container %q already. Give it another name.", sentenced(b.typ.Name), b.label, c.label)
+		if other := first[c.Label]; other != nil || c.Label == b.Label {
+			in.report.Error(c.Header, "Two containers of one name", "%s %q has a container %q already. Give it another name.", sentenced(b.Type.Name), b.Label, c.Label)
 			continue
 		}
-		first[c.label] = c
+		first[c.Label] = c
 		init := Init{
-			Name: c.label, Sidecar: c.typ == schema.SidecarType,
+			Name: c.Label, Sidecar: c.Type == schema.SidecarType,
 			User:    e.number(c, "user"),
 			Command: e.list(c, "command"), Args: e.list(c, "args"), Env: in.environment(c, e, in.setOf(b)),
 			Configs: in.names(c, e, "config", "config file"), Mounts: in.mounts(c, e), Volumes: in.volumes(c, e),
@@ -70,7 +71,7 @@ func (in *instance) inits(b *block, w *Workload) {
 
 // checkInitVolumes reports volumes that would be where something else is. A step has the
 // files and directories of the main container, too.
-func (in *instance) checkInitVolumes(c *block, init Init, w *Workload) {
+func (in *instance) checkInitVolumes(c *source.Block, init Init, w *Workload) {
 	there := in.mountedFiles(init.Configs, init.Mounts, init.Writable)
 	for _, v := range w.Pod.Volumes {
 		in.checkVolume(c, v, there)
@@ -83,7 +84,7 @@ func (in *instance) checkInitVolumes(c *block, init Init, w *Workload) {
 	}
 	for _, v := range init.Volumes {
 		if slices.ContainsFunc(w.Pod.Volumes, func(other Volume) bool { return other.Name == v.Name }) {
-			in.report.Error(v.at, "Two volumes of one name", "%s has volume %q of its pod already. Give it another name.", sentenced(c.describe()), v.Name)
+			in.report.Error(v.at, "Two volumes of one name", "%s has volume %q of its pod already. Give it another name.", sentenced(c.Described()), v.Name)
 			continue
 		}
 		in.checkVolume(c, v, there)
@@ -92,7 +93,7 @@ func (in *instance) checkInitVolumes(c *block, init Init, w *Workload) {
 }
 
 // sidecar adds what only a sidecar has.
-func (in *instance) sidecar(c *block, init *Init, w *Workload) {
+func (in *instance) sidecar(c *source.Block, init *Init, w *Workload) {
 	e := in.inner
 	init.Writable = e.list(c, "writable")
 	for i, name := range in.names(c, e, "ports", "port") {
@@ -103,7 +104,7 @@ func (in *instance) sidecar(c *block, init *Init, w *Workload) {
 		init.Ports = append(init.Ports, name)
 	}
 	w.Pod.Ports = append(w.Pod.Ports, init.Ports...)
-	if r := c.one("resources", ""); r != nil {
+	if r := c.One("resources", ""); r != nil {
 		init.Requests, init.Limits = e.strings(r, "requests"), e.strings(r, "limits")
 	}
 	init.Ready, init.Live, init.Startup = in.probe(c, "ready", init.Ports), in.probe(c, "live", init.Ports), in.probe(c, "startup", init.Ports)

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -260,8 +261,8 @@ func blockOf(t hcl.Traversal) (string, bool) {
 
 // target reads an address in an argument: a reference such as service.keystone, or a
 // text. What it names need not exist.
-func (g *graph) target(f *frame, b *block, name string) (Target, bool) {
-	attr := b.attributes[name]
+func (g *graph) target(f *frame, b *source.Block, name string) (Target, bool) {
+	attr := b.Attributes[name]
 	if attr == nil {
 		return Target{}, false
 	}

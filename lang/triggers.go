@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -16,18 +17,18 @@ import (
 // one use of the module that they stand in, and in the instance that the evaluator is
 // for. What is wrong with them besides their keys was reported with the references in
 // them.
-func (g *graph) triggers(f *frame, e *evaluator, blocks ...*block) []Target {
+func (g *graph) triggers(f *frame, e *evaluator, blocks ...*source.Block) []Target {
 	var out []Target
 	for _, b := range blocks {
 		if b == nil {
 			continue
 		}
-		l := b.one("lifecycle", "")
-		if l == nil || l.attributes[schema.TriggersName] == nil || isNullLiteral(l.attributes[schema.TriggersName].Expr) {
+		l := b.One("lifecycle", "")
+		if l == nil || l.Attributes[schema.TriggersName] == nil || isNullLiteral(l.Attributes[schema.TriggersName].Expr) {
 			continue
 		}
 		out = nil
-		items, _ := hcl.ExprList(l.attributes[schema.TriggersName].Expr)
+		items, _ := hcl.ExprList(l.Attributes[schema.TriggersName].Expr)
 		for _, expr := range items {
 			if t, ok := g.trigger(f.module, expr, e); ok {
 				out = append(out, t.in(f))
@@ -39,10 +40,10 @@ func (g *graph) triggers(f *frame, e *evaluator, blocks ...*block) []Target {
 
 // triggerEdges are the references in the lifecycle of a service or manifest, and of
 // what stands in it.
-func (g *graph) triggerEdges(m *module, b *block) []edge {
+func (g *graph) triggerEdges(m *module, b *source.Block) []edge {
 	var out []edge
 	for _, l := range lifecyclesIn(b) {
-		attr := l.attributes[schema.TriggersName]
+		attr := l.Attributes[schema.TriggersName]
 		if attr == nil || isNullLiteral(attr.Expr) {
 			continue
 		}
@@ -55,7 +56,7 @@ func (g *graph) triggerEdges(m *module, b *block) []edge {
 			t, ok := g.trigger(m, expr, nil)
 			switch {
 			case !ok:
-			case (Target{Block: b.id()}).covers(t.Block):
+			case (Target{Block: b.ID()}).covers(t.Block):
 				g.unsuitableTrigger(t.Range, "Nothing can be replaced because of itself.")
 			default:
 				out = append(out, g.edgesTo(m, t)...)
@@ -84,10 +85,10 @@ func (g *graph) checkTriggers() {
 	}
 }
 
-func lifecyclesIn(b *block) []*block {
-	var out []*block
-	for _, child := range b.blocks {
-		if child.typ == schema.LifecycleType {
+func lifecyclesIn(b *source.Block) []*source.Block {
+	var out []*source.Block
+	for _, child := range b.Blocks {
+		if child.Type == schema.LifecycleType {
 			out = append(out, child)
 		} else {
 			out = append(out, lifecyclesIn(child)...)
@@ -125,8 +126,8 @@ func (g *graph) trigger(m *module, expr hcl.Expression, e *evaluator) (Target, b
 		if i > 0 && m == nil {
 			return t, false // a module that could not be read
 		}
-		if m.document.one(s.typ, s.name) == nil {
-			g.report.Undeclared(t.Range, s.typ, s.name, m.document.labels(s.typ))
+		if m.document.One(s.typ, s.name) == nil {
+			g.report.Undeclared(t.Range, s.typ, s.name, m.document.Labels(s.typ))
 			return t, false
 		}
 		m = m.calling(s.name)

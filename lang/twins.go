@@ -6,13 +6,14 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // checkTwins reports DaemonSets of one definition that have nodes in common, by the names of
 // the nodes or by the same labels: two agents of a kind on one node are in each other's way.
 // Other labels are looked up when there is a cluster.
 func (g *graph) checkTwins() {
-	before := map[*block][]*instance{} // by definition
+	before := map[*source.Block][]*instance{} // by definition
 	for _, b := range g.inOrder() {
 		if b.out.Undecided || !slices.ContainsFunc(b.out.Workloads, func(w Workload) bool { return w.Kind == "DaemonSet" }) {
 			continue
@@ -35,7 +36,7 @@ func (g *graph) checkTwin(a, b *instance) {
 		if !known || !alsoKnown || !overlap(first, second) {
 			continue
 		}
-		g.report.Error(b.argumentRange(w.Name, "role"), TwinsSummary, "%s", Twins(&a.out, &b.out, w.Name, diag.Position(a.block.header), common(first, second)))
+		g.report.Error(b.argumentRange(w.Name, "role"), TwinsSummary, "%s", Twins(&a.out, &b.out, w.Name, diag.Position(a.block.Header), common(first, second)))
 		return
 	}
 }

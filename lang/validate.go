@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -20,24 +21,24 @@ import (
 const maxJoined = 52
 
 // checkPort reports a port that is not among those there are.
-func (in *instance) checkPort(b *block, attribute, name string, known []string) {
+func (in *instance) checkPort(b *source.Block, attribute, name string, known []string) {
 	switch {
 	case name == "" && !in.inner.given(b, attribute):
-		in.report.Error(b.header, "Missing argument", "%s needs the argument %q: %s", b.describe(), attribute, b.typ.Attribute(attribute).Doc)
-	case name != "" && !slices.Contains(known, name) && in.definition.complete():
-		in.report.Undeclared(b.attributeRange(attribute), "port", name, known)
+		in.report.Error(b.Header, "Missing argument", "%s needs the argument %q: %s", b.Described(), attribute, b.Type.Attribute(attribute).Doc)
+	case name != "" && !slices.Contains(known, name) && in.definition.Complete():
+		in.report.Undeclared(b.AttributeRange(attribute), "port", name, known)
 	}
 }
 
 // checkProbePort reports a port of a probe that the workload does not listen on.
-func (in *instance) checkProbePort(workload, b *block, attribute string, ports []string) {
-	name, known := in.inner.string(b, attribute), in.definition.labels("port")
+func (in *instance) checkProbePort(workload, b *source.Block, attribute string, ports []string) {
+	name, known := in.inner.string(b, attribute), in.definition.Labels("port")
 	in.checkPort(b, attribute, name, known)
 	if in.isUDP(name) {
-		in.report.Error(b.attributeRange(attribute), "Unsuitable probe", "Port %q is a UDP port: nothing can connect to it. Probe with exec.", name)
+		in.report.Error(b.AttributeRange(attribute), "Unsuitable probe", "Port %q is a UDP port: nothing can connect to it. Probe with exec.", name)
 	}
 	if slices.Contains(known, name) && !slices.Contains(ports, name) && in.inner.settled(workload, "ports") {
-		in.report.Error(b.attributeRange(attribute), "Unsuitable probe", "The %s does not listen on port %q: add it to its argument `ports`.", workload.typ.Name, name)
+		in.report.Error(b.AttributeRange(attribute), "Unsuitable probe", "The %s does not listen on port %q: add it to its argument `ports`.", workload.Type.Name, name)
 	}
 }
 
@@ -47,7 +48,7 @@ func (in *instance) isUDP(port string) bool {
 }
 
 // headers are what a probe sends.
-func (in *instance) headers(b *block) map[string]string {
+func (in *instance) headers(b *source.Block) map[string]string {
 	out := in.inner.strings(b, "headers")
 	for _, name := range keysOf(out) {
 		if problems := validation.IsHTTPHeaderName(name); len(problems) > 0 {
@@ -61,10 +62,10 @@ func (in *instance) headers(b *block) map[string]string {
 }
 
 // checkLength reports names that would be too long when joined.
-func (in *instance) checkLength(b *block) {
-	if len(in.out.Name)+1+len(b.label) > maxJoined {
-		in.report.Error(in.block.labelRange, "Unsuitable name",
-			"%q together with the name of its %s %q is longer than %d characters. Take a shorter one.", in.out.Name, b.typ.Name, b.label, maxJoined)
+func (in *instance) checkLength(b *source.Block) {
+	if len(in.out.Name)+1+len(b.Label) > maxJoined {
+		in.report.Error(in.block.LabelRange, "Unsuitable name",
+			"%q together with the name of its %s %q is longer than %d characters. Take a shorter one.", in.out.Name, b.Type.Name, b.Label, maxJoined)
 	}
 }
 
@@ -76,17 +77,17 @@ func (in *instance) checkOverrides() {
 	in.checkAllReplicas()
 	for _, name := range keysOf(in.images) {
 		if !in.used[name] && in.imagesKnown() {
-			in.report.Error(in.block.attributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
+			in.report.Error(in.block.AttributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
 				words.WithHint(words.DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, words.Sorted(keysOf(in.used)))))
 		}
 	}
 	if in.out.Exposure != "" && !slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Exposed }) && in.exposesAsSaid() {
-		in.report.Warn(in.block.attributeRange("expose"), "Exposure without effect",
+		in.report.Warn(in.block.AttributeRange("expose"), "Exposure without effect",
 			"Definition %q has no port that is meant to be reached from outside (expose = true in its port block), so that nothing of service %q is.", in.out.Definition, in.out.Name)
 	}
 	for _, p := range in.out.Ports {
-		if override := in.block.one("port", p.Name); override != nil && override.attributes["node_port"] != nil && (!in.asksForExposure() || !p.Exposed) && in.exposesAsSaid() {
-			in.report.Warn(override.header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, in.whyInside(p))
+		if override := in.block.One("port", p.Name); override != nil && override.Attributes["node_port"] != nil && (!in.asksForExposure() || !p.Exposed) && in.exposesAsSaid() {
+			in.report.Warn(override.Header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, in.whyInside(p))
 		}
 	}
 }
@@ -94,11 +95,11 @@ func (in *instance) checkOverrides() {
 // checkStrays reports blocks that override nothing, and are not complete.
 func (in *instance) checkStrays() {
 	for _, s := range in.strays {
-		if in.out.External || !in.definition.complete() {
+		if in.out.External || !in.definition.Complete() {
 			continue // it is refused, or it may come
 		}
 		b := s.block
-		in.report.Error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", words.WithHint(words.DidYouMean(b.label, s.known),
+		in.report.Error(b.LabelRange, fmt.Sprintf("There is no %s %q", b.Type.Label, b.Label), "%s", words.WithHint(words.DidYouMean(b.Label, s.known),
 			fmt.Sprintf("Definition %q has: %s. Another one needs: %s.", in.out.Definition, words.Sorted(s.known), words.Sorted(lacking(b)))))
 	}
 }
@@ -106,43 +107,43 @@ func (in *instance) checkStrays() {
 // checkUnread reports secrets and databases of the service that the definition does not
 // have, and that nothing in the service reads: their names are misspelt.
 func (in *instance) checkUnread() {
-	for _, b := range slices.Concat(in.block.all("secret"), in.block.all("database")) {
-		known := in.written.labels(b.typ.Name)
-		if b.typ == schema.SecretType {
+	for _, b := range slices.Concat(in.block.All("secret"), in.block.All("database")) {
+		known := in.written.Labels(b.Type.Name)
+		if b.Type == schema.SecretType {
 			for _, p := range in.out.Passwords() {
 				known = append(known, p.Secret)
 			}
 		}
-		if !in.definition.complete() || slices.Contains(known, b.label) || in.definition.one(b.typ.Name, b.label) != nil && in.reads(b) {
+		if !in.definition.Complete() || slices.Contains(known, b.Label) || in.definition.One(b.Type.Name, b.Label) != nil && in.reads(b) {
 			continue
 		}
-		in.report.Error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", words.WithHint(words.DidYouMean(b.label, known),
+		in.report.Error(b.LabelRange, fmt.Sprintf("There is no %s %q", b.Type.Label, b.Label), "%s", words.WithHint(words.DidYouMean(b.Label, known),
 			fmt.Sprintf("Definition %q has: %s. Another one would be of use only if something in the service read it.", in.out.Definition, words.Sorted(known))))
 	}
 }
 
 // reads reports whether anything in the service's block reads a secret or database.
-func (in *instance) reads(b *block) bool {
-	var within func(*block) bool
-	within = func(outer *block) bool {
-		if outer.typ == schema.MountType && b.typ == schema.SecretType && outer.label == b.label {
+func (in *instance) reads(b *source.Block) bool {
+	var within func(*source.Block) bool
+	within = func(outer *source.Block) bool {
+		if outer.Type == schema.MountType && b.Type == schema.SecretType && outer.Label == b.Label {
 			return true
 		}
-		for _, attr := range outer.attributes {
+		for _, attr := range outer.Attributes {
 			for _, t := range in.memo.references(attr.Expr) {
-				if name, ok := nameOf(t); ok && t.RootName() == b.typ.Name && name == b.label {
+				if name, ok := nameOf(t); ok && t.RootName() == b.Type.Name && name == b.Label {
 					return true
 				}
 			}
 		}
-		return slices.ContainsFunc(outer.blocks, within)
+		return slices.ContainsFunc(outer.Blocks, within)
 	}
 	return within(in.block)
 }
 
 // checkAllReplicas reports replicas that nothing can have.
 func (in *instance) checkAllReplicas() {
-	if in.forAll == nil || !in.definition.complete() {
+	if in.forAll == nil || !in.definition.Complete() {
 		return
 	}
 	countable := slices.DeleteFunc(slices.Clone(in.out.Workloads), func(w Workload) bool { return w.Kind == "DaemonSet" })
@@ -150,25 +151,25 @@ func (in *instance) checkAllReplicas() {
 	case len(countable) == 0:
 		in.user.unsuitable(in.block, "replicas", "Definition %q has nothing that replicas could be counted of: a DaemonSet has one pod on each node of its role.", in.out.Definition)
 	case len(in.capped) == len(countable):
-		in.report.Warn(in.block.attributeRange("replicas"), "Fewer pods than asked for", "No workload of definition %q can cope with that many: %s.", in.out.Definition, words.Sorted(in.capped))
+		in.report.Warn(in.block.AttributeRange("replicas"), "Fewer pods than asked for", "No workload of definition %q can cope with that many: %s.", in.out.Definition, words.Sorted(in.capped))
 	}
 }
 
 // exposesAsSaid reports whether it is known which ports are meant to be reached from
 // outside.
 func (in *instance) exposesAsSaid() bool {
-	return in.definition.complete() && !slices.ContainsFunc(in.definition.all("port"), func(b *block) bool {
+	return in.definition.Complete() && !slices.ContainsFunc(in.definition.All("port"), func(b *source.Block) bool {
 		return !in.inner.settled(b, "expose")
 	})
 }
 
 // imagesKnown reports whether it is known which images the definition names.
 func (in *instance) imagesKnown() bool {
-	pods := slices.Concat(in.definition.all("workload"), in.definition.all("job"))
-	for _, b := range in.definition.all("workload") {
-		pods = append(pods, slices.Concat(b.all("init"), b.all("sidecar"))...)
+	pods := slices.Concat(in.definition.All("workload"), in.definition.All("job"))
+	for _, b := range in.definition.All("workload") {
+		pods = append(pods, slices.Concat(b.All("init"), b.All("sidecar"))...)
 	}
-	return in.definition.complete() && !slices.ContainsFunc(pods, func(b *block) bool { return !in.inner.settled(b, "image") })
+	return in.definition.Complete() && !slices.ContainsFunc(pods, func(b *source.Block) bool { return !in.inner.settled(b, "image") })
 }
 
 func (in *instance) whyInside(p Port) string {
@@ -200,9 +201,9 @@ func (g *graph) checkNodePorts() {
 				in.warnWithoutNodePort(p)
 				continue
 			}
-			at := in.block.header
-			if override := in.block.one("port", p.Name); override != nil {
-				at = override.attributeRange("node_port")
+			at := in.block.Header
+			if override := in.block.One("port", p.Name); override != nil {
+				at = override.AttributeRange("node_port")
 			}
 			here := owner{fmt.Sprintf("port %q of service %q", p.Name, s.Name), s.Name, p.Protocol()}
 			other, ok := taken[p.NodePort]
@@ -216,11 +217,11 @@ func (g *graph) checkNodePorts() {
 }
 
 func (in *instance) warnWithoutNodePort(p Port) {
-	declared := in.definition.one("port", p.Name)
+	declared := in.definition.One("port", p.Name)
 	if declared == nil || !in.inner.settled(declared, "node_port") {
 		return
 	}
-	in.report.Warn(in.block.attributeRange("expose"), fmt.Sprintf("Port %q of service %q has no node port", p.Name, in.out.Name),
+	in.report.Warn(in.block.AttributeRange("expose"), fmt.Sprintf("Port %q of service %q has no node port", p.Name, in.out.Name),
 		"The cluster will choose one, which you can only read from the cluster. A load balancer in front of exposure %q has to know it. Choose one, in the service: port %q { node_port = ... }.", in.out.Exposure, p.Name)
 }
 
@@ -248,8 +249,8 @@ func (g *graph) checkPublicPorts() {
 				taken[public] = in
 				continue
 			}
-			at := other.block.attributeRange("expose")
-			g.report.Error(in.block.attributeRange("expose"), "Public port taken twice",
+			at := other.block.AttributeRange("expose")
+			g.report.Error(in.block.AttributeRange("expose"), "Public port taken twice",
 				"Clients would reach both service %q (%s) and service %q at %s. Take an exposure with another vip for one of them, or another number: port %q { public = ... }.",
 				other.out.Name, diag.Position(at), s.Name, public.AddrPort, p.Name)
 		}
@@ -270,12 +271,12 @@ func (g *graph) checkPatterns() {
 	for _, b := range g.defaults() {
 		used := slices.ContainsFunc(g.config.Services, func(s Service) bool {
 			return slices.ContainsFunc(s.Configs, func(f ConfigFile) bool {
-				matched, _ := path.Match(b.label, f.Name)
+				matched, _ := path.Match(b.Label, f.Name)
 				return matched && f.Format != "raw"
 			})
 		})
-		if !used && len(g.config.Services) > 0 && len(g.decisions.open) == 0 && schema.FormGlob.Valid(b.label) {
-			g.report.Warn(b.labelRange, "Default without effect", "No service of this cloud has an ini or properties file whose name matches %q.", b.label)
+		if !used && len(g.config.Services) > 0 && len(g.decisions.open) == 0 && schema.FormGlob.Valid(b.Label) {
+			g.report.Warn(b.LabelRange, "Default without effect", "No service of this cloud has an ini or properties file whose name matches %q.", b.Label)
 		}
 	}
 }

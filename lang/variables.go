@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
@@ -33,7 +34,7 @@ type Variable struct {
 // variable is a declared variable on its way to a value.
 type variable struct {
 	Variable
-	block      *block
+	block      *source.Block
 	constraint cty.Type
 	literal    bool // a value that comes as text is taken as it is, not as an expression
 	defaults   *typeexpr.Defaults
@@ -52,7 +53,7 @@ const answered = "the answer"
 // addVariables makes the nodes of the variables of a module. Those of the root get
 // their values from outside, others from the module block.
 func (g *graph) addVariables(m *module) {
-	for _, b := range m.document.all("variable") {
+	for _, b := range m.document.All("variable") {
 		m.vars = append(m.vars, g.declare(b))
 	}
 	if m.call == nil {
@@ -60,8 +61,8 @@ func (g *graph) addVariables(m *module) {
 	}
 	for _, v := range m.vars {
 		n := &node{id: m.path() + "var." + v.Name, module: m, root: "var", name: v.Name, at: v.Range}
-		if m.call != nil && m.call.attributes[v.Name] != nil {
-			n.needs = g.reach(m.parent).edges(m.call.attributes[v.Name].Expr)
+		if m.call != nil && m.call.Attributes[v.Name] != nil {
+			n.needs = g.reach(m.parent).edges(m.call.Attributes[v.Name].Expr)
 		}
 		n.evaluate = func(f *frame) cty.Value {
 			if f.parent != nil {
@@ -72,7 +73,7 @@ func (g *graph) addVariables(m *module) {
 			return value
 		}
 		g.add(n)
-		if len(v.block.all("validation")) > 0 || v.block.grows {
+		if len(v.block.All("validation")) > 0 || v.block.HasDynamic {
 			needs := append(g.reach(m).blockEdges(v.block), edge{to: n.id, at: v.Range})
 			g.add(&node{id: m.path() + "validation." + v.Name, module: m, root: "validation", at: v.Range, needs: needs, evaluate: func(f *frame) cty.Value {
 				g.validate(f, v)
@@ -88,8 +89,8 @@ func (l *loader) constant() *evaluator {
 }
 
 // literal evaluates a string that is needed before anything else is evaluated.
-func (l *loader) literal(b *block, name string) string {
-	attr := b.attributes[name]
+func (l *loader) literal(b *source.Block, name string) string {
+	attr := b.Attributes[name]
 	if attr != nil && len(attr.Expr.Variables()) > 0 {
 		l.report.Error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for %q", name), "It must be a plain string in quotes, because it is read before anything is evaluated.")
 		return ""
@@ -97,22 +98,22 @@ func (l *loader) literal(b *block, name string) string {
 	return l.constant().string(b, name)
 }
 
-func (l *loader) declare(b *block) *variable {
+func (l *loader) declare(b *source.Block) *variable {
 	e := l.constant()
 	v := &variable{
 		Variable: Variable{
-			Name:        b.label,
+			Name:        b.Label,
 			Description: e.string(b, "description"),
 			Type:        "any",
 			Sensitive:   e.bool(b, "sensitive"),
-			Range:       b.header,
+			Range:       b.Header,
 		},
 		block:      b,
 		constraint: cty.DynamicPseudoType,
 		literal:    true,
 		nullable:   e.bool(b, "nullable"),
 	}
-	if attr := b.attributes["type"]; attr != nil {
+	if attr := b.Attributes["type"]; attr != nil {
 		constraint, defaults, diags := typeexpr.TypeConstraintWithDefaults(attr.Expr)
 		for _, d := range diags {
 			l.aboutType(d)
@@ -125,20 +126,20 @@ func (l *loader) declare(b *block) *variable {
 			v.literal = constraint == cty.String
 		}
 	}
-	if b.typ == schema.InputType && (schema.ServiceType.Attribute(v.Name) != nil || schema.ServiceType.Block(v.Name) != nil) {
+	if b.Type == schema.InputType && (schema.ServiceType.Attribute(v.Name) != nil || schema.ServiceType.Block(v.Name) != nil) {
 		v.broken = true
-		l.report.Error(b.labelRange, "Name taken by service blocks", "An input cannot be called %q: in a service block that means something else. Rename it.", v.Name)
+		l.report.Error(b.LabelRange, "Name taken by service blocks", "An input cannot be called %q: in a service block that means something else. Rename it.", v.Name)
 	}
-	if b.typ != schema.InputType && schema.ModuleType.Attribute(v.Name) != nil {
-		l.report.Error(b.labelRange, "Name taken by module blocks", "A variable cannot be called %q: in a module block that argument means something else. Rename it.", v.Name)
+	if b.Type != schema.InputType && schema.ModuleType.Attribute(v.Name) != nil {
+		l.report.Error(b.LabelRange, "Name taken by module blocks", "A variable cannot be called %q: in a module block that argument means something else. Rename it.", v.Name)
 	}
-	if attr := b.attributes["default"]; attr != nil {
+	if attr := b.Attributes["default"]; attr != nil {
 		if v.Sensitive {
 			l.report.Hide(attr.Expr.Range())
 		}
 		v.fallback = e.value(attr.Expr)
 		here := place{name: "default", expr: attr.Expr, key: attr.NameRange, literal: true}
-		if converted, ok := l.fit(v, v.fallback, here, fmt.Sprintf("Unsuitable default of %s %q", b.typ.Label, v.Name), ""); ok {
+		if converted, ok := l.fit(v, v.fallback, here, fmt.Sprintf("Unsuitable default of %s %q", b.Type.Label, v.Name), ""); ok {
 			v.fallback = converted
 		} else {
 			v.fallback = cty.DynamicVal
@@ -204,7 +205,7 @@ func (l *loader) chosenValue(v *variable) cty.Value {
 		return v.fallback
 	}
 	if v.given == nil {
-		if v.broken || l.varsBroken || v.block.misspelt("default") {
+		if v.broken || l.varsBroken || v.block.Misspelt("default") {
 			return cty.DynamicVal
 		}
 		if l.options.Unset {
@@ -267,15 +268,15 @@ func (l *loader) givenValue(v *variable) cty.Value {
 func (g *graph) passedValue(f *frame, v *variable) cty.Value {
 	value, ok := g.passed(f, v)
 	switch {
-	case !ok && v.fallback == cty.NilVal && (v.broken || v.block.misspelt("default") || g.misspeltArgument(f.module, v.Name)):
+	case !ok && v.fallback == cty.NilVal && (v.broken || v.block.Misspelt("default") || g.misspeltArgument(f.module, v.Name)):
 		return cty.DynamicVal
 	case !ok && v.fallback == cty.NilVal:
-		g.report.Error(f.module.call.header, "Missing argument", "Module %q needs a value for its variable %q%s: %s = ....", f.module.name, v.Name, described(v.Description), v.Name)
+		g.report.Error(f.module.call.Header, "Missing argument", "Module %q needs a value for its variable %q%s: %s = ....", f.module.name, v.Name, described(v.Description), v.Name)
 		return cty.DynamicVal
 	case !ok:
 		return v.fallback
 	}
-	attr := f.module.call.attributes[v.Name]
+	attr := f.module.call.Attributes[v.Name]
 	here := place{name: v.Name, expr: attr.Expr, key: attr.NameRange, literal: true}
 	converted, ok := g.fit(v, value, here, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "")
 	if !ok {
@@ -343,11 +344,11 @@ func (l *loader) unsuitableVariable(v *variable, at hcl.Range, why string) {
 func (g *graph) validate(f *frame, v *variable) {
 	e := g.evaluator(f)
 	source := v.Range
-	if attr := v.block.attributes["default"]; attr != nil {
+	if attr := v.block.Attributes["default"]; attr != nil {
 		source = place{expr: attr.Expr, key: attr.NameRange}.at()
 	}
 	if f.parent != nil {
-		if attr := f.module.call.attributes[v.Name]; attr != nil {
+		if attr := f.module.call.Attributes[v.Name]; attr != nil {
 			source = place{expr: attr.Expr, key: attr.NameRange}.at()
 		}
 	} else if v.given != nil {
@@ -356,13 +357,13 @@ func (g *graph) validate(f *frame, v *variable) {
 			source = v.Range
 		}
 	}
-	for _, b := range e.expanded(v.block).all("validation") {
+	for _, b := range e.expanded(v.block).All("validation") {
 		if ok, message := e.condition(b); !ok {
 			if v.asked && message != "" {
 				g.config.Refused[v.Name] = message
 			}
 			e.unmetCondition(hcl.DiagError, source, b, fmt.Sprintf("Unsuitable value for variable %q", v.Name),
-				fmt.Sprintf("%s\n\nThe condition is at %s.", message, diag.Position(b.attributeRange("condition"))))
+				fmt.Sprintf("%s\n\nThe condition is at %s.", message, diag.Position(b.AttributeRange("condition"))))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -29,11 +30,11 @@ type Volume struct {
 }
 
 // volumes are those that stand in a block.
-func (in *instance) volumes(b *block, e *evaluator) []Volume {
+func (in *instance) volumes(b *source.Block, e *evaluator) []Volume {
 	var out []Volume
-	for _, v := range b.all(schema.VolumeType.Name) {
+	for _, v := range b.All(schema.VolumeType.Name) {
 		volume := Volume{
-			Name: v.label, at: v.header,
+			Name: v.Label, at: v.Header,
 			Host: e.string(v, "host"), Claim: e.string(v, "claim"), Memory: e.string(v, "memory"), Shared: e.string(v, "shared"),
 			Path: e.string(v, "path"), ReadOnly: e.bool(v, "read_only"),
 		}
@@ -45,7 +46,7 @@ func (in *instance) volumes(b *block, e *evaluator) []Volume {
 		}
 		switch {
 		case ways != 1 && e.settled(v, volumeWays...):
-			in.report.Error(v.header, "Unsuitable volume", "Exactly one of host, claim, memory and shared says what a volume is; here are %d.", ways)
+			in.report.Error(v.Header, "Unsuitable volume", "Exactly one of host, claim, memory and shared says what a volume is; here are %d.", ways)
 		case ways != 1: // it is not known yet which of them there are
 		case e.given(v, "host"):
 			in.ofHost(v, e, &volume)
@@ -58,7 +59,7 @@ func (in *instance) volumes(b *block, e *evaluator) []Volume {
 }
 
 // ofHost adds what only a path of the node has.
-func (in *instance) ofHost(v *block, e *evaluator, volume *Volume) {
+func (in *instance) ofHost(v *source.Block, e *evaluator, volume *Volume) {
 	volume.Type, volume.Propagation = e.string(v, "type"), e.string(v, "propagation")
 	volume.Create = volume.Type == "directory"
 	if e.given(v, "create") {
@@ -74,14 +75,14 @@ func (in *instance) ofHost(v *block, e *evaluator, volume *Volume) {
 
 // onlyOfHost reports arguments that mean nothing without a path of the node, and a path
 // that only that would make up for.
-func (in *instance) onlyOfHost(v *block, e *evaluator) {
+func (in *instance) onlyOfHost(v *source.Block, e *evaluator) {
 	for _, name := range schema.HostArguments {
 		if e.given(v, name) {
-			in.report.Error(v.attributes[name].NameRange, "Unsuitable volume", "The argument %s belongs to host.", name)
+			in.report.Error(v.Attributes[name].NameRange, "Unsuitable volume", "The argument %s belongs to host.", name)
 		}
 	}
-	if overridden := v.base != nil; overridden && !e.given(v, "path") {
-		in.report.Error(v.header, "Unsuitable volume", "Volume %q is no path of the node, so path has to say where it is mounted.", v.label)
+	if overridden := v.Base != nil; overridden && !e.given(v, "path") {
+		in.report.Error(v.Header, "Unsuitable volume", "Volume %q is no path of the node, so path has to say where it is mounted.", v.Label)
 	}
 }
 
@@ -122,25 +123,25 @@ func (in *instance) mountedIn(p *Pod, claims []Claim) mounted {
 }
 
 // checkVolumes reports volumes of a main container that would be where something else is.
-func (in *instance) checkVolumes(container *block, volumes []Volume, there mounted) {
+func (in *instance) checkVolumes(container *source.Block, volumes []Volume, there mounted) {
 	for _, v := range volumes {
 		in.checkVolume(container, v, there)
 		there.add(v.Path, "volume "+v.Name)
 	}
 }
 
-func (in *instance) checkVolume(container *block, v Volume, there mounted) {
+func (in *instance) checkVolume(container *source.Block, v Volume, there mounted) {
 	if other, taken := there[path.Clean(v.Path)]; taken {
-		in.report.Error(v.at, "Two mounts at one path", "%s would have volume %q and %s at %s. Give one of the two another path.", sentenced(container.describe()), v.Name, other, v.Path)
+		in.report.Error(v.at, "Two mounts at one path", "%s would have volume %q and %s at %s. Give one of the two another path.", sentenced(container.Described()), v.Name, other, v.Path)
 	}
 }
 
 // checkPropagation reports volumes in which a container would mount something for its node
 // to see, where no container may: Kubernetes wants it to be privileged.
-func (in *instance) checkPropagation(b *block, p *Pod) {
+func (in *instance) checkPropagation(b *source.Block, p *Pod) {
 	var privileged []string // names of containers; the main one has none
 	for name, c := range in.containers(b) {
-		if c.typ.Attribute("privileged") != nil && (!in.inner.settled(c, "privileged") || in.inner.bool(c, "privileged")) {
+		if c.Type.Attribute("privileged") != nil && (!in.inner.settled(c, "privileged") || in.inner.bool(c, "privileged")) {
 			privileged = append(privileged, name)
 		}
 	}
@@ -158,11 +159,11 @@ func (in *instance) checkPropagation(b *block, p *Pod) {
 }
 
 // containers are the blocks with the containers of a pod, by name: the main one has none.
-func (in *instance) containers(b *block) map[string]*block {
-	out := map[string]*block{"": b}
-	for _, c := range b.blocks {
-		if c.typ == schema.InitType || c.typ == schema.SidecarType {
-			out[c.label] = c
+func (in *instance) containers(b *source.Block) map[string]*source.Block {
+	out := map[string]*source.Block{"": b}
+	for _, c := range b.Blocks {
+		if c.Type == schema.InitType || c.Type == schema.SidecarType {
+			out[c.Label] = c
 		}
 	}
 	return out

@@ -15,7 +15,7 @@ import (
 
 // substitutes are the entries of the argument, as far as they are written out.
 func (in *instance) substitutes() []hclsyntax.ObjectConsItem {
-	attr := in.block.attributes[schema.WithAttribute.Name]
+	attr := in.block.Attributes[schema.WithAttribute.Name]
 	if attr == nil {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (in *instance) withoutReplaced(edges []edge) []edge {
 // putInPlace puts services in the place of those that the definition names: a scope round it
 // has them under these names.
 func (in *instance) putInPlace() {
-	attr := in.block.attributes[schema.WithAttribute.Name]
+	attr := in.block.Attributes[schema.WithAttribute.Name]
 	if attr == nil || isNullLiteral(attr.Expr) || mayBeExternal(in.block) {
 		return
 	}
@@ -55,9 +55,9 @@ func (in *instance) putInPlace() {
 			in.report.Error(item.KeyExpr.Range(), "Unsuitable name", "The name of the service that another one takes the place of has to be written out.")
 			continue
 		}
-		if known := in.graph.loader.servicesOf(in.whole); !slices.Contains(known, name) && in.whole.complete() {
+		if known := in.graph.loader.servicesOf(in.whole); !slices.Contains(known, name) && in.whole.Complete() {
 			in.report.Error(item.KeyExpr.Range(), fmt.Sprintf("The definition names no service %q", name), "%s",
-				words.WithHint(words.DidYouMean(name, known), fmt.Sprintf("Definition %q names: %s.", in.written.label, words.Sorted(known))))
+				words.WithHint(words.DidYouMean(name, known), fmt.Sprintf("Definition %q names: %s.", in.written.Label, words.Sorted(known))))
 			continue
 		}
 		value := in.user.value(item.ValueExpr)
@@ -87,7 +87,7 @@ func (in *instance) substitute(name string, value cty.Value, at hcl.Range) (*ins
 		wanted = cmp.Or(in.nodes[id].definition, wanted)
 	}
 	if other.out.Definition != wanted {
-		in.report.Error(at, "A service of another definition", "Service %q is one of definition %q, and definition %q needs one of definition %q here.", other.out.Name, other.out.Definition, in.written.label, wanted)
+		in.report.Error(at, "A service of another definition", "Service %q is one of definition %q, and definition %q needs one of definition %q here.", other.out.Name, other.out.Definition, in.written.Label, wanted)
 		return nil, false
 	}
 	return other, true

@@ -30,3 +30,11 @@ func Sentence(err error) string {
 	s := err.Error()
 	return strings.ToUpper(s[:1]) + s[1:]
 }
+
+// Has gives "Its blocks are: a, b and c.", or "It has none."
+func Has(prefix string, names []string) string {
+	if len(names) == 0 {
+		return "It has none."
+	}
+	return prefix + ": " + Sorted(names) + "."
+}

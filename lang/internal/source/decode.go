@@ -1,4 +1,4 @@
-package lang
+package source
 
 import (
 	"fmt"
@@ -13,17 +13,17 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// decoder checks syntax trees against block types.
+// decoder checks syntax trees against types of blocks.
 type decoder struct {
 	report *diag.Reporter
-	// overriding: the blocks are a service's, and override some of its definition: what an
-	// argument has to say may stand there.
+	// overriding is set inside of a service. Its blocks override those of the definition, so
+	// that required arguments may be missing.
 	overriding bool
 }
 
-// decode checks the blocks of several files as if they stood in one.
-func decode(report *diag.Reporter, typ *schema.BlockType, bodies []hcl.Body) *block {
-	root := &block{typ: typ}
+// Decode checks the blocks of several files as if they were one file.
+func Decode(report *diag.Reporter, typ *schema.BlockType, bodies []hcl.Body) *Block {
+	root := &Block{Type: typ}
 	d := decoder{report: report}
 	for _, body := range bodies {
 		d.body(root, body)
@@ -31,9 +31,8 @@ func decode(report *diag.Reporter, typ *schema.BlockType, bodies []hcl.Body) *bl
 	return root
 }
 
-// arguments are those of a file that has no blocks, and the places of blocks that are
-// there all the same.
-func arguments(report *diag.Reporter, body hcl.Body) (attributes hclsyntax.Attributes, blocks []hcl.Range) {
+// Arguments are the arguments at the top of a file, and the places of the blocks there.
+func Arguments(report *diag.Reporter, body hcl.Body) (attributes hclsyntax.Attributes, blocks []hcl.Range) {
 	attributes, found := decoder{report: report}.content(&schema.BlockType{AnyAttribute: true}, body)
 	for _, b := range found {
 		blocks = append(blocks, b.header)
@@ -41,7 +40,7 @@ func arguments(report *diag.Reporter, body hcl.Body) (attributes hclsyntax.Attri
 	return attributes, blocks
 }
 
-// sourceBlock is a block as it is written, in either syntax.
+// sourceBlock is a block in either syntax, before it is checked.
 type sourceBlock struct {
 	typ         string
 	typeRange   hcl.Range
@@ -52,7 +51,7 @@ type sourceBlock struct {
 	body        hcl.Body
 }
 
-// content takes the body of a block apart.
+// content splits the body of a block into arguments and blocks.
 func (d decoder) content(typ *schema.BlockType, body hcl.Body) (hclsyntax.Attributes, []sourceBlock) {
 	native, ok := body.(*hclsyntax.Body)
 	if !ok {
@@ -68,37 +67,37 @@ func (d decoder) content(typ *schema.BlockType, body hcl.Body) (hclsyntax.Attrib
 	return native.Attributes, blocks
 }
 
-// body checks what stands in a block, and fills it in.
-func (d decoder) body(into *block, body hcl.Body) {
-	typ := into.typ
+// body checks the body of a block, and fills the block in.
+func (d decoder) body(into *Block, body hcl.Body) {
+	typ := into.Type
 	attributes, blocks := d.content(typ, body)
-	into.attributes = map[string]*hclsyntax.Attribute{}
+	into.Attributes = map[string]*hclsyntax.Attribute{}
 	for _, name := range slices.Sorted(maps.Keys(attributes)) {
 		attr := attributes[name]
 		if !typ.AnyAttribute && typ.Attribute(name) == nil && !typ.MayBeInput(name) {
 			d.unknownAttribute(typ, attr)
-			into.unknown = append(into.unknown, name)
+			into.Unknown = append(into.Unknown, name)
 			continue
 		}
-		into.attributes[name] = attr
+		into.Attributes[name] = attr
 	}
 	for _, source := range blocks {
 		if typ.Block(source.typ) == nil && source.typ != schema.DynamicType.Name {
-			into.unknown = append(into.unknown, source.typ)
+			into.Unknown = append(into.Unknown, source.typ)
 		}
-		if child := d.block(typ, source); child != nil && child.uniqueIn(d.report, into) {
-			into.add(child)
+		if child := d.block(typ, source); child != nil && child.UniqueIn(d.report, into) {
+			into.Add(child)
 		}
 	}
 	for _, a := range typ.Attributes {
-		if a.Required && attributes[a.Name] == nil && attributes[a.Unless] == nil && !into.misspelt(a.Name) && !d.overriding {
-			d.report.Error(into.header, "Missing argument", "%s needs the argument %q: %s", into.describe(), a.Name, a.Doc)
+		if a.Required && attributes[a.Name] == nil && attributes[a.Unless] == nil && !into.Misspelt(a.Name) && !d.overriding {
+			d.report.Error(into.Header, "Missing argument", "%s needs the argument %q: %s", into.Described(), a.Name, a.Doc)
 		}
 	}
 }
 
-// block checks one block inside of a parent; nil when it cannot be used.
-func (d decoder) block(parent *schema.BlockType, source sourceBlock) *block {
+// block checks one block inside of a parent. It is nil if the block cannot be used.
+func (d decoder) block(parent *schema.BlockType, source sourceBlock) *Block {
 	typ := parent.Block(source.typ)
 	if source.typ == schema.DynamicType.Name && len(parent.DynamicNames()) > 0 {
 		return d.dynamic(parent, source)
@@ -111,7 +110,7 @@ func (d decoder) block(parent *schema.BlockType, source sourceBlock) *block {
 		typ = schema.PlainLifecycleType
 	}
 	d.overriding = (d.overriding || parent == schema.ServiceType) && typ != schema.LifecycleType
-	out := &block{typ: typ, header: source.header, whole: source.whole}
+	out := &Block{Type: typ, Header: source.header, Whole: source.whole}
 	switch {
 	case typ.Label == "" && len(source.labels) > 0:
 		d.report.Error(source.labelRanges[0], "Unexpected label",
@@ -121,36 +120,36 @@ func (d decoder) block(parent *schema.BlockType, source sourceBlock) *block {
 			"%s has exactly one label, the name of the %s: `%s \"NAME\" {`.", typ.Described(), typ.Label, typ.Name)
 		return nil
 	case typ.Label != "":
-		out.label, out.labelRange = source.labels[0], source.labelRanges[0]
-		out.checkLabel(d.report)
+		out.Label, out.LabelRange = source.labels[0], source.labelRanges[0]
+		out.CheckLabel(d.report)
 	}
 	d.body(out, source.body)
 	return out
 }
 
-// checkLabel reports a label that does not look as it has to.
-func (b *block) checkLabel(r *diag.Reporter) bool {
-	if form := b.typ.LabelForm; form.Valid != nil && !form.Valid(b.label) {
-		r.Error(b.labelRange, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q is not %s.", b.label, form.Expected)
+// CheckLabel reports a label that does not have the form that the type wants.
+func (b *Block) CheckLabel(r *diag.Reporter) bool {
+	if form := b.Type.LabelForm; form.Valid != nil && !form.Valid(b.Label) {
+		r.Error(b.LabelRange, fmt.Sprintf("Unsuitable name of a %s", b.Type.Label), "%q is not %s.", b.Label, form.Expected)
 		return false
 	}
 	return true
 }
 
-// unique reports a second block of the same name, or a second one where there
-// can be only one.
-func (b *block) uniqueIn(r *diag.Reporter, parent *block) bool {
-	if b.label == "" && !b.typ.Single || b.typ == schema.DynamicType {
+// UniqueIn reports a block that its parent must not get: a second one of the same name, or
+// a second one of a type of which there is one.
+func (b *Block) UniqueIn(r *diag.Reporter, parent *Block) bool {
+	if b.Label == "" && !b.Type.Single || b.Type == schema.DynamicType {
 		return true
 	}
-	if first := parent.all(b.typ.Name); b.typ.Single && len(first) > 0 {
-		r.Error(b.header, fmt.Sprintf("Second %s block", b.typ.Name),
-			"There can be only one %s block here, and the first is at %s.", b.typ.Name, diag.Position(first[0].header))
+	if first := parent.All(b.Type.Name); b.Type.Single && len(first) > 0 {
+		r.Error(b.Header, fmt.Sprintf("Second %s block", b.Type.Name),
+			"There can be only one %s block here, and the first is at %s.", b.Type.Name, diag.Position(first[0].Header))
 		return false
 	}
-	if first := parent.one(b.typ.Name, b.label); first != nil {
-		r.Error(b.header, fmt.Sprintf("Second %s named %q", b.typ.Label, b.label),
-			"The first is at %s. Rename one of them, or put both into one block.", diag.Position(first.header))
+	if first := parent.One(b.Type.Name, b.Label); first != nil {
+		r.Error(b.Header, fmt.Sprintf("Second %s named %q", b.Type.Label, b.Label),
+			"The first is at %s. Rename one of them, or put both into one block.", diag.Position(first.Header))
 		return false
 	}
 	return true
@@ -169,7 +168,7 @@ func (d decoder) unknownAttribute(parent *schema.BlockType, attr *hclsyntax.Attr
 	default:
 		d.report.Error(attr.NameRange, "Unknown argument", "%s has no argument %q.%s %s",
 			parent.Described(), attr.Name, words.DidYouMean(attr.Name, append(parent.AttributeNames(), parent.BlockNames()...)),
-			has("Its arguments are", parent.AttributeNames()))
+			words.Has("Its arguments are", parent.AttributeNames()))
 	}
 }
 
@@ -193,11 +192,11 @@ func (d decoder) unknownBlock(parent *schema.BlockType, source sourceBlock) {
 	}
 	d.report.Error(source.typeRange, "Unknown block", "%s has no block %q.%s %s",
 		where, source.typ, words.DidYouMean(source.typ, append(parent.BlockNames(), parent.AttributeNames()...)),
-		has("Its blocks are", parent.BlockNames()))
+		words.Has("Its blocks are", parent.BlockNames()))
 }
 
-// terraformBlocks says what takes the place of blocks that those who know Terraform
-// look for.
+// terraformBlocks are blocks of Terraform that kolla does not have, each with its
+// replacement.
 var terraformBlocks = map[string]string{
 	"terraform":   "kolla needs none of what stands in one. The state is a file beside the configuration.",
 	"provider":    "-kubeconfig and -context say which cluster it is.",
@@ -207,19 +206,12 @@ var terraformBlocks = map[string]string{
 	"ephemeral":   "values that must not be kept are in secret blocks, and only the cluster has them.",
 }
 
-// terraformInner are those of them that stand in other blocks.
+// terraformInner are the terraformBlocks that stand in other blocks.
 var terraformInner = []string{"provisioner", "connection"}
 
-// terraformArguments are arguments of Terraform's lifecycle blocks.
+// terraformArguments are arguments of lifecycle blocks of Terraform, each with its
+// replacement.
 var terraformArguments = map[string]string{
 	"ignore_changes":        "write ignore_fields = [\"spec.replicas\"], with the paths of fields of Kubernetes objects.",
 	"create_before_destroy": "Kubernetes rolls the pods of a workload one after the other by itself.",
-}
-
-// has gives "Its blocks are: a, b and c.", or says that there are none.
-func has(prefix string, names []string) string {
-	if len(names) == 0 {
-		return "It has none."
-	}
-	return prefix + ": " + words.Sorted(names) + "."
 }

@@ -1,4 +1,4 @@
-package lang
+package source
 
 import (
 	"slices"
@@ -12,9 +12,9 @@ import (
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
-// jsonContent takes the body of a block in HCL's JSON syntax apart: there, what is
-// an argument and what a block only the type of the block can tell. Expressions
-// become those of the native syntax, so that nothing else has to know of JSON.
+// jsonContent is content for HCL's JSON syntax, in which only the type of the block tells
+// arguments from blocks. Expressions become expressions of the native syntax, so that no
+// other code handles JSON.
 func (d decoder) jsonContent(typ *schema.BlockType, body hcl.Body) (hclsyntax.Attributes, []sourceBlock) {
 	known := &hcl.BodySchema{}
 	for _, b := range typ.Blocks {
@@ -28,7 +28,7 @@ func (d decoder) jsonContent(typ *schema.BlockType, body hcl.Body) (hclsyntax.At
 		known.Blocks = append(known.Blocks, hcl.BlockHeaderSchema{Type: schema.DynamicType.Name, LabelNames: []string{schema.DynamicType.Label}})
 	}
 	content, rest, diags := body.PartialContent(known)
-	// What is no block is an argument; the decoder says which of them are wrong.
+	// Everything else is an argument. The decoder reports unknown ones.
 	found, more := rest.JustAttributes()
 	d.addJSON(append(diags, more...))
 	attributes := hclsyntax.Attributes{}
@@ -52,7 +52,7 @@ func (d decoder) jsonContent(typ *schema.BlockType, body hcl.Body) (hclsyntax.At
 	return attributes, blocks
 }
 
-// addJSON reports what HCL says about the shape of a source in JSON.
+// addJSON adds diagnostics of HCL about the structure of a JSON source, in plainer words.
 func (d decoder) addJSON(diags hcl.Diagnostics) {
 	const noArguments = "A JSON object is required here, setting the arguments for this block."
 	whole := slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool { return diag.Detail == noArguments })
@@ -72,8 +72,8 @@ func (d decoder) addJSON(diags hcl.Diagnostics) {
 	}
 }
 
-// native is an expression of the JSON syntax as the native syntax has it: strings
-// are templates, or where only a reference can stand, expressions.
+// native turns an expression of the JSON syntax into one of the native syntax. Strings become
+// templates, or references where only a reference makes sense.
 func (d decoder) native(expr hcl.Expression, reference bool) hclsyntax.Expression {
 	at := expr.Range()
 	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
@@ -104,8 +104,8 @@ func (d decoder) native(expr hcl.Expression, reference bool) hclsyntax.Expressio
 	return d.parsed(syntax.Template, v.AsString(), at)
 }
 
-// isReference reports a string that can only be meant as a reference: the name of a role
-// or an exposure has no dot.
+// isReference reports a string that has to be a reference: a role or an exposure, with a dot
+// in it. Names of roles and exposures have none.
 func isReference(typ schema.AttributeType, expr hcl.Expression) bool {
 	v, _ := expr.Value(nil)
 	if typ != schema.TypeRole && typ != schema.TypeExposure || v.IsNull() || v.Type() != cty.String {
@@ -114,8 +114,8 @@ func isReference(typ schema.AttributeType, expr hcl.Expression) bool {
 	return strings.Contains(v.AsString(), ".") && !strings.Contains(v.AsString(), "${")
 }
 
-// bareReference takes away what makes a template of a reference: both are understood
-// where only a reference can stand.
+// bareReference strips the ${} of a reference. Where only a reference makes sense, it may be
+// written with or without it.
 func bareReference(text string) string {
 	inner, ok := strings.CutPrefix(text, "${")
 	if ok && strings.HasSuffix(inner, "}") && !strings.Contains(inner, "${") {
@@ -124,7 +124,7 @@ func bareReference(text string) string {
 	return text
 }
 
-// emptied is what {} and [] are in the native syntax.
+// emptied turns a literal {} or [] into the expression of the native syntax.
 func emptied(literal *hclsyntax.LiteralValueExpr) hclsyntax.Expression {
 	switch t := literal.Val.Type(); {
 	case t.IsObjectType():
