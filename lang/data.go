@@ -79,7 +79,7 @@ type ReadError struct {
 func (e *ReadError) Error() string { return e.Detail }
 
 func (g *graph) addData(m *module) {
-	for _, b := range m.document.All("data") {
+	for _, b := range m.written.Document.All("data") {
 		n := g.addRepeated(m, b, g.data)
 		n.needs = append(n.needs, edge{to: "cloud", at: b.Header}) // for its namespace
 		n.needs = append(n.needs, g.dependsOn(m, b)...)

@@ -25,10 +25,10 @@ func (g *graph) definitionOf(m *module, b *source.Block) (definition *source.Blo
 	}
 	known := g.builtin.Labels("definition")
 	for home := m; home != nil; home = home.parent {
-		if d := home.document.One("definition", name); d != nil {
+		if d := home.written.Document.One("definition", name); d != nil {
 			return d, home
 		}
-		known = append(known, home.document.Labels("definition")...)
+		known = append(known, home.written.Document.Labels("definition")...)
 	}
 	if d := g.builtin.One("definition", name); d != nil {
 		return d, nil
@@ -61,18 +61,18 @@ func (g *graph) moduleDefinition(m *module, t hcl.Traversal) (*source.Block, *mo
 		return nil, nil
 	}
 	home := m.calling(names[0])
-	if home != nil && repeats(home.call) {
+	if home != nil && repeats(home.written.Call) {
 		g.report.Error(t.SourceRange(), "Unsuitable value for \"definition\"", "Module %q is repeated, and its definitions would be different ones in each use. Take the definition from a module that is used once.", names[0])
 		return nil, nil
 	}
 	if home == nil {
-		known := m.document.Labels("module")
+		known := m.written.Document.Labels("module")
 		g.report.Undeclared(t.SourceRange(), "module", names[0], known)
 		return nil, nil
 	}
-	definition := home.document.One("definition", names[2])
+	definition := home.written.Document.One("definition", names[2])
 	if definition == nil {
-		g.report.Undeclared(t.SourceRange(), "definition", names[2], home.document.Labels("definition"))
+		g.report.Undeclared(t.SourceRange(), "definition", names[2], home.written.Document.Labels("definition"))
 		return nil, nil
 	}
 	return definition, home

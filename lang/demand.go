@@ -108,12 +108,12 @@ func (g *graph) demandOne(n *node, f *frame, at hcl.Range) {
 
 // reachModule evaluates the module blocks that lead to a module.
 func (g *graph) reachModule(m *module, at hcl.Range) {
-	if m.call == nil {
+	if m.written.Call == nil {
 		return
 	}
 	g.reachModule(m.parent, at)
 	for _, f := range m.parent.frames {
-		g.run(g.nodes[m.path()+"*"], f, at)
+		g.run(g.nodes[m.written.Path()+"*"], f, at)
 	}
 }
 

@@ -70,7 +70,7 @@ func (l *loader) readDirectory() *directory {
 func (l *loader) readFolder(d *directory, folder string) {
 	entries, err := os.ReadDir(l.reader.Path(path.Join(d.given, folder)))
 	if err != nil {
-		l.report.Error(d.at, "Cannot read the config directory", "The directory %s: %s.", path.Join(d.given, folder), cause(err))
+		l.report.Error(d.at, "Cannot read the config directory", "The directory %s: %s.", path.Join(d.given, folder), source.Cause(err))
 		return
 	}
 	for _, entry := range entries {

@@ -21,7 +21,6 @@ import (
 // command line.
 const (
 	varsFile      = "kolla.vars.hcl"
-	varsExtension = ".vars.hcl"
 	autoExtension = ".auto.vars.hcl"
 	environPrefix = "KOLLA_VAR_"
 )
@@ -126,10 +125,11 @@ func (l *loader) giveAssignment(byName map[string]*variable, assignment string) 
 // autoVarFiles are the files of the directory that give values by themselves.
 func (l *loader) autoVarFiles() []string {
 	var names []string
-	all, err := configFiles(l.dir)
+	entries, err := os.ReadDir(l.dir)
 	if err != nil {
 		return nil // it was read before
 	}
+	all := source.Names(entries)
 	for _, name := range []string{varsFile, varsFile + ".json"} {
 		if slices.Contains(all, name) {
 			names = append(names, filepath.Join(l.dir, name))
@@ -143,19 +143,14 @@ func (l *loader) autoVarFiles() []string {
 	return names
 }
 
-// isVarFile reports whether a file gives values to variables.
-func isVarFile(name string) bool {
-	return strings.HasSuffix(strings.TrimSuffix(name, ".json"), varsExtension)
-}
-
 func (l *loader) giveFile(byName map[string]*variable, name string) {
 	content, err := syntax.Read(name)
 	if err != nil {
 		l.varsBroken = true
-		l.report.ErrorPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, cause(err)))
+		l.report.ErrorPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, source.Cause(err)))
 		return
 	}
-	body, ok := l.parsed(syntax.ParseHidden(name, content))
+	body, ok := l.sources.Keep(syntax.ParseHidden(name, content))
 	// A file with values may hold secrets: diagnostics name it and do not quote it.
 	delete(l.config.Files, name)
 	if !ok {

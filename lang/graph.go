@@ -161,12 +161,12 @@ func (g *graph) findOnlyOnes() {
 			if g.anywhere.groups[kind] == nil {
 				g.anywhere.groups[kind] = group{}
 			}
-			for _, label := range m.document.Labels(kind) {
+			for _, label := range m.written.Document.Labels(kind) {
 				key := blockKey{kind, label}
 				if taken[key] || m.repeated() {
 					delete(g.onlyOne, key)
 				} else {
-					g.onlyOne[key] = only{m, m.path() + kind + "." + label}
+					g.onlyOne[key] = only{m, m.written.Path() + kind + "." + label}
 				}
 				taken[key] = true
 			}
@@ -181,18 +181,18 @@ func (g *graph) findOnlyOnes() {
 func (g *graph) addModule(m *module) {
 	g.addVariables(m)
 	g.addLocals(m)
-	for _, b := range m.document.All("role") {
+	for _, b := range m.written.Document.All("role") {
 		g.addRepeated(m, b, g.role)
 	}
-	for _, b := range m.document.All("exposure") {
+	for _, b := range m.written.Document.All("exposure") {
 		g.addRepeated(m, b, g.exposure)
 	}
-	for _, b := range m.document.All("secret") {
+	for _, b := range m.written.Document.All("secret") {
 		g.addSecret(m, b)
 	}
 	g.addData(m)
 	g.addServices(m)
-	for _, b := range m.document.All("manifest") {
+	for _, b := range m.written.Document.All("manifest") {
 		n := g.addRepeated(m, b, g.manifest)
 		n.needs = append(n.needs, g.dependsOn(m, b)...)
 		n.needs = append(n.needs, g.triggerEdges(m, b)...)
@@ -205,12 +205,12 @@ func (g *graph) addModule(m *module) {
 // add makes a node known. What stands in a module comes after the module block, and
 // services, manifests and data after what that depends on.
 func (g *graph) add(n *node) *node {
-	if n.module.call != nil {
-		n.needs = append(n.needs, edge{to: n.module.path() + "*", at: n.module.call.Header})
+	if n.module.written.Call != nil {
+		n.needs = append(n.needs, edge{to: n.module.written.Path() + "*", at: n.module.written.Call.Header})
 	}
 	if n.root == "service" || n.root == "manifest" || n.root == "data" {
-		for m := n.module; m.call != nil; m = m.parent {
-			n.needs = append(n.needs, g.dependsOn(m.parent, m.call)...)
+		for m := n.module; m.written.Call != nil; m = m.parent {
+			n.needs = append(n.needs, g.dependsOn(m.parent, m.written.Call)...)
 		}
 	}
 	if n.root == "call" {
@@ -224,7 +224,7 @@ func (g *graph) add(n *node) *node {
 
 func (g *graph) addBlock(m *module, b *source.Block, evaluate func(f *frame) cty.Value) *node {
 	return g.add(&node{
-		id: m.path() + b.ID(), module: m, root: b.Type.Name, name: b.Label, block: b, at: b.Header,
+		id: m.written.Path() + b.ID(), module: m, root: b.Type.Name, name: b.Label, block: b, at: b.Header,
 		needs: g.reach(m).blockEdges(b), evaluate: evaluate,
 	})
 }
@@ -251,9 +251,9 @@ func (n *node) address(f *frame, it item) string {
 }
 
 func (g *graph) addLocals(m *module) {
-	for _, attr := range localsIn(g.report, m.document) {
+	for _, attr := range localsIn(g.report, m.written.Document) {
 		g.add(&node{
-			id: m.path() + "local." + attr.Name, module: m, root: "local", name: attr.Name, at: attr.NameRange,
+			id: m.written.Path() + "local." + attr.Name, module: m, root: "local", name: attr.Name, at: attr.NameRange,
 			needs:    g.reach(m).edges(attr.Expr),
 			evaluate: func(f *frame) cty.Value { return g.evaluator(f).value(attr.Expr) },
 		})
@@ -314,13 +314,13 @@ func (r reach) find(root, name string, t hcl.Traversal) []string {
 		return outputsOf(r.values.calling(name), t)
 	case "var", "local", "data":
 		if r.values != nil && r.values.declares(root, name) {
-			return []string{r.values.path() + root + "." + name}
+			return []string{r.values.written.Path() + root + "." + name}
 		}
 		return nil
 	}
 	for m := r.things; m != nil; m = m.parent {
 		if m.declares(root, name) {
-			return []string{m.path() + root + "." + name}
+			return []string{m.written.Path() + root + "." + name}
 		}
 		if !r.around {
 			return nil
@@ -335,18 +335,18 @@ func (r reach) find(root, name string, t hcl.Traversal) []string {
 // outputsOf are the nodes of the outputs that a reference to a module means, and of
 // the module block itself.
 func outputsOf(m *module, t hcl.Traversal) []string {
-	out := []string{m.path() + "*"}
+	out := []string{m.written.Path() + "*"}
 	steps := t[min(2, len(t)):]
-	if repeats(m.call) && len(steps) > 0 {
+	if repeats(m.written.Call) && len(steps) > 0 {
 		steps = steps[1:] // the key, or a splat
 	}
 	if len(steps) > 0 {
-		if attr, ok := steps[0].(hcl.TraverseAttr); ok && m.document.One("output", attr.Name) != nil {
-			return append(out, m.path()+"output."+attr.Name)
+		if attr, ok := steps[0].(hcl.TraverseAttr); ok && m.written.Document.One("output", attr.Name) != nil {
+			return append(out, m.written.Path()+"output."+attr.Name)
 		}
 	}
-	for _, name := range m.document.Labels("output") {
-		out = append(out, m.path()+"output."+name)
+	for _, name := range m.written.Document.Labels("output") {
+		out = append(out, m.written.Path()+"output."+name)
 	}
 	return out
 }

@@ -4,15 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -24,8 +19,6 @@ import (
 	"kolla.openstack.org/kolla/lang/functions"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
-	"kolla.openstack.org/kolla/lang/schema"
-	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // CatalogueDir is put before the names of the catalogue's files in ranges, so
@@ -89,7 +82,7 @@ func newLoader(dir string, options Options) *loader {
 	files.Builtin, files.BuiltinDir = options.Catalogue, CatalogueDir
 	decisions := newDecisions()
 	decisions.restricted, decisions.silent = options.Restricted, options.Ignorant
-	return &loader{
+	l := &loader{
 		report:    diag.New(),
 		decisions: decisions,
 		dir:       dir,
@@ -100,6 +93,8 @@ func newLoader(dir string, options Options) *loader {
 		memo:      newMemo(),
 		digest:    map[string]string{},
 	}
+	l.sources = &source.Reader{FS: source.Disk, Dir: dir, Report: l.report, Files: l.config.Files, Contents: l.digest, Literal: l.literal}
+	return l
 }
 
 // loader is one run of Load.
@@ -108,6 +103,7 @@ type loader struct {
 	decisions *decisions
 	dir       string
 	options   Options
+	sources   *source.Reader
 	reader    *functions.Files
 	functions map[string]function.Function
 	config    *Config
@@ -128,133 +124,19 @@ type loader struct {
 // is something to evaluate: where a file cannot be parsed, blocks are missing, and
 // complaints about that would be nonsense.
 func (l *loader) readFiles() bool {
-	document, ok := l.readDir(l.dir, nil)
-	if document == nil {
+	root, ok := l.sources.Configuration()
+	if root == nil {
 		return false
 	}
-	l.document, l.root = document, newModule(l.dir, document)
-	ok = l.readModules(l.root) && ok
+	l.document, l.root = root.Document, newModule(root, nil)
 	builtin, alsoOK := l.readCatalogue()
 	l.builtin = builtin
 	return ok && alsoOK
 }
 
-const starter = " `kolla init` writes a starter."
-
-// readDir reads all files of a directory, which a module block may have named. The
-// block that it gives is nil where there is nothing; it is not ok when some of it is
-// missing.
-func (l *loader) readDir(dir string, call *source.Block) (document *source.Block, ok bool) {
-	complain := l.report.ErrorPlain
-	if call != nil {
-		complain = func(summary, detail string) { l.report.Error(call.AttributeRange("source"), summary, "%s", detail) }
-	}
-	names, err := configFiles(dir)
-	if err != nil {
-		complain("Cannot read the configuration", fmt.Sprintf("The directory %s: %s.", dir, cause(err)))
-		return nil, false
-	}
-	var bodies []hcl.Body
-	ok = true
-	for _, name := range names {
-		if isVarFile(name) {
-			continue
-		}
-		body, good := l.readFile(filepath.Join(dir, name))
-		ok = ok && good
-		if good {
-			bodies = append(bodies, body)
-		}
-	}
-	if len(bodies) == 0 && ok {
-		place, hint := "directory "+strconv.Quote(dir), starter
-		if filepath.Clean(dir) == "." {
-			place = "this directory"
-		}
-		if terraform, _ := filepath.Glob(filepath.Join(dir, "*.tf")); len(terraform) > 0 {
-			hint = " Files called *.tf are Terraform's, which kolla does not read: its blocks are others." + hint
-		}
-		if call != nil {
-			hint = strings.TrimSuffix(hint, starter)
-		}
-		complain("No configuration", fmt.Sprintf("There are no .hcl files in %s.%s", place, hint))
-		return nil, false
-	}
-	return source.Decode(l.report, schema.FileType, bodies), ok
-}
-
-// configFiles are the names of the files of a directory in either syntax, sorted.
-func configFiles(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, entry := range entries {
-		name := entry.Name()
-		if !entry.IsDir() && (strings.HasSuffix(name, nativeExtension) || strings.HasSuffix(name, syntax.JSONExtension)) && !strings.HasPrefix(name, ".") {
-			names = append(names, name)
-		}
-	}
-	return names, nil
-}
-
-// nativeExtension is the end of the name of a file in the native syntax.
-const nativeExtension = ".hcl"
-
-func (l *loader) readFile(name string) (hcl.Body, bool) {
-	source, err := syntax.Read(name)
-	if err != nil {
-		l.report.ErrorPlain("Cannot read the configuration", fmt.Sprintf("The file %s: %s.", name, cause(err)))
-		return nil, false
-	}
-	rel, err := filepath.Rel(l.dir, name)
-	if err != nil {
-		rel = name
-	}
-	l.digest["file "+filepath.ToSlash(rel)] = string(source)
-	return l.parse(name, source)
-}
-
-// parse reads the syntax of one file, and keeps its source for diagnostics.
-func (l *loader) parse(name string, source []byte) (hcl.Body, bool) {
-	return l.parsed(syntax.Parse(name, source))
-}
-
-// parsed takes in what the parser found of one file.
-func (l *loader) parsed(files map[string]*hcl.File, diags hcl.Diagnostics) (body hcl.Body, ok bool) {
-	l.report.Add(diags...)
-	for name, file := range files {
-		l.config.Files[name] = file
-		body = file.Body
-	}
-	return body, !diags.HasErrors()
-}
-
 // readCatalogue parses the built-in definitions.
 func (l *loader) readCatalogue() (*source.Block, bool) {
-	if l.options.Catalogue == nil {
-		return &source.Block{Type: schema.CatalogueType}, true
-	}
-	names, err := fs.Glob(l.options.Catalogue, "*.hcl")
-	if err != nil {
-		panic(err) // the pattern is a constant
-	}
-	var bodies []hcl.Body
-	for _, name := range names {
-		source, err := fs.ReadFile(l.options.Catalogue, name)
-		if err != nil {
-			l.report.ErrorPlain("Cannot read the catalogue", fmt.Sprintf("The file %s: %s.", name, cause(err)))
-			return nil, false
-		}
-		l.digest["catalogue "+name] = string(source)
-		body, ok := l.parse(path.Join(CatalogueDir, name), source)
-		if !ok {
-			return nil, false
-		}
-		bodies = append(bodies, body)
-	}
-	return source.Decode(l.report, schema.CatalogueType, bodies), true
+	return l.sources.Catalogue(l.options.Catalogue, CatalogueDir)
 }
 
 // evaluate fills in the Config.
@@ -310,15 +192,6 @@ func (l *loader) makeDigest() string {
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// cause is an error without the name of the operation and of the file.
-func cause(err error) error {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		return pathError.Err
-	}
-	return err
 }
 
 // byPosition sorts by file name and position.

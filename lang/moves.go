@@ -59,7 +59,7 @@ func (g *graph) moves() {
 	var moves []Move
 	for _, m := range g.modules() {
 		for _, f := range m.frames {
-			for _, b := range m.document.All("moved") {
+			for _, b := range m.written.Document.All("moved") {
 				from, ok := g.target(f, b, "from")
 				to, alsoOK := g.target(f, b, "to")
 				if ok && alsoOK {
@@ -90,7 +90,7 @@ func (g *graph) modules() []*module {
 }
 
 func (g *graph) removals(f *frame) {
-	for _, b := range f.module.document.All("removed") {
+	for _, b := range f.module.written.Document.All("removed") {
 		r := Removal{Destroy: true, Range: b.Header}
 		if lifecycle := b.One("lifecycle", ""); lifecycle != nil {
 			r.Destroy = g.evaluator(f).bool(lifecycle, "destroy")
@@ -103,7 +103,7 @@ func (g *graph) removals(f *frame) {
 }
 
 func (g *graph) imports(f *frame) {
-	for _, b := range f.module.document.All("import") {
+	for _, b := range f.module.written.Document.All("import") {
 		items, ok := g.items(f, b)
 		if !ok {
 			continue
@@ -270,7 +270,7 @@ func (g *graph) blockAt(address string) *source.Block {
 	steps := stepsOf(address)
 	m := g.loader.root
 	for i, s := range steps {
-		b := m.document.One(s.typ, s.name)
+		b := m.written.Document.One(s.typ, s.name)
 		if b == nil || i == len(steps)-1 {
 			return b
 		}

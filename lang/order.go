@@ -43,8 +43,8 @@ func (g *graph) dependency(m *module, b *source.Block, expr hcl.Expression) []ed
 	}
 	kind := t.RootName()
 	switch {
-	case m.document.One(kind, name) == nil:
-		known := m.document.Labels(kind)
+	case m.written.Document.One(kind, name) == nil:
+		known := m.written.Document.Labels(kind)
 		g.report.Error(expr.Range(), fmt.Sprintf("There is no %s %q", kind, name), "%s",
 			words.WithHint(words.DidYouMean(name, known), words.Known(nounOf(kind), known)))
 	case kind+"."+name == b.ID():
@@ -52,7 +52,7 @@ func (g *graph) dependency(m *module, b *source.Block, expr hcl.Expression) []ed
 	case kind == "module":
 		return g.insideOf(m.calling(name), expr.Range(), kind+"."+name+keyOf(t))
 	default:
-		return []edge{{to: m.path() + kind + "." + name, at: expr.Range(), key: keyOf(t)}}
+		return []edge{{to: m.written.Path() + kind + "." + name, at: expr.Range(), key: keyOf(t)}}
 	}
 	return nil
 }
@@ -64,8 +64,8 @@ func (g *graph) insideOf(m *module, at hcl.Range, within string) []edge {
 	}
 	var out []edge
 	for _, kind := range []string{"service", "manifest"} {
-		for _, name := range m.document.Labels(kind) {
-			out = append(out, edge{to: m.path() + kind + "." + name, at: at, within: within})
+		for _, name := range m.written.Document.Labels(kind) {
+			out = append(out, edge{to: m.written.Path() + kind + "." + name, at: at, within: within})
 		}
 	}
 	for _, child := range m.calls {

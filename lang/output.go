@@ -21,7 +21,7 @@ type Output struct {
 }
 
 func (g *graph) addOutputs(m *module) {
-	for _, b := range m.document.All("output") {
+	for _, b := range m.written.Document.All("output") {
 		g.addBlock(m, b, func(f *frame) cty.Value {
 			f.outputs[b.Label] = g.output(f, b)
 			return f.outputs[b.Label]
@@ -75,7 +75,7 @@ func (e *evaluator) outputMarks(marks cty.ValueMarks, at hcl.Range) bool {
 }
 
 func (g *graph) addChecks(m *module) {
-	for _, b := range m.document.All("check") {
+	for _, b := range m.written.Document.All("check") {
 		g.addBlock(m, b, func(f *frame) cty.Value {
 			e := g.evaluator(f)
 			check := Check{Address: f.address + b.ID(), Status: CheckPassed}

@@ -80,8 +80,8 @@ func needsOf(reasons []Reason) []string {
 // a module that it stands in.
 func (n *node) dependsOnAt(at hcl.Range) bool {
 	blocks := []*source.Block{n.block}
-	for m := n.module; m.call != nil; m = m.parent {
-		blocks = append(blocks, m.call)
+	for m := n.module; m.written.Call != nil; m = m.parent {
+		blocks = append(blocks, m.written.Call)
 	}
 	return slices.ContainsFunc(blocks, func(b *source.Block) bool {
 		attr := b.Attributes["depends_on"]

@@ -118,7 +118,7 @@ func (g *graph) addSecret(m *module, b *source.Block) {
 	}
 	var uses []use
 	r := g.reach(m)
-	value := g.add(&node{id: m.path() + b.ID(), module: m, root: b.Type.Name, name: b.Label, block: b, at: b.Header})
+	value := g.add(&node{id: m.written.Path() + b.ID(), module: m, root: b.Type.Name, name: b.Label, block: b, at: b.Header})
 	for _, name := range []string{"kind", schema.NameAttribute.Name, "for_each", "count", "enabled"} {
 		if attr := b.Attributes[name]; attr != nil {
 			value.needs = append(value.needs, r.edges(attr.Expr)...)

@@ -43,8 +43,8 @@ type instance struct {
 
 // addServices finds the definition of every service, and what each refers to.
 func (g *graph) addServices(m *module) {
-	for _, b := range m.document.All("service") {
-		n := &node{id: m.path() + b.ID(), module: m, root: "service", name: b.Label, block: b, at: b.Header}
+	for _, b := range m.written.Document.All("service") {
+		n := &node{id: m.written.Path() + b.ID(), module: m, root: "service", name: b.Label, block: b, at: b.Header}
 		// Of a service without a definition nothing more is known, and nobody complains
 		// about it again.
 		n.evaluate = func(*frame) cty.Value { return cty.DynamicVal }
@@ -155,8 +155,8 @@ func (in *instance) edges() []edge {
 // innerEdges are the references of the definition, with what comes over it.
 func (in *instance) innerEdges() []edge {
 	out := in.inner.edgesWithoutSettings(in.definition)
-	if in.home != nil && in.home.call != nil {
-		out = append(out, edge{to: in.home.path() + "*", at: in.block.Header})
+	if in.home != nil && in.home.written.Call != nil {
+		out = append(out, edge{to: in.home.written.Path() + "*", at: in.block.Header})
 	}
 	out = append(out, in.defaultEdges()...)
 	for _, b := range in.defaultPatches() {

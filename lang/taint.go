@@ -21,10 +21,10 @@ func (g *graph) forgetSecrets() {
 	for _, m := range g.modules() {
 		r := g.reach(m)
 		keep := func(expr hcl.Expression) { found = append(found, r.edges(expr)...) }
-		g.secretsMade(m.document, keep)
+		g.secretsMade(m.written.Document, keep)
 		for _, child := range m.calls {
 			for _, v := range child.vars {
-				if attr := child.call.Attributes[v.Name]; attr != nil && v.Sensitive {
+				if attr := child.written.Call.Attributes[v.Name]; attr != nil && v.Sensitive {
 					keep(attr.Expr)
 				}
 			}

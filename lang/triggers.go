@@ -126,8 +126,8 @@ func (g *graph) trigger(m *module, expr hcl.Expression, e *evaluator) (Target, b
 		if i > 0 && m == nil {
 			return t, false // a module that could not be read
 		}
-		if m.document.One(s.typ, s.name) == nil {
-			g.report.Undeclared(t.Range, s.typ, s.name, m.document.Labels(s.typ))
+		if m.written.Document.One(s.typ, s.name) == nil {
+			g.report.Undeclared(t.Range, s.typ, s.name, m.written.Document.Labels(s.typ))
 			return t, false
 		}
 		m = m.calling(s.name)
@@ -203,7 +203,7 @@ func (g *graph) edgesTo(m *module, t Target) []edge {
 	if steps[last].typ == "module" {
 		return g.insideOf(m.calling(steps[last].name), t.Range, t.Block)
 	}
-	return []edge{{to: m.path() + steps[last].id(), at: t.Range, key: steps[last].suffix(), within: joinSteps(steps[:last])}}
+	return []edge{{to: m.written.Path() + steps[last].id(), at: t.Range, key: steps[last].suffix(), within: joinSteps(steps[:last])}}
 }
 
 func (g *graph) unsuitableTrigger(at hcl.Range, detail string) {

@@ -53,16 +53,16 @@ const answered = "the answer"
 // addVariables makes the nodes of the variables of a module. Those of the root get
 // their values from outside, others from the module block.
 func (g *graph) addVariables(m *module) {
-	for _, b := range m.document.All("variable") {
+	for _, b := range m.written.Document.All("variable") {
 		m.vars = append(m.vars, g.declare(b))
 	}
-	if m.call == nil {
+	if m.written.Call == nil {
 		g.giveAll(m.vars)
 	}
 	for _, v := range m.vars {
-		n := &node{id: m.path() + "var." + v.Name, module: m, root: "var", name: v.Name, at: v.Range}
-		if m.call != nil && m.call.Attributes[v.Name] != nil {
-			n.needs = g.reach(m.parent).edges(m.call.Attributes[v.Name].Expr)
+		n := &node{id: m.written.Path() + "var." + v.Name, module: m, root: "var", name: v.Name, at: v.Range}
+		if m.written.Call != nil && m.written.Call.Attributes[v.Name] != nil {
+			n.needs = g.reach(m.parent).edges(m.written.Call.Attributes[v.Name].Expr)
 		}
 		n.evaluate = func(f *frame) cty.Value {
 			if f.parent != nil {
@@ -75,7 +75,7 @@ func (g *graph) addVariables(m *module) {
 		g.add(n)
 		if len(v.block.All("validation")) > 0 || v.block.HasDynamic {
 			needs := append(g.reach(m).blockEdges(v.block), edge{to: n.id, at: v.Range})
-			g.add(&node{id: m.path() + "validation." + v.Name, module: m, root: "validation", at: v.Range, needs: needs, evaluate: func(f *frame) cty.Value {
+			g.add(&node{id: m.written.Path() + "validation." + v.Name, module: m, root: "validation", at: v.Range, needs: needs, evaluate: func(f *frame) cty.Value {
 				g.validate(f, v)
 				return cty.NilVal
 			}})
@@ -268,15 +268,15 @@ func (l *loader) givenValue(v *variable) cty.Value {
 func (g *graph) passedValue(f *frame, v *variable) cty.Value {
 	value, ok := g.passed(f, v)
 	switch {
-	case !ok && v.fallback == cty.NilVal && (v.broken || v.block.Misspelt("default") || g.misspeltArgument(f.module, v.Name)):
+	case !ok && v.fallback == cty.NilVal && (v.broken || v.block.Misspelt("default") || f.module.written.Misspelt(v.Name)):
 		return cty.DynamicVal
 	case !ok && v.fallback == cty.NilVal:
-		g.report.Error(f.module.call.Header, "Missing argument", "Module %q needs a value for its variable %q%s: %s = ....", f.module.name, v.Name, described(v.Description), v.Name)
+		g.report.Error(f.module.written.Call.Header, "Missing argument", "Module %q needs a value for its variable %q%s: %s = ....", f.module.written.Name, v.Name, described(v.Description), v.Name)
 		return cty.DynamicVal
 	case !ok:
 		return v.fallback
 	}
-	attr := f.module.call.Attributes[v.Name]
+	attr := f.module.written.Call.Attributes[v.Name]
 	here := place{name: v.Name, expr: attr.Expr, key: attr.NameRange, literal: true}
 	converted, ok := g.fit(v, value, here, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "")
 	if !ok {
@@ -348,7 +348,7 @@ func (g *graph) validate(f *frame, v *variable) {
 		source = place{expr: attr.Expr, key: attr.NameRange}.at()
 	}
 	if f.parent != nil {
-		if attr := f.module.call.Attributes[v.Name]; attr != nil {
+		if attr := f.module.written.Call.Attributes[v.Name]; attr != nil {
 			source = place{expr: attr.Expr, key: attr.NameRange}.at()
 		}
 	} else if v.given != nil {

@@ -21,7 +21,7 @@ var allowed = map[string][]string{
 		"lang/functions", "lang/internal/diag", "lang/internal/source", "lang/ini", "lang/mark", "lang/schema", "lang/syntax", "lang/yaml", "internal/dag", "internal/words",
 	},
 	"lang/internal/diag":          {"internal/words"},
-	"lang/internal/source":        {"lang/internal/diag", "lang/schema", "lang/syntax", "internal/words"},
+	"lang/internal/source":        {"lang/internal/diag", "lang/schema", "lang/syntax", "internal/files", "internal/words"},
 	"lang/schema":                 {},
 	"lang/escape":                 {},
 	"lang/syntax":                 {"internal/files"},

@@ -1,6 +1,7 @@
-// Package source turns the files of a configuration, in HCL's native and in its JSON syntax,
-// into trees of blocks. Each Block was checked against its type in package schema: arguments
-// and blocks that the type does not have are reported and left out. Nothing is evaluated.
+// Package source reads the files of a configuration and of its modules, in HCL's native and in
+// its JSON syntax. A Reader gives a tree of Modules, each with a tree of Blocks. Each Block was
+// checked against its type in package schema: arguments and blocks that the type does not have
+// are reported and left out. Nothing is evaluated.
 package source
 
 import (
