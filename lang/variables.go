@@ -323,7 +323,7 @@ func (l *loader) parseValue(v *variable) (cty.Value, bool) {
 	case cty.Bool:
 		why = fmt.Sprintf("%q is neither true nor false", v.given.text)
 	case cty.Number:
-		why = fmt.Sprintf("%q is no number", v.given.text)
+		why = fmt.Sprintf("%q is not a number", v.given.text)
 	}
 	l.unsuitableVariable(v, v.Range, why)
 	return cty.DynamicVal, false

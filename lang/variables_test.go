@@ -159,7 +159,7 @@ variable "count_of" {
     error_message = "At most two."
   }
 }`)
-	if len(asked) != 4 || asked[1].Refused != "" || asked[2].Refused != `The value must be of type number: "many" is no number.` || asked[3].Refused != asked[2].Refused {
+	if len(asked) != 4 || asked[1].Refused != "" || asked[2].Refused != `The value must be of type number: "many" is not a number.` || asked[3].Refused != asked[2].Refused {
 		t.Errorf("asked for %+v", asked[1:])
 	}
 	if config.Refused["count_of"] != "At most two." || len(diags) != 1 {

@@ -79,7 +79,7 @@ type ClusterError struct {
 }
 
 func (e *ClusterError) Error() string {
-	return fmt.Sprintf("the %s is of another cluster: of %s (UID %s), while this is %s (UID %s)\nConnect to that cluster (-kubeconfig, -context), or use another %s for this one.",
+	return fmt.Sprintf("the %s belongs to the cluster at %s (UID %s), and kolla is connected to %s (UID %s)\nConnect to that cluster (-kubeconfig, -context), or use another %s for this one.",
 		e.What, e.Owner.Server, e.Owner.UID, e.Connected.Server, e.Connected.UID, e.What)
 }
 
@@ -88,7 +88,7 @@ func (e *ClusterError) Error() string {
 type CloudError struct{ State, Configured string }
 
 func (e *CloudError) Error() string {
-	return fmt.Sprintf("the state is of another cloud: of %q, while the configuration is of %q\nA cloud cannot be renamed: its name is in the labels of its objects. Give it its old name back, or use another state (-state) for the new one.",
+	return fmt.Sprintf("the state belongs to cloud %q, and the configuration describes cloud %q\nA cloud cannot be renamed: its name is in the labels of its objects. Give it its old name back, or use another state (-state) for the new one.",
 		e.State, e.Configured)
 }
 

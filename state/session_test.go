@@ -271,7 +271,9 @@ func TestBackups(t *testing.T) {
 		t.Errorf("got backups %v, want serials 5 to 14", backups)
 	}
 	// A state of another lineage does not overwrite backups with the same serial.
-	must(t, os.Remove(store.Path()))
+	other, err := golden().Encode()
+	must(t, err)
+	must(t, os.WriteFile(store.Path(), other, 0o600))
 	for range 13 {
 		session := lock(t, store)
 		must(t, session.Record(object(fmt.Sprint("s", session.State().Serial))))
@@ -283,6 +285,28 @@ func TestBackups(t *testing.T) {
 		if _, err := state.Decode(name, raw); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestLostState holds that nobody begins a new state beside the backups of another.
+func TestLostState(t *testing.T) {
+	dir := t.TempDir()
+	store := state.Open(filepath.Join(dir, state.DefaultFile))
+	session := lock(t, store)
+	must(t, session.Record(object("nova")))
+	must(t, session.Close())
+	must(t, os.Remove(store.Path()))
+	_, err := store.Read()
+	_, lockErr := store.Lock(t.Context(), state.LockInfo{Operation: "apply"}, 0)
+	for _, err := range []error{err, lockErr} {
+		var damaged *state.DamagedError
+		if !errors.As(err, &damaged) || len(damaged.Backups) == 0 || !strings.Contains(err.Error(), "it is missing") {
+			t.Errorf("got %v, want a hint at the backups", err)
+		}
+	}
+	must(t, os.RemoveAll(filepath.Join(dir, ".kolla")))
+	if _, err := store.Read(); err != nil {
+		t.Errorf("without backups: %v", err)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -66,6 +66,10 @@ func runPlan(w *workspace) error {
 	if err != nil {
 		return err
 	}
+	abandoned, err := w.store.Abandoned()
+	if err != nil {
+		return err
+	}
 	plan, err := w.makePlan(ctx, st, w.flags.Bool("destroy"))
 	if err != nil {
 		return err
@@ -77,8 +81,9 @@ func runPlan(w *workspace) error {
 		w.printOutdated(w.shared(), mayKeepPods(st))
 	}
 	w.warnOf(holder)
+	w.warnOfAbandoned(abandoned, "the next apply carries on from there")
 	if out := w.flags.String("out"); out != "" {
-		if err := planner.Save(out, plan); err != nil {
+		if err := plans.Save(out, plan); err != nil {
 			return err
 		}
 		command := ""
@@ -116,6 +121,16 @@ func (w *workspace) warnOf(holder *state.LockInfo) {
 		"What is shown may be out of date when that ends: plan again then.")
 }
 
+// warnOfAbandoned says that a run was killed, and who goes on. Nil: none was.
+func (w *workspace) warnOfAbandoned(last *state.LockInfo, next string) {
+	if last == nil {
+		return
+	}
+	w.printer.Warn("The last "+last.Operation+" did not end",
+		fmt.Sprintf("It was started by %s at %s and was killed, or its machine was. What it wrote is known; %s.",
+			last.Who, last.Created.Local().Format("2006-01-02 15:04"), next))
+}
+
 // checkTarget refuses to write a plan over anything but another plan.
 func checkTarget(path string) error {
 	if path == "" {
@@ -123,15 +138,15 @@ func checkTarget(path string) error {
 	}
 	err := files.CheckTarget(path)
 	if err == nil {
-		_, err = planner.Load(path)
+		_, err = plans.Load(path)
 	}
-	if errors.Is(err, planner.ErrNotAPlan) || errors.Is(err, files.ErrNotRegular) {
+	if errors.Is(err, plans.ErrNotAPlan) || errors.Is(err, files.ErrNotRegular) {
 		return &failure{"There is another file of that name", fmt.Sprintf("%s is no plan file, and -out would overwrite it. Choose another name.", path)}
 	}
 	return nil
 }
 
-func (w *workspace) showPlan(plan *planner.Plan) error { return w.printer.Plan(plan, w.viewOptions()) }
+func (w *workspace) showPlan(plan *plans.Plan) error { return w.printer.Plan(plan, w.viewOptions()) }
 
 func (w *workspace) viewOptions() view.PlanOptions {
 	return view.PlanOptions{Full: w.flags.Bool("full"), Compact: w.flags.Bool("compact")}

@@ -11,7 +11,8 @@ import (
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 )
@@ -36,8 +37,8 @@ func report(printer *view.Printer, err error) {
 		printer.Failure(summary, detail)
 		return
 	}
-	if summary, ok := planFailure(err); ok {
-		printer.Failure(summary, sentence(err.Error())+".")
+	if summary, remedy, ok := planFailure(err); ok {
+		printer.Failure(summary, sentence(err.Error())+"."+remedy)
 		return
 	}
 	if summary, detail, ok := kubernetes.Explain(err); ok {
@@ -82,7 +83,7 @@ func untrusted(err error) (summary, detail string, ok bool) {
 	if !errors.As(err, &at) {
 		return "", "", false
 	}
-	name := planner.Quote(at.Path)
+	name := words.Quote(at.Path)
 	switch {
 	case errors.Is(err, files.ErrWritable):
 		return "Others may change the plan file", fmt.Sprintf("%s: %s. What it says may not be what was planned. If it only came to you that way: kolla show %s, then chmod go-w %s, and apply it. Or make a new plan.", at.Path, at.Err, name, name), true
@@ -94,19 +95,19 @@ func untrusted(err error) (summary, detail string, ok bool) {
 	return "", "", false
 }
 
-// planFailure is the headline of an error of a plan file.
-func planFailure(err error) (summary string, ok bool) {
+// planFailure is the headline of an error of a plan file, and what to do besides.
+func planFailure(err error) (summary, remedy string, ok bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "There is no such file", true
-	case errors.Is(err, planner.ErrNotAPlan):
-		return "This is no plan file", true
-	case errors.Is(err, planner.ErrDamaged):
-		return "The plan file is damaged", true
-	case errors.Is(err, planner.ErrNewer):
-		return "The plan is newer than this kolla", true
+		return "There is no such file", " A plan file is written by kolla plan -out=FILE.", true
+	case errors.Is(err, plans.ErrNotAPlan):
+		return "This is no plan file", "", true
+	case errors.Is(err, plans.ErrDamaged):
+		return "The plan file is damaged", "", true
+	case errors.Is(err, plans.ErrNewer):
+		return "The plan is newer than this kolla", "", true
 	}
-	return "", false
+	return "", "", false
 }
 
 // stateFailure is the headline of an error of the state; the error itself says
@@ -128,13 +129,13 @@ func stateFailure(err error) (summary string, ok bool) {
 	case errors.As(err, &locked):
 		return "The state is locked", true
 	case errors.As(err, &damaged):
-		return "The state is damaged", true
+		return "The state cannot be used", true
 	case errors.As(err, &newer):
 		return "The state is newer than this kolla", true
 	case errors.As(err, &cluster):
-		return "The " + cluster.What + " is of another cluster", true
+		return "The " + cluster.What + " belongs to another cluster", true
 	case errors.As(err, &cloud):
-		return "The state is of another cloud", true
+		return "The state belongs to another cloud", true
 	case errors.As(err, &stale):
 		return "The plan is stale", true
 	case errors.As(err, &applied):

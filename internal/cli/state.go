@@ -62,7 +62,7 @@ func listObjects(s streams, st *state.State, asked []string) error {
 	for _, text := range asked {
 		target, err := lang.ParseTarget(text)
 		if err != nil {
-			return &failure{fmt.Sprintf("%q is no address", text), sentence(err.Error()) + "."}
+			return &failure{fmt.Sprintf("%q is not an address", text), sentence(err.Error()) + "."}
 		}
 		targets = append(targets, target)
 	}

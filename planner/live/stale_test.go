@@ -6,6 +6,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -39,7 +40,7 @@ func TestStaleDefaults(t *testing.T) {
 		"type of a Service":            {serviceWith(", type: LoadBalancer"), serviceWith(""), "spec.type"},
 	}
 	for name, test := range tests {
-		for _, policy := range []planner.ForeignPolicy{planner.RevertForeign, planner.ReportForeign} {
+		for _, policy := range []plans.ForeignPolicy{plans.RevertForeign, plans.ReportForeign} {
 			t.Run(name+", "+string(policy), func(t *testing.T) {
 				t.Parallel()
 				const at = "manifest.a/Thing/a"
@@ -60,7 +61,7 @@ func TestStaleDefaults(t *testing.T) {
 					t.Errorf("drifted %t, without %s:\n%s", plan.Drifted(), test.want, lines(a.Changes))
 				}
 				for _, r := range a.Reasons {
-					if r.Kind != planner.ReasonConfig {
+					if r.Kind != plans.ReasonConfig {
 						t.Errorf("it is changed because of %+v", r)
 					}
 				}
