@@ -11,13 +11,15 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // attribute evaluates an attribute and converts it. It is not ok when there is no
 // value: not written, null, or wrong, which was reported.
-func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value, ok bool) {
-	attr := b.attributes[name]
+func (e *evaluator) attribute(b *source.Block, name string, want cty.Type) (v cty.Value, ok bool) {
+	attr := b.Attributes[name]
 	if attr == nil {
 		return cty.NilVal, false
 	}
@@ -26,14 +28,14 @@ func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value
 		return v, false
 	}
 	if v.IsNull() {
-		if typ := b.typ.attribute(name); typ.Required && !e.given(b, typ.Unless) {
-			e.error(attr.Expr.Range(), "Missing value", "%s needs a value for %q; this one is null.", describe(b), name)
+		if typ := b.Type.Attribute(name); typ.Required && !e.given(b, typ.Unless) {
+			e.report.Error(attr.Expr.Range(), "Missing value", "%s needs a value for %q; this one is null.", b.Described(), name)
 		}
 		return v, false
 	}
 	converted, err := convert.Convert(v, want)
 	if err != nil {
-		e.unsuitable(b, name, "It %s", mismatch(b.typ.attribute(name).Type, v, err))
+		e.unsuitable(b, name, "It %s", mismatch(b.Type.Attribute(name).Type, v, err))
 		return v, false
 	}
 	return converted, converted.IsWhollyKnown()
@@ -42,16 +44,16 @@ func (e *evaluator) attribute(b *block, name string, want cty.Type) (v cty.Value
 // settled reports whether all is known of some arguments of a block that a check compares:
 // what depends on something that is not known, or is wrong, must not be found wrong because
 // of that.
-func (e *evaluator) settled(b *block, names ...string) bool {
+func (e *evaluator) settled(b *source.Block, names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool {
-		attr := b.attributes[name]
+		attr := b.Attributes[name]
 		return attr != nil && !e.value(attr.Expr).IsWhollyKnown()
 	})
 }
 
 // awaited are the marks of what an attribute waits for.
-func (e *evaluator) awaited(b *block, name string) cty.ValueMarks {
-	attr := b.attributes[name]
+func (e *evaluator) awaited(b *source.Block, name string) cty.ValueMarks {
+	attr := b.Attributes[name]
 	if attr == nil {
 		return nil
 	}
@@ -68,22 +70,22 @@ func deferrals(v cty.Value) cty.ValueMarks {
 }
 
 // given reports whether an attribute has a value: it is written and not null.
-func (e *evaluator) given(b *block, name string) bool {
-	attr := b.attributes[name]
+func (e *evaluator) given(b *source.Block, name string) bool {
+	attr := b.Attributes[name]
 	return attr != nil && !e.value(attr.Expr).IsNull()
 }
 
 // mismatch says why a value does not fit.
-func mismatch(want AttributeType, v cty.Value, err error) string {
+func mismatch(want schema.AttributeType, v cty.Value, err error) string {
 	bare, _ := v.Unmark()
-	if bare.Type().IsPrimitiveType() || isList(bare) != (want == TypeList) {
+	if bare.Type().IsPrimitiveType() || isList(bare) != (want == schema.TypeList) {
 		return fmt.Sprintf("must be a %s, and this is %s.", want, kindOf(bare))
 	}
 	return fmt.Sprintf("must be a %s: %s.", want, err)
 }
 
-func (e *evaluator) unsuitable(b *block, name, detail string, args ...any) {
-	e.error(b.attributeRange(name), fmt.Sprintf("Unsuitable value for %q", name), detail, args...)
+func (e *evaluator) unsuitable(b *source.Block, name, detail string, args ...any) {
+	e.report.Error(b.AttributeRange(name), fmt.Sprintf("Unsuitable value for %q", name), detail, args...)
 }
 
 // public reports values that would have to be kept secret in places where they
@@ -100,12 +102,12 @@ func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string)
 	for m := range marks {
 		if made, ok := m.(mark.Generated); ok {
 			ref := SecretRef(made)
-			e.error(at, "A secret would be shown", "The value of %s cannot be used in %s%s", ref.describe(), what, instead(what, ref))
+			e.report.Error(at, "A secret would be shown", "The value of %s cannot be used in %s%s", ref.describe(), what, instead(what, ref))
 			return false
 		}
 	}
 	if _, sensitive := marks[mark.Sensitive{}]; sensitive {
-		e.error(at, "A secret would be shown", "The value comes from a sensitive variable and cannot be used in %s, which is no secret. Put it into env or a config file, or say nonsensitive(...) if it may be seen.", what)
+		e.report.Error(at, "A secret would be shown", "The value comes from a sensitive variable and cannot be used in %s, which is no secret. Put it into env or a config file, or say nonsensitive(...) if it may be seen.", what)
 		return false
 	}
 	return true
@@ -123,16 +125,16 @@ func instead(what string, ref SecretRef) string {
 }
 
 // publicAttribute is attribute for values that are shown.
-func (e *evaluator) publicAttribute(b *block, name string, want cty.Type) (cty.Value, bool) {
+func (e *evaluator) publicAttribute(b *source.Block, name string, want cty.Type) (cty.Value, bool) {
 	v, ok := e.attribute(b, name, want)
 	if !ok && !mark.IsDeferred(v) {
 		return cty.NilVal, false
 	}
 	if !ok {
-		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+		e.undecided(v, b.AttributeRange(name), fmt.Sprintf("%q", name))
 		return cty.NilVal, false
 	}
-	if !e.public(v, b.attributeRange(name), fmt.Sprintf("%q", name)) {
+	if !e.public(v, b.AttributeRange(name), fmt.Sprintf("%q", name)) {
 		return cty.NilVal, false
 	}
 	return v, true
@@ -140,8 +142,8 @@ func (e *evaluator) publicAttribute(b *block, name string, want cty.Type) (cty.V
 
 // string evaluates an attribute of TypeString; its default where there is no value, and
 // nothing where the value is not known or wrong.
-func (e *evaluator) string(b *block, name string) string {
-	typ := b.typ.attribute(name)
+func (e *evaluator) string(b *source.Block, name string) string {
+	typ := b.Type.Attribute(name)
 	v, ok := e.publicAttribute(b, name, cty.String)
 	if !ok {
 		if e.given(b, name) {
@@ -152,7 +154,7 @@ func (e *evaluator) string(b *block, name string) string {
 	}
 	s := v.AsString()
 	if len(typ.OneOf) > 0 && !slices.Contains(typ.OneOf, s) {
-		e.unsuitable(b, name, "%s", trimJoin(words.DidYouMean(s, typ.OneOf), fmt.Sprintf("%q is not one of: %s.", s, strings.Join(typ.OneOf, ", "))))
+		e.unsuitable(b, name, "%s", words.WithHint(words.DidYouMean(s, typ.OneOf), fmt.Sprintf("%q is not one of: %s.", s, strings.Join(typ.OneOf, ", "))))
 		return ""
 	}
 	if !e.checkForm(b, name, "", s) {
@@ -163,9 +165,9 @@ func (e *evaluator) string(b *block, name string) string {
 
 // checkForm reports a string that does not look as it has to. where says which
 // one of several it is.
-func (e *evaluator) checkForm(b *block, name, where, s string) bool {
-	form := b.typ.attribute(name).Form
-	if form.valid == nil || form.valid(s) {
+func (e *evaluator) checkForm(b *source.Block, name, where, s string) bool {
+	form := b.Type.Attribute(name).Form
+	if form.Valid == nil || form.Valid(s) {
 		return true
 	}
 	if root, rest, ok := strings.Cut(s, "."); ok && rest != "" && (slices.Contains(named, root) || root == "each" || root == "count") {
@@ -177,8 +179,8 @@ func (e *evaluator) checkForm(b *block, name, where, s string) bool {
 }
 
 // number evaluates an attribute of TypeNumber; its default where there is no value.
-func (e *evaluator) number(b *block, name string) int {
-	typ := b.typ.attribute(name)
+func (e *evaluator) number(b *source.Block, name string) int {
+	typ := b.Type.Attribute(name)
 	fallback, _ := typ.Default.(int)
 	v, ok := e.publicAttribute(b, name, cty.Number)
 	if !ok {
@@ -197,7 +199,7 @@ func (e *evaluator) number(b *block, name string) int {
 	return fallback
 }
 
-func bounds(a *Attribute) string {
+func bounds(a *schema.Attribute) string {
 	if a.Max == 0 {
 		return fmt.Sprintf("at least %d", a.Min)
 	}
@@ -205,8 +207,8 @@ func bounds(a *Attribute) string {
 }
 
 // bool evaluates an attribute of TypeBool; its default where there is no value.
-func (e *evaluator) bool(b *block, name string) bool {
-	fallback, _ := b.typ.attribute(name).Default.(bool)
+func (e *evaluator) bool(b *source.Block, name string) bool {
+	fallback, _ := b.Type.Attribute(name).Default.(bool)
 	v, ok := e.publicAttribute(b, name, cty.Bool)
 	if !ok {
 		return fallback
@@ -215,8 +217,8 @@ func (e *evaluator) bool(b *block, name string) bool {
 }
 
 // list evaluates an attribute of TypeList.
-func (e *evaluator) list(b *block, name string) []string {
-	attr := b.attributes[name]
+func (e *evaluator) list(b *source.Block, name string) []string {
+	attr := b.Attributes[name]
 	if attr == nil {
 		return nil
 	}
@@ -245,7 +247,7 @@ func (e *evaluator) list(b *block, name string) []string {
 }
 
 // strings evaluates an attribute of TypeMap. Entries that are null are left out.
-func (e *evaluator) strings(b *block, name string) map[string]string {
+func (e *evaluator) strings(b *source.Block, name string) map[string]string {
 	v, ok := e.publicAttribute(b, name, cty.Map(cty.String))
 	if !ok {
 		return nil
@@ -264,7 +266,7 @@ func (e *evaluator) strings(b *block, name string) map[string]string {
 
 // text evaluates an attribute that may hold secrets. It is given if it is written and not
 // null.
-func (e *evaluator) text(b *block, name string) (text Text, given bool) {
+func (e *evaluator) text(b *source.Block, name string) (text Text, given bool) {
 	v, ok := e.attribute(b, name, cty.String)
 	if v == cty.NilVal || v.IsNull() {
 		return nil, false
@@ -272,13 +274,13 @@ func (e *evaluator) text(b *block, name string) (text Text, given bool) {
 	if !ok && !mark.IsDeferred(v) {
 		return nil, true
 	}
-	return e.textOf(v, b.attributeRange(name)), true
+	return e.textOf(v, b.AttributeRange(name)), true
 }
 
 func (e *evaluator) textOf(v cty.Value, at hcl.Range) Text {
 	text, err := TextOf(v)
 	if err != nil {
-		e.error(at, "Unsuitable value", "%s.", sentence(err))
+		e.report.Error(at, "Unsuitable value", "%s.", words.Sentence(err))
 	}
 	return text
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // DefinitionInfo says what a definition holds, as far as it can be said without a
@@ -80,60 +83,60 @@ func Catalogue(fsys fs.FS) ([]DefinitionInfo, hcl.Diagnostics) {
 	l := newLoader("", Options{Catalogue: fsys})
 	catalogue, ok := l.readCatalogue()
 	if !ok {
-		return nil, l.sorted()
+		return nil, l.report.Sorted()
 	}
 	var out []DefinitionInfo
-	for _, b := range catalogue.all("definition") {
+	for _, b := range catalogue.All("definition") {
 		out = append(out, l.definitionInfo(catalogue, b))
 	}
 	slices.SortFunc(out, func(a, b DefinitionInfo) int { return strings.Compare(a.Name, b.Name) })
-	return out, l.sorted()
+	return out, l.report.Sorted()
 }
 
-func (l *loader) definitionInfo(catalogue, b *block) DefinitionInfo {
+func (l *loader) definitionInfo(catalogue, b *source.Block) DefinitionInfo {
 	info := DefinitionInfo{
-		Name:        b.label,
+		Name:        b.Label,
 		Description: l.written(b, "description"),
-		Databases:   b.labels("database"),
-		Jobs:        b.labels("job"),
+		Databases:   b.Labels("database"),
+		Jobs:        b.Labels("job"),
 		// A copy elsewhere reads the files of the catalogue too.
 		Source: bytes.ReplaceAll(l.wholeSource(catalogue, b), []byte("${path.module}"), []byte(CatalogueDir)),
 	}
-	for _, i := range b.all(inputType.Name) {
-		input := InputInfo{Name: i.label, Type: "any", Description: l.written(i, "description")}
+	for _, i := range b.All(schema.InputType.Name) {
+		input := InputInfo{Name: i.Label, Type: "any", Description: l.written(i, "description")}
 		for name, into := range map[string]*string{"type": &input.Type, "default": &input.Default} {
-			if attr := i.attributes[name]; attr != nil {
+			if attr := i.Attributes[name]; attr != nil {
 				*into = l.sourceText(attr.Expr.Range())
 			}
 		}
 		info.Inputs = append(info.Inputs, input)
 	}
 	for _, kind := range []string{"queue", "user", "identity_role", "endpoint"} {
-		for _, r := range b.all(kind) {
-			registered := RegisteredInfo{Kind: kind, Name: r.label}
-			for _, attr := range r.ordered() {
+		for _, r := range b.All(kind) {
+			registered := RegisteredInfo{Kind: kind, Name: r.Label}
+			for _, attr := range r.Ordered() {
 				registered.Arguments = append(registered.Arguments, attr.Name+" = "+l.sourceText(attr.Expr.Range()))
 			}
 			info.Registered = append(info.Registered, registered)
 		}
 	}
 	for _, kind := range []string{"job", "workload"} {
-		for _, c := range b.all(kind) {
+		for _, c := range b.All(kind) {
 			info.Powers = append(info.Powers, l.powersOf(c, "")...)
 		}
 	}
-	for _, p := range b.all("port") {
+	for _, p := range b.All("port") {
 		number, _ := strconv.Atoi(l.written(p, "number"))
-		info.Ports = append(info.Ports, PortInfo{p.label, number, l.written(p, "expose") == "true"})
+		info.Ports = append(info.Ports, PortInfo{p.Label, number, l.written(p, "expose") == "true"})
 	}
-	for _, s := range b.all("secret") {
-		info.Secrets = append(info.Secrets, SecretInfo{s.label, l.written(s, "kind"), l.written(s, "loss")})
+	for _, s := range b.All("secret") {
+		info.Secrets = append(info.Secrets, SecretInfo{s.Label, l.written(s, "kind"), l.written(s, "loss")})
 	}
-	for _, c := range b.all("config") {
-		info.Configs = append(info.Configs, ConfigInfo{c.label, l.written(c, "path")})
+	for _, c := range b.All("config") {
+		info.Configs = append(info.Configs, ConfigInfo{c.Label, l.written(c, "path")})
 	}
-	for _, w := range b.all("workload") {
-		info.Workloads = append(info.Workloads, WorkloadInfo{w.label, l.written(w, "kind")})
+	for _, w := range b.All("workload") {
+		info.Workloads = append(info.Workloads, WorkloadInfo{w.Label, l.written(w, "kind")})
 	}
 	info.Images = l.imagesOf(b)
 	info.Needs = l.servicesOf(b)
@@ -141,20 +144,20 @@ func (l *loader) definitionInfo(catalogue, b *block) DefinitionInfo {
 }
 
 // powersOf are the powers that a block with a container says, and those in it.
-func (l *loader) powersOf(b *block, within string) []PowersInfo {
-	info := PowersInfo{Kind: b.typ.Name, Name: within + b.label, Reason: l.written(b, reasonAttribute.Name)}
-	for _, a := range slices.Concat(powerAttributes, namespaceAttributes) {
-		if attr := b.attributes[a.Name]; attr != nil && l.written(b, a.Name) != "false" {
+func (l *loader) powersOf(b *source.Block, within string) []PowersInfo {
+	info := PowersInfo{Kind: b.Type.Name, Name: within + b.Label, Reason: l.written(b, schema.ReasonAttribute.Name)}
+	for _, a := range slices.Concat(schema.PowerAttributes, schema.NamespaceAttributes) {
+		if attr := b.Attributes[a.Name]; attr != nil && l.written(b, a.Name) != "false" {
 			info.Powers = append(info.Powers, a.Name+" = "+l.sourceText(attr.Expr.Range()))
 		}
 	}
 	for name, value := range map[string]string{"host_network": "true", "start": "kolla", "user": "0"} {
-		if attr := b.attributes[name]; attr != nil && l.written(b, name) == value {
+		if attr := b.Attributes[name]; attr != nil && l.written(b, name) == value {
 			info.Powers = append(info.Powers, name+" = "+l.sourceText(attr.Expr.Range()))
 		}
 	}
-	for _, v := range b.all(volumeType.Name) {
-		if attr := v.attributes["host"]; attr != nil {
+	for _, v := range b.All(schema.VolumeType.Name) {
+		if attr := v.Attributes["host"]; attr != nil {
 			info.Powers = append(info.Powers, "volume "+l.sourceText(attr.Expr.Range()))
 		}
 	}
@@ -163,8 +166,8 @@ func (l *loader) powersOf(b *block, within string) []PowersInfo {
 	if len(info.Powers) > 0 {
 		out = append(out, info)
 	}
-	for _, child := range b.blocks {
-		if child.typ == initType || child.typ == sidecarType {
+	for _, child := range b.Blocks {
+		if child.Type == schema.InitType || child.Type == schema.SidecarType {
 			out = append(out, l.powersOf(child, info.Name+"/")...)
 		}
 	}
@@ -172,9 +175,9 @@ func (l *loader) powersOf(b *block, within string) []PowersInfo {
 }
 
 // written is the value of an attribute as text, where it depends on nothing.
-func (l *loader) written(b *block, name string) string {
-	text, _ := b.typ.attribute(name).Default.(string)
-	attr := b.attributes[name]
+func (l *loader) written(b *source.Block, name string) string {
+	text, _ := b.Type.Attribute(name).Default.(string)
+	attr := b.Attributes[name]
 	if attr == nil {
 		return text
 	}
@@ -183,12 +186,12 @@ func (l *loader) written(b *block, name string) string {
 }
 
 // imagesOf are the images that anything in a block runs.
-func (l *loader) imagesOf(b *block) []string {
+func (l *loader) imagesOf(b *source.Block) []string {
 	var out []string
-	if b.typ.attribute("image") != nil {
+	if b.Type.Attribute("image") != nil {
 		out = append(out, l.written(b, "image"))
 	}
-	for _, child := range b.blocks {
+	for _, child := range b.Blocks {
 		out = append(out, l.imagesOf(child)...)
 	}
 	slices.Sort(out)
@@ -196,11 +199,11 @@ func (l *loader) imagesOf(b *block) []string {
 }
 
 // servicesOf are the services that a definition needs.
-func (l *loader) servicesOf(b *block) []string {
+func (l *loader) servicesOf(b *source.Block) []string {
 	out := referredServices(b)
 	for _, kind := range []string{"database", "queue", "user", "identity_role", "endpoint"} {
-		for _, d := range b.all(kind) {
-			if server := l.written(d, "server"); server != b.label { // it registers itself
+		for _, d := range b.All(kind) {
+			if server := l.written(d, "server"); server != b.Label { // it registers itself
 				out = append(out, server)
 			}
 		}
@@ -210,16 +213,16 @@ func (l *loader) servicesOf(b *block) []string {
 }
 
 // referredServices are the services that the expressions in a block refer to.
-func referredServices(b *block) []string {
+func referredServices(b *source.Block) []string {
 	var out []string
-	for _, attr := range b.ordered() {
+	for _, attr := range b.Ordered() {
 		for _, t := range attr.Expr.Variables() {
 			if name, ok := nameOf(t); ok && t.RootName() == "service" {
 				out = append(out, name)
 			}
 		}
 	}
-	for _, child := range b.blocks {
+	for _, child := range b.Blocks {
 		out = append(out, referredServices(child)...)
 	}
 	return out
@@ -227,8 +230,8 @@ func referredServices(b *block) []string {
 
 // wholeSource is the source of a definition, which needs nothing else of the catalogue: the
 // local values that it shares with others are its own.
-func (l *loader) wholeSource(catalogue, b *block) []byte {
-	source := withComment(b.whole, l.config.Files[b.header.Filename].Bytes)
+func (l *loader) wholeSource(catalogue, b *source.Block) []byte {
+	source := withComment(b.Whole, l.config.Files[b.Header.Filename].Bytes)
 	shared := l.sharedLocals(catalogue, b)
 	if len(shared) == 0 {
 		return source
@@ -239,23 +242,23 @@ func (l *loader) wholeSource(catalogue, b *block) []byte {
 
 // sharedLocals are the local values of the catalogue that a definition reads, each with the
 // comment before it, as lines of a block in it.
-func (l *loader) sharedLocals(catalogue, definition *block) [][]byte {
+func (l *loader) sharedLocals(catalogue, definition *source.Block) [][]byte {
 	read := map[string]bool{}
-	var note func(*block)
-	note = func(b *block) {
-		for _, attr := range b.ordered() {
+	var note func(*source.Block)
+	note = func(b *source.Block) {
+		for _, attr := range b.Ordered() {
 			noteLocals(attr.Expr, read)
 		}
-		for _, child := range b.blocks {
+		for _, child := range b.Blocks {
 			note(child)
 		}
 	}
 	note(definition)
-	for _, attr := range l.locals(definition) {
+	for _, attr := range localsIn(l.report, definition) {
 		delete(read, attr.Name)
 	}
 	var out [][]byte
-	locals := l.locals(catalogue)
+	locals := localsIn(l.report, catalogue)
 	for range locals { // one may read another
 		for _, attr := range locals {
 			if read[attr.Name] {

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 )
 
 // Two services with one definition would have databases, queues, users and endpoints under
@@ -36,7 +39,7 @@ func (g *graph) checkClashes() {
 				taken[k] = c
 				return false
 			}
-			c.other, c.detail = first.other, fmt.Sprintf(c.detail, first.other.out.Name, position(first.at), first.label)
+			c.other, c.detail = first.other, fmt.Sprintf(c.detail, first.other.out.Name, diag.Position(first.at), first.label)
 			found = append(found, c)
 			return true
 		}
@@ -49,14 +52,14 @@ func (g *graph) checkClashes() {
 // databaseClashes looks for databases.
 func (in *instance) databaseClashes(clashing func(c clash, key ...string) bool) {
 	for i, d := range in.out.Databases {
-		b := in.definition.all("database")[i]
+		b := in.definition.All("database")[i]
 		for _, k := range [][2]string{{"name", d.Name}, {"user", d.User}} {
-			remedy := fmt.Sprintf("database %q { %s = \"...\" }", b.label, k[0])
+			remedy := fmt.Sprintf("database %q { %s = \"...\" }", b.Label, k[0])
 			if clashing(clash{
-				at: firstRange(d.Range, in.block.header), summary: "One database for two",
+				at: firstRange(d.Range, in.block.Header), summary: "One database for two",
 				detail: fmt.Sprintf("Database %q of service %q and database %%[3]q of service %%[1]q (%%[2]s) would have the same %s on service %q: %q. Give one of them another, in the service: %s.",
-					b.label, in.out.Name, k[0], d.Server, k[1], remedy),
-				label: b.label, what: fmt.Sprintf("database %q on service %q", b.label, d.Server), remedy: remedy,
+					b.Label, in.out.Name, k[0], d.Server, k[1], remedy),
+				label: b.Label, what: fmt.Sprintf("database %q on service %q", b.Label, d.Server), remedy: remedy,
 			}, "database "+k[0], d.Server, "", k[1]) {
 				break
 			}
@@ -68,7 +71,7 @@ func (in *instance) databaseClashes(clashing func(c clash, key ...string) bool) 
 func (in *instance) providedClashes(clashing func(c clash, key ...string) bool) {
 	add := func(kind, server, domain, name, advice, remedy string) {
 		clashing(clash{
-			at: in.block.header, summary: "Two services with one " + kind,
+			at: in.block.Header, summary: "Two services with one " + kind,
 			detail: fmt.Sprintf("%s%s %q of service %q is on service %q already, for service %%[1]q (%%[2]s). %s", strings.ToUpper(kind[:1]), kind[1:], name, in.out.Name, server, advice),
 			what:   fmt.Sprintf("%s %q on service %q", kind, name, server), remedy: remedy,
 		}, kind, server, domain, name)
@@ -80,7 +83,7 @@ func (in *instance) providedClashes(clashing func(c clash, key ...string) bool) 
 		}
 	}
 	for _, e := range in.out.Endpoints {
-		if b := in.definition.one("endpoint", e.Type); b != nil && !in.ownEndpoint(b) {
+		if b := in.definition.One("endpoint", e.Type); b != nil && !in.ownEndpoint(b) {
 			add("endpoint", e.Server, "", e.Type, "Clients find a service by that type, and would find either of them.", fmt.Sprintf("endpoint %q { enabled = false }", e.Type))
 		}
 	}
@@ -98,14 +101,14 @@ func (g *graph) reportClashes(in *instance, found []clash) {
 		switch len(all) {
 		case 0:
 		case 1:
-			g.error(c.at, c.summary, "%s", c.detail)
+			g.report.Error(c.at, c.summary, "%s", c.detail)
 		default:
 			var what, remedies []string
 			for _, c := range all {
 				what, remedies = append(what, c.what), append(remedies, "  "+c.remedy)
 			}
-			g.error(in.block.header, "Two services with the same names", "Service %q would have what service %q (%s) has already: %s. Give one of them other names:\n\n%s",
-				in.out.Name, c.other.out.Name, position(c.other.block.header), listed(what), strings.Join(remedies, "\n"))
+			g.report.Error(in.block.Header, "Two services with the same names", "Service %q would have what service %q (%s) has already: %s. Give one of them other names:\n\n%s",
+				in.out.Name, c.other.out.Name, diag.Position(c.other.block.Header), words.Sorted(what), strings.Join(remedies, "\n"))
 		}
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // What a service has on another one stays there when the service is gone, and its jobs
@@ -11,7 +14,9 @@ import (
 
 // isCleanup reports whether a job of a provides block takes away what services have left
 // behind.
-func (in *instance) isCleanup(job *block) bool { return in.inner.string(job, "when") == jobGone }
+func (in *instance) isCleanup(job *source.Block) bool {
+	return in.inner.string(job, "when") == schema.JobGone
+}
 
 // cleanups makes these jobs. Until it is known which services there are, there are none.
 func (g *graph) cleanups() {
@@ -21,19 +26,19 @@ func (g *graph) cleanups() {
 	clients := g.clients()
 	for i := range g.config.Services {
 		in := g.byAddress[g.config.Services[i].Block]
-		for _, b := range in.definition.all("provides") {
-			jobs := slices.DeleteFunc(slices.Clone(b.all("job")), func(job *block) bool { return !in.isCleanup(job) })
+		for _, b := range in.definition.All("provides") {
+			jobs := slices.DeleteFunc(slices.Clone(b.All("job")), func(job *source.Block) bool { return !in.isCleanup(job) })
 			if len(jobs) == 0 || len(in.untoldFor(jobs)) > 0 || !in.inner.scope.singles["self"].IsKnown() {
 				continue
 			}
-			if b.label == "database" {
-				in.error(jobs[0].attributeRange("when"), "Unsuitable value for \"when\"", "Nobody takes databases away: they hold data, which may be needed once more.")
+			if b.Label == "database" {
+				in.report.Error(jobs[0].AttributeRange("when"), "Unsuitable value for \"when\"", "Nobody takes databases away: they hold data, which may be needed once more.")
 				continue
 			}
-			e := in.inner.with(b.label, g.had(in, clients[in.out.Name], b.label))
+			e := in.inner.with(b.Label, g.had(in, clients[in.out.Name], b.Label))
 			for _, job := range jobs {
 				made := in.job(job, e)
-				made.Name = b.label + "-" + made.Name
+				made.Name = b.Label + "-" + made.Name
 				g.config.Services[i].Cleanups = append(g.config.Services[i].Cleanups, made)
 			}
 		}
@@ -72,11 +77,11 @@ func (g *graph) had(in *instance, clients []*instance, kind string) cty.Value {
 	}
 	for _, other := range clients {
 		for _, p := range other.out.Provided {
-			if p.Server != in.out.Name || p.Type != kind && (p.Type != userType.Name || kind != "registration") {
+			if p.Server != in.out.Name || p.Type != kind && (p.Type != schema.UserType.Name || kind != "registration") {
 				continue
 			}
 			services[other.out.Name] = true
-			if p.Type == userType.Name {
+			if p.Type == schema.UserType.Name {
 				add(&users, map[string]string{"domain": p.Domain, "name": p.Name})
 			} else if p.Label != "" {
 				names[p.Name] = true

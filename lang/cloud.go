@@ -11,15 +11,17 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // cloud evaluates the cloud block, but for its defaults: those belong to the
 // services.
-func (g *graph) cloud(f *frame, b *block) cty.Value {
+func (g *graph) cloud(f *frame, b *source.Block) cty.Value {
 	e := g.evaluator(f)
 	c := Cloud{
-		Name:        b.label,
+		Name:        b.Label,
 		Release:     e.string(b, "release"),
 		Distro:      e.string(b, "distro"),
 		Registry:    e.string(b, "registry"),
@@ -34,13 +36,9 @@ func (g *graph) cloud(f *frame, b *block) cty.Value {
 
 		NetworkPolicy: e.bool(b, "network_policy"),
 
-		Range: b.header,
+		Range: b.Header,
 	}
-	for _, r := range releases {
-		if r.name == c.Release {
-			c.Distro = cmp.Or(c.Distro, r.distro)
-		}
-	}
+	c.Distro = cmp.Or(c.Distro, schema.DistroOf(c.Release))
 	g.config.Cloud = c
 	release := cty.UnknownVal(cty.String) // of a release that there is not, definitions say nothing
 	if c.Release != "" {
@@ -56,14 +54,14 @@ func (g *graph) cloud(f *frame, b *block) cty.Value {
 	})
 }
 
-func (g *graph) checkLabelKeys(b *block, attribute string, labels map[string]string) {
+func (g *graph) checkLabelKeys(b *source.Block, attribute string, labels map[string]string) {
 	if labels != nil && len(labels) == 0 {
 		// An empty match would be all nodes, and empty labels nothing to select by.
-		g.error(b.attributeRange(attribute), fmt.Sprintf("Unsuitable value for %q", attribute), "It needs at least one label.")
+		g.report.Error(b.AttributeRange(attribute), fmt.Sprintf("Unsuitable value for %q", attribute), "It needs at least one label.")
 	}
 	for _, key := range keysOf(labels) {
 		if len(validation.IsQualifiedName(key)) > 0 {
-			g.error(b.attributeRange(attribute), fmt.Sprintf("Unsuitable value for %q", attribute),
+			g.report.Error(b.AttributeRange(attribute), fmt.Sprintf("Unsuitable value for %q", attribute),
 				"%q is not the key of a Kubernetes label: letters, digits, dots, dashes and underscores, with DOMAIN/ before them if wanted.", key)
 		}
 	}
@@ -74,7 +72,7 @@ var exposureObject = cty.Object(map[string]cty.Type{
 	"name": cty.String, "vip": cty.String, "fqdn": cty.String, "host": cty.String, "mode": cty.String,
 })
 
-func (g *graph) exposure(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
+func (g *graph) exposure(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
 	x := Exposure{
 		Block: n.address(f, it),
 		Name:  it.nameOf(e, b),
@@ -82,13 +80,13 @@ func (g *graph) exposure(n *node, f *frame, b *block, e *evaluator, it item) cty
 		FQDN:  e.string(b, "fqdn"),
 		Mode:  e.string(b, "mode"),
 		Role:  e.role(b, "nodes"),
-		Range: b.header,
+		Range: b.Header,
 	}
 	if x.Mode != "nodeport" && x.Mode != "" {
 		e.unsuitable(b, "mode", "Mode %q is not supported yet by this version: use \"nodeport\".", x.Mode)
 	}
 	x.NodePorts = e.portRange(b, "node_ports")
-	if x.Name != "" && g.claim("exposure", x.Name, x.Block, b.header) {
+	if x.Name != "" && g.claim("exposure", x.Name, x.Block, b.Header) {
 		g.config.Exposures = append(g.config.Exposures, x)
 	}
 	return cty.ObjectVal(map[string]cty.Value{
@@ -100,7 +98,7 @@ func (g *graph) exposure(n *node, f *frame, b *block, e *evaluator, it item) cty
 	})
 }
 
-func (e *evaluator) portRange(b *block, name string) [2]int {
+func (e *evaluator) portRange(b *source.Block, name string) [2]int {
 	text := e.string(b, name)
 	if !e.settled(b, name) {
 		return [2]int{1, 65535}
@@ -117,16 +115,16 @@ func (e *evaluator) portRange(b *block, name string) [2]int {
 
 // role evaluates an attribute that names a role: role.NAME, and in definitions
 // also "NAME".
-func (e *evaluator) role(b *block, name string) string {
-	if b.attributes[name] == nil {
+func (e *evaluator) role(b *source.Block, name string) string {
+	if b.Attributes[name] == nil {
 		return ""
 	}
-	v := e.value(b.attributes[name].Expr)
+	v := e.value(b.Attributes[name].Expr)
 	bare, _ := v.Unmark()
-	if e.inDefinition && bare.IsKnown() && !bare.IsNull() && bare.Type() == cty.String && e.public(v, b.attributeRange(name), "a role") {
-		role, ok := e.lookup("role", bare.AsString(), nil, b.attributeRange(name))
+	if e.inDefinition && bare.IsKnown() && !bare.IsNull() && bare.Type() == cty.String && e.public(v, b.AttributeRange(name), "a role") {
+		role, ok := e.lookup("role", bare.AsString(), nil, b.AttributeRange(name))
 		if !ok {
-			e.missing("role", bare.AsString(), e.scope.names("role"), b.attributeRange(name))
+			e.missing("role", bare.AsString(), e.scope.names("role"), b.AttributeRange(name))
 			return ""
 		}
 		v = role
@@ -135,17 +133,17 @@ func (e *evaluator) role(b *block, name string) string {
 }
 
 // exposure evaluates an attribute that names an exposure.
-func (e *evaluator) exposure(b *block, name string) string {
-	if b.attributes[name] == nil {
+func (e *evaluator) exposure(b *source.Block, name string) string {
+	if b.Attributes[name] == nil {
 		return ""
 	}
-	return e.named(b, name, e.value(b.attributes[name].Expr), exposureObject, "exposure")
+	return e.named(b, name, e.value(b.Attributes[name].Expr), exposureObject, "exposure")
 }
 
 // named takes the name out of the value of role.NAME or exposure.NAME.
-func (e *evaluator) named(b *block, name string, v cty.Value, want cty.Type, kind string) string {
+func (e *evaluator) named(b *source.Block, name string, v cty.Value, want cty.Type, kind string) string {
 	if !v.IsKnown() {
-		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+		e.undecided(v, b.AttributeRange(name), fmt.Sprintf("%q", name))
 	}
 	v, _ = v.UnmarkDeep()
 	switch {
@@ -167,9 +165,9 @@ func (e *evaluator) named(b *block, name string, v cty.Value, want cty.Type, kin
 
 // read is what expressions read of an attribute, or of what is made of several: unknown
 // as long as one of them is.
-func (e *evaluator) read(b *block, value cty.Value, names ...string) cty.Value {
+func (e *evaluator) read(b *source.Block, value cty.Value, names ...string) cty.Value {
 	for _, name := range names {
-		attr := b.attributes[name]
+		attr := b.Attributes[name]
 		if attr == nil {
 			continue
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -76,72 +78,25 @@ type ReadError struct {
 
 func (e *ReadError) Error() string { return e.Detail }
 
-var dataType = &BlockType{
-	Name: "data", Label: "data", LabelForm: formIdentifier,
-	Example: `data "zone" {
-  kind   = "Node"
-  labels = { "topology.kubernetes.io/zone" = "a" }
-}
-
-data "registry" {
-  kind        = "ConfigMap"
-  api_version = "v1"
-  name        = "registry"
-  namespace   = "tools"
-  optional    = true
-  depends_on  = [service.mariadb]
-
-  lifecycle {
-    postcondition {
-      condition     = !self.exists || can(self.object.data["host"])
-      error_message = "The registry has no host."
-    }
-  }
-}
-`,
-	Doc: "Objects that are in the cluster, read when a plan is made. One with a name is data.NAME.object, as the server has it: data.NAME.object.data[\"KEY\"] of a ConfigMap, data.NAME.object.spec.clusterIP of a Service. With labels it is a list, data.NAME.objects. Values of a Secret are decoded, and are sensitive; those that are no text are under binaryData, in base64. What a service or manifest of this configuration makes, and is not there yet or is changed by the plan, is known after the apply: see depends_on.",
-	Attributes: withRepetition([]Attribute{
-		{Name: "kind", Type: TypeString, Required: true, Form: formPlain, Doc: "Kind of the object, such as ConfigMap."},
-		{Name: "api_version", Type: TypeString, Form: formPlain, Doc: "Its group and version, such as apps/v1. It may be left out where the server has only one kind of that name."},
-		{Name: "name", Type: TypeString, Form: formPlain, Doc: "Its name. One of name and labels says what is read."},
-		{Name: "namespace", Type: TypeString, Form: formNamespace, Doc: "Its namespace; by default the cloud's, for kinds that live in namespaces."},
-		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the objects have, in place of a name: data.NAME.objects is the list of them, by namespace and name. Of {} it is all objects."},
-		{Name: "optional", Type: TypeBool, Default: false, Doc: "Whether the object may be missing: data.NAME.object is null then, and data.NAME.exists false."},
-		{Name: "depends_on", Type: TypeReferences, Doc: "What makes the object. As long as that is not applied, what is read is known only after the apply."},
-	}),
-	Blocks: []*BlockType{{
-		Name: "lifecycle", Single: true,
-		Doc: "What has to be true of what was read.",
-		Blocks: []*BlockType{{
-			Name: "postcondition",
-			Doc:  "What must be so, or else there is an error. In it, self is what was read.",
-			Attributes: []Attribute{
-				{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well."},
-				{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
-			},
-		}},
-	}},
-}
-
 func (g *graph) addData(m *module) {
-	for _, b := range m.document.all("data") {
+	for _, b := range m.written.Document.All("data") {
 		n := g.addRepeated(m, b, g.data)
-		n.needs = append(n.needs, edge{to: "cloud", at: b.header}) // for its namespace
+		n.needs = append(n.needs, edge{to: "cloud", at: b.Header}) // for its namespace
 		n.needs = append(n.needs, g.dependsOn(m, b)...)
 	}
 }
 
 // data reads what a data block says.
-func (g *graph) data(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
-	d := Data{Block: n.address(f, it), Needs: needsOf(g.reasonsOf(n, f)), Range: b.header}
+func (g *graph) data(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
+	d := Data{Block: n.address(f, it), Needs: needsOf(g.reasonsOf(n, f)), Range: b.Header}
 	query, ok := e.query(b, g.config.Cloud.Namespace)
 	d.DataQuery = query
-	if b.attributes["name"] == nil == (b.attributes["labels"] == nil) {
-		g.error(b.header, "One of name and labels", "data %q reads one object by its name, or all objects with some labels: give it one of the two arguments.", b.label)
+	if b.Attributes["name"] == nil == (b.Attributes["labels"] == nil) {
+		g.report.Error(b.Header, "One of name and labels", "data %q reads one object by its name, or all objects with some labels: give it one of the two arguments.", b.Label)
 		return cty.DynamicVal
 	}
-	if e.given(b, "optional") && b.attributes["labels"] != nil {
-		e.unsuitable(b, "optional", "With labels there may be none anyway: data.%s.objects is empty then.", b.label)
+	if e.given(b, "optional") && b.Attributes["labels"] != nil {
+		e.unsuitable(b, "optional", "With labels there may be none anyway: data.%s.objects is empty then.", b.Label)
 	}
 	var value cty.Value
 	switch {
@@ -161,10 +116,10 @@ func (g *graph) data(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 	}
 	if at, message := postcondition(b, e, value); message != "" {
 		if len(d.Needs) == 0 || g.options.Settled {
-			g.error(at, "Postcondition not met", "%s", message)
+			g.report.Error(at, "Postcondition not met", "%s", message)
 			return value
 		}
-		g.alert(at, "Postcondition not met yet", "%s\n\nThe apply may change that, since it depends on %s: what was read is not used, and is read again then.", message, listed(d.Needs))
+		g.report.Alert(at, "Postcondition not met yet", "%s\n\nThe apply may change that, since it depends on %s: what was read is not used, and is read again then.", message, words.Sorted(d.Needs))
 		g.config.Data[len(g.config.Data)-1].Deferred = true
 		return d.unknown(b, false)
 	}
@@ -172,20 +127,20 @@ func (g *graph) data(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 }
 
 // query evaluates what is to be read. It is not ok where that is wrong.
-func (e *evaluator) query(b *block, home string) (DataQuery, bool) {
+func (e *evaluator) query(b *source.Block, home string) (DataQuery, bool) {
 	q := DataQuery{Home: home}
 	for _, field := range []struct {
 		name string
 		into *string
 	}{{"kind", &q.Kind}, {"api_version", &q.APIVersion}, {"name", &q.Name}, {"namespace", &q.Namespace}} {
-		if attr := b.attributes[field.name]; attr == nil || mark.IsDeferred(e.value(attr.Expr)) {
+		if attr := b.Attributes[field.name]; attr == nil || mark.IsDeferred(e.value(attr.Expr)) {
 			continue
 		}
 		if *field.into = e.string(b, field.name); *field.into == "" && (field.name == "kind" || e.given(b, field.name)) {
 			return q, false // which was reported
 		}
 	}
-	if attr := b.attributes["labels"]; attr != nil && !mark.IsDeferred(e.value(attr.Expr)) {
+	if attr := b.Attributes["labels"]; attr != nil && !mark.IsDeferred(e.value(attr.Expr)) {
 		if q.Labels = e.strings(b, "labels"); q.Labels == nil {
 			return q, false
 		}
@@ -194,9 +149,9 @@ func (e *evaluator) query(b *block, home string) (DataQuery, bool) {
 }
 
 // waits reports whether what is to be read depends on what is not known yet.
-func (g *graph) waits(b *block, e *evaluator) bool {
+func (g *graph) waits(b *source.Block, e *evaluator) bool {
 	for _, name := range []string{"kind", "api_version", "name", "namespace", "labels"} {
-		if attr := b.attributes[name]; attr != nil && mark.IsDeferred(e.value(attr.Expr)) {
+		if attr := b.Attributes[name]; attr != nil && mark.IsDeferred(e.value(attr.Expr)) {
 			return true
 		}
 	}
@@ -204,7 +159,7 @@ func (g *graph) waits(b *block, e *evaluator) bool {
 }
 
 // read asks the cluster. later is true for what may come by what it depends on.
-func (g *graph) read(d Data, b *block, e *evaluator) (value cty.Value, later, ok bool) {
+func (g *graph) read(d Data, b *source.Block, e *evaluator) (value cty.Value, later, ok bool) {
 	if g.options.Read == nil {
 		return cty.NilVal, true, true
 	}
@@ -214,9 +169,9 @@ func (g *graph) read(d Data, b *block, e *evaluator) (value cty.Value, later, ok
 	case errors.As(err, &failed) && failed.NoKind && len(d.Needs) > 0, missing && len(d.Needs) > 0:
 		return cty.NilVal, true, true
 	case err != nil:
-		g.error(b.header, fmt.Sprintf("Cannot read %s", d.Block), "%s: %s", d.DataQuery, err)
+		g.report.Error(b.Header, fmt.Sprintf("Cannot read %s", d.Block), "%s: %s", d.DataQuery, err)
 	case missing && !e.bool(b, "optional"):
-		g.error(b.header, fmt.Sprintf("%s does not exist", d.DataQuery), "%s reads it. Correct its kind, name or namespace; say optional = true if it may be missing; or, if something in this configuration makes it, name that in depends_on.", d.Block)
+		g.report.Error(b.Header, fmt.Sprintf("%s does not exist", d.DataQuery), "%s reads it. Correct its kind, name or namespace; say optional = true if it may be missing; or, if something in this configuration makes it, name that in depends_on.", d.Block)
 	default:
 		return d.value(found), false, true
 	}
@@ -240,10 +195,10 @@ func (d Data) value(found []map[string]any) cty.Value {
 
 // unknown is what stands for what is read later. That the values of a Secret are
 // sensitive is known now.
-func (d Data) unknown(b *block, offline bool) cty.Value {
+func (d Data) unknown(b *source.Block, offline bool) cty.Value {
 	wait := mark.Deferred{By: d.Block, After: strings.Join(d.Needs, " "), Offline: offline}
 	later := cty.DynamicVal.Mark(wait)
-	if b.attributes["labels"] != nil {
+	if b.Attributes["labels"] != nil {
 		if d.Kind == "Secret" {
 			later = later.Mark(mark.Sensitive{})
 		}
@@ -321,17 +276,17 @@ func decodeSecret(object map[string]any) {
 }
 
 // postcondition is the first that what was read does not meet; no message: there is none.
-func postcondition(b *block, e *evaluator, self cty.Value) (at hcl.Range, message string) {
-	l := b.one("lifecycle", "")
+func postcondition(b *source.Block, e *evaluator, self cty.Value) (at hcl.Range, message string) {
+	l := b.One("lifecycle", "")
 	if l == nil {
 		return hcl.Range{}, ""
 	}
 	inner := *e
 	inner.scope = newScope(e.scope)
 	inner.scope.singles["self"] = self
-	for _, p := range l.all("postcondition") {
+	for _, p := range l.All("postcondition") {
 		if ok, message := inner.condition(p); !ok {
-			return p.attributeRange("condition"), message
+			return p.AttributeRange("condition"), message
 		}
 	}
 	return hcl.Range{}, ""

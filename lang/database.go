@@ -7,57 +7,60 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // databases makes the databases, each by what its server provides.
 func (in *instance) databases() {
-	for _, b := range in.definition.all("database") {
+	for _, b := range in.definition.All("database") {
 		d := Database{
 			Name:   in.inner.string(b, "name"),
 			User:   in.inner.string(b, "user"),
 			Server: in.inner.string(b, "server"),
 			Password: SecretRef{
 				Service: in.out.Name,
-				Secret:  passwordPrefix + strings.ReplaceAll(b.label, "_", "-"),
+				Secret:  passwordPrefix + strings.ReplaceAll(b.Label, "_", "-"),
 				Key:     "password",
 			},
 			Range: rangeOf(b),
 		}
 		if !in.inner.given(b, "name") {
-			d.Name = b.label
+			d.Name = b.Label
 		}
 		if !in.inner.given(b, "user") {
 			d.User = d.Name
 		}
-		in.refuseReserved("database", d.Name, b, b.attributeRange("name"))
+		in.refuseReserved("database", d.Name, b, b.AttributeRange("name"))
 		if d.User != d.Name {
-			in.refuseReserved("database user", d.User, b, b.attributeRange("user"))
+			in.refuseReserved("database user", d.User, b, b.AttributeRange("user"))
 		}
 		d.Source = in.sourceOfSecret(d.Password.Secret, secretKinds["password"].keys)
 		value := cty.DynamicVal
 		switch {
 		case d.Server == in.out.Name:
-			in.error(b.header, "A service refers to itself", "Database %q cannot live on the service that it belongs to.", b.label)
+			in.report.Error(b.Header, "A service refers to itself", "Database %q cannot live on the service that it belongs to.", b.Label)
 		case d.Server != "":
 			if server := in.server(d.Server, b); server != nil {
 				d.Server = server.out.Name
-				value = server.provideDatabase(in, b.label, &d)
+				value = server.provideDatabase(in, b.Label, &d)
 			}
 		}
 		in.out.Databases = append(in.out.Databases, d)
-		in.inner.scope.groups["database"][b.label] = value
+		in.inner.scope.groups["database"][b.Label] = value
 	}
 }
 
 // server is the service that a database or the like is on; nil if there is none, which was
 // reported.
-func (in *instance) server(name string, b *block) *instance {
+func (in *instance) server(name string, b *source.Block) *instance {
 	if other, replaced := in.with[name]; replaced {
 		return other
 	}
 	ids := in.inner.reach.find("service", name, nil)
-	in.inner.lookup("service", name, nil, b.header) // so that it is there
+	in.inner.lookup("service", name, nil, b.Header) // so that it is there
 	var found []string
 	if ids != nil {
 		for _, m := range in.nodes[ids[0]].made {
@@ -68,9 +71,9 @@ func (in *instance) server(name string, b *block) *instance {
 	}
 	switch {
 	case ids == nil, len(found) == 0 && in.inner.never("service", name):
-		in.inner.unmet("service", name, position(b.header))
+		in.inner.unmet("service", name, diag.Position(b.Header))
 	case len(found) > 1:
-		in.error(in.block.header, fmt.Sprintf("Which service %q?", name), "%s of service %q should be on service %q, and there are several: %s.", describe(b), in.out.Name, name, listed(found))
+		in.report.Error(in.block.Header, fmt.Sprintf("Which service %q?", name), "%s of service %q should be on service %q, and there are several: %s.", b.Described(), in.out.Name, name, words.Sorted(found))
 	case len(found) == 1:
 		return in.byAddress[found[0]]
 	}
@@ -81,17 +84,17 @@ func (in *instance) server(name string, b *block) *instance {
 // jobs, and returns what the other reads as database.NAME.
 func (in *instance) provideDatabase(by *instance, label string, d *Database) cty.Value {
 	consumer := by.block
-	b := in.definition.one("provides", "database")
+	b := in.definition.One("provides", "database")
 	if b == nil {
-		in.error(consumer.header, "No database server",
-			"Database %q of service %q should live on service %q, whose definition has no block `provides \"database\"`.", label, consumer.label, d.Server)
+		in.report.Error(consumer.Header, "No database server",
+			"Database %q of service %q should live on service %q, whose definition has no block `provides \"database\"`.", label, consumer.Label, d.Server)
 		return cty.DynamicVal
 	}
 	self := in.inner.scope.singles["self"]
 	if !self.IsKnown() {
 		return self // what is wrong with the server was reported
 	}
-	jobs := slices.DeleteFunc(slices.Clone(b.all("job")), in.isCleanup)
+	jobs := slices.DeleteFunc(slices.Clone(b.All("job")), in.isCleanup)
 	if untold := in.untoldFor(jobs); len(untold) > 0 {
 		jobs = nil // the database is there already
 		if d.Source == nil {
@@ -121,10 +124,10 @@ func (in *instance) provideDatabase(by *instance, label string, d *Database) cty
 }
 
 // serverOf is the service that a database lives on, as far as that is written out.
-func serverOf(b *block) string {
-	attr := b.attributes["server"]
+func serverOf(b *source.Block) string {
+	attr := b.Attributes["server"]
 	if attr == nil {
-		fallback, _ := b.typ.attribute("server").Default.(string)
+		fallback, _ := b.Type.Attribute("server").Default.(string)
 		return fallback
 	}
 	name, _ := staticKey(attr.Expr)

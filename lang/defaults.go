@@ -10,137 +10,65 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// placeAttributes say where a service runs, and who reaches it.
-var placeAttributes = []Attribute{
-	{Name: "role", Type: TypeRole, Doc: "Nodes of services that have no argument `role` themselves; with `role = null` a service runs on any."},
-	{Name: "expose", Type: TypeExposure, Doc: "Exposure of services that have no argument `expose` themselves, and whose definition has a port that is meant to be reached from outside; with `expose = null` a service is not reached."},
-}
-
-var defaultsType = &BlockType{
-	Name: "defaults", Single: true,
-	Doc: "Overrides for every service, also in modules. They come over the definitions and under the services' own blocks, and are evaluated for each service: self is the service.",
-	Example: `cloud "prod" {
-  release = "2025.1"
-
-  defaults {
-    role          = role.control
-    expose        = exposure.public
-    storage_class = "local-nvme"
-    labels        = { "example.org/cost-center" = "4711" }
-    annotations   = { "example.org/owner" = self.name == "keystone" ? "identity" : "platform" }
-
-    workload {
-      env           = { TZ = "UTC" }
-      grace_period  = 60
-      tolerations   = [{ key = "dedicated", value = "cloud", effect = "NoSchedule" }]
-      service_links = false
-
-      resources {
-        limits = { memory = "4Gi" }
-      }
-    }
-  }
-}
-`,
-	Attributes: append(slices.Clone(placeAttributes), []Attribute{
-		{Name: "storage_class", Type: TypeString, Form: formSubdomain, Doc: "Of all volumes; by default what the definition says, or else the cluster's."},
-		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "On every object of every service."},
-		{Name: "annotations", Type: TypeMap, Doc: "On every object of every service."},
-	}...),
-	Blocks: []*BlockType{defaultConfigType, defaultWorkloadType, patchType},
-}
-
-var defaultConfigType = &BlockType{
-	Name: "config", Label: "file name or pattern", LabelForm: formGlob,
-	Doc: "Values for all config files, of any service, whose name matches. Values in sections go to ini files, values without to properties files.",
-	Example: `cloud "prod" {
-  release = "2025.1"
-
-  defaults {
-    config "*.conf" {
-      values = {
-        DEFAULT = { debug = false, log_color = self.name == "keystone" }
-      }
-    }
-  }
-}
-`,
-	Attributes: []Attribute{
-		{Name: "values", Type: TypeSettings, Required: true, Doc: "Merged over the definitions' values and under the services'."},
-	},
-}
-
-// defaultWorkloadType has the words of a workload that suit all of them.
-var defaultWorkloadType = &BlockType{
-	Name: "workload", Single: true,
-	Doc:        "What all workloads have.",
-	Attributes: append(chosen(podAttributes, "env", "service_links"), gracePeriodAttribute, tolerationsAttribute),
-	Blocks:     []*BlockType{resourcesType},
-}
-
-// chosen are the attributes of those names.
-func chosen(from []Attribute, names ...string) []Attribute {
-	return slices.DeleteFunc(slices.Clone(from), func(a Attribute) bool { return !slices.Contains(names, a.Name) })
-}
-
 // defaulted is a definition with the cloud's defaults for workloads over it.
-func (in *instance) defaulted(definition *block) *block {
+func (in *instance) defaulted(definition *source.Block) *source.Block {
 	d := in.defaultsBlock()
-	if d == nil || d.one("workload", "") == nil && d.attributes["storage_class"] == nil {
+	if d == nil || d.One("workload", "") == nil && d.Attributes["storage_class"] == nil {
 		return definition
 	}
-	return replaced(definition, func(b *block) *block {
-		if b.typ != workloadType {
+	return replaced(definition, func(b *source.Block) *source.Block {
+		if b.Type != schema.WorkloadType {
 			return b
 		}
-		if w := d.one("workload", ""); w != nil {
+		if w := d.One("workload", ""); w != nil {
 			b = defaultedBlock(b, w)
 		}
-		class := d.attributes["storage_class"]
+		class := d.Attributes["storage_class"]
 		if class == nil {
 			return b
 		}
-		return replaced(b, func(b *block) *block {
-			if b.typ.Name != "claim" {
+		return replaced(b, func(b *source.Block) *source.Block {
+			if b.Type.Name != "claim" {
 				return b
 			}
 			out := *b
-			out.attributes = maps.Clone(b.attributes)
-			overAttributes(&out, &block{attributes: map[string]*hclsyntax.Attribute{"storage_class": class}}, layerCloud)
+			out.Attributes = maps.Clone(b.Attributes)
+			overAttributes(&out, &source.Block{Attributes: map[string]*hclsyntax.Attribute{"storage_class": class}}, layerCloud)
 			return &out
 		})
 	})
 }
 
 // replaced is a block with others in place of the blocks in it.
-func replaced(b *block, by func(*block) *block) *block {
-	out := *b
-	out.blocks, out.byType, out.byLabel = nil, nil, nil
-	for _, child := range b.blocks {
-		out.add(by(child))
+func replaced(b *source.Block, by func(*source.Block) *source.Block) *source.Block {
+	out := b.WithoutBlocks()
+	for _, child := range b.Blocks {
+		out.Add(by(child))
 	}
-	return &out
+	return out
 }
 
 // defaultedBlock is a block with what the cloud says over it, and the blocks in it likewise. It
 // stays the definition's.
-func defaultedBlock(base, top *block) *block {
-	out := replaced(base, func(b *block) *block {
-		if above := top.one(b.typ.Name, b.label); above != nil {
+func defaultedBlock(base, top *source.Block) *source.Block {
+	out := replaced(base, func(b *source.Block) *source.Block {
+		if above := top.One(b.Type.Name, b.Label); above != nil {
 			return defaultedBlock(b, above)
 		}
 		return b
 	})
-	out.attributes = maps.Clone(base.attributes)
-	if out.attributes == nil {
-		out.attributes = map[string]*hclsyntax.Attribute{}
+	out.Attributes = maps.Clone(base.Attributes)
+	if out.Attributes == nil {
+		out.Attributes = map[string]*hclsyntax.Attribute{}
 	}
 	overAttributes(out, top, layerCloud)
-	for _, child := range top.blocks {
-		if base.one(child.typ.Name, child.label) == nil {
-			out.add(rewritten(child, func(expr hclsyntax.Expression) hclsyntax.Expression { return &said{expr, layerCloud} }))
+	for _, child := range top.Blocks {
+		if base.One(child.Type.Name, child.Label) == nil {
+			out.Add(rewritten(child, func(expr hclsyntax.Expression) hclsyntax.Expression { return &said{expr, layerCloud} }))
 		}
 	}
 	return out
@@ -160,13 +88,13 @@ func (in *instance) marks() {
 // ownMarks are labels that kolla gives its objects itself.
 var ownMarks = []string{"app.kubernetes.io/managed-by", "app.kubernetes.io/part-of", "app.kubernetes.io/name", "app.kubernetes.io/component"}
 
-func (in *instance) checkMarks(b *block, attribute string, marks map[string]string) {
+func (in *instance) checkMarks(b *source.Block, attribute string, marks map[string]string) {
 	if len(marks) > 0 {
 		in.checkLabelKeys(b, attribute, marks)
 	}
 	for _, key := range keysOf(marks) {
 		if strings.HasPrefix(key, "kolla.openstack.org/") || slices.Contains(ownMarks, key) {
-			in.error(b.attributeRange(attribute), "Label of kolla's own", "kolla gives its objects %q itself, and finds them by that.", key)
+			in.report.Error(b.AttributeRange(attribute), "Label of kolla's own", "kolla gives its objects %q itself, and finds them by that.", key)
 		}
 	}
 }
@@ -204,10 +132,10 @@ func (g *graph) checkImages() {
 			names[name], used[patternFor(g.config.Cloud.Images, name)] = true, true
 		}
 	}
-	for _, b := range g.document.all("cloud") {
+	for _, b := range g.document.All("cloud") {
 		for _, key := range keysOf(g.config.Cloud.Images) {
 			if !used[key] && len(names) > 0 && len(g.decisions.open) == 0 {
-				g.warn(b.attributeRange("images"), "Default without effect", "No service of this cloud runs an image whose name matches %q.%s", key, words.DidYouMean(key, keysOf(names)))
+				g.report.Warn(b.AttributeRange("images"), "Default without effect", "No service of this cloud runs an image whose name matches %q.%s", key, words.DidYouMean(key, keysOf(names)))
 			}
 		}
 	}

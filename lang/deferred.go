@@ -8,6 +8,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -63,12 +65,12 @@ func (e *evaluator) undecided(v cty.Value, at hcl.Range, what string) {
 	switch {
 	case offline && e.decisions.silent:
 	case offline:
-		e.alert(at, "Known only with a cluster", "%s depends on %s, which is read from the cluster, and there is none here: what follows from it was not checked.", sentenced(what), listed(by))
+		e.report.Alert(at, "Known only with a cluster", "%s depends on %s, which is read from the cluster, and there is none here: what follows from it was not checked.", sentenced(what), words.Sorted(by))
 	case e.decisions.restricted:
-		e.alert(at, "Not known yet", "%s depends on %s, which is known only after the apply. This plan is restricted, and leaves out what depends on it.", sentenced(what), listed(by))
+		e.report.Alert(at, "Not known yet", "%s depends on %s, which is known only after the apply. This plan is restricted, and leaves out what depends on it.", sentenced(what), words.Sorted(by))
 	default:
-		e.error(at, "Known only after the apply", "%s has to be known before the apply, and depends on %s, which can only be read after it. Apply first what that needs, and then the rest:\n\n  kolla apply%s",
-			sentenced(what), listed(by), targets(slices.Compact(after)))
+		e.report.Error(at, "Known only after the apply", "%s has to be known before the apply, and depends on %s, which can only be read after it. Apply first what that needs, and then the rest:\n\n  kolla apply%s",
+			sentenced(what), words.Sorted(by), targets(slices.Compact(after)))
 	}
 }
 
@@ -88,12 +90,12 @@ func targets(blocks []string) string {
 
 // decidable reports an argument that depends on what is known after the apply, where
 // it has to be known before. It is false for all that is not known.
-func (e *evaluator) decidable(b *block, name string) bool {
-	v := e.value(b.attributes[name].Expr)
+func (e *evaluator) decidable(b *source.Block, name string) bool {
+	v := e.value(b.Attributes[name].Expr)
 	if v.IsWhollyKnown() {
 		return true
 	}
-	e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+	e.undecided(v, b.AttributeRange(name), fmt.Sprintf("%q", name))
 	return false
 }
 
@@ -106,7 +108,11 @@ type decisions struct {
 	// current is the node that is evaluated.
 	current string
 	open    map[string]bool // nodes
+	// unexplained are the places of values that are unknown without a reason.
+	unexplained []hcl.Range
 }
+
+func newDecisions() *decisions { return &decisions{open: map[string]bool{}} }
 
 func (d *decisions) note() { d.open[d.current] = true }
 

@@ -6,49 +6,50 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // definitionOf finds the definition of a service: by name in its module, in those
 // around it or in the catalogue, or in a module that is named. An external service does
 // with none.
-func (g *graph) definitionOf(m *module, b *block) (definition *block, home *module) {
-	attr := b.attributes["definition"]
+func (g *graph) definitionOf(m *module, b *source.Block) (definition *source.Block, home *module) {
+	attr := b.Attributes["definition"]
 	if attr != nil {
 		if t, diags := hcl.AbsTraversalForExpr(attr.Expr); !diags.HasErrors() && t.RootName() == "module" {
 			return g.moduleDefinition(m, t)
 		}
 	}
-	name := b.label
+	name := b.Label
 	if attr != nil && !isNullLiteral(attr.Expr) {
 		name = g.literal(b, "definition")
 	}
-	known := g.builtin.labels("definition")
+	known := g.builtin.Labels("definition")
 	for home := m; home != nil; home = home.parent {
-		if d := home.document.one("definition", name); d != nil {
+		if d := home.written.Document.One("definition", name); d != nil {
 			return d, home
 		}
-		known = append(known, home.document.labels("definition")...)
+		known = append(known, home.written.Document.Labels("definition")...)
 	}
-	if d := g.builtin.one("definition", name); d != nil {
+	if d := g.builtin.One("definition", name); d != nil {
 		return d, nil
 	}
 	switch {
 	case name == "":
 		return nil, nil
 	case attr == nil && mayBeExternal(b):
-		return &block{label: name, header: b.header, labelRange: b.labelRange}, m
+		return &source.Block{Label: name, Header: b.Header, LabelRange: b.LabelRange}, m
 	}
-	at := b.labelRange
+	at := b.LabelRange
 	if attr != nil {
-		at = b.attributeRange("definition")
+		at = b.AttributeRange("definition")
 	}
-	g.error(at, fmt.Sprintf("There is no definition %q", name), "%s", trimJoin(words.DidYouMean(name, known),
-		"A service uses the definition of its own name, or the definition that its argument `definition` names. "+knownNames("definition", known)))
+	g.report.Error(at, fmt.Sprintf("There is no definition %q", name), "%s", words.WithHint(words.DidYouMean(name, known),
+		"A service uses the definition of its own name, or the definition that its argument `definition` names. "+words.Known("definition", known)))
 	return nil, nil
 }
 
 // moduleDefinition finds the definition that module.NAME.definition.NAME names.
-func (g *graph) moduleDefinition(m *module, t hcl.Traversal) (*block, *module) {
+func (g *graph) moduleDefinition(m *module, t hcl.Traversal) (*source.Block, *module) {
 	var names []string
 	for _, step := range t[1:] {
 		if attr, ok := step.(hcl.TraverseAttr); ok {
@@ -56,22 +57,22 @@ func (g *graph) moduleDefinition(m *module, t hcl.Traversal) (*block, *module) {
 		}
 	}
 	if len(names) != 3 || len(t) != 4 || names[1] != "definition" {
-		g.error(t.SourceRange(), "Unsuitable value for \"definition\"", "A definition of a module is named as module.NAME.definition.NAME, any other one as a text in quotes.")
+		g.report.Error(t.SourceRange(), "Unsuitable value for \"definition\"", "A definition of a module is named as module.NAME.definition.NAME, any other one as a text in quotes.")
 		return nil, nil
 	}
 	home := m.calling(names[0])
-	if home != nil && repeats(home.call) {
-		g.error(t.SourceRange(), "Unsuitable value for \"definition\"", "Module %q is repeated, and its definitions would be different ones in each use. Take the definition from a module that is used once.", names[0])
+	if home != nil && repeats(home.written.Call) {
+		g.report.Error(t.SourceRange(), "Unsuitable value for \"definition\"", "Module %q is repeated, and its definitions would be different ones in each use. Take the definition from a module that is used once.", names[0])
 		return nil, nil
 	}
 	if home == nil {
-		known := m.document.labels("module")
-		g.undeclared(t.SourceRange(), "module", names[0], known)
+		known := m.written.Document.Labels("module")
+		g.report.Undeclared(t.SourceRange(), "module", names[0], known)
 		return nil, nil
 	}
-	definition := home.document.one("definition", names[2])
+	definition := home.written.Document.One("definition", names[2])
 	if definition == nil {
-		g.undeclared(t.SourceRange(), "definition", names[2], home.document.labels("definition"))
+		g.report.Undeclared(t.SourceRange(), "definition", names[2], home.written.Document.Labels("definition"))
 		return nil, nil
 	}
 	return definition, home

@@ -33,7 +33,7 @@ func (g *graph) run(n *node, f *frame, at hcl.Range) {
 	case evaluated:
 		return
 	case evaluating:
-		g.error(at, "Circular reference", "%s needs its own value, through what it refers to.", strings.TrimSuffix(n.id, ".*"))
+		g.report.Error(at, "Circular reference", "%s needs its own value, through what it refers to.", strings.TrimSuffix(n.id, ".*"))
 		return
 	}
 	if n.state == nil {
@@ -108,12 +108,12 @@ func (g *graph) demandOne(n *node, f *frame, at hcl.Range) {
 
 // reachModule evaluates the module blocks that lead to a module.
 func (g *graph) reachModule(m *module, at hcl.Range) {
-	if m.call == nil {
+	if m.written.Call == nil {
 		return
 	}
 	g.reachModule(m.parent, at)
 	for _, f := range m.parent.frames {
-		g.run(g.nodes[m.path()+"*"], f, at)
+		g.run(g.nodes[m.written.Path()+"*"], f, at)
 	}
 }
 
@@ -138,8 +138,8 @@ func (n *node) needing(other *node, at hcl.Range) {
 // is left for after the apply. There are none, unless kolla has a mistake; but an empty
 // text in their place would do harm without a word.
 func (g *graph) checkExplained() {
-	if g.diags.HasErrors() || len(g.decisions.open) > 0 || len(g.unexplained) == 0 {
+	if g.report.All().HasErrors() || len(g.decisions.open) > 0 || len(g.decisions.unexplained) == 0 {
 		return
 	}
-	g.error(g.unexplained[0], "Value not evaluated", "Nothing is wrong with the configuration, and still there is no value here. This is a bug in kolla: please report it, with this block and what it refers to.")
+	g.report.Error(g.decisions.unexplained[0], "Value not evaluated", "Nothing is wrong with the configuration, and still there is no value here. This is a bug in kolla: please report it, with this block and what it refers to.")
 }

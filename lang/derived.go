@@ -12,6 +12,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // anyDepth is the depth of settings that are maps in maps, of YAML and JSON.
@@ -29,17 +31,17 @@ func depthOf(format string) int {
 }
 
 // lineage is a config file, the one that it is made from, and so on.
-func (in *instance) lineage(config *block) []*block {
-	out := []*block{config}
-	for b := config; b.attributes["from"] != nil; {
+func (in *instance) lineage(config *source.Block) []*source.Block {
+	out := []*source.Block{config}
+	for b := config; b.Attributes["from"] != nil; {
 		name := in.literal(b, "from")
-		base := in.whole.one("config", name)
+		base := in.whole.One("config", name)
 		switch {
 		case name == "":
 			return out
 		case base == nil:
-			if in.whole.complete() {
-				in.undeclared(b.attributeRange("from"), "config file", name, in.whole.labels("config"))
+			if in.whole.Complete() {
+				in.report.Undeclared(b.AttributeRange("from"), "config file", name, in.whole.Labels("config"))
 			}
 			return out
 		case slices.Contains(out, base):
@@ -53,31 +55,31 @@ func (in *instance) lineage(config *block) []*block {
 
 // circularFrom reports config files that are made from each other, once: at the first of
 // them by name.
-func (in *instance) circularFrom(lineage []*block, again *block) {
+func (in *instance) circularFrom(lineage []*source.Block, again *source.Block) {
 	circle := lineage[slices.Index(lineage, again):]
 	var names []string
 	for _, b := range circle {
-		names = append(names, b.label)
+		names = append(names, b.Label)
 	}
-	if again.label != slices.Min(names) {
+	if again.Label != slices.Min(names) {
 		return
 	}
 	chain := fmt.Sprintf("%q", names[0])
 	for _, name := range append(names[1:], names[0]) {
 		chain += fmt.Sprintf(" from %q", name)
 	}
-	in.error(again.attributeRange("from"), "Circular reference", "Config files would be made from themselves: %s. Take one `from` away.", chain)
+	in.report.Error(again.AttributeRange("from"), "Circular reference", "Config files would be made from themselves: %s. Take one `from` away.", chain)
 }
 
 // inherited is the first of a config file and those that it is made from that has an
 // argument; else the last.
-func (in *instance) inherited(config *block, name string) *block {
-	if config.attributes["from"] == nil {
+func (in *instance) inherited(config *source.Block, name string) *source.Block {
+	if config.Attributes["from"] == nil {
 		return config
 	}
-	var last *block
+	var last *source.Block
 	for _, b := range in.lineage(config) {
-		if last = b; b.attributes[name] != nil {
+		if last = b; b.Attributes[name] != nil {
 			break
 		}
 	}
@@ -86,9 +88,9 @@ func (in *instance) inherited(config *block, name string) *block {
 
 // formatOf is the format that a config file, or one that it is made from, says; else that
 // of its name.
-func (in *instance) formatOf(config *block) string {
+func (in *instance) formatOf(config *source.Block) string {
 	b := in.inherited(config, "format")
-	if b.attributes["format"] != nil || b.base != nil && b.base.attributes["format"] != nil {
+	if b.Attributes["format"] != nil || b.Base != nil && b.Base.Attributes["format"] != nil {
 		return in.literal(b, "format")
 	}
 	return cmp.Or(formatOfName(b), in.literal(b, "format"))
@@ -96,9 +98,9 @@ func (in *instance) formatOf(config *block) string {
 
 // formatOfName is the format that the name of a config file tells; empty: it tells none. A
 // file with content is raw.
-func formatOfName(b *block) string {
+func formatOfName(b *source.Block) string {
 	format := ""
-	switch path.Ext(b.label) {
+	switch path.Ext(b.Label) {
 	case ".yaml", ".yml":
 		format = "yaml"
 	case ".json":
@@ -106,29 +108,29 @@ func formatOfName(b *block) string {
 	case ".toml":
 		return "raw"
 	}
-	if format != "" && (b.attributes["content"] != nil || b.base != nil && b.base.attributes["content"] != nil) {
+	if format != "" && (b.Attributes["content"] != nil || b.Base != nil && b.Base.Attributes["content"] != nil) {
 		return "raw"
 	}
 	return format
 }
 
 // mode are the permissions of a config file.
-func (in *instance) mode(config *block) int {
+func (in *instance) mode(config *source.Block) int {
 	n, _ := strconv.ParseInt(in.inner.string(in.inherited(config, "mode"), "mode"), 8, 32) // 0 where nothing is said
 	return int(n)
 }
 
 // mergeSettings puts the layers of config values together.
 func (in *instance) mergeSettings() {
-	for _, config := range in.whole.all("config") {
+	for _, config := range in.whole.All("config") {
 		depth := depthOf(in.formatOf(config))
-		in.configs[config.label] = merge(depth, in.configLayers(config, depth))
+		in.configs[config.Label] = merge(depth, in.configLayers(config, depth))
 	}
 }
 
 // configLayers are the layers of the values of a config file, the weakest first: all of
 // the file that it is made from, and then its own.
-func (in *instance) configLayers(config *block, depth int) []*layer {
+func (in *instance) configLayers(config *source.Block, depth int) []*layer {
 	var out []*layer
 	files := in.lineage(config)
 	for i, b := range slices.Backward(files) {
@@ -155,13 +157,13 @@ func narrowed(a, b []string) []string {
 }
 
 // onlyOf are the sections that a config file takes of another one; nil: all.
-func (in *instance) onlyOf(config *block) []string {
-	attr := config.attributes["only"]
+func (in *instance) onlyOf(config *source.Block) []string {
+	attr := config.Attributes["only"]
 	if attr == nil || isNullLiteral(attr.Expr) {
 		return nil
 	}
 	if len(attr.Expr.Variables()) > 0 {
-		in.error(attr.Expr.Range(), "Unsuitable value for \"only\"", "It must be a list that is written out, because it is read before anything is evaluated.")
+		in.report.Error(attr.Expr.Range(), "Unsuitable value for \"only\"", "It must be a list that is written out, because it is read before anything is evaluated.")
 		return nil
 	}
 	return append([]string{}, in.constant().list(config, "only")...)
@@ -169,7 +171,7 @@ func (in *instance) onlyOf(config *block) []string {
 
 // ownLayers are the layers that a config file has besides those of the one that it is
 // made from.
-func (in *instance) ownLayers(config *block, depth int) []*layer {
+func (in *instance) ownLayers(config *source.Block, depth int) []*layer {
 	var out, above []*layer
 	for _, p := range in.inner.parts(config, "values") {
 		l := &layer{name: p.layer, expr: p.expr, eval: p.eval}
@@ -180,8 +182,8 @@ func (in *instance) ownLayers(config *block, depth int) []*layer {
 		}
 	}
 	for _, d := range in.defaults() {
-		if matched, _ := path.Match(d.label, config.label); matched && d.attributes["values"] != nil && depth != anyDepth {
-			out = append(out, &layer{name: layerCloud, expr: d.attributes["values"].Expr, eval: in.cloud})
+		if matched, _ := path.Match(d.Label, config.Label); matched && d.Attributes["values"] != nil && depth != anyDepth {
+			out = append(out, &layer{name: layerCloud, expr: d.Attributes["values"].Expr, eval: in.cloud})
 		}
 	}
 	out = append(out, in.directoryLayers(config, depth)...)
@@ -189,16 +191,16 @@ func (in *instance) ownLayers(config *block, depth int) []*layer {
 }
 
 // hasContent reports whether anything gives an optional config file content.
-func (in *instance) hasContent(config *block, format string) bool {
+func (in *instance) hasContent(config *source.Block, format string) bool {
 	if format == "raw" {
 		return in.inner.given(config, "content") || len(in.overridesOf(config)) > 0
 	}
-	s := in.configs[config.label]
+	s := in.configs[config.Label]
 	return len(s.entries()) > 0 || s.partial
 }
 
 // checkOnly warns of sections that there are not.
-func (in *instance) checkOnly(config *block, f ConfigFile) {
+func (in *instance) checkOnly(config *source.Block, f ConfigFile) {
 	for _, name := range in.onlyOf(config) {
 		there := slices.ContainsFunc(f.Options, func(o Option) bool { return o.Section == name || o.Section == "" && o.Key == name })
 		if there || f.Partial {
@@ -206,27 +208,27 @@ func (in *instance) checkOnly(config *block, f ConfigFile) {
 		}
 		var known []string
 		for _, base := range in.lineage(config)[1:] {
-			for _, x := range in.configs[base.label].leaves {
+			for _, x := range in.configs[base.Label].leaves {
 				known = append(known, x.path[:min(1, len(x.path))]...)
 			}
 		}
-		in.warn(config.attributeRange("only"), "Nothing to take", "%s", trimJoin(words.DidYouMean(name, known),
-			fmt.Sprintf("The file that %q is made from has no %q. It has: %s.", config.label, name, listed(known))))
+		in.report.Warn(config.AttributeRange("only"), "Nothing to take", "%s", words.WithHint(words.DidYouMean(name, known),
+			fmt.Sprintf("The file that %q is made from has no %q. It has: %s.", config.Label, name, words.Sorted(known))))
 	}
 }
 
 // checkPaths reports two config files of one pod that would be one file there.
-func (in *instance) checkPaths(pod *block, names []string) {
-	taken := map[string]*block{}
+func (in *instance) checkPaths(pod *source.Block, names []string) {
+	taken := map[string]*source.Block{}
 	for _, f := range in.out.Configs {
 		if !slices.Contains(names, f.Name) {
 			continue
 		}
-		b := in.definition.one("config", f.Name)
+		b := in.definition.One("config", f.Name)
 		for _, at := range []string{f.Path, f.SecretPath} {
 			if other := taken[at]; other != nil && at != "" {
-				in.error(pod.attributeRange("config"), "Two files at one path", "%s would have config %q (%s) and config %q (%s) at %s. Take one of the two out of the list, or give it another path.",
-					sentenced(describe(pod)), other.label, position(other.header), f.Name, position(b.header), at)
+				in.report.Error(pod.AttributeRange("config"), "Two files at one path", "%s would have config %q (%s) and config %q (%s) at %s. Take one of the two out of the list, or give it another path.",
+					sentenced(pod.Described()), other.Label, diag.Position(other.Header), f.Name, diag.Position(b.Header), at)
 				break
 			}
 			taken[at] = b
@@ -247,9 +249,9 @@ func (s *settings) place(merged map[string]*entry, x leaf, path []string, value 
 }
 
 // tree is the content of a file in YAML or JSON.
-func (in *instance) tree(config *block, format string) (Text, Origin) {
+func (in *instance) tree(config *source.Block, format string) (Text, Origin) {
 	root := map[string]any{}
-	for _, x := range in.configs[config.label].entries() {
+	for _, x := range in.configs[config.Label].entries() {
 		within := root
 		for _, name := range x.path[:len(x.path)-1] {
 			inner, ok := within[name].(map[string]any)
@@ -262,16 +264,16 @@ func (in *instance) tree(config *block, format string) (Text, Origin) {
 		within[x.path[len(x.path)-1]] = x.value
 	}
 	at := rangeOf(config)
-	origin := Origin{Layer: layerDefinition, Range: config.header}
+	origin := Origin{Layer: layerDefinition, Range: config.Header}
 	value, err := in.functions[format+"encode"].Call([]cty.Value{objectOf(root)})
 	if err != nil {
-		in.error(config.header, "Unsuitable config values", "%s.", sentence(err))
+		in.report.Error(config.Header, "Unsuitable config values", "%s.", words.Sentence(err))
 		return nil, origin
 	}
 	if !value.IsWhollyKnown() && len(deferrals(value)) == 0 {
 		return nil, origin // it was reported
 	}
-	return in.inner.textOf(value, firstRange(at, in.block.header)), origin
+	return in.inner.textOf(value, firstRange(at, in.block.Header)), origin
 }
 
 // objectOf is a tree of values as one value.
@@ -293,9 +295,9 @@ func (l *loader) treeOf(f *overrideFile) []leaf {
 	if err != nil || value.IsNull() || !isMap(value) {
 		why := "It is no map of values."
 		if err != nil {
-			why = sentence(err) + "."
+			why = words.Sentence(err) + "."
 		}
-		l.error(f.start(), "Unreadable config file", "%s", why)
+		l.report.Error(f.start(), "Unreadable config file", "%s", why)
 		return []leaf{}
 	}
 	return []leaf{newLeaf(nil, nil, &hclsyntax.LiteralValueExpr{Val: value, SrcRange: f.start()})}

@@ -78,13 +78,16 @@ func diagnosticsIn(t *testing.T) []written {
 	if err != nil {
 		t.Fatal(err)
 	}
-	within, err := filepath.Glob("*/*.go")
-	if err != nil {
-		t.Fatal(err)
+	for _, pattern := range []string{"*/*.go", "internal/*/*.go"} {
+		within, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, within...)
 	}
 	fset := token.NewFileSet()
 	var out []written
-	for _, name := range append(names, within...) {
+	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
@@ -111,7 +114,7 @@ func diagnosticsIn(t *testing.T) []written {
 // reporting are the functions that report, with the place of the summary among their
 // arguments; the detail follows.
 var reporting = map[string]int{
-	"error": 1, "warn": 1, "alert": 1, "addPlain": 0, "alertPlain": 0, "complain": 0, "unsuitable": 1, "undeclared": 1, "syntaxError": 1, "spend": 4, "unmetCondition": 3,
+	"Error": 1, "error": 1, "Warn": 1, "Alert": 1, "ErrorPlain": 0, "AlertPlain": 0, "complain": 0, "unsuitable": 1, "Undeclared": 1, "syntaxError": 1, "Spend": 3, "unmetCondition": 3,
 }
 
 // reported reads a call of a function that reports.
@@ -133,7 +136,7 @@ func reported(call *ast.CallExpr) (d written, ok bool) {
 		if attribute, ok := format(call.Args[at]); ok {
 			d.summary = "Unsuitable value for " + strconv.Quote(attribute)
 		}
-	case "undeclared": // (range, noun, name, known)
+	case "Undeclared": // (range, noun, name, known)
 		noun, ok := format(call.Args[at])
 		if !ok {
 			noun = "%s"

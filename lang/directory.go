@@ -16,6 +16,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/ini"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -52,12 +53,12 @@ type overrideFile struct {
 
 // readDirectory reads the config directory that the cloud names, if it does.
 func (l *loader) readDirectory() *directory {
-	for _, b := range l.document.all("cloud")[:min(1, len(l.document.all("cloud")))] {
+	for _, b := range l.document.All("cloud")[:min(1, len(l.document.All("cloud")))] {
 		given := l.literal(b, "config_dir")
 		if given == "" {
 			continue
 		}
-		d := &directory{at: b.attributeRange("config_dir"), given: path.Clean(filepath.ToSlash(given)), byPath: map[string]*overrideFile{}}
+		d := &directory{at: b.AttributeRange("config_dir"), given: path.Clean(filepath.ToSlash(given)), byPath: map[string]*overrideFile{}}
 		l.readFolder(d, "")
 		return d
 	}
@@ -69,7 +70,7 @@ func (l *loader) readDirectory() *directory {
 func (l *loader) readFolder(d *directory, folder string) {
 	entries, err := os.ReadDir(l.reader.Path(path.Join(d.given, folder)))
 	if err != nil {
-		l.error(d.at, "Cannot read the config directory", "The directory %s: %s.", path.Join(d.given, folder), cause(err))
+		l.report.Error(d.at, "Cannot read the config directory", "The directory %s: %s.", path.Join(d.given, folder), source.Cause(err))
 		return
 	}
 	for _, entry := range entries {
@@ -102,7 +103,7 @@ func (l *loader) use(f *overrideFile) {
 	f.used = true
 	source, err := l.reader.Read(path.Join(l.directory.given, f.path))
 	if err != nil {
-		l.error(l.directory.at, "Cannot read the config directory", "%s.", sentence(err))
+		l.report.Error(l.directory.at, "Cannot read the config directory", "%s.", words.Sentence(err))
 	}
 	f.source = source
 	l.config.Files[f.name] = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
@@ -119,7 +120,7 @@ func general(name, format string) bool { return format == "ini" && strings.HasSu
 
 // overridesOf are the files of the config directory that override a config file of
 // the service, the weakest first.
-func (in *instance) overridesOf(config *block) []*overrideFile {
+func (in *instance) overridesOf(config *source.Block) []*overrideFile {
 	d := in.directory
 	if d == nil {
 		return nil
@@ -127,19 +128,19 @@ func (in *instance) overridesOf(config *block) []*overrideFile {
 	format := in.formatOf(config)
 	names := in.overrideNames()
 	var paths []string
-	if general(config.label, format) {
+	if general(config.Label, format) {
 		paths = append(paths, globalFile)
 		for _, name := range names {
-			if file := name + ".conf"; in.definition.one("config", file) == nil {
+			if file := name + ".conf"; in.definition.One("config", file) == nil {
 				paths = append(paths, file)
 			}
 		}
 	}
 	if format == "ini" || format == "properties" {
-		paths = append(paths, config.label)
+		paths = append(paths, config.Label)
 	}
 	for _, name := range names {
-		paths = append(paths, path.Join(name, config.label))
+		paths = append(paths, path.Join(name, config.Label))
 	}
 	var out []*overrideFile
 	for _, p := range paths {
@@ -154,12 +155,12 @@ func (in *instance) overridesOf(config *block) []*overrideFile {
 // overrideNames are the names that the service has in the config directory. Its name in
 // the cluster is known only when it is evaluated.
 func (in *instance) overrideNames() []string {
-	names := []string{in.definition.label, in.block.label, in.out.Name}
+	names := []string{in.definition.Label, in.block.Label, in.out.Name}
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
 // directoryLayers are the layers that the config directory has for a file with values.
-func (in *instance) directoryLayers(config *block, depth int) []*layer {
+func (in *instance) directoryLayers(config *source.Block, depth int) []*layer {
 	if in.directory == nil || in.formatOf(config) == "raw" {
 		return nil
 	}
@@ -182,7 +183,7 @@ func (l *loader) leavesOf(f *overrideFile, depth int) []leaf {
 	}
 	out := []leaf{}
 	assignments, diags := ini.Read(f.name, f.source, depth == 2)
-	l.add(diags...)
+	l.report.Add(diags...)
 	for _, a := range assignments {
 		var values []cty.Value
 		for _, value := range a.Values {
@@ -209,34 +210,34 @@ func verbatim(v cty.Value) []Text {
 }
 
 // replacement is what the config directory has in place of a raw file, if it does.
-func (in *instance) replacement(config *block) (content Text, ok bool) {
+func (in *instance) replacement(config *source.Block) (content Text, ok bool) {
 	files := in.overridesOf(config)
 	if len(files) == 0 {
 		return nil, false
 	}
 	f := files[len(files)-1]
 	if !utf8.Valid(f.source) {
-		in.error(f.start(), "Unreadable config file", "The file is not a text in UTF-8.")
+		in.report.Error(f.start(), "Unreadable config file", "The file is not a text in UTF-8.")
 		return nil, true
 	}
 	if at, found := ini.Template(f.name, f.source); found {
-		in.warn(at, "Template in an override",
-			"kolla uses the file as it is, and fills in nothing. If this is meant for kolla-ansible, write the value itself; or move the file out of the config directory and write, in the service, config %q { content = templatefile(...) }.", config.label)
+		in.report.Warn(at, "Template in an override",
+			"kolla uses the file as it is, and fills in nothing. If this is meant for kolla-ansible, write the value itself; or move the file out of the config directory and write, in the service, config %q { content = templatefile(...) }.", config.Label)
 	}
 	return Plain(string(f.source)), true
 }
 
 // rangeOfFile is where the user says something about a config file, the strongest
 // place first.
-func (in *instance) rangeOfFile(config *block) hcl.Range {
-	if config.top != nil || len(in.overridesOf(config)) == 0 {
+func (in *instance) rangeOfFile(config *source.Block) hcl.Range {
+	if config.Top != nil || len(in.overridesOf(config)) == 0 {
 		return rangeOf(config)
 	}
 	return in.rangeInDirectory(config)
 }
 
 // rangeInDirectory is where the config directory says something about a config file.
-func (in *instance) rangeInDirectory(config *block) hcl.Range {
+func (in *instance) rangeInDirectory(config *source.Block) hcl.Range {
 	files := in.overridesOf(config)
 	f := files[len(files)-1]
 	depth := depthOf(in.formatOf(config))
@@ -258,7 +259,7 @@ func (g *graph) unusedOverrides() {
 		switch in := first[top]; {
 		case in == nil && !nested:
 			known := keysOf(first)
-			g.unusedOverride(folder, "%s", trimJoin(words.DidYouMean(top, known), fmt.Sprintf("No service of this cloud, and no definition of one, is called %q. There are: %s.", top, listed(known))))
+			g.unusedOverride(folder, "%s", words.WithHint(words.DidYouMean(top, known), fmt.Sprintf("No service of this cloud, and no definition of one, is called %q. There are: %s.", top, words.Sorted(known))))
 		case in != nil && nested:
 			g.unusedOverride(folder, "For kolla-ansible such a directory mostly holds what is other on one host, here %q. With kolla all pods of a service read the same files: put what is for all into %s/FILE. For nodes that need other values, declare a second service with the same definition and a role of its own.",
 				below, path.Join(d.given, top))
@@ -277,7 +278,7 @@ func (g *graph) unusedOverrides() {
 }
 
 func (g *graph) unusedOverride(within, detail string, args ...any) {
-	g.warn(g.directory.at, "Override without effect", "%s is not used. %s", path.Join(g.directory.given, within), fmt.Sprintf(detail, args...))
+	g.report.Warn(g.directory.at, "Override without effect", "%s is not used. %s", path.Join(g.directory.given, within), fmt.Sprintf(detail, args...))
 }
 
 // firstByName finds the services, the first of each name that they have in the config
@@ -296,15 +297,15 @@ func (g *graph) firstByName() map[string]*instance {
 
 // unusedServiceFile warns of a file that the service of its folder does not have.
 func (g *graph) unusedServiceFile(f *overrideFile, in *instance, name string) {
-	known := in.definition.labels("config")
-	for _, workload := range in.definition.labels("workload") {
+	known := in.definition.Labels("config")
+	for _, workload := range in.definition.Labels("workload") {
 		stem := strings.TrimSuffix(name, ".conf")
 		if stem != name && (stem == workload || stem == in.out.Definition+"-"+workload || stem == in.out.Name+"-"+workload) {
-			g.unusedOverride(f.path, "For kolla-ansible it is for one container. Here all workloads of a service read the same files. The files of service %q are: %s.", in.out.Name, listed(known))
+			g.unusedOverride(f.path, "For kolla-ansible it is for one container. Here all workloads of a service read the same files. The files of service %q are: %s.", in.out.Name, words.Sorted(known))
 			return
 		}
 	}
-	g.unusedOverride(f.path, "%s", trimJoin(words.DidYouMean(name, known), fmt.Sprintf("Service %q has no file %q. Its files are: %s.", in.out.Name, name, listed(known))))
+	g.unusedOverride(f.path, "%s", words.WithHint(words.DidYouMean(name, known), fmt.Sprintf("Service %q has no file %q. Its files are: %s.", in.out.Name, name, words.Sorted(known))))
 }
 
 // unusedRootFile warns of a file that no service has.
@@ -312,7 +313,7 @@ func (g *graph) unusedRootFile(f *overrideFile) {
 	known := []string{globalFile}
 	var raw []string // services that have it as a raw file
 	for _, in := range g.inOrder() {
-		known = append(known, in.definition.label+".conf", in.out.Name+".conf")
+		known = append(known, in.definition.Label+".conf", in.out.Name+".conf")
 		for _, config := range in.out.Configs {
 			if config.Format != "raw" {
 				known = append(known, config.Name)
@@ -329,6 +330,6 @@ func (g *graph) unusedRootFile(f *overrideFile) {
 		g.unusedOverride(f.path, "No service that it is for has an ini file NAME.conf.")
 	default:
 		near := cmp.Or(words.DidYouMean(f.path, slices.Compact(known)), " Files of one service stand in SERVICE/FILE.")
-		g.unusedOverride(f.path, "%s", trimJoin(near, "No service of this cloud has a file of that name."))
+		g.unusedOverride(f.path, "%s", words.WithHint(near, "No service of this cloud has a file of that name."))
 	}
 }

@@ -6,10 +6,10 @@
 // Load goes through these steps; each reports all that it finds wrong, with the
 // place in the source, and goes on with what is right:
 //
-//   - The files are parsed, in either syntax of HCL, and their blocks compared with
-//     Schema, which says what may stand where. The directories that module blocks name
-//     are read the same way. Definitions come from the catalogue too; a user's own
-//     takes the place of the catalogue's of the same name.
+//   - Package source parses the files, in either syntax of HCL, and compares their blocks
+//     with package schema, which says what may stand where. It reads the directories that
+//     module blocks name in the same way. Definitions come from the catalogue too; a
+//     user's own takes the place of the catalogue's of the same name.
 //   - References are followed without evaluating anything. They make a graph, whose
 //     nodes are blocks as they are written: however often a block is repeated, and its
 //     module used, it is one node. The graph gives the order of evaluation, and what
@@ -28,12 +28,12 @@
 //   - What only shows in the whole is checked: ports that two would take, services that
 //     are named and not needed.
 //
-// What stands on its own has a package below this one: the source of a file becomes a tree
-// in syntax, functions are those that expressions can call, and mark is about values that
-// nobody may see or that are not known yet; ini and yaml read the files of others. What is
-// left here is the language itself: what may be written (schema.go, blocks.go), which
-// block needs which (graph.go), and what they come to (evaluate.go and what each kind of
-// block has beside it).
+// Parts that need no evaluator are packages below this one. schema says what may be written,
+// internal/source reads files, and internal/diag collects diagnostics. syntax parses one file.
+// functions has the functions that expressions can call. mark is about values that must not
+// be shown, or are not known yet. ini and yaml read files of other programs. What is left here
+// is the language itself: which block needs which (graph.go), and the values of blocks
+// (evaluate.go, and one file for each kind of block).
 //
 // # Secrets
 //

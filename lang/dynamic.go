@@ -7,101 +7,11 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
-
-// dynamicType is a block that stands for any number of blocks of another type: its
-// label names the type, and its only block holds what each of them holds.
-var dynamicType = &BlockType{
-	Name: "dynamic", Label: "block type",
-	Doc: "Stands inside of another block for blocks of the type that the label names, one for each element of for_each. Expressions in content read the element as TYPE.key and TYPE.value.",
-	Example: `locals {
-  debugged = { "keystone.conf" = "DEBUG" }
-}
-
-service "keystone" {
-  dynamic "config" {
-    for_each = local.debugged
-    iterator = file
-    labels   = [file.key]
-
-    content {
-      values = { DEFAULT = { default_log_levels = "keystone=${file.value}" } }
-    }
-  }
-}
-`,
-	Attributes: []Attribute{
-		{Name: "for_each", Type: TypeAny, Value: "list, set or map", Required: true, Doc: "A list, set, map or object."},
-		{Name: "iterator", Type: TypeReferences, Value: "name without quotes", Doc: "Name for the element, in place of the type of the block."},
-		{Name: "labels", Type: TypeList, Doc: "Label of each block, as a list of one, for types that have a label."},
-	},
-	Blocks: []*BlockType{{Name: "content", Single: true, Doc: "What stands in each of the blocks."}},
-}
-
-// growing are the types of blocks that a dynamic block can stand for.
-func (t *BlockType) growing() []string {
-	var out []string
-	for _, b := range t.Blocks {
-		if t.Name != "" && !b.isWritten() {
-			out = append(out, b.Name)
-		}
-	}
-	return out
-}
-
-// isWritten reports whether blocks of the type are written out, and not computed.
-func (t *BlockType) isWritten() bool {
-	return t.Name == lifecycleType.Name || t == inputType || t == ownLocalsType
-}
-
-// dynamic checks a dynamic block; nil when it cannot be used. The block that it
-// gives has one block in it, of the type that it stands for and with its content.
-func (d decoder) dynamic(parent *BlockType, source sourceBlock) *block {
-	if len(source.labels) != 1 {
-		d.error(source.header, "Wrong number of labels", "A dynamic block has one label, the type of the blocks that it stands for: `dynamic %q {`.", parent.growing()[0])
-		return nil
-	}
-	out := &block{typ: dynamicType, label: source.labels[0], labelRange: source.labelRanges[0], header: source.header, whole: source.whole}
-	typ := parent.block(out.label)
-	if typ == nil || typ.isWritten() {
-		d.undeclared(out.labelRange, "block", out.label, parent.growing())
-		return nil
-	}
-	attributes, blocks := d.content(dynamicType, source.body)
-	d.body(out, &hclsyntax.Body{Attributes: attributes})
-	if (out.attributes["labels"] != nil) != (typ.Label != "") {
-		what := "its argument labels is left out"
-		if typ.Label != "" {
-			what = "it needs the argument labels = [NAME]"
-		}
-		d.error(source.header, "Labels of a dynamic block", "A %s block has %s: %s.", typ.Name, labelled(typ), what)
-		return nil
-	}
-	for _, b := range blocks {
-		switch {
-		case b.typ != "content":
-			d.unknownBlock(dynamicType, b)
-		case len(out.blocks) > 0:
-			d.error(b.header, "Second content block", "There can be only one content block here.")
-		default:
-			content := &block{typ: typ, header: b.header, whole: b.whole}
-			decoder{d.reporter, d.overriding || parent == serviceType}.body(content, b.body)
-			out.add(content)
-		}
-	}
-	if len(out.blocks) == 0 {
-		d.error(source.header, "Missing block", "A dynamic block needs a block `content {` with what stands in each of the blocks.")
-		return nil
-	}
-	return out
-}
-
-func labelled(typ *BlockType) string {
-	if typ.Label == "" {
-		return "no label"
-	}
-	return "a label, the name of the " + typ.Label
-}
 
 // iterated is an expression in a dynamic block: it knows one name more.
 type iterated struct {
@@ -141,52 +51,52 @@ func (x *iterated) around(inner hclsyntax.Expression) hclsyntax.Expression {
 }
 
 // expanded is a block with the blocks that its dynamic blocks stand for.
-func (e *evaluator) expanded(b *block) *block {
-	if !b.grows {
+func (e *evaluator) expanded(b *source.Block) *source.Block {
+	if !b.HasDynamic {
 		return b
 	}
-	out := *b
-	out.blocks, out.byType, out.byLabel, out.grows = nil, nil, nil, false
-	for _, child := range b.blocks {
-		if child.typ != dynamicType {
-			out.add(e.expanded(child))
+	out := b.WithoutBlocks()
+	out.HasDynamic = false
+	for _, child := range b.Blocks {
+		if child.Type != schema.DynamicType {
+			out.Add(e.expanded(child))
 			continue
 		}
 		made, open := e.made(child)
 		if open != cty.NilVal {
-			out.open = open
+			out.Incomplete = open
 		}
 		for _, b := range made {
-			if e.unique(&out, b) {
-				out.add(b)
+			if b.UniqueIn(e.report, out) {
+				out.Add(b)
 			}
 		}
 	}
-	return &out
+	return out
 }
 
 // made are the blocks that a dynamic block stands for. open is what has to be known before
 // it is known which they are; NilVal: these are all.
-func (e *evaluator) made(b *block) (out []*block, open cty.Value) {
-	if b.attributes["for_each"] == nil {
+func (e *evaluator) made(b *source.Block) (out []*source.Block, open cty.Value) {
+	if b.Attributes["for_each"] == nil {
 		return nil, cty.DynamicVal // the decoder has said so
 	}
-	list := e.value(b.attributes["for_each"].Expr)
-	at := b.attributeRange("for_each")
+	list := e.value(b.Attributes["for_each"].Expr)
+	at := b.AttributeRange("for_each")
 	switch {
 	case !list.IsKnown():
 		e.undecided(list, at, "\"for_each\"")
 		return nil, list
 	case list.IsNull() || !list.CanIterateElements():
-		e.error(at, "Unsuitable value for \"for_each\"", "It must be a list, set, map or object, and this is %s.", kindOf(list))
+		e.report.Error(at, "Unsuitable value for \"for_each\"", "It must be a list, set, map or object, and this is %s.", kindOf(list))
 		return nil, cty.DynamicVal
 	case !e.public(list, at, "for_each"):
 		return nil, cty.DynamicVal
 	}
-	if !e.spend(&e.spent.grown, list.LengthInt(), maxGrown, b.header, "Too many blocks", "The dynamic blocks of a configuration can stand for at most %d blocks, and with this one there are more. Correct what for_each goes over, here or in a block around.") {
+	if !e.report.Spend(diag.Blocks, list.LengthInt(), b.Header, "Too many blocks", "The dynamic blocks of a configuration can stand for at most %d blocks, and with this one there are more. Correct what for_each goes over, here or in a block around.") {
 		return nil, cty.DynamicVal
 	}
-	content, name := b.blocks[0], e.iterator(b)
+	content, name := b.Blocks[0], e.iterator(b)
 	for it := list.ElementIterator(); it.Next(); {
 		key, value := it.Element()
 		if list.Type().IsSetType() {
@@ -195,8 +105,8 @@ func (e *evaluator) made(b *block) (out []*block, open cty.Value) {
 		element := cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})
 		wrap := func(expr hclsyntax.Expression) hclsyntax.Expression { return &iterated{expr, name, element} }
 		made := rewritten(content, wrap)
-		made.header = b.header
-		if labels := b.attributes["labels"]; labels != nil {
+		made.Header = b.Header
+		if labels := b.Attributes["labels"]; labels != nil {
 			if expr := wrap(labels.Expr); !e.labelOf(made, expr) {
 				open = cty.DynamicVal
 				if v := e.value(expr); !v.IsWhollyKnown() {
@@ -211,21 +121,21 @@ func (e *evaluator) made(b *block) (out []*block, open cty.Value) {
 }
 
 // iterator is the name under which expressions read the element.
-func (e *evaluator) iterator(b *block) string {
-	attr := b.attributes["iterator"]
+func (e *evaluator) iterator(b *source.Block) string {
+	attr := b.Attributes["iterator"]
 	if attr == nil {
-		return b.label
+		return b.Label
 	}
 	name := hcl.ExprAsKeyword(attr.Expr)
 	if name == "" {
-		e.error(attr.Expr.Range(), "Unsuitable value for \"iterator\"", "It must be a name without quotes.")
-		return b.label
+		e.report.Error(attr.Expr.Range(), "Unsuitable value for \"iterator\"", "It must be a name without quotes.")
+		return b.Label
 	}
 	return name
 }
 
 // labelOf gives a block its label.
-func (e *evaluator) labelOf(b *block, expr hclsyntax.Expression) bool {
+func (e *evaluator) labelOf(b *source.Block, expr hclsyntax.Expression) bool {
 	v := e.value(expr)
 	e.undecided(v, expr.Range(), "\"labels\"")
 	if !v.IsWhollyKnown() || !e.public(v, expr.Range(), "a label") {
@@ -233,25 +143,24 @@ func (e *evaluator) labelOf(b *block, expr hclsyntax.Expression) bool {
 	}
 	list, err := convert.Convert(v, cty.List(cty.String))
 	if err != nil || list.IsNull() || list.LengthInt() != 1 || list.Index(cty.Zero).IsNull() {
-		e.error(expr.Range(), "Unsuitable value for \"labels\"", "It must be a list of one text, the name of the %s.", b.typ.Label)
+		e.report.Error(expr.Range(), "Unsuitable value for \"labels\"", "It must be a list of one text, the name of the %s.", b.Type.Label)
 		return false
 	}
-	b.label, b.labelRange = list.Index(cty.Zero).AsString(), expr.Range()
-	return e.checkLabel(b)
+	b.Label, b.LabelRange = list.Index(cty.Zero).AsString(), expr.Range()
+	return b.CheckLabel(e.report)
 }
 
 // rewritten is a block with other expressions, at any depth.
-func rewritten(b *block, expression func(hclsyntax.Expression) hclsyntax.Expression) *block {
-	out := *b
-	out.attributes = maps.Clone(b.attributes)
-	for name, attr := range b.attributes {
+func rewritten(b *source.Block, expression func(hclsyntax.Expression) hclsyntax.Expression) *source.Block {
+	out := b.WithoutBlocks()
+	out.Attributes = maps.Clone(b.Attributes)
+	for name, attr := range b.Attributes {
 		copied := *attr
 		copied.Expr = expression(attr.Expr)
-		out.attributes[name] = &copied
+		out.Attributes[name] = &copied
 	}
-	out.blocks, out.byType, out.byLabel = nil, nil, nil
-	for _, child := range b.blocks {
-		out.add(rewritten(child, expression))
+	for _, child := range b.Blocks {
+		out.Add(rewritten(child, expression))
 	}
-	return &out
+	return out
 }

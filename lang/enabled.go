@@ -3,16 +3,10 @@ package lang
 import (
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
-
-// enabledAttribute is for every block of a definition.
-var enabledAttribute = Attribute{Name: "enabled", Type: TypeBool, Default: true, Doc: "Whether to create the block. With false, kolla does not need anything that only this block refers to, and leaves the block out of lists of names."}
-
-// conditional are arguments of a block that may not count.
-func conditional(attributes []Attribute) []Attribute {
-	return append(attributes[:len(attributes):len(attributes)], enabledAttribute)
-}
 
 // gate says whether a block counts, as far as that can be told before anything is
 // evaluated.
@@ -25,8 +19,8 @@ const (
 )
 
 // gateOf reads the argument enabled of a block.
-func gateOf(b *block) gate {
-	attr := b.attributes[enabledAttribute.Name]
+func gateOf(b *source.Block) gate {
+	attr := b.Attributes[schema.EnabledAttribute.Name]
 	if attr == nil {
 		return open
 	}
@@ -42,38 +36,38 @@ func gateOf(b *block) gate {
 
 // enabled is a block without the blocks in it that do not count, of those that which is
 // true for.
-func (e *evaluator) enabled(b *block, which func(*block) bool) *block {
-	if !b.gated {
+func (e *evaluator) enabled(b *source.Block, which func(*source.Block) bool) *source.Block {
+	if !b.Gated {
 		return b
 	}
-	out := *b
-	out.blocks, out.byType, out.byLabel, out.gated = nil, nil, nil, false
-	for _, child := range b.blocks {
+	out := b.WithoutBlocks()
+	out.Gated = false
+	for _, child := range b.Blocks {
 		if !which(child) {
-			out.add(child)
+			out.Add(child)
 			continue
 		}
 		counts, known := e.counts(child)
 		if known != cty.NilVal {
-			out.open = known
+			out.Incomplete = known
 		}
 		if counts {
-			out.add(e.enabled(child, anyBlock))
+			out.Add(e.enabled(child, anyBlock))
 		}
 	}
-	return &out
+	return out
 }
 
-func anyBlock(*block) bool { return true }
+func anyBlock(*source.Block) bool { return true }
 
 // counts reports whether a block counts. open is what has to be known before that is
 // known; NilVal: it is.
-func (e *evaluator) counts(b *block) (counts bool, open cty.Value) {
-	attr := b.attributes[enabledAttribute.Name]
-	if attr == nil || !e.given(b, enabledAttribute.Name) {
+func (e *evaluator) counts(b *source.Block) (counts bool, open cty.Value) {
+	attr := b.Attributes[schema.EnabledAttribute.Name]
+	if attr == nil || !e.given(b, schema.EnabledAttribute.Name) {
 		return true, cty.NilVal
 	}
-	v, ok := e.publicAttribute(b, enabledAttribute.Name, cty.Bool)
+	v, ok := e.publicAttribute(b, schema.EnabledAttribute.Name, cty.Bool)
 	if ok {
 		return v.True(), cty.NilVal
 	}
@@ -86,7 +80,7 @@ func (e *evaluator) counts(b *block) (counts bool, open cty.Value) {
 // narrowPorts takes the ports away that do not count, after which they are known. The
 // replicas of the first workload that counts are known before.
 func (in *instance) narrowPorts() {
-	if !in.definition.gated {
+	if !in.definition.Gated {
 		return
 	}
 	in.replicasForAll()
@@ -95,16 +89,16 @@ func (in *instance) narrowPorts() {
 	in.setSelf(cty.ObjectVal(self))
 	self["replicas"] = cty.NumberIntVal(0)
 	if first := in.firstWorkload(); first != nil {
-		in.replicas = map[string]int{first.label: in.replicasOf(first)}
+		in.replicas = map[string]int{first.Label: in.replicasOf(first)}
 		self["replicas"] = in.replicasValue(first)
 	}
 	in.setSelf(cty.ObjectVal(self))
-	in.definition = in.inner.enabled(in.definition, func(b *block) bool { return b.typ == portType })
+	in.definition = in.inner.enabled(in.definition, func(b *source.Block) bool { return b.Type == schema.PortType })
 }
 
 // firstWorkload is the first that counts, or nil.
-func (in *instance) firstWorkload() *block {
-	for _, b := range in.definition.all("workload") {
+func (in *instance) firstWorkload() *source.Block {
+	for _, b := range in.definition.All("workload") {
 		if counts, _ := in.inner.counts(b); counts {
 			return b
 		}
@@ -114,20 +108,20 @@ func (in *instance) firstWorkload() *block {
 
 // narrow takes everything else away that does not count.
 func (in *instance) narrow() {
-	if !in.definition.gated {
+	if !in.definition.Gated {
 		return
 	}
 	self := in.inner.scope.singles["self"].AsValueMap()
 	in.addPorts(self)
 	in.setSelf(cty.ObjectVal(self))
-	in.definition = in.inner.enabled(in.definition, func(b *block) bool { return b.typ != portType })
+	in.definition = in.inner.enabled(in.definition, func(b *source.Block) bool { return b.Type != schema.PortType })
 	absent := cty.NullVal(cty.DynamicPseudoType)
-	if !in.definition.complete() {
-		absent = cty.DynamicVal.WithMarks(deferrals(in.definition.open))
+	if !in.definition.Complete() {
+		absent = cty.DynamicVal.WithMarks(deferrals(in.definition.Incomplete))
 	}
 	for _, kind := range []string{"secret", "database", "queue", "user", "endpoint", "port"} {
-		for _, name := range in.whole.labels(kind) {
-			if in.definition.one(kind, name) == nil {
+		for _, name := range in.whole.Labels(kind) {
+			if in.definition.One(kind, name) == nil {
 				in.inner.scope.groups[kind][name] = absent
 			}
 		}

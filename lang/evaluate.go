@@ -15,6 +15,8 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/functions"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -23,7 +25,8 @@ import (
 // and returns a value all the same: an unknown one, which nothing complains about
 // a second time.
 type evaluator struct {
-	*reporter
+	report    *diag.Reporter
+	decisions *decisions
 	scope     *scope
 	functions map[string]function.Function
 	memo      *memo
@@ -31,7 +34,7 @@ type evaluator struct {
 	reach reach
 	// owner is the user's service block that the evaluation is for; nil outside of
 	// services.
-	owner *block
+	owner *source.Block
 	// inDefinition: the expressions are the definition's, not the owner's.
 	inDefinition bool
 	// ofService and ofCloud evaluate what the service and the cloud's defaults say in
@@ -41,7 +44,7 @@ type evaluator struct {
 
 // evaluator is one for expressions of the user outside of services.
 func (g *graph) evaluator(f *frame) *evaluator {
-	return &evaluator{reporter: g.reporter, functions: g.functions, memo: g.memo, scope: f.scope, reach: g.reach(f.module)}
+	return &evaluator{report: g.report, decisions: g.decisions, functions: g.functions, memo: g.memo, scope: f.scope, reach: g.reach(f.module)}
 }
 
 // value evaluates an expression. After an error, which was reported, the result
@@ -67,7 +70,7 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 		return cty.DynamicVal
 	}
 	if err := functions.Weigh(v); err != nil {
-		e.error(expr.Range(), "Value too large", "%s.", sentence(err))
+		e.report.Error(expr.Range(), "Value too large", "%s.", words.Sentence(err))
 		return cty.DynamicVal
 	}
 	if plain(v) {
@@ -85,14 +88,14 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 		if e.onlyInPod(expr.Range(), refs) {
 			return cty.DynamicVal
 		}
-		e.error(expr.Range(), "Unsuitable use of a secret", "%s.", sentence(err))
+		e.report.Error(expr.Range(), "Unsuitable use of a secret", "%s.", words.Sentence(err))
 		return cty.DynamicVal
 	}
 	if constant(refs) {
 		e.memo.constants[expr] = v
 	}
 	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
-		e.unexplained = append(e.unexplained, expr.Range())
+		e.decisions.unexplained = append(e.decisions.unexplained, expr.Range())
 	}
 	return v
 }
@@ -206,18 +209,18 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 		}
 		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
 			name := unknown.CalledFunctionNamespace() + unknown.CalledFunctionName()
-			e.error(*d.Subject, fmt.Sprintf("There is no function %q", name), "%s", functions.Instead(name, keysOf(e.functions)))
+			e.report.Error(*d.Subject, fmt.Sprintf("There is no function %q", name), "%s", functions.Instead(name, keysOf(e.functions)))
 			continue
 		}
 		if d.Subject != nil && (syntax.Decides(d) || strings.Contains(d.Detail, mark.ErrComputed.Error())) && e.onlyInPod(*d.Subject, refs) {
 			continue
 		}
 		if syntax.Decides(d) {
-			e.error(*d.Subject, "Unsuitable use of a secret", "%s.", sentence(mark.ErrComputed))
+			e.report.Error(*d.Subject, "Unsuitable use of a secret", "%s.", words.Sentence(mark.ErrComputed))
 			continue
 		}
 		if name, ok := panicked(d); ok {
-			e.error(*d.Subject, "Error in function call", "Function %q has no result for such arguments.", name)
+			e.report.Error(*d.Subject, "Error in function call", "Function %q has no result for such arguments.", name)
 			continue
 		}
 		if sameOperands(diags[:i], d) || e.noText(d) || e.lacksKey(d) {
@@ -234,7 +237,7 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 		if sensitive || mark.HasToken(d.Detail) {
 			clean.Detail = "The expression refers to a sensitive value, so what is wrong cannot be shown in detail."
 		}
-		e.add(clean)
+		e.report.Add(clean)
 	}
 }
 
@@ -257,11 +260,11 @@ func (e *evaluator) noText(d *hcl.Diagnostic) bool {
 			attribute = "host"
 		}
 		whole := keyed(t)
-		e.error(*d.Subject, summary, "%s is the whole %s, and no text: write %s.%s. It has: %s.", whole, nouns[t.RootName()], whole, attribute, listed(keysOf(v.Type().AttributeTypes())))
+		e.report.Error(*d.Subject, summary, "%s is the whole %s, and no text: write %s.%s. It has: %s.", whole, nouns[t.RootName()], whole, attribute, words.Sorted(keysOf(v.Type().AttributeTypes())))
 	case isList(v):
-		e.error(*d.Subject, summary, "This is a list, and no text. join(\", \", LIST) makes one of it, and jsonencode(LIST) JSON.")
+		e.report.Error(*d.Subject, summary, "This is a list, and no text. join(\", \", LIST) makes one of it, and jsonencode(LIST) JSON.")
 	default:
-		e.error(*d.Subject, summary, "This is a map, and no text. One of its values is MAP.NAME, or MAP[\"NAME\"]; jsonencode(MAP) makes JSON of all.")
+		e.report.Error(*d.Subject, summary, "This is a map, and no text. One of its values is MAP.NAME, or MAP[\"NAME\"]; jsonencode(MAP) makes JSON of all.")
 	}
 	return true
 }
@@ -342,29 +345,29 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 				return true
 			}
 			if name, ok := nameOf(t); ok && i == 2 && e.inDefinition && noInstance(t[:i], parent) {
-				e.unmet(t.RootName(), name, position(step.SrcRange))
+				e.unmet(t.RootName(), name, diag.Position(step.SrcRange))
 				return true
 			}
 			if parent.HasMark(mark.Sensitive{}) || !parent.IsKnown() || parent.IsNull() {
 				continue
 			}
 			if parent.Type().IsPrimitiveType() || isList(parent) {
-				e.error(step.SrcRange, "Unknown attribute", "%s is %s, and has no attributes.%s", written(t[:i]), kindOf(parent), elementsOf(written(t[:i]), step.Name, parent))
+				e.report.Error(step.SrcRange, "Unknown attribute", "%s is %s, and has no attributes.%s", written(t[:i]), kindOf(parent), elementsOf(written(t[:i]), step.Name, parent))
 				return true
 			}
 			if !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
 				continue
 			}
 			if root := t.RootName(); root == "pod" && (step.Name == "host" || step.Name == "index") {
-				e.error(step.SrcRange, "Unknown attribute", "Only the pods of a StatefulSet have %s.", written(t))
+				e.report.Error(step.SrcRange, "Unknown attribute", "Only the pods of a StatefulSet have %s.", written(t))
 				return true
 			}
 			var names []string
 			for name := range parent.Type().AttributeTypes() {
 				names = append(names, name)
 			}
-			e.error(step.SrcRange, "Unknown attribute", "%s", trimJoin(words.DidYouMean(step.Name, names),
-				fmt.Sprintf("%s has no attribute %q. It has: %s.", written(t[:i]), step.Name, listed(names))))
+			e.report.Error(step.SrcRange, "Unknown attribute", "%s", words.WithHint(words.DidYouMean(step.Name, names),
+				fmt.Sprintf("%s has no attribute %q. It has: %s.", written(t[:i]), step.Name, words.Sorted(names))))
 			return true
 		}
 	}
@@ -420,7 +423,7 @@ func (e *evaluator) missingKey(complaint hcl.Range, t hcl.Traversal, i int, ctx 
 	var keys []string
 	switch {
 	case parent.Type().IsObjectType() && step.Key.Type() == cty.Number && i == 2 && wholeThing(t[:i], parent):
-		e.error(step.SrcRange, "Unknown key", "%s is not repeated, so that there is one alone. It is %s, without %s.", written(t[:i]), written(t[:i]), item{key: step.Key}.suffix())
+		e.report.Error(step.SrcRange, "Unknown key", "%s is not repeated, so that there is one alone. It is %s, without %s.", written(t[:i]), written(t[:i]), item{key: step.Key}.suffix())
 		return true
 	case parent.Type().IsObjectType() && (step.Key.Type() == cty.Number || step.Key.Type() == cty.String && !parent.Type().HasAttribute(step.Key.AsString())):
 		keys = keysOf(parent.Type().AttributeTypes())
@@ -435,7 +438,7 @@ func (e *evaluator) missingKey(complaint hcl.Range, t hcl.Traversal, i int, ctx 
 	if step.Key.Type() == cty.String {
 		hint = words.DidYouMean(step.Key.AsString(), keys)
 	}
-	e.error(step.SrcRange, "Unknown key", "%s", trimJoin(hint, fmt.Sprintf("%s has no %s. Its keys are: %s.", written(t[:i]), item{key: step.Key}.suffix(), listed(keys))))
+	e.report.Error(step.SrcRange, "Unknown key", "%s", words.WithHint(hint, fmt.Sprintf("%s has no %s. Its keys are: %s.", written(t[:i]), item{key: step.Key}.suffix(), words.Sorted(keys))))
 	return true
 }
 
@@ -472,13 +475,13 @@ func noInstance(t hcl.Traversal, v cty.Value) bool {
 func (e *evaluator) whichInstance(t hcl.Traversal, keys []string) {
 	name, _ := nameOf(t)
 	if e.inDefinition {
-		e.error(e.owner.header, fmt.Sprintf("Which %s %q?", nouns[t.RootName()], name),
+		e.report.Error(e.owner.Header, fmt.Sprintf("Which %s %q?", nouns[t.RootName()], name),
 			"The definition of service %q refers to %s (%s), which is repeated: %s. Give the one that is meant the label %q in a block of its own, or write a config value in this service that refers to one of them.",
-			e.owner.label, written(t[:2]), position(t.SourceRange()), listed(keys), name)
+			e.owner.Label, written(t[:2]), diag.Position(t.SourceRange()), words.Sorted(keys), name)
 		return
 	}
-	e.error(t.SourceRange(), fmt.Sprintf("Which %s %q?", nouns[t.RootName()], name),
-		"It is repeated: say which one, as in %s%s%s. There are: %s.", written(t[:2]), keys[0], strings.TrimPrefix(written(t), written(t[:2])), listed(keys))
+	e.report.Error(t.SourceRange(), fmt.Sprintf("Which %s %q?", nouns[t.RootName()], name),
+		"It is repeated: say which one, as in %s%s%s. There are: %s.", written(t[:2]), keys[0], strings.TrimPrefix(written(t), written(t[:2])), words.Sorted(keys))
 }
 
 // written gives a reference as it is written.
@@ -495,12 +498,6 @@ func written(t hcl.Traversal) string {
 		}
 	}
 	return b.String()
-}
-
-// sentence makes an error the start of a sentence.
-func sentence(err error) string {
-	s := err.Error()
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // with is the evaluator where one name more means something, for what the service says

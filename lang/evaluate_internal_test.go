@@ -24,7 +24,7 @@ func TestPanicsInFunctions(t *testing.T) {
 		t.Errorf("value %#v", v)
 	}
 	const want = `Function "broken" has no result for such arguments.`
-	if len(l.diags) != 1 || l.diags[0].Detail != want {
-		t.Errorf("got %v, want %q", l.diags, want)
+	if len(l.report.All()) != 1 || l.report.All()[0].Detail != want {
+		t.Errorf("got %v, want %q", l.report.All(), want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -26,9 +27,9 @@ func (c *Config) Evaluate(expression, name string) (cty.Value, hcl.Diagnostics) 
 
 func (c *Config) evaluateParsed(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	e := *c.evaluator
-	e.reporter = newReporter()
+	e.report, e.decisions = diag.New(), newDecisions()
 	value := e.value(expr)
-	return value, e.sorted()
+	return value, e.report.Sorted()
 }
 
 // EvaluateTyped is Evaluate for a person who looks around: type(X) gives the type of X
@@ -40,9 +41,9 @@ func (c *Config) EvaluateTyped(expression, name string) (value cty.Value, typ st
 	}
 	call, ok := expr.(*hclsyntax.FunctionCallExpr)
 	if at, wrong := typeWithout(expr); wrong {
-		r := newReporter()
-		r.error(at, "A value in parentheses expected", "type(VALUE) gives the type of one value, such as type(cloud.name).")
-		return cty.DynamicVal, "", r.diags
+		r := diag.New()
+		r.Error(at, "A value in parentheses expected", "type(VALUE) gives the type of one value, such as type(cloud.name).")
+		return cty.DynamicVal, "", r.All()
 	}
 	if !ok || call.Name != "type" {
 		value, diags = c.evaluateParsed(expr)

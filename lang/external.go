@@ -13,6 +13,8 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // An external service is a server that is there already. Others refer to it as to any
@@ -23,8 +25,8 @@ import (
 var readings = []string{"host", "port", "url", "public_url"}
 
 // mayBeExternal reports whether a service says where it is. It may still say null.
-func mayBeExternal(b *block) bool {
-	attr := b.attributes["external"]
+func mayBeExternal(b *source.Block) bool {
+	attr := b.Attributes["external"]
 	return attr != nil && !isNullLiteral(attr.Expr)
 }
 
@@ -34,7 +36,7 @@ func (in *instance) isExternal() bool {
 	if !mayBeExternal(in.block) {
 		return false
 	}
-	v := in.user.value(in.block.attributes["external"].Expr)
+	v := in.user.value(in.block.Attributes["external"].Expr)
 	return !v.IsKnown() || !v.IsNull()
 }
 
@@ -42,7 +44,7 @@ func (in *instance) isExternal() bool {
 // returns what others read, which is unknown where it is wrong.
 func (in *instance) external() cty.Value {
 	in.out.External = true
-	_, marks := in.user.value(in.block.attributes["external"].Expr).Unmark()
+	_, marks := in.user.value(in.block.Attributes["external"].Expr).Unmark()
 	unknown := cty.DynamicVal.WithMarks(marks) // it may be known after the apply
 	in.setSelf(unknown)
 	given, ok := in.externalGiven()
@@ -65,8 +67,8 @@ func (in *instance) external() cty.Value {
 
 // externalGiven is what the argument says.
 func (in *instance) externalGiven() (given map[string]cty.Value, ok bool) {
-	at := in.block.attributeRange("external")
-	v := in.user.value(in.block.attributes["external"].Expr)
+	at := in.block.AttributeRange("external")
+	v := in.user.value(in.block.Attributes["external"].Expr)
 	bare, marks := v.Unmark()
 	switch {
 	case !v.IsKnown():
@@ -85,7 +87,7 @@ func (in *instance) externalGiven() (given map[string]cty.Value, ok bool) {
 
 // pairOf is where a key of the argument and its value stand, or else the whole argument.
 func (in *instance) pairOf(name string) (key, value hcl.Range) {
-	expr := in.block.attributes["external"].Expr
+	expr := in.block.Attributes["external"].Expr
 	for _, item := range writtenItems(expr) {
 		if key, ok := staticKey(item.KeyExpr); ok && key == name {
 			return item.KeyExpr.Range(), item.ValueExpr.Range()
@@ -107,16 +109,16 @@ func writtenItems(expr hcl.Expression) []hclsyntax.ObjectConsItem {
 // checkExternal reports what only a service that is deployed can say.
 func (in *instance) checkExternal() {
 	refuse := func(at hcl.Range, what string) {
-		in.error(at, "Not for an external service", "Nothing of service %q is deployed, so that %s says nothing. Take it out, or the argument \"external\".", in.block.label, what)
+		in.report.Error(at, "Not for an external service", "Nothing of service %q is deployed, so that %s says nothing. Take it out, or the argument \"external\".", in.block.Label, what)
 	}
 	for _, name := range []string{"role", "replicas", "expose", "images", "with", "labels", "annotations"} {
-		if attr := in.block.attributes[name]; attr != nil && in.user.given(in.block, name) {
+		if attr := in.block.Attributes[name]; attr != nil && in.user.given(in.block, name) {
 			refuse(attr.NameRange, fmt.Sprintf("%q", name))
 		}
 	}
-	for _, b := range in.block.blocks {
-		if b.typ != lifecycleType && b.typ != secretType {
-			refuse(b.header, describe(b))
+	for _, b := range in.block.Blocks {
+		if b.Type != schema.LifecycleType && b.Type != schema.SecretType {
+			refuse(b.Header, b.Described())
 		}
 	}
 }
@@ -183,7 +185,7 @@ func (in *instance) externalHost(given map[string]cty.Value) (cty.Value, bool) {
 	host, ok := in.externalText("host", host)
 	if bare, _ := host.Unmark(); ok && bare.IsKnown() {
 		// An IPv6 address would need brackets in some places, and none in others.
-		if !formSubdomain.valid(bare.AsString()) {
+		if !schema.FormSubdomain.Valid(bare.AsString()) {
 			_, at := in.pairOf("host")
 			given := ""
 			if !host.IsMarked() {
@@ -198,7 +200,7 @@ func (in *instance) externalHost(given map[string]cty.Value) (cty.Value, bool) {
 
 // unsuitableAt reports a value of a key of the argument.
 func (in *instance) unsuitableAt(at hcl.Range, detail string, args ...any) {
-	in.error(at, "Unsuitable value for \"external\"", detail, args...)
+	in.report.Error(at, "Unsuitable value for \"external\"", detail, args...)
 }
 
 func (in *instance) externalText(name string, v cty.Value) (cty.Value, bool) {
@@ -250,8 +252,8 @@ func prefixed(prefix string, v cty.Value) cty.Value {
 func (in *instance) externalOutputs(given, base map[string]cty.Value) cty.Value {
 	in.out.Outputs = map[string]cty.Value{}
 	absent := map[string]bool{} // whoever reads them is told so
-	outputs := in.definition.labels("output")
-	anything := in.definition.typ != definitionType // there is no definition, and the service says all
+	outputs := in.definition.Labels("output")
+	anything := in.definition.Type != schema.DefinitionType // there is no definition, and the service says all
 	for _, name := range keysOf(given) {
 		key, _ := in.pairOf(name)
 		switch {
@@ -264,25 +266,25 @@ func (in *instance) externalOutputs(given, base map[string]cty.Value) cty.Value 
 			in.out.Outputs[name], base[name] = given[name], given[name]
 		default:
 			names := append(slices.Clone(readings), outputs...)
-			in.unsuitableAt(key, "%s", trimJoin(words.DidYouMean(name, names),
-				fmt.Sprintf("Nothing is called %q here. Definition %q has: %s.", name, in.out.Definition, listed(names))))
+			in.unsuitableAt(key, "%s", words.WithHint(words.DidYouMean(name, names),
+				fmt.Sprintf("Nothing is called %q here. Definition %q has: %s.", name, in.out.Definition, words.Sorted(names))))
 		}
 	}
-	for _, b := range in.definition.all("output") {
-		attr := b.attributes["value"]
-		if _, told := in.out.Outputs[b.label]; told || absent[b.label] || attr == nil {
+	for _, b := range in.definition.All("output") {
+		attr := b.Attributes["value"]
+		if _, told := in.out.Outputs[b.Label]; told || absent[b.Label] || attr == nil {
 			continue
 		}
 		v := cty.DynamicVal
 		if untold := in.untold(attr.Expr); len(untold) > 0 {
 			in.untolds = append(in.untolds, untoldUse{
-				what: fmt.Sprintf("output %q", b.label), secrets: untold,
-				instead: fmt.Sprintf("output %q: external = { %s = ... }, null if nobody reads it", b.label, b.label),
+				what: fmt.Sprintf("output %q", b.Label), secrets: untold,
+				instead: fmt.Sprintf("output %q: external = { %s = ... }, null if nobody reads it", b.Label, b.Label),
 			})
 		} else {
 			v = in.inner.value(attr.Expr)
 		}
-		in.out.Outputs[b.label], base[b.label] = v, v
+		in.out.Outputs[b.Label], base[b.Label] = v, v
 	}
 	return cty.ObjectVal(base)
 }
@@ -310,9 +312,9 @@ func (g *graph) checkUntolds() {
 			continue
 		}
 		slices.Sort(secrets)
-		g.error(in.block.attributeRange("external"), "Secret of an external service",
+		g.report.Error(in.block.AttributeRange("external"), "Secret of an external service",
 			"Service %q is external, and kolla does not know %s, which %s %s. Give service %q what it takes for that:\n\n%s\n\nor say instead, if it is there already:\n\n%s",
-			in.out.Name, secretsNamed(secrets), listed(what), needs(len(what)), in.block.label, secretExamples(secrets), strings.Join(instead, "\n"))
+			in.out.Name, secretsNamed(secrets), words.Sorted(what), needs(len(what)), in.block.Label, secretExamples(secrets), strings.Join(instead, "\n"))
 	}
 }
 
@@ -325,7 +327,7 @@ func needs(count int) string {
 
 // passwordInstead is the block that says a password in place of what would set it.
 func (in *instance) passwordInstead(secret string) string {
-	return fmt.Sprintf("in service %q: secret %q { from_env = %q }", in.block.label, secret, strings.ToUpper(strings.ReplaceAll(secret, "-", "_")))
+	return fmt.Sprintf("in service %q: secret %q { from_env = %q }", in.block.Label, secret, strings.ToUpper(strings.ReplaceAll(secret, "-", "_")))
 }
 
 // secretsNamed names secrets in the middle of a sentence.
@@ -333,7 +335,7 @@ func secretsNamed(names []string) string {
 	if len(names) == 1 {
 		return fmt.Sprintf("the secret %q", names[0])
 	}
-	return "the secrets " + listed(names)
+	return "the secrets " + words.Sorted(names)
 }
 
 // secretExamples are blocks that give secrets.
@@ -362,24 +364,24 @@ func (in *instance) untold(exprs ...hcl.Expression) []string {
 // isUntold reports whether the service is external, and was not told a secret of its
 // definition.
 func (in *instance) isUntold(secret string) bool {
-	return in.out.External && slices.Contains(in.definition.labels("secret"), secret) && in.block.one("secret", secret) == nil
+	return in.out.External && slices.Contains(in.definition.Labels("secret"), secret) && in.block.One("secret", secret) == nil
 }
 
 // untoldFor are the secrets that blocks take and the external service was not told.
-func (in *instance) untoldFor(blocks []*block) []string {
+func (in *instance) untoldFor(blocks []*source.Block) []string {
 	var exprs []hcl.Expression
 	var mounted []string
 	for _, b := range blocks {
-		for _, m := range b.all("mount") {
-			if in.isUntold(m.label) {
-				mounted = append(mounted, m.label)
+		for _, m := range b.All("mount") {
+			if in.isUntold(m.Label) {
+				mounted = append(mounted, m.Label)
 			}
 		}
-		for _, attr := range b.ordered() {
+		for _, attr := range b.Ordered() {
 			exprs = append(exprs, attr.Expr)
 		}
-		for _, child := range b.blocks {
-			for _, attr := range child.ordered() {
+		for _, child := range b.Blocks {
+			for _, attr := range child.Ordered() {
 				exprs = append(exprs, attr.Expr)
 			}
 		}
@@ -391,8 +393,8 @@ func (in *instance) untoldFor(blocks []*block) []string {
 
 // deploysNothing reports whether a definition describes a service that exists already: it
 // has ports, and no workload listens on them.
-func (b *block) deploysNothing() bool {
-	return b.complete() && len(b.all("port")) > 0 && !slices.ContainsFunc(b.blocks, func(child *block) bool {
-		return !slices.Contains([]string{"input", "locals", "output", "port"}, child.typ.Name)
+func deploysNothing(b *source.Block) bool {
+	return b.Complete() && len(b.All("port")) > 0 && !slices.ContainsFunc(b.Blocks, func(child *source.Block) bool {
+		return !slices.Contains([]string{"input", "locals", "output", "port"}, child.Type.Name)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -111,6 +112,6 @@ func (e *evaluator) facts(expr hcl.Expression) Facts {
 
 // unmetCondition says that a condition of a block is not met, with what it refers to. It is a
 // warning or an error at a place of its own.
-func (e *evaluator) unmetCondition(severity hcl.DiagnosticSeverity, at hcl.Range, b *block, summary, detail string) {
-	e.report(severity, e.facts(b.attributes["condition"].Expr), at, summary, detail)
+func (e *evaluator) unmetCondition(severity hcl.DiagnosticSeverity, at hcl.Range, b *source.Block, summary, detail string) {
+	e.report.Report(severity, e.facts(b.Attributes["condition"].Expr), at, summary, detail)
 }

@@ -1,10 +1,10 @@
 package lang
 
 import (
-	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // FieldPath names fields of an object in the form in which plans show them, and
@@ -19,62 +19,15 @@ import (
 // stands for any element, and at the end of one for any rest of it.
 type FieldPath []string
 
-var (
-	pathField    = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*`)
-	pathSelector = regexp.MustCompile(`^\[([^\]\["]+)\]`)
-)
-
 // ParseFieldPath reads the text form of a path.
-func ParseFieldPath(text string) (FieldPath, error) {
-	var path FieldPath
-	rest := text
-	for rest != "" {
-		element, after, err := cutElement(rest, len(path) == 0)
-		if err != nil {
-			return nil, fmt.Errorf("%q is not the path of a field: %w", text, err)
-		}
-		path, rest = append(path, element), after
-	}
-	if len(path) == 0 {
-		return nil, fmt.Errorf("the path of a field is not empty")
-	}
-	return path, nil
-}
-
-// cutElement takes the first element off the text of a path.
-func cutElement(text string, first bool) (element, rest string, err error) {
-	if strings.HasPrefix(text, `["`) {
-		quoted, err := strconv.QuotedPrefix(text[1:])
-		if err != nil || !strings.HasPrefix(text[1+len(quoted):], "]") {
-			return "", "", fmt.Errorf("a bracket is not closed")
-		}
-		element, err = strconv.Unquote(quoted)
-		return element, text[len(quoted)+2:], err
-	}
-	if match := pathSelector.FindStringSubmatch(text); match != nil {
-		return match[1], text[len(match[0]):], nil
-	}
-	if !first {
-		if text[0] != '.' {
-			return "", "", fmt.Errorf("a key with dots or slashes in it stands in brackets and quotes, such as metadata.annotations[\"example.org/team\"]")
-		}
-		text = text[1:]
-	}
-	if strings.HasPrefix(text, "*") {
-		return "*", text[1:], nil
-	}
-	if element = pathField.FindString(text); element == "" {
-		return "", "", fmt.Errorf("the name of a field is missing before %q", text)
-	}
-	return element, text[len(element):], nil
-}
+func ParseFieldPath(text string) (FieldPath, error) { return schema.SplitFieldPath(text) }
 
 // String gives a text that ParseFieldPath reads.
 func (p FieldPath) String() string {
 	var b strings.Builder
 	for i, element := range p {
 		switch {
-		case element != "*" && pathField.FindString(element) != element:
+		case element != "*" && !schema.IsFieldName(element):
 			b.WriteString("[" + strconv.Quote(element) + "]")
 			continue
 		case i > 0:

@@ -12,6 +12,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
@@ -19,7 +21,6 @@ import (
 // command line.
 const (
 	varsFile      = "kolla.vars.hcl"
-	varsExtension = ".vars.hcl"
 	autoExtension = ".auto.vars.hcl"
 	environPrefix = "KOLLA_VAR_"
 )
@@ -68,7 +69,7 @@ func (l *loader) notRead(byName map[string]*variable) {
 	for _, entry := range l.options.Environ {
 		name, _, _ := strings.Cut(entry, "=")
 		if variable, ok := strings.CutPrefix(name, "TF_VAR_"); ok && missed(variable) {
-			l.alertPlain("Value not read", fmt.Sprintf("kolla does not read %s, which Terraform would. The value of the variable %q comes from %s%s.", name, variable, environPrefix, variable))
+			l.report.AlertPlain("Value not read", fmt.Sprintf("kolla does not read %s, which Terraform would. The value of the variable %q comes from %s%s.", name, variable, environPrefix, variable))
 		}
 	}
 	entries, err := os.ReadDir(l.dir)
@@ -88,7 +89,7 @@ func (l *loader) notRead(byName map[string]*variable) {
 		}
 		names := slices.DeleteFunc(valuesIn(filepath.Join(l.dir, entry.Name())), func(name string) bool { return !missed(name) })
 		if len(names) > 0 {
-			l.alertPlain("Values not read", fmt.Sprintf("kolla does not read %s, which Terraform would. It has values for: %s. Rename it to %s, or give -var-file=%s.", entry.Name(), listed(names), reads, entry.Name()))
+			l.report.AlertPlain("Values not read", fmt.Sprintf("kolla does not read %s, which Terraform would. It has values for: %s. Rename it to %s, or give -var-file=%s.", entry.Name(), words.Sorted(names), reads, entry.Name()))
 		}
 	}
 }
@@ -111,11 +112,11 @@ func (l *loader) giveAssignment(byName map[string]*variable, assignment string) 
 	v := byName[name]
 	switch {
 	case !ok:
-		l.addPlain("Unsuitable -var", fmt.Sprintf("%q gives no value. Write -var 'NAME=VALUE'.", name))
+		l.report.ErrorPlain("Unsuitable -var", fmt.Sprintf("%q gives no value. Write -var 'NAME=VALUE'.", name))
 	case v == nil:
 		l.strayNames = append(l.strayNames, name)
-		l.addPlain(fmt.Sprintf("There is no variable %q", name),
-			trimJoin(words.DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. %s", knownNames("variable", keysOf(byName)))))
+		l.report.ErrorPlain(fmt.Sprintf("There is no variable %q", name),
+			words.WithHint(words.DidYouMean(name, keysOf(byName)), fmt.Sprintf("-var gives it a value, but no variable block declares it. %s", words.Known("variable", keysOf(byName)))))
 	default:
 		v.given = &given{text: text, source: "-var"}
 	}
@@ -124,10 +125,11 @@ func (l *loader) giveAssignment(byName map[string]*variable, assignment string) 
 // autoVarFiles are the files of the directory that give values by themselves.
 func (l *loader) autoVarFiles() []string {
 	var names []string
-	all, err := configFiles(l.dir)
+	entries, err := os.ReadDir(l.dir)
 	if err != nil {
 		return nil // it was read before
 	}
+	all := source.Names(entries)
 	for _, name := range []string{varsFile, varsFile + ".json"} {
 		if slices.Contains(all, name) {
 			names = append(names, filepath.Join(l.dir, name))
@@ -141,19 +143,14 @@ func (l *loader) autoVarFiles() []string {
 	return names
 }
 
-// isVarFile reports whether a file gives values to variables.
-func isVarFile(name string) bool {
-	return strings.HasSuffix(strings.TrimSuffix(name, ".json"), varsExtension)
-}
-
 func (l *loader) giveFile(byName map[string]*variable, name string) {
-	source, err := syntax.Read(name)
+	content, err := syntax.Read(name)
 	if err != nil {
 		l.varsBroken = true
-		l.addPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, cause(err)))
+		l.report.ErrorPlain("Cannot read a file with values", fmt.Sprintf("The values of variables should come from %s: %s.", name, source.Cause(err)))
 		return
 	}
-	body, ok := l.parsed(syntax.ParseHidden(name, source))
+	body, ok := l.sources.Keep(syntax.ParseHidden(name, content))
 	// A file with values may hold secrets: diagnostics name it and do not quote it.
 	delete(l.config.Files, name)
 	if !ok {
@@ -161,9 +158,9 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 		return
 	}
 	var strays []*hclsyntax.Attribute
-	attributes, blocks := decoder{reporter: l.reporter}.content(&BlockType{AnyAttribute: true}, body)
-	for _, b := range blocks {
-		l.error(b.header, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
+	attributes, blocks := source.Arguments(l.report, body)
+	for _, at := range blocks {
+		l.report.Error(at, "Unexpected block", "A file with values for variables holds only `NAME = VALUE`. Blocks belong into another .hcl file.")
 	}
 	for _, key := range keysOf(attributes) {
 		attr := attributes[key]
@@ -172,7 +169,7 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 			strays = append(strays, attr)
 			continue
 		}
-		v.given = &given{expr: attr.Expr, at: attr.NameRange, source: position(attr.NameRange)}
+		v.given = &given{expr: attr.Expr, at: attr.NameRange, source: diag.Position(attr.NameRange)}
 	}
 	l.strays = append(l.strays, strays...)
 }
@@ -183,11 +180,11 @@ func (l *loader) giveFile(byName map[string]*variable, name string) {
 func (l *loader) reportStrays(byName map[string]*variable) {
 	for _, attr := range l.strays {
 		summary := fmt.Sprintf("There is no variable %q", attr.Name)
-		detail := trimJoin(words.DidYouMean(attr.Name, keysOf(byName)), "The value is given here, but no variable block declares it.")
+		detail := words.WithHint(words.DidYouMean(attr.Name, keysOf(byName)), "The value is given here, but no variable block declares it.")
 		if l.misnamed(byName, attr.Name) {
-			l.error(attr.NameRange, summary, "%s", detail)
+			l.report.Error(attr.NameRange, summary, "%s", detail)
 		} else {
-			l.alert(attr.NameRange, summary, "%s", detail)
+			l.report.Alert(attr.NameRange, summary, "%s", detail)
 		}
 	}
 }

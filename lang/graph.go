@@ -8,6 +8,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // graph is everything in a configuration that other things can refer to, and who
@@ -38,11 +42,14 @@ type graph struct {
 	anywhere *scope
 	// expandedDefaults is what the cloud's defaults are when their dynamic blocks are
 	// evaluated; nil: they have none.
-	expandedDefaults *block
-	inputs           map[*block]*variable
+	expandedDefaults *source.Block
+	inputs           map[*source.Block]*variable
 	catalogue        *scope // of the definitions of the catalogue
 	inUse            *lazy  // cloud.services
 }
+
+// blockKey finds a node by the root and the name in a reference.
+type blockKey struct{ root, name string }
 
 // node is one thing that can be referred to.
 type node struct {
@@ -50,7 +57,7 @@ type node struct {
 	module *module
 	root   string // "service"; for the cloud: "cloud"
 	name   string
-	block  *block // nil: it is no block
+	block  *source.Block // nil: it is no block
 	at     hcl.Range
 	needs  []edge
 	// evaluate gives the node's value in one use of its module.
@@ -113,15 +120,15 @@ func newGraph(l *loader) *graph {
 	g := &graph{
 		loader: l, nodes: map[string]*node{}, members: map[*module][]*node{},
 		global: newScope(nil), byAddress: map[string]*instance{}, claimed: map[string]claimed{}, moved: map[string]bool{},
-		doubted: map[hcl.Range]bool{}, inputs: map[*block]*variable{},
+		doubted: map[hcl.Range]bool{}, inputs: map[*source.Block]*variable{},
 	}
 	l.reader.Published = g.publicPart
 	// Until the cloud is evaluated, or if there is none, nothing is known of it.
 	g.global.singles["cloud"] = cty.DynamicVal
-	for _, b := range l.document.all("cloud")[:min(1, len(l.document.all("cloud")))] {
-		g.add(&node{id: "cloud", module: l.root, root: "cloud", at: b.header, needs: g.reach(l.root).attributeEdges(b), evaluate: func(f *frame) cty.Value {
+	for _, b := range l.document.All("cloud")[:min(1, len(l.document.All("cloud")))] {
+		g.add(&node{id: "cloud", module: l.root, root: "cloud", at: b.Header, needs: g.reach(l.root).attributeEdges(b), evaluate: func(f *frame) cty.Value {
 			g.global.singles["cloud"] = g.cloud(f, b)
-			if d := b.one("defaults", ""); d != nil && d.grows {
+			if d := b.One("defaults", ""); d != nil && d.HasDynamic {
 				g.expandedDefaults = g.evaluator(f).expanded(d)
 			}
 			return cty.NilVal
@@ -154,19 +161,19 @@ func (g *graph) findOnlyOnes() {
 			if g.anywhere.groups[kind] == nil {
 				g.anywhere.groups[kind] = group{}
 			}
-			for _, label := range m.document.labels(kind) {
+			for _, label := range m.written.Document.Labels(kind) {
 				key := blockKey{kind, label}
 				if taken[key] || m.repeated() {
 					delete(g.onlyOne, key)
 				} else {
-					g.onlyOne[key] = only{m, m.path() + kind + "." + label}
+					g.onlyOne[key] = only{m, m.written.Path() + kind + "." + label}
 				}
 				taken[key] = true
 			}
 		}
 	}
 	for key := range g.onlyOne {
-		g.anywhere.groups[key.typ][key.label] = cty.DynamicVal
+		g.anywhere.groups[key.root][key.name] = cty.DynamicVal
 	}
 }
 
@@ -174,18 +181,18 @@ func (g *graph) findOnlyOnes() {
 func (g *graph) addModule(m *module) {
 	g.addVariables(m)
 	g.addLocals(m)
-	for _, b := range m.document.all("role") {
+	for _, b := range m.written.Document.All("role") {
 		g.addRepeated(m, b, g.role)
 	}
-	for _, b := range m.document.all("exposure") {
+	for _, b := range m.written.Document.All("exposure") {
 		g.addRepeated(m, b, g.exposure)
 	}
-	for _, b := range m.document.all("secret") {
+	for _, b := range m.written.Document.All("secret") {
 		g.addSecret(m, b)
 	}
 	g.addData(m)
 	g.addServices(m)
-	for _, b := range m.document.all("manifest") {
+	for _, b := range m.written.Document.All("manifest") {
 		n := g.addRepeated(m, b, g.manifest)
 		n.needs = append(n.needs, g.dependsOn(m, b)...)
 		n.needs = append(n.needs, g.triggerEdges(m, b)...)
@@ -198,12 +205,12 @@ func (g *graph) addModule(m *module) {
 // add makes a node known. What stands in a module comes after the module block, and
 // services, manifests and data after what that depends on.
 func (g *graph) add(n *node) *node {
-	if n.module.call != nil {
-		n.needs = append(n.needs, edge{to: n.module.path() + "*", at: n.module.call.header})
+	if n.module.written.Call != nil {
+		n.needs = append(n.needs, edge{to: n.module.written.Path() + "*", at: n.module.written.Call.Header})
 	}
 	if n.root == "service" || n.root == "manifest" || n.root == "data" {
-		for m := n.module; m.call != nil; m = m.parent {
-			n.needs = append(n.needs, g.dependsOn(m.parent, m.call)...)
+		for m := n.module; m.written.Call != nil; m = m.parent {
+			n.needs = append(n.needs, g.dependsOn(m.parent, m.written.Call)...)
 		}
 	}
 	if n.root == "call" {
@@ -215,16 +222,16 @@ func (g *graph) add(n *node) *node {
 	return n
 }
 
-func (g *graph) addBlock(m *module, b *block, evaluate func(f *frame) cty.Value) *node {
+func (g *graph) addBlock(m *module, b *source.Block, evaluate func(f *frame) cty.Value) *node {
 	return g.add(&node{
-		id: m.path() + b.id(), module: m, root: b.typ.Name, name: b.label, block: b, at: b.header,
+		id: m.written.Path() + b.ID(), module: m, root: b.Type.Name, name: b.Label, block: b, at: b.Header,
 		needs: g.reach(m).blockEdges(b), evaluate: evaluate,
 	})
 }
 
 // addRepeated makes a node of a block that can be repeated. evaluate gets the block
 // with what its dynamic blocks stand for, and the instance.
-func (g *graph) addRepeated(m *module, b *block, evaluate func(n *node, f *frame, b *block, e *evaluator, it item) cty.Value) *node {
+func (g *graph) addRepeated(m *module, b *source.Block, evaluate func(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value) *node {
 	var n *node
 	n = g.addBlock(m, b, func(f *frame) cty.Value {
 		return g.repeated(f, b, func(it item) cty.Value {
@@ -244,9 +251,9 @@ func (n *node) address(f *frame, it item) string {
 }
 
 func (g *graph) addLocals(m *module) {
-	for _, attr := range g.locals(m.document) {
+	for _, attr := range localsIn(g.report, m.written.Document) {
 		g.add(&node{
-			id: m.path() + "local." + attr.Name, module: m, root: "local", name: attr.Name, at: attr.NameRange,
+			id: m.written.Path() + "local." + attr.Name, module: m, root: "local", name: attr.Name, at: attr.NameRange,
 			needs:    g.reach(m).edges(attr.Expr),
 			evaluate: func(f *frame) cty.Value { return g.evaluator(f).value(attr.Expr) },
 		})
@@ -254,13 +261,13 @@ func (g *graph) addLocals(m *module) {
 }
 
 // locals are the local values that a file or a definition declares.
-func (r *reporter) locals(in *block) []*hclsyntax.Attribute {
+func localsIn(r *diag.Reporter, in *source.Block) []*hclsyntax.Attribute {
 	var out []*hclsyntax.Attribute
 	first := map[string]hcl.Range{}
-	for _, b := range in.all("locals") {
-		for _, attr := range b.ordered() {
+	for _, b := range in.All("locals") {
+		for _, attr := range b.Ordered() {
 			if at, twice := first[attr.Name]; twice {
-				r.error(attr.NameRange, fmt.Sprintf("Second local value named %q", attr.Name), "The first is at %s. Rename one of them.", position(at))
+				r.Error(attr.NameRange, fmt.Sprintf("Second local value named %q", attr.Name), "The first is at %s. Rename one of them.", diag.Position(at))
 				continue
 			}
 			first[attr.Name] = attr.NameRange
@@ -307,13 +314,13 @@ func (r reach) find(root, name string, t hcl.Traversal) []string {
 		return outputsOf(r.values.calling(name), t)
 	case "var", "local", "data":
 		if r.values != nil && r.values.declares(root, name) {
-			return []string{r.values.path() + root + "." + name}
+			return []string{r.values.written.Path() + root + "." + name}
 		}
 		return nil
 	}
 	for m := r.things; m != nil; m = m.parent {
 		if m.declares(root, name) {
-			return []string{m.path() + root + "." + name}
+			return []string{m.written.Path() + root + "." + name}
 		}
 		if !r.around {
 			return nil
@@ -328,18 +335,18 @@ func (r reach) find(root, name string, t hcl.Traversal) []string {
 // outputsOf are the nodes of the outputs that a reference to a module means, and of
 // the module block itself.
 func outputsOf(m *module, t hcl.Traversal) []string {
-	out := []string{m.path() + "*"}
+	out := []string{m.written.Path() + "*"}
 	steps := t[min(2, len(t)):]
-	if repeats(m.call) && len(steps) > 0 {
+	if repeats(m.written.Call) && len(steps) > 0 {
 		steps = steps[1:] // the key, or a splat
 	}
 	if len(steps) > 0 {
-		if attr, ok := steps[0].(hcl.TraverseAttr); ok && m.document.one("output", attr.Name) != nil {
-			return append(out, m.path()+"output."+attr.Name)
+		if attr, ok := steps[0].(hcl.TraverseAttr); ok && m.written.Document.One("output", attr.Name) != nil {
+			return append(out, m.written.Path()+"output."+attr.Name)
 		}
 	}
-	for _, name := range m.document.labels("output") {
-		out = append(out, m.path()+"output."+name)
+	for _, name := range m.written.Document.Labels("output") {
+		out = append(out, m.written.Path()+"output."+name)
 	}
 	return out
 }
@@ -356,10 +363,10 @@ func keyOf(t hcl.Traversal) string {
 }
 
 // attributeEdges are the references in the arguments of a block.
-func (r reach) attributeEdges(b *block) []edge {
+func (r reach) attributeEdges(b *source.Block) []edge {
 	var out []edge
-	for _, attr := range b.ordered() {
-		if typ := b.typ.attribute(attr.Name); typ == nil || typ.Type != TypeReferences {
+	for _, attr := range b.Ordered() {
+		if typ := b.Type.Attribute(attr.Name); typ == nil || typ.Type != schema.TypeReferences {
 			out = append(out, r.edges(attr.Expr)...)
 		}
 	}
@@ -367,9 +374,9 @@ func (r reach) attributeEdges(b *block) []edge {
 }
 
 // blockEdges are the references in a block and all blocks in it.
-func (r reach) blockEdges(b *block) []edge {
+func (r reach) blockEdges(b *source.Block) []edge {
 	out := r.attributeEdges(b)
-	for _, child := range b.blocks {
+	for _, child := range b.Blocks {
 		out = append(out, r.blockEdges(child)...)
 	}
 	return out

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang/internal/diag"
 )
 
 // placed is a workload in the network of its nodes, with one of its ports.
@@ -51,7 +53,7 @@ func (g *graph) hostPorts(in *instance, w Workload) []placed {
 		}
 	}
 	if nodes := nodesNamed(role); len(out) > 0 && w.Kind != "DaemonSet" && nodes > 0 && w.Replicas > nodes {
-		g.error(in.hostNetworkRange(w.Name), "More pods than nodes",
+		g.report.Error(in.hostNetworkRange(w.Name), "More pods than nodes",
 			"Each of the %d pods of workload %q of service %q takes port %d of its node, and role %q has %d. Take fewer replicas, or add nodes to the role.",
 			w.Replicas, w.Name, in.out.Name, out[0].port, role.Name, nodes)
 	}
@@ -73,7 +75,7 @@ func (g *graph) roleOf(in *instance, w Workload) (role *Role, ok bool) {
 func (g *graph) checkSpread(in *instance, w Workload) {
 	role, _ := g.roleOf(in, w)
 	if nodes := nodesNamed(role); !in.out.Undecided && w.SpreadRequired && w.SpreadBy == "" && nodes > 0 && w.Replicas > nodes {
-		g.error(in.argumentRange(w.Name, "spread", "replicas"), "More pods than nodes",
+		g.report.Error(in.argumentRange(w.Name, "spread", "replicas"), "More pods than nodes",
 			"Workload %q of service %q has %d pods, of which no two may run on one node (spread = \"required\"), and role %q has %d. Take fewer replicas, or add nodes to the role.",
 			w.Name, in.out.Name, w.Replicas, role.Name, nodes)
 	}
@@ -82,14 +84,14 @@ func (g *graph) checkSpread(in *instance, w Workload) {
 // argumentRange is where a service says one of some arguments of a workload, or else the
 // service, whose definition says it.
 func (in *instance) argumentRange(workload string, names ...string) hcl.Range {
-	if b := in.block.one("workload", workload); b != nil {
+	if b := in.block.One("workload", workload); b != nil {
 		for _, name := range names {
-			if b.attributes[name] != nil {
-				return b.attributeRange(name)
+			if b.Attributes[name] != nil {
+				return b.AttributeRange(name)
 			}
 		}
 	}
-	return in.block.header
+	return in.block.Header
 }
 
 // hostNetworkRange is where a service says that a workload uses the network of its
@@ -110,13 +112,13 @@ func (g *graph) checkHostPort(a, b placed) {
 	at := b.in.hostNetworkRange(b.w.Name)
 	const detail = "Workload %q of service %q and workload %q of service %q (%s) both take port %d of their nodes, %s"
 	report := func(say func(hcl.Range, string, string, ...any), why string) {
-		say(at, "Host port taken twice", detail, b.w.Name, b.in.out.Name, a.w.Name, a.in.out.Name, position(a.in.hostNetworkRange(a.w.Name)), b.port, why)
+		say(at, "Host port taken twice", detail, b.w.Name, b.in.out.Name, a.w.Name, a.in.out.Name, diag.Position(a.in.hostNetworkRange(a.w.Name)), b.port, why)
 	}
 	switch {
 	case collide(a, b):
-		report(g.error, "and there are nodes on which both would have to run. Give them different nodes, or run one of them without host_network.")
+		report(g.report.Error, "and there are nodes on which both would have to run. Give them different nodes, or run one of them without host_network.")
 	case a.w.Kind != "DaemonSet" && b.w.Kind != "DaemonSet" && sameRole(a.role, b.role):
-		report(g.warn, "so that no node can run both. As long as there are nodes enough the scheduler keeps them apart. Give them different roles, or run one of them without host_network.")
+		report(g.report.Warn, "so that no node can run both. As long as there are nodes enough the scheduler keeps them apart. Give them different roles, or run one of them without host_network.")
 	}
 }
 

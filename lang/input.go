@@ -9,66 +9,13 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// inputType is a value that the services of a definition give to it.
-var inputType = &BlockType{
-	Name: "input", Label: "input", LabelForm: formIdentifier,
-	Doc: "A value that a service gives to its definition, as the argument of that name. Read as input.NAME, in the definition and in the service's blocks.",
-	Example: `definition "status" {
-  input "checks" {
-    type        = map(object({ url = string, period = optional(number, 30) }))
-    default     = {}
-    description = "What is looked at, by name."
-    nullable    = false
-
-    validation {
-      condition     = alltrue([for c in input.checks : startswith(c.url, "https://")])
-      error_message = "Only https is looked at."
-    }
-  }
-
-  input "token" {
-    type      = string
-    default   = null
-    sensitive = true
-  }
-
-  config "status.conf" {
-    path = "/etc/status.conf"
-    values = {
-      DEFAULT = { token = input.token }
-      checks  = { for name, c in input.checks : name => c.url }
-    }
-  }
-
-  workload "web" {
-    kind   = "Deployment"
-    image  = "registry.example.org/status:1"
-    config = ["status.conf"]
-  }
-}
-
-service "status" {
-  checks = { site = { url = "https://www.example.org" } }
-}
-`,
-	ReadAs: "input.NAME",
-	Attributes: []Attribute{
-		{Name: "type", Type: TypeConstraint, Doc: "Type constraint, as of a variable. Without one, any value."},
-		{Name: "default", Type: TypeAny, Doc: "Value when the service gives none. Without it the service must give one."},
-		{Name: "description", Type: TypeLiteral, Doc: "What the input is for."},
-		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "The value is never shown and never stored."},
-		{Name: "nullable", Type: TypeBool, Default: true, Doc: "Whether null is a value. If not, null means the default."},
-	},
-	Blocks: variableType.Blocks,
-}
-
-// isInput reports whether an argument of a block may be an input of a definition.
-func (t *BlockType) isInput(name string) bool { return t == serviceType && t.block(name) == nil }
-
 // input is the declaration of an input, which is read once.
-func (g *graph) input(b *block) *variable {
+func (g *graph) input(b *source.Block) *variable {
 	v := g.inputs[b]
 	if v == nil {
 		v = g.declare(b)
@@ -79,33 +26,33 @@ func (g *graph) input(b *block) *variable {
 
 // checkInputs reports arguments of the service that its definition has no input for.
 func (in *instance) checkInputs() {
-	known := in.written.labels(inputType.Name)
-	for _, attr := range in.block.ordered() {
-		if serviceType.attribute(attr.Name) != nil || slices.Contains(known, attr.Name) {
+	known := in.written.Labels(schema.InputType.Name)
+	for _, attr := range in.block.Ordered() {
+		if schema.ServiceType.Attribute(attr.Name) != nil || slices.Contains(known, attr.Name) {
 			continue
 		}
-		names := append(serviceType.attributeNames(), known...)
-		detail := has("Its arguments are", serviceType.attributeNames())
+		names := append(schema.ServiceType.AttributeNames(), known...)
+		detail := words.Has("Its arguments are", schema.ServiceType.AttributeNames())
 		if len(known) > 0 {
-			detail += fmt.Sprintf(" Inputs of definition %q are: %s.", in.written.label, listed(known))
+			detail += fmt.Sprintf(" Inputs of definition %q are: %s.", in.written.Label, words.Sorted(known))
 		}
-		in.error(attr.NameRange, "Unknown argument", "A service block has no argument %q.%s %s",
-			attr.Name, words.DidYouMean(attr.Name, append(names, serviceType.blockNames()...)), detail)
+		in.report.Error(attr.NameRange, "Unknown argument", "A service block has no argument %q.%s %s",
+			attr.Name, words.DidYouMean(attr.Name, append(names, schema.ServiceType.BlockNames()...)), detail)
 	}
 }
 
 // takeInputs gives the inputs of the definition their values.
 func (in *instance) takeInputs() {
-	blocks := in.definition.all(inputType.Name)
+	blocks := in.definition.All(schema.InputType.Name)
 	for _, b := range blocks {
-		in.inner.scope.groups["input"][b.label] = in.inputValue(in.input(b))
+		in.inner.scope.groups["input"][b.Label] = in.inputValue(in.input(b))
 	}
 	in.ownLocals() // which validations may read
 	for _, b := range blocks {
-		for _, p := range in.inner.expanded(b).all("validation") {
+		for _, p := range in.inner.expanded(b).All("validation") {
 			if ok, message := in.inner.condition(p); !ok {
-				in.inner.unmetCondition(hcl.DiagError, in.inputRange(in.input(b)), p, fmt.Sprintf("Unsuitable value for input %q", b.label),
-					fmt.Sprintf("%s\n\nThe condition is at %s.", message, position(p.attributeRange("condition"))))
+				in.inner.unmetCondition(hcl.DiagError, in.inputRange(in.input(b)), p, fmt.Sprintf("Unsuitable value for input %q", b.Label),
+					fmt.Sprintf("%s\n\nThe condition is at %s.", message, diag.Position(p.AttributeRange("condition"))))
 			}
 		}
 	}
@@ -113,19 +60,19 @@ func (in *instance) takeInputs() {
 
 // inputRange is where an input gets its value.
 func (in *instance) inputRange(v *variable) hcl.Range {
-	if attr := in.block.attributes[v.Name]; attr != nil {
+	if attr := in.block.Attributes[v.Name]; attr != nil {
 		return place{expr: attr.Expr, key: attr.NameRange}.at()
 	}
-	return in.block.header
+	return in.block.Header
 }
 
 // inputValue is the value of an input: null only if it may be, and marked if it is
 // sensitive.
 func (in *instance) inputValue(v *variable) cty.Value {
-	attr := in.block.attributes[v.Name]
+	attr := in.block.Attributes[v.Name]
 	if attr == nil && v.fallback == cty.NilVal {
-		if !v.broken && !v.block.misspelt("default") && !in.misspeltInput(v.Name) {
-			in.error(in.block.header, "Missing argument", "Definition %q needs a value for its input %q%s: %s = ....", in.written.label, v.Name, described(v.Description), v.Name)
+		if !v.broken && !v.block.Misspelt("default") && !in.misspeltInput(v.Name) {
+			in.report.Error(in.block.Header, "Missing argument", "Definition %q needs a value for its input %q%s: %s = ....", in.written.Label, v.Name, described(v.Description), v.Name)
 		}
 		return cty.DynamicVal
 	}
@@ -133,7 +80,7 @@ func (in *instance) inputValue(v *variable) cty.Value {
 		return in.variableValue(v, v.fallback)
 	}
 	if v.Sensitive {
-		in.hide(attr.Expr.Range())
+		in.report.Hide(attr.Expr.Range())
 	}
 	value := in.user.value(attr.Expr)
 	here := place{name: v.Name, expr: attr.Expr, key: attr.NameRange, literal: true}
@@ -149,14 +96,14 @@ func (in *instance) inputValue(v *variable) cty.Value {
 }
 
 func (e *evaluator) unsuitableInput(attr *hclsyntax.Attribute, name string) {
-	e.error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for input %q", name), "It is null, which the input does not allow (nullable = false).")
+	e.report.Error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for input %q", name), "It is null, which the input does not allow (nullable = false).")
 }
 
 // misspeltInput reports whether an argument of the service was probably meant for an
 // input.
 func (in *instance) misspeltInput(name string) bool {
-	known := append(serviceType.attributeNames(), in.written.labels(inputType.Name)...)
-	return slices.ContainsFunc(in.block.ordered(), func(attr *hclsyntax.Attribute) bool {
+	known := append(schema.ServiceType.AttributeNames(), in.written.Labels(schema.InputType.Name)...)
+	return slices.ContainsFunc(in.block.Ordered(), func(attr *hclsyntax.Attribute) bool {
 		return !slices.Contains(known, attr.Name) && words.Nearest(attr.Name, known) == name
 	})
 }

@@ -16,7 +16,7 @@ import (
 // try or can.
 func (e *evaluator) mayBeMissing(expr hcl.Expression, t hcl.Traversal) bool {
 	name, named := nameOf(t)
-	if !named || e.owner != nil && e.owner.label == name {
+	if !named || e.owner != nil && e.owner.Label == name {
 		return false
 	}
 	if _, declared := e.scope.member("service", name); declared {

@@ -6,6 +6,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/internal/diag"
 )
 
 // lacksKey reports a key that a definition reads of another service, such
@@ -24,9 +26,9 @@ func (e *evaluator) lacksKey(d *hcl.Diagnostic) bool {
 	service, _ := nameOf(t)
 	attribute, ok := t[2].(hcl.TraverseAttr)
 	if ok {
-		e.error(e.owner.header, fmt.Sprintf("Service %q needs %s[%q]", e.owner.label, written(t), key.AsString()),
+		e.report.Error(e.owner.Header, fmt.Sprintf("Service %q needs %s[%q]", e.owner.Label, written(t), key.AsString()),
 			"Its definition refers to it (%s), and service %q does not have it. Add the key there:\n\n  service %q {\n    %s = { %s = ... }\n  }",
-			position(index.SrcRange), service, service, attribute.Name, key.AsString())
+			diag.Position(index.SrcRange), service, service, attribute.Name, key.AsString())
 	}
 	return ok
 }

@@ -4,6 +4,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // lazy is a value that is evaluated when it is read, and not ordered before: what it
@@ -18,7 +20,7 @@ type lazy struct {
 func (l *lazy) read(e *evaluator, name string, at hcl.Range) cty.Value {
 	switch {
 	case l.running:
-		e.error(at, "Circular reference", "%s needs its own value, through what it refers to.", name)
+		e.report.Error(at, "Circular reference", "%s needs its own value, through what it refers to.", name)
 		return cty.DynamicVal
 	case l.value == cty.NilVal:
 		l.running = true
@@ -38,31 +40,11 @@ func (s *scope) declareLazily(locals []*hclsyntax.Attribute, e *evaluator) {
 	}
 }
 
-// ownLocalsType is localsType in a definition.
-var ownLocalsType = &BlockType{
-	Name: "locals", AnyAttribute: true,
-	Doc: "Names for expressions in the definition: every argument NAME is read there as local.NAME, before one of the module. They may refer to whatever the definition may refer to; what only a local value refers to that nothing reads is not needed.",
-	Example: `definition "status" {
-  locals {
-    cluster = self.replicas > 1
-    options = join(" ", [for name in ["a", "b"] : "--${name}"])
-  }
-
-  workload "web" {
-    kind    = "Deployment"
-    image   = "registry.example.org/status:1"
-    command = ["status", local.options, local.cluster ? "--cluster" : "--alone"]
-  }
-}
-`,
-	ReadAs: "local.NAME",
-}
-
 // ownLocals declares the local values of the definition. They are evaluated anew
 // whenever more is known of the service.
 func (in *instance) ownLocals() {
-	if len(in.definition.all(ownLocalsType.Name)) > 0 {
-		in.inner.scope.declareLazily(in.locals(in.definition), in.inner)
+	if len(in.definition.All(schema.OwnLocalsType.Name)) > 0 {
+		in.inner.scope.declareLazily(localsIn(in.report, in.definition), in.inner)
 	}
 }
 
@@ -70,7 +52,7 @@ func (in *instance) ownLocals() {
 func (g *graph) catalogueScope() *scope {
 	s := newScope(g.global)
 	s.singles["path"] = cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal(CatalogueDir)})
-	e := &evaluator{reporter: g.reporter, functions: g.functions, memo: g.memo, scope: s, reach: reach{graph: g}}
-	s.declareLazily(g.locals(g.builtin), e)
+	e := &evaluator{report: g.report, decisions: g.decisions, functions: g.functions, memo: g.memo, scope: s, reach: reach{graph: g}}
+	s.declareLazily(localsIn(g.report, g.builtin), e)
 	return s
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // hostByAddress matches values that name a host by its address, alone or in a URL.
@@ -62,7 +64,7 @@ func (e *evaluator) checkHost(o Option, replaced hcl.Traversal) {
 	meant := e.hostOf(replaced)
 	doubt := func(summary, detail string, args ...any) {
 		e.reach.graph.doubted[o.Origin.Range] = true
-		e.warn(o.Origin.Range, summary, "The definition refers to %s here, %s %s", written(replaced), fmt.Sprintf(detail, args...), advice)
+		e.report.Warn(o.Origin.Range, summary, "The definition refers to %s here, %s %s", written(replaced), fmt.Sprintf(detail, args...), advice)
 	}
 	for _, value := range o.Values {
 		if value.Secret() {
@@ -170,15 +172,15 @@ func (in *instance) mentions() []mention {
 		}
 		from(f.Content, f.Range, f.Origin.Layer)
 	}
-	container := func(env []Env, command, args []string, b *block, at hcl.Range) {
+	container := func(env []Env, command, args []string, b *source.Block, at hcl.Range) {
 		for _, e := range env {
 			add(e.Value, e.Range)
 		}
 		// A service that overrides something else of the block did not write them.
-		if builtinRange(b.attributeRange("command")) {
+		if builtinRange(b.AttributeRange("command")) {
 			command = nil
 		}
-		if builtinRange(b.attributeRange("args")) {
+		if builtinRange(b.AttributeRange("args")) {
 			args = nil
 		}
 		for _, arg := range slices.Concat(command, args) {
@@ -186,17 +188,17 @@ func (in *instance) mentions() []mention {
 		}
 	}
 	for _, j := range in.out.Jobs {
-		container(j.Pod.Env, j.Pod.Command, j.Pod.Args, in.definition.one("job", j.Name), j.Range)
+		container(j.Pod.Env, j.Pod.Command, j.Pod.Args, in.definition.One("job", j.Name), j.Range)
 	}
 	for _, w := range in.out.Workloads {
-		b := in.definition.one("workload", w.Name)
+		b := in.definition.One("workload", w.Name)
 		container(w.Pod.Env, w.Pod.Command, w.Pod.Args, b, w.Range)
 		for _, init := range w.Pod.Inits {
-			kind := initType.Name
+			kind := schema.InitType.Name
 			if init.Sidecar {
-				kind = sidecarType.Name
+				kind = schema.SidecarType.Name
 			}
-			container(init.Env, init.Command, init.Args, b.one(kind, init.Name), w.Range)
+			container(init.Env, init.Command, init.Args, b.One(kind, init.Name), w.Range)
 		}
 	}
 	return out
@@ -265,7 +267,7 @@ func (g *graph) checkAddress(in *instance, address netip.Addr, port int, m menti
 			if m.file {
 				how = fmt.Sprintf("If it is meant, leave the value out here, and write %s.address in the config block of the service.", other.out.Block)
 			}
-			g.warn(m.at, "Host by address", "%s has the port of service %q, which is to be found by a name that stays, and addresses change. %s",
+			g.report.Warn(m.at, "Host by address", "%s has the port of service %q, which is to be found by a name that stays, and addresses change. %s",
 				netip.AddrPortFrom(address, uint16(port)), other.out.Name, how)
 			return
 		}
@@ -312,7 +314,7 @@ func (g *graph) checkNeed(in, other *instance, host string, m mention) {
 	case near:
 		how = fmt.Sprintf("Write %s.host in place of the name, or depends_on = [%s] in the service.", other.out.Block, other.out.Block)
 	}
-	g.warn(m.at, "Service named without being needed",
+	g.report.Warn(m.at, "Service named without being needed",
 		"%q is service %q of this cloud, and nothing says that service %q needs it: it may start first, and a plan of it alone leaves the other out. %s", host, other.out.Name, in.out.Name, how)
 }
 
@@ -348,5 +350,5 @@ func (g *graph) checkNearMiss(name, host string, known []string, at hcl.Range) {
 			}
 		}
 	}
-	g.warn(at, fmt.Sprintf("There is no service %q", name), "Did you mean %q? %q would be a service of this cloud, and nothing in it has that name.", near+strings.TrimPrefix(host, name), host)
+	g.report.Warn(at, fmt.Sprintf("There is no service %q", name), "Did you mean %q? %q would be a service of this cloud, and nothing in it has that name.", near+strings.TrimPrefix(host, name), host)
 }

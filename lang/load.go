@@ -4,15 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -22,7 +17,8 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"kolla.openstack.org/kolla/lang/functions"
-	"kolla.openstack.org/kolla/lang/syntax"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // CatalogueDir is put before the names of the catalogue's files in ranges, so
@@ -77,17 +73,18 @@ func Load(dir string, options Options) (*Config, hcl.Diagnostics) {
 	if l.readFiles() {
 		l.evaluate()
 	}
-	l.maskHidden()
-	return l.config, l.sorted()
+	l.report.Mask(l.config.Files)
+	return l.config, l.report.Sorted()
 }
 
 func newLoader(dir string, options Options) *loader {
 	files := functions.NewFiles(dir)
 	files.Builtin, files.BuiltinDir = options.Catalogue, CatalogueDir
-	reporter := newReporter()
-	reporter.decisions.restricted, reporter.decisions.silent = options.Restricted, options.Ignorant
-	return &loader{
-		reporter:  reporter,
+	decisions := newDecisions()
+	decisions.restricted, decisions.silent = options.Restricted, options.Ignorant
+	l := &loader{
+		report:    diag.New(),
+		decisions: decisions,
 		dir:       dir,
 		options:   options,
 		reader:    files,
@@ -96,21 +93,25 @@ func newLoader(dir string, options Options) *loader {
 		memo:      newMemo(),
 		digest:    map[string]string{},
 	}
+	l.sources = &source.Reader{FS: source.Disk, Dir: dir, Report: l.report, Files: l.config.Files, Contents: l.digest, Literal: l.literal}
+	return l
 }
 
 // loader is one run of Load.
 type loader struct {
-	*reporter
+	report    *diag.Reporter
+	decisions *decisions
 	dir       string
 	options   Options
+	sources   *source.Reader
 	reader    *functions.Files
 	functions map[string]function.Function
 	config    *Config
 	memo      *memo
 	digest    map[string]string // what the digest is made of
 	root      *module
-	document  *block // all blocks of all files of the root
-	builtin   *block // all blocks of the catalogue
+	document  *source.Block // all blocks of all files of the root
+	builtin   *source.Block // all blocks of the catalogue
 	directory *directory
 	// strays are values in files for variables that there are not, strayNames the names of
 	// those on the command line.
@@ -123,143 +124,19 @@ type loader struct {
 // is something to evaluate: where a file cannot be parsed, blocks are missing, and
 // complaints about that would be nonsense.
 func (l *loader) readFiles() bool {
-	document, ok := l.readDir(l.dir, nil)
-	if document == nil {
+	root, ok := l.sources.Configuration()
+	if root == nil {
 		return false
 	}
-	l.document, l.root = document, newModule(l.dir, document)
-	ok = l.readModules(l.root) && ok
+	l.document, l.root = root.Document, newModule(root, nil)
 	builtin, alsoOK := l.readCatalogue()
 	l.builtin = builtin
 	return ok && alsoOK
 }
 
-const starter = " `kolla init` writes a starter."
-
-// readDir reads all files of a directory, which a module block may have named. The
-// block that it gives is nil where there is nothing; it is not ok when some of it is
-// missing.
-func (l *loader) readDir(dir string, call *block) (document *block, ok bool) {
-	complain := l.addPlain
-	if call != nil {
-		complain = func(summary, detail string) { l.error(call.attributeRange("source"), summary, "%s", detail) }
-	}
-	names, err := configFiles(dir)
-	if err != nil {
-		complain("Cannot read the configuration", fmt.Sprintf("The directory %s: %s.", dir, cause(err)))
-		return nil, false
-	}
-	var bodies []hcl.Body
-	ok = true
-	for _, name := range names {
-		if isVarFile(name) {
-			continue
-		}
-		body, good := l.readFile(filepath.Join(dir, name))
-		ok = ok && good
-		if good {
-			bodies = append(bodies, body)
-		}
-	}
-	if len(bodies) == 0 && ok {
-		place, hint := "directory "+strconv.Quote(dir), starter
-		if filepath.Clean(dir) == "." {
-			place = "this directory"
-		}
-		if terraform, _ := filepath.Glob(filepath.Join(dir, "*.tf")); len(terraform) > 0 {
-			hint = " Files called *.tf are Terraform's, which kolla does not read: its blocks are others." + hint
-		}
-		if call != nil {
-			hint = strings.TrimSuffix(hint, starter)
-		}
-		complain("No configuration", fmt.Sprintf("There are no .hcl files in %s.%s", place, hint))
-		return nil, false
-	}
-	return l.decode(fileType, bodies), ok
-}
-
-// configFiles are the names of the files of a directory in either syntax, sorted.
-func configFiles(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, entry := range entries {
-		name := entry.Name()
-		if !entry.IsDir() && (strings.HasSuffix(name, nativeExtension) || strings.HasSuffix(name, syntax.JSONExtension)) && !strings.HasPrefix(name, ".") {
-			names = append(names, name)
-		}
-	}
-	return names, nil
-}
-
-// nativeExtension is the end of the name of a file in the native syntax.
-const nativeExtension = ".hcl"
-
-func (l *loader) readFile(name string) (hcl.Body, bool) {
-	source, err := syntax.Read(name)
-	if err != nil {
-		l.addPlain("Cannot read the configuration", fmt.Sprintf("The file %s: %s.", name, cause(err)))
-		return nil, false
-	}
-	rel, err := filepath.Rel(l.dir, name)
-	if err != nil {
-		rel = name
-	}
-	l.digest["file "+filepath.ToSlash(rel)] = string(source)
-	return l.parse(name, source)
-}
-
-// decode checks the blocks of several files as if they stood in one.
-func (l *loader) decode(typ *BlockType, bodies []hcl.Body) *block {
-	root := &block{typ: typ}
-	d := decoder{reporter: l.reporter}
-	for _, body := range bodies {
-		d.body(root, body)
-	}
-	return root
-}
-
-// parse reads the syntax of one file, and keeps its source for diagnostics.
-func (l *loader) parse(name string, source []byte) (hcl.Body, bool) {
-	return l.parsed(syntax.Parse(name, source))
-}
-
-// parsed takes in what the parser found of one file.
-func (l *loader) parsed(files map[string]*hcl.File, diags hcl.Diagnostics) (body hcl.Body, ok bool) {
-	l.add(diags...)
-	for name, file := range files {
-		l.config.Files[name] = file
-		body = file.Body
-	}
-	return body, !diags.HasErrors()
-}
-
 // readCatalogue parses the built-in definitions.
-func (l *loader) readCatalogue() (*block, bool) {
-	if l.options.Catalogue == nil {
-		return &block{typ: catalogueType}, true
-	}
-	names, err := fs.Glob(l.options.Catalogue, "*.hcl")
-	if err != nil {
-		panic(err) // the pattern is a constant
-	}
-	var bodies []hcl.Body
-	for _, name := range names {
-		source, err := fs.ReadFile(l.options.Catalogue, name)
-		if err != nil {
-			l.addPlain("Cannot read the catalogue", fmt.Sprintf("The file %s: %s.", name, cause(err)))
-			return nil, false
-		}
-		l.digest["catalogue "+name] = string(source)
-		body, ok := l.parse(path.Join(CatalogueDir, name), source)
-		if !ok {
-			return nil, false
-		}
-		bodies = append(bodies, body)
-	}
-	return l.decode(catalogueType, bodies), true
+func (l *loader) readCatalogue() (*source.Block, bool) {
+	return l.sources.Catalogue(l.options.Catalogue, CatalogueDir)
 }
 
 // evaluate fills in the Config.
@@ -274,12 +151,12 @@ func (l *loader) evaluate() {
 
 // checkClouds reports a configuration that does not have exactly one cloud.
 func (l *loader) checkClouds() {
-	clouds := l.document.all("cloud")
+	clouds := l.document.All("cloud")
 	if len(clouds) == 0 {
-		l.addPlain("No cloud block", "A configuration has exactly one block that says what is deployed:\n\n  cloud \"NAME\" {\n    release = \"2025.1\"\n  }")
+		l.report.ErrorPlain("No cloud block", "A configuration has exactly one block that says what is deployed:\n\n  cloud \"NAME\" {\n    release = \"2025.1\"\n  }")
 	}
 	for _, b := range clouds[min(1, len(clouds)):] {
-		l.error(b.header, "Second cloud block", "A configuration describes one cloud, and the first block is at %s. Another cloud needs a directory of its own.", position(clouds[0].header))
+		l.report.Error(b.Header, "Second cloud block", "A configuration describes one cloud, and the first block is at %s. Another cloud needs a directory of its own.", diag.Position(clouds[0].Header))
 	}
 }
 
@@ -315,15 +192,6 @@ func (l *loader) makeDigest() string {
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// cause is an error without the name of the operation and of the file.
-func cause(err error) error {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		return pathError.Err
-	}
-	return err
 }
 
 // byPosition sorts by file name and position.

@@ -14,28 +14,31 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/yaml"
 )
 
 // manifest makes the objects that a manifest block brings.
-func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
-	m := Manifest{Block: n.address(f, it), Name: b.label, Reason: e.string(b, reasonAttribute.Name), Range: b.header}
+func (g *graph) manifest(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
+	m := Manifest{Block: n.address(f, it), Name: b.Label, Reason: e.string(b, schema.ReasonAttribute.Name), Range: b.Header}
 	m.Lifecycle = lifecycle(layered{b, e})
 	m.Lifecycle.ReplaceTriggeredBy = g.triggers(f, e, b)
 	switch object, files := e.given(b, "object"), e.given(b, "files"); {
 	case object && files:
-		g.error(b.attributes["files"].NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")
+		g.report.Error(b.Attributes["files"].NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")
 	case object:
 		m.Objects = g.manifestObject(b, e)
 	case files:
 		for _, name := range g.manifestFiles(b, e) {
 			m.Objects = append(m.Objects, g.manifestFile(b, name)...)
 		}
-	case len(b.unknown) == 0: // else one of those was meant to be it
-		g.error(b.header, "Manifest without objects", "Give it object = { ... } or files = [\"*.yaml\"].")
+	case len(b.Unknown) == 0: // else one of those was meant to be it
+		g.report.Error(b.Header, "Manifest without objects", "Give it object = { ... } or files = [\"*.yaml\"].")
 	}
-	if l := b.one("lifecycle", ""); l != nil {
+	if l := b.One("lifecycle", ""); l != nil {
 		e.preconditions(l)
 	}
 	m.Reasons = g.reasonsOf(n, f)
@@ -45,9 +48,9 @@ func (g *graph) manifest(n *node, f *frame, b *block, e *evaluator, it item) cty
 }
 
 // manifestObject converts an object that is written in HCL.
-func (g *graph) manifestObject(b *block, e *evaluator) []ManifestObject {
-	at := b.attributeRange("object")
-	v := e.value(b.attributes["object"].Expr)
+func (g *graph) manifestObject(b *source.Block, e *evaluator) []ManifestObject {
+	at := b.AttributeRange("object")
+	v := e.value(b.Attributes["object"].Expr)
 	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
 		return nil
 	}
@@ -59,7 +62,7 @@ func (g *graph) manifestObject(b *block, e *evaluator) []ManifestObject {
 		e.unsuitable(b, "object", "It must be a map with apiVersion, kind and metadata, and this is %s.", kindOf(v))
 		return nil
 	}
-	content, _ := e.plain(v, b.attributes["object"].Expr, nil, "a manifest").(map[string]any)
+	content, _ := e.plain(v, b.Attributes["object"].Expr, nil, "a manifest").(map[string]any)
 	if content == nil || !identified(content) || !g.checkObject(content, at) {
 		return nil
 	}
@@ -120,7 +123,7 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string, what 
 	}
 	value := scalar(v)
 	if f, ok := value.(float64); ok && math.IsInf(f, 0) {
-		e.error(expr.Range(), "Number out of range", "A number of the object is too large for JSON.")
+		e.report.Error(expr.Range(), "Number out of range", "A number of the object is too large for JSON.")
 		return nil
 	}
 	return value
@@ -181,12 +184,12 @@ func scalar(v cty.Value) any {
 }
 
 // manifestFiles are the files that the patterns match, each once.
-func (g *graph) manifestFiles(b *block, e *evaluator) []string {
+func (g *graph) manifestFiles(b *source.Block, e *evaluator) []string {
 	var out []string
 	for _, pattern := range e.list(b, "files") {
 		names, err := filepath.Glob(g.reader.Path(pattern))
 		if err != nil || len(names) == 0 {
-			g.error(b.attributeRange("files"), "No such file", "No file matches %q, relative to the directory of the configuration.", pattern)
+			g.report.Error(b.AttributeRange("files"), "No such file", "No file matches %q, relative to the directory of the configuration.", pattern)
 			continue
 		}
 		for _, name := range names {
@@ -202,10 +205,10 @@ func (g *graph) manifestFiles(b *block, e *evaluator) []string {
 }
 
 // manifestFile reads the documents of a YAML file.
-func (g *graph) manifestFile(b *block, name string) []ManifestObject {
+func (g *graph) manifestFile(b *source.Block, name string) []ManifestObject {
 	source, err := g.reader.Read(name)
 	if err != nil {
-		g.error(b.attributeRange("files"), "Cannot read a manifest", "%s.", sentence(err))
+		g.report.Error(b.AttributeRange("files"), "Cannot read a manifest", "%s.", words.Sentence(err))
 		return nil
 	}
 	full := g.reader.Path(name)
@@ -216,7 +219,7 @@ func (g *graph) manifestFile(b *block, name string) []ManifestObject {
 		content, err := yaml.Decode(source[doc.From.Byte:doc.To])
 		if err != nil {
 			line, message := yaml.Explain(err)
-			g.error(lineRange(full, source, doc.From, max(line, 1)-1), "Not valid YAML", "%s.", sentence(message))
+			g.report.Error(lineRange(full, source, doc.From, max(line, 1)-1), "Not valid YAML", "%s.", words.Sentence(message))
 			continue
 		}
 		for _, object := range unlisted(content) {
@@ -273,12 +276,12 @@ func (g *graph) checkObject(content map[string]any, at hcl.Range) bool {
 	}
 	for _, field := range ofServer {
 		if metadata[field.name] != nil {
-			g.error(at, "A field that the server sets", "metadata.%s of %v %v cannot be declared, as %s.", field.name, orElse(content["kind"], "an object"), orElse(metadata["name"], "without a name"), field.says)
+			g.report.Error(at, "A field that the server sets", "metadata.%s of %v %v cannot be declared, as %s.", field.name, orElse(content["kind"], "an object"), orElse(metadata["name"], "without a name"), field.says)
 			good = false
 		}
 	}
 	if len(missing) > 0 {
-		g.error(at, "Incomplete object", "An object of Kubernetes needs %s, as text.", listed(missing))
+		g.report.Error(at, "Incomplete object", "An object of Kubernetes needs %s, as text.", words.Sorted(missing))
 		good = false
 	}
 	return good

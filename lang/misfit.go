@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -155,7 +156,7 @@ func wrongKind(v cty.Value, p place, want string) misfit {
 func objectMisfits(v cty.Value, want cty.Type, p place) []misfit {
 	known := keysOf(want.AttributeTypes())
 	if !isMap(v) {
-		return []misfit{wrongKind(v, p, fmt.Sprintf("an object with %s", listed(known)))}
+		return []misfit{wrongKind(v, p, fmt.Sprintf("an object with %s", words.Sorted(known)))}
 	}
 	given := map[string]cty.Value{}
 	var surplus []string
@@ -185,7 +186,7 @@ func objectMisfits(v cty.Value, want cty.Type, p place) []misfit {
 		if !meant[name] && p.complete() {
 			out = append(out, misfit{
 				at: p.attribute(name).key, surplus: true,
-				why: trimJoin(words.DidYouMean(name, known), fmt.Sprintf("%s has no attribute %q, so that it is ignored. It has: %s", p.name, name, listed(known))),
+				why: words.WithHint(words.DidYouMean(name, known), fmt.Sprintf("%s has no attribute %q, so that it is ignored. It has: %s", p.name, name, words.Sorted(known))),
 			})
 		}
 	}
@@ -216,7 +217,7 @@ func (l *loader) fit(v *variable, value cty.Value, p place, summary, before stri
 	converted, err := v.convert(value)
 	if v.Sensitive || value.ContainsMarked() {
 		if err != nil {
-			l.error(p.at(), summary, "%s%s must be of type %s. What is wrong is not shown, because the value is sensitive.", before, p.name, v.Type)
+			l.report.Error(p.at(), summary, "%s%s must be of type %s. What is wrong is not shown, because the value is sensitive.", before, p.name, v.Type)
 		}
 		return converted, err == nil
 	}
@@ -224,11 +225,11 @@ func (l *loader) fit(v *variable, value cty.Value, p place, summary, before stri
 	wrong := 0
 	for _, m := range found {
 		if m.surplus {
-			l.warn(m.at, "Unknown attribute", "%s%s.", before, m.why)
+			l.report.Warn(m.at, "Unknown attribute", "%s%s.", before, m.why)
 			continue
 		}
 		wrong++
-		l.error(m.at, summary, "%s%s.%s", before, m.why, v.typeAt())
+		l.report.Error(m.at, summary, "%s%s.%s", before, m.why, v.typeAt())
 	}
 	if err != nil && wrong == 0 {
 		name := p.name
@@ -236,16 +237,16 @@ func (l *loader) fit(v *variable, value cty.Value, p place, summary, before stri
 		if errors.As(err, &inside) {
 			name += pathText(inside.Path)
 		}
-		l.error(p.at(), summary, "%s%s does not fit: %s.%s", before, name, err, v.typeAt())
+		l.report.Error(p.at(), summary, "%s%s does not fit: %s.%s", before, name, err, v.typeAt())
 	}
 	return converted, err == nil
 }
 
 // typeAt says where a type is that is too long to be repeated.
 func (v *variable) typeAt() string {
-	attr := v.block.attributes["type"]
+	attr := v.block.Attributes["type"]
 	if attr == nil || v.constraint.IsPrimitiveType() {
 		return ""
 	}
-	return fmt.Sprintf(" The type of the %s is at %s.", v.block.typ.Label, position(attr.NameRange))
+	return fmt.Sprintf(" The type of the %s is at %s.", v.block.Type.Label, diag.Position(attr.NameRange))
 }

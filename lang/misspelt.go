@@ -10,6 +10,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // misspeltKinds are the blocks that have an effect only where something else in the service
@@ -27,26 +29,26 @@ var misspeltKinds = []struct{ kind, use string }{
 // where the definition has one of nearly that name. An endpoint is registered in any case,
 // so that there is a warning.
 func (in *instance) checkMisspelt() {
-	if !in.definition.complete() || in.out.External {
+	if !in.definition.Complete() || in.out.External {
 		return
 	}
 	for _, k := range misspeltKinds {
-		known := in.written.labels(k.kind)
-		for _, b := range in.block.all(k.kind) {
-			near := words.Nearest(b.label, known)
-			if near == "" || slices.Contains(known, b.label) || len(lacking(b)) > 0 {
+		known := in.written.Labels(k.kind)
+		for _, b := range in.block.All(k.kind) {
+			near := words.Nearest(b.Label, known)
+			if near == "" || slices.Contains(known, b.Label) || len(lacking(b)) > 0 {
 				continue
 			}
-			enabled := in.definition.one(k.kind, b.label) != nil
-			there := fmt.Sprintf("Did you mean %q? Definition %q has: %s.", near, in.out.Definition, listed(known))
+			enabled := in.definition.One(k.kind, b.Label) != nil
+			there := fmt.Sprintf("Did you mean %q? Definition %q has: %s.", near, in.out.Definition, words.Sorted(known))
 			switch {
-			case !enabled && k.kind == endpointType.Name:
-				in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", there)
-			case k.kind == endpointType.Name && !alike(b.label, near):
-				in.warn(b.labelRange, fmt.Sprintf("Another %s %q", b.typ.Label, b.label), "%s This one is registered beside it.", there)
-			case k.kind == endpointType.Name, enabled && (k.kind == identityRoleType.Name || in.uses(b)):
+			case !enabled && k.kind == schema.EndpointType.Name:
+				in.report.Error(b.LabelRange, fmt.Sprintf("There is no %s %q", b.Type.Label, b.Label), "%s", there)
+			case k.kind == schema.EndpointType.Name && !alike(b.Label, near):
+				in.report.Warn(b.LabelRange, fmt.Sprintf("Another %s %q", b.Type.Label, b.Label), "%s This one is registered beside it.", there)
+			case k.kind == schema.EndpointType.Name, enabled && (k.kind == schema.IdentityRoleType.Name || in.uses(b)):
 			default:
-				in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s %s", there, k.use)
+				in.report.Error(b.LabelRange, fmt.Sprintf("There is no %s %q", b.Type.Label, b.Label), "%s %s", there, k.use)
 			}
 		}
 	}
@@ -61,22 +63,22 @@ func alike(a, b string) bool {
 
 // uses reports whether anything in the service's block, outside of a block in it, reads
 // that, or has its label as a text.
-func (in *instance) uses(b *block) bool {
-	var within func(*block) bool
-	within = func(outer *block) bool {
-		for _, attr := range outer.attributes {
+func (in *instance) uses(b *source.Block) bool {
+	var within func(*source.Block) bool
+	within = func(outer *source.Block) bool {
+		for _, attr := range outer.Attributes {
 			if in.usesIn(attr.Expr, b) {
 				return true
 			}
 		}
-		return slices.ContainsFunc(outer.blocks, func(inner *block) bool { return inner != b && within(inner) })
+		return slices.ContainsFunc(outer.Blocks, func(inner *source.Block) bool { return inner != b && within(inner) })
 	}
 	return within(in.block)
 }
 
-func (in *instance) usesIn(expr hcl.Expression, b *block) bool {
+func (in *instance) usesIn(expr hcl.Expression, b *source.Block) bool {
 	for _, t := range in.memo.references(expr) {
-		if name, ok := nameOf(t); t.RootName() == b.typ.Name && (!ok || name == b.label) {
+		if name, ok := nameOf(t); t.RootName() == b.Type.Name && (!ok || name == b.Label) {
 			return true
 		}
 	}
@@ -85,7 +87,7 @@ func (in *instance) usesIn(expr hcl.Expression, b *block) bool {
 	if ok {
 		_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
 			literal, ok := n.(*hclsyntax.LiteralValueExpr)
-			found = found || ok && literal.Val.Type() == cty.String && literal.Val.AsString() == b.label
+			found = found || ok && literal.Val.Type() == cty.String && literal.Val.AsString() == b.Label
 			return nil
 		})
 	}

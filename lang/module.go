@@ -1,89 +1,44 @@
 package lang
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// moduleType lends other files of a configuration to it, with values of their own.
-var moduleType = &BlockType{
-	Name: "module", Label: "module", LabelForm: formIdentifier, AnyAttribute: true,
-	Doc: "A directory with definitions, services, roles and so on, used as a part of this configuration. All other arguments are the values of its variables. Its outputs are read as module.NAME.OUTPUT.",
-	Example: `module "edge" {
-  source     = "./edge"
-  for_each   = { west = 2, east = 1 }
-  depends_on = [service.keystone]
-
-  role     = role.compute
-  replicas = each.value
-}
-
-output "edges" {
-  value = { for name, edge in module.edge : name => edge.address }
-}
-`,
-	ReadAs: "module.NAME",
-	Attributes: append([]Attribute{
-		{Name: "source", Type: TypeLiteral, Required: true, Doc: "The directory, relative to the file's: it starts with ./ or ../."},
-		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before any service or manifest of the module starts."},
-	}, repetition...),
-}
-
-// module is one directory as it is written: the root of the configuration, or what
-// a module block uses. Two blocks that use the same directory make two modules.
+// module is one directory of the configuration, and its uses.
 type module struct {
-	name     string  // label of the block; the root has none
-	dir      string  // of its files
-	parent   *module // nil: the root
-	call     *block  // the module block
-	document *block  // all blocks of all files
-	calls    []*module
-	locals   map[string]bool
-	vars     []*variable
+	written *source.Module
+	parent  *module // nil: the root
+	calls   []*module
+	locals  map[string]bool
+	vars    []*variable
 	// frames are its uses, which are known once the module block was evaluated.
 	frames []*frame
 }
 
-func newModule(dir string, document *block) *module {
-	m := &module{dir: dir, document: document, locals: map[string]bool{}}
-	for _, b := range document.all("locals") {
-		for name := range b.attributes {
+func newModule(written *source.Module, parent *module) *module {
+	m := &module{written: written, parent: parent, locals: map[string]bool{}}
+	for _, b := range written.Document.All("locals") {
+		for name := range b.Attributes {
 			m.locals[name] = true
 		}
 	}
+	for _, call := range written.Calls {
+		m.calls = append(m.calls, newModule(call, m))
+	}
 	return m
-}
-
-// path is what the addresses of everything in the module begin with, without keys:
-// "module.edge.".
-func (m *module) path() string {
-	if m.parent == nil {
-		return ""
-	}
-	return m.parent.path() + "module." + m.name + "."
-}
-
-// what names the module at the start of a sentence.
-func (m *module) what() string {
-	if m.parent == nil {
-		return "The configuration"
-	}
-	return "Module " + strings.TrimSuffix(m.path()[len("module."):], ".")
 }
 
 // calling is the module that a block calls, or nil.
 func (m *module) calling(name string) *module {
 	for _, c := range m.calls {
-		if c.name == name {
+		if c.written.Name == name {
 			return c
 		}
 	}
@@ -98,7 +53,7 @@ func (m *module) declares(root, name string) bool {
 	case "var":
 		root = "variable"
 	}
-	return m.document.one(root, name) != nil
+	return m.written.Document.One(root, name) != nil
 }
 
 // frame is one use of a module: what the names in it mean there.
@@ -124,7 +79,7 @@ var things = []string{"role", "exposure", "secret", "service"}
 
 // repeated reports whether a module may be used several times.
 func (m *module) repeated() bool {
-	return m.call != nil && (repeats(m.call) || m.parent.repeated())
+	return m.written.Call != nil && (repeats(m.written.Call) || m.parent.repeated())
 }
 
 // newFrame makes a frame, in which nothing is known yet of anything.
@@ -142,7 +97,7 @@ func (g *graph) newFrame(m *module, parent *frame, it item) {
 		}
 	}
 	for _, child := range m.calls {
-		f.scope.groups["module"][child.name] = cty.DynamicVal
+		f.scope.groups["module"][child.written.Name] = cty.DynamicVal
 	}
 	f.scope.nodes, f.scope.frame = g.named(m), f
 	f.scope.singles["path"] = cty.ObjectVal(map[string]cty.Value{
@@ -152,7 +107,7 @@ func (g *graph) newFrame(m *module, parent *frame, it item) {
 	})
 	f.things = newScope(g.anywhere)
 	if parent != nil {
-		f.address = parent.address + it.address(m.call) + "."
+		f.address = parent.address + it.address(m.written.Call) + "."
 		f.things.parent = parent.things
 		f.arguments = it.scope
 	}
@@ -180,9 +135,9 @@ func (g *graph) named(m *module) map[blockKey]*node {
 
 // moduleDir is the directory of a module, relative to the root of the configuration.
 func (l *loader) moduleDir(m *module) string {
-	rel, err := filepath.Rel(l.dir, m.dir)
+	rel, err := filepath.Rel(l.dir, m.written.Dir)
 	if err != nil {
-		rel = m.dir
+		rel = m.written.Dir
 	}
 	if rel != "." && !strings.HasPrefix(rel, "..") {
 		rel = "./" + rel
@@ -192,7 +147,7 @@ func (l *loader) moduleDir(m *module) string {
 
 // publish makes the outputs of a module readable in a frame that uses it.
 func (f *frame) publish(m *module) {
-	if m.call == nil {
+	if m.written.Call == nil {
 		return
 	}
 	var values []pair
@@ -201,7 +156,7 @@ func (f *frame) publish(m *module) {
 			values = append(values, pair{child.key, cty.ObjectVal(child.outputs)})
 		}
 	}
-	f.scope.groups["module"][m.name] = together(m.call, values)
+	f.scope.groups["module"][m.written.Name] = together(m.written.Call, values)
 }
 
 // publishAll makes the outputs of a module readable wherever it is used.
@@ -215,99 +170,14 @@ func (m *module) publishAll() {
 	}
 }
 
-// readModules reads the directories that the module blocks of a module name, and
-// those that they use in turn.
-func (l *loader) readModules(m *module) bool {
-	ok := true
-	for _, b := range m.document.all("module") {
-		if !l.spend(&l.spent.modules, 1, maxModules, b.header, "Too many modules", "A configuration may have at most %d module blocks, those in the modules that it uses counted each time. For many uses of one module, give one block for_each or count.") {
-			return false
-		}
-		dir, found := l.sourceDir(m, b)
-		var document *block
-		if found {
-			document, found = l.readDir(dir, b)
-		}
-		ok = ok && found
-		if document == nil {
-			continue
-		}
-		child := newModule(dir, document)
-		child.name, child.parent, child.call = b.label, m, b
-		if found {
-			l.checkModule(child)
-		}
-		m.calls = append(m.calls, child)
-		ok = l.readModules(child) && ok
-	}
-	return ok
-}
-
-// sourceDir is the directory that a module block names.
-func (l *loader) sourceDir(m *module, b *block) (string, bool) {
-	if b.attributes["source"] == nil {
-		return "", false
-	}
-	source := l.literal(b, "source")
-	if source == "" {
-		return "", false
-	}
-	slashed := filepath.ToSlash(source)
-	if !strings.HasPrefix(slashed, "./") && !strings.HasPrefix(slashed, "../") && slashed != ".." {
-		l.error(b.attributeRange("source"), "Not a local directory", "%q does not start with ./ or ../. A module is a directory beside the configuration; what comes from elsewhere has to be put there first, with git for instance.", source)
-		return "", false
-	}
-	dir := filepath.Join(m.dir, source)
-	for outer := m; outer != nil; outer = outer.parent {
-		if sameDir(outer.dir, dir) {
-			l.error(b.attributeRange("source"), "Module uses itself", "%s is the directory %q already: it would be used without end.", outer.what(), outer.dir)
-			return "", false
-		}
-	}
-	return dir, true
-}
-
-func sameDir(a, b string) bool {
-	x, err1 := filepath.Abs(a)
-	y, err2 := filepath.Abs(b)
-	return err1 == nil && err2 == nil && x == y
-}
-
-// onlyInRoot are the types of blocks that say something of the whole cloud.
-var onlyInRoot = []string{"cloud", "import"}
-
-func (l *loader) checkModule(m *module) {
-	for _, kind := range onlyInRoot {
-		for _, b := range m.document.all(kind) {
-			l.error(b.header, "Block in a module", "%s belongs into the files of the configuration itself: what it says is for the whole cloud.", describe(b))
-		}
-	}
-	known := m.document.labels("variable")
-	for _, attr := range m.call.ordered() {
-		if moduleType.attribute(attr.Name) == nil && !slices.Contains(known, attr.Name) {
-			l.error(attr.NameRange, fmt.Sprintf("There is no variable %q", attr.Name), "%s", trimJoin(words.DidYouMean(attr.Name, append(known, moduleType.attributeNames()...)),
-				fmt.Sprintf("The module in %q declares: %s.", m.dir, listed(known))))
-		}
-	}
-}
-
-// misspeltArgument reports whether an argument of a module block that is for no variable
-// was probably meant for this one.
-func (l *loader) misspeltArgument(m *module, name string) bool {
-	known := append(m.document.labels("variable"), moduleType.attributeNames()...)
-	return slices.ContainsFunc(m.call.ordered(), func(attr *hclsyntax.Attribute) bool {
-		return !slices.Contains(known, attr.Name) && words.Nearest(attr.Name, known) == name
-	})
-}
-
 // addModules makes the nodes of the modules that a module uses: a module block is
 // evaluated for how often it is used, before everything in it.
 func (g *graph) addModules(m *module) {
 	for _, child := range m.calls {
 		g.add(&node{
-			id: child.path() + "*", module: m, root: "call", name: child.name, at: child.call.header,
+			id: child.written.Path() + "*", module: m, root: "call", name: child.written.Name, at: child.written.Call.Header,
 			evaluate: func(f *frame) cty.Value {
-				items, ok := g.items(f, child.call)
+				items, ok := g.items(f, child.written.Call)
 				if !ok {
 					return cty.NilVal // the module stays unknown
 				}
@@ -325,8 +195,8 @@ func (g *graph) addModules(m *module) {
 // callEdges are what the number of a module's uses depends on.
 func (g *graph) callEdges(m *module) []edge {
 	var out []edge
-	for _, a := range repetition {
-		if attr := m.call.attributes[a.Name]; attr != nil {
+	for _, a := range schema.Repetition {
+		if attr := m.written.Call.Attributes[a.Name]; attr != nil {
 			out = append(out, g.reach(m.parent).edges(attr.Expr)...)
 		}
 	}
@@ -335,7 +205,7 @@ func (g *graph) callEdges(m *module) []edge {
 
 // passed evaluates the value that a module block gives to a variable.
 func (g *graph) passed(f *frame, v *variable) (value cty.Value, ok bool) {
-	attr := f.module.call.attributes[v.Name]
+	attr := f.module.written.Call.Attributes[v.Name]
 	if attr == nil {
 		return cty.NilVal, false
 	}

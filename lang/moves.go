@@ -8,6 +8,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // Move says that what was declared as From is now declared as To.
@@ -48,98 +50,6 @@ type Import struct {
 	Range hcl.Range
 }
 
-var movedType = &BlockType{
-	Name: "moved",
-	Doc:  "Says that what was declared under one address is now declared under another, so that it is not deleted and made again. That NAME is NAME[0] once it has a count, and the other way round, need not be said, unless volumes would stay behind. An object is named after its service: where the name of the object in the cluster changes too, it is made again all the same, and the plan says so.",
-	Example: `# The block was called differently; its objects keep their names.
-manifest "quotas" {
-  files = ["manifests/*.yaml"]
-}
-
-moved {
-  from = manifest.quota
-  to   = manifest.quotas
-}
-
-# It was a block of its own, and is now one of several.
-service "redis" {
-  for_each   = toset(["cache"])
-  definition = "memcached"
-  name       = "redis"
-}
-
-moved {
-  from = service.redis
-  to   = service.redis["cache"]
-}
-`,
-	Attributes: []Attribute{
-		{Name: "from", Type: TypeAddress, Required: true, Doc: `What it was: service.NAME, manifest.NAME, role.NAME, secret.NAME or module.NAME, with ["KEY"] of a repeated one, or an object's address in quotes, such as "manifest.a/Deployment/b". A block without a key is the one without, where ` + "`to`" + ` has a key, and else all of its instances.`},
-		{Name: "to", Type: TypeAddress, Required: true, Doc: "What it is now."},
-	},
-}
-
-var removedType = &BlockType{
-	Name: "removed",
-	Doc:  "Says that something was taken out of the configuration on purpose.",
-	Example: `removed {
-  from = manifest.dashboards
-
-  lifecycle {
-    destroy = false
-  }
-}
-`,
-	Attributes: []Attribute{
-		{Name: "from", Type: TypeAddress, Required: true, Doc: "What it was: a block, which is all of its instances, one instance, a module, or an object's address in quotes."},
-	},
-	Blocks: []*BlockType{{
-		Name: "lifecycle", Single: true, Doc: "What becomes of it in the cluster.",
-		Attributes: []Attribute{
-			{Name: "destroy", Type: TypeBool, Default: true, Doc: "Whether it is deleted. If not, kolla only forgets it: it stays in the cluster as it is, without kolla's labels and annotations."},
-		},
-	}},
-}
-
-var importType = &BlockType{
-	Name: "import",
-	Doc:  "Takes over one object that exists and was not made by kolla, and makes it what is declared. Once that is done the block has no effect and can go. Where nothing declares it yet, `kolla plan -generate-config-out=FILE` writes a manifest of it.",
-	Example: `manifest "settings" {
-  object = {
-    apiVersion = "v1"
-    kind       = "ConfigMap"
-    metadata   = { name = "settings" }
-  }
-}
-
-import {
-  to = "manifest.settings/ConfigMap/settings"
-  id = "openstack/settings"
-}
-
-# Several at once.
-manifest "page" {
-  for_each = toset(["about", "help"])
-  object = {
-    apiVersion = "v1"
-    kind       = "ConfigMap"
-    metadata   = { name = each.key }
-  }
-}
-
-import {
-  for_each = toset(["about", "help"])
-  to       = "manifest.page[\"${each.key}\"]/ConfigMap/${each.key}"
-  id       = "openstack/${each.key}"
-}
-`,
-	Attributes: []Attribute{
-		{Name: "for_each", Type: TypeAny, Value: "map or set of strings", Doc: "A map or a set of strings: one import for each element, which `to` and `id` read as each.key and each.value."},
-		{Name: "to", Type: TypeAddress, Required: true, Doc: `Address of the declared object, in quotes, such as "manifest.a/Deployment/b".`},
-		{Name: "id", Type: TypeString, Required: true, Form: formPlain, Doc: "NAMESPACE/NAME of the object in the cluster, or NAME of one that is in no namespace."},
-	},
-}
-
 // movable are the types of blocks that objects come from.
 var movable = []string{"service", "manifest", "role", "secret", "module"}
 
@@ -149,11 +59,11 @@ func (g *graph) moves() {
 	var moves []Move
 	for _, m := range g.modules() {
 		for _, f := range m.frames {
-			for _, b := range m.document.all("moved") {
+			for _, b := range m.written.Document.All("moved") {
 				from, ok := g.target(f, b, "from")
 				to, alsoOK := g.target(f, b, "to")
 				if ok && alsoOK {
-					moves = append(moves, Move{From: from, To: to, Range: b.header})
+					moves = append(moves, Move{From: from, To: to, Range: b.Header})
 				}
 			}
 			g.removals(f)
@@ -180,9 +90,9 @@ func (g *graph) modules() []*module {
 }
 
 func (g *graph) removals(f *frame) {
-	for _, b := range f.module.document.all("removed") {
-		r := Removal{Destroy: true, Range: b.header}
-		if lifecycle := b.one("lifecycle", ""); lifecycle != nil {
+	for _, b := range f.module.written.Document.All("removed") {
+		r := Removal{Destroy: true, Range: b.Header}
+		if lifecycle := b.One("lifecycle", ""); lifecycle != nil {
 			r.Destroy = g.evaluator(f).bool(lifecycle, "destroy")
 		}
 		var ok bool
@@ -193,7 +103,7 @@ func (g *graph) removals(f *frame) {
 }
 
 func (g *graph) imports(f *frame) {
-	for _, b := range f.module.document.all("import") {
+	for _, b := range f.module.written.Document.All("import") {
 		items, ok := g.items(f, b)
 		if !ok {
 			continue
@@ -207,19 +117,19 @@ func (g *graph) imports(f *frame) {
 }
 
 // importOne reads one import, in the scope of an evaluator.
-func (g *graph) importOne(b *block, e *evaluator) {
-	if b.attributes["to"] == nil {
+func (g *graph) importOne(b *source.Block, e *evaluator) {
+	if b.Attributes["to"] == nil {
 		return // which was reported
 	}
-	to, ok := g.readTarget(b.attributes["to"].Expr, e)
+	to, ok := g.readTarget(b.Attributes["to"].Expr, e)
 	if !ok {
 		return
 	}
 	if to.Whole() {
-		g.error(to.Range, "One object expected", `An import takes over one object: write its address in quotes, such as "%s/Deployment/NAME".`, to)
+		g.report.Error(to.Range, "One object expected", `An import takes over one object: write its address in quotes, such as "%s/Deployment/NAME".`, to)
 		return
 	}
-	i := Import{To: to.Object, ID: e.string(b, "id"), Range: b.header}
+	i := Import{To: to.Object, ID: e.string(b, "id"), Range: b.Header}
 	switch {
 	case g.options.Undeclared && i.ID != "" && !g.written(to.Block):
 		g.config.Undeclared = append(g.config.Undeclared, i)
@@ -235,13 +145,13 @@ func (g *graph) checkMove(m Move, all []Move) bool {
 	from, to := m.From, m.To
 	switch {
 	case from.Whole() != to.Whole():
-		g.error(to.Range, "Block and object", "%s and %s must both be blocks, or both objects.", from, to)
+		g.report.Error(to.Range, "Block and object", "%s and %s must both be blocks, or both objects.", from, to)
 	case from.String() == to.String():
-		g.error(m.Range, "Move without effect", "%s is moved to itself.", from)
+		g.report.Error(m.Range, "Move without effect", "%s is moved to itself.", from)
 	case kindOfBlock(from.Block) != kindOfBlock(to.Block):
-		g.error(to.Range, "Another type of block", "A %s cannot become a %s.", kindOfBlock(from.Block), kindOfBlock(to.Block))
+		g.report.Error(to.Range, "Another type of block", "A %s cannot become a %s.", kindOfBlock(from.Block), kindOfBlock(to.Block))
 	case g.moved[from.String()]:
-		g.error(from.Range, "Moved twice", "Another moved block says where %s went. Remove one of them.", from)
+		g.report.Error(from.Range, "Moved twice", "Another moved block says where %s went. Remove one of them.", from)
 	default:
 		g.moved[from.String()] = true
 		gone := !from.Whole() || g.gone(from, to.keyed())
@@ -290,9 +200,9 @@ func (g *graph) gone(t Target, single bool) bool {
 		if !(single && strings.HasPrefix(address, t.Block+"[")) {
 			at := g.places[address]
 			if b := g.blockAt(t.Block); b != nil {
-				at = b.header // of a module that it is in, say
+				at = b.Header // of a module that it is in, say
 			}
-			g.error(t.Range, "Still declared", "%s is declared at %s. Take the declaration away, or this block.", t, position(at))
+			g.report.Error(t.Range, "Still declared", "%s is declared at %s. Take the declaration away, or this block.", t, diag.Position(at))
 			return false
 		}
 	}
@@ -332,8 +242,8 @@ func (g *graph) missing(t Target, hint string) {
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
-	g.error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s%s",
-		trimJoin(words.DidYouMean(t.Block, known), knownNames(nounOf(kind), known)), hint)
+	g.report.Error(t.Range, fmt.Sprintf("There is no %s", t.Block), "%s%s",
+		words.WithHint(words.DidYouMean(t.Block, known), words.Known(nounOf(kind), known)), hint)
 }
 
 // written reports whether a block stands in the files, however many instances it has.
@@ -356,11 +266,11 @@ func (g *graph) empty(block string) bool {
 
 // blockAt is the block that an address names, or one instance of which it names; nil:
 // there is none.
-func (g *graph) blockAt(address string) *block {
+func (g *graph) blockAt(address string) *source.Block {
 	steps := stepsOf(address)
 	m := g.loader.root
 	for i, s := range steps {
-		b := m.document.one(s.typ, s.name)
+		b := m.written.Document.One(s.typ, s.name)
 		if b == nil || i == len(steps)-1 {
 			return b
 		}

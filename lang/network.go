@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // Allow is somebody who may connect to the pods of a service, besides those that refer
@@ -27,28 +29,28 @@ func (in *instance) network() {
 	if in.user.given(in.block, "network_policy") {
 		s.NetworkPolicy = in.user.bool(in.block, "network_policy")
 	}
-	for _, b := range in.definition.all("allow") {
+	for _, b := range in.definition.All("allow") {
 		s.Allows = append(s.Allows, in.allow(b, in.inner))
 	}
 }
 
-func (in *instance) allow(b *block, e *evaluator) Allow {
+func (in *instance) allow(b *source.Block, e *evaluator) Allow {
 	a := Allow{
-		Name:      b.label,
+		Name:      b.Label,
 		Namespace: e.string(b, "namespace"),
 		Pods:      e.strings(b, "pods"),
 		CIDRs:     e.list(b, "cidrs"),
 		Range:     rangeOf(b),
 	}
 	if !e.given(b, "namespace") && !e.given(b, "pods") && !e.given(b, "cidrs") {
-		in.error(b.header, "Nobody is allowed", "Say who may connect: namespace, pods or cidrs. For everybody, write cidrs = [\"0.0.0.0/0\", \"::/0\"].")
+		in.report.Error(b.Header, "Nobody is allowed", "Say who may connect: namespace, pods or cidrs. For everybody, write cidrs = [\"0.0.0.0/0\", \"::/0\"].")
 	}
 	if e.given(b, "pods") && e.settled(b, "pods") && len(a.Pods) == 0 {
-		in.error(b.attributeRange("pods"), "Unsuitable value for \"pods\"", "It needs at least one label. For all pods of a namespace, leave it out and name the namespace.")
+		in.report.Error(b.AttributeRange("pods"), "Unsuitable value for \"pods\"", "It needs at least one label. For all pods of a namespace, leave it out and name the namespace.")
 	}
 	names := e.list(b, "ports")
 	if !e.given(b, "ports") {
-		names = in.definition.labels("port")
+		names = in.definition.Labels("port")
 	}
 	for _, name := range names {
 		number, udp := strings.CutSuffix(name, "/udp")
@@ -60,8 +62,8 @@ func (in *instance) allow(b *block, e *evaluator) Allow {
 		switch {
 		case at >= 0 && in.out.Ports[at].Number != 0:
 			a.open(in.out.Ports[at].Number, in.out.Ports[at].UDP)
-		case at < 0 && in.definition.complete() && in.whole.one("port", name) == nil:
-			in.undeclared(b.attributeRange("ports"), "port", name, in.definition.labels("port"))
+		case at < 0 && in.definition.Complete() && in.whole.One("port", name) == nil:
+			in.report.Undeclared(b.AttributeRange("ports"), "port", name, in.definition.Labels("port"))
 		}
 	}
 	return a

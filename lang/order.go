@@ -10,17 +10,19 @@ import (
 
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // dependsOn reads a depends_on list. It is not evaluated: only names are needed.
-func (g *graph) dependsOn(m *module, b *block) []edge {
-	attr := b.attributes["depends_on"]
+func (g *graph) dependsOn(m *module, b *source.Block) []edge {
+	attr := b.Attributes["depends_on"]
 	if attr == nil || isNullLiteral(attr.Expr) {
 		return nil
 	}
 	items, diags := hcl.ExprList(attr.Expr)
 	if diags.HasErrors() {
-		g.error(attr.Expr.Range(), "Unsuitable value for \"depends_on\"", "It must be a list of references, such as [service.mariadb].")
+		g.report.Error(attr.Expr.Range(), "Unsuitable value for \"depends_on\"", "It must be a list of references, such as [service.mariadb].")
 		return nil
 	}
 	var out []edge
@@ -31,26 +33,26 @@ func (g *graph) dependsOn(m *module, b *block) []edge {
 }
 
 // dependency reads one element of a depends_on list.
-func (g *graph) dependency(m *module, b *block, expr hcl.Expression) []edge {
+func (g *graph) dependency(m *module, b *source.Block, expr hcl.Expression) []edge {
 	t, diags := hcl.AbsTraversalForExpr(expr)
 	name, ok := nameOf(t)
 	kinds := []string{"service", "manifest", "module"}
 	if diags.HasErrors() || !ok || !slices.Contains(kinds, t.RootName()) || len(t) > 3 || len(t) == 3 && keyOf(t) == "" {
-		g.error(expr.Range(), "Unsuitable value for \"depends_on\"", "Each element must be service.NAME, manifest.NAME or module.NAME, without quotes; of a repeated one also NAME[\"KEY\"].")
+		g.report.Error(expr.Range(), "Unsuitable value for \"depends_on\"", "Each element must be service.NAME, manifest.NAME or module.NAME, without quotes; of a repeated one also NAME[\"KEY\"].")
 		return nil
 	}
 	kind := t.RootName()
 	switch {
-	case m.document.one(kind, name) == nil:
-		known := m.document.labels(kind)
-		g.error(expr.Range(), fmt.Sprintf("There is no %s %q", kind, name), "%s",
-			trimJoin(words.DidYouMean(name, known), knownNames(nounOf(kind), known)))
-	case kind+"."+name == b.id():
-		g.error(expr.Range(), "Unsuitable value for \"depends_on\"", "Nothing can depend on itself.")
+	case m.written.Document.One(kind, name) == nil:
+		known := m.written.Document.Labels(kind)
+		g.report.Error(expr.Range(), fmt.Sprintf("There is no %s %q", kind, name), "%s",
+			words.WithHint(words.DidYouMean(name, known), words.Known(nounOf(kind), known)))
+	case kind+"."+name == b.ID():
+		g.report.Error(expr.Range(), "Unsuitable value for \"depends_on\"", "Nothing can depend on itself.")
 	case kind == "module":
 		return g.insideOf(m.calling(name), expr.Range(), kind+"."+name+keyOf(t))
 	default:
-		return []edge{{to: m.path() + kind + "." + name, at: expr.Range(), key: keyOf(t)}}
+		return []edge{{to: m.written.Path() + kind + "." + name, at: expr.Range(), key: keyOf(t)}}
 	}
 	return nil
 }
@@ -62,8 +64,8 @@ func (g *graph) insideOf(m *module, at hcl.Range, within string) []edge {
 	}
 	var out []edge
 	for _, kind := range []string{"service", "manifest"} {
-		for _, name := range m.document.labels(kind) {
-			out = append(out, edge{to: m.path() + kind + "." + name, at: at, within: within})
+		for _, name := range m.written.Document.Labels(kind) {
+			out = append(out, edge{to: m.written.Path() + kind + "." + name, at: at, within: within})
 		}
 	}
 	for _, child := range m.calls {
@@ -113,7 +115,7 @@ func (g *graph) reportCycle(cycle []string) {
 			if need.to != cycle[i+1] {
 				continue
 			}
-			steps = append(steps, fmt.Sprintf("%s refers to %s at %s", id, need.to, position(need.at)))
+			steps = append(steps, fmt.Sprintf("%s refers to %s at %s", id, need.to, diag.Position(need.at)))
 			if subject == nil && !builtinRange(need.at) {
 				subject = need.at.Ptr()
 			}
@@ -168,12 +170,12 @@ func (g *graph) checkOrder() {
 		if r.Through != "" {
 			through = ", through " + r.Through
 		}
-		steps = append(steps, fmt.Sprintf("%s refers to %s at %s%s", block, r.Needs, position(r.Range), through))
+		steps = append(steps, fmt.Sprintf("%s refers to %s at %s%s", block, r.Needs, diag.Position(r.Range), through))
 	}
 	g.circular(subject, cycle.Cycle, steps)
 }
 
 func (g *graph) circular(subject hcl.Range, cycle, steps []string) {
-	g.error(subject, "Circular reference", "%s: each of them needs the next one first. Take out one of these:\n\n  %s",
+	g.report.Error(subject, "Circular reference", "%s: each of them needs the next one first. Take out one of these:\n\n  %s",
 		strings.Join(cycle, " → "), strings.Join(steps, "\n  "))
 }

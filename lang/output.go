@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -19,76 +20,21 @@ type Output struct {
 	Range     hcl.Range
 }
 
-var preconditionType = &BlockType{
-	Name: "precondition",
-	Doc:  "What must be so, or else there is an error.",
-	Attributes: []Attribute{
-		{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well. Of a service, self is the service."},
-		{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
-	},
-}
-
-var rootOutputType = &BlockType{
-	Name: "output", Label: "output", LabelForm: formIdentifier,
-	Doc: "A value that `kolla output` prints. The caller of a module reads its outputs as module.NAME.OUTPUT.",
-	Example: `output "identity" {
-  value       = service.keystone.public_url
-  description = "Where clients log in."
-
-  precondition {
-    condition     = service.keystone.replicas > 0
-    error_message = "Nobody could log in."
-  }
-}
-
-output "admin_password" {
-  value     = service.keystone.admin_password
-  sensitive = true
-}
-`,
-	Attributes: []Attribute{
-		{Name: "value", Type: TypeAny, Required: true, Doc: "The value."},
-		{Name: "description", Type: TypeLiteral, Doc: "What it is."},
-		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "The value is never shown. It must be said where the value comes from one that is sensitive."},
-	},
-	Blocks: []*BlockType{preconditionType},
-}
-
-var checkType = &BlockType{
-	Name: "check", Label: "check", LabelForm: formIdentifier,
-	Doc: "Assertions about the cloud. Where one does not hold there is a warning, and nothing is held up.",
-	Example: `check "spread" {
-  assert {
-    condition     = service.keystone.replicas <= length(role.control.nodes)
-    error_message = "There are more pods of Keystone than control nodes."
-  }
-}
-`,
-	Blocks: []*BlockType{{
-		Name: "assert",
-		Doc:  "What should be so.",
-		Attributes: []Attribute{
-			{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well."},
-			{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
-		},
-	}},
-}
-
 func (g *graph) addOutputs(m *module) {
-	for _, b := range m.document.all("output") {
+	for _, b := range m.written.Document.All("output") {
 		g.addBlock(m, b, func(f *frame) cty.Value {
-			f.outputs[b.label] = g.output(f, b)
-			return f.outputs[b.label]
+			f.outputs[b.Label] = g.output(f, b)
+			return f.outputs[b.Label]
 		})
 	}
 }
 
 // output evaluates an output. Those of the root are for people.
-func (g *graph) output(f *frame, b *block) cty.Value {
+func (g *graph) output(f *frame, b *source.Block) cty.Value {
 	e := g.evaluator(f)
 	b = e.expanded(b)
 	e.preconditions(b)
-	attr := b.attributes["value"]
+	attr := b.Attributes["value"]
 	if attr == nil {
 		return cty.DynamicVal
 	}
@@ -99,7 +45,7 @@ func (g *graph) output(f *frame, b *block) cty.Value {
 			value = cty.DynamicVal
 		}
 		g.config.Outputs = append(g.config.Outputs, Output{
-			Name: b.label, Description: e.string(b, "description"), Value: value, Sensitive: sensitive, Range: b.header,
+			Name: b.Label, Description: e.string(b, "description"), Value: value, Sensitive: sensitive, Range: b.Header,
 		})
 	}
 	if sensitive {
@@ -115,13 +61,13 @@ func (e *evaluator) outputMarks(marks cty.ValueMarks, at hcl.Range) bool {
 		case mark.Generated:
 			ref := SecretRef(made)
 			if ref.public() {
-				e.error(at, "A secret would be shown", "The value of %s cannot be used in an output%s", ref.describe(), instead("an output", ref))
+				e.report.Error(at, "A secret would be shown", "The value of %s cannot be used in an output%s", ref.describe(), instead("an output", ref))
 			} else {
-				e.error(at, "A secret would be shown", "The value of %s cannot be shown. Set sensitive = true, and the output stays hidden.", ref.describe())
+				e.report.Error(at, "A secret would be shown", "The value of %s cannot be shown. Set sensitive = true, and the output stays hidden.", ref.describe())
 			}
 			return false
 		case mark.Sensitive:
-			e.error(at, "A secret would be shown", "The value is sensitive. Set sensitive = true to hide it, or write nonsensitive(...) if everybody may see it.")
+			e.report.Error(at, "A secret would be shown", "The value is sensitive. Set sensitive = true to hide it, or write nonsensitive(...) if everybody may see it.")
 			return false
 		}
 	}
@@ -129,14 +75,14 @@ func (e *evaluator) outputMarks(marks cty.ValueMarks, at hcl.Range) bool {
 }
 
 func (g *graph) addChecks(m *module) {
-	for _, b := range m.document.all("check") {
+	for _, b := range m.written.Document.All("check") {
 		g.addBlock(m, b, func(f *frame) cty.Value {
 			e := g.evaluator(f)
-			check := Check{Address: f.address + b.id(), Status: CheckPassed}
-			for _, assert := range e.expanded(b).all("assert") {
+			check := Check{Address: f.address + b.ID(), Status: CheckPassed}
+			for _, assert := range e.expanded(b).All("assert") {
 				ok, message := e.condition(assert)
 				if !ok {
-					e.unmetCondition(hcl.DiagWarning, assert.attributeRange("condition"), assert, fmt.Sprintf("Check %q does not hold", b.label), message)
+					e.unmetCondition(hcl.DiagWarning, assert.AttributeRange("condition"), assert, fmt.Sprintf("Check %q does not hold", b.Label), message)
 				}
 				check.add(ok, e.settled(assert, "condition"), message)
 			}
@@ -176,7 +122,7 @@ func (c *Check) add(holds, known bool, message string) {
 
 // condition evaluates a block with a condition, and says what is wrong when it is not
 // met. One that is not known yet is.
-func (e *evaluator) condition(b *block) (ok bool, message string) {
+func (e *evaluator) condition(b *source.Block) (ok bool, message string) {
 	condition, ok := e.attribute(b, "condition", cty.Bool)
 	condition, _ = condition.Unmark()
 	if !ok || condition.True() {
@@ -193,10 +139,10 @@ func (e *evaluator) condition(b *block) (ok bool, message string) {
 }
 
 // preconditions reports those of a block that are not met.
-func (e *evaluator) preconditions(b *block) {
-	for _, p := range b.all("precondition") {
+func (e *evaluator) preconditions(b *source.Block) {
+	for _, p := range b.All("precondition") {
 		if ok, message := e.condition(p); !ok {
-			e.unmetCondition(hcl.DiagError, p.attributeRange("condition"), p, "Precondition not met", message)
+			e.unmetCondition(hcl.DiagError, p.AttributeRange("condition"), p, "Precondition not met", message)
 		}
 	}
 }

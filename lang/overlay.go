@@ -8,7 +8,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // A service overrides blocks of its definition with blocks of the same type and label,
@@ -46,8 +48,8 @@ func (x *stacked) Variables() []hcl.Traversal {
 
 // overlaid is a definition with what a service says over it, and the blocks of the
 // service that override nothing and are not complete: something in them is misspelt.
-func overlaid(definition, service *block) (out *block, strays []stray) {
-	if !slices.ContainsFunc(service.blocks, overrides) {
+func overlaid(definition, service *source.Block) (out *source.Block, strays []stray) {
+	if !slices.ContainsFunc(service.Blocks, overrides) {
 		return definition, nil
 	}
 	return over(definition, service, overrides)
@@ -55,50 +57,49 @@ func overlaid(definition, service *block) (out *block, strays []stray) {
 
 // stray is a block of a service that overrides nothing, and is not complete.
 type stray struct {
-	block *block
+	block *source.Block
 	known []string // labels of the blocks that it could override
 }
 
 // overrides reports whether a block of a service overrides one of its definition, or
 // takes a place beside them.
-func overrides(b *block) bool {
-	return definitionType.block(b.typ.Name) == b.typ && b.typ != inputType && (b.typ != secretType || !isKept(b.label))
+func overrides(b *source.Block) bool {
+	return schema.DefinitionType.Block(b.Type.Name) == b.Type && b.Type != schema.InputType && (b.Type != schema.SecretType || !isKept(b.Label))
 }
 
 // over puts a block over another one of its type.
-func over(base, top *block, counts func(*block) bool) (out *block, strays []stray) {
-	merged := *base
-	merged.blocks, merged.byType, merged.byLabel = nil, nil, nil
-	for _, child := range base.blocks {
-		if above := top.one(child.typ.Name, child.label); above != nil && counts(above) && (child.label != "" || child.typ.Single) {
+func over(base, top *source.Block, counts func(*source.Block) bool) (out *source.Block, strays []stray) {
+	merged := base.WithoutBlocks()
+	for _, child := range base.Blocks {
+		if above := top.One(child.Type.Name, child.Label); above != nil && counts(above) && (child.Label != "" || child.Type.Single) {
 			inner, lost := overBlock(child, above)
 			child, strays = inner, append(strays, lost...)
 		}
-		merged.add(child)
+		merged.Add(child)
 	}
-	for _, child := range top.blocks {
+	for _, child := range top.Blocks {
 		switch {
-		case !counts(child) || (child.label != "" || child.typ.Single) && base.one(child.typ.Name, child.label) != nil:
+		case !counts(child) || (child.Label != "" || child.Type.Single) && base.One(child.Type.Name, child.Label) != nil:
 		case len(lacking(child)) > 0:
-			strays = append(strays, stray{child, base.labels(child.typ.Name)})
+			strays = append(strays, stray{child, base.Labels(child.Type.Name)})
 		default:
-			merged.add(own(child))
+			merged.Add(own(child))
 		}
 	}
-	if top.open != cty.NilVal {
-		merged.open = top.open
+	if top.Incomplete != cty.NilVal {
+		merged.Incomplete = top.Incomplete
 	}
-	return &merged, strays
+	return merged, strays
 }
 
 // overBlock puts a block of a service over one of its definition.
-func overBlock(base, top *block) (out *block, strays []stray) {
-	out, strays = over(base, top, func(b *block) bool { return b.typ.Name != lifecycleType.Name })
-	out.base, out.top = base, top
-	out.header, out.whole = top.header, top.whole
-	out.attributes = maps.Clone(base.attributes)
-	if out.attributes == nil {
-		out.attributes = map[string]*hclsyntax.Attribute{}
+func overBlock(base, top *source.Block) (out *source.Block, strays []stray) {
+	out, strays = over(base, top, func(b *source.Block) bool { return b.Type.Name != schema.LifecycleType.Name })
+	out.Base, out.Top = base, top
+	out.Header, out.Whole = top.Header, top.Whole
+	out.Attributes = maps.Clone(base.Attributes)
+	if out.Attributes == nil {
+		out.Attributes = map[string]*hclsyntax.Attribute{}
 	}
 	dropAlternatives(out, top)
 	overAttributes(out, top, layerService)
@@ -106,33 +107,33 @@ func overBlock(base, top *block) (out *block, strays []stray) {
 }
 
 // overAttributes puts what a layer says over the attributes of a block, which are a copy.
-func overAttributes(out, top *block, layer string) {
-	for name, attr := range top.attributes {
+func overAttributes(out, top *source.Block, layer string) {
+	for name, attr := range top.Attributes {
 		copied := *attr
-		below := out.attributes[name]
+		below := out.Attributes[name]
 		switch {
-		case below != nil && out.typ.attribute(name) != nil && stacks(out.typ.attribute(name)):
+		case below != nil && out.Type.Attribute(name) != nil && stacks(out.Type.Attribute(name)):
 			copied.Expr = &stacked{attr.Expr, below.Expr, layer}
 		default:
 			copied.Expr = &said{attr.Expr, layer}
 		}
-		out.attributes[name] = &copied
+		out.Attributes[name] = &copied
 	}
 }
 
 // own is a block that only the service has.
-func own(b *block) *block {
+func own(b *source.Block) *source.Block {
 	out := rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return &said{expr, layerService} })
-	out.top = b
+	out.Top = b
 	return out
 }
 
 // stacks reports whether values of both count, the service's and the definition's.
-func stacks(a *Attribute) bool {
+func stacks(a *schema.Attribute) bool {
 	switch a.Type {
-	case TypeMap, TypeTexts, TypeSettings, TypeObject, TypeTolerations:
+	case schema.TypeMap, schema.TypeTexts, schema.TypeSettings, schema.TypeObject, schema.TypeTolerations:
 		return true
-	case TypeList:
+	case schema.TypeList:
 		return a.Names != ""
 	}
 	return false
@@ -140,30 +141,30 @@ func stacks(a *Attribute) bool {
 
 // dropAlternatives takes away what the definition says of several arguments of which
 // only one counts, where the service says another one.
-func dropAlternatives(out, top *block) {
+func dropAlternatives(out, top *source.Block) {
 	said := func(name string) bool {
-		attr := top.attributes[name]
+		attr := top.Attributes[name]
 		return attr != nil && !isNullLiteral(attr.Expr)
 	}
-	if !slices.ContainsFunc(out.typ.Alternatives, func(group []string) bool { return slices.ContainsFunc(group, said) }) {
+	if !slices.ContainsFunc(out.Type.Alternatives, func(group []string) bool { return slices.ContainsFunc(group, said) }) {
 		return
 	}
-	for _, group := range out.typ.Alternatives {
+	for _, group := range out.Type.Alternatives {
 		if slices.ContainsFunc(group, said) {
 			continue
 		}
 		for _, name := range group {
-			delete(out.attributes, name)
+			delete(out.Attributes, name)
 		}
 	}
 }
 
 // lacking are the arguments that a block needs and does not have, nor in another
 // spelling.
-func lacking(b *block) []string {
+func lacking(b *source.Block) []string {
 	var out []string
-	for _, a := range b.typ.Attributes {
-		if a.Required && b.attributes[a.Name] == nil && b.attributes[a.Unless] == nil && !b.misspelt(a.Name) {
+	for _, a := range b.Type.Attributes {
+		if a.Required && b.Attributes[a.Name] == nil && b.Attributes[a.Unless] == nil && !b.Misspelt(a.Name) {
 			out = append(out, a.Name)
 		}
 	}
@@ -178,8 +179,8 @@ type part struct {
 }
 
 // parts are what an argument is made of, the weakest first.
-func (e *evaluator) parts(b *block, name string) []part {
-	attr := b.attributes[name]
+func (e *evaluator) parts(b *source.Block, name string) []part {
+	attr := b.Attributes[name]
 	if attr == nil {
 		return nil
 	}
@@ -209,8 +210,8 @@ func (e *evaluator) of(layer string) *evaluator {
 }
 
 // sayer is the evaluator of an argument.
-func (e *evaluator) sayer(b *block, name string) *evaluator {
-	if attr := b.attributes[name]; attr != nil {
+func (e *evaluator) sayer(b *source.Block, name string) *evaluator {
+	if attr := b.Attributes[name]; attr != nil {
 		switch x := attr.Expr.(type) {
 		case *said:
 			return e.of(x.layer)

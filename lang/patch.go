@@ -3,14 +3,15 @@ package lang
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // Patch is a part of an object that is merged over objects of a service.
@@ -43,57 +44,10 @@ func (p Patch) Place(field string) hcl.Range {
 	return p.Range
 }
 
-var (
-	patchedKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
-	formPatched = Form{
-		"the kind of an object, a slash and its name or a pattern, such as Deployment/cinder-api or Deployment/*-api",
-		func(s string) bool {
-			kind, name, ok := strings.Cut(s, "/")
-			_, err := path.Match(name, "")
-			return ok && err == nil && name != "" && !strings.Contains(name, "/") && patchedKind.MatchString(kind)
-		},
-	}
-)
-
-var patchType = &BlockType{
-	Name: "patch", Label: "patch", LabelForm: formPatched,
-	Doc: "Fields of objects that kolla makes: anything that Kubernetes knows and this language has no word for. The label is KIND/NAME, where `*` and `?` in the name stand for anything; names that end with a hash are written without it. See [Patches](#patches).",
-	Example: `definition "status" {
-  workload "web" {
-    kind  = "Deployment"
-    image = "registry.example.org/status:1"
-  }
-
-  patch "Deployment/*-web" {
-    object = {
-      spec = { template = { spec = { terminationGracePeriodSeconds = 90 } } }
-    }
-  }
-}
-
-service "keystone" {
-  patch "Deployment/keystone-api" {
-    enabled = cloud.release >= 2025.2
-
-    object = {
-      metadata = { annotations = { "example.org/owner" = "identity team" } }
-      spec = { template = { spec = {
-        tolerations = [{ key = "example.org/control", operator = "Exists" }]
-        containers  = [{ name = "api", workingDir = "/var/lib/keystone" }]
-      } } }
-    }
-  }
-}
-`,
-	Attributes: conditional([]Attribute{
-		{Name: "object", Type: TypeObject, Required: true, Doc: "The part, without apiVersion, kind and name. It is merged as a server-side apply would: maps by key, lists of what has names by name, any other list as a whole. `null` takes a field away."},
-	}),
-}
-
 // defaultPatches are the cloud's patches for all services.
-func (g *graph) defaultPatches() []*block {
+func (g *graph) defaultPatches() []*source.Block {
 	if d := g.defaultsBlock(); d != nil {
-		return d.all(patchType.Name)
+		return d.All(schema.PatchType.Name)
 	}
 	return nil
 }
@@ -101,31 +55,31 @@ func (g *graph) defaultPatches() []*block {
 // patches evaluates what is merged over objects of the service, the weakest first.
 func (in *instance) patches() {
 	var above []Patch
-	for _, b := range in.definition.all(patchType.Name) {
+	for _, b := range in.definition.All(schema.PatchType.Name) {
 		for _, p := range in.inner.parts(b, "object") {
 			if p.layer == layerService {
-				above = in.patch(above, b.top, p)
+				above = in.patch(above, b.Top, p)
 			} else {
-				in.out.Patches = in.patch(in.out.Patches, firstBlock(b.base, b), p)
+				in.out.Patches = in.patch(in.out.Patches, firstBlock(b.Base, b), p)
 			}
 		}
 	}
 	for _, b := range in.defaultPatches() {
-		if attr := b.attributes["object"]; attr != nil && in.cloud.bool(b, enabledAttribute.Name) {
+		if attr := b.Attributes["object"]; attr != nil && in.cloud.bool(b, schema.EnabledAttribute.Name) {
 			in.out.Patches = in.patch(in.out.Patches, b, part{layerCloud, attr.Expr, in.cloud})
 		}
 	}
 	in.out.Patches = append(in.out.Patches, above...)
 }
 
-func firstBlock(blocks ...*block) *block {
-	return blocks[slices.IndexFunc(blocks, func(b *block) bool { return b != nil })]
+func firstBlock(blocks ...*source.Block) *source.Block {
+	return blocks[slices.IndexFunc(blocks, func(b *source.Block) bool { return b != nil })]
 }
 
 // patch adds one layer of a patch to a list, if it is one.
-func (in *instance) patch(list []Patch, b *block, from part) []Patch {
+func (in *instance) patch(list []Patch, b *source.Block, from part) []Patch {
 	e, at := from.eval, from.expr.Range()
-	if !formPatched.valid(b.label) {
+	if !schema.FormPatched.Valid(b.Label) {
 		return list // which was reported
 	}
 	v := e.value(from.expr)
@@ -136,12 +90,12 @@ func (in *instance) patch(list []Patch, b *block, from part) []Patch {
 	case v.IsNull():
 		return list
 	case !isMap(v):
-		e.error(at, "Unsuitable value for \"object\"", "It must be a map, a part of the object, and this is %s.", kindOf(v))
+		e.report.Error(at, "Unsuitable value for \"object\"", "It must be a map, a part of the object, and this is %s.", kindOf(v))
 		return list
 	}
 	content, _ := e.plain(v, from.expr, []string{""}, "a patch").(map[string]any)
-	p := Patch{Object: content, Layer: from.layer, Label: b.labelRange, Range: at, Places: map[string]hcl.Range{}}
-	p.Kind, p.Name, _ = strings.Cut(b.label, "/")
+	p := Patch{Object: content, Layer: from.layer, Label: b.LabelRange, Range: at, Places: map[string]hcl.Range{}}
+	p.Kind, p.Name, _ = strings.Cut(b.Label, "/")
 	p.note(v, from.expr, "")
 	if content == nil || !p.check(e) {
 		return list
@@ -185,7 +139,7 @@ func (p *Patch) check(e *evaluator) bool {
 			_, there = metadata[name]
 		}
 		if there {
-			e.error(p.Place("."+field), "Field that a patch cannot set", "%q says which object it is. The label of the patch does that: take the field away.", field)
+			e.report.Error(p.Place("."+field), "Field that a patch cannot set", "%q says which object it is. The label of the patch does that: take the field away.", field)
 			return false
 		}
 	}
@@ -193,13 +147,13 @@ func (p *Patch) check(e *evaluator) bool {
 		given, _ := metadata[marks].(map[string]any)
 		for _, key := range keysOf(given) {
 			if strings.HasPrefix(key, "kolla.openstack.org/") {
-				e.error(p.Place(".metadata."+marks+"."+key), "Field that a patch cannot set", "By %q kolla knows its own objects.", key)
+				e.report.Error(p.Place(".metadata."+marks+"."+key), "Field that a patch cannot set", "By %q kolla knows its own objects.", key)
 				return false
 			}
 		}
 	}
 	if _, there := p.Object["status"]; there {
-		e.error(p.Place(".status"), "Field that a patch cannot set", "The cluster writes %q: what it is told stands elsewhere.", "status")
+		e.report.Error(p.Place(".status"), "Field that a patch cannot set", "The cluster writes %q: what it is told stands elsewhere.", "status")
 		return false
 	}
 	if p.Kind != "Secret" && p.Kind != "ConfigMap" {
@@ -209,10 +163,10 @@ func (p *Patch) check(e *evaluator) bool {
 		switch {
 		case field == "metadata":
 		case p.Kind == "Secret":
-			e.error(p.Place("."+field), "Values of a Secret in a patch", "A patch is shown, and values of Secrets are not. What a Secret holds is said by the secret and config blocks of the service; a patch can set its metadata alone.")
+			e.report.Error(p.Place("."+field), "Values of a Secret in a patch", "A patch is shown, and values of Secrets are not. What a Secret holds is said by the secret and config blocks of the service; a patch can set its metadata alone.")
 			return false
 		default:
-			e.error(p.Place("."+field), "Content of a config file in a patch", "The name of the ConfigMap is made of its content. What a config file holds is said by the config block of the service; a patch can set its metadata alone.")
+			e.report.Error(p.Place("."+field), "Content of a config file in a patch", "The name of the ConfigMap is made of its content. What a config file holds is said by the config block of the service; a patch can set its metadata alone.")
 			return false
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // The role and the exposure of a service are what it says itself, null included, or else
@@ -13,7 +16,7 @@ import (
 // it. The exposure of the defaults counts for services with exposed ports alone.
 func (in *instance) placeOf(name string) layered {
 	d := in.defaultsBlock()
-	if d == nil || in.out.External || in.block.attributes[name] != nil || name == "expose" && !slices.ContainsFunc(in.out.Ports, isExposed) {
+	if d == nil || in.out.External || in.block.Attributes[name] != nil || name == "expose" && !slices.ContainsFunc(in.out.Ports, isExposed) {
 		return layered{in.block, in.user}
 	}
 	return layered{d, in.cloud}
@@ -58,13 +61,13 @@ func (in *instance) defaultEdges() []edge {
 		return nil
 	}
 	var out []edge
-	for _, attr := range d.ordered() {
+	for _, attr := range d.Ordered() {
 		if in.takesDefault(attr.Name) {
 			out = append(out, in.cloud.reach.edges(attr.Expr)...)
 		}
 	}
-	for _, child := range d.blocks {
-		if d.grows {
+	for _, child := range d.Blocks {
+		if d.HasDynamic {
 			out = append(out, in.cloud.reach.blockEdges(child)...)
 		}
 	}
@@ -75,13 +78,13 @@ func (in *instance) defaultEdges() []edge {
 // as that can be told before anything is evaluated.
 func (in *instance) takesDefault(name string) bool {
 	switch {
-	case !slices.ContainsFunc(placeAttributes, func(a Attribute) bool { return a.Name == name }):
+	case !slices.ContainsFunc(schema.PlaceAttributes, func(a schema.Attribute) bool { return a.Name == name }):
 		return true
-	case in.block.attributes[name] != nil:
+	case in.block.Attributes[name] != nil:
 		return false
 	}
-	return name != "expose" || slices.ContainsFunc(in.definition.all("port"), func(b *block) bool {
-		return gateOf(b) != closed && b.attributes["expose"] != nil
+	return name != "expose" || slices.ContainsFunc(in.definition.All("port"), func(b *source.Block) bool {
+		return gateOf(b) != closed && b.Attributes["expose"] != nil
 	})
 }
 

@@ -11,43 +11,6 @@ import (
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
-// unquoted is on diagnostics about lines that hold a secret.
-type unquoted struct{}
-
-// Quotable reports whether the source of a diagnostic may be shown: it may not where
-// it is about a secret that stands there.
-func Quotable(d *hcl.Diagnostic) bool {
-	_, secret := hcl.DiagnosticExtra[unquoted](d)
-	return !secret
-}
-
-// hide keeps what stands in a range out of everything that quotes the source.
-func (r *reporter) hide(at hcl.Range) { r.hidden = append(r.hidden, at) }
-
-// maskHidden puts asterisks in the place of what is hidden. Line breaks stay, so that
-// lines are where they were.
-func (l *loader) maskHidden() {
-	for _, at := range l.hidden {
-		file := l.config.Files[at.Filename]
-		if file == nil || at.End.Byte > len(file.Bytes) {
-			continue
-		}
-		masked := *file
-		masked.Bytes = slices.Clone(file.Bytes)
-		for i := at.Start.Byte; i < at.End.Byte; i++ {
-			if masked.Bytes[i] != '\n' && masked.Bytes[i] != '\r' {
-				masked.Bytes[i] = '*'
-			}
-		}
-		l.config.Files[at.Filename] = &masked
-	}
-}
-
-// warnUnquoted warns of what stands in a line that must not be shown.
-func (r *reporter) warnUnquoted(subject hcl.Range, summary, detail string) {
-	r.report(hcl.DiagWarning, unquoted{}, subject, summary, detail)
-}
-
 // Names of what is a secret for certain. A name that only may be one is left out: a
 // warning about what is none would teach people to ignore the others.
 var (
@@ -79,8 +42,8 @@ func (e *evaluator) checkPlain(name string, values []Text, at hcl.Range) {
 		}
 		text := value.Masked()
 		if named && !notSecret.MatchString(text) || credentialsInURL.MatchString(text) {
-			e.hide(at)
-			e.warnUnquoted(at, "A secret in the configuration", `The value of "`+name+`" is not kept secret: it stands in the configuration, in plans, and openly in the cluster. Refer to a secret block, as in secret.NAME.value, or to a variable with sensitive = true.`)
+			e.report.Hide(at)
+			e.report.WarnUnquoted(at, "A secret in the configuration", `The value of "`+name+`" is not kept secret: it stands in the configuration, in plans, and openly in the cluster. Refer to a secret block, as in secret.NAME.value, or to a variable with sensitive = true.`)
 			return
 		}
 	}
@@ -92,8 +55,8 @@ func (e *evaluator) checkWrittenOut(expr hcl.Expression) {
 	if diags.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.String || v.AsString() == "" {
 		return // it comes from somewhere
 	}
-	e.hide(expr.Range())
-	e.warnUnquoted(expr.Range(), "A secret in the configuration", "A value of this Secret stands in the configuration, for everybody to read who reads that. Take it from a variable with sensitive = true, or make the Secret with a secret block.")
+	e.report.Hide(expr.Range())
+	e.report.WarnUnquoted(expr.Range(), "A secret in the configuration", "A value of this Secret stands in the configuration, for everybody to read who reads that. Take it from a variable with sensitive = true, or make the Secret with a secret block.")
 }
 
 // severalLines reports whether a text is made from a key or certificate, which has

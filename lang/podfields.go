@@ -7,7 +7,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // podFields are the roots of what only a pod knows of itself. Expressions in an env read it,
@@ -16,8 +18,8 @@ var podFields = []string{"node", "pod"}
 
 // environment evaluates an env, in a pod of a StatefulSet that has the given name; empty: of
 // something else.
-func (in *instance) environment(b *block, e *evaluator, set string) []Env {
-	if b.attributes["env"] == nil {
+func (in *instance) environment(b *source.Block, e *evaluator, set string) []Env {
+	if b.Attributes["env"] == nil {
 		return nil
 	}
 	pod := anyPod
@@ -46,11 +48,11 @@ func (in *instance) memberHost(set string) cty.Value {
 
 // setOf is the name of the StatefulSet that a block of a definition makes; empty: it makes
 // none.
-func (in *instance) setOf(b *block) string {
-	if b.typ != workloadType || in.inner.string(b, "kind") != "StatefulSet" {
+func (in *instance) setOf(b *source.Block) string {
+	if b.Type != schema.WorkloadType || in.inner.string(b, "kind") != "StatefulSet" {
 		return ""
 	}
-	return in.out.Name + "-" + b.label
+	return in.out.Name + "-" + b.Label
 }
 
 // onlyInPod reports something that is computed from what only a pod knows, if any of the
@@ -60,6 +62,6 @@ func (e *evaluator) onlyInPod(at hcl.Range, refs []hcl.Traversal) bool {
 	if i < 0 {
 		return false
 	}
-	e.error(at, "Known only where a pod runs", "%s is known only where the pod runs, so it can be put into a text, but nothing can be computed from it. Let the command in the pod do that.", written(refs[i]))
+	e.report.Error(at, "Known only where a pod runs", "%s is known only where the pod runs, so it can be put into a text, but nothing can be computed from it. Let the command in the pod do that.", written(refs[i]))
 	return true
 }

@@ -9,13 +9,16 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // portObjects are what others read of a service as ports.NAME.
 func (in *instance) portObjects() cty.Value {
 	values := map[string]cty.Value{}
 	for i, p := range in.out.Ports {
-		b := in.definition.all("port")[i]
+		b := in.definition.All("port")[i]
 		host := in.hostOfPort(p.Name)
 		address := net.JoinHostPort(host, strconv.Itoa(p.Number))
 		public, reached := host, address
@@ -58,9 +61,9 @@ func (p Port) scheme() string {
 }
 
 // checkPublic reports a number at an exposure of a port that is not exposed.
-func (in *instance) checkPublic(b *block, p Port) {
+func (in *instance) checkPublic(b *source.Block, p Port) {
 	if in.inner.given(b, "public") && in.inner.settled(b, "expose") && !p.Exposed {
-		in.error(b.attributeRange("public"), "Unsuitable value for \"public\"", "Port %q is not meant to be reached from outside. Write expose = true as well, or take it out.", p.Name)
+		in.report.Error(b.AttributeRange("public"), "Unsuitable value for \"public\"", "Port %q is not meant to be reached from outside. Write expose = true as well, or take it out.", p.Name)
 	}
 }
 
@@ -68,7 +71,7 @@ func (in *instance) checkPublic(b *block, p Port) {
 // the workload that has the first one, and else that of the workload.
 func (in *instance) hostOfPort(name string) string {
 	host, main := in.out.Name, true
-	for _, b := range in.definition.all("workload") {
+	for _, b := range in.definition.All("workload") {
 		ports := in.portsOf(b)
 		if main && slices.Contains(ports, in.out.Ports[0].Name) {
 			main = false
@@ -77,7 +80,7 @@ func (in *instance) hostOfPort(name string) string {
 				break
 			}
 		} else if slices.Contains(ports, name) && host == in.out.Name {
-			host = in.out.Name + "-" + b.label
+			host = in.out.Name + "-" + b.Label
 		}
 	}
 	return host + "." + in.config.Cloud.Namespace
@@ -85,16 +88,16 @@ func (in *instance) hostOfPort(name string) string {
 
 // portsOf are the names of the ports of a workload and of its sidecars, as far as they
 // depend on nothing of the service itself.
-func (in *instance) portsOf(workload *block) []string {
+func (in *instance) portsOf(workload *source.Block) []string {
 	out := in.ownPortsOf(workload)
-	for _, sidecar := range workload.all(sidecarType.Name) {
+	for _, sidecar := range workload.All(schema.SidecarType.Name) {
 		out = append(out, in.ownPortsOf(sidecar)...)
 	}
 	return out
 }
 
-func (in *instance) ownPortsOf(b *block) []string {
-	attr := b.attributes["ports"]
+func (in *instance) ownPortsOf(b *source.Block) []string {
+	attr := b.Attributes["ports"]
 	if attr == nil || slices.ContainsFunc(attr.Expr.Variables(), func(t hcl.Traversal) bool { return t.RootName() == "self" || t.RootName() == "local" }) {
 		return nil
 	}
@@ -104,20 +107,20 @@ func (in *instance) ownPortsOf(b *block) []string {
 // members are the names of the pods of each StatefulSet, one by one.
 func (in *instance) members() cty.Value {
 	values := map[string]cty.Value{}
-	for _, b := range in.definition.all("workload") {
+	for _, b := range in.definition.All("workload") {
 		if in.inner.string(b, "kind") != "StatefulSet" {
 			continue
 		}
 		if n := in.replicasValue(b); !n.IsKnown() {
-			values[b.label] = cty.UnknownVal(cty.List(cty.String)).WithMarks(deferrals(n))
+			values[b.Label] = cty.UnknownVal(cty.List(cty.String)).WithMarks(deferrals(n))
 			continue
 		}
-		set := in.out.Name + "-" + b.label
+		set := in.out.Name + "-" + b.Label
 		pods := []cty.Value{}
-		for n := range in.replicas[b.label] {
+		for n := range in.replicas[b.Label] {
 			pods = append(pods, in.inNamespace(fmt.Sprintf("%s-%d.%s.%s", set, n, set, in.config.Cloud.Namespace)))
 		}
-		values[b.label] = cty.TupleVal(pods)
+		values[b.Label] = cty.TupleVal(pods)
 	}
 	return cty.ObjectVal(values)
 }

@@ -2,11 +2,12 @@ package lang
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // capabilities are those of Linux, which Kubernetes writes without CAP_: capabilities(7).
@@ -15,30 +16,6 @@ var capabilities = strings.Fields(`AUDIT_CONTROL AUDIT_READ AUDIT_WRITE BLOCK_SU
 	MAC_OVERRIDE MKNOD NET_ADMIN NET_BIND_SERVICE NET_BROADCAST NET_RAW PERFMON SETFCAP SETGID SETPCAP SETUID
 	SYSLOG SYS_ADMIN SYS_BOOT SYS_CHROOT SYS_MODULE SYS_NICE SYS_PACCT SYS_PTRACE SYS_RAWIO SYS_RESOURCE
 	SYS_TIME SYS_TTY_CONFIG WAKE_ALARM`)
-
-var formProfile = Form{
-	`"unconfined", or "localhost/NAME" for a profile that the nodes have`,
-	regexp.MustCompile(`^(unconfined|localhost/[^/\s][^\s]*)$`).MatchString,
-}
-
-// reasonAttribute stands beside the powers of a container.
-var reasonAttribute = Attribute{Name: "reason", Type: TypeString, Doc: "What the container's powers are for, for those who review them. `kolla catalogue NAME` shows it."}
-
-// powerAttributes are for every container. What they give, a container has alone.
-var powerAttributes = []Attribute{
-	{Name: "privileged", Type: TypeBool, Default: false, Doc: "Whether the container can do whatever root of the node can."},
-	{Name: "capabilities", Type: TypeList, Doc: "Capabilities of Linux that the container keeps, such as NET_ADMIN; all others are dropped. Only root gets them: `user = 0`."},
-	{Name: "writable_root", Type: TypeBool, Default: false, Doc: "Whether the container can write to all of its image."},
-	{Name: "seccomp", Type: TypeString, Form: formProfile, Doc: "Which system calls it may make: \"unconfined\" for all, or \"localhost/NAME\" for a profile that the nodes have. By default those of the container runtime's profile."},
-	{Name: "apparmor", Type: TypeString, Form: formProfile, Doc: "AppArmor profile, likewise. Needs Kubernetes 1.30."},
-	{Name: "selinux", Type: TypeString, Form: formPlain, Doc: "SELinux type that it runs as, such as spc_t; by default the container runtime chooses."},
-}
-
-// namespaceAttributes are for pods.
-var namespaceAttributes = []Attribute{
-	{Name: "host_pid", Type: TypeBool, Default: false, Doc: "Whether pods see the processes of their node."},
-	{Name: "host_ipc", Type: TypeBool, Default: false, Doc: "Whether pods share the IPC of their node."},
-}
 
 // Powers are what a container may do beyond others.
 type Powers struct {
@@ -57,13 +34,13 @@ type Powers struct {
 }
 
 // powers are those of a container.
-func (in *instance) powers(b *block, e *evaluator) Powers {
-	p := Powers{Unsettled: !e.settled(b, "user", reasonAttribute.Name), Root: e.given(b, "user") && e.settled(b, "user") && e.number(b, "user") == 0}
-	if b.typ.attribute("privileged") == nil {
+func (in *instance) powers(b *source.Block, e *evaluator) Powers {
+	p := Powers{Unsettled: !e.settled(b, "user", schema.ReasonAttribute.Name), Root: e.given(b, "user") && e.settled(b, "user") && e.number(b, "user") == 0}
+	if b.Type.Attribute("privileged") == nil {
 		return p
 	}
 	p.Privileged, p.WritableRoot = e.bool(b, "privileged"), e.bool(b, "writable_root")
-	p.Reason = e.string(b, reasonAttribute.Name)
+	p.Reason = e.string(b, schema.ReasonAttribute.Name)
 	p.Seccomp, p.AppArmor, p.SELinux = e.string(b, "seccomp"), e.string(b, "apparmor"), e.string(b, "selinux")
 	for i, name := range e.list(b, "capabilities") {
 		switch bare := strings.TrimPrefix(strings.ToUpper(name), "CAP_"); {
@@ -72,7 +49,7 @@ func (in *instance) powers(b *block, e *evaluator) Powers {
 		case slices.Contains(capabilities, bare):
 			e.unsuitable(b, "capabilities", "Element %d, %q, is written %q here.", i, name, bare)
 		default:
-			e.unsuitable(b, "capabilities", "%s", trimJoin(words.DidYouMean(bare, capabilities), fmt.Sprintf("Element %d, %q, is no capability of Linux.", i, name)))
+			e.unsuitable(b, "capabilities", "%s", words.WithHint(words.DidYouMean(bare, capabilities), fmt.Sprintf("Element %d, %q, is no capability of Linux.", i, name)))
 		}
 	}
 	return p
@@ -80,8 +57,8 @@ func (in *instance) powers(b *block, e *evaluator) Powers {
 
 // checkPowers reports capabilities that a container cannot have, because it runs as another
 // user than root: Kubernetes gives them to nobody else.
-func (in *instance) checkPowers(b *block, p Powers, user int) {
+func (in *instance) checkPowers(b *source.Block, p Powers, user int) {
 	if user != 0 && len(p.Capabilities) > 0 {
-		in.error(b.attributeRange("capabilities"), "Capabilities without effect", "%s runs as user %d, and only root gets capabilities. Write user = 0 as well, or take them away.", sentenced(describe(b)), user)
+		in.report.Error(b.AttributeRange("capabilities"), "Capabilities without effect", "%s runs as user %d, and only root gets capabilities. Write user = 0 as well, or take them away.", sentenced(b.Described()), user)
 	}
 }

@@ -11,7 +11,11 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // Provided is something that a service has on another one: a queue, a user in Keystone,
@@ -64,14 +68,14 @@ func isKept(name string) bool {
 var registered = []string{"user", "identity_role", "endpoint"}
 
 // registers reports whether the definition is that of a Keystone, which registers itself.
-func (in *instance) registers() bool { return in.definition.one("provides", "registration") != nil }
+func (in *instance) registers() bool { return in.definition.One("provides", "registration") != nil }
 
 // toRegister are the blocks of the definition that Keystone has to know of. Its own
 // endpoint is none of them.
-func (in *instance) toRegister() []*block {
-	var out []*block
+func (in *instance) toRegister() []*source.Block {
+	var out []*source.Block
 	for _, kind := range registered {
-		for _, b := range in.definition.all(kind) {
+		for _, b := range in.definition.All(kind) {
 			if !in.ownEndpoint(b) {
 				out = append(out, b)
 			}
@@ -82,20 +86,20 @@ func (in *instance) toRegister() []*block {
 
 // ownEndpoint reports whether a block is the endpoint of a Keystone, which is no other
 // service's business.
-func (in *instance) ownEndpoint(b *block) bool {
+func (in *instance) ownEndpoint(b *source.Block) bool {
 	server := in.literal(b, "server")
-	return b.typ == endpointType && (in.registers() || server == in.block.label || server == in.written.label)
+	return b.Type == schema.EndpointType && (in.registers() || server == in.block.Label || server == in.written.Label)
 }
 
 // serverEdges are the services that provide for this one.
 func (in *instance) serverEdges() []edge {
 	var out []edge
-	for _, b := range slices.Concat(in.definition.all("queue"), in.toRegister()) {
+	for _, b := range slices.Concat(in.definition.All("queue"), in.toRegister()) {
 		if gateOf(b) != open {
 			continue
 		}
 		if id := in.inner.reach.find("service", in.literal(b, "server"), nil); id != nil {
-			out = append(out, edge{to: id[0], at: b.header})
+			out = append(out, edge{to: id[0], at: b.Header})
 		}
 	}
 	return out
@@ -104,21 +108,21 @@ func (in *instance) serverEdges() []edge {
 // provided makes the queues, endpoints and users, and their registration.
 func (in *instance) provided() {
 	in.endpoints()
-	for _, b := range in.definition.all("queue") {
+	for _, b := range in.definition.All("queue") {
 		in.queue(b)
 	}
-	for _, b := range in.definition.all("user") {
+	for _, b := range in.definition.All("user") {
 		in.identityUser(b)
 	}
 	in.registration()
 }
 
 // provider is the service that a block is on; nil if there is none, which was reported.
-func (in *instance) provider(b *block) *instance {
+func (in *instance) provider(b *source.Block) *instance {
 	name := in.literal(b, "server")
 	switch {
-	case name == in.out.Name, in.registers() && b.typ != queueType:
-		in.error(b.header, "A service refers to itself", "%s cannot be on the service that it belongs to.", describe(b))
+	case name == in.out.Name, in.registers() && b.Type != schema.QueueType:
+		in.report.Error(b.Header, "A service refers to itself", "%s cannot be on the service that it belongs to.", b.Described())
 		return nil
 	case name == "":
 		return nil
@@ -127,23 +131,23 @@ func (in *instance) provider(b *block) *instance {
 }
 
 // password is the secret with the password of something that another service provides.
-func (in *instance) password(b *block) (SecretRef, *SecretSource) {
-	ref := SecretRef{Service: in.out.Name, Secret: b.typ.Name + "-" + strings.ReplaceAll(b.label, "_", "-"), Key: "password"}
+func (in *instance) password(b *source.Block) (SecretRef, *SecretSource) {
+	ref := SecretRef{Service: in.out.Name, Secret: b.Type.Name + "-" + strings.ReplaceAll(b.Label, "_", "-"), Key: "password"}
 	return ref, in.sourceOfSecret(ref.Secret, secretKinds["password"].keys)
 }
 
 // nameOn is the name that something has on its server.
-func (in *instance) nameOn(b *block) string {
+func (in *instance) nameOn(b *source.Block) string {
 	if in.inner.given(b, "name") {
 		return in.inner.string(b, "name")
 	}
-	return b.label
+	return b.Label
 }
 
 // queue makes a queue.
-func (in *instance) queue(b *block) {
-	p := Provided{Type: "queue", Label: b.label, Name: in.nameOn(b), Range: rangeOf(b)}
-	in.refuseReserved("queue", p.Name, b, b.attributeRange("name"))
+func (in *instance) queue(b *source.Block) {
+	p := Provided{Type: "queue", Label: b.Label, Name: in.nameOn(b), Range: rangeOf(b)}
+	in.refuseReserved("queue", p.Name, b, b.AttributeRange("name"))
 	p.Password, p.Source = in.password(b)
 	value := cty.DynamicVal
 	if server := in.provider(b); server != nil {
@@ -152,7 +156,7 @@ func (in *instance) queue(b *block) {
 			"name":          in.inner.read(b, cty.StringVal(p.Name), "name"),
 			"user":          in.inner.read(b, cty.StringVal(p.Name), "name"),
 			"password":      mark.Generated(p.Password).Token(),
-			"password_file": cty.StringVal(b.label + "/" + p.Password.Key),
+			"password_file": cty.StringVal(b.Label + "/" + p.Password.Key),
 		})
 	}
 	in.out.Provided = append(in.out.Provided, p)
@@ -160,10 +164,10 @@ func (in *instance) queue(b *block) {
 }
 
 // identityUser makes a user in Keystone. The registration creates it.
-func (in *instance) identityUser(b *block) {
-	p := Provided{Type: "user", Label: b.label, Name: in.nameOn(b), Domain: in.inner.string(b, "domain"), Range: rangeOf(b)}
+func (in *instance) identityUser(b *source.Block) {
+	p := Provided{Type: "user", Label: b.Label, Name: in.nameOn(b), Domain: in.inner.string(b, "domain"), Range: rangeOf(b)}
 	if p.Domain == "" {
-		in.refuseReserved("user", p.Name, b, b.attributeRange("name"))
+		in.refuseReserved("user", p.Name, b, b.AttributeRange("name"))
 	}
 	p.Password, p.Source = in.password(b)
 	project := cty.NullVal(cty.String)
@@ -178,7 +182,7 @@ func (in *instance) identityUser(b *block) {
 			"password":      mark.Generated(p.Password).Token(),
 			"domain":        in.inner.read(b, cty.StringVal(p.Domain), "domain"),
 			"project":       in.inner.read(b, project, "domain"),
-			"password_file": cty.StringVal(b.label + "/" + p.Password.Key),
+			"password_file": cty.StringVal(b.Label + "/" + p.Password.Key),
 		})
 	}
 	in.out.Provided = append(in.out.Provided, p)
@@ -193,8 +197,8 @@ func (in *instance) registration() {
 	}
 	for _, b := range all[1:] {
 		if name := in.literal(b, "server"); name != in.literal(all[0], "server") {
-			in.error(b.attributeRange("server"), "Two servers of one registration",
-				"Service %q is registered with service %q already, by %s (%s). All of a service is registered with one.", in.out.Name, in.literal(all[0], "server"), describe(all[0]), position(all[0].header))
+			in.report.Error(b.AttributeRange("server"), "Two servers of one registration",
+				"Service %q is registered with service %q already, by %s (%s). All of a service is registered with one.", in.out.Name, in.literal(all[0], "server"), all[0].Described(), diag.Position(all[0].Header))
 			return
 		}
 	}
@@ -205,7 +209,7 @@ func (in *instance) registration() {
 	p := Provided{Type: "registration", Server: server.out.Name}
 	server.provide(in, all[0], &p, map[string]cty.Value{
 		"users":     cty.TupleVal(in.wantedUsers()),
-		"roles":     stringList(in.definition.labels("identity_role")),
+		"roles":     stringList(in.definition.Labels("identity_role")),
 		"endpoints": cty.TupleVal(in.wantedEndpoints()),
 	})
 	in.out.Provided = append(in.out.Provided, p)
@@ -214,8 +218,8 @@ func (in *instance) registration() {
 // wantedUsers are the users as a registration has them.
 func (in *instance) wantedUsers() []cty.Value {
 	var out []cty.Value
-	for _, b := range in.definition.all("user") {
-		user := in.inner.scope.groups["user"][b.label]
+	for _, b := range in.definition.All("user") {
+		user := in.inner.scope.groups["user"][b.Label]
 		if !user.IsKnown() {
 			continue // why was reported
 		}
@@ -232,24 +236,24 @@ func (in *instance) wantedUsers() []cty.Value {
 func (in *instance) wantedEndpoints() []cty.Value {
 	var out []cty.Value
 	for _, b := range in.toRegister() {
-		if b.typ != endpointType {
+		if b.Type != schema.EndpointType {
 			continue
 		}
-		out = append(out, in.inner.scope.groups["endpoint"][b.label])
+		out = append(out, in.inner.scope.groups["endpoint"][b.Label])
 	}
 	return out
 }
 
 // endpoints makes the endpoints of the service.
 func (in *instance) endpoints() {
-	for _, b := range in.definition.all("endpoint") {
-		e := Endpoint{Type: b.label, Server: in.literal(b, "server"), Name: in.out.Definition, Port: in.inner.string(b, "port"), Path: in.inner.string(b, "path")}
+	for _, b := range in.definition.All("endpoint") {
+		e := Endpoint{Type: b.Label, Server: in.literal(b, "server"), Name: in.out.Definition, Port: in.inner.string(b, "port"), Path: in.inner.string(b, "path")}
 		if in.inner.given(b, "name") {
 			e.Name = in.inner.string(b, "name")
 		}
-		in.checkPort(b, "port", e.Port, in.definition.labels("port"))
+		in.checkPort(b, "port", e.Port, in.definition.Labels("port"))
 		in.out.Endpoints = append(in.out.Endpoints, e)
-		in.inner.scope.groups["endpoint"][b.label] = cty.ObjectVal(map[string]cty.Value{
+		in.inner.scope.groups["endpoint"][b.Label] = cty.ObjectVal(map[string]cty.Value{
 			"type":       cty.StringVal(e.Type),
 			"name":       in.inner.read(b, cty.StringVal(e.Name), "name"),
 			"url":        in.endpointURL(b, e, false),
@@ -259,7 +263,7 @@ func (in *instance) endpoints() {
 }
 
 // endpointURL is the URL of an endpoint, for clients in the cluster or outside.
-func (in *instance) endpointURL(b *block, e Endpoint, public bool) cty.Value {
+func (in *instance) endpointURL(b *source.Block, e Endpoint, public bool) cty.Value {
 	host := in.out.Name + "." + in.config.Cloud.Namespace
 	number := 0
 	for _, p := range in.out.Ports {
@@ -277,8 +281,8 @@ func (in *instance) endpointURL(b *block, e Endpoint, public bool) cty.Value {
 	if public {
 		v = in.readPlace(v, "expose")
 	}
-	for _, p := range in.definition.all("port") {
-		if p.label == e.Port {
+	for _, p := range in.definition.All("port") {
+		if p.Label == e.Port {
 			v = in.inner.read(p, v, "number", "expose", "public")
 		}
 	}
@@ -287,18 +291,18 @@ func (in *instance) endpointURL(b *block, e Endpoint, public bool) cty.Value {
 
 // provide makes something of another service on this one: it adds the jobs, and returns
 // what the other reads. values are what the provides block reads of it.
-func (in *instance) provide(consumer *instance, from *block, p *Provided, values map[string]cty.Value) cty.Value {
-	b := in.definition.one("provides", p.Type)
+func (in *instance) provide(consumer *instance, from *source.Block, p *Provided, values map[string]cty.Value) cty.Value {
+	b := in.definition.One("provides", p.Type)
 	if b == nil {
-		consumer.error(consumer.block.header, "Nothing provides it",
-			"%s of service %q should be on service %q, whose definition has no block `provides %q`.", describe(from), consumer.out.Name, p.Server, p.Type)
+		consumer.report.Error(consumer.block.Header, "Nothing provides it",
+			"%s of service %q should be on service %q, whose definition has no block `provides %q`.", from.Described(), consumer.out.Name, p.Server, p.Type)
 		return cty.DynamicVal
 	}
 	self := in.inner.scope.singles["self"]
 	if !self.IsKnown() {
 		return self // what is wrong with the server was reported
 	}
-	jobs := slices.DeleteFunc(slices.Clone(b.all("job")), in.isCleanup)
+	jobs := slices.DeleteFunc(slices.Clone(b.All("job")), in.isCleanup)
 	if untold := in.untoldFor(in.jobsFor(p.Type)); len(untold) > 0 {
 		jobs = nil // it is there already
 		in.checkUntold(consumer, from, p, untold)
@@ -324,25 +328,25 @@ func (in *instance) provide(consumer *instance, from *block, p *Provided, values
 }
 
 // jobsFor are the jobs that make something that this service provides.
-func (in *instance) jobsFor(kind string) []*block {
+func (in *instance) jobsFor(kind string) []*source.Block {
 	if kind == "user" {
 		kind = "registration"
 	}
-	b := in.definition.one("provides", kind)
+	b := in.definition.One("provides", kind)
 	if b == nil {
 		return nil
 	}
-	return b.all("job")
+	return b.All("job")
 }
 
 // arguments adds the arguments of a provides block to what the other service reads.
-func (in *instance) arguments(b *block, e *evaluator, values map[string]cty.Value) {
-	for _, attr := range b.ordered() {
-		if b.typ.attribute(attr.Name) != nil {
+func (in *instance) arguments(b *source.Block, e *evaluator, values map[string]cty.Value) {
+	for _, attr := range b.Ordered() {
+		if b.Type.Attribute(attr.Name) != nil {
 			continue // it is about the block
 		}
 		if _, taken := values[attr.Name]; taken {
-			in.error(attr.NameRange, "Unsuitable name", "Every %s has an attribute %q already.", b.label, attr.Name)
+			in.report.Error(attr.NameRange, "Unsuitable name", "Every %s has an attribute %q already.", b.Label, attr.Name)
 			continue
 		}
 		values[attr.Name] = e.value(attr.Expr)
@@ -362,11 +366,11 @@ func (in *instance) passwordsIn(dir string, p *Provided) []SecretMount {
 
 // checkUntold reports what cannot be made on an external service without its secrets:
 // its password has to be told. Of what has no password there is a warning.
-func (in *instance) checkUntold(consumer *instance, from *block, p *Provided, untold []string) {
+func (in *instance) checkUntold(consumer *instance, from *source.Block, p *Provided, untold []string) {
 	lacks := strings.TrimPrefix(secretsNamed(untold), "the ")
 	if p.Type != "registration" {
 		if p.Source == nil {
-			in.untolds = append(in.untolds, untoldUse{fmt.Sprintf("%s of service %q", describe(from), consumer.out.Name), untold, consumer.passwordInstead(p.Password.Secret)})
+			in.untolds = append(in.untolds, untoldUse{fmt.Sprintf("%s of service %q", from.Described(), consumer.out.Name), untold, consumer.passwordInstead(p.Password.Secret)})
 		}
 		return
 	}
@@ -374,11 +378,11 @@ func (in *instance) checkUntold(consumer *instance, from *block, p *Provided, un
 	for _, e := range consumer.out.Endpoints {
 		names = append(names, fmt.Sprintf("endpoint %q", e.Type))
 	}
-	for _, name := range consumer.definition.labels("identity_role") {
+	for _, name := range consumer.definition.Labels("identity_role") {
 		names = append(names, fmt.Sprintf("role %q", name))
 	}
 	if len(names) > 0 {
-		consumer.warn(consumer.block.header, "Not registered",
-			"Service %q is external, and kolla does not know its %s: %s of service %q have to be registered by somebody else.", p.Server, lacks, listed(names), consumer.out.Name)
+		consumer.report.Warn(consumer.block.Header, "Not registered",
+			"Service %q is external, and kolla does not know its %s: %s of service %q have to be registered by somebody else.", p.Server, lacks, words.Sorted(names), consumer.out.Name)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // Reason says why a service, manifest or secret needs another one.
@@ -77,12 +79,12 @@ func needsOf(reasons []Reason) []string {
 // dependsOnAt reports whether a place is in the depends_on of the node's block, or of
 // a module that it stands in.
 func (n *node) dependsOnAt(at hcl.Range) bool {
-	blocks := []*block{n.block}
-	for m := n.module; m.call != nil; m = m.parent {
-		blocks = append(blocks, m.call)
+	blocks := []*source.Block{n.block}
+	for m := n.module; m.written.Call != nil; m = m.parent {
+		blocks = append(blocks, m.written.Call)
 	}
-	return slices.ContainsFunc(blocks, func(b *block) bool {
-		attr := b.attributes["depends_on"]
+	return slices.ContainsFunc(blocks, func(b *source.Block) bool {
+		attr := b.Attributes["depends_on"]
 		if attr == nil {
 			return false
 		}

@@ -2,7 +2,6 @@ package lang
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,22 +11,14 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/gocty"
 
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // maxCount is more than anyone means.
 const maxCount = 10000
-
-// repetition are the arguments that set the number of instances of a block.
-var repetition = []Attribute{
-	{Name: "for_each", Type: TypeAny, Value: "map or set of strings", Doc: "A map or a set of strings. kolla creates one instance of the block for each element, which the block reads as each.key and each.value. The address of an instance is NAME[\"KEY\"]."},
-	{Name: "count", Type: TypeAny, Value: "whole number", Doc: "How many instances to create. The block reads the number of its instance as count.index. The addresses are NAME[0], NAME[1] and so on. It cannot be used together with for_each."},
-	{Name: "enabled", Type: TypeBool, Default: true, Doc: "Whether to create the block."},
-}
-
-// nameAttribute is for what has a name in the cluster, so that each instance of a
-// repeated block needs one of its own.
-var nameAttribute = Attribute{Name: "name", Type: TypeString, Form: formName, Doc: "Its name in the cluster. By default the label, with a dash and the key where the block is repeated."}
 
 // item is one instance of a block that may be repeated.
 type item struct {
@@ -47,33 +38,35 @@ func (it item) suffix() string {
 }
 
 // address is the instance's address within its module.
-func (it item) address(b *block) string { return b.id() + it.suffix() }
+func (it item) address(b *source.Block) string { return b.ID() + it.suffix() }
 
 // repeats reports whether a block has instances with keys.
-func repeats(b *block) bool { return b.attributes["for_each"] != nil || b.attributes["count"] != nil }
+func repeats(b *source.Block) bool {
+	return b.Attributes["for_each"] != nil || b.Attributes["count"] != nil
+}
 
 // items are the instances of a block in a frame, in the order of their keys. It is not
 // ok if that cannot be told, or if there are too many, which was reported.
-func (g *graph) items(f *frame, b *block) (list []item, ok bool) {
+func (g *graph) items(f *frame, b *source.Block) (list []item, ok bool) {
 	list, ok = g.itemsOf(f, b)
-	if ok && !g.spend(&g.spent.instances, len(list), maxInstances, b.header, "Too many instances", "A configuration may have at most %d services, roles, uses of modules and so on, each instance counted, and with this block there are more. Correct for_each or count, here or in a module block around, or divide the cloud.") {
+	if ok && !g.report.Spend(diag.Instances, len(list), b.Header, "Too many instances", "A configuration may have at most %d services, roles, uses of modules and so on, each instance counted, and with this block there are more. Correct for_each or count, here or in a module block around, or divide the cloud.") {
 		return nil, false
 	}
 	return list, ok
 }
 
-func (g *graph) itemsOf(f *frame, b *block) (list []item, ok bool) {
+func (g *graph) itemsOf(f *frame, b *source.Block) (list []item, ok bool) {
 	e := g.evaluator(f)
-	if b.attributes["enabled"] != nil && e.given(b, "enabled") {
+	if b.Attributes["enabled"] != nil && e.given(b, "enabled") {
 		v, ok := e.publicAttribute(b, "enabled", cty.Bool)
 		if !ok || v.False() {
 			return nil, ok
 		}
 	}
-	forEach, count := b.attributes["for_each"], b.attributes["count"]
+	forEach, count := b.Attributes["for_each"], b.Attributes["count"]
 	switch {
 	case forEach != nil && count != nil:
-		g.error(count.NameRange, "Both for_each and count", "A block is repeated for each element, or so many times: take one of the two away.")
+		g.report.Error(count.NameRange, "Both for_each and count", "A block is repeated for each element, or so many times: take one of the two away.")
 		return nil, false
 	case forEach != nil:
 		return e.each(b)
@@ -84,14 +77,14 @@ func (g *graph) itemsOf(f *frame, b *block) (list []item, ok bool) {
 }
 
 // each are the instances of a block with for_each.
-func (e *evaluator) each(b *block) (list []item, ok bool) {
-	v := e.value(b.attributes["for_each"].Expr)
+func (e *evaluator) each(b *source.Block) (list []item, ok bool) {
+	v := e.value(b.Attributes["for_each"].Expr)
 	bare, marks := v.Unmark()
 	set := bare.Type().IsSetType()
 	if !bare.IsKnown() || set && !bare.IsWhollyKnown() {
 		return nil, e.decidable(b, "for_each")
 	}
-	if !e.publicMarks(marks, b.attributeRange("for_each"), "for_each") {
+	if !e.publicMarks(marks, b.AttributeRange("for_each"), "for_each") {
 		return nil, false
 	}
 	switch t := bare.Type(); {
@@ -120,7 +113,7 @@ func (e *evaluator) each(b *block) (list []item, ok bool) {
 }
 
 // checkKeys reports keys that no address can have: in it they stand in quotes.
-func (e *evaluator) checkKeys(b *block, list []item) bool {
+func (e *evaluator) checkKeys(b *source.Block, list []item) bool {
 	for _, it := range list {
 		key := it.key.AsString()
 		if strings.Contains(key, "${") || strings.Contains(key, "%{") || strings.ContainsFunc(key, unicode.IsControl) {
@@ -132,12 +125,12 @@ func (e *evaluator) checkKeys(b *block, list []item) bool {
 }
 
 // counted are the instances of a block with count.
-func (e *evaluator) counted(b *block) (list []item, ok bool) {
-	v := e.value(b.attributes["count"].Expr)
+func (e *evaluator) counted(b *source.Block) (list []item, ok bool) {
+	v := e.value(b.Attributes["count"].Expr)
 	if !v.IsKnown() {
 		return nil, e.decidable(b, "count")
 	}
-	if !e.public(v, b.attributeRange("count"), "count") {
+	if !e.public(v, b.AttributeRange("count"), "count") {
 		return nil, false
 	}
 	if v.IsNull() {
@@ -171,15 +164,15 @@ type pair struct{ key, value cty.Value }
 
 // together is what an expression reads as TYPE.NAME: the value itself, or those of all
 // instances by key.
-func together(b *block, values []pair) cty.Value {
+func together(b *source.Block, values []pair) cty.Value {
 	switch {
-	case b.attributes["for_each"] != nil:
+	case b.Attributes["for_each"] != nil:
 		all := map[string]cty.Value{}
 		for _, p := range values {
 			all[p.key.AsString()] = p.value
 		}
 		return cty.ObjectVal(all)
-	case b.attributes["count"] != nil:
+	case b.Attributes["count"] != nil:
 		var all []cty.Value
 		for _, p := range values {
 			all = append(all, p.value)
@@ -192,7 +185,7 @@ func together(b *block, values []pair) cty.Value {
 }
 
 // repeated evaluates a block once for each of its instances.
-func (g *graph) repeated(f *frame, b *block, evaluate func(it item) cty.Value) cty.Value {
+func (g *graph) repeated(f *frame, b *source.Block, evaluate func(it item) cty.Value) cty.Value {
 	var values []pair
 	items, ok := g.items(f, b)
 	if !ok {
@@ -205,16 +198,16 @@ func (g *graph) repeated(f *frame, b *block, evaluate func(it item) cty.Value) c
 }
 
 // nameOf is the name that an instance has in the cluster.
-func (it item) nameOf(e *evaluator, b *block) string {
-	if b.attributes["name"] != nil {
+func (it item) nameOf(e *evaluator, b *source.Block) string {
+	if b.Attributes["name"] != nil {
 		return e.string(b, "name")
 	}
 	if it.key == cty.NilVal {
-		return b.label
+		return b.Label
 	}
-	name := b.label + "-" + strings.Trim(it.suffix(), `[]"`)
-	if !b.typ.LabelForm.valid(name) {
-		e.error(b.header, fmt.Sprintf("Unsuitable name of a %s", b.typ.Label), "%q, the label with the key %s, is not %s. Give each instance a name that is: name = ....", name, it.suffix(), b.typ.LabelForm.Expected)
+	name := b.Label + "-" + strings.Trim(it.suffix(), `[]"`)
+	if !b.Type.LabelForm.Valid(name) {
+		e.report.Error(b.Header, fmt.Sprintf("Unsuitable name of a %s", b.Type.Label), "%q, the label with the key %s, is not %s. Give each instance a name that is: name = ....", name, it.suffix(), b.Type.LabelForm.Expected)
 		return ""
 	}
 	return name
@@ -225,7 +218,7 @@ func (g *graph) claim(typ, name, address string, at hcl.Range) bool {
 	key := typ + "." + name
 	first, taken := g.claimed[key]
 	if taken {
-		g.error(at, fmt.Sprintf("Second %s named %q", typ, name), "%s would have the name that %s has (%s). Give one of them another with its argument name.", address, first.address, position(first.at))
+		g.report.Error(at, fmt.Sprintf("Second %s named %q", typ, name), "%s would have the name that %s has (%s). Give one of them another with its argument name.", address, first.address, diag.Position(first.at))
 		return false
 	}
 	g.claimed[key] = claimed{address, at}
@@ -238,15 +231,12 @@ type claimed struct {
 	at      hcl.Range
 }
 
-// withRepetition are arguments of a block that can be repeated.
-func withRepetition(attributes []Attribute) []Attribute { return slices.Concat(attributes, repetition) }
-
 // unknownInstances stands for a block of which nobody knows how often it counts. Where
 // that is so for want of a cluster, nobody has to complain about it again.
-func (g *graph) unknownInstances(f *frame, b *block) cty.Value {
+func (g *graph) unknownInstances(f *frame, b *source.Block) cty.Value {
 	value := cty.DynamicVal
-	for _, a := range repetition {
-		if attr := b.attributes[a.Name]; attr != nil {
+	for _, a := range schema.Repetition {
+		if attr := b.Attributes[a.Name]; attr != nil {
 			for _, d := range mark.Deferrals(g.evaluator(f).value(attr.Expr)) {
 				value = value.Mark(d)
 			}

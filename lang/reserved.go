@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // reserved are names that servers have for themselves. A job that makes something of such a
@@ -19,8 +21,8 @@ var reserved = map[string]struct {
 }
 
 // refuseReserved reports a name that only the server may have.
-func (in *instance) refuseReserved(kind, name string, b *block, at hcl.Range) {
+func (in *instance) refuseReserved(kind, name string, b *source.Block, at hcl.Range) {
 	if r := reserved[kind]; slices.Contains(r.names, name) {
-		in.error(at, "Reserved name", "%s cannot have %q for a name: %s. Choose another one.", describe(b), name, r.whose)
+		in.report.Error(at, "Reserved name", "%s cannot have %q for a name: %s. Choose another one.", b.Described(), name, r.whose)
 	}
 }

@@ -3,55 +3,14 @@ package lang
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
-
-var roleType = &BlockType{
-	Name: "role", Label: "role", LabelForm: formName,
-	Doc: "A set of nodes, and the labels that kolla puts on them. One of nodes, match and roles says which.",
-	Example: `role "network" {
-  nodes = ["net-1", "net-2"]
-}
-
-# One role for each rack: role.rack["a"] is named rack-a.
-role "rack" {
-  for_each = toset(["a", "b"])
-
-  match  = { "topology.kubernetes.io/zone" = each.key }
-  labels = { "example.org/rack" = each.key }
-}
-
-# Only what runs on this role runs there.
-role "storage" {
-  nodes  = ["sto-1", "sto-2"]
-  taints = ["example.org/storage:NoSchedule"]
-}
-
-# All nodes that carry traffic of servers.
-role "dataplane" {
-  roles = [role.network, role.compute]
-}
-`,
-	ReadAs: "role.NAME",
-	Reads: []Reading{
-		{"name", "Its name."},
-		{"nodes", "Names of the nodes; those that are matched by labels are not among them."},
-		{"labels", "Labels that kolla puts on the nodes."},
-	},
-	Attributes: withRepetition([]Attribute{
-		{Name: "nodes", Type: TypeList, Form: formSubdomain, Doc: "Names of the nodes."},
-		{Name: "match", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the nodes have already."},
-		{Name: "roles", Type: TypeRoles, Doc: "Other roles: the nodes of any of them."},
-		{Name: "taints", Type: TypeList, Form: formTaint, Doc: "Taints to put on the nodes, KEY:EFFECT or KEY=VALUE:EFFECT, with the effect NoSchedule or PreferNoSchedule. Pods of the role tolerate them, and those of roles that it is a part of. What is taken away here is taken off the nodes; other taints stay as they are."},
-		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: `Labels to put on the nodes; workloads select by them. By default { "kolla.openstack.org/role-NAME" = "true" }.`},
-		nameAttribute,
-	}),
-}
 
 // Role is a set of nodes and the labels that make them. One of Nodes, Match and Roles is
 // set.
@@ -101,7 +60,7 @@ var roleObject = cty.Object(map[string]cty.Type{
 	"name": cty.String, "labels": cty.Map(cty.String), "nodes": cty.List(cty.String),
 })
 
-func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Value {
+func (g *graph) role(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
 	r := Role{
 		Block:  n.address(f, it),
 		Name:   it.nameOf(e, b),
@@ -110,7 +69,7 @@ func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 		Roles:  g.union(e, b),
 		Labels: e.strings(b, "labels"),
 		Taints: e.taints(b),
-		Range:  b.header,
+		Range:  b.Header,
 	}
 	if r.Name == "" {
 		return cty.DynamicVal // which was reported
@@ -126,10 +85,10 @@ func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 	g.checkLabelKeys(b, "labels", r.Labels)
 	for i, name := range r.Nodes {
 		if slices.Contains(r.Nodes[:i], name) {
-			g.error(b.attributeRange("nodes"), "Node named twice", "The node %q is in the list more than once.", name)
+			g.report.Error(b.AttributeRange("nodes"), "Node named twice", "The node %q is in the list more than once.", name)
 		}
 	}
-	if g.claim("role", r.Name, r.Block, b.header) {
+	if g.claim("role", r.Name, r.Block, b.Header) {
 		g.config.Roles = append(g.config.Roles, r)
 	}
 	value := map[string]cty.Value{
@@ -154,11 +113,11 @@ func (g *graph) role(n *node, f *frame, b *block, e *evaluator, it item) cty.Val
 }
 
 // checkWays reports a role that does not say in exactly one way which nodes it is.
-func (g *graph) checkWays(e *evaluator, b *block) {
+func (g *graph) checkWays(e *evaluator, b *source.Block) {
 	var given []string
 	misspelt := false
 	for _, way := range []string{"nodes", "match", "roles"} {
-		misspelt = misspelt || b.misspelt(way)
+		misspelt = misspelt || b.Misspelt(way)
 		if e.given(b, way) {
 			given = append(given, way)
 		}
@@ -166,16 +125,16 @@ func (g *graph) checkWays(e *evaluator, b *block) {
 	switch {
 	case len(given) == 1 || len(given) == 0 && misspelt:
 	case len(given) == 0:
-		g.error(b.header, "Role without nodes", "A role says which nodes it is: nodes = [\"NAME\", ...], or match = { LABEL = \"VALUE\" } for the nodes with such a label, or roles = [role.NAME, ...] for those of other roles.")
+		g.report.Error(b.Header, "Role without nodes", "A role says which nodes it is: nodes = [\"NAME\", ...], or match = { LABEL = \"VALUE\" } for the nodes with such a label, or roles = [role.NAME, ...] for those of other roles.")
 	default:
-		g.error(b.attributes[given[1]].NameRange, fmt.Sprintf("Both %s and %s", given[0], given[1]), "A role is either nodes by name, or nodes by label, or those of other roles: take all of these but one away.")
+		g.report.Error(b.Attributes[given[1]].NameRange, fmt.Sprintf("Both %s and %s", given[0], given[1]), "A role is either nodes by name, or nodes by label, or those of other roles: take all of these but one away.")
 	}
 }
 
 // union evaluates the roles that a role is made of.
-func (g *graph) union(e *evaluator, b *block) []Role {
+func (g *graph) union(e *evaluator, b *source.Block) []Role {
 	const name = "roles"
-	attr := b.attributes[name]
+	attr := b.Attributes[name]
 	if attr == nil {
 		return nil
 	}
@@ -183,7 +142,7 @@ func (g *graph) union(e *evaluator, b *block) []Role {
 	bare, _ := v.Unmark()
 	switch {
 	case !bare.IsKnown():
-		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+		e.undecided(v, b.AttributeRange(name), fmt.Sprintf("%q", name))
 		return nil
 	case bare.IsNull():
 		return nil
@@ -207,7 +166,7 @@ func (g *graph) union(e *evaluator, b *block) []Role {
 			continue // which was reported
 		}
 		if slices.ContainsFunc(out, func(r Role) bool { return r.Name == part }) {
-			g.error(b.attributeRange(name), "Role named twice", "The role %q is in the list more than once.", part)
+			g.report.Error(b.AttributeRange(name), "Role named twice", "The role %q is in the list more than once.", part)
 			continue
 		}
 		out = append(out, g.config.Roles[at])
@@ -230,20 +189,12 @@ func (t Taint) String() string {
 	return t.Key + ":" + t.Effect
 }
 
-func parseTaint(text string) Taint {
-	rest, effect := text, ""
-	if i := strings.LastIndex(text, ":"); i >= 0 {
-		rest, effect = text[:i], text[i+1:]
-	}
-	key, value, _ := strings.Cut(rest, "=")
-	return Taint{key, value, effect}
-}
-
 // taints are those of a role.
-func (e *evaluator) taints(b *block) []Taint {
+func (e *evaluator) taints(b *source.Block) []Taint {
 	var out []Taint
 	for _, text := range e.list(b, "taints") {
-		t := parseTaint(text)
+		var t Taint
+		t.Key, t.Value, t.Effect = schema.SplitTaint(text)
 		switch twice := slices.ContainsFunc(out, func(other Taint) bool { return other.Key == t.Key && other.Effect == t.Effect }); {
 		case t.Effect == "NoExecute":
 			e.unsuitable(b, "taints", "%q would end pods that run on the nodes before kolla has told them to tolerate it. NoSchedule keeps new ones away.", text)

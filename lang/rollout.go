@@ -3,19 +3,14 @@ package lang
 import (
 	"slices"
 	"strings"
+
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // In which order workloads change, and how many of their pods at a time.
 
-var rolloutAttributes = []Attribute{
-	{Name: "after", Type: TypeList, Names: "workload", Doc: "Names of workloads of the service that have to have rolled out before it changes."},
-	{Name: "max_unavailable", Type: TypeString, Form: formShare, Doc: "How many pods may be missing while they are replaced, a number or a share such as 25%. With update = \"on-delete\": when a rollout is asked for. By default none of a Deployment, as long as new ones need nothing that old ones have, and otherwise 1. Not for a StatefulSet that updates by itself."},
-	{Name: "surge", Type: TypeString, Form: formShare, Doc: "How many new pods may be there beside the old ones meanwhile, likewise. By default 1 of a Deployment, as long as new ones need nothing that old ones have, and otherwise none. Not for a StatefulSet."},
-	{Name: "order", Type: TypeString, Default: "parallel", OneOf: []string{"parallel", "one-by-one"}, Doc: "How the pods of a StatefulSet start. parallel: at once. one-by-one: each when those before it are ready, and they stop the other way round. To change it the StatefulSet is made again; its volumes stay."},
-}
-
 // rollout reads how the pods of a workload are replaced.
-func (in *instance) rollout(b *block, w *Workload) {
+func (in *instance) rollout(b *source.Block, w *Workload) {
 	e := in.inner
 	w.After = in.names(b, e, "after", "workload")
 	w.MaxUnavailable, w.Surge = e.string(b, "max_unavailable"), e.string(b, "surge")
@@ -72,10 +67,10 @@ func (in *instance) checkAfter() {
 		return nil
 	}
 	var reported []string
-	for _, b := range in.definition.all("workload") {
-		if circle := visit(nil, b.label); circle != nil && circle[0] == b.label && !slices.Contains(reported, b.label) {
+	for _, b := range in.definition.All("workload") {
+		if circle := visit(nil, b.Label); circle != nil && circle[0] == b.Label && !slices.Contains(reported, b.Label) {
 			reported = append(reported, circle...)
-			in.error(b.attributeRange("after"), "Workloads that wait for each other", "%s: each of them waits for the next one. Take one of them out of after.", strings.Join(circle, " → "))
+			in.report.Error(b.AttributeRange("after"), "Workloads that wait for each other", "%s: each of them waits for the next one. Take one of them out of after.", strings.Join(circle, " → "))
 		}
 	}
 }

@@ -10,23 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // Where the pods of a workload may run, and how they share the nodes.
-
-var tolerationsAttribute = Attribute{
-	Name: "tolerations", Type: TypeTolerations, Value: "[{ key = string, operator = string, value = string, effect = string }]",
-	Doc: "Taints that pods run in spite of, besides those of their role, as Kubernetes has them: { key = \"dedicated\", value = \"cloud\", effect = \"NoSchedule\" }, or { operator = \"Exists\" } for all. Those of the definition, the cloud and the service count together.",
-}
-
-// placementAttributes are for workloads.
-var placementAttributes = []Attribute{
-	{Name: "priority", Type: TypeString, Form: formSubdomain, Doc: "Name of the PriorityClass of the pods, such as system-node-critical: on a node without room, pods of a lower priority make room for them, and are stopped after them."},
-	tolerationsAttribute,
-	{Name: "spread", Type: TypeString, Default: "preferred", OneOf: []string{"preferred", "required"}, Doc: "How several pods share the nodes. preferred: on as many nodes as there are. required: never two on one node, and one that finds none waits."},
-	{Name: "spread_by", Type: TypeString, Form: formLabelKey, Doc: "Label that tells places apart in place of nodes, such as topology.kubernetes.io/zone: the pods are spread over its values, and over the nodes of each."},
-}
 
 // Toleration lets pods run on nodes with a taint, as Kubernetes has it.
 type Toleration struct {
@@ -40,24 +29,21 @@ type Toleration struct {
 var tolerationFields = map[string][]string{
 	"key": nil, "value": nil,
 	"operator": {"Equal", "Exists"},
-	"effect":   taintEffects,
+	"effect":   schema.TaintEffects,
 }
 
-// taintEffects are what a taint does.
-var taintEffects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
-
 // tolerations evaluates an attribute of TypeTolerations.
-func (e *evaluator) tolerations(b *block, name string) []Toleration {
-	attr := b.attributes[name]
+func (e *evaluator) tolerations(b *source.Block, name string) []Toleration {
+	attr := b.Attributes[name]
 	if attr == nil {
 		return nil
 	}
 	v := e.value(attr.Expr)
 	if !v.IsWhollyKnown() {
-		e.undecided(v, b.attributeRange(name), fmt.Sprintf("%q", name))
+		e.undecided(v, b.AttributeRange(name), fmt.Sprintf("%q", name))
 		return nil
 	}
-	if v.IsNull() || !e.public(v, b.attributeRange(name), fmt.Sprintf("%q", name)) {
+	if v.IsNull() || !e.public(v, b.AttributeRange(name), fmt.Sprintf("%q", name)) {
 		return nil
 	}
 	if !isList(v) {
@@ -74,7 +60,7 @@ func (e *evaluator) tolerations(b *block, name string) []Toleration {
 }
 
 // toleration is an element of the list.
-func (e *evaluator) toleration(b *block, name string, i int, v cty.Value) (t Toleration, ok bool) {
+func (e *evaluator) toleration(b *source.Block, name string, i int, v cty.Value) (t Toleration, ok bool) {
 	if v.IsNull() || !isMap(v) {
 		e.unsuitable(b, name, "Element %d must be { key = \"KEY\", effect = \"NoSchedule\" }, and it is %s.", i, kindOf(v))
 		return t, false
@@ -85,7 +71,7 @@ func (e *evaluator) toleration(b *block, name string, i int, v cty.Value) (t Tol
 		text, err := convert.Convert(m.Value, cty.String)
 		switch {
 		case !known:
-			e.unsuitable(b, name, "%s", trimJoin(words.DidYouMean(m.Key, keysOf(tolerationFields)), fmt.Sprintf("Element %d has %q, and a toleration has key, operator, value and effect.", i, m.Key)))
+			e.unsuitable(b, name, "%s", words.WithHint(words.DidYouMean(m.Key, keysOf(tolerationFields)), fmt.Sprintf("Element %d has %q, and a toleration has key, operator, value and effect.", i, m.Key)))
 			return t, false
 		case err != nil:
 			e.unsuitable(b, name, "Element %d: %s must be a string, and this is %s.", i, m.Key, kindOf(m.Value))
@@ -125,7 +111,7 @@ func (t Toleration) unsuitable() string {
 }
 
 // placement reads where the pods of a workload may run.
-func (in *instance) placement(b *block, w *Workload) {
+func (in *instance) placement(b *source.Block, w *Workload) {
 	e := in.inner
 	w.Pod.Priority = e.string(b, "priority")
 	w.Pod.Tolerations = e.tolerations(b, "tolerations")

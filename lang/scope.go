@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 )
 
 // group is the named things of one kind, such as all roles.
@@ -141,7 +142,7 @@ func (e *evaluator) context(expr hcl.Expression, refs []hcl.Traversal) (ctx *hcl
 		g, single, known := e.scope.find(root)
 		switch {
 		case !known && root == "manifest" && len(t) > 1:
-			e.error(t.SourceRange(), "Manifests cannot be read", "Refer to what %s makes by the name that is written in it. What only the cluster knows of it, a data block reads, with depends_on = [manifest.NAME].", written(t[:2]))
+			e.report.Error(t.SourceRange(), "Manifests cannot be read", "Refer to what %s makes by the name that is written in it. What only the cluster knows of it, a data block reads, with depends_on = [manifest.NAME].", written(t[:2]))
 			ok = false
 		case !known:
 			e.unknownRoot(t)
@@ -178,15 +179,15 @@ func (e *evaluator) context(expr hcl.Expression, refs []hcl.Traversal) (ctx *hcl
 func (e *evaluator) member(root string, t hcl.Traversal) (name string, value cty.Value, ok bool) {
 	name, named := nameOf(t)
 	if !named {
-		e.error(t.SourceRange(), "Name missing",
+		e.report.Error(t.SourceRange(), "Name missing",
 			"%q alone is not a value: say which %s, as in %s.NAME. Names that are computed cannot be used here.", root, nouns[root], root)
 		return "", cty.NilVal, false
 	}
-	if root == "service" && e.owner != nil && e.owner.label == name {
+	if root == "service" && e.owner != nil && e.owner.Label == name {
 		if _, _, known := e.scope.find("self"); known {
-			e.error(t.SourceRange(), "A service refers to itself", "Within service %q, write self instead of service.%s.", name, name)
+			e.report.Error(t.SourceRange(), "A service refers to itself", "Within service %q, write self instead of service.%s.", name, name)
 		} else {
-			e.error(t.SourceRange(), "A service refers to itself", "The arguments of service %q cannot be made of what it is. Make a local value of what several of them need.", name)
+			e.report.Error(t.SourceRange(), "A service refers to itself", "The arguments of service %q cannot be made of what it is. Make a local value of what several of them need.", name)
 		}
 		return "", cty.NilVal, false
 	}
@@ -233,10 +234,10 @@ func (e *evaluator) disabled(complaint hcl.Range, refs []hcl.Traversal) bool {
 			continue
 		}
 		if _, own := e.scope.groups[root][name]; e.inDefinition && !own {
-			e.unmet(root, name, position(t.SourceRange()))
+			e.unmet(root, name, diag.Position(t.SourceRange()))
 			return true
 		}
-		e.error(t.SourceRange(), fmt.Sprintf("The %s %q is not enabled", nouns[root], name), "Its argument enabled is false, so it has no attributes. Where it may be missing, write try(%s, VALUE).", written(t))
+		e.report.Error(t.SourceRange(), fmt.Sprintf("The %s %q is not enabled", nouns[root], name), "Its argument enabled is false, so it has no attributes. Where it may be missing, write try(%s, VALUE).", written(t))
 		return true
 	}
 	return false
@@ -253,15 +254,15 @@ func (e *evaluator) never(root, name string) bool {
 func (e *evaluator) missing(root, name string, known []string, at hcl.Range) {
 	noun := nouns[root]
 	if e.owner != nil && e.inDefinition && (root == "service" || root == "role" || root == "exposure") {
-		e.unmet(root, name, position(at))
+		e.unmet(root, name, diag.Position(at))
 		return
 	}
 	hint := words.DidYouMean(name, known)
 	if root == "data" && hint == "" && strings.Contains(name, "_") {
 		hint = " A data block has one name, and no type before it: data.NAME."
 	}
-	e.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
-		trimJoin(hint, knownNames(nounOf(root), known)))
+	e.report.Error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
+		words.WithHint(hint, words.Known(nounOf(root), known)))
 }
 
 // minimal is what has to stand in a block at least.
@@ -273,16 +274,16 @@ var minimal = map[string]string{
 // unmet reports that the definition of a service needs a block that the user has
 // not written.
 func (e *evaluator) unmet(typ, name, refersAt string) {
-	summary := fmt.Sprintf("Service %q needs %s %q", e.owner.label, typ, name)
+	summary := fmt.Sprintf("Service %q needs %s %q", e.owner.Label, typ, name)
 	if value, ok := e.scope.member(typ, name); ok && value.IsKnown() && value.IsNull() {
-		e.error(e.owner.header, summary, "Its definition refers to it (%s), and it is not enabled (enabled = false). Enable it, or do not enable this one either.", refersAt)
+		e.report.Error(e.owner.Header, summary, "Its definition refers to it (%s), and it is not enabled (enabled = false). Enable it, or do not enable this one either.", refersAt)
 		return
 	}
 	least := minimal[typ]
-	if d := e.reach.graph.builtin.one("definition", name); typ == "service" && d != nil && d.deploysNothing() {
+	if d := e.reach.graph.builtin.One("definition", name); typ == "service" && d != nil && deploysNothing(d) {
 		least = "\n    external = { host = \"ADDRESS\" }\n  "
 	}
-	e.error(e.owner.header, summary,
+	e.report.Error(e.owner.Header, summary,
 		"Its definition refers to it (%s), and the configuration does not declare it. Add:\n\n  %s %q {%s}", refersAt, typ, name, least)
 }
 
@@ -291,11 +292,11 @@ func (e *evaluator) unmet(typ, name, refersAt string) {
 func (e *evaluator) unknownRoot(t hcl.Traversal) {
 	root := t.RootName()
 	if len(e.scope.roots()) == 0 {
-		e.error(t.SourceRange(), "Reference where there can be none", "This value is needed before anything else is evaluated, so it cannot refer to %q. A text stands in quotes.", root)
+		e.report.Error(t.SourceRange(), "Reference where there can be none", "This value is needed before anything else is evaluated, so it cannot refer to %q. A text stands in quotes.", root)
 		return
 	}
 	if hint := e.elsewhere(t); hint != "" {
-		e.error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s", hint)
+		e.report.Error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s", hint)
 		return
 	}
 	var hint string
@@ -310,8 +311,8 @@ func (e *evaluator) unknownRoot(t hcl.Traversal) {
 	if hint == "" {
 		hint = words.DidYouMean(root, e.scope.roots())
 	}
-	e.error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s",
-		trimJoin(hint, fmt.Sprintf("References start with one of: %s. A text stands in quotes.", listed(e.scope.roots()))))
+	e.report.Error(t.SourceRange(), fmt.Sprintf("Unknown name %q", root), "%s",
+		words.WithHint(hint, fmt.Sprintf("References start with one of: %s. A text stands in quotes.", words.Sorted(e.scope.roots()))))
 }
 
 // elsewhere is about names that mean something in other places, or in Terraform; ""
@@ -345,12 +346,4 @@ func (e *evaluator) elsewhere(t hcl.Traversal) string {
 		return "There are no resources as in Terraform. A service is service.NAME, and an object of the cluster that a data block reads is data.NAME."
 	}
 	return ""
-}
-
-// trimJoin joins two sentences, the first of which may be empty or start with a space.
-func trimJoin(first, second string) string {
-	if first == "" {
-		return second
-	}
-	return first[1:] + " " + second
 }

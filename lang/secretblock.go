@@ -10,7 +10,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // Secret is a value, or a few that belong together, that lives only in the cluster.
@@ -90,7 +92,7 @@ func secretValue(service, name, kind string, awaited cty.ValueMarks) cty.Value {
 	ref := SecretRef{Service: service, Secret: name}
 	values := map[string]cty.Value{"name": cty.StringVal(ref.Object())}
 	if kind == "" {
-		for _, r := range secretReadings[1:] {
+		for _, r := range schema.SecretReadings[1:] {
 			values[r.Name] = cty.UnknownVal(cty.String).WithMarks(awaited).Mark(mark.Sensitive{})
 		}
 	}
@@ -108,7 +110,7 @@ const argumentsRoot = "arguments of secret"
 // read of it does not depend on what is generated, so that a certificate can be for the
 // service that mounts it: the arguments are a node of their own, which nothing refers
 // to.
-func (g *graph) addSecret(m *module, b *block) {
+func (g *graph) addSecret(m *module, b *source.Block) {
 	type use struct {
 		frame *frame
 		item  item
@@ -116,9 +118,9 @@ func (g *graph) addSecret(m *module, b *block) {
 	}
 	var uses []use
 	r := g.reach(m)
-	value := g.add(&node{id: m.path() + b.id(), module: m, root: b.typ.Name, name: b.label, block: b, at: b.header})
-	for _, name := range []string{"kind", nameAttribute.Name, "for_each", "count", "enabled"} {
-		if attr := b.attributes[name]; attr != nil {
+	value := g.add(&node{id: m.written.Path() + b.ID(), module: m, root: b.Type.Name, name: b.Label, block: b, at: b.Header})
+	for _, name := range []string{"kind", schema.NameAttribute.Name, "for_each", "count", "enabled"} {
+		if attr := b.Attributes[name]; attr != nil {
 			value.needs = append(value.needs, r.edges(attr.Expr)...)
 		}
 	}
@@ -128,15 +130,15 @@ func (g *graph) addSecret(m *module, b *block) {
 			e.scope = it.scope
 			s := &SharedSecret{Block: value.address(f, it)}
 			s.Name, s.Kind = it.nameOf(e, b), e.string(b, "kind")
-			if s.Name == "" || !g.claim("secret", s.Name, s.Block, b.header) {
+			if s.Name == "" || !g.claim("secret", s.Name, s.Block, b.Header) {
 				return cty.DynamicVal
 			}
 			uses = append(uses, use{f, it, s})
 			return secretValue("", s.Name, s.Kind, e.awaited(b, "kind"))
 		})
 	}
-	arguments := g.add(&node{id: value.id + " (arguments)", module: m, root: argumentsRoot, argumentsOf: value.id, block: b, at: b.header})
-	arguments.needs = slices.Concat(arguments.needs, []edge{{to: value.id, at: b.header}}, r.blockEdges(b), g.dependsOn(m, b))
+	arguments := g.add(&node{id: value.id + " (arguments)", module: m, root: argumentsRoot, argumentsOf: value.id, block: b, at: b.Header})
+	arguments.needs = slices.Concat(arguments.needs, []edge{{to: value.id, at: b.Header}}, r.blockEdges(b), g.dependsOn(m, b))
 	arguments.evaluate = func(f *frame) cty.Value {
 		for _, u := range uses {
 			if u.frame == f {
@@ -148,16 +150,16 @@ func (g *graph) addSecret(m *module, b *block) {
 }
 
 // sharedSecret evaluates what is said of a secret that stands beside the services.
-func (g *graph) sharedSecret(n *node, f *frame, b *block, it item, s SharedSecret) {
+func (g *graph) sharedSecret(n *node, f *frame, b *source.Block, it item, s SharedSecret) {
 	e := g.evaluator(f)
 	e.scope = it.scope
 	b = e.expanded(b)
 	name := s.Name
 	s.Secret, s.Lifecycle = e.secret(b), lifecycle(layered{b, e})
-	if l := b.one("lifecycle", ""); l != nil {
+	if l := b.One("lifecycle", ""); l != nil {
 		e.preconditions(l)
 	}
-	s.Name, s.Range = name, b.header
+	s.Name, s.Range = name, b.Header
 	s.Source = e.secretSource(b, s.Keys, g.config.Cloud.Namespace)
 	e.checkArguments(b, s.Kind, s.Source != nil)
 	s.Reasons = g.reasonsOf(n, f)
@@ -168,27 +170,27 @@ func (g *graph) sharedSecret(n *node, f *frame, b *block, it item, s SharedSecre
 // secrets makes the secrets of the definition. Their values are known before their
 // arguments are evaluated, so that they can refer to each other in any order.
 func (in *instance) secrets() {
-	blocks := slices.DeleteFunc(slices.Clone(in.definition.all("secret")), func(b *block) bool { return in.isUntold(b.label) })
+	blocks := slices.DeleteFunc(slices.Clone(in.definition.All("secret")), func(b *source.Block) bool { return in.isUntold(b.Label) })
 	for _, b := range blocks {
-		in.inner.scope.groups["secret"][b.label] = secretValue(in.out.Name, b.label, in.inner.string(b, "kind"), in.inner.awaited(b, "kind"))
+		in.inner.scope.groups["secret"][b.Label] = secretValue(in.out.Name, b.Label, in.inner.string(b, "kind"), in.inner.awaited(b, "kind"))
 	}
 	for _, b := range blocks {
-		if isKept(b.label) {
-			in.error(b.labelRange, "Unsuitable name", "Names that start with %s are kept for the passwords of databases, queues and users.", listed(keptPrefixes))
+		if isKept(b.Label) {
+			in.report.Error(b.LabelRange, "Unsuitable name", "Names that start with %s are kept for the passwords of databases, queues and users.", words.Sorted(keptPrefixes))
 		}
 		s := in.inner.secret(b)
 		s.Source = in.inner.secretSource(b, s.Keys, in.config.Cloud.Namespace)
-		if b.base != nil && len(b.top.attributes) == 0 {
-			in.withoutSource(b.top)
+		if b.Base != nil && len(b.Top.Attributes) == 0 {
+			in.withoutSource(b.Top)
 		}
 		given := isGiven(in.inner, b)
 		if given && s.Source == nil && !saysSource(b) {
-			in.error(in.block.header, "Secret that has to be given",
+			in.report.Error(in.block.Header, "Secret that has to be given",
 				"Definition %q takes secret %q from outside, and kolla makes up no value for it. Say in service %q where it comes from:\n\n%s",
-				in.out.Definition, b.label, in.block.label, exampleOf(s))
+				in.out.Definition, b.Label, in.block.Label, exampleOf(s))
 		}
-		if s.Source != nil && b.base != nil { // what the definition says of it is for others
-			in.user.checkArguments(b.top, s.Kind, true)
+		if s.Source != nil && b.Base != nil { // what the definition says of it is for others
+			in.user.checkArguments(b.Top, s.Kind, true)
 		} else {
 			in.inner.checkArguments(b, s.Kind, s.Source != nil || given)
 		}
@@ -199,7 +201,7 @@ func (in *instance) secrets() {
 // meansOwn reports whether a reference means a secret of the definition, which takes
 // the place of one beside the services that has its name.
 func (in *instance) meansOwn(e edge) bool {
-	return slices.ContainsFunc(in.definition.labels("secret"), func(name string) bool {
+	return slices.ContainsFunc(in.definition.Labels("secret"), func(name string) bool {
 		return strings.HasSuffix("."+e.to, ".secret."+name)
 	})
 }
@@ -207,16 +209,16 @@ func (in *instance) meansOwn(e edge) bool {
 // mountEdges are the secrets beside the services that are mounted.
 func (in *instance) mountEdges() []edge {
 	var out []edge
-	var within func(*block)
-	within = func(b *block) {
-		for _, child := range b.blocks {
+	var within func(*source.Block)
+	within = func(b *source.Block) {
+		for _, child := range b.Blocks {
 			switch {
 			case gateOf(child) != open:
-			case child.typ != mountType:
+			case child.Type != schema.MountType:
 				within(child)
 			default:
-				for _, id := range in.inner.reach.find("secret", child.label, nil) {
-					out = append(out, edge{to: id, at: child.labelRange})
+				for _, id := range in.inner.reach.find("secret", child.Label, nil) {
+					out = append(out, edge{to: id, at: child.LabelRange})
 				}
 			}
 		}
@@ -230,7 +232,7 @@ const passwordPrefix = "db-"
 
 // sourceOfSecret is what the service says about where a secret comes from.
 func (in *instance) sourceOfSecret(name string, keys []string) *SecretSource {
-	b := in.block.one("secret", name)
+	b := in.block.One("secret", name)
 	if b == nil {
 		return nil
 	}
@@ -241,23 +243,23 @@ func (in *instance) sourceOfSecret(name string, keys []string) *SecretSource {
 	return source
 }
 
-func (in *instance) withoutSource(b *block) {
-	in.error(b.header, "Missing argument", "It says where the value comes from: one of from_env, from_file, from_secret and value.")
+func (in *instance) withoutSource(b *source.Block) {
+	in.report.Error(b.Header, "Missing argument", "It says where the value comes from: one of from_env, from_file, from_secret and value.")
 }
 
 // mount finds the secret that a mount block names.
-func (in *instance) mount(b *block, e *evaluator) (SecretMount, bool) {
-	m := SecretMount{Service: in.out.Name, Secret: b.label, Path: e.string(b, "path")}
-	if slices.Contains(in.definition.labels("secret"), b.label) {
+func (in *instance) mount(b *source.Block, e *evaluator) (SecretMount, bool) {
+	m := SecretMount{Service: in.out.Name, Secret: b.Label, Path: e.string(b, "path")}
+	if slices.Contains(in.definition.Labels("secret"), b.Label) {
 		return m, true
 	}
-	if in.whole.one("secret", b.label) != nil {
+	if in.whole.One("secret", b.Label) != nil {
 		return m, false // it does not count
 	}
-	v, ok := e.lookup("secret", b.label, nil, b.labelRange)
+	v, ok := e.lookup("secret", b.Label, nil, b.LabelRange)
 	if !ok || v.IsKnown() && (v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute("name")) {
-		if in.definition.complete() {
-			in.undeclared(b.labelRange, "secret", b.label, e.scope.names("secret"))
+		if in.definition.Complete() {
+			in.report.Undeclared(b.LabelRange, "secret", b.Label, e.scope.names("secret"))
 		}
 		return m, false
 	}
@@ -269,8 +271,8 @@ func (in *instance) mount(b *block, e *evaluator) (SecretMount, bool) {
 }
 
 // secret evaluates what a secret block says about what is generated.
-func (e *evaluator) secret(b *block) Secret {
-	s := Secret{Name: b.label, Kind: e.string(b, "kind"), Loss: e.string(b, "loss"), Range: rangeOf(b)}
+func (e *evaluator) secret(b *source.Block) Secret {
+	s := Secret{Name: b.Label, Kind: e.string(b, "kind"), Loss: e.string(b, "loss"), Range: rangeOf(b)}
 	s.Keys = secretKinds[s.Kind].keys
 	switch s.Kind {
 	case "password", "hex", "base64":
@@ -281,9 +283,9 @@ func (e *evaluator) secret(b *block) Secret {
 			s.Keys = append(s.Keys, strconv.Itoa(i))
 		}
 	case "ssh":
-		s.Algorithm = e.algorithm(b, algorithms[0])
+		s.Algorithm = e.algorithm(b, schema.KeyAlgorithms[0])
 	case "x509-ca", "x509":
-		s.Algorithm = e.algorithm(b, algorithms[1])
+		s.Algorithm = e.algorithm(b, schema.KeyAlgorithms[1])
 		if !saysSource(b) && !isGiven(e, b) {
 			s.Cert = e.certificate(b, s.Kind)
 		}
@@ -292,8 +294,8 @@ func (e *evaluator) secret(b *block) Secret {
 }
 
 // isGiven reports whether a secret is never generated.
-func isGiven(e *evaluator, b *block) bool {
-	return b.typ == secretType && e.bool(b, givenAttribute.Name)
+func isGiven(e *evaluator, b *source.Block) bool {
+	return b.Type == schema.SecretType && e.bool(b, schema.GivenAttribute.Name)
 }
 
 // exampleOf is a block that gives a secret.
@@ -305,21 +307,21 @@ func exampleOf(s Secret) string {
 }
 
 // saysSource reports whether a block says where the value comes from.
-func saysSource(b *block) bool {
-	return slices.ContainsFunc(sourceAttributes, func(a Attribute) bool {
-		return b.attributes[a.Name] != nil && !isNullLiteral(b.attributes[a.Name].Expr)
+func saysSource(b *source.Block) bool {
+	return slices.ContainsFunc(schema.SourceAttributes, func(a schema.Attribute) bool {
+		return b.Attributes[a.Name] != nil && !isNullLiteral(b.Attributes[a.Name].Expr)
 	})
 }
 
 // fernetKeys is the argument that says how many keys there are.
-func fernetKeys(b *block) string {
-	if b.typ == sharedSecretType {
+func fernetKeys(b *source.Block) string {
+	if b.Type == schema.SharedSecretType {
 		return "keys"
 	}
 	return "count"
 }
 
-func (e *evaluator) algorithm(b *block, fallback string) string {
+func (e *evaluator) algorithm(b *source.Block, fallback string) string {
 	if chosen := e.string(b, "algorithm"); chosen != "" {
 		return chosen
 	}
@@ -327,7 +329,7 @@ func (e *evaluator) algorithm(b *block, fallback string) string {
 }
 
 // certificate evaluates what a certificate is made for.
-func (e *evaluator) certificate(b *block, kind string) *Certificate {
+func (e *evaluator) certificate(b *source.Block, kind string) *Certificate {
 	c := &Certificate{
 		CommonName:  e.string(b, "common_name"),
 		DNSNames:    e.list(b, "dns_names"),
@@ -338,7 +340,7 @@ func (e *evaluator) certificate(b *block, kind string) *Certificate {
 	if kind == "x509" {
 		c.CA, c.Usages, c.Days = e.authority(b), e.usages(b), defaultValidity
 		if !e.given(b, "dns_names") && !e.given(b, "ip_addresses") && slices.Contains(c.Usages, "server") {
-			e.error(b.header, "Certificate for nobody", "Clients compare the certificate of a server with the name that they connect to: give dns_names or ip_addresses. One for clients only has usages = [\"client\"].")
+			e.report.Error(b.Header, "Certificate for nobody", "Clients compare the certificate of a server with the name that they connect to: give dns_names or ip_addresses. One for clients only has usages = [\"client\"].")
 		}
 	}
 	if days := e.number(b, "validity_days"); days > 0 {
@@ -346,7 +348,7 @@ func (e *evaluator) certificate(b *block, kind string) *Certificate {
 	}
 	if c.RenewBefore >= c.Days && e.settled(b, "renew_before", "validity_days") {
 		name := "renew_before"
-		if b.attributes[name] == nil {
+		if b.Attributes[name] == nil {
 			name = "validity_days"
 		}
 		e.unsuitable(b, name, "The certificate is valid for %d days and would be renewed from %d days before its end on: with every plan.", c.Days, c.RenewBefore)
@@ -355,10 +357,10 @@ func (e *evaluator) certificate(b *block, kind string) *Certificate {
 }
 
 // authority is the secret that signs a certificate.
-func (e *evaluator) authority(b *block) *SecretRef {
-	attr := b.attributes["ca"]
+func (e *evaluator) authority(b *source.Block) *SecretRef {
+	attr := b.Attributes["ca"]
 	if attr == nil {
-		e.error(b.header, "Missing argument", "A certificate needs the argument \"ca\": the secret of kind x509-ca that signs it, as in ca = secret.NAME.")
+		e.report.Error(b.Header, "Missing argument", "A certificate needs the argument \"ca\": the secret of kind x509-ca that signs it, as in ca = secret.NAME.")
 		return nil
 	}
 	v := e.value(attr.Expr)
@@ -382,14 +384,14 @@ func (e *evaluator) authority(b *block) *SecretRef {
 	return nil
 }
 
-func (e *evaluator) usages(b *block) []string {
+func (e *evaluator) usages(b *source.Block) []string {
 	if !e.given(b, "usages") {
-		return usages[:1]
+		return schema.KeyUsages[:1]
 	}
 	chosen := e.list(b, "usages")
 	for _, usage := range chosen {
-		if !slices.Contains(usages, usage) {
-			e.unsuitable(b, "usages", "%s", trimJoin(words.DidYouMean(usage, usages), fmt.Sprintf("%q is not one of: %s.", usage, strings.Join(usages, ", "))))
+		if !slices.Contains(schema.KeyUsages, usage) {
+			e.unsuitable(b, "usages", "%s", words.WithHint(words.DidYouMean(usage, schema.KeyUsages), fmt.Sprintf("%q is not one of: %s.", usage, strings.Join(schema.KeyUsages, ", "))))
 		}
 	}
 	return chosen
@@ -397,41 +399,41 @@ func (e *evaluator) usages(b *block) []string {
 
 // checkArguments reports arguments about what is generated that say nothing for the
 // kind of the secret, or because it is not generated.
-func (e *evaluator) checkArguments(b *block, kind string, given bool) {
+func (e *evaluator) checkArguments(b *source.Block, kind string, given bool) {
 	if kind == "" {
 		return // it is not known, or there is no such kind
 	}
-	about := generatorAttributes
-	if b.typ == sharedSecretType {
-		about = sharedGeneratorAttributes()
+	about := schema.GeneratorAttributes
+	if b.Type == schema.SharedSecretType {
+		about = schema.SharedGeneratorAttributes()
 	}
-	for _, attr := range b.ordered() {
+	for _, attr := range b.Ordered() {
 		switch belongs := slices.Contains(secretKinds[kind].arguments, attr.Name); {
-		case attr.Name == "kind" || !slices.ContainsFunc(about, func(a Attribute) bool { return a.Name == attr.Name }):
+		case attr.Name == "kind" || !slices.ContainsFunc(about, func(a schema.Attribute) bool { return a.Name == attr.Name }):
 		case given && attr.Name != "keys":
-			e.error(attr.NameRange, "Argument without effect", "The value of secret %q is given, so that nothing is generated. Take %q away.", b.label, attr.Name)
+			e.report.Error(attr.NameRange, "Argument without effect", "The value of secret %q is given, so that nothing is generated. Take %q away.", b.Label, attr.Name)
 		case !belongs:
-			e.error(attr.NameRange, "Argument does not fit the kind", "Secret %q is of kind %s. %s", b.label, kind, argumentsOf(b, kind))
+			e.report.Error(attr.NameRange, "Argument does not fit the kind", "Secret %q is of kind %s. %s", b.Label, kind, argumentsOf(b, kind))
 		}
 	}
 }
 
-func argumentsOf(b *block, kind string) string {
-	arguments := slices.DeleteFunc(slices.Clone(secretKinds[kind].arguments), func(name string) bool { return b.typ.attribute(name) == nil })
+func argumentsOf(b *source.Block, kind string) string {
+	arguments := slices.DeleteFunc(slices.Clone(secretKinds[kind].arguments), func(name string) bool { return b.Type.Attribute(name) == nil })
 	if len(arguments) == 0 {
 		return "That has no arguments about what is generated."
 	}
-	return fmt.Sprintf("What is generated for that is said by: %s.", listed(arguments))
+	return fmt.Sprintf("What is generated for that is said by: %s.", words.Sorted(arguments))
 }
 
 // secretSource evaluates where values come from that are not generated; nil: they are
 // generated, or what is said is wrong, which was reported.
-func (e *evaluator) secretSource(b *block, keys []string, namespace string) *SecretSource {
-	if value := b.attributes["value"]; value != nil {
-		e.hide(value.Expr.Range())
+func (e *evaluator) secretSource(b *source.Block, keys []string, namespace string) *SecretSource {
+	if value := b.Attributes["value"]; value != nil {
+		e.report.Hide(value.Expr.Range())
 	}
-	var said []Attribute
-	for _, a := range sourceAttributes {
+	var said []schema.Attribute
+	for _, a := range schema.SourceAttributes {
 		if e.given(b, a.Name) {
 			said = append(said, a)
 		}
@@ -440,11 +442,11 @@ func (e *evaluator) secretSource(b *block, keys []string, namespace string) *Sec
 		return nil
 	}
 	if len(said) > 1 {
-		e.error(b.attributes[said[1].Name].NameRange, "Two sources of a secret", "Its value comes from %s already: take one of the two away.", said[0].Name)
+		e.report.Error(b.Attributes[said[1].Name].NameRange, "Two sources of a secret", "Its value comes from %s already: take one of the two away.", said[0].Name)
 		return nil
 	}
 	name := said[0].Name
-	source := &SecretSource{Range: b.header}
+	source := &SecretSource{Range: b.Header}
 	whole := false
 	switch name {
 	case "from_env":
@@ -463,8 +465,8 @@ func (e *evaluator) secretSource(b *block, keys []string, namespace string) *Sec
 		return source
 	}
 	if len(keys) > 1 && !whole && e.settled(b, name) {
-		e.error(b.attributes[name].NameRange, "One value for several keys",
-			"The secret has the keys %s. Put them into a Secret of the cluster, and name that by from_secret, without a key.", listed(keys))
+		e.report.Error(b.Attributes[name].NameRange, "One value for several keys",
+			"The secret has the keys %s. Put them into a Secret of the cluster, and name that by from_secret, without a key.", words.Sorted(keys))
 		return nil
 	}
 	if source.Env == "" && source.File == "" && source.Existing == nil && source.Value == nil {
@@ -474,12 +476,12 @@ func (e *evaluator) secretSource(b *block, keys []string, namespace string) *Sec
 }
 
 // existing evaluates from_secret.
-func (e *evaluator) existing(b *block, namespace string) *ExistingSecret {
+func (e *evaluator) existing(b *source.Block, namespace string) *ExistingSecret {
 	fields := e.strings(b, "from_secret")
 	known := []string{"name", "namespace", "key"}
 	for _, field := range keysOf(fields) {
 		if !slices.Contains(known, field) {
-			e.unsuitable(b, "from_secret", "%s", trimJoin(words.DidYouMean(field, known), fmt.Sprintf("It has name, namespace and key, and no %q.", field)))
+			e.unsuitable(b, "from_secret", "%s", words.WithHint(words.DidYouMean(field, known), fmt.Sprintf("It has name, namespace and key, and no %q.", field)))
 			return nil
 		}
 	}
@@ -489,13 +491,13 @@ func (e *evaluator) existing(b *block, namespace string) *ExistingSecret {
 	}
 	for _, part := range []struct {
 		field, value string
-		form         Form
-	}{{"name", out.Name, formSubdomain}, {"namespace", out.Namespace, formNamespace}} {
+		form         schema.Form
+	}{{"name", out.Name, schema.FormSubdomain}, {"namespace", out.Namespace, schema.FormNamespace}} {
 		if part.value == "" && part.field == "name" && len(fields) > 0 {
 			e.unsuitable(b, "from_secret", "It needs a %s: { name = \"...\", namespace = \"...\", key = \"...\" }.", part.field)
 			return nil
 		}
-		if part.value != "" && !part.form.valid(part.value) {
+		if part.value != "" && !part.form.Valid(part.value) {
 			e.unsuitable(b, "from_secret", "The %s %q is not %s.", part.field, part.value, part.form.Expected)
 			return nil
 		}
@@ -507,7 +509,7 @@ func (e *evaluator) existing(b *block, namespace string) *ExistingSecret {
 }
 
 // givenValue evaluates a value that the configuration itself has.
-func (e *evaluator) givenValue(b *block) Text {
+func (e *evaluator) givenValue(b *source.Block) Text {
 	v, ok := e.attribute(b, "value", cty.String)
 	if !ok {
 		if mark.IsDeferred(v) {
@@ -525,7 +527,7 @@ func (e *evaluator) givenValue(b *block) Text {
 		return nil
 	}
 	if !mark.IsSensitive(v) {
-		e.warnUnquoted(b.attributes["value"].NameRange, "A secret in the configuration",
+		e.report.WarnUnquoted(b.Attributes["value"].NameRange, "A secret in the configuration",
 			"Whoever reads the configuration reads it, and it is still there in every older version of the file. Take it from outside: from_env, from_file, from_secret, or a variable with sensitive = true. Without any of them it is generated.")
 	}
 	return Text{{Literal: bare.AsString(), Sensitive: true}}

@@ -8,6 +8,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // instance is one service: a use of a definition, on its way to a Service.
@@ -15,15 +18,15 @@ type instance struct {
 	*graph
 	node       *node
 	frame      *frame
-	block      *block     // the user's service block
-	written    *block     // the definition as it is written
-	whole      *block     // with what the service says over it
-	definition *block     // the same, without what does not count
-	strays     []stray    // what the service says over nothing
-	home       *module    // where the definition stands; nil: the catalogue
-	user       *evaluator // of what stands in the service block
-	inner      *evaluator // of what stands in the definition
-	cloud      *evaluator // of the cloud's defaults
+	block      *source.Block // the user's service block
+	written    *source.Block // the definition as it is written
+	whole      *source.Block // with what the service says over it
+	definition *source.Block // the same, without what does not count
+	strays     []stray       // what the service says over nothing
+	home       *module       // where the definition stands; nil: the catalogue
+	user       *evaluator    // of what stands in the service block
+	inner      *evaluator    // of what stands in the definition
+	cloud      *evaluator    // of the cloud's defaults
 	configs    map[string]*settings
 	absent     map[string]bool // optional config files without content
 	images     map[string]string
@@ -40,14 +43,14 @@ type instance struct {
 
 // addServices finds the definition of every service, and what each refers to.
 func (g *graph) addServices(m *module) {
-	for _, b := range m.document.all("service") {
-		n := &node{id: m.path() + b.id(), module: m, root: "service", name: b.label, block: b, at: b.header}
+	for _, b := range m.written.Document.All("service") {
+		n := &node{id: m.written.Path() + b.ID(), module: m, root: "service", name: b.Label, block: b, at: b.Header}
 		// Of a service without a definition nothing more is known, and nobody complains
 		// about it again.
 		n.evaluate = func(*frame) cty.Value { return cty.DynamicVal }
 		if definition, home := g.definitionOf(m, b); definition != nil {
 			in := g.newInstance(n, definition, home)
-			n.definition = definition.label
+			n.definition = definition.Label
 			in.checkInputs()
 			in.mergeSettings()
 			n.needs = in.edges()
@@ -60,7 +63,7 @@ func (g *graph) addServices(m *module) {
 }
 
 // newInstance makes an instance, for which it is not known yet what names mean.
-func (g *graph) newInstance(n *node, definition *block, home *module) *instance {
+func (g *graph) newInstance(n *node, definition *source.Block, home *module) *instance {
 	in := &instance{
 		graph: g, node: n, block: n.block, written: definition, home: home,
 		configs: map[string]*settings{}, absent: map[string]bool{}, used: map[string]bool{},
@@ -68,7 +71,7 @@ func (g *graph) newInstance(n *node, definition *block, home *module) *instance 
 	in.whole, in.strays = overlaid(in.defaulted(definition), n.block)
 	in.definition = in.whole
 	within := func(r reach) *evaluator {
-		return &evaluator{reporter: g.reporter, functions: g.functions, memo: g.memo, owner: n.block, scope: newScope(nil), reach: r}
+		return &evaluator{report: g.report, decisions: g.decisions, functions: g.functions, memo: g.memo, owner: n.block, scope: newScope(nil), reach: r}
 	}
 	in.user = within(g.reach(n.module))
 	in.cloud = within(g.reach(g.loader.root))
@@ -80,7 +83,7 @@ func (g *graph) newInstance(n *node, definition *block, home *module) *instance 
 			e.scope.groups[kind] = names
 		}
 	}
-	in.out = Service{Definition: definition.label, DefinedAt: definition.header, Range: n.block.header}
+	in.out = Service{Definition: definition.Label, DefinedAt: definition.Header, Range: n.block.Header}
 	return in
 }
 
@@ -88,7 +91,7 @@ func (g *graph) newInstance(n *node, definition *block, home *module) *instance 
 // repeated. The first is the one that was made to find the references.
 func (in *instance) at(f *frame, it item) *instance {
 	out := in
-	if in.frame != nil || in.block.grows || in.written.grows || in.defaultsGrow() {
+	if in.frame != nil || in.block.HasDynamic || in.written.HasDynamic || in.defaultsGrow() {
 		out = in.newInstance(in.node, in.written, in.home)
 	}
 	out.frame = f
@@ -101,7 +104,7 @@ func (in *instance) at(f *frame, it item) *instance {
 		out.whole, out.strays = overlaid(out.defaulted(out.inner.expanded(in.written)), out.block)
 		out.definition = out.whole
 		for _, e := range []*evaluator{out.user, out.cloud, out.inner} {
-			e.scope.open = out.definition.open
+			e.scope.open = out.definition.Incomplete
 		}
 		out.mergeSettings()
 	}
@@ -109,19 +112,19 @@ func (in *instance) at(f *frame, it item) *instance {
 }
 
 // defaults are the overrides that the cloud has for all services.
-func (g *graph) defaults() []*block {
+func (g *graph) defaults() []*source.Block {
 	if d := g.defaultsBlock(); d != nil {
-		return d.all("config")
+		return d.All("config")
 	}
 	return nil
 }
 
-func (g *graph) defaultsBlock() *block {
+func (g *graph) defaultsBlock() *source.Block {
 	if g.expandedDefaults != nil {
 		return g.expandedDefaults
 	}
-	for _, b := range g.document.all("cloud") {
-		return b.one("defaults", "")
+	for _, b := range g.document.All("cloud") {
+		return b.One("defaults", "")
 	}
 	return nil
 }
@@ -130,13 +133,13 @@ func (g *graph) defaultsBlock() *block {
 // the evaluation of the cloud shows.
 func (g *graph) defaultsGrow() bool {
 	d := g.defaultsBlock()
-	return d != nil && (d.grows || d == g.expandedDefaults)
+	return d != nil && (d.HasDynamic || d == g.expandedDefaults)
 }
 
 // edges are all references of the service and of its definition, but for those
 // in values that are overridden.
 func (in *instance) edges() []edge {
-	out := []edge{{to: "cloud", at: in.block.header}}
+	out := []edge{{to: "cloud", at: in.block.Header}}
 	if mayBeExternal(in.block) { // what its definition refers to counts if it is read
 		out = append(out, in.user.edgesWithoutSettings(in.block)...)
 		return append(out, in.dependsOn(in.node.module, in.block)...)
@@ -145,31 +148,31 @@ func (in *instance) edges() []edge {
 	out = append(out, in.withoutReplaced(in.innerEdges())...)
 	out = append(out, in.dependsOn(in.node.module, in.block)...)
 	out = append(out, in.triggerEdges(in.node.module, in.block)...)
-	self := in.block.id()
+	self := in.block.ID()
 	return slices.DeleteFunc(out, func(e edge) bool { return e.to == self || in.meansOwn(e) })
 }
 
 // innerEdges are the references of the definition, with what comes over it.
 func (in *instance) innerEdges() []edge {
 	out := in.inner.edgesWithoutSettings(in.definition)
-	if in.home != nil && in.home.call != nil {
-		out = append(out, edge{to: in.home.path() + "*", at: in.block.header})
+	if in.home != nil && in.home.written.Call != nil {
+		out = append(out, edge{to: in.home.written.Path() + "*", at: in.block.Header})
 	}
 	out = append(out, in.defaultEdges()...)
 	for _, b := range in.defaultPatches() {
 		out = append(out, in.cloud.edgesWithoutSettings(b)...)
 	}
-	for _, b := range in.definition.all("config") {
+	for _, b := range in.definition.All("config") {
 		if gateOf(b) == open {
-			out = append(out, in.configs[b.label].edges()...)
+			out = append(out, in.configs[b.Label].edges()...)
 		}
 	}
-	for _, b := range in.definition.all("database") {
+	for _, b := range in.definition.All("database") {
 		if gateOf(b) != open {
 			continue
 		}
 		if id := in.inner.reach.find("service", serverOf(b), nil); id != nil {
-			out = append(out, edge{to: id[0], at: b.header})
+			out = append(out, edge{to: id[0], at: b.Header})
 		}
 	}
 	out = append(out, in.serverEdges()...)
@@ -180,14 +183,14 @@ func (in *instance) innerEdges() []edge {
 // override some of its definition's.
 func (in *instance) ownEdges() []edge {
 	out := in.user.reach.attributeEdges(in.block)
-	for _, child := range in.block.blocks {
+	for _, child := range in.block.Blocks {
 		switch {
-		case child.typ == dynamicType:
+		case child.Type == schema.DynamicType:
 			out = append(out, in.user.reach.blockEdges(child)...)
 		case !overrides(child):
 			out = append(out, in.user.edgesWithoutSettings(child)...)
 		default: // how its objects are treated is not put together with the definition's
-			if l := child.one("lifecycle", ""); l != nil {
+			if l := child.One("lifecycle", ""); l != nil {
 				out = append(out, in.user.edgesWithoutSettings(l)...)
 			}
 		}
@@ -197,27 +200,27 @@ func (in *instance) ownEdges() []edge {
 
 // edgesWithoutSettings are the references in a block, but for those in config values,
 // which are merged with others. Where a dynamic block makes the values they count.
-func (e *evaluator) edgesWithoutSettings(b *block) []edge {
+func (e *evaluator) edgesWithoutSettings(b *source.Block) []edge {
 	var out []edge
-	for _, attr := range b.ordered() {
-		typ := b.typ.attribute(attr.Name)
+	for _, attr := range b.Ordered() {
+		typ := b.Type.Attribute(attr.Name)
 		switch {
-		case typ != nil && (typ.Type == TypeReferences || typ.Type == TypeSettings):
-		case typ != nil && typ.Type == TypeTexts && isStacked(attr.Expr):
+		case typ != nil && (typ.Type == schema.TypeReferences || typ.Type == schema.TypeSettings):
+		case typ != nil && typ.Type == schema.TypeTexts && isStacked(attr.Expr):
 			out = append(out, e.variables(b, attr.Name).edges()...)
 		default:
 			out = append(out, e.reach.edges(attr.Expr)...)
 		}
 	}
-	for _, child := range b.blocks {
+	for _, child := range b.Blocks {
 		switch gate := gateOf(child); {
-		case child.typ == dynamicType:
+		case child.Type == schema.DynamicType:
 			out = append(out, e.reach.blockEdges(child)...)
-		case child.typ == ownLocalsType: // what they refer to counts if they are read
+		case child.Type == schema.OwnLocalsType: // what they refer to counts if they are read
 		case gate == open:
 			out = append(out, e.edgesWithoutSettings(child)...)
 		case gate == undecided: // what it refers to counts if it is read
-			out = append(out, e.reach.edges(child.attributes[enabledAttribute.Name].Expr)...)
+			out = append(out, e.reach.edges(child.Attributes[schema.EnabledAttribute.Name].Expr)...)
 		}
 	}
 	return out
@@ -227,10 +230,10 @@ func (e *evaluator) edgesWithoutSettings(b *block) []edge {
 func (in *instance) evaluate(it item) cty.Value {
 	s := &in.out
 	s.Block = in.node.address(in.frame, it)
-	if s.Name = it.nameOf(in.user, in.block); s.Name == "" || !in.claim("service", s.Name, s.Block, in.block.header) {
+	if s.Name = it.nameOf(in.user, in.block); s.Name == "" || !in.claim("service", s.Name, s.Block, in.block.Header) {
 		return cty.DynamicVal
 	}
-	if in.directory != nil && s.Name != in.block.label {
+	if in.directory != nil && s.Name != in.block.Label {
 		in.mergeSettings() // the config directory may have files for the name
 	}
 	s.Lifecycle = lifecycle(layered{in.block, in.user})
@@ -240,11 +243,11 @@ func (in *instance) evaluate(it item) cty.Value {
 	} else {
 		object = in.deployed()
 	}
-	if !in.definition.complete() {
-		object = cty.DynamicVal.WithMarks(deferrals(in.definition.open))
+	if !in.definition.Complete() {
+		object = cty.DynamicVal.WithMarks(deferrals(in.definition.Incomplete))
 	}
 	in.checkOverrides()
-	if l := in.block.one("lifecycle", ""); l != nil {
+	if l := in.block.One("lifecycle", ""); l != nil {
 		in.user.preconditions(l)
 	}
 	s.Reasons = in.reasonsOf(in.node, in.frame)
@@ -259,8 +262,8 @@ func (in *instance) evaluate(it item) cty.Value {
 // deployed makes what is deployed of the service.
 func (in *instance) deployed() cty.Value {
 	s := &in.out
-	if in.definition.deploysNothing() {
-		in.error(in.block.header, fmt.Sprintf("Nothing to deploy for service %q", in.block.label),
+	if deploysNothing(in.definition) {
+		in.report.Error(in.block.Header, fmt.Sprintf("Nothing to deploy for service %q", in.block.Label),
 			"Definition %q has no workload: it describes what is there already. Say where:\n\n  external = { host = \"...\" }", s.Definition)
 		in.setSelf(cty.DynamicVal)
 		return cty.DynamicVal
@@ -282,10 +285,10 @@ func (in *instance) deployed() cty.Value {
 	object := in.outputs()
 	in.setSelf(object)
 	in.files()
-	for _, b := range in.definition.all("job") {
+	for _, b := range in.definition.All("job") {
 		s.Jobs = append(s.Jobs, in.job(b, in.inner))
 	}
-	for _, b := range in.definition.all("workload") {
+	for _, b := range in.definition.All("workload") {
 		s.Workloads = append(s.Workloads, in.workload(b))
 	}
 	in.checkAfter()
@@ -304,11 +307,11 @@ func (in *instance) setSelf(self cty.Value) {
 
 // rangeOf is the place of a block for the Config: nothing where only the catalogue has
 // it.
-func rangeOf(b *block) hcl.Range {
-	if builtinRange(b.header) {
+func rangeOf(b *source.Block) hcl.Range {
+	if builtinRange(b.Header) {
 		return hcl.Range{}
 	}
-	return b.header
+	return b.Header
 }
 
 func (in *instance) ports() {
@@ -317,9 +320,9 @@ func (in *instance) ports() {
 		udp    bool
 	}
 	numbers := map[taken]string{}
-	for _, b := range in.definition.all("port") {
+	for _, b := range in.definition.All("port") {
 		p := Port{
-			Name:     b.label,
+			Name:     b.Label,
 			Number:   in.inner.number(b, "number"),
 			Exposed:  in.inner.bool(b, "expose"),
 			NodePort: in.inner.number(b, "node_port"),
@@ -329,7 +332,7 @@ func (in *instance) ports() {
 		}
 		at := taken{p.Number, p.UDP}
 		if other, twice := numbers[at]; twice && p.Number != 0 {
-			in.error(b.attributeRange("number"), "Two ports with one number", "Port %q has the number %d already.", other, p.Number)
+			in.report.Error(b.AttributeRange("number"), "Two ports with one number", "Port %q has the number %d already.", other, p.Number)
 		}
 		numbers[at] = p.Name
 		in.checkPublic(b, p)
@@ -349,7 +352,7 @@ func known(n int) cty.Value {
 // object is what the service is to others, but for its outputs.
 func (in *instance) object() cty.Value {
 	values := in.identity()
-	for _, b := range in.definition.all("workload")[:min(1, len(in.definition.all("workload")))] {
+	for _, b := range in.definition.All("workload")[:min(1, len(in.definition.All("workload")))] {
 		values["replicas"] = in.replicasValue(b)
 	}
 	in.addPorts(values)
@@ -382,15 +385,15 @@ func (in *instance) addPorts(values map[string]cty.Value) {
 		port := s.Ports[0].Number
 		address := net.JoinHostPort(host, strconv.Itoa(port))
 		values["port"] = in.inner.scope.groups["port"][s.Ports[0].Name]
-		first := in.definition.all("port")[0]
+		first := in.definition.All("port")[0]
 		values["address"] = in.inner.read(first, in.inNamespace(address), "number")
 		values["url"] = in.inner.read(first, in.inNamespace(s.Ports[0].scheme()+address), "number")
 		values["public_url"] = in.publicURL(address)
 	}
 	values["ports"], values["members"] = in.portObjects(), in.members()
-	if !in.definition.complete() {
+	if !in.definition.Complete() {
 		for _, name := range []string{"port", "address", "url", "public_url", "ports", "members"} {
-			values[name] = cty.DynamicVal.WithMarks(deferrals(in.definition.open))
+			values[name] = cty.DynamicVal.WithMarks(deferrals(in.definition.Incomplete))
 		}
 	}
 }
@@ -398,7 +401,7 @@ func (in *instance) addPorts(values map[string]cty.Value) {
 // inNamespace is a text that is made of the cloud's namespace.
 func (in *instance) inNamespace(text string) cty.Value {
 	v := cty.StringVal(text)
-	for _, b := range in.document.all("cloud") {
+	for _, b := range in.document.All("cloud") {
 		v = in.cloud.read(b, v, "namespace")
 	}
 	return v
@@ -407,7 +410,7 @@ func (in *instance) inNamespace(text string) cty.Value {
 // publicURL is the URL for clients outside; others use the given address.
 func (in *instance) publicURL(internal string) cty.Value {
 	v := in.readPlace(in.inNamespace("http://"+in.publicAddress(internal)), "expose")
-	for _, b := range in.definition.all("port") {
+	for _, b := range in.definition.All("port") {
 		v = in.inner.read(b, v, "number", "expose", "public")
 	}
 	return v
@@ -442,25 +445,25 @@ func (in *instance) outputs() cty.Value {
 	base := in.inner.scope.singles["self"].AsValueMap()
 	names := keysOf(base)
 	in.out.Outputs = map[string]cty.Value{}
-	for _, b := range in.definition.all("output") {
-		if slices.Contains(names, b.label) {
-			in.error(b.labelRange, "Unsuitable name", "Every service has an attribute %q already.", b.label)
+	for _, b := range in.definition.All("output") {
+		if slices.Contains(names, b.Label) {
+			in.report.Error(b.LabelRange, "Unsuitable name", "Every service has an attribute %q already.", b.Label)
 			continue
 		}
 		v := cty.DynamicVal
-		if attr := b.attributes["value"]; attr != nil {
+		if attr := b.Attributes["value"]; attr != nil {
 			v = in.inner.value(attr.Expr)
 		}
-		in.out.Outputs[b.label], base[b.label] = v, v
+		in.out.Outputs[b.Label], base[b.Label] = v, v
 	}
 	return cty.ObjectVal(base)
 }
 
 // files makes the config files.
 func (in *instance) files() {
-	for _, b := range in.definition.all("config") {
+	for _, b := range in.definition.All("config") {
 		f := ConfigFile{
-			Name:       b.label,
+			Name:       b.Label,
 			Format:     in.formatOf(b),
 			Path:       in.inner.string(in.inherited(b, "path"), "path"),
 			SecretPath: in.inner.string(in.inherited(b, "secret_path"), "secret_path"),
@@ -468,7 +471,7 @@ func (in *instance) files() {
 			Range:      in.rangeOfFile(b),
 		}
 		if in.inner.bool(b, "optional") && !in.hasContent(b, f.Format) {
-			in.absent[b.label] = true
+			in.absent[b.Label] = true
 			continue
 		}
 		unused := "content"
@@ -476,21 +479,21 @@ func (in *instance) files() {
 		case "raw":
 			unused = "values"
 			f.Content, f.Origin = in.content(b)
-			if attr := b.attributes["from"]; attr != nil {
-				in.error(attr.NameRange, "Argument does not fit the format", "%q is raw: only files with values can be made from others.", b.label)
+			if attr := b.Attributes["from"]; attr != nil {
+				in.report.Error(attr.NameRange, "Argument does not fit the format", "%q is raw: only files with values can be made from others.", b.Label)
 			}
 		case "yaml", "json":
 			f.Content, f.Origin = in.tree(b, f.Format)
-			f.Partial = in.configs[b.label].partial
+			f.Partial = in.configs[b.Label].partial
 		default:
-			f.Options = in.configs[b.label].options()
-			f.Partial = in.configs[b.label].partial
+			f.Options = in.configs[b.Label].options()
+			f.Partial = in.configs[b.Label].partial
 			in.checkOnly(b, f)
 		}
-		for _, part := range []*block{b.base, b} {
-			if part != nil && part.attributes[unused] != nil && f.Format != "" {
-				in.error(part.attributes[unused].NameRange, "Argument does not fit the format",
-					"%q is %s: a raw file has content, and other files have values.", b.label, f.Format)
+		for _, part := range []*source.Block{b.Base, b} {
+			if part != nil && part.Attributes[unused] != nil && f.Format != "" {
+				in.report.Error(part.Attributes[unused].NameRange, "Argument does not fit the format",
+					"%q is %s: a raw file has content, and other files have values.", b.Label, f.Format)
 			}
 		}
 		if f.Format == "yaml" || f.Format == "json" {
@@ -522,9 +525,9 @@ func (f *ConfigFile) hide() {
 
 // content is that of a raw file: what the service says, or else the config directory,
 // or else the definition.
-func (in *instance) content(b *block) (Text, Origin) {
+func (in *instance) content(b *source.Block) (Text, Origin) {
 	content, replaced := in.replacement(b)
-	of := Origin{Layer: layerDefinition, Range: b.attributeRange("content")}
+	of := Origin{Layer: layerDefinition, Range: b.AttributeRange("content")}
 	if in.inner.sayer(b, "content") == in.user && in.inner.given(b, "content") {
 		of.Layer = layerService
 	} else if replaced {
@@ -532,7 +535,7 @@ func (in *instance) content(b *block) (Text, Origin) {
 	}
 	text, given := in.inner.text(b, "content")
 	if !given {
-		in.error(b.header, "Missing argument", "config %q is raw: it needs the argument \"content\", a text, such as yamlencode({ ... }) or file(\"...\").", b.label)
+		in.report.Error(b.Header, "Missing argument", "config %q is raw: it needs the argument \"content\", a text, such as yamlencode({ ... }) or file(\"...\").", b.Label)
 	}
 	return text, of
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -267,7 +268,7 @@ func (s *settings) entries() []*entry {
 	for _, x := range s.leaves {
 		at := place{x.layer, x.key}
 		if first, twice := written[at]; twice && len(x.path) == s.depth {
-			x.layer.eval.error(x.nameRange(), fmt.Sprintf("Second value for %q", x.path[len(x.path)-1]), "The first is at %s.", position(first.nameRange()))
+			x.layer.eval.report.Error(x.nameRange(), fmt.Sprintf("Second value for %q", x.path[len(x.path)-1]), "The first is at %s.", diag.Position(first.nameRange()))
 			continue
 		}
 		written[at] = x
@@ -302,7 +303,7 @@ func (s *settings) set(merged map[string]*entry, x leaf, path []string, value ct
 		x.layer.eval.undecided(value, x.expr.Range(), "which keys there are")
 	case isMap(value) && value.HasMark(mark.Sensitive{}):
 		s.partial = true
-		x.layer.eval.error(x.expr.Range(), "A secret would be shown",
+		x.layer.eval.report.Error(x.expr.Range(), "A secret would be shown",
 			"The map as a whole is sensitive, and its keys would be names in the file. Write the keys out, and let only the values come from the sensitive variable.")
 	case s.depth == anyDepth && len(path) > 0 && (!isMap(value) || value.LengthInt() == 0):
 		s.place(merged, x, path, value)
@@ -314,10 +315,10 @@ func (s *settings) set(merged map[string]*entry, x leaf, path []string, value ct
 		return // not in a section, meant for other files
 	case len(path) == 0:
 		s.partial = true
-		x.layer.eval.error(x.expr.Range(), "Unsuitable config values", "They must be a map, and this is %s.", kindOf(value))
+		x.layer.eval.report.Error(x.expr.Range(), "Unsuitable config values", "They must be a map, and this is %s.", kindOf(value))
 	default:
 		s.partial = true
-		x.layer.eval.error(x.expr.Range(), "Section expected", "The file has sections: write { SECTION = { KEY = VALUE } }. %q is %s.", path[0], kindOf(value))
+		x.layer.eval.report.Error(x.expr.Range(), "Section expected", "The file has sections: write { SECTION = { KEY = VALUE } }. %q is %s.", path[0], kindOf(value))
 	}
 }
 
@@ -326,8 +327,8 @@ func (s *settings) checkRemovals() {
 	for _, r := range s.removals {
 		if !r.effect && len(r.path) > 0 {
 			name := r.path[len(r.path)-1]
-			r.layer.eval.warn(r.nameRange(), "Nothing to remove", "%s",
-				trimJoin(words.DidYouMean(name, s.keys), fmt.Sprintf("null takes a value away, but nothing sets %q.", strings.Join(r.path, "."))))
+			r.layer.eval.report.Warn(r.nameRange(), "Nothing to remove", "%s",
+				words.WithHint(words.DidYouMean(name, s.keys), fmt.Sprintf("null takes a value away, but nothing sets %q.", strings.Join(r.path, "."))))
 		}
 	}
 }
@@ -371,16 +372,16 @@ func (e *evaluator) line(v cty.Value, at hcl.Range) Text {
 func (e *evaluator) singleLine(v cty.Value, at hcl.Range) Text {
 	text, err := TextOf(v)
 	if err != nil {
-		e.error(at, "Unsuitable config value", "%s. A list of them is joined by commas, and a list of lists repeats the key.", sentence(err))
+		e.report.Error(at, "Unsuitable config value", "%s. A list of them is joined by commas, and a list of lists repeats the key.", words.Sentence(err))
 		return nil
 	}
 	if severalLines(text) {
-		e.error(at, "Unsuitable config value", "A key or a certificate has several lines. Mount the secret (mount \"NAME\"), and name its file here.")
+		e.report.Error(at, "Unsuitable config value", "A key or a certificate has several lines. Mount the secret (mount \"NAME\"), and name its file here.")
 		return nil
 	}
 	for _, p := range text {
 		if strings.ContainsAny(p.Literal, "\r\n") {
-			e.error(at, "Unsuitable config value", "It must be one line. chomp() takes the line break at the end of a heredoc away.")
+			e.report.Error(at, "Unsuitable config value", "It must be one line. chomp() takes the line break at the end of a heredoc away.")
 			return nil
 		}
 	}
@@ -425,9 +426,9 @@ func (s *settings) options() []Option {
 func (e *evaluator) checkOptionName(o Option, sections bool) bool {
 	switch {
 	case o.Key == "" || strings.TrimSpace(o.Key) != o.Key || strings.ContainsAny(o.Key, "=\r\n") || strings.ContainsAny(o.Key[:1], "#;["):
-		e.error(o.Origin.KeyRange(), "Unsuitable name of a config value", "%q cannot be a key: it may not be empty, hold = or a line break, have spaces round it, or start with #, ; or [.", o.Key)
+		e.report.Error(o.Origin.KeyRange(), "Unsuitable name of a config value", "%q cannot be a key: it may not be empty, hold = or a line break, have spaces round it, or start with #, ; or [.", o.Key)
 	case sections && (o.Section == "" || strings.ContainsAny(o.Section, "[]\r\n")):
-		e.error(o.Origin.SectionRange(), "Unsuitable name of a section", "%q cannot be a section: it may not be empty, or hold brackets or a line break.", o.Section)
+		e.report.Error(o.Origin.SectionRange(), "Unsuitable name of a section", "%q cannot be a section: it may not be empty, or hold brackets or a line break.", o.Section)
 	default:
 		return true
 	}
@@ -447,7 +448,7 @@ func (s *settings) environment() []Env {
 	for _, x := range s.entries() {
 		name := x.path[0]
 		if name == "" || strings.ContainsAny(name, "=\x00 \t\r\n") {
-			x.eval.error(x.origin.KeyRange(), "Unsuitable name of an environment variable", "%q cannot be the name of one.", name)
+			x.eval.report.Error(x.origin.KeyRange(), "Unsuitable name of an environment variable", "%q cannot be the name of one.", name)
 			continue
 		}
 		if !x.value.IsKnown() && !mark.IsDeferred(x.value) {
@@ -456,7 +457,7 @@ func (s *settings) environment() []Env {
 		value := x.eval.textOf(x.value, x.origin.Range)
 		x.eval.checkPlain(name, []Text{value}, x.origin.Range)
 		if fields := value.Fields(); len(fields) > 0 && value.Secret() {
-			x.eval.error(x.origin.Range, "Two sources of one variable", "The value is made of a secret and of %s, and Kubernetes takes a variable from one of the two. Make two variables, and let the command in the pod join them.", fields[0])
+			x.eval.report.Error(x.origin.Range, "Two sources of one variable", "The value is made of a secret and of %s, and Kubernetes takes a variable from one of the two. Make two variables, and let the command in the pod join them.", fields[0])
 			continue
 		}
 		out = append(out, Env{Name: name, Value: value, Range: x.origin.Range})

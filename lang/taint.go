@@ -5,6 +5,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // forgetSecrets takes variables out of Config.Variables that are not sensitive themselves,
@@ -18,10 +21,10 @@ func (g *graph) forgetSecrets() {
 	for _, m := range g.modules() {
 		r := g.reach(m)
 		keep := func(expr hcl.Expression) { found = append(found, r.edges(expr)...) }
-		g.secretsMade(m.document, keep)
+		g.secretsMade(m.written.Document, keep)
 		for _, child := range m.calls {
 			for _, v := range child.vars {
-				if attr := child.call.attributes[v.Name]; attr != nil && v.Sensitive {
+				if attr := child.written.Call.Attributes[v.Name]; attr != nil && v.Sensitive {
 					keep(attr.Expr)
 				}
 			}
@@ -43,12 +46,12 @@ func (g *graph) forgetSecrets() {
 }
 
 // secretsMade finds the expressions in a block that something secret is made of.
-func (g *graph) secretsMade(b *block, keep func(hcl.Expression)) {
-	for name, attr := range b.attributes {
+func (g *graph) secretsMade(b *source.Block, keep func(hcl.Expression)) {
+	for name, attr := range b.Attributes {
 		switch {
-		case name == "value" && (b.typ == sharedSecretType || b.typ == secretType):
+		case name == "value" && (b.Type == schema.SharedSecretType || b.Type == schema.SecretType):
 			keep(attr.Expr)
-		case name == "value" && b.typ.Name == "output" && b.attributes["sensitive"] != nil:
+		case name == "value" && b.Type.Name == "output" && b.Attributes["sensitive"] != nil:
 			keep(attr.Expr)
 		case bytes.Contains(g.sourceOf(attr.Expr.Range()), []byte("sensitive")):
 			_ = hclsyntax.VisitAll(attr.Expr, func(n hclsyntax.Node) hcl.Diagnostics {
@@ -61,7 +64,7 @@ func (g *graph) secretsMade(b *block, keep func(hcl.Expression)) {
 			})
 		}
 	}
-	for _, child := range b.blocks {
+	for _, child := range b.Blocks {
 		g.secretsMade(child, keep)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -260,8 +261,8 @@ func blockOf(t hcl.Traversal) (string, bool) {
 
 // target reads an address in an argument: a reference such as service.keystone, or a
 // text. What it names need not exist.
-func (g *graph) target(f *frame, b *block, name string) (Target, bool) {
-	attr := b.attributes[name]
+func (g *graph) target(f *frame, b *source.Block, name string) (Target, bool) {
+	attr := b.Attributes[name]
 	if attr == nil {
 		return Target{}, false
 	}
@@ -279,12 +280,12 @@ func (g *graph) readTarget(expr hcl.Expression, e *evaluator) (Target, bool) {
 	if v := e.value(expr); v.Type() == cty.String && !v.IsNull() && v.IsKnown() && e.public(v, at, "an address") {
 		var err error
 		if out, err = ParseTarget(v.AsString()); err != nil {
-			g.error(at, "Not an address", "%s.", sentence(err))
+			g.report.Error(at, "Not an address", "%s.", words.Sentence(err))
 			return Target{}, false
 		}
 	} else if !v.IsKnown() {
 		if mark.IsDeferred(v) {
-			g.error(at, "Not an address", "It depends on something that is known only after the apply, and addresses have to be known before.")
+			g.report.Error(at, "Not an address", "It depends on something that is known only after the apply, and addresses have to be known before.")
 		}
 		return Target{}, false
 	}
@@ -301,7 +302,7 @@ func (g *graph) targetOf(t hcl.Traversal, at hcl.Range) (Target, bool) {
 func (g *graph) movable(out Target, at hcl.Range) (Target, bool) {
 	out.Range = at
 	if kind := kindOfBlock(out.Block); !slices.Contains(movable, kind) {
-		g.error(at, "Not an address", "%s", trimJoin(words.DidYouMean(kind, movable),
+		g.report.Error(at, "Not an address", "%s", words.WithHint(words.DidYouMean(kind, movable),
 			`Write a block as service.NAME, manifest.NAME, role.NAME, secret.NAME or module.NAME, with ["KEY"] where it is repeated; an object in quotes, as "BLOCK/KIND/NAME".`))
 		return Target{}, false
 	}

@@ -8,28 +8,27 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
-
-// triggersName is the argument of lifecycle blocks that this file is about.
-const triggersName = "replace_triggered_by"
 
 // triggers are what the last of the blocks whose lifecycle says so is replaced with, in
 // one use of the module that they stand in, and in the instance that the evaluator is
 // for. What is wrong with them besides their keys was reported with the references in
 // them.
-func (g *graph) triggers(f *frame, e *evaluator, blocks ...*block) []Target {
+func (g *graph) triggers(f *frame, e *evaluator, blocks ...*source.Block) []Target {
 	var out []Target
 	for _, b := range blocks {
 		if b == nil {
 			continue
 		}
-		l := b.one("lifecycle", "")
-		if l == nil || l.attributes[triggersName] == nil || isNullLiteral(l.attributes[triggersName].Expr) {
+		l := b.One("lifecycle", "")
+		if l == nil || l.Attributes[schema.TriggersName] == nil || isNullLiteral(l.Attributes[schema.TriggersName].Expr) {
 			continue
 		}
 		out = nil
-		items, _ := hcl.ExprList(l.attributes[triggersName].Expr)
+		items, _ := hcl.ExprList(l.Attributes[schema.TriggersName].Expr)
 		for _, expr := range items {
 			if t, ok := g.trigger(f.module, expr, e); ok {
 				out = append(out, t.in(f))
@@ -41,10 +40,10 @@ func (g *graph) triggers(f *frame, e *evaluator, blocks ...*block) []Target {
 
 // triggerEdges are the references in the lifecycle of a service or manifest, and of
 // what stands in it.
-func (g *graph) triggerEdges(m *module, b *block) []edge {
+func (g *graph) triggerEdges(m *module, b *source.Block) []edge {
 	var out []edge
 	for _, l := range lifecyclesIn(b) {
-		attr := l.attributes[triggersName]
+		attr := l.Attributes[schema.TriggersName]
 		if attr == nil || isNullLiteral(attr.Expr) {
 			continue
 		}
@@ -57,7 +56,7 @@ func (g *graph) triggerEdges(m *module, b *block) []edge {
 			t, ok := g.trigger(m, expr, nil)
 			switch {
 			case !ok:
-			case (Target{Block: b.id()}).covers(t.Block):
+			case (Target{Block: b.ID()}).covers(t.Block):
 				g.unsuitableTrigger(t.Range, "Nothing can be replaced because of itself.")
 			default:
 				out = append(out, g.edgesTo(m, t)...)
@@ -86,10 +85,10 @@ func (g *graph) checkTriggers() {
 	}
 }
 
-func lifecyclesIn(b *block) []*block {
-	var out []*block
-	for _, child := range b.blocks {
-		if child.typ == lifecycleType {
+func lifecyclesIn(b *source.Block) []*source.Block {
+	var out []*source.Block
+	for _, child := range b.Blocks {
+		if child.Type == schema.LifecycleType {
 			out = append(out, child)
 		} else {
 			out = append(out, lifecyclesIn(child)...)
@@ -102,7 +101,7 @@ func lifecyclesIn(b *block) []*block {
 // is not declared there. Keys that are computed are known to the evaluator of an instance
 // only: without it, the entry is all that it may mean.
 func (g *graph) trigger(m *module, expr hcl.Expression, e *evaluator) (Target, bool) {
-	quiet := &evaluator{reporter: g.reporter, functions: g.functions, memo: g.memo, scope: newScope(nil)}
+	quiet := &evaluator{report: g.report, decisions: g.decisions, functions: g.functions, memo: g.memo, scope: newScope(nil)}
 	var t Target
 	switch ref, isReference, ok := reference(expr, e); {
 	case !ok:
@@ -127,8 +126,8 @@ func (g *graph) trigger(m *module, expr hcl.Expression, e *evaluator) (Target, b
 		if i > 0 && m == nil {
 			return t, false // a module that could not be read
 		}
-		if m.document.one(s.typ, s.name) == nil {
-			g.undeclared(t.Range, s.typ, s.name, m.document.labels(s.typ))
+		if m.written.Document.One(s.typ, s.name) == nil {
+			g.report.Undeclared(t.Range, s.typ, s.name, m.written.Document.Labels(s.typ))
 			return t, false
 		}
 		m = m.calling(s.name)
@@ -182,13 +181,13 @@ func (e *evaluator) computedKey(expr hcl.Expression) (key cty.Value, ok bool) {
 	switch {
 	case !v.IsKnown():
 		if mark.IsDeferred(v) {
-			e.error(expr.Range(), "Not an address", "It depends on something that is known only after the apply, and addresses have to be known before.")
+			e.report.Error(expr.Range(), "Not an address", "It depends on something that is known only after the apply, and addresses have to be known before.")
 		}
 		return v, false
 	case !e.public(v, expr.Range(), "an address"):
 		return v, false
 	case v.IsNull() || v.Type() != cty.String && v.Type() != cty.Number:
-		e.error(expr.Range(), "Not an address", "A key is a text or a whole number, and this is %s.", kindOf(v))
+		e.report.Error(expr.Range(), "Not an address", "A key is a text or a whole number, and this is %s.", kindOf(v))
 		return v, false
 	}
 	return v, true
@@ -204,9 +203,9 @@ func (g *graph) edgesTo(m *module, t Target) []edge {
 	if steps[last].typ == "module" {
 		return g.insideOf(m.calling(steps[last].name), t.Range, t.Block)
 	}
-	return []edge{{to: m.path() + steps[last].id(), at: t.Range, key: steps[last].suffix(), within: joinSteps(steps[:last])}}
+	return []edge{{to: m.written.Path() + steps[last].id(), at: t.Range, key: steps[last].suffix(), within: joinSteps(steps[:last])}}
 }
 
 func (g *graph) unsuitableTrigger(at hcl.Range, detail string) {
-	g.error(at, fmt.Sprintf("Unsuitable value for %q", triggersName), "%s", detail)
+	g.report.Error(at, fmt.Sprintf("Unsuitable value for %q", schema.TriggersName), "%s", detail)
 }

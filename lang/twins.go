@@ -5,13 +5,15 @@ import (
 	"slices"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // checkTwins reports DaemonSets of one definition that have nodes in common, by the names of
 // the nodes or by the same labels: two agents of a kind on one node are in each other's way.
 // Other labels are looked up when there is a cluster.
 func (g *graph) checkTwins() {
-	before := map[*block][]*instance{} // by definition
+	before := map[*source.Block][]*instance{} // by definition
 	for _, b := range g.inOrder() {
 		if b.out.Undecided || !slices.ContainsFunc(b.out.Workloads, func(w Workload) bool { return w.Kind == "DaemonSet" }) {
 			continue
@@ -34,7 +36,7 @@ func (g *graph) checkTwin(a, b *instance) {
 		if !known || !alsoKnown || !overlap(first, second) {
 			continue
 		}
-		g.error(b.argumentRange(w.Name, "role"), TwinsSummary, "%s", Twins(&a.out, &b.out, w.Name, position(a.block.header), common(first, second)))
+		g.report.Error(b.argumentRange(w.Name, "role"), TwinsSummary, "%s", Twins(&a.out, &b.out, w.Name, diag.Position(a.block.Header), common(first, second)))
 		return
 	}
 }
@@ -60,7 +62,7 @@ func Twins(a, b *Service, workload, at string, nodes []string) string {
 	case len(nodes) > most:
 		where = "on nodes " + words.Few(nodes, most)
 	case len(nodes) > 0:
-		where = "on nodes " + listed(nodes)
+		where = "on nodes " + words.Sorted(nodes)
 	}
 	return fmt.Sprintf("Workload %q of definition %q would run twice %s: for service %q and for service %q (%s). A DaemonSet has one pod on each node of its role, and two of a kind are in each other's way. Give the services roles that have no node in common.",
 		workload, b.Definition, where, b.Name, a.Name, at)

@@ -11,37 +11,34 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // maxJoined is the length of SERVICE-WORKLOAD. A StatefulSet puts a hash after
 // its name into labels of 63 characters, and kolla one after the name of a Job.
 const maxJoined = 52
 
-// undeclared reports the name of a block that the definition does not have.
-func (r *reporter) undeclared(at hcl.Range, noun, name string, known []string) {
-	r.error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
-		trimJoin(words.DidYouMean(name, known), knownNames(noun, known)))
-}
-
 // checkPort reports a port that is not among those there are.
-func (in *instance) checkPort(b *block, attribute, name string, known []string) {
+func (in *instance) checkPort(b *source.Block, attribute, name string, known []string) {
 	switch {
 	case name == "" && !in.inner.given(b, attribute):
-		in.error(b.header, "Missing argument", "%s needs the argument %q: %s", describe(b), attribute, b.typ.attribute(attribute).Doc)
-	case name != "" && !slices.Contains(known, name) && in.definition.complete():
-		in.undeclared(b.attributeRange(attribute), "port", name, known)
+		in.report.Error(b.Header, "Missing argument", "%s needs the argument %q: %s", b.Described(), attribute, b.Type.Attribute(attribute).Doc)
+	case name != "" && !slices.Contains(known, name) && in.definition.Complete():
+		in.report.Undeclared(b.AttributeRange(attribute), "port", name, known)
 	}
 }
 
 // checkProbePort reports a port of a probe that the workload does not listen on.
-func (in *instance) checkProbePort(workload, b *block, attribute string, ports []string) {
-	name, known := in.inner.string(b, attribute), in.definition.labels("port")
+func (in *instance) checkProbePort(workload, b *source.Block, attribute string, ports []string) {
+	name, known := in.inner.string(b, attribute), in.definition.Labels("port")
 	in.checkPort(b, attribute, name, known)
 	if in.isUDP(name) {
-		in.error(b.attributeRange(attribute), "Unsuitable probe", "Port %q is a UDP port: nothing can connect to it. Probe with exec.", name)
+		in.report.Error(b.AttributeRange(attribute), "Unsuitable probe", "Port %q is a UDP port: nothing can connect to it. Probe with exec.", name)
 	}
 	if slices.Contains(known, name) && !slices.Contains(ports, name) && in.inner.settled(workload, "ports") {
-		in.error(b.attributeRange(attribute), "Unsuitable probe", "The %s does not listen on port %q: add it to its argument `ports`.", workload.typ.Name, name)
+		in.report.Error(b.AttributeRange(attribute), "Unsuitable probe", "The %s does not listen on port %q: add it to its argument `ports`.", workload.Type.Name, name)
 	}
 }
 
@@ -51,7 +48,7 @@ func (in *instance) isUDP(port string) bool {
 }
 
 // headers are what a probe sends.
-func (in *instance) headers(b *block) map[string]string {
+func (in *instance) headers(b *source.Block) map[string]string {
 	out := in.inner.strings(b, "headers")
 	for _, name := range keysOf(out) {
 		if problems := validation.IsHTTPHeaderName(name); len(problems) > 0 {
@@ -65,10 +62,10 @@ func (in *instance) headers(b *block) map[string]string {
 }
 
 // checkLength reports names that would be too long when joined.
-func (in *instance) checkLength(b *block) {
-	if len(in.out.Name)+1+len(b.label) > maxJoined {
-		in.error(in.block.labelRange, "Unsuitable name",
-			"%q together with the name of its %s %q is longer than %d characters. Take a shorter one.", in.out.Name, b.typ.Name, b.label, maxJoined)
+func (in *instance) checkLength(b *source.Block) {
+	if len(in.out.Name)+1+len(b.Label) > maxJoined {
+		in.report.Error(in.block.LabelRange, "Unsuitable name",
+			"%q together with the name of its %s %q is longer than %d characters. Take a shorter one.", in.out.Name, b.Type.Name, b.Label, maxJoined)
 	}
 }
 
@@ -80,17 +77,17 @@ func (in *instance) checkOverrides() {
 	in.checkAllReplicas()
 	for _, name := range keysOf(in.images) {
 		if !in.used[name] && in.imagesKnown() {
-			in.error(in.block.attributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
-				trimJoin(words.DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, listed(keysOf(in.used)))))
+			in.report.Error(in.block.AttributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
+				words.WithHint(words.DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, words.Sorted(keysOf(in.used)))))
 		}
 	}
 	if in.out.Exposure != "" && !slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Exposed }) && in.exposesAsSaid() {
-		in.warn(in.block.attributeRange("expose"), "Exposure without effect",
+		in.report.Warn(in.block.AttributeRange("expose"), "Exposure without effect",
 			"Definition %q has no port that is meant to be reached from outside (expose = true in its port block), so that nothing of service %q is.", in.out.Definition, in.out.Name)
 	}
 	for _, p := range in.out.Ports {
-		if override := in.block.one("port", p.Name); override != nil && override.attributes["node_port"] != nil && (!in.asksForExposure() || !p.Exposed) && in.exposesAsSaid() {
-			in.warn(override.header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, in.whyInside(p))
+		if override := in.block.One("port", p.Name); override != nil && override.Attributes["node_port"] != nil && (!in.asksForExposure() || !p.Exposed) && in.exposesAsSaid() {
+			in.report.Warn(override.Header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, in.whyInside(p))
 		}
 	}
 }
@@ -98,55 +95,55 @@ func (in *instance) checkOverrides() {
 // checkStrays reports blocks that override nothing, and are not complete.
 func (in *instance) checkStrays() {
 	for _, s := range in.strays {
-		if in.out.External || !in.definition.complete() {
+		if in.out.External || !in.definition.Complete() {
 			continue // it is refused, or it may come
 		}
 		b := s.block
-		in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", trimJoin(words.DidYouMean(b.label, s.known),
-			fmt.Sprintf("Definition %q has: %s. Another one needs: %s.", in.out.Definition, listed(s.known), listed(lacking(b)))))
+		in.report.Error(b.LabelRange, fmt.Sprintf("There is no %s %q", b.Type.Label, b.Label), "%s", words.WithHint(words.DidYouMean(b.Label, s.known),
+			fmt.Sprintf("Definition %q has: %s. Another one needs: %s.", in.out.Definition, words.Sorted(s.known), words.Sorted(lacking(b)))))
 	}
 }
 
 // checkUnread reports secrets and databases of the service that the definition does not
 // have, and that nothing in the service reads: their names are misspelt.
 func (in *instance) checkUnread() {
-	for _, b := range slices.Concat(in.block.all("secret"), in.block.all("database")) {
-		known := in.written.labels(b.typ.Name)
-		if b.typ == secretType {
+	for _, b := range slices.Concat(in.block.All("secret"), in.block.All("database")) {
+		known := in.written.Labels(b.Type.Name)
+		if b.Type == schema.SecretType {
 			for _, p := range in.out.Passwords() {
 				known = append(known, p.Secret)
 			}
 		}
-		if !in.definition.complete() || slices.Contains(known, b.label) || in.definition.one(b.typ.Name, b.label) != nil && in.reads(b) {
+		if !in.definition.Complete() || slices.Contains(known, b.Label) || in.definition.One(b.Type.Name, b.Label) != nil && in.reads(b) {
 			continue
 		}
-		in.error(b.labelRange, fmt.Sprintf("There is no %s %q", b.typ.Label, b.label), "%s", trimJoin(words.DidYouMean(b.label, known),
-			fmt.Sprintf("Definition %q has: %s. Another one would be of use only if something in the service read it.", in.out.Definition, listed(known))))
+		in.report.Error(b.LabelRange, fmt.Sprintf("There is no %s %q", b.Type.Label, b.Label), "%s", words.WithHint(words.DidYouMean(b.Label, known),
+			fmt.Sprintf("Definition %q has: %s. Another one would be of use only if something in the service read it.", in.out.Definition, words.Sorted(known))))
 	}
 }
 
 // reads reports whether anything in the service's block reads a secret or database.
-func (in *instance) reads(b *block) bool {
-	var within func(*block) bool
-	within = func(outer *block) bool {
-		if outer.typ == mountType && b.typ == secretType && outer.label == b.label {
+func (in *instance) reads(b *source.Block) bool {
+	var within func(*source.Block) bool
+	within = func(outer *source.Block) bool {
+		if outer.Type == schema.MountType && b.Type == schema.SecretType && outer.Label == b.Label {
 			return true
 		}
-		for _, attr := range outer.attributes {
+		for _, attr := range outer.Attributes {
 			for _, t := range in.memo.references(attr.Expr) {
-				if name, ok := nameOf(t); ok && t.RootName() == b.typ.Name && name == b.label {
+				if name, ok := nameOf(t); ok && t.RootName() == b.Type.Name && name == b.Label {
 					return true
 				}
 			}
 		}
-		return slices.ContainsFunc(outer.blocks, within)
+		return slices.ContainsFunc(outer.Blocks, within)
 	}
 	return within(in.block)
 }
 
 // checkAllReplicas reports replicas that nothing can have.
 func (in *instance) checkAllReplicas() {
-	if in.forAll == nil || !in.definition.complete() {
+	if in.forAll == nil || !in.definition.Complete() {
 		return
 	}
 	countable := slices.DeleteFunc(slices.Clone(in.out.Workloads), func(w Workload) bool { return w.Kind == "DaemonSet" })
@@ -154,25 +151,25 @@ func (in *instance) checkAllReplicas() {
 	case len(countable) == 0:
 		in.user.unsuitable(in.block, "replicas", "Definition %q has nothing that replicas could be counted of: a DaemonSet has one pod on each node of its role.", in.out.Definition)
 	case len(in.capped) == len(countable):
-		in.warn(in.block.attributeRange("replicas"), "Fewer pods than asked for", "No workload of definition %q can cope with that many: %s.", in.out.Definition, listed(in.capped))
+		in.report.Warn(in.block.AttributeRange("replicas"), "Fewer pods than asked for", "No workload of definition %q can cope with that many: %s.", in.out.Definition, words.Sorted(in.capped))
 	}
 }
 
 // exposesAsSaid reports whether it is known which ports are meant to be reached from
 // outside.
 func (in *instance) exposesAsSaid() bool {
-	return in.definition.complete() && !slices.ContainsFunc(in.definition.all("port"), func(b *block) bool {
+	return in.definition.Complete() && !slices.ContainsFunc(in.definition.All("port"), func(b *source.Block) bool {
 		return !in.inner.settled(b, "expose")
 	})
 }
 
 // imagesKnown reports whether it is known which images the definition names.
 func (in *instance) imagesKnown() bool {
-	pods := slices.Concat(in.definition.all("workload"), in.definition.all("job"))
-	for _, b := range in.definition.all("workload") {
-		pods = append(pods, slices.Concat(b.all("init"), b.all("sidecar"))...)
+	pods := slices.Concat(in.definition.All("workload"), in.definition.All("job"))
+	for _, b := range in.definition.All("workload") {
+		pods = append(pods, slices.Concat(b.All("init"), b.All("sidecar"))...)
 	}
-	return in.definition.complete() && !slices.ContainsFunc(pods, func(b *block) bool { return !in.inner.settled(b, "image") })
+	return in.definition.Complete() && !slices.ContainsFunc(pods, func(b *source.Block) bool { return !in.inner.settled(b, "image") })
 }
 
 func (in *instance) whyInside(p Port) string {
@@ -204,14 +201,14 @@ func (g *graph) checkNodePorts() {
 				in.warnWithoutNodePort(p)
 				continue
 			}
-			at := in.block.header
-			if override := in.block.one("port", p.Name); override != nil {
-				at = override.attributeRange("node_port")
+			at := in.block.Header
+			if override := in.block.One("port", p.Name); override != nil {
+				at = override.AttributeRange("node_port")
 			}
 			here := owner{fmt.Sprintf("port %q of service %q", p.Name, s.Name), s.Name, p.Protocol()}
 			other, ok := taken[p.NodePort]
 			if ok && (other.service != here.service || other.protocol == here.protocol) {
-				g.error(at, "Node port taken twice", "Node port %d is wanted for %s and for %s. Give one of them another, in the service: port %q { node_port = ... }.", p.NodePort, other.what, here.what, p.Name)
+				g.report.Error(at, "Node port taken twice", "Node port %d is wanted for %s and for %s. Give one of them another, in the service: port %q { node_port = ... }.", p.NodePort, other.what, here.what, p.Name)
 			}
 			taken[p.NodePort] = here
 			g.checkNodePortRange(s, p, at)
@@ -220,11 +217,11 @@ func (g *graph) checkNodePorts() {
 }
 
 func (in *instance) warnWithoutNodePort(p Port) {
-	declared := in.definition.one("port", p.Name)
+	declared := in.definition.One("port", p.Name)
 	if declared == nil || !in.inner.settled(declared, "node_port") {
 		return
 	}
-	in.warn(in.block.attributeRange("expose"), fmt.Sprintf("Port %q of service %q has no node port", p.Name, in.out.Name),
+	in.report.Warn(in.block.AttributeRange("expose"), fmt.Sprintf("Port %q of service %q has no node port", p.Name, in.out.Name),
 		"The cluster will choose one, which you can only read from the cluster. A load balancer in front of exposure %q has to know it. Choose one, in the service: port %q { node_port = ... }.", in.out.Exposure, p.Name)
 }
 
@@ -252,10 +249,10 @@ func (g *graph) checkPublicPorts() {
 				taken[public] = in
 				continue
 			}
-			at := other.block.attributeRange("expose")
-			g.error(in.block.attributeRange("expose"), "Public port taken twice",
+			at := other.block.AttributeRange("expose")
+			g.report.Error(in.block.AttributeRange("expose"), "Public port taken twice",
 				"Clients would reach both service %q (%s) and service %q at %s. Take an exposure with another vip for one of them, or another number: port %q { public = ... }.",
-				other.out.Name, position(at), s.Name, public.AddrPort, p.Name)
+				other.out.Name, diag.Position(at), s.Name, public.AddrPort, p.Name)
 		}
 	}
 }
@@ -263,7 +260,7 @@ func (g *graph) checkPublicPorts() {
 func (g *graph) checkNodePortRange(s Service, p Port, at hcl.Range) {
 	for _, x := range g.config.Exposures {
 		if x.Name == s.Exposure && (p.NodePort < x.NodePorts[0] || p.NodePort > x.NodePorts[1]) {
-			g.error(at, "Node port out of range", "Port %q of service %q wants node port %d, and exposure %q has %d-%d.",
+			g.report.Error(at, "Node port out of range", "Port %q of service %q wants node port %d, and exposure %q has %d-%d.",
 				p.Name, s.Name, p.NodePort, x.Name, x.NodePorts[0], x.NodePorts[1])
 		}
 	}
@@ -274,12 +271,12 @@ func (g *graph) checkPatterns() {
 	for _, b := range g.defaults() {
 		used := slices.ContainsFunc(g.config.Services, func(s Service) bool {
 			return slices.ContainsFunc(s.Configs, func(f ConfigFile) bool {
-				matched, _ := path.Match(b.label, f.Name)
+				matched, _ := path.Match(b.Label, f.Name)
 				return matched && f.Format != "raw"
 			})
 		})
-		if !used && len(g.config.Services) > 0 && len(g.decisions.open) == 0 && formGlob.valid(b.label) {
-			g.warn(b.labelRange, "Default without effect", "No service of this cloud has an ini or properties file whose name matches %q.", b.label)
+		if !used && len(g.config.Services) > 0 && len(g.decisions.open) == 0 && schema.FormGlob.Valid(b.Label) {
+			g.report.Warn(b.LabelRange, "Default without effect", "No service of this cloud has an ini or properties file whose name matches %q.", b.Label)
 		}
 	}
 }

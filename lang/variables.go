@@ -13,7 +13,10 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
@@ -31,7 +34,7 @@ type Variable struct {
 // variable is a declared variable on its way to a value.
 type variable struct {
 	Variable
-	block      *block
+	block      *source.Block
 	constraint cty.Type
 	literal    bool // a value that comes as text is taken as it is, not as an expression
 	defaults   *typeexpr.Defaults
@@ -50,16 +53,16 @@ const answered = "the answer"
 // addVariables makes the nodes of the variables of a module. Those of the root get
 // their values from outside, others from the module block.
 func (g *graph) addVariables(m *module) {
-	for _, b := range m.document.all("variable") {
+	for _, b := range m.written.Document.All("variable") {
 		m.vars = append(m.vars, g.declare(b))
 	}
-	if m.call == nil {
+	if m.written.Call == nil {
 		g.giveAll(m.vars)
 	}
 	for _, v := range m.vars {
-		n := &node{id: m.path() + "var." + v.Name, module: m, root: "var", name: v.Name, at: v.Range}
-		if m.call != nil && m.call.attributes[v.Name] != nil {
-			n.needs = g.reach(m.parent).edges(m.call.attributes[v.Name].Expr)
+		n := &node{id: m.written.Path() + "var." + v.Name, module: m, root: "var", name: v.Name, at: v.Range}
+		if m.written.Call != nil && m.written.Call.Attributes[v.Name] != nil {
+			n.needs = g.reach(m.parent).edges(m.written.Call.Attributes[v.Name].Expr)
 		}
 		n.evaluate = func(f *frame) cty.Value {
 			if f.parent != nil {
@@ -70,9 +73,9 @@ func (g *graph) addVariables(m *module) {
 			return value
 		}
 		g.add(n)
-		if len(v.block.all("validation")) > 0 || v.block.grows {
+		if len(v.block.All("validation")) > 0 || v.block.HasDynamic {
 			needs := append(g.reach(m).blockEdges(v.block), edge{to: n.id, at: v.Range})
-			g.add(&node{id: m.path() + "validation." + v.Name, module: m, root: "validation", at: v.Range, needs: needs, evaluate: func(f *frame) cty.Value {
+			g.add(&node{id: m.written.Path() + "validation." + v.Name, module: m, root: "validation", at: v.Range, needs: needs, evaluate: func(f *frame) cty.Value {
 				g.validate(f, v)
 				return cty.NilVal
 			}})
@@ -82,40 +85,40 @@ func (g *graph) addVariables(m *module) {
 
 // constant evaluates expressions in which nothing can be referred to.
 func (l *loader) constant() *evaluator {
-	return &evaluator{reporter: l.reporter, memo: l.memo, scope: newScope(nil), functions: l.functions}
+	return &evaluator{report: l.report, decisions: l.decisions, memo: l.memo, scope: newScope(nil), functions: l.functions}
 }
 
 // literal evaluates a string that is needed before anything else is evaluated.
-func (l *loader) literal(b *block, name string) string {
-	attr := b.attributes[name]
+func (l *loader) literal(b *source.Block, name string) string {
+	attr := b.Attributes[name]
 	if attr != nil && len(attr.Expr.Variables()) > 0 {
-		l.error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for %q", name), "It must be a plain string in quotes, because it is read before anything is evaluated.")
+		l.report.Error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for %q", name), "It must be a plain string in quotes, because it is read before anything is evaluated.")
 		return ""
 	}
 	return l.constant().string(b, name)
 }
 
-func (l *loader) declare(b *block) *variable {
+func (l *loader) declare(b *source.Block) *variable {
 	e := l.constant()
 	v := &variable{
 		Variable: Variable{
-			Name:        b.label,
+			Name:        b.Label,
 			Description: e.string(b, "description"),
 			Type:        "any",
 			Sensitive:   e.bool(b, "sensitive"),
-			Range:       b.header,
+			Range:       b.Header,
 		},
 		block:      b,
 		constraint: cty.DynamicPseudoType,
 		literal:    true,
 		nullable:   e.bool(b, "nullable"),
 	}
-	if attr := b.attributes["type"]; attr != nil {
+	if attr := b.Attributes["type"]; attr != nil {
 		constraint, defaults, diags := typeexpr.TypeConstraintWithDefaults(attr.Expr)
 		for _, d := range diags {
 			l.aboutType(d)
 		}
-		l.add(diags...)
+		l.report.Add(diags...)
 		v.broken = diags.HasErrors()
 		if !v.broken {
 			v.constraint, v.defaults = constraint, defaults
@@ -123,20 +126,20 @@ func (l *loader) declare(b *block) *variable {
 			v.literal = constraint == cty.String
 		}
 	}
-	if b.typ == inputType && (serviceType.attribute(v.Name) != nil || serviceType.block(v.Name) != nil) {
+	if b.Type == schema.InputType && (schema.ServiceType.Attribute(v.Name) != nil || schema.ServiceType.Block(v.Name) != nil) {
 		v.broken = true
-		l.error(b.labelRange, "Name taken by service blocks", "An input cannot be called %q: in a service block that means something else. Rename it.", v.Name)
+		l.report.Error(b.LabelRange, "Name taken by service blocks", "An input cannot be called %q: in a service block that means something else. Rename it.", v.Name)
 	}
-	if b.typ != inputType && moduleType.attribute(v.Name) != nil {
-		l.error(b.labelRange, "Name taken by module blocks", "A variable cannot be called %q: in a module block that argument means something else. Rename it.", v.Name)
+	if b.Type != schema.InputType && schema.ModuleType.Attribute(v.Name) != nil {
+		l.report.Error(b.LabelRange, "Name taken by module blocks", "A variable cannot be called %q: in a module block that argument means something else. Rename it.", v.Name)
 	}
-	if attr := b.attributes["default"]; attr != nil {
+	if attr := b.Attributes["default"]; attr != nil {
 		if v.Sensitive {
-			l.hide(attr.Expr.Range())
+			l.report.Hide(attr.Expr.Range())
 		}
 		v.fallback = e.value(attr.Expr)
 		here := place{name: "default", expr: attr.Expr, key: attr.NameRange, literal: true}
-		if converted, ok := l.fit(v, v.fallback, here, fmt.Sprintf("Unsuitable default of %s %q", b.typ.Label, v.Name), ""); ok {
+		if converted, ok := l.fit(v, v.fallback, here, fmt.Sprintf("Unsuitable default of %s %q", b.Type.Label, v.Name), ""); ok {
 			v.fallback = converted
 		} else {
 			v.fallback = cty.DynamicVal
@@ -156,7 +159,7 @@ func (l *loader) aboutType(d *hcl.Diagnostic) {
 	case name != text && slices.Contains(typeNames, strings.TrimRight(name, "()")):
 		d.Detail = fmt.Sprintf("A type is written without quotes: type = %s.", name)
 	case hclsyntax.ValidIdentifier(name) && !slices.Contains(typeNames, name):
-		d.Detail = trimJoin(words.DidYouMean(name, typeNames),
+		d.Detail = words.WithHint(words.DidYouMean(name, typeNames),
 			fmt.Sprintf("There is no type %q. Types are string, number, bool and any, and list(TYPE), set(TYPE), map(TYPE), tuple([TYPE, ...]) and object({ NAME = TYPE }).", name))
 	}
 }
@@ -178,16 +181,6 @@ func (v *variable) convert(value cty.Value) (cty.Value, error) {
 	return convert.Convert(value, v.constraint)
 }
 
-// alertPlain is alert for what has no place in a file.
-func (l *loader) alertPlain(summary, detail string) {
-	l.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Extra: alerting{}})
-}
-
-// addPlain reports an error that has no place in a file.
-func (l *loader) addPlain(summary, detail string) {
-	l.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail})
-}
-
 // variableValue is the value of a variable: null only if it may be, and marked if
 // it is sensitive.
 func (l *loader) variableValue(v *variable, value cty.Value) cty.Value {
@@ -196,7 +189,7 @@ func (l *loader) variableValue(v *variable, value cty.Value) cty.Value {
 			value = v.fallback
 		}
 		if value.IsKnown() && value.IsNull() {
-			l.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Its value is null, which it does not allow (nullable = false).")
+			l.report.Error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Its value is null, which it does not allow (nullable = false).")
 			value = cty.DynamicVal
 		}
 	}
@@ -212,7 +205,7 @@ func (l *loader) chosenValue(v *variable) cty.Value {
 		return v.fallback
 	}
 	if v.given == nil {
-		if v.broken || l.varsBroken || v.block.misspelt("default") {
+		if v.broken || l.varsBroken || v.block.Misspelt("default") {
 			return cty.DynamicVal
 		}
 		if l.options.Unset {
@@ -230,15 +223,15 @@ func (l *loader) askedValue(v *variable) cty.Value {
 		if !l.prompt(v) {
 			return cty.DynamicVal
 		}
-		attempt := &loader{reporter: newReporter(), functions: l.functions, memo: l.memo, config: l.config}
+		attempt := &loader{report: diag.New(), decisions: newDecisions(), functions: l.functions, memo: l.memo, config: l.config}
 		value := attempt.givenValue(v)
-		if !attempt.diags.HasErrors() {
+		if !attempt.report.All().HasErrors() {
 			v.asked = true
-			l.add(attempt.diags...)
+			l.report.Add(attempt.report.All()...)
 			return value
 		}
 		var why []string
-		for _, d := range attempt.diags {
+		for _, d := range attempt.report.All() {
 			if d.Severity == hcl.DiagError {
 				why = append(why, d.Detail)
 			}
@@ -275,15 +268,15 @@ func (l *loader) givenValue(v *variable) cty.Value {
 func (g *graph) passedValue(f *frame, v *variable) cty.Value {
 	value, ok := g.passed(f, v)
 	switch {
-	case !ok && v.fallback == cty.NilVal && (v.broken || v.block.misspelt("default") || g.misspeltArgument(f.module, v.Name)):
+	case !ok && v.fallback == cty.NilVal && (v.broken || v.block.Misspelt("default") || f.module.written.Misspelt(v.Name)):
 		return cty.DynamicVal
 	case !ok && v.fallback == cty.NilVal:
-		g.error(f.module.call.header, "Missing argument", "Module %q needs a value for its variable %q%s: %s = ....", f.module.name, v.Name, described(v.Description), v.Name)
+		g.report.Error(f.module.written.Call.Header, "Missing argument", "Module %q needs a value for its variable %q%s: %s = ....", f.module.written.Name, v.Name, described(v.Description), v.Name)
 		return cty.DynamicVal
 	case !ok:
 		return v.fallback
 	}
-	attr := f.module.call.attributes[v.Name]
+	attr := f.module.written.Call.Attributes[v.Name]
 	here := place{name: v.Name, expr: attr.Expr, key: attr.NameRange, literal: true}
 	converted, ok := g.fit(v, value, here, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "")
 	if !ok {
@@ -307,10 +300,10 @@ func (l *loader) prompt(v *variable) bool {
 			v.given = &given{text: text, source: answered}
 			return true
 		}
-		l.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Asking for it failed: %s.", err)
+		l.report.Error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name), "Asking for it failed: %s.", err)
 		return false
 	}
-	l.error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name),
+	l.report.Error(v.Range, fmt.Sprintf("Variable %q has no value", v.Name),
 		"Give it one with -var '%s=...', with %s%s, in %s or in a file named with -var-file, or give the variable a default.", v.Name, environPrefix, v.Name, varsFile)
 	return false
 }
@@ -344,18 +337,18 @@ func (l *loader) unsuitableVariable(v *variable, at hcl.Range, why string) {
 	if v.given.source == answered {
 		source = "The value"
 	}
-	l.error(at, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "%s must be of type %s: %s.", source, v.Type, why)
+	l.report.Error(at, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "%s must be of type %s: %s.", source, v.Type, why)
 }
 
 // validate checks the conditions of a variable's validation blocks.
 func (g *graph) validate(f *frame, v *variable) {
 	e := g.evaluator(f)
 	source := v.Range
-	if attr := v.block.attributes["default"]; attr != nil {
+	if attr := v.block.Attributes["default"]; attr != nil {
 		source = place{expr: attr.Expr, key: attr.NameRange}.at()
 	}
 	if f.parent != nil {
-		if attr := f.module.call.attributes[v.Name]; attr != nil {
+		if attr := f.module.written.Call.Attributes[v.Name]; attr != nil {
 			source = place{expr: attr.Expr, key: attr.NameRange}.at()
 		}
 	} else if v.given != nil {
@@ -364,13 +357,13 @@ func (g *graph) validate(f *frame, v *variable) {
 			source = v.Range
 		}
 	}
-	for _, b := range e.expanded(v.block).all("validation") {
+	for _, b := range e.expanded(v.block).All("validation") {
 		if ok, message := e.condition(b); !ok {
 			if v.asked && message != "" {
 				g.config.Refused[v.Name] = message
 			}
 			e.unmetCondition(hcl.DiagError, source, b, fmt.Sprintf("Unsuitable value for variable %q", v.Name),
-				fmt.Sprintf("%s\n\nThe condition is at %s.", message, position(b.attributeRange("condition"))))
+				fmt.Sprintf("%s\n\nThe condition is at %s.", message, diag.Position(b.AttributeRange("condition"))))
 		}
 	}
 }

@@ -5,97 +5,13 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/schema"
 )
-
-var volumeType = &BlockType{
-	Name: "volume", Label: "volume", LabelForm: formName,
-	Doc: "Something that is mounted at a path. One of `host`, `claim`, `memory` and `shared` says what it is. A volume of a workload or job is mounted in all containers of its pods, one of an `init` step or sidecar in that one alone. What a volume of the node holds outlives the pod, and every pod of the node can see it, so only the Pod Security level `privileged` lets such pods in.",
-	Example: `definition "agent" {
-  workload "agent" {
-    kind    = "DaemonSet"
-    image   = "registry.example.org/agent:1"
-    command = ["agent"]
-
-    # Powers are those of the main container alone, but for the namespaces of the node.
-    user         = 0
-    capabilities = ["NET_ADMIN", "NET_RAW"]
-    reason       = "It looks after the node's network."
-    host_network = true
-    host_pid     = true
-    host_ipc     = false
-
-    volume "netns" { host = "/run/netns" }
-
-    volume "modules" {
-      host      = "/lib/modules"
-      create    = false
-      read_only = true
-    }
-
-    volume "tun" {
-      host = "/dev/net/tun"
-      type = "device"
-    }
-
-    volume "images" {
-      claim = "images" # an existing PersistentVolumeClaim
-      path  = "/srv/images"
-    }
-
-    volume "sockets" {
-      shared = "16Mi"
-      path   = "/run/agent"
-    }
-
-    volume "shm" {
-      memory = "64Mi"
-      path   = "/dev/shm"
-    }
-
-    sidecar "mounter" {
-      image   = "registry.example.org/mounter:1"
-      command = ["mounter"]
-      user    = 0
-
-      privileged = true
-
-      # The node sees what is mounted here.
-      volume "mounts" {
-        host        = "/srv/mounts"
-        propagation = "both"
-      }
-    }
-
-    sidecar "debugger" {
-      image         = "registry.example.org/debugger:1"
-      user          = 42999
-      writable_root = true
-      seccomp       = "unconfined"
-      apparmor      = "localhost/debugger"
-      selinux       = "spc_t"
-    }
-  }
-}
-`,
-	Attributes: conditional([]Attribute{
-		{Name: "host", Type: TypeString, Form: formPath, Doc: "A path of the node."},
-		{Name: "type", Type: TypeString, Default: "directory", OneOf: []string{"directory", "file", "socket", "device"}, Doc: "What there is at the path of the node. Pods wait until it is there, unless it is made."},
-		{Name: "create", Type: TypeBool, Doc: "Whether a directory or file that the node lacks is made, as root's and empty. By default a directory is, and a file is not."},
-		{Name: "propagation", Type: TypeString, OneOf: []string{"in", "both"}, Doc: "in: what the node mounts below the path later is seen in the container. both: the node sees what a privileged container mounts, too; for others it is as in. By default neither."},
-		{Name: "claim", Type: TypeString, Form: formSubdomain, Doc: "Name of a PersistentVolumeClaim that is there already."},
-		{Name: "memory", Type: TypeString, Form: formQuantity, Doc: "Size of a directory in memory, empty at every start of the pod. It counts as memory of the containers that write to it."},
-		{Name: "shared", Type: TypeString, Form: formQuantity, Doc: "Size of a directory that the containers of the pod share, empty at every start of the pod."},
-		{Name: "path", Type: TypeString, Required: true, Unless: "host", Form: formPath, Doc: "Where it is mounted; by default the path of the node."},
-		{Name: "read_only", Type: TypeBool, Default: false, Doc: "Whether nobody can write to it."},
-	}),
-	Alternatives: [][]string{append([]string{"host"}, ofHost...), {"claim"}, {"memory"}, {"shared"}},
-}
 
 // volumeWays are the arguments that say what a volume is.
 var volumeWays = []string{"host", "claim", "memory", "shared"}
-
-// ofHost are the arguments of a volume that only a path of the node can have.
-var ofHost = []string{"type", "create", "propagation"}
 
 // Volume is something that is mounted in containers: one of Host, Claim, Memory and Shared.
 type Volume struct {
@@ -114,11 +30,11 @@ type Volume struct {
 }
 
 // volumes are those that stand in a block.
-func (in *instance) volumes(b *block, e *evaluator) []Volume {
+func (in *instance) volumes(b *source.Block, e *evaluator) []Volume {
 	var out []Volume
-	for _, v := range b.all(volumeType.Name) {
+	for _, v := range b.All(schema.VolumeType.Name) {
 		volume := Volume{
-			Name: v.label, at: v.header,
+			Name: v.Label, at: v.Header,
 			Host: e.string(v, "host"), Claim: e.string(v, "claim"), Memory: e.string(v, "memory"), Shared: e.string(v, "shared"),
 			Path: e.string(v, "path"), ReadOnly: e.bool(v, "read_only"),
 		}
@@ -130,7 +46,7 @@ func (in *instance) volumes(b *block, e *evaluator) []Volume {
 		}
 		switch {
 		case ways != 1 && e.settled(v, volumeWays...):
-			in.error(v.header, "Unsuitable volume", "Exactly one of host, claim, memory and shared says what a volume is; here are %d.", ways)
+			in.report.Error(v.Header, "Unsuitable volume", "Exactly one of host, claim, memory and shared says what a volume is; here are %d.", ways)
 		case ways != 1: // it is not known yet which of them there are
 		case e.given(v, "host"):
 			in.ofHost(v, e, &volume)
@@ -143,7 +59,7 @@ func (in *instance) volumes(b *block, e *evaluator) []Volume {
 }
 
 // ofHost adds what only a path of the node has.
-func (in *instance) ofHost(v *block, e *evaluator, volume *Volume) {
+func (in *instance) ofHost(v *source.Block, e *evaluator, volume *Volume) {
 	volume.Type, volume.Propagation = e.string(v, "type"), e.string(v, "propagation")
 	volume.Create = volume.Type == "directory"
 	if e.given(v, "create") {
@@ -159,14 +75,14 @@ func (in *instance) ofHost(v *block, e *evaluator, volume *Volume) {
 
 // onlyOfHost reports arguments that mean nothing without a path of the node, and a path
 // that only that would make up for.
-func (in *instance) onlyOfHost(v *block, e *evaluator) {
-	for _, name := range ofHost {
+func (in *instance) onlyOfHost(v *source.Block, e *evaluator) {
+	for _, name := range schema.HostArguments {
 		if e.given(v, name) {
-			in.error(v.attributes[name].NameRange, "Unsuitable volume", "The argument %s belongs to host.", name)
+			in.report.Error(v.Attributes[name].NameRange, "Unsuitable volume", "The argument %s belongs to host.", name)
 		}
 	}
-	if overridden := v.base != nil; overridden && !e.given(v, "path") {
-		in.error(v.header, "Unsuitable volume", "Volume %q is no path of the node, so path has to say where it is mounted.", v.label)
+	if overridden := v.Base != nil; overridden && !e.given(v, "path") {
+		in.report.Error(v.Header, "Unsuitable volume", "Volume %q is no path of the node, so path has to say where it is mounted.", v.Label)
 	}
 }
 
@@ -207,32 +123,32 @@ func (in *instance) mountedIn(p *Pod, claims []Claim) mounted {
 }
 
 // checkVolumes reports volumes of a main container that would be where something else is.
-func (in *instance) checkVolumes(container *block, volumes []Volume, there mounted) {
+func (in *instance) checkVolumes(container *source.Block, volumes []Volume, there mounted) {
 	for _, v := range volumes {
 		in.checkVolume(container, v, there)
 		there.add(v.Path, "volume "+v.Name)
 	}
 }
 
-func (in *instance) checkVolume(container *block, v Volume, there mounted) {
+func (in *instance) checkVolume(container *source.Block, v Volume, there mounted) {
 	if other, taken := there[path.Clean(v.Path)]; taken {
-		in.error(v.at, "Two mounts at one path", "%s would have volume %q and %s at %s. Give one of the two another path.", sentenced(describe(container)), v.Name, other, v.Path)
+		in.report.Error(v.at, "Two mounts at one path", "%s would have volume %q and %s at %s. Give one of the two another path.", sentenced(container.Described()), v.Name, other, v.Path)
 	}
 }
 
 // checkPropagation reports volumes in which a container would mount something for its node
 // to see, where no container may: Kubernetes wants it to be privileged.
-func (in *instance) checkPropagation(b *block, p *Pod) {
+func (in *instance) checkPropagation(b *source.Block, p *Pod) {
 	var privileged []string // names of containers; the main one has none
 	for name, c := range in.containers(b) {
-		if c.typ.attribute("privileged") != nil && (!in.inner.settled(c, "privileged") || in.inner.bool(c, "privileged")) {
+		if c.Type.Attribute("privileged") != nil && (!in.inner.settled(c, "privileged") || in.inner.bool(c, "privileged")) {
 			privileged = append(privileged, name)
 		}
 	}
 	check := func(volumes []Volume, may bool) {
 		for _, v := range volumes {
 			if v.Propagation == "both" && !may {
-				in.error(v.at, "Only privileged containers mount for their node", "No container with volume %q is privileged, and the node sees the mounts of no other (propagation = \"both\"). Write privileged = true for the one that mounts, or propagation = \"in\".", v.Name)
+				in.report.Error(v.at, "Only privileged containers mount for their node", "No container with volume %q is privileged, and the node sees the mounts of no other (propagation = \"both\"). Write privileged = true for the one that mounts, or propagation = \"in\".", v.Name)
 			}
 		}
 	}
@@ -243,11 +159,11 @@ func (in *instance) checkPropagation(b *block, p *Pod) {
 }
 
 // containers are the blocks with the containers of a pod, by name: the main one has none.
-func (in *instance) containers(b *block) map[string]*block {
-	out := map[string]*block{"": b}
-	for _, c := range b.blocks {
-		if c.typ == initType || c.typ == sidecarType {
-			out[c.label] = c
+func (in *instance) containers(b *source.Block) map[string]*source.Block {
+	out := map[string]*source.Block{"": b}
+	for _, c := range b.Blocks {
+		if c.Type == schema.InitType || c.Type == schema.SidecarType {
+			out[c.Label] = c
 		}
 	}
 	return out

@@ -10,16 +10,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/schema"
 )
-
-var withAttribute = Attribute{
-	Name: "with", Type: TypeAny, Value: "map of services",
-	Doc: "Services that take the place of those that the definition names, by these names: `{ rabbitmq = service.rabbitmq-cell2 }`. References, databases, queues and users of the definition then mean them.",
-}
 
 // substitutes are the entries of the argument, as far as they are written out.
 func (in *instance) substitutes() []hclsyntax.ObjectConsItem {
-	attr := in.block.attributes[withAttribute.Name]
+	attr := in.block.Attributes[schema.WithAttribute.Name]
 	if attr == nil {
 		return nil
 	}
@@ -42,7 +38,7 @@ func (in *instance) withoutReplaced(edges []edge) []edge {
 // putInPlace puts services in the place of those that the definition names: a scope round it
 // has them under these names.
 func (in *instance) putInPlace() {
-	attr := in.block.attributes[withAttribute.Name]
+	attr := in.block.Attributes[schema.WithAttribute.Name]
 	if attr == nil || isNullLiteral(attr.Expr) || mayBeExternal(in.block) {
 		return
 	}
@@ -56,12 +52,12 @@ func (in *instance) putInPlace() {
 	for _, item := range in.substitutes() {
 		name, ok := staticKey(item.KeyExpr)
 		if !ok {
-			in.error(item.KeyExpr.Range(), "Unsuitable name", "The name of the service that another one takes the place of has to be written out.")
+			in.report.Error(item.KeyExpr.Range(), "Unsuitable name", "The name of the service that another one takes the place of has to be written out.")
 			continue
 		}
-		if known := in.graph.loader.servicesOf(in.whole); !slices.Contains(known, name) && in.whole.complete() {
-			in.error(item.KeyExpr.Range(), fmt.Sprintf("The definition names no service %q", name), "%s",
-				trimJoin(words.DidYouMean(name, known), fmt.Sprintf("Definition %q names: %s.", in.written.label, listed(known))))
+		if known := in.graph.loader.servicesOf(in.whole); !slices.Contains(known, name) && in.whole.Complete() {
+			in.report.Error(item.KeyExpr.Range(), fmt.Sprintf("The definition names no service %q", name), "%s",
+				words.WithHint(words.DidYouMean(name, known), fmt.Sprintf("Definition %q names: %s.", in.written.Label, words.Sorted(known))))
 			continue
 		}
 		value := in.user.value(item.ValueExpr)
@@ -83,7 +79,7 @@ func (in *instance) substitute(name string, value cty.Value, at hcl.Range) (*ins
 	}
 	other := in.instanceOf(value)
 	if other == nil {
-		in.error(at, "Unsuitable value for \"with\"", "In the place of service %q there has to be a service, as service.NAME, and this is %s.", name, kindOf(value))
+		in.report.Error(at, "Unsuitable value for \"with\"", "In the place of service %q there has to be a service, as service.NAME, and this is %s.", name, kindOf(value))
 		return nil, false
 	}
 	wanted := name
@@ -91,7 +87,7 @@ func (in *instance) substitute(name string, value cty.Value, at hcl.Range) (*ins
 		wanted = cmp.Or(in.nodes[id].definition, wanted)
 	}
 	if other.out.Definition != wanted {
-		in.error(at, "A service of another definition", "Service %q is one of definition %q, and definition %q needs one of definition %q here.", other.out.Name, other.out.Definition, in.written.label, wanted)
+		in.report.Error(at, "A service of another definition", "Service %q is one of definition %q, and definition %q needs one of definition %q here.", other.out.Name, other.out.Definition, in.written.Label, wanted)
 		return nil, false
 	}
 	return other, true

@@ -9,23 +9,25 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // job makes a job in the scope of an evaluator.
-func (in *instance) job(b *block, e *evaluator) Job {
+func (in *instance) job(b *source.Block, e *evaluator) Job {
 	j := Job{
-		Name:     b.label,
+		Name:     b.Label,
 		When:     "before",
 		Attempts: e.number(b, "attempts"),
 		Timeout:  e.number(b, "timeout"),
 		Pod:      in.pod(b, e),
 		Range:    rangeOf(b),
 	}
-	if b.typ.attribute("when") != nil {
+	if b.Type.Attribute("when") != nil {
 		j.When = e.string(b, "when")
 	}
-	if b.typ == jobType {
+	if b.Type == schema.JobType {
 		j.Runs = strings.TrimPrefix(e.string(b, "runs"), "change")
 		j.Nodes = in.nodesOf(b, e, j.Pod.Env)
 	}
@@ -36,14 +38,14 @@ func (in *instance) job(b *block, e *evaluator) Job {
 }
 
 // nodesOf names the role whose nodes a job is about.
-func (in *instance) nodesOf(b *block, e *evaluator, env []Env) *string {
+func (in *instance) nodesOf(b *source.Block, e *evaluator, env []Env) *string {
 	if !e.given(b, "nodes") {
 		return nil
 	}
-	if i := slices.IndexFunc(env, func(v Env) bool { return v.Name == nodesVariable }); i >= 0 {
-		in.error(env[i].Range, "Variable of kolla's own", "%s tells the job of the nodes that its argument nodes says. Give yours another name.", nodesVariable)
+	if i := slices.IndexFunc(env, func(v Env) bool { return v.Name == schema.NodesVariable }); i >= 0 {
+		in.report.Error(env[i].Range, "Variable of kolla's own", "%s tells the job of the nodes that its argument nodes says. Give yours another name.", schema.NodesVariable)
 	}
-	if v, _ := e.value(b.attributes["nodes"].Expr).Unmark(); v.IsKnown() && v.Type() == cty.String && v.AsString() == "" {
+	if v, _ := e.value(b.Attributes["nodes"].Expr).Unmark(); v.IsKnown() && v.Type() == cty.String && v.AsString() == "" {
 		return new(string) // the service has no role
 	}
 	name := e.role(b, "nodes")
@@ -54,7 +56,7 @@ func (in *instance) nodesOf(b *block, e *evaluator, env []Env) *string {
 }
 
 // variables are an environment, the service's over the definition's.
-func (e *evaluator) variables(b *block, name string) *settings {
+func (e *evaluator) variables(b *source.Block, name string) *settings {
 	var layers []*layer
 	for _, p := range e.parts(b, name) {
 		layers = append(layers, &layer{name: p.layer, expr: p.expr, eval: p.eval})
@@ -63,7 +65,7 @@ func (e *evaluator) variables(b *block, name string) *settings {
 }
 
 // pod makes what jobs and workloads have in common.
-func (in *instance) pod(b *block, e *evaluator) Pod {
+func (in *instance) pod(b *source.Block, e *evaluator) Pod {
 	p := Pod{
 		Image:       in.image(b, e),
 		Start:       e.string(b, "start"),
@@ -76,15 +78,15 @@ func (in *instance) pod(b *block, e *evaluator) Pod {
 
 		ServiceLinks: e.bool(b, "service_links"),
 	}
-	if r := b.one("resources", ""); r != nil {
+	if r := b.One("resources", ""); r != nil {
 		p.Requests, p.Limits = e.strings(r, "requests"), e.strings(r, "limits")
 	}
-	if b.typ.attribute("config") != nil {
+	if b.Type.Attribute("config") != nil {
 		p.Configs = in.names(b, e, "config", "config file")
 		p.Writable, p.WritableSize = e.list(b, "writable"), e.string(b, "writable_size")
 		in.checkPaths(b, p.Configs)
 	}
-	if b.typ.attribute("host_pid") != nil {
+	if b.Type.Attribute("host_pid") != nil {
 		p.HostPID, p.HostIPC = e.bool(b, "host_pid"), e.bool(b, "host_ipc")
 	}
 	in.checkPowers(b, p.Powers, p.User)
@@ -93,9 +95,9 @@ func (in *instance) pod(b *block, e *evaluator) Pod {
 	return p
 }
 
-func (in *instance) mounts(b *block, e *evaluator) []SecretMount {
+func (in *instance) mounts(b *source.Block, e *evaluator) []SecretMount {
 	var out []SecretMount
-	for _, m := range b.all("mount") {
+	for _, m := range b.All("mount") {
 		if mount, ok := in.mount(m, e); ok {
 			out = append(out, mount)
 		}
@@ -104,7 +106,7 @@ func (in *instance) mounts(b *block, e *evaluator) []SecretMount {
 }
 
 // image is the name of a Kolla image, or what the service uses in its place.
-func (in *instance) image(b *block, e *evaluator) string {
+func (in *instance) image(b *source.Block, e *evaluator) string {
 	name := e.string(b, "image")
 	in.used[name] = true
 	if full, ok := in.images[name]; ok {
@@ -115,16 +117,16 @@ func (in *instance) image(b *block, e *evaluator) string {
 
 // names evaluates a list of names of other blocks in the definition. Those that do not
 // count are left out.
-func (in *instance) names(b *block, e *evaluator, attribute, noun string) []string {
+func (in *instance) names(b *source.Block, e *evaluator, attribute, noun string) []string {
 	var out []string
-	typ := b.typ.attribute(attribute).Names
-	known := in.definition.labels(typ)
+	typ := b.Type.Attribute(attribute).Names
+	known := in.definition.Labels(typ)
 	for i, name := range e.list(b, attribute) {
 		switch {
-		case !slices.Contains(known, name) && in.whole.one(typ, name) != nil, typ == "config" && in.absent[name]:
-		case !slices.Contains(known, name) && !in.definition.complete(): // it may come
+		case !slices.Contains(known, name) && in.whole.One(typ, name) != nil, typ == "config" && in.absent[name]:
+		case !slices.Contains(known, name) && !in.definition.Complete(): // it may come
 		case !slices.Contains(known, name):
-			in.undeclared(b.attributeRange(attribute), noun, name, known)
+			in.report.Undeclared(b.AttributeRange(attribute), noun, name, known)
 		case slices.Contains(out, name):
 			e.unsuitable(b, attribute, "Element %d, %q, is there already.", i, name)
 		default:
@@ -135,13 +137,13 @@ func (in *instance) names(b *block, e *evaluator, attribute, noun string) []stri
 }
 
 // workload makes a workload.
-func (in *instance) workload(b *block) Workload {
+func (in *instance) workload(b *source.Block) Workload {
 	e := in.inner
 	w := Workload{
-		Name:     b.label,
+		Name:     b.Label,
 		Kind:     e.string(b, "kind"),
 		Role:     e.role(b, "role"),
-		Replicas: in.replicas[b.label],
+		Replicas: in.replicas[b.Label],
 		Update:   e.string(b, "update"),
 		Timeout:  e.number(b, "timeout"),
 		Loss:     e.string(b, "loss"),
@@ -165,13 +167,13 @@ func (in *instance) workload(b *block) Workload {
 	in.rollout(b, &w)
 	w.Carries, w.Leave = in.podCommand(b, "carries", &w), in.podCommand(b, "leave", &w)
 	base := b
-	if b.top != nil {
-		base = b.base
+	if b.Top != nil {
+		base = b.Base
 	}
-	w.Lifecycle = lifecycle(layered{base, e}, layered{in.block, in.user}, layered{b.top, in.user})
-	w.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.user, in.block, b.top)
+	w.Lifecycle = lifecycle(layered{base, e}, layered{in.block, in.user}, layered{b.Top, in.user})
+	w.Lifecycle.ReplaceTriggeredBy = in.triggers(in.frame, in.user, in.block, b.Top)
 	if w.Kind == "Deployment" && w.Update == "on-delete" {
-		in.error(b.attributeRange("update"), "Unsuitable value for \"update\"", "The pods of a Deployment are always replaced; on-delete is for a StatefulSet or DaemonSet.")
+		in.report.Error(b.AttributeRange("update"), "Unsuitable value for \"update\"", "The pods of a Deployment are always replaced; on-delete is for a StatefulSet or DaemonSet.")
 	}
 	in.checkLength(b)
 	return w
@@ -187,14 +189,14 @@ const (
 
 // stopping says how the pods of a workload stop. One that would be killed while it
 // still serves could never end in order.
-func (in *instance) stopping(w *Workload, b *block) {
+func (in *instance) stopping(w *Workload, b *source.Block) {
 	e := in.inner
 	w.Pod.GracePeriod, w.Drain = e.number(b, "grace_period"), e.number(b, "drain")
 	if !e.given(b, "drain") && w.Kind == "Deployment" && len(w.Pod.Ports) > 0 {
 		w.Drain = defaultDrain
 	}
 	if grace := cmp.Or(w.Pod.GracePeriod, defaultGrace); w.Drain >= grace && e.settled(b, "drain", "grace_period") {
-		in.error(in.stoppingRange(b), "Pods would be killed while they serve",
+		in.report.Error(in.stoppingRange(b), "Pods would be killed while they serve",
 			"Pods of workload %q go on serving for %d seconds after they were told to stop (drain), and get %d seconds in all (grace_period). Make grace_period longer, or drain shorter.",
 			w.Name, w.Drain, grace)
 	}
@@ -202,16 +204,16 @@ func (in *instance) stopping(w *Workload, b *block) {
 
 // stoppingRange is where somebody can change how pods stop: in the service, if it says
 // something about it.
-func (in *instance) stoppingRange(b *block) hcl.Range {
+func (in *instance) stoppingRange(b *source.Block) hcl.Range {
 	names := []string{"drain", "grace_period"}
-	for _, source := range []*block{b.top, b} {
+	for _, source := range []*source.Block{b.Top, b} {
 		for _, name := range names {
-			if source != nil && source.attributes[name] != nil {
-				return source.attributeRange(name)
+			if source != nil && source.Attributes[name] != nil {
+				return source.AttributeRange(name)
 			}
 		}
 	}
-	return b.header
+	return b.Header
 }
 
 // allReplicas is how many pods each workload of the definition has.
@@ -219,8 +221,8 @@ func (in *instance) allReplicas() map[string]int {
 	out := map[string]int{}
 	in.capped = nil
 	in.replicasForAll()
-	for _, b := range in.definition.all("workload") {
-		out[b.label] = in.replicasOf(b)
+	for _, b := range in.definition.All("workload") {
+		out[b.Label] = in.replicasOf(b)
 	}
 	return out
 }
@@ -228,33 +230,33 @@ func (in *instance) allReplicas() map[string]int {
 // replicasForAll notes what the service says for all workloads.
 func (in *instance) replicasForAll() {
 	if in.user.given(in.block, "replicas") {
-		if n := in.user.number(in.block, "replicas"); !mark.IsDeferred(in.user.value(in.block.attributes["replicas"].Expr)) {
+		if n := in.user.number(in.block, "replicas"); !mark.IsDeferred(in.user.value(in.block.Attributes["replicas"].Expr)) {
 			in.forAll = &n
 		}
 	}
 }
 
 // replicasValue is what others read as the replicas of a service.
-func (in *instance) replicasValue(workload *block) cty.Value {
+func (in *instance) replicasValue(workload *source.Block) cty.Value {
 	for _, said := range []struct {
 		e *evaluator
-		b *block
+		b *source.Block
 	}{{in.inner, workload}, {in.user, in.block}} {
 		if !said.e.settled(said.b, "replicas") {
 			return cty.UnknownVal(cty.Number).WithMarks(said.e.awaited(said.b, "replicas"))
 		}
 	}
-	return cty.NumberIntVal(int64(in.replicas[workload.label]))
+	return cty.NumberIntVal(int64(in.replicas[workload.Label]))
 }
 
 // replicasOf is how many pods a workload has: what its block in the service says,
 // else what the service says for all, as far as it can cope with that, else what the
 // definition says. A DaemonSet has 0: its nodes decide.
-func (in *instance) replicasOf(b *block) int {
+func (in *instance) replicasOf(b *source.Block) int {
 	n := in.inner.number(b, "replicas")
 	said := in.inner.sayer(b, "replicas") == in.user && in.inner.given(b, "replicas")
 	if in.inner.string(b, "kind") == "DaemonSet" {
-		if (said || in.forAll == nil) && b.attributes["replicas"] != nil {
+		if (said || in.forAll == nil) && b.Attributes["replicas"] != nil {
 			in.inner.unsuitable(b, "replicas", "A DaemonSet has one pod on each node of its role. Choose the nodes instead.")
 		}
 		return 0
@@ -262,25 +264,25 @@ func (in *instance) replicasOf(b *block) int {
 	most := in.inner.number(b, "max_replicas")
 	if in.forAll != nil && !said {
 		if most > 0 && *in.forAll > most {
-			in.capped = append(in.capped, fmt.Sprintf("%s runs %d", b.label, most))
+			in.capped = append(in.capped, fmt.Sprintf("%s runs %d", b.Label, most))
 			return most
 		}
 		return *in.forAll
 	}
 	if most > 0 && n > most {
-		in.inner.unsuitable(b, "replicas", "Definition %q runs at most %d of workload %q: more would not work together.", in.out.Definition, most, b.label)
+		in.inner.unsuitable(b, "replicas", "Definition %q runs at most %d of workload %q: more would not work together.", in.out.Definition, most, b.Label)
 	}
 	return n
 }
 
-func (in *instance) claims(b *block) []Claim {
+func (in *instance) claims(b *source.Block) []Claim {
 	var out []Claim
-	for _, c := range b.all("claim") {
+	for _, c := range b.All("claim") {
 		if kind := in.inner.string(b, "kind"); kind != "" && kind != "StatefulSet" {
-			in.error(c.header, "Volume without a StatefulSet", "Only the pods of a StatefulSet have volumes of their own, and workload %q is none.", b.label)
+			in.report.Error(c.Header, "Volume without a StatefulSet", "Only the pods of a StatefulSet have volumes of their own, and workload %q is none.", b.Label)
 		}
 		out = append(out, Claim{
-			Name:         c.label,
+			Name:         c.Label,
 			Path:         in.inner.string(c, "path"),
 			Size:         in.inner.string(c, "size"),
 			StorageClass: in.inner.string(c, "storage_class"),
@@ -290,8 +292,8 @@ func (in *instance) claims(b *block) []Claim {
 }
 
 // probe makes a probe of a workload that listens on the given ports.
-func (in *instance) probe(workload *block, name string, ports []string) *Probe {
-	b := workload.one(name, "")
+func (in *instance) probe(workload *source.Block, name string, ports []string) *Probe {
+	b := workload.One(name, "")
 	if b == nil {
 		return nil
 	}
@@ -315,7 +317,7 @@ func (in *instance) probe(workload *block, name string, ports []string) *Probe {
 	}
 	switch {
 	case ways != 1:
-		in.error(b.header, "Unsuitable probe", "Exactly one of http, tcp and exec says how to probe; here are %d.", ways)
+		in.report.Error(b.Header, "Unsuitable probe", "Exactly one of http, tcp and exec says how to probe; here are %d.", ways)
 	case e.given(b, "tcp"):
 		p.TCP, p.Port = true, e.string(b, "tcp")
 		in.checkProbePort(workload, b, "tcp", ports)
@@ -325,11 +327,11 @@ func (in *instance) probe(workload *block, name string, ports []string) *Probe {
 		in.checkProbePort(workload, b, "port", ports)
 	}
 	if e.given(b, "port") && !e.given(b, "http") {
-		in.error(b.attributes["port"].NameRange, "Unsuitable probe", "The argument port belongs to http. For a connection, write tcp = \"PORT\".")
+		in.report.Error(b.Attributes["port"].NameRange, "Unsuitable probe", "The argument port belongs to http. For a connection, write tcp = \"PORT\".")
 	}
 	for _, name := range []string{"scheme", "headers"} {
 		if e.given(b, name) && !e.given(b, "http") {
-			in.error(b.attributes[name].NameRange, "Unsuitable probe", "The argument %s belongs to http.", name)
+			in.report.Error(b.Attributes[name].NameRange, "Unsuitable probe", "The argument %s belongs to http.", name)
 		}
 	}
 	return p

@@ -18,8 +18,11 @@ const module = "kolla.openstack.org/kolla"
 var allowed = map[string][]string{
 	"cmd/kolla": {"internal/cli"},
 	"lang": {
-		"lang/functions", "lang/ini", "lang/mark", "lang/syntax", "lang/yaml", "internal/dag", "internal/words",
+		"lang/functions", "lang/internal/diag", "lang/internal/source", "lang/ini", "lang/mark", "lang/schema", "lang/syntax", "lang/yaml", "internal/dag", "internal/words",
 	},
+	"lang/internal/diag":          {"internal/words"},
+	"lang/internal/source":        {"lang/internal/diag", "lang/schema", "lang/syntax", "internal/files", "internal/words"},
+	"lang/schema":                 {},
 	"lang/escape":                 {},
 	"lang/syntax":                 {"internal/files"},
 	"lang/functions":              {"lang/escape", "lang/mark", "lang/syntax", "lang/yaml", "internal/files", "internal/words"},

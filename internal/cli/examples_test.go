@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // TestExamples holds that the examples of the language's schema are valid, in canonical
@@ -24,7 +24,7 @@ func TestExamples(t *testing.T) {
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
-		noteShown(shown, &lang.BlockType{Blocks: lang.Schema()}, file.Body())
+		noteShown(shown, &schema.BlockType{Blocks: schema.Blocks()}, file.Body())
 		t.Run(b.path, func(t *testing.T) { checkSnippet(t, "hcl", b.Example) })
 	}
 	for _, b := range described() {
@@ -41,7 +41,7 @@ func TestExamples(t *testing.T) {
 
 // describedBlock is a type of block where it stands.
 type describedBlock struct {
-	*lang.BlockType
+	*schema.BlockType
 	path string // "service workload"
 }
 
@@ -49,9 +49,9 @@ type describedBlock struct {
 // is given once, where it stands first.
 func described() []describedBlock {
 	var out []describedBlock
-	seen := map[*lang.BlockType]bool{}
-	var walk func(path string, blocks []*lang.BlockType)
-	walk = func(path string, blocks []*lang.BlockType) {
+	seen := map[*schema.BlockType]bool{}
+	var walk func(path string, blocks []*schema.BlockType)
+	walk = func(path string, blocks []*schema.BlockType) {
 		for _, b := range blocks {
 			if !seen[b] {
 				seen[b] = true
@@ -61,28 +61,28 @@ func described() []describedBlock {
 			}
 		}
 	}
-	walk("", slices.Concat(lang.Schema(), []*lang.BlockType{lang.Dynamic()}))
+	walk("", slices.Concat(schema.Blocks(), []*schema.BlockType{schema.DynamicType}))
 	return out
 }
 
 // The same argument may stand in several types of blocks, such as for_each.
-func keyOfArgument(a lang.Attribute) string { return fmt.Sprintf("%s: %s %s", a.Name, a.Type, a.Doc) }
+func keyOfArgument(a schema.Attribute) string { return fmt.Sprintf("%s: %s %s", a.Name, a.Type, a.Doc) }
 
-func keyOfBlock(b *lang.BlockType) string { return fmt.Sprintf("%s %q: %s", b.Name, b.Label, b.Doc) }
+func keyOfBlock(b *schema.BlockType) string { return fmt.Sprintf("%s %q: %s", b.Name, b.Label, b.Doc) }
 
 // noteShown notes what a body shows.
-func noteShown(shown map[string]bool, typ *lang.BlockType, body *hclwrite.Body) {
+func noteShown(shown map[string]bool, typ *schema.BlockType, body *hclwrite.Body) {
 	for _, a := range typ.Attributes {
 		if body.GetAttribute(a.Name) != nil {
 			shown[keyOfArgument(a)] = true
 		}
 	}
 	for _, b := range body.Blocks() {
-		if b.Type() == lang.Dynamic().Name {
-			shown[keyOfBlock(lang.Dynamic())] = true
-			noteShown(shown, lang.Dynamic(), b.Body())
+		if b.Type() == schema.DynamicType.Name {
+			shown[keyOfBlock(schema.DynamicType)] = true
+			noteShown(shown, schema.DynamicType, b.Body())
 		}
-		i := slices.IndexFunc(typ.Blocks, func(t *lang.BlockType) bool { return t.Name == b.Type() })
+		i := slices.IndexFunc(typ.Blocks, func(t *schema.BlockType) bool { return t.Name == b.Type() })
 		if i >= 0 {
 			shown[keyOfBlock(typ.Blocks[i])] = true
 			noteShown(shown, typ.Blocks[i], b.Body())

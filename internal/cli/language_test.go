@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // languageGuide is what stands before the blocks in the reference of the language. The
@@ -21,12 +21,12 @@ var languageGuide string
 // languageReference is the guide, and a section for each type of block.
 func languageReference() string {
 	r := newReference()
-	for _, block := range slices.Concat(lang.Schema(), r.shared) {
+	for _, block := range slices.Concat(schema.Blocks(), r.shared) {
 		r.section(block)
 	}
 	blocks := r.String()
 	r.Reset()
-	r.details(lang.Dynamic())
+	r.details(schema.DynamicType)
 	text := strings.Replace(languageGuide, "SECTION dynamic\n", strings.TrimLeft(r.String(), "\n"), 1) + blocks
 	return strings.Replace(text, "CONTENTS\n", tableOfContents(text), 1)
 }
@@ -34,23 +34,23 @@ func languageReference() string {
 // reference is the description of the blocks.
 type reference struct {
 	strings.Builder
-	in   map[*lang.BlockType][]*lang.BlockType // what each stands in
-	path map[*lang.BlockType]string            // where each stands, not deep: "service workload"
+	in   map[*schema.BlockType][]*schema.BlockType // what each stands in
+	path map[*schema.BlockType]string              // where each stands, not deep: "service workload"
 	// shared are those that stand in several others. They are described at the end.
-	shared []*lang.BlockType
+	shared []*schema.BlockType
 	shown  map[string]string // where each example is
 }
 
 func newReference() *reference {
-	r := &reference{in: map[*lang.BlockType][]*lang.BlockType{}, path: map[*lang.BlockType]string{}, shown: map[string]string{}}
-	for _, b := range lang.Schema() {
+	r := &reference{in: map[*schema.BlockType][]*schema.BlockType{}, path: map[*schema.BlockType]string{}, shown: map[string]string{}}
+	for _, b := range schema.Blocks() {
 		r.find(b, b.Name)
 	}
 	return r
 }
 
 // find notes where a type of block stands, and those in it.
-func (r *reference) find(b *lang.BlockType, path string) {
+func (r *reference) find(b *schema.BlockType, path string) {
 	known := r.path[b]
 	if known == "" || strings.Count(path, " ") < strings.Count(known, " ") {
 		r.path[b] = path
@@ -68,23 +68,23 @@ func (r *reference) find(b *lang.BlockType, path string) {
 }
 
 // isShared reports whether a type of block stands in several others.
-func (r *reference) isShared(b *lang.BlockType) bool { return len(r.in[b]) > 1 }
+func (r *reference) isShared(b *schema.BlockType) bool { return len(r.in[b]) > 1 }
 
 // heading is that of the section on a type of block.
-func (r *reference) heading(b *lang.BlockType) string {
-	same := slices.DeleteFunc(slices.Concat(lang.Schema(), r.shared), func(other *lang.BlockType) bool { return other.Name != b.Name })
+func (r *reference) heading(b *schema.BlockType) string {
+	same := slices.DeleteFunc(slices.Concat(schema.Blocks(), r.shared), func(other *schema.BlockType) bool { return other.Name != b.Name })
 	if r.isShared(b) && len(same) == 1 {
 		return b.Name
 	}
 	return r.path[b]
 }
 
-func (r *reference) link(text string, b *lang.BlockType) string {
+func (r *reference) link(text string, b *schema.BlockType) string {
 	return fmt.Sprintf("[`%s`](#%s)", text, anchor(r.heading(b)))
 }
 
 // section describes a type of block, and those that stand in it alone.
-func (r *reference) section(b *lang.BlockType) {
+func (r *reference) section(b *schema.BlockType) {
 	level := "###"
 	if strings.Contains(r.heading(b), " ") && !r.isShared(b) {
 		level = "####"
@@ -99,7 +99,7 @@ func (r *reference) section(b *lang.BlockType) {
 }
 
 // details are what a section says of its block.
-func (r *reference) details(b *lang.BlockType) {
+func (r *reference) details(b *schema.BlockType) {
 	header := b.Name
 	if b.Label != "" {
 		header += fmt.Sprintf(" %q", strings.ToUpper(b.Label))
@@ -123,14 +123,14 @@ func (r *reference) details(b *lang.BlockType) {
 	for _, a := range b.Attributes {
 		fmt.Fprintf(r, "| `%s` | %s | %s | %s |\n", a.Name, typeOf(a), defaultOf(a), cell(a.Doc))
 	}
-	if b != lang.Dynamic() {
+	if b != schema.DynamicType {
 		r.inner(b)
 	}
 	r.readings(b)
 }
 
 // example shows how the block is written, once where several have the same.
-func (r *reference) example(b *lang.BlockType) {
+func (r *reference) example(b *schema.BlockType) {
 	switch at := r.shown[b.Example]; {
 	case b.Example == "":
 	case at != "":
@@ -142,7 +142,7 @@ func (r *reference) example(b *lang.BlockType) {
 }
 
 // inner says which blocks stand in a block.
-func (r *reference) inner(b *lang.BlockType) {
+func (r *reference) inner(b *schema.BlockType) {
 	var links []string
 	for _, inner := range b.Blocks {
 		links = append(links, r.link(inner.Name, inner))
@@ -153,7 +153,7 @@ func (r *reference) inner(b *lang.BlockType) {
 }
 
 // readings say what expressions read of a block.
-func (r *reference) readings(b *lang.BlockType) {
+func (r *reference) readings(b *schema.BlockType) {
 	if len(b.Reads) == 0 {
 		return
 	}
@@ -167,19 +167,19 @@ func (r *reference) readings(b *lang.BlockType) {
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
 // typeNames are types of arguments in an operator's words, where they have others.
-var typeNames = map[lang.AttributeType]string{
-	lang.TypeNumber:     "whole number",
-	lang.TypeAny:        "any value",
-	lang.TypeObject:     "part of an object",
-	lang.TypeText:       "secret string",
-	lang.TypeTexts:      "map of secret strings",
-	lang.TypeSettings:   "config values",
-	lang.TypeReferences: "references",
-	lang.TypeAddress:    "address",
-	lang.TypeLiteral:    "plain string",
+var typeNames = map[schema.AttributeType]string{
+	schema.TypeNumber:     "whole number",
+	schema.TypeAny:        "any value",
+	schema.TypeObject:     "part of an object",
+	schema.TypeText:       "secret string",
+	schema.TypeTexts:      "map of secret strings",
+	schema.TypeSettings:   "config values",
+	schema.TypeReferences: "references",
+	schema.TypeAddress:    "address",
+	schema.TypeLiteral:    "plain string",
 }
 
-func typeOf(a lang.Attribute) string {
+func typeOf(a schema.Attribute) string {
 	name := string(a.Type)
 	if other := typeNames[a.Type]; other != "" {
 		name = other
@@ -196,7 +196,7 @@ func typeOf(a lang.Attribute) string {
 	return name
 }
 
-func defaultOf(a lang.Attribute) string {
+func defaultOf(a schema.Attribute) string {
 	switch {
 	case a.Required:
 		return "required"

@@ -20,11 +20,13 @@ func TestOneParser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	within, err := filepath.Glob("../*/*.go")
-	if err != nil {
-		t.Fatal(err)
+	for _, pattern := range []string{"../*/*.go", "../internal/*/*.go"} {
+		within, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, within...)
 	}
-	names = append(names, within...)
 	found := 0
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
@@ -76,7 +77,7 @@ type unset struct {
 type place struct {
 	at   hcl.Range
 	what string // "service.ports"
-	typ  lang.AttributeType
+	typ  schema.AttributeType
 }
 
 const unsetVariable = "unset_variable"
@@ -128,13 +129,13 @@ func parsed(t *testing.T, path, source string) *hclsyntax.Body {
 // places finds what can be computed in a file.
 func (u *unset) places(t *testing.T, path, source string) []place {
 	t.Helper()
-	return placesIn(parsed(t, path, source), &lang.BlockType{Blocks: lang.Schema()})
+	return placesIn(parsed(t, path, source), &schema.BlockType{Blocks: schema.Blocks()})
 }
 
-func placesIn(body *hclsyntax.Body, typ *lang.BlockType) []place {
+func placesIn(body *hclsyntax.Body, typ *schema.BlockType) []place {
 	var out []place
 	for name, attr := range body.Attributes {
-		p := place{at: attr.Expr.Range(), what: typ.Name + "." + name, typ: lang.TypeAny}
+		p := place{at: attr.Expr.Range(), what: typ.Name + "." + name, typ: schema.TypeAny}
 		for _, a := range typ.Attributes {
 			if a.Name == name {
 				p.typ = a.Type
@@ -150,7 +151,7 @@ func placesIn(body *hclsyntax.Body, typ *lang.BlockType) []place {
 	}
 	for _, b := range body.Blocks {
 		if b.Type == "dynamic" {
-			out = append(out, placesIn(b.Body, &lang.BlockType{Name: "dynamic", Blocks: []*lang.BlockType{
+			out = append(out, placesIn(b.Body, &schema.BlockType{Name: "dynamic", Blocks: []*schema.BlockType{
 				{Name: "content", Attributes: within(typ, b.Labels[0]).Attributes, Blocks: within(typ, b.Labels[0]).Blocks},
 			}})...)
 			continue
@@ -160,13 +161,13 @@ func placesIn(body *hclsyntax.Body, typ *lang.BlockType) []place {
 	return out
 }
 
-func within(typ *lang.BlockType, name string) *lang.BlockType {
+func within(typ *schema.BlockType, name string) *schema.BlockType {
 	for _, b := range typ.Blocks {
 		if b.Name == name {
 			return b
 		}
 	}
-	return &lang.BlockType{Name: name}
+	return &schema.BlockType{Name: name}
 }
 
 // parts are the values in a map or list that is written out, and those in them.
@@ -191,7 +192,7 @@ func parts(expr hclsyntax.Expression) []hcl.Range {
 // mustBeWritten reports whether an argument has to be there before anything is evaluated.
 func mustBeWritten(p place) bool {
 	switch p.typ {
-	case lang.TypeLiteral, lang.TypeReferences, lang.TypeConstraint, lang.TypeAddress:
+	case schema.TypeLiteral, schema.TypeReferences, schema.TypeConstraint, schema.TypeAddress:
 		return true
 	}
 	if p.what == "service.with" { // but not its values

@@ -1,4 +1,4 @@
-package lang_test
+package schema_test
 
 import (
 	"fmt"
@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // TestSchema holds that the reference of the language can be made from it.
 func TestSchema(t *testing.T) {
-	var check func(path string, b *lang.BlockType)
-	check = func(path string, b *lang.BlockType) {
+	var check func(path string, b *schema.BlockType)
+	check = func(path string, b *schema.BlockType) {
 		path += "." + b.Name
 		if !sentence(b.Doc) {
 			t.Errorf("%s: the documentation %q is not a sentence", path, b.Doc)
@@ -42,7 +42,7 @@ func TestSchema(t *testing.T) {
 			check(path, child)
 		}
 	}
-	for _, b := range lang.Schema() {
+	for _, b := range schema.Blocks() {
 		check("", b)
 	}
 }

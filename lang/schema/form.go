@@ -1,6 +1,7 @@
-package lang
+package schema
 
 import (
+	"fmt"
 	"net/netip"
 	"path"
 	"regexp"
@@ -13,27 +14,29 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Form is what a string has to look like. The zero Form is any string.
+// Form is the form of a string. The zero Form allows any string.
 type Form struct {
 	// Expected completes "is not ...": "an absolute path".
 	Expected string
-	valid    func(string) bool
+	// Valid reports whether a string has the form. It is nil in the zero Form.
+	Valid func(string) bool
 }
 
-// maxName is the length of the names of services, workloads and jobs. Two of
-// them, joined, and a hash have to fit into the 63 characters of a label.
+// maxName is the maximum length of the names of services, workloads and jobs. Two names and a
+// hash have to fit into the 63 characters of a label.
 const maxName = 40
 
+// The forms of names, paths, sizes and addresses.
 var (
 	formName = Form{
 		"a name of at most 40 lower-case letters, digits and dashes that starts with a letter and does not end with a dash",
 		func(s string) bool { return len(s) <= maxName && len(validation.IsDNS1035Label(s)) == 0 },
 	}
-	formNamespace = Form{
+	FormNamespace = Form{
 		"a name of at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends",
 		func(s string) bool { return len(validation.IsDNS1123Label(s)) == 0 },
 	}
-	formSubdomain = Form{
+	FormSubdomain = Form{
 		"a name of lower-case letters, digits, dashes and dots, with a letter or digit at both ends",
 		func(s string) bool { return len(validation.IsDNS1123Subdomain(s)) == 0 },
 	}
@@ -89,7 +92,7 @@ var (
 		"a tag of an image: at most 128 letters, digits, dots, dashes and underscores",
 		regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`).MatchString,
 	}
-	formGlob = Form{
+	FormGlob = Form{
 		"a file name or pattern, such as *.conf",
 		func(s string) bool {
 			_, err := path.Match(s, "")
@@ -99,8 +102,8 @@ var (
 	formTaint = Form{
 		"a taint, KEY:EFFECT or KEY=VALUE:EFFECT, such as example.org/dedicated=compute:NoSchedule",
 		func(s string) bool {
-			t := parseTaint(s)
-			return slices.Contains(taintEffects, t.Effect) && len(validation.IsQualifiedName(t.Key)) == 0 && len(validation.IsValidLabelValue(t.Value)) == 0
+			key, value, effect := SplitTaint(s)
+			return slices.Contains(TaintEffects, effect) && len(validation.IsQualifiedName(key)) == 0 && len(validation.IsValidLabelValue(value)) == 0
 		},
 	}
 	formShare = Form{
@@ -121,6 +124,71 @@ var (
 	}
 )
 
-// unprintable reports what cannot stand in a URL as it is: spaces and control
-// characters.
+// unprintable reports spaces and control characters, which have to be escaped in a URL.
 func unprintable(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
+// SplitTaint splits KEY:EFFECT or KEY=VALUE:EFFECT. It accepts any text.
+func SplitTaint(text string) (key, value, effect string) {
+	if i := strings.LastIndex(text, ":"); i >= 0 {
+		text, effect = text[:i], text[i+1:]
+	}
+	key, value, _ = strings.Cut(text, "=")
+	return key, value, effect
+}
+
+// TaintEffects are the effects of taints in Kubernetes.
+var TaintEffects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
+
+var (
+	pathField    = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*`)
+	pathSelector = regexp.MustCompile(`^\[([^\]\["]+)\]`)
+)
+
+// SplitFieldPath splits the text form of a path of fields into its elements, such as
+// spec.containers["api"].image.
+func SplitFieldPath(text string) ([]string, error) {
+	var path []string
+	rest := text
+	for rest != "" {
+		element, after, err := cutElement(rest, len(path) == 0)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not the path of a field: %w", text, err)
+		}
+		path, rest = append(path, element), after
+	}
+	if len(path) == 0 {
+		return nil, fmt.Errorf("the path of a field is not empty")
+	}
+	return path, nil
+}
+
+// cutElement cuts the first element off the text of a path.
+func cutElement(text string, first bool) (element, rest string, err error) {
+	if strings.HasPrefix(text, `["`) {
+		quoted, err := strconv.QuotedPrefix(text[1:])
+		if err != nil || !strings.HasPrefix(text[1+len(quoted):], "]") {
+			return "", "", fmt.Errorf("a bracket is not closed")
+		}
+		element, err = strconv.Unquote(quoted)
+		return element, text[len(quoted)+2:], err
+	}
+	if match := pathSelector.FindStringSubmatch(text); match != nil {
+		return match[1], text[len(match[0]):], nil
+	}
+	if !first {
+		if text[0] != '.' {
+			return "", "", fmt.Errorf("a key with dots or slashes in it stands in brackets and quotes, such as metadata.annotations[\"example.org/team\"]")
+		}
+		text = text[1:]
+	}
+	if strings.HasPrefix(text, "*") {
+		return "*", text[1:], nil
+	}
+	if element = pathField.FindString(text); element == "" {
+		return "", "", fmt.Errorf("the name of a field is missing before %q", text)
+	}
+	return element, text[len(element):], nil
+}
+
+// IsFieldName reports whether an element of a path can stand without brackets and quotes.
+func IsFieldName(element string) bool { return pathField.FindString(element) == element }

@@ -1,4 +1,4 @@
-package lang
+package source
 
 import (
 	"slices"
@@ -8,33 +8,34 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
-// jsonContent takes the body of a block in HCL's JSON syntax apart: there, what is
-// an argument and what a block only the type of the block can tell. Expressions
-// become those of the native syntax, so that nothing else has to know of JSON.
-func (d decoder) jsonContent(typ *BlockType, body hcl.Body) (hclsyntax.Attributes, []sourceBlock) {
-	schema := &hcl.BodySchema{}
+// jsonContent is content for HCL's JSON syntax, in which only the type of the block tells
+// arguments from blocks. Expressions become expressions of the native syntax, so that no
+// other code handles JSON.
+func (d decoder) jsonContent(typ *schema.BlockType, body hcl.Body) (hclsyntax.Attributes, []sourceBlock) {
+	known := &hcl.BodySchema{}
 	for _, b := range typ.Blocks {
 		header := hcl.BlockHeaderSchema{Type: b.Name}
 		if b.Label != "" {
 			header.LabelNames = []string{b.Label}
 		}
-		schema.Blocks = append(schema.Blocks, header)
+		known.Blocks = append(known.Blocks, header)
 	}
-	if len(typ.growing()) > 0 {
-		schema.Blocks = append(schema.Blocks, hcl.BlockHeaderSchema{Type: dynamicType.Name, LabelNames: []string{dynamicType.Label}})
+	if len(typ.DynamicNames()) > 0 {
+		known.Blocks = append(known.Blocks, hcl.BlockHeaderSchema{Type: schema.DynamicType.Name, LabelNames: []string{schema.DynamicType.Label}})
 	}
-	content, rest, diags := body.PartialContent(schema)
-	// What is no block is an argument; the decoder says which of them are wrong.
+	content, rest, diags := body.PartialContent(known)
+	// Everything else is an argument. The decoder reports unknown ones.
 	found, more := rest.JustAttributes()
 	d.addJSON(append(diags, more...))
 	attributes := hclsyntax.Attributes{}
 	for name, attr := range found {
 		reference := false
-		if a := typ.attribute(name); a != nil {
-			reference = a.Type == TypeReferences || a.Type == TypeConstraint || isReference(a.Type, attr.Expr)
+		if a := typ.Attribute(name); a != nil {
+			reference = a.Type == schema.TypeReferences || a.Type == schema.TypeConstraint || isReference(a.Type, attr.Expr)
 		}
 		attributes[name] = &hclsyntax.Attribute{
 			Name: name, Expr: d.native(attr.Expr, reference),
@@ -51,7 +52,7 @@ func (d decoder) jsonContent(typ *BlockType, body hcl.Body) (hclsyntax.Attribute
 	return attributes, blocks
 }
 
-// addJSON reports what HCL says about the shape of a source in JSON.
+// addJSON adds diagnostics of HCL about the structure of a JSON source, in plainer words.
 func (d decoder) addJSON(diags hcl.Diagnostics) {
 	const noArguments = "A JSON object is required here, setting the arguments for this block."
 	whole := slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool { return diag.Detail == noArguments })
@@ -62,17 +63,17 @@ func (d decoder) addJSON(diags hcl.Diagnostics) {
 		labels := strings.Contains(diag.Detail, "labels") || diag.Summary == "Missing block label"
 		switch {
 		case labels && (diag.Summary == "Incorrect JSON value type" || diag.Summary == "Missing block label"):
-			d.error(*diag.Subject, "Name expected", "Blocks of this type have names: in JSON, { \"NAME\": { \"ARGUMENT\": VALUE } }.")
+			d.report.Error(*diag.Subject, "Name expected", "Blocks of this type have names: in JSON, { \"NAME\": { \"ARGUMENT\": VALUE } }.")
 		case diag.Summary == "Incorrect JSON value type":
-			d.error(*diag.Subject, "Object expected", "Arguments, and what else has names, stand in a JSON object: { \"NAME\": VALUE }.")
+			d.report.Error(*diag.Subject, "Object expected", "Arguments, and what else has names, stand in a JSON object: { \"NAME\": VALUE }.")
 		default:
-			d.add(diag)
+			d.report.Add(diag)
 		}
 	}
 }
 
-// native is an expression of the JSON syntax as the native syntax has it: strings
-// are templates, or where only a reference can stand, expressions.
+// native turns an expression of the JSON syntax into one of the native syntax. Strings become
+// templates, or references where only a reference makes sense.
 func (d decoder) native(expr hcl.Expression, reference bool) hclsyntax.Expression {
 	at := expr.Range()
 	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
@@ -103,18 +104,18 @@ func (d decoder) native(expr hcl.Expression, reference bool) hclsyntax.Expressio
 	return d.parsed(syntax.Template, v.AsString(), at)
 }
 
-// isReference reports a string that can only be meant as a reference: the name of a role
-// or an exposure has no dot.
-func isReference(typ AttributeType, expr hcl.Expression) bool {
+// isReference reports a string that has to be a reference: a role or an exposure, with a dot
+// in it. Names of roles and exposures have none.
+func isReference(typ schema.AttributeType, expr hcl.Expression) bool {
 	v, _ := expr.Value(nil)
-	if typ != TypeRole && typ != TypeExposure || v.IsNull() || v.Type() != cty.String {
+	if typ != schema.TypeRole && typ != schema.TypeExposure || v.IsNull() || v.Type() != cty.String {
 		return false
 	}
 	return strings.Contains(v.AsString(), ".") && !strings.Contains(v.AsString(), "${")
 }
 
-// bareReference takes away what makes a template of a reference: both are understood
-// where only a reference can stand.
+// bareReference strips the ${} of a reference. Where only a reference makes sense, it may be
+// written with or without it.
 func bareReference(text string) string {
 	inner, ok := strings.CutPrefix(text, "${")
 	if ok && strings.HasSuffix(inner, "}") && !strings.Contains(inner, "${") {
@@ -123,7 +124,7 @@ func bareReference(text string) string {
 	return text
 }
 
-// emptied is what {} and [] are in the native syntax.
+// emptied turns a literal {} or [] into the expression of the native syntax.
 func emptied(literal *hclsyntax.LiteralValueExpr) hclsyntax.Expression {
 	switch t := literal.Val.Type(); {
 	case t.IsObjectType():
@@ -144,7 +145,7 @@ func (d decoder) parsed(parse func([]byte, string, hcl.Pos) (hclsyntax.Expressio
 		// Escapes and the like make the string longer than the text: stay within it.
 		diag.Subject, diag.Context = &at, nil
 	}
-	d.add(diags...)
+	d.report.Add(diags...)
 	if expr == nil || diags.HasErrors() {
 		return &hclsyntax.LiteralValueExpr{Val: cty.DynamicVal, SrcRange: at}
 	}

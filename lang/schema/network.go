@@ -1,4 +1,4 @@
-package lang
+package schema
 
 import (
 	"net/netip"
@@ -21,7 +21,7 @@ var (
 		func(s string) bool {
 			s = strings.TrimSuffix(s, "/udp")
 			n, err := strconv.Atoi(s)
-			return formPort.valid(s) || err == nil && portNumber.MatchString(s) && n <= 65535
+			return formPort.Valid(s) || err == nil && portNumber.MatchString(s) && n <= 65535
 		},
 	}
 )
@@ -46,7 +46,7 @@ var allowType = &BlockType{
 `,
 	Attributes: conditional([]Attribute{
 		{Name: "ports", Type: TypeList, Names: "port", Form: formPortSeen, Doc: "Names of ports of the definition, or numbers in quotes, \"53/udp\" of a UDP port; by default all ports of the definition."},
-		{Name: "namespace", Type: TypeString, Form: formNamespace, Doc: "Namespace of the pods; by default the cloud's own. Without pods, all pods of the namespace."},
+		{Name: "namespace", Type: TypeString, Form: FormNamespace, Doc: "Namespace of the pods; by default the cloud's own. Without pods, all pods of the namespace."},
 		{Name: "pods", Type: TypeMap, Form: formLabelValue, Doc: "Labels of the pods."},
 		{Name: "cidrs", Type: TypeList, Form: formCIDR, Doc: "Ranges of addresses, as pods see them: most clusters replace the address of a client outside by that of a node."},
 	}),

@@ -1,102 +1,53 @@
-package lang
+package schema
 
 import "slices"
 
-// secretKind is one kind of secrets.
-type secretKind struct {
-	// keys are those of the Secret in the cluster; nil: they depend on arguments.
-	keys []string
-	// values are what expressions read, and the key of each.
-	values map[string]string
-	// arguments are those that only some kinds have.
-	arguments []string
-}
-
-// Keys of the Secrets in the cluster, by the names that Kubernetes itself and
-// cert-manager use.
-const (
-	KeyValue       = "value"
-	KeyPrivate     = "ssh-privatekey"
-	KeyPublic      = "ssh-publickey"
-	KeyCertificate = "tls.crt"
-	KeyKey         = "tls.key" // private key of the certificate
-	KeyCA          = "ca.crt"  // certificate of who signed it
-)
-
-var (
-	oneValue  = map[string]string{"value": KeyValue}
-	ofKeyPair = []string{"common_name", "validity_days", "renew_before", "algorithm"}
-)
-
-// secretKinds are the kinds of secrets.
-var secretKinds = map[string]secretKind{
-	"password": {keys: []string{KeyValue}, values: oneValue, arguments: []string{"length"}},
-	"hex":      {keys: []string{KeyValue}, values: oneValue, arguments: []string{"length"}},
-	"base64":   {keys: []string{KeyValue}, values: oneValue, arguments: []string{"length"}},
-	"uuid":     {keys: []string{KeyValue}, values: oneValue},
-	"fernet":   {arguments: []string{"count", "keys"}},
-	"ssh": {
-		keys:      []string{KeyPrivate, KeyPublic},
-		values:    map[string]string{"private_key": KeyPrivate, "public_key": KeyPublic},
-		arguments: []string{"algorithm"},
-	},
-	"x509-ca": {
-		keys:      []string{KeyCertificate, KeyKey},
-		values:    map[string]string{"certificate": KeyCertificate, "key": KeyKey},
-		arguments: ofKeyPair,
-	},
-	"x509": {
-		keys:      []string{KeyCA, KeyCertificate, KeyKey},
-		values:    map[string]string{"certificate": KeyCertificate, "key": KeyKey, "ca_certificate": KeyCA},
-		arguments: slices.Concat(ofKeyPair, []string{"ca", "dns_names", "ip_addresses", "usages"}),
-	},
-}
-
-// kindNames are the kinds in the order in which they are explained.
+// kindNames are the kinds of secrets, in the order of their descriptions.
 var kindNames = []string{"password", "hex", "base64", "uuid", "fernet", "ssh", "x509-ca", "x509"}
 
-// algorithms are those of key pairs; the first is the default one of ssh, the second
-// of certificates.
-var algorithms = []string{"ed25519", "ecdsa", "rsa"}
+// KeyAlgorithms are the algorithms of key pairs. The first is the default for ssh, the second
+// for certificates.
+var KeyAlgorithms = []string{"ed25519", "ecdsa", "rsa"}
 
 const (
-	defaultValidity   = 365  // days, of a certificate
-	defaultCAValidity = 3650 // days, of the certificate of a CA
-	defaultRenewal    = 30   // days before the end
-	maxValidity       = 36500
+	defaultRenewal = 30 // days before the end
+	maxValidity    = 36500
 )
 
-var usages = []string{"server", "client"}
+// KeyUsages are the purposes of a certificate.
+var KeyUsages = []string{"server", "client"}
 
-// generatorAttributes say what is generated.
-var generatorAttributes = []Attribute{
+// GeneratorAttributes describe a generated value.
+var GeneratorAttributes = []Attribute{
 	{Name: "kind", Type: TypeString, Default: "password", OneOf: kindNames, Doc: "password: letters and digits. hex: hexadecimal digits. base64: random bytes in URL-safe base64; 32 are a key of Fernet. uuid. fernet: a repository of keys, named 0 and up. ssh: a key pair. x509-ca: a certificate authority of its own. x509: a certificate that one signs."},
 	{Name: "length", Type: TypeNumber, Default: 32, Min: 8, Max: 1024, Doc: "Characters of a password, bytes of a hex or base64 value."},
 	{Name: "count", Type: TypeNumber, Default: 3, Min: 1, Max: 64, Doc: "Keys of a fernet repository."},
-	{Name: "algorithm", Type: TypeString, OneOf: algorithms, Doc: "Of the keys of ssh, by default ed25519, and of x509, by default ecdsa (P-256). rsa has 3072 bits."},
+	{Name: "algorithm", Type: TypeString, OneOf: KeyAlgorithms, Doc: "Of the keys of ssh, by default ed25519, and of x509, by default ecdsa (P-256). rsa has 3072 bits."},
 	{Name: "ca", Type: TypeSecret, Doc: "x509: the secret of kind x509-ca that signs it, as in secret.NAME."},
 	{Name: "common_name", Type: TypeString, Doc: "x509: name in the subject; by default the first of dns_names, or the name that the Secret has when it is made."},
 	{Name: "dns_names", Type: TypeList, Form: formHostPattern, Doc: "x509: names that the certificate is for."},
 	{Name: "ip_addresses", Type: TypeList, Form: formIP, Doc: "x509: addresses that the certificate is for."},
 	{Name: "validity_days", Type: TypeNumber, Min: 1, Max: maxValidity, Doc: "x509: how many days it is valid; by default 365, of a CA 3650, and never longer than its CA."},
 	{Name: "renew_before", Type: TypeNumber, Default: defaultRenewal, Min: 1, Max: maxValidity, Doc: "x509: from how many days before its end on a plan renews it."},
-	{Name: "usages", Type: TypeList, OneOf: usages, Doc: `x509: what it is for, "server" or "client" or both; by default ["server"].`},
+	{Name: "usages", Type: TypeList, OneOf: KeyUsages, Doc: `x509: what it is for, "server" or "client" or both; by default ["server"].`},
 }
 
+// lossAttribute is the consequence of losing the values.
 var lossAttribute = Attribute{Name: "loss", Type: TypeString, Doc: "What follows when somebody deletes the values in the cluster and new ones are made, as the end of a sentence. A plan says it."}
 
-var givenAttribute = Attribute{Name: "given", Type: TypeBool, Default: false, Doc: "Whether the value is never generated, because somebody else has it already: a licence, a password of a directory. A service then says where it comes from."}
+// GivenAttribute marks a secret of a definition that each service has to give.
+var GivenAttribute = Attribute{Name: "given", Type: TypeBool, Default: false, Doc: "Whether the value is never generated, because somebody else has it already: a licence, a password of a directory. A service then says where it comes from."}
 
-// sourceAttributes say where values come from that are not generated.
-var sourceAttributes = []Attribute{
+// SourceAttributes name the source of a value that is not generated.
+var SourceAttributes = []Attribute{
 	{Name: "from_env", Type: TypeString, Form: formPlain, Doc: "Name of an environment variable of kolla's own that holds the value."},
 	{Name: "from_file", Type: TypeString, Form: formPlain, Doc: "File that holds the value, relative to the configuration's directory. A line break at its end is left out."},
 	{Name: "from_secret", Type: TypeMap, Form: formPlain, Doc: `A Secret of the cluster that somebody else makes: { name = "...", namespace = "...", key = "..." }. Without a namespace it is in the cloud's. Without a key all keys of the kind are taken under their own names.`},
 	{Name: "value", Type: TypeText, Doc: "The value, from a sensitive variable."},
 }
 
-// secretReadings are what expressions read of a secret.
-var secretReadings = []Reading{
+// SecretReadings are the attributes of a secret that expressions can read.
+var SecretReadings = []Reading{
 	{"name", "Name of the Secret in the cluster."},
 	{"value", "The value: of a password, hex, base64 or uuid."},
 	{"private_key", "The private key: of ssh."},
@@ -108,7 +59,8 @@ var secretReadings = []Reading{
 
 const readAs = "It is read as secret.NAME.name, which is the name of the Secret in the cluster; by kind also as .value, as .private_key and .public_key (ssh), as .certificate and .key (x509-ca), and .ca_certificate besides (x509)."
 
-var secretType = &BlockType{
+// SecretType describes the block `secret` of a definition or a service.
+var SecretType = &BlockType{
 	Name: "secret", Label: "secret", LabelForm: formName,
 	Doc: "A value that lives only in the cluster. It is generated once, at apply, unless one of from_env, from_file, from_secret and value says where it comes from. In a service, secret \"db-NAME\" says that of the password of database NAME. " + readAs,
 	Example: `definition "status" {
@@ -135,15 +87,15 @@ service "status" {
 }
 `,
 	ReadAs:       "secret.NAME",
-	Reads:        secretReadings,
-	Attributes:   conditional(slices.Concat(generatorAttributes, []Attribute{givenAttribute, lossAttribute}, sourceAttributes)),
+	Reads:        SecretReadings,
+	Attributes:   conditional(slices.Concat(GeneratorAttributes, []Attribute{GivenAttribute, lossAttribute}, SourceAttributes)),
 	Alternatives: [][]string{{"from_env"}, {"from_file"}, {"from_secret"}, {"value"}},
 }
 
-// sharedGeneratorAttributes are those of blocks that can be repeated, where count says
-// how often.
-func sharedGeneratorAttributes() []Attribute {
-	out := slices.Clone(generatorAttributes)
+// SharedGeneratorAttributes are the GeneratorAttributes of a block outside of services. There
+// count is the number of instances, so the number of keys is called keys.
+func SharedGeneratorAttributes() []Attribute {
+	out := slices.Clone(GeneratorAttributes)
 	for i := range out {
 		if out[i].Name == "count" {
 			out[i].Name = "keys"
@@ -152,7 +104,8 @@ func sharedGeneratorAttributes() []Attribute {
 	return out
 }
 
-var sharedSecretType = &BlockType{
+// SharedSecretType describes the block `secret` at the top of a file.
+var SharedSecretType = &BlockType{
 	Name: "secret", Label: "secret", LabelForm: formName,
 	Doc: "A value that lives only in the cluster, in the Secret of the block's name, and that any service can use. It is generated once, at apply, unless one of from_env, from_file, from_secret and value says where it comes from. " + readAs,
 	Example: `secret "ca" {
@@ -202,10 +155,10 @@ manifest "vault" {
 }
 `,
 	ReadAs: "secret.NAME",
-	Reads:  secretReadings,
-	Attributes: withRepetition(slices.Concat(sharedGeneratorAttributes(), []Attribute{lossAttribute}, sourceAttributes, []Attribute{
-		nameAttribute,
+	Reads:  SecretReadings,
+	Attributes: withRepetition(slices.Concat(SharedGeneratorAttributes(), []Attribute{lossAttribute}, SourceAttributes, []Attribute{
+		NameAttribute,
 		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the value is read or made."},
 	})),
-	Blocks: []*BlockType{plainLifecycleType},
+	Blocks: []*BlockType{PlainLifecycleType},
 }

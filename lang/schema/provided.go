@@ -1,19 +1,20 @@
-package lang
+package schema
 
 import "slices"
 
-// Forms of what one service has on another.
+// Forms for the blocks that a service has on another service.
 var (
 	formProvides = Form{`one of "database", "queue", "registration" and "user"`, func(s string) bool { return slices.Contains(provisions, s) }}
-	formRole     = Form{"a text without spaces", formPlain.valid}
+	formRole     = Form{"a text without spaces", formPlain.Valid}
 )
 
-// provisions are what a service can provide to others.
+// provisions are the kinds of things that a service can provide to others.
 var provisions = []string{"database", "queue", "registration", "user"}
 
 const serverDoc = "Name of the service that has it."
 
-var userType = &BlockType{
+// UserType describes the block `user`.
+var UserType = &BlockType{
 	Name: "user", Label: "user", LabelForm: formDatabase,
 	Doc: "A user of the service in Keystone, as which it checks tokens and logs in to other services. Its password is a generated secret, `user-NAME`, with dashes for underscores. Two services cannot share one.",
 	Example: `definition "status" {
@@ -52,7 +53,8 @@ var userType = &BlockType{
 	}),
 }
 
-var queueType = &BlockType{
+// QueueType describes the block `queue`.
+var QueueType = &BlockType{
 	Name: "queue", Label: "queue", LabelForm: formDatabase,
 	Doc: "A virtual host on a message queue, with a user of the same name. The password is a generated secret, `queue-NAME`, with dashes for underscores. Two services cannot share one.",
 	Example: `definition "status" {
@@ -87,7 +89,8 @@ var queueType = &BlockType{
 	}),
 }
 
-var identityRoleType = &BlockType{
+// IdentityRoleType describes the block `identity_role`.
+var IdentityRoleType = &BlockType{
 	Name: "identity_role", Label: "role in Keystone", LabelForm: formPlain,
 	Doc: "A role that the service expects in Keystone, beside those that its users have. It stays when nothing declares it any more: others may have it.",
 	Example: `definition "status" {
@@ -101,7 +104,8 @@ var identityRoleType = &BlockType{
 	}),
 }
 
-var endpointType = &BlockType{
+// EndpointType describes the block `endpoint`.
+var EndpointType = &BlockType{
 	Name: "endpoint", Label: "endpoint", LabelForm: formIdentifier,
 	Doc: "A service and its endpoints, internal and public, in Keystone's catalogue. The label is the type of the service. It is registered when the workloads are ready. In a definition that has a `provides \"registration\"` itself nothing is registered: it can be read.",
 	Example: `definition "status" {
@@ -138,11 +142,11 @@ var endpointType = &BlockType{
 	}),
 }
 
-// providedWhenAttribute is when a job of a provides block runs.
-var providedWhenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after", jobGone}, Doc: "Before or after the workloads of the other service. gone: once for this service itself, when it is ready, and again when other services have something on it; it takes away what services have left behind. In it, TYPE has: services (the names of those that have something on this one), names (of what they have; of users and endpoints: users, each with domain and name, and endpoints, each with type and name), and released (a removed block lets a service go, so that what it had stays)."}
+// providedWhenAttribute is the time at which a job of a provides block runs.
+var providedWhenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after", JobGone}, Doc: "Before or after the workloads of the other service. gone: once for this service itself, when it is ready, and again when other services have something on it; it takes away what services have left behind. In it, TYPE has: services (the names of those that have something on this one), names (of what they have; of users and endpoints: users, each with domain and name, and endpoints, each with type and name), and released (a removed block lets a service go, so that what it had stays)."}
 
-// jobGone is when a job runs that takes away what services have left behind.
-const jobGone = "gone"
+// JobGone is the value of `when` of a job that deletes what removed services have left behind.
+const JobGone = "gone"
 
 var providesType = &BlockType{
 	Name: "provides", Label: "provision", LabelForm: formProvides, AnyAttribute: true,
@@ -198,6 +202,6 @@ var providesType = &BlockType{
 			providedWhenAttribute, attemptsAttribute, jobTimeoutAttribute,
 			{Name: "passwords", Type: TypeString, Form: formPath, Doc: "Directory with the passwords of what it makes, each in a file that `password_file` names."},
 		}, podAttributes)),
-		Blocks: []*BlockType{mountType, resourcesType},
+		Blocks: []*BlockType{MountType, resourcesType},
 	}},
 }

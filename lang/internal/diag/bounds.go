@@ -1,0 +1,32 @@
+package diag
+
+import "github.com/hashicorp/hcl/v2"
+
+// Bound is a limit on the size of a configuration. A few lines are enough to ask for more
+// than any machine can hold.
+type Bound int
+
+// The bounds.
+const (
+	Instances Bound = iota // of services and other blocks, and uses of modules
+	Blocks                 // blocks that dynamic blocks stand for
+	Modules                // module blocks, including those in modules
+)
+
+// most is the limit of each bound.
+var most = map[Bound]int{Instances: 10_000, Blocks: 20_000, Modules: 1_000}
+
+// Spend counts n more things against a bound, and reports whether the sum is within it. The
+// first excess is reported; detail has a verb for the limit.
+func (r *Reporter) Spend(on Bound, n int, at hcl.Range, summary, detail string) bool {
+	if r.spent[on] > most[on] {
+		return false // it was reported
+	}
+	r.spent[on] += n
+	if r.spent[on] <= most[on] {
+		return true
+	}
+	r.spent[on] = most[on] + 1
+	r.Error(at, summary, detail, most[on])
+	return false
+}

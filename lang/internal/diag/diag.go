@@ -1,0 +1,115 @@
+// Package diag collects diagnostics: errors and warnings about a configuration, each with its
+// place in the source. A Reporter keeps each diagnostic once, counts things that a
+// configuration may not have too many of, and remembers where secrets are written, so that
+// output does not quote them.
+package diag
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/internal/words"
+)
+
+// Reporter collects diagnostics. It keeps one of several equal diagnostics: a definition that
+// two services use is evaluated twice.
+type Reporter struct {
+	diags hcl.Diagnostics
+	seen  map[string]bool
+	spent map[Bound]int
+	// hidden are the places of secrets in the source.
+	hidden []hcl.Range
+}
+
+// New makes a Reporter without diagnostics.
+func New() *Reporter {
+	return &Reporter{seen: map[string]bool{}, spent: map[Bound]int{}}
+}
+
+// Add adds diagnostics that it does not have yet.
+func (r *Reporter) Add(diags ...*hcl.Diagnostic) {
+	for _, d := range diags {
+		key := d.Summary + "\n" + d.Detail
+		if d.Subject != nil {
+			key += "\n" + d.Subject.String()
+		}
+		if !r.seen[key] {
+			r.seen[key] = true
+			r.diags = append(r.diags, d)
+		}
+	}
+}
+
+// Error reports an error. The detail is a format for args.
+func (r *Reporter) Error(subject hcl.Range, summary, detail string, args ...any) {
+	r.Report(hcl.DiagError, nil, subject, summary, fmt.Sprintf(detail, args...))
+}
+
+// Warn reports a warning about the configuration itself; see Advice.
+func (r *Reporter) Warn(subject hcl.Range, summary, detail string, args ...any) {
+	r.Report(hcl.DiagWarning, nil, subject, summary, fmt.Sprintf(detail, args...))
+}
+
+// Alert reports a warning that every command has to show; see Advice.
+func (r *Reporter) Alert(subject hcl.Range, summary, detail string, args ...any) {
+	r.Report(hcl.DiagWarning, alerting{}, subject, summary, fmt.Sprintf(detail, args...))
+}
+
+// ErrorPlain reports an error without a place in a file.
+func (r *Reporter) ErrorPlain(summary, detail string) {
+	r.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail})
+}
+
+// AlertPlain is Alert without a place in a file.
+func (r *Reporter) AlertPlain(summary, detail string) {
+	r.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Extra: alerting{}})
+}
+
+// Undeclared reports a name that is not declared. known are the declared names.
+func (r *Reporter) Undeclared(at hcl.Range, noun, name string, known []string) {
+	r.Error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
+		words.WithHint(words.DidYouMean(name, known), words.Known(noun, known)))
+}
+
+// Report adds a diagnostic. extra marks it, and may be nil.
+func (r *Reporter) Report(severity hcl.DiagnosticSeverity, extra any, subject hcl.Range, summary, detail string) {
+	r.Add(&hcl.Diagnostic{Severity: severity, Summary: summary, Detail: detail, Subject: subject.Ptr(), Extra: extra})
+}
+
+// alerting marks warnings that are no advice.
+type alerting struct{}
+
+// Advice reports whether a diagnostic is a warning about the configuration itself: a command
+// that only looks something up need not show it.
+func Advice(d *hcl.Diagnostic) bool {
+	_, matters := hcl.DiagnosticExtra[alerting](d)
+	return d.Severity == hcl.DiagWarning && !matters
+}
+
+// All are the diagnostics in the order in which they were reported.
+func (r *Reporter) All() hcl.Diagnostics { return r.diags }
+
+// Sorted are the diagnostics in the order of their files and lines. Those without a place
+// come first.
+func (r *Reporter) Sorted() hcl.Diagnostics {
+	place := func(d *hcl.Diagnostic) hcl.Range {
+		if d.Subject == nil {
+			return hcl.Range{}
+		}
+		return *d.Subject
+	}
+	slices.SortStableFunc(r.diags, func(a, b *hcl.Diagnostic) int {
+		x, y := place(a), place(b)
+		return cmp.Or(
+			cmp.Compare(x.Filename, y.Filename),
+			cmp.Compare(x.Start.Byte, y.Start.Byte),
+		)
+	})
+	return r.diags
+}
+
+// Position is a place in the form "cloud.hcl:41".
+func Position(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
