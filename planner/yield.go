@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
+	secretvalues "kolla.openstack.org/kolla/providers/secrets" // secrets is a kind here
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -290,7 +291,7 @@ func (s *subject) freed() []Reason {
 // replacedValues says who replaced the values of a generated Secret since kolla made
 // them. They are kept, and what is derived from them is made again.
 func (s *subject) replacedValues(live providers.Values) []Reason {
-	if !s.object.Generated() || s.adopts() || s.object.Renews() != "" || !providers.Replaced(s.live, live) {
+	if !s.object.Generated() || s.adopts() || s.object.Renews() != "" || !secretvalues.Replaced(s.live, live) {
 		return nil
 	}
 	owners := ownershipOf(s.live, s.manager)

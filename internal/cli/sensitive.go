@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // compareValues compares the values of sensitive variables with what the saved plan says
@@ -114,7 +115,7 @@ func compareGiven(a *planner.Action, snapshot *providers.Snapshot) (told bool, e
 	values := func(namespace, name string) map[string][]byte {
 		return providers.ValuesOf(snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name}))
 	}
-	manifest, pending, err := a.Object.Resolve(values, false)
+	manifest, pending, err := secrets.Resolve(a.Object, values, false)
 	if err == nil {
 		manifest, err = planner.Trim(manifest, a.Yields)
 	}

@@ -1,66 +1,44 @@
-package providers
+package secrets
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"maps"
 	"math/big"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/escape"
+	"kolla.openstack.org/kolla/providers"
 )
-
-// Values reads the values of a live Secret by key; nil when there is no such Secret.
-type Values func(namespace, name string) map[string][]byte
-
-// ValuesOf reads the values of a Secret as the server returned it.
-func ValuesOf(secret *unstructured.Unstructured) map[string][]byte {
-	if secret == nil {
-		return nil
-	}
-	encoded, _, err := unstructured.NestedStringMap(secret.Object, "data")
-	if err != nil {
-		return nil
-	}
-	values := make(map[string][]byte, len(encoded))
-	for key, text := range encoded {
-		if value, err := base64.StdEncoding.DecodeString(text); err == nil {
-			values[key] = value
-		}
-	}
-	return values
-}
 
 // Resolve returns the object's manifest as it is to be sent: for a Secret, with
 // its values. Values that were generated before are kept, unless they are to be
 // renewed. Values that are still missing are made when generate is set (an apply); otherwise (a plan) their keys
 // are returned as pending, and a placeholder stands in for each. The manifest of
 // any other object is returned as it is.
-func (o *Object) Resolve(live Values, generate bool) (manifest *unstructured.Unstructured, pending []string, err error) {
+func Resolve(o *providers.Object, live providers.Values, generate bool) (manifest *unstructured.Unstructured, pending []string, err error) {
 	if len(o.Data) == 0 {
 		return o.Manifest, nil, nil
 	}
 	manifest = o.Manifest.DeepCopy()
 	values := map[string][]byte{}
 	own := live(manifest.GetNamespace(), manifest.GetName())
-	together, err := o.together(own, live, generate)
+	together, err := makeTogether(o, own, live, generate)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", o.Ref(), err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(o.Data)) {
 		kept := own[key]
-		if o.Data[key].together() {
+		if isMadeTogether(o.Data[key]) {
 			kept = together[key]
 		}
-		value, known, err := o.Data[key].resolve(kept, live, generate)
+		value, known, err := resolveValue(o.Data[key], kept, live, generate)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s, key %s: %w", o.Ref(), key, err)
 		}
@@ -77,10 +55,10 @@ func (o *Object) Resolve(live Values, generate bool) (manifest *unstructured.Uns
 		return nil, nil, fmt.Errorf("%s: %w", o.Ref(), err)
 	}
 	annotations := manifest.GetAnnotations()
-	if revision := annotations[AnnotationRevision]; revision != "" && len(pending) == 0 {
-		annotations[AnnotationChecksum] = checksum(keyFor(manifest, live), revision, values)
-		if end := notAfter(values[lang.KeyCertificate]); o.made() && end != "" {
-			annotations[AnnotationNotAfter] = end
+	if revision := annotations[providers.AnnotationRevision]; revision != "" && len(pending) == 0 {
+		annotations[providers.AnnotationChecksum] = checksum(keyFor(manifest, live), revision, values)
+		if end := notAfter(values[lang.KeyCertificate]); isMade(o) && end != "" {
+			annotations[providers.AnnotationNotAfter] = end
 		}
 		manifest.SetAnnotations(annotations)
 	}
@@ -90,15 +68,15 @@ func (o *Object) Resolve(live Values, generate bool) (manifest *unstructured.Uns
 // placeholder stands for a value that is made at apply; dry runs carry it.
 const placeholder = "pending"
 
-func (d SecretData) resolve(own []byte, live Values, generate bool) (value []byte, known bool, err error) {
+func resolveValue(d providers.SecretData, own []byte, live providers.Values, generate bool) (value []byte, known bool, err error) {
 	if d.Generate == nil {
-		return d.join(live)
+		return join(d.Parts, live)
 	}
 	switch {
 	case own != nil:
 		return own, true, nil
 	case generate:
-		value, err := d.Generate.make()
+		value, err := generateValue(d.Generate)
 		return value, true, err
 	default:
 		return []byte(placeholder), false, nil
@@ -106,8 +84,8 @@ func (d SecretData) resolve(own []byte, live Values, generate bool) (value []byt
 }
 
 // join puts a derived value together.
-func (d SecretData) join(live Values) (value []byte, known bool, err error) {
-	for _, part := range d.Parts {
+func join(parts []providers.DataPart, live providers.Values) (value []byte, known bool, err error) {
+	for _, part := range parts {
 		switch {
 		case part.Omitted:
 			return nil, false, fmt.Errorf("it is made from a sensitive variable, whose value is not in the plan file")
@@ -128,35 +106,9 @@ func (d SecretData) join(live Values) (value []byte, known bool, err error) {
 	return value, true, nil
 }
 
-// Given reports whether a part of the value came from a sensitive variable.
-func (d SecretData) Given() bool {
-	return slices.ContainsFunc(d.Parts, func(p DataPart) bool { return p.Sensitive != "" || p.Omitted })
-}
-
-// Incomplete reports whether a sensitive literal is missing, because the object
-// was read from a plan file.
-func (o *Object) Incomplete() bool {
-	for _, data := range o.Data {
-		if slices.ContainsFunc(data.Parts, func(p DataPart) bool { return p.Omitted }) {
-			return true
-		}
-	}
-	return false
-}
-
-// Generated reports whether the object is a Secret whose values kolla makes up.
-func (o *Object) Generated() bool {
-	for _, data := range o.Data {
-		if data.Generate != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// made reports whether kolla makes up the values of the object, or has made them for the
+// isMade reports whether kolla makes up the values of the object, or has made them for the
 // one whose values it takes over.
-func (o *Object) made() bool {
+func isMade(o *providers.Object) bool {
 	if o.Generated() {
 		return true
 	}
@@ -168,31 +120,10 @@ func (o *Object) made() bool {
 	return false
 }
 
-// Certified reports whether the object is a Secret with a certificate that kolla makes.
-func (o *Object) Certified() bool {
-	for _, data := range o.Data {
-		if data.Generate != nil && data.Generate.Cert != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// Renews says why generated values that there are are made anew, as the end of a
-// sentence; empty: they are kept.
-func (o *Object) Renews() string {
-	for _, data := range o.Data {
-		if data.Generate != nil && data.Generate.Renew != "" {
-			return data.Generate.Renew
-		}
-	}
-	return ""
-}
-
 // alphabet of passwords: safe in URLs, INI files, SQL strings and shells.
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-func (g *Generator) make() ([]byte, error) {
+func generateValue(g *providers.Generator) ([]byte, error) {
 	switch g.Kind {
 	case "password":
 		return password(g.Length)
@@ -229,14 +160,4 @@ func password(length int) ([]byte, error) {
 		out[i] = alphabet[n.Int64()]
 	}
 	return out, nil
-}
-
-// Hash is the short hash that names carry: ten hexadecimal digits over the
-// fields and their boundaries.
-func Hash(fields ...string) string {
-	h := sha256.New()
-	for _, field := range fields {
-		fmt.Fprintf(h, "%d:%s", len(field), field)
-	}
-	return strings.ToLower(hex.EncodeToString(h.Sum(nil))[:10])
 }

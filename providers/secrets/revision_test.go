@@ -1,4 +1,4 @@
-package providers_test
+package secrets_test
 
 import (
 	"crypto/sha256"
@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // world is Secrets of one namespace, by name.
@@ -25,7 +26,7 @@ func written(t *testing.T, key, value string) *unstructured.Unstructured {
 	t.Helper()
 	w := world{}
 	if key != "" {
-		w[providers.ChecksumSecret("c")] = map[string][]byte{"key": []byte(key)}
+		w[secrets.ChecksumSecret("c")] = map[string][]byte{"key": []byte(key)}
 	}
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret"}}
 	u.SetName("a")
@@ -33,7 +34,7 @@ func written(t *testing.T, key, value string) *unstructured.Unstructured {
 	u.SetLabels(map[string]string{providers.LabelCloud: "c"})
 	u.SetAnnotations(map[string]string{providers.AnnotationRevision: "r1"})
 	o := providers.Object{Manifest: u, Data: map[string]providers.SecretData{"value": {Parts: []providers.DataPart{{Literal: value}}}}}
-	manifest, _, err := o.Resolve(w.values, true)
+	manifest, _, err := secrets.Resolve(&o, w.values, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestChecksumNeedsTheKey(t *testing.T) {
 	if guess := hex.EncodeToString(h.Sum(nil))[:10]; strings.Contains(one, guess) {
 		t.Errorf("the checksum %q can be computed without the key", one)
 	}
-	if got := checksumOf(written(t, "", "letmein")); got != providers.PendingChecksum {
+	if got := checksumOf(written(t, "", "letmein")); got != secrets.PendingChecksum {
 		t.Errorf("without a key the checksum is %q", got)
 	}
 }
@@ -104,12 +105,12 @@ func TestRevisionStays(t *testing.T) {
 		}
 		w := world{}
 		if c.key != "" {
-			w[providers.ChecksumSecret("c")] = map[string][]byte{"key": []byte(c.key)}
+			w[secrets.ChecksumSecret("c")] = map[string][]byte{"key": []byte(c.key)}
 		}
-		if got := providers.RevisionOf(u, nil, w.values) == "r1"; got != c.stays {
+		if got := secrets.RevisionOf(u, nil, w.values) == "r1"; got != c.stays {
 			t.Errorf("%s: the revision stays: %t, want %t", c.name, got, c.stays)
 		}
-		if got := providers.Replaced(u, w.values); got == c.stays {
+		if got := secrets.Replaced(u, w.values); got == c.stays {
 			t.Errorf("%s: replaced: %t", c.name, got)
 		}
 	}
@@ -128,7 +129,7 @@ func TestForeignValueAtApply(t *testing.T) {
 	w := world{"source": {"value": []byte(given)}}
 	for place, want := range map[escape.Place]string{"json": `<s3cr'et\n[x]>`, "url": "<s3cr%27et%0A%5Bx%5D>", "sql": "", "ini": "", "quoted": "", "url+ini": "<s3cr%27et%0A%5Bx%5D>"} {
 		o := from(place)
-		manifest, _, err := o.Resolve(w.values, true)
+		manifest, _, err := secrets.Resolve(&o, w.values, true)
 		if want == "" {
 			if err == nil || strings.Contains(err.Error(), "s3cr") || !strings.Contains(err.Error(), "Secret openstack/source, key value,") {
 				t.Errorf("%s: %v", place, err)

@@ -1,4 +1,4 @@
-package providers
+package secrets
 
 import (
 	"bytes"
@@ -14,11 +14,12 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
 )
 
 const (
 	day = 24 * time.Hour
-	// clockSkew is how far the clocks of those who use a certificate may be behind.
+	// clockSkew is how far the clock of a client may be behind.
 	clockSkew = 5 * time.Minute
 )
 
@@ -44,8 +45,8 @@ func readKeyPair(values map[string][]byte) (*keyPair, error) {
 	return &keyPair{cert, key}, nil
 }
 
-// readCertificate reads the first certificate. Errors of the parsers are not passed
-// on: they may quote what they read.
+// readCertificate reads the first certificate. It does not return the errors of the
+// parsers, because they may quote the text.
 func readCertificate(text []byte) (*x509.Certificate, error) {
 	if block, _ := pem.Decode(text); block != nil {
 		if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
@@ -55,6 +56,7 @@ func readCertificate(text []byte) (*x509.Certificate, error) {
 	return nil, fmt.Errorf("%s holds no certificate in PEM", lang.KeyCertificate)
 }
 
+// readPrivateKey reads a private key. Its errors do not quote the text either.
 func readPrivateKey(text []byte) (crypto.Signer, error) {
 	if block, _ := pem.Decode(text); block != nil {
 		for _, parse := range []func([]byte) (any, error){
@@ -72,7 +74,7 @@ func readPrivateKey(text []byte) (crypto.Signer, error) {
 	return nil, fmt.Errorf("%s holds no private key in PEM", lang.KeyKey)
 }
 
-// notAfter is when a certificate ends; empty: there is none.
+// notAfter returns when a certificate expires; empty: the text is no certificate.
 func notAfter(text []byte) string {
 	cert, err := readCertificate(text)
 	if err != nil {
@@ -81,12 +83,12 @@ func notAfter(text []byte) string {
 	return cert.NotAfter.UTC().Format(time.RFC3339)
 }
 
-// certificate makes a certificate, with a key of its own. A CA that is renewed keeps
-// its key, so that what it signed stays good until it is renewed itself.
-func (g *Generator) certificate(own map[string][]byte, live Values) (map[string][]byte, error) {
-	template := g.template(time.Now())
+// makeCertificate makes a certificate with a key of its own. A CA that is renewed keeps its
+// key, so certificates that it signed before stay valid.
+func makeCertificate(g *providers.Generator, own map[string][]byte, live providers.Values) (map[string][]byte, error) {
+	template := templateOf(g, time.Now())
 	signer := &keyPair{cert: template}
-	key, err := g.privateKey()
+	key, err := makePrivateKey(g.Algorithm)
 	if err != nil {
 		return nil, err
 	}
@@ -134,17 +136,17 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// template is the certificate without what the signer gives.
-func (g *Generator) template(now time.Time) *x509.Certificate {
+// templateOf returns the certificate before it is signed.
+func templateOf(g *providers.Generator, now time.Time) *x509.Certificate {
 	c := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: g.Cert.CommonName},
 		DNSNames:              g.Cert.DNSNames,
-		IPAddresses:           g.Cert.ips(),
+		IPAddresses:           addressesOf(g.Cert),
 		NotBefore:             now.Add(-clockSkew),
 		NotAfter:              now.Add(time.Duration(g.Cert.Days) * day),
 		BasicConstraintsValid: true,
 		KeyUsage:              x509.KeyUsageDigitalSignature,
-		ExtKeyUsage:           g.Cert.extended(),
+		ExtKeyUsage:           usagesOf(g.Cert),
 	}
 	if g.Cert.Issuer == nil {
 		c.IsCA, c.MaxPathLenZero = true, true
@@ -155,7 +157,7 @@ func (g *Generator) template(now time.Time) *x509.Certificate {
 	return c
 }
 
-func (c *Certificate) ips() []net.IP {
+func addressesOf(c *providers.Certificate) []net.IP {
 	var out []net.IP
 	for _, text := range c.IPAddresses {
 		out = append(out, net.ParseIP(text))
@@ -163,7 +165,7 @@ func (c *Certificate) ips() []net.IP {
 	return out
 }
 
-func (c *Certificate) extended() []x509.ExtKeyUsage {
+func usagesOf(c *providers.Certificate) []x509.ExtKeyUsage {
 	var out []x509.ExtKeyUsage
 	for _, usage := range c.Usages {
 		if usage == "client" {
@@ -175,12 +177,12 @@ func (c *Certificate) extended() []x509.ExtKeyUsage {
 	return out
 }
 
-// Due says why the certificate among the live values has to be made anew, as the end
-// of a sentence; empty: it has not. issuer are the values of its CA, nil for a CA
-// itself; anew says whether those are to be made, too.
-func (g *Generator) Due(own, issuer map[string][]byte, anew bool, now time.Time) string {
+// Due returns the reason why a certificate has to be renewed, as the end of a sentence;
+// empty: it is kept. own holds the live values of its Secret. issuer holds the values of
+// its CA, nil for a CA itself. anew says that the CA is renewed too.
+func Due(g *providers.Generator, own, issuer map[string][]byte, anew bool, now time.Time) string {
 	if own[lang.KeyCertificate] == nil || own[lang.KeyKey] == nil {
-		return "" // there is nothing that could be kept
+		return "" // no certificate exists yet
 	}
 	pair, err := readKeyPair(own)
 	if err != nil {
@@ -197,10 +199,10 @@ func (g *Generator) Due(own, issuer map[string][]byte, anew bool, now time.Time)
 		}
 		end = earlier(end, ca.NotAfter)
 	}
-	if what := g.differs(pair.cert); what != "" {
+	if what := differs(pair.cert, g); what != "" {
 		return "it has another " + what
 	}
-	// One that would end no later is of no use: its CA has to be renewed first.
+	// A new certificate ends no later than its CA. It is made only if it would last longer.
 	ends := pair.cert.NotAfter
 	if ends.Before(now.Add(time.Duration(g.Cert.RenewBefore)*day)) && ends.Add(time.Hour).Before(end) {
 		return "it ends on " + ends.UTC().Format(time.DateOnly)
@@ -208,15 +210,15 @@ func (g *Generator) Due(own, issuer map[string][]byte, anew bool, now time.Time)
 	return ""
 }
 
-// differs names what a certificate has that it should not, or the other way round.
-func (g *Generator) differs(cert *x509.Certificate) string {
+// differs names the first property in which a certificate is not as declared; empty: none.
+func differs(cert *x509.Certificate, g *providers.Generator) string {
 	sorted := func(list []string) []string { return slices.Sorted(slices.Values(list)) }
 	var ips []string
 	for _, ip := range cert.IPAddresses {
 		ips = append(ips, ip.String())
 	}
 	var wanted []string
-	for _, ip := range g.Cert.ips() {
+	for _, ip := range addressesOf(g.Cert) {
 		wanted = append(wanted, ip.String())
 	}
 	byNumber := func(list []x509.ExtKeyUsage) []x509.ExtKeyUsage {
@@ -229,7 +231,7 @@ func (g *Generator) differs(cert *x509.Certificate) string {
 		return "list of dns_names"
 	case !slices.Equal(sorted(ips), sorted(wanted)):
 		return "list of ip_addresses"
-	case !slices.Equal(byNumber(cert.ExtKeyUsage), byNumber(g.Cert.extended())):
+	case !slices.Equal(byNumber(cert.ExtKeyUsage), byNumber(usagesOf(g.Cert))):
 		return "list of usages"
 	case algorithmOf(cert.PublicKey) != g.Algorithm:
 		return "algorithm"

@@ -1,4 +1,4 @@
-package providers_test
+package secrets_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // certificateSecret is a Secret whose values the generator makes together.
@@ -45,7 +46,7 @@ func (c cluster) values(_, name string) map[string][]byte { return c[name] }
 // write resolves an object as an apply does.
 func (c cluster) write(t *testing.T, o *providers.Object) {
 	t.Helper()
-	manifest, pending, err := o.Resolve(c.values, true)
+	manifest, pending, err := secrets.Resolve(o, c.values, true)
 	if err != nil || len(pending) > 0 {
 		t.Fatalf("%s: pending %v, error %v", o.Ref(), pending, err)
 	}
@@ -112,12 +113,12 @@ func TestDue(t *testing.T) {
 				late.write(t, certificateSecret("web", long, lang.KeyCA, lang.KeyCertificate, lang.KeyKey))
 				test.generator, own = long, late["web"]
 			}
-			if got := test.generator.Due(own, issuer, test.anew, at); got != test.want {
+			if got := secrets.Due(test.generator, own, issuer, test.anew, at); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
-	if got := rootGenerator.Due(live["root"], nil, false, days(91)); got == "" {
+	if got := secrets.Due(rootGenerator, live["root"], nil, false, days(91)); got == "" {
 		t.Error("a CA that ends soon is not renewed")
 	}
 }
@@ -141,12 +142,12 @@ func TestMadeTogether(t *testing.T) {
 	_, root := rootCA()
 	live := cluster{}
 	live.write(t, root)
-	if _, pending, err := web.Resolve(live.values, false); err != nil || len(pending) != 3 {
+	if _, pending, err := secrets.Resolve(web, live.values, false); err != nil || len(pending) != 3 {
 		t.Errorf("a plan has the pending keys %v, error %v", pending, err)
 	}
 	live.write(t, web)
 	first := live["web"]
-	manifest, pending, err := web.Resolve(live.values, false)
+	manifest, pending, err := secrets.Resolve(web, live.values, false)
 	if err != nil || len(pending) > 0 || manifest.GetAnnotations()[providers.AnnotationNotAfter] == "" {
 		t.Errorf("of what is there %v is pending, error %v, annotations %v", pending, err, manifest.GetAnnotations())
 	}
@@ -155,7 +156,7 @@ func TestMadeTogether(t *testing.T) {
 		t.Error("what was there is not kept")
 	}
 	g.Renew = "asked"
-	if _, pending, _ := web.Resolve(live.values, false); len(pending) != 3 {
+	if _, pending, _ := secrets.Resolve(web, live.values, false); len(pending) != 3 {
 		t.Errorf("of what is renewed only %v is pending", pending)
 	}
 	live.write(t, web)
@@ -165,12 +166,12 @@ func TestMadeTogether(t *testing.T) {
 	g.Renew = ""
 	delete(live["web"], lang.KeyKey)
 	live.write(t, web)
-	if got := g.Due(live["web"], live["root"], false, time.Now()); got != "" {
+	if got := secrets.Due(g, live["web"], live["root"], false, time.Now()); got != "" {
 		t.Errorf("what was made in place of what was lost does not fit: %s", got)
 	}
 	delete(live, "root")
 	delete(live, "web")
-	if _, _, err := web.Resolve(live.values, true); err == nil {
+	if _, _, err := secrets.Resolve(web, live.values, true); err == nil {
 		t.Error("a certificate is made without its CA")
 	}
 }

@@ -1,4 +1,4 @@
-package providers
+package secrets
 
 import (
 	"crypto"
@@ -14,24 +14,25 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
 )
 
-// rsaBits is the size of RSA keys: 128 bits of security, as ssh-keygen makes them.
+// rsaBits is the size of RSA keys. It gives 128 bits of security; ssh-keygen uses it too.
 const rsaBits = 3072
 
-// together reports whether the value is made together with the other ones of its
+// isMadeTogether reports whether the value is made together with the other values of its
 // Secret.
-func (d SecretData) together() bool {
+func isMadeTogether(d providers.SecretData) bool {
 	return d.Generate != nil && slices.Contains([]string{"ssh", "x509-ca", "x509"}, d.Generate.Kind)
 }
 
-// together are the values of the object that are made together; nil: they are made at
-// apply. They are kept if all are there and none is to be renewed.
-func (o *Object) together(own map[string][]byte, live Values, generate bool) (map[string][]byte, error) {
-	var g *Generator
+// makeTogether returns the values of the object that are made together; nil: the apply
+// will make them. Values are kept if all of them exist and none has to be renewed.
+func makeTogether(o *providers.Object, own map[string][]byte, live providers.Values, generate bool) (map[string][]byte, error) {
+	var g *providers.Generator
 	complete := true
 	for key, data := range o.Data {
-		if data.together() {
+		if isMadeTogether(data) {
 			g = data.Generate
 			complete = complete && own[key] != nil
 		}
@@ -50,13 +51,13 @@ func (o *Object) together(own map[string][]byte, live Values, generate bool) (ma
 	case !generate:
 		return nil, nil
 	case g.Kind == "ssh":
-		return g.sshPair()
+		return makeSSHPair(g.Algorithm)
 	default:
-		return g.certificate(own, live)
+		return makeCertificate(g, own, live)
 	}
 }
 
-// publicOf completes a key pair from its private key; nil if that is none.
+// publicOf completes a key pair from its private key; nil: the text is no private key.
 func publicOf(private []byte) map[string][]byte {
 	signer, err := ssh.ParsePrivateKey(private)
 	if err != nil {
@@ -68,9 +69,9 @@ func publicOf(private []byte) map[string][]byte {
 	}
 }
 
-// sshPair makes a key pair in the format of OpenSSH.
-func (g *Generator) sshPair() (map[string][]byte, error) {
-	key, err := g.privateKey()
+// makeSSHPair makes a key pair in the format of OpenSSH.
+func makeSSHPair(algorithm string) (map[string][]byte, error) {
+	key, err := makePrivateKey(algorithm)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +86,13 @@ func (g *Generator) sshPair() (map[string][]byte, error) {
 	return pair, nil
 }
 
-// privateKey makes the private key of a pair.
-func (g *Generator) privateKey() (crypto.Signer, error) {
+// makePrivateKey makes the private key of a pair.
+func makePrivateKey(algorithm string) (crypto.Signer, error) {
 	var (
 		key crypto.Signer
 		err error
 	)
-	switch g.Algorithm {
+	switch algorithm {
 	case "ed25519":
 		_, key, err = ed25519.GenerateKey(rand.Reader)
 	case "ecdsa":
@@ -99,7 +100,7 @@ func (g *Generator) privateKey() (crypto.Signer, error) {
 	case "rsa":
 		key, err = rsa.GenerateKey(rand.Reader, rsaBits)
 	default:
-		return nil, fmt.Errorf("no generator makes keys of the algorithm %q", g.Algorithm)
+		return nil, fmt.Errorf("no generator makes keys of the algorithm %q", algorithm)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make a private key: %w", err)
@@ -107,7 +108,7 @@ func (g *Generator) privateKey() (crypto.Signer, error) {
 	return key, nil
 }
 
-// algorithmOf is the algorithm of a public key, as Generator has it.
+// algorithmOf returns the algorithm of a public key, as providers.Generator names it.
 func algorithmOf(key crypto.PublicKey) string {
 	switch key.(type) {
 	case ed25519.PublicKey:

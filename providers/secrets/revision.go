@@ -1,4 +1,4 @@
-package providers
+package secrets
 
 import (
 	"crypto/hmac"
@@ -12,15 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // RevisionOf names the values of a live Secret without saying anything about
 // them: the recorded revision, or, when somebody replaced the values since it was
 // recorded, a new one. For values that are given rather than generated, given
 // holds them, and the revision is a new one too when they differ from the live.
-func RevisionOf(secret *unstructured.Unstructured, given map[string]string, live Values) string {
-	revision := secret.GetAnnotations()[AnnotationRevision]
-	values := ValuesOf(secret)
+func RevisionOf(secret *unstructured.Unstructured, given map[string]string, live providers.Values) string {
+	revision := secret.GetAnnotations()[providers.AnnotationRevision]
+	values := providers.ValuesOf(secret)
 	same := revision != "" && unchanged(secret, live)
 	for key, value := range given {
 		same = same && string(values[key]) == value
@@ -28,16 +29,16 @@ func RevisionOf(secret *unstructured.Unstructured, given map[string]string, live
 	if same {
 		return revision
 	}
-	return Hash(secret.GetName(), string(secret.GetUID()), secret.GetResourceVersion())
+	return providers.Hash(secret.GetName(), string(secret.GetUID()), secret.GetResourceVersion())
 }
 
 // RenewedRevision names the values that are made in place of those of a revision.
-func RenewedRevision(revision string) string { return Hash(revision, "renewed") }
+func RenewedRevision(revision string) string { return providers.Hash(revision, "renewed") }
 
 // Replaced reports whether somebody replaced the values of a live Secret since its
 // revision was recorded.
-func Replaced(secret *unstructured.Unstructured, live Values) bool {
-	return secret.GetAnnotations()[AnnotationRevision] != "" && !unchanged(secret, live)
+func Replaced(secret *unstructured.Unstructured, live providers.Values) bool {
+	return secret.GetAnnotations()[providers.AnnotationRevision] != "" && !unchanged(secret, live)
 }
 
 // FirstRevision names values that are still to be generated. before is different
@@ -45,7 +46,7 @@ func Replaced(secret *unstructured.Unstructured, live Values) bool {
 // made anew get another revision than the ones that were lost: what is derived from
 // these may still be in the cluster.
 func FirstRevision(address lang.Address, before string) string {
-	return Hash(address.String(), before)
+	return providers.Hash(address.String(), before)
 }
 
 // The checksums among the annotations of a cloud's Secrets are keyed with a random value
@@ -63,14 +64,14 @@ const (
 func ChecksumSecret(cloud string) string { return "checksum-key." + cloud }
 
 // ChecksumData is how the key comes about.
-func ChecksumData() map[string]SecretData {
+func ChecksumData() map[string]providers.SecretData {
 	const bytes = 32
-	return map[string]SecretData{checksumKey: {Generate: &Generator{Kind: "hex", Length: bytes}}}
+	return map[string]providers.SecretData{checksumKey: {Generate: &providers.Generator{Kind: "hex", Length: bytes}}}
 }
 
 // keyFor is the key for the checksum of a Secret; nil: there is none yet.
-func keyFor(secret *unstructured.Unstructured, live Values) []byte {
-	return live(secret.GetNamespace(), ChecksumSecret(secret.GetLabels()[LabelCloud]))[checksumKey]
+func keyFor(secret *unstructured.Unstructured, live providers.Values) []byte {
+	return live(secret.GetNamespace(), ChecksumSecret(secret.GetLabels()[providers.LabelCloud]))[checksumKey]
 }
 
 // checksum is made of values and their revision. It names the key, shortly, and the keys
@@ -104,12 +105,12 @@ func authenticate(key []byte, fields ...string) string {
 
 // unchanged reports whether the values of a live Secret are those that its checksum was
 // made of. With another key than that of today nobody can tell, and the answer is yes.
-func unchanged(secret *unstructured.Unstructured, live Values) bool {
+func unchanged(secret *unstructured.Unstructured, live providers.Values) bool {
 	annotations := secret.GetAnnotations()
-	revision, recorded := annotations[AnnotationRevision], annotations[AnnotationChecksum]
+	revision, recorded := annotations[providers.AnnotationRevision], annotations[providers.AnnotationChecksum]
 	fields := strings.Split(recorded, " ")
 	names := fields[len(fields)-1]
-	own, values := map[string][]byte{}, ValuesOf(secret)
+	own, values := map[string][]byte{}, providers.ValuesOf(secret)
 	for name := range strings.SplitSeq(names, ",") {
 		if value, ok := values[name]; ok {
 			own[name] = value
@@ -133,5 +134,5 @@ func keylessChecksum(revision string, values map[string][]byte) string {
 	for _, name := range names {
 		fields = append(fields, name, string(values[name]))
 	}
-	return Hash(fields...) + " " + strings.Join(names, ",")
+	return providers.Hash(fields...) + " " + strings.Join(names, ",")
 }

@@ -1,4 +1,4 @@
-package providers_test
+package secrets_test
 
 import (
 	"encoding/base64"
@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // TestBase64 holds that 32 bytes make a key of Fernet, another one each time.
@@ -17,7 +18,7 @@ func TestBase64(t *testing.T) {
 		o := providers.Object{Manifest: u, Data: map[string]providers.SecretData{
 			"value": {Generate: &providers.Generator{Kind: "base64", Length: 32}},
 		}}
-		manifest, _, err := o.Resolve(world{}.values, true)
+		manifest, _, err := secrets.Resolve(&o, world{}.values, true)
 		if err != nil {
 			t.Fatal(err)
 		}
