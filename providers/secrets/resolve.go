@@ -1,15 +1,16 @@
+// Package secrets makes and renews the values of Secrets: random values, key pairs and
+// certificates. Resolve puts the values of a providers.Object into its manifest. Due says
+// whether a certificate has to be renewed. A revision names the values of a Secret without
+// saying anything about them; see RevisionOf. The types that describe how a value is made,
+// such as providers.Generator, are in package providers.
 package secrets
 
 import (
-	"crypto/rand"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 
-	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
@@ -17,11 +18,11 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Resolve returns the object's manifest as it is to be sent: for a Secret, with
-// its values. Values that were generated before are kept, unless they are to be
-// renewed. Values that are still missing are made when generate is set (an apply); otherwise (a plan) their keys
-// are returned as pending, and a placeholder stands in for each. The manifest of
-// any other object is returned as it is.
+// Resolve returns the manifest that is sent to the server. The manifest of a Secret gets
+// its values. Values that were generated before are kept, unless they have to be renewed.
+// With generate (an apply), missing values are made. Without it (a plan), a placeholder
+// stands for each missing value, and pending lists their keys. The manifest of any other
+// object is returned as it is.
 func Resolve(o *providers.Object, live providers.Values, generate bool) (manifest *unstructured.Unstructured, pending []string, err error) {
 	if len(o.Data) == 0 {
 		return o.Manifest, nil, nil
@@ -65,9 +66,11 @@ func Resolve(o *providers.Object, live providers.Values, generate bool) (manifes
 	return manifest, pending, nil
 }
 
-// placeholder stands for a value that is made at apply; dry runs carry it.
+// placeholder stands for a value that the apply will make. Dry runs send it.
 const placeholder = "pending"
 
+// resolveValue returns one value. own is the value that the Secret has already, nil: none.
+// known is false where the apply will make the value.
 func resolveValue(d providers.SecretData, own []byte, live providers.Values, generate bool) (value []byte, known bool, err error) {
 	if d.Generate == nil {
 		return join(d.Parts, live)
@@ -83,7 +86,7 @@ func resolveValue(d providers.SecretData, own []byte, live providers.Values, gen
 	}
 }
 
-// join puts a derived value together.
+// join puts a derived value together from its parts.
 func join(parts []providers.DataPart, live providers.Values) (value []byte, known bool, err error) {
 	for _, part := range parts {
 		switch {
@@ -106,8 +109,8 @@ func join(parts []providers.DataPart, live providers.Values) (value []byte, know
 	return value, true, nil
 }
 
-// isMade reports whether kolla makes up the values of the object, or has made them for the
-// one whose values it takes over.
+// isMade reports whether kolla generates the values of the object, or generated them for
+// the Secret whose values the object takes over.
 func isMade(o *providers.Object) bool {
 	if o.Generated() {
 		return true
@@ -118,46 +121,4 @@ func isMade(o *providers.Object) bool {
 		}
 	}
 	return false
-}
-
-// alphabet of passwords: safe in URLs, INI files, SQL strings and shells.
-const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-
-func generateValue(g *providers.Generator) ([]byte, error) {
-	switch g.Kind {
-	case "password":
-		return password(g.Length)
-	case "hex":
-		raw := make([]byte, g.Length)
-		rand.Read(raw)
-		return hex.AppendEncode(nil, raw), nil
-	case "base64":
-		return random(g.Length), nil
-	case "uuid":
-		return []byte(uuid.NewString()), nil
-	case "fernet":
-		// 16 bytes of signing key and 16 of encryption key, as the Fernet
-		// specification has them, in URL-safe base64.
-		return random(32), nil
-	}
-	return nil, fmt.Errorf("no generator makes a secret of kind %q", g.Kind)
-}
-
-// random is a number of bytes in URL-safe base64.
-func random(length int) []byte {
-	raw := make([]byte, length)
-	rand.Read(raw)
-	return base64.URLEncoding.AppendEncode(nil, raw)
-}
-
-func password(length int) ([]byte, error) {
-	out := make([]byte, length)
-	for i := range out {
-		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))
-		if err != nil {
-			return nil, fmt.Errorf("read random numbers: %w", err)
-		}
-		out[i] = alphabet[n.Int64()]
-	}
-	return out, nil
 }

@@ -15,10 +15,10 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// RevisionOf names the values of a live Secret without saying anything about
-// them: the recorded revision, or, when somebody replaced the values since it was
-// recorded, a new one. For values that are given rather than generated, given
-// holds them, and the revision is a new one too when they differ from the live.
+// RevisionOf returns the revision of a live Secret: a name for its values that says nothing
+// about them. It is the recorded revision, or a new one if somebody replaced the values
+// since. given holds values that kolla does not generate; the revision is new, too, if they
+// differ from the live values.
 func RevisionOf(secret *unstructured.Unstructured, given map[string]string, live providers.Values) string {
 	revision := secret.GetAnnotations()[providers.AnnotationRevision]
 	values := providers.ValuesOf(secret)
@@ -32,7 +32,7 @@ func RevisionOf(secret *unstructured.Unstructured, given map[string]string, live
 	return providers.Hash(secret.GetName(), string(secret.GetUID()), secret.GetResourceVersion())
 }
 
-// RenewedRevision names the values that are made in place of those of a revision.
+// RenewedRevision returns the revision of the values that replace those of a revision.
 func RenewedRevision(revision string) string { return providers.Hash(revision, "renewed") }
 
 // Replaced reports whether somebody replaced the values of a live Secret since its
@@ -41,41 +41,40 @@ func Replaced(secret *unstructured.Unstructured, live providers.Values) bool {
 	return secret.GetAnnotations()[providers.AnnotationRevision] != "" && !unchanged(secret, live)
 }
 
-// FirstRevision names values that are still to be generated. before is different
-// whenever values may have been made for the Secret since the last time, so that those
-// made anew get another revision than the ones that were lost: what is derived from
-// these may still be in the cluster.
+// FirstRevision returns the revision of values that are not generated yet. before changes
+// whenever values may have been made for the Secret. So new values get another revision
+// than values that were lost, from which Secrets in the cluster may still be derived.
 func FirstRevision(address lang.Address, before string) string {
 	return providers.Hash(address.String(), before)
 }
 
-// The checksums among the annotations of a cloud's Secrets are keyed with a random value
-// in a Secret of the cloud, so that nobody who reads annotations, but no values, can try
-// out what a short password gives.
+// The checksums in the annotations of a cloud's Secrets are keyed with a random value. The
+// key is in a Secret of the cloud. So somebody who can read annotations, but no Secrets,
+// cannot guess a short password.
 const (
 	checksumKey = "key" // in that Secret
 
-	// PendingChecksum stands for a checksum in a plan, as long as there is no key.
+	// PendingChecksum stands for a checksum in a plan while no key exists.
 	PendingChecksum = "pending"
 )
 
-// ChecksumSecret is the name of the Secret with the key for a cloud's checksums. No
+// ChecksumSecret returns the name of the Secret with the key for a cloud's checksums. No
 // service can have such a name.
 func ChecksumSecret(cloud string) string { return "checksum-key." + cloud }
 
-// ChecksumData is how the key comes about.
+// ChecksumData describes how the key is generated.
 func ChecksumData() map[string]providers.SecretData {
 	const bytes = 32
 	return map[string]providers.SecretData{checksumKey: {Generate: &providers.Generator{Kind: "hex", Length: bytes}}}
 }
 
-// keyFor is the key for the checksum of a Secret; nil: there is none yet.
+// keyFor returns the key for the checksum of a Secret; nil: no key exists yet.
 func keyFor(secret *unstructured.Unstructured, live providers.Values) []byte {
 	return live(secret.GetNamespace(), ChecksumSecret(secret.GetLabels()[providers.LabelCloud]))[checksumKey]
 }
 
-// checksum is made of values and their revision. It names the key, shortly, and the keys
-// of the values: what others put into the Secret beside them is not kolla's.
+// checksum authenticates values and their revision. It contains a short name of the key,
+// and the keys of the values: others may put values of their own into the Secret.
 func checksum(key []byte, revision string, values map[string][]byte) string {
 	if key == nil {
 		return PendingChecksum
@@ -88,12 +87,13 @@ func checksum(key []byte, revision string, values map[string][]byte) string {
 	return strings.Join([]string{keyName(key), authenticate(key, fields...), strings.Join(names, ",")}, " ")
 }
 
-// keyName tells keys apart.
+// keyName returns a short name that distinguishes keys.
 func keyName(key []byte) string {
 	const digits = 8
 	return authenticate(key, "name of the key")[:digits]
 }
 
+// authenticate returns a message authentication code of the fields and their boundaries.
 func authenticate(key []byte, fields ...string) string {
 	h := hmac.New(sha256.New, key)
 	for _, field := range fields {
@@ -103,8 +103,8 @@ func authenticate(key []byte, fields ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:bytes])
 }
 
-// unchanged reports whether the values of a live Secret are those that its checksum was
-// made of. With another key than that of today nobody can tell, and the answer is yes.
+// unchanged reports whether the values of a live Secret match its checksum. The answer is
+// yes if the checksum was made with another key than the present one.
 func unchanged(secret *unstructured.Unstructured, live providers.Values) bool {
 	annotations := secret.GetAnnotations()
 	revision, recorded := annotations[providers.AnnotationRevision], annotations[providers.AnnotationChecksum]
@@ -116,7 +116,7 @@ func unchanged(secret *unstructured.Unstructured, live providers.Values) bool {
 			own[name] = value
 		}
 	}
-	const keyless = 2 // fields of a checksum as earlier versions made it
+	const keyless = 2 // number of fields in a checksum of earlier versions
 	if len(fields) == keyless {
 		return recorded == keylessChecksum(revision, own)
 	}
@@ -127,7 +127,8 @@ func unchanged(secret *unstructured.Unstructured, live providers.Values) bool {
 	return recorded == checksum(key, revision, own)
 }
 
-// keylessChecksum is what earlier versions recorded. The next apply records a keyed one.
+// keylessChecksum returns the checksum that earlier versions recorded. The next apply
+// records a keyed one.
 func keylessChecksum(revision string, values map[string][]byte) string {
 	fields := []string{revision}
 	names := slices.Sorted(maps.Keys(values))
