@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,22 +20,20 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Writer is the one gate through which the cluster is changed. Its methods may be
-// used by several goroutines at once.
+// Writer is the only type that changes the cluster. Its methods may be used by several
+// goroutines at once.
 type Writer struct {
-	client   *Client
-	lookouts lookouts
+	access  *access
+	watches *watches
 
 	mu       sync.Mutex
 	versions map[providers.Ref]string
-	late     map[string]bool // storage classes: whether they bind when a pod uses the claim
 }
 
 var _ providers.Writer = (*Writer)(nil)
 
-// Writer opens the gate.
-func (c *Client) Writer() *Writer {
-	return &Writer{client: c, lookouts: lookouts{client: c, open: map[place]*lookout{}, failed: map[place]*failure{}}, versions: map[providers.Ref]string{}, late: map[string]bool{}}
+func newWriter(a *access) *Writer {
+	return &Writer{access: a, watches: newWatches(a), versions: map[providers.Ref]string{}}
 }
 
 // Apply makes a server-side apply, and returns the object as it then is. Fields
@@ -45,19 +44,19 @@ func (c *Client) Writer() *Writer {
 func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(object)
 	ctx = about(ctx, ref)
-	write := w.write
+	send := write
 	if ref.GVK.GroupKind() == providers.NodeKind {
-		write = w.writeTainted
+		send = writeTainted
 	}
-	applied, err := write(ctx, ref, object, options)
+	applied, err := send(ctx, w.access, ref, object, options)
 	if err == nil && options.Precondition.UID != "" && dropped(object.Object, applied.Object) {
-		if where, err := w.client.locate(ctx, ref, missAge); err == nil {
-			applied = w.complete(ctx, where, object, applied, options)
+		if where, err := w.access.locate(ctx, ref, missAge); err == nil {
+			applied = complete(ctx, w.access, where, object, applied, options)
 		}
 	}
 	if err == nil {
 		if definesKinds(ref) {
-			w.client.kinds.defined()
+			w.access.mapper.defined()
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -77,6 +76,36 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 	return nil, fmt.Errorf("apply %s: %w", ref, err)
 }
 
+// Wait returns when the object is ready (kstatus; a Job: complete; a claim: bound, or bound
+// as soon as a pod uses it). It fails when the object certainly will not become ready, with
+// the reason in a *providers.NotReadyError. A deadline of the context is a
+// *providers.NotReadyError with the known cause; a cancellation is the context's error. It
+// calls report with the present status whenever that changes, and with a cause within
+// seconds after the cluster knows it; report may be nil.
+func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status string)) error {
+	where, err := settled(ctx, w.access, ref)
+	if err != nil {
+		return fmt.Errorf("wait for %s: %w", ref, err)
+	}
+	return w.watches.wait(ctx, where, ref, w.written(ref), report)
+}
+
+// Replace deletes exactly that pod of a StatefulSet or DaemonSet, if it is outdated, and
+// waits until the pod in its place is ready: on its node, or of its name. It calls report
+// with what is wrong whenever that changes. Errors are those of Wait.
+func (w *Writer) Replace(ctx context.Context, workload *unstructured.Unstructured, pod providers.Pod, report func(status string)) error {
+	if pod.Outdated {
+		ref := providers.Ref{GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Namespace: workload.GetNamespace(), Name: pod.Name}
+		if err := w.Delete(ctx, ref, providers.Precondition{UID: pod.UID}); err != nil {
+			if errors.Is(err, context.DeadlineExceeded) {
+				return &providers.NotReadyError{Ref: ref, Reason: "it has not ended yet", Detail: []string{err.Error()}}
+			}
+			return err
+		}
+	}
+	return waitForSuccessor(ctx, w.access, workload, pod, report)
+}
+
 // written is the version in which this Writer left the object, or empty.
 func (w *Writer) written(ref providers.Ref) string {
 	w.mu.Lock()
@@ -88,7 +117,8 @@ func (w *Writer) written(ref providers.Ref) string {
 // they are counted in. An apply that carries it makes a new object, or is a conflict.
 const noRevision = "9223372036854775807"
 
-func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+// write sends one apply, and decides whether a refused one may be sent again.
+func write(ctx context.Context, a *access, ref providers.Ref, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	bound := options.Precondition != (providers.Precondition{})
 	switch {
 	case options.New && bound:
@@ -97,11 +127,11 @@ func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructu
 		// The server would make the object anew if it was gone.
 		return nil, errors.New("a resourceVersion binds a write only together with a UID")
 	}
-	where, err := w.settled(ctx, ref)
+	where, err := settled(ctx, a, ref)
 	if err != nil {
 		return nil, err
 	}
-	target := w.client.at(where, ref.Namespace)
+	target := a.at(where, ref.Namespace)
 	// The server takes a UID and a resourceVersion in the payload as conditions,
 	// and gives nobody ownership of them.
 	payload := object.DeepCopy()
@@ -114,8 +144,8 @@ func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructu
 	start := time.Now()
 	err = backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		var err error
-		applied, err = w.client.apply(ctx, target, payload, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force})
-		if misshapen(err) && w.client.kinds.unsettled(ref.GVK) {
+		applied, err = sendApply(ctx, a.connection, target, payload, options)
+		if misshapen(err) && a.mapper.unsettled(ref.GVK) {
 			return false, nil // by a definition that this client has just replaced
 		}
 		if !raced(ref, err) {
@@ -123,7 +153,7 @@ func (w *Writer) write(ctx context.Context, ref providers.Ref, object *unstructu
 		}
 		if bound || options.New {
 			var checked error
-			applied, checked = w.recheck(ctx, target, payload, options)
+			applied, checked = recheck(ctx, a, target, payload, options)
 			if applied != nil || checked != nil {
 				return true, checked
 			}
@@ -152,9 +182,9 @@ func misshapen(err error) bool {
 // turns out to be in place already (the answer to an earlier attempt was lost), or neither
 // when the write may be tried again. What a stranger made differs at least in who owns its
 // fields.
-func (w *Writer) recheck(ctx context.Context, target dynamic.ResourceInterface, payload *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+func recheck(ctx context.Context, a *access, target dynamic.ResourceInterface, payload *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(payload)
-	live, err := w.client.get(ctx, target, payload.GetName())
+	live, err := a.get(ctx, target, payload.GetName())
 	want := options.Precondition
 	switch {
 	case apierrors.IsNotFound(err) && options.New:
@@ -173,7 +203,7 @@ func (w *Writer) recheck(ctx context.Context, target dynamic.ResourceInterface, 
 	}
 	again := payload.DeepCopy()
 	again.SetResourceVersion("")
-	would, err := w.client.apply(ctx, target, again, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force, DryRun: []string{metav1.DryRunAll}})
+	would, err := sendDryRun(ctx, a.connection, target, again, options.Manager, options.Force)
 	switch {
 	case err == nil && live.GetResourceVersion() != would.GetResourceVersion():
 		return nil, nil // it was written to in between, such as its status
@@ -187,12 +217,12 @@ func (w *Writer) recheck(ctx context.Context, target dynamic.ResourceInterface, 
 
 // settled finds the object's resource, and gives a kind that was defined moments
 // ago the time to be served.
-func (w *Writer) settled(ctx context.Context, ref providers.Ref) (resource, error) {
+func settled(ctx context.Context, a *access, ref providers.Ref) (resource, error) {
 	var where resource
 	start := time.Now()
 	err := backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		var err error
-		where, err = w.client.locate(ctx, ref, 0)
+		where, err = a.locate(ctx, ref, 0)
 		if meta.IsNoMatchError(err) && time.Since(start) < shortPatience {
 			return false, nil
 		}
@@ -201,24 +231,9 @@ func (w *Writer) settled(ctx context.Context, ref providers.Ref) (resource, erro
 	return where, err
 }
 
-// apply sends one server-side apply, as often as patience has it.
-func (c *Client) apply(ctx context.Context, target dynamic.ResourceInterface, object *unstructured.Unstructured, options metav1.ApplyOptions) (*unstructured.Unstructured, error) {
-	verb := verbPatch
-	if len(options.DryRun) > 0 {
-		verb = verbDryRun
-	}
-	options.FieldManager = cmp.Or(options.FieldManager, providers.FieldManager)
-	return call(ctx, c, verb, func(ctx context.Context) (*unstructured.Unstructured, error) {
-		return target.Apply(ctx, object.GetName(), object, options)
+// sendApply sends one server-side apply, and retries as call does.
+func sendApply(ctx context.Context, c *connection, target dynamic.ResourceInterface, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	return call(ctx, c, verbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return target.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: cmp.Or(options.Manager, providers.FieldManager), Force: options.Force})
 	})
 }
-
-func (c *Client) get(ctx context.Context, target dynamic.ResourceInterface, name string) (*unstructured.Unstructured, error) {
-	return call(ctx, c, verbGet, func(ctx context.Context) (*unstructured.Unstructured, error) {
-		return target.Get(ctx, name, metav1.GetOptions{})
-	})
-}
-
-// definesKinds reports whether the server has other kinds once the object is in
-// place.
-func definesKinds(ref providers.Ref) bool { return definitions[ref.GVK.GroupKind()] }

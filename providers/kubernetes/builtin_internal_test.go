@@ -17,7 +17,7 @@ func TestBuiltinIsWhatTheServerHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, lists, err := client.discovery.ServerGroupsAndResourcesWithContext(t.Context())
+	_, lists, err := client.access.connection.discovery.ServerGroupsAndResourcesWithContext(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

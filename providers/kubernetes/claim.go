@@ -21,23 +21,24 @@ import (
 // dropped: the fields are about to be removed.
 func (w *Writer) Claim(ctx context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (string, error) {
 	ctx = warning(ctx, func(string) {})
-	version, err := w.claim(ctx, ref, precondition, manager, fields)
+	version, err := claim(ctx, w.access, ref, precondition, manager, fields)
 	if err != nil {
 		return "", fmt.Errorf("take over fields of %s: %w", ref, err)
 	}
 	return version, nil
 }
 
-func (w *Writer) claim(ctx context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (string, error) {
+// claim is Claim without the words around its errors.
+func claim(ctx context.Context, a *access, ref providers.Ref, precondition providers.Precondition, manager, fields string) (string, error) {
 	claimed := fieldpath.NewSet()
 	if err := claimed.FromJSON(strings.NewReader(fields)); err != nil {
 		return "", fmt.Errorf("read which fields they are: %w", err)
 	}
-	target, err := w.client.target(ctx, ref)
+	target, err := a.target(ctx, ref)
 	if err != nil {
 		return "", err
 	}
-	live, err := w.client.get(ctx, target, ref.Name)
+	live, err := a.get(ctx, target, ref.Name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return "", &providers.PreconditionError{Ref: ref, Gone: true}
@@ -59,7 +60,7 @@ func (w *Writer) claim(ctx context.Context, ref providers.Ref, precondition prov
 	if err != nil {
 		return "", fmt.Errorf("write the patch: %w", err)
 	}
-	after, err := call(ctx, w.client, verbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
+	after, err := call(ctx, a.connection, verbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return target.Patch(ctx, ref.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 	})
 	if !apierrors.IsConflict(err) {
@@ -69,7 +70,7 @@ func (w *Writer) claim(ctx context.Context, ref providers.Ref, precondition prov
 		return after.GetResourceVersion(), nil
 	}
 	// Somebody wrote in between, or the answer to an earlier attempt was lost.
-	if live, err = w.client.get(ctx, target, ref.Name); err != nil {
+	if live, err = a.get(ctx, target, ref.Name); err != nil {
 		return "", err
 	}
 	if refused := unlike(live, precondition); refused != nil {

@@ -1,12 +1,3 @@
-// Package kubernetes is the one package that talks to a cluster. A Client reads:
-// it lists objects, and asks the server what an apply would make of them. The
-// Writer that it hands out is the only way to change anything: server-side
-// apply, delete, and waiting until an object is ready, with the reason when it is
-// not.
-//
-// Failures that pass (a restarting server, throttling, lost connections, a new
-// etcd leader) are waited out with back-off; see patience for how long. Explain
-// turns the failures that an operator can do something about into words.
 package kubernetes
 
 import (
@@ -34,59 +25,51 @@ import (
 )
 
 const (
-	// dialTimeout bounds how long a server that does not answer at all goes
-	// unnoticed.
+	// dialTimeout bounds the wait for a connection.
 	dialTimeout = 5 * time.Second
-	// identityTimeout bounds the first questions to a cluster.
+	// identityTimeout bounds the first requests to a cluster.
 	identityTimeout = 10 * time.Second
-	// pageSize is how many objects the server is asked for at a time.
-	pageSize = 500
 )
 
-// Options choose the cluster, and how it is spoken to.
+// Options choose the cluster and the way of talking to it.
 type Options struct {
-	// Kubeconfig is the path of a kubeconfig file. Empty: the files that kubectl
-	// would take ($KUBECONFIG, ~/.kube/config), or the service account of the pod
-	// that kolla runs in.
+	// Kubeconfig is the path of a kubeconfig file. Empty: the files that kubectl reads
+	// ($KUBECONFIG, ~/.kube/config), or the service account of the pod in which kolla runs.
 	Kubeconfig string
 	// Context is the name of a context in the kubeconfig; empty: the current one.
 	Context string
 	// UserAgent is sent with each request; empty: what client-go sends.
 	UserAgent string
-	// Warn takes each distinct warning once. It is not called by two goroutines at a
-	// time. May be nil.
+	// Warn is called once for each distinct warning, by one goroutine at a time. May be
+	// nil.
 	Warn func(Warning)
-	// Unreachable is told when the server, having answered before, has not for some
-	// seconds, with the reason (see Cause), and with nil when it answers again. It is
-	// not called by two goroutines at a time, and must not ask the Client anything. May
-	// be nil.
+	// Unreachable is called when a server that answered before has not answered for some
+	// seconds, with the reason (see Cause). It is called with nil when the server answers
+	// again. One goroutine at a time calls it; it must not send requests. May be nil.
 	Unreachable func(error)
-	// Log takes a record of each request at slog.LevelDebug, and more at LevelTrace. No
-	// record holds a value of a Secret. Nil: nothing is logged.
+	// Log gets a record of each request at slog.LevelDebug, and more at LevelTrace. No
+	// record contains a value of a Secret. Nil: nothing is logged.
 	Log *slog.Logger
 }
 
-// Client reads a cluster. It has no method that changes anything there; see
-// Writer, and Shell. All methods may be used by several goroutines at once.
-type Client struct {
-	server    string // URL
-	context   string // of the kubeconfig; empty: there is none
+// connection is a connection to an API server: the clients that send requests, all over one
+// transport. Its methods may be used by several goroutines at once.
+type connection struct {
 	objects   dynamic.Interface
-	core      corev1client.CoreV1Interface // read only: pods, events, logs
+	core      corev1client.CoreV1Interface
 	discovery *discovery.DiscoveryClient
-	kinds     *kinds
-	traffic   *traffic
 	logger    *slog.Logger
-	config    *rest.Config // without traffic: for connections to nodes through the server
+
+	server  string // URL
+	context string // of the kubeconfig; empty: there is none
+	traffic *traffic
+	config  *rest.Config // without traffic: for connections to nodes through the server
 }
 
-var _ providers.Reader = (*Client)(nil)
-
-// Connect finds the cluster as kubectl does. It does not speak to the server yet:
-// Identity is the first question to ask. Errors are a *NoConfigError, a
-// *BrokenConfigError, an *UnknownContextError, or say what else is wrong with the
-// chosen context.
-func Connect(options Options) (*Client, error) {
+// newConnection finds the cluster as kubectl does. It sends no request. Errors are a
+// *NoConfigError, a *BrokenConfigError, an *UnknownContextError, or describe another fault of
+// the chosen context.
+func newConnection(options Options) (*connection, error) {
 	warnings := newWarnings(options.Warn)
 	config, chosen, err := loadConfig(options, warnings)
 	if err != nil {
@@ -106,16 +89,16 @@ func Connect(options Options) (*Client, error) {
 	}
 	plain := rest.CopyConfig(config)
 	config.Wrap(traffic.wrap)
-	client, err := newClient(config, traffic)
+	connection, err := newClients(config, traffic)
 	if err != nil {
 		return nil, err
 	}
-	client.context, client.config, client.logger = chosen, plain, log
-	return client, nil
+	connection.context, connection.config, connection.logger = chosen, plain, log
+	return connection, nil
 }
 
-// newClient makes all API clients over one transport.
-func newClient(config *rest.Config, traffic *traffic) (*Client, error) {
+// newClients makes all API clients over one transport.
+func newClients(config *rest.Config, traffic *traffic) (*connection, error) {
 	web, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to %s: %w", config.Host, err)
@@ -132,26 +115,25 @@ func newClient(config *rest.Config, traffic *traffic) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up discovery for %s: %w", config.Host, err)
 	}
-	c := &Client{server: config.Host, objects: objects, core: core, discovery: directory, traffic: traffic}
-	c.kinds = newKinds(c.discover)
+	c := &connection{server: config.Host, objects: objects, core: core, discovery: directory, traffic: traffic}
 	traffic.probe = c.probe
 	return c, nil
 }
 
 // Server is the URL of the API server.
-func (c *Client) Server() string { return c.server }
+func (c *connection) Server() string { return c.server }
 
-// Context is the name of the kubeconfig's context that was chosen; empty: kolla runs in
-// a pod of the cluster.
-func (c *Client) Context() string { return c.context }
+// Context is the name of the chosen context of the kubeconfig; empty: kolla runs in a pod of
+// the cluster.
+func (c *connection) Context() string { return c.context }
 
-// Requests tells how many requests were sent so far, by verb: "get", "list",
-// "watch", "patch", "patch (dry-run)", "delete", "exec" and "discovery".
-func (c *Client) Requests() map[string]int { return c.traffic.requests() }
+// Requests returns how many requests were sent so far, by verb: "get", "list", "watch",
+// "patch", "patch (dry-run)", "delete", "exec" and "discovery".
+func (c *connection) Requests() map[string]int { return c.traffic.requests() }
 
-// Identity asks which cluster this is. A server that does not answer is noticed
-// within ten seconds.
-func (c *Client) Identity(ctx context.Context) (providers.Identity, error) {
+// Identity asks which cluster this is. It fails within ten seconds if the server does not
+// answer.
+func (c *connection) Identity(ctx context.Context) (providers.Identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
 	defer cancel()
 	var system *unstructured.Unstructured
@@ -159,7 +141,7 @@ func (c *Client) Identity(ctx context.Context) (providers.Identity, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(crash.Catching(func() (err error) {
 		namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-		system, err = c.get(ctx, c.objects.Resource(namespaces), metav1.NamespaceSystem)
+		system, err = get(ctx, c, c.objects.Resource(namespaces), metav1.NamespaceSystem)
 		if err != nil {
 			return fmt.Errorf("identify the cluster: %w", err)
 		}
@@ -184,8 +166,7 @@ func (c *Client) Identity(ctx context.Context) (providers.Identity, error) {
 	return identity, nil
 }
 
-// quiet keeps client-go from writing to stderr: whatever matters comes back as an
-// error.
+// quiet keeps client-go from writing to stderr. Failures are returned as errors.
 func quiet(ctx context.Context) context.Context {
 	return klog.NewContext(ctx, logr.Discard())
 }

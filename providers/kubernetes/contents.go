@@ -22,15 +22,14 @@ import (
 
 // contained is one kind that lives in namespaces, in the version that the server prefers.
 type contained struct {
-	schema.GroupVersionKind
-	resource
+	gvk      schema.GroupVersionKind
+	resource resource
 }
 
-// Contents lists what is in a namespace: of all kinds that the deletion of the
-// namespace deletes, one LIST each of the metadata alone. A kind that cannot be listed
-// is no error, but Unread.
-func (c *Client) Contents(ctx context.Context, namespace string) (providers.Contents, error) {
-	kinds, unknown, err := c.contained(ctx)
+// listContents lists the objects in a namespace that are deleted together with it, with one
+// LIST of metadata for each kind. A kind that cannot be listed is no error; it is in Unread.
+func listContents(ctx context.Context, a *access, namespace string) (providers.Contents, error) {
+	kinds, unknown, err := containedKinds(ctx, a.connection)
 	if err != nil {
 		return providers.Contents{}, fmt.Errorf("ask the server for its kinds: %w", err)
 	}
@@ -41,11 +40,11 @@ func (c *Client) Contents(ctx context.Context, namespace string) (providers.Cont
 	for i, kind := range kinds {
 		group.Go(crash.Catching(func() (err error) {
 			var answer apierrors.APIStatus
-			found[i], err = c.metadata(ctx, kind, place{resource: kind.resource, namespace: namespace})
+			found[i], err = metadata(ctx, a.connection, kind, place{resource: kind.resource, namespace: namespace})
 			switch {
 			case apierrors.IsNotFound(err): // its definition went meanwhile, and all objects with it
 			case errors.As(err, &answer):
-				refused[i] = providers.Unread{Version: kind.GroupVersion(), What: fmt.Sprintf("perhaps a %s of %s (%v)", kind.Kind, kind.GroupVersion(), err)}
+				refused[i] = providers.Unread{Version: kind.gvk.GroupVersion(), What: fmt.Sprintf("perhaps a %s of %s (%v)", kind.gvk.Kind, kind.gvk.GroupVersion(), err)}
 			default:
 				return err
 			}
@@ -61,10 +60,10 @@ func (c *Client) Contents(ctx context.Context, namespace string) (providers.Cont
 	}, nil
 }
 
-// contained are the kinds whose objects go with their namespace. What cannot be both
+// containedKinds are the kinds whose objects go with their namespace. What cannot be both
 // listed and deleted is a view of something else, such as the metrics of a pod.
 // unknown are the groups whose server does not answer.
-func (c *Client) contained(ctx context.Context) (kinds []contained, unknown []providers.Unread, err error) {
+func containedKinds(ctx context.Context, c *connection) (kinds []contained, unknown []providers.Unread, err error) {
 	lists, err := call(ctx, c, verbDiscovery, func(ctx context.Context) ([]*metav1.APIResourceList, error) {
 		lists, err := c.discovery.ServerPreferredNamespacedResourcesWithContext(ctx)
 		down, partial := discovery.GroupDiscoveryFailedErrorGroups(err)
@@ -87,7 +86,7 @@ func (c *Client) contained(ctx context.Context) (kinds []contained, unknown []pr
 		}
 		for _, r := range list.APIResources {
 			if r.Kind != "Event" {
-				kinds = append(kinds, contained{version.WithKind(r.Kind), resource{version.WithResource(r.Name), true}})
+				kinds = append(kinds, contained{version.WithKind(r.Kind), resource{gvr: version.WithResource(r.Name), namespaced: true}})
 			}
 		}
 	}
@@ -95,7 +94,7 @@ func (c *Client) contained(ctx context.Context) (kinds []contained, unknown []pr
 }
 
 // metadata lists the objects of one kind without anything but their metadata.
-func (c *Client) metadata(ctx context.Context, kind contained, at place) ([]metav1.PartialObjectMetadata, error) {
+func metadata(ctx context.Context, c *connection, kind contained, at place) ([]metav1.PartialObjectMetadata, error) {
 	const accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 	raw, err := call(ctx, c, verbList, func(ctx context.Context) ([]byte, error) {
 		// That a kind is deprecated is no news to those who did not ask for it.
@@ -110,10 +109,10 @@ func (c *Client) metadata(ctx context.Context, kind contained, at place) ([]meta
 	}
 	var list metav1.PartialObjectMetadataList
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, fmt.Errorf("read the list of %s: %w", kind.Kind, err)
+		return nil, fmt.Errorf("read the list of %s: %w", kind.gvk.Kind, err)
 	}
 	for i := range list.Items {
-		list.Items[i].APIVersion, list.Items[i].Kind = kind.ToAPIVersionAndKind()
+		list.Items[i].APIVersion, list.Items[i].Kind = kind.gvk.ToAPIVersionAndKind()
 	}
 	return list.Items, nil
 }

@@ -21,14 +21,14 @@ import (
 // another UID, is no error. When the context ends first, the error says what holds
 // the object.
 func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition providers.Precondition) error {
-	where, err := w.client.locate(ctx, ref, missAge)
+	where, err := w.access.locate(ctx, ref, missAge)
 	if meta.IsNoMatchError(err) {
 		return nil // the definition of the kind is gone, and all objects with it
 	}
 	if err != nil {
 		return fmt.Errorf("delete %s: %w", ref, err)
 	}
-	uid, err := w.remove(ctx, w.client.at(where, ref.Namespace), ref, precondition)
+	uid, err := remove(ctx, w.access, w.access.at(where, ref.Namespace), ref, precondition)
 	if err == nil && uid != "" {
 		err = w.gone(ctx, where, ref, uid)
 	}
@@ -36,31 +36,31 @@ func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition pro
 		return fmt.Errorf("delete %s: %w", ref, err)
 	}
 	if definesKinds(ref) {
-		w.client.kinds.defined()
+		w.access.mapper.defined()
 	}
 	return nil
 }
 
 // remove asks for the deletion, and returns the UID of the object that is then on
 // its way out; empty when there is none.
-func (w *Writer) remove(ctx context.Context, target dynamic.ResourceInterface, ref providers.Ref, precondition providers.Precondition) (types.UID, error) {
+func remove(ctx context.Context, a *access, target dynamic.ResourceInterface, ref providers.Ref, precondition providers.Precondition) (types.UID, error) {
 	var leaving types.UID
 	start := time.Now()
 	err := backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		condition := precondition
 		if condition.UID == "" {
-			live, err := w.client.get(ctx, target, ref.Name)
+			live, err := a.get(ctx, target, ref.Name)
 			if err != nil {
 				return true, err
 			}
 			condition.UID = live.GetUID()
 		}
 		leaving = condition.UID
-		err := w.order(ctx, target, ref.Name, condition)
+		err := requestDeletion(ctx, a.connection, target, ref.Name, condition)
 		if !apierrors.IsConflict(err) {
 			return true, err
 		}
-		live, lookErr := w.client.get(ctx, target, ref.Name)
+		live, lookErr := a.get(ctx, target, ref.Name)
 		switch {
 		case lookErr != nil:
 			return true, lookErr
@@ -82,14 +82,14 @@ func (w *Writer) remove(ctx context.Context, target dynamic.ResourceInterface, r
 	return leaving, err
 }
 
-// order sends the request to delete.
-func (w *Writer) order(ctx context.Context, target dynamic.ResourceInterface, name string, condition providers.Precondition) error {
+// requestDeletion sends the DELETE.
+func requestDeletion(ctx context.Context, c *connection, target dynamic.ResourceInterface, name string, condition providers.Precondition) error {
 	background := metav1.DeletePropagationBackground
 	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &condition.UID}, PropagationPolicy: &background}
 	if condition.ResourceVersion != "" {
 		options.Preconditions.ResourceVersion = &condition.ResourceVersion
 	}
-	_, err := call(ctx, w.client, verbDelete, func(ctx context.Context) (struct{}, error) {
+	_, err := call(ctx, c, verbDelete, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, target.Delete(ctx, name, options)
 	})
 	return err
@@ -119,19 +119,19 @@ func (e *heldError) Unwrap() error { return e.err }
 
 // gone waits until the object of that UID is no more.
 func (w *Writer) gone(ctx context.Context, where resource, ref providers.Ref, uid types.UID) error {
-	guest := w.lookouts.join(ctx, where, ref.Namespace, ref.Name, w.written(ref))
-	defer guest.leave()
+	subscriber := w.watches.subscribe(ctx, where, ref.Namespace, ref.Name, w.written(ref))
+	defer subscriber.unsubscribe()
 	var last *unstructured.Unstructured
 	for {
 		select {
-		case <-guest.news:
+		case <-subscriber.changed:
 		case <-ctx.Done():
 			if holding := holders(last); holding != "" {
 				return &heldError{ref, holding, len(last.GetFinalizers()) > 0, ctx.Err()}
 			}
 			return ctx.Err()
 		}
-		seen, ok := guest.look()
+		seen, ok := subscriber.observe()
 		switch {
 		case !ok:
 		case seen.err != nil:

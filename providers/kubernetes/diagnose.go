@@ -48,6 +48,13 @@ const (
 	causeStarting // normal for a while; worth a word only with an event
 )
 
+// inquiry finds out what is wrong with an object.
+type inquiry struct {
+	source source
+	// log returns the end of the log that explains a finding; see readLog.
+	log func(ctx context.Context, namespace string, found *finding) []string
+}
+
 // diagnose finds out why an object is not ready; nil when nothing is known to be
 // wrong.
 func (q inquiry) diagnose(ctx context.Context, object *unstructured.Unstructured) (*finding, error) {
@@ -116,7 +123,7 @@ func (q inquiry) explainPods(ctx context.Context, pods []*corev1.Pod) (best *fin
 
 // podsOf lists the pods of a workload that are to stay, the youngest first.
 func (q inquiry) podsOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
-	pods, err := q.everyPodOf(ctx, workload)
+	pods, err := q.source.everyPodOf(ctx, workload)
 	pods = slices.DeleteFunc(pods, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
 		return b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
@@ -168,7 +175,7 @@ func (q inquiry) diagnoseCreation(ctx context.Context, workload *unstructured.Un
 
 // diagnoseClaim finds out why a claim has no volume.
 func (q inquiry) diagnoseClaim(ctx context.Context, namespace, name string) (*finding, error) {
-	claim, err := q.claim(ctx, namespace, name)
+	claim, err := q.source.claim(ctx, namespace, name)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +226,7 @@ func (q inquiry) unmatchedSelector(ctx context.Context, pod *corev1.Pod) string 
 	if len(pod.Spec.NodeSelector) == 0 {
 		return ""
 	}
-	nodes, err := q.nodes(ctx)
+	nodes, err := q.source.nodes(ctx)
 	if err != nil {
 		return ""
 	}
@@ -240,7 +247,7 @@ func (q inquiry) unboundClaim(ctx context.Context, pod *corev1.Pod) *finding {
 
 // lastEvent returns the latest event about an object that is wanted, or nil.
 func (q inquiry) lastEvent(ctx context.Context, namespace string, uid types.UID, wanted func(*corev1.Event) bool) (*corev1.Event, error) {
-	events, err := q.eventsAbout(ctx, namespace, uid)
+	events, err := q.source.eventsAbout(ctx, namespace, uid)
 	if err != nil {
 		return nil, err
 	}
@@ -265,8 +272,8 @@ func happened(event *corev1.Event) *metav1.Time {
 	return &metav1.Time{Time: event.EventTime.Time}
 }
 
-// log returns the end of the log that explains a finding.
-func (c *Client) log(ctx context.Context, namespace string, found *finding) []string {
+// readLog returns the end of the container log that explains a finding.
+func readLog(ctx context.Context, c *connection, namespace string, found *finding) []string {
 	raw, err := c.core.Pods(namespace).GetLogs(found.pod, &corev1.PodLogOptions{
 		Container: found.container,
 		TailLines: ptr.To(int64(logLines)),

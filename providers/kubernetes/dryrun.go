@@ -16,17 +16,16 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// DryRun asks the server what an apply would make of the object. Fields that
-// others own, without Force, are a *providers.ConflictError; what the server
-// finds wrong with the object is an apierrors.APIStatus. With Surrogate the
-// answer, and what is said about the object in an error, carry its own name and
-// namespace.
-func (c *Client) DryRun(ctx context.Context, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
+// dryRun asks the server for the result of an apply. Fields that others own are a
+// *providers.ConflictError, unless Force is set. A fault that the server finds in the object
+// is an apierrors.APIStatus. With Surrogate, the answer and errors contain the object's own
+// name and namespace.
+func dryRun(ctx context.Context, a *access, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(object)
 	if options.Warn != nil {
 		ctx = warning(ctx, options.Warn)
 	}
-	answer, err := c.dryRun(about(ctx, ref), object, options)
+	answer, err := ask(about(ctx, ref), a, object, options)
 	if err == nil {
 		return answer, nil
 	}
@@ -36,24 +35,25 @@ func (c *Client) DryRun(ctx context.Context, object *unstructured.Unstructured, 
 	return nil, fmt.Errorf("dry run of %s: %w", ref, err)
 }
 
-func (c *Client) dryRun(ctx context.Context, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
-	where, err := c.kinds.find(ctx, object.GroupVersionKind(), missAge)
+// ask sends the dry run under the object's own name, under a throw-away name, or as a patch.
+func ask(ctx context.Context, a *access, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
+	where, err := a.mapper.find(ctx, object.GroupVersionKind(), missAge)
 	if err != nil {
 		return nil, err
 	}
 	if options.Over != nil {
-		return c.dryRunOver(ctx, c.at(where, object.GetNamespace()), object, options)
+		return dryRunOver(ctx, a.connection, a.at(where, object.GetNamespace()), object, options)
 	}
 	if !options.Surrogate {
-		target, err := c.target(ctx, providers.RefOf(object))
+		target, err := a.target(ctx, providers.RefOf(object))
 		if err != nil {
 			return nil, err
 		}
-		answer, err := c.apply(ctx, target, object, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force, DryRun: []string{metav1.DryRunAll}})
+		answer, err := sendDryRun(ctx, a.connection, target, object, options.Manager, options.Force)
 		if err != nil {
 			return nil, err
 		}
-		return c.withTaints(ctx, target, object, answer, options.Manager)
+		return withTaints(ctx, a, target, object, answer, options.Manager)
 	}
 	namespace := ""
 	if where.namespaced {
@@ -63,8 +63,8 @@ func (c *Client) dryRun(ctx context.Context, object *unstructured.Unstructured, 
 	if err != nil {
 		return nil, err
 	}
-	target := c.at(where, stand.object.GetNamespace())
-	answer, err := c.apply(ctx, target, stand.object, metav1.ApplyOptions{FieldManager: options.Manager, Force: options.Force, DryRun: []string{metav1.DryRunAll}})
+	target := a.at(where, stand.object.GetNamespace())
+	answer, err := sendDryRun(ctx, a.connection, target, stand.object, options.Manager, options.Force)
 	if err != nil {
 		return nil, stand.restoreError(err)
 	}
@@ -74,7 +74,7 @@ func (c *Client) dryRun(ctx context.Context, object *unstructured.Unstructured, 
 // dryRunOver asks what the object would be if it was written in the place of a version
 // of it. It sends a patch of all its parts, for which the right is enough that an apply
 // needs.
-func (c *Client) dryRunOver(ctx context.Context, target dynamic.ResourceInterface, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
+func dryRunOver(ctx context.Context, c *connection, target dynamic.ResourceInterface, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
 	patch, err := json.Marshal(replacing(options.Over, object))
 	if err != nil {
 		return nil, fmt.Errorf("write the patch: %w", err)
@@ -82,6 +82,15 @@ func (c *Client) dryRunOver(ctx context.Context, target dynamic.ResourceInterfac
 	return call(ctx, c, verbDryRun, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return target.Patch(ctx, object.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{
 			FieldManager: cmp.Or(options.Manager, providers.FieldManager), DryRun: []string{metav1.DryRunAll},
+		})
+	})
+}
+
+// sendDryRun sends one server-side apply that changes nothing, and retries as call does.
+func sendDryRun(ctx context.Context, c *connection, target dynamic.ResourceInterface, object *unstructured.Unstructured, manager string, force bool) (*unstructured.Unstructured, error) {
+	return call(ctx, c, verbDryRun, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return target.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{
+			FieldManager: cmp.Or(manager, providers.FieldManager), Force: force, DryRun: []string{metav1.DryRunAll},
 		})
 	})
 }
@@ -128,4 +137,33 @@ func replacing(before, after *unstructured.Unstructured) []operation {
 	is, _ := after.Object["metadata"].(map[string]any)
 	replace(was, is, "/metadata/", "annotations", "labels", "ownerReferences")
 	return patch
+}
+
+// withTaints gives the answer to a dry run the taints that an apply would leave.
+func withTaints(ctx context.Context, a *access, target dynamic.ResourceInterface, object, answer *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
+	if object.GroupVersionKind().GroupKind() != providers.NodeKind || providers.Untainted(object, answer, manager) {
+		return answer, nil
+	}
+	live, err := a.get(ctx, target, object.GetName())
+	if err != nil {
+		return nil, err
+	}
+	change := providers.TaintingOf(live, object, manager)
+	for _, step := range []func(*unstructured.Unstructured) ([]any, bool){change.Remove, change.Add} {
+		if taints, changed := step(answer); changed {
+			answer = answer.DeepCopy()
+			setTaints(answer, taints)
+		}
+	}
+	return answer, nil
+}
+
+func setTaints(node *unstructured.Unstructured, taints []any) {
+	if len(taints) == 0 {
+		unstructured.RemoveNestedField(node.Object, "spec", "taints")
+		return
+	}
+	if err := unstructured.SetNestedSlice(node.Object, taints, "spec", "taints"); err != nil {
+		panic(err) // spec of a Node is a map
+	}
 }

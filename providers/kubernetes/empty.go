@@ -5,7 +5,6 @@ import (
 	"reflect"
 
 	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/providers"
@@ -23,12 +22,12 @@ import (
 // The object is written by now, whatever comes of this: what goes wrong here leaves
 // something missing, which the next plan finds. So do others who never stop writing to
 // the object. It is returned as it was last seen.
-func (w *Writer) complete(ctx context.Context, where resource, object, live *unstructured.Unstructured, options providers.ApplyOptions) *unstructured.Unstructured {
+func complete(ctx context.Context, a *access, where resource, object, live *unstructured.Unstructured, options providers.ApplyOptions) *unstructured.Unstructured {
 	options.Force = true
 	ref := providers.RefOf(object)
-	target := w.client.at(where, ref.Namespace)
+	target := a.at(where, ref.Namespace)
 	for contention := providers.Contend(); ; {
-		would, err := w.client.apply(ctx, target, object, metav1.ApplyOptions{FieldManager: options.Manager, Force: true, DryRun: []string{metav1.DryRunAll}})
+		would, err := sendDryRun(ctx, a.connection, target, object, options.Manager, true)
 		if err != nil {
 			return live
 		}
@@ -37,14 +36,14 @@ func (w *Writer) complete(ctx context.Context, where resource, object, live *uns
 				return live
 			}
 			options.Precondition.ResourceVersion = live.GetResourceVersion()
-			if again, err := w.write(ctx, ref, object, options); err == nil {
+			if again, err := write(ctx, a, ref, object, options); err == nil {
 				return again
 			}
 		}
 		if !contention.Again(ctx) {
 			return live
 		}
-		now, err := w.client.get(ctx, target, ref.Name)
+		now, err := a.get(ctx, target, ref.Name)
 		if err != nil || now.GetUID() != live.GetUID() {
 			return live
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -19,53 +18,39 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Shell runs commands in pods. It asks the server once: a node that does not answer says
-// nothing of the server.
-type Shell struct{ client *Client }
-
-var _ providers.Shell = (*Shell)(nil)
-
-// Shell runs commands in the pods of the cluster.
-func (c *Client) Shell() *Shell { return &Shell{c} }
-
-// Pods lists the pods of a StatefulSet or DaemonSet, by node and name.
-func (s *Shell) Pods(ctx context.Context, workload *unstructured.Unstructured) ([]providers.Pod, error) {
-	return s.client.Pods(ctx, workload)
-}
-
-// Exec runs a command in a container of a pod, over a WebSocket, or SPDY where something
-// in between does not let these through.
-func (s *Shell) Exec(ctx context.Context, pod types.NamespacedName, container string, command []string) (string, error) {
-	url := s.client.core.RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("exec").
+// Exec runs a command in a container of a pod, over a WebSocket, or over SPDY if a proxy
+// does not let WebSockets through. It sends the request once.
+func (c *connection) Exec(ctx context.Context, pod types.NamespacedName, container string, command []string) (string, error) {
+	url := c.core.RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("exec").
 		VersionedParams(&corev1.PodExecOptions{Container: container, Command: command, Stdout: true, Stderr: true}, scheme.ParameterCodec).URL()
-	config := rest.CopyConfig(s.client.config)
+	config := rest.CopyConfig(c.config)
 	socket, err := remotecommand.NewWebSocketExecutor(config, "GET", url.String())
 	if err != nil {
-		return "", fmt.Errorf("set up the connection to %s: %w", s.client.server, err)
+		return "", fmt.Errorf("set up the connection to %s: %w", c.server, err)
 	}
 	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", url)
 	if err != nil {
-		return "", fmt.Errorf("set up the connection to %s: %w", s.client.server, err)
+		return "", fmt.Errorf("set up the connection to %s: %w", c.server, err)
 	}
 	executor, err := remotecommand.NewFallbackExecutor(socket, spdy, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	})
 	if err != nil {
-		return "", fmt.Errorf("set up the connection to %s: %w", s.client.server, err)
+		return "", fmt.Errorf("set up the connection to %s: %w", c.server, err)
 	}
-	s.client.traffic.count(verbExec)
+	c.traffic.count(verbExec)
 	stdout, stderr := beginning{most: providers.MostOutput}, ending{most: mostComplaint}
 	err = executor.StreamWithContext(withVerb(quiet(ctx), verbExec), remotecommand.StreamOptions{Stdout: &stdout, Stderr: &stderr})
 	var status exec.CodeExitError
 	switch {
-	case ctx.Err() != nil: // somebody may be writing to the output still
+	case ctx.Err() != nil: // the command may still be writing to the output
 		return "", ctx.Err()
 	case err == nil:
 		return string(stdout.kept), nil
 	case errors.As(err, &status):
 		return string(stdout.kept), &providers.CommandError{Code: status.Code, Stderr: stderr.lastLine()}
 	}
-	return "", s.client.describe(err)
+	return "", c.describe(err)
 }
 
 // mostComplaint is how much of the end of standard error is kept, in bytes.

@@ -212,7 +212,7 @@ func TestKindsAreReadAsRarelyAsPossible(t *testing.T) {
 		resources: map[schema.GroupVersionKind]resource{known: {known.GroupVersion().WithResource("deployments"), true}},
 		unknown:   map[schema.GroupVersion]error{hidden.GroupVersion(): errors.New("503")},
 	}
-	k := newKinds(func(context.Context) (catalogue, error) {
+	k := newMapper(func(context.Context) (catalogue, error) {
 		reads++
 		return served, nil
 	})
@@ -314,7 +314,7 @@ func TestHopeless(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		v := &vigil{finding: &finding{hopeless: true}}
+		v := &waiter{finding: &finding{hopeless: true}}
 		for range 6 {
 			if v.hopeless() {
 				t.Fatal("it was not waited for at all")

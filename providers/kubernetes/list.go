@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,26 +17,17 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// List reads all objects of one kind, in one namespace or (namespace empty, or a
-// kind that has none) in all of the cluster. It is a consistent read: it sees
-// whatever was written before it began. A kind that the server does not have is
-// an error that satisfies meta.IsNoMatchError; where the server answers, but with
-// anything but the list, it is a *providers.UnreadableError.
-func (c *Client) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
-	all, err := c.list(ctx, kind, namespace)
+// pageSize is the number of objects in one page of a list.
+const pageSize = 500
+
+// listReadable is listAll with a *providers.UnreadableError for an answer of the server that
+// is not the list.
+func listReadable(ctx context.Context, a *access, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
+	all, err := listAll(ctx, a, kind, namespace)
 	if ctx.Err() == nil && hides(err) {
 		return nil, &providers.UnreadableError{Kind: kind, Namespace: namespace, Err: err}
 	}
 	return all, err
-}
-
-// Get is part of providers.Reader.
-func (c *Client) Get(ctx context.Context, ref providers.Ref) (*unstructured.Unstructured, error) {
-	target, err := c.target(about(ctx, ref), ref)
-	if err != nil {
-		return nil, err
-	}
-	return target.Get(about(ctx, ref), ref.Name, metav1.GetOptions{})
 }
 
 // hides reports whether the error is about the kind that was asked for, and not about
@@ -52,16 +42,20 @@ func hides(err error) bool {
 		errors.As(err, &answer) && answer.Status().Code != http.StatusUnauthorized
 }
 
-func (c *Client) list(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
-	where, err := c.kinds.find(ctx, kind, missAge)
+// listAll reads all objects of a kind, in one namespace or (empty, or a kind without
+// namespaces) in the whole cluster. It is a consistent read: it sees everything that was
+// written before it began. A kind that the server does not have is an error that satisfies
+// meta.IsNoMatchError.
+func listAll(ctx context.Context, a *access, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
+	where, err := a.mapper.find(ctx, kind, missAge)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.listAt(ctx, place{resource: where, namespace: namespace})
+	all, err := listAt(ctx, a.connection, place{resource: where, namespace: namespace})
 	if apierrors.IsNotFound(err) {
 		// A LIST of a resource that there is finds everything there is, if nothing.
-		c.kinds.doubt(kind)
-		if _, unknown := c.kinds.find(ctx, kind, missAge); unknown != nil {
+		a.mapper.doubt(kind)
+		if _, unknown := a.mapper.find(ctx, kind, missAge); unknown != nil {
 			return nil, unknown
 		}
 	}
@@ -72,25 +66,25 @@ func (c *Client) list(ctx context.Context, kind schema.GroupVersionKind, namespa
 }
 
 // listAt reads all objects that there are at a place.
-func (c *Client) listAt(ctx context.Context, at place) (*list, error) {
-	all, err := c.pages(ctx, at, pageSize)
+func listAt(ctx context.Context, c *connection, at place) (*list, error) {
+	all, err := pages(ctx, c, at, pageSize)
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		// The list took longer than the server remembers the past for. Pages
 		// would expire again; in one piece it cannot.
-		return c.pages(ctx, at, 0)
+		return pages(ctx, c, at, 0)
 	}
 	return all, err
 }
 
 // pages lists so many objects at a time; size 0 is all at once. While it reads one
 // page it waits for the next one already.
-func (c *Client) pages(ctx context.Context, at place, size int64) (*list, error) {
+func pages(ctx context.Context, c *connection, at place, size int64) (*list, error) {
 	var lists []*list
 	group, ctx := errgroup.WithContext(ctx)
 	// One page is read while one is on its way, so that memory holds two at most.
 	group.SetLimit(1)
 	for next := ""; len(lists) == 0 || next != ""; {
-		raw, err := c.page(ctx, at, metav1.ListOptions{Limit: size, Continue: next, FieldSelector: at.selector()})
+		raw, err := page(ctx, c, at, metav1.ListOptions{Limit: size, Continue: next, FieldSelector: at.selector()})
 		if err != nil {
 			return nil, errors.Join(group.Wait(), err)
 		}
@@ -114,7 +108,7 @@ func (c *Client) pages(ctx context.Context, at place, size int64) (*list, error)
 }
 
 // page asks for one page, as JSON.
-func (c *Client) page(ctx context.Context, at place, options metav1.ListOptions) ([]byte, error) {
+func page(ctx context.Context, c *connection, at place, options metav1.ListOptions) ([]byte, error) {
 	return call(ctx, c, verbList, func(ctx context.Context) ([]byte, error) {
 		result := c.core.RESTClient().Get().AbsPath(at.path()).
 			SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.Unversioned).
@@ -125,16 +119,4 @@ func (c *Client) page(ctx context.Context, at place, options metav1.ListOptions)
 		}
 		return result.Raw()
 	})
-}
-
-// path is where the objects are listed.
-func (p place) path() string {
-	elements := []string{"/apis", p.Group, p.Version}
-	if p.Group == "" {
-		elements = []string{"/api", p.Version}
-	}
-	if p.namespaced && p.namespace != "" {
-		elements = append(elements, "namespaces", p.namespace)
-	}
-	return path.Join(append(elements, p.Resource)...)
 }

@@ -18,7 +18,7 @@ func TestKindNamed(t *testing.T) {
 		found.resources[gvk] = resource{gvk.GroupVersion().WithResource(strings.ToLower(kind) + "s"), true}
 	}
 	reads := 0
-	k := newKinds(func(context.Context) (catalogue, error) {
+	k := newMapper(func(context.Context) (catalogue, error) {
 		reads++
 		return found, nil
 	})

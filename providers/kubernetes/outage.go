@@ -104,10 +104,10 @@ func (o *outage) state() (since time.Time, cause error) {
 	return o.since, o.cause
 }
 
-// Reachable returns at once while the server answers. Once it has stopped to, this
-// waits until it does again, and returns an *UnreachableError when it has not answered
-// for as long as patience, or the error of the context.
-func (c *Client) Reachable(ctx context.Context, patience time.Duration) error {
+// Reachable returns at once while the server answers. During an outage it waits until the
+// server answers again. It returns an *UnreachableError when the outage lasts longer than
+// patience, or the error of the context.
+func (c *connection) Reachable(ctx context.Context, patience time.Duration) error {
 	since, _ := c.traffic.outage.state()
 	if since.IsZero() {
 		return nil
@@ -127,7 +127,7 @@ func (c *Client) Reachable(ctx context.Context, patience time.Duration) error {
 }
 
 // probe asks the server something small. The transport takes note of the answer.
-func (c *Client) probe(ctx context.Context) {
+func (c *connection) probe(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(withVerb(quiet(ctx), verbGet), probeTimeout)
 	defer cancel()
 	_, _ = c.discovery.ServerVersionWithContext(ctx)

@@ -16,17 +16,13 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Pods lists the pods of a StatefulSet or DaemonSet, by node and name.
-func (c *Client) Pods(ctx context.Context, workload *unstructured.Unstructured) ([]providers.Pod, error) {
-	return inquiry{surroundings: c}.allPods(ctx, workload)
-}
-
-func (q inquiry) allPods(ctx context.Context, workload *unstructured.Unstructured) ([]providers.Pod, error) {
-	all, err := q.everyPodOf(ctx, workload)
+// listPods lists the pods of a StatefulSet or DaemonSet, by node and name.
+func listPods(ctx context.Context, from source, workload *unstructured.Unstructured) ([]providers.Pod, error) {
+	all, err := from.everyPodOf(ctx, workload)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := q.nodes(ctx)
+	nodes, err := from.nodes(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +30,7 @@ func (q inquiry) allPods(ctx context.Context, workload *unstructured.Unstructure
 	for _, node := range nodes {
 		up[node.Name] = isReady(node)
 	}
-	isNew, err := q.newest(ctx, workload, all)
+	isNew, err := newest(ctx, from, workload, all)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +101,7 @@ func available(pod *corev1.Pod, wait time.Duration) bool {
 
 // newest returns what tells whether a pod has the specification that its workload has
 // now.
-func (q inquiry) newest(ctx context.Context, workload *unstructured.Unstructured, pods []*corev1.Pod) (func(*corev1.Pod) bool, error) {
+func newest(ctx context.Context, from source, workload *unstructured.Unstructured, pods []*corev1.Pod) (func(*corev1.Pod) bool, error) {
 	hash := field(workload, "status", "updateRevision")
 	generation := "none"
 	if workload.GroupVersionKind().GroupKind() == daemonSetKind {
@@ -118,7 +114,7 @@ func (q inquiry) newest(ctx context.Context, workload *unstructured.Unstructured
 	// says that it is the same.
 	if hash == "" && slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return !isNew(pod) }) {
 		var err error
-		if hash, err = q.lastRevision(ctx, workload); err != nil {
+		if hash, err = lastRevision(ctx, from, workload); err != nil {
 			return nil, err
 		}
 	}
@@ -126,8 +122,8 @@ func (q inquiry) newest(ctx context.Context, workload *unstructured.Unstructured
 }
 
 // lastRevision is the hash of the newest ControllerRevision of a DaemonSet.
-func (q inquiry) lastRevision(ctx context.Context, daemonSet *unstructured.Unstructured) (string, error) {
-	all, err := q.revisions(ctx, daemonSet.GetNamespace())
+func lastRevision(ctx context.Context, from source, daemonSet *unstructured.Unstructured) (string, error) {
+	all, err := from.revisions(ctx, daemonSet.GetNamespace())
 	if err != nil {
 		return "", fmt.Errorf("list the revisions of %s: %w", providers.RefOf(daemonSet), err)
 	}
@@ -145,7 +141,7 @@ func (q inquiry) lastRevision(ctx context.Context, daemonSet *unstructured.Unstr
 // names the nodes that are down. The pod of such a node is there until the node is back
 // or deleted, and nobody can make it ready. stuck is why Kubernetes does not go on.
 func (q inquiry) downNodes(ctx context.Context, daemonSet *unstructured.Unstructured) (ready bool, names []string, stuck *finding, err error) {
-	pods, err := q.allPods(ctx, daemonSet)
+	pods, err := listPods(ctx, q.source, daemonSet)
 	if err != nil || !observed(daemonSet) {
 		return false, nil, nil, err
 	}
@@ -177,7 +173,7 @@ func (q inquiry) downNodes(ctx context.Context, daemonSet *unstructured.Unstruct
 // onDeadNode notices a pod of a StatefulSet on a node that is down. Kubernetes makes no
 // other of its name before it knows that this one has ended.
 func (q inquiry) onDeadNode(ctx context.Context, statefulSet *unstructured.Unstructured) *finding {
-	pods, _ := q.allPods(ctx, statefulSet) // not everybody may list nodes
+	pods, _ := listPods(ctx, q.source, statefulSet) // not everybody may list nodes
 	for _, pod := range pods {
 		if pod.Down {
 			return &finding{cause: causeUnready, pod: pod.Name, reason: fmt.Sprintf(
@@ -202,4 +198,32 @@ func areDown(nodes []string) string {
 		return fmt.Sprintf("node %s is down", nodes[0])
 	}
 	return fmt.Sprintf("nodes %s are down", words.Few(nodes, 3))
+}
+
+// observedPause is between looks at a workload that its controller has not seen yet.
+const observedPause = 500 * time.Millisecond
+
+// observedWorkload reads a StatefulSet or DaemonSet once its controller has seen its present
+// specification. It is not known before which pods are outdated.
+func observedWorkload(ctx context.Context, a *access, ref providers.Ref) (*unstructured.Unstructured, error) {
+	for start := time.Now(); ; {
+		target, err := a.target(ctx, ref)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", ref, err)
+		}
+		workload, err := a.get(ctx, target, ref.Name)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("read %s: %w", ref, err)
+		case observed(workload):
+			return workload, nil
+		case time.Since(start) > shortPatience:
+			return nil, &providers.NotReadyError{Ref: ref, Reason: rolloutUnseen}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(observedPause):
+		}
+	}
 }

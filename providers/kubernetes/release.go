@@ -27,12 +27,12 @@ var marks = struct{ labels, annotations []string }{
 // the manager from the owners of its fields. All else stays as it is. An object that is
 // gone already, or has another UID, is no error.
 func (w *Writer) Release(ctx context.Context, ref providers.Ref, uid types.UID, manager string) error {
-	target, err := w.client.target(ctx, ref)
+	target, err := w.access.target(ctx, ref)
 	if meta.IsNoMatchError(err) {
 		return nil // the definition of the kind is gone, and all objects with it
 	}
 	if err == nil {
-		err = w.unmark(ctx, target, ref.Name, uid, manager)
+		err = unmark(ctx, w.access, target, ref.Name, uid, manager)
 	}
 	if err != nil {
 		return fmt.Errorf("release %s: %w", ref, err)
@@ -41,10 +41,10 @@ func (w *Writer) Release(ctx context.Context, ref providers.Ref, uid types.UID, 
 }
 
 // unmark writes until nobody else has written since it looked.
-func (w *Writer) unmark(ctx context.Context, target dynamic.ResourceInterface, name string, uid types.UID, manager string) error {
+func unmark(ctx context.Context, a *access, target dynamic.ResourceInterface, name string, uid types.UID, manager string) error {
 	start := time.Now()
 	err := backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
-		live, err := w.client.get(ctx, target, name)
+		live, err := a.get(ctx, target, name)
 		if err != nil {
 			return true, err
 		}
@@ -55,7 +55,7 @@ func (w *Writer) unmark(ctx context.Context, target dynamic.ResourceInterface, n
 		if err != nil {
 			return true, err
 		}
-		_, err = call(ctx, w.client, verbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		_, err = call(ctx, a.connection, verbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
 			return target.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 		})
 		if apierrors.IsConflict(err) && time.Since(start) < shortPatience {

@@ -1,18 +1,18 @@
 package kubernetes
 
 import (
-	"context"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"kolla.openstack.org/kolla/providers"
 )
 
 // BuiltinResource is the name under which the API has the objects of one of Kubernetes'
 // own kinds: "configmaps". ok is false for any other kind: a cluster knows it.
 func BuiltinResource(kind schema.GroupVersionKind) (name string, ok bool) {
 	if found, ok := builtin[kind]; ok {
-		return found.Resource, true
+		return found.gvr.Resource, true
 	}
 	if !scheme.Scheme.Recognizes(kind) {
 		return "", false
@@ -38,9 +38,13 @@ func BuiltinNamed(name string) (kind schema.GroupVersionKind, namespaced, ok boo
 	return schema.GroupVersionKind{}, false, false
 }
 
-// Resource asks the server for the name under which it has the objects of a kind. A kind
-// that the server does not have is an error that satisfies meta.IsNoMatchError.
-func (c *Client) Resource(ctx context.Context, kind schema.GroupVersionKind) (name string, err error) {
-	found, err := c.kinds.find(ctx, kind, missAge)
-	return found.Resource, err
+// definitions are the kinds that give the server more kinds. Their names are made
+// of fields of their specifications, so that no other name is valid.
+var definitions = map[schema.GroupKind]bool{
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: true,
+	{Group: "apiregistration.k8s.io", Kind: "APIService"}:             true,
 }
+
+// definesKinds reports whether the server has other kinds once the object is in
+// place.
+func definesKinds(ref providers.Ref) bool { return definitions[ref.GVK.GroupKind()] }

@@ -12,7 +12,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
 )
 
 const (
@@ -49,7 +51,7 @@ const (
 // call makes a request, and makes it again while it fails in a way that passes.
 // All requests are safe to repeat: reads, server-side applies, and deletes of one
 // UID. What it returns is the server's error, or an *UnreachableError.
-func call[T any](ctx context.Context, c *Client, verb string, request func(context.Context) (T, error)) (T, error) {
+func call[T any](ctx context.Context, c *connection, verb string, request func(context.Context) (T, error)) (T, error) {
 	ctx = countingAttempts(withVerb(quiet(ctx), verb))
 	var answer T
 	var last error
@@ -84,7 +86,7 @@ func call[T any](ctx context.Context, c *Client, verb string, request func(conte
 }
 
 // patience is for how long a failure is waited out, zero for failures that stay.
-func (c *Client) patience(verb string, err error) time.Duration {
+func (c *connection) patience(verb string, err error) time.Duration {
 	var unreachable *UnreachableError
 	if errors.As(err, &unreachable) {
 		// A server that never answered is more likely a wrong address than one
@@ -147,7 +149,7 @@ func extensionDown(status metav1.Status) bool {
 }
 
 // describe gives errors of the transport and of permissions their types.
-func (c *Client) describe(err error) error {
+func (c *connection) describe(err error) error {
 	var transport *url.Error
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -161,4 +163,11 @@ func (c *Client) describe(err error) error {
 		return denied(err)
 	}
 	return err
+}
+
+// get reads one object. It is a request like any other of call.
+func get(ctx context.Context, c *connection, target dynamic.ResourceInterface, name string) (*unstructured.Unstructured, error) {
+	return call(ctx, c, verbGet, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return target.Get(ctx, name, metav1.GetOptions{})
+	})
 }

@@ -15,16 +15,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// inquiry finds out what is wrong with an object.
-type inquiry struct {
-	surroundings
-	// log returns the end of the log that explains a finding; see Client.log.
-	log func(ctx context.Context, namespace string, found *finding) []string
-}
-
-// surroundings are what an inquiry looks at. A Client asks the server each time; a scene
-// is what the shared watches have seen.
-type surroundings interface {
+// source lists the objects around an object that is not ready. server asks the API server
+// each time. The waits of an apply use the shared watches instead.
+type source interface {
 	// everyPodOf lists all pods of a workload.
 	everyPodOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error)
 	nodes(ctx context.Context) ([]*corev1.Node, error)
@@ -35,8 +28,15 @@ type surroundings interface {
 	revisions(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error)
 }
 
+// server is a source that asks the API server.
+type server struct{ access *access }
+
+var _ source = (*server)(nil)
+
+func newServer(a *access) *server { return &server{a} }
+
 // everyPodOf lists all pods of a workload.
-func (c *Client) everyPodOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
+func (s *server) everyPodOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
 	raw, _, _ := unstructured.NestedMap(workload.Object, "spec", "selector")
 	var wanted metav1.LabelSelector
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &wanted); err != nil {
@@ -46,8 +46,8 @@ func (c *Client) everyPodOf(ctx context.Context, workload *unstructured.Unstruct
 	if err != nil {
 		return nil, fmt.Errorf("read the selector of %s: %w", providers.RefOf(workload), err)
 	}
-	list, err := call(ctx, c, verbList, func(ctx context.Context) (*corev1.PodList, error) {
-		return c.core.Pods(workload.GetNamespace()).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
+	list, err := call(ctx, s.access.connection, verbList, func(ctx context.Context) (*corev1.PodList, error) {
+		return s.access.connection.core.Pods(workload.GetNamespace()).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list the pods of %s: %w", providers.RefOf(workload), err)
@@ -61,9 +61,9 @@ func (c *Client) everyPodOf(ctx context.Context, workload *unstructured.Unstruct
 	return pods, nil
 }
 
-func (c *Client) nodes(ctx context.Context) ([]*corev1.Node, error) {
-	list, err := call(ctx, c, verbList, func(ctx context.Context) (*corev1.NodeList, error) {
-		return c.core.Nodes().List(ctx, metav1.ListOptions{})
+func (s *server) nodes(ctx context.Context) ([]*corev1.Node, error) {
+	list, err := call(ctx, s.access.connection, verbList, func(ctx context.Context) (*corev1.NodeList, error) {
+		return s.access.connection.core.Nodes().List(ctx, metav1.ListOptions{})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
@@ -71,25 +71,25 @@ func (c *Client) nodes(ctx context.Context) ([]*corev1.Node, error) {
 	return pointers(list.Items), nil
 }
 
-func (c *Client) eventsAbout(ctx context.Context, namespace string, uid types.UID) ([]*corev1.Event, error) {
+func (s *server) eventsAbout(ctx context.Context, namespace string, uid types.UID) ([]*corev1.Event, error) {
 	selector := fields.OneTermEqualSelector("involvedObject.uid", string(uid)).String()
-	list, err := c.core.Events(namespace).List(withVerb(ctx, verbList), metav1.ListOptions{FieldSelector: selector})
+	list, err := s.access.connection.core.Events(namespace).List(withVerb(ctx, verbList), metav1.ListOptions{FieldSelector: selector})
 	if err != nil {
 		return nil, fmt.Errorf("list events: %w", err)
 	}
 	return pointers(list.Items), nil
 }
 
-func (c *Client) claim(ctx context.Context, namespace, name string) (*corev1.PersistentVolumeClaim, error) {
-	claim, err := c.core.PersistentVolumeClaims(namespace).Get(ctx, name, metav1.GetOptions{})
+func (s *server) claim(ctx context.Context, namespace, name string) (*corev1.PersistentVolumeClaim, error) {
+	claim, err := s.access.connection.core.PersistentVolumeClaims(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("get claim %s/%s: %w", namespace, name, err)
 	}
 	return claim, nil
 }
 
-func (c *Client) revisions(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
-	return c.list(ctx, appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), namespace)
+func (s *server) revisions(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
+	return listAll(ctx, s.access, appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), namespace)
 }
 
 func pointers[T any](items []T) []*T {

@@ -16,45 +16,11 @@ import (
 // replacePause is between looks at the pod that takes the place of another.
 const replacePause = 500 * time.Millisecond
 
-// Workload reads a StatefulSet or DaemonSet once its controller has seen the
-// specification as it is. Which pods are outdated is not known before.
-func (c *Client) Workload(ctx context.Context, ref providers.Ref) (*unstructured.Unstructured, error) {
-	for start := time.Now(); ; {
-		target, err := c.target(ctx, ref)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", ref, err)
-		}
-		workload, err := c.get(ctx, target, ref.Name)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("read %s: %w", ref, err)
-		case observed(workload):
-			return workload, nil
-		case time.Since(start) > shortPatience:
-			return nil, &providers.NotReadyError{Ref: ref, Reason: rolloutUnseen}
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(replacePause):
-		}
-	}
-}
-
-// Replace deletes exactly that pod of a StatefulSet or DaemonSet, if it is outdated, and
-// waits until the pod in its place is ready: on its node, or of its name. It calls report
-// with what is wrong whenever that changes. Errors are those of Wait.
-func (w *Writer) Replace(ctx context.Context, workload *unstructured.Unstructured, pod providers.Pod, report func(status string)) error {
-	if pod.Outdated {
-		ref := providers.Ref{GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Namespace: workload.GetNamespace(), Name: pod.Name}
-		if err := w.Delete(ctx, ref, providers.Precondition{UID: pod.UID}); err != nil {
-			if errors.Is(err, context.DeadlineExceeded) {
-				return &providers.NotReadyError{Ref: ref, Reason: "it has not ended yet", Detail: []string{err.Error()}}
-			}
-			return err
-		}
-	}
-	wait := &succession{client: w.client, workload: workload, of: pod, report: report, began: time.Now()}
+// waitForSuccessor waits until a pod that takes the place of another is ready: on its node, or
+// with its name. It calls report with the cause whenever that changes. A deadline of the
+// context is a *providers.NotReadyError.
+func waitForSuccessor(ctx context.Context, a *access, workload *unstructured.Unstructured, pod providers.Pod, report func(status string)) error {
+	wait := &successor{server: newServer(a), connection: a.connection, workload: workload, of: pod, report: report, began: time.Now()}
 	for {
 		if ready, err := wait.look(ctx); ready || err != nil {
 			return err
@@ -70,12 +36,13 @@ func (w *Writer) Replace(ctx context.Context, workload *unstructured.Unstructure
 	}
 }
 
-// succession is one wait for the pod that takes the place of another.
-type succession struct {
-	client   *Client
-	workload *unstructured.Unstructured
-	of       providers.Pod
-	report   func(string)
+// successor is one wait for the pod that takes the place of another.
+type successor struct {
+	server     *server
+	connection *connection
+	workload   *unstructured.Unstructured
+	of         providers.Pod
+	report     func(string)
 
 	status   string   // what is waited for
 	finding  *finding // what is wrong, if that is known
@@ -85,8 +52,8 @@ type succession struct {
 }
 
 // look finds the pod in the place, and reports whether it is ready.
-func (s *succession) look(ctx context.Context) (ready bool, err error) {
-	pods, err := s.client.Pods(ctx, s.workload)
+func (s *successor) look(ctx context.Context) (ready bool, err error) {
+	pods, err := listPods(ctx, s.server, s.workload)
 	if err != nil {
 		if ctx.Err() != nil {
 			return false, nil // said by the caller
@@ -110,7 +77,7 @@ func (s *succession) look(ctx context.Context) (ready bool, err error) {
 }
 
 // follows reports whether a pod takes the place.
-func (s *succession) follows(pod providers.Pod) bool {
+func (s *successor) follows(pod providers.Pod) bool {
 	if pod.Leaving || s.of.Outdated && pod.UID == s.of.UID {
 		return false
 	}
@@ -122,24 +89,24 @@ func (s *succession) follows(pod providers.Pod) bool {
 
 // examine looks for what is wrong with a pod. It is a help only: what it cannot read, it
 // leaves out.
-func (s *succession) examine(ctx context.Context, name string) {
+func (s *successor) examine(ctx context.Context, name string) {
 	if time.Since(s.examined) < grace {
 		return
 	}
 	s.examined = time.Now()
-	all, err := s.client.everyPodOf(ctx, s.workload)
+	all, err := s.server.everyPodOf(ctx, s.workload)
 	if err != nil {
 		return
 	}
 	all = slices.DeleteFunc(all, func(pod *corev1.Pod) bool { return pod.Name != name })
-	found, _ := inquiry{surroundings: s.client}.explainPods(ctx, all)
+	found, _ := inquiry{source: s.server}.explainPods(ctx, all)
 	if found != nil && found.container != "" {
-		found.detail = append(found.detail, s.client.log(ctx, s.workload.GetNamespace(), found)...)
+		found.detail = append(found.detail, readLog(ctx, s.connection, s.workload.GetNamespace(), found)...)
 	}
 	s.finding = found
 }
 
-func (s *succession) tell() {
+func (s *successor) tell() {
 	text := s.status
 	if s.finding != nil {
 		text = s.finding.reason
@@ -150,7 +117,7 @@ func (s *succession) tell() {
 	}
 }
 
-func (s *succession) notReady() error {
+func (s *successor) notReady() error {
 	failure := &providers.NotReadyError{Ref: providers.RefOf(s.workload), Reason: s.status}
 	if s.finding != nil {
 		failure.Reason, failure.Detail = s.finding.reason, s.finding.detail

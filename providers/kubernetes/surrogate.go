@@ -8,7 +8,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // surrogate stands in for an object in a dry run: the same object under a name
@@ -21,13 +20,6 @@ type surrogate struct {
 // surrogateLength is the least length of a throw-away name: random enough to
 // meet no object, and within every limit on names.
 const surrogateLength = 20
-
-// definitions are the kinds that give the server more kinds. Their names are made
-// of fields of their specifications, so that no other name is valid.
-var definitions = map[schema.GroupKind]bool{
-	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: true,
-	{Group: "apiregistration.k8s.io", Kind: "APIService"}:             true,
-}
 
 // newSurrogate makes one for the namespace; empty: for none.
 func newSurrogate(object *unstructured.Unstructured, namespace string) (*surrogate, error) {

@@ -18,47 +18,18 @@ import (
 // taintManager is the field manager under which taints are written.
 const taintManager = providers.FieldManager + "-taints"
 
-// withTaints gives the answer to a dry run the taints that an apply would leave.
-func (c *Client) withTaints(ctx context.Context, target dynamic.ResourceInterface, object, answer *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
-	if object.GroupVersionKind().GroupKind() != providers.NodeKind || providers.Untainted(object, answer, manager) {
-		return answer, nil
-	}
-	live, err := c.get(ctx, target, object.GetName())
-	if err != nil {
-		return nil, err
-	}
-	change := providers.TaintingOf(live, object, manager)
-	for _, step := range []func(*unstructured.Unstructured) ([]any, bool){change.Remove, change.Add} {
-		if taints, changed := step(answer); changed {
-			answer = answer.DeepCopy()
-			setTaints(answer, taints)
-		}
-	}
-	return answer, nil
-}
-
-func setTaints(node *unstructured.Unstructured, taints []any) {
-	if len(taints) == 0 {
-		unstructured.RemoveNestedField(node.Object, "spec", "taints")
-		return
-	}
-	if err := unstructured.SetNestedSlice(node.Object, taints, "spec", "taints"); err != nil {
-		panic(err) // spec of a Node is a map
-	}
-}
-
 // writeTainted applies a Node. What is no longer wanted goes first, and what is new comes
 // last: an apply that is killed in between leaves no taint that the annotation does not
 // tell of.
-func (w *Writer) writeTainted(ctx context.Context, ref providers.Ref, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
-	target, err := w.client.target(ctx, ref)
+func writeTainted(ctx context.Context, a *access, ref providers.Ref, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	target, err := a.target(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	live, err := w.client.get(ctx, target, ref.Name)
+	live, err := a.get(ctx, target, ref.Name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return w.write(ctx, ref, object, options) // which says so
+		return write(ctx, a, ref, object, options) // which says so
 	case err != nil:
 		return nil, err
 	}
@@ -66,7 +37,7 @@ func (w *Writer) writeTainted(ctx context.Context, ref providers.Ref, object *un
 	bound := options.Precondition
 	same := (bound.UID == "" || bound.UID == live.GetUID()) && (bound.ResourceVersion == "" || bound.ResourceVersion == live.GetResourceVersion())
 	if same { // else the apply says what is wrong
-		node, err := w.taint(ctx, target, live, change.Remove)
+		node, err := taint(ctx, a, target, live, change.Remove)
 		if err != nil {
 			return nil, err
 		}
@@ -74,15 +45,15 @@ func (w *Writer) writeTainted(ctx context.Context, ref providers.Ref, object *un
 			options.Precondition.ResourceVersion = node.GetResourceVersion()
 		}
 	}
-	applied, err := w.write(ctx, ref, object, options)
+	applied, err := write(ctx, a, ref, object, options)
 	if err != nil {
 		return nil, err
 	}
-	return w.taint(ctx, target, applied, change.Add)
+	return taint(ctx, a, target, applied, change.Add)
 }
 
 // taint changes the taints of a node, until nobody else has written since it looked.
-func (w *Writer) taint(ctx context.Context, target dynamic.ResourceInterface, node *unstructured.Unstructured, change func(*unstructured.Unstructured) ([]any, bool)) (*unstructured.Unstructured, error) {
+func taint(ctx context.Context, a *access, target dynamic.ResourceInterface, node *unstructured.Unstructured, change func(*unstructured.Unstructured) ([]any, bool)) (*unstructured.Unstructured, error) {
 	uid, start := node.GetUID(), time.Now()
 	err := backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		taints, changed := change(node)
@@ -96,7 +67,7 @@ func (w *Writer) taint(ctx context.Context, target dynamic.ResourceInterface, no
 		if err != nil {
 			return true, fmt.Errorf("write the patch: %w", err)
 		}
-		patched, err := call(ctx, w.client, verbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		patched, err := call(ctx, a.connection, verbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
 			return target.Patch(ctx, node.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: taintManager})
 		})
 		if err == nil {
@@ -106,7 +77,7 @@ func (w *Writer) taint(ctx context.Context, target dynamic.ResourceInterface, no
 		if !apierrors.IsConflict(err) || time.Since(start) > shortPatience {
 			return true, err
 		}
-		live, err := w.client.get(ctx, target, node.GetName())
+		live, err := a.get(ctx, target, node.GetName())
 		if err == nil && live.GetUID() != uid {
 			err = &providers.PreconditionError{Ref: providers.RefOf(node), Gone: true}
 		}

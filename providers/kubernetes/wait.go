@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -13,61 +14,52 @@ import (
 )
 
 const (
-	// grace is how long an object may take before anybody asks why.
+	// grace is the time before the cause of a wait is examined.
 	grace = 3 * time.Second
-	// examinationPause is between looks at the pods of what is not ready.
+	// examinationPause is the pause between examinations.
 	examinationPause = 5 * time.Second
-	// examinationTimeout bounds one look.
+	// examinationTimeout bounds one examination.
 	examinationTimeout = 5 * time.Second
-	// hope is how long what is hopeless is waited for all the same: an image may be
-	// on its way to the registry.
+	// hope is how long a hopeless cause is tolerated: an image may be on its way to the
+	// registry.
 	hope = 30 * time.Second
 )
 
-// Wait returns when the object is ready (kstatus; a Job: complete; a claim: bound,
-// or bound as soon as a pod uses it), or when it is certain that it will not be,
-// with the reason in the error (a *providers.NotReadyError), or when the context
-// ends: at a deadline, with a *providers.NotReadyError that says what is known; on
-// cancellation, with the context's error. It calls report with what it is waiting
-// for whenever that changes, and with what is wrong within seconds of the cluster
-// knowing; report may be nil.
-func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status string)) error {
-	where, err := w.settled(ctx, ref)
-	if err != nil {
-		return fmt.Errorf("wait for %s: %w", ref, err)
-	}
-	guest := w.lookouts.join(ctx, where, ref.Namespace, ref.Name, w.written(ref))
-	defer guest.leave()
-	vigil := &vigil{writer: w, scene: w.lookouts.scene(), ref: ref, report: report, status: "it is not ready yet"}
-	defer vigil.scene.leave()
+// wait waits until the object at a resource is ready. since is the version that this process
+// wrote last. See providers.Writer.
+func (w *watches) wait(ctx context.Context, where resource, ref providers.Ref, since string, report func(status string)) error {
+	subscriber := w.subscribe(ctx, where, ref.Namespace, ref.Name, since)
+	defer subscriber.unsubscribe()
+	waiter := &waiter{watches: w, source: newWatchedSource(w), ref: ref, report: report, status: "it is not ready yet"}
+	defer waiter.source.close()
 	examination := time.NewTimer(grace)
 	defer examination.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return vigil.interrupted(ctx)
-		case <-guest.news:
+			return waiter.interrupted(ctx)
+		case <-subscriber.changed:
 			if ctx.Err() != nil {
-				return vigil.interrupted(ctx)
+				return waiter.interrupted(ctx)
 			}
-			seen, ok := guest.look()
+			seen, ok := subscriber.observe()
 			if !ok {
 				continue
 			}
 			if seen.err != nil {
 				return fmt.Errorf("wait for %s: %w", ref, seen.err)
 			}
-			if done, err := vigil.see(ctx, seen.object); done || err != nil {
+			if done, err := waiter.see(ctx, seen.object); done || err != nil {
 				return err
 			}
 		case <-examination.C:
-			ready := vigil.examine(ctx, false)
-			vigil.tell()
+			ready := waiter.examine(ctx, false)
+			waiter.tell()
 			if ready {
 				return nil
 			}
-			if vigil.hopeless() {
-				failure := vigil.notReady()
+			if waiter.hopeless() {
+				failure := waiter.notReady()
 				failure.Final = true
 				return failure
 			}
@@ -76,22 +68,22 @@ func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status
 	}
 }
 
-// vigil is one wait for one object.
-type vigil struct {
-	writer *Writer
-	scene  *scene
-	ref    providers.Ref
-	report func(string)
+// waiter waits for one object.
+type waiter struct {
+	watches *watches
+	source  *watchedSource
+	ref     providers.Ref
+	report  func(string)
 
 	object  *unstructured.Unstructured // as last seen
-	status  string                     // what is waited for
+	status  string                     // what is missing
 	down    []string                   // nodes that are not waited for
-	finding *finding                   // what is wrong, if that is known
+	finding *finding                   // the cause of the wait; nil: unknown
 	told    string                     // the last report
-	// hopelessSince is when what is wrong was first found to be hopeless.
+	// hopelessSince is the time since which the finding is hopeless.
 	hopelessSince time.Time
 	logged        logged
-	over          bool // it has failed
+	over          bool // the object has failed
 }
 
 // logged is the last log that was read.
@@ -100,175 +92,187 @@ type logged struct {
 	lines []string
 }
 
-// container is one run of a container.
+// container identifies one run of a container.
 type container struct {
 	pod, name string
 	restarts  int32
 	previous  bool
 }
 
-// see judges the object, nil when there is none.
-func (v *vigil) see(ctx context.Context, object *unstructured.Unstructured) (done bool, err error) {
+// see assesses the object; nil: no such object exists.
+func (w *waiter) see(ctx context.Context, object *unstructured.Unstructured) (done bool, err error) {
 	if object == nil {
-		return false, &providers.NotReadyError{Ref: v.ref, Reason: "there is no such object", Final: true}
+		return false, &providers.NotReadyError{Ref: w.ref, Reason: "there is no such object", Final: true}
 	}
-	v.object = object
+	w.object = object
 	now, err := assess(object)
 	if err != nil {
 		return false, err
 	}
 	if now.failed {
-		v.status = now.status
-		return false, v.failed(ctx)
+		w.status = now.status
+		return false, w.failed(ctx)
 	}
-	if now.ready || v.bindsLater(ctx) {
+	if now.ready || w.bindsLater(ctx) {
 		return true, nil
 	}
-	v.status = now.status
-	v.tell()
+	w.status = now.status
+	w.tell()
 	return false, nil
 }
 
-// tell reports what is wrong, or else what is waited for.
-func (v *vigil) tell() {
-	text := v.status
-	if v.finding != nil {
-		text = v.finding.reason
-	} else if len(v.down) > 0 {
-		text += "; " + areDown(v.down) + ", and not waited for"
+// tell reports the cause of the wait, or else what is missing.
+func (w *waiter) tell() {
+	text := w.status
+	if w.finding != nil {
+		text = w.finding.reason
+	} else if len(w.down) > 0 {
+		text += "; " + areDown(w.down) + ", and not waited for"
 	}
-	if v.report != nil && text != v.told {
-		v.told = text
-		v.report(text)
+	if w.report != nil && text != w.told {
+		w.told = text
+		w.report(text)
 	}
 }
 
 // examine looks for the cause of the wait. It returns true if nodes that are down are the
-// only cause. It only helps the reader: it leaves out objects that it cannot read.
-// At the end of a wait it looks closer.
-func (v *vigil) examine(ctx context.Context, end bool) (ready bool) {
-	if v.object == nil {
+// only cause. It leaves out objects that it cannot read. At the end of a wait it also reads
+// logs of running containers.
+func (w *waiter) examine(ctx context.Context, end bool) (ready bool) {
+	if w.object == nil {
 		return false
 	}
-	about := inquiry{surroundings: v.scene, log: func(ctx context.Context, namespace string, found *finding) []string {
-		return v.log(ctx, namespace, found, end)
+	about := inquiry{source: w.source, log: func(ctx context.Context, namespace string, found *finding) []string {
+		return w.log(ctx, namespace, found, end)
 	}}
-	kind := v.object.GroupVersionKind().GroupKind()
-	if v.over && kind == providers.JobKind {
-		about.surroundings = v.writer.client // a watch may see the end of the pods later
+	kind := w.object.GroupVersionKind().GroupKind()
+	if w.over && kind == providers.JobKind {
+		about.source = newServer(w.watches.access) // a watch may see the end of the pods later
 	}
 	ctx, cancel := context.WithTimeout(withVerb(quiet(ctx), verbGet), examinationTimeout)
 	defer cancel()
 	var stuck *finding
 	if kind == daemonSetKind {
-		ready, v.down, stuck, _ = about.downNodes(ctx, v.object)
+		ready, w.down, stuck, _ = about.downNodes(ctx, w.object)
 	}
 	if ready {
-		v.finding = nil
+		w.finding = nil
 		return true
 	}
-	found, err := about.diagnose(ctx, v.object)
+	found, err := about.diagnose(ctx, w.object)
 	if err != nil {
 		return false
 	}
 	if found == nil {
 		found = stuck
 	}
-	v.finding = found
+	w.finding = found
 	return false
 }
 
-// log reads a log that explains a finding. What a container has written that has ended is
-// read at once, and once: it may be gone later. The log of one that runs is read at the end
-// of the wait.
-func (v *vigil) log(ctx context.Context, namespace string, found *finding, end bool) []string {
+// log reads the log that explains a finding. The log of a container that has ended is read
+// once, at once: it may be gone later. The log of a running container is read at the end of
+// the wait.
+func (w *waiter) log(ctx context.Context, namespace string, found *finding, end bool) []string {
 	ended := found.cause == causeCrash || found.cause == causeExit
 	of := container{found.pod, found.container, found.restarts, found.previous}
-	if ended && of == v.logged.of {
-		return v.logged.lines
+	if ended && of == w.logged.of {
+		return w.logged.lines
 	}
 	if !ended && !end {
 		return nil
 	}
-	v.logged = logged{of, v.writer.client.log(ctx, namespace, found)}
-	return v.logged.lines
+	w.logged = logged{of, readLog(ctx, w.watches.access.connection, namespace, found)}
+	return w.logged.lines
 }
 
-// hopeless reports whether waiting longer is of no use.
-func (v *vigil) hopeless() bool {
+// hopeless reports whether the finding has been hopeless for too long.
+func (w *waiter) hopeless() bool {
 	switch {
-	case v.finding == nil || !v.finding.hopeless:
-		v.hopelessSince = time.Time{}
-	case v.hopelessSince.IsZero():
-		v.hopelessSince = time.Now()
+	case w.finding == nil || !w.finding.hopeless:
+		w.hopelessSince = time.Time{}
+	case w.hopelessSince.IsZero():
+		w.hopelessSince = time.Now()
 	}
-	return !v.hopelessSince.IsZero() && time.Since(v.hopelessSince) >= hope
+	return !w.hopelessSince.IsZero() && time.Since(w.hopelessSince) >= hope
 }
 
-// failed is the error for an object that will not become ready. What the pods
-// had to say may be gone with them: then the last examination counts.
-func (v *vigil) failed(ctx context.Context) error {
-	if v.object.GetDeletionTimestamp() != nil {
-		return &providers.NotReadyError{Ref: v.ref, Reason: v.status, Final: true}
+// failed returns the error for an object that will not become ready. If the pods are gone,
+// the last examination counts.
+func (w *waiter) failed(ctx context.Context) error {
+	if w.object.GetDeletionTimestamp() != nil {
+		return &providers.NotReadyError{Ref: w.ref, Reason: w.status, Final: true}
 	}
-	before := v.finding
-	v.over = true
-	v.examine(ctx, true)
-	if v.finding == nil {
-		v.finding = before
+	before := w.finding
+	w.over = true
+	w.examine(ctx, true)
+	if w.finding == nil {
+		w.finding = before
 	}
-	failure := v.notReady()
+	failure := w.notReady()
 	failure.Final = true
-	failure.Late = v.object.GroupVersionKind().GroupKind() == deploymentKind
-	if v.finding != nil {
-		failure.Reason = v.status + ": " + v.finding.reason
+	failure.Late = w.object.GroupVersionKind().GroupKind() == deploymentKind
+	if w.finding != nil {
+		failure.Reason = w.status + ": " + w.finding.reason
 	}
 	return failure
 }
 
-// interrupted is the error for a wait whose context has ended.
-func (v *vigil) interrupted(ctx context.Context) error {
+// interrupted returns the error for a wait whose context has ended.
+func (w *waiter) interrupted(ctx context.Context) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("wait for %s: %w", v.ref, ctx.Err())
+		return fmt.Errorf("wait for %s: %w", w.ref, ctx.Err())
 	}
-	if v.examine(context.WithoutCancel(ctx), true) {
+	if w.examine(context.WithoutCancel(ctx), true) {
 		return nil
 	}
-	return v.notReady()
+	return w.notReady()
 }
 
-func (v *vigil) notReady() *providers.NotReadyError {
-	if v.finding == nil {
-		return &providers.NotReadyError{Ref: v.ref, Reason: v.status}
+func (w *waiter) notReady() *providers.NotReadyError {
+	if w.finding == nil {
+		return &providers.NotReadyError{Ref: w.ref, Reason: w.status}
 	}
-	return &providers.NotReadyError{Ref: v.ref, Reason: v.finding.reason, Detail: v.finding.detail}
+	return &providers.NotReadyError{Ref: w.ref, Reason: w.finding.reason, Detail: w.finding.detail}
 }
 
-// bindsLater reports whether the object is a claim that gets its volume when the
-// first pod uses it: waiting for it would be waiting for what waits for it. Where nobody
-// may say so, it is not waited for either.
-func (v *vigil) bindsLater(ctx context.Context) bool {
-	class := field(v.object, "spec", "storageClassName")
-	if v.object.GroupVersionKind().GroupKind() != providers.ClaimKind || class == "" {
+// bindsLater reports whether the object is a claim that gets its volume when the first pod
+// uses it. That pod may wait for the claim, so nothing waits for the volume. Without the
+// permission to read storage classes, the answer is yes.
+func (w *waiter) bindsLater(ctx context.Context) bool {
+	class := field(w.object, "spec", "storageClassName")
+	if w.object.GroupVersionKind().GroupKind() != providers.ClaimKind || class == "" {
 		return false
 	}
-	return v.writer.bindsLate(ctx, class)
+	return w.watches.classes.bindLate(ctx, class)
 }
 
-// bindsLate asks once for each storage class.
-func (w *Writer) bindsLate(ctx context.Context, class string) bool {
-	w.mu.Lock()
-	late, known := w.late[class]
-	w.mu.Unlock()
+// storageClasses knows which storage classes bind a claim when a pod uses it.
+type storageClasses struct {
+	access *access
+
+	mu   sync.Mutex
+	late map[string]bool
+}
+
+func newStorageClasses(a *access) *storageClasses {
+	return &storageClasses{access: a, late: map[string]bool{}}
+}
+
+// bindLate asks the server once for each storage class.
+func (s *storageClasses) bindLate(ctx context.Context, class string) bool {
+	s.mu.Lock()
+	late, known := s.late[class]
+	s.mu.Unlock()
 	if known {
 		return late
 	}
 	ref := providers.Ref{GVK: storagev1.SchemeGroupVersion.WithKind("StorageClass"), Name: class}
-	target, err := w.client.target(ctx, ref)
+	target, err := s.access.target(ctx, ref)
 	if err != nil {
 		return false
 	}
-	found, err := w.client.get(ctx, target, class)
+	found, err := s.access.get(ctx, target, class)
 	var permission *providers.PermissionError
 	switch {
 	case errors.As(err, &permission):
@@ -278,8 +282,8 @@ func (w *Writer) bindsLate(ctx context.Context, class string) bool {
 	default:
 		late = field(found, "volumeBindingMode") == string(storagev1.VolumeBindingWaitForFirstConsumer)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.late[class] = late
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.late[class] = late
 	return late
 }

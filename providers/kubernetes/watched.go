@@ -16,43 +16,47 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// scene is what the shared watches have seen around an object that is waited for. However
-// many objects wait, each kind is listed and watched once in a namespace. A scene is for
-// one goroutine, and has to be left.
-type scene struct {
-	lookouts *lookouts
-	guests   map[place]*guest
+// watchedSource is a readiness source that reads the shared watches. However many objects
+// wait, each kind in a namespace is listed and watched once. It is for one goroutine; the
+// caller must call close.
+type watchedSource struct {
+	watches     *watches
+	subscribers map[place]*subscriber
 }
 
-func (l *lookouts) scene() *scene { return &scene{lookouts: l, guests: map[place]*guest{}} }
+var _ source = (*watchedSource)(nil)
 
-// leave ends all looking.
-func (s *scene) leave() {
-	for _, g := range s.guests {
-		g.leave()
+func newWatchedSource(w *watches) *watchedSource {
+	return &watchedSource{watches: w, subscribers: map[place]*subscriber{}}
+}
+
+// close ends all subscriptions.
+func (s *watchedSource) close() {
+	for _, subscriber := range s.subscribers {
+		subscriber.unsubscribe()
 	}
 }
 
-// subject is a kind of objects that a scene shows: how they are found, and read.
-type subject struct {
-	kind schema.GroupVersionKind
-	key  func(*unstructured.Unstructured) string
-	read func(*unstructured.Unstructured) (any, error)
+// lookup is a kind of objects with the key under which they are found, and their Go type.
+type lookup struct {
+	kind   schema.GroupVersionKind
+	key    func(*unstructured.Unstructured) string
+	decode func(*unstructured.Unstructured) (any, error)
 }
 
 var (
-	podsByWorkload = subject{corev1.SchemeGroupVersion.WithKind("Pod"), workloadOf, as[corev1.Pod]}
-	allNodes       = subject{corev1.SchemeGroupVersion.WithKind("Node"), nothing, as[corev1.Node]}
-	eventsByUID    = subject{corev1.SchemeGroupVersion.WithKind("Event"), involved, as[corev1.Event]}
-	claimsByName   = subject{corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), (*unstructured.Unstructured).GetName, as[corev1.PersistentVolumeClaim]}
-	allRevisions   = subject{appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), nothing, itself}
+	podsByWorkload = lookup{corev1.SchemeGroupVersion.WithKind("Pod"), workloadOf, as[corev1.Pod]}
+	allNodes       = lookup{corev1.SchemeGroupVersion.WithKind("Node"), nothing, as[corev1.Node]}
+	eventsByUID    = lookup{corev1.SchemeGroupVersion.WithKind("Event"), involved, as[corev1.Event]}
+	claimsByName   = lookup{corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), (*unstructured.Unstructured).GetName, as[corev1.PersistentVolumeClaim]}
+	allRevisions   = lookup{appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), nothing, itself}
 )
 
 func nothing(*unstructured.Unstructured) string { return "" }
 
 func involved(event *unstructured.Unstructured) string { return field(event, "involvedObject", "uid") }
 
-// workloadOf is the key of the workload that made a pod; see workloadKey.
+// workloadOf returns the key of the workload that made a pod; see workloadKey.
 func workloadOf(pod *unstructured.Unstructured) string {
 	owner := metav1.GetControllerOf(pod)
 	switch {
@@ -64,8 +68,8 @@ func workloadOf(pod *unstructured.Unstructured) string {
 	return string(owner.UID)
 }
 
-// workloadKey is the UID of a workload; of a Deployment, whose pods belong to its
-// ReplicaSets, it is made of the name.
+// workloadKey returns the key of a workload: its UID, or for a Deployment, whose pods belong
+// to ReplicaSets, its name.
 func workloadKey(workload *unstructured.Unstructured) string {
 	if workload.GetKind() == "Deployment" {
 		return deploymentPrefix + workload.GetName()
@@ -83,14 +87,14 @@ func as[T any](u *unstructured.Unstructured) (any, error) {
 
 func itself(u *unstructured.Unstructured) (any, error) { return u, nil }
 
-// seen gives the objects of a kind with a key. It waits until they were listed once.
-func seen[T any](ctx context.Context, s *scene, what subject, namespace, key string) ([]T, error) {
-	g, err := s.guest(ctx, what, namespace)
+// watched returns the objects of a kind with a key. It waits for the first list.
+func watched[T any](ctx context.Context, s *watchedSource, what lookup, namespace, key string) ([]T, error) {
+	subscriber, err := s.subscriber(ctx, what, namespace)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		found, ok, err := g.gallery(what, key)
+		found, ok, err := subscriber.find(what, key)
 		if err != nil {
 			return nil, fmt.Errorf("list %s: %w", what.kind.Kind, err)
 		}
@@ -102,16 +106,16 @@ func seen[T any](ctx context.Context, s *scene, what subject, namespace, key str
 			return out, nil
 		}
 		select {
-		case <-g.news:
+		case <-subscriber.changed:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// guest looks at all objects of a kind in a namespace.
-func (s *scene) guest(ctx context.Context, what subject, namespace string) (*guest, error) {
-	where, err := s.lookouts.client.kinds.find(ctx, what.kind, missAge)
+// subscriber returns the subscription to all objects of a kind in a namespace.
+func (s *watchedSource) subscriber(ctx context.Context, what lookup, namespace string) (*subscriber, error) {
+	where, err := s.watches.access.mapper.find(ctx, what.kind, missAge)
 	if err != nil {
 		return nil, err
 	}
@@ -119,22 +123,22 @@ func (s *scene) guest(ctx context.Context, what subject, namespace string) (*gue
 	if !where.namespaced {
 		at.namespace = ""
 	}
-	if g := s.guests[at]; g != nil {
-		if !g.over() {
-			return g, nil
+	if known := s.subscribers[at]; known != nil {
+		if !known.ended() {
+			return known, nil
 		}
-		g.leave()
-		delete(s.guests, at)
+		known.unsubscribe()
+		delete(s.subscribers, at)
 	}
-	g, err := s.lookouts.survey(ctx, at)
+	added, err := s.watches.subscribeAll(ctx, at)
 	if err == nil {
-		s.guests[at] = g
+		s.subscribers[at] = added
 	}
-	return g, err
+	return added, err
 }
 
-func (s *scene) everyPodOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
-	all, err := seen[*corev1.Pod](ctx, s, podsByWorkload, workload.GetNamespace(), workloadKey(workload))
+func (s *watchedSource) everyPodOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
+	all, err := watched[*corev1.Pod](ctx, s, podsByWorkload, workload.GetNamespace(), workloadKey(workload))
 	var pods []*corev1.Pod
 	for _, pod := range all {
 		if owns(workload, pod) {
@@ -144,16 +148,16 @@ func (s *scene) everyPodOf(ctx context.Context, workload *unstructured.Unstructu
 	return pods, err
 }
 
-func (s *scene) nodes(ctx context.Context) ([]*corev1.Node, error) {
-	return seen[*corev1.Node](ctx, s, allNodes, "", "")
+func (s *watchedSource) nodes(ctx context.Context) ([]*corev1.Node, error) {
+	return watched[*corev1.Node](ctx, s, allNodes, "", "")
 }
 
-func (s *scene) eventsAbout(ctx context.Context, namespace string, uid types.UID) ([]*corev1.Event, error) {
-	return seen[*corev1.Event](ctx, s, eventsByUID, namespace, string(uid))
+func (s *watchedSource) eventsAbout(ctx context.Context, namespace string, uid types.UID) ([]*corev1.Event, error) {
+	return watched[*corev1.Event](ctx, s, eventsByUID, namespace, string(uid))
 }
 
-func (s *scene) claim(ctx context.Context, namespace, name string) (*corev1.PersistentVolumeClaim, error) {
-	found, err := seen[*corev1.PersistentVolumeClaim](ctx, s, claimsByName, namespace, name)
+func (s *watchedSource) claim(ctx context.Context, namespace, name string) (*corev1.PersistentVolumeClaim, error) {
+	found, err := watched[*corev1.PersistentVolumeClaim](ctx, s, claimsByName, namespace, name)
 	if err == nil && len(found) == 0 {
 		err = errors.New("there is no claim " + namespace + "/" + name)
 	}
@@ -163,59 +167,59 @@ func (s *scene) claim(ctx context.Context, namespace, name string) (*corev1.Pers
 	return found[0], nil
 }
 
-func (s *scene) revisions(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
-	return seen[*unstructured.Unstructured](ctx, s, allRevisions, namespace, "")
+func (s *watchedSource) revisions(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
+	return watched[*unstructured.Unstructured](ctx, s, allRevisions, namespace, "")
 }
 
-// indexPause is between two times that what a watch has seen is put in order.
+// indexPause is the pause between two updates of an index.
 const indexPause = time.Second
 
-// gallery is what a watch has seen, in order: read, and by key.
-type gallery struct {
+// index contains the objects that a watch has seen, decoded and by key.
+type index struct {
 	at      time.Time
 	version string
 	byKey   map[string][]any
-	read    map[*unstructured.Unstructured]any
+	decoded map[*unstructured.Unstructured]any
 }
 
-// gallery gives the objects with a key as they were seen up to indexPause ago; ok is false
-// where they were not listed yet.
-func (g *guest) gallery(what subject, key string) (found []any, ok bool, err error) {
-	at := g.lookout
-	at.mu.Lock()
-	defer at.mu.Unlock()
-	if at.err != nil {
-		return nil, false, at.err
+// find returns the objects with a key, at most indexPause old. ok is false before the first
+// list.
+func (s *subscriber) find(what lookup, key string) (found []any, ok bool, err error) {
+	shared := s.watch
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.err != nil {
+		return nil, false, shared.err
 	}
-	if at.version == "" {
+	if shared.version == "" {
 		return nil, false, nil
 	}
-	if at.gallery.byKey == nil || at.gallery.version != at.version && time.Since(at.gallery.at) >= indexPause {
-		at.gallery = at.arranged(what)
+	if shared.index.byKey == nil || shared.index.version != shared.version && time.Since(shared.index.at) >= indexPause {
+		shared.index = shared.indexed(what)
 	}
-	return at.gallery.byKey[key], true, nil
+	return shared.index.byKey[key], true, nil
 }
 
-// over reports whether nothing is seen any more.
-func (g *guest) over() bool {
-	g.lookout.mu.Lock()
-	defer g.lookout.mu.Unlock()
-	return g.lookout.err != nil
+// ended reports whether the watch has failed.
+func (s *subscriber) ended() bool {
+	s.watch.mu.Lock()
+	defer s.watch.mu.Unlock()
+	return s.watch.err != nil
 }
 
-// arranged puts all objects in order. Those that did not change are not read again. What
-// cannot be read is left out.
-func (l *lookout) arranged(what subject) gallery {
-	next := gallery{at: time.Now(), version: l.version, byKey: map[string][]any{}, read: make(map[*unstructured.Unstructured]any, len(l.objects))}
-	for _, u := range l.objects {
-		object, known := l.gallery.read[u]
+// indexed returns a new index of all objects. It decodes only those that changed, and leaves
+// out those that cannot be decoded.
+func (w *sharedWatch) indexed(what lookup) index {
+	next := index{at: time.Now(), version: w.version, byKey: map[string][]any{}, decoded: make(map[*unstructured.Unstructured]any, len(w.objects))}
+	for _, u := range w.objects {
+		object, known := w.index.decoded[u]
 		if !known {
 			var err error
-			if object, err = what.read(u); err != nil {
+			if object, err = what.decode(u); err != nil {
 				continue
 			}
 		}
-		next.read[u] = object
+		next.decoded[u] = object
 		key := what.key(u)
 		next.byKey[key] = append(next.byKey[key], object)
 	}

@@ -8,245 +8,242 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 )
 
 const (
-	// watchTime is how long one watch lasts, so that one that has gone deaf without
-	// being closed, by a proxy say, holds nobody up for long.
+	// watchTime is the duration of one watch. It bounds the delay if a proxy drops events
+	// without closing the watch.
 	watchTime = time.Minute
-	// watchPause keeps a watch that ends at once from being a busy loop.
+	// watchPause prevents a busy loop if a watch ends at once.
 	watchPause = time.Second
-	// pollPause is between looks where watching is not allowed.
+	// pollPause is the pause between lists where watching is not allowed.
 	pollPause = 2 * time.Second
-	// linger is how long a watch is kept open that nobody needs just now: what comes
-	// next in an apply is often of the same kind.
+	// linger is how long a watch without subscribers stays open. The next step of an apply
+	// often waits for an object of the same kind.
 	linger = 5 * time.Second
 )
 
-// place is what one watch sees: the objects of a resource in one namespace; or the
-// one of that name, where there are no namespaces.
-type place struct {
-	resource
-	namespace, name string
-}
-
-// lookouts are the watches that are open, each for all who wait for something that
-// it sees. (client-go's informers and retrying watchers keep failures to themselves;
-// here whoever waits must learn of a server that does not come back, or of a missing
-// permission.)
-type lookouts struct {
-	client *Client
+// watches are the shared watches that are open. Each serves all waits for objects that it
+// sees. (Informers and retrying watchers of client-go hide failures. Here a wait must learn
+// that a server does not come back, or that a permission is missing.)
+type watches struct {
+	access  *access
+	classes *storageClasses
 
 	mu     sync.Mutex
-	open   map[place]*lookout
-	failed map[place]*failure // of surveys
+	open   map[place]*sharedWatch
+	failed map[place]*failure // of subscriptions to all objects of a place
 }
 
-// failure is why a survey has failed, and when it may be tried again.
+func newWatches(a *access) *watches {
+	return &watches{access: a, classes: newStorageClasses(a), open: map[place]*sharedWatch{}, failed: map[place]*failure{}}
+}
+
+// failure is the reason why a subscription failed, and the time of the next attempt.
 type failure struct {
 	err   error
 	pause time.Duration
 	until time.Time
 }
 
-// slowest is how far the pauses between attempts grow that only help to explain a wait.
-const slowest = 16 * time.Second
+// longestPause is the longest pause between attempts of a watch that only helps to explain a
+// wait.
+const longestPause = 16 * time.Second
 
-// join starts to look at an object. What is older than the version since does not
-// count. The guest must leave.
-func (l *lookouts) join(ctx context.Context, where resource, namespace, name, since string) *guest {
+// subscribe reports changes of one object that are newer than the version since. The caller
+// must call unsubscribe.
+func (w *watches) subscribe(ctx context.Context, where resource, namespace, name, since string) *subscriber {
 	at := place{resource: where, namespace: namespace}
 	if _, err := resourceversion.CompareResourceVersion(since, since); since != "" && err != nil {
-		// Nobody can tell what is older. A watch that is only opened now sees nothing
-		// that is.
+		// The versions of this server have no order. A new watch sees no old versions.
 		at.name, since = name, ""
 	}
 	if !where.namespaced {
 		at.name = name
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.enter(ctx, at, &guest{name: name, since: since})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.add(ctx, at, &subscriber{name: name, since: since})
 }
 
-// survey starts to look at all objects of a place. Where that has failed just now, it
-// fails again without a request. The guest must leave.
-func (l *lookouts) survey(ctx context.Context, at place) (*guest, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if f := l.failed[at]; f != nil && time.Now().Before(f.until) {
+// subscribeAll reports changes of all objects of a place. Shortly after a failure it returns
+// the same error again, without a request. The caller must call unsubscribe.
+func (w *watches) subscribeAll(ctx context.Context, at place) (*subscriber, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f := w.failed[at]; f != nil && time.Now().Before(f.until) {
 		return nil, f.err
 	}
-	return l.enter(ctx, at, &guest{surveys: true}), nil
+	return w.add(ctx, at, &subscriber{explains: true}), nil
 }
 
-// enter lets a guest in. The lock of the lookouts is held.
-func (l *lookouts) enter(ctx context.Context, at place, g *guest) *guest {
-	found := l.open[at]
-	if found == nil {
-		found = l.start(ctx, at)
+// add adds a subscriber to the watch of a place, which it opens if necessary. The caller
+// holds mu.
+func (w *watches) add(ctx context.Context, at place, s *subscriber) *subscriber {
+	shared := w.open[at]
+	if shared == nil {
+		shared = w.start(ctx, at)
 	}
-	found.closing.Stop()
-	g.lookout, g.news = found, make(chan struct{}, 1)
-	found.mu.Lock()
-	defer found.mu.Unlock()
-	found.guests[g] = true
-	g.news <- struct{}{}
-	return g
+	shared.closing.Stop()
+	s.watch, s.changed = shared, make(chan struct{}, 1)
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	shared.subscribers[s] = true
+	s.changed <- struct{}{}
+	return s
 }
 
-// fail notes that nothing can be seen at a place. The lock of the lookouts is held.
-func (l *lookouts) fail(at place, err error) {
-	f := l.failed[at]
+// fail records that a place cannot be watched. The caller holds mu.
+func (w *watches) fail(at place, err error) {
+	f := w.failed[at]
 	if f == nil {
 		f = &failure{pause: pollPause}
-		l.failed[at] = f
+		w.failed[at] = f
 	}
-	f.err, f.pause = err, min(2*f.pause, slowest)
+	f.err, f.pause = err, min(2*f.pause, longestPause)
 	f.until = time.Now().Add(f.pause)
 }
 
-// start opens a watch. It ends some time after its last guest has left.
-func (l *lookouts) start(ctx context.Context, at place) *lookout {
-	found := &lookout{lookouts: l, place: at, guests: map[*guest]bool{}}
-	l.open[at] = found
+// start opens a watch. It ends some time after its last subscriber has left.
+func (w *watches) start(ctx context.Context, at place) *sharedWatch {
+	shared := &sharedWatch{watches: w, place: at, subscribers: map[*subscriber]bool{}}
+	w.open[at] = shared
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	found.closing = time.AfterFunc(linger, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		found.mu.Lock()
-		defer found.mu.Unlock()
-		if len(found.guests) == 0 {
+	shared.closing = time.AfterFunc(linger, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		shared.mu.Lock()
+		defer shared.mu.Unlock()
+		if len(shared.subscribers) == 0 {
 			stop()
-			found.close()
+			shared.close()
 		}
 	})
-	go found.look(quiet(ctx))
-	return found
+	go shared.run(quiet(ctx))
+	return shared
 }
 
-// guest is one who waits for an object.
-type guest struct {
-	lookout     *lookout
+// subscriber gets the changes of one object, or of all objects of a place.
+type subscriber struct {
+	watch       *sharedWatch
 	name, since string
-	surveys     bool          // it looks at everything, to explain a wait
-	news        chan struct{} // there may be something new to see
+	explains    bool          // it needs all objects of the place, to explain a wait
+	changed     chan struct{} // there may be a new observation
 }
 
-func (g *guest) leave() {
-	at := g.lookout
-	at.mu.Lock()
-	defer at.mu.Unlock()
-	delete(at.guests, g)
-	if len(at.guests) == 0 {
-		at.closing.Reset(linger)
+func (s *subscriber) unsubscribe() {
+	shared := s.watch
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	delete(shared.subscribers, s)
+	if len(shared.subscribers) == 0 {
+		shared.closing.Reset(linger)
 	}
 }
 
-// sighting is an object as it was at some moment: nil when there was none.
-type sighting struct {
+// observation is an object as a watch last saw it; nil: no such object exists.
+type observation struct {
 	object *unstructured.Unstructured
-	err    error // nothing is seen any more
+	err    error // the watch has ended
 }
 
-// look gives the object as it was seen last; ok is false where that was before what
-// the guest knows of it, or it was not looked for yet.
-func (g *guest) look() (seen sighting, ok bool) {
-	at := g.lookout
-	at.mu.Lock()
-	defer at.mu.Unlock()
-	if at.err != nil {
-		return sighting{err: at.err}, true
+// observe returns the last observation of the object. ok is false if it is older than the
+// version that the subscriber knows, or if there is none yet.
+func (s *subscriber) observe() (last observation, ok bool) {
+	shared := s.watch
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.err != nil {
+		return observation{err: shared.err}, true
 	}
-	object, version := at.objects[g.name], at.version
+	object, version := shared.objects[s.name], shared.version
 	if object != nil {
 		version = object.GetResourceVersion()
 	}
 	if version == "" {
-		return sighting{}, false
+		return observation{}, false
 	}
-	if order, err := resourceversion.CompareResourceVersion(version, g.since); err == nil && order < 0 {
-		return sighting{}, false
+	if order, err := resourceversion.CompareResourceVersion(version, s.since); err == nil && order < 0 {
+		return observation{}, false
 	}
-	return sighting{object: object}, true
+	return observation{object: object}, true
 }
 
-// lookout is one watch.
-type lookout struct {
-	*lookouts
-	place
+// sharedWatch is one watch with its subscribers.
+type sharedWatch struct {
+	watches *watches
+	place   place
 	closing *time.Timer
 
-	mu      sync.Mutex
-	guests  map[*guest]bool
-	objects map[string]*unstructured.Unstructured // by name
-	version string                                // all that was written up to it was seen
-	err     error
-	gallery gallery
-	polled  time.Duration // the last pause between looks where watching is not allowed
+	mu          sync.Mutex
+	subscribers map[*subscriber]bool
+	objects     map[string]*unstructured.Unstructured // by name
+	version     string                                // everything written up to it was seen
+	err         error
+	index       index
+	polled      time.Duration // the last pause between lists where watching is not allowed
 }
 
-// close lets nobody in any more. The lock of the lookouts is held.
-func (l *lookout) close() {
-	if l.open[l.place] == l {
-		delete(l.open, l.place)
+// close refuses new subscribers. The caller holds the lock of the watches.
+func (w *sharedWatch) close() {
+	if w.watches.open[w.place] == w {
+		delete(w.watches.open, w.place)
 	}
 }
 
-// look lists and watches until the context ends, or a failure stays. Each watch
-// starts from a fresh list, so that nothing is missed when one ends, whatever the
-// reason: a server that restarts, or one that has forgotten the past.
-func (l *lookout) look(ctx context.Context) {
+// run lists and watches until the context ends or a failure stays. Each watch starts from a
+// new list. So nothing is missed when a watch ends, for example because the server restarts
+// or no longer knows the version.
+func (w *sharedWatch) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		found, err := l.client.listAt(ctx, l.place)
+		found, err := listAt(ctx, w.watches.access.connection, w.place)
 		if err != nil {
-			l.lookouts.mu.Lock()
-			l.close()
+			w.watches.mu.Lock()
+			w.close()
 			if ctx.Err() == nil {
-				l.fail(l.place, err)
+				w.watches.fail(w.place, err)
 			}
-			l.lookouts.mu.Unlock()
-			l.tell(func() { l.err = err })
+			w.watches.mu.Unlock()
+			w.notify(func() { w.err = err })
 			return
 		}
-		l.lookouts.mu.Lock()
-		delete(l.failed, l.place)
-		l.lookouts.mu.Unlock()
+		w.watches.mu.Lock()
+		delete(w.watches.failed, w.place)
+		w.watches.mu.Unlock()
 		objects := map[string]*unstructured.Unstructured{}
 		for _, u := range found.items {
 			objects[u.GetName()] = slim(u)
 		}
-		l.tell(func() { l.objects, l.version = objects, found.version })
-		l.watch(ctx, found.version)
+		w.notify(func() { w.objects, w.version = objects, found.version })
+		w.follow(ctx, found.version)
 	}
 }
 
-// tell changes what is seen, and tells the guests that something may have changed.
-func (l *lookout) tell(change func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// notify makes a change, and tells the subscribers about it.
+func (w *sharedWatch) notify(change func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	change()
-	for g := range l.guests {
+	for s := range w.subscribers {
 		select {
-		case g.news <- struct{}{}:
+		case s.changed <- struct{}{}:
 		default:
 		}
 	}
 }
 
-// watch takes in what one watch sees, and returns when it is time to list again.
-func (l *lookout) watch(ctx context.Context, version string) {
+// follow records the events of one watch. It returns when the objects have to be listed again.
+func (w *sharedWatch) follow(ctx context.Context, version string) {
 	start := time.Now()
-	options := metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: ptr.To(int64(watchTime.Seconds())), FieldSelector: l.selector()}
-	events, err := l.client.at(l.resource, l.namespace).Watch(withVerb(ctx, verbWatch), options)
+	options := metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: ptr.To(int64(watchTime.Seconds())), FieldSelector: w.place.selector()}
+	events, err := w.watches.access.at(w.place.resource, w.place.namespace).Watch(withVerb(ctx, verbWatch), options)
 	if err != nil {
 		pause := watchPause
 		if apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) {
-			pause = l.poll()
+			pause = w.poll()
 		}
 		sleep(ctx, pause)
 		return
@@ -255,14 +252,14 @@ func (l *lookout) watch(ctx context.Context, version string) {
 	for event := range events.ResultChan() {
 		object, ok := event.Object.(*unstructured.Unstructured)
 		if ok {
-			l.client.logger.Log(ctx, LevelTrace, "watch event", "event", event.Type, "kind", object.GetKind(),
+			w.watches.access.connection.logger.Log(ctx, LevelTrace, "watch event", "event", event.Type, "kind", object.GetKind(),
 				"namespace", object.GetNamespace(), "name", object.GetName(), "resourceVersion", object.GetResourceVersion())
 		}
 		switch {
 		case ok && (event.Type == watch.Added || event.Type == watch.Modified):
-			l.tell(func() { l.objects[object.GetName()], l.version = slim(object), object.GetResourceVersion() })
+			w.notify(func() { w.objects[object.GetName()], w.version = slim(object), object.GetResourceVersion() })
 		case ok && event.Type == watch.Deleted:
-			l.tell(func() { delete(l.objects, object.GetName()); l.version = object.GetResourceVersion() })
+			w.notify(func() { delete(w.objects, object.GetName()); w.version = object.GetResourceVersion() })
 		default: // an error, such as a version that is too old
 			sleep(ctx, watchPause)
 			return
@@ -273,29 +270,21 @@ func (l *lookout) watch(ctx context.Context, version string) {
 	}
 }
 
-// poll is how long to wait before the next look where watching is not allowed: longer
-// each time while nobody waits for what there is to see.
-func (l *lookout) poll() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for g := range l.guests {
-		if !g.surveys {
-			l.polled = 0
+// poll returns the pause before the next list where watching is not allowed. The pause grows
+// while the list only helps to explain waits.
+func (w *sharedWatch) poll() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for s := range w.subscribers {
+		if !s.explains {
+			w.polled = 0
 		}
 	}
-	l.polled = min(max(2*l.polled, pollPause), slowest)
-	return l.polled
+	w.polled = min(max(2*w.polled, pollPause), longestPause)
+	return w.polled
 }
 
-// selector picks the object of that name, if only that one is looked at.
-func (p place) selector() string {
-	if p.name == "" {
-		return ""
-	}
-	return fields.OneTermEqualSelector(metav1.ObjectNameField, p.name).String()
-}
-
-// slim takes from an object what no wait looks at, and most of it consists of.
+// slim removes the managed fields, the largest part of an object. No wait needs them.
 func slim(u *unstructured.Unstructured) *unstructured.Unstructured {
 	u.SetManagedFields(nil)
 	return u
