@@ -55,7 +55,7 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 		}
 	}
 	if err == nil {
-		if definesKinds(ref) {
+		if definesKinds(ref.GVK.GroupKind()) {
 			w.access.mapper.defined()
 		}
 		w.mu.Lock()

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
@@ -34,18 +33,5 @@ func TestBuiltinIsWhatTheServerHas(t *testing.T) {
 				t.Errorf("%s of %s is %+v, and known as %+v", r.Kind, version, served, known)
 			}
 		}
-	}
-}
-
-func TestPaths(t *testing.T) {
-	deployments := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	got := []string{
-		place{resource{deployments, true}, "openstack", ""}.path(),
-		place{resource{deployments, true}, "", ""}.path(),
-		place{resource{schema.GroupVersionResource{Version: "v1", Resource: "nodes"}, false}, "openstack", ""}.path(),
-	}
-	want := []string{"/apis/apps/v1/namespaces/openstack/deployments", "/apis/apps/v1/deployments", "/api/v1/nodes"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("paths (-want +got):\n%s", diff)
 	}
 }

@@ -35,7 +35,7 @@ func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition pro
 	if err != nil {
 		return fmt.Errorf("delete %s: %w", ref, err)
 	}
-	if definesKinds(ref) {
+	if definesKinds(ref.GVK.GroupKind()) {
 		w.access.mapper.defined()
 	}
 	return nil

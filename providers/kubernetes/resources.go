@@ -4,8 +4,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
-
-	"kolla.openstack.org/kolla/providers"
 )
 
 // BuiltinResource is the name under which the API has the objects of one of Kubernetes'
@@ -45,6 +43,5 @@ var definitions = map[schema.GroupKind]bool{
 	{Group: "apiregistration.k8s.io", Kind: "APIService"}:             true,
 }
 
-// definesKinds reports whether the server has other kinds once the object is in
-// place.
-func definesKinds(ref providers.Ref) bool { return definitions[ref.GVK.GroupKind()] }
+// definesKinds reports whether an object of the kind gives the server more kinds.
+func definesKinds(kind schema.GroupKind) bool { return definitions[kind] }

@@ -23,7 +23,7 @@ const surrogateLength = 20
 
 // newSurrogate makes one for the namespace; empty: for none.
 func newSurrogate(object *unstructured.Unstructured, namespace string) (*surrogate, error) {
-	if kind := object.GroupVersionKind().GroupKind(); definitions[kind] {
+	if kind := object.GroupVersionKind().GroupKind(); definesKinds(kind) {
 		return nil, fmt.Errorf("a %s is valid under its own name only", kind.Kind)
 	}
 	s := &surrogate{object: object.DeepCopy(), name: object.GetName(), namespace: object.GetNamespace()}
