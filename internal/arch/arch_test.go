@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -31,29 +33,39 @@ var allowed = map[string][]string{
 	"providers/secrets":           {"providers", "lang", "lang/escape"},
 	"providers/openstack":         {"providers", "providers/secrets", "lang", "lang/escape", "internal/words"},
 	"providers/openstack/options": {"lang", "internal/words"},
-	"providers/kubernetes":        {"providers", "internal/crash", "internal/files", "internal/words"},
-	"providers/haproxy":           {"lang", "internal/words"},
-	"state":                       {"internal/files"},
-	"planner":                     {"planner/extract", "planner/order", "planner/output", "planner/proof", "planner/trust", "lang", "providers", "providers/secrets", "state", "internal/crash", "internal/crd", "internal/dag", "internal/files", "internal/foreign", "internal/words"},
-	"planner/extract":             {},
-	"planner/order":               {"lang", "providers", "internal/dag"},
-	"planner/output":              {"lang", "state"},
-	"planner/proof":               {"providers", "state", "internal/crash"},
-	"planner/trust":               {"providers", "providers/secrets", "state", "lang"},
-	"examples":                    {},
-	"internal/executor":           {"planner", "planner/order", "planner/proof", "planner/trust", "providers", "providers/secrets", "state", "internal/crash", "internal/dag", "internal/words", "lang"},
-	"internal/crash":              {},
-	"internal/crd":                {},
-	"internal/files":              {},
-	"internal/approval":           {"planner", "planner/order", "providers", "lang", "internal/executor", "internal/words"},
-	"internal/dag":                {},
-	"internal/foreign":            {},
-	"internal/notices":            {},
-	"internal/rights":             {"lang", "planner", "providers", "state"},
-	"internal/words":              {},
-	"internal/content":            {"planner", "providers"},
-	"internal/listdiff":           {},
-	"internal/view":               {"planner", "planner/output", "state", "lang", "lang/mark", "providers", "internal/content", "internal/foreign", "internal/listdiff", "internal/words"},
+	"providers/kubernetes": {
+		"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/dryrun", "providers/kubernetes/internal/list",
+		"providers/kubernetes/internal/readiness", "providers/kubernetes/internal/resources", "providers/kubernetes/internal/write",
+	},
+	"providers/kubernetes/internal/connect":   {"providers", "internal/crash", "internal/files"},
+	"providers/kubernetes/internal/resources": {"providers", "providers/kubernetes/internal/connect"},
+	"providers/kubernetes/internal/list":      {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/resources", "internal/crash"},
+	"providers/kubernetes/internal/readiness": {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/list", "providers/kubernetes/internal/resources", "internal/words"},
+	"providers/kubernetes/internal/watch":     {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/list", "providers/kubernetes/internal/readiness", "providers/kubernetes/internal/resources"},
+	"providers/kubernetes/internal/dryrun":    {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/resources"},
+	"providers/kubernetes/internal/write":     {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/dryrun", "providers/kubernetes/internal/resources", "providers/kubernetes/internal/watch"},
+	"providers/haproxy":                       {"lang", "internal/words"},
+	"state":                                   {"internal/files"},
+	"planner":                                 {"planner/extract", "planner/order", "planner/output", "planner/proof", "planner/trust", "lang", "providers", "providers/secrets", "state", "internal/crash", "internal/crd", "internal/dag", "internal/files", "internal/foreign", "internal/words"},
+	"planner/extract":                         {},
+	"planner/order":                           {"lang", "providers", "internal/dag"},
+	"planner/output":                          {"lang", "state"},
+	"planner/proof":                           {"providers", "state", "internal/crash"},
+	"planner/trust":                           {"providers", "providers/secrets", "state", "lang"},
+	"examples":                                {},
+	"internal/executor":                       {"planner", "planner/order", "planner/proof", "planner/trust", "providers", "providers/secrets", "state", "internal/crash", "internal/dag", "internal/words", "lang"},
+	"internal/crash":                          {},
+	"internal/crd":                            {},
+	"internal/files":                          {},
+	"internal/approval":                       {"planner", "planner/order", "providers", "lang", "internal/executor", "internal/words"},
+	"internal/dag":                            {},
+	"internal/foreign":                        {},
+	"internal/notices":                        {},
+	"internal/rights":                         {"lang", "planner", "providers", "state"},
+	"internal/words":                          {},
+	"internal/content":                        {"planner", "providers"},
+	"internal/listdiff":                       {},
+	"internal/view":                           {"planner", "planner/output", "state", "lang", "lang/mark", "providers", "internal/content", "internal/foreign", "internal/listdiff", "internal/words"},
 	"internal/cli": {
 		"lang", "lang/draft", "lang/syntax", "providers", "providers/secrets", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner", "planner/output", "planner/trust",
 		"examples", "internal/approval", "internal/crash", "internal/executor", "internal/files", "internal/foreign", "internal/notices", "internal/rights", "internal/view", "internal/words",
@@ -99,7 +111,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestOneDoorToTheCluster holds that only providers/kubernetes speaks to a cluster.
+// TestOneDoorToTheCluster checks that only providers/kubernetes and its internal packages
+// talk to a cluster.
 func TestOneDoorToTheCluster(t *testing.T) {
 	doors := []string{
 		"k8s.io/client-go/dynamic", "k8s.io/client-go/kubernetes", "k8s.io/client-go/rest",
@@ -107,7 +120,7 @@ func TestOneDoorToTheCluster(t *testing.T) {
 	}
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")
-		if name == "providers/kubernetes" || name == "internal/clustertest" {
+		if name == "providers/kubernetes" || strings.HasPrefix(name, "providers/kubernetes/internal/") || name == "internal/clustertest" {
 			continue
 		}
 		for _, path := range p.Imports {
@@ -119,6 +132,42 @@ func TestOneDoorToTheCluster(t *testing.T) {
 				t.Errorf("%s imports %s; only providers/kubernetes talks to a cluster", name, path)
 			}
 		}
+	}
+}
+
+// TestOneWriter checks that only providers/kubernetes/internal/write calls a client's methods
+// that change objects. Package dryrun calls them too, each time with DryRunAll.
+func TestOneWriter(t *testing.T) {
+	const client = "providers/kubernetes/internal/"
+	changes := regexp.MustCompile(`\.(Create|Update|UpdateStatus|Patch|Apply|ApplyStatus|Delete|DeleteCollection|Put|Post)\(`)
+	files, err := filepath.Glob(filepath.Join(root, client+"*/*.go"))
+	front, frontErr := filepath.Glob(filepath.Join(root, "providers/kubernetes/*.go"))
+	if err := errors.Join(err, frontErr); err != nil || len(files) == 0 || len(front) == 0 {
+		t.Fatalf("found no files: %v", err)
+	}
+	writes := 0
+	for _, file := range append(files, front...) {
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := read(t, name)
+		calls := len(changes.FindAllString(text, -1))
+		switch {
+		case strings.HasSuffix(name, "_test.go"):
+		case strings.HasPrefix(name, client+"write/"):
+			writes += calls
+		case name == client+"connect/exec.go": // the URL of a command
+			calls -= strings.Count(text, ".Post().Resource(\"pods\")")
+			fallthrough
+		default:
+			if calls != strings.Count(text, "DryRunAll") {
+				t.Errorf("%s has %d calls that may change objects", name, calls)
+			}
+		}
+	}
+	if writes == 0 {
+		t.Error("found no call that changes objects: the pattern is wrong")
 	}
 }
 

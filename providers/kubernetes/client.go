@@ -21,46 +21,52 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/dryrun"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/list"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/readiness"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/write"
 )
 
 // Client reads a cluster. No method of it changes anything there; see Writer and Shell. All
 // methods may be used by several goroutines at once.
-type Client struct{ access *access }
+type Client struct{ access *resources.Access }
 
 var _ providers.Reader = (*Client)(nil)
 
 // Connect finds the cluster as kubectl does. It sends no request: the first one is that of
 // Identity. Explain words its errors.
 func Connect(options Options) (*Client, error) {
-	connection, err := newConnection(options)
+	connection, err := connect.Open(options)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{newAccess(connection)}, nil
+	return &Client{resources.NewAccess(connection)}, nil
 }
 
 // Server is the URL of the API server.
-func (c *Client) Server() string { return c.access.connection.Server() }
+func (c *Client) Server() string { return c.access.Connection.Server() }
 
 // Context is the name of the chosen context of the kubeconfig; empty: kolla runs in a pod of
 // the cluster.
-func (c *Client) Context() string { return c.access.connection.Context() }
+func (c *Client) Context() string { return c.access.Connection.Context() }
 
 // Requests returns how many requests were sent so far, by verb: "get", "list", "watch",
 // "patch", "patch (dry-run)", "delete", "exec" and "discovery".
-func (c *Client) Requests() map[string]int { return c.access.connection.Requests() }
+func (c *Client) Requests() map[string]int { return c.access.Connection.Requests() }
 
 // Identity asks which cluster this is. It fails within ten seconds if the server does not
 // answer.
 func (c *Client) Identity(ctx context.Context) (providers.Identity, error) {
-	return c.access.connection.Identity(ctx)
+	return c.access.Connection.Identity(ctx)
 }
 
 // Reachable returns at once while the server answers. During an outage it waits until the
 // server answers again. It returns an *UnreachableError when the outage lasts longer than
 // patience, or the error of the context.
 func (c *Client) Reachable(ctx context.Context, patience time.Duration) error {
-	return c.access.connection.Reachable(ctx, patience)
+	return c.access.Connection.Reachable(ctx, patience)
 }
 
 // List reads all objects of a kind, in one namespace or (empty, or a kind without
@@ -68,29 +74,29 @@ func (c *Client) Reachable(ctx context.Context, patience time.Duration) error {
 // written before it began. A kind that the server does not have is an error that satisfies
 // meta.IsNoMatchError. Any other answer than the list is a *providers.UnreadableError.
 func (c *Client) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
-	return listReadable(ctx, c.access, kind, namespace)
+	return list.Readable(ctx, c.access, kind, namespace)
 }
 
 // Get is part of providers.Reader.
 func (c *Client) Get(ctx context.Context, ref providers.Ref) (*unstructured.Unstructured, error) {
-	target, err := c.access.target(about(ctx, ref), ref)
+	target, err := c.access.Target(connect.About(ctx, ref), ref)
 	if err != nil {
 		return nil, err
 	}
-	return target.Get(about(ctx, ref), ref.Name, metav1.GetOptions{})
+	return target.Get(connect.About(ctx, ref), ref.Name, metav1.GetOptions{})
 }
 
 // Contents lists the objects in a namespace that are deleted together with it, with one LIST
 // of metadata for each kind. A kind that cannot be listed is no error; it is in Unread.
 func (c *Client) Contents(ctx context.Context, namespace string) (providers.Contents, error) {
-	return listContents(ctx, c.access, namespace)
+	return list.Contents(ctx, c.access, namespace)
 }
 
 // Namespaced reports whether objects of the kind live in namespaces. A kind that the server
 // does not have is an error that satisfies meta.IsNoMatchError.
 func (c *Client) Namespaced(ctx context.Context, kind schema.GroupVersionKind) (bool, error) {
-	found, err := c.access.mapper.find(ctx, kind, missAge)
-	return found.namespaced, err
+	found, err := c.access.Mapper.Find(ctx, kind, resources.MissAge)
+	return found.Namespaced, err
 }
 
 // KindNamed finds the kind of a name, in its newest stable version, and says whether its
@@ -98,26 +104,26 @@ func (c *Client) Namespaced(ctx context.Context, kind schema.GroupVersionKind) (
 // is an error that satisfies meta.IsNoMatchError. A name that several groups have is an
 // *AmbiguousKindError.
 func (c *Client) KindNamed(ctx context.Context, name string) (kind schema.GroupVersionKind, namespaced bool, err error) {
-	kind, found, err := c.access.mapper.named(ctx, name)
-	return kind, found.namespaced, err
+	kind, found, err := c.access.Mapper.Named(ctx, name)
+	return kind, found.Namespaced, err
 }
 
 // Resource asks the server for the resource name of a kind. A kind that the server does not
 // have is an error that satisfies meta.IsNoMatchError.
 func (c *Client) Resource(ctx context.Context, kind schema.GroupVersionKind) (name string, err error) {
-	found, err := c.access.mapper.find(ctx, kind, missAge)
-	return found.gvr.Resource, err
+	found, err := c.access.Mapper.Find(ctx, kind, resources.MissAge)
+	return found.GVR.Resource, err
 }
 
 // Workload reads a StatefulSet or DaemonSet once its controller has seen its present
 // specification. It is not known before which pods are outdated.
 func (c *Client) Workload(ctx context.Context, ref providers.Ref) (*unstructured.Unstructured, error) {
-	return observedWorkload(ctx, c.access, ref)
+	return readiness.ObservedWorkload(ctx, c.access, ref)
 }
 
 // Pods lists the pods of a StatefulSet or DaemonSet, by node and name.
 func (c *Client) Pods(ctx context.Context, workload *unstructured.Unstructured) ([]providers.Pod, error) {
-	return listPods(ctx, newServer(c.access), workload)
+	return readiness.Pods(ctx, readiness.NewServer(c.access), workload)
 }
 
 // DryRun asks the server for the result of an apply. Fields that others own are a
@@ -125,27 +131,27 @@ func (c *Client) Pods(ctx context.Context, workload *unstructured.Unstructured) 
 // is an apierrors.APIStatus. With Surrogate, the answer and errors contain the object's own
 // name and namespace.
 func (c *Client) DryRun(ctx context.Context, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
-	return dryRun(ctx, c.access, object, options)
+	return dryrun.Run(ctx, c.access, object, options)
 }
 
 // Writer returns the only way to change the cluster.
-func (c *Client) Writer() *Writer { return newWriter(c.access) }
+func (c *Client) Writer() *Writer { return write.New(c.access) }
 
 // Shell returns the way to run commands in pods.
 func (c *Client) Shell() *Shell { return &Shell{c.access} }
 
 // Shell runs commands in pods. It sends each request once: a node that does not answer is no
 // fault of the server.
-type Shell struct{ access *access }
+type Shell struct{ access *resources.Access }
 
 var _ providers.Shell = (*Shell)(nil)
 
 // Pods lists the pods of a StatefulSet or DaemonSet, by node and name.
 func (s *Shell) Pods(ctx context.Context, workload *unstructured.Unstructured) ([]providers.Pod, error) {
-	return listPods(ctx, newServer(s.access), workload)
+	return readiness.Pods(ctx, readiness.NewServer(s.access), workload)
 }
 
 // Exec runs a command in a container of a pod.
 func (s *Shell) Exec(ctx context.Context, pod types.NamespacedName, container string, command []string) (string, error) {
-	return s.access.connection.Exec(ctx, pod, container, command)
+	return s.access.Connection.Exec(ctx, pod, container, command)
 }
