@@ -10,16 +10,16 @@ import (
 	"slices"
 	"strings"
 
-	_ "k8s.io/client-go/plugin/pkg/client/auth/oidc" // kubeconfigs may ask for it, as kubectl's do
+	_ "k8s.io/client-go/plugin/pkg/client/auth/oidc" // for kubeconfigs that use it, as in kubectl
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"kolla.openstack.org/kolla/internal/files"
 )
 
-// NoConfigError says that nothing tells which cluster to talk to.
+// NoConfigError says that no configuration names a cluster.
 type NoConfigError struct {
-	// Searched are the files that were looked for.
+	// Searched are the files that kolla looked for.
 	Searched []string
 }
 
@@ -27,10 +27,9 @@ func (e *NoConfigError) Error() string {
 	return "no kubeconfig was found: looked for " + strings.Join(e.Searched, ", ")
 }
 
-// BrokenConfigError says that a kubeconfig file cannot be read, or makes no
-// sense.
+// BrokenConfigError says that a kubeconfig file cannot be read or is not valid.
 type BrokenConfigError struct {
-	File string // empty when the fault is in no single file
+	File string // empty: no single file is at fault
 	Err  error
 }
 
@@ -45,9 +44,9 @@ func (e *BrokenConfigError) Unwrap() error { return e.Err }
 
 // UnknownContextError says that the kubeconfig has no such context.
 type UnknownContextError struct {
-	Context string   // empty: no context was asked for, and none is current
+	Context string   // empty: no context was chosen, and none is current
 	Known   []string // sorted
-	Files   []string // where contexts were looked for
+	Files   []string // in which contexts were searched
 }
 
 func (e *UnknownContextError) Error() string {
@@ -61,12 +60,12 @@ func (e *UnknownContextError) Error() string {
 	return fmt.Sprintf("the kubeconfig has no context %q: %s", e.Context, known)
 }
 
-// loadConfig reads the kubeconfig files in kubectl's order. Each is checked by
-// itself first, since the merged error does not tell which file is at fault.
+// loadConfig reads the kubeconfig files in the order of kubectl. It checks each file alone
+// first, because the error about the merged configuration does not name a file.
 func loadConfig(options Options, warnings *warnings) (config *rest.Config, context string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = options.Kubeconfig
-	// A missing file of $KUBECONFIG is reported below, if all of them are missing.
+	// Missing files of $KUBECONFIG are reported below if all of them are missing.
 	rules.WarnIfAllMissing = false
 	paths := slices.DeleteFunc(rules.GetLoadingPrecedence(), func(file string) bool { return file == "" })
 	for _, file := range paths {
@@ -104,7 +103,7 @@ func loadConfig(options Options, warnings *warnings) (config *rest.Config, conte
 	return config, context, nil
 }
 
-// bare is the error without the path, which the message has already.
+// bare returns the error without the path, which the message contains already.
 func bare(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {

@@ -1,3 +1,6 @@
+// Package connect connects to an API server. A Connection has the clients that send requests.
+// Call retries requests while a failure is temporary. Explain puts failures into words. The
+// transport counts requests, logs them, passes warnings on, and notices outages.
 package connect
 
 import (

@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// UnreachableError says that the server could not be spoken to.
+// UnreachableError says that the server cannot be reached.
 type UnreachableError struct {
 	Server string // URL
 	Err    error  // of the network, of TLS, or of the command that gives credentials
@@ -27,12 +27,11 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// refusal is how every API server words that a user may not do something; the
-// details of the status have neither verb nor user. The quoted parts are Go
-// strings.
+// refusal matches the message with which every API server refuses permission. The details of
+// the status contain neither verb nor user. The quoted parts are Go strings.
 var refusal = regexp.MustCompile(`User ("(?:[^"\\]|\\.)*") cannot (\S+) resource ("[^"]*") in API group ("[^"]*") (?:in the namespace ("[^"]*")|at the cluster scope)`)
 
-// denied makes a *providers.PermissionError of a refusal by the authorizer, and leaves other
+// denied makes a *providers.PermissionError of a refusal by the authorizer. It leaves other
 // kinds of 403 (admission, quota) as they are.
 func denied(err error) error {
 	match := refusal.FindStringSubmatch(err.Error())
@@ -56,8 +55,8 @@ func unquote(quoted string) string {
 	return strings.Trim(quoted, `"`)
 }
 
-// ConflictOf makes a *providers.ConflictError of an apply that met the fields of
-// other managers; nil for other errors.
+// ConflictOf makes a *providers.ConflictError of a conflict with the fields of other
+// managers; nil: the error is another one.
 func ConflictOf(ref providers.Ref, err error) *providers.ConflictError {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) || answer.Status().Details == nil {
@@ -92,7 +91,7 @@ func managerOf(message string) string {
 	return unquote(quoted)
 }
 
-// isCertificateTrouble reports whether TLS is why the server cannot be spoken to.
+// isCertificateTrouble reports whether TLS is the reason why the server cannot be reached.
 func isCertificateTrouble(err error) bool {
 	var (
 		verification *tls.CertificateVerificationError
@@ -107,5 +106,5 @@ func isCertificateTrouble(err error) bool {
 		strings.Contains(err.Error(), plainHTTP)
 }
 
-// plainHTTP is how net/http words it, which has no type for it.
+// plainHTTP is the message of net/http, which has no type for this error.
 const plainHTTP = "server gave HTTP response to HTTPS client"

@@ -53,7 +53,7 @@ func (c *Connection) Exec(ctx context.Context, pod types.NamespacedName, contain
 	return "", c.describe(err)
 }
 
-// mostComplaint is how much of the end of standard error is kept, in bytes.
+// mostComplaint bounds the kept end of standard error, in bytes.
 const mostComplaint = 1 << 10
 
 // beginning keeps the first bytes that are written to it.
@@ -81,7 +81,7 @@ func (e *ending) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastLine is the last line that has something on it.
+// lastLine returns the last line that is not empty.
 func (e *ending) lastLine() string {
 	text := strings.TrimSpace(string(e.kept))
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])

@@ -15,9 +15,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Explain puts a failure that an operator can do something about into words: one
-// line that says what is wrong, and what to do about it. ok is false for all other
-// errors, whose own text is the best there is.
+// Explain puts a failure that an operator can do something about into words: a summary in
+// one line, and what to do about it. ok is false for all other errors; their own text is
+// best.
 func Explain(err error) (summary, detail string, ok bool) {
 	var (
 		noConfig    *NoConfigError

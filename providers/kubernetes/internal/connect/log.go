@@ -16,24 +16,24 @@ import (
 	"k8s.io/client-go/transport"
 )
 
-// LevelTrace is the level of records that only help to follow kolla step by step: events
-// of watches, repeated requests.
+// LevelTrace is the level of records that only help to follow kolla step by step: events of
+// watches, retried requests.
 const LevelTrace = slog.LevelDebug - 4
 
-// logging makes a transport log each request: what was asked, and how it ended. Headers,
-// bodies and the text of an answer are not logged: they hold values of Secrets.
+// logging makes a transport log each request and its outcome. It does not log headers,
+// bodies or the text of an answer, because they may contain values of Secrets.
 func logging(log *slog.Logger) transport.WrapperFunc {
 	return func(next http.RoundTripper) http.RoundTripper { return &requestLog{log: log, next: next} }
 }
 
-// requestLog is the place in the transport where requests are logged.
+// requestLog is the transport that logs requests.
 type requestLog struct {
 	log  *slog.Logger
 	next http.RoundTripper
 }
 
-// RoundTrip implements http.RoundTripper. The duration ends where the answer begins: a
-// watch goes on for longer.
+// RoundTrip implements http.RoundTripper. The logged duration ends where the answer begins;
+// a watch goes on for longer.
 func (l *requestLog) RoundTrip(request *http.Request) (*http.Response, error) {
 	ctx := request.Context()
 	start := time.Now()
@@ -54,18 +54,19 @@ func (l *requestLog) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// WrappedRoundTripper implements net.RoundTripperWrapper, by which client-go finds the
-// transport below to close its idle connections.
+// WrappedRoundTripper implements net.RoundTripperWrapper. client-go uses it to find the
+// transport below, and closes idle connections there.
 func (l *requestLog) WrappedRoundTripper() http.RoundTripper { return l.next }
 
-// shownParameters are the parameters of a request whose values say nothing but how it is
-// meant. The command of an exec is none of them: it may hold anything.
+// shownParameters are the parameters of a request whose values are logged. They contain no
+// data. The command of an exec is not among them: it may contain anything.
 var shownParameters = []string{
 	"container", "dryRun", "fieldManager", "fieldSelector", "force", "labelSelector", "limit", "previous",
 	"resourceVersion", "resourceVersionMatch", "tailLines", "timeout", "timeoutSeconds", "watch",
 }
 
-// shownQuery is the query of a request, in order, with dots for values that are not shown.
+// shownQuery returns the sorted query of a request, with dots for values that are not
+// logged.
 func shownQuery(query url.Values) string {
 	var shown []string
 	for name, values := range query {
@@ -80,7 +81,7 @@ func shownQuery(query url.Values) string {
 	return strings.Join(shown, "&")
 }
 
-// attempts counts how often each URL was asked for.
+// attempts counts the requests for each URL.
 type attempts struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -88,13 +89,13 @@ type attempts struct {
 
 type attemptsKey struct{}
 
-// countingAttempts has the requests under the context numbered: those that call makes
-// again, and those that client-go makes again by itself.
+// countingAttempts numbers the requests under the context: those that Call retries, and
+// those that client-go retries itself.
 func countingAttempts(ctx context.Context) context.Context {
 	return context.WithValue(ctx, attemptsKey{}, &attempts{counts: map[string]int{}})
 }
 
-// attemptOf is the number of the attempt, from 1.
+// attemptOf returns the number of the attempt, from 1.
 func attemptOf(ctx context.Context, asked *url.URL) int {
 	a, ok := ctx.Value(attemptsKey{}).(*attempts)
 	if !ok {
@@ -106,8 +107,8 @@ func attemptOf(ctx context.Context, asked *url.URL) int {
 	return a.counts[asked.String()]
 }
 
-// causeOf says why a request is made again. The message of an answer stays out of the
-// log: it may quote the object that was sent.
+// causeOf returns the reason why a request is retried. It leaves out the message of an
+// answer, which may quote the object that was sent.
 func causeOf(err error) string {
 	var answer apierrors.APIStatus
 	if errors.As(err, &answer) {

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// unnoticed is for how long requests may fail before anybody is told.
+	// unnoticed is how long requests may fail before the outage is reported.
 	unnoticed = 2 * time.Second
-	// silence is how long a server that says nothing at all is given.
+	// silence is how long a server may take to answer.
 	silence = 10 * time.Second
-	// probeTimeout bounds one question whether the server is back.
+	// probeTimeout bounds one request that checks whether the server is back.
 	probeTimeout = 5 * time.Second
 )
 
-// outage knows whether the server, having answered before, does not answer now.
+// outage records whether a server that answered before has stopped answering.
 type outage struct {
 	tell func(error) // may be nil
 
@@ -30,7 +30,7 @@ type outage struct {
 	heard time.Time // when the server last answered; zero: never
 }
 
-// answered takes note of an answer.
+// answered records an answer.
 func (o *outage) answered() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -42,8 +42,8 @@ func (o *outage) answered() {
 	}
 }
 
-// failed takes note of a request that was not answered. That it was given up says
-// nothing about the server.
+// failed records a request without an answer. A canceled request says nothing about the
+// server.
 func (o *outage) failed(err error) {
 	if errors.Is(err, context.Canceled) {
 		return
@@ -53,9 +53,9 @@ func (o *outage) failed(err error) {
 	o.note(err, unnoticed)
 }
 
-// silent takes note of a request that waits for its answer since start. Where nothing
-// else was answered meanwhile, the server is asked something small first: one request
-// may take its time behind a slow webhook.
+// silent records that a request has waited for its answer since start. If the server has
+// answered no other request meanwhile, silent sends a small one first: a single request may
+// be slow because of a webhook.
 func (o *outage) silent(start time.Time, probe func(context.Context)) {
 	if o.heardSince(start) {
 		return
@@ -76,10 +76,10 @@ func (o *outage) heardSince(start time.Time) bool {
 	return !o.heard.Before(start)
 }
 
-// note tells of an outage that has lasted for the given time. The caller holds mu.
+// note reports an outage that has lasted for the given time. The caller holds mu.
 func (o *outage) note(cause error, lasted time.Duration) {
 	if o.heard.IsZero() {
-		return // the request itself says what is wrong with the address
+		return // the error of the request describes a wrong address
 	}
 	o.cause = cause
 	if o.since.IsZero() {
@@ -97,7 +97,7 @@ func (o *outage) say(err error) {
 	}
 }
 
-// state is since when the server does not answer, and why; zero: it does.
+// state returns the start and the cause of an outage; zero: the server answers.
 func (o *outage) state() (since time.Time, cause error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -126,14 +126,14 @@ func (c *Connection) Reachable(ctx context.Context, patience time.Duration) erro
 	})
 }
 
-// probe asks the server something small. The transport takes note of the answer.
+// probe sends a small request. The transport records the answer.
 func (c *Connection) probe(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(WithVerb(Quiet(ctx), VerbGet), probeTimeout)
 	defer cancel()
 	_, _ = c.Discovery.ServerVersionWithContext(ctx)
 }
 
-// Cause is why a server cannot be reached in a few words: "connection refused".
+// Cause says in a few words why a server cannot be reached: "connection refused".
 func Cause(err error) string {
 	var (
 		errno syscall.Errno

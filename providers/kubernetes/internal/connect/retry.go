@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// longPatience is for what ends when the server is back: it covers a restart
-	// of a control plane.
+	// longPatience is for failures that end when the server is back. It covers a restart of
+	// a control plane.
 	longPatience = 2 * time.Minute
-	// ShortPatience is for what may pass, but is as likely here to stay.
+	// ShortPatience is for failures that may be temporary or permanent.
 	ShortPatience = 10 * time.Second
 )
 
-// Backoff is the pause between attempts: 0.2 s, doubling to 5 s.
+// Backoff returns the pause between attempts: 0.2 s, doubling to 5 s.
 func Backoff() wait.DelayFunc {
 	return wait.Backoff{
 		Duration: 200 * time.Millisecond,
@@ -36,7 +36,7 @@ func Backoff() wait.DelayFunc {
 	}.DelayFunc()
 }
 
-// Verbs that requests are counted as.
+// Verbs under which requests are counted.
 const (
 	VerbGet       = "get"
 	VerbList      = "list"
@@ -48,9 +48,9 @@ const (
 	VerbDiscovery = "discovery"
 )
 
-// Call makes a request, and makes it again while it fails in a way that passes.
-// All requests are safe to repeat: reads, server-side applies, and deletes of one
-// UID. What it returns is the server's error, or an *UnreachableError.
+// Call makes a request, and retries it while the failure is temporary. All requests are safe
+// to repeat: reads, server-side applies, and deletes of one UID. Its error is that of the
+// server, or an *UnreachableError.
 func Call[T any](ctx context.Context, c *Connection, verb string, request func(context.Context) (T, error)) (T, error) {
 	ctx = countingAttempts(WithVerb(Quiet(ctx), verb))
 	var answer T
@@ -74,8 +74,8 @@ func Call[T any](ctx context.Context, c *Connection, verb string, request func(c
 	if err == nil {
 		return answer, nil
 	}
-	// When the context has ended, what the attempts failed with is the better half
-	// of the message.
+	// If the context has ended, the failure of the attempts says more than the error of the
+	// context.
 	if cause := ctx.Err(); cause != nil && last != nil && !errors.Is(last, cause) {
 		return answer, fmt.Errorf("%w: %w", last, cause)
 	}
@@ -85,12 +85,11 @@ func Call[T any](ctx context.Context, c *Connection, verb string, request func(c
 	return answer, last
 }
 
-// patience is for how long a failure is waited out, zero for failures that stay.
+// patience returns how long a failure is retried; zero: it is permanent.
 func (c *Connection) patience(verb string, err error) time.Duration {
 	var unreachable *UnreachableError
 	if errors.As(err, &unreachable) {
-		// A server that never answered is more likely a wrong address than one
-		// that is about to be back.
+		// A server that never answered probably has another address. It will not come back.
 		if isCertificateTrouble(err) || !c.traffic.answered.Load() {
 			return 0
 		}
@@ -103,7 +102,7 @@ func (c *Connection) patience(verb string, err error) time.Duration {
 	return patienceWith(verb, answer.Status())
 }
 
-// patienceWith is patience for an answer of the server.
+// patienceWith returns how long an answer of the server is retried.
 func patienceWith(verb string, status metav1.Status) time.Duration {
 	switch status.Code {
 	case http.StatusServiceUnavailable:
@@ -114,12 +113,12 @@ func patienceWith(verb string, status metav1.Status) time.Duration {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return longPatience
 	case http.StatusForbidden:
-		// Admission says this while its caches fill after a start of the server.
+		// Admission answers this after a start of the server, while its caches fill.
 		if strings.Contains(status.Message, "not yet ready to handle request") {
 			return longPatience
 		}
 	case http.StatusUnprocessableEntity:
-		// A Service gets its addresses from allocators that fill after a start, too.
+		// Allocators of addresses of Services answer this after a start, too.
 		if strings.Contains(status.Message, "allocator not ready") {
 			return longPatience
 		}
@@ -139,8 +138,8 @@ func patienceWith(verb string, status metav1.Status) time.Duration {
 	return 0
 }
 
-// extensionDown reports whether the server itself is well, and only cannot reach the
-// one that an API group comes from. It says so in plain text.
+// extensionDown reports whether the server is well but cannot reach the extension API server
+// of a group. The answer is plain text.
 func extensionDown(status metav1.Status) bool {
 	return status.Details != nil && slices.ContainsFunc(status.Details.Causes, func(cause metav1.StatusCause) bool {
 		return cause.Type == metav1.CauseTypeUnexpectedServerResponse &&
@@ -148,7 +147,7 @@ func extensionDown(status metav1.Status) bool {
 	})
 }
 
-// describe gives errors of the transport and of permissions their types.
+// describe gives types to errors of the transport and of permissions.
 func (c *Connection) describe(err error) error {
 	var transport *url.Error
 	switch {
@@ -157,7 +156,7 @@ func (c *Connection) describe(err error) error {
 	case errors.As(err, &transport):
 		return &UnreachableError{Server: c.server, Err: transport.Err}
 	case strings.Contains(err.Error(), "when reading response body"):
-		// The connection was lost halfway; client-go has no type for this.
+		// The connection was lost while the answer was read. client-go has no type for this.
 		return &UnreachableError{Server: c.server, Err: errors.Unwrap(err)}
 	case apierrors.IsForbidden(err):
 		return denied(err)
@@ -165,7 +164,7 @@ func (c *Connection) describe(err error) error {
 	return err
 }
 
-// Get reads one object. It is a request like any other of call.
+// Get reads one object, and retries as Call does.
 func Get(ctx context.Context, c *Connection, target dynamic.ResourceInterface, name string) (*unstructured.Unstructured, error) {
 	return Call(ctx, c, VerbGet, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return target.Get(ctx, name, metav1.GetOptions{})

@@ -14,27 +14,26 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// traffic sees every request: it counts them by verb, knows whether the server
-// answers and ever has, and holds requests back only where the server does not do
-// that itself.
+// traffic sees every request. It counts requests by verb, knows whether the server answers,
+// and limits the rate if the server does not do so itself.
 type traffic struct {
 	// RateLimiter is for servers without API Priority and Fairness.
 	flowcontrol.RateLimiter
 
 	answered atomic.Bool // the server has answered at least once
-	fair     atomic.Bool // it schedules requests itself
+	fair     atomic.Bool // the server schedules requests itself
 	outage   outage
-	probe    func(context.Context) // asks the server something small
+	probe    func(context.Context) // sends a small request
 
 	mu     sync.Mutex
 	counts map[string]int
 }
 
-// newTraffic begins to look; unreachable is Options.Unreachable.
+// newTraffic begins to observe requests. unreachable is Options.Unreachable.
 func newTraffic(unreachable func(error)) *traffic {
 	return &traffic{
 		outage: outage{tell: unreachable},
-		// What kubectl allows itself.
+		// The limits of kubectl.
 		RateLimiter: flowcontrol.NewTokenBucketRateLimiter(50, 300),
 		counts:      map[string]int{},
 	}
@@ -48,7 +47,7 @@ func (t *traffic) Wait(ctx context.Context) error {
 	return t.RateLimiter.Wait(ctx)
 }
 
-// wrap is a transport.WrapperFunc.
+// wrap is a transport.WrapperFunc that observes requests.
 func (t *traffic) wrap(next http.RoundTripper) http.RoundTripper {
 	return &meter{traffic: t, next: next}
 }
@@ -60,14 +59,14 @@ func (t *traffic) requests() map[string]int {
 	return maps.Clone(t.counts)
 }
 
-// count takes down a request.
+// count counts a request.
 func (t *traffic) count(verb string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.counts[verb]++
 }
 
-// meter is the place in the transport where traffic is seen.
+// meter is the transport that observes requests.
 type meter struct {
 	traffic *traffic
 	next    http.RoundTripper
@@ -92,14 +91,14 @@ func (m *meter) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// WrappedRoundTripper implements net.RoundTripperWrapper, by which client-go
-// finds the transport below to close its idle connections.
+// WrappedRoundTripper implements net.RoundTripperWrapper. client-go uses it to find the
+// transport below, and closes idle connections there.
 func (m *meter) WrappedRoundTripper() http.RoundTripper { return m.next }
 
 type verbKey struct{}
 
-// WithVerb says what the requests under the context are counted as. The URL alone
-// would not tell: a list and a get look alike but for the length of the path.
+// WithVerb sets the verb under which the requests of the context are counted. A URL does not
+// tell a list from a get.
 func WithVerb(ctx context.Context, verb string) context.Context {
 	return context.WithValue(ctx, verbKey{}, verb)
 }
@@ -113,25 +112,26 @@ func verbOf(ctx context.Context) string {
 
 type aboutKey struct{}
 
-// About says which object the requests under the context are about, for warnings.
+// About names the object that the requests of the context are about, for warnings.
 func About(ctx context.Context, ref providers.Ref) context.Context {
 	return context.WithValue(ctx, aboutKey{}, ref)
 }
 
 type warnKey struct{}
 
-// WarningsTo has the warnings of the requests under the context passed on to warn alone.
+// WarningsTo passes the warnings of the requests of the context to warn, and to no other
+// function.
 func WarningsTo(ctx context.Context, warn func(text string)) context.Context {
 	return context.WithValue(ctx, warnKey{}, warn)
 }
 
-// Warning is what the server warns of, such as the use of a deprecated API.
+// Warning is a warning of the server, such as the use of a deprecated API.
 type Warning struct {
 	Text string
-	Ref  providers.Ref // the object that it is about; zero: none
+	Ref  providers.Ref // the object that the warning is about; zero: none
 }
 
-// warnings passes each distinct warning on, once.
+// warnings passes each distinct warning on once.
 type warnings struct {
 	mu   sync.Mutex
 	seen map[Warning]bool
@@ -142,8 +142,8 @@ func newWarnings(warn func(Warning)) *warnings {
 	return &warnings{seen: map[Warning]bool{}, warn: warn}
 }
 
-// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext. Code 299
-// is the only one that Kubernetes gives a meaning to.
+// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext. Code 299 is the
+// only code that Kubernetes defines.
 func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _, text string) {
 	if code != 299 || text == "" {
 		return

@@ -1,3 +1,6 @@
+// Package dryrun asks the API server for the result of an apply. Run is the dry run of a plan:
+// under the object's own name, under a throw-away name, or in place of a given version. Nothing
+// in this package changes an object.
 package dryrun
 
 import (
@@ -73,9 +76,8 @@ func ask(ctx context.Context, a *resources.Access, object *unstructured.Unstruct
 	return stand.restore(answer), nil
 }
 
-// dryRunOver asks what the object would be if it was written in the place of a version
-// of it. It sends a patch of all its parts, for which the right is enough that an apply
-// needs.
+// dryRunOver asks for the result of replacing a version of the object. It sends a patch of
+// all fields, which needs the same permission as an apply.
 func dryRunOver(ctx context.Context, c *connect.Connection, target dynamic.ResourceInterface, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
 	patch, err := json.Marshal(replacing(options.Over, object))
 	if err != nil {
@@ -104,8 +106,9 @@ type operation struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// replacing is the patch that makes the one object of the other, but for its status and
-// for who owns its fields. It is a conflict where the object has another version by then.
+// replacing returns the patch that turns one object into the other, except for its status
+// and the owners of its fields. The patch is a conflict if the object has another version by
+// then.
 func replacing(before, after *unstructured.Unstructured) []operation {
 	var patch []operation
 	if version := before.GetResourceVersion(); version != "" {
@@ -118,7 +121,7 @@ func replacing(before, after *unstructured.Unstructured) []operation {
 			if value, there := is[field]; there {
 				patch = append(patch, operation{"add", path, value})
 			} else if existed {
-				// What is not there cannot be removed; it may have gone meanwhile.
+				// Removing a field that is missing is an error. So the field is added first.
 				patch = append(patch, operation{"add", path, struct{}{}}, operation{Op: "remove", Path: path})
 			}
 		}
@@ -141,7 +144,7 @@ func replacing(before, after *unstructured.Unstructured) []operation {
 	return patch
 }
 
-// withTaints gives the answer to a dry run the taints that an apply would leave.
+// withTaints adds the taints that an apply would leave to the answer of a dry run.
 func withTaints(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, object, answer *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
 	if object.GroupVersionKind().GroupKind() != providers.NodeKind || providers.Untainted(object, answer, manager) {
 		return answer, nil

@@ -12,18 +12,18 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// surrogate stands in for an object in a dry run: the same object under a name
-// that nothing has, in a namespace that there is.
+// surrogate is a copy of an object for a dry run, with a name that no object has, in a
+// namespace that exists.
 type surrogate struct {
 	object          *unstructured.Unstructured
 	name, namespace string // of the real one
 }
 
-// surrogateLength is the least length of a throw-away name: random enough to
-// meet no object, and within every limit on names.
+// surrogateLength is the least length of a throw-away name. It is long enough to be unique,
+// and within every limit on names.
 const surrogateLength = 20
 
-// newSurrogate makes one for the namespace; empty: for none.
+// newSurrogate makes a surrogate in a namespace; empty: its kind has no namespaces.
 func newSurrogate(object *unstructured.Unstructured, namespace string) (*surrogate, error) {
 	if kind := object.GroupVersionKind().GroupKind(); resources.DefinesKinds(kind) {
 		return nil, fmt.Errorf("a %s is valid under its own name only", kind.Kind)
@@ -34,9 +34,9 @@ func newSurrogate(object *unstructured.Unstructured, namespace string) (*surroga
 	return s, nil
 }
 
-// throwAwayName makes a random name that is valid exactly where the given one is:
-// letters stay letters, digits digits, all else is kept, and so is the length,
-// but that short names grow.
+// throwAwayName makes a random name that is valid exactly if the given name is. Letters stay
+// letters, digits stay digits, and other characters are kept. The length is kept, except
+// that short names grow.
 func throwAwayName(name string) string {
 	const (
 		lower  = "abcdefghijklmnopqrstuvwxyz"
@@ -61,9 +61,9 @@ func throwAwayName(name string) string {
 	return string(out)
 }
 
-// restore gives the server's answer the real name and namespace, also where the
-// server put the throw-away name elsewhere: as the whole value of a label, say.
-// Values that merely contain it are left alone.
+// restore puts the real name and namespace into the server's answer. It also replaces the
+// throw-away name where it is the whole value of another field, such as a label. Values that
+// only contain it are left alone.
 func (s *surrogate) restore(answer *unstructured.Unstructured) *unstructured.Unstructured {
 	answer = answer.DeepCopy()
 	answer.Object = s.replace(answer.Object).(map[string]any)
@@ -89,7 +89,7 @@ func (s *surrogate) replace(value any) any {
 	return value
 }
 
-// restoreError has the server's complaint speak of the real name.
+// restoreError puts the real name into an error of the server.
 func (s *surrogate) restoreError(err error) error {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) {

@@ -22,7 +22,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// contained is one kind that lives in namespaces, in the version that the server prefers.
+// contained is a kind whose objects live in namespaces, in the version that the server
+// prefers.
 type contained struct {
 	gvk      schema.GroupVersionKind
 	resource resources.Resource
@@ -44,7 +45,7 @@ func Contents(ctx context.Context, a *resources.Access, namespace string) (provi
 			var answer apierrors.APIStatus
 			found[i], err = metadata(ctx, a.Connection, kind, resources.Place{Resource: kind.resource, Namespace: namespace})
 			switch {
-			case apierrors.IsNotFound(err): // its definition went meanwhile, and all objects with it
+			case apierrors.IsNotFound(err): // its definition was deleted meanwhile, and all objects with it
 			case errors.As(err, &answer):
 				refused[i] = providers.Unread{Version: kind.gvk.GroupVersion(), What: fmt.Sprintf("perhaps a %s of %s (%v)", kind.gvk.Kind, kind.gvk.GroupVersion(), err)}
 			default:
@@ -62,9 +63,9 @@ func Contents(ctx context.Context, a *resources.Access, namespace string) (provi
 	}, nil
 }
 
-// containedKinds are the kinds whose objects go with their namespace. What cannot be both
-// listed and deleted is a view of something else, such as the metrics of a pod.
-// unknown are the groups whose server does not answer.
+// containedKinds returns the kinds whose objects are deleted with their namespace. A
+// resource that cannot be listed and deleted is a view of others, such as the metrics of a
+// pod. unknown are the groups whose server does not answer.
 func containedKinds(ctx context.Context, c *connect.Connection) (kinds []contained, unknown []providers.Unread, err error) {
 	lists, err := connect.Call(ctx, c, connect.VerbDiscovery, func(ctx context.Context) ([]*metav1.APIResourceList, error) {
 		lists, err := c.Discovery.ServerPreferredNamespacedResourcesWithContext(ctx)
@@ -95,11 +96,11 @@ func containedKinds(ctx context.Context, c *connect.Connection) (kinds []contain
 	return kinds, unknown, nil
 }
 
-// metadata lists the objects of one kind without anything but their metadata.
+// metadata lists the metadata of the objects of one kind.
 func metadata(ctx context.Context, c *connect.Connection, kind contained, at resources.Place) ([]metav1.PartialObjectMetadata, error) {
 	const accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 	raw, err := connect.Call(ctx, c, connect.VerbList, func(ctx context.Context) ([]byte, error) {
-		// That a kind is deprecated is no news to those who did not ask for it.
+		// The user did not ask for this kind, so warnings about it are dropped.
 		result := c.Core.RESTClient().Get().AbsPath(at.Path()).SetHeader("Accept", accept).WarningHandler(rest.NoWarnings{}).Do(ctx)
 		if err := result.Error(); err != nil {
 			return nil, err

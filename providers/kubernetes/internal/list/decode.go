@@ -12,17 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Result is one page of a LIST.
+// Result is one page of a LIST, or all pages together.
 type Result struct {
 	apiVersion string
 	kind       string // "DeploymentList"
-	Version    string // of the whole; all pages have that of the first
+	Version    string // of the list; equal in all pages
 	Items      []*unstructured.Unstructured
 }
 
-// parse reads a page into an empty list. It calls announce with the continue token,
-// once, as soon as it knows it, which is before the items: the next page can be asked
-// for meanwhile.
+// parse reads a page into an empty Result. It calls announce once with the continue token,
+// as soon as it has read it. The token comes before the items, so the next page can be
+// requested meanwhile.
 func (l *Result) parse(raw []byte, announce func(next string)) error {
 	p := &parser{raw: raw, strings: map[string]string{}}
 	var once sync.Once
@@ -50,7 +50,7 @@ func (l *Result) parse(raw []byte, announce func(next string)) error {
 	if p.peek(); err == nil && p.at < len(p.raw) {
 		err = errSyntax
 	}
-	// The server leaves out of items what the list says.
+	// The server omits kind and version in items, because the list has them.
 	kind := strings.TrimSuffix(l.kind, "List")
 	for _, u := range l.Items {
 		if u.GetKind() == "" && u.GetAPIVersion() == "" {
@@ -60,8 +60,8 @@ func (l *Result) parse(raw []byte, announce func(next string)) error {
 	return err
 }
 
-// Items reads the objects of a page; null stands for none. Of several lists the last
-// one counts, as of any field.
+// items reads the objects of a page; null is an empty list. If a field occurs twice, the
+// last one counts.
 func (p *parser) items(l *Result) error {
 	l.Items = nil
 	if p.peek() == 'n' {
@@ -77,38 +77,37 @@ func (p *parser) items(l *Result) error {
 	})
 }
 
-// A LIST is most of what a plan has to read, and nearly all of what it keeps in
-// memory. The decoders that there are go over an answer four times, and make a
-// string of each name of a field of each object anew; one that goes over it once and
-// makes each name once takes a fraction of the time and memory. What it gives is
-// what unstructured.UnmarshalJSON gives.
+// Lists are most of the data that a plan reads, and nearly all that it keeps in memory.
+// Other decoders pass over an answer four times, and allocate each field name of each
+// object. This parser passes once, and allocates each name once. Its result equals that of
+// unstructured.UnmarshalJSON.
 
 // parser reads JSON.
 type parser struct {
 	raw []byte
 	at  int
-	// strings are those that were made already: names of fields, and short values,
-	// most of which are the same in most objects.
+	// strings contains the strings that were allocated before: field names and short values.
+	// Most of them occur in most objects.
 	strings map[string]string
-	// leaves: empty objects are one and the same, which nobody may write to. Half of
+	// leaves: all empty objects are the same map, which must not be modified. Half of
 	// managedFields are empty objects.
 	leaves bool
 }
 
-// leaf is the empty object that is shared.
+// leaf is the shared empty object.
 var leaf = map[string]any{}
 
 const (
-	// maxShared is how long a value may be that others probably have too.
+	// maxShared is the length of values that are probably repeated.
 	maxShared = 32
-	// maxStrings bounds how many are remembered.
+	// maxStrings bounds the number of shared strings.
 	maxStrings = 1 << 14
-	// maxDepth is more than any object that a server stores.
+	// maxDepth is more than the depth of any object in a server.
 	maxDepth = 1000
 )
 
-// errSyntax is without detail: servers do not send malformed JSON, and cut
-// connections are noticed before.
+// errSyntax has no details: servers do not send malformed JSON, and a lost connection is
+// noticed before.
 var errSyntax = errors.New("it is not JSON")
 
 // value reads one value of any kind: map[string]any, []any, string, int64, float64,
@@ -134,7 +133,7 @@ func (p *parser) value(depth int) (any, error) {
 	return p.number()
 }
 
-// peek skips white space, and gives the byte that follows; 0 at the end.
+// peek skips white space and returns the next byte; 0 at the end.
 func (p *parser) peek() byte {
 	for ; p.at < len(p.raw); p.at++ {
 		switch char := p.raw[p.at]; char {
@@ -146,7 +145,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// skip takes one byte if it is the next.
+// skip consumes a byte if it is the next one.
 func (p *parser) skip(char byte) bool {
 	if p.peek() != char {
 		return false
@@ -163,7 +162,7 @@ func (p *parser) literal(text string) error {
 	return nil
 }
 
-// members reads an object, and calls field at the value of each of its fields.
+// members reads an object. It calls field at the value of each field.
 func (p *parser) members(field func(name string) error) error {
 	if !p.skip('{') {
 		return errSyntax
@@ -194,7 +193,7 @@ func (p *parser) members(field func(name string) error) error {
 	}
 }
 
-// elements reads an array, and calls element at each.
+// elements reads an array. It calls element at each element.
 func (p *parser) elements(element func() error) error {
 	if !p.skip('[') {
 		return errSyntax
@@ -231,7 +230,7 @@ func (p *parser) object(depth int) (map[string]any, error) {
 	return content, err
 }
 
-// empty skips an object without fields, if that is what follows.
+// empty consumes an object without fields, if that is next.
 func (p *parser) empty() bool {
 	start := p.at
 	if p.skip('{') && p.skip('}') {
@@ -251,8 +250,7 @@ func (p *parser) array(depth int) ([]any, error) {
 	return content, err
 }
 
-// text reads a string. One that is no longer than shared is shared with all others
-// that are the same.
+// text reads a string. Equal strings are shared if they are no longer than shared.
 func (p *parser) text(shared int) (string, error) {
 	start := p.at + 1
 	plain := true
@@ -292,7 +290,7 @@ func (p *parser) make(raw []byte, plain bool, shared int) (string, error) {
 	return text, nil
 }
 
-// number reads a number: whole ones are int64 where they fit.
+// number reads a number. Whole numbers are int64 if they fit.
 func (p *parser) number() (any, error) {
 	start := p.at
 	whole := true

@@ -1,3 +1,5 @@
+// Package list lists objects: all of one kind (All), or everything in a namespace (Contents).
+// It reads large lists in pages, with a fast decoder.
 package list
 
 import (
@@ -22,8 +24,8 @@ import (
 // pageSize is the number of objects in one page of a list.
 const pageSize = 500
 
-// Readable is listAll with a *providers.UnreadableError for an answer of the server that
-// is not the list.
+// Readable is All, but any other answer of the server than the list is a
+// *providers.UnreadableError.
 func Readable(ctx context.Context, a *resources.Access, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
 	all, err := All(ctx, a, kind, namespace)
 	if ctx.Err() == nil && hides(err) {
@@ -32,8 +34,8 @@ func Readable(ctx context.Context, a *resources.Access, kind schema.GroupVersion
 	return all, err
 }
 
-// hides reports whether the error is about the kind that was asked for, and not about
-// the server as a whole or who is asking.
+// hides reports whether an error concerns the kind only. Other errors concern the whole
+// server or the credentials.
 func hides(err error) bool {
 	var (
 		answer     apierrors.APIStatus
@@ -55,7 +57,7 @@ func All(ctx context.Context, a *resources.Access, kind schema.GroupVersionKind,
 	}
 	all, err := At(ctx, a.Connection, resources.Place{Resource: where, Namespace: namespace})
 	if apierrors.IsNotFound(err) {
-		// A LIST of a resource that there is finds everything there is, if nothing.
+		// A list of an existing resource is never "not found", even if it is empty.
 		a.Mapper.Doubt(kind)
 		if _, unknown := a.Mapper.Find(ctx, kind, resources.MissAge); unknown != nil {
 			return nil, unknown
@@ -67,23 +69,23 @@ func All(ctx context.Context, a *resources.Access, kind schema.GroupVersionKind,
 	return all.Items, nil
 }
 
-// At reads all objects that there are at a place.
+// At reads all objects at a place.
 func At(ctx context.Context, c *connect.Connection, at resources.Place) (*Result, error) {
 	all, err := pages(ctx, c, at, pageSize)
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-		// The list took longer than the server remembers the past for. Pages
-		// would expire again; in one piece it cannot.
+		// The list took longer than the server keeps old versions. Pages would expire again;
+		// a single answer cannot.
 		return pages(ctx, c, at, 0)
 	}
 	return all, err
 }
 
-// pages lists so many objects at a time; size 0 is all at once. While it reads one
-// page it waits for the next one already.
+// pages lists objects in pages of a size; 0: all at once. While it decodes one page, it
+// requests the next one.
 func pages(ctx context.Context, c *connect.Connection, at resources.Place, size int64) (*Result, error) {
 	var lists []*Result
 	group, ctx := errgroup.WithContext(ctx)
-	// One page is read while one is on its way, so that memory holds two at most.
+	// It decodes one page at a time, so memory contains two pages at most.
 	group.SetLimit(1)
 	for next := ""; len(lists) == 0 || next != ""; {
 		raw, err := page(ctx, c, at, metav1.ListOptions{Limit: size, Continue: next, FieldSelector: at.Selector()})
@@ -109,7 +111,7 @@ func pages(ctx context.Context, c *connect.Connection, at resources.Place, size 
 	return all, nil
 }
 
-// page asks for one page, as JSON.
+// page requests one page, as JSON.
 func page(ctx context.Context, c *connect.Connection, at resources.Place, options metav1.ListOptions) ([]byte, error) {
 	return connect.Call(ctx, c, connect.VerbList, func(ctx context.Context) ([]byte, error) {
 		result := c.Core.RESTClient().Get().AbsPath(at.Path()).

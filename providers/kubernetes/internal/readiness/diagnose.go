@@ -16,25 +16,25 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 )
 
-// logLines is how much of a container's log goes into a diagnosis.
+// logLines is the number of log lines in a diagnosis.
 const logLines = 10
 
-// Finding is one thing that keeps an object from being ready.
+// Finding is one reason why an object is not ready.
 type Finding struct {
 	Cause  Cause
 	Reason string   // one line
-	Detail []string // what else there is to know
+	Detail []string // further facts
 
-	// hopeless: nothing but another declaration, or somebody elsewhere, mends it.
+	// Hopeless: only another declaration, or a change elsewhere, can solve the problem.
 	Hopeless bool
 
-	Pod       string // name; empty when it is not about a pod
-	Container string // whose log helps to understand; may be empty
+	Pod       string // name; empty: the finding is not about a pod
+	Container string // the container with the log that explains the finding; may be empty
 	Restarts  int32  // of the container
 	Previous  bool   // the log of the container before its restart
 }
 
-// Cause orders findings: the first is the best explanation.
+// Cause is the kind of a finding. Lower causes explain more.
 type Cause int
 
 const (
@@ -46,18 +46,17 @@ const (
 	CauseExit
 	causeEvent
 	causeUnready
-	causeStarting // normal for a while; worth a word only with an event
+	causeStarting // normal for a while; reported only with an event
 )
 
-// Inquiry finds out what is wrong with an object.
+// Inquiry finds out why an object is not ready.
 type Inquiry struct {
 	Source Source
-	// Log returns the end of the log that explains a finding; see readLog.
+	// Log returns the end of the container log that explains a finding; see ReadLog.
 	Log func(ctx context.Context, namespace string, found *Finding) []string
 }
 
-// Diagnose finds out why an object is not ready; nil when nothing is known to be
-// wrong.
+// Diagnose returns the reason why an object is not ready; nil: none is known.
 func (q Inquiry) Diagnose(ctx context.Context, object *unstructured.Unstructured) (*Finding, error) {
 	switch object.GroupVersionKind().GroupKind() {
 	case DeploymentKind, statefulSetKind, DaemonSetKind, providers.JobKind:
@@ -94,11 +93,11 @@ func (q Inquiry) diagnoseWorkload(ctx context.Context, workload *unstructured.Un
 	return found, nil
 }
 
-// deepest is how many pods are looked into further than their own status.
+// deepest is the number of pods about which events and claims are read.
 const deepest = 5
 
-// ExplainPods examines the pods, and returns the best explanation with how many
-// other pods have trouble of the same kind.
+// ExplainPods returns the best explanation that the pods give, and the number of other pods
+// with the same cause.
 func (q Inquiry) ExplainPods(ctx context.Context, pods []*corev1.Pod) (best *Finding, others int) {
 	type suspect struct {
 		pod   *corev1.Pod
@@ -122,7 +121,7 @@ func (q Inquiry) ExplainPods(ctx context.Context, pods []*corev1.Pod) (best *Fin
 	return nil, 0
 }
 
-// podsOf lists the pods of a workload that are to stay, the youngest first.
+// podsOf lists the pods of a workload that are not being deleted, the youngest first.
 func (q Inquiry) podsOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
 	pods, err := q.Source.PodsOf(ctx, workload)
 	pods = slices.DeleteFunc(pods, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
@@ -132,8 +131,8 @@ func (q Inquiry) podsOf(ctx context.Context, workload *unstructured.Unstructured
 	return pods, err
 }
 
-// Owns reports whether the workload made the pod. A Deployment does so through a
-// ReplicaSet whose name ends with a hash that the pod has as a label.
+// Owns reports whether the pod belongs to the workload. The pods of a Deployment belong to a
+// ReplicaSet whose name ends with a hash, which the pods have as a label.
 func Owns(workload *unstructured.Unstructured, pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil {
@@ -145,8 +144,8 @@ func Owns(workload *unstructured.Unstructured, pod *corev1.Pod) bool {
 	return owner.UID == workload.GetUID()
 }
 
-// stuckRevision notices pods that a StatefulSet will not replace by itself: one
-// that never became ready under an old revision blocks the rollout of the new one.
+// stuckRevision finds a pod that a StatefulSet does not replace by itself: a pod that never
+// became ready under an old revision blocks the rollout.
 func stuckRevision(workload *unstructured.Unstructured, pods []*corev1.Pod) string {
 	revision := Field(workload, "status", "updateRevision")
 	if workload.GetKind() != "StatefulSet" || revision == "" || Field(workload, "spec", "podManagementPolicy") == "Parallel" {
@@ -160,7 +159,7 @@ func stuckRevision(workload *unstructured.Unstructured, pods []*corev1.Pod) stri
 	return ""
 }
 
-// diagnoseCreation finds out why there are fewer pods than there should be.
+// diagnoseCreation finds out why a workload has too few pods.
 func (q Inquiry) diagnoseCreation(ctx context.Context, workload *unstructured.Unstructured) (*Finding, error) {
 	if failure := conditionOf(workload, "ReplicaFailure"); failure != nil {
 		return &Finding{Cause: causeEvent, Reason: "pods cannot be created: " + oneLine(fmt.Sprint(failure["message"]))}, nil
@@ -194,8 +193,7 @@ func (q Inquiry) diagnoseClaim(ctx context.Context, namespace, name string) (*Fi
 	return &Finding{Cause: causeUnschedulable, Reason: fmt.Sprintf("volume claim %s (%s) is not bound: %s", name, class, oneLine(event.Message))}, nil
 }
 
-// deepen adds to what the pod itself says what is known elsewhere; nil when there
-// turns out to be nothing wrong.
+// deepen adds facts about the pod from other objects to a finding; nil: nothing is wrong.
 func (q Inquiry) deepen(ctx context.Context, pod *corev1.Pod, found *Finding) *Finding {
 	switch found.Cause {
 	case causeUnschedulable:
@@ -222,7 +220,7 @@ func (q Inquiry) deepen(ctx context.Context, pod *corev1.Pod, found *Finding) *F
 	return found
 }
 
-// unmatchedSelector says which labels of the pod's node selector no node has.
+// unmatchedSelector names the labels of the pod's node selector that no node has.
 func (q Inquiry) unmatchedSelector(ctx context.Context, pod *corev1.Pod) string {
 	if len(pod.Spec.NodeSelector) == 0 {
 		return ""
@@ -246,7 +244,7 @@ func (q Inquiry) unboundClaim(ctx context.Context, pod *corev1.Pod) *Finding {
 	return nil
 }
 
-// lastEvent returns the latest event about an object that is wanted, or nil.
+// lastEvent returns the latest matching event about an object; nil: none.
 func (q Inquiry) lastEvent(ctx context.Context, namespace string, uid types.UID, wanted func(*corev1.Event) bool) (*corev1.Event, error) {
 	events, err := q.Source.EventsAbout(ctx, namespace, uid)
 	if err != nil {
@@ -261,8 +259,8 @@ func (q Inquiry) lastEvent(ctx context.Context, namespace string, uid types.UID,
 	return last, nil
 }
 
-// happened is when an event was last seen; which field tells depends on the
-// version of the API that it was written with.
+// happened returns the time of an event. The field depends on the version of the API that
+// wrote the event.
 func happened(event *corev1.Event) *metav1.Time {
 	switch {
 	case event.Series != nil:

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// examine says what a pod itself knows to be wrong with it; nil when nothing is.
+// examine returns the problem that the status of a pod shows; nil: none.
 func examine(pod *corev1.Pod) *Finding {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
@@ -25,7 +25,7 @@ func examine(pod *corev1.Pod) *Finding {
 		}
 	}
 	switch {
-	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "": // evicted, say
+	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "": // for example evicted
 		return &Finding{Cause: CauseExit, Pod: pod.Name, Reason: fmt.Sprintf("the pod failed (%s): %s", pod.Status.Reason, oneLine(pod.Status.Message))}
 	case pod.Status.Phase == corev1.PodPending:
 		return &Finding{Cause: causeStarting, Pod: pod.Name}
@@ -35,8 +35,8 @@ func examine(pod *corev1.Pod) *Finding {
 	return nil
 }
 
-// unready notices a container that runs and does not pass its readiness probe.
-// The pods of a Job are of no interest: nobody waits for them to be ready.
+// unready finds a container that runs but does not pass its readiness probe. It skips the
+// pods of a Job: nothing waits for them to be ready.
 func unready(pod *corev1.Pod) *Finding {
 	for _, owner := range pod.OwnerReferences {
 		if owner.Kind == "Job" {
@@ -82,8 +82,8 @@ func examineWaiting(container *corev1.ContainerStatus, waiting *corev1.Container
 	return nil
 }
 
-// refusedByRegistry reports whether a registry has answered that it does not have the
-// image, or does not give it: words of the OCI distribution specification and of
+// refusedByRegistry reports whether a registry has answered that it does not have the image,
+// or refuses to give it. The words are those of the OCI distribution specification and of
 // container runtimes.
 func refusedByRegistry(message string) bool {
 	message = strings.ToLower(message)
@@ -95,8 +95,8 @@ func refusedByRegistry(message string) bool {
 	return false
 }
 
-// pullMessage is the part of a kubelet's message that says why: what the runtime
-// reported, without the layers that passed it on.
+// pullMessage returns the report of the container runtime, without the prefixes of the
+// layers above it.
 func pullMessage(waiting *corev1.ContainerStateWaiting) string {
 	message := oneLine(waiting.Message)
 	if at := strings.LastIndex(message, "desc = "); at >= 0 {
@@ -108,7 +108,7 @@ func pullMessage(waiting *corev1.ContainerStateWaiting) string {
 	return message
 }
 
-// exited words the end of a container.
+// exited describes the end of a container.
 func exited(ended *corev1.ContainerStateTerminated) string {
 	switch {
 	case ended.Reason == "OOMKilled":
@@ -123,14 +123,14 @@ func exited(ended *corev1.ContainerStateTerminated) string {
 	return text
 }
 
-// lastLine is where programs say why they end, after whatever led to it.
+// lastLine returns the last line. Programs write the reason of their end there.
 func lastLine(message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
 	return oneLine(lines[len(lines)-1])
 }
 
-// unmatched says which labels of a selector no node has; empty when the selector
-// is not to blame.
+// unmatched names the labels of a selector that no node has; empty: nodes match the
+// selector.
 func unmatched(selector map[string]string, nodes []*corev1.Node) string {
 	var missing, wanted []string
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
@@ -164,12 +164,12 @@ func anyNode(nodes []*corev1.Node, labels map[string]string) bool {
 	})
 }
 
-// oneLine makes a message fit a report.
+// oneLine makes one line of a message, and shortens it.
 func oneLine(message string) string {
 	return clip(strings.Join(strings.Fields(message), " "))
 }
 
-// clip shortens what is too long to be read.
+// clip shortens a long line.
 func clip(line string) string {
 	const most = 400
 	runes := []rune(line)

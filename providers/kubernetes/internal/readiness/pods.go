@@ -55,7 +55,7 @@ func Pods(ctx context.Context, from Source, workload *unstructured.Unstructured)
 	return pods, nil
 }
 
-// running are the names of the containers of a pod that run, sidecars among them.
+// running returns the names of the running containers of a pod, including sidecars.
 func running(pod *corev1.Pod) []string {
 	var names []string
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
@@ -91,7 +91,7 @@ func nodeOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// available reports whether the pod has been ready for as long as its workload wants.
+// available reports whether the pod has been ready for the given time.
 func available(pod *corev1.Pod, wait time.Duration) bool {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
@@ -101,8 +101,8 @@ func available(pod *corev1.Pod, wait time.Duration) bool {
 	return false
 }
 
-// newest returns what tells whether a pod has the specification that its workload has
-// now.
+// newest returns a function that reports whether a pod has the present specification of its
+// workload.
 func newest(ctx context.Context, from Source, workload *unstructured.Unstructured, pods []*corev1.Pod) (func(*corev1.Pod) bool, error) {
 	hash := Field(workload, "status", "updateRevision")
 	generation := "none"
@@ -112,8 +112,8 @@ func newest(ctx context.Context, from Source, workload *unstructured.Unstructure
 	isNew := func(pod *corev1.Pod) bool {
 		return pod.Labels["pod-template-generation"] == generation || pod.Labels[appsv1.ControllerRevisionHashLabelKey] == hash
 	}
-	// The generation of a specification that came back is another one. Only its revision
-	// says that it is the same.
+	// A specification that is restored gets a new generation. Only its revision shows that
+	// it is the same.
 	if hash == "" && slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return !isNew(pod) }) {
 		var err error
 		if hash, err = lastRevision(ctx, from, workload); err != nil {
@@ -123,7 +123,7 @@ func newest(ctx context.Context, from Source, workload *unstructured.Unstructure
 	return isNew, nil
 }
 
-// lastRevision is the hash of the newest ControllerRevision of a DaemonSet.
+// lastRevision returns the hash of the newest ControllerRevision of a DaemonSet.
 func lastRevision(ctx context.Context, from Source, daemonSet *unstructured.Unstructured) (string, error) {
 	all, err := from.Revisions(ctx, daemonSet.GetNamespace())
 	if err != nil {
@@ -139,9 +139,9 @@ func lastRevision(ctx context.Context, from Source, daemonSet *unstructured.Unst
 	return hash, nil
 }
 
-// DownNodes judges a DaemonSet that is not ready by its pods on nodes that are up, and
-// names the nodes that are down. The pod of such a node is there until the node is back
-// or deleted, and nobody can make it ready. stuck is why Kubernetes does not go on.
+// DownNodes assesses a DaemonSet that is not ready by its pods on nodes that are up. names
+// are the nodes that are down: their pods stay until the node is back or deleted, and cannot
+// become ready. stuck is the reason why the rollout does not go on.
 func (q Inquiry) DownNodes(ctx context.Context, daemonSet *unstructured.Unstructured) (ready bool, names []string, stuck *Finding, err error) {
 	pods, err := Pods(ctx, q.Source, daemonSet)
 	if err != nil || !observed(daemonSet) {
@@ -172,10 +172,10 @@ func (q Inquiry) DownNodes(ctx context.Context, daemonSet *unstructured.Unstruct
 	return ready, names, stuck, nil
 }
 
-// onDeadNode notices a pod of a StatefulSet on a node that is down. Kubernetes makes no
-// other of its name before it knows that this one has ended.
+// onDeadNode finds a pod of a StatefulSet on a node that is down. Kubernetes does not
+// replace the pod before it knows that the pod has ended.
 func (q Inquiry) onDeadNode(ctx context.Context, statefulSet *unstructured.Unstructured) *Finding {
-	pods, _ := Pods(ctx, q.Source, statefulSet) // not everybody may list nodes
+	pods, _ := Pods(ctx, q.Source, statefulSet) // the user may lack the permission to list nodes
 	for _, pod := range pods {
 		if pod.Down {
 			return &Finding{Cause: causeUnready, Pod: pod.Name, Reason: fmt.Sprintf(
@@ -185,7 +185,7 @@ func (q Inquiry) onDeadNode(ctx context.Context, statefulSet *unstructured.Unstr
 	return nil
 }
 
-// maxUnavailable is how many pods may be missing while a DaemonSet rolls out.
+// maxUnavailable returns how many pods may be unavailable during the rollout of a DaemonSet.
 func maxUnavailable(daemonSet *unstructured.Unstructured) string {
 	value, ok, _ := unstructured.NestedFieldNoCopy(daemonSet.Object, "spec", "updateStrategy", "rollingUpdate", "maxUnavailable")
 	if !ok {
@@ -194,7 +194,7 @@ func maxUnavailable(daemonSet *unstructured.Unstructured) string {
 	return fmt.Sprint(value)
 }
 
-// AreDown says of nodes that they are.
+// AreDown returns "node a is down", or the same for several nodes.
 func AreDown(nodes []string) string {
 	if len(nodes) == 1 {
 		return fmt.Sprintf("node %s is down", nodes[0])
@@ -202,7 +202,8 @@ func AreDown(nodes []string) string {
 	return fmt.Sprintf("nodes %s are down", words.Few(nodes, 3))
 }
 
-// observedPause is between looks at a workload that its controller has not seen yet.
+// observedPause is the pause between reads of a workload that its controller has not seen
+// yet.
 const observedPause = 500 * time.Millisecond
 
 // ObservedWorkload reads a StatefulSet or DaemonSet once its controller has seen its present

@@ -1,3 +1,6 @@
+// Package readiness says whether an object is ready (Assess), and if it is not, why. An Inquiry
+// looks at the pods, events, nodes and claims around an object; its result is a Finding. A
+// Source lists these objects.
 package readiness
 
 import (
@@ -13,24 +16,23 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Assessment is how far an object is.
+// Assessment is the result of Assess.
 type Assessment struct {
 	Ready  bool
-	Failed bool   // it will not become ready any more
-	Status string // what is waited for, or why it failed
+	Failed bool   // it will not become ready
+	Status string // what is missing, or why it failed
 }
 
-// Workloads: kinds whose pods say why they are not ready.
+// Kinds of workloads.
 var (
 	DeploymentKind  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
 	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
 	DaemonSetKind   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
 )
 
-// Assess judges an object by kstatus, and by rules of our own where kstatus is
-// content with less than what depends on the object needs (a Job that has started,
-// a Namespace that exists) or waits for what nobody is going to do (pods that are
-// replaced on request only).
+// Assess assesses an object by kstatus, with stricter or looser rules for some kinds. A Job
+// must be complete and a Namespace active, because dependent objects need that. Pods that
+// are replaced on request only need not be new.
 func Assess(object *unstructured.Unstructured) (Assessment, error) {
 	kind := object.GroupVersionKind().GroupKind()
 	onDelete := Field(object, "spec", "updateStrategy", "type") == "OnDelete"
@@ -95,8 +97,8 @@ func assessClaim(claim *unstructured.Unstructured) Assessment {
 	return Assessment{Status: "it has no volume yet"}
 }
 
-// assessOnDelete is for workloads that replace their pods only when somebody
-// deletes them: old pods are as good as new ones.
+// assessOnDelete is for workloads whose pods are replaced only after somebody deletes them.
+// Old pods count like new ones.
 func assessOnDelete(object *unstructured.Unstructured, want, ready int64) Assessment {
 	if !observed(object) {
 		return Assessment{Status: rolloutUnseen}
@@ -106,12 +108,12 @@ func assessOnDelete(object *unstructured.Unstructured, want, ready int64) Assess
 
 const rolloutUnseen = "the controller has not seen it yet"
 
-// observed reports whether the controller has seen the specification as it is.
+// observed reports whether the controller has seen the present specification.
 func observed(object *unstructured.Unstructured) bool {
 	return number(object, 0, "status", "observedGeneration") >= object.GetGeneration()
 }
 
-// progress is a short text for what is still missing.
+// progress describes in a few words what is still missing.
 func progress(object *unstructured.Unstructured, result *status.Result) string {
 	switch object.GroupVersionKind().GroupKind() {
 	case DeploymentKind, statefulSetKind:
@@ -136,7 +138,7 @@ func progress(object *unstructured.Unstructured, result *status.Result) string {
 	return strings.ToLower(result.Message[:1]) + result.Message[1:]
 }
 
-// replicas tells the progress of a Deployment or StatefulSet.
+// replicas describes the progress of a Deployment or StatefulSet.
 func replicas(object *unstructured.Unstructured) string {
 	want := number(object, 1, "spec", "replicas")
 	updated := number(object, 0, "status", "updatedReplicas")
@@ -158,6 +160,7 @@ func replicas(object *unstructured.Unstructured) string {
 	return "the rollout is not complete yet"
 }
 
+// number returns a number of an object; otherwise: the field is missing.
 func number(object *unstructured.Unstructured, otherwise int64, path ...string) int64 {
 	if n, ok, err := unstructured.NestedInt64(object.Object, path...); ok && err == nil {
 		return n
@@ -165,12 +168,13 @@ func number(object *unstructured.Unstructured, otherwise int64, path ...string) 
 	return otherwise
 }
 
+// Field returns a text of an object; empty: the field is missing.
 func Field(object *unstructured.Unstructured, path ...string) string {
 	text, _, _ := unstructured.NestedString(object.Object, path...)
 	return text
 }
 
-// conditionOf returns the condition of that type when it is true, else nil.
+// conditionOf returns the condition of a type if it is true; nil: it is not.
 func conditionOf(object *unstructured.Unstructured, kind string) map[string]any {
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, item := range conditions {

@@ -18,8 +18,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// Source lists the objects around an object that is not ready. server asks the API server
-// each time. The waits of an apply use the shared watches instead.
+// Source lists the objects around an object that is not ready. Server asks the API server
+// each time; the source in package watch reads the shared watches.
 type Source interface {
 	// PodsOf lists all pods of a workload.
 	PodsOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error)
@@ -31,14 +31,15 @@ type Source interface {
 	Revisions(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error)
 }
 
-// Server is a source that asks the API server.
+// Server is the Source that asks the API server.
 type Server struct{ access *resources.Access }
 
 var _ Source = (*Server)(nil)
 
+// NewServer returns the source of a cluster.
 func NewServer(a *resources.Access) *Server { return &Server{a} }
 
-// PodsOf lists all pods of a workload.
+// PodsOf implements Source.
 func (s *Server) PodsOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
 	raw, _, _ := unstructured.NestedMap(workload.Object, "spec", "selector")
 	var wanted metav1.LabelSelector
@@ -64,6 +65,7 @@ func (s *Server) PodsOf(ctx context.Context, workload *unstructured.Unstructured
 	return pods, nil
 }
 
+// Nodes implements Source.
 func (s *Server) Nodes(ctx context.Context) ([]*corev1.Node, error) {
 	list, err := connect.Call(ctx, s.access.Connection, connect.VerbList, func(ctx context.Context) (*corev1.NodeList, error) {
 		return s.access.Connection.Core.Nodes().List(ctx, metav1.ListOptions{})
@@ -74,6 +76,7 @@ func (s *Server) Nodes(ctx context.Context) ([]*corev1.Node, error) {
 	return pointers(list.Items), nil
 }
 
+// EventsAbout implements Source.
 func (s *Server) EventsAbout(ctx context.Context, namespace string, uid types.UID) ([]*corev1.Event, error) {
 	selector := fields.OneTermEqualSelector("involvedObject.uid", string(uid)).String()
 	list, err := s.access.Connection.Core.Events(namespace).List(connect.WithVerb(ctx, connect.VerbList), metav1.ListOptions{FieldSelector: selector})
@@ -83,6 +86,7 @@ func (s *Server) EventsAbout(ctx context.Context, namespace string, uid types.UI
 	return pointers(list.Items), nil
 }
 
+// Claim implements Source.
 func (s *Server) Claim(ctx context.Context, namespace, name string) (*corev1.PersistentVolumeClaim, error) {
 	claim, err := s.access.Connection.Core.PersistentVolumeClaims(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -91,6 +95,7 @@ func (s *Server) Claim(ctx context.Context, namespace, name string) (*corev1.Per
 	return claim, nil
 }
 
+// Revisions implements Source.
 func (s *Server) Revisions(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
 	return list.All(ctx, s.access, appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), namespace)
 }

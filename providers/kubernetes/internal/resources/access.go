@@ -22,11 +22,12 @@ type Access struct {
 	Mapper     *Mapper
 }
 
+// NewAccess returns access to the cluster of a connection.
 func NewAccess(c *connect.Connection) *Access {
 	return &Access{c, newMapper(func(ctx context.Context) (catalogue, error) { return discover(ctx, c) })}
 }
 
-// At gives access to the objects of one resource in one namespace.
+// At gives access to the objects of a resource in a namespace.
 func (a *Access) At(where Resource, namespace string) dynamic.ResourceInterface {
 	if !where.Namespaced {
 		return a.Connection.Objects.Resource(where.GVR)
@@ -34,7 +35,7 @@ func (a *Access) At(where Resource, namespace string) dynamic.ResourceInterface 
 	return a.Connection.Objects.Resource(where.GVR).Namespace(namespace)
 }
 
-// Locate finds the resource of one object.
+// Locate finds the resource of an object.
 func (a *Access) Locate(ctx context.Context, ref providers.Ref, fresh time.Duration) (Resource, error) {
 	where, err := a.Mapper.Find(ctx, ref.GVK, fresh)
 	if err == nil && where.Namespaced && ref.Namespace == "" {
@@ -43,7 +44,7 @@ func (a *Access) Locate(ctx context.Context, ref providers.Ref, fresh time.Durat
 	return where, err
 }
 
-// Target gives access to the resource of one object.
+// Target gives access to the resource of an object.
 func (a *Access) Target(ctx context.Context, ref providers.Ref) (dynamic.ResourceInterface, error) {
 	where, err := a.Locate(ctx, ref, MissAge)
 	if err != nil {
@@ -52,19 +53,19 @@ func (a *Access) Target(ctx context.Context, ref providers.Ref) (dynamic.Resourc
 	return a.At(where, ref.Namespace), nil
 }
 
-// Get reads one object, and retries as call does.
+// Get reads one object, and retries as connect.Call does.
 func (a *Access) Get(ctx context.Context, target dynamic.ResourceInterface, name string) (*unstructured.Unstructured, error) {
 	return connect.Get(ctx, a.Connection, target, name)
 }
 
-// Place is what one watch sees: the objects of a resource in one namespace; or the
-// one of that name, where there are no namespaces.
+// Place is a set of objects that one request lists or watches: the objects of a resource in
+// one namespace, or in all of them, or the one object with that name.
 type Place struct {
 	Resource        Resource
 	Namespace, Name string
 }
 
-// Path is where the objects are listed.
+// Path returns the path of the URL that lists the objects.
 func (p Place) Path() string {
 	elements := []string{"/apis", p.Resource.GVR.Group, p.Resource.GVR.Version}
 	if p.Resource.GVR.Group == "" {
@@ -76,7 +77,7 @@ func (p Place) Path() string {
 	return path.Join(append(elements, p.Resource.GVR.Resource)...)
 }
 
-// Selector picks the object of that name, if only that one is looked at.
+// Selector selects the object with that name; empty: all objects.
 func (p Place) Selector() string {
 	if p.Name == "" {
 		return ""

@@ -2,9 +2,8 @@ package resources
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// Builtin are kinds that servers have, and will always have under these names, so that
-// discovery need not be asked for them. Where an operator has switched one off, the
-// answer to a LIST shows it.
+// Builtin contains kinds that every server has under these names, so they need no discovery.
+// If an operator has switched a kind off, the answer to a LIST shows it.
 var Builtin = table(map[schema.GroupVersion]map[string]resourceOf{
 	{Version: "v1"}: {
 		"ConfigMap":             {"configmaps", true},
@@ -57,7 +56,7 @@ var Builtin = table(map[schema.GroupVersion]map[string]resourceOf{
 	{Group: "storage.k8s.io", Version: "v1"}:    {"StorageClass": {"storageclasses", false}},
 })
 
-// resourceOf is what is known of a kind of one group and version.
+// resourceOf describes a kind of one group and version.
 type resourceOf struct {
 	name       string
 	namespaced bool

@@ -17,8 +17,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 )
 
-// discover reads the catalogue of all kinds but those of the core, which are built
-// in: one request where the server aggregates it, as all do since Kubernetes 1.27.
+// discover reads the catalogue of all kinds but those of the core group, which are built in.
+// It is one request if the server aggregates the catalogue, as all do since Kubernetes 1.27.
 func discover(ctx context.Context, c *connect.Connection) (catalogue, error) {
 	return connect.Call(ctx, c, connect.VerbDiscovery, func(ctx context.Context) (catalogue, error) {
 		lists, unknown, err := aggregated(ctx, c)
@@ -41,9 +41,8 @@ func discover(ctx context.Context, c *connect.Connection) (catalogue, error) {
 	})
 }
 
-// aggregated asks for the resources of all groups at once, and of a server that is
-// too old for that, group by group. unknown are the groups that the server knows and
-// cannot tell the resources of.
+// aggregated asks for the resources of all groups at once, and asks an older server for each
+// group. unknown are the groups whose resources the server does not know.
 func aggregated(ctx context.Context, c *connect.Connection) (lists []*metav1.APIResourceList, unknown map[schema.GroupVersion]error, err error) {
 	var kind string
 	answer := c.Discovery.RESTClient().Get().AbsPath("/apis").SetHeader("Accept", discovery.AcceptV2+","+runtime.ContentTypeJSON).Do(ctx).ContentType(&kind)

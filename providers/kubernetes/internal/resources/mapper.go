@@ -10,22 +10,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Resource is where the objects of a kind are found.
+// Resource is the place of the objects of a kind in the API.
 type Resource struct {
 	GVR        schema.GroupVersionResource
 	Namespaced bool
 }
 
-// catalogue is what a server's discovery documents say.
+// catalogue is the content of a server's discovery documents.
 type catalogue struct {
 	resources map[schema.GroupVersionKind]Resource
-	// unknown are the groups whose documents could not be had, usually because an
-	// extension API server is down: their kinds are not known to be missing.
+	// unknown are the groups whose documents cannot be read, usually because an extension
+	// API server is down. Their kinds may exist.
 	unknown map[schema.GroupVersion]error
 }
 
-// GroupDownError says that the server behind an API group does not answer, so that
-// nobody knows which kinds the group has.
+// GroupDownError says that the server behind an API group does not answer, so the kinds of
+// the group are unknown.
 type GroupDownError struct {
 	version schema.GroupVersion
 	err     error // of discovery
@@ -37,13 +37,13 @@ func (e *GroupDownError) Error() string {
 
 func (e *GroupDownError) Unwrap() error { return e.err }
 
-// MissAge is how old the catalogue may be for a kind to count as missing without
-// asking the server again. A plan asks for many kinds at a time.
+// MissAge is the age up to which a catalogue is trusted to miss a kind. A plan asks for many
+// kinds at a time.
 const MissAge = 2 * time.Second
 
-// Mapper maps kinds to resources. It reads the catalogue when a kind that is not
-// built in is first needed, and again when a kind is not in it: the kind's
-// definition may be younger.
+// Mapper maps kinds to resources. It reads the catalogue when it first needs a kind that is
+// not built in. It reads it again when a kind is missing, because the kind's definition may
+// be younger.
 type Mapper struct {
 	read func(context.Context) (catalogue, error)
 
@@ -58,8 +58,8 @@ func newMapper(read func(context.Context) (catalogue, error)) *Mapper {
 	return &Mapper{read: read, doubted: map[schema.GroupVersionKind]bool{}}
 }
 
-// Find returns where objects of the kind are. A kind that a catalogue not older
-// than fresh does not have is a *meta.NoKindMatchError.
+// Find returns the resource of a kind. A kind that is missing in a catalogue not older than
+// fresh is a *meta.NoKindMatchError.
 func (m *Mapper) Find(ctx context.Context, kind schema.GroupVersionKind, fresh time.Duration) (Resource, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,15 +85,15 @@ func (m *Mapper) Find(ctx context.Context, kind schema.GroupVersionKind, fresh t
 	return Resource{}, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 }
 
-// Doubt has the catalogue decide whether the server has a kind.
+// Doubt makes the catalogue decide whether the server has a built-in kind.
 func (m *Mapper) Doubt(kind schema.GroupVersionKind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.doubted[kind] = true
 }
 
-// Defined takes down that a definition was written or deleted: the next search for an
-// unknown kind asks the server.
+// Defined records that a definition was written or deleted. The next search for an unknown
+// kind reads the catalogue.
 func (m *Mapper) Defined() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,10 +101,10 @@ func (m *Mapper) Defined() {
 	m.definedAt = time.Now()
 }
 
-// settling is how long a server may go on by a definition that has been changed.
+// settling is how long a server may still use a definition that has been changed.
 const settling = 5 * time.Second
 
-// Unsettled reports whether the server may not go by the definition of the kind yet.
+// Unsettled reports whether the server may still use an old definition of the kind.
 func (m *Mapper) Unsettled(kind schema.GroupVersionKind) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// AmbiguousKindError says that several groups have a kind of one name.
+// AmbiguousKindError says that several groups have a kind of the same name.
 type AmbiguousKindError struct {
 	Kind   string
-	Groups []schema.GroupVersion // in the order of their names
+	Groups []schema.GroupVersion // sorted by name
 }
 
 func (e *AmbiguousKindError) Error() string {
@@ -27,13 +27,15 @@ func (e *AmbiguousKindError) Error() string {
 	return fmt.Sprintf("the cluster has several kinds %s: in %s", e.Kind, strings.Join(names, " and "))
 }
 
-// Named finds the kind of a name, in its newest stable version. See Client.KindNamed.
+// Named finds a kind by its name, in its newest stable version. Kinds of Kubernetes itself
+// come before others. An unknown name is an error that satisfies meta.IsNoMatchError. A name
+// that several groups have is an *AmbiguousKindError.
 func (m *Mapper) Named(ctx context.Context, name string) (schema.GroupVersionKind, Resource, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for kind, found := range Builtin {
 		if kind.Kind == name && !m.doubted[kind] {
-			return kind, found, nil // no two of them have one name
+			return kind, found, nil // their names are unique
 		}
 	}
 	if m.readAt.IsZero() || time.Since(m.readAt) > MissAge {

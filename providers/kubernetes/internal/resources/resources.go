@@ -1,3 +1,6 @@
+// Package resources knows where an API server keeps the objects of each kind. A Mapper maps
+// kinds to resources, and reads the server's catalogue if it has to. Access is a connection
+// with a Mapper; it reaches single objects.
 package resources
 
 import (
@@ -6,8 +9,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// BuiltinResource is the name under which the API has the objects of one of Kubernetes'
-// own kinds: "configmaps". ok is false for any other kind: a cluster knows it.
+// BuiltinResource returns the resource name of a kind of Kubernetes itself: "configmaps". ok
+// is false for any other kind: only a cluster knows its name.
 func BuiltinResource(kind schema.GroupVersionKind) (name string, ok bool) {
 	if found, ok := Builtin[kind]; ok {
 		return found.GVR.Resource, true
@@ -18,30 +21,29 @@ func BuiltinResource(kind schema.GroupVersionKind) (name string, ok bool) {
 	return GuessedResource(kind), true
 }
 
-// GuessedResource is the name under which the API probably has the objects of a kind: the
-// plural of the kind's name.
+// GuessedResource returns the probable resource name of a kind: the plural of its name.
 func GuessedResource(kind schema.GroupVersionKind) string {
 	plural, _ := meta.UnsafeGuessKindToResource(kind)
 	return plural.Resource
 }
 
-// BuiltinNamed is the one of Kubernetes' own kinds that has the name, if there is one of
-// which kolla knows without a cluster whether its objects live in namespaces.
+// BuiltinNamed finds a kind of Kubernetes itself by its name, if kolla knows without a
+// cluster whether its objects live in namespaces.
 func BuiltinNamed(name string) (kind schema.GroupVersionKind, namespaced, ok bool) {
 	for kind, found := range Builtin {
 		if kind.Kind == name {
-			return kind, found.Namespaced, true // no two of them have one name
+			return kind, found.Namespaced, true // their names are unique
 		}
 	}
 	return schema.GroupVersionKind{}, false, false
 }
 
-// definitions are the kinds that give the server more kinds. Their names are made
-// of fields of their specifications, so that no other name is valid.
+// definitions are the kinds whose objects define further kinds. The names of such objects
+// are made of fields of their specifications, so no other name is valid.
 var definitions = map[schema.GroupKind]bool{
 	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: true,
 	{Group: "apiregistration.k8s.io", Kind: "APIService"}:             true,
 }
 
-// DefinesKinds reports whether an object of the kind gives the server more kinds.
+// DefinesKinds reports whether objects of the kind define further kinds.
 func DefinesKinds(kind schema.GroupKind) bool { return definitions[kind] }

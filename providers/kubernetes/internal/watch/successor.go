@@ -16,11 +16,11 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// replacePause is between looks at the pod that takes the place of another.
+// replacePause is the pause between two reads of the pods.
 const replacePause = 500 * time.Millisecond
 
-// WaitForSuccessor waits until a pod that takes the place of another is ready: on its node, or
-// with its name. It calls report with the cause whenever that changes. A deadline of the
+// WaitForSuccessor waits until a pod that takes the place of another is ready: on its node,
+// or with its name. It calls report with the cause whenever that changes. A deadline of the
 // context is a *providers.NotReadyError.
 func WaitForSuccessor(ctx context.Context, a *resources.Access, workload *unstructured.Unstructured, pod providers.Pod, report func(status string)) error {
 	wait := &successor{server: readiness.NewServer(a), connection: a.Connection, workload: workload, of: pod, report: report, began: time.Now()}
@@ -39,7 +39,7 @@ func WaitForSuccessor(ctx context.Context, a *resources.Access, workload *unstru
 	}
 }
 
-// successor is one wait for the pod that takes the place of another.
+// successor waits for the pod that takes the place of another.
 type successor struct {
 	server     *readiness.Server
 	connection *connect.Connection
@@ -47,19 +47,19 @@ type successor struct {
 	of         providers.Pod
 	report     func(string)
 
-	status   string             // what is waited for
-	finding  *readiness.Finding // what is wrong, if that is known
+	status   string             // what is missing
+	finding  *readiness.Finding // the cause; nil: unknown
 	told     string
 	began    time.Time
-	examined time.Time // when the pod was last asked what is wrong with it
+	examined time.Time // the last examination of the pod
 }
 
-// look finds the pod in the place, and reports whether it is ready.
+// look finds the new pod, and reports whether it is ready.
 func (s *successor) look(ctx context.Context) (ready bool, err error) {
 	pods, err := readiness.Pods(ctx, s.server, s.workload)
 	if err != nil {
 		if ctx.Err() != nil {
-			return false, nil // said by the caller
+			return false, nil // the caller reports it
 		}
 		return false, err
 	}
@@ -79,7 +79,7 @@ func (s *successor) look(ctx context.Context) (ready bool, err error) {
 	return false, nil
 }
 
-// follows reports whether a pod takes the place.
+// follows reports whether a pod takes the place of the old one.
 func (s *successor) follows(pod providers.Pod) bool {
 	if pod.Leaving || s.of.Outdated && pod.UID == s.of.UID {
 		return false
@@ -90,8 +90,8 @@ func (s *successor) follows(pod providers.Pod) bool {
 	return pod.Name == s.of.Name
 }
 
-// examine looks for what is wrong with a pod. It is a help only: what it cannot read, it
-// leaves out.
+// examine looks for the reason why a pod is not ready. It leaves out objects that it cannot
+// read.
 func (s *successor) examine(ctx context.Context, name string) {
 	if time.Since(s.examined) < grace {
 		return

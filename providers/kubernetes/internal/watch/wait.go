@@ -80,7 +80,7 @@ type waiter struct {
 
 	object  *unstructured.Unstructured // as last seen
 	status  string                     // what is missing
-	down    []string                   // Nodes that are not waited for
+	down    []string                   // nodes that are not waited for
 	finding *readiness.Finding         // the cause of the wait; nil: unknown
 	told    string                     // the last report
 	// hopelessSince is the time since which the finding is hopeless.
@@ -89,7 +89,7 @@ type waiter struct {
 	over          bool // the object has failed
 }
 
-// logged is the last log that was read.
+// logged is the log that was read last.
 type logged struct {
 	of    container
 	lines []string

@@ -118,7 +118,7 @@ func watched[T any](ctx context.Context, s *watchedSource, what lookup, namespac
 	}
 }
 
-// Subscriber returns the subscription to all objects of a kind in a namespace.
+// subscriber returns the subscription to all objects of a kind in a namespace.
 func (s *watchedSource) subscriber(ctx context.Context, what lookup, namespace string) (*Subscriber, error) {
 	where, err := s.watches.access.Mapper.Find(ctx, what.kind, resources.MissAge)
 	if err != nil {

@@ -1,3 +1,6 @@
+// Package watch waits for objects. Watches are shared: all waits for objects of one kind in a
+// namespace use one watch. A Subscriber gets an Observation of its object after each change.
+// Wait reports the progress of an object until it is ready, and why it is not.
 package watch
 
 import (
@@ -42,6 +45,7 @@ type Watches struct {
 	failed map[resources.Place]*failure // of subscriptions to all objects of a place
 }
 
+// New returns no open watches.
 func New(a *resources.Access) *Watches {
 	return &Watches{access: a, classes: newStorageClasses(a), open: map[resources.Place]*sharedWatch{}, failed: map[resources.Place]*failure{}}
 }
@@ -58,7 +62,7 @@ type failure struct {
 const longestPause = 16 * time.Second
 
 // Subscribe reports changes of one object that are newer than the version since. The caller
-// must call unsubscribe.
+// must call Unsubscribe.
 func (w *Watches) Subscribe(ctx context.Context, where resources.Resource, namespace, name, since string) *Subscriber {
 	at := resources.Place{Resource: where, Namespace: namespace}
 	if _, err := resourceversion.CompareResourceVersion(since, since); since != "" && err != nil {
@@ -74,7 +78,7 @@ func (w *Watches) Subscribe(ctx context.Context, where resources.Resource, names
 }
 
 // subscribeAll reports changes of all objects of a place. Shortly after a failure it returns
-// the same error again, without a request. The caller must call unsubscribe.
+// the same error again, without a request. The caller must call Unsubscribe.
 func (w *Watches) subscribeAll(ctx context.Context, at resources.Place) (*Subscriber, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,6 +142,7 @@ type Subscriber struct {
 	Changed     chan struct{} // there may be a new observation
 }
 
+// Unsubscribe ends the subscription. The watch stays open for a while.
 func (s *Subscriber) Unsubscribe() {
 	shared := s.watch
 	shared.mu.Lock()

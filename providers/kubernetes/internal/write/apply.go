@@ -1,3 +1,5 @@
+// Package write changes objects. Its Writer applies, deletes, releases and claims them, each
+// write bound to the object that was planned against. No other package changes a cluster.
 package write
 
 import (
@@ -36,15 +38,16 @@ type Writer struct {
 
 var _ providers.Writer = (*Writer)(nil)
 
+// New returns a Writer for a cluster.
 func New(a *resources.Access) *Writer {
 	return &Writer{access: a, watches: watch.New(a), versions: map[providers.Ref]string{}}
 }
 
-// Apply makes a server-side apply, and returns the object as it then is. Fields
-// that others own, without Force, are a *providers.ConflictError; an object that
-// is not what the precondition says, or is there although it is to be new, is a
-// *providers.PreconditionError. A kind whose definition is seconds old is waited for,
-// and so is a definition that this client has changed.
+// Apply makes a server-side apply, and returns the resulting object. Fields that others own
+// are a *providers.ConflictError, unless Force is set. An object that does not meet the
+// precondition, or that exists although it has to be new, is a *providers.PreconditionError.
+// Apply waits for a kind whose definition is seconds old, and for a definition that this
+// client has changed.
 func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(object)
 	ctx = connect.About(ctx, ref)
@@ -94,9 +97,9 @@ func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status
 	return w.watches.Wait(ctx, where, ref, w.written(ref), report)
 }
 
-// Replace deletes exactly that pod of a StatefulSet or DaemonSet, if it is outdated, and
-// waits until the pod in its place is ready: on its node, or of its name. It calls report
-// with what is wrong whenever that changes. Errors are those of Wait.
+// Replace deletes exactly that pod of a StatefulSet or DaemonSet, if it is outdated. Then it
+// waits until the pod in its place is ready: on its node, or with its name. It calls report
+// with the cause whenever that changes. Errors are those of Wait.
 func (w *Writer) Replace(ctx context.Context, workload *unstructured.Unstructured, pod providers.Pod, report func(status string)) error {
 	if pod.Outdated {
 		ref := providers.Ref{GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Namespace: workload.GetNamespace(), Name: pod.Name}
@@ -110,15 +113,16 @@ func (w *Writer) Replace(ctx context.Context, workload *unstructured.Unstructure
 	return watch.WaitForSuccessor(ctx, w.access, workload, pod, report)
 }
 
-// written is the version in which this Writer left the object, or empty.
+// written returns the version in which this Writer left the object; empty: it did not write
+// it.
 func (w *Writer) written(ref providers.Ref) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.versions[ref]
 }
 
-// noRevision is a resourceVersion that no object ever has, the last of the 63 bits that
-// they are counted in. An apply that carries it makes a new object, or is a conflict.
+// noRevision is a resourceVersion that no object ever has: the last one of 63 bits. An apply
+// with it creates an object, or is a conflict.
 const noRevision = "9223372036854775807"
 
 // write sends one apply, and decides whether a refused one may be sent again.
@@ -128,7 +132,7 @@ func write(ctx context.Context, a *resources.Access, ref providers.Ref, object *
 	case options.New && bound:
 		return nil, errors.New("what is new has no version or UID that a write could be bound to")
 	case options.Precondition.UID == "" && bound:
-		// The server would make the object anew if it was gone.
+		// The server would create the object if it was gone.
 		return nil, errors.New("a resourceVersion binds a write only together with a UID")
 	}
 	where, err := settled(ctx, a, ref)
@@ -136,8 +140,8 @@ func write(ctx context.Context, a *resources.Access, ref providers.Ref, object *
 		return nil, err
 	}
 	target := a.At(where, ref.Namespace)
-	// The server takes a UID and a resourceVersion in the payload as conditions,
-	// and gives nobody ownership of them.
+	// The server takes a UID and a resourceVersion in the payload as conditions. Nobody
+	// becomes their owner.
 	payload := object.DeepCopy()
 	payload.SetUID(options.Precondition.UID)
 	payload.SetResourceVersion(options.Precondition.ResourceVersion)
@@ -150,7 +154,7 @@ func write(ctx context.Context, a *resources.Access, ref providers.Ref, object *
 		var err error
 		applied, err = sendApply(ctx, a.Connection, target, payload, options)
 		if misshapen(err) && a.Mapper.Unsettled(ref.GVK) {
-			return false, nil // by a definition that this client has just replaced
+			return false, nil // the server used a definition that this client has just replaced
 		}
 		if !raced(ref, err) {
 			return true, err
@@ -170,22 +174,21 @@ func write(ctx context.Context, a *resources.Access, ref providers.Ref, object *
 	return applied, err
 }
 
-// raced reports whether somebody else wrote the object at the same moment, or it
-// is not what the precondition says.
+// raced reports whether somebody else wrote the object at the same moment, or the object
+// does not meet the precondition.
 func raced(ref providers.Ref, err error) bool {
 	return (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)) && connect.ConflictOf(ref, err) == nil
 }
 
-// misshapen reports whether the object does not fit the definition of its kind.
+// misshapen reports whether the object does not match the definition of its kind.
 func misshapen(err error) bool {
 	return apierrors.IsInvalid(err) || err != nil && strings.Contains(err.Error(), "failed to create typed patch object")
 }
 
-// recheck finds out why a write that is bound to one object, or to none, was
-// refused. It returns a *providers.PreconditionError, or the live object where a new one
-// turns out to be in place already (the answer to an earlier attempt was lost), or neither
-// when the write may be tried again. What a stranger made differs at least in who owns its
-// fields.
+// recheck finds out why a write with a precondition was refused. It returns a
+// *providers.PreconditionError; or the live object, if an earlier attempt created it and the
+// answer was lost; or neither, if the write may be tried again. An object that somebody else
+// created differs at least in the owners of its fields.
 func recheck(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, payload *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(payload)
 	live, err := a.Get(ctx, target, payload.GetName())
@@ -210,17 +213,16 @@ func recheck(ctx context.Context, a *resources.Access, target dynamic.ResourceIn
 	would, err := dryrun.Send(ctx, a.Connection, target, again, options.Manager, options.Force)
 	switch {
 	case err == nil && live.GetResourceVersion() != would.GetResourceVersion():
-		return nil, nil // it was written to in between, such as its status
+		return nil, nil // somebody wrote it in between, for example its status
 	case err == nil && equality.Semantic.DeepEqual(live.Object, would.Object):
 		return live, nil
 	case err == nil || apierrors.IsConflict(err) || apierrors.IsInvalid(err):
 		return nil, &providers.PreconditionError{Ref: ref, Exists: true}
 	}
-	return nil, err // nobody can say whose it is
+	return nil, err // it is unknown who created it
 }
 
-// settled finds the object's resource, and gives a kind that was defined moments
-// ago the time to be served.
+// settled finds the resource of an object. It waits for a kind that was defined moments ago.
 func settled(ctx context.Context, a *resources.Access, ref providers.Ref) (resources.Resource, error) {
 	var where resources.Resource
 	start := time.Now()

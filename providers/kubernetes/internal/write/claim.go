@@ -18,9 +18,9 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// Claim makes the manager the only owner of fields of the object, and changes no value.
-// It returns the resourceVersion that the object has then. What the server warns of is
-// dropped: the fields are about to be removed.
+// Claim makes the manager the only owner of fields of the object, without a change of
+// values. It returns the new resourceVersion. It drops warnings: the fields are about to be
+// removed.
 func (w *Writer) Claim(ctx context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (string, error) {
 	ctx = connect.WarningsTo(ctx, func(string) {})
 	version, err := claim(ctx, w.access, ref, precondition, manager, fields)
@@ -30,7 +30,7 @@ func (w *Writer) Claim(ctx context.Context, ref providers.Ref, precondition prov
 	return version, nil
 }
 
-// claim is Claim without the words around its errors.
+// claim is Claim without its error context.
 func claim(ctx context.Context, a *resources.Access, ref providers.Ref, precondition providers.Precondition, manager, fields string) (string, error) {
 	claimed := fieldpath.NewSet()
 	if err := claimed.FromJSON(strings.NewReader(fields)); err != nil {
@@ -71,7 +71,7 @@ func claim(ctx context.Context, a *resources.Access, ref providers.Ref, precondi
 		}
 		return after.GetResourceVersion(), nil
 	}
-	// Somebody wrote in between, or the answer to an earlier attempt was lost.
+	// Somebody wrote the object in between, or the answer to an earlier attempt was lost.
 	if live, err = a.Get(ctx, target, ref.Name); err != nil {
 		return "", err
 	}
@@ -81,7 +81,7 @@ func claim(ctx context.Context, a *resources.Access, ref providers.Ref, precondi
 	return "", &providers.PreconditionError{Ref: ref, Live: live}
 }
 
-// unlike says how an object is not the one that a write is bound to; nil: it is.
+// unlike returns the precondition that an object does not meet; nil: it meets all.
 func unlike(live *unstructured.Unstructured, precondition providers.Precondition) error {
 	switch {
 	case live.GetUID() != precondition.UID:
@@ -92,7 +92,7 @@ func unlike(live *unstructured.Unstructured, precondition providers.Precondition
 	return nil
 }
 
-// claiming are the entries of managedFields by which the manager alone owns the fields.
+// claiming returns managedFields in which only the manager owns the fields.
 func claiming(live *unstructured.Unstructured, manager string, claimed *fieldpath.Set) ([]metav1.ManagedFieldsEntry, error) {
 	var entries []metav1.ManagedFieldsEntry
 	found := false

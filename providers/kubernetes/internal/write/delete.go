@@ -18,14 +18,13 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// Delete deletes the object with exactly that UID, its dependents in the
-// background, and returns when it is gone. An object that is gone already, or has
-// another UID, is no error. When the context ends first, the error says what holds
-// the object.
+// Delete deletes the object with exactly that UID, its dependents in the background, and
+// returns when the object is gone. An object that is gone already, or has another UID, is no
+// error. If the context ends first, the error says what holds the object.
 func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition providers.Precondition) error {
 	where, err := w.access.Locate(ctx, ref, resources.MissAge)
 	if meta.IsNoMatchError(err) {
-		return nil // the definition of the kind is gone, and all objects with it
+		return nil // the definition of the kind was deleted, and all objects with it
 	}
 	if err != nil {
 		return fmt.Errorf("delete %s: %w", ref, err)
@@ -43,8 +42,8 @@ func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition pro
 	return nil
 }
 
-// remove asks for the deletion, and returns the UID of the object that is then on
-// its way out; empty when there is none.
+// remove requests the deletion. It returns the UID of the object that is being deleted;
+// empty: the object is gone.
 func remove(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, ref providers.Ref, precondition providers.Precondition) (types.UID, error) {
 	var leaving types.UID
 	start := time.Now()
@@ -97,7 +96,7 @@ func requestDeletion(ctx context.Context, c *connect.Connection, target dynamic.
 	return err
 }
 
-// heldError says that an object is on its way out, and what it waits for.
+// heldError says that an object is still being deleted, and what it waits for.
 type heldError struct {
 	ref       providers.Ref
 	holding   string
@@ -119,7 +118,7 @@ func (e *heldError) Error() string {
 
 func (e *heldError) Unwrap() error { return e.err }
 
-// gone waits until the object of that UID is no more.
+// gone waits until the object with that UID is gone.
 func (w *Writer) gone(ctx context.Context, where resources.Resource, ref providers.Ref, uid types.UID) error {
 	subscriber := w.watches.Subscribe(ctx, where, ref.Namespace, ref.Name, w.written(ref))
 	defer subscriber.Unsubscribe()
@@ -146,8 +145,7 @@ func (w *Writer) gone(ctx context.Context, where resources.Resource, ref provide
 	}
 }
 
-// holders says what keeps an object that is being deleted; empty when that is not
-// known.
+// holders says what holds an object that is being deleted; empty: unknown.
 func holders(object *unstructured.Unstructured) string {
 	if object == nil {
 		return ""
@@ -155,7 +153,7 @@ func holders(object *unstructured.Unstructured) string {
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, item := range conditions {
 		condition, _ := item.(map[string]any)
-		// Of a Namespace: what is in it still, or cannot be removed.
+		// Conditions of a Namespace name the objects that are left, or cannot be deleted.
 		kind, _ := condition["type"].(string)
 		if condition["status"] == "True" && strings.HasPrefix(kind, "Namespace") {
 			message, _ := condition["message"].(string)

@@ -12,18 +12,17 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// complete applies the object once more where that gives it what is to be empty. Of
-// a map or list that is to be empty now, the server takes away the last field that
-// the manager owned, and the map with it; it sets an empty one only if there was none
-// before. Other empty ones it never keeps.
+// complete applies the object once more if that adds missing empty maps and lists. When a map
+// becomes empty, the server removes the last field that the manager owned, and the map with
+// it. Only the next apply adds the empty map. Other empty maps and lists are never stored.
 //
-// So a dry run says first what the second apply would do. It is only made if it adds
-// nothing but what is empty, and to the very version that was looked at. It takes
-// what is missing from others who own the same: it is not for them to keep.
+// A dry run shows the result of the second apply first. The second apply is made only if it
+// adds nothing but empty maps and lists, and only to the version that the dry run saw. It
+// forces conflicts about them.
 //
-// The object is written by now, whatever comes of this: what goes wrong here leaves
-// something missing, which the next plan finds. So do others who never stop writing to
-// the object. It is returned as it was last seen.
+// The object is written already. If this fails, or if others never stop writing to the object,
+// something empty is missing, and the next plan shows it. complete returns the object as last
+// seen.
 func complete(ctx context.Context, a *resources.Access, where resources.Resource, object, live *unstructured.Unstructured, options providers.ApplyOptions) *unstructured.Unstructured {
 	options.Force = true
 	ref := providers.RefOf(object)
@@ -53,15 +52,15 @@ func complete(ctx context.Context, a *resources.Access, where resources.Resource
 	}
 }
 
-// onlyEmpties reports whether two versions of an object differ, and only in maps and
-// lists that are empty.
+// onlyEmpties reports whether two versions of an object differ in empty maps and lists only.
+// It is false for equal versions.
 func onlyEmpties(before, after *unstructured.Unstructured) bool {
 	content := func(u *unstructured.Unstructured) map[string]any {
 		object := u.DeepCopy().Object
 		for _, field := range []string{"managedFields", "resourceVersion", "generation"} {
 			unstructured.RemoveNestedField(object, "metadata", field)
 		}
-		// It counts the changes of a DaemonSet's template, like the generation.
+		// This annotation counts changes of the template of a DaemonSet, like the generation.
 		unstructured.RemoveNestedField(object, "metadata", "annotations", appsv1.DeprecatedTemplateGeneration)
 		return object
 	}
@@ -69,7 +68,7 @@ func onlyEmpties(before, after *unstructured.Unstructured) bool {
 	return !reflect.DeepEqual(was, is) && reflect.DeepEqual(withoutEmpties(was), withoutEmpties(is))
 }
 
-// withoutEmpties takes all that is empty out of a value; what is empty then, too.
+// withoutEmpties removes empty maps and lists from a value, and those that become empty.
 func withoutEmpties(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -94,8 +93,8 @@ func withoutEmpties(value any) any {
 	return value
 }
 
-// dropped reports whether something that is wanted empty is not there at all. For
-// elements of lists it looks at those in the same place.
+// dropped reports whether an empty map or list that is wanted is missing. It compares elements
+// of lists by their position.
 func dropped(wanted, live any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:

@@ -19,19 +19,19 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// marks are the labels and annotations by which kolla knows its own.
+// marks are the labels and annotations by which kolla recognizes its objects.
 var marks = struct{ labels, annotations []string }{
 	labels:      []string{providers.LabelCloud, providers.LabelService},
 	annotations: []string{providers.AnnotationAddress, providers.AnnotationIntent, providers.AnnotationRevision, providers.AnnotationChecksum, providers.AnnotationNotAfter},
 }
 
-// Release takes from the object with exactly that UID what marks it as kolla's, and
-// the manager from the owners of its fields. All else stays as it is. An object that is
+// Release takes kolla's labels and annotations off the object with exactly that UID, and the
+// manager from the owners of its fields. Everything else stays as it is. An object that is
 // gone already, or has another UID, is no error.
 func (w *Writer) Release(ctx context.Context, ref providers.Ref, uid types.UID, manager string) error {
 	target, err := w.access.Target(ctx, ref)
 	if meta.IsNoMatchError(err) {
-		return nil // the definition of the kind is gone, and all objects with it
+		return nil // the definition of the kind was deleted, and all objects with it
 	}
 	if err == nil {
 		err = unmark(ctx, w.access, target, ref.Name, uid, manager)
@@ -42,7 +42,7 @@ func (w *Writer) Release(ctx context.Context, ref providers.Ref, uid types.UID, 
 	return nil
 }
 
-// unmark writes until nobody else has written since it looked.
+// unmark reads and writes until no other write comes between.
 func unmark(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, name string, uid types.UID, manager string) error {
 	start := time.Now()
 	err := connect.Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
@@ -71,7 +71,7 @@ func unmark(ctx context.Context, a *resources.Access, target dynamic.ResourceInt
 	return err
 }
 
-// unmarking is the merge patch that releases an object as it is now.
+// unmarking returns the merge patch that releases an object.
 func unmarking(live *unstructured.Unstructured, manager string) ([]byte, error) {
 	without := func(keys []string) map[string]any {
 		fields := map[string]any{}
@@ -82,7 +82,7 @@ func unmarking(live *unstructured.Unstructured, manager string) ([]byte, error) 
 	}
 	others := slices.DeleteFunc(live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager == manager })
 	if len(others) == 0 {
-		others = []metav1.ManagedFieldsEntry{{}} // the server's word for nobody; an empty list is no change to it
+		others = []metav1.ManagedFieldsEntry{{}} // an entry without fields means no owner; the server ignores an empty list
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid":             live.GetUID(),

@@ -17,12 +17,11 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// taintManager is the field manager under which taints are written.
+// taintManager is the field manager that writes taints.
 const taintManager = providers.FieldManager + "-taints"
 
-// writeTainted applies a Node. What is no longer wanted goes first, and what is new comes
-// last: an apply that is killed in between leaves no taint that the annotation does not
-// tell of.
+// writeTainted applies a Node. It removes unwanted taints first and adds new ones last. So
+// an apply that is killed in between leaves no taint that is missing in the annotation.
 func writeTainted(ctx context.Context, a *resources.Access, ref providers.Ref, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	target, err := a.Target(ctx, ref)
 	if err != nil {
@@ -31,14 +30,14 @@ func writeTainted(ctx context.Context, a *resources.Access, ref providers.Ref, o
 	live, err := a.Get(ctx, target, ref.Name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return write(ctx, a, ref, object, options) // which says so
+		return write(ctx, a, ref, object, options) // the apply reports the missing Node
 	case err != nil:
 		return nil, err
 	}
 	change := providers.TaintingOf(live, object, options.Manager)
 	bound := options.Precondition
 	same := (bound.UID == "" || bound.UID == live.GetUID()) && (bound.ResourceVersion == "" || bound.ResourceVersion == live.GetResourceVersion())
-	if same { // else the apply says what is wrong
+	if same { // else the apply reports the difference
 		node, err := taint(ctx, a, target, live, change.Remove)
 		if err != nil {
 			return nil, err
@@ -54,7 +53,7 @@ func writeTainted(ctx context.Context, a *resources.Access, ref providers.Ref, o
 	return taint(ctx, a, target, applied, change.Add)
 }
 
-// taint changes the taints of a node, until nobody else has written since it looked.
+// taint changes the taints of a node. It tries again if somebody else wrote in between.
 func taint(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, node *unstructured.Unstructured, change func(*unstructured.Unstructured) ([]any, bool)) (*unstructured.Unstructured, error) {
 	uid, start := node.GetUID(), time.Now()
 	err := connect.Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
