@@ -1,8 +1,6 @@
-// Package providers is the one small boundary behind which declarations become
-// desired objects, and objects are listed, dry-run, applied, deleted and waited
-// for. It holds the types that cross that boundary and nothing that talks to a
-// cluster: providers/openstack makes objects, providers/kubernetes reaches the
-// cluster.
+// Package providers holds the types between the planner and a cluster: Object, Reader, Writer,
+// Snapshot. Nothing in it talks to a cluster. providers/openstack makes objects,
+// providers/secrets makes the values of Secrets, and providers/kubernetes reaches the cluster.
 package providers
 
 import (

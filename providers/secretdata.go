@@ -2,6 +2,7 @@ package providers
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -62,6 +63,13 @@ type DataPart struct {
 	From      *SecretKey `json:"from,omitempty"`
 	// Place is where the value of From is inserted. The value is escaped for it, or refused.
 	Place escape.Place `json:"place,omitempty"`
+}
+
+// MarshalJSON replaces a sensitive literal by the mark that it is omitted.
+func (p DataPart) MarshalJSON() ([]byte, error) {
+	type plain DataPart
+	p.Omitted = p.Omitted || p.Sensitive != ""
+	return json.Marshal(plain(p))
 }
 
 // SecretKey is one value of a Secret in the cluster.

@@ -90,7 +90,7 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 // calls report with the present status whenever that changes, and with a cause within
 // seconds after the cluster knows it; report may be nil.
 func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status string)) error {
-	where, err := settled(ctx, w.access, ref)
+	where, err := servedResource(ctx, w.access, ref)
 	if err != nil {
 		return fmt.Errorf("wait for %s: %w", ref, err)
 	}
@@ -135,7 +135,7 @@ func write(ctx context.Context, a *resources.Access, ref providers.Ref, object *
 		// The server would create the object if it was gone.
 		return nil, errors.New("a resourceVersion binds a write only together with a UID")
 	}
-	where, err := settled(ctx, a, ref)
+	where, err := servedResource(ctx, a, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -222,8 +222,8 @@ func recheck(ctx context.Context, a *resources.Access, target dynamic.ResourceIn
 	return nil, err // it is unknown who created it
 }
 
-// settled finds the resource of an object. It waits for a kind that was defined moments ago.
-func settled(ctx context.Context, a *resources.Access, ref providers.Ref) (resources.Resource, error) {
+// servedResource finds the resource of an object. It waits for a kind that was defined moments ago.
+func servedResource(ctx context.Context, a *resources.Access, ref providers.Ref) (resources.Resource, error) {
 	var where resources.Resource
 	start := time.Now()
 	err := connect.Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {

@@ -33,7 +33,7 @@ func complete(ctx context.Context, a *resources.Access, where resources.Resource
 			return live
 		}
 		if would.GetUID() == live.GetUID() && would.GetResourceVersion() == live.GetResourceVersion() {
-			if !onlyEmpties(live, would) {
+			if !onlyEmptyFields(live, would) {
 				return live
 			}
 			options.Precondition.ResourceVersion = live.GetResourceVersion()
@@ -52,9 +52,9 @@ func complete(ctx context.Context, a *resources.Access, where resources.Resource
 	}
 }
 
-// onlyEmpties reports whether two versions of an object differ in empty maps and lists only.
+// onlyEmptyFields reports whether two versions of an object differ in empty maps and lists only.
 // It is false for equal versions.
-func onlyEmpties(before, after *unstructured.Unstructured) bool {
+func onlyEmptyFields(before, after *unstructured.Unstructured) bool {
 	content := func(u *unstructured.Unstructured) map[string]any {
 		object := u.DeepCopy().Object
 		for _, field := range []string{"managedFields", "resourceVersion", "generation"} {
@@ -65,15 +65,15 @@ func onlyEmpties(before, after *unstructured.Unstructured) bool {
 		return object
 	}
 	was, is := content(before), content(after)
-	return !reflect.DeepEqual(was, is) && reflect.DeepEqual(withoutEmpties(was), withoutEmpties(is))
+	return !reflect.DeepEqual(was, is) && reflect.DeepEqual(withoutEmptyFields(was), withoutEmptyFields(is))
 }
 
-// withoutEmpties removes empty maps and lists from a value, and those that become empty.
-func withoutEmpties(value any) any {
+// withoutEmptyFields removes empty maps and lists from a value, and those that become empty.
+func withoutEmptyFields(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, inner := range value {
-			if inner = withoutEmpties(inner); inner == nil {
+			if inner = withoutEmptyFields(inner); inner == nil {
 				delete(value, name)
 			} else {
 				value[name] = inner
@@ -84,7 +84,7 @@ func withoutEmpties(value any) any {
 		}
 	case []any:
 		for i := range value {
-			value[i] = withoutEmpties(value[i])
+			value[i] = withoutEmptyFields(value[i])
 		}
 		if len(value) == 0 {
 			return nil

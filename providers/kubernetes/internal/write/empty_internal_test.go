@@ -31,7 +31,7 @@ func TestOnlyEmpties(t *testing.T) {
 			}
 			return u
 		}
-		if got := onlyEmpties(read(before), read(after)); got != want {
+		if got := onlyEmptyFields(read(before), read(after)); got != want {
 			t.Errorf("%s: %t", after, got)
 		}
 	}
