@@ -34,9 +34,10 @@ type Finding struct {
 	Previous  bool   // the log of the container before its restart
 }
 
-// Cause is the kind of a finding. Lower causes explain more.
+// Cause is the kind of a finding.
 type Cause int
 
+// Causes, the best explanation first.
 const (
 	_ Cause = iota
 	causeUnschedulable
