@@ -46,7 +46,6 @@ func TestBounds(t *testing.T) {
 		"list_doubled":    doubled(`["x"]`, `[local.%[2]s, local.%[2]s]`, 30),
 		"number_squared":  doubled(`1e300`, `local.%[2]s * local.%[2]s`, 30),
 		"list_nested":     doubled(`1`, `[local.%[2]s]`, 600),
-		"product":         "locals {\n  a = range(1000)\n  b = length(setproduct(local.a, local.a, local.a))\n}\n",
 		"join":            "locals {\n  a = join(format(\"%9999s\", \"\"), range(1000), range(1000))\n}\n",
 		"join_fits":       "locals {\n  a = join(format(\"%9999s\", \"\"), range(500), range(500))\n}\n",
 		"replace":         "locals {\n  a = format(\"%9999s\", \"\")\n  b = replace(local.a, \" \", local.a)\n  c = replace(local.a, \"/ /\", local.a)\n}\n",

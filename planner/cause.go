@@ -9,23 +9,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // causes turns what the server says cannot change into reasons that name the fields
 // as the changes of the plan do. The server names them by index, sometimes by what
 // they are called in its own code, and sometimes only the part of the object that
 // they are in.
-func (s *subject) causes(manifest *unstructured.Unstructured, causes []metav1.StatusCause) []Reason {
+func (s *subject) causes(manifest *unstructured.Unstructured, causes []metav1.StatusCause) []plans.Reason {
 	c := chart{}
 	if after, err := predict(s.live, nil, manifest, s.manager); err == nil {
 		c = newChart(s, after)
 	}
-	var reasons []Reason
+	var reasons []plans.Reason
 	for _, cause := range causes {
 		for _, path := range c.find(cause) {
-			named := slices.ContainsFunc(reasons, func(r Reason) bool { return r.Path == path })
+			named := slices.ContainsFunc(reasons, func(r plans.Reason) bool { return r.Path == path })
 			if !named {
-				reasons = append(reasons, Reason{Kind: ReasonImmutable, Path: path, Detail: plainly(cause.Message)})
+				reasons = append(reasons, plans.Reason{Kind: plans.ReasonImmutable, Path: path, Detail: plainly(cause.Message)})
 			}
 		}
 	}

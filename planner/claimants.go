@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -33,7 +34,7 @@ type Claimant struct {
 
 // Claimants finds what a state that was lost, or is an old one, does not know, oldest
 // first. It changes nothing. Of the input it takes what a destroy takes.
-func Claimants(ctx context.Context, in Input) ([]Claimant, []Problem, error) {
+func Claimants(ctx context.Context, in Input) ([]Claimant, []plans.Problem, error) {
 	in.Destroy = true // it reads all that there may be
 	p, problems := newPlanning(in)
 	if len(problems) > 0 {

@@ -6,12 +6,14 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/output"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
 
-// conclude adds what the plan makes of outputs and checks. A restricted plan leaves them
-// alone: an output may be about what it leaves out. A destroy has neither.
-func (p *Plan) conclude(in *Input) (err error) {
+// conclude adds the results of outputs and checks to the plan. A restricted plan has
+// neither, because an output may depend on an object that is left out. A destroy has no
+// checks, and removes all outputs.
+func conclude(plan *plans.Plan, in *Input) (err error) {
 	if in.Selection.Restricts() {
 		return nil
 	}
@@ -19,13 +21,13 @@ func (p *Plan) conclude(in *Input) (err error) {
 	if in.Destroy {
 		declared = nil
 	} else {
-		p.Checks = Checks(in.Checks)
+		plan.Checks = Checks(in.Checks)
 	}
 	var recorded []state.Output
 	if in.State != nil {
 		recorded = in.State.Outputs
 	}
-	p.Outputs, err = output.Compare(recorded, declared)
+	plan.Outputs, err = output.Compare(recorded, declared)
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -115,7 +116,7 @@ func (p *planning) contend(ctx context.Context, s *subject, x *prospect, manifes
 
 // settlement is what becomes of the conflicts that the server named.
 type settlement struct {
-	yields  []Yield
+	yields  []plans.Yield
 	refused []providers.Conflict
 	takes   bool
 }
@@ -163,7 +164,7 @@ func (o ownership) found(conflict providers.Conflict) (owner, fieldpath.Path) {
 const mostConflicts = 10
 
 // conflictProblem says who owns what, since when, and how to go on.
-func conflictProblem(s *subject, conflicts []providers.Conflict) Problem {
+func conflictProblem(s *subject, conflicts []providers.Conflict) plans.Problem {
 	owners := ownershipOf(s.live, s.manager)
 	var lines []string
 	var fields []string
@@ -236,7 +237,7 @@ func (p *planning) findAutoscalers(ctx context.Context) error {
 	var unreadable *providers.UnreadableError
 	switch err := p.Snapshot.Load(ctx, scopes...); {
 	case errors.As(err, &unreadable):
-		p.problems = append(p.problems, Problem{
+		p.problems = append(p.problems, plans.Problem{
 			Warning: true,
 			Summary: "HorizontalPodAutoscalers cannot be read",
 			Detail:  fmt.Sprintf("Replicas that are declared here were set by others. Where an autoscaler may have set them, they are left as they are: %v.", unreadable.Err),

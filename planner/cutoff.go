@@ -14,18 +14,9 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
-
-// Carried is what the pods of a workload carry on a node, by their own word.
-type Carried struct {
-	Node  string   `json:"node,omitempty"` // empty: of all nodes, whose pods cannot be listed
-	Items []string `json:"items,omitempty"`
-	// More is how many further items there are at least.
-	More int `json:"more,omitempty"`
-	// Unknown is why the pod could not be asked; empty: it was.
-	Unknown string `json:"unknown,omitempty"`
-}
 
 const (
 	// askTimeout bounds the answer of a pod.
@@ -36,18 +27,12 @@ const (
 	longestCarried = 200
 )
 
-// cutOff is what is cut off with a workload.
-type cutOff struct {
-	what  string
-	nodes []Carried
-}
-
 // askPods asks the pods that this plan takes away, or refuses to, for what they carry.
 func (p *planning) askPods(ctx context.Context) error {
 	if p.Shell == nil {
 		return nil
 	}
-	p.cutOffs = map[providers.Ref]*cutOff{}
+	p.cutOffs = map[providers.Ref]*plans.CutOff{}
 	for _, g := range p.guarded {
 		if err := p.askWorkload(ctx, g.ref, nil); err != nil {
 			return err
@@ -58,7 +43,7 @@ func (p *planning) askPods(ctx context.Context) error {
 		a := &p.actions[i]
 		switch live := p.Snapshot.Get(a.Ref); {
 		case !a.Serves() || live == nil || live.GetAnnotations()[providers.AnnotationCarries] == "":
-		case a.Verb == Delete && !a.Partial:
+		case a.Verb == plans.Delete && !a.Partial:
 			if err := p.askWorkload(ctx, a.Ref, nil); err != nil {
 				return err
 			}
@@ -87,23 +72,23 @@ func (p *planning) subjectOf(address lang.Address) *subject {
 // error is that of a cancelled context only: a pod that cannot be asked is an answer.
 func (p *planning) askWorkload(ctx context.Context, ref providers.Ref, nodes []string) error {
 	live := p.Snapshot.Get(ref)
-	if live == nil || !serves(ref) || live.GetAnnotations()[providers.AnnotationCarries] == "" {
+	if live == nil || !plans.Serves(ref) || live.GetAnnotations()[providers.AnnotationCarries] == "" {
 		return nil
 	}
 	command, err := providers.PodCommandOf(live, providers.AnnotationCarries)
 	if err != nil {
-		p.cutOffs[ref] = &cutOff{what: "what it carries", nodes: []Carried{{Unknown: oneLine(err)}}}
+		p.cutOffs[ref] = &plans.CutOff{What: "what it carries", Nodes: []plans.Carried{{Unknown: oneLine(err)}}}
 		return nil
 	}
 	pods, err := p.Shell.Pods(ctx, live)
 	if err != nil {
-		p.cutOffs[ref] = &cutOff{what: command.What, nodes: []Carried{{Unknown: oneLine(err)}}}
+		p.cutOffs[ref] = &plans.CutOff{What: command.What, Nodes: []plans.Carried{{Unknown: oneLine(err)}}}
 		return ctx.Err()
 	}
 	pods = slices.DeleteFunc(pods, func(pod providers.Pod) bool {
 		return pod.Node == "" || nodes != nil && !slices.Contains(nodes, pod.Node)
 	})
-	answers := make([]Carried, len(pods))
+	answers := make([]plans.Carried, len(pods))
 	var group errgroup.Group
 	group.SetLimit(p.Parallelism)
 	for i, pod := range pods {
@@ -115,16 +100,16 @@ func (p *planning) askWorkload(ctx context.Context, ref providers.Ref, nodes []s
 	if err := cmp.Or(group.Wait(), ctx.Err()); err != nil {
 		return err
 	}
-	answers = slices.DeleteFunc(answers, func(c Carried) bool { return len(c.Items) == 0 && c.Unknown == "" })
+	answers = slices.DeleteFunc(answers, func(c plans.Carried) bool { return len(c.Items) == 0 && c.Unknown == "" })
 	if len(answers) > 0 {
-		p.cutOffs[ref] = &cutOff{what: command.What, nodes: answers}
+		p.cutOffs[ref] = &plans.CutOff{What: command.What, Nodes: answers}
 	}
 	return nil
 }
 
 // ask is the answer of one pod.
-func (p *planning) ask(ctx context.Context, live *unstructured.Unstructured, pod providers.Pod, command *providers.PodCommand) Carried {
-	answer := Carried{Node: pod.Node}
+func (p *planning) ask(ctx context.Context, live *unstructured.Unstructured, pod providers.Pod, command *providers.PodCommand) plans.Carried {
+	answer := plans.Carried{Node: pod.Node}
 	switch {
 	case pod.Down:
 		answer.Unknown = "the node is down"
@@ -179,80 +164,10 @@ func itemsIn(text string) (items []string, more int) {
 
 // cutsOff is the effect of taking a workload away from its nodes, or from some, on those
 // who use what its pods carry.
-func (d *disturbance) cutsOff() []Effect {
+func (d *disturbance) cutsOff() []plans.Effect {
 	c := d.cutOffs[d.action.Ref]
 	if c == nil {
 		return nil
 	}
-	return []Effect{{Kind: EffectCutOff, Data: c.what, Carried: c.nodes, Grave: true}}
-}
-
-// lines say what is cut off, node by node: "real-2: web-1 (…)".
-func (c *cutOff) lines() []string {
-	const most = 8
-	var lines []string
-	for _, n := range c.nodes[:min(len(c.nodes), most)] {
-		lines = append(lines, n.words(most))
-	}
-	if more := len(c.nodes) - most; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more nodes", more))
-	}
-	return lines
-}
-
-// title says how many are cut off.
-func (c *cutOff) title() string {
-	n, atLeast := 0, ""
-	for _, node := range c.nodes {
-		n += len(node.Items) + node.More
-		if node.Unknown != "" || node.More > 0 {
-			atLeast = "at least "
-		}
-	}
-	if n == 0 {
-		return c.what + " that may be cut off"
-	}
-	return fmt.Sprintf("%s that would be cut off (%s%d)", c.what, atLeast, n)
-}
-
-// words say what is carried on one node.
-func (n Carried) words(most int) string {
-	node := cmp.Or(n.Node, "all nodes")
-	if n.Unknown != "" {
-		return fmt.Sprintf("%s: could not be asked: %s", node, n.Unknown)
-	}
-	shown := n.Items[:min(most, len(n.Items))]
-	text := node + ": " + strings.Join(shown, ", ")
-	if more := len(n.Items) - len(shown) + n.More; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-// CutOff says in one line what is cut off by an effect of that kind: "running servers that
-// would be cut off (2): real-2: web-1, web-2".
-func (e Effect) CutOff() string {
-	const most = 4
-	c := cutOff{what: e.Data, nodes: e.Carried}
-	var parts []string
-	for _, n := range c.nodes[:min(len(c.nodes), most)] {
-		parts = append(parts, n.words(most))
-	}
-	if more := len(c.nodes) - most; more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more nodes", more))
-	}
-	return c.title() + ": " + strings.Join(parts, "; ")
-}
-
-// Shows reports whether an effect names all that another one of the kind cuts off.
-func (e Effect) Shows(other Effect) bool {
-	if e.Kind != EffectCutOff || other.Kind != EffectCutOff || e.Ref != other.Ref || e.Data != other.Data {
-		return false
-	}
-	return !slices.ContainsFunc(other.Carried, func(now Carried) bool {
-		return !slices.ContainsFunc(e.Carried, func(then Carried) bool {
-			return then.Node == now.Node && (now.Unknown != "" || then.Unknown == "" && now.More <= then.More &&
-				!slices.ContainsFunc(now.Items, func(item string) bool { return !slices.Contains(then.Items, item) }))
-		})
-	})
+	return []plans.Effect{{Kind: plans.EffectCutOff, Data: c.What, Carried: c.Nodes, Grave: true}}
 }

@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -33,20 +34,20 @@ type subject struct {
 
 	// action is the decision; without a verb while there is none, or because a
 	// problem stands in its way.
-	action Action
+	action plans.Action
 	// after is the object as it would become, in the words of the server where it
 	// could be asked; nil where nothing changes.
 	after *unstructured.Unstructured
 	// pending are the keys of a Secret whose values are only made at apply.
 	pending []string
 	// idle are the fields that controllers have and do not look after any more.
-	idle     []Reason
-	problems []Problem
+	idle     []plans.Reason
+	problems []plans.Problem
 
 	// check of the live object, zero where it has none.
 	check state.Check
 	// claim is what the cheap steps say, if they say that nothing changes.
-	claim Evidence
+	claim plans.Evidence
 	// confirmed: by the answer to a dry run, kolla owns already what it would own, with
 	// the values that it would have.
 	confirmed bool
@@ -78,7 +79,7 @@ type step func(context.Context, *subject) (decided bool, err error)
 func (p *planning) decide(ctx context.Context, object *providers.Object) (*subject, error) {
 	s := &subject{object: object, manager: providers.ManagerOf(p.Cloud, object.Partial), record: p.recordOf(object)}
 	s.live = p.liveOf(s)
-	s.action = Action{
+	s.action = plans.Action{
 		Address:   object.Address,
 		Object:    object,
 		Ref:       object.Ref(),
@@ -144,24 +145,24 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 			"Only some of its fields are declared here, so it is never created. Correct its name, or bring it into the cluster first.")
 		return true, nil
 	case s.finished() && s.sameInputs() && !again:
-		s.action.Verb = None
-		s.action.Evidence = Evidence{Kind: Recorded, Detail: "finished; cleaned up since"}
+		s.action.Verb = plans.None
+		s.action.Evidence = plans.Evidence{Kind: plans.Recorded, Detail: "finished; cleaned up since"}
 		return true, nil
 	}
-	s.action.Verb = Create
+	s.action.Verb = plans.Create
 	if s.object.Run() && !s.object.Skipped() {
-		s.action.Verb = Run
+		s.action.Verb = plans.Run
 	}
-	reason := Reason{Kind: ReasonNew}
+	reason := plans.Reason{Kind: plans.ReasonNew}
 	switch {
 	case s.finished() && again:
 		reason = why
 	case s.finished():
-		reason.Kind = ReasonConfig
+		reason.Kind = plans.ReasonConfig
 	case s.record != nil && s.record.UID != "":
 		reason.Kind = s.record.absence()
 	}
-	s.action.Reasons = []Reason{reason}
+	s.action.Reasons = []plans.Reason{reason}
 	manifest, err := p.resolve(s)
 	if err != nil {
 		return false, err
@@ -171,7 +172,7 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 		return false, err
 	}
 	shown := manifest
-	if s.action.Evidence.Kind == Schema {
+	if s.action.Evidence.Kind == plans.Schema {
 		shown = s.after // with the defaults, which nobody can look up yet
 	}
 	differences, err := compare(nil, shown)
@@ -213,10 +214,10 @@ func (p *planning) ran(ctx context.Context, s *subject) (bool, error) {
 		return false, nil
 	}
 	if condition := jobCondition(s.live, batchv1.JobFailed); condition != "" {
-		return true, p.replace(ctx, s, []Reason{{Kind: ReasonFailedJob, Detail: condition}})
+		return true, p.replace(ctx, s, []plans.Reason{{Kind: plans.ReasonFailedJob, Detail: condition}})
 	}
 	if s.ours && s.ranOtherwise() && jobCondition(s.live, batchv1.JobComplete) == "" {
-		return true, p.replace(ctx, s, []Reason{{Kind: ReasonConfig}})
+		return true, p.replace(ctx, s, []plans.Reason{{Kind: plans.ReasonConfig}})
 	}
 	if s.ours {
 		if decided, err := p.takeOutFixed(ctx, s); decided || err != nil {
@@ -226,7 +227,7 @@ func (p *planning) ran(ctx context.Context, s *subject) (bool, error) {
 	if !s.versioned() {
 		return false, nil
 	}
-	s.matches(Evidence{Kind: Recorded, Detail: "its name is made of what it runs"})
+	s.matches(plans.Evidence{Kind: plans.Recorded, Detail: "its name is made of what it runs"})
 	return true, nil
 }
 
@@ -257,14 +258,14 @@ func jobCondition(job *unstructured.Unstructured, kind batchv1.JobConditionType)
 // matches decides that the cluster has nothing to be written to. An object that is
 // adopted, or that the state knows under an earlier address, is taken into it; an
 // object that was not seen ready since its last write is still to be waited for.
-func (s *subject) matches(evidence Evidence) {
-	s.action.Verb = None
+func (s *subject) matches(evidence plans.Evidence) {
+	s.action.Verb = plans.None
 	s.action.Evidence = evidence
 	switch {
 	case s.adopts(), s.object.Partial && s.record == nil:
-		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonUnowned}}
+		s.action.Verb, s.action.Reasons = plans.Adopt, []plans.Reason{{Kind: plans.ReasonUnowned}}
 	case s.movedHere():
-		s.action.Verb, s.action.Reasons = Adopt, []Reason{{Kind: ReasonMoved, Detail: s.record.Address}}
+		s.action.Verb, s.action.Reasons = plans.Adopt, []plans.Reason{{Kind: plans.ReasonMoved, Detail: s.record.Address}}
 	default:
 		s.action.Force = false
 		s.action.Pending = !s.recordedNow() || !s.record.Ready
@@ -275,7 +276,7 @@ func (s *subject) matches(evidence Evidence) {
 func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
 	contention := providers.Contend()
 	for first := true; ; first = false {
-		x := &prospect{applied: s.live, evidence: Evidence{Kind: DryRun}}
+		x := &prospect{applied: s.live, evidence: plans.Evidence{Kind: plans.DryRun}}
 		if !s.holds || p.VerifyAll || !first {
 			if decided, err := p.applied(ctx, s, x); decided || err != nil {
 				s.passOn(x)
@@ -312,7 +313,7 @@ func (p *planning) verified(ctx context.Context, s *subject) (bool, error) {
 // object that is made again, or that fields are removed from, it may have warned of what
 // others put there.
 func (s *subject) passOn(x *prospect) {
-	if s.action.Verb == Replace {
+	if s.action.Verb == plans.Replace {
 		return
 	}
 	warned := x.warned
@@ -320,7 +321,7 @@ func (s *subject) passOn(x *prospect) {
 		warned = x.finally
 	}
 	for _, text := range warned {
-		s.problems = append(s.problems, Problem{Warning: true, Address: s.object.Address, Detail: text})
+		s.problems = append(s.problems, plans.Problem{Warning: true, Address: s.object.Address, Detail: text})
 	}
 }
 
@@ -347,11 +348,11 @@ func (p *planning) applied(ctx context.Context, s *subject, x *prospect) (decide
 		case len(r.immutable) > 0:
 			return true, p.replace(ctx, s, s.causes(manifest, r.immutable))
 		case r.unasked != "":
-			x.evidence = Evidence{Kind: Unverified, Detail: r.unasked}
+			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.unasked}
 		case r.permission != nil:
 			x.evidence = r.forbidden()
 		case p.RefreshOnly:
-			x.evidence = Evidence{Kind: Unverified, Detail: "the cluster refuses to say what an apply would change: " + r.text()}
+			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: "the cluster refuses to say what an apply would change: " + r.text()}
 		case r.shape && p.comingFor(s) != nil:
 			refusal = r.text()
 		case !s.owned():
@@ -364,7 +365,7 @@ func (p *planning) applied(ctx context.Context, s *subject, x *prospect) (decide
 			return false, err
 		}
 	}
-	if p.comingFor(s) != nil && x.evidence.Kind != Unverified {
+	if p.comingFor(s) != nil && x.evidence.Kind != plans.Unverified {
 		if answer, x.evidence = p.applyNewCRD(s, manifest, answer, refusal); answer == nil {
 			return true, nil
 		}
@@ -384,13 +385,13 @@ func (p *planning) conclude(s *subject, x *prospect) error {
 		return err
 	}
 	s.raced = x.applied.GetResourceVersion() != s.live.GetResourceVersion()
-	s.confirmed = x.evidence.Kind == DryRun && p.rules.Check(x.applied, p.namespaceOf(s), s.manager, p.terms(s)) == s.check
+	s.confirmed = x.evidence.Kind == plans.DryRun && p.rules.Check(x.applied, p.namespaceOf(s), s.manager, p.terms(s)) == s.check
 	if s.raced {
 		// What kolla does not declare differs by what somebody wrote, not by the apply.
 		differences = declared(differences, ownershipOf(s.live, s.manager), ownershipOf(x.applied, s.manager))
 	}
 	if x.invalid != nil {
-		differences = slices.DeleteFunc(differences, func(d difference) bool { return d.Hollow() })
+		differences = slices.DeleteFunc(differences, func(d difference) bool { return d.hollow() })
 	}
 	differences = s.withUnknown(differences)
 	if len(differences)+len(x.removed) == 0 {
@@ -405,12 +406,12 @@ func (p *planning) conclude(s *subject, x *prospect) error {
 	if s.object.Partial && (s.record == nil || origin.same) {
 		s.warnTwin(p.Cloud, differences)
 	}
-	if x.evidence.Kind == Schema {
+	if x.evidence.Kind == plans.Schema {
 		reasons = p.blameDefinition(s, reasons)
 	}
-	s.action.Verb = Update
+	s.action.Verb = plans.Update
 	if s.adopts() {
-		s.action.Verb = Adopt
+		s.action.Verb = plans.Adopt
 	}
 	s.action.Evidence = x.evidence
 	shown, err := s.shown(differences, x)
@@ -420,7 +421,7 @@ func (p *planning) conclude(s *subject, x *prospect) error {
 	s.action.Changes = changesOf(shown)
 	s.action.Reasons = slices.Concat(reasons, s.driftOf(x.removed), s.freed(), s.replacedValues(p.values), s.renewal())
 	if s.movedHere() {
-		s.action.Reasons = append(s.action.Reasons, Reason{Kind: ReasonMoved, Detail: s.record.Address})
+		s.action.Reasons = append(s.action.Reasons, plans.Reason{Kind: plans.ReasonMoved, Detail: s.record.Address})
 	}
 	s.after = x.final
 	return nil
@@ -450,21 +451,23 @@ func (s *subject) shown(differences []difference, x *prospect) ([]difference, er
 }
 
 // driftOf are the reasons that what others added gives.
-func (s *subject) driftOf(removed []difference) []Reason {
+func (s *subject) driftOf(removed []difference) []plans.Reason {
 	var reasons reasonSet
 	for _, d := range removed {
 		switch {
 		case s.adopts():
-			reasons.add(Reason{Kind: ReasonUnowned})
+			reasons.add(plans.Reason{Kind: plans.ReasonUnowned})
 		case d.Drift:
-			reasons.add(Reason{Kind: ReasonDrift, Path: d.Path, Manager: d.Manager, Time: d.Time})
+			reasons.add(plans.Reason{Kind: plans.ReasonDrift, Path: d.Path, Manager: d.Manager, Time: d.Time})
 		}
 	}
 	return reasons.list()
 }
 
 // terms are what the subject is looked at by.
-func (p *planning) terms(s *subject) proof.Terms { return termsOf(p.ForeignPolicy, &s.action) }
+func (p *planning) terms(s *subject) proof.Terms {
+	return proof.TermsOf(s.action.Object, s.action.Scaled, p.ForeignPolicy == plans.IgnoreForeign)
+}
 
 // warnTwin says of fields that kolla owns by this cloud's name and would give up, though
 // nothing that the state knows of has declared them, where they must have come from.
@@ -523,7 +526,7 @@ func (s *subject) withUnknown(differences []difference) []difference {
 		d := &differences[i]
 		isValue := len(d.path) == 2 && slices.Contains(s.pending, *d.path[1].FieldName) && d.Sensitive
 		if isValue || d.Path == annotationPath(providers.AnnotationChecksum) || d.Path == annotationPath(providers.AnnotationNotAfter) {
-			d.After = Unknown
+			d.After = plans.Unknown
 		}
 	}
 	return differences

@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/extract"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -83,7 +84,7 @@ func TestDeferred(t *testing.T) {
 	}
 	for _, at := range []string{unknown, "service.keystone/Deployment/api"} {
 		a := find(t, plan, at)
-		if !a.Deferred() || a.Evidence.Kind != planner.Unverified || !strings.Contains(a.Evidence.Detail, "data.registry") {
+		if !a.Deferred() || a.Evidence.Kind != plans.Unverified || !strings.Contains(a.Evidence.Detail, "data.registry") {
 			t.Errorf("%s: deferred %v, evidence %v", at, a.Deferred(), a.Evidence)
 		}
 	}
@@ -113,10 +114,10 @@ func TestDivide(t *testing.T) {
 	in := w.input(objects...)
 	in.Adopt = everything(in.Objects)
 	saved := filepath.Join(t.TempDir(), "plan")
-	if err := planner.Save(saved, mustPlan(t, in)); err != nil {
+	if err := plans.Save(saved, mustPlan(t, in)); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := planner.Load(saved)
+	plan, err := plans.Load(saved)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func TestDeferredSecret(t *testing.T) {
 	for _, c := range find(t, plan, "manifest.copy/Secret/copy").Changes {
 		after[c.Path] = c.After
 	}
-	if after[`data["key"]`] != planner.Unknown && after["data.key"] != planner.Unknown {
+	if after[`data["key"]`] != plans.Unknown && after["data.key"] != plans.Unknown {
 		t.Errorf("changes: %v", after)
 	}
 	if strings.Contains(text(t, plan), "hunter2") {
@@ -176,50 +177,50 @@ func TestDeferredReplace(t *testing.T) {
 func TestUnannounced(t *testing.T) {
 	w, objects := deferredWorld(t)
 	_, rest := mustPlan(t, w.input(objects...)).Divide()
-	version := func(verb planner.Verb, at string, changes ...planner.Change) planner.Action {
+	version := func(verb plans.Verb, at string, changes ...plans.Change) plans.Action {
 		o := declared(at, thing("v1", address(at).Kind, address(at).Name))
 		if strings.HasPrefix(at, family) {
 			o.Family = address(family)
 		}
-		a := planner.Action{Address: o.Address, Verb: verb, Object: &o, Changes: changes}
-		if verb == planner.Delete {
+		a := plans.Action{Address: o.Address, Verb: verb, Object: &o, Changes: changes}
+		if verb == plans.Delete {
 			a.Object = nil
 		}
 		return a
 	}
-	pruned := version(planner.Delete, atGeneration(1))
-	pruned.Reasons = []planner.Reason{{Kind: planner.ReasonSuperseded}}
-	elsewhere := version(planner.Delete, "service.glance/ConfigMap/glance.conf-1")
+	pruned := version(plans.Delete, atGeneration(1))
+	pruned.Reasons = []plans.Reason{{Kind: plans.ReasonSuperseded}}
+	elsewhere := version(plans.Delete, "service.glance/ConfigMap/glance.conf-1")
 	elsewhere.Reasons = pruned.Reasons
-	made, stranger := version(planner.Adopt, "service.keystone/Job/after"), version(planner.Adopt, "service.keystone/Job/after")
-	made.Reasons = []planner.Reason{{Kind: planner.ReasonMoved}}
-	stranger.Reasons = []planner.Reason{{Kind: planner.ReasonUnowned}}
+	made, stranger := version(plans.Adopt, "service.keystone/Job/after"), version(plans.Adopt, "service.keystone/Job/after")
+	made.Reasons = []plans.Reason{{Kind: plans.ReasonMoved}}
+	stranger.Reasons = []plans.Reason{{Kind: plans.ReasonUnowned}}
 	changed := stranger
-	changed.Changes = []planner.Change{{Path: "data.theirs", Before: "precious"}}
+	changed.Changes = []plans.Change{{Path: "data.theirs", Before: "precious"}}
 	tests := map[string]struct {
-		action planner.Action
+		action plans.Action
 		shown  bool
 	}{
 		"what was made just now":               {made, true},
 		"what somebody else made":              {stranger, false},
 		"what somebody else made, changed":     {changed, false},
-		"the version that came":                {version(planner.Create, atGeneration(3)), true},
-		"the version there was":                {version(planner.None, atGeneration(2)), true},
+		"the version that came":                {version(plans.Create, atGeneration(3)), true},
+		"the version there was":                {version(plans.None, atGeneration(2)), true},
 		"a version that nothing uses any more": {pruned, true},
-		"the workload":                         {version(planner.Update, "service.keystone/Deployment/api"), true},
-		"a workload that has to go for it":     {version(planner.Replace, "service.keystone/Deployment/api"), false},
-		"what waited for it":                   {version(planner.Run, "service.keystone/Job/after"), true},
-		"another object of the service":        {version(planner.Create, "service.keystone/Secret/keystone.conf-1"), true},
-		"an object that is changed":            {version(planner.Update, "service.keystone/Service/keystone"), false},
-		"an object that goes":                  {version(planner.Delete, "service.keystone/Service/keystone"), false},
-		"another service":                      {version(planner.Create, "service.glance/ConfigMap/glance.conf-1"), false},
+		"the workload":                         {version(plans.Update, "service.keystone/Deployment/api"), true},
+		"a workload that has to go for it":     {version(plans.Replace, "service.keystone/Deployment/api"), false},
+		"what waited for it":                   {version(plans.Run, "service.keystone/Job/after"), true},
+		"another object of the service":        {version(plans.Create, "service.keystone/Secret/keystone.conf-1"), true},
+		"an object that is changed":            {version(plans.Update, "service.keystone/Service/keystone"), false},
+		"an object that goes":                  {version(plans.Delete, "service.keystone/Service/keystone"), false},
+		"another service":                      {version(plans.Create, "service.glance/ConfigMap/glance.conf-1"), false},
 		"an old version of another service":    {elsewhere, false},
-		"another service that stays":           {version(planner.None, "service.glance/ConfigMap/glance.conf-1"), true},
-		"what waited, changed":                 {version(planner.Update, "service.keystone/Job/after"), false},
+		"another service that stays":           {version(plans.None, "service.glance/ConfigMap/glance.conf-1"), true},
+		"what waited, changed":                 {version(plans.Update, "service.keystone/Job/after"), false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := planner.Unannounced(&planner.Plan{Actions: []planner.Action{test.action}}, rest)
+			got := plans.Unannounced(&plans.Plan{Actions: []plans.Action{test.action}}, rest)
 			if (len(got) == 0) != test.shown {
 				t.Errorf("unannounced: %v", got)
 			}
@@ -324,7 +325,7 @@ func TestDeferredValues(t *testing.T) {
 	in.Values = true
 	plan := mustPlan(t, in)
 	file := find(t, plan, family+"-"+providers.UnknownVersion).Values
-	want := &planner.Values{After: &extract.Part{
+	want := &plans.Values{After: &extract.Part{
 		Values:  map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "openstack"}, "data": map[string]any{}},
 		Unknown: map[string]any{"metadata": map[string]any{"name": true}, "data": map[string]any{"keystone.conf": true}},
 	}}

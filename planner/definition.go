@@ -15,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/internal/crd"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -62,7 +63,7 @@ func definedKind(u *unstructured.Unstructured) (schema.GroupKind, bool) {
 // been decided by now, and no other object has.
 func (p *planning) expectKinds() {
 	for _, s := range p.subjects {
-		if s == nil || s.action.Verb == None {
+		if s == nil || s.action.Verb == plans.None {
 			continue
 		}
 		kind, ok := definedKind(s.object.Manifest)
@@ -98,7 +99,7 @@ func (d *definition) convertsByWebhook() bool {
 // foresight is what is known of an object by a definition that no server has yet.
 type foresight struct {
 	after    *unstructured.Unstructured
-	evidence Evidence
+	evidence plans.Evidence
 	faults   field.ErrorList // what the schema has against it
 	dropped  []string        // paths of declared fields that are not kept
 }
@@ -118,7 +119,7 @@ func (d *definition) foresee(manifest, base *unstructured.Unstructured) (foresig
 	f := foresight{after: schema.Complete(base)}
 	f.faults, f.dropped = schema.Unknown(manifest)
 	f.faults = append(f.faults, schema.Check(f.after)...)
-	f.evidence = Evidence{Kind: Schema, Detail: fmt.Sprintf("checked with the schema of %s in this plan", d)}
+	f.evidence = plans.Evidence{Kind: plans.Schema, Detail: fmt.Sprintf("checked with the schema of %s in this plan", d)}
 	if d.live {
 		f.evidence.Detail = fmt.Sprintf("checked with the schema that %s has after this plan", d)
 	}
@@ -156,17 +157,17 @@ func (p *planning) tryUndefined(s *subject, manifest *unstructured.Unstructured)
 			s.withdraw(reason, "Nothing that is declared here defines it either. Install what it comes from first, or name in depends_on what brings it, such as the manifest of an operator; otherwise correct apiVersion and kind.")
 			return nil
 		}
-		s.action.Evidence = Evidence{
-			Kind: Unverified, Detail: reason,
+		s.action.Evidence = plans.Evidence{
+			Kind: plans.Unverified, Detail: reason,
 			Advice: "Nothing that is declared here defines it either. The object can only be made if something that it depends on brings its kind, such as an operator; otherwise correct apiVersion and kind.",
 		}
 		return nil
 	}
 	if coming.refused {
-		s.action.Evidence = Evidence{Kind: Unverified, Detail: fmt.Sprintf("the cluster does not accept %s, which defines its kind", coming)}
+		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: fmt.Sprintf("the cluster does not accept %s, which defines its kind", coming)}
 		return nil
 	}
-	if err := p.tryForeseen(s, coming, manifest); err != nil || s.action.Evidence.Kind != Schema {
+	if err := p.tryForeseen(s, coming, manifest); err != nil || s.action.Evidence.Kind != plans.Schema {
 		return err
 	}
 	if p.rules.Meets(gvk) {
@@ -179,7 +180,7 @@ func (p *planning) tryUndefined(s *subject, manifest *unstructured.Unstructured)
 func (p *planning) tryForeseen(s *subject, coming *definition, manifest *unstructured.Unstructured) error {
 	f, err := coming.foresee(manifest, manifest)
 	if err != nil {
-		s.action.Evidence = Evidence{Kind: Unverified, Detail: err.Error()}
+		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: err.Error()}
 		return nil
 	}
 	if len(f.faults) > 0 {
@@ -211,18 +212,18 @@ const refusedNow = "; by the one that the cluster has now the object is not acce
 // base is the object as the server's version makes it from the manifest, and refusal is why
 // that version rejects it, if it does. Where the new version rejects it too, the evidence
 // says so and the result is nil.
-func (p *planning) applyNewCRD(s *subject, manifest, base *unstructured.Unstructured, refusal string) (*unstructured.Unstructured, Evidence) {
+func (p *planning) applyNewCRD(s *subject, manifest, base *unstructured.Unstructured, refusal string) (*unstructured.Unstructured, plans.Evidence) {
 	coming := p.comingFor(s)
 	if coming.convertsByWebhook() && p.Snapshot.Missing(s.action.Ref.GVK) {
-		return base, Evidence{Kind: Unverified, Detail: fmt.Sprintf("the cluster does not serve its version yet, and a webhook of %s is to convert it", coming)}
+		return base, plans.Evidence{Kind: plans.Unverified, Detail: fmt.Sprintf("the cluster does not serve its version yet, and a webhook of %s is to convert it", coming)}
 	}
 	f, err := coming.foresee(manifest, base)
 	if err != nil {
-		return base, Evidence{Kind: Unverified, Detail: err.Error()}
+		return base, plans.Evidence{Kind: plans.Unverified, Detail: err.Error()}
 	}
 	if len(f.faults) > 0 {
 		s.rejectBy(coming.String(), f.objection())
-		return nil, Evidence{}
+		return nil, plans.Evidence{}
 	}
 	s.warnOfDropped(coming, f)
 	if refusal != "" {
@@ -233,10 +234,10 @@ func (p *planning) applyNewCRD(s *subject, manifest, base *unstructured.Unstruct
 
 // blameDefinition has reasons say that the definition of the object's kind changes,
 // where nothing else explains a difference.
-func (p *planning) blameDefinition(s *subject, reasons []Reason) []Reason {
+func (p *planning) blameDefinition(s *subject, reasons []plans.Reason) []plans.Reason {
 	for i := range reasons {
-		if reasons[i].Kind == ReasonUpgrade {
-			reasons[i] = Reason{Kind: ReasonDefinition, Path: reasons[i].Path, Detail: p.comingFor(s).String()}
+		if reasons[i].Kind == plans.ReasonUpgrade {
+			reasons[i] = plans.Reason{Kind: plans.ReasonDefinition, Path: reasons[i].Path, Detail: p.comingFor(s).String()}
 		}
 	}
 	return reasons

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -58,13 +58,13 @@ func TestAnswersByADefinitionThatChanges(t *testing.T) {
 					declared("manifest.w/CustomResourceDefinition/widgets.example.org", is),
 					declared("manifest.w/Widget/w", widget))
 				in.State.Objects = []state.Object{recorded("manifest.w/CustomResourceDefinition/widgets.example.org", c.objects[0])}
-				want := planner.Create
+				want := plans.Create
 				if there {
 					old := live(widget, "uid-2")
 					old.Object["colour"] = "red"
 					c.objects = append(c.objects, old)
 					in.State.Objects = append(in.State.Objects, recorded("manifest.w/Widget/w", old))
-					want = planner.Update
+					want = plans.Update
 				}
 				if test.want != "" {
 					if got := mustNotPlan(t, in); !strings.Contains(got, test.want) {
@@ -73,7 +73,7 @@ func TestAnswersByADefinitionThatChanges(t *testing.T) {
 					return
 				}
 				a := find(t, mustPlan(t, in), "manifest.w/Widget/w")
-				if a.Verb != want || a.Evidence.Kind != planner.Schema || !strings.Contains(a.Evidence.Detail, `colour: Unsupported value: "green"`) {
+				if a.Verb != want || a.Evidence.Kind != plans.Schema || !strings.Contains(a.Evidence.Detail, `colour: Unsupported value: "green"`) {
 					t.Errorf("decided %s, %+v", a.Verb, a.Evidence)
 				}
 			})

@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -40,7 +41,7 @@ func (p *planning) destroy() {
 		}
 	}
 	excluded := func(t target) bool { return !p.includes(t.address) }
-	p.remove(slices.DeleteFunc(append(targets, p.goneVolumes()...), excluded), ReasonDestroy)
+	p.remove(slices.DeleteFunc(append(targets, p.goneVolumes()...), excluded), plans.ReasonDestroy)
 	p.linkDeletes()
 	p.leaveStrangers(slices.DeleteFunc(strangers, excluded))
 }
@@ -157,9 +158,9 @@ func (p *planning) leaveStrangers(strangers []target) {
 	var names []string
 	for _, t := range strangers {
 		if t.ref.GVK.GroupKind() == providers.ClaimKind {
-			p.kept = append(p.kept, Kept{
+			p.kept = append(p.kept, plans.Kept{
 				Address: t.address, Ref: t.ref, Alone: true,
-				Holds: fmt.Sprintf("the data on its volume; the state does not know it, so that only %s deletes it", Option("-delete-data", t.address.String())),
+				Holds: fmt.Sprintf("the data on its volume; the state does not know it, so that only %s deletes it", words.Option("-delete-data", t.address.String())),
 			})
 			continue
 		}
@@ -172,7 +173,7 @@ func (p *planning) leaveStrangers(strangers []target) {
 	if len(names) == 1 {
 		summary = names[0] + " carries the label of this cloud, and the state does not know it"
 	}
-	p.problems = append(p.problems, Problem{
+	p.problems = append(p.problems, plans.Problem{
 		Warning: len(p.records) > 0 || p.State.Lineage != "",
 		Summary: summary,
 		Detail: fmt.Sprintf("Left alone: %s. A label proves nothing: anybody can have given it to them, and kolla deletes only what the state knows by its UID. "+rebuildCommand+" Otherwise, if nothing needs them, delete them with kubectl.",

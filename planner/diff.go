@@ -15,17 +15,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
-)
-
-// What stands for a value in a Change whose values are not kept.
-const (
-	// Masked is where there is a value that must not be seen.
-	Masked = "(sensitive value)"
-	// Unknown is where there will be a value that is only made at apply.
-	Unknown = lang.KnownAfterApply
 )
 
 // Diff lists the differences between two versions of an object, in path order.
@@ -40,7 +32,7 @@ const (
 //
 // Values of Secrets never appear: their changes are Sensitive, and Before and
 // After are Masked where there is a value, nil where there is none.
-func Diff(before, after *unstructured.Unstructured) ([]Change, error) {
+func Diff(before, after *unstructured.Unstructured) ([]plans.Change, error) {
 	differences, err := compare(before, after)
 	if err != nil {
 		return nil, err
@@ -50,13 +42,13 @@ func Diff(before, after *unstructured.Unstructured) ([]Change, error) {
 
 // difference is a change that still knows its path's structure.
 type difference struct {
-	Change
+	plans.Change
 	path     fieldpath.Path
 	reorders bool // only the order of a list's elements differs
 }
 
-func changesOf(differences []difference) []Change {
-	var changes []Change
+func changesOf(differences []difference) []plans.Change {
+	var changes []plans.Change
 	for _, d := range differences {
 		changes = append(changes, d.Change)
 	}
@@ -248,7 +240,7 @@ func (c *comparer) orderOf(fields *fieldpath.Set, path fieldpath.Path, before, a
 	}
 	was, is := names(func(m member) int { return m.before }), names(func(m member) int { return m.after })
 	if !reflect.DeepEqual(was, is) {
-		c.reordered = append(c.reordered, difference{path: path, reorders: true, Change: Change{Path: pathText(path), Before: was, After: is}})
+		c.reordered = append(c.reordered, difference{path: path, reorders: true, Change: plans.Change{Path: pathText(path), Before: was, After: is}})
 	}
 }
 
@@ -259,7 +251,7 @@ func (c *comparer) describe(paths []fieldpath.Path, secret bool) []difference {
 		if path[len(path)-1].Key != nil && slices.ContainsFunc(paths[:i], path.Equals) {
 			continue // elements with one key differ, and their number does
 		}
-		d := difference{path: path, Change: Change{Path: pathText(path)}}
+		d := difference{path: path, Change: plans.Change{Path: pathText(path)}}
 		if d.Path == "apiVersion" || d.Path == "kind" {
 			continue
 		}
@@ -319,10 +311,10 @@ func unpaired(before, after map[string]any, path fieldpath.Path, first, other an
 	return shown(left), shown(right)
 }
 
-// Hollow reports whether the change is only of something empty, which the server does not
-// keep everywhere.
-func (c Change) Hollow() bool {
-	return (c.Before == nil || empty(c.Before)) && (c.After == nil || empty(c.After))
+// hollow reports whether the difference is only an empty map or list. The server does not
+// keep these everywhere.
+func (d *difference) hollow() bool {
+	return (d.Before == nil || empty(d.Before)) && (d.After == nil || empty(d.After))
 }
 
 // mask takes the values away, and leaves whether there are any.
@@ -351,7 +343,7 @@ func annotationPath(name string) string {
 }
 
 // isFile reports whether the change is of a key of a ConfigMap's data.
-func isFile(path fieldpath.Path, change Change) bool {
+func isFile(path fieldpath.Path, change plans.Change) bool {
 	if len(path) != 2 || path[0].FieldName == nil || *path[0].FieldName != "data" {
 		return false
 	}
@@ -395,7 +387,7 @@ func stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
 		}
 		put(object, "metadata", metadata)
 	}
-	if u.GroupVersionKind().GroupKind() == statefulSetKind {
+	if u.GroupVersionKind().GroupKind() == providers.StatefulSetKind {
 		stripClaims(object)
 	}
 	return &unstructured.Unstructured{Object: object}

@@ -22,6 +22,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -227,7 +228,7 @@ func owns(u *unstructured.Unstructured, manager string, operation metav1.Managed
 }
 
 // mustPlan makes a plan, and fails the test if there is any problem with it.
-func mustPlan(t *testing.T, in planner.Input) *planner.Plan {
+func mustPlan(t *testing.T, in planner.Input) *plans.Plan {
 	t.Helper()
 	plan, problems, err := planner.Make(t.Context(), in)
 	if err != nil || len(problems) > 0 {
@@ -257,9 +258,9 @@ func mustNotPlan(t *testing.T, in planner.Input) string {
 }
 
 // find returns the action on an address.
-func find(t *testing.T, plan *planner.Plan, at string) planner.Action {
+func find(t *testing.T, plan *plans.Plan, at string) plans.Action {
 	t.Helper()
-	i := slices.IndexFunc(plan.Actions, func(a planner.Action) bool { return a.Address == address(at) })
+	i := slices.IndexFunc(plan.Actions, func(a plans.Action) bool { return a.Address == address(at) })
 	if i < 0 {
 		t.Fatalf("no action on %s in %s", at, verbs(plan))
 	}
@@ -267,7 +268,7 @@ func find(t *testing.T, plan *planner.Plan, at string) planner.Action {
 }
 
 // verbs lists the actions in their order: "create service.a/ConfigMap/a".
-func verbs(plan *planner.Plan) []string {
+func verbs(plan *plans.Plan) []string {
 	var list []string
 	for _, a := range plan.Actions {
 		list = append(list, string(a.Verb)+" "+a.Address.String())
@@ -276,8 +277,8 @@ func verbs(plan *planner.Plan) []string {
 }
 
 // kinds lists the kinds of the reasons.
-func kinds(reasons []planner.Reason) []planner.ReasonKind {
-	var list []planner.ReasonKind
+func kinds(reasons []plans.Reason) []plans.ReasonKind {
+	var list []plans.ReasonKind
 	for _, r := range reasons {
 		list = append(list, r.Kind)
 	}
@@ -298,7 +299,7 @@ func invalid(field, message string) error {
 }
 
 // text is the whole plan as JSON.
-func text(t *testing.T, plan *planner.Plan) string {
+func text(t *testing.T, plan *plans.Plan) string {
 	t.Helper()
 	raw, err := json.Marshal(plan)
 	if err != nil {

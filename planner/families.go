@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -38,7 +39,7 @@ func (p *planning) retire() error {
 		switch {
 		case declared && p.desired[r.recordedAddress()] != nil: // an action on that is recorded there
 		case declared:
-			p.forget(r.target(p.Snapshot), Reason{Kind: ReasonMoved, Detail: address.String()})
+			p.forget(r.target(p.Snapshot), plans.Reason{Kind: plans.ReasonMoved, Detail: address.String()})
 		case p.desired[r.recordedAddress()] != nil:
 			elsewhere = append(elsewhere, r)
 		case current[r.family] != nil:
@@ -57,7 +58,7 @@ func (p *planning) retire() error {
 		}
 	}
 	p.hintRenames(undeclared)
-	p.remove(undeclared, ReasonUndeclared)
+	p.remove(undeclared, plans.ReasonUndeclared)
 	return nil
 }
 
@@ -108,9 +109,9 @@ func (p *planning) retireFamily(current *subject, members []*record, of *block, 
 		}
 	}
 	first := len(p.actions)
-	p.remove(outdated, ReasonSuperseded)
+	p.remove(outdated, plans.ReasonSuperseded)
 	for i := first; i < len(p.actions); i++ {
-		if p.actions[i].Verb == Delete {
+		if p.actions[i].Verb == plans.Delete {
 			p.actions[i].DependsOn = slices.Clone(of.busy)
 		}
 	}
@@ -124,9 +125,9 @@ func (p *planning) retireFamily(current *subject, members []*record, of *block, 
 // because it is new, or because it is there already and only the other is in use.
 func (s *subject) comes(used map[providers.Ref]bool, previous providers.Ref) bool {
 	switch s.action.Verb {
-	case Create, Run:
+	case plans.Create, plans.Run:
 		return true
-	case None:
+	case plans.None:
 		return !s.object.Run() && used[previous] && !used[s.action.Ref]
 	}
 	return false
@@ -144,7 +145,7 @@ func rank(used bool) int {
 // files to the pods that they make now.
 func (p *planning) used() map[providers.Ref]bool {
 	used := map[providers.Ref]bool{}
-	for _, kind := range []schema.GroupKind{deploymentKind, statefulSetKind, daemonSetKind} {
+	for _, kind := range []schema.GroupKind{providers.DeploymentKind, providers.StatefulSetKind, providers.DaemonSetKind} {
 		for _, workload := range p.Snapshot.All(kind.WithVersion("v1")) {
 			for _, ref := range fileVolumes(workload).refs {
 				used[ref] = true
@@ -174,10 +175,10 @@ func (p *planning) blocks() map[string]*block {
 			blocks[s.object.Address.Block] = of
 		}
 		strategy, _, _ := unstructured.NestedString(s.object.Manifest.Object, "spec", "updateStrategy", "type")
-		if runsPods(s.object.Ref().GVK.GroupKind()) && strategy == string(appsv1.OnDeleteDaemonSetStrategyType) {
+		if providers.RunsPods(s.object.Ref().GVK.GroupKind()) && strategy == string(appsv1.OnDeleteDaemonSetStrategyType) {
 			of.keepsOldPods = true
 		}
-		if s.action.Verb != "" && (s.action.Verb != None || s.action.Pending) {
+		if s.action.Verb != "" && (s.action.Verb != plans.None || s.action.Pending) {
 			of.busy = append(of.busy, s.object.Address)
 		}
 	}
@@ -217,6 +218,6 @@ func (s *subject) supersede(address lang.Address, previous *unstructured.Unstruc
 	})
 	s.action.Supersedes = address
 	s.action.Changes = changesOf(s.withUnknown(differences))
-	s.action.Reasons = []Reason{{Kind: ReasonConfig}}
+	s.action.Reasons = []plans.Reason{{Kind: plans.ReasonConfig}}
 	return nil
 }

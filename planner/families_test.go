@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -76,7 +76,7 @@ func TestFamiliesInUse(t *testing.T) {
 				}
 				return
 			}
-			want := []planner.Change{{
+			want := []plans.Change{{
 				Path: `data["keystone.conf"]`, Text: true,
 				Before: fmt.Sprintf("[token]\nexpiration = %d\n", test.before),
 				After:  fmt.Sprintf("[token]\nexpiration = %d\n", test.desired),

@@ -3,13 +3,15 @@ package planner
 import (
 	"fmt"
 	"slices"
+
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // refuseFewer refuses to take pods away that have to leave in another way before, such as
 // members of a cluster, which would count as members that are down.
 func (p *planning) refuseFewer() {
 	for _, s := range p.subjects {
-		if s.object.ScaleDown == "" || s.live == nil || !slices.Contains([]Verb{Update, Adopt, Replace}, s.action.Verb) {
+		if s.object.ScaleDown == "" || s.live == nil || !slices.Contains([]plans.Verb{plans.Update, plans.Adopt, plans.Replace}, s.action.Verb) {
 			continue
 		}
 		before, known := replicas(s.live)

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // Fewer pods are refused where members have to leave before, and only then.
@@ -14,9 +15,9 @@ func TestFewerPods(t *testing.T) {
 	for name, test := range map[string]struct {
 		scaleDown string
 		there     int64 // pods in the cluster; 0: there is no StatefulSet
-		want      []planner.Problem
+		want      []plans.Problem
 	}{
-		"fewer":        {"Let them leave.", 3, []planner.Problem{{Address: address(at), Source: "cloud.hcl:1", Summary: "StatefulSet openstack/db cannot go from 3 pods to 2", Detail: "Let them leave."}}},
+		"fewer":        {"Let them leave.", 3, []plans.Problem{{Address: address(at), Source: "cloud.hcl:1", Summary: "StatefulSet openstack/db cannot go from 3 pods to 2", Detail: "Let them leave."}}},
 		"more":         {"Let them leave.", 1, nil},
 		"as before":    {"Let them leave.", 2, nil},
 		"new":          {"Let them leave.", 0, nil},

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -82,7 +83,7 @@ func (p *planning) unremovable(ctx context.Context, s *subject) ([]difference, e
 		if covered(ignored, path) || touches(left, path) {
 			return
 		}
-		d := difference{path: path, Change: Change{Path: pathText(path), After: after}}
+		d := difference{path: path, Change: plans.Change{Path: pathText(path), After: after}}
 		d.Before, _ = lookup(s.live.Object, path)
 		if by, written := owners.other(path); written || !s.clean {
 			d.Drift, d.Manager, d.Time = true, by.manager, by.time
@@ -108,7 +109,7 @@ func (p *planning) unremovable(ctx context.Context, s *subject) ([]difference, e
 	// ExternalName, which has none. Of another address nobody can say that it was not
 	// allocated.
 	if proof.Headless(s.live) && !s.declares(clusterIP) && !s.declares(clusterIPs) {
-		add(clusterIP, Unknown)
+		add(clusterIP, plans.Unknown)
 	}
 	for _, field := range proof.AddedToPod(s.live) {
 		if path := fieldpath.MakePathOrDie("spec", field); !s.declares(path) {
@@ -181,9 +182,9 @@ func (p *planning) takeOutFixed(ctx context.Context, s *subject) (decided bool, 
 	if err != nil || len(fields) == 0 {
 		return false, err
 	}
-	var reasons []Reason
+	var reasons []plans.Reason
 	for _, d := range fields {
-		reasons = append(reasons, Reason{Kind: ReasonImmutable, Path: d.Path})
+		reasons = append(reasons, plans.Reason{Kind: plans.ReasonImmutable, Path: d.Path})
 	}
 	switch {
 	case s.object.Run(), proof.AddedToPod(s.live) != nil:
@@ -193,7 +194,7 @@ func (p *planning) takeOutFixed(ctx context.Context, s *subject) (decided bool, 
 		s.refuse(fmt.Sprintf("%s has %s, which is not declared, and which no update takes out", s.action.Ref, pathsOf(reasons)),
 			fmt.Sprintf("Declare it as it is: %v.", fields[0].Before))
 		return true, nil
-	case p.ForeignPolicy == ReportForeign && fields[0].Drift:
+	case p.ForeignPolicy == plans.ReportForeign && fields[0].Drift:
 		var paths []fieldpath.Path
 		for _, d := range fields {
 			paths = append(paths, d.path)
@@ -201,11 +202,11 @@ func (p *planning) takeOutFixed(ctx context.Context, s *subject) (decided bool, 
 		s.report(without(s.live, paths), fields)
 		return false, nil
 	}
-	if err := p.replace(ctx, s, reasons); err != nil || s.action.Verb != Replace {
+	if err := p.replace(ctx, s, reasons); err != nil || s.action.Verb != plans.Replace {
 		return true, err
 	}
 	s.action.Changes = append(s.action.Changes, changesOf(fields)...)
-	slices.SortStableFunc(s.action.Changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(s.action.Changes, func(a, b plans.Change) int { return strings.Compare(a.Path, b.Path) })
 	s.action.Reasons = append(s.action.Reasons, s.driftOf(fields)...)
 	return true, nil
 }

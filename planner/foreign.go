@@ -8,58 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
-
-// ForeignPolicy says what becomes of fields that others add to kolla's objects, and that
-// nobody but kolla should set.
-type ForeignPolicy string
-
-// The policies. The zero value stands for RevertForeign.
-const (
-	RevertForeign ForeignPolicy = "revert" // an apply removes them
-	ReportForeign ForeignPolicy = "report" // they are shown, and stay
-	IgnoreForeign ForeignPolicy = "ignore" // nobody looks for them
-)
-
-// Foreign are fields of one of kolla's objects that others set and that stay as they
-// are.
-type Foreign struct {
-	Address lang.Address  `json:"address"`
-	Ref     providers.Ref `json:"ref"`
-	// Fields have the live value in Before, and who wrote it last.
-	Fields []Change `json:"fields"`
-	// Reported: nobody but kolla should set them. They count as drift, and stay by the
-	// policy, or because the server does not accept the object without; or they are Stuck:
-	// no update takes them out.
-	Reported bool `json:"reported,omitempty"`
-	Stuck    bool `json:"stuck,omitempty"`
-}
-
-// Terms are what the object of an action is looked at by: which fields of it are left to
-// others. What is known of it counts under the same terms only.
-func (p *Plan) Terms(a *Action) proof.Terms { return termsOf(p.ForeignPolicy, a) }
-
-func termsOf(policy ForeignPolicy, a *Action) proof.Terms {
-	if a.Object == nil {
-		return proof.Terms{}
-	}
-	t := proof.Terms{
-		Partial: a.Object.Partial,
-		Scaled:  a.Scaled,
-	}
-	var leave []string
-	if policy == IgnoreForeign {
-		leave = append(leave, string(policy))
-	}
-	if l := a.Object.Lifecycle; l != nil {
-		leave = slices.Concat(leave, l.IgnoreFields, l.YieldTo)
-	}
-	t.Leave = strings.Join(leave, "\n")
-	return t
-}
 
 const replicasPath = "spec.replicas"
 
@@ -71,19 +23,19 @@ func (s *subject) owned() bool {
 
 // leftToOthers lists, object by object, the fields that others have added and may have,
 // and what stays there although nobody should have set it.
-func (p *planning) leftToOthers() ([]Foreign, error) {
-	var all []Foreign
+func (p *planning) leftToOthers() ([]plans.Foreign, error) {
+	var all []plans.Foreign
 	for _, s := range p.subjects {
-		of := Foreign{Address: s.object.Address, Ref: s.action.Ref}
+		of := plans.Foreign{Address: s.object.Address, Ref: s.action.Ref}
 		if len(s.reported) > 0 {
 			of.Fields, of.Reported = changesOf(s.reported), true
 			all = append(all, of)
 		}
-		if len(s.stuck) > 0 && s.action.Verb != Replace {
+		if len(s.stuck) > 0 && s.action.Verb != plans.Replace {
 			of.Fields, of.Reported, of.Stuck = changesOf(s.stuck), true, true
 			all = append(all, of)
 		}
-		if !s.owned() || s.adopts() || s.action.Verb == Replace || p.ForeignPolicy == IgnoreForeign {
+		if !s.owned() || s.adopts() || s.action.Verb == plans.Replace || p.ForeignPolicy == plans.IgnoreForeign {
 			continue
 		}
 		added, err := p.leftFields(s)
@@ -95,14 +47,14 @@ func (p *planning) leftToOthers() ([]Foreign, error) {
 			all = append(all, of)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Foreign) int { return a.Address.Compare(b.Address) })
+	slices.SortStableFunc(all, func(a, b plans.Foreign) int { return a.Address.Compare(b.Address) })
 	return all, nil
 }
 
 // notes are the labels and annotations that others have added and may have.
-func (s *subject) notes() []Change {
+func (s *subject) notes() []plans.Change {
 	var (
-		fields []Change
+		fields []plans.Change
 		owners *ownership // read only where there is anything to tell
 	)
 	notes := proof.Notes(s.live, s.manager)
@@ -128,9 +80,9 @@ func (s *subject) notes() []Change {
 
 // leftField is a field as it is listed that is left to others. owners are those who may
 // have written it.
-func (s *subject) leftField(path fieldpath.Path, owners ownership) Change {
+func (s *subject) leftField(path fieldpath.Path, owners ownership) plans.Change {
 	by, _ := owners.other(path)
-	d := difference{path: path, Change: Change{Path: pathText(path), Manager: by.manager, Time: by.time}}
+	d := difference{path: path, Change: plans.Change{Path: pathText(path), Manager: by.manager, Time: by.time}}
 	d.Before, _ = lookup(s.live.Object, path)
 	secret := s.action.Ref.GVK.GroupKind() == providers.SecretKind
 	// Other tools keep whole objects in annotations, values of Secrets included.
@@ -143,7 +95,7 @@ func (s *subject) leftField(path fieldpath.Path, owners ownership) Change {
 // leftFields are the other undeclared fields that are left to others: by the object's kind,
 // or by its lifecycle. Of the latter, a field that nobody owns is not listed: nearly all such
 // fields are defaults, and only the server could tell.
-func (p *planning) leftFields(s *subject) ([]Change, error) {
+func (p *planning) leftFields(s *subject) ([]plans.Change, error) {
 	l := s.lifecycle()
 	kind := s.action.Ref.GVK.GroupKind()
 	byOwner := len(l.IgnoreFields)+len(l.YieldTo) > 0
@@ -157,7 +109,7 @@ func (p *planning) leftFields(s *subject) ([]Change, error) {
 	owners := ownershipOf(s.live, s.manager)
 	left := s.leftTo(owners.others)
 	ignored := fieldPaths(l.IgnoreFields)
-	var fields []Change
+	var fields []plans.Change
 	for _, path := range extras(s.live, manifest, s.manager, fieldpath.NewSet(), ignored, false) {
 		value, _ := lookup(s.live.Object, path)
 		_, written := owners.other(path)
@@ -227,7 +179,7 @@ func (p *planning) undeclaredIn(ctx context.Context, s *subject, after *unstruct
 	owners := ownershipOf(s.live, s.manager)
 	var yielded []fieldpath.Path
 	for _, y := range s.action.Yields {
-		path, err := y.field()
+		path, err := yieldedPath(y)
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -19,11 +19,11 @@ func TestReasonOfAnotherSensitiveValue(t *testing.T) {
 	tests := map[string]struct {
 		answered map[string]any
 		owner    string // of the live values
-		want     planner.ReasonKind
+		want     plans.ReasonKind
 	}{
-		"another value":               {map[string]any{"given": "dHdv", "fixed": "Zml4ZWQ="}, "kolla", planner.ReasonConfig},
-		"of somebody else's":          {map[string]any{"given": "dHdv", "fixed": "Zml4ZWQ="}, "kubectl", planner.ReasonDrift},
-		"another value of the server": {map[string]any{"given": "b25l", "fixed": "b3RoZXI="}, "kolla", planner.ReasonUpgrade},
+		"another value":               {map[string]any{"given": "dHdv", "fixed": "Zml4ZWQ="}, "kolla", plans.ReasonConfig},
+		"of somebody else's":          {map[string]any{"given": "dHdv", "fixed": "Zml4ZWQ="}, "kubectl", plans.ReasonDrift},
+		"another value of the server": {map[string]any{"given": "b25l", "fixed": "b3RoZXI="}, "kolla", plans.ReasonUpgrade},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -35,7 +36,7 @@ func (p *planning) guard() {
 	var lost []string
 	remedy := ""
 	for i := range p.actions {
-		if a := &p.actions[i]; a.destroys() && !meant[a.Address] {
+		if a := &p.actions[i]; a.Destroys() && !meant[a.Address] {
 			lost = append(lost, a.Address.String())
 			if recounted[a.Address] {
 				remedy = " Some are made again under another name, by a count that came or went: the argument name of their block keeps the one that they have."
@@ -59,17 +60,9 @@ func (p *planning) guard() {
 	if p.MaxDeletes != nil {
 		limit = fmt.Sprintf("-max-deletes=%d allows fewer.", *p.MaxDeletes)
 	}
-	p.problems = append(p.problems, Problem{
+	p.problems = append(p.problems, plans.Problem{
 		Summary: fmt.Sprintf("the plan would delete %d objects of cloud %q", len(lost), p.Cloud),
 		Detail: fmt.Sprintf("%s Is this the right directory, with the right variables?%s If all of these are to go, allow it with -max-deletes=%d:\n  %s",
 			limit, remedy, len(lost), strings.Join(lost, "\n  ")),
 	})
-}
-
-// destroys reports whether something is lost with the object of an action.
-func (a *Action) destroys() bool {
-	if a.Ref.GVK.GroupKind() == providers.JobKind {
-		return false
-	}
-	return a.Verb == Replace || a.Verb == Delete && !a.Partial && !a.Prunes()
 }

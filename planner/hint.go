@@ -11,6 +11,8 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // resemblance is the share of fields from which on two objects look like one that was
@@ -147,8 +149,8 @@ func isOf(block, name string) bool {
 func brought(address lang.Address) bool { return lang.SplitBlock(address.Block).Type == "manifest" }
 
 // renamedBlock says how to tell that a service, or a module, has another name.
-func (p *planning) renamedBlock(l likeness) Problem {
-	return Problem{
+func (p *planning) renamedBlock(l likeness) plans.Problem {
+	return plans.Problem{
 		Warning: true,
 		Address: l.is.object.Address,
 		Source:  l.is.object.Source,
@@ -163,7 +165,7 @@ func (p *planning) volumesStay(name string) string {
 	var names []string
 	for i := range p.records {
 		r := &p.records[i]
-		if live := p.Snapshot.Get(r.ref); live != nil && isOf(r.address.Block, name) && r.ref.GVK.GroupKind() == statefulSetKind {
+		if live := p.Snapshot.Get(r.ref); live != nil && isOf(r.address.Block, name) && r.ref.GVK.GroupKind() == providers.StatefulSetKind {
 			for _, ref := range p.volumesOf(live) {
 				names = append(names, ref.Name)
 			}
@@ -177,12 +179,12 @@ func (p *planning) volumesStay(name string) string {
 
 // renamedObject says what becomes of an object that a user brought under one name,
 // and now brings under another.
-func (p *planning) renamedObject(t target, best *subject) Problem {
+func (p *planning) renamedObject(t target, best *subject) plans.Problem {
 	detail := fmt.Sprintf("An object cannot be renamed in a cluster: %s would be deleted, and %s made", t.ref, best.action.Ref)
 	if holds := holding(t.live, t.holds); holds != "" {
 		detail += fmt.Sprintf(", without %s", holds)
 	}
-	return Problem{
+	return plans.Problem{
 		Warning: true,
 		Address: best.object.Address,
 		Source:  best.object.Source,
@@ -209,7 +211,7 @@ type newcomer struct {
 func (p *planning) newcomers() newcomers {
 	all := newcomers{}
 	for _, s := range p.subjects {
-		if s.action.Verb != Create {
+		if s.action.Verb != plans.Create {
 			continue
 		}
 		n := &newcomer{subject: s, traits: traitsOf(s.object.Manifest)}

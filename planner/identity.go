@@ -1,10 +1,7 @@
 package planner
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/providers"
 )
@@ -18,22 +15,4 @@ type identity struct {
 
 func identify(ref providers.Ref) identity {
 	return identity{ref.GVK.GroupKind(), ref.Namespace, ref.Name}
-}
-
-// checkSingle makes sure that no live object has two actions: in whatever order they
-// came, the second one would undo the first.
-func checkSingle(actions []Action) error {
-	acted := map[types.UID]*Action{}
-	for i := range actions {
-		a := &actions[i]
-		other := acted[a.Prior.UID]
-		if other != nil {
-			return fmt.Errorf("the plan contradicts itself about %s: %s as %s, and %s as %s; please report this",
-				a.Ref, other.Verb, other.Address, a.Verb, a.Address)
-		}
-		if a.Prior.UID != "" {
-			acted[a.Prior.UID] = a
-		}
-	}
-	return nil
 }

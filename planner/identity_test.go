@@ -9,6 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // scaler puts an autoscaler into the cluster, applied in an older version of its kind
@@ -86,7 +87,7 @@ func TestMovedToAnotherName(t *testing.T) {
 	if diff := cmp.Diff([]string{"create " + is, "delete " + was}, verbs(plan)); diff != "" {
 		t.Errorf("actions (-want +got):\n%s", diff)
 	}
-	if got := find(t, plan, is).Reasons; !slices.Equal(kinds(got), []planner.ReasonKind{planner.ReasonNew}) {
+	if got := find(t, plan, is).Reasons; !slices.Equal(kinds(got), []plans.ReasonKind{plans.ReasonNew}) {
 		t.Errorf("it is made because of %+v", got)
 	}
 	if got := find(t, plan, was).Reasons[0].Detail; !strings.Contains(got, "moved to "+is) {

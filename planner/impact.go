@@ -12,20 +12,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/ini"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // impact says what the actions disturb, block by block: the data that is lost first, then
 // the effects of each action.
-func (p *planning) impact(actions []Action) []Impact {
+func (p *planning) impact(actions []plans.Action) []plans.Impact {
 	subjects := map[lang.Address]*subject{}
 	for _, s := range p.subjects {
 		subjects[s.object.Address] = s
 	}
-	effects := map[string][]Effect{}
+	effects := map[string][]plans.Effect{}
 	for _, l := range p.losses {
-		effects[l.Address.Block] = append(effects[l.Address.Block], Effect{
-			Kind: EffectLoss, Name: l.Address.Name, Ref: l.Refs[0], Data: l.Holds, Grave: true, Loss: &l,
+		effects[l.Address.Block] = append(effects[l.Address.Block], plans.Effect{
+			Kind: plans.EffectLoss, Name: l.Address.Name, Ref: l.Refs[0], Data: l.Holds, Grave: true, Loss: &l,
 		})
 	}
 	nodes := p.nodeLabels()
@@ -34,10 +36,10 @@ func (p *planning) impact(actions []Action) []Impact {
 		block := actions[i].Address.Block
 		effects[block] = append(effects[block], d.effects()...)
 	}
-	var impact []Impact
+	var impact []plans.Impact
 	for _, block := range slices.Sorted(maps.Keys(effects)) {
 		if len(effects[block]) > 0 {
-			impact = append(impact, Impact{Block: block, Service: p.services.declared[block], Effects: effects[block]})
+			impact = append(impact, plans.Impact{Block: block, Service: p.services.declared[block], Effects: effects[block]})
 		}
 	}
 	return impact
@@ -46,121 +48,113 @@ func (p *planning) impact(actions []Action) []Impact {
 // disturbance is what one action means to those who use what it is about.
 type disturbance struct {
 	*planning
-	action  *Action
+	action  *plans.Action
 	subject *subject                     // nil for what is not desired
 	nodes   map[string]map[string]string // labels of nodes after the plan
 }
 
-// Serves reports whether the action is about pods that run all the time.
-func (a *Action) Serves() bool { return serves(a.Ref) }
-
-func serves(ref providers.Ref) bool {
-	kind := ref.GVK.GroupKind()
-	return runsPods(kind) && kind != providers.JobKind
-}
-
 // effects are those of the action. What stops or is lost by a deletion is grave.
-func (d *disturbance) effects() []Effect {
+func (d *disturbance) effects() []plans.Effect {
 	effects := d.disturbs()
-	deletes := d.action.Verb == Delete && !d.action.Partial || d.action.Verb == Replace
+	deletes := d.action.Verb == plans.Delete && !d.action.Partial || d.action.Verb == plans.Replace
 	for i := range effects {
 		e := &effects[i]
 		e.Name, e.Ref = cmp.Or(e.Name, d.action.Address.Name), d.action.Ref
 		e.Grave = e.Grave || deletes && d.action.Ref.GVK.GroupKind() != providers.JobKind
 	}
 	if names := d.volumesStay(); len(names) > 0 {
-		effects = append(effects, Effect{Kind: EffectVolumesStay, Name: d.action.Address.Name, Ref: d.action.Ref, Items: names})
+		effects = append(effects, plans.Effect{Kind: plans.EffectVolumesStay, Name: d.action.Address.Name, Ref: d.action.Ref, Items: names})
 	}
 	return effects
 }
 
-func (d *disturbance) disturbs() []Effect {
+func (d *disturbance) disturbs() []plans.Effect {
 	live := d.Snapshot.Get(d.action.Ref)
 	switch kind := d.action.Ref.GVK.GroupKind(); {
 	case kind == providers.JobKind:
 		return d.job()
 	case d.action.Serves():
 		return slices.Concat(d.workload(live), d.leaves(), d.cutsOff())
-	case d.action.Verb == Replace:
+	case d.action.Verb == plans.Replace:
 		return d.replacement()
 	case d.action.Heir != (lang.Address{}):
 		if lost := d.carried[d.action.Ref].lost; len(lost) > 0 {
-			return []Effect{{Kind: EffectValuesDropped, Items: lost, Heir: d.action.Heir.Name}}
+			return []plans.Effect{{Kind: plans.EffectValuesDropped, Items: lost, Heir: d.action.Heir.Name}}
 		}
-	case d.action.Verb == Delete && !d.action.Partial && kind != providers.NamespaceKind:
+	case d.action.Verb == plans.Delete && !d.action.Partial && kind != providers.NamespaceKind:
 		recorded := ""
 		if r := d.recorded[d.action.Address]; r != nil {
 			recorded = r.Holds
 		}
 		if holds := holding(live, recorded); holds != "" {
-			return []Effect{{Kind: EffectDataDeleted, Data: holds}}
+			return []plans.Effect{{Kind: plans.EffectDataDeleted, Data: holds}}
 		}
 	case kind == serviceKind && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
-		return []Effect{{Kind: EffectPorts}}
+		return []plans.Effect{{Kind: plans.EffectPorts}}
 	}
 	return nil
 }
 
 // replacement says what becomes of an object without pods that is made again.
-func (d *disturbance) replacement() []Effect {
-	var effects []Effect
+func (d *disturbance) replacement() []plans.Effect {
+	var effects []plans.Effect
 	if d.action.Ref.GVK.GroupKind() == serviceKind {
-		effects = append(effects, Effect{Kind: EffectUnreachable, Downtime: true})
+		effects = append(effects, plans.Effect{Kind: plans.EffectUnreachable, Downtime: true})
 		if slices.ContainsFunc(d.action.Changes, isPort) {
-			effects = append(effects, Effect{Kind: EffectPorts})
+			effects = append(effects, plans.Effect{Kind: plans.EffectPorts})
 		}
 	}
 	if d.action.Holds != "" {
-		effects = append(effects, Effect{Kind: EffectDataReplaced, Data: d.action.Holds})
+		effects = append(effects, plans.Effect{Kind: plans.EffectDataReplaced, Data: d.action.Holds})
 	}
 	return effects
 }
 
-func isPort(c Change) bool { return within(c.Path, "spec.ports") || within(c.Path, "spec.type") }
+func isPort(c plans.Change) bool { return within(c.Path, "spec.ports") || within(c.Path, "spec.type") }
 
-func (d *disturbance) job() []Effect {
+func (d *disturbance) job() []plans.Effect {
 	name := d.action.Address.Name
 	if d.subject != nil && d.subject.versioned() {
 		name = d.subject.object.Family.Name
 	}
 	switch d.action.Verb {
-	case Run:
-		return []Effect{{Kind: EffectJob, Name: name}}
-	case Replace:
-		return []Effect{{Kind: EffectJobAgain, Name: name}}
+	case plans.Run:
+		return []plans.Effect{{Kind: plans.EffectJob, Name: name}}
+	case plans.Replace:
+		return []plans.Effect{{Kind: plans.EffectJobAgain, Name: name}}
 	}
 	return nil
 }
 
 // workload says what becomes of the pods.
-func (d *disturbance) workload(live *unstructured.Unstructured) []Effect {
+func (d *disturbance) workload(live *unstructured.Unstructured) []plans.Effect {
 	switch d.action.Verb {
-	case Create:
+	case plans.Create:
 		n, known := replicas(d.subject.after)
-		return []Effect{{Kind: EffectDeploy, Pods: n, EachNode: !known}}
-	case Delete:
+		return []plans.Effect{{Kind: plans.EffectDeploy, Pods: n, EachNode: !known}}
+	case plans.Delete:
 		n, _ := replicas(live)
-		return append([]Effect{{Kind: EffectStop, Pods: n, Downtime: true}}, d.volumesLost()...)
-	case Replace:
+		return append([]plans.Effect{{Kind: plans.EffectStop, Pods: n, Downtime: true}}, d.volumesLost()...)
+	case plans.Replace:
 		n, _ := replicas(live)
-		return append([]Effect{{Kind: EffectRecreate, Pods: n, Strategy: AllAtOnce, Downtime: n > 0, Why: d.action.Reasons}}, d.volumesLost()...)
-	case Update, Adopt:
+		return append([]plans.Effect{{Kind: plans.EffectRecreate, Pods: n, Strategy: plans.AllAtOnce, Downtime: n > 0, Why: d.action.Reasons}}, d.volumesLost()...)
+	case plans.Update, plans.Adopt:
 		return append(d.restart(live), d.scale(live)...)
 	}
 	return nil
 }
 
 // volumesLost says that the volumes of a StatefulSet are lost with it.
-func (d *disturbance) volumesLost() []Effect {
+func (d *disturbance) volumesLost() []plans.Effect {
 	if d.action.Holds == "" {
 		return nil
 	}
-	return []Effect{{Kind: EffectDataLost, Data: d.action.Holds}}
+	return []plans.Effect{{Kind: plans.EffectDataLost, Data: d.action.Holds}}
 }
 
 // volumesStay names the volumes that a StatefulSet leaves that goes.
 func (d *disturbance) volumesStay() []string {
-	if d.action.Verb != Delete || !d.action.Serves() {
+	if d.action.Verb != plans.Delete || !d.action.Serves() {
 		return nil
 	}
 	return namesOf(d.unmentioned(d.staying(d.Snapshot.Get(d.action.Ref))))
@@ -168,7 +162,7 @@ func (d *disturbance) volumesStay() []string {
 
 // restart says which pods are made anew because their template changes. That the only
 // pod of a database restarts is grave: nothing answers until it is ready again.
-func (d *disturbance) restart(live *unstructured.Unstructured) []Effect {
+func (d *disturbance) restart(live *unstructured.Unstructured) []plans.Effect {
 	if !slices.ContainsFunc(d.action.Changes, inTemplate) {
 		return nil
 	}
@@ -179,11 +173,11 @@ func (d *disturbance) restart(live *unstructured.Unstructured) []Effect {
 	if n == 0 {
 		return nil
 	}
-	e := Effect{Kind: EffectRestart, Pods: n, Causes: d.causes(live), Data: d.subject.object.Loss}
+	e := plans.Effect{Kind: plans.EffectRestart, Pods: n, Causes: d.causes(live), Data: d.subject.object.Loss}
 	e.Strategy, e.AtATime, e.Downtime = pace(d.subject.after, n)
-	recreated := e.Strategy == AllAtOnce && d.action.Ref.GVK.GroupKind() == deploymentKind
+	recreated := e.Strategy == plans.AllAtOnce && d.action.Ref.GVK.GroupKind() == providers.DeploymentKind
 	e.Grave = n == 1 && e.Downtime && (recreated || holdsData(d.subject.after))
-	return []Effect{e}
+	return []plans.Effect{e}
 }
 
 // holdsData reports whether the pods of a workload have volumes whose data outlives them,
@@ -199,27 +193,27 @@ func holdsData(workload *unstructured.Unstructured) bool {
 	})
 }
 
-func inTemplate(c Change) bool { return within(c.Path, "spec.template") }
+func inTemplate(c plans.Change) bool { return within(c.Path, "spec.template") }
 
 // scale says how many pods come or go.
-func (d *disturbance) scale(live *unstructured.Unstructured) []Effect {
+func (d *disturbance) scale(live *unstructured.Unstructured) []plans.Effect {
 	before, known := replicas(live)
 	after, alsoKnown := replicas(d.subject.after)
 	switch {
 	case !known || !alsoKnown || before == after:
 		return nil
 	case before < after:
-		return []Effect{{Kind: EffectScaleUp, Pods: after - before}}
+		return []plans.Effect{{Kind: plans.EffectScaleUp, Pods: after - before}}
 	}
-	return []Effect{{Kind: EffectScaleDown, Pods: before - after, Downtime: after == 0}}
+	return []plans.Effect{{Kind: plans.EffectScaleDown, Pods: before - after, Downtime: after == 0}}
 }
 
 // causes says what made the pod template change.
-func (d *disturbance) causes(live *unstructured.Unstructured) []Cause {
+func (d *disturbance) causes(live *unstructured.Unstructured) []plans.Cause {
 	causes := d.fileCauses(live)
 	for _, c := range d.action.Changes {
 		if inTemplate(c) && !isFileReference(c.Path) {
-			if cause := templateCause(c); !slices.ContainsFunc(causes, func(other Cause) bool { return reflect.DeepEqual(cause, other) }) {
+			if cause := templateCause(c); !slices.ContainsFunc(causes, func(other plans.Cause) bool { return reflect.DeepEqual(cause, other) }) {
 				causes = append(causes, cause)
 			}
 		}
@@ -232,27 +226,27 @@ func (d *disturbance) causes(live *unstructured.Unstructured) []Cause {
 const secretNote = `metadata.annotations["kolla.openstack.org/secret-`
 
 // templateCause says what one change of a pod template is.
-func templateCause(c Change) Cause {
+func templateCause(c plans.Change) plans.Cause {
 	path := strings.TrimPrefix(strings.TrimPrefix(c.Path, "spec.template."), "spec.")
 	image, isImage := c.After.(string)
 	switch {
 	case isImage && strings.HasSuffix(path, ".image"):
 		before, _ := c.Before.(string)
-		return Cause{Kind: CauseImage, Before: before, After: image}
+		return plans.Cause{Kind: plans.CauseImage, Before: before, After: image}
 	case strings.Contains(path, ".env["):
 		_, rest, _ := strings.Cut(path, `.env["`)
 		name, _, _ := strings.Cut(rest, `"]`)
-		cause := Cause{Kind: CauseEnvironment, Name: name}
+		cause := plans.Cause{Kind: plans.CauseEnvironment, Name: name}
 		if strings.HasSuffix(path, `.env["`+name+`"]`) {
 			cause.Added, cause.Removed = c.Before == nil, c.After == nil
 		}
 		return cause
 	case strings.HasPrefix(path, secretNote):
-		return Cause{Kind: CauseSecret, Name: strings.TrimSuffix(strings.TrimPrefix(path, secretNote), `"]`)}
+		return plans.Cause{Kind: plans.CauseSecret, Name: strings.TrimSuffix(strings.TrimPrefix(path, secretNote), `"]`)}
 	case strings.Contains(path, "].resources"):
-		return Cause{Kind: CauseResources}
+		return plans.Cause{Kind: plans.CauseResources}
 	}
-	return Cause{Kind: CauseField, Name: path, Added: c.Before == nil, Removed: c.After == nil}
+	return plans.Cause{Kind: plans.CauseField, Name: path, Added: c.Before == nil, Removed: c.After == nil}
 }
 
 // isFileReference reports whether the path says which ConfigMap or Secret a volume
@@ -264,9 +258,9 @@ func isFileReference(path string) bool {
 
 // fileCauses says what changed in the files that the pods see: in those volumes
 // that come from another ConfigMap or Secret than before.
-func (d *disturbance) fileCauses(live *unstructured.Unstructured) []Cause {
+func (d *disturbance) fileCauses(live *unstructured.Unstructured) []plans.Cause {
 	before, after := fileVolumes(live), fileVolumes(d.subject.after)
-	var causes []Cause
+	var causes []plans.Cause
 	for _, volume := range after.names {
 		was, is := before.refs[volume], after.refs[volume]
 		if was != (providers.Ref{}) && was != is {
@@ -303,15 +297,15 @@ func fileVolumes(workload *unstructured.Unstructured) volumes {
 }
 
 // contentCauses says what differs between two objects that hold files.
-func (d *disturbance) contentCauses(was, is providers.Ref) []Cause {
+func (d *disturbance) contentCauses(was, is providers.Ref) []plans.Cause {
 	object := d.desired[d.byRef[identify(is)]]
 	if object == nil {
-		return []Cause{{Kind: CauseSource, Before: was.String(), After: is.Name}}
+		return []plans.Cause{{Kind: plans.CauseSource, Before: was.String(), After: is.Name}}
 	}
-	var causes []Cause
+	var causes []plans.Cause
 	if is.GVK == secrets {
 		for _, key := range slices.Sorted(maps.Keys(object.Data)) {
-			causes = append(causes, Cause{Kind: CauseSecretFile, Name: key})
+			causes = append(causes, plans.Cause{Kind: plans.CauseSecretFile, Name: key})
 		}
 		return causes
 	}
@@ -322,7 +316,7 @@ func (d *disturbance) contentCauses(was, is providers.Ref) []Cause {
 	after, _, _ := unstructured.NestedStringMap(object.Manifest.Object, "data")
 	for _, key := range slices.Sorted(maps.Keys(after)) {
 		if after[key] != before[key] {
-			causes = append(causes, Cause{Kind: CauseFile, Name: key, Settings: settingsChanged(before[key], after[key])})
+			causes = append(causes, plans.Cause{Kind: plans.CauseFile, Name: key, Settings: ini.Changed(before[key], after[key])})
 		}
 	}
 	return causes
@@ -334,7 +328,7 @@ func replicas(workload *unstructured.Unstructured) (n int, known bool) {
 	if workload == nil {
 		return 0, false
 	}
-	if workload.GroupVersionKind().GroupKind() == daemonSetKind {
+	if workload.GroupVersionKind().GroupKind() == providers.DaemonSetKind {
 		n, ok, _ := unstructured.NestedInt64(workload.Object, "status", "desiredNumberScheduled")
 		return int(n), ok
 	}
@@ -346,27 +340,27 @@ func replicas(workload *unstructured.Unstructured) (n int, known bool) {
 
 // pace says how a rollout replaces n pods, how many at a time, and whether there is a time
 // at which none of them is ready.
-func pace(workload *unstructured.Unstructured, n int) (strategy Strategy, at int, downtime bool) {
+func pace(workload *unstructured.Unstructured, n int) (strategy plans.Strategy, at int, downtime bool) {
 	kind := workload.GroupVersionKind().GroupKind()
 	field := "updateStrategy"
-	if kind == deploymentKind {
+	if kind == providers.DeploymentKind {
 		field = "strategy"
 	}
 	switch chosen, _, _ := unstructured.NestedString(workload.Object, "spec", field, "type"); chosen {
 	case "OnDelete":
-		return OnRequest, 0, false
+		return plans.OnRequest, 0, false
 	case "Recreate":
-		return AllAtOnce, n, true
+		return plans.AllAtOnce, n, true
 	}
 	surge := share(workload, n, true, "spec", field, "rollingUpdate", "maxSurge")
 	unavailable := share(workload, n, false, "spec", field, "rollingUpdate", "maxUnavailable")
-	if kind != deploymentKind && surge == 0 { // there, one has to go before one comes
+	if kind != providers.DeploymentKind && surge == 0 { // there, one has to go before one comes
 		unavailable = max(1, unavailable)
 	}
 	at = min(n, max(1, surge+unavailable))
-	strategy = Rolling
+	strategy = plans.Rolling
 	if at == n && n > 1 {
-		strategy = AllAtOnce
+		strategy = plans.AllAtOnce
 	}
 	return strategy, at, unavailable >= n
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -359,34 +359,34 @@ func TestImpactOnADatabase(t *testing.T) {
 		kind     string
 		replicas int64
 		with     func(*testing.T, *unstructured.Unstructured)
-		want     planner.Effect
+		want     plans.Effect
 		says     string
 	}{
 		"database": {"StatefulSet", 1, func(t *testing.T, u *unstructured.Unstructured) {
 			put(t, u, []any{map[string]any{"metadata": map[string]any{"name": "data"}}}, "spec", "volumeClaimTemplates")
-		}, planner.Effect{Strategy: planner.Rolling, AtATime: 1, Downtime: true, Grave: true}, ", and nothing answers meanwhile"},
+		}, plans.Effect{Strategy: plans.Rolling, AtATime: 1, Downtime: true, Grave: true}, ", and nothing answers meanwhile"},
 		"database of three": {"StatefulSet", 3, func(t *testing.T, u *unstructured.Unstructured) {
 			put(t, u, []any{map[string]any{"metadata": map[string]any{"name": "data"}}}, "spec", "volumeClaimTemplates")
-		}, planner.Effect{Strategy: planner.Rolling, AtATime: 1}, ", one at a time"},
-		"cache": {"StatefulSet", 1, nil, planner.Effect{Strategy: planner.Rolling, AtATime: 1, Downtime: true}, ", and nothing answers meanwhile"},
+		}, plans.Effect{Strategy: plans.Rolling, AtATime: 1}, ", one at a time"},
+		"cache": {"StatefulSet", 1, nil, plans.Effect{Strategy: plans.Rolling, AtATime: 1, Downtime: true}, ", and nothing answers meanwhile"},
 		"recreated": {"Deployment", 1, func(t *testing.T, u *unstructured.Unstructured) {
 			put(t, u, "Recreate", "spec", "strategy", "type")
-		}, planner.Effect{Strategy: planner.AllAtOnce, AtATime: 1, Downtime: true, Grave: true}, ", and nothing answers meanwhile"},
+		}, plans.Effect{Strategy: plans.AllAtOnce, AtATime: 1, Downtime: true, Grave: true}, ", and nothing answers meanwhile"},
 		"with a claim": {"Deployment", 1, func(t *testing.T, u *unstructured.Unstructured) {
 			put(t, u, []any{map[string]any{"name": "data", "persistentVolumeClaim": map[string]any{"claimName": "data"}}}, "spec", "template", "spec", "volumes")
 			put(t, u, map[string]any{"maxSurge": int64(0), "maxUnavailable": int64(1)}, "spec", "strategy", "rollingUpdate")
-		}, planner.Effect{Strategy: planner.Rolling, AtATime: 1, Downtime: true, Grave: true}, ", and nothing answers meanwhile"},
-		"stateless": {"Deployment", 1, nil, planner.Effect{Strategy: planner.Rolling, AtATime: 1}, ""},
+		}, plans.Effect{Strategy: plans.Rolling, AtATime: 1, Downtime: true, Grave: true}, ", and nothing answers meanwhile"},
+		"stateless": {"Deployment", 1, nil, plans.Effect{Strategy: plans.Rolling, AtATime: 1}, ""},
 		"all at once": {"Deployment", 3, func(t *testing.T, u *unstructured.Unstructured) {
 			put(t, u, "Recreate", "spec", "strategy", "type")
-		}, planner.Effect{Strategy: planner.AllAtOnce, AtATime: 3, Downtime: true}, ", all at once"},
+		}, plans.Effect{Strategy: plans.AllAtOnce, AtATime: 3, Downtime: true}, ", all at once"},
 		"on request": {"StatefulSet", 1, func(t *testing.T, u *unstructured.Unstructured) {
 			put(t, u, "OnDelete", "spec", "updateStrategy", "type")
-		}, planner.Effect{Strategy: planner.OnRequest}, " as before until kolla rollout 'service.a/StatefulSet/api' replaces it"},
-		"others need it": {"Deployment", 3, nil, planner.Effect{Strategy: planner.Rolling, AtATime: 1, Data: "servers lose their network"}, ", one at a time (meanwhile servers lose their network)"},
+		}, plans.Effect{Strategy: plans.OnRequest}, " as before until kolla rollout 'service.a/StatefulSet/api' replaces it"},
+		"others need it": {"Deployment", 3, nil, plans.Effect{Strategy: plans.Rolling, AtATime: 1, Data: "servers lose their network"}, ", one at a time (meanwhile servers lose their network)"},
 		"others need it, on request": {"StatefulSet", 3, func(t *testing.T, u *unstructured.Unstructured) {
 			put(t, u, "OnDelete", "spec", "updateStrategy", "type")
-		}, planner.Effect{Strategy: planner.OnRequest, Data: "servers lose their network"}, "3 pods go on as before until kolla rollout 'service.a/StatefulSet/api' replaces them (meanwhile servers lose their network)"},
+		}, plans.Effect{Strategy: plans.OnRequest, Data: "servers lose their network"}, "3 pods go on as before until kolla rollout 'service.a/StatefulSet/api' replaces them (meanwhile servers lose their network)"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -403,9 +403,9 @@ func TestImpactOnADatabase(t *testing.T) {
 			o.Loss = test.want.Data
 			plan := mustPlan(t, w.input(o))
 			want := test.want
-			want.Kind, want.Name, want.Ref, want.Pods = planner.EffectRestart, "api", providers.RefOf(is), int(test.replicas)
-			want.Causes = []planner.Cause{{Kind: planner.CauseImage, Before: "quay.io/openstack.kolla/keystone:1", After: "quay.io/openstack.kolla/keystone:2"}}
-			if diff := cmp.Diff([]planner.Impact{{Block: "service.a", Service: "a", Effects: []planner.Effect{want}}}, plan.Impact); diff != "" {
+			want.Kind, want.Name, want.Ref, want.Pods = plans.EffectRestart, "api", providers.RefOf(is), int(test.replicas)
+			want.Causes = []plans.Cause{{Kind: plans.CauseImage, Before: "quay.io/openstack.kolla/keystone:1", After: "quay.io/openstack.kolla/keystone:2"}}
+			if diff := cmp.Diff([]plans.Impact{{Block: "service.a", Service: "a", Effects: []plans.Effect{want}}}, plan.Impact); diff != "" {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
 			said := view.ImpactOf(plan)[0]

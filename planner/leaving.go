@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -18,13 +19,13 @@ import (
 // once, whatever the update strategy is.
 func (d *disturbance) leaving() []string {
 	live := d.Snapshot.Get(d.action.Ref)
-	if live == nil || d.action.Ref.GVK.GroupKind() != daemonSetKind {
+	if live == nil || d.action.Ref.GVK.GroupKind() != providers.DaemonSetKind {
 		return nil
 	}
 	before, after := nodeSelector(live), nodeSelector(live)
 	switch d.action.Verb {
-	case None, Refresh:
-	case Update, Adopt:
+	case plans.None, plans.Refresh:
+	case plans.Update, plans.Adopt:
 		after = nodeSelector(d.subject.after)
 	default:
 		return nil
@@ -40,13 +41,13 @@ func (d *disturbance) leaving() []string {
 }
 
 // leaves says which nodes a DaemonSet leaves. Where others need it, that is grave.
-func (d *disturbance) leaves() []Effect {
+func (d *disturbance) leaves() []plans.Effect {
 	nodes := d.leaving()
 	if len(nodes) == 0 {
 		return nil
 	}
 	loss := d.subject.object.Loss
-	return []Effect{{Kind: EffectLeave, Pods: len(nodes), Items: nodes, Data: loss, Grave: loss != ""}}
+	return []plans.Effect{{Kind: plans.EffectLeave, Pods: len(nodes), Items: nodes, Data: loss, Grave: loss != ""}}
 }
 
 // warnPassing warns of pods that a DaemonSet would start on a node for a moment only: the node
@@ -55,7 +56,7 @@ func (d *disturbance) leaves() []Effect {
 func (p *planning) warnPassing() {
 	nodes := p.nodeLabels()
 	for _, s := range p.subjects {
-		if s.live == nil || s.after == nil || s.action.Verb != Update || s.action.Ref.GVK.GroupKind() != daemonSetKind {
+		if s.live == nil || s.after == nil || s.action.Verb != plans.Update || s.action.Ref.GVK.GroupKind() != providers.DaemonSetKind {
 			continue
 		}
 		before, after := nodeSelector(s.live), nodeSelector(s.after)
@@ -104,7 +105,7 @@ func (p *planning) nodeLabels() map[string]map[string]string {
 		}
 	}
 	for _, a := range p.actions {
-		if live := p.Snapshot.Get(a.Ref); a.Ref.GVK == nodeKind && a.Verb == Delete && live != nil {
+		if live := p.Snapshot.Get(a.Ref); a.Ref.GVK == nodeKind && a.Verb == plans.Delete && live != nil {
 			owned := ownershipOf(live, providers.ManagerOf(p.Cloud, true)).kolla
 			left := maps.Clone(live.GetLabels())
 			maps.DeleteFunc(left, func(key, _ string) bool { return owned.Has(fieldpath.MakePathOrDie("metadata", "labels", key)) })

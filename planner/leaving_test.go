@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -111,7 +112,7 @@ func TestPodsInPassing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err, problems)
 			}
-			warned := slices.ContainsFunc(problems, func(p planner.Problem) bool {
+			warned := slices.ContainsFunc(problems, func(p plans.Problem) bool {
 				return p.Warning && strings.Contains(p.Detail, "gives a the label compute=true")
 			})
 			if warned != test.warns {
@@ -136,8 +137,8 @@ func TestCleanedNodes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err, problems)
 			}
-			made := slices.ContainsFunc(plan.Actions, func(a planner.Action) bool {
-				return a.Verb == planner.Replace && a.Reasons[0].Kind == planner.ReasonCleaned
+			made := slices.ContainsFunc(plan.Actions, func(a plans.Action) bool {
+				return a.Verb == plans.Replace && a.Reasons[0].Kind == plans.ReasonCleaned
 			})
 			if made != cleaned {
 				t.Errorf("actions %+v, problems %+v", plan.Actions, problems)

@@ -8,35 +8,15 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
-
-// Loss is data that something declared had, and has no more: an apply makes what
-// held it anew, but not what was in it.
-type Loss struct {
-	// Address is the object that is gone; of volumes, the workload that starts
-	// without them.
-	Address lang.Address `json:"address"`
-	// Refs are what held the data.
-	Refs []providers.Ref `json:"refs"`
-	// Holds is what is lost: "generated values", "the data on its volume".
-	Holds string `json:"holds"`
-	// Kept: nothing is gone. Refs still hold it, and nothing takes it up.
-	Kept bool `json:"kept,omitempty"`
-	// Means is what follows, where the declaration says so: "tokens become invalid".
-	Means string `json:"means,omitempty"`
-	// Jobs ran before, may have filled what is empty now, and do not run again by
-	// themselves. Each is named as -replace takes it.
-	Jobs []lang.Address `json:"jobs,omitempty"`
-	// Later: this plan makes nothing anew, but the next apply does.
-	Later bool `json:"later,omitempty"`
-}
 
 // findLosses looks for data that went with what somebody deleted in the cluster, or
 // that stays behind under another name.
 func (p *planning) findLosses() {
 	for _, s := range p.subjects {
-		if s.action.Verb != Create {
+		if s.action.Verb != plans.Create {
 			continue
 		}
 		if p.gone(s) {
@@ -49,12 +29,12 @@ func (p *planning) findLosses() {
 	for i := range p.losses {
 		p.losses[i].Later = p.RefreshOnly
 	}
-	slices.SortFunc(p.losses, func(a, b Loss) int { return a.Address.Compare(b.Address) })
+	slices.SortFunc(p.losses, func(a, b plans.Loss) int { return a.Address.Compare(b.Address) })
 }
 
 // gone reports whether kolla made the object, and it was deleted.
 func (p *planning) gone(s *subject) bool {
-	return slices.ContainsFunc(s.action.Reasons, func(r Reason) bool { return r.Kind == ReasonGone || r.Kind == ReasonUnfinished })
+	return slices.ContainsFunc(s.action.Reasons, func(r plans.Reason) bool { return r.Kind == plans.ReasonGone || r.Kind == plans.ReasonUnfinished })
 }
 
 // lose names what an object held that is gone.
@@ -62,7 +42,7 @@ func (p *planning) lose(s *subject) {
 	if s.action.Serves() {
 		return // it runs again, and the volumes of a StatefulSet are looked at for themselves
 	}
-	loss := Loss{
+	loss := plans.Loss{
 		Address: s.object.Address, Refs: []providers.Ref{s.action.Ref},
 		Holds: holding(s.object.Manifest, s.object.Holds), Means: s.object.Loss,
 	}
@@ -85,7 +65,7 @@ func (p *planning) loseVolumes(s *subject) {
 			p.problems = append(p.problems, p.recountedData(s, r, left))
 			return
 		}
-		p.losses = append(p.losses, Loss{
+		p.losses = append(p.losses, plans.Loss{
 			Address: s.object.Address, Refs: left, Kept: true, Holds: "the data on its volumes", Jobs: p.ranFor(s.object.Address),
 		})
 		return
@@ -102,7 +82,7 @@ func (p *planning) loseVolumes(s *subject) {
 	if len(missing) == 0 || len(missing) < len(expected) && (forgotten || s.record.Desired != s.object.Digest()) {
 		return
 	}
-	p.losses = append(p.losses, Loss{
+	p.losses = append(p.losses, plans.Loss{
 		Address: s.object.Address, Refs: missing, Holds: "the data on its volumes", Jobs: jobs,
 	})
 }
@@ -147,7 +127,7 @@ func (p *planning) leftVolumes(s *subject) (*record, []providers.Ref) {
 
 // recountedData refuses to leave data behind only because a count came or went: what is
 // called otherwise by that is hardly meant to begin anew.
-func (p *planning) recountedData(s *subject, r *record, left []providers.Ref) Problem {
+func (p *planning) recountedData(s *subject, r *record, left []providers.Ref) plans.Problem {
 	was, is := r.recordedAddress().Block, r.address.Block
 	wasName, isName := calledIn(was, p.Snapshot.Get(r.ref)), calledIn(is, s.object.Manifest)
 	remedy := fmt.Sprintf("  name = %q", wasName)
@@ -177,7 +157,7 @@ func (p *planning) ranFor(on lang.Address) []lang.Address {
 			}
 			seen[s.object.Address] = true
 			queue = append(queue, s.object.Address)
-			if s.finished() && s.action.Verb == None {
+			if s.finished() && s.action.Verb == plans.None {
 				jobs = append(jobs, s.replaceable())
 			}
 		}
@@ -192,38 +172,4 @@ func (s *subject) replaceable() lang.Address {
 		return s.object.Family
 	}
 	return s.object.Address
-}
-
-// Consequence says in a few words what becomes of the object at Address: "starts with
-// an EMPTY volume: data-mariadb-server-0 is gone".
-func (l Loss) Consequence() string {
-	if l.Later {
-		return l.consequence() + " (at the next apply)"
-	}
-	return l.consequence()
-}
-
-func (l Loss) consequence() string {
-	switch kind := l.Refs[0].GVK.GroupKind(); {
-	case kind == providers.SecretKind && l.Means != "":
-		return "new values are made; " + l.Means
-	case kind == providers.SecretKind:
-		return "new values are made"
-	case kind != providers.ClaimKind:
-		return "lost: " + l.Holds
-	case l.Address.Kind == providers.ClaimKind.Kind:
-		return "the new one is EMPTY"
-	}
-	var names []string
-	for _, ref := range l.Refs {
-		names = append(names, ref.Name)
-	}
-	volumes, are := "EMPTY volumes", "are"
-	if len(names) == 1 {
-		volumes, are = "an EMPTY volume", "is"
-	}
-	if l.Kept {
-		return fmt.Sprintf("starts with %s; its data stay in %s", volumes, words.Few(names, 4))
-	}
-	return fmt.Sprintf("starts with %s: %s %s gone", volumes, words.Few(names, 4), are)
 }

@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -46,7 +47,7 @@ func TestLosses(t *testing.T) {
 	tests := map[string]struct {
 		// build fills the cluster and the state, and says what is declared.
 		build  func(*testing.T, *world) []providers.Object
-		want   []planner.Loss
+		want   []plans.Loss
 		impact []string // of service.db, what the losses say
 	}{
 		"a generated Secret": {
@@ -55,7 +56,7 @@ func TestLosses(t *testing.T) {
 				w.gone()
 				return []providers.Object{password("service.db/Secret/root", "root")}
 			},
-			want: []planner.Loss{{
+			want: []plans.Loss{{
 				Address: address("service.db/Secret/root"), Refs: []providers.Ref{providers.RefOf(thing("v1", "Secret", "root"))},
 				Holds: "generated values", Means: "nobody can log in",
 			}},
@@ -77,7 +78,7 @@ func TestLosses(t *testing.T) {
 				fill := filler("service.db/PersistentVolumeClaim/data")
 				return []providers.Object{declared("service.db/PersistentVolumeClaim/data", thing("v1", "PersistentVolumeClaim", "data")), fill}
 			},
-			want: []planner.Loss{{
+			want: []plans.Loss{{
 				Address: address("service.db/PersistentVolumeClaim/data"), Refs: []providers.Ref{claim("data")},
 				Holds: "the data on its volume", Jobs: []lang.Address{address("service.db/Job/fill")},
 			}},
@@ -96,7 +97,7 @@ func TestLosses(t *testing.T) {
 					filler("service.db/ConfigMap/between"),
 				}
 			},
-			want: []planner.Loss{{
+			want: []plans.Loss{{
 				Address: address(db), Refs: []providers.Ref{claim("data-db-0"), claim("data-db-1")},
 				Holds: "the data on its volumes", Jobs: []lang.Address{address("service.db/Job/fill")},
 			}},
@@ -109,7 +110,7 @@ func TestLosses(t *testing.T) {
 				w.cluster.objects = append(w.cluster.objects, thing("v1", "PersistentVolumeClaim", "data-db-0"))
 				return []providers.Object{declared(db, database(t, "db"))}
 			},
-			want: []planner.Loss{{
+			want: []plans.Loss{{
 				Address: address(db), Refs: []providers.Ref{claim("data-db-1")}, Holds: "the data on its volumes",
 			}},
 			impact: []string{"db starts with an EMPTY volume: data-db-1 is gone", "2 pods will be deployed"},
@@ -162,10 +163,10 @@ func TestLossesOfAMove(t *testing.T) {
 	of("new", in.Objects[1].Manifest)
 	in.Moves = []lang.Move{{From: lang.Target{Block: "service.db"}, To: lang.Target{Block: "service.new"}}}
 	plan, problems, err := planner.Make(t.Context(), in)
-	if err != nil || slices.ContainsFunc(problems, func(p planner.Problem) bool { return !p.Warning }) {
+	if err != nil || slices.ContainsFunc(problems, func(p plans.Problem) bool { return !p.Warning }) {
 		t.Fatalf("Make: %v, problems %v", err, problems)
 	}
-	want := []planner.Loss{{
+	want := []plans.Loss{{
 		Address: address("service.new/StatefulSet/new-server"), Refs: []providers.Ref{claim("data-db-server-0")},
 		Holds: "the data on its volumes", Kept: true,
 	}}
@@ -182,8 +183,8 @@ func TestLossesOfAMove(t *testing.T) {
 		}
 	}
 	old := find(t, plan, "service.db/Secret/db-root")
-	reasons := []planner.Reason{{Kind: planner.ReasonRenamed, Detail: "service.new"}}
-	if diff := cmp.Diff(reasons, old.Reasons); diff != "" || old.Verb != planner.Delete || old.Holds != "" {
+	reasons := []plans.Reason{{Kind: plans.ReasonRenamed, Detail: "service.new"}}
+	if diff := cmp.Diff(reasons, old.Reasons); diff != "" || old.Verb != plans.Delete || old.Holds != "" {
 		t.Errorf("%s of the old Secret loses %q, because of (-want +got):\n%s", old.Verb, old.Holds, diff)
 	}
 }
@@ -214,7 +215,7 @@ func TestLossesThatARefreshForgets(t *testing.T) {
 	}
 
 	w.state.Objects = w.state.Objects[:1]
-	want := []planner.Loss{{
+	want := []plans.Loss{{
 		Address: address(db), Refs: []providers.Ref{claim("data-db-0"), claim("data-db-1")},
 		Holds: "the data on its volumes", Jobs: []lang.Address{address("service.db/Job/fill")},
 	}}

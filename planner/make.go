@@ -1,11 +1,12 @@
+// Package planner compares the desired objects with the live ones. Make returns a plan of
+// the changes, with the reasons and the evidence for each: a plans.Plan. It writes nothing to
+// the cluster.
 package planner
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,9 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/crash"
-	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/order"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -64,13 +65,13 @@ type Input struct {
 	ForceConflicts bool
 	// ForeignPolicy is what becomes of what others add to kolla's objects; empty:
 	// RevertForeign.
-	ForeignPolicy ForeignPolicy
+	ForeignPolicy plans.ForeignPolicy
 	// VerifyAll has the server asked about every object, also where it is known
 	// without that an apply would change nothing; and the plan refused where the
 	// server says otherwise.
 	VerifyAll bool
 	// Selection restricts the plan to a part of the cloud; zero: all of it.
-	Selection Selection
+	Selection plans.Selection
 	// Undecided are the blocks of a restricted plan that it leaves out; see
 	// lang.Config.Undecided.
 	Undecided []string
@@ -97,7 +98,7 @@ type Input struct {
 // problem that is not a warning the plan must not be used: it is nil where
 // nothing could be compared, else it holds what could be found out. The error is
 // for failures of the world: a server that is gone, a cancelled context.
-func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
+func Make(ctx context.Context, in Input) (*plans.Plan, []plans.Problem, error) {
 	started := time.Now()
 	p, problems := newPlanning(in)
 	if len(problems) > 0 {
@@ -121,7 +122,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	p.refuseLosses()
 	p.checkDeleteData()
 	p.guard()
-	if err := checkSingle(p.actions); err != nil {
+	if err := plans.CheckSingle(p.actions); err != nil {
 		return nil, nil, err
 	}
 	if in.Values {
@@ -129,7 +130,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 			return nil, nil, err
 		}
 	}
-	actions, err := inOrder(p.actions)
+	actions, err := plans.InOrder(p.actions)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,8 +138,8 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	plan := &Plan{
-		Format:    Format,
+	plan := &plans.Plan{
+		Format:    plans.Format,
 		ID:        uuid.NewString(),
 		Tool:      in.Tool,
 		Created:   in.Now.UTC(),
@@ -151,7 +152,7 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		Values:    in.Values,
 
 		Cluster: in.Cluster,
-		State:   StateRef{Lineage: p.State.Lineage, Serial: p.State.Serial},
+		State:   plans.StateRef{Lineage: p.State.Lineage, Serial: p.State.Serial},
 
 		RefreshOnly: in.RefreshOnly,
 		Selection:   in.Selection,
@@ -165,11 +166,11 @@ func Make(ctx context.Context, in Input) (*Plan, []Problem, error) {
 		Losses:        p.losses,
 		ForeignPolicy: in.ForeignPolicy,
 	}
-	if err := plan.conclude(&in); err != nil {
+	if err := conclude(plan, &in); err != nil {
 		return nil, nil, err
 	}
 	if len(plan.Waiting()) > 0 {
-		plan.Resume = &Resume{Selection: in.Selection, DeleteData: in.DeleteData, Adopt: in.Adopt, ForceConflicts: in.ForceConflicts, VerifyAll: in.VerifyAll}
+		plan.Resume = &plans.Resume{Selection: in.Selection, DeleteData: in.DeleteData, Adopt: in.Adopt, ForceConflicts: in.ForceConflicts, VerifyAll: in.VerifyAll}
 	}
 	return plan, p.problems, nil
 }
@@ -217,21 +218,21 @@ type planning struct {
 	chosen map[lang.Address]bool // what is selected; nil: everything
 
 	subjects []*subject // desired objects, as they were decided
-	actions  []Action
-	kept     []Kept
-	losses   []Loss
-	problems []Problem
-	naming   sync.Mutex                 // for named
-	named    map[string]bool            // what of DeleteData was of use
-	guarded  []guarded                  // what is to go and would take data along; see refuseLosses
-	cutOffs  map[providers.Ref]*cutOff  // what is carried by pods that are to go
-	removed  map[types.UID]lang.Address // live objects about which it was decided that nothing declares them
+	actions  []plans.Action
+	kept     []plans.Kept
+	losses   []plans.Loss
+	problems []plans.Problem
+	naming   sync.Mutex                      // for named
+	named    map[string]bool                 // what of DeleteData was of use
+	guarded  []guarded                       // what is to go and would take data along; see refuseLosses
+	cutOffs  map[providers.Ref]*plans.CutOff // what is carried by pods that are to go
+	removed  map[types.UID]lang.Address      // live objects about which it was decided that nothing declares them
 	// inside is what is in the namespaces that may go.
 	inside   map[string]providers.Contents
 	services serviceNames
 	replaced []lang.Target // what Replace names
 	// triggered are the objects that are replaced because of others, and of which.
-	triggered map[lang.Address]Reason
+	triggered map[lang.Address]plans.Reason
 	declared  map[string]bool // blocks with objects, and the modules that they are in; see declares
 	// carried are the Secrets whose values go on under another name, and where.
 	carried map[providers.Ref]inheritance
@@ -239,7 +240,7 @@ type planning struct {
 
 // newPlanning indexes the input, and refuses what no plan can be made from. What
 // is wrong with the declarations does not matter to a destroy.
-func newPlanning(in Input) (*planning, []Problem) {
+func newPlanning(in Input) (*planning, []plans.Problem) {
 	if in.State == nil {
 		in.State = &state.State{}
 	}
@@ -278,20 +279,20 @@ func newPlanning(in Input) (*planning, []Problem) {
 }
 
 // checkState refuses a state that belongs elsewhere.
-func (p *planning) checkState() []Problem {
-	var problems []Problem
+func (p *planning) checkState() []plans.Problem {
+	var problems []plans.Problem
 	for _, err := range []error{p.State.CheckCluster(p.Cluster.UID, p.Cluster.Server), p.State.CheckCloud(p.Cloud)} {
 		if err != nil {
 			summary, advice, _ := strings.Cut(err.Error(), "\n")
-			problems = append(problems, Problem{Summary: summary, Detail: advice})
+			problems = append(problems, plans.Problem{Summary: summary, Detail: advice})
 		}
 	}
 	return problems
 }
 
 // indexDesired refuses two declarations of one object.
-func (p *planning) indexDesired() []Problem {
-	var problems []Problem
+func (p *planning) indexDesired() []plans.Problem {
+	var problems []plans.Problem
 	for i := range p.Objects {
 		object := &p.Objects[i]
 		other, twice := p.byRef[identify(object.Ref())]
@@ -312,8 +313,8 @@ func (p *planning) indexDesired() []Problem {
 }
 
 // checkDependencies refuses dependencies on what is not declared.
-func (p *planning) checkDependencies() []Problem {
-	var problems []Problem
+func (p *planning) checkDependencies() []plans.Problem {
+	var problems []plans.Problem
 	for i := range p.Objects {
 		for _, dependency := range p.Objects[i].DependsOn {
 			if p.desired[dependency] == nil {
@@ -335,19 +336,15 @@ func sourceOf(object *providers.Object) string {
 
 // Kinds that only the planner treats specially.
 var (
-	definitionKind  = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-	apiServiceKind  = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
-	mutatingKind    = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}
-	validatingKind  = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
-	volumeKind      = schema.GroupKind{Kind: "PersistentVolume"}
-	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
-	deploymentKind  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	daemonSetKind   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+	definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	mutatingKind   = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}
+	validatingKind = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
+	volumeKind     = schema.GroupKind{Kind: "PersistentVolume"}
 
 	namespaces   = providers.NamespaceKind.WithVersion("v1")
 	secrets      = providers.SecretKind.WithVersion("v1")
 	claims       = providers.ClaimKind.WithVersion("v1")
-	statefulSets = statefulSetKind.WithVersion("v1")
+	statefulSets = providers.StatefulSetKind.WithVersion("v1")
 	nodeKind     = schema.GroupVersionKind{Version: "v1", Kind: "Node"}
 	podKind      = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 )
@@ -417,43 +414,4 @@ func (p *planning) decideAll(ctx context.Context, objects []*providers.Object, d
 		}))
 	}
 	return group.Wait()
-}
-
-// inOrder sorts actions so that each comes after all that it depends on; creates
-// and updates by address, then what is deleted. Dependencies on what has no action,
-// because of a problem, are dropped.
-func inOrder(actions []Action) ([]Action, error) {
-	slices.SortFunc(actions, func(a, b Action) int {
-		return cmp.Or(cmp.Compare(phase(a), phase(b)), a.Address.Compare(b.Address))
-	})
-	graph := dag.Graph[lang.Address]{}
-	there := map[lang.Address]bool{}
-	for _, a := range actions {
-		graph.Add(a.Address)
-		there[a.Address] = true
-	}
-	byAddress := map[lang.Address]Action{}
-	for i := range actions {
-		a := &actions[i]
-		a.DependsOn = slices.DeleteFunc(slices.Clone(a.DependsOn), func(d lang.Address) bool { return !there[d] })
-		graph.Connect(a.Address, a.DependsOn...)
-		byAddress[a.Address] = *a
-	}
-	order, err := graph.Order()
-	if err != nil {
-		return nil, fmt.Errorf("order the plan: %w", err)
-	}
-	sorted := make([]Action, 0, len(order))
-	for _, address := range order {
-		sorted = append(sorted, byAddress[address])
-	}
-	return sorted, nil
-}
-
-func phase(a Action) int {
-	switch a.Verb {
-	case Delete, Forget:
-		return 1
-	}
-	return 0
 }

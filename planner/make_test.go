@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -109,56 +110,56 @@ func TestDecision(t *testing.T) {
 	webhookDown := refusal(http.StatusInternalServerError, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "w": failed to call webhook: Post "https://w": connection refused`)
 	tests := map[string]struct {
 		situation
-		verb     planner.Verb
-		reasons  []planner.ReasonKind
-		evidence planner.EvidenceKind
+		verb     plans.Verb
+		reasons  []plans.ReasonKind
+		evidence plans.EvidenceKind
 		pending  bool
 	}{
 		"new": {
 			situation: situation{at: atConfigMap, manifest: configMap},
-			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.DryRun,
+			verb:      plans.Create, reasons: []plans.ReasonKind{plans.ReasonNew}, evidence: plans.DryRun,
 		},
 		"deleted by somebody": {
 			situation: situation{at: atConfigMap, manifest: configMap, record: known},
-			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonGone}, evidence: planner.DryRun,
+			verb:      plans.Create, reasons: []plans.ReasonKind{plans.ReasonGone}, evidence: plans.DryRun,
 		},
 		"deleted by an apply that was killed": {
 			situation: situation{at: atConfigMap, manifest: configMap, record: func(r *state.Object) { r.Going = true }},
-			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonUnfinished}, evidence: planner.DryRun,
+			verb:      plans.Create, reasons: []plans.ReasonKind{plans.ReasonUnfinished}, evidence: plans.DryRun,
 		},
 		"its pods cleaned their nodes for an apply that was killed": {
 			situation: situation{
 				at: atConfigMap, manifest: configMap, live: asItIs,
 				record: func(r *state.Object) { r.Going, r.Cleaned, r.Ready = true, true, false },
 			},
-			verb: planner.Replace, reasons: []planner.ReasonKind{planner.ReasonCleaned}, evidence: planner.Surrogate,
+			verb: plans.Replace, reasons: []plans.ReasonKind{plans.ReasonCleaned}, evidence: plans.Surrogate,
 		},
 		"was about to be made": {
 			situation: situation{at: atConfigMap, manifest: configMap, record: func(r *state.Object) { r.UID = "" }},
-			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.DryRun,
+			verb:      plans.Create, reasons: []plans.ReasonKind{plans.ReasonNew}, evidence: plans.DryRun,
 		},
 		"new, and a webhook cannot be asked": {
 			situation: situation{at: atConfigMap, manifest: configMap, answer: says(noDryRun)},
-			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.Unverified,
+			verb:      plans.Create, reasons: []plans.ReasonKind{plans.ReasonNew}, evidence: plans.Unverified,
 		},
 		"new, and a webhook is down": {
 			situation: situation{at: atConfigMap, manifest: configMap, answer: says(webhookDown)},
-			verb:      planner.Create, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.Unverified,
+			verb:      plans.Create, reasons: []plans.ReasonKind{plans.ReasonNew}, evidence: plans.Unverified,
 		},
 		"changed, and a webhook is down": {
 			situation: situation{
 				at: atConfigMap, manifest: configMap, record: known, answer: says(webhookDown),
 				live: func(u *unstructured.Unstructured) { u.Object["data"] = map[string]any{"x": "0"} },
 			},
-			verb: planner.Update, reasons: []planner.ReasonKind{planner.ReasonDrift}, evidence: planner.Unverified,
+			verb: plans.Update, reasons: []plans.ReasonKind{plans.ReasonDrift}, evidence: plans.Unverified,
 		},
 		"matches": {
 			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known},
-			verb:      planner.None, evidence: planner.DryRun,
+			verb:      plans.None, evidence: plans.DryRun,
 		},
 		"matches, but was not seen ready": {
 			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: func(r *state.Object) { r.Ready = false }},
-			verb:      planner.None, evidence: planner.DryRun, pending: true,
+			verb:      plans.None, evidence: plans.DryRun, pending: true,
 		},
 		"matches, made by an apply that was killed": {
 			situation: situation{
@@ -166,11 +167,11 @@ func TestDecision(t *testing.T) {
 				live:   func(u *unstructured.Unstructured) { token(u, "token-1") },
 				record: func(r *state.Object) { r.UID, r.Token, r.Ready = "", "token-1", false },
 			},
-			verb: planner.None, evidence: planner.DryRun, pending: true,
+			verb: plans.None, evidence: plans.DryRun, pending: true,
 		},
 		"recorded without a label": {
 			situation: situation{at: atConfigMap, manifest: configMap, record: known, live: func(u *unstructured.Unstructured) { u.SetLabels(nil) }},
-			verb:      planner.None, evidence: planner.DryRun,
+			verb:      plans.None, evidence: plans.DryRun,
 		},
 		"somebody else's, to be adopted": {
 			situation: situation{
@@ -178,67 +179,67 @@ func TestDecision(t *testing.T) {
 				live:  func(u *unstructured.Unstructured) { u.SetLabels(nil) },
 				input: func(in *planner.Input) { in.Adopt = everything(in.Objects) },
 			},
-			verb: planner.Adopt, reasons: []planner.ReasonKind{planner.ReasonUnowned}, evidence: planner.DryRun,
+			verb: plans.Adopt, reasons: []plans.ReasonKind{plans.ReasonUnowned}, evidence: plans.DryRun,
 		},
 		"changed, and a webhook cannot be asked": {
 			situation: situation{
 				at: atConfigMap, manifest: configMap, record: known, answer: says(noDryRun),
 				live: func(u *unstructured.Unstructured) { u.Object["data"] = map[string]any{"x": "0"} },
 			},
-			verb: planner.Update, reasons: []planner.ReasonKind{planner.ReasonDrift}, evidence: planner.Unverified,
+			verb: plans.Update, reasons: []plans.ReasonKind{plans.ReasonDrift}, evidence: plans.Unverified,
 		},
 		"cannot be changed in place": {
 			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: unlessNew(invalid("data", "field is immutable when `immutable` is set"))},
-			verb:      planner.Replace, reasons: []planner.ReasonKind{planner.ReasonImmutable}, evidence: planner.Surrogate,
+			verb:      plans.Replace, reasons: []plans.ReasonKind{plans.ReasonImmutable}, evidence: plans.Surrogate,
 		},
 		"job that never ran": {
 			situation: situation{at: atJob, manifest: job, adjust: versioned},
-			verb:      planner.Run, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.DryRun,
+			verb:      plans.Run, reasons: []plans.ReasonKind{plans.ReasonNew}, evidence: plans.DryRun,
 		},
 		"job that finished and was cleaned up": {
 			situation: situation{at: atJob, manifest: job, adjust: versioned, record: known},
-			verb:      planner.None, evidence: planner.Recorded,
+			verb:      plans.None, evidence: plans.Recorded,
 		},
 		"job of one name, whose inputs changed since it was cleaned up": {
 			situation: situation{at: atJob, manifest: job, record: known, input: func(in *planner.Input) {
 				in.Objects[0].Manifest.SetAnnotations(map[string]string{"inputs": "others"})
 			}},
-			verb: planner.Run, reasons: []planner.ReasonKind{planner.ReasonConfig}, evidence: planner.DryRun,
+			verb: plans.Run, reasons: []plans.ReasonKind{plans.ReasonConfig}, evidence: plans.DryRun,
 		},
 		"job of one name that was cleaned up": {
 			situation: situation{at: atJob, manifest: job, record: known},
-			verb:      planner.None, evidence: planner.Recorded,
+			verb:      plans.None, evidence: plans.Recorded,
 		},
 		"job that vanished before it finished": {
 			situation: situation{at: atJob, manifest: job, adjust: versioned, record: func(r *state.Object) { r.Ready = false }},
-			verb:      planner.Run, reasons: []planner.ReasonKind{planner.ReasonGone}, evidence: planner.DryRun,
+			verb:      plans.Run, reasons: []plans.ReasonKind{plans.ReasonGone}, evidence: plans.DryRun,
 		},
 		"job that is still running": {
 			situation: situation{at: atJob, manifest: job, adjust: versioned, live: asItIs, record: func(r *state.Object) { r.Ready = false }},
-			verb:      planner.None, evidence: planner.Recorded, pending: true,
+			verb:      plans.None, evidence: plans.Recorded, pending: true,
 		},
 		"job that finished while nobody looked": {
 			situation: situation{at: atJob, manifest: job, adjust: versioned, live: condition("Complete"), record: func(r *state.Object) { r.Ready = false }},
-			verb:      planner.None, evidence: planner.Recorded, pending: true,
+			verb:      plans.None, evidence: plans.Recorded, pending: true,
 		},
 		"job that is complete": {
 			situation: situation{
 				at: atJob, manifest: job, adjust: versioned, live: condition("Complete"), record: known,
 				answer: says(errors.New("nobody is asked")),
 			},
-			verb: planner.None, evidence: planner.Recorded,
+			verb: plans.None, evidence: plans.Recorded,
 		},
 		"job that failed": {
 			situation: situation{at: atJob, manifest: job, adjust: versioned, live: condition("Failed"), record: func(r *state.Object) { r.Ready = false }},
-			verb:      planner.Replace, reasons: []planner.ReasonKind{planner.ReasonFailedJob}, evidence: planner.Surrogate,
+			verb:      plans.Replace, reasons: []plans.ReasonKind{plans.ReasonFailedJob}, evidence: plans.Surrogate,
 		},
 		"job that runs with other inputs than it would have now": {
 			situation: situation{at: atJob, manifest: job, adjust: forRelease, live: withInputs("others"), record: func(r *state.Object) { r.Ready = false }},
-			verb:      planner.Replace, reasons: []planner.ReasonKind{planner.ReasonConfig}, evidence: planner.Surrogate,
+			verb:      plans.Replace, reasons: []plans.ReasonKind{plans.ReasonConfig}, evidence: plans.Surrogate,
 		},
 		"job that runs with what it would have now": {
 			situation: situation{at: atJob, manifest: job, adjust: forRelease, live: withInputs("these"), record: func(r *state.Object) { r.Ready = false }},
-			verb:      planner.None, evidence: planner.Recorded, pending: true,
+			verb:      plans.None, evidence: plans.Recorded, pending: true,
 		},
 		"job that ran with other inputs and attempts than it would have now": {
 			situation: situation{
@@ -250,18 +251,18 @@ func TestDecision(t *testing.T) {
 				},
 				answer: says(errors.New("nobody is asked")),
 			},
-			verb: planner.None, evidence: planner.Recorded,
+			verb: plans.None, evidence: plans.Recorded,
 		},
 		"job that does not run": {
 			situation: situation{at: atJob, manifest: job, adjust: func(o *providers.Object) {
 				versioned(o)
 				o.Manifest.Object["spec"] = map[string]any{"completions": int64(0)}
 			}},
-			verb: planner.Create, reasons: []planner.ReasonKind{planner.ReasonNew}, evidence: planner.DryRun,
+			verb: plans.Create, reasons: []plans.ReasonKind{plans.ReasonNew}, evidence: plans.DryRun,
 		},
 		"job with a name of its own": {
 			situation: situation{at: atJob, manifest: job, live: condition("Complete"), record: known, answer: unlessNew(invalid("spec.template", "field is immutable"))},
-			verb:      planner.Replace, reasons: []planner.ReasonKind{planner.ReasonImmutable}, evidence: planner.Surrogate,
+			verb:      plans.Replace, reasons: []plans.ReasonKind{plans.ReasonImmutable}, evidence: plans.Surrogate,
 		},
 		"node": {
 			situation: situation{
@@ -269,7 +270,7 @@ func TestDecision(t *testing.T) {
 				adjust: func(o *providers.Object) { o.Partial = true },
 				live:   func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"role": "control"}) },
 			},
-			verb: planner.None, evidence: planner.DryRun,
+			verb: plans.None, evidence: plans.DryRun,
 		},
 		"node that somebody labelled already": {
 			situation: situation{
@@ -277,7 +278,7 @@ func TestDecision(t *testing.T) {
 				adjust: func(o *providers.Object) { o.Partial = true },
 				live:   func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"role": "control"}) },
 			},
-			verb: planner.Adopt, reasons: []planner.ReasonKind{planner.ReasonUnowned}, evidence: planner.DryRun,
+			verb: plans.Adopt, reasons: []plans.ReasonKind{plans.ReasonUnowned}, evidence: plans.DryRun,
 		},
 		"node whose labels are new": {
 			situation: situation{
@@ -290,7 +291,7 @@ func TestDecision(t *testing.T) {
 					return u, nil
 				},
 			},
-			verb: planner.Update, reasons: []planner.ReasonKind{planner.ReasonConfig}, evidence: planner.DryRun,
+			verb: plans.Update, reasons: []plans.ReasonKind{plans.ReasonConfig}, evidence: plans.DryRun,
 		},
 	}
 	for name, test := range tests {
@@ -525,7 +526,7 @@ func TestObjectThatMoves(t *testing.T) {
 			return u, nil
 		},
 	}.make(t)
-	if a := find(t, mustPlan(t, in), atConfigMap); a.Verb != planner.None {
+	if a := find(t, mustPlan(t, in), atConfigMap); a.Verb != plans.None {
 		t.Errorf("%s: %+v", a.Verb, a.Changes)
 	}
 }
@@ -605,7 +606,7 @@ func TestOrderOfWhatDependsOnThePlan(t *testing.T) {
 		t.Errorf("dry runs under a throw-away name (-want +got):\n%s", diff)
 	}
 	widget := find(t, plan, "manifest.w/Widget/new/w")
-	if widget.Evidence.Kind != planner.Unverified || !strings.Contains(widget.Evidence.Detail, "CustomResourceDefinition/widgets.example.org: it serves no version") {
+	if widget.Evidence.Kind != plans.Unverified || !strings.Contains(widget.Evidence.Detail, "CustomResourceDefinition/widgets.example.org: it serves no version") {
 		t.Errorf("evidence of the custom resource is %+v", widget.Evidence)
 	}
 	if len(widget.DependsOn) != 2 {
@@ -666,7 +667,7 @@ func TestNoSecretInAPlan(t *testing.T) {
 					t.Errorf("the plan holds %q:\n%s", secret, got)
 				}
 			}
-			want := map[string]any{"derived": planner.Masked, "given": planner.Masked, "made": planner.Unknown}
+			want := map[string]any{"derived": plans.Masked, "given": plans.Masked, "made": plans.Unknown}
 			for _, c := range find(t, plan, "service.a/Secret/target").Changes {
 				key := strings.TrimSuffix(strings.TrimPrefix(c.Path, `data["`), `"]`)
 				if w, ok := want[key]; ok && (c.After != w || !c.Sensitive) {

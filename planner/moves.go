@@ -9,6 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // moved is where an address of the state is to be found now, as moved blocks say, and
@@ -66,8 +67,8 @@ func (p *planning) moveRecords() {
 }
 
 // blockedMove warns that a moved block does nothing for a record.
-func blockedMove(r *record, to lang.Address, other *record) Problem {
-	return Problem{
+func blockedMove(r *record, to lang.Address, other *record) plans.Problem {
+	return plans.Problem{
 		Warning: true,
 		Address: r.address,
 		Summary: fmt.Sprintf("%s cannot move to %s, which is taken", r.address, to),
@@ -76,8 +77,8 @@ func blockedMove(r *record, to lang.Address, other *record) Problem {
 }
 
 // checkMoves refuses blocks about what the configuration or the cluster is not like.
-func (p *planning) checkMoves() []Problem {
-	var problems []Problem
+func (p *planning) checkMoves() []plans.Problem {
+	var problems []plans.Problem
 	for _, m := range p.Moves {
 		if p.desired[m.From.Object] != nil && !m.From.Whole() {
 			problems = append(problems, p.blockProblem(m.Range, m.From.Object,
@@ -97,8 +98,8 @@ func (p *planning) checkMoves() []Problem {
 }
 
 // checkImports refuses imports that name no declared object, or not its name.
-func (p *planning) checkImports() []Problem {
-	var problems []Problem
+func (p *planning) checkImports() []plans.Problem {
+	var problems []plans.Problem
 	for _, i := range p.Imports {
 		object := p.desired[i.To]
 		if object == nil {
@@ -148,25 +149,25 @@ func (p *planning) released(address lang.Address) (by lang.Removal, ok bool) {
 	return by, by.From.Block != "" && !by.Destroy
 }
 
-func (p *planning) undeclared(at hcl.Range, address lang.Address) Problem {
+func (p *planning) undeclared(at hcl.Range, address lang.Address) plans.Problem {
 	return p.undeclaredAs(place(at), address)
 }
 
-func (p *planning) undeclaredAs(source string, address lang.Address) Problem {
+func (p *planning) undeclaredAs(source string, address lang.Address) plans.Problem {
 	var known []string
 	for other := range p.desired {
 		known = append(known, other.String())
 	}
 	slices.Sort(known)
-	return Problem{
+	return plans.Problem{
 		Address: address, Source: source, Summary: fmt.Sprintf("%s is not declared", address),
 		Detail: strings.TrimSpace(words.DidYouMean(address.String(), known) + " `kolla render` shows what is declared, with its addresses."),
 	}
 }
 
 // blockProblem is a problem with one of the blocks about addresses.
-func (p *planning) blockProblem(at hcl.Range, address lang.Address, summary, detail string) Problem {
-	return Problem{Address: address, Source: place(at), Summary: summary, Detail: detail}
+func (p *planning) blockProblem(at hcl.Range, address lang.Address, summary, detail string) plans.Problem {
+	return plans.Problem{Address: address, Source: place(at), Summary: summary, Detail: detail}
 }
 
 func place(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }

@@ -1,104 +1,21 @@
 package planner
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // systemNamespaces belong to Kubernetes.
 var systemNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
-
-// Occupant is an object that would be lost with the namespace that it is in, and of
-// which nothing says that it is to go.
-type Occupant struct {
-	Ref providers.Ref
-	// Orphan: it belongs to an object that is not in the namespace, either because that
-	// is gone, and then the cluster is about to collect it, or because it is elsewhere.
-	Orphan bool
-}
-
-// Going are the UIDs of the objects that actions delete.
-func Going(actions []Action) map[types.UID]bool {
-	going := map[types.UID]bool{}
-	for i := range actions {
-		if a := &actions[i]; a.Verb == Delete && !a.Partial {
-			going[a.Prior.UID] = true
-		}
-	}
-	return going
-}
-
-// Unlisted is what may be in a namespace of kinds that nobody could list, but for those
-// whose APIService the actions delete: the objects of these are not the cluster's own.
-func Unlisted(contents providers.Contents, actions []Action) []string {
-	var what []string
-	for _, u := range contents.Unread {
-		if !slices.ContainsFunc(actions, func(a Action) bool {
-			return a.Verb == Delete && a.Ref.GVK.GroupKind() == apiServiceKind && a.Ref.Name == u.Version.Version+"."+u.Version.Group
-		}) {
-			what = append(what, u.What)
-		}
-	}
-	return what
-}
-
-// Occupants lists what is in a namespace besides what is going, in the order of kinds
-// and names. What Kubernetes itself puts into each namespace does not count, nor what
-// belongs to another object in it: that one does, whatever its kind is.
-func Occupants(contents providers.Contents, going map[types.UID]bool) []Occupant {
-	present := map[types.UID]bool{}
-	services := map[string]bool{}
-	for i := range contents.Objects {
-		o := &contents.Objects[i]
-		present[o.UID] = true
-		if o.Kind == "Service" {
-			services[o.Name] = true
-		}
-	}
-	var occupants []Occupant
-	for i := range contents.Objects {
-		o := &contents.Objects[i]
-		owned := len(o.OwnerReferences) > 0
-		orphan := slices.ContainsFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool { return !present[r.UID] && !going[r.UID] }) ||
-			o.Kind == "Endpoints" && o.Labels[managedEndpoints] != ""
-		switch {
-		case going[o.UID], o.DeletionTimestamp != nil, owned && !orphan, standard(o):
-		case o.Kind == "Endpoints" && services[o.Name]:
-		default:
-			ref := providers.Ref{GVK: schema.FromAPIVersionAndKind(o.APIVersion, o.Kind), Namespace: o.Namespace, Name: o.Name}
-			occupants = append(occupants, Occupant{Ref: ref, Orphan: orphan})
-		}
-	}
-	slices.SortFunc(occupants, func(a, b Occupant) int { return cmp.Compare(a.Ref.String(), b.Ref.String()) })
-	return occupants
-}
-
-// managedEndpoints is the label of Endpoints that a controller keeps for a Service, and
-// deletes a moment after it. They name no owner.
-const managedEndpoints = "endpoints.kubernetes.io/managed-by"
-
-// standard reports whether Kubernetes has made the object for the namespace.
-func standard(o *metav1.PartialObjectMetadata) bool {
-	switch o.GroupVersionKind().GroupKind() {
-	case providers.ConfigMapKind:
-		return o.Name == "kube-root-ca.crt"
-	case providers.SecretKind:
-		return o.Annotations[corev1.ServiceAccountUIDKey] != ""
-	case schema.GroupKind{Kind: "ServiceAccount"}:
-		return o.Name == "default"
-	}
-	return false
-}
 
 // mayEmpty reports whether a namespace may go with what others have in it: only if the
 // operator named it by its address, and kolla itself leaves nothing there.
@@ -119,17 +36,17 @@ func (p *planning) leavesIn(namespace string) bool {
 	for _, r := range p.records {
 		known[types.UID(r.UID)] = true
 	}
-	going := Going(p.actions)
+	going := plans.Going(p.actions)
 	return slices.ContainsFunc(p.inside[namespace].Objects, func(o metav1.PartialObjectMetadata) bool {
 		volume := o.GroupVersionKind().GroupKind() == providers.ClaimKind && o.Labels[providers.LabelCloud] == p.Cloud && len(o.OwnerReferences) == 0
-		kept := slices.ContainsFunc(p.kept, func(k Kept) bool { return k.UID == o.UID })
+		kept := slices.ContainsFunc(p.kept, func(k plans.Kept) bool { return k.UID == o.UID })
 		return (known[o.UID] || volume || kept) && !going[o.UID] && o.DeletionTimestamp == nil
 	})
 }
 
 // occupy says of the deletion of a namespace what goes with it that nothing else of the
 // plan deletes.
-func (p *planning) occupy(a *Action) {
+func (p *planning) occupy(a *plans.Action) {
 	if occupants := p.occupants(a.Ref.Name); len(occupants) > 0 {
 		a.Occupied = true
 		a.Holds = "everything in it, with " + words.Few(occupants, 4)
@@ -141,7 +58,7 @@ func (p *planning) occupy(a *Action) {
 func (p *planning) occupiedRemedy(t target) string {
 	remedy := "Put its declaration back; or delete or move what is in it first; or "
 	if !p.leavesIn(t.ref.Name) {
-		remedy += fmt.Sprintf("delete it with whatever is in it by %s ('*' does not stand for that); or ", Option("-delete-data", t.address.String()))
+		remedy += fmt.Sprintf("delete it with whatever is in it by %s ('*' does not stand for that); or ", words.Option("-delete-data", t.address.String()))
 	}
 	return remedy + "keep it and have kolla forget it:\n\n" + forgetting(t.address)
 }

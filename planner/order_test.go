@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 const (
@@ -21,7 +21,7 @@ func TestOrderOfWhatIsNamed(t *testing.T) {
 	pod := object(t, "{apiVersion: v1, kind: Pod, metadata: {name: check, namespace: openstack}, spec: {serviceAccountName: check}}")
 	account := object(t, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: check, namespace: openstack}}")
 	in := input(&cluster{}, declared(atPod, pod), declared(atAccount, account))
-	in.Selection = planner.Selection{Targets: []string{atPod}}
+	in.Selection = plans.Selection{Targets: []string{atPod}}
 	plan := mustPlan(t, in)
 	if diff := cmp.Diff([]string{"create " + atAccount, "create " + atPod}, verbs(plan)); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)

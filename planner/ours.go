@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -50,8 +51,8 @@ func (p *planning) adopted(address lang.Address) bool {
 
 // checkAdopted refuses names of what is not declared. What is taken over is named one by
 // one: who names a block takes over whatever somebody has put in its place.
-func (p *planning) checkAdopted() []Problem {
-	var problems []Problem
+func (p *planning) checkAdopted() []plans.Problem {
+	var problems []plans.Problem
 	for _, text := range p.Adopt {
 		target, err := lang.ParseTarget(text)
 		switch {
@@ -61,7 +62,7 @@ func (p *planning) checkAdopted() []Problem {
 			problem.Summary = fmt.Sprintf("-adopt=%s: it is not declared", text)
 			problems = append(problems, problem)
 		default:
-			problems = append(problems, Problem{
+			problems = append(problems, plans.Problem{
 				Summary: fmt.Sprintf("-adopt=%s names no object", text),
 				Detail:  "It takes the address of one object, such as service.memcached/Service/memcached, and may be repeated. A plan without it lists the objects that are in the way, with their addresses.",
 			})
@@ -129,8 +130,8 @@ const mostStrangers = 3
 // strangers are the problems of objects that are in the way and not kolla's. Many of one
 // cloud are one problem: the namespace is the other cloud's, or the state of this cloud was
 // lost.
-func (p *planning) strangers() []Problem {
-	var problems []Problem
+func (p *planning) strangers() []plans.Problem {
+	var problems []plans.Problem
 	byCloud := map[string][]*subject{} // by the cloud of the label; "" for none
 	for _, s := range p.subjects {
 		switch {
@@ -159,7 +160,7 @@ func (p *planning) strangers() []Problem {
 }
 
 // otherCloud is the problem of many objects that carry the label of another cloud.
-func otherCloud(owner string, strangers []*subject) Problem {
+func otherCloud(owner string, strangers []*subject) plans.Problem {
 	detail := fmt.Sprintf("They are %s. Their label %s says so, and two clouds cannot share objects.", words.Few(refsOf(strangers), 10), providers.LabelCloud)
 	for _, s := range strangers {
 		if s.action.Ref.GVK.GroupKind() == providers.NamespaceKind {
@@ -167,7 +168,7 @@ func otherCloud(owner string, strangers []*subject) Problem {
 				detail+" Give this cloud a namespace of its own: namespace = \"NAME\" in the cloud block.")
 		}
 	}
-	return Problem{
+	return plans.Problem{
 		Summary: fmt.Sprintf("%d objects belong to cloud %q", len(strangers), owner),
 		Detail:  detail + " Choose another namespace, or other names.",
 	}
@@ -201,7 +202,7 @@ const rebuildAdvice = "If kolla made %s and the state was lost, or is an old one
 const rebuildCommand = "If kolla made %s and the state was lost, or is an old one, have it made anew:\n\n  kolla state rebuild\n\nIt shows who made what and when, and asks."
 
 // strange is the problem of one object that is in the way of a cloud.
-func (s *subject) strange(cloud string) Problem {
+func (s *subject) strange(cloud string) plans.Problem {
 	owner := s.live.GetLabels()[providers.LabelCloud]
 	switch {
 	case s.ours:
@@ -234,16 +235,16 @@ func (s *subject) strange(cloud string) Problem {
 		fmt.Fprintf(&b, rebuildCommand+"\n", "it")
 	}
 	fmt.Fprintf(&b, "To take it over as it is and change it to what is declared, write an import block for it, or plan with\n\n  %s\n\nOtherwise rename one of the two, or find out who made it and delete it.",
-		Option("-adopt", s.object.Address.String()))
+		words.Option("-adopt", s.object.Address.String()))
 	return problemOf(s.object, summary, b.String())
 }
 
 // lostState is the problem of many objects that carry the cloud's label.
-func lostState(labelled []*subject) Problem {
-	return Problem{
+func lostState(labelled []*subject) plans.Problem {
+	return plans.Problem{
 		Summary: fmt.Sprintf("%d objects exist and carry the label of this cloud, and the state does not know them", len(labelled)),
 		Detail: fmt.Sprintf("They are %s. A label proves nothing: anybody can have given it to them. Nothing was read from them. "+rebuildCommand+
 			" To take over single objects as they are, write import blocks for them, or name each, as in\n\n  %s",
-			words.Few(refsOf(labelled), 6), "them", Option("-adopt", labelled[0].object.Address.String())),
+			words.Few(refsOf(labelled), 6), "them", words.Option("-adopt", labelled[0].object.Address.String())),
 	}
 }

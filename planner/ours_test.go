@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -31,19 +32,19 @@ func TestWhatIsKollas(t *testing.T) {
 	for name, test := range map[string]struct {
 		record *state.Object // nil: none
 		input  func(*planner.Input)
-		want   planner.Verb // empty: the plan is refused
+		want   plans.Verb // empty: the plan is refused
 		says   string
 	}{
-		"known by its UID":                  {record: &state.Object{UID: "uid-1"}, want: planner.Update},
-		"known by its token":                {record: &state.Object{Token: "token-1"}, want: planner.Update},
+		"known by its UID":                  {record: &state.Object{UID: "uid-1"}, want: plans.Update},
+		"known by its token":                {record: &state.Object{Token: "token-1"}, want: plans.Update},
 		"a forgery, and no state":           {says: "ConfigMap openstack/a exists, and the state does not know it"},
 		"a forgery, and a state":            {record: &state.Object{UID: "uid-0"}, says: "The object of that name that the state knows (UID uid-0) is gone"},
 		"another token":                     {record: &state.Object{Token: "token-0"}, says: "exists, and the state does not know it"},
 		"a name alone":                      {record: &state.Object{}, says: "exists, and the state does not know it"},
-		"adopted by its address":            {input: func(in *planner.Input) { in.Adopt = []string{atConfigMap} }, want: planner.Adopt},
+		"adopted by its address":            {input: func(in *planner.Input) { in.Adopt = []string{atConfigMap} }, want: plans.Adopt},
 		"adopted by its block":              {input: func(in *planner.Input) { in.Adopt = []string{"service.a"} }, says: "-adopt=service.a names no object"},
 		"adopted by a slip":                 {input: func(in *planner.Input) { in.Adopt = []string{"service.a/ConfigMap/aa"} }, says: "-adopt=service.a/ConfigMap/aa: it is not declared"},
-		"imported":                          {input: imports, want: planner.Adopt},
+		"imported":                          {input: imports, want: plans.Adopt},
 		"in the place of what was imported": {record: &state.Object{UID: "uid-0"}, input: imports, says: "(UID uid-0) is gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +92,7 @@ func TestRefreshKeepsWhatIsThere(t *testing.T) {
 	if err != nil || len(problems) != 1 || !problems[0].Warning {
 		t.Fatalf("Make: %v, problems %v", err, problems)
 	}
-	if a := find(t, plan, atConfigMap); a.Verb != planner.None || a.Evidence.Kind != planner.Unverified {
+	if a := find(t, plan, atConfigMap); a.Verb != plans.None || a.Evidence.Kind != plans.Unverified {
 		t.Errorf("decided %s, known by %s: %s", a.Verb, a.Evidence.Kind, a.Evidence.Detail)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // ownership is who owns which fields of an object, as its managedFields say.
@@ -123,7 +125,7 @@ type origin struct {
 //
 // The last row is what defaulting and webhooks do. Of an object that was never
 // kolla's nothing has drifted: its reason is that it is not owned.
-func (o origin) blame(differences []difference) []Reason {
+func (o origin) blame(differences []difference) []plans.Reason {
 	var reasons reasonSet
 	for i := range differences {
 		reasons.add(o.blameOne(&differences[i]))
@@ -131,27 +133,27 @@ func (o origin) blame(differences []difference) []Reason {
 	return reasons.list()
 }
 
-func (o origin) blameOne(d *difference) Reason {
+func (o origin) blameOne(d *difference) plans.Reason {
 	held, wanted := touches(o.live.kolla, d.path), touches(o.after.kolla, d.path)
 	by, taken := o.live.other(d.path)
 	switch {
 	case !o.ours:
-		return Reason{Kind: ReasonUnowned}
+		return plans.Reason{Kind: plans.ReasonUnowned}
 	case !held && wanted && taken:
 		d.Drift, d.Edited, d.Manager, d.Time = true, o.edited, by.manager, by.time
 	case wanted && o.same && (!held || o.written):
 		d.Drift = true
 	case (held || wanted) && !o.same:
-		return Reason{Kind: ReasonConfig}
+		return plans.Reason{Kind: plans.ReasonConfig}
 	default:
-		return Reason{Kind: ReasonUpgrade}
+		return plans.Reason{Kind: plans.ReasonUpgrade}
 	}
-	return Reason{Kind: ReasonDrift, Path: d.Path, Manager: d.Manager, Time: d.Time}
+	return plans.Reason{Kind: plans.ReasonDrift, Path: d.Path, Manager: d.Manager, Time: d.Time}
 }
 
 // blameAdditions is blame for differences among which are fields that others added: what
 // kolla neither had nor will have, and somebody else owns, or wrote since the last apply.
-func (o origin) blameAdditions(differences []difference, reasons []Reason) []Reason {
+func (o origin) blameAdditions(differences []difference, reasons []plans.Reason) []plans.Reason {
 	var added reasonSet
 	for i := range differences {
 		d := &differences[i]
@@ -160,23 +162,23 @@ func (o origin) blameAdditions(differences []difference, reasons []Reason) []Rea
 			continue
 		}
 		d.Drift, d.Manager, d.Time = true, by.manager, by.time
-		added.add(Reason{Kind: ReasonDrift, Path: d.Path, Manager: by.manager, Time: by.time})
+		added.add(plans.Reason{Kind: plans.ReasonDrift, Path: d.Path, Manager: by.manager, Time: by.time})
 	}
 	if len(added.reasons) == 0 {
 		return reasons
 	}
-	reasons = slices.DeleteFunc(reasons, func(r Reason) bool { return r.Kind == ReasonUpgrade })
+	reasons = slices.DeleteFunc(reasons, func(r plans.Reason) bool { return r.Kind == plans.ReasonUpgrade })
 	return append(reasons, added.list()...)
 }
 
 // reasonSet collects reasons: one of each kind, and of drift one a manager and
 // time.
 type reasonSet struct {
-	reasons []Reason
+	reasons []plans.Reason
 	paths   []int // how many paths each reason stands for
 }
 
-func (s *reasonSet) add(r Reason) {
+func (s *reasonSet) add(r plans.Reason) {
 	for i, have := range s.reasons {
 		if have.Kind == r.Kind && have.Manager == r.Manager && have.Time.Equal(r.Time) {
 			s.paths[i]++
@@ -190,13 +192,13 @@ func (s *reasonSet) add(r Reason) {
 // list gives the reasons. A path is named only where it is the only one. That a
 // newer kolla or server wants something is left out where there is another reason,
 // of which it is a consequence.
-func (s *reasonSet) list() []Reason {
-	var list []Reason
+func (s *reasonSet) list() []plans.Reason {
+	var list []plans.Reason
 	for i, r := range s.reasons {
 		if s.paths[i] > 1 {
 			r.Path = ""
 		}
-		if r.Kind != ReasonUpgrade || len(s.reasons) == 1 {
+		if r.Kind != plans.ReasonUpgrade || len(s.reasons) == 1 {
 			list = append(list, r)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -31,47 +32,47 @@ func TestBlame(t *testing.T) {
 		held, wanted bool
 		others       []entry
 		changed      bool // the configuration
-		want         planner.Reason
+		want         plans.Reason
 	}{
 		"held, other configuration": {
 			held: true, wanted: true, changed: true,
-			want: planner.Reason{Kind: planner.ReasonConfig},
+			want: plans.Reason{Kind: plans.ReasonConfig},
 		},
 		"held and no longer declared": {
 			held: true, changed: true,
-			want: planner.Reason{Kind: planner.ReasonConfig},
+			want: plans.Reason{Kind: plans.ReasonConfig},
 		},
 		"held, same configuration": {
 			held: true, wanted: true,
-			want: planner.Reason{Kind: planner.ReasonUpgrade},
+			want: plans.Reason{Kind: plans.ReasonUpgrade},
 		},
 		"held with somebody else": {
 			held: true, wanted: true, changed: true, others: []entry{{"kubectl", metav1.ManagedFieldsOperationApply, then}},
-			want: planner.Reason{Kind: planner.ReasonConfig},
+			want: plans.Reason{Kind: plans.ReasonConfig},
 		},
 		"taken": {
 			wanted: true, others: []entry{{"kubectl-edit", metav1.ManagedFieldsOperationUpdate, then}},
-			want: planner.Reason{Kind: planner.ReasonDrift, Path: "spec.replicas", Manager: "kubectl-edit", Time: then},
+			want: plans.Reason{Kind: plans.ReasonDrift, Path: "spec.replicas", Manager: "kubectl-edit", Time: then},
 		},
 		"taken, and the configuration changed elsewhere": {
 			wanted: true, changed: true, others: []entry{{"kubectl-edit", metav1.ManagedFieldsOperationUpdate, then}},
-			want: planner.Reason{Kind: planner.ReasonDrift, Path: "spec.replicas", Manager: "kubectl-edit", Time: then},
+			want: plans.Reason{Kind: plans.ReasonDrift, Path: "spec.replicas", Manager: "kubectl-edit", Time: then},
 		},
 		"taken twice": {
 			wanted: true, others: []entry{{"kubectl-edit", metav1.ManagedFieldsOperationUpdate, then}, {"k9s", metav1.ManagedFieldsOperationUpdate, later}},
-			want: planner.Reason{Kind: planner.ReasonDrift, Path: "spec.replicas", Manager: "k9s", Time: later},
+			want: plans.Reason{Kind: plans.ReasonDrift, Path: "spec.replicas", Manager: "k9s", Time: later},
 		},
 		"removed by nobody knows whom": {
 			wanted: true,
-			want:   planner.Reason{Kind: planner.ReasonDrift, Path: "spec.replicas"},
+			want:   plans.Reason{Kind: plans.ReasonDrift, Path: "spec.replicas"},
 		},
 		"newly declared": {
 			wanted: true, changed: true,
-			want: planner.Reason{Kind: planner.ReasonConfig},
+			want: plans.Reason{Kind: plans.ReasonConfig},
 		},
 		"nobody's, such as a default": {
 			changed: true,
-			want:    planner.Reason{Kind: planner.ReasonUpgrade},
+			want:    plans.Reason{Kind: plans.ReasonUpgrade},
 		},
 	}
 	for name, test := range tests {
@@ -102,16 +103,16 @@ func TestBlame(t *testing.T) {
 			in.State.Objects = append(in.State.Objects, record)
 
 			got := find(t, mustPlan(t, in), "service.keystone/Deployment/keystone-api")
-			if diff := cmp.Diff([]planner.Reason{test.want}, got.Reasons); diff != "" {
+			if diff := cmp.Diff([]plans.Reason{test.want}, got.Reasons); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
-			wantChange := planner.Change{
+			wantChange := plans.Change{
 				Path: "spec.replicas", Before: int64(5), After: int64(3),
-				Drift:   test.want.Kind == planner.ReasonDrift,
-				Edited:  test.want.Kind == planner.ReasonDrift && test.changed,
+				Drift:   test.want.Kind == plans.ReasonDrift,
+				Edited:  test.want.Kind == plans.ReasonDrift && test.changed,
 				Manager: test.want.Manager, Time: test.want.Time,
 			}
-			if diff := cmp.Diff([]planner.Change{wantChange}, got.Changes); diff != "" {
+			if diff := cmp.Diff([]plans.Change{wantChange}, got.Changes); diff != "" {
 				t.Errorf("changes (-want +got):\n%s", diff)
 			}
 		})
@@ -132,10 +133,10 @@ func TestReasonsAreCollected(t *testing.T) {
 		return after, nil
 	}}, declared(atConfigMap, manifest))
 	in.State.Objects = []state.Object{recorded(atConfigMap, was)}
-	want := []planner.Reason{
-		{Kind: planner.ReasonConfig},
-		{Kind: planner.ReasonDrift, Manager: "kubectl-edit", Time: then},
-		{Kind: planner.ReasonDrift, Path: `data["z"]`, Manager: "k9s", Time: then},
+	want := []plans.Reason{
+		{Kind: plans.ReasonConfig},
+		{Kind: plans.ReasonDrift, Manager: "kubectl-edit", Time: then},
+		{Kind: plans.ReasonDrift, Path: `data["z"]`, Manager: "k9s", Time: then},
 	}
 	if diff := cmp.Diff(want, find(t, mustPlan(t, in), atConfigMap).Reasons); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
@@ -265,7 +266,7 @@ func TestConflicts(t *testing.T) {
 			if !action.Force || len(action.Changes) == 0 {
 				t.Errorf("action is %+v", action)
 			}
-			if action.Verb == planner.Update && (action.Reasons[0].Kind != planner.ReasonDrift || action.Reasons[0].Manager != test.manager) {
+			if action.Verb == plans.Update && (action.Reasons[0].Kind != plans.ReasonDrift || action.Reasons[0].Manager != test.manager) {
 				t.Errorf("reasons are %+v", action.Reasons)
 			}
 		})

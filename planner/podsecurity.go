@@ -14,6 +14,7 @@ import (
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -32,7 +33,7 @@ func (p *planning) warnPodSecurity() {
 	}
 	for _, s := range p.subjects {
 		namespace := levels[s.action.Ref.Namespace]
-		if namespace == nil || s.action.Verb == "" || s.finished() && s.action.Verb == None {
+		if namespace == nil || s.action.Verb == "" || s.finished() && s.action.Verb == plans.None {
 			continue
 		}
 		if why := refusedPods(cmp.Or(s.after, s.object.Manifest), p.enforced(namespace.object)); why != "" {
@@ -61,7 +62,7 @@ func (p *planning) letsIn(s *subject) bool {
 }
 
 // podSecurityProblem says what is refused, who says so, and how to go on.
-func podSecurityProblem(s, namespace *subject, why string) Problem {
+func podSecurityProblem(s, namespace *subject, why string) plans.Problem {
 	advice := fmt.Sprintf("correct the securityContext of the pods, or set another level in the label %s of %s", api.EnforceLevelLabel, namespace.object.Address)
 	if strings.HasPrefix(namespace.object.Address.Block, "cloud.") {
 		advice = "correct the securityContext of the pods, or set another pod_security in the cloud block"
@@ -81,9 +82,9 @@ var podTemplates = map[schema.GroupKind][]string{
 	{Kind: "Pod"}:                       {},
 	{Kind: "ReplicationController"}:     {"spec", "template"},
 	{Group: "apps", Kind: "ReplicaSet"}: {"spec", "template"},
-	deploymentKind:                      {"spec", "template"},
-	statefulSetKind:                     {"spec", "template"},
-	daemonSetKind:                       {"spec", "template"},
+	providers.DeploymentKind:            {"spec", "template"},
+	providers.StatefulSetKind:           {"spec", "template"},
+	providers.DaemonSetKind:             {"spec", "template"},
 	providers.JobKind:                   {"spec", "template"},
 	{Group: "batch", Kind: "CronJob"}:   {"spec", "jobTemplate", "spec", "template"},
 }

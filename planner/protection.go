@@ -8,6 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -41,7 +42,7 @@ func (p *planning) external(block string) bool { return slices.Contains(p.Extern
 // backAgain is how a service gets back what was deployed of it, before it was external.
 const backAgain = "Take external out of the service again"
 
-func (p *planning) lossOf(block string, all []guarded) Problem {
+func (p *planning) lossOf(block string, all []guarded) plans.Problem {
 	first := all[0]
 	if p.Destroy {
 		return p.destroyed(all)
@@ -52,11 +53,11 @@ func (p *planning) lossOf(block string, all []guarded) Problem {
 		if external {
 			what, back = fmt.Sprintf("%s is external now, and %s holds %s", block, first.ref, first.data), backAgain
 		}
-		return Problem{
+		return plans.Problem{
 			Address: first.address,
 			Summary: what,
 			Detail: fmt.Sprintf("%s%s; or, to delete it with what it holds, plan with %s; or keep the object and have kolla forget it:\n\n%s",
-				p.cutOffFirst(first.ref), back, Option("-delete-data", first.address.String()), forgetting(first.address)),
+				p.cutOffFirst(first.ref), back, words.Option("-delete-data", first.address.String()), forgetting(first.address)),
 		}
 	}
 	what, back := fmt.Sprintf("%d objects of %s are no longer declared, and hold data", len(all), block), "Put the declaration back"
@@ -70,11 +71,11 @@ func (p *planning) lossOf(block string, all []guarded) Problem {
 	for _, g := range all {
 		fmt.Fprintf(&list, "  %s: %s\n%s", g.ref, g.data, p.cutOffBelow(g.ref, "    "))
 	}
-	return Problem{
+	return plans.Problem{
 		Address: first.address,
 		Summary: what,
 		Detail: fmt.Sprintf("What would be lost:\n\n%s\n%s; or, to delete all of these, plan with %s; or keep them and have kolla forget each, as in:\n\n%s",
-			list.String(), back, Option("-delete-data", block), forgetting(first.address)),
+			list.String(), back, words.Option("-delete-data", block), forgetting(first.address)),
 	}
 }
 
@@ -85,8 +86,8 @@ func (p *planning) cutOffBelow(ref providers.Ref, indent string) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s:\n", indent, c.title())
-	for _, line := range c.lines() {
+	fmt.Fprintf(&b, "%s%s:\n", indent, c.Title())
+	for _, line := range c.Lines() {
 		fmt.Fprintf(&b, "%s  %s\n", indent, line)
 	}
 	return b.String()
@@ -103,7 +104,7 @@ func (p *planning) cutOffFirst(ref providers.Ref) string {
 
 // destroyed is the problem of a destroy that would stop what others need. It is not left
 // running as volumes are left there: what it mounts would go.
-func (p *planning) destroyed(all []guarded) Problem {
+func (p *planning) destroyed(all []guarded) plans.Problem {
 	var list strings.Builder
 	for _, g := range all {
 		fmt.Fprintf(&list, "  %s: %s\n%s", g.ref, g.data, p.cutOffBelow(g.ref, "    "))
@@ -112,11 +113,11 @@ func (p *planning) destroyed(all []guarded) Problem {
 	if len(all) > 1 {
 		name, what = all[0].address.Block, all[0].address.Block
 	}
-	return Problem{
+	return plans.Problem{
 		Address: all[0].address,
 		Summary: fmt.Sprintf("%s would be destroyed, and holds what others need", what),
 		Detail: fmt.Sprintf("What would stop:\n\n%s\nTo destroy it as well, plan with %s; to leave its service as it is, with %s.",
-			list.String(), Option("-delete-data", name), Option("-exclude", all[0].address.Block)),
+			list.String(), words.Option("-delete-data", name), words.Option("-exclude", all[0].address.Block)),
 	}
 }
 
@@ -159,7 +160,7 @@ func (p *planning) prevented(t target) bool {
 	if p.external(t.address.Block) {
 		is, back, away = "not deployed any more, because its service is external now", backAgain, "make it external"
 	}
-	p.problems = append(p.problems, Problem{
+	p.problems = append(p.problems, plans.Problem{
 		Address: t.address,
 		Summary: fmt.Sprintf("%s is %s, and must not be destroyed", what, is),
 		Detail: fmt.Sprintf("When it was last applied, %s. %s; to let it go, say prevent_destroy = false, apply, and then %s; or keep %s and have kolla forget it:\n\n%s",
@@ -211,8 +212,8 @@ func (p *planning) protected(t target) string {
 // protect leaves an object in place: a destroy says so, any other plan is not
 // made.
 func (p *planning) protect(t target, holds string) {
-	if p.Destroy && !(serves(t.ref) && t.holds != "") {
-		kept := Kept{Address: t.address, Ref: t.ref, Holds: holds, Alone: t.namespace() && slices.Contains(p.DeleteData, "*")}
+	if p.Destroy && !(plans.Serves(t.ref) && t.holds != "") {
+		kept := plans.Kept{Address: t.address, Ref: t.ref, Holds: holds, Alone: t.namespace() && slices.Contains(p.DeleteData, "*")}
 		if t.uid == "" && t.ref.GVK.GroupKind() == providers.ClaimKind { // the state does not have it yet
 			kept.UID = t.live.GetUID()
 		}
@@ -255,7 +256,7 @@ func (p *planning) names(name string) bool {
 func (p *planning) checkDeleteData() {
 	for _, name := range p.DeleteData {
 		if name != "*" && !p.named[name] {
-			p.problems = append(p.problems, Problem{
+			p.problems = append(p.problems, plans.Problem{
 				Warning: true,
 				Summary: fmt.Sprintf("-delete-data=%s has no effect", name),
 				Detail:  strings.TrimSpace(words.DidYouMean(name, p.holders()) + " No object of that address holds data and would be deleted or replaced by this plan."),
@@ -291,7 +292,7 @@ func (p *planning) occupants(namespace string) []string {
 	}
 	contents := p.inside[namespace]
 	var names []string
-	for _, o := range Occupants(contents, Going(p.actions)) {
+	for _, o := range contents.Occupants(plans.Going(p.actions)) {
 		names = append(names, o.Ref.String())
 	}
 	for _, r := range p.records {
@@ -299,5 +300,5 @@ func (p *planning) occupants(namespace string) []string {
 			names = append(names, r.ref.String())
 		}
 	}
-	return append(names, Unlisted(contents, p.actions)...)
+	return append(names, plans.Unlisted(contents, p.actions)...)
 }

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -27,7 +28,7 @@ func (p *planning) proven(ctx context.Context, s *subject) (bool, error) {
 	p.check(s, manifest)
 	switch {
 	case s.asRecorded() && proof.SameValues(s.live, manifest):
-		s.claim = Evidence{Kind: Fingerprint}
+		s.claim = plans.Evidence{Kind: plans.Fingerprint}
 	case p.rules.Undisturbed(s.live, p.namespaceOf(s)) && proof.Holds(s.live, manifest, s.manager) && providers.Tainted(s.live, s.manager):
 		s.holds = true
 		added, err := p.mayBeAdded(ctx, s)
@@ -35,7 +36,7 @@ func (p *planning) proven(ctx context.Context, s *subject) (bool, error) {
 			return false, err
 		}
 		if !added {
-			s.claim = Evidence{Kind: Ownership}
+			s.claim = plans.Evidence{Kind: plans.Ownership}
 		}
 	}
 	if s.claim.Kind == "" || p.VerifyAll {
@@ -75,7 +76,7 @@ func (p *planning) reread(ctx context.Context, s *subject) (bool, error) {
 // mayBeAdded reports whether there is anything in the object, beyond what is declared,
 // that somebody may have added to it.
 func (p *planning) mayBeAdded(ctx context.Context, s *subject) (bool, error) {
-	if s.clean || !s.owned() || p.ForeignPolicy == IgnoreForeign {
+	if s.clean || !s.owned() || p.ForeignPolicy == plans.IgnoreForeign {
 		return false, nil
 	}
 	fields, err := p.unremovable(ctx, s)
@@ -96,10 +97,10 @@ func (p *planning) namespaceOf(s *subject) *unstructured.Unstructured {
 // with every plan.
 func (p *planning) warnHidden() {
 	asked := slices.ContainsFunc(p.subjects, func(s *subject) bool {
-		return s.action.Verb == None && s.action.Evidence.Kind == DryRun
+		return s.action.Verb == plans.None && s.action.Evidence.Kind == plans.DryRun
 	})
 	if p.rules.Hidden() && asked && !p.VerifyAll {
-		p.problems = append(p.problems, Problem{
+		p.problems = append(p.problems, plans.Problem{
 			Warning: true,
 			Summary: "kolla may not list the mutating webhooks and policies of the cluster",
 			Detail:  `So it asks the server about every object, which is slow. Give the user a ClusterRole with this rule: apiGroups: ["admissionregistration.k8s.io"], resources: ["mutatingwebhookconfigurations", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"], verbs: ["list"].`,
@@ -114,7 +115,7 @@ func (s *subject) asRecorded() bool {
 	return s.record != nil && s.recordedNow() &&
 		s.check.Known() && s.check == s.record.Check &&
 		s.record.Desired == s.object.Digest() &&
-		slices.EqualFunc(s.action.Yields, s.record.Yields, func(y Yield, known state.Yield) bool {
+		slices.EqualFunc(s.action.Yields, s.record.Yields, func(y plans.Yield, known state.Yield) bool {
 			return y.Path == known.Path && y.Manager == known.Manager
 		})
 }
@@ -124,10 +125,10 @@ func (s *subject) asRecorded() bool {
 // object, by a policy or a quota that is new, is no word on what would change.
 func (p *planning) settle(s *subject) {
 	evidence := s.action.Evidence.Kind
-	if s.action.Verb == None && !s.action.Reported && (evidence == Fingerprint || evidence == Ownership || s.confirmed) {
+	if s.action.Verb == plans.None && !s.action.Reported && (evidence == plans.Fingerprint || evidence == plans.Ownership || s.confirmed) {
 		s.action.Check = s.check
 	}
-	if s.claim.Kind == "" || s.raced || evidence == Unverified || len(s.action.Changes) == 0 {
+	if s.claim.Kind == "" || s.raced || evidence == plans.Unverified || len(s.action.Changes) == 0 {
 		return
 	}
 	var paths []string

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -30,7 +31,7 @@ func unchanged(t *testing.T) (*world, planner.Input) {
 		t.Fatal(err)
 	}
 	record.Check, record.Desired = rules.Written(live, "kolla", proof.Terms{}), in.Objects[0].Digest()
-	if a := find(t, mustPlan(t, in), at); a.Evidence.Kind != planner.Fingerprint {
+	if a := find(t, mustPlan(t, in), at); a.Evidence.Kind != plans.Fingerprint {
 		t.Fatalf("it is known by %q", a.Evidence.Kind)
 	}
 	in.Snapshot = providers.NewSnapshot(&w.cluster)
@@ -79,7 +80,7 @@ func TestHiddenMutatorsAreSaid(t *testing.T) {
 	}
 	w.cluster.fail = map[string]error{"MutatingWebhookConfiguration": refusal(http.StatusForbidden, metav1.StatusReasonForbidden, "no")}
 	plan, problems, err := planner.Make(t.Context(), in)
-	if err != nil || find(t, plan, "manifest.a/ConfigMap/x").Evidence.Kind != planner.DryRun {
+	if err != nil || find(t, plan, "manifest.a/ConfigMap/x").Evidence.Kind != plans.DryRun {
 		t.Fatalf("the plan is %v, %v", verbs(plan), err)
 	}
 	var said []string

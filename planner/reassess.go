@@ -8,15 +8,17 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Reassess lists what an apply of the action would change in the object as it is now. With
-// additions, it would also take out all that others have added by now, which costs another
-// dry run. Of an object that has another version by then it lists nothing. Where the plan could only predict the changes, so does Reassess. manifest has the
-// values of Secrets.
-func (p *Plan) Reassess(ctx context.Context, reader providers.Reader, a *Action, manifest, live *unstructured.Unstructured, additions bool) ([]Change, error) {
-	s := &subject{object: a.Object, manager: providers.ManagerOf(p.Cloud, a.Object.Partial), live: live, action: *a}
+// Reassess returns the changes that an apply of an action of the plan would now make to the
+// live object. With additions, the apply also removes all fields that others have added by
+// now; that takes one more dry run. If the server has another version of the object by then,
+// there are no changes. Reassess predicts the changes if the plan could only predict them.
+// manifest contains the values of Secrets.
+func Reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a *plans.Action, manifest, live *unstructured.Unstructured, additions bool) ([]plans.Change, error) {
+	s := &subject{object: a.Object, manager: providers.ManagerOf(plan.Cloud, a.Object.Partial), live: live, action: *a}
 	s.action.Removes = ""
 	x := &prospect{evidence: a.Evidence, again: true}
 	var err error
@@ -32,7 +34,7 @@ func (p *Plan) Reassess(ctx context.Context, reader providers.Reader, a *Action,
 		return nil, nil // a write that is bound to this version is refused, and assessed again
 	}
 	x.final = x.applied
-	if additions && (p.ForeignPolicy == RevertForeign || p.ForeignPolicy == "") {
+	if additions && (plan.ForeignPolicy == plans.RevertForeign || plan.ForeignPolicy == "") {
 		if err := s.takeOutAgain(ctx, reader, x); err != nil {
 			return nil, err
 		}
@@ -45,8 +47,8 @@ func (p *Plan) Reassess(ctx context.Context, reader providers.Reader, a *Action,
 	if err != nil {
 		return nil, err
 	}
-	if x.invalid != nil || x.evidence.Kind == Unverified {
-		differences = slices.DeleteFunc(differences, func(d difference) bool { return d.Hollow() })
+	if x.invalid != nil || x.evidence.Kind == plans.Unverified {
+		differences = slices.DeleteFunc(differences, func(d difference) bool { return d.hollow() })
 	}
 	return changesOf(append(differences, x.removed...)), nil
 }
@@ -56,7 +58,7 @@ func (p *Plan) Reassess(ctx context.Context, reader providers.Reader, a *Action,
 // removed from, the object would not be valid with them.
 func (s *subject) predictable(x *prospect, removes bool, refused error) bool {
 	r := classify(refused)
-	if x.evidence.Kind == Unverified && r.unasked != "" {
+	if x.evidence.Kind == plans.Unverified && r.unasked != "" {
 		return true
 	}
 	if removes && (r.unasked != "" || !r.world && r.permission == nil) {

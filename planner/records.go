@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -34,16 +35,16 @@ func (r *record) recordedAddress() lang.Address {
 }
 
 // absence says why the object is not in the cluster, if it is not: whoever deleted it.
-func (r *record) absence() ReasonKind {
+func (r *record) absence() plans.ReasonKind {
 	if r.Going {
-		return ReasonUnfinished
+		return plans.ReasonUnfinished
 	}
-	return ReasonGone
+	return plans.ReasonGone
 }
 
 // indexRecords gives the objects of the state the addresses that they have now.
-func (p *planning) indexRecords() []Problem {
-	var problems []Problem
+func (p *planning) indexRecords() []plans.Problem {
+	var problems []plans.Problem
 	for i := range p.State.Objects {
 		object := &p.State.Objects[i]
 		r := record{Object: object, ref: providers.Ref{
@@ -56,7 +57,7 @@ func (p *planning) indexRecords() []Problem {
 			r.family, err = lang.ParseAddress(object.Family)
 		}
 		if err != nil {
-			problems = append(problems, Problem{Summary: "the state cannot be used", Detail: err.Error()})
+			problems = append(problems, plans.Problem{Summary: "the state cannot be used", Detail: err.Error()})
 			continue
 		}
 		if object.Left {

@@ -3,6 +3,8 @@ package planner
 import (
 	"slices"
 	"strings"
+
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // refresh turns what was decided into what a refresh-only plan does: nothing to
@@ -26,20 +28,20 @@ func (p *planning) refresh() {
 		r := &p.records[i]
 		_, declared := p.byRef[identify(r.ref)]
 		if !declared && p.includes(p.successor(r)) && p.Snapshot.Get(r.ref) == nil && p.whyUnread(r.ref) == nil {
-			p.forget(r.target(p.Snapshot), Reason{Kind: r.absence()})
+			p.forget(r.target(p.Snapshot), plans.Reason{Kind: r.absence()})
 		}
 	}
 }
 
 // refreshed is the action of a refresh-only plan on a desired object; ok is false
 // where there is nothing to compare, or nothing that kolla made.
-func (s *subject) refreshed(cloud string) (a Action, ok bool) {
+func (s *subject) refreshed(cloud string) (a plans.Action, ok bool) {
 	a = s.action
 	if s.stranger && !s.ours && s.record != nil && s.record.UID != "" && s.record.address == a.Address {
 		return s.gone(), true
 	}
 	a.Force, a.Pending = false, false
-	a.Supersedes = Action{}.Supersedes
+	a.Supersedes = plans.Action{}.Supersedes
 	switch a.Verb {
 	case "":
 		if s.live == nil || s.record == nil {
@@ -49,24 +51,24 @@ func (s *subject) refreshed(cloud string) (a Action, ok bool) {
 		if s.stranger {
 			why = s.strange(cloud).Summary
 		}
-		return Action{
-			Address: a.Address, Verb: None, Object: a.Object, Ref: a.Ref,
-			Evidence: Evidence{Kind: Unverified, Detail: why},
+		return plans.Action{
+			Address: a.Address, Verb: plans.None, Object: a.Object, Ref: a.Ref,
+			Evidence: plans.Evidence{Kind: plans.Unverified, Detail: why},
 		}, true
-	case Create, Run:
+	case plans.Create, plans.Run:
 		if s.record == nil || s.record.UID == "" || s.record.address != a.Address {
 			return a, false
 		}
 		return s.gone(), true
-	case Adopt:
-		a.Verb = Refresh
+	case plans.Adopt:
+		a.Verb = plans.Refresh
 		return a, s.ours && s.record == nil && len(a.Changes) == 0
-	case None, Update, Replace:
+	case plans.None, plans.Update, plans.Replace:
 		a.Changes = othersChanges(a.Changes)
-		a.Reasons = slices.DeleteFunc(slices.Clone(a.Reasons), func(r Reason) bool { return r.Kind != ReasonDrift && r.Kind != ReasonReplaced })
-		a.Verb = None
+		a.Reasons = slices.DeleteFunc(slices.Clone(a.Reasons), func(r plans.Reason) bool { return r.Kind != plans.ReasonDrift && r.Kind != plans.ReasonReplaced })
+		a.Verb = plans.None
 		if s.live != nil && s.record != nil && s.record.address == a.Address && (!s.recordedNow() || !s.record.Ready) {
-			a.Verb = Refresh
+			a.Verb = plans.Refresh
 		}
 		return a, true
 	}
@@ -74,16 +76,16 @@ func (s *subject) refreshed(cloud string) (a Action, ok bool) {
 }
 
 // gone drops from the state what is not in the cluster any more.
-func (s *subject) gone() Action {
-	return Action{
-		Address: s.action.Address, Verb: Forget, Ref: s.action.Ref,
-		Reasons: []Reason{{Kind: s.record.absence()}}, Evidence: Evidence{Kind: Recorded},
+func (s *subject) gone() plans.Action {
+	return plans.Action{
+		Address: s.action.Address, Verb: plans.Forget, Ref: s.action.Ref,
+		Reasons: []plans.Reason{{Kind: s.record.absence()}}, Evidence: plans.Evidence{Kind: plans.Recorded},
 	}
 }
 
 // othersChanges keeps what somebody else changed, seen from what kolla wrote.
-func othersChanges(changes []Change) []Change {
-	var out []Change
+func othersChanges(changes []plans.Change) []plans.Change {
+	var out []plans.Change
 	for _, c := range changes {
 		if c.Drift {
 			c.Before, c.After = c.After, c.Before

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -68,7 +69,7 @@ func TestRefreshOnly(t *testing.T) {
 			in := test.make(t)
 			in.RefreshOnly = true
 			plan, problems, err := planner.Make(t.Context(), in)
-			if err != nil || slices.ContainsFunc(problems, func(p planner.Problem) bool { return !p.Warning }) {
+			if err != nil || slices.ContainsFunc(problems, func(p plans.Problem) bool { return !p.Warning }) {
 				t.Fatal(err, problems)
 			}
 			if strange := test.strange; (len(problems) > 0) != strange {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -119,8 +120,8 @@ func passing(status metav1.Status) bool {
 }
 
 // problemOf is a problem of a desired object.
-func problemOf(object *providers.Object, summary, detail string) Problem {
-	return Problem{Address: object.Address, Source: object.Source, Summary: summary, Detail: detail}
+func problemOf(object *providers.Object, summary, detail string) plans.Problem {
+	return plans.Problem{Address: object.Address, Source: object.Source, Summary: summary, Detail: detail}
 }
 
 // refuse names a problem of the subject.
@@ -153,8 +154,8 @@ func (s *subject) rejectBy(who string, r rejection) {
 }
 
 // forbidden is the evidence for an object about which the user may not ask.
-func (r rejection) forbidden() Evidence {
-	return Evidence{Kind: Unverified, Detail: r.permission.Error(), Advice: r.permission.Advice(), Forbidden: true}
+func (r rejection) forbidden() plans.Evidence {
+	return plans.Evidence{Kind: plans.Unverified, Detail: r.permission.Error(), Advice: r.permission.Advice(), Forbidden: true}
 }
 
 // text is all that there is against the object, in one line.

@@ -9,6 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -45,7 +46,7 @@ func TestRemovedButNotDestroyed(t *testing.T) {
 			plan := mustPlan(t, in)
 			var released []string
 			for _, a := range plan.Actions {
-				if a.Verb != planner.Forget {
+				if a.Verb != plans.Forget {
 					t.Errorf("%s %s", a.Verb, a.Address)
 				}
 				if a.Releases {

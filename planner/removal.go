@@ -11,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/order"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -24,10 +25,10 @@ type target struct {
 	ours    bool                       // live is the object that the state knows, or a volume of one that it knows
 	bare    bool                       // a volume of one that gives it no label of kolla's
 	partial bool
-	holds   string     // what would be lost, as declared
-	renamed string     // the block that it is of now, by a moved block
-	absence ReasonKind // why it is gone, if it is
-	guard   string     // where prevent_destroy was said when it was last applied
+	holds   string           // what would be lost, as declared
+	renamed string           // the block that it is of now, by a moved block
+	absence plans.ReasonKind // why it is gone, if it is
+	guard   string           // where prevent_destroy was said when it was last applied
 }
 
 func (r *record) target(snapshot *providers.Snapshot) target {
@@ -49,7 +50,7 @@ func (r *record) target(snapshot *providers.Snapshot) target {
 func (t target) namespace() bool { return t.ref.GVK.GroupKind() == providers.NamespaceKind }
 
 // remove plans deletions; namespaces last, when it is known what else goes.
-func (p *planning) remove(targets []target, reason ReasonKind) {
+func (p *planning) remove(targets []target, reason plans.ReasonKind) {
 	for _, t := range targets {
 		if !t.namespace() {
 			p.removeOne(t, reason)
@@ -65,26 +66,26 @@ func (p *planning) remove(targets []target, reason ReasonKind) {
 // removeOne deletes an object only if state, label and UID agree that it is
 // kolla's (a partial one has no label), and if nothing is lost by it that the operator
 // did not name.
-func (p *planning) removeOne(t target, reason ReasonKind) {
+func (p *planning) removeOne(t target, reason plans.ReasonKind) {
 	if p.keepUnread(t) {
 		return
 	}
 	if t.live == nil {
-		p.forget(t, Reason{Kind: t.absence})
+		p.forget(t, plans.Reason{Kind: t.absence})
 		return
 	}
 	if twin, twice := p.removed[t.live.GetUID()]; twice {
-		p.forget(t, Reason{Kind: reason, Detail: fmt.Sprintf("the state has it a second time, as %s", twin)})
+		p.forget(t, plans.Reason{Kind: reason, Detail: fmt.Sprintf("the state has it a second time, as %s", twin)})
 		return
 	}
 	p.removed[t.live.GetUID()] = t.address
-	if by, ok := p.released(t.address); ok && reason != ReasonSuperseded {
+	if by, ok := p.released(t.address); ok && reason != plans.ReasonSuperseded {
 		p.release(t, reason, by)
 		return
 	}
 	if why := p.notOurs(t); why != "" {
-		p.forget(t, Reason{Kind: reason, Detail: why})
-		p.problems = append(p.problems, Problem{
+		p.forget(t, plans.Reason{Kind: reason, Detail: why})
+		p.problems = append(p.problems, plans.Problem{
 			Warning: true,
 			Address: t.address,
 			Summary: fmt.Sprintf("%s is left alone: %s", t.ref, why),
@@ -92,7 +93,7 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		})
 		return
 	}
-	if reason != ReasonSuperseded && p.prevented(t) {
+	if reason != plans.ReasonSuperseded && p.prevented(t) {
 		return
 	}
 	if why := p.protected(t); why != "" {
@@ -100,23 +101,23 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 		return
 	}
 	switch {
-	case reason == ReasonUndeclared && p.external(cmp.Or(t.renamed, t.address.Block)):
-		reason = ReasonExternal
-	case reason == ReasonUndeclared && t.renamed != "":
-		reason = ReasonRenamed
+	case reason == plans.ReasonUndeclared && p.external(cmp.Or(t.renamed, t.address.Block)):
+		reason = plans.ReasonExternal
+	case reason == plans.ReasonUndeclared && t.renamed != "":
+		reason = plans.ReasonRenamed
 	}
 	detail := t.renamed
 	if detail == t.address.Block {
 		detail = ""
 	}
-	action := Action{
+	action := plans.Action{
 		Address:  t.address,
-		Verb:     Delete,
+		Verb:     plans.Delete,
 		Partial:  t.partial,
 		Ref:      t.ref,
 		Prior:    providers.Precondition{UID: t.live.GetUID(), ResourceVersion: t.live.GetResourceVersion()},
-		Reasons:  []Reason{{Kind: reason, Detail: detail}},
-		Evidence: Evidence{Kind: Recorded},
+		Reasons:  []plans.Reason{{Kind: reason, Detail: detail}},
+		Evidence: plans.Evidence{Kind: plans.Recorded},
 	}
 	if taken, ok := p.carried[t.ref]; ok {
 		if !taken.anew {
@@ -137,7 +138,7 @@ func (p *planning) removeOne(t target, reason ReasonKind) {
 
 // givenUp are the fields that are gone when kolla owns them no more: what nobody
 // else owns. An object that cannot be read that way shows none.
-func (p *planning) givenUp(live *unstructured.Unstructured) []Change {
+func (p *planning) givenUp(live *unstructured.Unstructured) []plans.Change {
 	after, err := p.withoutOurs(live)
 	if err != nil {
 		return nil
@@ -158,21 +159,21 @@ func (p *planning) withoutOurs(live *unstructured.Unstructured) (*unstructured.U
 	return predict(live, nil, bare, providers.ManagerOf(p.Cloud, true))
 }
 
-func (p *planning) forget(t target, reason Reason) {
-	p.actions = append(p.actions, Action{
+func (p *planning) forget(t target, reason plans.Reason) {
+	p.actions = append(p.actions, plans.Action{
 		Address:  t.address,
-		Verb:     Forget,
+		Verb:     plans.Forget,
 		Ref:      t.ref,
-		Reasons:  []Reason{reason},
-		Evidence: Evidence{Kind: Recorded},
+		Reasons:  []plans.Reason{reason},
+		Evidence: plans.Evidence{Kind: plans.Recorded},
 	})
 }
 
 // release lets an object go that a removed block leaves in the cluster, with the
 // volumes that it asked for. What marks it as kolla's is taken off it, so that no later
 // plan takes it for kolla's own.
-func (p *planning) release(t target, reason ReasonKind, by lang.Removal) {
-	p.forget(t, Reason{Kind: reason, Detail: fmt.Sprintf("a removed block (%s) leaves it in the cluster", place(by.Range))})
+func (p *planning) release(t target, reason plans.ReasonKind, by lang.Removal) {
+	p.forget(t, plans.Reason{Kind: reason, Detail: fmt.Sprintf("a removed block (%s) leaves it in the cluster", place(by.Range))})
 	a := &p.actions[len(p.actions)-1]
 	if why := p.notOurs(t); why != "" {
 		a.Reasons[0].Detail += " as it is: " + why
@@ -181,7 +182,7 @@ func (p *planning) release(t target, reason ReasonKind, by lang.Removal) {
 	a.Releases, a.Partial = true, t.partial
 	a.Prior = providers.Precondition{UID: t.live.GetUID()}
 	a.Reasons[0].Detail += ", and kolla's labels and annotations are taken off it"
-	if t.ref.GVK.GroupKind() != statefulSetKind {
+	if t.ref.GVK.GroupKind() != providers.StatefulSetKind {
 		return
 	}
 	for _, ref := range p.volumesOf(t.live) {
@@ -213,10 +214,10 @@ func (p *planning) notOurs(t target) string {
 // still use it (a claim). Where records of different applies contradict each other, so that
 // these make a cycle, some of them do not count.
 func (p *planning) linkDeletes() {
-	acted := map[lang.Address]*Action{}
+	acted := map[lang.Address]*plans.Action{}
 	for i := range p.actions {
 		a := &p.actions[i]
-		if a.Verb != None && a.Verb != Forget {
+		if a.Verb != plans.None && a.Verb != plans.Forget {
 			acted[a.Address] = a
 		}
 	}
@@ -227,7 +228,7 @@ func (p *planning) linkDeletes() {
 	}
 	for i := range p.actions {
 		a := &p.actions[i]
-		if a.Verb != Delete {
+		if a.Verb != plans.Delete {
 			continue
 		}
 		for _, on := range a.DependsOn {
@@ -241,7 +242,7 @@ func (p *planning) linkDeletes() {
 		if contains(a.Ref.GVK.GroupKind()) {
 			for j := range p.actions {
 				other := &p.actions[j]
-				if other.Verb == Delete && i != j && p.outlives(a, other) {
+				if other.Verb == plans.Delete && i != j && p.outlives(a, other) {
 					link(a.Address, other.Address, order.Essential)
 				}
 			}
@@ -252,7 +253,7 @@ func (p *planning) linkDeletes() {
 		acted[e.From].DependsOn = append(acted[e.From].DependsOn, e.To)
 	}
 	for _, a := range acted {
-		if a.Verb == Delete {
+		if a.Verb == plans.Delete {
 			slices.SortFunc(a.DependsOn, lang.Address.Compare)
 		}
 	}
@@ -265,10 +266,10 @@ func (p *planning) linkDeletes() {
 // block's webhooks and APIServices: without a backend these refuse requests of everybody.
 func (p *planning) linkOperators() {
 	defined := map[schema.GroupKind]string{} // the block of the definition, by the kind
-	deletes := map[lang.Address]*Action{}
+	deletes := map[lang.Address]*plans.Action{}
 	for i := range p.actions {
 		a := &p.actions[i]
-		if a.Verb != Delete || a.Partial {
+		if a.Verb != plans.Delete || a.Partial {
 			continue
 		}
 		deletes[a.Address] = a
@@ -281,12 +282,12 @@ func (p *planning) linkOperators() {
 			}
 		}
 	}
-	before := map[string][]*Action{} // deletions that come before those of the workloads, by the block of these
+	before := map[string][]*plans.Action{} // deletions that come before those of the workloads, by the block of these
 	for i := range p.actions {
 		a := &p.actions[i]
 		kind := a.Ref.GVK.GroupKind()
 		block := defined[kind]
-		if kind == apiServiceKind || kind == mutatingKind || kind == validatingKind {
+		if kind == providers.APIServiceKind || kind == mutatingKind || kind == validatingKind {
 			block = a.Address.Block
 		}
 		if block != "" && deletes[a.Address] == a {
@@ -295,7 +296,7 @@ func (p *planning) linkOperators() {
 	}
 	for i := range p.actions {
 		operator := &p.actions[i]
-		if deletes[operator.Address] != operator || !runsPods(operator.Ref.GVK.GroupKind()) {
+		if deletes[operator.Address] != operator || !providers.RunsPods(operator.Ref.GVK.GroupKind()) {
 			continue
 		}
 		for _, object := range before[operator.Address.Block] {
@@ -308,10 +309,10 @@ func (p *planning) linkOperators() {
 }
 
 // waitsFor reports whether a deletion waits for another one, directly or through others.
-func waitsFor(deletes map[lang.Address]*Action, a *Action, other lang.Address) bool {
+func waitsFor(deletes map[lang.Address]*plans.Action, a *plans.Action, other lang.Address) bool {
 	seen := map[lang.Address]bool{}
-	var waits func(a *Action) bool
-	waits = func(a *Action) bool {
+	var waits func(a *plans.Action) bool
+	waits = func(a *plans.Action) bool {
 		if a == nil || seen[a.Address] {
 			return false
 		}
@@ -360,23 +361,15 @@ func contains(kind schema.GroupKind) bool {
 }
 
 // outlives reports whether a must be deleted after b by what they are.
-func (p *planning) outlives(a, b *Action) bool {
+func (p *planning) outlives(a, b *plans.Action) bool {
 	switch a.Ref.GVK.GroupKind() {
 	case providers.NamespaceKind: // whose deletion waits for the servers of all kinds
-		return b.Ref.Namespace == a.Ref.Name || b.Ref.GVK.GroupKind() == apiServiceKind
+		return b.Ref.Namespace == a.Ref.Name || b.Ref.GVK.GroupKind() == providers.APIServiceKind
 	case providers.ClaimKind:
-		return b.Ref.Namespace == a.Ref.Namespace && runsPods(b.Ref.GVK.GroupKind())
+		return b.Ref.Namespace == a.Ref.Namespace && providers.RunsPods(b.Ref.GVK.GroupKind())
 	case definitionKind:
 		kind, _ := definedKind(p.Snapshot.Get(a.Ref))
 		return b.Ref.GVK.GroupKind() == kind
-	}
-	return false
-}
-
-func runsPods(kind schema.GroupKind) bool {
-	switch kind {
-	case deploymentKind, statefulSetKind, daemonSetKind, providers.JobKind:
-		return true
 	}
 	return false
 }
@@ -392,7 +385,7 @@ func (p *planning) warnOrphans() {
 		for _, t := range orphans {
 			names = append(names, t.ref.String())
 		}
-		p.problems = append(p.problems, Problem{
+		p.problems = append(p.problems, plans.Problem{
 			Warning: true,
 			Summary: fmt.Sprintf("%d objects are labelled as objects of this cloud, but neither the state nor the configuration knows them", len(orphans)),
 			Detail: fmt.Sprintf("They are %s. They are left alone. "+rebuildAdvice+" Otherwise, if nothing needs them, delete them with kubectl.",
@@ -401,7 +394,7 @@ func (p *planning) warnOrphans() {
 		return
 	}
 	for _, t := range orphans {
-		p.problems = append(p.problems, Problem{
+		p.problems = append(p.problems, plans.Problem{
 			Warning: true,
 			Address: t.address,
 			Summary: fmt.Sprintf("%s is labelled as an object of this cloud, but neither the state nor the configuration knows it", t.ref),

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -59,60 +60,60 @@ func TestUndeclared(t *testing.T) {
 	const at = "service.a/ConfigMap/a"
 	tests := map[string]struct {
 		change   func(w *world, r *state.Object)
-		verb     planner.Verb
-		reason   planner.ReasonKind
+		verb     plans.Verb
+		reason   plans.ReasonKind
 		warnings int
 	}{
-		"ours": {verb: planner.Delete, reason: planner.ReasonUndeclared},
+		"ours": {verb: plans.Delete, reason: plans.ReasonUndeclared},
 		"without the label": {
 			change: func(w *world, _ *state.Object) { w.last().SetLabels(nil) },
-			verb:   planner.Forget, reason: planner.ReasonUndeclared, warnings: 1,
+			verb:   plans.Forget, reason: plans.ReasonUndeclared, warnings: 1,
 		},
 		"made by a killed apply": {
 			change: func(w *world, r *state.Object) {
 				r.UID, r.Token = "", "token-1"
 				token(w.last(), "token-1")
 			},
-			verb: planner.Delete, reason: planner.ReasonUndeclared,
+			verb: plans.Delete, reason: plans.ReasonUndeclared,
 		},
 		"made in place of another one by a killed apply": {
 			change: func(w *world, r *state.Object) {
 				r.UID, r.Token = "uid-0", "token-1"
 				token(w.last(), "token-1")
 			},
-			verb: planner.Delete, reason: planner.ReasonUndeclared,
+			verb: plans.Delete, reason: plans.ReasonUndeclared,
 		},
 		"about to be made by a killed apply, and another one": {
 			change: func(w *world, r *state.Object) {
 				r.UID, r.Token = "", "token-1"
 				token(w.last(), "token-2")
 			},
-			verb: planner.Forget, reason: planner.ReasonUndeclared, warnings: 1,
+			verb: plans.Forget, reason: plans.ReasonUndeclared, warnings: 1,
 		},
 		"ours by the label alone": {
 			change: func(_ *world, r *state.Object) { r.UID = "" },
-			verb:   planner.Forget, reason: planner.ReasonUndeclared, warnings: 1,
+			verb:   plans.Forget, reason: plans.ReasonUndeclared, warnings: 1,
 		},
 		"gone": {
 			change: func(w *world, _ *state.Object) { w.cluster.objects = nil },
-			verb:   planner.Forget, reason: planner.ReasonGone,
+			verb:   plans.Forget, reason: plans.ReasonGone,
 		},
 		"another one": {
 			change: func(w *world, _ *state.Object) { w.last().SetUID("uid-2") },
-			verb:   planner.Forget, reason: planner.ReasonUndeclared, warnings: 1,
+			verb:   plans.Forget, reason: plans.ReasonUndeclared, warnings: 1,
 		},
 		"labelled for another cloud": {
 			change: func(w *world, _ *state.Object) {
 				w.last().SetLabels(map[string]string{providers.LabelCloud: "test"})
 			},
-			verb: planner.Forget, reason: planner.ReasonUndeclared, warnings: 1,
+			verb: plans.Forget, reason: plans.ReasonUndeclared, warnings: 1,
 		},
 		"neither label nor UID": {
 			change: func(w *world, r *state.Object) {
 				r.UID = ""
 				w.last().SetLabels(nil)
 			},
-			verb: planner.Forget, reason: planner.ReasonUndeclared, warnings: 1,
+			verb: plans.Forget, reason: plans.ReasonUndeclared, warnings: 1,
 		},
 	}
 	for name, test := range tests {
@@ -138,7 +139,7 @@ func TestUndeclared(t *testing.T) {
 					t.Errorf("%+v is no warning", p)
 				}
 			}
-			if bound := a.Prior.UID != ""; bound != (a.Verb == planner.Delete) {
+			if bound := a.Prior.UID != ""; bound != (a.Verb == plans.Delete) {
 				t.Errorf("bound to %+v", a.Prior)
 			}
 		})
@@ -150,7 +151,7 @@ func TestUndeclaredNode(t *testing.T) {
 	w.add("role.control/Node/ctl-1", thing("v1", "Node", "ctl-1")).Partial = true
 	w.last().SetLabels(nil)
 	a := find(t, mustPlan(t, w.input()), "role.control/Node/ctl-1")
-	if a.Verb != planner.Delete || !a.Partial {
+	if a.Verb != plans.Delete || !a.Partial {
 		t.Errorf("action is %+v", a)
 	}
 }
@@ -167,7 +168,7 @@ func TestUndeclaredData(t *testing.T) {
 		w.add(at, thing("v1", "Secret", "a")).Holds = "generated values"
 		in := w.input()
 		in.DeleteData = []string{name}
-		if a := find(t, mustPlan(t, in), at); a.Verb != planner.Delete {
+		if a := find(t, mustPlan(t, in), at); a.Verb != plans.Delete {
 			t.Errorf("with -delete-data=%s the verb is %s", name, a.Verb)
 		}
 	}
@@ -258,7 +259,7 @@ func TestUndeclaredNamespace(t *testing.T) {
 			}
 			if test.want == "" {
 				a := find(t, mustPlan(t, in), at)
-				if a.Verb != planner.Delete || a.Occupied != (test.inside != nil && test.inside.GetName() == "theirs") || a.Holds != test.holds {
+				if a.Verb != plans.Delete || a.Occupied != (test.inside != nil && test.inside.GetName() == "theirs") || a.Holds != test.holds {
 					t.Errorf("verb is %s, occupied %v, it holds %q", a.Verb, a.Occupied, a.Holds)
 				}
 				return
@@ -282,7 +283,7 @@ func TestMoved(t *testing.T) {
 		t.Errorf("actions (-want +got):\n%s", diff)
 	}
 	for _, a := range plan.Actions {
-		if a.Reasons[0].Kind != planner.ReasonMoved {
+		if a.Reasons[0].Kind != plans.ReasonMoved {
 			t.Errorf("reasons of %s are %+v", a.Address, a.Reasons)
 		}
 	}
@@ -394,10 +395,10 @@ func TestFamilies(t *testing.T) {
 				return
 			}
 			a := find(t, plan, atGeneration(test.desired))
-			if a.Supersedes != address(atGeneration(test.supersedes)) || a.Reasons[0].Kind != planner.ReasonConfig {
+			if a.Supersedes != address(atGeneration(test.supersedes)) || a.Reasons[0].Kind != plans.ReasonConfig {
 				t.Errorf("supersedes %s because of %+v", a.Supersedes, a.Reasons)
 			}
-			want := []planner.Change{{
+			want := []plans.Change{{
 				Path: `data["keystone.conf"]`, Text: true,
 				Before: fmt.Sprintf("[token]\nexpiration = %d\n", test.before),
 				After:  fmt.Sprintf("[token]\nexpiration = %d\n", test.desired),
@@ -406,7 +407,7 @@ func TestFamilies(t *testing.T) {
 				t.Errorf("changes (-want +got):\n%s", diff)
 			}
 			for _, a := range plan.Actions {
-				if a.Verb == planner.Delete && !slices.Contains(a.DependsOn, address(atGeneration(test.desired))) {
+				if a.Verb == plans.Delete && !slices.Contains(a.DependsOn, address(atGeneration(test.desired))) {
 					t.Errorf("%s does not wait for the new member", a.Address)
 				}
 			}
@@ -559,7 +560,7 @@ func set(list []string) map[string]bool {
 
 // checkDeleteOrder fails the test where something is deleted before what depends
 // on it, or is in it.
-func checkDeleteOrder(t *testing.T, plan *planner.Plan, objects []state.Object) {
+func checkDeleteOrder(t *testing.T, plan *plans.Plan, objects []state.Object) {
 	t.Helper()
 	at := map[string]int{}
 	for i, a := range plan.Actions {

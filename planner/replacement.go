@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -28,13 +29,13 @@ func (p *planning) requested(ctx context.Context, s *subject) (bool, error) {
 			"It only owns some of its fields, and so never deletes it.")
 		return true, nil
 	}
-	return true, p.replace(ctx, s, []Reason{why})
+	return true, p.replace(ctx, s, []plans.Reason{why})
 }
 
 // replace decides to delete the object and make it again, if nothing is lost by
 // that but what the operator named, nothing holds the object in the cluster, and
 // the server would take the new one.
-func (p *planning) replace(ctx context.Context, s *subject, reasons []Reason) error {
+func (p *planning) replace(ctx context.Context, s *subject, reasons []plans.Reason) error {
 	o, err := p.obstacle(ctx, s, reasons[0].Kind)
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ func (p *planning) replace(ctx context.Context, s *subject, reasons []Reason) er
 	if err != nil {
 		return err
 	}
-	s.action.Verb = Replace
+	s.action.Verb = plans.Replace
 	s.action.Force = false
 	s.action.Yields = nil
 	s.action.Reasons = reasons
@@ -98,7 +99,7 @@ func (p *planning) prove(ctx context.Context, s *subject, manifest *unstructured
 		return nil
 	}
 	s.after = trial.complete(answer)
-	s.action.Evidence = Evidence{Kind: Surrogate}
+	s.action.Evidence = plans.Evidence{Kind: plans.Surrogate}
 	if coming := p.comingFor(s); coming != nil {
 		return p.tryForeseen(s, coming, manifest)
 	}
@@ -112,12 +113,12 @@ func (s *subject) unproven(err error) error {
 	switch {
 	case r.world:
 		return err
-	case r.unasked != "" && s.action.Reasons[0].Kind == ReasonImmutable:
+	case r.unasked != "" && s.action.Reasons[0].Kind == plans.ReasonImmutable:
 		s.withdraw(fmt.Sprintf("%s cannot be changed in place, and nobody can say whether the new one would be taken", s.action.Ref),
 			fmt.Sprintf("%s cannot change, and %s, so that it might be deleted and then not be made again. Take the change back; or, to take that chance, plan with %s.",
-				pathsOf(s.action.Reasons), r.unasked, Option("-replace", s.object.Address.String())))
+				pathsOf(s.action.Reasons), r.unasked, words.Option("-replace", s.object.Address.String())))
 	case r.unasked != "":
-		s.action.Evidence = Evidence{Kind: Unverified, Detail: r.unasked}
+		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.unasked}
 	case r.permission != nil:
 		s.action.Verb = ""
 		s.reject(r)
@@ -131,13 +132,13 @@ func (s *subject) unproven(err error) error {
 func (s *subject) notTaken(objections string) {
 	why := "named with -replace"
 	switch reasons := s.action.Reasons; reasons[0].Kind {
-	case ReasonImmutable:
+	case plans.ReasonImmutable:
 		why = pathsOf(reasons) + " cannot be changed in place"
-	case ReasonTriggered, ReasonOwed:
+	case plans.ReasonTriggered, plans.ReasonOwed:
 		why = reasons[0].TriggerWords()
-	case ReasonFailedJob:
+	case plans.ReasonFailedJob:
 		why = "its last run failed"
-	case ReasonCleaned:
+	case plans.ReasonCleaned:
 		why = cleaned
 	}
 	if strings.Contains(objections, "exceeded quota") {
@@ -159,14 +160,14 @@ type obstacle struct {
 func (o obstacle) stands() bool { return o.what != "" }
 
 // about gives the summary and the detail of the problem.
-func (o obstacle) about(s *subject, reasons []Reason) (summary, detail string) {
+func (o obstacle) about(s *subject, reasons []plans.Reason) (summary, detail string) {
 	switch reasons[0].Kind {
-	case ReasonTriggered, ReasonOwed:
+	case plans.ReasonTriggered, plans.ReasonOwed:
 		return fmt.Sprintf("%s is to be made again (%s), and %s", s.action.Ref, reasons[0].TriggerWords(), o.what),
-			fmt.Sprintf("Take the entry out of replace_triggered_by, or leave it out of this plan (%s); or: %s", Option("-exclude", s.object.Address.String()), o.remedy)
-	case ReasonCleaned:
+			fmt.Sprintf("Take the entry out of replace_triggered_by, or leave it out of this plan (%s); or: %s", words.Option("-exclude", s.object.Address.String()), o.remedy)
+	case plans.ReasonCleaned:
 		return fmt.Sprintf("%s is to be made again, and %s", s.action.Ref, o.what), fmt.Sprintf("It has to be made again because %s. %s", cleaned, o.remedy)
-	case ReasonImmutable:
+	case plans.ReasonImmutable:
 		return fmt.Sprintf("%s cannot be changed in place, and %s", s.action.Ref, o.what),
 			fmt.Sprintf("%s cannot change. Take the change back; or: %s", pathsOf(reasons), o.remedy)
 	}
@@ -174,28 +175,28 @@ func (o obstacle) about(s *subject, reasons []Reason) (summary, detail string) {
 }
 
 // obstacle finds what stands in the way of a replacement.
-func (p *planning) obstacle(ctx context.Context, s *subject, why ReasonKind) (obstacle, error) {
-	if l := s.lifecycle(); l.PreventDestroy && why != ReasonFailedJob {
+func (p *planning) obstacle(ctx context.Context, s *subject, why plans.ReasonKind) (obstacle, error) {
+	if l := s.lifecycle(); l.PreventDestroy && why != plans.ReasonFailedJob {
 		return obstacle{"must not be replaced", fmt.Sprintf("%s. Take the protection away first, if it is really meant.",
 			prevention(s.object.Address.Block, l.Source))}, nil
 	}
 	holds := holding(s.live, s.object.Holds)
-	if why == ReasonCleaned && s.action.Serves() {
+	if why == plans.ReasonCleaned && s.action.Serves() {
 		holds = "" // whoever needs its pods has lost them already
 	}
 	address := s.object.Address
-	again := Option("-replace", address.String())
-	if s.adopts() && why == ReasonImmutable {
+	again := words.Option("-replace", address.String())
+	if s.adopts() && why == plans.ReasonImmutable {
 		return obstacle{"was not made by kolla", fmt.Sprintf("to have it deleted and made again all the same, plan with %s.", again)}, nil
 	}
 	switch kind := s.live.GroupVersionKind().GroupKind(); {
-	case why == ReasonImmutable && !proof.BuiltIn(s.live.GroupVersionKind()):
+	case why == plans.ReasonImmutable && !proof.BuiltIn(s.live.GroupVersionKind()):
 		return obstacle{"what is lost with it is known only to what looks after its kind", fmt.Sprintf("to have it deleted and made again, plan with %s.", again)}, nil
 	case kind == providers.NamespaceKind:
-		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy %s -delete-data='*'\n  kolla apply", Option("-target", address.String()))}, nil
+		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy %s -delete-data='*'\n  kolla apply", words.Option("-target", address.String()))}, nil
 	case kind == definitionKind:
-		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", Option("-delete-data", address.String()))}, nil
-	case kind == apiServiceKind:
+		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", words.Option("-delete-data", address.String()))}, nil
+	case kind == providers.APIServiceKind:
 		return obstacle{"cannot be tried out under another name", "Take its declaration away, apply, and declare it again."}, nil
 	case holds == "" && ownVolumes(s.live) != "":
 		holds = ownVolumes(s.live)
@@ -226,7 +227,7 @@ func (s *subject) dataRemedy() string {
 	case s.loses() == "":
 		fate = "to have it made again. Its volumes stay, and it takes them up as they are, in their size and class"
 	}
-	return fmt.Sprintf("%s: plan with %s.", fate, Option("-delete-data", s.object.Address.String()))
+	return fmt.Sprintf("%s: plan with %s.", fate, words.Option("-delete-data", s.object.Address.String()))
 }
 
 // loses is what is gone when the object has been made again. Generated values are
@@ -295,7 +296,7 @@ func holding(live *unstructured.Unstructured, holds string) string {
 		return "the data on it"
 	case definitionKind:
 		return "all objects of the kind that it defines"
-	case statefulSetKind:
+	case providers.StatefulSetKind:
 		if takesVolumesAlong(live) {
 			return "the data on the volumes of its replicas, which are deleted with it"
 		}
@@ -306,7 +307,7 @@ func holding(live *unstructured.Unstructured, holds string) string {
 // ownVolumes says what a StatefulSet with claim templates holds. Its deletion
 // leaves the volumes behind, but another one may not take them up again.
 func ownVolumes(set *unstructured.Unstructured) string {
-	if set.GroupVersionKind().GroupKind() != statefulSetKind || len(claimTemplates(set)) == 0 {
+	if set.GroupVersionKind().GroupKind() != providers.StatefulSetKind || len(claimTemplates(set)) == 0 {
 		return ""
 	}
 	return "volumes of its own for each replica"
@@ -325,7 +326,7 @@ func takesVolumesAlong(set *unstructured.Unstructured) bool {
 }
 
 // pathsOf lists the paths of reasons: "spec.selector, spec.serviceName".
-func pathsOf(reasons []Reason) string {
+func pathsOf(reasons []plans.Reason) string {
 	var paths []string
 	for _, r := range reasons {
 		paths = append(paths, cmp.Or(r.Path, "it"))

@@ -15,7 +15,7 @@ var contents = []schema.GroupVersionKind{
 	providers.ConfigMapKind.WithVersion("v1"), secrets,
 	{Version: "v1", Kind: "Service"},
 	claims,
-	deploymentKind.WithVersion("v1"), statefulSetKind.WithVersion("v1"), daemonSetKind.WithVersion("v1"),
+	providers.DeploymentKind.WithVersion("v1"), providers.StatefulSetKind.WithVersion("v1"), providers.DaemonSetKind.WithVersion("v1"),
 	providers.JobKind.WithVersion("v1"),
 	{Version: "v1", Kind: "Pod"},
 	{Version: "v1", Kind: "ReplicationController"},
@@ -66,7 +66,7 @@ func (p *planning) needed() []providers.Scope {
 	}
 	for _, r := range p.records {
 		_, declared := p.byRef[identify(r.ref)]
-		leaves := r.ref.GVK.GroupKind() == statefulSetKind && !declared
+		leaves := r.ref.GVK.GroupKind() == providers.StatefulSetKind && !declared
 		if (p.Destroy || leaves) && r.ref.Namespace != "" {
 			scopes = append(scopes, providers.Scope{GVK: claims, Namespace: r.ref.Namespace})
 		}

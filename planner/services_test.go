@@ -9,7 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -54,8 +54,8 @@ func TestServicesUnderOtherNames(t *testing.T) {
 				t.Error("the caller's object was changed")
 			}
 			old := find(t, plan, test.was+"/Secret/"+test.wasName+"-root")
-			reasons := []planner.Reason{{Kind: planner.ReasonRenamed, Detail: test.detail}}
-			if diff := cmp.Diff(reasons, old.Reasons); diff != "" || old.Verb != planner.Delete || old.Holds != "" || !slices.Contains(old.DependsOn, secret.Address) {
+			reasons := []plans.Reason{{Kind: plans.ReasonRenamed, Detail: test.detail}}
+			if diff := cmp.Diff(reasons, old.Reasons); diff != "" || old.Verb != plans.Delete || old.Holds != "" || !slices.Contains(old.DependsOn, secret.Address) {
 				t.Errorf("%s of the old Secret loses %q, after %v, because of (-want +got):\n%s", old.Verb, old.Holds, old.DependsOn, diff)
 			}
 			if old.Heir != secret.Address {
@@ -66,7 +66,7 @@ func TestServicesUnderOtherNames(t *testing.T) {
 					t.Errorf("the impact says of %s:\n%s", impact.Block, lines)
 				}
 			}
-			losses := []planner.Loss{{
+			losses := []plans.Loss{{
 				Address: address(test.is + "/StatefulSet/" + test.isName + "-db"), Refs: []providers.Ref{claim("data-" + test.wasName + "-db-0")},
 				Holds: "the data on its volumes", Kept: true,
 			}}
@@ -236,8 +236,8 @@ func TestRemovedInstances(t *testing.T) {
 	in.MaxDeletes = new(int)
 	*in.MaxDeletes = 3
 	plan := mustPlan(t, in)
-	for at, want := range map[string]planner.Verb{
-		`manifest.m["a"]/ConfigMap/a`: planner.Forget, `manifest.m["b"]/ConfigMap/b`: planner.Delete, `manifest.m["c"]/ConfigMap/c`: planner.Forget,
+	for at, want := range map[string]plans.Verb{
+		`manifest.m["a"]/ConfigMap/a`: plans.Forget, `manifest.m["b"]/ConfigMap/b`: plans.Delete, `manifest.m["c"]/ConfigMap/c`: plans.Forget,
 	} {
 		if got := find(t, plan, at).Verb; got != want {
 			t.Errorf("%s of %s, want %s", got, at, want)

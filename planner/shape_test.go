@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 const widget = `
@@ -43,30 +44,30 @@ spec:
 func TestDiffOfACustomResource(t *testing.T) {
 	cases := map[string]struct {
 		change []string // old, new, old, new
-		want   []planner.Change
+		want   []plans.Change
 	}{
 		"an element of a list with keys": {
 			[]string{"host: old", "host: new", "count: 1", "count: 2"},
-			[]planner.Change{
+			[]plans.Change{
 				{Path: `spec.parts["a"].ports[80/TCP].host`, Before: "old", After: "new"},
 				{Path: `spec.parts["b"].count`, Before: int64(1), After: int64(2)},
 			},
 		},
 		"one element more": {
 			[]string{"- {name: b, count: 1}", "- {name: b, count: 1}\n  - {name: c, count: 3}"},
-			[]planner.Change{{Path: `spec.parts["c"]`, After: map[string]any{"name": "c", "count": int64(3)}}},
+			[]plans.Change{{Path: `spec.parts["c"]`, After: map[string]any{"name": "c", "count": int64(3)}}},
 		},
 		"a set": {
 			[]string{"[one, two]", "[one, three]"},
-			[]planner.Change{{Path: `spec.tags["three"]`, After: "three"}, {Path: `spec.tags["two"]`, Before: "two"}},
+			[]plans.Change{{Path: `spec.tags["three"]`, After: "three"}, {Path: `spec.tags["two"]`, Before: "two"}},
 		},
 		"an atomic list": {
 			[]string{"[u, v]", "[u, w]"},
-			[]planner.Change{{Path: "spec.steps", Before: []any{"u", "v"}, After: []any{"u", "w"}}},
+			[]plans.Change{{Path: "spec.steps", Before: []any{"u", "v"}, After: []any{"u", "w"}}},
 		},
 		"elements that lack their key": {
 			[]string{"- {name: b, count: 1}", "- {count: 1}"},
-			[]planner.Change{{
+			[]plans.Change{{
 				Path: "spec.parts",
 				Before: []any{
 					map[string]any{"name": "a", "ports": []any{map[string]any{"number": int64(80), "protocol": "TCP", "host": "old"}}},

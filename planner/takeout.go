@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -23,7 +24,7 @@ type prospect struct {
 	applied *unstructured.Unstructured
 	// final is that without what others added; the same where they added nothing.
 	final    *unstructured.Unstructured
-	evidence Evidence
+	evidence plans.Evidence
 	// removed are the differences between the two.
 	removed []difference
 	// invalid is why the server does not accept applied, which is predicted then: what is
@@ -49,7 +50,7 @@ func collect(into *[]string) func(string) {
 // earlier declaration. decided: there is a problem, or the object has to be replaced.
 func (p *planning) takeOut(ctx context.Context, s *subject, x *prospect) (decided bool, err error) {
 	x.final = x.applied
-	if p.ForeignPolicy == IgnoreForeign || !s.owned() || x.evidence.Kind == Schema {
+	if p.ForeignPolicy == plans.IgnoreForeign || !s.owned() || x.evidence.Kind == plans.Schema {
 		return s.refused(x), nil
 	}
 	if decided, err := p.takeOutFixed(ctx, s); decided || err != nil {
@@ -81,13 +82,13 @@ func (p *planning) takeOut(ctx context.Context, s *subject, x *prospect) (decide
 // A refusal is the server's reason not to accept the object without them.
 func (p *planning) separate(ctx context.Context, s *subject, x *prospect) (paths []fieldpath.Path, refusal *rejection, err error) {
 	x.final = x.applied
-	if p.ForeignPolicy == IgnoreForeign || !s.owned() || x.evidence.Kind == Schema {
+	if p.ForeignPolicy == plans.IgnoreForeign || !s.owned() || x.evidence.Kind == plans.Schema {
 		return nil, nil, nil
 	}
 	if paths, err = p.undeclaredIn(ctx, s, x.applied, false); err != nil || len(paths) == 0 {
 		return nil, nil, err
 	}
-	if x.evidence.Kind == Unverified {
+	if x.evidence.Kind == plans.Unverified {
 		paths = s.writtenByOthers(paths)
 		x.final = without(x.applied, paths)
 		return paths, nil, nil
@@ -149,7 +150,7 @@ func (p *planning) tryWithout(ctx context.Context, s *subject, x *prospect, path
 	case apierrors.IsConflict(err), r.world:
 		return nil, err
 	case r.unasked != "", r.permission != nil:
-		x.evidence = Evidence{Kind: Unverified, Detail: r.unasked}
+		x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.unasked}
 		if r.permission != nil {
 			x.evidence = r.forbidden()
 		}
@@ -210,7 +211,7 @@ func (p *planning) cannotTakeOut(ctx context.Context, s *subject, x *prospect, p
 	}
 	s.accuse(added)
 	switch {
-	case p.ForeignPolicy == ReportForeign:
+	case p.ForeignPolicy == plans.ReportForeign:
 		s.report(without(x.applied, paths), added)
 		return false, nil
 	case p.RefreshOnly:
@@ -280,7 +281,7 @@ func (p *planning) besideNew(ctx context.Context, s *subject, otherwise []differ
 // addedTo keeps of the differences between the live object and a new one those that are
 // there because others added something.
 func (p *planning) addedTo(ctx context.Context, s *subject, differences []difference) ([]difference, error) {
-	if p.ForeignPolicy == IgnoreForeign || !s.owned() || s.adopts() {
+	if p.ForeignPolicy == plans.IgnoreForeign || !s.owned() || s.adopts() {
 		return nil, nil
 	}
 	paths, err := p.undeclaredIn(ctx, s, s.live, true)
@@ -288,7 +289,7 @@ func (p *planning) addedTo(ctx context.Context, s *subject, differences []differ
 		return nil, err
 	}
 	added := slices.DeleteFunc(slices.Clone(differences), func(d difference) bool {
-		return d.Before == nil || d.Hollow() || !slices.ContainsFunc(paths, func(path fieldpath.Path) bool { return overlap(path, d.path) }) ||
+		return d.Before == nil || d.hollow() || !slices.ContainsFunc(paths, func(path fieldpath.Path) bool { return overlap(path, d.path) }) ||
 			touches(ownershipOf(s.live, s.manager).kolla, d.path)
 	})
 	s.accuse(added)
@@ -321,11 +322,11 @@ func (p *planning) reckon(s *subject, x *prospect, paths []fieldpath.Path) error
 	}
 	// The server counts each change of some objects in them.
 	removed = slices.DeleteFunc(removed, func(d difference) bool {
-		return x.invalid != nil && d.Hollow() ||
+		return x.invalid != nil && d.hollow() ||
 			proof.KeeperOf(x.applied, stepNames(d.path)) == proof.System && !strings.HasPrefix(d.Path, "spec.")
 	})
 	s.accuse(removed)
-	if p.ForeignPolicy == ReportForeign {
+	if p.ForeignPolicy == plans.ReportForeign {
 		drift := slices.DeleteFunc(slices.Clone(removed), func(d difference) bool { return !d.Drift })
 		if len(drift) > 0 && x.invalid != nil {
 			return nil

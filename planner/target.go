@@ -4,41 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
-
-// Selection restricts a plan to a part of a cloud. Each entry is the address of an
-// object (`service.keystone/Deployment/keystone-api`), of all versions of one
-// (`service.keystone/ConfigMap/keystone.conf`), of a block (`service.redis["cache"]`;
-// `service.redis` is all of its instances), or of a module, which is all that is in it.
-// The zero value selects everything.
-type Selection struct {
-	// Targets are selected with all that they depend on; of those that are to be
-	// deleted: with all that depends on them.
-	Targets []string `json:"targets,omitempty"`
-	// Excludes are left out, with all that depends on them and stays; and nothing is
-	// deleted that they depend on.
-	Excludes []string `json:"excludes,omitempty"`
-}
-
-// Restricts reports whether anything may be left out.
-func (s Selection) Restricts() bool { return len(s.Targets)+len(s.Excludes) > 0 }
-
-// String gives the options that make the selection: "-target=a -exclude=b".
-func (s Selection) String() string {
-	var options []string
-	for _, t := range s.Targets {
-		options = append(options, Option("-target", t))
-	}
-	for _, e := range s.Excludes {
-		options = append(options, Option("-exclude", e))
-	}
-	return strings.Join(options, " ")
-}
 
 // reach is the graph in which a selection is closed. Objects that stay need what
 // is declared as their dependencies; objects that go need that what was recorded
@@ -133,24 +104,8 @@ func targetsOf(names []string) []lang.Target {
 	return targets
 }
 
-// Option is an option with its value as a shell takes it.
-func Option(name, value string) string { return name + "=" + Quote(value) }
-
-// Quote writes a word so that a shell takes it as it is.
-func Quote(word string) string {
-	if !strings.ContainsFunc(word, special) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// special reports whether a shell might take a character for something else.
-func special(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:=@%+,", r)
-}
-
 // choose finds out what is selected, and refuses addresses that name nothing.
-func (p *planning) choose() []Problem {
+func (p *planning) choose() []plans.Problem {
 	candidates := p.candidates()
 	problems := slices.Concat(
 		unknownNames("-target", p.Selection.Targets, candidates),
@@ -182,27 +137,27 @@ func (p *planning) warnExcludedTargets(candidates []candidate) {
 		switch {
 		case slices.ContainsFunc(matches, p.includes):
 		case len(p.undecided(candidates)) > 0:
-			p.problems = append(p.problems, Problem{
+			p.problems = append(p.problems, plans.Problem{
 				Warning: true,
 				Summary: fmt.Sprintf("-target=%s has no effect yet", name),
 				Detail:  "What it is depends on what is known only after the apply. Apply first what that depends on.",
 			})
 		default:
-			p.problems = append(p.problems, Problem{
+			p.problems = append(p.problems, plans.Problem{
 				Warning: true,
 				Summary: fmt.Sprintf("-target=%s has no effect: it is excluded", name),
-				Detail:  fmt.Sprintf("%s leaves it out, because it is named there or depends on what is.", Selection{Excludes: p.Selection.Excludes}),
+				Detail:  fmt.Sprintf("%s leaves it out, because it is named there or depends on what is.", plans.Selection{Excludes: p.Selection.Excludes}),
 			})
 		}
 	}
 }
 
 // checkReplaceChosen refuses a replacement of what is not selected.
-func (p *planning) checkReplaceChosen(candidates []candidate) []Problem {
-	var problems []Problem
+func (p *planning) checkReplaceChosen(candidates []candidate) []plans.Problem {
+	var problems []plans.Problem
 	for _, name := range p.Replace {
 		if !slices.ContainsFunc(matching(candidates, []string{name}), p.includes) {
-			problems = append(problems, Problem{
+			problems = append(problems, plans.Problem{
 				Summary: fmt.Sprintf("-replace=%s is not selected", name),
 				Detail:  fmt.Sprintf("The plan is restricted (%s) and leaves it out.", p.Selection),
 			})
@@ -267,8 +222,8 @@ func (p *planning) reach(candidates []candidate) reach {
 }
 
 // unknownNames refuses addresses that name no candidate.
-func unknownNames(option string, given []string, candidates []candidate) []Problem {
-	var problems []Problem
+func unknownNames(option string, given []string, candidates []candidate) []plans.Problem {
+	var problems []plans.Problem
 	for _, name := range given {
 		target, err := lang.ParseTarget(name)
 		if err == nil && slices.ContainsFunc(candidates, func(c candidate) bool { return c.named(target) }) {
@@ -279,7 +234,7 @@ func unknownNames(option string, given []string, candidates []candidate) []Probl
 			known = append(known, c.names()...)
 		}
 		slices.Sort(known)
-		problems = append(problems, Problem{
+		problems = append(problems, plans.Problem{
 			Summary: fmt.Sprintf("%s=%s names no objects", option, name),
 			Detail:  strings.TrimSpace(meantBy(name, slices.Compact(known)) + " " + whyNone(name, err)),
 		})
@@ -345,13 +300,13 @@ func (p *planning) successor(r *record) lang.Address {
 }
 
 // checkReplace refuses what cannot be replaced one by one.
-func (p *planning) checkReplace(candidates []candidate) []Problem {
+func (p *planning) checkReplace(candidates []candidate) []plans.Problem {
 	problems := unknownNames("-replace", p.Replace, candidates)
 	for i, target := range p.replaced {
 		if target.Whole() && slices.ContainsFunc(candidates, func(c candidate) bool { return target.Has(c.address) }) {
-			problems = append(problems, Problem{
+			problems = append(problems, plans.Problem{
 				Summary: fmt.Sprintf("-replace=%s names a block", p.Replace[i]),
-				Detail:  fmt.Sprintf("Name the one object that is to be made again, such as %s; the option may be repeated.", Option("-replace", target.Block+"/Deployment/NAME")),
+				Detail:  fmt.Sprintf("Name the one object that is to be made again, such as %s; the option may be repeated.", words.Option("-replace", target.Block+"/Deployment/NAME")),
 			})
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -63,31 +64,31 @@ func TestSelection(t *testing.T) {
 		return slices.DeleteFunc(slices.Clone(all), func(a string) bool { return slices.Contains(gone, a) })
 	}
 	tests := map[string]struct {
-		selection planner.Selection
+		selection plans.Selection
 		destroy   bool
 		want      []string
 	}{
 		"everything":                          {want: all},
-		"an object with its dependencies":     {planner.Selection{Targets: []string{dbAddress}}, false, []string{nsAddress, dbNew, dbAddress}},
-		"a service with its dependencies":     {planner.Selection{Targets: []string{"service.db"}}, false, []string{nsAddress, dbNew, dbAddress}},
-		"a block":                             {planner.Selection{Targets: []string{"cloud.prod"}}, false, []string{nsAddress}},
-		"all versions":                        {planner.Selection{Targets: []string{"service.db/ConfigMap/my.cnf"}}, false, []string{nsAddress, dbNew}},
-		"every instance":                      {planner.Selection{Targets: []string{"service.cache"}}, false, []string{nsAddress, keyedA, keyedB}},
-		"one instance":                        {planner.Selection{Targets: []string{`service.cache["b"]`}}, false, []string{nsAddress, keyedB}},
-		"several":                             {planner.Selection{Targets: []string{keyedA, dbNew}}, false, []string{nsAddress, dbNew, keyedA}},
-		"a deletion with its dependants":      {planner.Selection{Targets: []string{oldBase}}, false, []string{oldBase, oldUser, stillUsesIt}},
-		"a deletion that nothing depends on":  {planner.Selection{Targets: []string{oldUser}}, false, []string{oldUser}},
-		"without an object and what needs it": {planner.Selection{Excludes: []string{dbAddress}}, false, without(dbAddress, apiAddress)},
+		"an object with its dependencies":     {plans.Selection{Targets: []string{dbAddress}}, false, []string{nsAddress, dbNew, dbAddress}},
+		"a service with its dependencies":     {plans.Selection{Targets: []string{"service.db"}}, false, []string{nsAddress, dbNew, dbAddress}},
+		"a block":                             {plans.Selection{Targets: []string{"cloud.prod"}}, false, []string{nsAddress}},
+		"all versions":                        {plans.Selection{Targets: []string{"service.db/ConfigMap/my.cnf"}}, false, []string{nsAddress, dbNew}},
+		"every instance":                      {plans.Selection{Targets: []string{"service.cache"}}, false, []string{nsAddress, keyedA, keyedB}},
+		"one instance":                        {plans.Selection{Targets: []string{`service.cache["b"]`}}, false, []string{nsAddress, keyedB}},
+		"several":                             {plans.Selection{Targets: []string{keyedA, dbNew}}, false, []string{nsAddress, dbNew, keyedA}},
+		"a deletion with its dependants":      {plans.Selection{Targets: []string{oldBase}}, false, []string{oldBase, oldUser, stillUsesIt}},
+		"a deletion that nothing depends on":  {plans.Selection{Targets: []string{oldUser}}, false, []string{oldUser}},
+		"without an object and what needs it": {plans.Selection{Excludes: []string{dbAddress}}, false, without(dbAddress, apiAddress)},
 		"without a deletion, nor what it uses": {
-			planner.Selection{Excludes: []string{oldUser}}, false, without(oldUser, oldBase),
+			plans.Selection{Excludes: []string{oldUser}}, false, without(oldUser, oldBase),
 		},
 		"without the update that a deletion waits for": {
-			planner.Selection{Excludes: []string{stillUsesIt}}, false, without(stillUsesIt, oldBase),
+			plans.Selection{Excludes: []string{stillUsesIt}}, false, without(stillUsesIt, oldBase),
 		},
-		"without the namespace":      {planner.Selection{Excludes: []string{"cloud.prod"}}, false, []string{stillUsesIt, oldBase, oldUser}},
-		"a destroy with dependants":  {planner.Selection{Targets: []string{oldBase}}, true, []string{oldBase, oldUser, stillUsesIt}},
-		"a destroy of a leaf":        {planner.Selection{Targets: []string{oldUser}}, true, []string{oldUser}},
-		"a destroy that spares some": {planner.Selection{Excludes: []string{oldUser}}, true, []string{stillUsesIt, dbOld}},
+		"without the namespace":      {plans.Selection{Excludes: []string{"cloud.prod"}}, false, []string{stillUsesIt, oldBase, oldUser}},
+		"a destroy with dependants":  {plans.Selection{Targets: []string{oldBase}}, true, []string{oldBase, oldUser, stillUsesIt}},
+		"a destroy of a leaf":        {plans.Selection{Targets: []string{oldUser}}, true, []string{oldUser}},
+		"a destroy that spares some": {plans.Selection{Excludes: []string{oldUser}}, true, []string{stillUsesIt, dbOld}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +147,7 @@ func TestDestroyExcept(t *testing.T) {
 // A target that is excluded again, by itself or by what it depends on, is a slip.
 func TestExcludedTarget(t *testing.T) {
 	in := tiers(t)
-	in.Selection = planner.Selection{Targets: []string{apiAddress, "service.cache"}, Excludes: []string{"service.db", keyedA}}
+	in.Selection = plans.Selection{Targets: []string{apiAddress, "service.cache"}, Excludes: []string{"service.db", keyedA}}
 	plan, problems, err := planner.Make(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -155,14 +156,14 @@ func TestExcludedTarget(t *testing.T) {
 		!strings.Contains(problems[0].Detail, "-exclude=service.db") {
 		t.Errorf("problems are %+v", problems)
 	}
-	if slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return a.Address == address(apiAddress) }) {
+	if slices.ContainsFunc(plan.Actions, func(a plans.Action) bool { return a.Address == address(apiAddress) }) {
 		t.Errorf("actions are %v", verbs(plan))
 	}
 }
 
 // failures are the problems that are no warnings.
-func failures(problems []planner.Problem) []planner.Problem {
-	return slices.DeleteFunc(slices.Clone(problems), func(p planner.Problem) bool { return p.Warning })
+func failures(problems []plans.Problem) []plans.Problem {
+	return slices.DeleteFunc(slices.Clone(problems), func(p plans.Problem) bool { return p.Warning })
 }
 
 // TestVersionsStayMounted wants no version deleted that a workload outside of the
@@ -189,7 +190,7 @@ func TestVersionsStayMounted(t *testing.T) {
 			if err != nil || len(failures(problems)) > 0 {
 				t.Fatal(err, problems)
 			}
-			pruned := slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return a.Prunes() })
+			pruned := slices.ContainsFunc(plan.Actions, func(a plans.Action) bool { return a.Prunes() })
 			if pruned != test.pruned {
 				t.Errorf("an old version is pruned: %v, want %v", pruned, test.pruned)
 			}
@@ -273,26 +274,26 @@ func TestReplace(t *testing.T) {
 	claim := "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: openstack}}"
 	tests := map[string]struct {
 		situation
-		verb    planner.Verb
-		reason  planner.ReasonKind
+		verb    plans.Verb
+		reason  plans.ReasonKind
 		problem string
 	}{
-		"what is unchanged":         {situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known}, verb: planner.Replace, reason: planner.ReasonRequested},
-		"what is not there":         {situation: situation{at: atConfigMap, manifest: configMap, record: known}, verb: planner.Create, reason: planner.ReasonGone},
-		"a finished job":            {situation: situation{at: atJob, manifest: job, adjust: versioned, live: condition("Complete"), record: known}, verb: planner.Replace, reason: planner.ReasonRequested},
-		"a job that was cleaned up": {situation: situation{at: atJob, manifest: job, adjust: versioned, record: known}, verb: planner.Run, reason: planner.ReasonRequested},
+		"what is unchanged":         {situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known}, verb: plans.Replace, reason: plans.ReasonRequested},
+		"what is not there":         {situation: situation{at: atConfigMap, manifest: configMap, record: known}, verb: plans.Create, reason: plans.ReasonGone},
+		"a finished job":            {situation: situation{at: atJob, manifest: job, adjust: versioned, live: condition("Complete"), record: known}, verb: plans.Replace, reason: plans.ReasonRequested},
+		"a job that was cleaned up": {situation: situation{at: atJob, manifest: job, adjust: versioned, record: known}, verb: plans.Run, reason: plans.ReasonRequested},
 		"what holds data":           {situation: situation{at: "service.a/PersistentVolumeClaim/data", manifest: claim, live: asItIs, record: known}, problem: "it holds the data on its volume"},
 		"what was somebody else's": {
 			situation: situation{at: atConfigMap, manifest: configMap, live: func(u *unstructured.Unstructured) { u.SetLabels(nil) }, input: func(in *planner.Input) { in.Adopt = everything(in.Objects) }},
-			verb:      planner.Replace, reason: planner.ReasonRequested,
+			verb:      plans.Replace, reason: plans.ReasonRequested,
 		},
 		"what a webhook sees that cannot be asked": {
 			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: says(refusal(http.StatusBadRequest, metav1.StatusReasonBadRequest, `admission webhook "w" does not support dry run`))},
-			verb:      planner.Replace, reason: planner.ReasonRequested,
+			verb:      plans.Replace, reason: plans.ReasonRequested,
 		},
 		"what holds data, and is named": {
 			situation: situation{at: "service.a/PersistentVolumeClaim/data", manifest: claim, live: asItIs, record: known, input: func(in *planner.Input) { in.DeleteData = []string{"service.a/PersistentVolumeClaim/data"} }},
-			verb:      planner.Replace, reason: planner.ReasonRequested,
+			verb:      plans.Replace, reason: plans.ReasonRequested,
 		},
 		"fields of somebody's object": {situation: situation{at: atNode, manifest: node, adjust: func(o *providers.Object) { o.Partial = true }, live: asItIs, record: known}, problem: "kolla did not make Node ctl-1"},
 		"what belongs to somebody else": {

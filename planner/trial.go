@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -34,7 +35,7 @@ func (p *planning) tryNew(ctx context.Context, s *subject, manifest *unstructure
 	coming := p.comingFor(s)
 	if err == nil {
 		s.after = answer
-		s.action.Evidence = Evidence{Kind: DryRun}
+		s.action.Evidence = plans.Evidence{Kind: plans.DryRun}
 		if surrogate {
 			s.action.Evidence = p.elsewhere(s)
 		}
@@ -70,13 +71,13 @@ func (p *planning) untried(s *subject, r rejection, err error) error {
 	case r.world:
 		return err
 	case r.unasked != "":
-		s.action.Evidence = Evidence{Kind: Unverified, Detail: r.unasked}
+		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.unasked}
 	case r.permission != nil:
 		s.action.Evidence = r.forbidden()
 	case strings.Contains(r.message, "violates PodSecurity") && p.letsIn(s):
-		s.action.Evidence = Evidence{Kind: Unverified, Detail: "its namespace does not let it in yet: this plan changes the Pod Security level of the namespace first"}
+		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: "its namespace does not let it in yet: this plan changes the Pod Security level of the namespace first"}
 	case strange && r.local:
-		s.action.Evidence = Evidence{Kind: Unverified, Detail: fmt.Sprintf("its namespace does not exist yet, and where it was tried instead, in the namespace %q, it is not let in: %s", providers.SurrogateNamespace, r.text())}
+		s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: fmt.Sprintf("its namespace does not exist yet, and where it was tried instead, in the namespace %q, it is not let in: %s", providers.SurrogateNamespace, r.text())}
 	default:
 		s.action.Verb = ""
 		s.reject(r)
@@ -89,8 +90,8 @@ func (p *planning) untried(s *subject, r rejection, err error) error {
 
 // elsewhere is the evidence of a dry run under a throw-away name. Where it was made
 // in another namespace, it says what of the object's own was not in force there.
-func (p *planning) elsewhere(s *subject) Evidence {
-	evidence := Evidence{Kind: Surrogate}
+func (p *planning) elsewhere(s *subject) plans.Evidence {
+	evidence := plans.Evidence{Kind: plans.Surrogate}
 	if p.namespaceLive(s.action.Ref.Namespace) {
 		return evidence
 	}

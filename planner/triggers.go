@@ -4,16 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // checkTriggers refuses a replace_triggered_by that names an object that is not
 // declared. That its block is, the configuration was checked for.
-func (p *planning) checkTriggers() []Problem {
-	var problems []Problem
+func (p *planning) checkTriggers() []plans.Problem {
+	var problems []plans.Problem
 	looked := map[string]bool{} // all objects of a service say the same
 	for i := range p.Objects {
 		o := &p.Objects[i]
@@ -39,7 +39,7 @@ func (p *planning) checkTriggers() []Problem {
 // triggersOf are the addresses of what an object is replaced with: of a service only
 // what runs is, of a manifest everything.
 func triggersOf(o *providers.Object) []string {
-	if o.Lifecycle == nil || o.Partial || !runsPods(o.Ref().GVK.GroupKind()) && !brought(o.Address) {
+	if o.Lifecycle == nil || o.Partial || !providers.RunsPods(o.Ref().GVK.GroupKind()) && !brought(o.Address) {
 		return nil
 	}
 	return o.Lifecycle.ReplaceTriggeredBy
@@ -49,7 +49,7 @@ func triggersOf(o *providers.Object) []string {
 // does to others, about what is to be replaced because of that, and about what an earlier
 // apply has left to be replaced.
 func (p *planning) replaceTriggered(ctx context.Context) error {
-	p.triggered = map[lang.Address]Reason{}
+	p.triggered = map[lang.Address]plans.Reason{}
 	for again := !p.RefreshOnly; again; {
 		again = false
 		changed := p.changed()
@@ -97,12 +97,12 @@ func (p *planning) noteDebts() {
 	}
 	for _, d := range debtors {
 		s := decided[d.object.Address]
-		stays := s != nil && (s.action.Verb == None || s.action.Verb == Update || s.action.Verb == Adopt)
+		stays := s != nil && (s.action.Verb == plans.None || s.action.Verb == plans.Update || s.action.Verb == plans.Adopt)
 		if stays {
 			s.action.Owed = p.debts(s, d.targets)
 		}
 		for _, by := range p.subjects {
-			if by == s || !by.action.changes() || !namedBy(d.targets, by.candidate()) {
+			if by == s || !by.action.Alters() || !namedBy(d.targets, by.candidate()) {
 				continue
 			}
 			by.action.Triggers = append(by.action.Triggers, d.record.Address)
@@ -138,71 +138,47 @@ func (s *subject) candidate() candidate { return candidate{s.object.Address, s.o
 func (p *planning) changed() []candidate {
 	var out []candidate
 	for _, s := range p.subjects {
-		if s.action.changes() {
+		if s.action.Alters() {
 			out = append(out, s.candidate())
 		}
 	}
 	return out
 }
 
-// changes reports whether the object is another one after the action, or has other
-// fields, besides the note of its address.
-func (a *Action) changes() bool {
-	switch a.Verb {
-	case Create, Run, Replace:
-		return true
-	case Update, Adopt:
-		return slices.ContainsFunc(a.Changes, func(c Change) bool { return c.Path != annotationPath(providers.AnnotationAddress) })
-	}
-	return false
-}
-
 // triggeredBy says what the subject is to be replaced with; not ok: with nothing, or it is
 // made anew in any case.
-func (p *planning) triggeredBy(s *subject, changed []candidate) (why Reason, ok bool) {
+func (p *planning) triggeredBy(s *subject, changed []candidate) (why plans.Reason, ok bool) {
 	switch a := &s.action; {
-	case a.Verb != None && a.Verb != Update && (a.Verb != Adopt || s.adopts()), s.live == nil && !s.finished():
-		return Reason{}, false
+	case a.Verb != plans.None && a.Verb != plans.Update && (a.Verb != plans.Adopt || s.adopts()), s.live == nil && !s.finished():
+		return plans.Reason{}, false
 	}
 	names := triggersOf(s.object)
 	targets := targetsOf(names)
 	for i, target := range targets {
 		if slices.ContainsFunc(changed, func(c candidate) bool { return c.named(target) }) {
-			return Reason{Kind: ReasonTriggered, Detail: names[i]}, true
+			return plans.Reason{Kind: plans.ReasonTriggered, Detail: names[i]}, true
 		}
 	}
 	debts := p.debts(s, targets)
 	if len(debts) == 0 {
-		return Reason{}, false
+		return plans.Reason{}, false
 	}
 	i := slices.IndexFunc(targets, candidate{debts[0], debts[0]}.named)
-	return Reason{Kind: ReasonOwed, Detail: names[i]}, true
+	return plans.Reason{Kind: plans.ReasonOwed, Detail: names[i]}, true
 }
 
 // demanded says why an object is to be made again although it need not be: the
 // operator named it, or something else changes, or was changed, that it is to be replaced
 // with, or its pods have cleaned their nodes for a deletion that did not happen.
-func (p *planning) demanded(object *providers.Object) (why Reason, ok bool) {
+func (p *planning) demanded(object *providers.Object) (why plans.Reason, ok bool) {
 	if p.replaces(object) {
-		return Reason{Kind: ReasonRequested}, true
+		return plans.Reason{Kind: plans.ReasonRequested}, true
 	}
 	if r := p.recordOf(object); r != nil && r.Cleaned {
 		if live := p.Snapshot.Get(object.Ref()); live != nil && string(live.GetUID()) == r.UID {
-			return Reason{Kind: ReasonCleaned}, true
+			return plans.Reason{Kind: plans.ReasonCleaned}, true
 		}
 	}
 	why, ok = p.triggered[object.Address]
 	return why, ok
-}
-
-// Triggered reports whether something is replaced because of its replace_triggered_by.
-func (r Reason) Triggered() bool { return r.Kind == ReasonTriggered || r.Kind == ReasonOwed }
-
-// TriggerWords is why something is replaced, in the words of its declaration.
-func (r Reason) TriggerWords() string {
-	words := strings.TrimSpace("replace_triggered_by " + r.Detail)
-	if r.Kind == ReasonOwed {
-		words += ", which an earlier apply changed"
-	}
-	return words
 }

@@ -10,6 +10,7 @@ import (
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -34,14 +35,14 @@ func TestReplaceTriggeredBy(t *testing.T) {
 		by      []string // of web
 		base    providers.Object
 		refresh bool
-		verbs   map[string]planner.Verb
+		verbs   map[string]plans.Verb
 		reason  string
 	}{
-		"changed":         {[]string{"manifest.base"}, changedBase(), false, map[string]planner.Verb{base: "update", web: "replace", last: "replace"}, "manifest.base"},
-		"its object":      {[]string{"manifest.other", base}, changedBase(), false, map[string]planner.Verb{base: "update", web: "replace", last: "replace"}, base},
-		"unchanged":       {[]string{"manifest.base"}, declared(base, thing("v1", "ConfigMap", "base")), false, map[string]planner.Verb{base: "none", web: "none", last: "none"}, ""},
-		"another changed": {[]string{"manifest.other"}, changedBase(), false, map[string]planner.Verb{base: "update", web: "none", last: "none"}, ""},
-		"refresh only":    {[]string{"manifest.base"}, changedBase(), true, map[string]planner.Verb{}, ""},
+		"changed":         {[]string{"manifest.base"}, changedBase(), false, map[string]plans.Verb{base: "update", web: "replace", last: "replace"}, "manifest.base"},
+		"its object":      {[]string{"manifest.other", base}, changedBase(), false, map[string]plans.Verb{base: "update", web: "replace", last: "replace"}, base},
+		"unchanged":       {[]string{"manifest.base"}, declared(base, thing("v1", "ConfigMap", "base")), false, map[string]plans.Verb{base: "none", web: "none", last: "none"}, ""},
+		"another changed": {[]string{"manifest.other"}, changedBase(), false, map[string]plans.Verb{base: "update", web: "none", last: "none"}, ""},
+		"refresh only":    {[]string{"manifest.base"}, changedBase(), true, map[string]plans.Verb{}, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -76,14 +77,14 @@ func TestReplaceTriggeredBy(t *testing.T) {
 				}
 			}
 			for _, a := range plan.Actions {
-				if a.Verb == planner.Replace && a.Address.Kind == "Service" || test.refresh && a.Verb == planner.Replace {
+				if a.Verb == plans.Replace && a.Address.Kind == "Service" || test.refresh && a.Verb == plans.Replace {
 					t.Errorf("%s is replaced", a.Address)
 				}
 			}
 			if test.reason == "" {
 				return
 			}
-			want := []planner.Reason{{Kind: planner.ReasonTriggered, Detail: test.reason}}
+			want := []plans.Reason{{Kind: plans.ReasonTriggered, Detail: test.reason}}
 			if diff := cmp.Diff(want, find(t, plan, web).Reasons); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
@@ -117,7 +118,7 @@ func TestTriggeredGuards(t *testing.T) {
 	}
 	in := w.input(change(), db)
 	in.DeleteData = []string{"service.db/StatefulSet/db"}
-	if got := find(t, mustPlan(t, in), "service.db/StatefulSet/db").Verb; got != planner.Replace {
+	if got := find(t, mustPlan(t, in), "service.db/StatefulSet/db").Verb; got != plans.Replace {
 		t.Errorf("allowed, it is %s", got)
 	}
 	db.Lifecycle.PreventDestroy = true
@@ -149,19 +150,19 @@ func TestOwedReplacement(t *testing.T) {
 		owed   []string // to web
 		by     []string // that web names
 		change func(w *world, in *planner.Input)
-		verb   planner.Verb
+		verb   plans.Verb
 		detail string
 	}{
-		"its block":           {[]string{base}, []string{"manifest.base"}, nil, planner.Replace, "manifest.base"},
-		"itself":              {[]string{base}, []string{"manifest.other", base}, nil, planner.Replace, base},
-		"no longer a trigger": {[]string{base}, []string{"manifest.other"}, nil, planner.None, ""},
-		"nothing":             {nil, []string{"manifest.base"}, nil, planner.None, ""},
+		"its block":           {[]string{base}, []string{"manifest.base"}, nil, plans.Replace, "manifest.base"},
+		"itself":              {[]string{base}, []string{"manifest.other", base}, nil, plans.Replace, base},
+		"no longer a trigger": {[]string{base}, []string{"manifest.other"}, nil, plans.None, ""},
+		"nothing":             {nil, []string{"manifest.base"}, nil, plans.None, ""},
 		"another object by now": {[]string{base}, []string{"manifest.base"}, func(w *world, in *planner.Input) {
 			w.state.Objects[1].UID = "the old one"
 			in.Adopt = []string{web}
-		}, planner.Adopt, ""},
+		}, plans.Adopt, ""},
 		"a plan of refreshing":   {[]string{base}, []string{"manifest.base"}, func(_ *world, in *planner.Input) { in.RefreshOnly = true }, "", ""},
-		"moved, and so the name": {[]string{"manifest.ground/ConfigMap/base"}, []string{"manifest.base"}, func(_ *world, in *planner.Input) { in.Moves = []lang.Move{move("manifest.ground", "manifest.base")} }, planner.Replace, "manifest.base"},
+		"moved, and so the name": {[]string{"manifest.ground/ConfigMap/base"}, []string{"manifest.base"}, func(_ *world, in *planner.Input) { in.Moves = []lang.Move{move("manifest.ground", "manifest.base")} }, plans.Replace, "manifest.base"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -201,7 +202,7 @@ func TestOwedReplacement(t *testing.T) {
 			if test.detail == "" {
 				return
 			}
-			if diff := cmp.Diff([]planner.Reason{{Kind: planner.ReasonOwed, Detail: test.detail}}, a.Reasons); diff != "" {
+			if diff := cmp.Diff([]plans.Reason{{Kind: plans.ReasonOwed, Detail: test.detail}}, a.Reasons); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
 			if got := strings.Join(view.ImpactOf(plan)[0].Lines, "\n"); !strings.Contains(got, "replace_triggered_by "+test.detail+", which an earlier apply changed") {

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -25,21 +26,21 @@ func (p *planning) unread(_ context.Context, s *subject) (bool, error) {
 		return false, nil
 	}
 	advice := permissionAdvice(err)
-	s.action.Evidence = Evidence{Kind: Unverified, Detail: err.Error(), Advice: advice}
+	s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: err.Error(), Advice: advice}
 	known := s.record != nil && s.record.UID != ""
 	ran := s.finished() && s.sameInputs()
 	switch {
 	case p.replaces(s.object), known && s.object.Run() && !ran, !known && (s.object.Partial || p.imported(s.object.Address)):
 		s.withdraw(fmt.Sprintf("nobody can tell what has to be done about %s", s.action.Ref), strings.TrimSuffix(err.Error()+". "+advice, ". "))
 	case ran:
-		s.action.Verb = None
-		s.action.Evidence = Evidence{Kind: Recorded, Detail: "finished"}
+		s.action.Verb = plans.None
+		s.action.Evidence = plans.Evidence{Kind: plans.Recorded, Detail: "finished"}
 	case known && s.record.Desired == s.object.Digest() && !s.movedHere():
-		s.action.Verb = None
+		s.action.Verb = plans.None
 		s.action.Pending = !s.record.Ready
 	case known:
-		s.action.Verb = Update
-		s.action.Reasons = []Reason{{Kind: ReasonConfig}}
+		s.action.Verb = plans.Update
+		s.action.Reasons = []plans.Reason{{Kind: plans.ReasonConfig}}
 	default:
 		return true, p.assumeNew(s)
 	}
@@ -52,11 +53,11 @@ func (p *planning) unread(_ context.Context, s *subject) (bool, error) {
 // assumeNew plans to create an object of which the state knows nothing. An apply
 // refuses where it turns out to be there.
 func (p *planning) assumeNew(s *subject) error {
-	s.action.Verb = Create
+	s.action.Verb = plans.Create
 	if s.object.Run() {
-		s.action.Verb = Run
+		s.action.Verb = plans.Run
 	}
-	s.action.Reasons = []Reason{{Kind: ReasonNew}}
+	s.action.Reasons = []plans.Reason{{Kind: plans.ReasonNew}}
 	manifest, err := p.resolve(s)
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func (p *planning) keepUnread(t target) bool {
 	if err == nil {
 		return false
 	}
-	p.problems = append(p.problems, Problem{
+	p.problems = append(p.problems, plans.Problem{
 		Warning: true,
 		Address: t.address,
 		Summary: fmt.Sprintf("%s is left alone: nobody can tell whether it is there", t.ref),

@@ -10,6 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -29,29 +30,29 @@ func TestUnread(t *testing.T) {
 	changed := func(r *state.Object) { r.Desired = "another" }
 	for name, test := range map[string]struct {
 		situation
-		verb    planner.Verb
-		reasons []planner.ReasonKind
-		kind    planner.EvidenceKind
+		verb    plans.Verb
+		reasons []plans.ReasonKind
+		kind    plans.EvidenceKind
 	}{
 		"the state does not know it": {
 			situation{at: at, manifest: deployment, live: asItIs, input: hidden},
-			planner.Create,
-			[]planner.ReasonKind{planner.ReasonNew},
-			planner.Unverified,
+			plans.Create,
+			[]plans.ReasonKind{plans.ReasonNew},
+			plans.Unverified,
 		},
 		"declared as before": {
 			situation{at: at, manifest: deployment, live: asItIs, record: known, input: hidden},
-			planner.None, nil, planner.Unverified,
+			plans.None, nil, plans.Unverified,
 		},
 		"declared otherwise": {
 			situation{at: at, manifest: deployment, live: asItIs, record: changed, input: hidden},
-			planner.Update,
-			[]planner.ReasonKind{planner.ReasonConfig},
-			planner.Unverified,
+			plans.Update,
+			[]plans.ReasonKind{plans.ReasonConfig},
+			plans.Unverified,
 		},
 		"never seen ready": {
 			situation{at: at, manifest: deployment, live: asItIs, record: func(r *state.Object) { r.Ready = false }, input: hidden},
-			planner.None, nil, planner.Unverified,
+			plans.None, nil, plans.Unverified,
 		},
 		"whose volumes cannot be read either": {
 			situation{
@@ -59,19 +60,19 @@ func TestUnread(t *testing.T) {
 				manifest: "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s, namespace: openstack}, spec: {volumeClaimTemplates: [{metadata: {name: data}}]}}",
 				input:    hide("/PersistentVolumeClaim"),
 			},
-			planner.Create,
-			[]planner.ReasonKind{planner.ReasonNew},
-			planner.DryRun,
+			plans.Create,
+			[]plans.ReasonKind{plans.ReasonNew},
+			plans.DryRun,
 		},
 		"a job that finished": {
 			situation{at: atJob, manifest: job, live: asItIs, record: known, input: hide("batch/Job")},
-			planner.None, nil, planner.Recorded,
+			plans.None, nil, plans.Recorded,
 		},
 		"a job that is new": {
 			situation{at: atJob, manifest: job, input: hide("batch/Job")},
-			planner.Run,
-			[]planner.ReasonKind{planner.ReasonNew},
-			planner.Unverified,
+			plans.Run,
+			[]plans.ReasonKind{plans.ReasonNew},
+			plans.Unverified,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +82,7 @@ func TestUnread(t *testing.T) {
 			if got.Verb != test.verb || got.Evidence.Kind != test.kind {
 				t.Errorf("decided %s, %+v", got.Verb, got.Evidence)
 			}
-			if got.Evidence.Kind == planner.Unverified && !strings.HasSuffix(got.Evidence.Detail, "cannot be read in namespace openstack: it is down") {
+			if got.Evidence.Kind == plans.Unverified && !strings.HasSuffix(got.Evidence.Detail, "cannot be read in namespace openstack: it is down") {
 				t.Errorf("the reason is %q", got.Evidence.Detail)
 			}
 			if waits := test.record != nil && !in.State.Objects[0].Ready; got.Pending != waits {
@@ -124,7 +125,7 @@ func TestUnreadForWantOfPermission(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("Make: %v, problems %+v", err, problems)
 	}
-	if got := find(t, plan, test.at).Evidence; got.Kind != planner.Unverified || got.Advice != missing.Advice() {
+	if got := find(t, plan, test.at).Evidence; got.Kind != plans.Unverified || got.Advice != missing.Advice() {
 		t.Errorf("evidence is %+v", got)
 	}
 }
@@ -138,7 +139,7 @@ func TestUnreadDefinition(t *testing.T) {
 	record := recorded(at, live(definition.Manifest, "uid-1"))
 	record.Desired = definition.Digest()
 	in.State.Objects = []state.Object{record}
-	if a := find(t, mustPlan(t, in), "manifest.w/Widget/w"); a.Evidence.Kind != planner.DryRun {
+	if a := find(t, mustPlan(t, in), "manifest.w/Widget/w"); a.Evidence.Kind != plans.DryRun {
 		t.Errorf("evidence is %+v", a.Evidence)
 	}
 }
@@ -167,7 +168,7 @@ func TestUnreadObjectsKeepTheirNamespace(t *testing.T) {
 	if deleted := verbs(plan); len(deleted) > 0 {
 		t.Errorf("a destroy would %v", deleted)
 	}
-	if !slices.ContainsFunc(plan.Kept, func(k planner.Kept) bool { return k.Ref.Name == "old" }) {
+	if !slices.ContainsFunc(plan.Kept, func(k plans.Kept) bool { return k.Ref.Name == "old" }) {
 		t.Errorf("it keeps %+v", plan.Kept)
 	}
 }

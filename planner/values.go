@@ -13,23 +13,10 @@ import (
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/extract"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
-
-// Values is the object of an action before and after it, as far as kolla owns or changes
-// it: parts of the live object and of the server's answer. Nothing in them was put
-// together from paths. Secret values are masked.
-type Values struct {
-	// Before is part of the live object; nil: there is none.
-	Before *extract.Part `json:"before,omitempty"`
-	// After is part of what the object becomes; nil: it goes, or with the verbs None and
-	// Refresh stays as it is.
-	After *extract.Part `json:"after,omitempty"`
-	// Written is Before without the changes that others made since kolla's last write; nil:
-	// nobody made any.
-	Written *extract.Part `json:"written,omitempty"`
-}
 
 // noteValues gives every action its Values.
 func (p *planning) noteValues() error {
@@ -52,7 +39,7 @@ func (p *planning) noteValues() error {
 }
 
 // valuesOf takes the values of an action; s is nil for what is not desired.
-func (p *planning) valuesOf(a *Action, s *subject) (*Values, error) {
+func (p *planning) valuesOf(a *plans.Action, s *subject) (*plans.Values, error) {
 	v := viewpoint{action: a, manager: providers.ManagerOf(p.Cloud, a.Partial), live: p.Snapshot.Get(a.Ref)}
 	if s != nil {
 		v.manager, v.live, v.after, v.pending = s.manager, s.live, s.after, s.pending
@@ -61,7 +48,7 @@ func (p *planning) valuesOf(a *Action, s *subject) (*Values, error) {
 	switch {
 	case v.live == nil && v.after == nil:
 		return p.unseenValues(v, s)
-	case s == nil && a.Verb == Delete && a.Partial:
+	case s == nil && a.Verb == plans.Delete && a.Partial:
 		after, err := p.withoutOurs(v.live)
 		if err != nil {
 			return nil, err
@@ -76,12 +63,12 @@ func (p *planning) valuesOf(a *Action, s *subject) (*Values, error) {
 
 // unseenValues are those of an object that was not read. One that the state knows is
 // taken for what was last declared; one that is gone is known by its name only.
-func (p *planning) unseenValues(v viewpoint, s *subject) (*Values, error) {
+func (p *planning) unseenValues(v viewpoint, s *subject) (*plans.Values, error) {
 	switch {
 	case s == nil || s.action.Object == nil || v.action.Object == nil:
-		return &Values{Before: v.named(extract.Part{})}, nil
+		return &plans.Values{Before: v.named(extract.Part{})}, nil
 	case v.action.Prior.UID == "":
-		return &Values{}, nil
+		return &plans.Values{}, nil
 	}
 	manifest, err := p.resolve(s)
 	if err != nil {
@@ -98,15 +85,15 @@ func (p *planning) unseenValues(v viewpoint, s *subject) (*Values, error) {
 		return nil, err
 	}
 	declared := v.take(v.after, true)
-	if v.action.Verb == None {
-		return &Values{Before: declared}, nil
+	if v.action.Verb == plans.None {
+		return &plans.Values{Before: declared}, nil
 	}
-	return &Values{Before: v.named(extract.Part{}), After: declared}, nil
+	return &plans.Values{Before: v.named(extract.Part{}), After: declared}, nil
 }
 
 // viewpoint is from where an object is looked at when its values are taken.
 type viewpoint struct {
-	action  *Action
+	action  *plans.Action
 	manager string
 	live    *unstructured.Unstructured // nil: not there
 	after   *unstructured.Unstructured // nil: it goes, or stays as it is
@@ -134,7 +121,7 @@ func (v *viewpoint) choose() error {
 	v.fields = v.owned
 	if v.live == nil {
 		v.owned = managed(v.after, func(e extract.Entry) bool { return e.Subresource == "" })
-		if v.fields = v.owned; v.fields == nil || v.action.Evidence.Kind == Schema {
+		if v.fields = v.owned; v.fields == nil || v.action.Evidence.Kind == plans.Schema {
 			v.fields = extract.Fields{}
 		}
 		return nil
@@ -189,7 +176,7 @@ func (v *viewpoint) addChanges() error {
 	if err != nil {
 		return err
 	}
-	shown := map[string]Change{}
+	shown := map[string]plans.Change{}
 	for _, c := range v.action.Changes {
 		shown[c.Path] = c
 	}
@@ -214,14 +201,14 @@ func (v *viewpoint) addChanges() error {
 func joined(names []string) string { return strings.Join(names, "\x00") }
 
 // values takes the parts.
-func (v *viewpoint) values() *Values {
-	out := &Values{}
+func (v *viewpoint) values() *plans.Values {
+	out := &plans.Values{}
 	if v.live != nil {
 		out.Before = v.take(v.live, false)
 	}
 	switch a := v.action; {
-	case a.Verb == None || a.Verb == Refresh:
-	case a.Verb == Forget, a.Verb == Delete && !a.Partial:
+	case a.Verb == plans.None || a.Verb == plans.Refresh:
+	case a.Verb == plans.Forget, a.Verb == plans.Delete && !a.Partial:
 	case v.after != nil:
 		out.After = v.take(v.after, true)
 	default:
@@ -245,7 +232,7 @@ func (v *viewpoint) values() *Values {
 func (v *viewpoint) take(u *unstructured.Unstructured, next bool) *extract.Part {
 	secret := v.action.Ref.GVK.GroupKind() == providers.SecretKind
 	mask := extract.Mask{
-		Placeholder: Masked,
+		Placeholder: plans.Masked,
 		Sensitive:   func(path []string) bool { return v.sensitive(secret, path) },
 		Unknown:     func(path []string, value any) bool { return next && v.unknown(path, value) },
 	}
@@ -284,13 +271,13 @@ func (v *viewpoint) unknown(path []string, value any) bool {
 	}
 	if len(path) == 3 && path[0] == "metadata" && path[1] == "annotations" {
 		for _, c := range v.action.Changes {
-			if c.After == Unknown && c.Path == annotationPath(path[2]) {
+			if c.After == plans.Unknown && c.Path == annotationPath(path[2]) {
 				return true
 			}
 		}
 	}
 	text, isText := value.(string)
-	return isText && v.action.Deferred() && (strings.Contains(text, Unknown) || strings.HasSuffix(text, providers.UnknownVersion))
+	return isText && v.action.Deferred() && (strings.Contains(text, plans.Unknown) || strings.HasSuffix(text, providers.UnknownVersion))
 }
 
 // named adds what identifies the object.

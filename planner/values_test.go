@@ -19,6 +19,7 @@ import (
 
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/extract"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -157,7 +158,7 @@ func TestValuesAreThoseOfTheServer(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	c, s := chance{rand.New(rand.NewPCG(seed, 1))}, server{t}
-	verbs := map[planner.Verb]int{}
+	verbs := map[plans.Verb]int{}
 	for i := range 200 {
 		make, at := c.deployment, "service.a/Deployment/api"
 		if i%4 == 0 {
@@ -196,12 +197,12 @@ func TestValuesAreThoseOfTheServer(t *testing.T) {
 		}
 	}
 	t.Logf("%v", verbs)
-	if verbs[planner.Adopt] == 0 {
+	if verbs[plans.Adopt] == 0 {
 		t.Error("nothing was changed")
 	}
 }
 
-func showAll(live, answer *unstructured.Unstructured, a planner.Action) string {
+func showAll(live, answer *unstructured.Unstructured, a plans.Action) string {
 	return cmp.Diff(plain(live), plain(answer)) + "\nvalues:\n" + cmp.Diff(a.Values.Before, a.Values.After) + fmt.Sprintf("\nchanges: %+v", a.Changes)
 }
 
@@ -220,7 +221,7 @@ func plain(u *unstructured.Unstructured) *unstructured.Unstructured {
 
 // falsehood says what of the values is not true of an object that becomes another one;
 // empty: nothing.
-func falsehood(live, answer *unstructured.Unstructured, v *planner.Values) string {
+func falsehood(live, answer *unstructured.Unstructured, v *plans.Values) string {
 	live, answer = plain(live), plain(answer)
 	after := v.After
 	if after == nil {
@@ -398,17 +399,17 @@ func TestValuesKeepNoSecrets(t *testing.T) {
 	in.State.Objects = append(in.State.Objects, recorded(at, live))
 	in.Values = true
 	values := find(t, mustPlan(t, in), at).Values
-	annotations := map[string]any{"ours": "shown", providers.AnnotationChecksum: planner.Masked}
+	annotations := map[string]any{"ours": "shown", providers.AnnotationChecksum: plans.Masked}
 	marks := map[string]any{providers.AnnotationChecksum: true}
 	metadata := func(annotations map[string]any) map[string]any {
 		return map[string]any{"name": "a", "namespace": "openstack", "annotations": annotations}
 	}
-	want := &planner.Values{
+	want := &plans.Values{
 		Before: &extract.Part{
 			Values: map[string]any{
 				"apiVersion": "v1", "kind": "Secret",
-				"metadata": metadata(map[string]any{"ours": "shown", providers.AnnotationChecksum: planner.Masked, "theirs": planner.Masked}),
-				"data":     map[string]any{"given": planner.Masked, "added": planner.Masked},
+				"metadata": metadata(map[string]any{"ours": "shown", providers.AnnotationChecksum: plans.Masked, "theirs": plans.Masked}),
+				"data":     map[string]any{"given": plans.Masked, "added": plans.Masked},
 			},
 			Sensitive: map[string]any{
 				"data":     map[string]any{"given": true, "added": true},
@@ -417,7 +418,7 @@ func TestValuesKeepNoSecrets(t *testing.T) {
 		},
 		After: &extract.Part{
 			Values: map[string]any{
-				"apiVersion": "v1", "kind": "Secret", "metadata": metadata(annotations), "data": map[string]any{"given": planner.Masked},
+				"apiVersion": "v1", "kind": "Secret", "metadata": metadata(annotations), "data": map[string]any{"given": plans.Masked},
 			},
 			Sensitive: map[string]any{
 				"data":     map[string]any{"given": true, "made": true},

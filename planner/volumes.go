@@ -10,6 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -54,12 +55,12 @@ func naturalOrder(a, b string) int {
 
 // staying are the volumes that a StatefulSet leaves behind when it is deleted.
 func (p *planning) staying(set *unstructured.Unstructured) []providers.Ref {
-	if set.GroupVersionKind().GroupKind() != statefulSetKind || takesVolumesAlong(set) {
+	if set.GroupVersionKind().GroupKind() != providers.StatefulSetKind || takesVolumesAlong(set) {
 		return nil
 	}
 	going := map[providers.Ref]bool{}
 	for _, a := range p.actions {
-		if a.Verb == Delete {
+		if a.Verb == plans.Delete {
 			going[a.Ref] = true
 		}
 	}
@@ -69,7 +70,7 @@ func (p *planning) staying(set *unstructured.Unstructured) []providers.Ref {
 // keepVolumes names the volumes that deleted StatefulSets leave behind.
 func (p *planning) keepVolumes() {
 	for _, a := range p.actions {
-		if a.Verb != Delete || a.Ref.GVK.GroupKind() != statefulSetKind {
+		if a.Verb != plans.Delete || a.Ref.GVK.GroupKind() != providers.StatefulSetKind {
 			continue
 		}
 		refs := p.unmentioned(p.staying(p.Snapshot.Get(a.Ref)))
@@ -79,7 +80,7 @@ func (p *planning) keepVolumes() {
 		}
 		for _, ref := range refs {
 			live := p.Snapshot.Get(ref)
-			p.kept = append(p.kept, Kept{
+			p.kept = append(p.kept, plans.Kept{
 				Address: p.addressOf(ref, live.GetAnnotations(), live.GetLabels()),
 				Ref:     ref,
 				UID:     live.GetUID(),
@@ -93,7 +94,7 @@ func (p *planning) keepVolumes() {
 // what may be deleted would be the wrong advice.
 func (p *planning) unmentioned(refs []providers.Ref) []providers.Ref {
 	return slices.DeleteFunc(refs, func(ref providers.Ref) bool {
-		return slices.ContainsFunc(p.losses, func(l Loss) bool { return l.Kept && slices.Contains(l.Refs, ref) })
+		return slices.ContainsFunc(p.losses, func(l plans.Loss) bool { return l.Kept && slices.Contains(l.Refs, ref) })
 	})
 }
 
@@ -134,7 +135,7 @@ func (p *planning) reuseVolumes(ctx context.Context) error {
 			continue
 		}
 		if names := namesOf(p.volumesOf(s.object.Manifest)); len(names) > 0 {
-			s.action.Reasons = append(s.action.Reasons, Reason{Kind: ReasonReuse, Detail: words.Few(names, 3)})
+			s.action.Reasons = append(s.action.Reasons, plans.Reason{Kind: plans.ReasonReuse, Detail: words.Few(names, 3)})
 		}
 	}
 	return nil
@@ -144,9 +145,9 @@ func (p *planning) reuseVolumes(ctx context.Context) error {
 // there are of its name.
 func (s *subject) takesUpVolumes() bool {
 	switch s.action.Verb {
-	case Create:
+	case plans.Create:
 		return ownVolumes(s.object.Manifest) != ""
-	case Replace:
+	case plans.Replace:
 		return ownVolumes(s.object.Manifest) != "" && !takesVolumesAlong(s.live)
 	}
 	return false

@@ -9,7 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -98,14 +98,14 @@ func TestVolumesDoNotMove(t *testing.T) {
 func TestVolumesAreTakenUp(t *testing.T) {
 	tests := map[string]struct {
 		fate string
-		want []planner.Reason
+		want []plans.Reason
 	}{
-		"they stay": {"", []planner.Reason{
-			{Kind: planner.ReasonImmutable, Path: "spec.volumeClaimTemplates", Detail: "field is immutable"},
-			{Kind: planner.ReasonReuse, Detail: "data-db-0, data-db-1, data-db-10"},
+		"they stay": {"", []plans.Reason{
+			{Kind: plans.ReasonImmutable, Path: "spec.volumeClaimTemplates", Detail: "field is immutable"},
+			{Kind: plans.ReasonReuse, Detail: "data-db-0, data-db-1, data-db-10"},
 		}},
-		"they go": {"Delete", []planner.Reason{
-			{Kind: planner.ReasonImmutable, Path: "spec.volumeClaimTemplates", Detail: "field is immutable"},
+		"they go": {"Delete", []plans.Reason{
+			{Kind: plans.ReasonImmutable, Path: "spec.volumeClaimTemplates", Detail: "field is immutable"},
 		}},
 	}
 	for name, test := range tests {

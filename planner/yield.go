@@ -6,52 +6,27 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	secretvalues "kolla.openstack.org/kolla/providers/secrets" // secrets is a kind here
-	"kolla.openstack.org/kolla/state"
 )
-
-// Yield is a declared field that an action leaves to somebody else: it is not
-// sent, neither when the server is asked nor when the object is written, so that
-// kolla owns it no more.
-type Yield struct {
-	Path    string    `json:"path"`              // as of a Change
-	Manager string    `json:"manager,omitempty"` // who has the field; empty: nobody
-	Time    time.Time `json:"time,omitzero"`     // when that manager last wrote
-	// Field is the path once more, as a set of fields in the form of managedFields:
-	// text does not say which fields the key of a list's element is made of.
-	Field string `json:"field"`
-	// Value is sent in place of the declared one where kolla alone owns the field:
-	// one that is not sent would be gone. It is what the field has.
-	Value any `json:"value,omitempty"`
-	// Declared: a lifecycle block says so. Otherwise Manager is a controller.
-	Declared bool `json:"declared,omitempty"`
-	// Want is the declared value, which is not applied, and Live the one that is there;
-	// nil: there is none. Of a secret, both are Masked.
-	Want any `json:"want,omitempty"`
-	Live any `json:"live,omitempty"`
-}
-
-// Known is what a state is to know of the yield.
-func (y Yield) Known() state.Yield { return state.Yield{Path: y.Path, Manager: y.Manager} }
 
 // Trim is the manifest as it is sent: without the fields that are left to others.
 // The manifest itself stays as it is.
-func Trim(manifest *unstructured.Unstructured, yields []Yield) (*unstructured.Unstructured, error) {
+func Trim(manifest *unstructured.Unstructured, yields []plans.Yield) (*unstructured.Unstructured, error) {
 	if len(yields) == 0 {
 		return manifest, nil
 	}
 	trimmed := manifest.DeepCopy()
 	var keys []fieldpath.Path
 	for _, y := range yields {
-		path, err := y.field()
+		path, err := yieldedPath(y)
 		switch {
 		case err != nil:
 			return nil, err
@@ -73,8 +48,8 @@ func Trim(manifest *unstructured.Unstructured, yields []Yield) (*unstructured.Un
 	return trimmed, nil
 }
 
-// field reads the structure of the path.
-func (y Yield) field() (path fieldpath.Path, err error) {
+// yieldedPath returns the path of the field that is left to others.
+func yieldedPath(y plans.Yield) (path fieldpath.Path, err error) {
 	fields := fieldpath.NewSet()
 	if err := fields.FromJSON(bytes.NewReader([]byte(y.Field))); err != nil {
 		return nil, fmt.Errorf("read which field %s is: %w", y.Path, err)
@@ -87,12 +62,12 @@ func (y Yield) field() (path fieldpath.Path, err error) {
 }
 
 // newYield leaves a field of the manifest to its owner.
-func (s *subject) newYield(manifest *unstructured.Unstructured, path fieldpath.Path, by owner) (Yield, error) {
+func (s *subject) newYield(manifest *unstructured.Unstructured, path fieldpath.Path, by owner) (plans.Yield, error) {
 	text, err := fieldpath.NewSet(path).ToJSON()
 	if err != nil {
-		return Yield{}, fmt.Errorf("write down which field %s is: %w", pathText(path), err)
+		return plans.Yield{}, fmt.Errorf("write down which field %s is: %w", pathText(path), err)
 	}
-	y := Yield{Path: pathText(path), Manager: by.manager, Time: by.time, Field: string(text)}
+	y := plans.Yield{Path: pathText(path), Manager: by.manager, Time: by.time, Field: string(text)}
 	y.Want, _ = lookup(manifest.Object, path)
 	y.Live, _ = lookup(s.live.Object, path)
 	if sensitive(path, manifest.GroupVersionKind().GroupKind() == providers.SecretKind) {
@@ -106,7 +81,7 @@ func masked(v any) any {
 	if v == nil {
 		return nil
 	}
-	return Masked
+	return plans.Masked
 }
 
 // onlyKey reports whether an element has no field but those of its key.
@@ -180,7 +155,7 @@ func (p *planning) sent(s *subject) (*unstructured.Unstructured, error) {
 
 // yields finds the declared fields that are not to be sent: those that the object's
 // lifecycle says to ignore, and those that somebody took who may have them.
-func (p *planning) yields(s *subject, manifest *unstructured.Unstructured) ([]Yield, error) {
+func (p *planning) yields(s *subject, manifest *unstructured.Unstructured) ([]plans.Yield, error) {
 	ignored := fieldPaths(s.lifecycle().IgnoreFields)
 	rivals := writtenThrough(s.live, func(subresource string) bool { return subresource != "status" })
 	if !rivals && len(ignored) == 0 && !s.action.Scaled {
@@ -191,7 +166,7 @@ func (p *planning) yields(s *subject, manifest *unstructured.Unstructured) ([]Yi
 	if err != nil {
 		return nil, err
 	}
-	var yields []Yield
+	var yields []plans.Yield
 	if replicas := fieldpath.MakePathOrDie("spec", "replicas"); s.action.Scaled && !slices.ContainsFunc(candidates, replicas.Equals) {
 		if _, declared := lookup(manifest.Object, replicas); declared {
 			candidates = append(candidates, replicas)
@@ -206,7 +181,7 @@ func (p *planning) yields(s *subject, manifest *unstructured.Unstructured) ([]Yi
 			return nil, err
 		case covered(ignored, path):
 			y.Declared = true
-			if !taken && held && !y.hold(s.live, manifest, path) {
+			if !taken && held && !hold(&y, s.live, manifest, path) {
 				continue
 			}
 		case held, !taken && !(s.action.Scaled && y.Path == replicasPath):
@@ -214,7 +189,7 @@ func (p *planning) yields(s *subject, manifest *unstructured.Unstructured) ([]Yi
 		default:
 			what, idle := p.policy.outcome(s, by, path)
 			if idle {
-				s.idle = append(s.idle, Reason{Kind: ReasonIdle, Path: y.Path, Manager: y.Manager})
+				s.idle = append(s.idle, plans.Reason{Kind: plans.ReasonIdle, Path: y.Path, Manager: y.Manager})
 			}
 			if what != leave {
 				continue
@@ -268,9 +243,9 @@ func contested(manifest *unstructured.Unstructured, owners ownership, all bool) 
 	return paths, nil
 }
 
-// hold keeps the live value of a field that only kolla owns. It reports false where
-// there is nothing to keep: the field is as declared, or must not be stored.
-func (y *Yield) hold(live, manifest *unstructured.Unstructured, path fieldpath.Path) bool {
+// hold writes the live value of a field that only kolla owns into the yield. It reports
+// false if no value is to be kept: the field is as declared, or must not be stored.
+func hold(y *plans.Yield, live, manifest *unstructured.Unstructured, path fieldpath.Path) bool {
 	value, there := lookup(live.Object, path)
 	wanted, _ := lookup(manifest.Object, path)
 	secret := manifest.GroupVersionKind().GroupKind() == providers.SecretKind
@@ -282,39 +257,39 @@ func (y *Yield) hold(live, manifest *unstructured.Unstructured, path fieldpath.P
 }
 
 // freed are those of the idle fields that the action changes.
-func (s *subject) freed() []Reason {
-	return slices.DeleteFunc(slices.Clone(s.idle), func(r Reason) bool {
-		return !slices.ContainsFunc(s.action.Changes, func(c Change) bool { return c.Path == r.Path })
+func (s *subject) freed() []plans.Reason {
+	return slices.DeleteFunc(slices.Clone(s.idle), func(r plans.Reason) bool {
+		return !slices.ContainsFunc(s.action.Changes, func(c plans.Change) bool { return c.Path == r.Path })
 	})
 }
 
 // replacedValues says who replaced the values of a generated Secret since kolla made
 // them. They are kept, and what is derived from them is made again.
-func (s *subject) replacedValues(live providers.Values) []Reason {
+func (s *subject) replacedValues(live providers.Values) []plans.Reason {
 	if !s.object.Generated() || s.adopts() || s.object.Renews() != "" || !secretvalues.Replaced(s.live, live) {
 		return nil
 	}
 	owners := ownershipOf(s.live, s.manager)
-	var reasons []Reason
+	var reasons []plans.Reason
 	for _, key := range slices.Sorted(maps.Keys(s.object.Data)) {
 		path := fieldpath.MakePathOrDie("data", key)
 		if by, taken := owners.other(path); taken && !touches(owners.kolla, path) {
-			reasons = append(reasons, Reason{Kind: ReasonReplaced, Path: pathText(path), Manager: by.manager, Time: by.time})
+			reasons = append(reasons, plans.Reason{Kind: plans.ReasonReplaced, Path: pathText(path), Manager: by.manager, Time: by.time})
 		}
 	}
 	if len(reasons) == 0 {
-		reasons = []Reason{{Kind: ReasonReplaced, Path: "data"}}
+		reasons = []plans.Reason{{Kind: plans.ReasonReplaced, Path: "data"}}
 	}
 	return reasons
 }
 
 // renewal says why generated values are made anew that are there.
-func (s *subject) renewal() []Reason {
+func (s *subject) renewal() []plans.Reason {
 	why := s.object.Renews()
 	if why == "" || len(s.pending) == 0 {
 		return nil
 	}
-	return []Reason{{Kind: ReasonRenewed, Detail: why}}
+	return []plans.Reason{{Kind: plans.ReasonRenewed, Detail: why}}
 }
 
 // givenAnew reports whether a value that comes from a sensitive variable is another

@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -36,9 +37,9 @@ func TestTrim(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			manifest := object(t, text)
-			var yields []planner.Yield
+			var yields []plans.Yield
 			for _, field := range test.fields {
-				yields = append(yields, planner.Yield{Field: field, Value: test.value})
+				yields = append(yields, plans.Yield{Field: field, Value: test.value})
 			}
 			got, err := planner.Trim(manifest, yields)
 			if err != nil {
@@ -54,19 +55,19 @@ func TestTrim(t *testing.T) {
 			}
 		})
 	}
-	if _, err := planner.Trim(object(t, text), []planner.Yield{{Path: "x", Field: "{"}}); err == nil {
+	if _, err := planner.Trim(object(t, text), []plans.Yield{{Path: "x", Field: "{"}}); err == nil {
 		t.Error("a yield that cannot be read is no error")
 	}
 }
 
 // What is left to others goes through a plan file.
 func TestYieldsAreSaved(t *testing.T) {
-	before := planner.Yield{Path: "spec.replicas", Manager: "hpa", Time: then, Field: `{"f:spec":{"f:replicas":{}}}`, Value: int64(3), Declared: true}
+	before := plans.Yield{Path: "spec.replicas", Manager: "hpa", Time: then, Field: `{"f:spec":{"f:replicas":{}}}`, Value: int64(3), Declared: true}
 	raw, err := json.Marshal(before)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var after planner.Yield
+	var after plans.Yield
 	if err := json.Unmarshal(raw, &after); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func TestReplaceOfAYield(t *testing.T) {
 	scaler.Object["spec"] = map[string]any{"scaleTargetRef": map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": "api"}}
 	fake := in.Reader.(*cluster)
 	fake.objects = append(fake.objects, scaler)
-	want := []planner.Change{{Path: "spec.replicas", Before: int64(6), After: int64(3), Manager: "horizontal-pod-autoscaler", Time: then}}
+	want := []plans.Change{{Path: "spec.replicas", Before: int64(6), After: int64(3), Manager: "horizontal-pod-autoscaler", Time: then}}
 	if diff := cmp.Diff(want, find(t, mustPlan(t, in), "service.a/Deployment/api").Changes); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
@@ -110,7 +111,7 @@ func TestYieldOfASecret(t *testing.T) {
 	in.State.Objects = append(in.State.Objects, recorded("manifest.s/Secret/s", was))
 	in.Objects[0].Lifecycle = &providers.Lifecycle{YieldTo: []string{"acme-operator"}}
 	yields := find(t, mustPlan(t, in), "manifest.s/Secret/s").Yields
-	if len(yields) != 1 || yields[0].Want != planner.Masked || yields[0].Live != planner.Masked {
+	if len(yields) != 1 || yields[0].Want != plans.Masked || yields[0].Live != plans.Masked {
 		t.Errorf("yields are %+v", yields)
 	}
 }
@@ -139,10 +140,10 @@ func TestMoves(t *testing.T) {
 			in.Moves = test.moves
 			plan := mustPlan(t, in)
 			a, old := find(t, plan, "manifest.new/ConfigMap/a"), find(t, plan, test.from)
-			if a.Verb != planner.Adopt || a.Reasons[0].Kind != planner.ReasonMoved || a.Reasons[0].Detail != test.from {
+			if a.Verb != plans.Adopt || a.Reasons[0].Kind != plans.ReasonMoved || a.Reasons[0].Detail != test.from {
 				t.Errorf("%s because of %+v", a.Verb, a.Reasons)
 			}
-			if old.Verb != planner.Forget || plan.Counts() != (planner.Counts{Move: 1}) {
+			if old.Verb != plans.Forget || plan.Counts() != (plans.Counts{Move: 1}) {
 				t.Errorf("%s; counts %+v", old.Verb, plan.Counts())
 			}
 		})
@@ -185,7 +186,7 @@ func TestImports(t *testing.T) {
 				}
 				return
 			}
-			if a := find(t, mustPlan(t, in), at); a.Verb != planner.Adopt || a.Reasons[0].Kind != planner.ReasonUnowned {
+			if a := find(t, mustPlan(t, in), at); a.Verb != plans.Adopt || a.Reasons[0].Kind != plans.ReasonUnowned {
 				t.Errorf("%s because of %+v", a.Verb, a.Reasons)
 			}
 		})
@@ -204,7 +205,7 @@ func TestImportsOfOthers(t *testing.T) {
 			in := input(&cluster{}, declared(at, thing("v1", "ConfigMap", "a")), declared("manifest.b/ConfigMap/b", thing("v1", "ConfigMap", "b")))
 			in.Imports = []lang.Import{{To: address(at), ID: "openstack/a"}}
 			change(&in)
-			if got := mustPlan(t, in).Actions; slices.ContainsFunc(got, func(a planner.Action) bool { return a.Address == address(at) }) {
+			if got := mustPlan(t, in).Actions; slices.ContainsFunc(got, func(a plans.Action) bool { return a.Address == address(at) }) {
 				t.Errorf("actions are %+v", got)
 			}
 		})

@@ -181,7 +181,21 @@ var (
 	NamespaceKind = schema.GroupKind{Kind: "Namespace"}
 	NodeKind      = schema.GroupKind{Kind: "Node"}
 	ClaimKind     = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+
+	DeploymentKind  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	StatefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
+	DaemonSetKind   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+	APIServiceKind  = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 )
+
+// RunsPods reports whether objects of the kind run pods.
+func RunsPods(kind schema.GroupKind) bool {
+	switch kind {
+	case DeploymentKind, StatefulSetKind, DaemonSetKind, JobKind:
+		return true
+	}
+	return false
+}
 
 // Identity says which cluster this is.
 type Identity struct {

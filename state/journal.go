@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"sync"
-
-	"kolla.openstack.org/kolla/internal/files"
 )
 
 // The journal is a file of JSON lines. The first line is a base, which identifies the
@@ -34,14 +31,14 @@ type journal struct {
 // readJournal reads the journal; nil: there is none. If the writer was killed, the last
 // line may be incomplete. It is ignored, because the step that it announces was not begun.
 func (s *Store) readJournal() (*journal, error) {
-	raw, err := s.dir.Read(s.journal, largest)
+	raw, err := s.backend.Load(JournalPart)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the journal of the state: %w", s.linked(s.journal, err))
+		return nil, fmt.Errorf("read the journal of the state: %w", err)
 	}
-	file := s.dir.Path(s.journal)
+	file := s.backend.Name(JournalPart)
 	lines := bytes.Split(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n"))
 	var j journal
 	for i, line := range lines {
@@ -109,17 +106,15 @@ func (j *journal) fold(l *ledger, file string) error {
 	return nil
 }
 
-// journalWriter appends to the journal of a session. Lines that arrive during a write to
+// groupWriter appends to the journal of a session. Lines that arrive during a write to
 // the disk are written together afterwards. With ten concurrent steps, each waits for one
 // or two writes and not for ten.
-type journalWriter struct {
-	dir   files.Dir
-	name  string
+type groupWriter struct {
+	to    JournalWriter
 	check func() error // called before each write; an error forbids the write
 
 	mu      sync.Mutex
 	rested  *sync.Cond
-	file    *os.File // nil: not created yet
 	queue   []byte
 	queued  uint64 // number of calls of put
 	synced  uint64 // number of these calls whose lines are on the disk
@@ -127,15 +122,15 @@ type journalWriter struct {
 	err     error // why no more lines are accepted
 }
 
-func newJournalWriter(dir files.Dir, name string, check func() error) *journalWriter {
-	w := &journalWriter{dir: dir, name: name, check: check}
+func newGroupWriter(to JournalWriter, check func() error) *groupWriter {
+	w := &groupWriter{to: to, check: check}
 	w.rested = sync.NewCond(&w.mu)
 	return w
 }
 
 // put queues lines, and returns the ticket with which sync waits for them. The very first
 // line must be the base.
-func (w *journalWriter) put(lines ...any) (ticket uint64) {
+func (w *groupWriter) put(lines ...any) (ticket uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, line := range lines {
@@ -151,7 +146,7 @@ func (w *journalWriter) put(lines ...any) (ticket uint64) {
 
 // sync returns when the lines of the ticket are on the disk. After a failure nothing more
 // is written: the last line may be incomplete, and no line may follow it.
-func (w *journalWriter) sync(ticket uint64) error {
+func (w *groupWriter) sync(ticket uint64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.synced < ticket {
@@ -169,7 +164,7 @@ func (w *journalWriter) sync(ticket uint64) error {
 
 // flush writes the queued lines. The caller holds the mutex, which flush releases during
 // the write.
-func (w *journalWriter) flush() {
+func (w *groupWriter) flush() {
 	lines, upTo := w.queue, w.queued
 	w.queue, w.writing = nil, true
 	w.mu.Unlock()
@@ -184,45 +179,18 @@ func (w *journalWriter) flush() {
 	w.rested.Broadcast()
 }
 
-func (w *journalWriter) write(lines []byte) error {
+func (w *groupWriter) write(lines []byte) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	if w.file == nil {
-		return w.begin(lines)
-	}
-	return writeThrough(w.file, lines)
-}
-
-// begin creates the journal, with its first lines. The file must not exist.
-func (w *journalWriter) begin(lines []byte) error {
-	f, err := w.dir.New(w.name)
-	if err != nil {
-		return fmt.Errorf("begin the journal of the state: %w", err)
-	}
-	err = writeThrough(f, lines)
-	if err == nil {
-		err = w.dir.Sync()
-	}
-	if err != nil {
-		return errors.Join(err, f.Close(), w.dir.Remove(w.name))
-	}
-	w.file = f
-	return nil
-}
-
-func writeThrough(f *os.File, raw []byte) error {
-	if _, err := f.Write(raw); err != nil {
-		return fmt.Errorf("write the journal of the state: %w", err)
-	}
-	if err := f.Sync(); err != nil {
+	if err := w.to.Append(lines); err != nil {
 		return fmt.Errorf("write the journal of the state: %w", err)
 	}
 	return nil
 }
 
 // close ends writing and leaves the journal as it is.
-func (w *journalWriter) close() error {
+func (w *groupWriter) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.writing {
@@ -231,18 +199,5 @@ func (w *journalWriter) close() error {
 	if w.err == nil {
 		w.err = errors.New("write the journal of the state: it has ended")
 	}
-	if w.file == nil {
-		return nil
-	}
-	err := w.file.Close()
-	w.file = nil
-	return err
-}
-
-// remove deletes the journal. The caller has saved all of its content in the state.
-func (w *journalWriter) remove() error {
-	if err := w.close(); err != nil {
-		return err
-	}
-	return w.dir.Remove(w.name)
+	return w.to.Close()
 }

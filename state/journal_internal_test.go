@@ -3,20 +3,19 @@ package state
 import (
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-
-	"kolla.openstack.org/kolla/internal/files"
 )
 
 // What is put while the disk is at work goes there in one write after that.
 func TestJournalWritesTogether(t *testing.T) {
 	const late = 9
-	var w *journalWriter
+	kept := newLocal(filepath.Join(t.TempDir(), DefaultFile))
+	var w *groupWriter
 	writes, first := 0, make(chan struct{})
-	w = newJournalWriter(files.In(t.TempDir()), "journal", func() error {
+	w = newGroupWriter(kept.Journal(), func() error {
 		if writes++; writes == 1 {
 			<-first
 		}
@@ -48,7 +47,7 @@ func TestJournalWritesTogether(t *testing.T) {
 	if writes != 2 {
 		t.Errorf("%d writes, want 2", writes)
 	}
-	raw, err := os.ReadFile(w.dir.Path(w.name))
+	raw, err := kept.Load(JournalPart)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +61,7 @@ func TestJournalWritesTogether(t *testing.T) {
 func TestJournalTakesNoMoreAfterAFailure(t *testing.T) {
 	full := errors.New("the disk is full")
 	fails := true
-	w := newJournalWriter(files.In(t.TempDir()), "journal", func() error {
+	w := newGroupWriter(newLocal(filepath.Join(t.TempDir(), DefaultFile)).Journal(), func() error {
 		if fails {
 			return full
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -23,7 +21,7 @@ import (
 // the next plan recognizes it.
 type Session struct {
 	store *Store
-	lock  *lock
+	lock  Lock
 	tool  string
 	// restored is the backup from which the session started; nil: none.
 	restored *Backup
@@ -31,8 +29,8 @@ type Session struct {
 
 	mu      sync.Mutex
 	ledger  *ledger
-	saved   uint64         // serial of what is in the file
-	journal *journalWriter // nil: this session has written nothing yet
+	saved   uint64       // serial of what is in the file
+	journal *groupWriter // nil: this session has written nothing yet
 	closed  bool
 }
 
@@ -73,7 +71,7 @@ func (s *Store) begin(ctx context.Context, info LockInfo, timeout time.Duration,
 		err = s.takeIn(session.ledger)
 	}
 	if err != nil {
-		return nil, errors.Join(err, held.release())
+		return nil, errors.Join(err, held.Release())
 	}
 	session.saved, session.resumes = session.ledger.head.Serial, journaled
 	return session, nil
@@ -91,7 +89,7 @@ func (s *Store) takeIn(l *ledger) error {
 			return err
 		}
 	}
-	if err := s.dir.Remove(s.journal); err != nil {
+	if err := s.backend.Remove(JournalPart); err != nil {
 		return fmt.Errorf("remove the journal of the state: %w", err)
 	}
 	return nil
@@ -106,37 +104,25 @@ func (s *Store) salvage() (l *ledger, journaled bool, restored *Backup, err erro
 		if !errors.As(err, &damaged) {
 			return l, journaled, restored, err
 		}
-		name := s.file
+		part := StatePart
 		if damaged.Journal {
-			name = s.journal
+			part = JournalPart
 		}
-		if err := s.setAside(name); err != nil {
-			return nil, false, nil, err
+		if err := s.backend.SetAside(part); err != nil {
+			return nil, false, nil, fmt.Errorf("set a damaged file of the state aside: %w", err)
 		}
 		if len(damaged.Backups) == 0 {
 			continue
 		}
-		raw, err := s.dir.Read(damaged.Backups[0].name, largest)
+		raw, err := s.backend.LoadBackup(damaged.Backups[0])
 		if err == nil {
-			err = s.dir.Replace(name, raw)
+			err = s.backend.Replace(part, raw)
 		}
 		if err != nil {
 			return nil, false, nil, fmt.Errorf("restore a backup of the state: %w", err)
 		}
 		restored = &damaged.Backups[0]
 	}
-}
-
-// setAside moves a damaged file, if it exists, to the backups.
-func (s *Store) setAside(file string) error {
-	if err := s.makeBackups(); err != nil {
-		return err
-	}
-	aside := fmt.Sprintf("%s.damaged-%d", file, time.Now().UnixNano())
-	if err := s.dir.Rename(file, filepath.Join(s.backups, aside)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("set a damaged file of the state aside: %w", err)
-	}
-	return nil
 }
 
 // Abandoned returns the previous holder of the lock if it had begun to write and ended
@@ -147,14 +133,14 @@ func (s *Session) Abandoned() *LockInfo {
 	if !s.resumes {
 		return nil
 	}
-	return s.lock.abandoned
+	return s.lock.Abandoned()
 }
 
 // Restored returns the backup from which Salvage started; nil: it used none.
 func (s *Session) Restored() *Backup { return s.restored }
 
 // ID returns the ID of the lock that the session holds.
-func (s *Session) ID() string { return s.lock.info.ID }
+func (s *Session) ID() string { return s.lock.Info().ID }
 
 // State returns a copy of the present state.
 func (s *Session) State() *State {
@@ -281,7 +267,7 @@ func (s *Session) noteOf(fits func(*State) error, entries func() []entry) error 
 
 // take applies entries, and queues those that change anything for the journal. journal is
 // nil if no entry changes anything.
-func (s *Session) take(fits func(*State) error, entries func() []entry) (journal *journalWriter, ticket uint64, err error) {
+func (s *Session) take(fits func(*State) error, entries func() []entry) (journal *groupWriter, ticket uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -306,7 +292,7 @@ func (s *Session) take(fits func(*State) error, entries func() []entry) (journal
 		s.ledger.head.Lineage = uuid.NewString()
 	}
 	if s.journal == nil {
-		s.journal = newJournalWriter(s.store.dir, s.store.journal, s.lock.check)
+		s.journal = newGroupWriter(s.store.backend.Journal(), s.lock.Check)
 		start := base{Format: Format, Tool: s.tool, Lineage: s.ledger.head.Lineage, Serial: before}
 		lines = slices.Insert(lines, 0, any(start))
 	}
@@ -318,7 +304,7 @@ func (s *Session) save() error {
 	if s.ledger.head.Serial == s.saved {
 		return nil
 	}
-	if err := s.lock.check(); err != nil {
+	if err := s.lock.Check(); err != nil {
 		return err
 	}
 	if err := s.store.write(s.ledger.state()); err != nil {
@@ -328,7 +314,10 @@ func (s *Session) save() error {
 	if s.journal == nil {
 		return nil
 	}
-	err := s.journal.remove()
+	err := s.journal.close()
+	if err == nil {
+		err = s.store.backend.Remove(JournalPart)
+	}
 	s.journal = nil
 	if err != nil {
 		return fmt.Errorf("remove the journal of the state: %w", err)
@@ -349,5 +338,5 @@ func (s *Session) Close() error {
 	if s.journal != nil {
 		err = errors.Join(err, s.journal.close())
 	}
-	return errors.Join(err, s.lock.release())
+	return errors.Join(err, s.lock.Release())
 }

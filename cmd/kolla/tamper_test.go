@@ -19,23 +19,23 @@ import (
 	"kolla.openstack.org/kolla/internal/cli"
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/output"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
 
 // tampering is an edit of a saved plan.
 type tampering struct {
-	edit func(*planner.Plan)
+	edit func(*plans.Plan)
 	// want is what the refusal says. Empty: the field gives no power, because an apply
 	// does not read it. All such edits are made to one plan, which is applied.
 	want string
 }
 
 // on is an edit of the action with an address that ends so.
-func on(address string, edit func(*planner.Action)) func(*planner.Plan) {
-	return func(p *planner.Plan) {
+func on(address string, edit func(*plans.Action)) func(*plans.Plan) {
+	return func(p *plans.Plan) {
 		for i := range p.Actions {
 			if strings.HasSuffix(p.Actions[i].Address.String(), address) {
 				edit(&p.Actions[i])
@@ -54,119 +54,119 @@ var evil = providers.Ref{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Name
 
 // planFields has an edit for each field of a plan.
 var planFields = map[string]tampering{
-	"Format":      {func(p *planner.Plan) { p.Format = 0 }, "This is no plan file"},
-	"ID":          {func(p *planner.Plan) { p.ID = "5f0c9c9e-6a6f-4a0c-9a53-2f3c1a4f1f10" }, ""},
-	"Tool":        {func(p *planner.Plan) { p.Tool = "v99" }, ""},
-	"Created":     {func(p *planner.Plan) { p.Created = time.Now().Add(-time.Hour) }, ""},
-	"Cloud":       {func(p *planner.Plan) { p.Cloud = "other" }, another},
-	"Namespace":   {func(p *planner.Plan) { p.Namespace = "other" }, another},
-	"Config":      {func(p *planner.Plan) { p.Config = strings.Repeat("0", 64) }, "The configuration is not the one that was planned"},
-	"Destroy":     {func(p *planner.Plan) { p.Destroy = true }, another},
-	"Variables":   {func(p *planner.Plan) { p.Variables["value"] = json.RawMessage(`{"value":"evil","type":"string"}`) }, another},
-	"Cluster":     {func(p *planner.Plan) { p.Cluster.UID = "00000000" }, "of another cluster"},
-	"State":       {func(p *planner.Plan) { p.State.Serial++ }, "The plan is stale"},
-	"Options":     {func(p *planner.Plan) { p.Options = []string{"-delete-data='*'"} }, "needs its options again"},
-	"RefreshOnly": {func(p *planner.Plan) { p.RefreshOnly = true }, another},
-	"Selection":   {func(p *planner.Plan) { p.Selection.Targets = []string{"manifest.made"} }, another},
-	"Resume": {func(p *planner.Plan) {
-		p.Resume = &planner.Resume{Adopt: []string{"manifest.made/ConfigMap/made"}, DeleteData: []string{"*"}}
+	"Format":      {func(p *plans.Plan) { p.Format = 0 }, "This is no plan file"},
+	"ID":          {func(p *plans.Plan) { p.ID = "5f0c9c9e-6a6f-4a0c-9a53-2f3c1a4f1f10" }, ""},
+	"Tool":        {func(p *plans.Plan) { p.Tool = "v99" }, ""},
+	"Created":     {func(p *plans.Plan) { p.Created = time.Now().Add(-time.Hour) }, ""},
+	"Cloud":       {func(p *plans.Plan) { p.Cloud = "other" }, another},
+	"Namespace":   {func(p *plans.Plan) { p.Namespace = "other" }, another},
+	"Config":      {func(p *plans.Plan) { p.Config = strings.Repeat("0", 64) }, "The configuration is not the one that was planned"},
+	"Destroy":     {func(p *plans.Plan) { p.Destroy = true }, another},
+	"Variables":   {func(p *plans.Plan) { p.Variables["value"] = json.RawMessage(`{"value":"evil","type":"string"}`) }, another},
+	"Cluster":     {func(p *plans.Plan) { p.Cluster.UID = "00000000" }, "belongs to another cluster"},
+	"State":       {func(p *plans.Plan) { p.State.Serial++ }, "The plan is stale"},
+	"Options":     {func(p *plans.Plan) { p.Options = []string{"-delete-data='*'"} }, "needs its options again"},
+	"RefreshOnly": {func(p *plans.Plan) { p.RefreshOnly = true }, another},
+	"Selection":   {func(p *plans.Plan) { p.Selection.Targets = []string{"manifest.made"} }, another},
+	"Resume": {func(p *plans.Plan) {
+		p.Resume = &plans.Resume{Adopt: []string{"manifest.made/ConfigMap/made"}, DeleteData: []string{"*"}}
 	}, ""},
-	"Actions": {func(p *planner.Plan) {
-		p.Actions = slices.DeleteFunc(p.Actions, func(a planner.Action) bool { return a.Verb == planner.Create })
+	"Actions": {func(p *plans.Plan) {
+		p.Actions = slices.DeleteFunc(p.Actions, func(a plans.Action) bool { return a.Verb == plans.Create })
 	}, "the file does not have it"},
-	"Losses":        {func(p *planner.Plan) { p.Losses = []planner.Loss{{Address: somewhere}} }, ""},
-	"Kept":          {func(p *planner.Plan) { p.Kept = []planner.Kept{{Address: somewhere, Holds: "all", UID: "forged"}} }, ""},
-	"Foreign":       {func(p *planner.Plan) { p.Foreign = []planner.Foreign{{Address: somewhere}} }, ""},
-	"Warnings":      {func(p *planner.Plan) { p.Warnings = []planner.Notice{{Text: "all is well"}} }, ""},
-	"ForeignPolicy": {func(p *planner.Plan) { p.ForeignPolicy = planner.IgnoreForeign }, ""},
-	"Impact":        {func(p *planner.Plan) { p.Impact = nil }, ""},
-	"Values":        {func(p *planner.Plan) { p.Values = false }, ""},
-	"Outputs":       {func(p *planner.Plan) { p.Outputs = []output.Change{{Name: "forged"}} }, ""},
-	"Checks":        {func(p *planner.Plan) { p.Checks = []state.CheckResult{{Address: "check.forged"}} }, ""},
-	"Elapsed":       {func(p *planner.Plan) { p.Elapsed = time.Hour }, ""},
+	"Losses":        {func(p *plans.Plan) { p.Losses = []plans.Loss{{Address: somewhere}} }, ""},
+	"Kept":          {func(p *plans.Plan) { p.Kept = []plans.Kept{{Address: somewhere, Holds: "all", UID: "forged"}} }, ""},
+	"Foreign":       {func(p *plans.Plan) { p.Foreign = []plans.Foreign{{Address: somewhere}} }, ""},
+	"Warnings":      {func(p *plans.Plan) { p.Warnings = []plans.Notice{{Text: "all is well"}} }, ""},
+	"ForeignPolicy": {func(p *plans.Plan) { p.ForeignPolicy = plans.IgnoreForeign }, ""},
+	"Impact":        {func(p *plans.Plan) { p.Impact = nil }, ""},
+	"Values":        {func(p *plans.Plan) { p.Values = false }, ""},
+	"Outputs":       {func(p *plans.Plan) { p.Outputs = []output.Change{{Name: "forged"}} }, ""},
+	"Checks":        {func(p *plans.Plan) { p.Checks = []state.CheckResult{{Address: "check.forged"}} }, ""},
+	"Elapsed":       {func(p *plans.Plan) { p.Elapsed = time.Hour }, ""},
 }
 
 // actionFields has an edit for each field of an action.
 var actionFields = map[string]tampering{
-	"Address": {on("/changed", func(a *planner.Action) { a.Address.Name = "other" }), another},
-	"Verb":    {on("/changed", func(a *planner.Action) { a.Verb = planner.Replace }), `says "replace"`},
-	"Object": {on("/changed", func(a *planner.Action) {
+	"Address": {on("/changed", func(a *plans.Action) { a.Address.Name = "other" }), another},
+	"Verb":    {on("/changed", func(a *plans.Action) { a.Verb = plans.Replace }), `says "replace"`},
+	"Object": {on("/changed", func(a *plans.Action) {
 		set(a.Object.Manifest, "evil", "data", "value")
 	}), `data.value ("evil" instead of "new")`},
-	"Ref":        {on("/changed", func(a *planner.Action) { a.Ref = evil }), another},
-	"Prior":      {on("/changed", func(a *planner.Action) { a.Prior.UID = "00000000" }), "was deleted since it was read"},
-	"Force":      {on("/changed", func(a *planner.Action) { a.Force = true }), "by force"},
-	"Removes":    {on("/changed", func(a *planner.Action) { a.Removes = `{"f:data":{"f:value":{}}}` }), "others added"},
-	"Values":     {on("/changed", func(a *planner.Action) { a.Values = nil }), ""},
-	"Seen":       {on("/changed", func(a *planner.Action) { a.Seen = "forged" }), ""},
-	"Scaled":     {on("/changed", func(a *planner.Action) { a.Scaled = true }), ""},
-	"Reported":   {on("/changed", func(a *planner.Action) { a.Reported = true }), ""},
-	"Token":      {on("/changed", func(a *planner.Action) { a.Token = "forged" }), ""},
-	"Yields":     {on("/changed", func(a *planner.Action) { a.Yields = []planner.Yield{{Path: "data", Field: `{"f:data":{}}`}} }), "left to others"},
-	"Reasons":    {on("/changed", func(a *planner.Action) { a.Reasons[0].Kind = planner.ReasonDrift }), "list of reasons"},
-	"Evidence":   {on("/changed", func(a *planner.Action) { a.Evidence.Kind = planner.Ownership }), ""},
-	"Changes":    {on("/changed", func(a *planner.Action) { a.Changes[0].After = "harmless" }), "does not show the change of"},
-	"Supersedes": {on("/changed", func(a *planner.Action) { a.Supersedes = a.Address }), "takes the place of"},
-	"Holds":      {on("/gone", func(a *planner.Action) { a.Holds = "nothing" }), "what is lost with it"},
-	"Heir":       {on("/gone", func(a *planner.Action) { a.Heir = a.Address }), "heir of its values"},
-	"Occupied":   {on("/gone", func(a *planner.Action) { a.Occupied = true }), "what else is in the namespace"},
-	"Partial":    {on("/gone", func(a *planner.Action) { a.Partial = true }), "whether it stays"},
-	"Releases":   {on("/gone", func(a *planner.Action) { a.Releases = true }), "letting it go"},
-	"DependsOn":  {on("/changed", func(a *planner.Action) { a.DependsOn = nil }), ""},
-	"Triggers":   {on("/changed", func(a *planner.Action) { a.Triggers = []string{"manifest.made"} }), "replaced with it"},
-	"Owed":       {on("/changed", func(a *planner.Action) { a.Owed = []lang.Address{a.Address} }), "owed to it"},
-	"Pending":    {on("/same", func(a *planner.Action) { a.Pending = true }), ""},
-	"Check": {on("/same", func(a *planner.Action) {
+	"Ref":        {on("/changed", func(a *plans.Action) { a.Ref = evil }), another},
+	"Prior":      {on("/changed", func(a *plans.Action) { a.Prior.UID = "00000000" }), "was deleted since it was read"},
+	"Force":      {on("/changed", func(a *plans.Action) { a.Force = true }), "by force"},
+	"Removes":    {on("/changed", func(a *plans.Action) { a.Removes = `{"f:data":{"f:value":{}}}` }), "others added"},
+	"Values":     {on("/changed", func(a *plans.Action) { a.Values = nil }), ""},
+	"Seen":       {on("/changed", func(a *plans.Action) { a.Seen = "forged" }), ""},
+	"Scaled":     {on("/changed", func(a *plans.Action) { a.Scaled = true }), ""},
+	"Reported":   {on("/changed", func(a *plans.Action) { a.Reported = true }), ""},
+	"Token":      {on("/changed", func(a *plans.Action) { a.Token = "forged" }), ""},
+	"Yields":     {on("/changed", func(a *plans.Action) { a.Yields = []plans.Yield{{Path: "data", Field: `{"f:data":{}}`}} }), "left to others"},
+	"Reasons":    {on("/changed", func(a *plans.Action) { a.Reasons[0].Kind = plans.ReasonDrift }), "list of reasons"},
+	"Evidence":   {on("/changed", func(a *plans.Action) { a.Evidence.Kind = plans.Ownership }), ""},
+	"Changes":    {on("/changed", func(a *plans.Action) { a.Changes[0].After = "harmless" }), "does not show the change of"},
+	"Supersedes": {on("/changed", func(a *plans.Action) { a.Supersedes = a.Address }), "takes the place of"},
+	"Holds":      {on("/gone", func(a *plans.Action) { a.Holds = "nothing" }), "what is lost with it"},
+	"Heir":       {on("/gone", func(a *plans.Action) { a.Heir = a.Address }), "heir of its values"},
+	"Occupied":   {on("/gone", func(a *plans.Action) { a.Occupied = true }), "what else is in the namespace"},
+	"Partial":    {on("/gone", func(a *plans.Action) { a.Partial = true }), "whether it stays"},
+	"Releases":   {on("/gone", func(a *plans.Action) { a.Releases = true }), "letting it go"},
+	"DependsOn":  {on("/changed", func(a *plans.Action) { a.DependsOn = nil }), ""},
+	"Triggers":   {on("/changed", func(a *plans.Action) { a.Triggers = []string{"manifest.made"} }), "replaced with it"},
+	"Owed":       {on("/changed", func(a *plans.Action) { a.Owed = []lang.Address{a.Address} }), "owed to it"},
+	"Pending":    {on("/same", func(a *plans.Action) { a.Pending = true }), ""},
+	"Check": {on("/same", func(a *plans.Action) {
 		a.Check = state.Check{Owned: strings.Repeat("e", 64)}
 	}), ""},
 }
 
 // attacks are edits that go together, so that the file agrees with itself.
 var attacks = map[string]tampering{
-	"another value, and shown": {on("/changed", func(a *planner.Action) {
+	"another value, and shown": {on("/changed", func(a *plans.Action) {
 		set(a.Object.Manifest, "evil", "data", "value")
 		a.Changes[0].After = "evil"
 	}), `data.value ("evil" instead of "new")`},
-	"another value of a variable": {func(p *planner.Plan) {
+	"another value of a variable": {func(p *plans.Plan) {
 		p.Variables["value"] = json.RawMessage(`{"value":"evil","type":"string"}`)
-		on("/changed", func(a *planner.Action) { set(a.Object.Manifest, "evil", "data", "value") })(p)
+		on("/changed", func(a *plans.Action) { set(a.Object.Manifest, "evil", "data", "value") })(p)
 	}, "another set of values of variables"},
-	"a new object": {func(p *planner.Plan) {
+	"a new object": {func(p *plans.Plan) {
 		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "miner", "namespace": "kube-system"}}}
 		address := lang.Address{Block: "manifest.made", Kind: "Pod", Name: "miner"}
-		p.Actions = append(p.Actions, planner.Action{
-			Address: address, Verb: planner.Create, Object: &providers.Object{Address: address, Manifest: u}, Ref: providers.RefOf(u),
+		p.Actions = append(p.Actions, plans.Action{
+			Address: address, Verb: plans.Create, Object: &providers.Object{Address: address, Manifest: u}, Ref: providers.RefOf(u),
 		})
 	}, "the configuration declares no such object"},
-	"a deletion": {func(p *planner.Plan) {
-		p.Actions = append(p.Actions, planner.Action{
-			Address: lang.Address{Block: "manifest.old", Kind: "Namespace", Name: "kube-public"}, Verb: planner.Delete, Ref: evil,
+	"a deletion": {func(p *plans.Plan) {
+		p.Actions = append(p.Actions, plans.Action{
+			Address: lang.Address{Block: "manifest.old", Kind: "Namespace", Name: "kube-public"}, Verb: plans.Delete, Ref: evil,
 			Prior: providers.Precondition{UID: namespaceUID()}, Occupied: true,
 		})
 	}, "a new plan does not have it"},
-	"an adoption": {on("/made", func(a *planner.Action) {
-		a.Verb, a.Ref = planner.Adopt, evil
+	"an adoption": {on("/made", func(a *plans.Action) {
+		a.Verb, a.Ref = plans.Adopt, evil
 		a.Prior = providers.Precondition{UID: namespaceUID(), ResourceVersion: "1"}
 	}), another},
-	"another namespace": {on("/made", func(a *planner.Action) {
+	"another namespace": {on("/made", func(a *plans.Action) {
 		a.Object.Manifest.SetNamespace("kube-system")
 		a.Ref.Namespace = "kube-system"
 	}), `metadata.namespace ("kube-system" instead of`},
-	"all of it a destroy": {func(p *planner.Plan) {
+	"all of it a destroy": {func(p *plans.Plan) {
 		p.Destroy, p.Options = true, []string{"-delete-data='*'", "-destroy"}
 		for i := range p.Actions {
-			p.Actions[i].Verb, p.Actions[i].Object = planner.Delete, nil
+			p.Actions[i].Verb, p.Actions[i].Object = plans.Delete, nil
 		}
 	}, "-destroy"},
-	"an update left out": {on("/changed", func(a *planner.Action) { a.Verb, a.Changes = planner.None, nil }), `says "none"`},
-	"two actions for one object": {func(p *planner.Plan) {
-		on("/changed", func(a *planner.Action) { p.Actions = append(p.Actions, *a) })(p)
+	"an update left out": {on("/changed", func(a *plans.Action) { a.Verb, a.Changes = plans.None, nil }), `says "none"`},
+	"two actions for one object": {func(p *plans.Plan) {
+		on("/changed", func(a *plans.Action) { p.Actions = append(p.Actions, *a) })(p)
 	}, "two actions"},
-	"a value that is only known later": {on("/changed", func(a *planner.Action) {
+	"a value that is only known later": {on("/changed", func(a *plans.Action) {
 		a.Object.Deferred = []string{"data.x"}
 		set(a.Object.Manifest, lang.KnownAfterApply, "data", "value")
 	}), "is known by now"},
-	"an old version of the object, and other changes": {on("/changed", func(a *planner.Action) {
+	"an old version of the object, and other changes": {on("/changed", func(a *plans.Action) {
 		a.Prior.ResourceVersion, a.Changes[0].After = "1", "harmless"
 	}), "was changed since the plan was made"},
 }
@@ -186,7 +186,7 @@ var publicUID string // of the namespace kube-public
 // nothing. An address, a field and a verb count only as far as a new plan has them too.
 func TestTamperedPlans(t *testing.T) {
 	for name, fields := range map[string]map[string]tampering{"Plan": planFields, "Action": actionFields} {
-		typ := map[string]reflect.Type{"Plan": reflect.TypeFor[planner.Plan](), "Action": reflect.TypeFor[planner.Action]()}[name]
+		typ := map[string]reflect.Type{"Plan": reflect.TypeFor[plans.Plan](), "Action": reflect.TypeFor[plans.Action]()}[name]
 		for i := range typ.NumField() {
 			if _, ok := fields[typ.Field(i).Name]; !ok {
 				t.Errorf("nobody has thought of what an edited %s.%s could do", name, typ.Field(i).Name)
@@ -214,7 +214,7 @@ func TestTamperedPlans(t *testing.T) {
 	}
 
 	audit := tail(t, clustertest.Audit())
-	refused := func(name string, edit func(*planner.Plan), want string) {
+	refused := func(name string, edit func(*plans.Plan), want string) {
 		t.Helper()
 		save(t, good, "evil.plan", edit)
 		code, _, stderr := try("apply", "-input=false", "evil.plan")
@@ -264,7 +264,7 @@ func withoutPower(t *testing.T, namespace string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	save(t, good, "evil.plan", func(p *planner.Plan) {
+	save(t, good, "evil.plan", func(p *plans.Plan) {
 		for _, fields := range []map[string]tampering{planFields, actionFields} {
 			for _, test := range fields {
 				if test.want == "" {
@@ -314,14 +314,14 @@ manifest "changed" {
 }
 
 // save writes a plan file with an edited plan, whose checksum is right.
-func save(t *testing.T, good []byte, file string, edit func(*planner.Plan)) {
+func save(t *testing.T, good []byte, file string, edit func(*plans.Plan)) {
 	t.Helper()
-	plan, err := planner.Read(good)
+	plan, err := plans.Read(good)
 	if err != nil {
 		t.Fatal(err)
 	}
 	edit(plan)
-	if err := planner.Save(filepath.Join(".", file), plan); err != nil {
+	if err := plans.Save(filepath.Join(".", file), plan); err != nil {
 		t.Fatal(err)
 	}
 }

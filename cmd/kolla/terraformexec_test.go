@@ -84,6 +84,14 @@ output "host" {
 	if text != "a = 1\n" {
 		t.Errorf("FormatString makes %q", text)
 	}
+	extra := filepath.Join(dir, "extra.hcl")
+	if err := os.WriteFile(extra, []byte("locals {\na=1\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must("FormatWrite", tf.FormatWrite(ctx))
+	if written, err := os.ReadFile(extra); err != nil || string(written) != "locals {\n  a = 1\n}\n" {
+		t.Errorf("FormatWrite makes %q, %v", written, err)
+	}
 
 	changes, err := tf.Plan(ctx, tfexec.Out("change.plan"), tfexec.Var("size=2"), tfexec.LockTimeout("5s"))
 	must("Plan", err)

@@ -15,15 +15,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/order"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // Fresh is a plan that was made again, with what it was made of.
 type Fresh struct {
-	Plan     *planner.Plan
-	Problems []planner.Problem
+	Plan     *plans.Plan
+	Problems []plans.Problem
 	Objects  []providers.Object // all that are declared
 	// Live gives the object in the cluster as the plan has seen it; nil: there is none.
 	Live func(providers.Ref) *unstructured.Unstructured
@@ -33,7 +33,7 @@ type Fresh struct {
 type Verdict struct {
 	// Plan is what is to be carried out: actions of the fresh plan, under the ID of the
 	// saved one.
-	Plan *planner.Plan
+	Plan *plans.Plan
 	// Held are the actions of Plan that are not to be begun, because their objects were
 	// changed since the plan was made, with the reason.
 	Held map[lang.Address]error
@@ -41,7 +41,7 @@ type Verdict struct {
 	Differences []Difference
 	// Problems are those of the fresh plan that the saved one did not meet, and that no
 	// change of an object explains. With one of them the plan must not be carried out.
-	Problems []planner.Problem
+	Problems []plans.Problem
 }
 
 // Difference is what a saved plan says and the fresh one does not, or the reverse.
@@ -51,11 +51,11 @@ type Difference struct {
 }
 
 // Check compares a saved plan with a fresh one.
-func Check(saved *planner.Plan, fresh Fresh) Verdict {
+func Check(saved *plans.Plan, fresh Fresh) Verdict {
 	c := &check{
 		Fresh:   fresh,
-		saved:   map[lang.Address]*planner.Action{},
-		fresh:   map[lang.Address]*planner.Action{},
+		saved:   map[lang.Address]*plans.Action{},
+		fresh:   map[lang.Address]*plans.Action{},
 		objects: map[lang.Address]*providers.Object{},
 		verdict: Verdict{Held: map[lang.Address]error{}},
 	}
@@ -90,7 +90,7 @@ func Check(saved *planner.Plan, fresh Fresh) Verdict {
 // check is a comparison under way.
 type check struct {
 	Fresh
-	saved, fresh map[lang.Address]*planner.Action
+	saved, fresh map[lang.Address]*plans.Action
 	objects      map[lang.Address]*providers.Object
 	verdict      Verdict
 }
@@ -100,7 +100,7 @@ func (c *check) differ(address lang.Address, format string, args ...any) {
 }
 
 // head compares what is said of the plan as a whole.
-func (c *check) head(saved *planner.Plan) {
+func (c *check) head(saved *plans.Plan) {
 	fresh := c.Plan
 	for _, field := range []struct {
 		name         string
@@ -125,7 +125,7 @@ func (c *check) head(saved *planner.Plan) {
 
 // object compares what an action of the file wants with what is declared. No change of
 // the cluster explains a difference: what is rendered would be another plan.
-func (c *check) object(a *planner.Action) {
+func (c *check) object(a *plans.Action) {
 	declared := c.objects[a.Address]
 	switch {
 	case a.Object == nil:
@@ -147,21 +147,21 @@ func (c *check) object(a *planner.Action) {
 }
 
 // action is what is to be carried out of an action of the fresh plan.
-func (c *check) action(fresh *planner.Action) planner.Action {
+func (c *check) action(fresh *plans.Action) plans.Action {
 	saved, out := c.saved[fresh.Address], *fresh
 	switch {
 	case saved == nil:
-		if fresh.Verb != planner.None {
+		if fresh.Verb != plans.None {
 			c.differ(fresh.Address, "the file does not have it, and a new plan says %s", fresh.Verb)
 		}
 	case !moved(saved, fresh):
 		for _, text := range unlike(saved, fresh) {
 			c.differ(fresh.Address, "%s", text)
 		}
-	case saved.Verb == planner.None && fresh.Verb != planner.None:
+	case saved.Verb == plans.None && fresh.Verb != plans.None:
 		// Somebody changed what the plan leaves as it is, and so does its apply.
-		out.Verb, out.Changes, out.Force, out.Pending = planner.None, nil, false, false
-		out.Check = planner.Action{}.Check
+		out.Verb, out.Changes, out.Force, out.Pending = plans.None, nil, false, false
+		out.Check = plans.Action{}.Check
 	default:
 		if why := exceeds(saved, fresh); why != nil {
 			c.verdict.Held[fresh.Address] = why
@@ -173,8 +173,8 @@ func (c *check) action(fresh *planner.Action) planner.Action {
 // stopped are the actions for which there is no fresh one, because of a problem that
 // came up since: the object is not what it was when the plan was made. Other problems
 // are not of the file.
-func (c *check) stopped() []planner.Action {
-	var out []planner.Action
+func (c *check) stopped() []plans.Action {
+	var out []plans.Action
 	for _, p := range c.Problems {
 		if p.Warning {
 			continue
@@ -184,7 +184,7 @@ func (c *check) stopped() []planner.Action {
 			c.verdict.Problems = append(c.verdict.Problems, p)
 			continue
 		}
-		var now planner.Action
+		var now plans.Action
 		if live := c.Live(declared.Ref()); live != nil {
 			now.Prior = providers.Precondition{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
 		}
@@ -192,7 +192,7 @@ func (c *check) stopped() []planner.Action {
 			c.verdict.Problems = append(c.verdict.Problems, p)
 			continue
 		}
-		out = append(out, planner.Action{
+		out = append(out, plans.Action{
 			Address: p.Address, Verb: saved.Verb, Object: declared, Ref: declared.Ref(), Prior: saved.Prior, Evidence: saved.Evidence,
 		})
 		c.verdict.Held[p.Address] = stoppedBy(saved, &out[len(out)-1], now.Prior, p)
@@ -201,7 +201,7 @@ func (c *check) stopped() []planner.Action {
 }
 
 // stoppedBy says why an action cannot be carried out any more.
-func stoppedBy(saved, action *planner.Action, now providers.Precondition, p planner.Problem) error {
+func stoppedBy(saved, action *plans.Action, now providers.Precondition, p plans.Problem) error {
 	switch {
 	case saved.Prior.UID == "":
 		return &providers.PreconditionError{Ref: action.Ref, Exists: true}
@@ -212,10 +212,10 @@ func stoppedBy(saved, action *planner.Action, now providers.Precondition, p plan
 }
 
 // missing finds actions of the file that the fresh plan does not have.
-func (c *check) missing(saved *planner.Plan) {
+func (c *check) missing(saved *plans.Plan) {
 	for i := range saved.Actions {
 		a := &saved.Actions[i]
-		if c.fresh[a.Address] == nil && c.verdict.Held[a.Address] == nil && (a.Verb != planner.None || a.Object == nil) {
+		if c.fresh[a.Address] == nil && c.verdict.Held[a.Address] == nil && (a.Verb != plans.None || a.Object == nil) {
 			c.differ(a.Address, "the file says %q, and a new plan does not have it", a.Verb)
 		}
 	}
@@ -223,25 +223,25 @@ func (c *check) missing(saved *planner.Plan) {
 
 // shown refuses a file that does not show what is grave. Of a block in which something
 // is held, that may have come up since.
-func (c *check) shown(saved *planner.Plan) {
+func (c *check) shown(saved *plans.Plan) {
 	blocks := map[string]bool{}
 	for address := range c.verdict.Held {
 		blocks[address.Block] = true
 	}
-	told := map[string][]planner.Effect{}
+	told := map[string][]plans.Effect{}
 	for _, impact := range saved.Impact {
 		told[impact.Block] = append(told[impact.Block], impact.Effects...)
 	}
 	for _, impact := range c.Plan.Impact {
 		for _, effect := range impact.Effects {
-			shows := func(e planner.Effect) bool { _, equal := same(e, effect); return equal || e.Shows(effect) }
+			shows := func(e plans.Effect) bool { _, equal := same(e, effect); return equal || e.Shows(effect) }
 			if effect.Grave && !blocks[impact.Block] && !slices.ContainsFunc(told[impact.Block], shows) {
 				c.differ(lang.Address{}, "the file does not show what happens to %s of %s: %s", effect.Name, impact.Block, effect.Kind)
 			}
 		}
 	}
 	for i := range c.Plan.Losses {
-		shows := func(l planner.Loss) bool { _, equal := same(l, c.Plan.Losses[i]); return equal }
+		shows := func(l plans.Loss) bool { _, equal := same(l, c.Plan.Losses[i]); return equal }
 		if !slices.ContainsFunc(saved.Losses, shows) {
 			c.differ(lang.Address{}, "the file does not show a loss of data that a new plan shows")
 		}
@@ -250,7 +250,7 @@ func (c *check) shown(saved *planner.Plan) {
 
 // link has what depends on a held action wait for it, and so be skipped: a plan drops
 // dependencies on what it has no action for.
-func (c *check) link(actions []planner.Action) {
+func (c *check) link(actions []plans.Action) {
 	for i := range actions {
 		a := &actions[i]
 		saved := c.saved[a.Address]

@@ -10,7 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/approval"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -23,42 +23,42 @@ func object(kind, name string) *providers.Object {
 	return &providers.Object{Address: address(name), Manifest: u}
 }
 
-func act(verb planner.Verb, name, version string, paths ...string) planner.Action {
-	a := planner.Action{Address: address(name), Verb: verb, Object: object("ConfigMap", name), Evidence: planner.Evidence{Kind: planner.DryRun}}
+func act(verb plans.Verb, name, version string, paths ...string) plans.Action {
+	a := plans.Action{Address: address(name), Verb: verb, Object: object("ConfigMap", name), Evidence: plans.Evidence{Kind: plans.DryRun}}
 	a.Ref = a.Object.Ref()
 	if version != "" {
 		a.Prior = providers.Precondition{UID: types.UID("uid-" + name), ResourceVersion: version}
 	}
 	for _, path := range paths {
-		a.Changes = append(a.Changes, planner.Change{Path: path, Before: "old", After: "new"})
+		a.Changes = append(a.Changes, plans.Change{Path: path, Before: "old", After: "new"})
 	}
-	if verb == planner.Delete || verb == planner.Forget {
+	if verb == plans.Delete || verb == plans.Forget {
 		a.Object = nil
 	}
 	return a
 }
 
 // stored is a plan as it comes out of a file.
-func stored(t *testing.T, plan planner.Plan) *planner.Plan {
+func stored(t *testing.T, plan plans.Plan) *plans.Plan {
 	t.Helper()
 	raw, err := json.Marshal(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	back := &planner.Plan{}
+	back := &plans.Plan{}
 	if err := json.Unmarshal(raw, back); err != nil {
 		t.Fatal(err)
 	}
 	return back
 }
 
-func check(t *testing.T, saved, fresh planner.Action, problems ...planner.Problem) approval.Verdict {
+func check(t *testing.T, saved, fresh plans.Action, problems ...plans.Problem) approval.Verdict {
 	t.Helper()
-	made := &planner.Plan{ID: "fresh"}
+	made := &plans.Plan{ID: "fresh"}
 	if fresh.Verb != "" {
 		made.Actions = append(made.Actions, fresh)
 	}
-	return approval.Check(stored(t, planner.Plan{ID: "saved", Actions: []planner.Action{saved}}), approval.Fresh{
+	return approval.Check(stored(t, plans.Plan{ID: "saved", Actions: []plans.Action{saved}}), approval.Fresh{
 		Plan: made, Problems: problems, Objects: []providers.Object{*object("ConfigMap", "a")},
 		Live: func(providers.Ref) *unstructured.Unstructured { return theirs() },
 	})
@@ -75,32 +75,32 @@ func theirs() *unstructured.Unstructured {
 // TestMovedObjects holds what an apply does about an object that somebody wrote to, made
 // or deleted since the plan was saved.
 func TestMovedObjects(t *testing.T) {
-	anew := func(a planner.Action) planner.Action { a.Prior.UID = "uid-anew"; return a }
-	forced := func(a planner.Action) planner.Action { a.Force = true; return a }
+	anew := func(a plans.Action) plans.Action { a.Prior.UID = "uid-anew"; return a }
+	forced := func(a plans.Action) plans.Action { a.Force = true; return a }
 	for name, test := range map[string]struct {
-		saved, fresh planner.Action
-		verb         planner.Verb // of what is carried out
-		held         string       // why it is not
+		saved, fresh plans.Action
+		verb         plans.Verb // of what is carried out
+		held         string     // why it is not
 	}{
-		"still the same change":  {act(planner.Update, "a", "1", "data.x"), act(planner.Update, "a", "2", "data.x"), planner.Update, ""},
-		"a part of it was done":  {act(planner.Update, "a", "1", "data.x", "data.y"), act(planner.Update, "a", "2", "data.y"), planner.Update, ""},
-		"all of it was done":     {act(planner.Update, "a", "1", "data.x"), act(planner.None, "a", "2"), planner.None, ""},
-		"one change more":        {act(planner.Update, "a", "1", "data.x"), act(planner.Update, "a", "2", "data.x", "data.y"), planner.Update, "would now happen to data.y"},
-		"by force now":           {act(planner.Update, "a", "1", "data.x"), forced(act(planner.Update, "a", "2", "data.x")), planner.Update, "by force"},
-		"replaced now":           {act(planner.Update, "a", "1", "data.x"), act(planner.Replace, "a", "2", "data.x"), planner.Replace, "a new plan says replace"},
-		"another one by now":     {act(planner.Update, "a", "1", "data.x"), anew(act(planner.Update, "a", "2", "data.x")), planner.Update, "was deleted"},
-		"deleted by somebody":    {act(planner.Update, "a", "1", "data.x"), act(planner.Create, "a", "", "data.x"), planner.Create, "was deleted"},
-		"made by somebody":       {act(planner.Create, "a", ""), act(planner.None, "a", "2"), planner.None, "exists by now"},
-		"drift of what stays":    {act(planner.None, "a", "1"), act(planner.Update, "a", "2", "data.x"), planner.None, ""},
-		"gone before its delete": {act(planner.Delete, "a", "1"), act(planner.Forget, "a", ""), planner.Forget, ""},
-		"not the one to delete":  {act(planner.Delete, "a", "1"), anew(act(planner.Delete, "a", "2")), planner.Delete, "was deleted"},
+		"still the same change":  {act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "2", "data.x"), plans.Update, ""},
+		"a part of it was done":  {act(plans.Update, "a", "1", "data.x", "data.y"), act(plans.Update, "a", "2", "data.y"), plans.Update, ""},
+		"all of it was done":     {act(plans.Update, "a", "1", "data.x"), act(plans.None, "a", "2"), plans.None, ""},
+		"one change more":        {act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "2", "data.x", "data.y"), plans.Update, "would now happen to data.y"},
+		"by force now":           {act(plans.Update, "a", "1", "data.x"), forced(act(plans.Update, "a", "2", "data.x")), plans.Update, "by force"},
+		"replaced now":           {act(plans.Update, "a", "1", "data.x"), act(plans.Replace, "a", "2", "data.x"), plans.Replace, "a new plan says replace"},
+		"another one by now":     {act(plans.Update, "a", "1", "data.x"), anew(act(plans.Update, "a", "2", "data.x")), plans.Update, "was deleted"},
+		"deleted by somebody":    {act(plans.Update, "a", "1", "data.x"), act(plans.Create, "a", "", "data.x"), plans.Create, "was deleted"},
+		"made by somebody":       {act(plans.Create, "a", ""), act(plans.None, "a", "2"), plans.None, "exists by now"},
+		"drift of what stays":    {act(plans.None, "a", "1"), act(plans.Update, "a", "2", "data.x"), plans.None, ""},
+		"gone before its delete": {act(plans.Delete, "a", "1"), act(plans.Forget, "a", ""), plans.Forget, ""},
+		"not the one to delete":  {act(plans.Delete, "a", "1"), anew(act(plans.Delete, "a", "2")), plans.Delete, "was deleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := check(t, test.saved, test.fresh)
 			if len(v.Differences) > 0 || v.Plan.ID != "saved" || len(v.Plan.Actions) != 1 {
 				t.Fatalf("got %+v", v)
 			}
-			if got := v.Plan.Actions[0]; got.Verb != test.verb || got.Verb == planner.None && len(got.Changes) > 0 {
+			if got := v.Plan.Actions[0]; got.Verb != test.verb || got.Verb == plans.None && len(got.Changes) > 0 {
 				t.Errorf("carried out is %+v", got)
 			}
 			why := v.Held[address("a")]
@@ -113,12 +113,12 @@ func TestMovedObjects(t *testing.T) {
 
 // What nobody has written to is as the file says, or the file is refused.
 func TestUnmovedObjects(t *testing.T) {
-	for name, test := range map[string]struct{ saved, fresh planner.Action }{
-		"a change that is not shown": {act(planner.Update, "a", "1", "data.x"), act(planner.Update, "a", "1", "data.x", "data.y")},
-		"a change that is not made":  {act(planner.Update, "a", "1", "data.x", "data.y"), act(planner.Update, "a", "1", "data.x")},
-		"an update that is left out": {act(planner.None, "a", "1"), act(planner.Update, "a", "1", "data.x")},
-		"another verb":               {act(planner.Replace, "a", "1"), act(planner.Update, "a", "1")},
-		"an action that is not made": {act(planner.Delete, "b", "1"), act(planner.None, "a", "1")},
+	for name, test := range map[string]struct{ saved, fresh plans.Action }{
+		"a change that is not shown": {act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "1", "data.x", "data.y")},
+		"a change that is not made":  {act(plans.Update, "a", "1", "data.x", "data.y"), act(plans.Update, "a", "1", "data.x")},
+		"an update that is left out": {act(plans.None, "a", "1"), act(plans.Update, "a", "1", "data.x")},
+		"another verb":               {act(plans.Replace, "a", "1"), act(plans.Update, "a", "1")},
+		"an action that is not made": {act(plans.Delete, "b", "1"), act(plans.None, "a", "1")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if v := check(t, test.saved, test.fresh); len(v.Differences) == 0 {
@@ -126,7 +126,7 @@ func TestUnmovedObjects(t *testing.T) {
 			}
 		})
 	}
-	if v := check(t, act(planner.Update, "a", "1", "data.x"), act(planner.Update, "a", "1", "data.x")); len(v.Differences)+len(v.Held) > 0 {
+	if v := check(t, act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "1", "data.x")); len(v.Differences)+len(v.Held) > 0 {
 		t.Errorf("the same plan is refused: %+v", v)
 	}
 }
@@ -134,14 +134,14 @@ func TestUnmovedObjects(t *testing.T) {
 // A problem that comes of what somebody did to the object stops its action, and what
 // depends on it; any other one refuses the plan.
 func TestProblemsSince(t *testing.T) {
-	saved, dependant := act(planner.Create, "a", ""), act(planner.Create, "b", "")
+	saved, dependant := act(plans.Create, "a", ""), act(plans.Create, "b", "")
 	dependant.DependsOn = []lang.Address{saved.Address}
 	fresh := dependant
 	fresh.DependsOn = nil // as a plan has it where there is no action
-	exists := planner.Problem{Address: saved.Address, Summary: "it exists and is not kolla's"}
+	exists := plans.Problem{Address: saved.Address, Summary: "it exists and is not kolla's"}
 	check := func(live *unstructured.Unstructured) approval.Verdict {
-		return approval.Check(stored(t, planner.Plan{Actions: []planner.Action{saved, dependant}}), approval.Fresh{
-			Plan: &planner.Plan{Actions: []planner.Action{fresh}}, Problems: []planner.Problem{exists},
+		return approval.Check(stored(t, plans.Plan{Actions: []plans.Action{saved, dependant}}), approval.Fresh{
+			Plan: &plans.Plan{Actions: []plans.Action{fresh}}, Problems: []plans.Problem{exists},
 			Objects: []providers.Object{*saved.Object, *dependant.Object},
 			Live:    func(providers.Ref) *unstructured.Unstructured { return live },
 		})
@@ -160,14 +160,14 @@ func TestProblemsSince(t *testing.T) {
 
 // What is grave has to be in the file.
 func TestGraveIsShown(t *testing.T) {
-	action := act(planner.Update, "a", "1", "data.x")
-	grave := []planner.Impact{{Block: "service.mariadb", Effects: []planner.Effect{{Kind: planner.EffectStop, Name: "mariadb-server", Pods: 1, Grave: true}}}}
+	action := act(plans.Update, "a", "1", "data.x")
+	grave := []plans.Impact{{Block: "service.mariadb", Effects: []plans.Effect{{Kind: plans.EffectStop, Name: "mariadb-server", Pods: 1, Grave: true}}}}
 	for name, test := range map[string]struct {
-		shown []planner.Impact
+		shown []plans.Impact
 		want  int
 	}{"shown": {grave, 0}, "not shown": {nil, 1}} {
-		v := approval.Check(stored(t, planner.Plan{Actions: []planner.Action{action}, Impact: test.shown}), approval.Fresh{
-			Plan: &planner.Plan{Actions: []planner.Action{action}, Impact: grave}, Objects: []providers.Object{*action.Object},
+		v := approval.Check(stored(t, plans.Plan{Actions: []plans.Action{action}, Impact: test.shown}), approval.Fresh{
+			Plan: &plans.Plan{Actions: []plans.Action{action}, Impact: grave}, Objects: []providers.Object{*action.Object},
 		})
 		if len(v.Differences) != test.want {
 			t.Errorf("%s: %v", name, v.Differences)
@@ -177,18 +177,18 @@ func TestGraveIsShown(t *testing.T) {
 
 // What is cut off has to be in the file, and not more: servers come and go.
 func TestCutOffIsShown(t *testing.T) {
-	action := act(planner.Update, "a", "1", "data.x")
-	impact := func(carried ...planner.Carried) []planner.Impact {
-		return []planner.Impact{{Block: "service.ovn", Effects: []planner.Effect{{Kind: planner.EffectCutOff, Name: "ovn", Data: "running servers", Carried: carried, Grave: true}}}}
+	action := act(plans.Update, "a", "1", "data.x")
+	impact := func(carried ...plans.Carried) []plans.Impact {
+		return []plans.Impact{{Block: "service.ovn", Effects: []plans.Effect{{Kind: plans.EffectCutOff, Name: "ovn", Data: "running servers", Carried: carried, Grave: true}}}}
 	}
-	both := planner.Carried{Node: "a", Items: []string{"web-1", "web-2"}}
-	one := planner.Carried{Node: "a", Items: []string{"web-2"}}
-	elsewhere := planner.Carried{Node: "b", Items: []string{"web-2"}}
-	silent := planner.Carried{Node: "a", Unknown: "the node is down"}
-	mute := planner.Carried{Node: "a", Unknown: "i/o timeout"}
-	more := planner.Carried{Node: "a", Items: []string{"web-2"}, More: 1}
+	both := plans.Carried{Node: "a", Items: []string{"web-1", "web-2"}}
+	one := plans.Carried{Node: "a", Items: []string{"web-2"}}
+	elsewhere := plans.Carried{Node: "b", Items: []string{"web-2"}}
+	silent := plans.Carried{Node: "a", Unknown: "the node is down"}
+	mute := plans.Carried{Node: "a", Unknown: "i/o timeout"}
+	more := plans.Carried{Node: "a", Items: []string{"web-2"}, More: 1}
 	for name, test := range map[string]struct {
-		shown, fresh []planner.Impact
+		shown, fresh []plans.Impact
 		want         int
 	}{
 		"the same":            {impact(both), impact(both), 0},
@@ -202,8 +202,8 @@ func TestCutOffIsShown(t *testing.T) {
 		"nothing was cut off": {nil, impact(one), 1},
 		"nothing is any more": {impact(one), nil, 0},
 	} {
-		v := approval.Check(stored(t, planner.Plan{Actions: []planner.Action{action}, Impact: test.shown}), approval.Fresh{
-			Plan: &planner.Plan{Actions: []planner.Action{action}, Impact: test.fresh}, Objects: []providers.Object{*action.Object},
+		v := approval.Check(stored(t, plans.Plan{Actions: []plans.Action{action}, Impact: test.shown}), approval.Fresh{
+			Plan: &plans.Plan{Actions: []plans.Action{action}, Impact: test.fresh}, Objects: []providers.Object{*action.Object},
 		})
 		if len(v.Differences) != test.want {
 			t.Errorf("%s: %v", name, v.Differences)
@@ -213,22 +213,22 @@ func TestCutOffIsShown(t *testing.T) {
 
 // The server picks another node port for each dry run. One that is declared it does not.
 func TestPickedByTheServer(t *testing.T) {
-	service := func(after int64, declared bool) planner.Action {
+	service := func(after int64, declared bool) plans.Action {
 		o := object("Service", "a")
 		port := map[string]any{"port": int64(80)}
 		if declared {
 			port["nodePort"] = after
 		}
 		o.Manifest.Object["spec"] = map[string]any{"type": "NodePort", "ports": []any{port}}
-		return planner.Action{
-			Address: o.Address, Verb: planner.Update, Object: o, Ref: o.Ref(), Prior: providers.Precondition{UID: "u", ResourceVersion: "1"},
-			Changes: []planner.Change{{Path: "spec.ports[80].nodePort", After: after}},
+		return plans.Action{
+			Address: o.Address, Verb: plans.Update, Object: o, Ref: o.Ref(), Prior: providers.Precondition{UID: "u", ResourceVersion: "1"},
+			Changes: []plans.Change{{Path: "spec.ports[80].nodePort", After: after}},
 		}
 	}
 	for _, declared := range []bool{false, true} {
 		saved, fresh := service(30001, declared), service(30002, declared)
-		v := approval.Check(stored(t, planner.Plan{Actions: []planner.Action{saved}}), approval.Fresh{
-			Plan: &planner.Plan{Actions: []planner.Action{fresh}}, Objects: []providers.Object{*fresh.Object},
+		v := approval.Check(stored(t, plans.Plan{Actions: []plans.Action{saved}}), approval.Fresh{
+			Plan: &plans.Plan{Actions: []plans.Action{fresh}}, Objects: []providers.Object{*fresh.Object},
 		})
 		if (len(v.Differences) > 0) != declared {
 			t.Errorf("declared: %t: %v", declared, v.Differences)

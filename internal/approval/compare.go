@@ -12,13 +12,13 @@ import (
 
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // moved reports whether somebody wrote to the object of an action since the plan was
 // saved, deleted it, or made it.
-func moved(saved, fresh *planner.Action) bool {
+func moved(saved, fresh *plans.Action) bool {
 	s, f := saved.Prior, fresh.Prior
 	return s.UID != f.UID || s.ResourceVersion != f.ResourceVersion && s.ResourceVersion != "" && f.ResourceVersion != ""
 }
@@ -26,7 +26,7 @@ func moved(saved, fresh *planner.Action) bool {
 // unlike says what a saved action has otherwise than the fresh one, of an object that
 // nobody has written to since. What an action depends on, its checks and whether it is
 // waited for are taken from the fresh one, whatever the file says.
-func unlike(saved, fresh *planner.Action) []string {
+func unlike(saved, fresh *plans.Action) []string {
 	if saved.Verb != fresh.Verb {
 		return []string{fmt.Sprintf("the file says %q, and a new plan says %s", saved.Verb, fresh.Verb)}
 	}
@@ -54,7 +54,7 @@ func unlike(saved, fresh *planner.Action) []string {
 			out = append(out, fmt.Sprintf("the file has another %s than a new plan", field.name))
 		}
 	}
-	if fresh.Evidence.Kind == planner.Unverified && saved.Evidence.Kind != planner.Unverified {
+	if fresh.Evidence.Kind == plans.Unverified && saved.Evidence.Kind != plans.Unverified {
 		out = append(out, fmt.Sprintf("by the file it was proven (%q), and it cannot be: %s", saved.Evidence.Kind, fresh.Evidence.Detail))
 	}
 	if more := beyond(fresh, saved); len(more) > 0 {
@@ -68,13 +68,13 @@ func unlike(saved, fresh *planner.Action) []string {
 
 // exceeds says what the fresh action would do beyond the saved one, of an object that
 // somebody has written to since; nil: nothing.
-func exceeds(saved, fresh *planner.Action) error {
+func exceeds(saved, fresh *plans.Action) error {
 	s, f := saved.Verb, fresh.Verb
-	made := func(v planner.Verb) bool { return v == planner.Create || v == planner.Run }
+	made := func(v plans.Verb) bool { return v == plans.Create || v == plans.Run }
 	switch {
 	case made(s) && !made(f):
 		return &providers.PreconditionError{Ref: fresh.Ref, Exists: true}
-	case f == planner.None, f == planner.Forget && s == planner.Delete && !fresh.Releases:
+	case f == plans.None, f == plans.Forget && s == plans.Delete && !fresh.Releases:
 		return nil // it was done meanwhile
 	case made(f) && !made(s), saved.Prior.UID != fresh.Prior.UID:
 		return &providers.PreconditionError{Ref: fresh.Ref, Gone: true}
@@ -99,11 +99,11 @@ func exceeds(saved, fresh *planner.Action) error {
 	return nil
 }
 
-func changed(fresh *planner.Action, what string) error {
+func changed(fresh *plans.Action, what string) error {
 	return fmt.Errorf("%s was changed since the plan was made: %s; make a new plan", fresh.Ref, what)
 }
 
-func yielded(a *planner.Action) []string {
+func yielded(a *plans.Action) []string {
 	var out []string
 	for _, y := range a.Yields {
 		out = append(out, y.Field)
@@ -113,12 +113,12 @@ func yielded(a *planner.Action) []string {
 }
 
 // beyond are the changes of one action that another one does not have.
-func beyond(one, other *planner.Action) []planner.Change {
+func beyond(one, other *plans.Action) []plans.Change {
 	has := map[string]bool{}
 	for _, c := range other.Changes {
 		has[essence(other, c)] = true
 	}
-	var out []planner.Change
+	var out []plans.Change
 	for _, c := range one.Changes {
 		if !has[essence(one, c)] {
 			out = append(out, c)
@@ -129,7 +129,7 @@ func beyond(one, other *planner.Action) []planner.Change {
 
 // essence is what a change does. A number that the server picks anew whenever it is asked
 // counts as any number.
-func essence(a *planner.Action, c planner.Change) string {
+func essence(a *plans.Action, c plans.Change) string {
 	if c.Before == nil && picked(a, c.Path) {
 		c.After = "picked by the server"
 	}
@@ -138,7 +138,7 @@ func essence(a *planner.Action, c planner.Change) string {
 
 // picked reports whether the value at a path of a Service comes from a pool of the
 // server. One that is declared does not.
-func picked(a *planner.Action, path string) bool {
+func picked(a *plans.Action, path string) bool {
 	if a.Object == nil || a.Ref.GVK.Kind != "Service" || a.Ref.GVK.Group != "" {
 		return false
 	}
@@ -151,7 +151,7 @@ func picked(a *planner.Action, path string) bool {
 	return err == nil && !bytes.Contains(raw, []byte(`"`+name+`"`))
 }
 
-func paths(changes []planner.Change) string {
+func paths(changes []plans.Change) string {
 	var out []string
 	for _, c := range changes {
 		out = append(out, c.Path)

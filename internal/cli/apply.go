@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
@@ -135,7 +135,7 @@ func runApply(w *workspace, destroy bool) error {
 
 // writable refuses a plan that the user has no right to carry out: to ask what an apply
 // would do takes the right to do it.
-func writable(plan *planner.Plan) error {
+func writable(plan *plans.Plan) error {
 	forbidden := plan.Forbidden()
 	if len(forbidden) == 0 {
 		return nil
@@ -149,7 +149,7 @@ func writable(plan *planner.Plan) error {
 }
 
 // questionOf asks for approval of a plan.
-func questionOf(plan *planner.Plan) string {
+func questionOf(plan *plans.Plan) string {
 	switch {
 	case plan.Destroy && plan.Selection.Restricts():
 		return fmt.Sprintf("\nDo you really want to destroy this part of cloud %q?", plan.Cloud)
@@ -181,9 +181,9 @@ func (w *workspace) locked(ctx context.Context, operation string, work func(*sta
 }
 
 // summarize says how an apply went, in the words of the view.
-func summarize(plan *planner.Plan, result *executor.Result) view.Applied {
+func summarize(plan *plans.Plan, result *executor.Result) view.Applied {
 	a := view.Applied{Destroy: plan.Destroy, Interrupted: result.Interrupted, Took: result.Elapsed}
-	var done planner.Plan
+	var done plans.Plan
 	known := map[string]int{} // what several fail of, and the place in a.Failed
 	for _, outcome := range result.Outcomes {
 		switch outcome.Status {

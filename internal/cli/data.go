@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
@@ -116,13 +116,13 @@ func includes(labels, wanted map[string]string) bool {
 // overtaken notes the data that the plan changes by what they depend on: what was read
 // of them is not what will be there. It reports whether there are any that nobody knew
 // of.
-func (w *workspace) overtaken(plan *planner.Plan) bool {
+func (w *workspace) overtaken(plan *plans.Plan) bool {
 	before := len(w.later)
 	for _, d := range w.config.Data {
 		if d.Deferred || len(d.Needs) == 0 {
 			continue
 		}
-		if plan.Writes(func(a *planner.Action) bool { return slices.Contains(d.Needs, a.Address.Block) && reads(d, a) }) {
+		if plan.Writes(func(a *plans.Action) bool { return slices.Contains(d.Needs, a.Address.Block) && reads(d, a) }) {
 			if w.later == nil {
 				w.later = map[string]bool{}
 			}
@@ -133,7 +133,7 @@ func (w *workspace) overtaken(plan *planner.Plan) bool {
 }
 
 // reads reports whether what an action writes is what a data block reads.
-func reads(d lang.Data, a *planner.Action) bool {
+func reads(d lang.Data, a *plans.Action) bool {
 	group := schema.FromAPIVersionAndKind(d.APIVersion, d.Kind).Group
 	switch {
 	case a.Ref.GVK.Kind != d.Kind, d.APIVersion != "" && a.Ref.GVK.Group != group:

@@ -16,6 +16,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/draft"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
@@ -48,7 +49,7 @@ func (w *workspace) generate(ctx context.Context) error {
 	}
 	path := w.flags.String(generateFlag)
 	text := "# Written by `kolla plan -" + generateFlag + "` from what is in the cluster. Check it,\n# and move it where it belongs.\n"
-	var problems []planner.Problem
+	var problems []plans.Problem
 	var names, variables []string
 	drafted := map[string]bool{}
 	for _, i := range w.config.Undeclared {
@@ -88,10 +89,10 @@ func (w *workspace) generate(ctx context.Context) error {
 }
 
 // draft writes the manifest of one import. The problem says why there can be none.
-func (w *workspace) draft(ctx context.Context, i lang.Import, drafted map[string]bool) (draft.Blocks, *planner.Problem, error) {
+func (w *workspace) draft(ctx context.Context, i lang.Import, drafted map[string]bool) (draft.Blocks, *plans.Problem, error) {
 	parts := lang.SplitBlock(i.To.Block)
-	unsuitable := func(summary, detail string, args ...any) (draft.Blocks, *planner.Problem, error) {
-		return draft.Blocks{}, &planner.Problem{Summary: summary, Detail: fmt.Sprintf(detail, args...)}, nil
+	unsuitable := func(summary, detail string, args ...any) (draft.Blocks, *plans.Problem, error) {
+		return draft.Blocks{}, &plans.Problem{Summary: summary, Detail: fmt.Sprintf(detail, args...)}, nil
 	}
 	switch {
 	case parts.Type != "manifest" || parts.Module != "" || parts.Key != nil:
@@ -118,18 +119,18 @@ func (w *workspace) draft(ctx context.Context, i lang.Import, drafted map[string
 }
 
 // imported reads the object that an import names.
-func (w *workspace) imported(ctx context.Context, i lang.Import) (*unstructured.Unstructured, *planner.Problem, error) {
+func (w *workspace) imported(ctx context.Context, i lang.Import) (*unstructured.Unstructured, *plans.Problem, error) {
 	kind, namespaced, err := w.client.KindNamed(ctx, i.To.Kind)
 	var several *kubernetes.AmbiguousKindError
 	switch {
 	case meta.IsNoMatchError(err):
-		return nil, &planner.Problem{Summary: fmt.Sprintf("the cluster has no kind %q", i.To.Kind), Detail: "An address has the kind as the API writes it, such as ConfigMap."}, nil
+		return nil, &plans.Problem{Summary: fmt.Sprintf("the cluster has no kind %q", i.To.Kind), Detail: "An address has the kind as the API writes it, such as ConfigMap."}, nil
 	case errors.As(err, &several):
-		return nil, &planner.Problem{Summary: several.Error(), Detail: "Only a declaration can say which one is meant. Write it by hand."}, nil
+		return nil, &plans.Problem{Summary: several.Error(), Detail: "Only a declaration can say which one is meant. Write it by hand."}, nil
 	case err != nil:
 		return nil, nil, err
 	case kind.GroupKind() == providers.NodeKind:
-		return nil, &planner.Problem{Summary: "a Node is not imported", Detail: "kolla owns only some fields of a Node: declare those in a role, or in a manifest."}, nil
+		return nil, &plans.Problem{Summary: "a Node is not imported", Detail: "kolla owns only some fields of a Node: declare those in a role, or in a manifest."}, nil
 	}
 	namespace, name, inNamespace := strings.Cut(i.ID, "/")
 	if !inNamespace {
@@ -137,9 +138,9 @@ func (w *workspace) imported(ctx context.Context, i lang.Import) (*unstructured.
 	}
 	switch {
 	case inNamespace != namespaced:
-		return nil, &planner.Problem{Summary: fmt.Sprintf("%q is not the id of a %s", i.ID, i.To.Kind), Detail: "It is NAMESPACE/NAME of what is in a namespace, and NAME of all else."}, nil
+		return nil, &plans.Problem{Summary: fmt.Sprintf("%q is not the id of a %s", i.ID, i.To.Kind), Detail: "It is NAMESPACE/NAME of what is in a namespace, and NAME of all else."}, nil
 	case name != i.To.Name:
-		return nil, &planner.Problem{Summary: fmt.Sprintf("%s is another object than %q", i.To, i.ID), Detail: fmt.Sprintf("The address has the name of the object in the cluster: end it with /%s.", name)}, nil
+		return nil, &plans.Problem{Summary: fmt.Sprintf("%s is another object than %q", i.To, i.ID), Detail: fmt.Sprintf("The address has the name of the object in the cluster: end it with /%s.", name)}, nil
 	}
 	objects, err := w.client.List(ctx, kind, namespace)
 	if err != nil && !meta.IsNoMatchError(err) {
@@ -150,5 +151,5 @@ func (w *workspace) imported(ctx context.Context, i lang.Import) (*unstructured.
 			return live, nil, nil
 		}
 	}
-	return nil, &planner.Problem{Summary: fmt.Sprintf("%s %s does not exist", i.To.Kind, i.ID), Detail: "There is nothing to take over, and so nothing that a declaration could be made of."}, nil
+	return nil, &plans.Problem{Summary: fmt.Sprintf("%s %s does not exist", i.To.Kind, i.ID), Detail: "There is nothing to take over, and so nothing that a declaration could be made of."}, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
@@ -64,7 +64,7 @@ func (h harmless) Write(p []byte) (int, error) {
 
 // logDecisions logs what a plan has decided of each object, and how it is known. The
 // values of fields stay out.
-func logDecisions(ctx context.Context, log *slog.Logger, plan *planner.Plan) {
+func logDecisions(ctx context.Context, log *slog.Logger, plan *plans.Plan) {
 	if !log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}

@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -22,18 +23,18 @@ func (w *workspace) printOutdated(listed *providers.Snapshot, workloads []*state
 		}
 		if n := outdated(live); n > 0 {
 			foreign.Fprintf(w.out, "\n%s of %s %s as before its last change. To replace %s: kolla rollout %s\n",
-				counted(n, "pod"), o.Address, word(n, "is", "are"), word(n, "it", "them"), planner.Quote(o.Address))
+				counted(n, "pod"), o.Address, word(n, "is", "are"), word(n, "it", "them"), words.Quote(o.Address))
 		}
 	}
 }
 
 // printLeft names the workloads that a plan has changed, and whose pods it has left as
 // they were. It is a help only: what cannot be read, it leaves out.
-func (w *workspace) printLeft(ctx context.Context, st *state.State, plan *planner.Plan) {
+func (w *workspace) printLeft(ctx context.Context, st *state.State, plan *plans.Plan) {
 	left := map[providers.Ref]bool{}
 	for _, impact := range plan.Impact {
 		for _, effect := range impact.Effects {
-			left[effect.Ref] = left[effect.Ref] || effect.Strategy == planner.OnRequest
+			left[effect.Ref] = left[effect.Ref] || effect.Strategy == plans.OnRequest
 		}
 	}
 	var workloads []*state.Object

@@ -8,7 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -83,7 +83,7 @@ func runPlan(w *workspace) error {
 	w.warnOf(holder)
 	w.warnOfAbandoned(abandoned, "the next apply carries on from there")
 	if out := w.flags.String("out"); out != "" {
-		if err := planner.Save(out, plan); err != nil {
+		if err := plans.Save(out, plan); err != nil {
 			return err
 		}
 		command := ""
@@ -138,15 +138,15 @@ func checkTarget(path string) error {
 	}
 	err := files.CheckTarget(path)
 	if err == nil {
-		_, err = planner.Load(path)
+		_, err = plans.Load(path)
 	}
-	if errors.Is(err, planner.ErrNotAPlan) || errors.Is(err, files.ErrNotRegular) {
+	if errors.Is(err, plans.ErrNotAPlan) || errors.Is(err, files.ErrNotRegular) {
 		return &failure{"There is another file of that name", fmt.Sprintf("%s is no plan file, and -out would overwrite it. Choose another name.", path)}
 	}
 	return nil
 }
 
-func (w *workspace) showPlan(plan *planner.Plan) error { return w.printer.Plan(plan, w.viewOptions()) }
+func (w *workspace) showPlan(plan *plans.Plan) error { return w.printer.Plan(plan, w.viewOptions()) }
 
 func (w *workspace) viewOptions() view.PlanOptions {
 	return view.PlanOptions{Full: w.flags.Bool("full"), Compact: w.flags.Bool("compact")}

@@ -15,7 +15,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/rights"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -307,13 +307,13 @@ func (w *workspace) explainRoles(out *strings.Builder, roles []rights.Role, obje
 	var create, adopt []string
 	for _, role := range roles {
 		if role.Namespace != "" {
-			create = append(create, "  kubectl create namespace "+planner.Quote(role.Namespace))
+			create = append(create, "  kubectl create namespace "+words.Quote(role.Namespace))
 		}
 	}
 	for i := range objects {
 		o := &objects[i]
 		if o.Ref().GVK.GroupKind() == providers.NamespaceKind && st.Find(o.Address.String()) == nil {
-			adopt = append(adopt, "  "+planner.Option("-adopt", o.Address.String()))
+			adopt = append(adopt, "  "+words.Option("-adopt", o.Address.String()))
 		}
 	}
 	out.WriteString("#\n")

@@ -178,7 +178,7 @@ func (w *workspace) printClaimants(believed, doubted []planner.Claimant) {
 		c := &doubted[i]
 		advice := "If nothing needs it, delete it with kubectl."
 		if c.Declared {
-			advice = "To take it over all the same, plan with " + planner.Option("-adopt", c.Record.Address) + "."
+			advice = "To take it over all the same, plan with " + words.Option("-adopt", c.Record.Address) + "."
 		}
 		w.printer.Warn(fmt.Sprintf("%s does not look like kolla's, and is left out", c.Ref), fmt.Sprintf(
 			"%s. It was created at %s, and was written by %s. %s",

@@ -11,7 +11,8 @@ import (
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 )
@@ -82,7 +83,7 @@ func untrusted(err error) (summary, detail string, ok bool) {
 	if !errors.As(err, &at) {
 		return "", "", false
 	}
-	name := planner.Quote(at.Path)
+	name := words.Quote(at.Path)
 	switch {
 	case errors.Is(err, files.ErrWritable):
 		return "Others may change the plan file", fmt.Sprintf("%s: %s. What it says may not be what was planned. If it only came to you that way: kolla show %s, then chmod go-w %s, and apply it. Or make a new plan.", at.Path, at.Err, name, name), true
@@ -99,11 +100,11 @@ func planFailure(err error) (summary, remedy string, ok bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "There is no such file", " A plan file is written by kolla plan -out=FILE.", true
-	case errors.Is(err, planner.ErrNotAPlan):
+	case errors.Is(err, plans.ErrNotAPlan):
 		return "This is no plan file", "", true
-	case errors.Is(err, planner.ErrDamaged):
+	case errors.Is(err, plans.ErrDamaged):
 		return "The plan file is damaged", "", true
-	case errors.Is(err, planner.ErrNewer):
+	case errors.Is(err, plans.ErrNewer):
 		return "The plan is newer than this kolla", "", true
 	}
 	return "", "", false

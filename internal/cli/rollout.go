@@ -16,8 +16,8 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -379,6 +379,6 @@ func (w *workspace) replace(ctx context.Context, r *rollout, pod providers.Pod, 
 func notBack(r *rollout, pod providers.Pod, reason string, after time.Duration) error {
 	return &failure{
 		fmt.Sprintf("%s is not ready on %s", r.address, strings.TrimPrefix(placeOf(pod), "on ")),
-		fmt.Sprintf("After %s: %s. Pods that were not replaced yet run as before. Remove the cause, and go on with:\nkolla rollout %s", after, reason, planner.Quote(r.address)),
+		fmt.Sprintf("After %s: %s. Pods that were not replaced yet run as before. Remove the cause, and go on with:\nkolla rollout %s", after, reason, words.Quote(r.address)),
 	}
 }

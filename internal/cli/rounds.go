@@ -14,12 +14,13 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/output"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
 
 // carryOut executes a plan and says how it went. What waits for data is planned again
 // when these can be read, and carried out then, until nothing waits.
-func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *planner.Plan) error {
+func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *plans.Plan) error {
 	started := time.Now()
 	var total view.Applied
 	begun, err := w.rounds(ctx, session, plan, &total)
@@ -56,7 +57,7 @@ func (w *workspace) carryOut(ctx context.Context, session *state.Session, plan *
 // recordOutputs takes the outputs and checks of an apply that came to its end into the
 // state, and tells programs. Those of which the plan does not know all are evaluated once
 // more by then. A restricted plan leaves them as they were.
-func (w *workspace) recordOutputs(session *state.Session, plan *planner.Plan) error {
+func (w *workspace) recordOutputs(session *state.Session, plan *plans.Plan) error {
 	if plan.Selection.Restricts() {
 		return nil
 	}
@@ -77,7 +78,7 @@ func (w *workspace) recordOutputs(session *state.Session, plan *planner.Plan) er
 
 // rounds carries out what is known of a plan, then plans the rest, and so on. begun is
 // false where nothing was done at all.
-func (w *workspace) rounds(ctx context.Context, session *state.Session, plan *planner.Plan, total *view.Applied) (begun bool, err error) {
+func (w *workspace) rounds(ctx context.Context, session *state.Session, plan *plans.Plan, total *view.Applied) (begun bool, err error) {
 	for {
 		now, later := plan.Divide()
 		if !now.Empty() || len(later) == 0 {
@@ -118,7 +119,7 @@ func (w *workspace) readAtLast() error {
 }
 
 // execute carries out actions of which all is known.
-func (w *workspace) execute(ctx context.Context, session *state.Session, plan *planner.Plan) (*executor.Result, error) {
+func (w *workspace) execute(ctx context.Context, session *state.Session, plan *plans.Plan) (*executor.Result, error) {
 	progress := w.printer.Progress(plan)
 	defer progress.Close()
 	return executor.Apply(ctx, plan, executor.Options{
@@ -126,6 +127,7 @@ func (w *workspace) execute(ctx context.Context, session *state.Session, plan *p
 		Writer:      w.client.Writer(),
 		Shell:       w.client.Shell(),
 		Session:     session,
+		Reassess:    planner.Reassess,
 		Observe:     progress.Observe,
 		Reachable:   w.client.Reachable,
 		Held:        w.held,
@@ -135,8 +137,8 @@ func (w *workspace) execute(ctx context.Context, session *state.Session, plan *p
 }
 
 // leftovers are warnings of what is still on nodes after the pods that made it are gone.
-func leftovers(result *executor.Result) []planner.Problem {
-	var out []planner.Problem
+func leftovers(result *executor.Result) []plans.Problem {
+	var out []plans.Problem
 	for _, o := range result.Outcomes {
 		if o.Left == nil {
 			continue
@@ -146,7 +148,7 @@ func leftovers(result *executor.Result) []planner.Problem {
 		if more := len(o.Left.Nodes) - most; more > 0 {
 			nodes = append(nodes, fmt.Sprintf("and %d more nodes", more))
 		}
-		out = append(out, planner.Problem{
+		out = append(out, plans.Problem{
 			Warning: true, Address: o.Action.Address,
 			Summary: fmt.Sprintf("%s may have left behind %s", o.Action.Ref, o.Left.What),
 			Detail: fmt.Sprintf("Not all of its pods could clean their nodes:\n\n  %s\n\nWhat is left there stays until somebody removes it, or until the node restarts.",
@@ -172,7 +174,7 @@ func add(total *view.Applied, round view.Applied) {
 }
 
 // skip takes note of what had to wait and was not begun.
-func skip(total *view.Applied, later []*planner.Action) {
+func skip(total *view.Applied, later []*plans.Action) {
 	for _, a := range later {
 		s := view.Skipped{Address: a.Address, Data: []string{}}
 		if a.Deferred() {
@@ -187,7 +189,7 @@ const readAgain = time.Second
 
 // planRest reads the data that a plan waited for, and plans what depended on them. It
 // waits for those that something in the cluster makes in its own time.
-func (w *workspace) planRest(ctx context.Context, session *state.Session, plan *planner.Plan, later []*planner.Action) (*planner.Plan, error) {
+func (w *workspace) planRest(ctx context.Context, session *state.Session, plan *plans.Plan, later []*plans.Action) (*plans.Plan, error) {
 	waiting := plan.Waiting()
 	w.resumed = plan.Resume
 	w.printer.Reading(waiting)
@@ -213,7 +215,7 @@ func (w *workspace) planRest(ctx context.Context, session *state.Session, plan *
 	if err != nil {
 		return nil, err
 	}
-	if more := planner.Unannounced(next, later); len(more) > 0 {
+	if more := plans.Unannounced(next, later); len(more) > 0 {
 		return nil, unannounced(more)
 	}
 	return next, nil
@@ -221,7 +223,7 @@ func (w *workspace) planRest(ctx context.Context, session *state.Session, plan *
 
 // reload evaluates the configuration once more, with what is in the cluster now. It has
 // to be the one that was planned.
-func (w *workspace) reload(plan *planner.Plan) error {
+func (w *workspace) reload(plan *plans.Plan) error {
 	w.forget()
 	w.reads, w.settled, w.later = true, true, nil
 	if err := w.loadConfig(); err != nil {
@@ -255,7 +257,7 @@ func describeData(d lang.Data) string {
 }
 
 // unannounced refuses a plan of the rest that does more than was shown.
-func unannounced(actions []*planner.Action) error {
+func unannounced(actions []*plans.Action) error {
 	var lines []string
 	for i, a := range actions {
 		if i == 10 {

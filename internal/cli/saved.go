@@ -14,7 +14,8 @@ import (
 	"kolla.openstack.org/kolla/internal/approval"
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -37,7 +38,7 @@ func powers(c *cli.Context) []string {
 			}
 		case cli.StringSlice:
 			for _, text := range value.Value() {
-				out = append(out, planner.Option("-"+name, text))
+				out = append(out, words.Option("-"+name, text))
 			}
 		}
 	}
@@ -56,7 +57,7 @@ func checkNarrow(c *cli.Context, file string) error {
 }
 
 // checkPowers refuses an apply whose other options are not those of the saved plan.
-func checkPowers(c *cli.Context, file string, plan *planner.Plan) error {
+func checkPowers(c *cli.Context, file string, plan *plans.Plan) error {
 	given := powers(c)
 	for _, option := range given {
 		if !slices.Contains(plan.Options, option) {
@@ -74,7 +75,7 @@ func checkPowers(c *cli.Context, file string, plan *planner.Plan) error {
 	}
 	return &failure{"The saved plan needs its options again", fmt.Sprintf(
 		"By the file, the plan was made with %q. Whoever can write the file could have added that, so that it counts only if you say it too. If it is meant:\n\n  kolla apply %s %s",
-		strings.Join(lacking, " "), strings.Join(lacking, " "), planner.Quote(file))}
+		strings.Join(lacking, " "), strings.Join(lacking, " "), words.Quote(file))}
 }
 
 // runSavedPlan carries out a plan from a file. The plan is made again, and is carried out
@@ -84,7 +85,7 @@ func runSavedPlan(w *workspace, file string) error {
 	if err := checkNarrow(w.flags, file); err != nil {
 		return err
 	}
-	plan, err := planner.LoadTrusted(file)
+	plan, err := plans.LoadTrusted(file)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func runSavedPlan(w *workspace, file string) error {
 }
 
 // planAgain makes the saved plan again, and returns what of it is to be carried out.
-func (w *workspace) planAgain(ctx context.Context, st *state.State, saved *planner.Plan) (*planner.Plan, error) {
+func (w *workspace) planAgain(ctx context.Context, st *state.State, saved *plans.Plan) (*plans.Plan, error) {
 	if err := w.loadPlanned(saved); err != nil {
 		return nil, err
 	}
@@ -175,7 +176,7 @@ func notMadeAgain(differences []approval.Difference) error {
 // loadPlanned reads the configuration that was planned, with the values that its
 // variables have now. Those of the file are only what they have to be: in a variable may
 // be the name of an image.
-func (w *workspace) loadPlanned(plan *planner.Plan) error {
+func (w *workspace) loadPlanned(plan *plans.Plan) error {
 	config, diags := w.readConfig()
 	switch {
 	case w.unanswered != nil:
@@ -199,7 +200,7 @@ func (w *workspace) loadPlanned(plan *planner.Plan) error {
 }
 
 // variableOptions are the options that give variables the values which a plan has of them.
-func variableOptions(plan *planner.Plan, wanted func(name string) bool) []string {
+func variableOptions(plan *plans.Plan, wanted func(name string) bool) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(plan.Variables)) {
 		var value struct{ Value any }
@@ -214,25 +215,25 @@ func variableOptions(plan *planner.Plan, wanted func(name string) bool) []string
 			}
 			text = string(raw.Value)
 		}
-		out = append(out, "-var "+planner.Quote(name+"="+text))
+		out = append(out, "-var "+words.Quote(name+"="+text))
 	}
 	return out
 }
 
 // savedCommand is the command line that carries out a plan which was just saved. Values of
 // sensitive variables are not in it.
-func savedCommand(w *workspace, plan *planner.Plan, file string) string {
-	words := append([]string{"kolla apply"}, plan.Options...)
+func savedCommand(w *workspace, plan *plans.Plan, file string) string {
+	parts := append([]string{"kolla apply"}, plan.Options...)
 	for _, v := range givenVars(w.flags) {
 		name, _, _ := strings.Cut(v.Assignment, "=")
 		switch {
 		case v.File != "":
-			words = append(words, planner.Option("-var-file", v.File))
+			parts = append(parts, words.Option("-var-file", v.File))
 		case plan.Variables[strings.TrimSpace(name)] != nil:
-			words = append(words, "-var "+planner.Quote(v.Assignment))
+			parts = append(parts, "-var "+words.Quote(v.Assignment))
 		default:
-			words = append(words, "-var "+planner.Quote(name+"=..."))
+			parts = append(parts, "-var "+words.Quote(name+"=..."))
 		}
 	}
-	return strings.Join(append(words, planner.Quote(file)), " ")
+	return strings.Join(append(parts, words.Quote(file)), " ")
 }

@@ -13,15 +13,15 @@ import (
 
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // planned is what the options say of the plan to make.
 type planned struct {
-	selection  planner.Selection
+	selection  plans.Selection
 	maxDeletes *int // nil: the default
 	verifyAll  bool
-	resume     planner.Resume
+	resume     plans.Resume
 	replace    []string
 	// refreshOnly: the plan changes nothing but the state.
 	refreshOnly bool
@@ -33,7 +33,7 @@ type planned struct {
 // those that do not go together.
 func (w *workspace) planOptions(destroy bool) (planned, error) {
 	p := planned{
-		selection: planner.Selection{Targets: w.flags.StringSlice("target"), Excludes: w.flags.StringSlice("exclude")},
+		selection: plans.Selection{Targets: w.flags.StringSlice("target"), Excludes: w.flags.StringSlice("exclude")},
 		places:    map[string]string{},
 	}
 	if w.resumed != nil {
@@ -41,7 +41,7 @@ func (w *workspace) planOptions(destroy bool) (planned, error) {
 		return p, nil
 	}
 	p.replace = w.flags.StringSlice("replace")
-	p.resume = planner.Resume{
+	p.resume = plans.Resume{
 		DeleteData: w.flags.StringSlice("delete-data"), Adopt: canonical(w.flags.StringSlice("adopt")), ForceConflicts: w.flags.Bool("force-conflicts"),
 	}
 	p.refreshOnly = w.flags.Bool("refresh-only")
@@ -134,7 +134,7 @@ func (w *workspace) restricted() bool {
 }
 
 // place says of problems with targets in which file these were given.
-func (p planned) place(problems []planner.Problem) {
+func (p planned) place(problems []plans.Problem) {
 	for i := range problems {
 		target, _, _ := strings.Cut(strings.TrimPrefix(problems[i].Summary, "-target="), " names no objects")
 		if at := p.places[target]; at != "" {

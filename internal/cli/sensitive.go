@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/secrets"
 )
@@ -23,7 +24,7 @@ import (
 // that people choose are guessed however slow the hash is. What the plan does say is
 // which values change, and that is compared with the cluster. Beyond that the operator
 // is told that nothing was compared.
-func (w *workspace) compareValues(ctx context.Context, saved *planner.Plan, made *comparison) (untold []string, err error) {
+func (w *workspace) compareValues(ctx context.Context, saved *plans.Plan, made *comparison) (untold []string, err error) {
 	fresh := make(map[lang.Address]*providers.Object, len(made.objects))
 	for i := range made.objects {
 		fresh[made.objects[i].Address] = &made.objects[i]
@@ -59,7 +60,7 @@ func (w *workspace) warnUntold(untold []string) {
 // notAsPlanned says what about the configuration is not as it was planned: the values of
 // variables, if some are not those of the plan, or else the files; of those, why says
 // what they are needed for.
-func (w *workspace) notAsPlanned(plan *planner.Plan, why, remedy string) *failure {
+func (w *workspace) notAsPlanned(plan *plans.Plan, why, remedy string) *failure {
 	var names []string
 	for name, value := range w.config.Variables {
 		if planned, ok := plan.Variables[name]; ok && !sameJSON(value, planned) {
@@ -91,11 +92,11 @@ func sameJSON(a, b json.RawMessage) bool {
 }
 
 // withoutValues are the actions that write Secrets whose values lack sensitive parts.
-func withoutValues(plan *planner.Plan) []*planner.Action {
-	var lacking []*planner.Action
+func withoutValues(plan *plans.Plan) []*plans.Action {
+	var lacking []*plans.Action
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
-		written := a.Verb != planner.None && a.Verb != planner.Refresh && !a.Deferred() // what is known later is made then
+		written := a.Verb != plans.None && a.Verb != plans.Refresh && !a.Deferred() // what is known later is made then
 		if written && a.Object != nil && a.Object.Incomplete() {
 			lacking = append(lacking, a)
 		}
@@ -107,9 +108,9 @@ func withoutValues(plan *planner.Plan) []*planner.Action {
 // variables with the cluster: a value changes, or stays. One that does otherwise is
 // certainly not the one that was planned with, and an error. told is false where some
 // value may be another one nevertheless, since it is new.
-func compareGiven(a *planner.Action, snapshot *providers.Snapshot) (told bool, err error) {
+func compareGiven(a *plans.Action, snapshot *providers.Snapshot) (told bool, err error) {
 	live := snapshot.Get(a.Ref)
-	if live == nil || a.Verb == planner.Replace {
+	if live == nil || a.Verb == plans.Replace {
 		return false, nil
 	}
 	values := func(namespace, name string) map[string][]byte {
@@ -129,7 +130,7 @@ func compareGiven(a *planner.Action, snapshot *providers.Snapshot) (told bool, e
 			continue
 		}
 		path := fmt.Sprintf("data[%q]", key)
-		shown := slices.ContainsFunc(a.Changes, func(c planner.Change) bool { return c.Path == path })
+		shown := slices.ContainsFunc(a.Changes, func(c plans.Change) bool { return c.Path == path })
 		if shown == bytes.Equal(before[key], after[key]) {
 			return false, &failure{"A sensitive value is not the one that was planned with", fmt.Sprintf(
 				"What was given just now for %s of %s would not do there what the plan says. Give the variables the values that the plan was made with, or make a new plan.", path, a.Address)}

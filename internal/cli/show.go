@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -37,7 +37,7 @@ beyond Terraform is under the key "kolla". No value of a secret is in either.`,
 				return err
 			}
 			if file := c.Args().First(); file != "" {
-				plan, err := planner.Load(file)
+				plan, err := plans.Load(file)
 				if err != nil {
 					return err
 				}
@@ -60,7 +60,7 @@ beyond Terraform is under the key "kolla". No value of a secret is in either.`,
 
 // showSaved shows a plan that was made earlier. That the state cannot be read is no
 // reason not to: only whether the plan was applied is not known then.
-func showSaved(w *workspace, plan *planner.Plan) error {
+func showSaved(w *workspace, plan *plans.Plan) error {
 	options := w.viewOptions()
 	options.Saved, options.Now = true, time.Now()
 	if st, err := state.Open(w.flags.String("state")).Read(); err == nil {

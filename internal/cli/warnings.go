@@ -9,7 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
@@ -44,7 +44,7 @@ func (w *warnings) gather() {
 }
 
 // into makes what was gathered a part of the plan.
-func (w *warnings) into(plan *planner.Plan) {
+func (w *warnings) into(plan *plans.Plan) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.addresses = map[providers.Ref]lang.Address{}
@@ -61,13 +61,13 @@ func (w *warnings) into(plan *planner.Plan) {
 
 // replaced reports whether the server warns of pods by a Pod Security level that the plan
 // replaces before it makes them. The plan has checked them against the new level.
-func replaced(plan *planner.Plan, warning kubernetes.Warning) bool {
+func replaced(plan *plans.Plan, warning kubernetes.Warning) bool {
 	if !strings.HasPrefix(warning.Text, "would violate PodSecurity") {
 		return false
 	}
-	return slices.ContainsFunc(plan.Actions, func(a planner.Action) bool {
+	return slices.ContainsFunc(plan.Actions, func(a plans.Action) bool {
 		return a.Ref.GVK.GroupKind() == providers.NamespaceKind && a.Ref.Name == warning.Ref.Namespace &&
-			slices.ContainsFunc(a.Changes, func(c planner.Change) bool { return strings.Contains(c.Path, api.EnforceLevelLabel) })
+			slices.ContainsFunc(a.Changes, func(c plans.Change) bool { return strings.Contains(c.Path, api.EnforceLevelLabel) })
 	})
 }
 
@@ -82,14 +82,14 @@ func (w *warnings) flush() {
 }
 
 func (w *warnings) print(warning kubernetes.Warning) {
-	w.printer.Problems([]planner.Problem{w.notice(warning).Problem()})
+	w.printer.Problems([]plans.Problem{w.notice(warning).Problem()})
 }
 
 // notice names the object by its address in the plan, or else as it is in the cluster.
-func (w *warnings) notice(warning kubernetes.Warning) planner.Notice {
+func (w *warnings) notice(warning kubernetes.Warning) plans.Notice {
 	address, ok := w.addresses[warning.Ref]
 	if !ok && warning.Ref != (providers.Ref{}) {
 		warning.Text = warning.Ref.String() + ": " + warning.Text
 	}
-	return planner.Notice{Address: address, Text: warning.Text}
+	return plans.Notice{Address: address, Text: warning.Text}
 }

@@ -19,6 +19,7 @@ import (
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -69,11 +70,11 @@ type workspace struct {
 	// believes: what looks like kolla's is rendered as kolla's, to find out what it is.
 	believes bool
 	// resumed is how the plan was made whose rest is being planned.
-	resumed *planner.Resume
+	resumed *plans.Resume
 	// approved is the saved plan that is being applied; nil: there is none.
-	approved *planner.Plan
+	approved *plans.Plan
 	held     map[lang.Address]error // actions of it that are not begun
-	left     []planner.Problem      // what pods that are gone left on nodes
+	left     []plans.Problem        // what pods that are gone left on nodes
 	told     map[string]bool        // warnings of the configuration that were printed
 	dialed   sync.Once
 	dialErr  error
@@ -307,7 +308,7 @@ func (w *workspace) checkState(st *state.State) error {
 // change are then known only after the apply, and the plan is made once more. Warnings
 // become a part of the plan; problems are printed, with the warnings, and end in an
 // error.
-func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool) (*planner.Plan, error) {
+func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool) (*plans.Plan, error) {
 	for {
 		plan, err := w.compare(ctx, st, destroy)
 		if err != nil {
@@ -324,30 +325,30 @@ func (w *workspace) makePlan(ctx context.Context, st *state.State, destroy bool)
 }
 
 // compare makes a plan of what is known. Problems are printed, and end in an error.
-func (w *workspace) compare(ctx context.Context, st *state.State, destroy bool) (*planner.Plan, error) {
+func (w *workspace) compare(ctx context.Context, st *state.State, destroy bool) (*plans.Plan, error) {
 	c, err := w.comparison(ctx, st, destroy)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(c.problems, func(p planner.Problem) bool { return !p.Warning }) {
+	if slices.ContainsFunc(c.problems, func(p plans.Problem) bool { return !p.Warning }) {
 		for i, problem := range c.problems {
 			if problem.Warning {
-				c.problems[i] = planner.NoticeOf(problem).Problem()
+				c.problems[i] = plans.NoticeOf(problem).Problem()
 			}
 		}
 		w.printer.Problems(c.problems)
 		return nil, exitCode(exitError)
 	}
 	for _, problem := range c.problems {
-		c.plan.Warnings = append(c.plan.Warnings, planner.NoticeOf(problem))
+		c.plan.Warnings = append(c.plan.Warnings, plans.NoticeOf(problem))
 	}
 	return c.plan, nil
 }
 
 // comparison is a plan with what it was made of.
 type comparison struct {
-	plan     *planner.Plan // nil: nothing could be compared
-	problems []planner.Problem
+	plan     *plans.Plan // nil: nothing could be compared
+	problems []plans.Problem
 	objects  []providers.Object
 	snapshot *providers.Snapshot
 }
@@ -390,7 +391,7 @@ func (w *workspace) comparison(ctx context.Context, st *state.State, destroy boo
 		External:       external(w.config),
 		Adopt:          options.resume.Adopt,
 		ForceConflicts: options.resume.ForceConflicts,
-		ForeignPolicy:  planner.ForeignPolicy(w.config.Cloud.Foreign),
+		ForeignPolicy:  plans.ForeignPolicy(w.config.Cloud.Foreign),
 		VerifyAll:      options.verifyAll,
 		Selection:      options.selection,
 		Undecided:      w.config.Undecided,

@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -234,7 +234,7 @@ func files(object *providers.Object, _ int) []Line {
 		switch n := strings.Count(body, "\n"); {
 		case n > 0:
 			out = append(out, facts(key+", "+count(n, "line"))...)
-		case body == planner.Unknown:
+		case body == plans.Unknown:
 			out = append(out, facts(key+" = "+body)...)
 		case len([]rune(body)) > mostOpaque:
 			out = append(out, facts(key+", "+count(len([]rune(body)), "character"))...)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -43,7 +43,7 @@ func secretOrigin(data providers.SecretData) string {
 	case data.Origin != "":
 		return "(from " + data.Origin + ")"
 	case g == nil:
-		return planner.Masked
+		return plans.Masked
 	case g.Kind == "ssh":
 		return fmt.Sprintf("(generated key pair, %s)", g.Algorithm)
 	case g.Cert != nil && g.Cert.Issuer == nil:

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -18,7 +18,7 @@ func service(object *providers.Object, width int) []Line {
 	}
 	switch kind {
 	case "LoadBalancer":
-		out = append(out, facts("load balancer "+planner.Unknown)...)
+		out = append(out, facts("load balancer "+plans.Unknown)...)
 	case "ExternalName":
 		out = append(out, weak(fmt.Sprintf("another name of %v", spec["externalName"]))...)
 	}
@@ -46,7 +46,7 @@ func listens(port map[string]any, kind string) string {
 	if nodePort, ok := number(port["nodePort"]); ok {
 		entry += fmt.Sprintf(", on every node %d", nodePort)
 	} else if kind == "NodePort" {
-		entry += ", on every node " + planner.Unknown
+		entry += ", on every node " + plans.Unknown
 	}
 	return entry
 }

@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -31,16 +32,16 @@ func (r *run) visit(ctx context.Context, index int, idle func()) error {
 		started: time.Now(),
 	}
 	if why := r.Held[action.Address]; why != nil {
-		r.tell(planner.Event{Action: action, Kind: planner.Started})
+		r.tell(plans.Event{Action: action, Kind: plans.Started})
 		return s.fail(ctx, why)
 	}
-	quiet := action.Verb == planner.None && !action.Pending && !s.waits
+	quiet := action.Verb == plans.None && !action.Pending && !s.waits
 	if !quiet {
 		if err := r.reachable(ctx); err != nil {
 			return s.fail(ctx, err)
 		}
 		s.started = time.Now()
-		r.tell(planner.Event{Action: action, Kind: planner.Started})
+		r.tell(plans.Event{Action: action, Kind: plans.Started})
 	}
 	r.tally.begin()
 	err := crash.Catch(func() error { return s.do(ctx) })
@@ -51,20 +52,20 @@ func (r *run) visit(ctx context.Context, index int, idle func()) error {
 	}
 	s.outcome.Status = Applied
 	if !quiet {
-		r.tell(planner.Event{Action: action, Kind: planner.Done, Ready: s.waits, Elapsed: s.outcome.Elapsed})
+		r.tell(plans.Event{Action: action, Kind: plans.Done, Ready: s.waits, Elapsed: s.outcome.Elapsed})
 	}
 	return nil
 }
 
 // fail records that an action failed with err or was interrupted.
 func (s *step) fail(ctx context.Context, err error) error {
-	kind := planner.Failed
+	kind := plans.Failed
 	s.outcome.Status, s.outcome.Err = Failed, err
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		kind = planner.Interrupted
+		kind = plans.Interrupted
 		s.outcome.Status, s.outcome.Err = Interrupted, ErrInterrupted
 	}
-	s.tell(planner.Event{Action: s.action, Kind: kind, Begun: !s.started.IsZero(), Elapsed: s.outcome.Elapsed, Err: s.outcome.Err})
+	s.tell(plans.Event{Action: s.action, Kind: kind, Begun: !s.started.IsZero(), Elapsed: s.outcome.Elapsed, Err: s.outcome.Err})
 	return s.outcome.Err
 }
 
@@ -83,7 +84,7 @@ func (r *run) waitsFor(index int) bool {
 	switch {
 	case action.Object == nil || becomesReadyAtOnce(action.Object):
 		return false
-	case action.Verb == planner.None && !action.Pending:
+	case action.Verb == plans.None && !action.Pending:
 		return r.checked[index] && !action.Object.Run()
 	default:
 		return true
@@ -93,7 +94,7 @@ func (r *run) waitsFor(index int) bool {
 // step is one running action.
 type step struct {
 	*run
-	action  *planner.Action
+	action  *plans.Action
 	outcome *Outcome
 	started time.Time
 	waits   bool // the step waits until the object is ready
@@ -106,16 +107,16 @@ func (s *step) manager(partial bool) string { return providers.ManagerOf(s.plan.
 
 func (s *step) do(ctx context.Context) error {
 	switch s.action.Verb {
-	case planner.None:
+	case plans.None:
 		if s.plan.RefreshOnly {
 			return nil
 		}
 		return s.confirm(ctx)
-	case planner.Refresh:
+	case plans.Refresh:
 		return s.refresh(ctx)
-	case planner.Forget:
+	case plans.Forget:
 		return s.forget(ctx)
-	case planner.Delete:
+	case plans.Delete:
 		return s.remove(ctx)
 	default:
 		return s.write(ctx)
@@ -176,7 +177,7 @@ func (s *step) write(ctx context.Context) error {
 	record := recordOf(s.action)
 	var live *unstructured.Unstructured
 	intent := record
-	intent.Going = s.action.Verb == planner.Replace
+	intent.Going = s.action.Verb == plans.Replace
 	intent.Token = s.token()
 	manifest = trust.WithToken(manifest, cmp.Or(intent.Token, s.action.Token))
 	err = s.journaled(intent, func() (err error) {
@@ -191,7 +192,7 @@ func (s *step) write(ctx context.Context) error {
 	record.UID = string(live.GetUID())
 	record.Applied = time.Now()
 	if s.looked() {
-		record.Check = s.rules.Written(live, s.manager(s.action.Object.Partial), s.plan.Terms(s.action))
+		record.Check = s.rules.Written(live, s.manager(s.action.Object.Partial), s.terms())
 	}
 	record.Ready = !s.waits
 	if err := s.Session.Record(record); err != nil || record.Ready {
@@ -208,10 +209,10 @@ func (s *step) write(ctx context.Context) error {
 // others. A new object has none. If looked is false, the next plan searches.
 func (s *step) looked() bool {
 	switch s.action.Verb {
-	case planner.Create, planner.Run, planner.Replace:
+	case plans.Create, plans.Run, plans.Replace:
 		return true
 	}
-	return s.action.Evidence.Kind == planner.DryRun && !s.action.Reported && !s.moved
+	return s.action.Evidence.Kind == plans.DryRun && !s.action.Reported && !s.moved
 }
 
 // token returns a new token for an object that the action creates; empty: it creates none.
@@ -219,7 +220,7 @@ func (s *step) looked() bool {
 // the next one recognizes the object by it.
 func (s *step) token() string {
 	switch s.action.Verb {
-	case planner.Create, planner.Run, planner.Replace:
+	case plans.Create, plans.Run, plans.Replace:
 		return trust.NewToken()
 	}
 	return ""
@@ -234,7 +235,7 @@ func (s *step) send(ctx context.Context, manifest *unstructured.Unstructured) (*
 		Precondition: s.action.Prior,
 	}
 	switch {
-	case s.action.Verb == planner.Replace:
+	case s.action.Verb == plans.Replace:
 		if err := s.delete(ctx); err != nil {
 			return nil, err
 		}
@@ -319,7 +320,7 @@ func (e *UnknownError) Error() string {
 // knows reports whether the state has the object that the action deletes. It is checked
 // again here, whatever the plan says. Volume claims of a StatefulSet have no record, so
 // they count as known.
-func knows(known state.Object, a *planner.Action) bool {
+func knows(known state.Object, a *plans.Action) bool {
 	return a.Ref.GVK.GroupKind() == providers.ClaimKind || known.Token != "" || known.UID != "" && known.UID == string(a.Prior.UID)
 }
 
@@ -404,7 +405,7 @@ func (s *step) waitFor(ctx context.Context, timeout time.Duration) error {
 
 // waiting reports the reason of the wait.
 func (s *step) waiting(status string) {
-	s.tell(planner.Event{Action: s.action, Kind: planner.Waiting, Elapsed: time.Since(s.started), Status: status})
+	s.tell(plans.Event{Action: s.action, Kind: plans.Waiting, Elapsed: time.Since(s.started), Status: status})
 }
 
 // outlive returns a context for a write. It ends a grace period after ctx, so that a write

@@ -10,10 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/order"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -26,12 +28,15 @@ type Options struct {
 	// Shell runs the commands with which pods clean their nodes before their workload is
 	// deleted; nil: these commands do not run.
 	Shell providers.Shell
+	// Reassess returns the changes that an apply of an action would now make to the live
+	// object; see planner.Reassess.
+	Reassess func(ctx context.Context, reader providers.Reader, plan *plans.Plan, a *plans.Action, manifest, live *unstructured.Unstructured, additions bool) ([]plans.Change, error)
 	// Session records each step. The caller that opened it closes it after the apply,
 	// which saves the state.
 	Session *state.Session
 	// Observe receives the events, from one goroutine at a time; may be nil. Events
 	// include checks of objects that the plan does not change (Verb None, not Pending).
-	Observe func(planner.Event)
+	Observe func(plans.Event)
 	// Reachable is called before each action, and no action starts until it returns. It
 	// returns as soon as the server answers, or an error if the server has not answered
 	// for the given time. May be nil.
@@ -66,7 +71,7 @@ type Result struct {
 
 // Outcome is the result of one action.
 type Outcome struct {
-	Action *planner.Action
+	Action *plans.Action
 	Status Status
 	// Written: the action changed the cluster. It may be true for every status: an object
 	// can be written and then not become ready.
@@ -115,7 +120,7 @@ func (r *Result) Complete() bool {
 // cluster then. The error is a *state.ClusterError, or another error of Session.Begin, if
 // the plan does not fit the state. Errors of single actions are in the Result. An empty
 // plan writes nothing to the cluster and is refused for the same reasons as any other.
-func Apply(ctx context.Context, plan *planner.Plan, options Options) (*Result, error) {
+func Apply(ctx context.Context, plan *plans.Plan, options Options) (*Result, error) {
 	started := time.Now()
 	r, err := prepare(ctx, plan, options)
 	if err != nil {
@@ -155,7 +160,7 @@ func (r *run) graph() *dag.Graph[int] {
 
 // brought reports whether the object of an action comes from a manifest. Its pods may wait
 // for objects that are not among its dependencies.
-func brought(a *planner.Action) bool {
+func brought(a *plans.Action) bool {
 	return lang.SplitBlock(a.Address.Block).Type == "manifest"
 }
 
@@ -164,17 +169,17 @@ func brought(a *planner.Action) bool {
 // any other.
 func (r *run) heavy(index int) bool {
 	a := &r.plan.Actions[index]
-	return a.Verb != planner.Create && a.Verb != planner.None && !brought(a) && r.waitsFor(index)
+	return a.Verb != plans.Create && a.Verb != plans.None && !brought(a) && r.waitsFor(index)
 }
 
 // Check returns the error with which Apply would refuse the plan because of the state: the
 // plan was applied before, or was made for another state or cluster. It changes nothing.
-func Check(session *state.Session, plan *planner.Plan, cluster providers.Identity) error {
+func Check(session *state.Session, plan *plans.Plan, cluster providers.Identity) error {
 	return session.Check(runOf(plan, cluster))
 }
 
 // runOf describes an apply of the plan for the state.
-func runOf(plan *planner.Plan, cluster providers.Identity) state.Run {
+func runOf(plan *plans.Plan, cluster providers.Identity) state.Run {
 	return state.Run{
 		Plan:    plan.ID,
 		Cloud:   plan.Cloud,
@@ -187,7 +192,7 @@ func runOf(plan *planner.Plan, cluster providers.Identity) state.Run {
 // run is a running apply.
 type run struct {
 	Options
-	plan         *planner.Plan
+	plan         *plans.Plan
 	cluster      providers.Identity
 	dependencies [][]int // of each action, on other actions
 	checked      []bool  // for each action that changes nothing: whether its object must be ready
@@ -201,7 +206,7 @@ type run struct {
 
 // prepare checks the plan, and reads the identity of the cluster, the values of Secrets and
 // the rules of the server.
-func prepare(ctx context.Context, plan *planner.Plan, options Options) (*run, error) {
+func prepare(ctx context.Context, plan *plans.Plan, options Options) (*run, error) {
 	if options.Parallelism <= 0 {
 		options.Parallelism = defaultParallelism
 	}
@@ -226,7 +231,7 @@ func prepare(ctx context.Context, plan *planner.Plan, options Options) (*run, er
 	if r.values, err = readValues(ctx, options.Reader, plan.Actions); err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(plan.Actions, func(a planner.Action) bool { return writes(&a) && a.Object != nil }) {
+	if slices.ContainsFunc(plan.Actions, func(a plans.Action) bool { return writes(&a) && a.Object != nil }) {
 		r.rules, err = proof.ReadRules(ctx, options.Reader, r.cluster, time.Now())
 	}
 	return r, err
@@ -234,7 +239,7 @@ func prepare(ctx context.Context, plan *planner.Plan, options Options) (*run, er
 
 // checkActions refuses incomplete actions, and returns the dependencies of each action as
 // indexes. It ignores dependencies on addresses that are not in the plan.
-func checkActions(actions []planner.Action) ([][]int, error) {
+func checkActions(actions []plans.Action) ([][]int, error) {
 	index := make(map[lang.Address]int, len(actions))
 	for i := range actions {
 		a := &actions[i]
@@ -257,27 +262,27 @@ func checkActions(actions []planner.Action) ([][]int, error) {
 	return dependencies, nil
 }
 
-func checkAction(a *planner.Action) error {
+func checkAction(a *plans.Action) error {
 	if a.Deferred() {
 		return errors.New("not all of what it writes is known yet")
 	}
 	var bound bool // to one live object
 	switch a.Verb {
-	case planner.None, planner.Create, planner.Run:
+	case plans.None, plans.Create, plans.Run:
 		bound = writes(a) && a.Object != nil && a.Object.Partial
-	case planner.Update, planner.Replace, planner.Adopt, planner.Refresh:
+	case plans.Update, plans.Replace, plans.Adopt, plans.Refresh:
 		bound = true
-	case planner.Delete:
+	case plans.Delete:
 		bound = true
 		if a.Ref.GVK.GroupKind() == providers.NodeKind && !a.Partial {
 			return errors.New("a Node is never deleted")
 		}
-	case planner.Forget:
+	case plans.Forget:
 		bound = a.Releases
 	default:
 		return fmt.Errorf("it says to %q, which nobody knows how to do", a.Verb)
 	}
-	if a.Object == nil && a.Verb != planner.Delete && a.Verb != planner.Forget {
+	if a.Object == nil && a.Verb != plans.Delete && a.Verb != plans.Forget {
 		return fmt.Errorf("it says to %s without an object", a.Verb)
 	}
 	if bound && a.Prior.UID == "" {
@@ -287,8 +292,8 @@ func checkAction(a *planner.Action) error {
 }
 
 // writes reports whether an action changes the cluster.
-func writes(a *planner.Action) bool {
-	return a.Verb != planner.None && a.Verb != planner.Forget && a.Verb != planner.Refresh || a.Releases
+func writes(a *plans.Action) bool {
+	return a.Verb != plans.None && a.Verb != plans.Forget && a.Verb != plans.Refresh || a.Releases
 }
 
 // chooseChecks finds the actions that change nothing but whose objects must be ready: an
@@ -306,7 +311,7 @@ func (r *run) chooseChecks(graph *dag.Graph[int]) error {
 			continue
 		}
 		for _, dependency := range r.dependencies[node] {
-			if r.plan.Actions[dependency].Verb == planner.None {
+			if r.plan.Actions[dependency].Verb == plans.None {
 				r.checked[dependency] = true
 			}
 		}
@@ -330,12 +335,12 @@ func (r *run) result(walked []dag.Result[int], elapsed time.Duration) *Result {
 			o.Status = Interrupted
 		}
 		o.Action = &r.plan.Actions[i]
-		idle := o.Action.Verb == planner.None && !o.Action.Pending
+		idle := o.Action.Verb == plans.None && !o.Action.Pending
 		if idle && o.Status != Failed {
 			continue
 		}
 		if walked[i].Status == dag.Skipped || walked[i].Status == dag.NotStarted {
-			r.tell(planner.Event{Action: o.Action, Kind: planner.Skipped, Because: o.Because})
+			r.tell(plans.Event{Action: o.Action, Kind: plans.Skipped, Because: o.Because})
 		}
 		result.Interrupted = result.Interrupted || o.Status == Interrupted
 		result.Outcomes = append(result.Outcomes, *o)
@@ -343,7 +348,7 @@ func (r *run) result(walked []dag.Result[int], elapsed time.Duration) *Result {
 	return result
 }
 
-func (r *run) tell(event planner.Event) {
+func (r *run) tell(event plans.Event) {
 	if r.Observe == nil {
 		return
 	}

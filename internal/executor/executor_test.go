@@ -14,7 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -30,24 +30,24 @@ func diff(t *testing.T, what string, want, got any) {
 func TestVerbs(t *testing.T) {
 	node := live("Node ctl-1")
 	tests := map[string]struct {
-		action planner.Action
+		action plans.Action
 		want   []string
 		ready  bool
 		uid    string // in the state afterwards; empty: not in the state
 	}{
-		"create":             {act(planner.Create, "Deployment api"), []string{"apply Deployment openstack/api if new", "wait Deployment openstack/api"}, true, "new-1"},
-		"create at once":     {act(planner.Create, "ConfigMap api"), []string{"apply ConfigMap openstack/api if new"}, true, "new-1"},
-		"update":             {act(planner.Update, "Deployment old"), []string{"apply Deployment openstack/old if uid-old", "wait Deployment openstack/old"}, true, "uid-old"},
-		"adopt":              {act(planner.Adopt, "ConfigMap old"), []string{"apply ConfigMap openstack/old if uid-old"}, true, "uid-old"},
-		"run":                {act(planner.Run, "Job sync"), []string{"apply Job openstack/sync if new", "wait Job openstack/sync"}, true, "new-1"},
-		"replace":            {act(planner.Replace, "Deployment old"), []string{"delete Deployment openstack/old if uid-old", "apply Deployment openstack/old if new", "wait Deployment openstack/old"}, true, "new-1"},
-		"delete":             {act(planner.Delete, "Deployment old"), []string{"delete Deployment openstack/old if uid-old"}, false, ""},
-		"forget":             {act(planner.Forget, "Deployment old"), nil, false, ""},
-		"update a part":      {act(planner.Update, "Node ctl-1"), []string{"apply Node ctl-1 if uid-ctl-1"}, true, "uid-ctl-1"},
-		"give a part up":     {act(planner.Delete, "Node ctl-1"), []string{"apply Node ctl-1 if uid-ctl-1"}, false, ""},
-		"pending":            {pending(act(planner.None, "Deployment old")), []string{"wait Deployment openstack/old"}, true, "uid-old"},
-		"pending at once":    {pending(act(planner.None, "ConfigMap old")), nil, true, "uid-old"},
-		"pending, a job ran": {pending(act(planner.None, "Job old")), []string{"wait Job openstack/old"}, true, "uid-old"},
+		"create":             {act(plans.Create, "Deployment api"), []string{"apply Deployment openstack/api if new", "wait Deployment openstack/api"}, true, "new-1"},
+		"create at once":     {act(plans.Create, "ConfigMap api"), []string{"apply ConfigMap openstack/api if new"}, true, "new-1"},
+		"update":             {act(plans.Update, "Deployment old"), []string{"apply Deployment openstack/old if uid-old", "wait Deployment openstack/old"}, true, "uid-old"},
+		"adopt":              {act(plans.Adopt, "ConfigMap old"), []string{"apply ConfigMap openstack/old if uid-old"}, true, "uid-old"},
+		"run":                {act(plans.Run, "Job sync"), []string{"apply Job openstack/sync if new", "wait Job openstack/sync"}, true, "new-1"},
+		"replace":            {act(plans.Replace, "Deployment old"), []string{"delete Deployment openstack/old if uid-old", "apply Deployment openstack/old if new", "wait Deployment openstack/old"}, true, "new-1"},
+		"delete":             {act(plans.Delete, "Deployment old"), []string{"delete Deployment openstack/old if uid-old"}, false, ""},
+		"forget":             {act(plans.Forget, "Deployment old"), nil, false, ""},
+		"update a part":      {act(plans.Update, "Node ctl-1"), []string{"apply Node ctl-1 if uid-ctl-1"}, true, "uid-ctl-1"},
+		"give a part up":     {act(plans.Delete, "Node ctl-1"), []string{"apply Node ctl-1 if uid-ctl-1"}, false, ""},
+		"pending":            {pending(act(plans.None, "Deployment old")), []string{"wait Deployment openstack/old"}, true, "uid-old"},
+		"pending at once":    {pending(act(plans.None, "ConfigMap old")), nil, true, "uid-old"},
+		"pending, a job ran": {pending(act(plans.None, "Job old")), []string{"wait Job openstack/old"}, true, "uid-old"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestVerbs(t *testing.T) {
 
 func TestGivingAPartUpNamesNoField(t *testing.T) {
 	a := newApply(t, newCluster(live("Node ctl-1")), recorded("Node ctl-1", true))
-	a.run(t.Context(), t, act(planner.Delete, "Node ctl-1"))
-	got := a.objects[act(planner.Delete, "Node ctl-1").Ref]
+	a.run(t.Context(), t, act(plans.Delete, "Node ctl-1"))
+	got := a.objects[act(plans.Delete, "Node ctl-1").Ref]
 	got.SetUID("")
 	diff(t, "applied", map[string]any{
 		"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "ctl-1"},
@@ -91,7 +91,7 @@ func TestPartsAreNeverDeleted(t *testing.T) {
 	known := recorded("ConfigMap shared", true)
 	known.Partial = true
 	a := newApply(t, newCluster(live("ConfigMap shared")), known)
-	a.run(t.Context(), t, act(planner.Delete, "ConfigMap shared"))
+	a.run(t.Context(), t, act(plans.Delete, "ConfigMap shared"))
 	diff(t, "calls", []string{"apply ConfigMap openstack/shared if uid-shared"}, a.calls)
 }
 
@@ -113,10 +113,10 @@ func TestOrderAndReadiness(t *testing.T) {
 	}
 	a.options.Parallelism = 1
 	result := a.run(t.Context(), t,
-		act(planner.Create, "ConfigMap conf"),
-		act(planner.Create, "Deployment db"),
-		act(planner.Run, "Job sync", "Deployment db", "ConfigMap conf"),
-		act(planner.Create, "Deployment api", "Job sync"),
+		act(plans.Create, "ConfigMap conf"),
+		act(plans.Create, "Deployment db"),
+		act(plans.Run, "Job sync", "Deployment db", "ConfigMap conf"),
+		act(plans.Create, "Deployment api", "Job sync"),
 	)
 	diff(t, "outcomes", []string{"conf: applied, written", "db: applied, written", "sync: applied, written", "api: applied, written"}, outcomes(result))
 	diff(t, "events", []string{
@@ -135,39 +135,39 @@ func TestOrderAndReadiness(t *testing.T) {
 // depends on it.
 func TestChecksOfWhatMatches(t *testing.T) {
 	tests := map[string]struct {
-		actions []planner.Action
+		actions []plans.Action
 		want    []string
 	}{
 		"nobody depends": {
-			[]planner.Action{act(planner.None, "Deployment db"), act(planner.Create, "ConfigMap conf")},
+			[]plans.Action{act(plans.None, "Deployment db"), act(plans.Create, "ConfigMap conf")},
 			[]string{"apply ConfigMap openstack/conf if new"},
 		},
 		"a write depends": {
-			[]planner.Action{act(planner.None, "Deployment db"), act(planner.Create, "ConfigMap conf", "Deployment db")},
+			[]plans.Action{act(plans.None, "Deployment db"), act(plans.Create, "ConfigMap conf", "Deployment db")},
 			[]string{"wait Deployment openstack/db", "apply ConfigMap openstack/conf if new"},
 		},
 		"through another": {
-			[]planner.Action{
-				act(planner.None, "Deployment db"),
-				act(planner.None, "ConfigMap between", "Deployment db"),
-				act(planner.Create, "ConfigMap conf", "ConfigMap between"),
+			[]plans.Action{
+				act(plans.None, "Deployment db"),
+				act(plans.None, "ConfigMap between", "Deployment db"),
+				act(plans.Create, "ConfigMap conf", "ConfigMap between"),
 			},
 			[]string{"wait Deployment openstack/db", "apply ConfigMap openstack/conf if new"},
 		},
 		"only through something written": {
-			[]planner.Action{
-				act(planner.None, "Deployment db"),
-				act(planner.None, "ConfigMap end", "Deployment db"),
-				act(planner.Create, "ConfigMap conf"),
+			[]plans.Action{
+				act(plans.None, "Deployment db"),
+				act(plans.None, "ConfigMap end", "Deployment db"),
+				act(plans.Create, "ConfigMap conf"),
 			},
 			[]string{"apply ConfigMap openstack/conf if new"},
 		},
 		"a job that has run": {
-			[]planner.Action{act(planner.None, "Job sync"), act(planner.Create, "ConfigMap conf", "Job sync")},
+			[]plans.Action{act(plans.None, "Job sync"), act(plans.Create, "ConfigMap conf", "Job sync")},
 			[]string{"apply ConfigMap openstack/conf if new"},
 		},
 		"ready at once": {
-			[]planner.Action{act(planner.None, "Node ctl-1"), act(planner.Create, "ConfigMap conf", "Node ctl-1")},
+			[]plans.Action{act(plans.None, "Node ctl-1"), act(plans.Create, "ConfigMap conf", "Node ctl-1")},
 			[]string{"apply ConfigMap openstack/conf if new"},
 		},
 	}
@@ -193,12 +193,12 @@ func TestFailuresStopOnlyTheirBranch(t *testing.T) {
 	}
 	a.options.Parallelism = 1
 	result := a.run(t.Context(), t,
-		act(planner.Update, "Deployment bad"),
-		act(planner.Run, "Job after", "Deployment bad"),
-		act(planner.Create, "Deployment last", "Job after"),
-		act(planner.Create, "Deployment beside"),
-		act(planner.None, "Deployment check"),
-		act(planner.Create, "ConfigMap conf", "Deployment check"),
+		act(plans.Update, "Deployment bad"),
+		act(plans.Run, "Job after", "Deployment bad"),
+		act(plans.Create, "Deployment last", "Job after"),
+		act(plans.Create, "Deployment beside"),
+		act(plans.None, "Deployment check"),
+		act(plans.Create, "ConfigMap conf", "Deployment check"),
 	)
 	diff(t, "outcomes", []string{
 		"bad: failed, written",
@@ -242,9 +242,9 @@ func TestPanicsStopOnlyTheirBranch(t *testing.T) {
 		return nil
 	}
 	result := a.run(t.Context(), t,
-		act(planner.Create, "Deployment bad"),
-		act(planner.Create, "Deployment after", "Deployment bad"),
-		act(planner.Create, "Deployment beside"),
+		act(plans.Create, "Deployment bad"),
+		act(plans.Create, "Deployment after", "Deployment bad"),
+		act(plans.Create, "Deployment beside"),
 	)
 	diff(t, "outcomes", []string{"bad: failed, written", "after: skipped because of bad", "beside: applied, written"}, outcomes(result))
 	var bug *crash.Error
@@ -271,7 +271,7 @@ func TestIntentComesFirst(t *testing.T) {
 		}
 		return nil
 	}
-	a.run(t.Context(), t, act(planner.Create, "Deployment api"))
+	a.run(t.Context(), t, act(plans.Create, "Deployment api"))
 }
 
 func TestNothingIsWrittenThatCannotBeTakenDown(t *testing.T) {
@@ -280,7 +280,7 @@ func TestNothingIsWrittenThatCannotBeTakenDown(t *testing.T) {
 		holder, err := a.store.Holder()
 		return errors.Join(err, a.store.ForceUnlock(holder.ID))
 	}
-	result := a.run(t.Context(), t, act(planner.Create, "ConfigMap conf"), act(planner.Create, "ConfigMap next", "ConfigMap conf"), act(planner.Delete, "ConfigMap old", "ConfigMap conf"))
+	result := a.run(t.Context(), t, act(plans.Create, "ConfigMap conf"), act(plans.Create, "ConfigMap next", "ConfigMap conf"), act(plans.Delete, "ConfigMap old", "ConfigMap conf"))
 	diff(t, "outcomes", []string{"conf: failed, written", "next: skipped because of conf", "old: skipped because of conf"}, outcomes(result))
 	var lost *state.LockLostError
 	if !errors.As(result.Outcomes[0].Err, &lost) {
@@ -290,7 +290,7 @@ func TestNothingIsWrittenThatCannotBeTakenDown(t *testing.T) {
 
 // A refusal is certain: nothing was written. After anything else, nobody knows.
 func TestWhatIsKnownAfterAFailedWrite(t *testing.T) {
-	ref := act(planner.Create, "Deployment api").Ref
+	ref := act(plans.Create, "Deployment api").Ref
 	resource := schema.GroupResource{Group: "apps", Resource: "deployments"}
 	tests := map[string]struct {
 		err     error
@@ -307,7 +307,7 @@ func TestWhatIsKnownAfterAFailedWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newApply(t, newCluster(live("Deployment old")), recorded("Deployment old", true))
 			a.onApply = func(context.Context, providers.Ref, providers.ApplyOptions) error { return test.err }
-			result := a.run(t.Context(), t, act(planner.Create, "Deployment api"), act(planner.Update, "Deployment old"))
+			result := a.run(t.Context(), t, act(plans.Create, "Deployment api"), act(plans.Update, "Deployment old"))
 			diff(t, "outcomes", []string{"api: failed", "old: failed"}, outcomes(result))
 			if got := a.known(t, "Deployment api"); (got == nil) != test.refused {
 				t.Errorf("of the new one the state has %+v, want nothing: %v", got, test.refused)
@@ -324,7 +324,7 @@ func TestReplacementThatFailsHalfWay(t *testing.T) {
 	a.onApply = func(_ context.Context, ref providers.Ref, _ providers.ApplyOptions) error {
 		return &providers.ConflictError{Ref: ref}
 	}
-	result := a.run(t.Context(), t, act(planner.Replace, "Deployment old"))
+	result := a.run(t.Context(), t, act(plans.Replace, "Deployment old"))
 	diff(t, "outcomes", []string{"old: failed, written"}, outcomes(result))
 	if got := a.known(t, "Deployment old"); got == nil || got.Ready {
 		t.Errorf("the state has %+v, want it not ready", got)
@@ -334,7 +334,7 @@ func TestReplacementThatFailsHalfWay(t *testing.T) {
 func TestDeletionThatFails(t *testing.T) {
 	a := newApply(t, newCluster(live("Deployment old")), recorded("Deployment old", true))
 	a.onDelete = func(context.Context, providers.Ref) error { return errors.New("a finalizer holds it") }
-	result := a.run(t.Context(), t, act(planner.Delete, "Deployment old"))
+	result := a.run(t.Context(), t, act(plans.Delete, "Deployment old"))
 	diff(t, "outcomes", []string{"old: failed"}, outcomes(result))
 	if got := a.known(t, "Deployment old"); got == nil || got.UID != "uid-old" {
 		t.Errorf("the state has %+v, want to know it still", got)
@@ -344,10 +344,10 @@ func TestDeletionThatFails(t *testing.T) {
 // What needs no write is still known by what the configuration now says of it.
 func TestMatchingObjectsAreRefreshed(t *testing.T) {
 	a := newApply(t, newCluster(), recorded("Deployment db", true), recorded("Job gone", true))
-	gone := act(planner.None, "Job gone")
+	gone := act(plans.None, "Job gone")
 	gone.Prior = providers.Precondition{}
-	db := act(planner.None, "Deployment db", "Job gone")
-	a.run(t.Context(), t, gone, db, act(planner.None, "ConfigMap unknown"), act(planner.Create, "ConfigMap conf"))
+	db := act(plans.None, "Deployment db", "Job gone")
+	a.run(t.Context(), t, gone, db, act(plans.None, "ConfigMap unknown"), act(plans.Create, "ConfigMap conf"))
 	got := a.known(t, "Deployment db")
 	if got.Desired != db.Object.Digest() || !got.Ready || !got.Applied.Equal(lastWrite) || !slices.Equal(got.DependsOn, []string{"service.test/Job/gone"}) {
 		t.Errorf("got %+v", got)
@@ -364,7 +364,7 @@ func TestMatchingObjectsAreRefreshed(t *testing.T) {
 // plan.
 func TestEmptyPlan(t *testing.T) {
 	a := newApply(t, newCluster())
-	plan, other := a.plan(act(planner.None, "Deployment db")), a.plan()
+	plan, other := a.plan(act(plans.None, "Deployment db")), a.plan()
 	other.ID = "plan-2"
 	result, err := executor.Apply(t.Context(), plan, a.options)
 	if err != nil || !result.Complete() {
@@ -386,36 +386,36 @@ func TestEmptyPlan(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	create := act(planner.Create, "ConfigMap conf")
-	unbound := func(a planner.Action) planner.Action {
+	create := act(plans.Create, "ConfigMap conf")
+	unbound := func(a plans.Action) plans.Action {
 		a.Prior = providers.Precondition{}
 		return a
 	}
-	node := act(planner.Delete, "Node ctl-1")
+	node := act(plans.Delete, "Node ctl-1")
 	node.Partial = false
 	bare := create
 	bare.Object = nil
-	later := act(planner.Create, "ConfigMap later")
+	later := act(plans.Create, "ConfigMap later")
 	later.Object.Deferred = []string{"data.registry"}
-	secret := act(planner.Create, "Secret s")
+	secret := act(plans.Create, "Secret s")
 	secret.Object.Data = map[string]providers.SecretData{"key": {Generate: &providers.Generator{Kind: "uuid"}}}
 	tests := map[string]struct {
-		actions []planner.Action
-		change  func(*apply, *planner.Plan)
+		actions []plans.Action
+		change  func(*apply, *plans.Plan)
 		want    string
 	}{
-		"another cluster": {[]planner.Action{create}, func(_ *apply, p *planner.Plan) { p.Cluster.UID = "cluster-b" }, "the plan belongs to the cluster at"},
-		"older state":     {[]planner.Action{create}, func(_ *apply, p *planner.Plan) { p.State.Serial = 7 }, "the state has changed since"},
-		"two for one":     {[]planner.Action{create, create}, nil, "two actions for service.test/ConfigMap/conf"},
-		"unknown verb":    {[]planner.Action{act("explode", "ConfigMap conf")}, nil, `it says to "explode"`},
-		"no object":       {[]planner.Action{bare}, nil, "it says to create without an object"},
-		"not known yet":   {[]planner.Action{later}, nil, "not all of what it writes is known yet"},
-		"unbound update":  {[]planner.Action{unbound(act(planner.Update, "ConfigMap conf"))}, nil, "without saying which object"},
-		"unbound delete":  {[]planner.Action{unbound(act(planner.Delete, "ConfigMap conf"))}, nil, "without saying which object"},
-		"part of nothing": {[]planner.Action{act(planner.Create, "Node ctl-1")}, nil, "without saying which object"},
-		"a whole node":    {[]planner.Action{node}, nil, "a Node is never deleted"},
-		"cycle":           {[]planner.Action{act(planner.Create, "ConfigMap a", "ConfigMap b"), act(planner.Create, "ConfigMap b", "ConfigMap a")}, nil, "dependency cycle"},
-		"unreadable value": {[]planner.Action{secret}, func(a *apply, _ *planner.Plan) {
+		"another cluster": {[]plans.Action{create}, func(_ *apply, p *plans.Plan) { p.Cluster.UID = "cluster-b" }, "the plan belongs to the cluster at"},
+		"older state":     {[]plans.Action{create}, func(_ *apply, p *plans.Plan) { p.State.Serial = 7 }, "the state has changed since"},
+		"two for one":     {[]plans.Action{create, create}, nil, "two actions for service.test/ConfigMap/conf"},
+		"unknown verb":    {[]plans.Action{act("explode", "ConfigMap conf")}, nil, `it says to "explode"`},
+		"no object":       {[]plans.Action{bare}, nil, "it says to create without an object"},
+		"not known yet":   {[]plans.Action{later}, nil, "not all of what it writes is known yet"},
+		"unbound update":  {[]plans.Action{unbound(act(plans.Update, "ConfigMap conf"))}, nil, "without saying which object"},
+		"unbound delete":  {[]plans.Action{unbound(act(plans.Delete, "ConfigMap conf"))}, nil, "without saying which object"},
+		"part of nothing": {[]plans.Action{act(plans.Create, "Node ctl-1")}, nil, "without saying which object"},
+		"a whole node":    {[]plans.Action{node}, nil, "a Node is never deleted"},
+		"cycle":           {[]plans.Action{act(plans.Create, "ConfigMap a", "ConfigMap b"), act(plans.Create, "ConfigMap b", "ConfigMap a")}, nil, "dependency cycle"},
+		"unreadable value": {[]plans.Action{secret}, func(a *apply, _ *plans.Plan) {
 			a.onList = func(schema.GroupVersionKind) error { return errors.New("denied") }
 		}, "denied"},
 	}
@@ -444,7 +444,7 @@ func TestRefusals(t *testing.T) {
 
 func TestAPlanIsAppliedOnce(t *testing.T) {
 	a := newApply(t, newCluster())
-	plan := a.plan(act(planner.Create, "ConfigMap conf"))
+	plan := a.plan(act(plans.Create, "ConfigMap conf"))
 	if _, err := executor.Apply(t.Context(), plan, a.options); err != nil {
 		t.Fatal(err)
 	}
@@ -462,9 +462,9 @@ func TestManyAtOnce(t *testing.T) {
 		report("soon")
 		return nil
 	}
-	var actions []planner.Action
+	var actions []plans.Action
 	for i := range 200 {
-		actions = append(actions, act(planner.Create, fmt.Sprint("Deployment d", i), fmt.Sprint("Deployment d", i/3-1)))
+		actions = append(actions, act(plans.Create, fmt.Sprint("Deployment d", i), fmt.Sprint("Deployment d", i/3-1)))
 	}
 	if result := a.run(t.Context(), t, actions...); !result.Complete() {
 		t.Error("not complete")
@@ -499,7 +499,7 @@ func TestTriggeredReplacementIsOwed(t *testing.T) {
 				}
 				return test.fails[ref.Name]
 			}
-			change, replace := act(planner.Update, "ConfigMap base"), act(planner.Replace, "Deployment web", "ConfigMap base")
+			change, replace := act(plans.Update, "ConfigMap base"), act(plans.Replace, "Deployment web", "ConfigMap base")
 			change.Triggers = []string{replace.Address.String(), "service.x/Deployment/unknown"}
 			a.run(t.Context(), t, change, replace)
 			var want []string

@@ -17,6 +17,7 @@ import (
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -252,25 +253,25 @@ func address(text string) lang.Address {
 
 // act makes an action on an object, "Deployment api", that depends on others.
 // What there has to be a live object for has the UID "uid-api".
-func act(verb planner.Verb, text string, dependencies ...string) planner.Action {
+func act(verb plans.Verb, text string, dependencies ...string) plans.Action {
 	object := parse(text)
-	a := planner.Action{Address: object.Address, Verb: verb, Object: object, Ref: object.Ref()}
+	a := plans.Action{Address: object.Address, Verb: verb, Object: object, Ref: object.Ref()}
 	for _, dependency := range dependencies {
 		a.DependsOn = append(a.DependsOn, address(dependency))
 		object.DependsOn = append(object.DependsOn, address(dependency))
 	}
 	switch verb {
-	case planner.Delete, planner.Forget:
+	case plans.Delete, plans.Forget:
 		a.Object = nil
 		a.Partial = object.Partial
 	}
-	if verb != planner.Create && verb != planner.Run {
+	if verb != plans.Create && verb != plans.Run {
 		a.Prior.UID = types.UID("uid-" + object.Manifest.GetName())
 	}
 	return a
 }
 
-func pending(a planner.Action) planner.Action {
+func pending(a plans.Action) plans.Action {
 	a.Pending = true
 	return a
 }
@@ -318,16 +319,16 @@ func newApply(t *testing.T, c *cluster, known ...state.Object) *apply {
 			t.Fatal(err)
 		}
 	}
-	a.options = executor.Options{Reader: c, Writer: c, Session: a.session, Observe: a.observe}
+	a.options = executor.Options{Reader: c, Writer: c, Reassess: planner.Reassess, Session: a.session, Observe: a.observe}
 	return a
 }
 
 // observe needs no lock: it is called from one goroutine at a time.
-func (a *apply) observe(e planner.Event) {
-	kinds := map[planner.EventKind]string{
-		planner.Started: "started", planner.Waiting: "waiting", planner.Done: "done",
-		planner.Failed: "failed", planner.Skipped: "skipped",
-		planner.Interrupted: "interrupted",
+func (a *apply) observe(e plans.Event) {
+	kinds := map[plans.EventKind]string{
+		plans.Started: "started", plans.Waiting: "waiting", plans.Done: "done",
+		plans.Failed: "failed", plans.Skipped: "skipped",
+		plans.Interrupted: "interrupted",
 	}
 	text := kinds[e.Kind] + " " + e.Action.Ref.Name
 	switch {
@@ -344,16 +345,16 @@ func (a *apply) observe(e planner.Event) {
 	}
 }
 
-func (a *apply) plan(actions ...planner.Action) *planner.Plan {
+func (a *apply) plan(actions ...plans.Action) *plans.Plan {
 	now := a.session.State()
-	return &planner.Plan{
+	return &plans.Plan{
 		ID: "plan-1", Cloud: "prod", Cluster: a.identity,
-		State:   planner.StateRef{Lineage: now.Lineage, Serial: now.Serial},
+		State:   plans.StateRef{Lineage: now.Lineage, Serial: now.Serial},
 		Actions: actions,
 	}
 }
 
-func (a *apply) run(ctx context.Context, t *testing.T, actions ...planner.Action) *executor.Result {
+func (a *apply) run(ctx context.Context, t *testing.T, actions ...plans.Action) *executor.Result {
 	t.Helper()
 	result, err := executor.Apply(ctx, a.plan(actions...), a.options)
 	if err != nil {

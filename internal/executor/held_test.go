@@ -6,13 +6,13 @@ import (
 
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // A held action is not begun, what depends on it is skipped, and the rest goes on.
 func TestHeld(t *testing.T) {
 	moved := errors.New("somebody changed it")
-	held, dependant, other := act(planner.Create, "ConfigMap held"), act(planner.Create, "ConfigMap dependant"), act(planner.Create, "ConfigMap other")
+	held, dependant, other := act(plans.Create, "ConfigMap held"), act(plans.Create, "ConfigMap dependant"), act(plans.Create, "ConfigMap other")
 	dependant.DependsOn = []lang.Address{held.Address}
 	a := newApply(t, newCluster())
 	a.options.Held = map[lang.Address]error{held.Address: moved}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -25,9 +25,9 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		start := time.Now()
 		a.options.Parallelism = 1
 		result := a.run(ctx, t,
-			act(planner.Run, "Job db"),
-			act(planner.Create, "Deployment api", "Job db"),
-			act(planner.Run, "Job beside"),
+			act(plans.Run, "Job db"),
+			act(plans.Create, "Deployment api", "Job db"),
+			act(plans.Run, "Job beside"),
 		)
 		if took := time.Since(start); took != time.Minute {
 			t.Errorf("took %s, want to end with the context", took)
@@ -54,11 +54,11 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 // does so one after the other, if that is what it says.
 func TestWaitingTakesNoPlace(t *testing.T) {
 	tests := map[string]struct {
-		verb planner.Verb
+		verb plans.Verb
 		took time.Duration
 	}{
-		"what is new":     {planner.Create, time.Minute},
-		"what is changed": {planner.Update, 3 * time.Minute},
+		"what is new":     {plans.Create, time.Minute},
+		"what is changed": {plans.Update, 3 * time.Minute},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestWritesOutliveTheInterruption(t *testing.T) {
 					}
 				}
 				start := time.Now()
-				result := a.run(ctx, t, act(planner.Create, "ConfigMap conf"))
+				result := a.run(ctx, t, act(plans.Create, "ConfigMap conf"))
 				if took := time.Since(start); took != test.took {
 					t.Errorf("took %s, want %s", took, test.took)
 				}
@@ -125,7 +125,7 @@ func TestTimeout(t *testing.T) {
 			<-ctx.Done()
 			return &providers.NotReadyError{Ref: ref, Reason: "0 of 1 ready"}
 		}
-		result := a.run(t.Context(), t, act(planner.Create, "Deployment db"), act(planner.Create, "ConfigMap beside"))
+		result := a.run(t.Context(), t, act(plans.Create, "Deployment db"), act(plans.Create, "ConfigMap beside"))
 		diff(t, "outcomes", []string{"db: failed, written", "beside: applied, written"}, outcomes(result))
 		if got := result.Outcomes[0].Elapsed; got != 10*time.Minute {
 			t.Errorf("failed after %s, want ten minutes", got)
@@ -142,7 +142,7 @@ func TestOwnTimeout(t *testing.T) {
 				<-ctx.Done()
 				return &providers.NotReadyError{Ref: ref, Reason: "0 of 1 ready"}
 			}
-			slow := act(planner.Create, "Deployment db")
+			slow := act(plans.Create, "Deployment db")
 			slow.Object.Timeout = seconds
 			if got := a.run(t.Context(), t, slow).Outcomes[0].Elapsed; got != want {
 				t.Errorf("failed after %s, want %s", got, want)
@@ -191,7 +191,7 @@ func TestNothingBeginsWithoutAServer(t *testing.T) {
 					}
 					return test.reachable(ctx, patience)
 				}
-				result := a.run(ctx, t, act(planner.Create, "ConfigMap a"), act(planner.Create, "ConfigMap b", "ConfigMap a"))
+				result := a.run(ctx, t, act(plans.Create, "ConfigMap a"), act(plans.Create, "ConfigMap b", "ConfigMap a"))
 				diff(t, "outcomes", test.want, outcomes(result))
 				diff(t, "events", test.events, a.events)
 			})

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -159,7 +159,7 @@ func TestPodsCleanTheirNodes(t *testing.T) {
 				}
 				a.options.Shell = s
 				start := time.Now()
-				result := a.run(t.Context(), t, act(planner.Delete, "DaemonSet ovs"), act(planner.Delete, "ConfigMap beneath", "DaemonSet ovs"))
+				result := a.run(t.Context(), t, act(plans.Delete, "DaemonSet ovs"), act(plans.Delete, "ConfigMap beneath", "DaemonSet ovs"))
 				if took := time.Since(start).Truncate(time.Second); took != test.took || !result.Complete() {
 					t.Errorf("took %s, want %s: %v", took, test.took, outcomes(result))
 				}
@@ -186,7 +186,7 @@ func TestCleanedAndNotDeleted(t *testing.T) {
 	s := newShell(c)
 	s.pods[0].Down = true
 	a.options.Shell = s
-	result := a.run(t.Context(), t, act(planner.Delete, "DaemonSet ovs"))
+	result := a.run(t.Context(), t, act(plans.Delete, "DaemonSet ovs"))
 	if got := a.known(t, "DaemonSet ovs"); got == nil || !got.Going || !got.Cleaned || got.UID != "uid-ovs" {
 		t.Errorf("the state has %+v", got)
 	}
@@ -202,7 +202,7 @@ func TestReplacementDoesNotClean(t *testing.T) {
 	c := newCluster(set)
 	a := newApply(t, c, recorded("DaemonSet ovs", true))
 	a.options.Shell = newShell(c)
-	a.run(t.Context(), t, act(planner.Replace, "DaemonSet ovs"))
+	a.run(t.Context(), t, act(plans.Replace, "DaemonSet ovs"))
 	for _, call := range a.calls {
 		if call[:4] == "exec" {
 			t.Errorf("%s for a replacement", call)
@@ -213,7 +213,7 @@ func TestReplacementDoesNotClean(t *testing.T) {
 	c = newCluster(another)
 	a = newApply(t, c, recorded("DaemonSet ovs", true))
 	a.options.Shell = newShell(c)
-	a.run(t.Context(), t, act(planner.Delete, "DaemonSet ovs"))
+	a.run(t.Context(), t, act(plans.Delete, "DaemonSet ovs"))
 	diff(t, "calls", []string{"delete DaemonSet openstack/ovs if uid-ovs"}, a.calls)
 }
 
@@ -228,7 +228,7 @@ func TestInterruptedCleaning(t *testing.T) {
 		s.hangs = "ovs-a"
 		a.options.Shell = s
 		time.AfterFunc(10*time.Second, cancel)
-		result := a.run(ctx, t, act(planner.Delete, "DaemonSet ovs"))
+		result := a.run(ctx, t, act(plans.Delete, "DaemonSet ovs"))
 		diff(t, "outcomes", []string{"ovs: interrupted"}, outcomes(result))
 		if slices.ContainsFunc(a.calls, func(call string) bool { return call[:6] == "delete" }) {
 			t.Errorf("calls %q", a.calls)

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // inManifest has the actions be about objects of a manifest.
-func inManifest(actions ...planner.Action) []planner.Action {
+func inManifest(actions ...plans.Action) []plans.Action {
 	for i := range actions {
 		a := &actions[i]
 		for _, address := range []*lang.Address{&a.Address, &a.Object.Address} {
@@ -34,7 +34,7 @@ func inManifest(actions ...planner.Action) []planner.Action {
 
 // Jobs of a manifest that wait for others of it hold no place, however many they are.
 func TestJobsOfAManifestMayWaitForEachOther(t *testing.T) {
-	for _, verb := range []planner.Verb{planner.Run, planner.Update} {
+	for _, verb := range []plans.Verb{plans.Run, plans.Update} {
 		t.Run(string(verb), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const jobs = 25
@@ -53,7 +53,7 @@ func TestJobsOfAManifestMayWaitForEachOther(t *testing.T) {
 					}
 				}
 				a.options.Parallelism = 3
-				var actions []planner.Action
+				var actions []plans.Action
 				for i := range jobs {
 					actions = append(actions, act(verb, fmt.Sprintf("Job job-%d", i)))
 				}
@@ -81,12 +81,12 @@ func TestObjectsOfAManifestGoOutByKind(t *testing.T) {
 		}
 		return nil
 	}
-	var actions []planner.Action
+	var actions []plans.Action
 	for i := range 12 {
 		for _, kind := range []string{"ConfigMap", "Job", "Secret", "ServiceAccount"} {
-			verb := planner.Create
+			verb := plans.Create
 			if kind == "Job" {
-				verb = planner.Run
+				verb = plans.Run
 			}
 			actions = append(actions, act(verb, fmt.Sprintf("%s a-%d", kind, i)))
 		}
@@ -163,8 +163,8 @@ func TestTimeOfAManifest(t *testing.T) {
 						return &providers.NotReadyError{Ref: ref, Reason: "not ready"}
 					}
 				}
-				actions := inManifest(act(planner.Create, "Deployment a"), act(planner.Create, "Deployment b"))
-				c := act(planner.Create, "Deployment c")
+				actions := inManifest(act(plans.Create, "Deployment a"), act(plans.Create, "Deployment b"))
+				c := act(plans.Create, "Deployment c")
 				c.Object.Timeout = 3600 // has its own
 				result := a.run(t.Context(), t, append(actions, c)...)
 				diff(t, "outcomes", test.want, outcomes(result))

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -19,7 +20,7 @@ import (
 type MovedError struct {
 	Ref providers.Ref
 	// Changes are the changes that the plan does not show.
-	Changes []planner.Change
+	Changes []plans.Change
 }
 
 func (e *MovedError) Error() string {
@@ -45,13 +46,18 @@ func (s *step) apply(ctx context.Context, manifest *unstructured.Unstructured, o
 		if !errors.As(err, &moved) || moved.Live == nil || !contention.Again(ctx) {
 			return live, err
 		}
-		seen := s.rules.Check(moved.Live, nil, options.Manager, s.plan.Terms(s.action)).Owned
+		seen := s.rules.Check(moved.Live, nil, options.Manager, s.terms()).Owned
 		s.moved = s.moved || seen == "" || seen != s.action.Seen
 		if err := s.approve(ctx, manifest, moved.Live); err != nil {
 			return nil, err
 		}
 		options.Precondition.ResourceVersion = moved.Live.GetResourceVersion()
 	}
+}
+
+// terms returns the settings under which the plan compared the object of the action.
+func (s *step) terms() proof.Terms {
+	return proof.TermsOf(s.action.Object, s.action.Scaled, s.plan.ForeignPolicy == plans.IgnoreForeign)
 }
 
 // applyOnce sends the manifest for one version of the object. If the plan removes fields
@@ -92,7 +98,7 @@ func (s *step) applyBare(ctx context.Context, manifest *unstructured.Unstructure
 // approve returns a *MovedError if an apply would now make changes that the plan does not
 // show. Removing fields that others have added since the plan is such a change.
 func (s *step) approve(ctx context.Context, manifest, live *unstructured.Unstructured) error {
-	changes, err := s.plan.Reassess(ctx, s.Reader, s.action, manifest, live, s.moved || s.action.Removes != "")
+	changes, err := s.Reassess(ctx, s.Reader, s.plan, s.action, manifest, live, s.moved || s.action.Removes != "")
 	if err != nil {
 		return err
 	}
@@ -100,7 +106,7 @@ func (s *step) approve(ctx context.Context, manifest, live *unstructured.Unstruc
 	for _, change := range s.action.Changes {
 		approved[Essence(change)] = true
 	}
-	var others []planner.Change
+	var others []plans.Change
 	for _, change := range changes {
 		if !approved[Essence(change)] {
 			others = append(others, change)
@@ -115,9 +121,9 @@ func (s *step) approve(ctx context.Context, manifest, live *unstructured.Unstruc
 // Essence returns a text for the effect of a change, without its author. The text is the
 // same before and after a plan file was saved and loaded, and whether or not a sensitive
 // value exists already.
-func Essence(c planner.Change) string {
-	if c.Sensitive && c.After == planner.Unknown {
-		c.After = planner.Masked
+func Essence(c plans.Change) string {
+	if c.Sensitive && c.After == plans.Unknown {
+		c.After = plans.Masked
 	}
 	raw, err := json.Marshal([]any{c.Path, c.Before, c.After, c.Sensitive})
 	if err != nil {

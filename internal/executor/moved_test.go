@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -36,14 +36,14 @@ func TestMoved(t *testing.T) {
 			now.Object["spec"] = test.spec
 			a := newApply(t, newCluster(now), recorded("Deployment api", true))
 			a.onApply = a.movedOn
-			action := act(planner.Update, "Deployment api")
+			action := act(plans.Update, "Deployment api")
 			action.Prior.ResourceVersion = "10"
 			action.Object.Manifest.Object["spec"] = map[string]any{"replicas": int64(planned), "paused": false}
 			if _, ok := test.spec["paused"]; !ok {
 				delete(action.Object.Manifest.Object["spec"].(map[string]any), "paused")
 			}
 			// As it comes out of a plan file: numbers are floats, and there is blame.
-			action.Changes = []planner.Change{{Path: "spec.replicas", Before: float64(drifted), After: float64(planned), Drift: true, Manager: "kubectl"}}
+			action.Changes = []plans.Change{{Path: "spec.replicas", Before: float64(drifted), After: float64(planned), Drift: true, Manager: "kubectl"}}
 			result := a.run(t.Context(), t, action)
 			diff(t, "outcomes", test.want, outcomes(result))
 			if err := result.Outcomes[0].Err; test.err != "" && !strings.Contains(err.Error(), test.err) {
@@ -71,24 +71,24 @@ func TestMovedManyTimes(t *testing.T) {
 		now.SetResourceVersion(strconv.Itoa(version))
 		return &providers.PreconditionError{Ref: ref, Live: now.DeepCopy()}
 	}
-	action := act(planner.Update, "Deployment api")
+	action := act(plans.Update, "Deployment api")
 	action.Prior.ResourceVersion = "10"
 	action.Object.Manifest.Object["spec"] = map[string]any{"replicas": int64(3)}
-	action.Changes = []planner.Change{{Path: "spec.replicas", Before: int64(5), After: int64(3)}}
+	action.Changes = []plans.Change{{Path: "spec.replicas", Before: int64(5), After: int64(3)}}
 	diff(t, "outcomes", []string{"api: applied, written"}, outcomes(a.run(t.Context(), t, action)))
 }
 
 // A Secret gets a key whose value is made at apply, and a checksum of it.
 func TestMovedWithValuesThatWereUnknown(t *testing.T) {
 	const checksum = `metadata.annotations["kolla.openstack.org/checksum"]`
-	newPassword := planner.Change{Path: `data["password"]`, After: planner.Unknown, Sensitive: true}
-	newChecksum := planner.Change{Path: checksum, Before: planner.Masked, After: planner.Unknown, Sensitive: true}
+	newPassword := plans.Change{Path: `data["password"]`, After: plans.Unknown, Sensitive: true}
+	newChecksum := plans.Change{Path: checksum, Before: plans.Masked, After: plans.Unknown, Sensitive: true}
 	tests := map[string]struct {
-		planned []planner.Change
+		planned []plans.Change
 		want    []string
 	}{
-		"planned":     {[]planner.Change{newPassword, newChecksum}, []string{"db: applied, written"}},
-		"not planned": {[]planner.Change{newChecksum}, []string{"db: failed"}},
+		"planned":     {[]plans.Change{newPassword, newChecksum}, []string{"db: applied, written"}},
+		"not planned": {[]plans.Change{newChecksum}, []string{"db: failed"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestMovedWithValuesThatWereUnknown(t *testing.T) {
 				after.SetAnnotations(map[string]string{providers.AnnotationChecksum: "new"})
 				return nil
 			}
-			action := act(planner.Update, "Secret db")
+			action := act(plans.Update, "Secret db")
 			action.Prior.ResourceVersion = "10"
 			action.Changes = test.planned
 			diff(t, "outcomes", test.want, outcomes(a.run(t.Context(), t, action)))
@@ -113,7 +113,7 @@ func TestMovedWithValuesThatWereUnknown(t *testing.T) {
 // The version of a Node changes all the time.
 func TestPartsAreBoundToTheObjectOnly(t *testing.T) {
 	a := newApply(t, newCluster(live("Node ctl-1")))
-	action := act(planner.Update, "Node ctl-1")
+	action := act(plans.Update, "Node ctl-1")
 	action.Prior.ResourceVersion = "10"
 	a.run(t.Context(), t, action)
 	diff(t, "calls", []string{"apply Node ctl-1 if uid-ctl-1"}, a.calls)
@@ -121,15 +121,15 @@ func TestPartsAreBoundToTheObjectOnly(t *testing.T) {
 
 // Fields are taken from others by force only as far as the plan shows it.
 func TestPartsAreTakenAsShown(t *testing.T) {
-	label := func(name string) planner.Change {
-		return planner.Change{Path: "spec." + name, Before: "theirs", After: "ours", Drift: true, Manager: "kubectl"}
+	label := func(name string) plans.Change {
+		return plans.Change{Path: "spec." + name, Before: "theirs", After: "ours", Drift: true, Manager: "kubectl"}
 	}
 	tests := map[string]struct {
-		shown []planner.Change
+		shown []plans.Change
 		want  []string
 	}{
-		"as shown":            {[]planner.Change{label("a"), label("b")}, []string{"ctl-1: applied, written"}},
-		"one was taken since": {[]planner.Change{label("a")}, []string{"ctl-1: failed"}},
+		"as shown":            {[]plans.Change{label("a"), label("b")}, []string{"ctl-1: applied, written"}},
+		"one was taken since": {[]plans.Change{label("a")}, []string{"ctl-1: failed"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestPartsAreTakenAsShown(t *testing.T) {
 			now.Object["spec"] = map[string]any{"a": "theirs", "b": "theirs"}
 			a := newApply(t, newCluster(now))
 			a.onApply = a.movedOn
-			action := act(planner.Update, "Node ctl-1")
+			action := act(plans.Update, "Node ctl-1")
 			action.Prior.ResourceVersion = "10"
 			action.Force = true
 			action.Object.Manifest.Object["spec"] = map[string]any{"a": "ours", "b": "ours"}
@@ -154,15 +154,15 @@ func TestMovedWithoutDryRuns(t *testing.T) {
 	webhook := errors.New(`admission webhook "w.example.org" does not support dry run`)
 	refusal := apierrors.NewBadRequest(webhook.Error())
 	tests := map[string]struct {
-		evidence planner.EvidenceKind
+		evidence plans.EvidenceKind
 		answer   error
 		replicas int64 // of the live object by now
 		want     []string
 	}{
-		"predicted":           {planner.Unverified, refusal, 5, []string{"api: applied, written"}},
-		"predicted otherwise": {planner.Unverified, refusal, 7, []string{"api: failed"}},
-		"refused for good":    {planner.Unverified, apierrors.NewBadRequest("no such field"), 5, []string{"api: failed"}},
-		"verified by dry run": {planner.DryRun, refusal, 5, []string{"api: failed"}},
+		"predicted":           {plans.Unverified, refusal, 5, []string{"api: applied, written"}},
+		"predicted otherwise": {plans.Unverified, refusal, 7, []string{"api: failed"}},
+		"refused for good":    {plans.Unverified, apierrors.NewBadRequest("no such field"), 5, []string{"api: failed"}},
+		"verified by dry run": {plans.DryRun, refusal, 5, []string{"api: failed"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -172,11 +172,11 @@ func TestMovedWithoutDryRuns(t *testing.T) {
 			a := newApply(t, newCluster(now))
 			a.onApply = a.movedOn
 			a.onDryRun = func(*unstructured.Unstructured) error { return test.answer }
-			action := act(planner.Update, "Deployment api")
+			action := act(plans.Update, "Deployment api")
 			action.Prior.ResourceVersion = "10"
 			action.Evidence.Kind = test.evidence
 			action.Object.Manifest.Object["spec"] = map[string]any{"replicas": int64(3)}
-			action.Changes = []planner.Change{{Path: "spec.replicas", Before: int64(5), After: int64(3)}}
+			action.Changes = []plans.Change{{Path: "spec.replicas", Before: int64(5), After: int64(3)}}
 			diff(t, "outcomes", test.want, outcomes(a.run(t.Context(), t, action)))
 		})
 	}
@@ -188,7 +188,7 @@ func TestMovedAndGone(t *testing.T) {
 	a.onApply = func(_ context.Context, ref providers.Ref, _ providers.ApplyOptions) error {
 		return &providers.PreconditionError{Ref: ref, Gone: true}
 	}
-	action := act(planner.Update, "Deployment api")
+	action := act(plans.Update, "Deployment api")
 	action.Prior.ResourceVersion = "10"
 	result := a.run(t.Context(), t, action)
 	if err := result.Outcomes[0].Err; err == nil || !strings.Contains(err.Error(), "was deleted") {
@@ -206,7 +206,7 @@ func TestAlwaysMovingIsGivenUp(t *testing.T) {
 		a.objects[ref] = now
 		return &providers.PreconditionError{Ref: ref, Live: now}
 	}
-	action := act(planner.Update, "Deployment api")
+	action := act(plans.Update, "Deployment api")
 	action.Prior.ResourceVersion = "10"
 	result := a.run(t.Context(), t, action)
 	diff(t, "outcomes", []string{"api: failed"}, outcomes(result))

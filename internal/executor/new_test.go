@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -16,20 +16,20 @@ import (
 func TestStrangersAreNotTakenOver(t *testing.T) {
 	tests := map[string]struct {
 		live   *unstructured.Unstructured
-		action planner.Action
+		action plans.Action
 		taken  bool
 	}{
-		"create over a stranger's":    {live("Deployment api"), act(planner.Create, "Deployment api"), true},
-		"run over a stranger's":       {live("Job api"), act(planner.Run, "Job api"), true},
-		"replaced, by somebody first": {live("Deployment api"), act(planner.Replace, "Deployment api"), true},
-		"another name":                {live("Deployment other"), act(planner.Create, "Deployment api"), false},
-		"adopt":                       {live("Deployment api"), act(planner.Adopt, "Deployment api"), false},
+		"create over a stranger's":    {live("Deployment api"), act(plans.Create, "Deployment api"), true},
+		"run over a stranger's":       {live("Job api"), act(plans.Run, "Job api"), true},
+		"replaced, by somebody first": {live("Deployment api"), act(plans.Replace, "Deployment api"), true},
+		"another name":                {live("Deployment other"), act(plans.Create, "Deployment api"), false},
+		"adopt":                       {live("Deployment api"), act(plans.Adopt, "Deployment api"), false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			a := newApply(t, newCluster())
 			a.onApply = func(_ context.Context, ref providers.Ref, _ providers.ApplyOptions) error {
-				if ref.Name == "first" || test.action.Verb == planner.Replace {
+				if ref.Name == "first" || test.action.Verb == plans.Replace {
 					a.mu.Lock()
 					defer a.mu.Unlock()
 					a.objects[providers.RefOf(test.live)] = test.live
@@ -37,14 +37,14 @@ func TestStrangersAreNotTakenOver(t *testing.T) {
 				return nil
 			}
 			test.action.DependsOn = append(test.action.DependsOn, address("ConfigMap first"))
-			dependent := act(planner.Create, "ConfigMap after")
+			dependent := act(plans.Create, "ConfigMap after")
 			dependent.DependsOn = append(dependent.DependsOn, test.action.Address)
-			result := a.run(t.Context(), t, act(planner.Create, "ConfigMap first"), test.action, dependent, act(planner.Create, "ConfigMap other"))
+			result := a.run(t.Context(), t, act(plans.Create, "ConfigMap first"), test.action, dependent, act(plans.Create, "ConfigMap other"))
 			want := []string{"first: applied, written", "api: applied, written", "after: applied, written", "other: applied, written"}
 			if test.taken {
 				want[1], want[2] = "api: failed", "after: skipped because of api"
 			}
-			if test.action.Verb == planner.Replace {
+			if test.action.Verb == plans.Replace {
 				want[1] = "api: failed, written"
 			}
 			diff(t, "outcomes", want, outcomes(result))
@@ -52,7 +52,7 @@ func TestStrangersAreNotTakenOver(t *testing.T) {
 			if errors.As(result.Outcomes[1].Err, &refused) != test.taken || test.taken && !refused.Exists {
 				t.Errorf("got %v", result.Outcomes[1].Err)
 			}
-			if test.taken && test.action.Verb != planner.Replace && a.session.State().Find(test.action.Address.String()) != nil {
+			if test.taken && test.action.Verb != plans.Replace && a.session.State().Find(test.action.Address.String()) != nil {
 				t.Error("the state has it")
 			}
 		})
@@ -64,9 +64,9 @@ func TestStrangersAreNotTakenOver(t *testing.T) {
 func TestCreatingReadsNothing(t *testing.T) {
 	a := newApply(t, newCluster())
 	result := a.run(t.Context(), t,
-		act(planner.Create, "ConfigMap a"),
-		act(planner.Run, "Job b", "ConfigMap a"),
-		act(planner.Update, "Secret c", "Job b"),
+		act(plans.Create, "ConfigMap a"),
+		act(plans.Run, "Job b", "ConfigMap a"),
+		act(plans.Update, "Secret c", "Job b"),
 	)
 	if !result.Complete() {
 		t.Errorf("not complete: %v", outcomes(result))
@@ -82,7 +82,7 @@ func TestWhatComesByItself(t *testing.T) {
 		a := newApply(t, newCluster())
 		theirs := live(what)
 		a.objects[providers.RefOf(theirs)] = theirs
-		result := a.run(t.Context(), t, act(planner.Create, what))
+		result := a.run(t.Context(), t, act(plans.Create, what))
 		if result.Complete() == taken {
 			t.Errorf("%s: %v", what, outcomes(result))
 		}

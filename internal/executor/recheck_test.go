@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -14,8 +14,8 @@ import (
 var check = state.Check{Owned: "ab12", Server: "v1.37.1"}
 
 // checked is an action without anything to do, whose plan found something out.
-func checked(text string) planner.Action {
-	a := act(planner.None, text)
+func checked(text string) plans.Action {
+	a := act(plans.None, text)
 	a.Check = check
 	return a
 }
@@ -53,7 +53,7 @@ func TestRefreshRechecksNothing(t *testing.T) {
 	drifted := recorded("ConfigMap drifted", true)
 	drifted.Check = check
 	a := newApply(t, newCluster(), drifted)
-	plan := a.plan(act(planner.None, "ConfigMap drifted"))
+	plan := a.plan(act(plans.None, "ConfigMap drifted"))
 	plan.RefreshOnly = true
 	before := a.session.State()
 	if err := executor.Recheck(a.session, plan); err != nil {
@@ -75,9 +75,9 @@ func TestApplyTakesChecksDown(t *testing.T) {
 		}}
 	}
 	a := newApply(t, c, recorded("ConfigMap a", true), known, recorded("ConfigMap old", true))
-	written := act(planner.Update, "ConfigMap old")
-	written.Evidence.Kind = planner.DryRun
-	a.run(t.Context(), t, checked("ConfigMap a"), act(planner.None, "ConfigMap stale"), written)
+	written := act(plans.Update, "ConfigMap old")
+	written.Evidence.Kind = plans.DryRun
+	a.run(t.Context(), t, checked("ConfigMap a"), act(plans.None, "ConfigMap stale"), written)
 	if got := a.known(t, "ConfigMap a").Check; got != check {
 		t.Errorf("of what is left alone the state has %+v", got)
 	}
@@ -93,17 +93,17 @@ func TestApplyTakesChecksDown(t *testing.T) {
 // could not look, is for the next plan to find: there is no check then.
 func TestNoCheckOfWhatNobodyLookedAt(t *testing.T) {
 	tests := map[string]struct {
-		adjust func(*planner.Action, *cluster)
+		adjust func(*plans.Action, *cluster)
 		want   bool
 	}{
-		"as planned": {func(*planner.Action, *cluster) {}, true},
-		"a new object": {func(a *planner.Action, c *cluster) {
-			a.Verb, a.Prior, c.objects = planner.Create, providers.Precondition{}, map[providers.Ref]*unstructured.Unstructured{}
+		"as planned": {func(*plans.Action, *cluster) {}, true},
+		"a new object": {func(a *plans.Action, c *cluster) {
+			a.Verb, a.Prior, c.objects = plans.Create, providers.Precondition{}, map[providers.Ref]*unstructured.Unstructured{}
 		}, true},
-		"not verified":       {func(a *planner.Action, _ *cluster) { a.Evidence.Kind = planner.Unverified }, false},
-		"by a schema":        {func(a *planner.Action, _ *cluster) { a.Evidence.Kind = planner.Schema }, false},
-		"left, and reported": {func(a *planner.Action, _ *cluster) { a.Reported = true }, false},
-		"changed by others since": {func(a *planner.Action, c *cluster) {
+		"not verified":       {func(a *plans.Action, _ *cluster) { a.Evidence.Kind = plans.Unverified }, false},
+		"by a schema":        {func(a *plans.Action, _ *cluster) { a.Evidence.Kind = plans.Schema }, false},
+		"left, and reported": {func(a *plans.Action, _ *cluster) { a.Reported = true }, false},
+		"changed by others since": {func(a *plans.Action, c *cluster) {
 			a.Prior.ResourceVersion, c.onApply = "10", c.movedOn
 		}, false},
 	}
@@ -119,8 +119,8 @@ func TestNoCheckOfWhatNobodyLookedAt(t *testing.T) {
 				}}
 			}
 			a := newApply(t, c, recorded("ConfigMap old", true))
-			action := act(planner.Update, "ConfigMap old")
-			action.Evidence.Kind = planner.DryRun
+			action := act(plans.Update, "ConfigMap old")
+			action.Evidence.Kind = plans.DryRun
 			action.Prior.ResourceVersion = "12"
 			test.adjust(&action, c)
 			a.run(t.Context(), t, action)

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -41,7 +41,7 @@ func becomesReadyAtOnce(o *providers.Object) bool {
 // confirmed returns the new record of an object that the plan does not change: its present
 // declaration, and the findings of the plan. known is false if the state does not have the
 // object.
-func confirmed(session *state.Session, a *planner.Action) (record state.Object, known bool) {
+func confirmed(session *state.Session, a *plans.Action) (record state.Object, known bool) {
 	before, known := session.Object(a.Address.String())
 	if !known {
 		return state.Object{}, false
@@ -60,14 +60,14 @@ func confirmed(session *state.Session, a *planner.Action) (record state.Object, 
 // next plan need not ask the server about them. It costs at most one write to the disk. A
 // refresh-only plan does not change these records, because the present declarations were
 // not applied.
-func Recheck(session *state.Session, plan *planner.Plan) error {
+func Recheck(session *state.Session, plan *plans.Plan) error {
 	if plan.RefreshOnly {
 		return nil
 	}
 	var records []state.Object
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
-		if a.Verb != planner.None || a.Pending || a.Object != nil && len(a.Object.Deferred) > 0 {
+		if a.Verb != plans.None || a.Pending || a.Object != nil && len(a.Object.Deferred) > 0 {
 			continue
 		}
 		if record, known := confirmed(session, a); known {
@@ -79,7 +79,7 @@ func Recheck(session *state.Session, plan *planner.Plan) error {
 
 // leaveVolumes records the volumes that stay when the plan deletes their StatefulSets:
 // nothing in the cluster shows later whose they were.
-func leaveVolumes(session *state.Session, plan *planner.Plan) error {
+func leaveVolumes(session *state.Session, plan *plans.Plan) error {
 	var records []state.Object
 	for _, kept := range plan.Kept {
 		if before, known := session.Object(kept.Address.String()); kept.UID == "" || known && !before.Left {
@@ -97,7 +97,7 @@ func leaveVolumes(session *state.Session, plan *planner.Plan) error {
 
 // recordOf returns the record of an action's object, as far as it is known before the
 // write.
-func recordOf(a *planner.Action) state.Object {
+func recordOf(a *plans.Action) state.Object {
 	apiVersion, kind := a.Ref.GVK.ToAPIVersionAndKind()
 	record := state.Object{
 		Address:    a.Address.String(),

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -16,21 +16,21 @@ import (
 // counts only once it is applied.
 func TestRefresh(t *testing.T) {
 	notReady := &providers.NotReadyError{Reason: "0 of 1 replicas"}
-	remade := act(planner.Refresh, "Deployment old")
+	remade := act(plans.Refresh, "Deployment old")
 	remade.Prior.UID = "uid-new"
 	tests := map[string]struct {
-		action planner.Action
+		action plans.Action
 		known  []state.Object
 		wait   error
 		want   state.Object // the parts that count
 		fails  bool
 	}{
-		"ready by now":        {act(planner.Refresh, "Deployment old"), []state.Object{recorded("Deployment old", false)}, nil, state.Object{UID: "uid-old", Ready: true, Desired: "earlier"}, false},
-		"not ready any more":  {act(planner.Refresh, "Deployment old"), []state.Object{recorded("Deployment old", true)}, notReady, state.Object{UID: "uid-old", Desired: "earlier"}, false},
-		"ready at once":       {act(planner.Refresh, "ConfigMap old"), []state.Object{recorded("ConfigMap old", false)}, nil, state.Object{UID: "uid-old", Ready: true, Desired: "earlier"}, false},
+		"ready by now":        {act(plans.Refresh, "Deployment old"), []state.Object{recorded("Deployment old", false)}, nil, state.Object{UID: "uid-old", Ready: true, Desired: "earlier"}, false},
+		"not ready any more":  {act(plans.Refresh, "Deployment old"), []state.Object{recorded("Deployment old", true)}, notReady, state.Object{UID: "uid-old", Desired: "earlier"}, false},
+		"ready at once":       {act(plans.Refresh, "ConfigMap old"), []state.Object{recorded("ConfigMap old", false)}, nil, state.Object{UID: "uid-old", Ready: true, Desired: "earlier"}, false},
 		"made again":          {remade, []state.Object{recorded("Deployment old", true)}, nil, state.Object{UID: "uid-new", Ready: true, Desired: "earlier"}, false},
-		"lost by the state":   {act(planner.Refresh, "ConfigMap old"), nil, nil, state.Object{UID: "uid-old", Ready: true, Desired: parse("ConfigMap old").Digest()}, false},
-		"server out of reach": {act(planner.Refresh, "Deployment old"), []state.Object{recorded("Deployment old", false)}, errors.New("connection refused"), state.Object{UID: "uid-old", Desired: "earlier"}, true},
+		"lost by the state":   {act(plans.Refresh, "ConfigMap old"), nil, nil, state.Object{UID: "uid-old", Ready: true, Desired: parse("ConfigMap old").Digest()}, false},
+		"server out of reach": {act(plans.Refresh, "Deployment old"), []state.Object{recorded("Deployment old", false)}, errors.New("connection refused"), state.Object{UID: "uid-old", Desired: "earlier"}, true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestRefresh(t *testing.T) {
 				t.Errorf("%s is written", ref)
 				return nil
 			}
-			plan := a.plan(test.action, act(planner.None, "ConfigMap other"))
+			plan := a.plan(test.action, act(plans.None, "ConfigMap other"))
 			plan.RefreshOnly = true
 			result, err := executor.Apply(t.Context(), plan, a.options)
 			if err != nil || result.Complete() == test.fails {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -24,9 +24,9 @@ func TestTokensOfIntents(t *testing.T) {
 		announced[ref.Name] = intent.Token
 		return nil
 	}
-	update := act(planner.Update, "Deployment there")
+	update := act(plans.Update, "Deployment there")
 	update.Token = "token-of-old"
-	result := a.run(t.Context(), t, act(planner.Create, "ConfigMap new"), act(planner.Replace, "Job again"), act(planner.Adopt, "ConfigMap theirs"), update)
+	result := a.run(t.Context(), t, act(plans.Create, "ConfigMap new"), act(plans.Replace, "Job again"), act(plans.Adopt, "ConfigMap theirs"), update)
 	if !result.Complete() {
 		t.Fatal(outcomes(result))
 	}
@@ -74,8 +74,8 @@ func TestDeletesWhatTheStateKnows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newApply(t, newCluster(live("ConfigMap web")), test.known...)
-			result := a.run(t.Context(), t, act(planner.Delete, "ConfigMap web"))
-			_, there := a.objects[act(planner.Delete, "ConfigMap web").Ref]
+			result := a.run(t.Context(), t, act(plans.Delete, "ConfigMap web"))
+			_, there := a.objects[act(plans.Delete, "ConfigMap web").Ref]
 			if there == test.deleted {
 				t.Errorf("it is there: %v; outcomes %v", there, outcomes(result))
 			}
@@ -92,11 +92,11 @@ func TestValuesOfAStranger(t *testing.T) {
 	planted := liveSecret("db", "swordfish")
 	planted.SetUID("uid-planted")
 	a := newApply(t, newCluster(planted))
-	result := a.run(t.Context(), t, generated(planner.None, "db"), derived(planner.Create, "conf", "db"))
+	result := a.run(t.Context(), t, generated(plans.None, "db"), derived(plans.Create, "conf", "db"))
 	if got := strings.Join(outcomes(result), ", "); got != "conf: failed" {
 		t.Errorf("outcomes are %s, and conf has %q", got, a.value("conf", "url"))
 	}
-	result = newApply(t, newCluster(planted)).run(t.Context(), t, generated(planner.Create, "db"))
+	result = newApply(t, newCluster(planted)).run(t.Context(), t, generated(plans.Create, "db"))
 	if got := strings.Join(outcomes(result), ", "); got != "db: failed" {
 		t.Errorf("outcomes are %s", got)
 	}

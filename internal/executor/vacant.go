@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -43,14 +43,14 @@ func (s *step) vacant(ctx context.Context) error {
 	if s.action.Ref.GVK.GroupKind() != providers.NamespaceKind || s.action.Occupied {
 		return nil
 	}
-	going := planner.Going(s.plan.Actions)
+	going := plans.Going(s.plan.Actions)
 	for deadline := time.Now().Add(collection); ; {
 		contents, err := s.Reader.Contents(ctx, s.action.Ref.Name)
 		if err != nil {
 			return fmt.Errorf("look into %s before it is deleted: %w", s.action.Ref, err)
 		}
-		occupants := planner.Occupants(contents, going)
-		names := planner.Unlisted(contents, s.plan.Actions)
+		occupants := contents.Occupants(going)
+		names := plans.Unlisted(contents, s.plan.Actions)
 		stays := len(names) > 0
 		for _, o := range occupants {
 			names = append(names, o.Ref.String())
@@ -70,7 +70,7 @@ func (s *step) vacant(ctx context.Context) error {
 
 // collected waits until the objects are gone, or the deadline has passed. It lists only
 // their kinds, because listing a whole namespace costs a request for each kind.
-func (s *step) collected(ctx context.Context, orphans []planner.Occupant, deadline time.Time) error {
+func (s *step) collected(ctx context.Context, orphans []providers.Occupant, deadline time.Time) error {
 	for pause := collectionPause; len(orphans) > 0 && time.Now().Before(deadline); pause = min(2*pause, collectionPauseMost) {
 		select {
 		case <-time.After(pause):
@@ -86,7 +86,7 @@ func (s *step) collected(ctx context.Context, orphans []planner.Occupant, deadli
 }
 
 // present returns the objects that still exist.
-func (s *step) present(ctx context.Context, objects []planner.Occupant) ([]planner.Occupant, error) {
+func (s *step) present(ctx context.Context, objects []providers.Occupant) ([]providers.Occupant, error) {
 	there := map[providers.Ref]bool{}
 	listed := map[schema.GroupVersionKind]bool{}
 	for _, o := range objects {
@@ -103,5 +103,5 @@ func (s *step) present(ctx context.Context, objects []planner.Occupant) ([]plann
 			there[providers.RefOf(u)] = true
 		}
 	}
-	return slices.DeleteFunc(objects, func(o planner.Occupant) bool { return !there[o.Ref] }), nil
+	return slices.DeleteFunc(objects, func(o providers.Occupant) bool { return !there[o.Ref] }), nil
 }

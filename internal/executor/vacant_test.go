@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -48,7 +48,7 @@ func TestNamespaceIsLookedInto(t *testing.T) {
 			c := newCluster(live("Namespace db"), live("Deployment api"))
 			c.contents = test.contents
 			a := newApply(t, c, recorded("Namespace db", true), recorded("Deployment api", true))
-			result := a.run(t.Context(), t, act(planner.Delete, "Deployment api"), act(planner.Delete, "Namespace db", "Deployment api"))
+			result := a.run(t.Context(), t, act(plans.Delete, "Deployment api"), act(plans.Delete, "Namespace db", "Deployment api"))
 			looks := 0
 			for _, call := range a.calls {
 				if call == "contents db" {
@@ -72,7 +72,7 @@ func TestNamespaceIsLookedInto(t *testing.T) {
 			if got := a.known(t, "Namespace db"); got == nil || !got.Ready || got.Desired != "earlier" {
 				t.Errorf("the state has %+v", got)
 			}
-			if c.objects[act(planner.Delete, "Namespace db").Ref] == nil {
+			if c.objects[act(plans.Delete, "Namespace db").Ref] == nil {
 				t.Error("it is deleted all the same")
 			}
 		})
@@ -82,13 +82,13 @@ func TestNamespaceIsLookedInto(t *testing.T) {
 // What a removed block leaves in the cluster is written to once more, and only then
 // forgotten.
 func TestRelease(t *testing.T) {
-	release := func(text string) planner.Action {
-		a := act(planner.Forget, text)
+	release := func(text string) plans.Action {
+		a := act(plans.Forget, text)
 		a.Releases = true
 		return a
 	}
 	a := newApply(t, newCluster(), recorded("ConfigMap a", true), recorded("Node n", true), recorded("ConfigMap b", true))
-	forget := act(planner.Forget, "ConfigMap b")
+	forget := act(plans.Forget, "ConfigMap b")
 	forget.Prior = providers.Precondition{}
 	diff(t, "outcomes", []string{"a: applied, written", "n: applied, written", "b: applied"}, outcomes(a.run(t.Context(), t, release("ConfigMap a"), release("Node n"), forget)))
 	for _, want := range []string{"release ConfigMap openstack/a if uid-a as kolla", "release Node n if uid-n as kolla:prod"} {
@@ -134,7 +134,7 @@ func TestCollectionIsAwaited(t *testing.T) {
 			return nil
 		}
 		a := newApply(t, c, recorded("Namespace db", true))
-		result := a.run(t.Context(), t, act(planner.Delete, "Namespace db"))
+		result := a.run(t.Context(), t, act(plans.Delete, "Namespace db"))
 		diff(t, "outcomes", []string{"db: applied, written"}, outcomes(result))
 		diff(t, "looks", []time.Duration{time.Second, 3 * time.Second, 7 * time.Second}, looks)
 		if got := strings.Count(strings.Join(a.calls, "\n"), "contents db"); got != 2 {
@@ -148,7 +148,7 @@ func TestNamedNamespaceIsNotLookedInto(t *testing.T) {
 	c := newCluster(live("Namespace db"))
 	c.contents = []providers.Contents{{Objects: []metav1.PartialObjectMetadata{inside("ConfigMap", "theirs")}}}
 	a := newApply(t, c, recorded("Namespace db", true))
-	named := act(planner.Delete, "Namespace db")
+	named := act(plans.Delete, "Namespace db")
 	named.Occupied = true
 	diff(t, "outcomes", []string{"db: applied, written"}, outcomes(a.run(t.Context(), t, named)))
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/secrets"
 )
@@ -31,7 +31,7 @@ type values struct {
 
 // readValues lists the Secrets that will be written with values, and those that the values
 // come from.
-func readValues(ctx context.Context, reader providers.Reader, actions []planner.Action) (*values, error) {
+func readValues(ctx context.Context, reader providers.Reader, actions []plans.Action) (*values, error) {
 	var scopes []providers.Scope
 	for i := range actions {
 		scopes = append(scopes, scopesOfValues(&actions[i])...)
@@ -61,7 +61,7 @@ func (v *values) valuesOf(snapshot *providers.Snapshot, ref providers.Ref) map[s
 
 // scopesOfValues returns the scopes of the Secrets that the action writes values to, and
 // that the values come from; none if it writes no values.
-func scopesOfValues(a *planner.Action) []providers.Scope {
+func scopesOfValues(a *plans.Action) []providers.Scope {
 	if !writes(a) || a.Object == nil || len(a.Object.Data) == 0 {
 		return nil
 	}
@@ -78,7 +78,7 @@ func scopesOfValues(a *planner.Action) []providers.Scope {
 
 // resolve returns the manifest to be sent. It keeps existing values. If values are missing,
 // it lists the Secrets again: others may have made them since the start of the apply.
-func (v *values) resolve(ctx context.Context, a *planner.Action) (*unstructured.Unstructured, error) {
+func (v *values) resolve(ctx context.Context, a *plans.Action) (*unstructured.Unstructured, error) {
 	o := a.Object
 	manifest, missing, err := secrets.Resolve(o, v.get, true)
 	if err == nil && len(missing) > 0 {

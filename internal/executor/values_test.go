@@ -8,12 +8,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // generated is an action on a Secret with one password.
-func generated(verb planner.Verb, name string) planner.Action {
+func generated(verb plans.Verb, name string) plans.Action {
 	a := act(verb, "Secret "+name)
 	a.Object.Data = map[string]providers.SecretData{
 		"password": {Generate: &providers.Generator{Kind: "password", Length: 16}},
@@ -22,7 +22,7 @@ func generated(verb planner.Verb, name string) planner.Action {
 }
 
 // derived is an action on a Secret made from the password of another.
-func derived(verb planner.Verb, name, from string) planner.Action {
+func derived(verb plans.Verb, name, from string) plans.Action {
 	a := act(verb, "Secret "+name, "Secret "+from)
 	a.Object.Data = map[string]providers.SecretData{
 		"url": {Parts: []providers.DataPart{
@@ -40,13 +40,13 @@ func liveSecret(name, password string) *unstructured.Unstructured {
 }
 
 func (a *apply) value(name, key string) string {
-	secret := a.objects[act(planner.None, "Secret "+name).Ref]
+	secret := a.objects[act(plans.None, "Secret "+name).Ref]
 	return string(providers.ValuesOf(secret)[key])
 }
 
 func TestValuesAreMadeOnceAndPassedOn(t *testing.T) {
 	a := newApply(t, newCluster())
-	result := a.run(t.Context(), t, generated(planner.Create, "db"), derived(planner.Create, "conf", "db"))
+	result := a.run(t.Context(), t, generated(plans.Create, "db"), derived(plans.Create, "conf", "db"))
 	if !result.Complete() {
 		t.Fatalf("not complete: %v", outcomes(result))
 	}
@@ -66,14 +66,14 @@ func TestValuesAreMadeOnceAndPassedOn(t *testing.T) {
 }
 
 func TestValuesThatThereAreAreKept(t *testing.T) {
-	for name, action := range map[string]planner.Action{
-		"update":  generated(planner.Update, "db"),
-		"adopt":   generated(planner.Adopt, "db"),
-		"replace": generated(planner.Replace, "db"),
+	for name, action := range map[string]plans.Action{
+		"update":  generated(plans.Update, "db"),
+		"adopt":   generated(plans.Adopt, "db"),
+		"replace": generated(plans.Replace, "db"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newApply(t, newCluster(liveSecret("db", "kept")))
-			a.run(t.Context(), t, action, derived(planner.Create, "conf", "db"))
+			a.run(t.Context(), t, action, derived(plans.Create, "conf", "db"))
 			if got := a.value("db", "password"); got != "kept" {
 				t.Errorf("got password %q, want the one that was there", got)
 			}
@@ -86,7 +86,7 @@ func TestValuesThatThereAreAreKept(t *testing.T) {
 
 func TestValuesOfSecretsThatArePlannedToStay(t *testing.T) {
 	a := newApply(t, newCluster(liveSecret("db", "kept")))
-	a.run(t.Context(), t, generated(planner.None, "db"), derived(planner.Create, "conf", "db"))
+	a.run(t.Context(), t, generated(plans.None, "db"), derived(plans.Create, "conf", "db"))
 	if got := a.value("conf", "url"); got != "mysql://keystone:kept" {
 		t.Errorf("got URL %q", got)
 	}
@@ -94,7 +94,7 @@ func TestValuesOfSecretsThatArePlannedToStay(t *testing.T) {
 
 func TestNoPlaceholderIsEverWritten(t *testing.T) {
 	a := newApply(t, newCluster())
-	result := a.run(t.Context(), t, derived(planner.Create, "conf", "db"))
+	result := a.run(t.Context(), t, derived(plans.Create, "conf", "db"))
 	diff(t, "outcomes", []string{"conf: failed"}, outcomes(result))
 	// What others make may have come since: it is looked for once more.
 	diff(t, "calls", []string{"list Secret openstack", "list Secret openstack"}, a.calls)
@@ -108,7 +108,7 @@ func TestNoPlaceholderIsEverWritten(t *testing.T) {
 
 func TestSecretsAreNotReadWithoutNeed(t *testing.T) {
 	a := newApply(t, newCluster())
-	a.run(t.Context(), t, generated(planner.None, "db"), act(planner.Update, "Secret plain"), act(planner.Create, "ConfigMap conf"))
+	a.run(t.Context(), t, generated(plans.None, "db"), act(plans.Update, "Secret plain"), act(plans.Create, "ConfigMap conf"))
 	for _, call := range a.calls {
 		if strings.HasPrefix(call, "list Secret") {
 			t.Errorf("it did %s", call)

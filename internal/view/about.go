@@ -8,7 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // mostGrave is how many grave facts stand before a question: all of them have to be on
@@ -20,7 +20,7 @@ const mostGrave = 12
 // may be longer than the screen, or where a saved plan is carried out without being shown.
 // server is the URL by which the cluster is reached, context the one of the kubeconfig;
 // empty: there is none.
-func (p *Printer) About(plan *planner.Plan, server, context string, options PlanOptions) {
+func (p *Printer) About(plan *plans.Plan, server, context string, options PlanOptions) {
 	v := &planView{Printer: p, plan: plan, options: options, width: p.Err.prose()}
 	cluster := server
 	if context != "" {
@@ -139,16 +139,16 @@ func (v *planView) withRisk(r risk) []lang.Address {
 
 // known are the Secrets that are taken over although kolla would have made their values.
 func (v *planView) known() []lang.Address {
-	return v.matching((*planner.Action).TakesKnownValues)
+	return v.matching((*plans.Action).TakesKnownValues)
 }
 
 // replacedSecrets are the Secrets of which somebody replaced generated values.
 func (v *planView) replacedSecrets() []lang.Address {
-	return v.matching(func(a *planner.Action) bool { return hasReason(a, planner.ReasonReplaced) })
+	return v.matching(func(a *plans.Action) bool { return hasReason(a, plans.ReasonReplaced) })
 }
 
 // matching are the addresses of some actions.
-func (v *planView) matching(is func(*planner.Action) bool) []lang.Address {
+func (v *planView) matching(is func(*plans.Action) bool) []lang.Address {
 	var out []lang.Address
 	for i := range v.plan.Actions {
 		if a := &v.plan.Actions[i]; is(a) {
@@ -161,8 +161,8 @@ func (v *planView) matching(is func(*planner.Action) bool) []lang.Address {
 // weakening are the objects that may do more than their work seems to need, if they are
 // new, or if the configuration changes what they may do.
 func (v *planView) weakening() []lang.Address {
-	return v.matching(func(a *planner.Action) bool {
-		given := slices.ContainsFunc(a.Changes, func(c planner.Change) bool {
+	return v.matching(func(a *plans.Action) bool {
+		given := slices.ContainsFunc(a.Changes, func(c plans.Change) bool {
 			return c.After != nil && !c.Drift && (content.Powers(c.Path) || !c.Sensitive && content.Powers(formatValue(c.After)))
 		})
 		if a.Object == nil || riskOf(a) == leavesItBe || !fresh(a) && !given {

@@ -8,7 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // item is one action, or several that differ in nothing but the address: the
@@ -135,10 +135,10 @@ func heading(items []item) line {
 }
 
 // item renders one action.
-func (v *planView) item(a *planner.Action) item {
+func (v *planView) item(a *plans.Action) item {
 	it := item{
 		heads: []line{v.head(a)}, block: a.Address.Block, create: fresh(a),
-		gone: hasReason(a, planner.ReasonGone), names: v.anyNames(a.Address), source: a.Declared(), width: v.width,
+		gone: hasReason(a, plans.ReasonGone), names: v.anyNames(a.Address), source: a.Declared(), width: v.width,
 	}
 	it.relocation, _ = relocationOf(a)
 	if a.Object != nil {
@@ -155,7 +155,7 @@ func (v *planView) item(a *planner.Action) item {
 		it.own = comment(place, v.width)
 		it.together = comment("each in place of its older version", v.width)
 	}
-	if hasReason(a, planner.ReasonImmutable) && it.source != "" {
+	if hasReason(a, plans.ReasonImmutable) && it.source != "" {
 		it.own = comment("declared at "+it.source, v.width)
 	}
 	var telling []content.Line
@@ -174,23 +174,23 @@ func (v *planView) item(a *planner.Action) item {
 		if len(telling) == 1 {
 			it.fact = styled(look(telling[0]), telling[0].Text)
 		}
-	case a.Verb != planner.Delete || a.Partial:
+	case a.Verb != plans.Delete || a.Partial:
 		it.body = append(it.body, v.fields(a).render(shown(a))...)
 	}
 	return it
 }
 
 // shown are the changes of an action besides what its headline says.
-func shown(a *planner.Action) []planner.Change {
+func shown(a *plans.Action) []plans.Change {
 	if a.MovedFrom() == "" {
 		return a.Changes
 	}
-	return slices.DeleteFunc(slices.Clone(a.Changes), planner.Change.NotesMove)
+	return slices.DeleteFunc(slices.Clone(a.Changes), plans.Change.NotesMove)
 }
 
 // fresh reports whether an action makes something that has no predecessor.
-func fresh(a *planner.Action) bool {
-	return (a.Verb == planner.Create || a.Verb == planner.Run) && a.Supersedes == (lang.Address{})
+func fresh(a *plans.Action) bool {
+	return (a.Verb == plans.Create || a.Verb == plans.Run) && a.Supersedes == (lang.Address{})
 }
 
 // comment is a remark below the head of an action.
@@ -203,7 +203,7 @@ func comment(s string, width int) []line {
 }
 
 // fields is how the changes of an action are rendered.
-func (v *planView) fields(a *planner.Action) fields {
+func (v *planView) fields(a *plans.Action) fields {
 	f := fields{width: v.width, full: v.options.Full, fresh: fresh(a), kind: a.Address.Kind, named: family(a)}
 	switch a.Address.Kind {
 	case "Deployment", "StatefulSet", "DaemonSet", "Job":
@@ -211,7 +211,7 @@ func (v *planView) fields(a *planner.Action) fields {
 			f.shorten = "spec.template.spec."
 		}
 	}
-	f.note = func(c planner.Change) string {
+	f.note = func(c plans.Change) string {
 		switch {
 		case forces(a, c):
 			return "# forces replacement"
@@ -237,37 +237,37 @@ func (v *planView) fields(a *planner.Action) fields {
 }
 
 // forces reports whether a change is, or is part of, what cannot be changed in place.
-func forces(a *planner.Action, c planner.Change) bool {
-	return slices.ContainsFunc(a.Reasons, func(r planner.Reason) bool {
+func forces(a *plans.Action, c plans.Change) bool {
+	return slices.ContainsFunc(a.Reasons, func(r plans.Reason) bool {
 		rest, ok := strings.CutPrefix(c.Path, r.Path)
-		return r.Kind == planner.ReasonImmutable && ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+		return r.Kind == plans.ReasonImmutable && ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 	})
 }
 
 // head is the line by which programs recognize an action.
-func (v *planView) head(a *planner.Action) line {
+func (v *planView) head(a *plans.Action) line {
 	address := styled(bold, a.Address.String())
 	at := text("  # ")
 	if a.OnlyMoves() {
 		return at.then(text(a.MovedFrom()+" has moved to "), address)
 	}
 	switch a.Verb {
-	case planner.Create, planner.Run:
+	case plans.Create, plans.Run:
 		return at.then(address, text(" will be created"))
-	case planner.Update:
+	case plans.Update:
 		return at.then(address, text(" will be updated in-place"))
-	case planner.Replace:
-		if hasReason(a, planner.ReasonRequested) {
+	case plans.Replace:
+		if hasReason(a, plans.ReasonRequested) {
 			return at.then(address, text(" "), styled(danger, "will be replaced, as requested"))
 		}
-		if slices.ContainsFunc(a.Reasons, planner.Reason.Triggered) {
+		if slices.ContainsFunc(a.Reasons, plans.Reason.Triggered) {
 			return at.then(address, text(" "), styled(danger, "will be replaced, due to changes in replace_triggered_by"))
 		}
 		if harmless(a) {
 			return at.then(address, text(" must be replaced"))
 		}
 		return at.then(address, text(" "), styled(danger, "must be replaced"))
-	case planner.Delete:
+	case plans.Delete:
 		if a.Partial {
 			return at.then(address, text(" will be updated in-place"))
 		}
@@ -275,15 +275,15 @@ func (v *planView) head(a *planner.Action) line {
 			return at.then(address, text(" will be pruned"))
 		}
 		return at.then(address, text(" will be "), styled(danger, "destroyed"))
-	case planner.None:
+	case plans.None:
 		return at.then(address, text(" is there already and will be used again"))
-	case planner.Adopt:
+	case plans.Adopt:
 		if a.MovedFrom() != "" || a.ChangesValues() {
 			return at.then(address, text(" will be updated in-place"))
 		}
 		return at.then(address, text(" will be imported"))
-	case planner.Forget:
-		if hasReason(a, planner.ReasonGone) || hasReason(a, planner.ReasonUnfinished) {
+	case plans.Forget:
+		if hasReason(a, plans.ReasonGone) || hasReason(a, plans.ReasonUnfinished) {
 			return at.then(address, text(" is gone, and is forgotten"))
 		}
 		return at.then(address, text(" will no longer be managed by kolla, but will not be destroyed"))
@@ -299,18 +299,18 @@ const runsOnce = "a job: runs once"
 const runsNot = "does not run: its service is new, and begins with this image"
 
 // comments say why, where the action itself does not, most important first.
-func (v *planView) comments(a *planner.Action) []string {
+func (v *planView) comments(a *plans.Action) []string {
 	var out []string
-	if a.Verb == planner.Create && a.Object != nil && a.Object.Manifest != nil && a.Object.Skipped() {
+	if a.Verb == plans.Create && a.Object != nil && a.Object.Manifest != nil && a.Object.Skipped() {
 		out = append(out, runsNot)
 	}
-	if a.Verb == planner.Run {
+	if a.Verb == plans.Run {
 		out = append(out, runsOnce)
-		if hasReason(a, planner.ReasonRequested) {
+		if hasReason(a, plans.ReasonRequested) {
 			out = append(out, "it runs again, as requested with -replace")
 		}
 	}
-	if a.Verb == planner.Delete && a.Partial {
+	if a.Verb == plans.Delete && a.Partial {
 		out = append(out, "kolla removes its fields; the object stays")
 	}
 	out = append(out, v.reasons(a)...)
@@ -326,18 +326,18 @@ func (v *planView) comments(a *planner.Action) []string {
 	switch {
 	case a.Deferred():
 		out = append(out, "waits for "+strings.Join(a.Object.Deferred, ", "))
-	case a.Evidence.Kind == planner.Unverified:
+	case a.Evidence.Kind == plans.Unverified:
 		out = append(out, "not checked by the server, see below")
 	}
 	return out
 }
 
 // reasons are the reasons of an action in words.
-func (v *planView) reasons(a *planner.Action) []string {
+func (v *planView) reasons(a *plans.Action) []string {
 	var out []string
 	for _, r := range a.Reasons {
 		c := because(r)
-		if r.Kind == planner.ReasonRenamed && r.Detail == "" {
+		if r.Kind == plans.ReasonRenamed && r.Detail == "" {
 			c = "its service " + c
 		}
 		// Of what only moved, the headline says where from.
@@ -349,30 +349,30 @@ func (v *planView) reasons(a *planner.Action) []string {
 }
 
 // because puts a reason into words; empty where the action speaks for itself.
-func because(r planner.Reason) string {
-	words := map[planner.ReasonKind]string{
-		planner.ReasonGone:       "somebody deleted it in the cluster",
-		planner.ReasonUnfinished: "an earlier apply deleted it, and did not get further",
-		planner.ReasonCleaned:    "an earlier apply was about to delete it: its pods may have cleaned their nodes already",
-		planner.ReasonUndeclared: "no longer in the configuration",
-		planner.ReasonExternal:   "its service is external now",
-		planner.ReasonRenamed:    renaming(r.Detail),
-		planner.ReasonSuperseded: "an older version that nothing uses any more",
-		planner.ReasonImmutable:  r.Path + " cannot be changed in place",
-		planner.ReasonFailedJob:  "the last run failed; it runs again",
-		planner.ReasonIdle:       fmt.Sprintf("%s has %s, and does not look after it any more: taken back", tool(r.Manager), r.Path),
-		planner.ReasonReplaced:   "somebody replaced " + r.Path + ": the value is kept, and the objects that read it are renewed",
-		planner.ReasonRenewed:    "made anew",
-		planner.ReasonReuse:      "reuses existing volumes, with the data on them",
-		planner.ReasonTriggered:  r.TriggerWords(),
-		planner.ReasonOwed:       r.TriggerWords(),
-		planner.ReasonMoved:      "moved from " + r.Detail,
-		planner.ReasonUnowned:    "imported: it exists already, and was not made by kolla",
-		planner.ReasonDefinition: "the definition of its kind changes",
-		planner.ReasonUpgrade:    "neither the configuration nor the cluster changed: kolla or the server has new defaults",
+func because(r plans.Reason) string {
+	words := map[plans.ReasonKind]string{
+		plans.ReasonGone:       "somebody deleted it in the cluster",
+		plans.ReasonUnfinished: "an earlier apply deleted it, and did not get further",
+		plans.ReasonCleaned:    "an earlier apply was about to delete it: its pods may have cleaned their nodes already",
+		plans.ReasonUndeclared: "no longer in the configuration",
+		plans.ReasonExternal:   "its service is external now",
+		plans.ReasonRenamed:    renaming(r.Detail),
+		plans.ReasonSuperseded: "an older version that nothing uses any more",
+		plans.ReasonImmutable:  r.Path + " cannot be changed in place",
+		plans.ReasonFailedJob:  "the last run failed; it runs again",
+		plans.ReasonIdle:       fmt.Sprintf("%s has %s, and does not look after it any more: taken back", tool(r.Manager), r.Path),
+		plans.ReasonReplaced:   "somebody replaced " + r.Path + ": the value is kept, and the objects that read it are renewed",
+		plans.ReasonRenewed:    "made anew",
+		plans.ReasonReuse:      "reuses existing volumes, with the data on them",
+		plans.ReasonTriggered:  r.TriggerWords(),
+		plans.ReasonOwed:       r.TriggerWords(),
+		plans.ReasonMoved:      "moved from " + r.Detail,
+		plans.ReasonUnowned:    "imported: it exists already, and was not made by kolla",
+		plans.ReasonDefinition: "the definition of its kind changes",
+		plans.ReasonUpgrade:    "neither the configuration nor the cluster changed: kolla or the server has new defaults",
 	}[r.Kind]
 	switch {
-	case r.Detail == "", r.Kind == planner.ReasonRenamed, r.Kind == planner.ReasonMoved, r.Triggered():
+	case r.Detail == "", r.Kind == plans.ReasonRenamed, r.Kind == plans.ReasonMoved, r.Triggered():
 		return words
 	case words == "":
 		return r.Detail
@@ -382,7 +382,7 @@ func because(r planner.Reason) string {
 }
 
 // takenAlong says where the values go on of a Secret that goes.
-func takenAlong(a *planner.Action) string {
+func takenAlong(a *plans.Action) string {
 	return "its values are copied to Secret " + a.Heir.Name
 }
 
@@ -397,18 +397,18 @@ func renaming(block string) string {
 
 // harmless reports whether nothing is lost with what an action deletes: versions
 // that nothing uses any more, jobs that failed.
-func harmless(a *planner.Action) bool {
-	return a.Prunes() || hasReason(a, planner.ReasonFailedJob)
+func harmless(a *plans.Action) bool {
+	return a.Prunes() || hasReason(a, plans.ReasonFailedJob)
 }
 
 // family is the name of an object of which there are versions, without the version.
-func family(a *planner.Action) string {
+func family(a *plans.Action) string {
 	if a.Object == nil {
 		return ""
 	}
 	return a.Object.Family.Name
 }
 
-func hasReason(a *planner.Action, kind planner.ReasonKind) bool {
-	return slices.ContainsFunc(a.Reasons, func(r planner.Reason) bool { return r.Kind == kind })
+func hasReason(a *plans.Action, kind plans.ReasonKind) bool {
+	return slices.ContainsFunc(a.Reasons, func(r plans.Reason) bool { return r.Kind == kind })
 }

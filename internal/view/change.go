@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // bodyIndent is the column at which the fields of an object begin, after the sign.
@@ -26,14 +26,14 @@ type fields struct {
 	// shorten is taken off the front of paths: what they all have in common.
 	shorten string
 	// note says something about a change, after it; nil: nothing is said.
-	note func(planner.Change) string
+	note func(plans.Change) string
 }
 
 // alignLimit is the longest path that the values of others are put in line with.
 const alignLimit = 48
 
 // render gives the lines of all changes.
-func (f fields) render(changes []planner.Change) []line {
+func (f fields) render(changes []plans.Change) []line {
 	changes = f.elements(changes)
 	paths := 0
 	for _, c := range changes {
@@ -55,7 +55,7 @@ func (f fields) render(changes []planner.Change) []line {
 
 // field is a change of a single value. The values begin after a path of paths
 // columns if they fit there, else after the path itself, else on the next line.
-func (f fields) field(c planner.Change, paths int) []line {
+func (f fields) field(c plans.Change, paths int) []line {
 	const inner = bodyIndent + 4
 	head := f.sign(c).then(text(" " + f.path(c))).indent(bodyIndent)
 	note := f.noteOf(c)
@@ -111,7 +111,7 @@ func brokenPath(l line, width int) []line {
 }
 
 // oneSided shows a value that was added or removed, and is long.
-func (f fields) oneSided(c planner.Change, indent int) []line {
+func (f fields) oneSided(c plans.Change, indent int) []line {
 	v := c.After
 	if v == nil {
 		v = c.Before
@@ -129,13 +129,13 @@ func (f fields) oneSided(c planner.Change, indent int) []line {
 
 // values shows the values of a change on one line, or gives nil if they do not
 // fit into width columns.
-func (f fields) values(c planner.Change, width int) line {
+func (f fields) values(c plans.Change, width int) line {
 	var l line
 	switch {
 	case c.Sensitive:
-		return styled(faint, planner.Masked)
+		return styled(faint, plans.Masked)
 	case c.Before == nil && c.After == nil:
-		return styled(faint, planner.Unknown)
+		return styled(faint, plans.Unknown)
 	case c.Before == nil:
 		l = value(c.After)
 	case c.After == nil:
@@ -151,7 +151,7 @@ func (f fields) values(c planner.Change, width int) line {
 
 // value shows one value; what only stands for one is not quoted.
 func value(v any) line {
-	if v == planner.Unknown || v == planner.Masked {
+	if v == plans.Unknown || v == plans.Masked {
 		return styled(faint, fmt.Sprint(v))
 	}
 	return text(formatValue(v))
@@ -169,14 +169,14 @@ func (f fields) append(l, note line) []line {
 	}
 }
 
-func (f fields) noteOf(c planner.Change) line {
+func (f fields) noteOf(c plans.Change) line {
 	if f.note == nil || f.note(c) == "" {
 		return nil
 	}
 	return styled(faint, f.note(c))
 }
 
-func (f fields) path(c planner.Change) string {
+func (f fields) path(c plans.Change) string {
 	if c.Text {
 		return fileName(c.Path)
 	}
@@ -184,7 +184,7 @@ func (f fields) path(c planner.Change) string {
 }
 
 // file is a change of a whole file.
-func (f fields) file(c planner.Change) []line {
+func (f fields) file(c plans.Change) []line {
 	before, _ := c.Before.(string)
 	after, _ := c.After.(string)
 	diff := limited(textDiff(before, after, f.lineLimit()), f.full)
@@ -211,7 +211,7 @@ func (f fields) lineLimit() int {
 
 // isText reports whether a change is to be shown line by line. A file of one line is
 // a value like any other.
-func isText(c planner.Change) bool {
+func isText(c plans.Change) bool {
 	switch {
 	case c.Sensitive:
 		return false
@@ -237,7 +237,7 @@ func fileName(path string) string {
 }
 
 // sign says with one character what happens to a field.
-func (f fields) sign(c planner.Change) line {
+func (f fields) sign(c plans.Change) line {
 	switch {
 	case f.given:
 		return styled(faint, "·")
@@ -254,7 +254,7 @@ func (f fields) sign(c planner.Change) line {
 
 // culprit says who changed a field outside of kolla, and when, seen from the
 // moment now: "scaled by kubectl 50 min ago, 2026-11-21 02:11 UTC".
-func (p *Printer) culprit(c planner.Change, now time.Time) string {
+func (p *Printer) culprit(c plans.Change, now time.Time) string {
 	var words []string
 	switch {
 	case c.Manager == "" && c.Drift && c.Path == "spec.replicas":

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // actionLine is what review bots make of a plan: they read Terraform's words to
@@ -23,15 +23,15 @@ var actionLine = regexp.MustCompile(`(?m)^ *# (\S+) (will be created|will be upd
 // TestPlanNamesEveryAction holds the lines that programs read: one an action,
 // however much is folded, in every form of the output.
 func TestPlanNamesEveryAction(t *testing.T) {
-	words := map[planner.Verb]string{
-		planner.Create:  "will be created",
-		planner.Run:     "will be created",
-		planner.Update:  "will be updated in-place",
-		planner.Delete:  "will be destroyed",
-		planner.Replace: "must be replaced",
-		planner.Adopt:   "will be imported",
+	words := map[plans.Verb]string{
+		plans.Create:  "will be created",
+		plans.Run:     "will be created",
+		plans.Update:  "will be updated in-place",
+		plans.Delete:  "will be destroyed",
+		plans.Replace: "must be replaced",
+		plans.Adopt:   "will be imported",
 	}
-	samples := map[string]func() *planner.Plan{
+	samples := map[string]func() *plans.Plan{
 		"first": firstPlan, "drift": driftAndConfig, "replace": replaceAndDelete, "destroy": destroyAll,
 		"many": manyUpdates, "unverified": unverified, "deferred": deferredPlan, "adopt": adoptAndForget, "long": longValues,
 		"haystack": haystack, "requested": requested,
@@ -42,9 +42,9 @@ func TestPlanNamesEveryAction(t *testing.T) {
 			for _, a := range sample().Actions {
 				word, ok := words[a.Verb]
 				switch {
-				case a.Partial, a.Verb == planner.Adopt && a.ChangesValues():
-					word = words[planner.Update]
-				case len(a.Reasons) > 0 && a.Reasons[0].Kind == planner.ReasonRequested:
+				case a.Partial, a.Verb == plans.Adopt && a.ChangesValues():
+					word = words[plans.Update]
+				case len(a.Reasons) > 0 && a.Reasons[0].Kind == plans.ReasonRequested:
 					word = "will be replaced, as requested"
 				}
 				if ok && !a.Prunes() {
@@ -65,7 +65,7 @@ func TestPlanNamesEveryAction(t *testing.T) {
 // TestSummaryLine holds the line by which bots tell what kind of plan it is.
 func TestSummaryLine(t *testing.T) {
 	tests := map[string]struct {
-		sample func() *planner.Plan
+		sample func() *plans.Plan
 		want   string
 	}{
 		"changes": {driftAndConfig, "Plan: 2 to add, 2 to change, 0 to destroy."},
@@ -108,7 +108,7 @@ var (
 func TestReviewBots(t *testing.T) {
 	type verdict struct{ pass, none, destroy, atlantis, atlantisNone bool }
 	tests := map[string]struct {
-		sample func() *planner.Plan
+		sample func() *plans.Plan
 		want   verdict
 	}{
 		"changes": {driftAndConfig, verdict{pass: true, atlantis: true}},
@@ -190,9 +190,9 @@ func TestNoControlCharacters(t *testing.T) {
 
 // TestSecretsStaySecret puts values where there should be none.
 func TestSecretsStaySecret(t *testing.T) {
-	leaky := func() *planner.Plan {
-		change := planner.Change{Path: `data["password"]`, Before: "hunter2", After: "hunter2\nhunter2\nhunter2", Sensitive: true, Text: true, Drift: true}
-		p := newPlan(0, action(planner.Update, "service.keystone/Secret/keystone-admin", change))
+	leaky := func() *plans.Plan {
+		change := plans.Change{Path: `data["password"]`, Before: "hunter2", After: "hunter2\nhunter2\nhunter2", Sensitive: true, Text: true, Drift: true}
+		p := newPlan(0, action(plans.Update, "service.keystone/Secret/keystone-admin", change))
 		p.Actions = append(p.Actions, firstPlan().Actions...)
 		return p
 	}

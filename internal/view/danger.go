@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // risk orders actions by what a reviewer has to see first.
@@ -23,10 +23,10 @@ const (
 	leavesItBe             // nothing happens
 )
 
-func riskOf(a *planner.Action) risk {
-	deletes := a.Verb == planner.Replace || a.Verb == planner.Delete && !a.Partial
+func riskOf(a *plans.Action) risk {
+	deletes := a.Verb == plans.Replace || a.Verb == plans.Delete && !a.Partial
 	switch {
-	case a.Verb == planner.None || a.Verb == planner.Refresh || a.MovedTo() != "":
+	case a.Verb == plans.None || a.Verb == plans.Refresh || a.MovedTo() != "":
 		return leavesItBe
 	case harmless(a):
 		return cleansUp
@@ -44,17 +44,17 @@ func riskOf(a *planner.Action) risk {
 }
 
 // drifted reports whether somebody else changed or deleted an object.
-func drifted(a *planner.Action) bool {
-	return hasReason(a, planner.ReasonGone) || slices.ContainsFunc(a.Changes, func(c planner.Change) bool { return c.Drift })
+func drifted(a *plans.Action) bool {
+	return hasReason(a, plans.ReasonGone) || slices.ContainsFunc(a.Changes, func(c plans.Change) bool { return c.Drift })
 }
 
 // byRisk are the actions in the order of their risk, else in that of the plan.
-func (v *planView) byRisk() []*planner.Action {
-	var out []*planner.Action
+func (v *planView) byRisk() []*plans.Action {
+	var out []*plans.Action
 	for i := range v.plan.Actions {
 		out = append(out, &v.plan.Actions[i])
 	}
-	slices.SortStableFunc(out, func(a, b *planner.Action) int { return cmp.Compare(riskOf(a), riskOf(b)) })
+	slices.SortStableFunc(out, func(a, b *plans.Action) int { return cmp.Compare(riskOf(a), riskOf(b)) })
 	return out
 }
 
@@ -80,7 +80,7 @@ func (v *planView) scope() []line {
 // that first what holds data. That with which nothing is lost is only counted.
 func (v *planView) destroyed() []line {
 	var rows [][2]line
-	var all []*planner.Action
+	var all []*plans.Action
 	harmlessly := 0
 	for _, a := range v.byRisk() {
 		switch riskOf(a) {
@@ -135,19 +135,19 @@ func (v *planView) forced() []line {
 }
 
 // why is the reason of an action in one line: what is lost by it comes first.
-func (v *planView) why(a *planner.Action) line {
+func (v *planView) why(a *plans.Action) line {
 	comments := v.reasons(a)
-	if hasReason(a, planner.ReasonRenamed) {
+	if hasReason(a, plans.ReasonRenamed) {
 		comments = nil // renamed says it of all of them
 	}
-	if a.Verb == planner.Replace && hasReason(a, planner.ReasonRequested) {
+	if a.Verb == plans.Replace && hasReason(a, plans.ReasonRequested) {
 		comments = append([]string{"as requested with -replace"}, comments...)
 	}
 	if a.Heir != (lang.Address{}) {
 		comments = append(comments, takenAlong(a))
 	}
 	why := strings.Join(comments, "; ")
-	if a.Verb == planner.Replace {
+	if a.Verb == plans.Replace {
 		why = "made again: " + why
 	}
 	switch holds := a.Holds; {
@@ -168,7 +168,7 @@ func (v *planView) renamed() []line {
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
 		for _, r := range a.Reasons {
-			if r.Kind != planner.ReasonRenamed || told[a.Address.Block] {
+			if r.Kind != plans.ReasonRenamed || told[a.Address.Block] {
 				continue
 			}
 			told[a.Address.Block] = true
@@ -184,7 +184,7 @@ func (v *planView) renamed() []line {
 func (v *planView) kinds() string {
 	counts := map[string]int{}
 	for _, a := range v.plan.Actions {
-		if a.Verb == planner.Delete && !a.Partial {
+		if a.Verb == plans.Delete && !a.Partial {
 			counts[a.Address.Kind]++
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // message is a box of the one look that all diagnostics have.
@@ -123,7 +123,7 @@ func boolToInt(b bool) int {
 
 // Problems prints what stands in the way of a plan, or should be known about it.
 // A problem that several objects have is printed once, with all of them.
-func (p *Printer) Problems(problems []planner.Problem) {
+func (p *Printer) Problems(problems []plans.Problem) {
 	if p.events != nil {
 		for _, problem := range problems {
 			p.events.diagnostic(p.ofProblem(problem))
@@ -133,9 +133,9 @@ func (p *Printer) Problems(problems []planner.Problem) {
 }
 
 // together makes one message of a problem that several objects have.
-func together(problems []planner.Problem) []message {
+func together(problems []plans.Problem) []message {
 	var messages []message
-	first := map[planner.Problem]int{}
+	first := map[plans.Problem]int{}
 	for _, problem := range problems {
 		key := problem
 		key.Address, key.Source = lang.Address{}, ""
@@ -164,7 +164,7 @@ func fewer(where []line) []line {
 }
 
 // object says which object has the problem, and where it is declared.
-func object(problem planner.Problem) line {
+func object(problem plans.Problem) line {
 	if problem.Address == (lang.Address{}) {
 		if problem.Source == "" {
 			return nil

@@ -7,7 +7,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // Impact is the impact of a plan on one block, in words.
@@ -20,7 +20,7 @@ type Impact struct {
 
 // ImpactOf puts the impact of a plan into words. In a block of several workloads, each
 // line says which one it is about.
-func ImpactOf(plan *planner.Plan) []Impact {
+func ImpactOf(plan *plans.Plan) []Impact {
 	workloads := map[string]int{}
 	for i := range plan.Actions {
 		if a := &plan.Actions[i]; a.Serves() {
@@ -47,83 +47,83 @@ func ImpactOf(plan *planner.Plan) []Impact {
 
 // ofWorkload reports whether an effect is about a workload of which a block may have
 // several.
-func ofWorkload(kind planner.EffectKind) bool {
+func ofWorkload(kind plans.EffectKind) bool {
 	switch kind {
-	case planner.EffectDeploy, planner.EffectStop, planner.EffectRecreate, planner.EffectRestart,
-		planner.EffectLeave, planner.EffectCutOff, planner.EffectScaleUp, planner.EffectScaleDown, planner.EffectDataLost, planner.EffectVolumesStay:
+	case plans.EffectDeploy, plans.EffectStop, plans.EffectRecreate, plans.EffectRestart,
+		plans.EffectLeave, plans.EffectCutOff, plans.EffectScaleUp, plans.EffectScaleDown, plans.EffectDataLost, plans.EffectVolumesStay:
 		return true
 	}
 	return false
 }
 
 // effectText says an effect on a block in one line.
-func effectText(block string, e planner.Effect) string {
+func effectText(block string, e plans.Effect) string {
 	pods := count(e.Pods, "pod")
 	switch e.Kind {
-	case planner.EffectDeploy:
+	case plans.EffectDeploy:
 		if e.EachNode {
 			return "will be deployed, one pod on each of its nodes"
 		}
 		return pods + " will be deployed"
-	case planner.EffectStop:
+	case plans.EffectStop:
 		return pods + " will be deleted"
-	case planner.EffectRecreate:
+	case plans.EffectRecreate:
 		return fmt.Sprintf("%s %s at once, and new ones are made: %s", pods, plural(e.Pods, "stops", "stop"), whyAgain(e.Why))
-	case planner.EffectRestart:
+	case plans.EffectRestart:
 		return restartText(block, e, pods)
-	case planner.EffectLeave:
+	case plans.EffectLeave:
 		text := fmt.Sprintf("%s %s deleted, on %s", pods, plural(e.Pods, "is", "are"), words.Few(e.Items, 4))
 		if e.Data != "" {
 			text += ", where " + e.Data
 		}
 		return text
-	case planner.EffectCutOff:
+	case plans.EffectCutOff:
 		return e.CutOff()
-	case planner.EffectScaleUp:
+	case plans.EffectScaleUp:
 		return pods + " added"
-	case planner.EffectScaleDown:
+	case plans.EffectScaleDown:
 		return pods + " removed"
-	case planner.EffectJob:
+	case plans.EffectJob:
 		return fmt.Sprintf("job %s runs", e.Name)
-	case planner.EffectJobAgain:
+	case plans.EffectJobAgain:
 		return fmt.Sprintf("job %s runs again", e.Name)
-	case planner.EffectPorts:
+	case plans.EffectPorts:
 		return fmt.Sprintf("the ports of %s change", e.Ref)
-	case planner.EffectUnreachable:
+	case plans.EffectUnreachable:
 		return fmt.Sprintf("%s is deleted and made again: nothing reaches it in between", e.Ref)
 	}
 	return dataText(e)
 }
 
 // dataText says what an effect means to data.
-func dataText(e planner.Effect) string {
+func dataText(e plans.Effect) string {
 	switch e.Kind {
-	case planner.EffectLoss:
+	case plans.EffectLoss:
 		if e.Ref.GVK.Kind == "PersistentVolumeClaim" && e.Loss.Address.Kind != e.Ref.GVK.Kind {
 			return e.Name + " " + e.Loss.Consequence()
 		}
 		return fmt.Sprintf("%s is gone: %s", e.Ref, e.Loss.Consequence())
-	case planner.EffectDataLost:
+	case plans.EffectDataLost:
 		return e.Data + ", is lost"
-	case planner.EffectDataDeleted:
+	case plans.EffectDataDeleted:
 		return fmt.Sprintf("%s is deleted, and %s with it", e.Ref, e.Data)
-	case planner.EffectDataReplaced:
+	case plans.EffectDataReplaced:
 		return fmt.Sprintf("%s is deleted and made again, and %s is lost", e.Ref, e.Data)
-	case planner.EffectValuesDropped:
+	case plans.EffectValuesDropped:
 		return fmt.Sprintf("%s is deleted, and with it %s, which %s does not take along", e.Ref, words.Few(e.Items, 4), e.Heir)
-	case planner.EffectVolumesStay:
+	case plans.EffectVolumesStay:
 		return fmt.Sprintf("%s %s, with the data: %s", count(len(e.Items), "volume"), plural(len(e.Items), "stays", "stay"), words.Few(e.Items, 3))
 	}
 	return string(e.Kind)
 }
 
-func restartText(block string, e planner.Effect, pods string) string {
+func restartText(block string, e plans.Effect, pods string) string {
 	var causes []string
 	for _, c := range e.Causes {
 		causes = append(causes, causeText(c))
 	}
 	why := words.Few(causes, 3)
-	if e.Strategy == planner.OnRequest {
+	if e.Strategy == plans.OnRequest {
 		address := lang.Address{Block: block, Kind: e.Ref.GVK.Kind, Name: e.Name}
 		return fmt.Sprintf("%s %s as before until kolla rollout '%s' replaces %s%s: %s", pods, plural(e.Pods, "goes on", "go on"), address, plural(e.Pods, "it", "them"), meanwhile(e), why)
 	}
@@ -132,7 +132,7 @@ func restartText(block string, e planner.Effect, pods string) string {
 	case e.Pods == 1 && e.Downtime:
 		pace = ", and nothing answers meanwhile"
 	case e.Pods == 1:
-	case e.Strategy == planner.AllAtOnce:
+	case e.Strategy == plans.AllAtOnce:
 		pace = ", all at once"
 	case e.AtATime == 1:
 		pace = ", one at a time"
@@ -143,7 +143,7 @@ func restartText(block string, e planner.Effect, pods string) string {
 }
 
 // meanwhile says what follows for others while pods restart.
-func meanwhile(e planner.Effect) string {
+func meanwhile(e plans.Effect) string {
 	if e.Data == "" {
 		return ""
 	}
@@ -151,12 +151,12 @@ func meanwhile(e planner.Effect) string {
 }
 
 // whyAgain says why a workload is made again.
-func whyAgain(reasons []planner.Reason) string {
+func whyAgain(reasons []plans.Reason) string {
 	if len(reasons) == 0 {
 		return "as requested"
 	}
 	switch reasons[0].Kind {
-	case planner.ReasonImmutable:
+	case plans.ReasonImmutable:
 		var paths []string
 		for _, r := range reasons {
 			if r.Path == "" {
@@ -165,27 +165,27 @@ func whyAgain(reasons []planner.Reason) string {
 			paths = append(paths, r.Path)
 		}
 		return strings.Join(paths, ", ") + " cannot be changed in place"
-	case planner.ReasonTriggered, planner.ReasonOwed:
+	case plans.ReasonTriggered, plans.ReasonOwed:
 		return reasons[0].TriggerWords()
 	}
 	return "as requested"
 }
 
 // causeText says why pods restart.
-func causeText(c planner.Cause) string {
+func causeText(c plans.Cause) string {
 	switch c.Kind {
-	case planner.CauseImage:
+	case plans.CauseImage:
 		was, is := imageChange(c.Before, c.After)
 		return fmt.Sprintf("image %s → %s", was, is)
-	case planner.CauseEnvironment:
+	case plans.CauseEnvironment:
 		return c.Name + " in the environment " + fate(c)
-	case planner.CauseSecret:
+	case plans.CauseSecret:
 		return fmt.Sprintf("values of secret %s changed", c.Name)
-	case planner.CauseResources:
+	case plans.CauseResources:
 		return "resources changed"
-	case planner.CauseSecretFile:
+	case plans.CauseSecretFile:
 		return fmt.Sprintf("secret values in %s changed", c.Name)
-	case planner.CauseSource:
+	case plans.CauseSource:
 		return fmt.Sprintf("%s → %s", c.Before, c.After)
 	}
 	if len(c.Settings) > 0 {
@@ -196,7 +196,7 @@ func causeText(c planner.Cause) string {
 
 // fate is the verb for the change of a field: added, removed or changed. The plan does not
 // record whether a secret field is added or removed.
-func fate(c planner.Cause) string {
+func fate(c plans.Cause) string {
 	switch {
 	case c.Added == c.Removed:
 		return "changed"
@@ -234,7 +234,7 @@ func plural(n int, one, many string) string {
 
 // impactJSON is the impact on one block, structured and in words.
 type impactJSON struct {
-	planner.Impact
+	plans.Impact
 	Effects []effectJSON `json:"effects"`
 	Lines   []string     `json:"lines"`
 	Grave   []string     `json:"grave,omitempty"`
@@ -242,7 +242,7 @@ type impactJSON struct {
 
 // effectJSON is an effect without what the plan has elsewhere.
 type effectJSON struct {
-	planner.Effect
+	plans.Effect
 	Object map[string]string `json:"object"`
 	Why    string            `json:"why,omitempty"`
 	// Left out: it has another form here, or is among the losses.
@@ -250,14 +250,14 @@ type effectJSON struct {
 	Loss any `json:"loss,omitempty"`
 }
 
-func impactsOf(plan *planner.Plan) []impactJSON {
+func impactsOf(plan *plans.Plan) []impactJSON {
 	said := ImpactOf(plan)
 	var out []impactJSON
 	for n, i := range plan.Impact {
 		j := impactJSON{Impact: i, Lines: slices.Clone(said[n].Lines), Grave: said[n].Grave}
 		for _, e := range i.Effects {
 			effect := effectJSON{Effect: e, Object: objectOf(e.Ref)}
-			if e.Kind == planner.EffectRecreate {
+			if e.Kind == plans.EffectRecreate {
 				effect.Why = whyAgain(e.Why)
 			}
 			j.Effects = append(j.Effects, effect)

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // diagnosticJSON is a diagnostic in the shape of `terraform validate -json`.
@@ -119,7 +119,7 @@ func snippetOf(r hcl.Range, file *hcl.File) *snippetJSON {
 }
 
 // ofProblem is a problem of a plan.
-func (p *Printer) ofProblem(problem planner.Problem) *diagnosticJSON {
+func (p *Printer) ofProblem(problem plans.Problem) *diagnosticJSON {
 	d := &diagnosticJSON{
 		Severity: severity(problem.Warning),
 		Summary:  problem.Summary,

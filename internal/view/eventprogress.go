@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // heartbeat is how often it is said that an action is still going on.
@@ -24,10 +24,10 @@ type hookEvent struct {
 
 // hookJSON is what kolla says beyond Terraform's hooks.
 type hookJSON struct {
-	Verb    planner.Verb `json:"verb"`
-	Status  string       `json:"status,omitempty"`  // what is waited for
-	Because string       `json:"because,omitempty"` // of what was skipped: the failed action
-	Error   string       `json:"error,omitempty"`
+	Verb    plans.Verb `json:"verb"`
+	Status  string     `json:"status,omitempty"`  // what is waited for
+	Because string     `json:"because,omitempty"` // of what was skipped: the failed action
+	Error   string     `json:"error,omitempty"`
 }
 
 // applying writes the events of an apply: each action's beginning, that it still
@@ -43,7 +43,7 @@ type applying struct {
 
 // pulse is when something was last said of a running action.
 type pulse struct {
-	action *planner.Action
+	action *plans.Action
 	begun  time.Time
 	said   time.Time
 	status string
@@ -101,32 +101,32 @@ func (a *applying) goesOn(p *pulse, now time.Time) {
 
 // observe writes an event of the apply. What the plan leaves as it is, and is only
 // looked at because others depend on it, is not worth one.
-func (a *applying) observe(e planner.Event) {
-	if a == nil || !concerns(e.Action) && e.Kind != planner.Failed {
+func (a *applying) observe(e plans.Event) {
+	if a == nil || !concerns(e.Action) && e.Kind != plans.Failed {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	address, now := e.Action.Address, time.Now()
 	switch e.Kind {
-	case planner.Started:
+	case plans.Started:
 		a.running[address] = &pulse{action: e.Action, begun: now, said: now}
 		a.hook("apply_start", e.Action, -1, sentenceCase(doing(e.Action))+"...", &hookJSON{})
-	case planner.Waiting:
+	case plans.Waiting:
 		if p := a.running[address]; p != nil && p.status != e.Status {
 			p.status, p.said = e.Status, now
 			a.goesOn(p, now)
 		}
-	case planner.Done:
+	case plans.Done:
 		delete(a.running, address)
 		a.hook("apply_complete", e.Action, e.Elapsed, sentenceCase(done(e))+" after "+duration(e.Elapsed), &hookJSON{})
-	case planner.Failed:
+	case plans.Failed:
 		delete(a.running, address)
 		a.hook("apply_errored", e.Action, e.Elapsed, "Failed after "+duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})
-	case planner.Interrupted:
+	case plans.Interrupted:
 		delete(a.running, address)
 		a.hook("apply_errored", e.Action, e.Elapsed, "Interrupted after "+duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})
-	case planner.Skipped:
+	case plans.Skipped:
 		extra := &hookJSON{}
 		message := "Skipped, because the apply was interrupted"
 		if e.Because != (lang.Address{}) {
@@ -138,14 +138,14 @@ func (a *applying) observe(e planner.Event) {
 }
 
 // hook writes one event of an action; elapsed is left out where negative.
-func (a *applying) hook(kind string, action *planner.Action, elapsed time.Duration, message string, extra *hookJSON) {
+func (a *applying) hook(kind string, action *plans.Action, elapsed time.Duration, message string, extra *hookJSON) {
 	extra.Verb = action.Verb
 	h := &hookEvent{Resource: resourceOf(action.Address), Action: uiAction(action), Kolla: extra}
 	if elapsed >= 0 {
 		seconds := int(elapsed.Round(time.Second).Seconds())
 		h.Elapsed = &seconds
 	}
-	if action.Prior.UID != "" && action.Verb != planner.Replace {
+	if action.Prior.UID != "" && action.Verb != plans.Replace {
 		h.IDKey, h.IDValue = "uid", string(action.Prior.UID)
 	}
 	level := "info"

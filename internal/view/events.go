@@ -10,7 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // eventsVersion is that of Terraform's machine-readable UI, whose shape the events
@@ -119,10 +119,10 @@ type tallyJSON struct {
 // summaryJSON is what the summary of a plan has beyond Terraform's.
 type summaryJSON struct {
 	tallyJSON
-	planner.Tally
-	Pending     []string           `json:"pending,omitempty"` // not ready yet
-	RefreshOnly bool               `json:"refresh_only,omitempty"`
-	Selection   *planner.Selection `json:"selection,omitempty"`
+	plans.Tally
+	Pending     []string         `json:"pending,omitempty"` // not ready yet
+	RefreshOnly bool             `json:"refresh_only,omitempty"`
+	Selection   *plans.Selection `json:"selection,omitempty"`
 }
 
 // write adds what all events have, and writes one.
@@ -155,7 +155,7 @@ func (e *events) failure() error {
 
 // plan writes a plan: what others changed, what could not be compared, what will be done,
 // how much it is.
-func (e *events) plan(plan *planner.Plan) {
+func (e *events) plan(plan *plans.Plan) {
 	if e == nil {
 		return
 	}
@@ -163,7 +163,7 @@ func (e *events) plan(plan *planner.Plan) {
 	e.notCompared(plan)
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
-		if a.Verb == planner.None || a.Verb == planner.Refresh {
+		if a.Verb == plans.None || a.Verb == plans.Refresh {
 			continue
 		}
 		if a.MovedTo() != "" { // it is there once more, under its new address
@@ -199,7 +199,7 @@ func (e *events) plan(plan *planner.Plan) {
 }
 
 // drift writes what others did to each object.
-func (e *events) drift(plan *planner.Plan) {
+func (e *events) drift(plan *plans.Plan) {
 	others := outsideOf(plan)
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
@@ -216,7 +216,7 @@ func (e *events) drift(plan *planner.Plan) {
 
 // notCompared writes which objects could not be compared, and why. Terraform knows no such
 // thing.
-func (e *events) notCompared(plan *planner.Plan) {
+func (e *events) notCompared(plan *plans.Plan) {
 	for i := range plan.Actions {
 		if a := &plan.Actions[i]; a.NotCompared() && a.MovedTo() == "" {
 			e.write(event{
@@ -229,12 +229,12 @@ func (e *events) notCompared(plan *planner.Plan) {
 	}
 }
 
-func summaryOf(plan *planner.Plan) *summaryJSON {
+func summaryOf(plan *plans.Plan) *summaryJSON {
 	c := plan.Counts()
 	s := &summaryJSON{RefreshOnly: plan.RefreshOnly, tallyJSON: tallyJSON{Prune: c.Prune, Move: c.Move, Deferred: c.Deferred}, Tally: plan.Tally()}
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
-		if a.Verb == planner.None && a.Pending {
+		if a.Verb == plans.None && a.Pending {
 			s.Pending = append(s.Pending, a.Address.String())
 		}
 	}
@@ -274,25 +274,25 @@ func (e *events) applied(a Applied, diagnose func(Failed) *diagnosticJSON) {
 func (e *events) log(message string) { e.write(event{Type: "log", Message: message}) }
 
 // uiAction is an action in the words of Terraform's events.
-func uiAction(a *planner.Action) string {
+func uiAction(a *plans.Action) string {
 	switch a.Verb {
-	case planner.Create, planner.Run:
+	case plans.Create, plans.Run:
 		return "create"
-	case planner.Update:
+	case plans.Update:
 		return "update"
-	case planner.Replace:
+	case plans.Replace:
 		return "replace"
-	case planner.Delete:
+	case plans.Delete:
 		if a.Partial {
 			return "update"
 		}
 		return "delete"
-	case planner.Adopt:
+	case plans.Adopt:
 		if a.ChangesValues() {
 			return "update"
 		}
 		return "import"
-	case planner.Forget:
+	case plans.Forget:
 		return "remove"
 	default:
 		return "noop"
@@ -301,23 +301,23 @@ func uiAction(a *planner.Action) string {
 
 // uiReason is why something is replaced or deleted, in the words of Terraform's
 // events; empty where they have none.
-func uiReason(a *planner.Action) string {
+func uiReason(a *plans.Action) string {
 	switch {
-	case hasReason(a, planner.ReasonRequested):
+	case hasReason(a, plans.ReasonRequested):
 		return "requested"
-	case slices.ContainsFunc(a.Reasons, planner.Reason.Triggered):
+	case slices.ContainsFunc(a.Reasons, plans.Reason.Triggered):
 		return "replace_triggered_by"
-	case a.Verb == planner.Replace && hasReason(a, planner.ReasonFailedJob):
+	case a.Verb == plans.Replace && hasReason(a, plans.ReasonFailedJob):
 		return "tainted"
-	case a.Verb == planner.Replace:
+	case a.Verb == plans.Replace:
 		return "cannot_update"
-	case a.Verb == planner.Delete && !a.Partial && (hasReason(a, planner.ReasonUndeclared) || hasReason(a, planner.ReasonExternal) || hasReason(a, planner.ReasonRenamed)):
+	case a.Verb == plans.Delete && !a.Partial && (hasReason(a, plans.ReasonUndeclared) || hasReason(a, plans.ReasonExternal) || hasReason(a, plans.ReasonRenamed)):
 		return "delete_because_no_resource_config"
 	}
 	return ""
 }
 
-func previousResource(a *planner.Action) *resourceJSON {
+func previousResource(a *plans.Action) *resourceJSON {
 	address, ok := movedFrom(a)
 	if !ok {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // written are the events that something writes, in a short form: level, type,
@@ -54,7 +54,7 @@ func written(t *testing.T, do func(*view.Printer)) []string {
 
 func TestPlanEvents(t *testing.T) {
 	tests := map[string]struct {
-		plan *planner.Plan
+		plan *plans.Plan
 		want []string
 	}{
 		"drift": {driftOnly(), []string{
@@ -81,7 +81,7 @@ func TestPlanEvents(t *testing.T) {
 			"info planned_change service.nova/Deployment/nova-api: Plan to replace because requested",
 			"info change_summary Plan: 1 to add, 0 to change, 1 to destroy.",
 		}},
-		"triggered": {newPlan(0, because(action(planner.Replace, "service.nova/Deployment/nova-api"), planner.Reason{Kind: planner.ReasonTriggered, Detail: "service.mariadb"})), []string{
+		"triggered": {newPlan(0, because(action(plans.Replace, "service.nova/Deployment/nova-api"), plans.Reason{Kind: plans.ReasonTriggered, Detail: "service.mariadb"})), []string{
 			"info planned_change service.nova/Deployment/nova-api: Plan to replace because replace_triggered_by",
 			"info change_summary Plan: 1 to add, 0 to change, 1 to destroy.",
 		}},
@@ -114,21 +114,21 @@ func TestPlanEvents(t *testing.T) {
 }
 
 func TestApplyEvents(t *testing.T) {
-	made := action(planner.Create, "service.a/Deployment/a")
-	broken := action(planner.Update, "service.b/Deployment/b")
-	waiting := action(planner.Delete, "service.c/Deployment/c")
-	idle := action(planner.None, "service.d/Deployment/d")
+	made := action(plans.Create, "service.a/Deployment/a")
+	broken := action(plans.Update, "service.b/Deployment/b")
+	waiting := action(plans.Delete, "service.c/Deployment/c")
+	idle := action(plans.None, "service.d/Deployment/d")
 	got := written(t, func(p *view.Printer) {
 		progress := p.Progress(newPlan(0, made, broken, waiting, idle))
-		for _, e := range []planner.Event{
-			{Action: &idle, Kind: planner.Started},
-			{Action: &made, Kind: planner.Started},
-			{Action: &made, Kind: planner.Waiting, Status: "1 of 3 replicas ready"},
-			{Action: &made, Kind: planner.Waiting, Status: "1 of 3 replicas ready"},
-			{Action: &made, Kind: planner.Done, Elapsed: 12 * time.Second},
-			{Action: &broken, Kind: planner.Started},
-			{Action: &broken, Kind: planner.Failed, Begun: true, Elapsed: 3 * time.Second, Err: errors.New("no such image")},
-			{Action: &waiting, Kind: planner.Skipped, Because: broken.Address},
+		for _, e := range []plans.Event{
+			{Action: &idle, Kind: plans.Started},
+			{Action: &made, Kind: plans.Started},
+			{Action: &made, Kind: plans.Waiting, Status: "1 of 3 replicas ready"},
+			{Action: &made, Kind: plans.Waiting, Status: "1 of 3 replicas ready"},
+			{Action: &made, Kind: plans.Done, Elapsed: 12 * time.Second},
+			{Action: &broken, Kind: plans.Started},
+			{Action: &broken, Kind: plans.Failed, Begun: true, Elapsed: 3 * time.Second, Err: errors.New("no such image")},
+			{Action: &waiting, Kind: plans.Skipped, Because: broken.Address},
 		} {
 			progress.Observe(e)
 		}
@@ -163,7 +163,7 @@ func TestDiagnosticEvents(t *testing.T) {
 	p := view.New(&bytes.Buffer{}, &bytes.Buffer{}, true)
 	p.Events(&out, "v1.2.3")
 	diagnostics(p)
-	p.Problems([]planner.Problem{{Address: address("service.a/Deployment/a"), Source: "cloud.hcl:1", Summary: "it is broken"}})
+	p.Problems([]plans.Problem{{Address: address("service.a/Deployment/a"), Source: "cloud.hcl:1", Summary: "it is broken"}})
 	p.Warn("careful", "it is hot")
 	type position struct{ Line, Column, Byte int }
 	type diagnostic struct {

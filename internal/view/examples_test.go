@@ -7,26 +7,26 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // tuesday is the plan of the documentation: a new setting, what others changed
 // overnight, a selector that cannot change, a service that goes.
-func tuesday() *planner.Plan {
+func tuesday() *plans.Plan {
 	p := driftAndConfig()
-	undeclared := planner.Reason{Kind: planner.ReasonUndeclared}
-	selector := because(action(planner.Replace, "service.placement/Deployment/placement-api",
-		planner.Change{Path: `spec.selector.matchLabels["app"]`, Before: "placement", After: "placement-api"}),
-		planner.Reason{Kind: planner.ReasonImmutable, Path: "spec.selector"})
-	volume := because(action(planner.Delete, "service.redis/PersistentVolumeClaim/data-redis-0"), undeclared)
+	undeclared := plans.Reason{Kind: plans.ReasonUndeclared}
+	selector := because(action(plans.Replace, "service.placement/Deployment/placement-api",
+		plans.Change{Path: `spec.selector.matchLabels["app"]`, Before: "placement", After: "placement-api"}),
+		plans.Reason{Kind: plans.ReasonImmutable, Path: "spec.selector"})
+	volume := because(action(plans.Delete, "service.redis/PersistentVolumeClaim/data-redis-0"), undeclared)
 	volume.Holds = "the data on its volume"
 	p.Actions = append(p.Actions, selector,
-		because(action(planner.Delete, "service.redis/StatefulSet/redis"), undeclared), volume,
-		because(action(planner.Delete, "service.keystone/ConfigMap/keystone.conf-11d0e3"), planner.Reason{Kind: planner.ReasonSuperseded}))
+		because(action(plans.Delete, "service.redis/StatefulSet/redis"), undeclared), volume,
+		because(action(plans.Delete, "service.keystone/ConfigMap/keystone.conf-11d0e3"), plans.Reason{Kind: plans.ReasonSuperseded}))
 	p.Impact = append(p.Impact,
-		disturbs("service.placement", planner.Effect{Kind: planner.EffectRecreate, Pods: 3, Why: selector.Reasons, Grave: true}),
-		disturbs("service.redis", stops(1), planner.Effect{Kind: planner.EffectDataDeleted, Ref: volume.Ref, Data: volume.Holds, Grave: true}))
-	slices.SortFunc(p.Impact, func(a, b planner.Impact) int { return strings.Compare(a.Block, b.Block) })
+		disturbs("service.placement", plans.Effect{Kind: plans.EffectRecreate, Pods: 3, Why: selector.Reasons, Grave: true}),
+		disturbs("service.redis", stops(1), plans.Effect{Kind: plans.EffectDataDeleted, Ref: volume.Ref, Data: volume.Holds, Grave: true}))
+	slices.SortFunc(p.Impact, func(a, b plans.Impact) int { return strings.Compare(a.Block, b.Block) })
 	return p
 }
 

@@ -5,7 +5,8 @@ import (
 	"reflect"
 	"strings"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // The parts of a plan about what belongs to others.
@@ -16,7 +17,7 @@ func (v *planView) keptChanges() []line {
 	var out []line
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
-		out = append(out, v.owned(a, replacedValues(a), func(planner.Change) string { return "" })...)
+		out = append(out, v.owned(a, replacedValues(a), func(plans.Change) string { return "" })...)
 	}
 	if out == nil {
 		return nil
@@ -30,10 +31,10 @@ func (v *planView) yielded() []line {
 	var out []line
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
-		var changes []planner.Change
+		var changes []plans.Change
 		for _, y := range a.Yields {
-			if !reflect.DeepEqual(y.Live, y.Want) || y.Live == planner.Masked {
-				changes = append(changes, planner.Change{Path: y.Path, Before: y.Live, After: y.Want, Manager: y.Manager, Time: y.Time})
+			if !reflect.DeepEqual(y.Live, y.Want) || y.Live == plans.Masked {
+				changes = append(changes, plans.Change{Path: y.Path, Before: y.Live, After: y.Want, Manager: y.Manager, Time: y.Time})
 			}
 		}
 		out = append(out, v.owned(a, changes, notApplied)...)
@@ -45,7 +46,7 @@ func (v *planView) yielded() []line {
 }
 
 // notApplied says which value is declared, and which one stays.
-func notApplied(c planner.Change) string {
+func notApplied(c plans.Change) string {
 	return fmt.Sprintf(" = %s is not applied (live: %s)", brief(c.After), brief(c.Before))
 }
 
@@ -59,7 +60,7 @@ func brief(v any) string {
 }
 
 // owned lists fields of an object with what is said of each, who wrote them and when.
-func (v *planView) owned(a *planner.Action, changes []planner.Change, says func(planner.Change) string) []line {
+func (v *planView) owned(a *plans.Action, changes []plans.Change, says func(plans.Change) string) []line {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -85,7 +86,7 @@ func (v *planView) owned(a *planner.Action, changes []planner.Change, says func(
 func (v *planView) foreign() []line {
 	var out []line
 	left := "Changed outside of kolla, and left there:"
-	if v.plan.ForeignPolicy == planner.ReportForeign {
+	if v.plan.ForeignPolicy == plans.ReportForeign {
 		left = "Changed outside of kolla, and left there (foreign = \"report\"):"
 	}
 	for _, part := range []struct {
@@ -116,7 +117,7 @@ func (v *planView) added(reported, stuck bool) []line {
 			continue
 		}
 		head := text("  # ").then(styled(bold, object.Address.String()))
-		f := v.fields(&planner.Action{Address: object.Address})
+		f := v.fields(&plans.Action{Address: object.Address})
 		if v.options.Compact {
 			var paths []string
 			for _, c := range object.Fields {
@@ -125,12 +126,12 @@ func (v *planView) added(reported, stuck bool) []line {
 			out = append(out, head.then(text(": "+strings.Join(paths, ", "))))
 			continue
 		}
-		f.note = func(c planner.Change) string { return v.culprit(c, v.now()) }
+		f.note = func(c plans.Change) string { return v.culprit(c, v.now()) }
 		f.given = true
 		out = append(out, nil, head)
 		out = append(out, f.render(object.Fields)...)
 		if stuck {
-			out = append(out, text("To replace it: kolla apply "+planner.Option("-replace", object.Address.String())).indent(bodyIndent))
+			out = append(out, text("To replace it: kolla apply "+words.Option("-replace", object.Address.String())).indent(bodyIndent))
 		}
 	}
 	return out

@@ -19,8 +19,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/extract"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // attacks are what somebody might write into a cluster. The corpus in testdata/fuzz has
@@ -119,20 +119,20 @@ func anApply(s *paper, put func(string) string) {
 	failed := view.Applied{Added: 1, Took: time.Minute}
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
-		progress.Observe(planner.Event{Action: a, Kind: planner.Started})
-		progress.Observe(planner.Event{Action: a, Kind: planner.Waiting, Status: put("0 of 1 replicas ready"), Elapsed: time.Minute})
-		over := planner.Event{Action: a, Kind: planner.Done + planner.EventKind(i%4), Elapsed: time.Second, Begun: true, Err: errors.New(put("denied"))}
-		if over.Kind == planner.Skipped {
+		progress.Observe(plans.Event{Action: a, Kind: plans.Started})
+		progress.Observe(plans.Event{Action: a, Kind: plans.Waiting, Status: put("0 of 1 replicas ready"), Elapsed: time.Minute})
+		over := plans.Event{Action: a, Kind: plans.Done + plans.EventKind(i%4), Elapsed: time.Second, Begun: true, Err: errors.New(put("denied"))}
+		if over.Kind == plans.Skipped {
 			over.Because = plan.Actions[0].Address
 		}
 		progress.Observe(over)
 		switch over.Kind {
-		case planner.Failed:
+		case plans.Failed:
 			failed.Failed = append(failed.Failed, view.Failed{
 				Address: a.Address, Source: put("cloud.hcl:4"), Reason: put("the job failed"), Advice: put("Mend it."),
 				Detail: []string{put("last lines of container api:"), put("  a line of a log")}, After: time.Second,
 			})
-		case planner.Skipped:
+		case plans.Skipped:
 			failed.Skipped = append(failed.Skipped, view.Skipped{Address: a.Address, Because: over.Because})
 		}
 	}
@@ -146,9 +146,9 @@ func anApply(s *paper, put func(string) string) {
 func someProblems(s *paper, put func(string) string) {
 	at := address("service.keystone/Deployment/keystone")
 	at.Name = put(at.Name)
-	s.Problems([]planner.Problem{
+	s.Problems([]plans.Problem{
 		{Summary: "The server refuses " + put("it"), Detail: put("admission webhook denied the request"), Address: at, Source: put("cloud.hcl:3")},
-		planner.Notice{Address: at, Text: put("deprecated")}.Problem(),
+		plans.Notice{Address: at, Text: put("deprecated")}.Problem(),
 		{Summary: put("owned by others"), Detail: "It is owned by " + put("argocd") + ". Decide with:\n\n  kolla plan -force\n", Source: put("cloud.hcl")},
 	})
 }
@@ -199,7 +199,7 @@ func inject(v reflect.Value, put func(string) string) {
 				inject(v.Field(i), put)
 			}
 		}
-		if e, ok := v.Addr().Interface().(*planner.Evidence); ok { // it begins with words of kolla's
+		if e, ok := v.Addr().Interface().(*plans.Evidence); ok { // it begins with words of kolla's
 			e.Detail, e.Advice = "by the schema of "+e.Detail, "Ask "+e.Advice
 		}
 	case reflect.Slice:
@@ -330,9 +330,9 @@ func TestForeignJSONKeepsValues(t *testing.T) {
 		if !utf8.ValidString(s) {
 			continue // JSON has no such strings
 		}
-		plan := newPlan(0, action(planner.Update, "service.glance/Deployment/glance-api",
-			planner.Change{Path: "spec.note", Before: "x", After: s}))
-		plan.Actions[0].Values = &planner.Values{After: &extract.Part{Values: map[string]any{"spec": map[string]any{"note": s}}}}
+		plan := newPlan(0, action(plans.Update, "service.glance/Deployment/glance-api",
+			plans.Change{Path: "spec.note", Before: "x", After: s}))
+		plan.Actions[0].Values = &plans.Values{After: &extract.Part{Values: map[string]any{"spec": map[string]any{"note": s}}}}
 		var out bytes.Buffer
 		must(view.PlanJSON(&out, plan))
 		var document struct {

@@ -9,7 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang/mark"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // Value writes a value as HCL, in the form that Terraform's console and outputs have.
@@ -41,7 +41,7 @@ func (p *Printer) Value(v cty.Value) error {
 
 func writeValue(b *strings.Builder, v cty.Value, depth int) {
 	if mark.Hidden(v) {
-		b.WriteString(planner.Masked)
+		b.WriteString(plans.Masked)
 		return
 	}
 	offline := mark.WantsCluster(v)
@@ -51,7 +51,7 @@ func writeValue(b *strings.Builder, v cty.Value, depth int) {
 	case !v.IsKnown() && offline:
 		b.WriteString("(known only with a cluster)")
 	case !v.IsKnown():
-		b.WriteString(planner.Unknown)
+		b.WriteString(plans.Unknown)
 	case v.IsNull():
 		b.WriteString(null(t))
 	case t.IsPrimitiveType():

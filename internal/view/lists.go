@@ -11,7 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/internal/listdiff"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // literal is text that is shown as it is in the place of a value.
@@ -20,8 +20,8 @@ type literal string
 // elements replaces changes of lists whose elements have no keys by the changes of their
 // elements, so that each has a line of its own. Lists of which only the order changes
 // stay whole.
-func (f fields) elements(changes []planner.Change) []planner.Change {
-	var out []planner.Change
+func (f fields) elements(changes []plans.Change) []plans.Change {
+	var out []plans.Change
 	for _, c := range changes {
 		if c.Sensitive || c.Text {
 			out = append(out, c)
@@ -32,16 +32,16 @@ func (f fields) elements(changes []planner.Change) []planner.Change {
 	return out
 }
 
-func (f fields) element(c planner.Change) []planner.Change {
+func (f fields) element(c plans.Change) []plans.Change {
 	before, was := c.Before.([]any)
 	after, is := c.After.([]any)
 	switch {
 	case !was && c.Before != nil || !is && c.After != nil, !was && !is, permuted(before, after):
-		return []planner.Change{c}
+		return []plans.Change{c}
 	case (!was || !is) && !rules(before) && !rules(after):
-		return []planner.Change{c} // its elements are on lines of their own as they are
+		return []plans.Change{c} // its elements are on lines of their own as they are
 	}
-	var out []planner.Change
+	var out []plans.Change
 	for _, p := range listdiff.Of(before, after) {
 		if p.Before != listdiff.None && p.After != listdiff.None && reflect.DeepEqual(before[p.Before], after[p.After]) {
 			continue
@@ -71,11 +71,11 @@ func orNull(v any) any {
 
 // member is what changes at a path: in a structure that has no room on a line, each
 // field.
-func (f fields) member(c planner.Change) []planner.Change {
+func (f fields) member(c plans.Change) []plans.Change {
 	b, a := ruleText(c.Before), ruleText(c.After)
 	if (c.Before == nil || b != nil) && (c.After == nil || a != nil) && b != a {
 		c.Before, c.After = b, a
-		return []planner.Change{c}
+		return []plans.Change{c}
 	}
 	before, was := c.Before.(map[string]any)
 	after, is := c.After.(map[string]any)
@@ -84,7 +84,7 @@ func (f fields) member(c planner.Change) []planner.Change {
 	}
 	keys := maps.Clone(before)
 	maps.Copy(keys, after)
-	var out []planner.Change
+	var out []plans.Change
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if reflect.DeepEqual(before[key], after[key]) {
 			continue
@@ -163,7 +163,7 @@ const fewLines = 3
 
 // pair shows two long values, each on separate lines. It shows only the differences of two
 // texts, with some text around them, and shows lists whole.
-func (f fields) pair(c planner.Change, column int) (before, after []string) {
+func (f fields) pair(c plans.Change, column int) (before, after []string) {
 	b, a := formatValue(c.Before), formatValue(c.After)
 	m, n := length(c.Before), length(c.After)
 	_, texts := c.Before.(string)

@@ -3,14 +3,15 @@ package view
 import (
 	"slices"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // losses says, before anything else, which data is gone although what held it will be
 // made again, which data nothing takes up any more, and which jobs have to run again.
 func (v *planView) losses() []line {
-	var gone, kept []planner.Loss
+	var gone, kept []plans.Loss
 	var jobs []lang.Address
 	objects := 0
 	for _, l := range v.plan.Losses {
@@ -49,12 +50,12 @@ func (v *planView) losses() []line {
 		out = append(out, styled(caution, part))
 	}
 	for _, job := range slices.Compact(jobs) {
-		out = append(out, text("  "+planner.Option("-replace", job.String())))
+		out = append(out, text("  "+words.Option("-replace", job.String())))
 	}
 	return out
 }
 
-func (v *planView) lossRows(title string, losses []planner.Loss) []line {
+func (v *planView) lossRows(title string, losses []plans.Loss) []line {
 	var out []line
 	for _, part := range wrap(title, v.width) {
 		out = append(out, styled(danger, part))
@@ -69,8 +70,8 @@ func (v *planView) lossRows(title string, losses []planner.Loss) []line {
 
 // lostBy reports whether the action makes something anew whose content is lost,
 // which the losses say.
-func (v *planView) lostBy(a *planner.Action) bool {
-	return slices.ContainsFunc(v.plan.Losses, func(l planner.Loss) bool {
+func (v *planView) lostBy(a *plans.Action) bool {
+	return slices.ContainsFunc(v.plan.Losses, func(l plans.Loss) bool {
 		return l.Address == a.Address && slices.Contains(l.Refs, a.Ref)
 	})
 }

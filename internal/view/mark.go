@@ -8,7 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // sign is what happens to an object or a field, in one sign. Review bots read the line
@@ -30,20 +30,20 @@ var (
 )
 
 // markOf is the sign of an action; ok is false where nothing happens to the object.
-func markOf(a *planner.Action) (m sign, ok bool) {
+func markOf(a *plans.Action) (m sign, ok bool) {
 	switch a.Verb {
-	case planner.Create, planner.Run:
+	case plans.Create, plans.Run:
 		return markAdd, true
-	case planner.Replace:
+	case plans.Replace:
 		return markReplace, true
-	case planner.Update, planner.Adopt:
+	case plans.Update, plans.Adopt:
 		return markChange, true
-	case planner.Delete:
+	case plans.Delete:
 		if a.Partial {
 			return markChange, true
 		}
 		return markRemove, true
-	case planner.Forget:
+	case plans.Forget:
 		return markChange, a.Releases
 	default:
 		return sign{}, false
@@ -57,7 +57,7 @@ type marked struct {
 }
 
 // marked names the object of an action; ok is false where nothing happens to it.
-func (v *planView) marked(a *planner.Action) (m marked, ok bool) {
+func (v *planView) marked(a *plans.Action) (m marked, ok bool) {
 	sign, ok := markOf(a)
 	m = marked{sign: sign, kind: a.Address.Kind, name: a.Address.Name}
 	if group := a.Ref.GVK.Group; strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") {
@@ -172,7 +172,7 @@ func wrapWords(s string, width int) []string {
 
 // others is one line an action, those that were not listed as destroyed.
 func (v *planView) others() []line {
-	var rest []*planner.Action
+	var rest []*plans.Action
 	above := 0
 	for _, a := range v.byRisk() {
 		switch r := riskOf(a); {
@@ -199,7 +199,7 @@ type group struct {
 	what string
 }
 
-func groupOf(a *planner.Action) group {
+func groupOf(a *plans.Action) group {
 	sign, ok := markOf(a)
 	switch {
 	case !ok:
@@ -218,7 +218,7 @@ func groupOf(a *planner.Action) group {
 }
 
 // grouped is one line an action. Those of each sign stand together below it.
-func (v *planView) grouped(actions []*planner.Action) []line {
+func (v *planView) grouped(actions []*plans.Action) []line {
 	var order []group
 	heads, members := map[group][]line{}, map[group]int{}
 	together, told := map[relocation]int{}, map[relocation]bool{}

@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
-var marked = map[string]func() *planner.Plan{
+var marked = map[string]func() *plans.Plan{
 	"first": firstPlan, "drift": driftAndConfig, "replace": replaceAndDelete, "destroy": destroyAll, "many": manyUpdates,
 	"unverified": unverified, "deferred": deferredPlan, "adopt": adoptAndForget, "long": longValues, "haystack": haystack,
 	"requested": requested, "kinds": otherKinds, "lists": changedLists, "mixed": mixedDrift,
@@ -101,10 +101,10 @@ var tfcmt = map[string]*regexp.Regexp{
 
 // TestReviewBotsListObjects holds that the signs are in nobody's way.
 func TestReviewBotsListObjects(t *testing.T) {
-	words := map[planner.Verb]string{
-		planner.Create: "created", planner.Run: "created", planner.Update: "updated", planner.Replace: "replaced", planner.Delete: "deleted",
+	words := map[plans.Verb]string{
+		plans.Create: "created", plans.Run: "created", plans.Update: "updated", plans.Replace: "replaced", plans.Delete: "deleted",
 	}
-	for name, sample := range map[string]func() *planner.Plan{"first": firstPlan, "drift": driftAndConfig, "kinds": otherKinds, "lists": changedLists, "destroy": destroyAll} {
+	for name, sample := range map[string]func() *plans.Plan{"first": firstPlan, "drift": driftAndConfig, "kinds": otherKinds, "lists": changedLists, "destroy": destroyAll} {
 		for _, options := range []view.PlanOptions{{}, {Compact: true}, {Full: true}} {
 			want, got := map[string][]string{}, map[string][]string{}
 			for _, a := range sample().Actions {
@@ -133,7 +133,7 @@ func TestReviewBotsListObjects(t *testing.T) {
 // TestNothingIsCreatedWithoutContent wants more than an address of each object that is
 // created, of whatever kind.
 func TestNothingIsCreatedWithoutContent(t *testing.T) {
-	for name, sample := range map[string]func() *planner.Plan{"first": firstPlan, "kinds": otherKinds} {
+	for name, sample := range map[string]func() *plans.Plan{"first": firstPlan, "kinds": otherKinds} {
 		lines := strings.Split(string(capture(80, false, plan(sample, view.PlanOptions{}))), "\n")
 		created := 0
 		for i, l := range lines {
@@ -168,9 +168,9 @@ func TestListsAreNotCut(t *testing.T) {
 			}
 		}
 	}
-	wide := func() *planner.Plan {
-		return newPlan(0, action(planner.Update, "manifest.a/Deployment/a",
-			planner.Change{Path: `spec.template.spec.containers["a"].args`, Before: []any{"cleanup"}, After: []any{wideCommand}}))
+	wide := func() *plans.Plan {
+		return newPlan(0, action(plans.Update, "manifest.a/Deployment/a",
+			plans.Change{Path: `spec.template.spec.containers["a"].args`, Before: []any{"cleanup"}, After: []any{wideCommand}}))
 	}
 	out := strings.Join(strings.Fields(string(capture(80, false, plan(wide, view.PlanOptions{})))), " ")
 	if !strings.Contains(out, wideCommand) {

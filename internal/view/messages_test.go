@@ -10,7 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // cloudHCL is the source that the sample diagnostics are about.
@@ -109,7 +109,7 @@ func diagnostics(p *view.Printer) {
 
 // problems are errors and warnings about objects.
 func problems(p *view.Printer) {
-	p.Problems([]planner.Problem{
+	p.Problems([]plans.Problem{
 		{
 			Address: address("service.glance/Deployment/glance-api"), Source: "cloud.hcl:41",
 			Summary: "Fields are owned by others",

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // relocation is that the objects of one block are those of another block now.
@@ -12,7 +12,7 @@ type relocation struct{ from, to string }
 
 // relocationOf is what happens to an object that only moves, and keeps its kind and name;
 // ok is false for any other action.
-func relocationOf(a *planner.Action) (r relocation, ok bool) {
+func relocationOf(a *plans.Action) (r relocation, ok bool) {
 	if !a.OnlyMoves() {
 		return r, false
 	}

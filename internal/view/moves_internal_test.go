@@ -6,30 +6,30 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // TestRelocated holds that objects of a block that only move are one line, where they are
 // many; that -full lists them; and that what also changes, or gets another name, is told
 // by itself.
 func TestRelocated(t *testing.T) {
-	moved := func(from, to string, changes ...planner.Change) planner.Action {
+	moved := func(from, to string, changes ...plans.Change) plans.Action {
 		address, err := lang.ParseAddress(to)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return planner.Action{
-			Verb: planner.Update, Address: address, Changes: changes,
-			Reasons: []planner.Reason{{Kind: planner.ReasonMoved, Detail: from}},
+		return plans.Action{
+			Verb: plans.Update, Address: address, Changes: changes,
+			Reasons: []plans.Reason{{Kind: plans.ReasonMoved, Detail: from}},
 		}
 	}
-	var actions []planner.Action
+	var actions []plans.Action
 	for i := range 7 {
 		actions = append(actions, moved(fmt.Sprintf("service.web/ConfigMap/c-%d", i), fmt.Sprintf("service.site/ConfigMap/c-%d", i)))
 	}
 	actions = append(actions,
 		moved("service.web/ConfigMap/old", "service.site/ConfigMap/new"),
-		moved("service.web/ConfigMap/d", "service.site/ConfigMap/d", planner.Change{Path: `data["a"]`, Before: "1", After: "2"}),
+		moved("service.web/ConfigMap/d", "service.site/ConfigMap/d", plans.Change{Path: `data["a"]`, Before: "1", After: "2"}),
 		moved("service.few/ConfigMap/e", "service.some/ConfigMap/e"))
 	for name, test := range map[string]struct {
 		options PlanOptions
@@ -41,7 +41,7 @@ func TestRelocated(t *testing.T) {
 		"full":    {PlanOptions{Full: true}, 9, "  # service.web/ConfigMap/c-6 has moved to service.site/ConfigMap/c-6\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := &planView{Printer: &Printer{Out: Stream{Width: 80}}, plan: &planner.Plan{Actions: actions}, options: test.options, width: 80}
+			v := &planView{Printer: &Printer{Out: Stream{Width: 80}}, plan: &plans.Plan{Actions: actions}, options: test.options, width: 80}
 			got := plainText(v.actions(v.items()))
 			if n := strings.Count(got, " has moved to "); n != test.lines || !strings.Contains(got, test.says) || !strings.Contains(got, "service.site/ConfigMap/d will be updated in-place") {
 				t.Errorf("%d lines of moves:\n%s", n, got)

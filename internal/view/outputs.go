@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/output"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -35,7 +35,7 @@ func (v *planView) outputs() []line {
 		name := styled(look, "  "+sign+" ").then(text(c.Name)).pad(4 + names)
 		out = append(out, name.then(text(" = "+v.outputChange(c, names))))
 	}
-	if v.plan.Counts() == (planner.Counts{}) {
+	if v.plan.Counts() == (plans.Counts{}) {
 		out = append(out, nil)
 		for _, part := range wrap("An apply saves these output values to the state, and changes nothing in the cluster.", v.Out.prose()) {
 			out = append(out, text(part))
@@ -45,7 +45,7 @@ func (v *planView) outputs() []line {
 }
 
 // outputCounts says, as a sentence after others, how many outputs change; empty: none.
-func outputCounts(plan *planner.Plan) string {
+func outputCounts(plan *plans.Plan) string {
 	n := 0
 	for _, c := range plan.Outputs {
 		if c.Action() != output.NoOp {
@@ -81,9 +81,9 @@ func outputText(o *state.Output, unknown any) string {
 	case o == nil:
 		return ""
 	case o.Sensitive:
-		return planner.Masked
+		return plans.Masked
 	case unknown != nil:
-		return planner.Unknown
+		return plans.Unknown
 	}
 	return formatValue(valueOf(o))
 }
@@ -114,7 +114,7 @@ func OutputsJSON(outputs []state.Output) map[string]OutputJSON {
 }
 
 // addOutputs adds the outputs, checks and variables of a plan.
-func (p *planJSON) addOutputs(plan *planner.Plan) {
+func (p *planJSON) addOutputs(plan *plans.Plan) {
 	var before, after []state.Output
 	for _, c := range plan.Outputs {
 		if c.Before != nil {
@@ -147,7 +147,7 @@ func outputChangeOf(c output.Change) changeJSON {
 		BeforeSensitive: c.Before != nil && c.Before.Sensitive, AfterSensitive: c.After != nil && c.After.Sensitive,
 	}
 	if out.BeforeSensitive == true {
-		out.Before = planner.Masked
+		out.Before = plans.Masked
 	}
 	switch {
 	case c.Unknown != nil:
@@ -156,7 +156,7 @@ func outputChangeOf(c output.Change) changeJSON {
 			out.After = nil
 		}
 	case out.AfterSensitive == true:
-		out.After = planner.Masked
+		out.After = plans.Masked
 	}
 	return out
 }
@@ -216,7 +216,7 @@ type outputEvent struct {
 }
 
 // plannedOutputs writes what a plan does to outputs, if it does anything.
-func (e *events) plannedOutputs(plan *planner.Plan) {
+func (e *events) plannedOutputs(plan *plans.Plan) {
 	if !output.Changes(plan.Outputs) {
 		return
 	}

@@ -2,17 +2,17 @@ package view
 
 import (
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // outside is what others did to the objects of a plan, for programs.
 type outside struct {
 	// reported is what others added and foreign = "report" leaves there.
-	reported map[lang.Address][]planner.Change
+	reported map[lang.Address][]plans.Change
 }
 
-func outsideOf(plan *planner.Plan) outside {
-	o := outside{reported: map[lang.Address][]planner.Change{}}
+func outsideOf(plan *plans.Plan) outside {
+	o := outside{reported: map[lang.Address][]plans.Change{}}
 	for _, f := range plan.Foreign {
 		if f.Reported {
 			o.reported[f.Address] = f.Fields
@@ -24,14 +24,14 @@ func outsideOf(plan *planner.Plan) outside {
 // changes lists the changes that others made to an object, from the value that kolla wrote
 // to the live value: changes that an apply undoes, changes that the plan only reports, and
 // replaced generated values, which kolla keeps.
-func (o outside) changes(a *planner.Action) []planner.Change {
-	var out []planner.Change
+func (o outside) changes(a *plans.Action) []plans.Change {
+	var out []plans.Change
 	for _, c := range a.Changes {
 		if !c.Drift {
 			continue
 		}
 		// A plan that puts it back says it the other way round.
-		if a.Verb != planner.None && a.Verb != planner.Refresh {
+		if a.Verb != plans.None && a.Verb != plans.Refresh {
 			c.Before, c.After = c.After, c.Before
 		}
 		out = append(out, c)
@@ -45,11 +45,11 @@ func (o outside) changes(a *planner.Action) []planner.Change {
 
 // drift is what others did to an object, in Terraform's shape; ok is false where they did
 // nothing.
-func (o outside) drift(a *planner.Action) (r resourceChangeJSON, ok bool) {
+func (o outside) drift(a *plans.Action) (r resourceChangeJSON, ok bool) {
 	seen := *a
-	seen.Verb, seen.Object, seen.Changes = planner.Update, nil, o.changes(a)
-	if hasReason(a, planner.ReasonGone) {
-		seen.Verb, seen.Partial, seen.Changes = planner.Delete, false, nil
+	seen.Verb, seen.Object, seen.Changes = plans.Update, nil, o.changes(a)
+	if hasReason(a, plans.ReasonGone) {
+		seen.Verb, seen.Partial, seen.Changes = plans.Delete, false, nil
 	} else if len(seen.Changes) == 0 {
 		return r, false
 	}
@@ -62,12 +62,12 @@ func (o outside) drift(a *planner.Action) (r resourceChangeJSON, ok bool) {
 
 // replacedValues are the values of a Secret that kolla had generated and somebody
 // replaced.
-func replacedValues(a *planner.Action) []planner.Change {
-	var changes []planner.Change
+func replacedValues(a *plans.Action) []plans.Change {
+	var changes []plans.Change
 	for _, r := range a.Reasons {
-		if r.Kind == planner.ReasonReplaced {
-			changes = append(changes, planner.Change{
-				Path: r.Path, Before: planner.Masked, After: planner.Masked,
+		if r.Kind == plans.ReasonReplaced {
+			changes = append(changes, plans.Change{
+				Path: r.Path, Before: plans.Masked, After: plans.Masked,
 				Sensitive: true, Drift: true, Manager: r.Manager, Time: r.Time,
 			})
 		}

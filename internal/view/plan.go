@@ -9,7 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // PlanOptions choose how much of a plan is shown.
@@ -24,7 +24,7 @@ type PlanOptions struct {
 }
 
 // Plan prints a plan to standard output. The error is that of writing.
-func (p *Printer) Plan(plan *planner.Plan, options PlanOptions) error {
+func (p *Printer) Plan(plan *plans.Plan, options PlanOptions) error {
 	p.events.plan(plan)
 	if p.events != nil {
 		for _, n := range plan.Warnings {
@@ -38,7 +38,7 @@ func (p *Printer) Plan(plan *planner.Plan, options PlanOptions) error {
 // planView renders one plan.
 type planView struct {
 	*Printer
-	plan    *planner.Plan
+	plan    *plans.Plan
 	options PlanOptions
 	width   int
 	// versions are the names of versions of objects, by block; nil: not yet needed.
@@ -184,9 +184,9 @@ func (v *planView) driftInShort(items []item) []line {
 }
 
 // drifted is the part of an action that is there because of somebody else.
-func (v *planView) drifted(a *planner.Action) (item, bool) {
+func (v *planView) drifted(a *plans.Action) (item, bool) {
 	address := styled(bold, a.Address.String())
-	if hasReason(a, planner.ReasonGone) && (fresh(a) || v.plan.RefreshOnly) {
+	if hasReason(a, plans.ReasonGone) && (fresh(a) || v.plan.RefreshOnly) {
 		head := styled(removed, "  - ").then(address)
 		if v.options.Compact {
 			return item{heads: []line{head.then(text(": deleted"))}, gone: true}, true
@@ -194,7 +194,7 @@ func (v *planView) drifted(a *planner.Action) (item, bool) {
 		return item{heads: []line{head}, gone: true, body: []line{styled(removed, "-").then(text(" deleted from the cluster")).indent(bodyIndent)}}, true
 	}
 	head := styled(changed, "  ~ ").then(address)
-	var changes []planner.Change
+	var changes []plans.Change
 	var paths []string
 	f := v.fields(a)
 	for _, c := range a.Changes {
@@ -209,7 +209,7 @@ func (v *planView) drifted(a *planner.Action) (item, bool) {
 	if v.options.Compact {
 		return item{heads: []line{head.then(text(": " + cutList(paths, v.width-head.width()-2)))}}, true
 	}
-	f.note = func(c planner.Change) string {
+	f.note = func(c plans.Change) string {
 		who := v.culprit(c, v.now())
 		before, after := c.Before, c.After // kolla's and the live value, or the other way round
 		if !v.plan.RefreshOnly {
@@ -242,11 +242,11 @@ func (v *planView) kept() []line {
 	}
 	out := append([]line{text("Kept, because they hold data:"), nil}, v.columns(rows)...)
 	how := "To delete them too, name them with -delete-data=ADDRESS, or all of them with -delete-data='*'."
-	alone := func(k planner.Kept) bool { return k.Alone }
+	alone := func(k plans.Kept) bool { return k.Alone }
 	switch {
 	case !v.plan.Destroy:
 		how = "Once nobody needs the data, delete it with:"
-	case !slices.ContainsFunc(v.plan.Kept, func(k planner.Kept) bool { return !alone(k) }):
+	case !slices.ContainsFunc(v.plan.Kept, func(k plans.Kept) bool { return !alone(k) }):
 		how = "To delete them too, name each with -delete-data=ADDRESS; '*' does not include them. Deleting a namespace deletes everything in it."
 	case slices.ContainsFunc(v.plan.Kept, alone):
 		how += " '*' does not include volumes that the state does not know."
@@ -301,14 +301,14 @@ func (v *planView) unverified() []line {
 
 // unverifiedNote says what an action is built on besides the server's own words; empty:
 // on nothing else.
-func unverifiedNote(a planner.Action) string {
+func unverifiedNote(a plans.Action) string {
 	detail := a.Evidence.Detail
 	switch {
 	case a.Deferred():
 		return "Known after the apply of the rest, planned then, and done in the same apply"
-	case a.Evidence.Kind == planner.Schema && detail != "":
+	case a.Evidence.Kind == plans.Schema && detail != "":
 		return sentenceCase(detail)
-	case a.Evidence.Kind != planner.Unverified:
+	case a.Evidence.Kind != plans.Unverified:
 		return ""
 	case a.NotCompared():
 		return "Not compared (" + detail + ")"
@@ -322,7 +322,7 @@ func unverifiedNote(a planner.Action) string {
 func (v *planView) pending() []line {
 	var waiting []lang.Address
 	for _, a := range v.plan.Actions {
-		if a.Verb == planner.None && a.Pending {
+		if a.Verb == plans.None && a.Pending {
 			waiting = append(waiting, a.Address)
 		}
 	}
@@ -334,7 +334,7 @@ func (v *planView) pending() []line {
 		verb = "is"
 	}
 	title := fmt.Sprintf("%s %s not ready yet; apply waits for them:", count(len(waiting), "object"), verb)
-	if v.plan.Counts() == (planner.Counts{}) {
+	if v.plan.Counts() == (plans.Counts{}) {
 		title = "Everything is as declared, but " + title
 	}
 	if len(waiting) == 1 {
@@ -350,7 +350,7 @@ func (v *planView) pending() []line {
 // warnings are what the server and the planner had to say: after the plan, where they
 // are still on the screen at its end.
 func (v *planView) warnings() []line {
-	var problems []planner.Problem
+	var problems []plans.Problem
 	for _, n := range v.plan.Warnings {
 		problems = append(problems, n.Problem())
 	}
@@ -404,8 +404,8 @@ func were(n int) string {
 }
 
 // staying says why a plan leaves what others added where it is.
-func staying(plan *planner.Plan) string {
-	if plan.ForeignPolicy == planner.ReportForeign {
+func staying(plan *plans.Plan) string {
+	if plan.ForeignPolicy == plans.ReportForeign {
 		return "Fields that others added stay, because foreign = \"report\"."
 	}
 	return "Fields that others added stay: only replacing the object removes them (-replace)."
@@ -413,10 +413,10 @@ func staying(plan *planner.Plan) string {
 
 // plainSummary is the line by which programs tell what kind of plan it is. That
 // something is not ready yet is no change: what is declared is there.
-func plainSummary(plan *planner.Plan) string {
+func plainSummary(plan *plans.Plan) string {
 	c := plan.Counts()
 	switch {
-	case c != (planner.Counts{}) || plan.Changes():
+	case c != (plans.Counts{}) || plan.Changes():
 	case plan.Destroy && len(plan.Kept) > 0:
 		return "No changes. The objects that are left hold data and are kept."
 	case plan.Destroy:
@@ -433,7 +433,7 @@ func plainSummary(plan *planner.Plan) string {
 		return "No changes. The state knows the cluster as it is."
 	case plan.Selection.Restricts() && len(plan.Actions) == 0:
 		return "No changes. Nothing is selected: -exclude also excludes everything that depends on the excluded objects."
-	case plan.ForeignPolicy == planner.IgnoreForeign:
+	case plan.ForeignPolicy == plans.IgnoreForeign:
 		return "No changes. Declared fields match the configuration; fields that others added were not compared (foreign = \"ignore\")."
 	case plan.Selection.Restricts():
 		return "No changes. What was selected matches the configuration."

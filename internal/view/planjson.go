@@ -7,7 +7,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -31,8 +31,8 @@ const Provider = "kolla.openstack.org/kolla/kubernetes"
 // PlanJSON writes a plan in the shape of `terraform show -json PLANFILE`, as
 // docs/plan.schema.json describes it. What kolla says beyond that is under the key
 // "kolla". "before" and "after" are the objects as far as kolla owns or changes them,
-// which the plan has to carry: see planner.Plan.Values. No value of a secret is in it.
-func PlanJSON(w io.Writer, plan *planner.Plan) error {
+// which the plan has to carry: see plans.Plan.Values. No value of a secret is in it.
+func PlanJSON(w io.Writer, plan *plans.Plan) error {
 	if !plan.Values {
 		return fmt.Errorf("write plan %s as JSON: it does not carry the values of its objects, because kolla %s made it. Plan again with -out", plan.ID, plan.Tool)
 	}
@@ -130,21 +130,21 @@ type planExtensionJSON struct {
 	Cloud       string             `json:"cloud"`
 	Cluster     providers.Identity `json:"cluster"`
 	Digest      string             `json:"digest"` // of the configuration
-	State       planner.StateRef   `json:"state"`
+	State       plans.StateRef     `json:"state"`
 	Destroy     bool               `json:"destroy"`
 	RefreshOnly bool               `json:"refresh_only"`
 	Drifted     bool               `json:"drifted"`
-	Selection   *planner.Selection `json:"selection,omitempty"`
+	Selection   *plans.Selection   `json:"selection,omitempty"`
 	Summary     countsJSON         `json:"summary"`
 	// Prunes are the old versions of what stays that are deleted. They are neither among
 	// the resource changes nor counted as destroyed.
 	Prunes   []resourceChangeJSON `json:"prunes,omitempty"`
 	Impact   []impactJSON         `json:"impact,omitempty"`
-	Kept     []planner.Kept       `json:"kept,omitempty"`
-	Warnings []planner.Notice     `json:"warnings,omitempty"`
-	Losses   []planner.Loss       `json:"losses,omitempty"`
-	Foreign  []planner.Foreign    `json:"foreign,omitempty"` // what others set, and what stays
-	Compared planner.Tally        `json:"compared"`
+	Kept     []plans.Kept         `json:"kept,omitempty"`
+	Warnings []plans.Notice       `json:"warnings,omitempty"`
+	Losses   []plans.Loss         `json:"losses,omitempty"`
+	Foreign  []plans.Foreign      `json:"foreign,omitempty"` // what others set, and what stays
+	Compared plans.Tally          `json:"compared"`
 }
 
 type countsJSON struct {
@@ -161,10 +161,10 @@ type countsJSON struct {
 
 // actionJSON is what kolla says of an action beyond Terraform.
 type actionJSON struct {
-	Verb       planner.Verb      `json:"verb"`
-	Evidence   planner.Evidence  `json:"evidence"`
-	Reasons    []planner.Reason  `json:"reasons,omitempty"`
-	Changes    []planner.Change  `json:"changes,omitempty"`
+	Verb       plans.Verb        `json:"verb"`
+	Evidence   plans.Evidence    `json:"evidence"`
+	Reasons    []plans.Reason    `json:"reasons,omitempty"`
+	Changes    []plans.Change    `json:"changes,omitempty"`
 	Yields     []yieldJSON       `json:"yields,omitempty"`
 	WaitsFor   []string          `json:"waits_for,omitempty"` // data that are read in the course of the apply
 	Forced     bool              `json:"forced,omitempty"`
@@ -188,7 +188,7 @@ type yieldJSON struct {
 	Live    any    `json:"live,omitempty"`
 }
 
-func planJSONOf(plan *planner.Plan) planJSON {
+func planJSONOf(plan *plans.Plan) planJSON {
 	counts := plan.Counts()
 	out := planJSON{
 		FormatVersion:   planVersion,
@@ -220,7 +220,7 @@ func planJSONOf(plan *planner.Plan) planJSON {
 }
 
 // add puts an action to all the places where its object belongs.
-func (p *planJSON) add(a *planner.Action, others outside) {
+func (p *planJSON) add(a *plans.Action, others outside) {
 	switch {
 	case a.Prunes():
 		p.Kolla.Prunes = append(p.Kolla.Prunes, resourceChangeOf(a))
@@ -248,9 +248,9 @@ func newValue(address lang.Address, values, sensitive any) valueJSON {
 	}
 }
 
-func resourceChangeOf(a *planner.Action) resourceChangeJSON { return changeOf(a, valuesOf(a)) }
+func resourceChangeOf(a *plans.Action) resourceChangeJSON { return changeOf(a, valuesOf(a)) }
 
-func changeOf(a *planner.Action, v sides) resourceChangeJSON {
+func changeOf(a *plans.Action, v sides) resourceChangeJSON {
 	parts := lang.SplitBlock(a.Address.Block)
 	r := resourceChangeJSON{
 		Module: parts.Module, Index: parts.Key,
@@ -266,7 +266,7 @@ func changeOf(a *planner.Action, v sides) resourceChangeJSON {
 		r.Previous = previous.String()
 	}
 	for _, reason := range a.Reasons {
-		if a.Verb == planner.Replace && reason.Kind == planner.ReasonImmutable && reason.Path != "" {
+		if a.Verb == plans.Replace && reason.Kind == plans.ReasonImmutable && reason.Path != "" {
 			r.Change.ReplacePaths = append(r.Change.ReplacePaths, attributesOf(reason.Path))
 		}
 	}
@@ -274,31 +274,31 @@ func changeOf(a *planner.Action, v sides) resourceChangeJSON {
 }
 
 // planActions is an action in the words of Terraform's plan.
-func planActions(a *planner.Action) []string {
+func planActions(a *plans.Action) []string {
 	switch a.Verb {
-	case planner.Create, planner.Run:
+	case plans.Create, plans.Run:
 		return []string{"create"}
-	case planner.Update:
+	case plans.Update:
 		return []string{"update"}
-	case planner.Replace:
+	case plans.Replace:
 		return []string{"delete", "create"}
-	case planner.Delete:
+	case plans.Delete:
 		if a.Partial {
 			return []string{"update"}
 		}
 		return []string{"delete"}
-	case planner.Adopt:
+	case plans.Adopt:
 		if a.ChangesValues() {
 			return []string{"update"}
 		}
-	case planner.Forget:
+	case plans.Forget:
 		return []string{"forget"}
 	}
 	return []string{"no-op"}
 }
 
 // planReason is uiReason in the words of Terraform's plan.
-func planReason(a *planner.Action) string {
+func planReason(a *plans.Action) string {
 	return map[string]string{
 		"requested":                         "replace_by_request",
 		"replace_triggered_by":              "replace_by_triggers",
@@ -308,8 +308,8 @@ func planReason(a *planner.Action) string {
 	}[uiReason(a)]
 }
 
-func importing(a *planner.Action) *importingJSON {
-	if a.Verb != planner.Adopt || hasReason(a, planner.ReasonMoved) {
+func importing(a *plans.Action) *importingJSON {
+	if a.Verb != plans.Adopt || hasReason(a, plans.ReasonMoved) {
 		return nil
 	}
 	apiVersion, kind := a.Ref.GVK.ToAPIVersionAndKind()
@@ -321,9 +321,9 @@ func importing(a *planner.Action) *importingJSON {
 }
 
 // movedFrom is the address that an object had before.
-func movedFrom(a *planner.Action) (lang.Address, bool) {
+func movedFrom(a *plans.Action) (lang.Address, bool) {
 	for _, r := range a.Reasons {
-		if r.Kind == planner.ReasonMoved && a.Verb != planner.Forget {
+		if r.Kind == plans.ReasonMoved && a.Verb != plans.Forget {
 			address, err := lang.ParseAddress(r.Detail)
 			return address, err == nil
 		}
@@ -341,7 +341,7 @@ func objectOf(ref providers.Ref) map[string]string {
 	return out
 }
 
-func extension(a *planner.Action) *actionJSON {
+func extension(a *plans.Action) *actionJSON {
 	out := &actionJSON{
 		Verb: a.Verb, Evidence: a.Evidence, Reasons: a.Reasons, Changes: masked(a.Changes), Forced: a.Force,
 		Pending: a.Pending, Partial: a.Partial, Prunes: a.Prunes(), Releases: a.Releases, Holds: a.Holds, DependsOn: a.DependsOn,

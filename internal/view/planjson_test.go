@@ -11,12 +11,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/extract"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // samplePlans are plans of every kind.
-var samplePlans = map[string]func() *planner.Plan{
+var samplePlans = map[string]func() *plans.Plan{
 	"first": firstPlan, "drift": driftAndConfig, "replace": replaceAndDelete, "destroy": destroyAll,
 	"many": manyUpdates, "unverified": unverified, "deferred": deferredPlan, "adopt": adoptAndForget, "long": longValues,
 	"unchanged": unchanged(3, 1), "requested": requested, "refresh": refreshOnly, "part": partlyUnchanged,
@@ -67,12 +67,12 @@ func closed(schema any) {
 	}
 }
 
-func withValues(a planner.Action, values *planner.Values) planner.Action {
+func withValues(a plans.Action, values *plans.Values) plans.Action {
 	a.Values = values
 	return a
 }
 
-func planAsJSON(t *testing.T, plan *planner.Plan) []byte {
+func planAsJSON(t *testing.T, plan *plans.Plan) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := view.PlanJSON(&b, plan); err != nil {
@@ -97,7 +97,7 @@ func TestPlanJSONSchema(t *testing.T) {
 }
 
 // changeOf is the change of one object, as programs read it.
-func changeOf(t *testing.T, plan *planner.Plan, list, at string) map[string]any {
+func changeOf(t *testing.T, plan *plans.Plan, list, at string) map[string]any {
 	t.Helper()
 	var document map[string]any
 	if err := json.Unmarshal(planAsJSON(t, plan), &document); err != nil {
@@ -131,20 +131,20 @@ func TestPlanJSON(t *testing.T) {
 		return o
 	}
 	part := func(values m) *extract.Part { return &extract.Part{Values: values} }
-	before, after := object("v1", "Secret", "a", m{"data": m{"password": planner.Masked}}), object("v1", "Secret", "a", nil)
-	updated := withValues(action(planner.Update, "service.a/Secret/a"), &planner.Values{
+	before, after := object("v1", "Secret", "a", m{"data": m{"password": plans.Masked}}), object("v1", "Secret", "a", nil)
+	updated := withValues(action(plans.Update, "service.a/Secret/a"), &plans.Values{
 		Before:  &extract.Part{Values: before, Sensitive: m{"data": m{"password": true}}},
 		After:   &extract.Part{Values: after, Sensitive: m{"data": m{"new": true}}, Unknown: m{"data": m{"password": true}}},
 		Written: part(after),
 	})
-	same := withValues(action(planner.None, "service.a/Secret/a"), &planner.Values{Before: part(before)})
-	created := withValues(action(planner.Create, "service.a/Secret/a"), &planner.Values{After: part(after)})
-	deleted := withValues(action(planner.Delete, "service.a/Secret/a"), &planner.Values{Before: part(before)})
-	deleted.Reasons = []planner.Reason{{Kind: planner.ReasonSuperseded}}
+	same := withValues(action(plans.None, "service.a/Secret/a"), &plans.Values{Before: part(before)})
+	created := withValues(action(plans.Create, "service.a/Secret/a"), &plans.Values{After: part(after)})
+	deleted := withValues(action(plans.Delete, "service.a/Secret/a"), &plans.Values{Before: part(before)})
+	deleted.Reasons = []plans.Reason{{Kind: plans.ReasonSuperseded}}
 	drifted := updated
-	drifted.Changes = []planner.Change{{Path: "x", Drift: true}}
+	drifted.Changes = []plans.Change{{Path: "x", Drift: true}}
 	tests := map[string]struct {
-		plan     *planner.Plan
+		plan     *plans.Plan
 		list, at string
 		want     m
 	}{
@@ -173,7 +173,7 @@ func TestPlanJSON(t *testing.T) {
 			"after_unknown": m{}, "before_sensitive": m{}, "after_sensitive": m{},
 		}},
 		"replaced value": {keptDrift(), "resource_drift", "service.keystone/Secret/keystone-admin", m{
-			"actions": []any{"update"}, "reason": nil, "before": m{"data": m{"value": planner.Masked}}, "after": m{"data": m{"value": planner.Masked}},
+			"actions": []any{"update"}, "reason": nil, "before": m{"data": m{"value": plans.Masked}}, "after": m{"data": m{"value": plans.Masked}},
 			"after_unknown": m{}, "before_sensitive": m{"data": m{"value": true}}, "after_sensitive": m{"data": m{"value": true}},
 		}},
 		"imported": {knownSecrets(), "resource_changes", "service.mariadb/Secret/mariadb-root", m{
@@ -205,19 +205,19 @@ func TestPlanJSON(t *testing.T) {
 }
 
 // driftOnly puts back what somebody scaled.
-func driftOnly() *planner.Plan {
-	return newPlan(0, because(action(planner.Update, "service.glance/Deployment/glance-api",
-		planner.Change{Path: "spec.replicas", Before: int64(5), After: int64(3), Drift: true, Manager: "kubectl", Time: now}),
-		planner.Reason{Kind: planner.ReasonDrift}))
+func driftOnly() *plans.Plan {
+	return newPlan(0, because(action(plans.Update, "service.glance/Deployment/glance-api",
+		plans.Change{Path: "spec.replicas", Before: int64(5), After: int64(3), Drift: true, Manager: "kubectl", Time: now}),
+		plans.Reason{Kind: plans.ReasonDrift}))
 }
 
 // TestDriftChanges holds the direction of what others did: from what kolla wrote to what
 // is live, whoever puts it back.
 func TestDriftChanges(t *testing.T) {
 	refresh := refreshOnly()
-	refresh.Actions[3].Verb = planner.Refresh
+	refresh.Actions[3].Verb = plans.Refresh
 	tests := map[string]struct {
-		plan *planner.Plan
+		plan *plans.Plan
 		want []any
 	}{
 		"put back": {driftOnly(), []any{m{"path": "spec.replicas", "before": 3.0, "after": 5.0}}},
@@ -253,14 +253,14 @@ func TestPlanJSONSaysWhatItIs(t *testing.T) {
 		Applyable bool `json:"applyable"`
 		Complete  bool `json:"complete"`
 		Kolla     struct {
-			Destroy     bool               `json:"destroy"`
-			RefreshOnly bool               `json:"refresh_only"`
-			Drifted     bool               `json:"drifted"`
-			Selection   *planner.Selection `json:"selection"`
+			Destroy     bool             `json:"destroy"`
+			RefreshOnly bool             `json:"refresh_only"`
+			Drifted     bool             `json:"drifted"`
+			Selection   *plans.Selection `json:"selection"`
 		} `json:"kolla"`
 	}
 	var w whole
-	read := func(plan *planner.Plan) whole {
+	read := func(plan *plans.Plan) whole {
 		w = whole{}
 		if err := json.Unmarshal(planAsJSON(t, plan), &w); err != nil {
 			t.Fatal(err)
@@ -305,9 +305,9 @@ func TestPlanJSONOfKeys(t *testing.T) {
 		image = `module.edge["west"].module.web[0].service.site["a.b"]/Deployment/site`
 		count = "service.numbered[1]/Deployment/numbered-1"
 	)
-	there := &planner.Values{After: &extract.Part{Values: m{}}}
+	there := &plans.Values{After: &extract.Part{Values: m{}}}
 	plan := newPlan(0, withValues(create(image, "", m{}), there), withValues(create("module.edge[\"west\"].manifest.note/ConfigMap/note", "", m{}), there), withValues(create(count, "", m{}), there),
-		because(action(planner.Replace, "service.plain/Deployment/plain"), planner.Reason{Kind: planner.ReasonTriggered, Detail: "service.numbered"}))
+		because(action(plans.Replace, "service.plain/Deployment/plain"), plans.Reason{Kind: plans.ReasonTriggered, Detail: "service.numbered"}))
 	if err := json.Unmarshal(planAsJSON(t, plan), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -345,8 +345,8 @@ func TestPlanJSONNeedsValues(t *testing.T) {
 
 // TestJSONKeepsSecrets puts values where there should be none.
 func TestJSONKeepsSecrets(t *testing.T) {
-	leaky := newPlan(0, action(planner.Update, "service.keystone/Secret/keystone-admin",
-		planner.Change{Path: `data["password"]`, Before: "hunter2", After: "hunter2", Sensitive: true, Drift: true}))
+	leaky := newPlan(0, action(plans.Update, "service.keystone/Secret/keystone-admin",
+		plans.Change{Path: `data["password"]`, Before: "hunter2", After: "hunter2", Sensitive: true, Drift: true}))
 	var events bytes.Buffer
 	p := view.New(&bytes.Buffer{}, &bytes.Buffer{}, true)
 	p.Events(&events, "v1")

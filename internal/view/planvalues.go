@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // sides are those of a change in Terraform's shape. The last three hold true where a
@@ -16,13 +16,13 @@ type sides struct {
 }
 
 // valuesOf gives the object of an action before and after it.
-func valuesOf(a *planner.Action) sides {
+func valuesOf(a *plans.Action) sides {
 	v := sides{unknown: map[string]any{}, beforeSensitive: map[string]any{}, afterSensitive: map[string]any{}}
 	if a.Values == nil {
 		return v
 	}
 	after := a.Values.After
-	if a.Verb == planner.None || a.Verb == planner.Refresh {
+	if a.Verb == plans.None || a.Verb == plans.Refresh {
 		after = a.Values.Before
 	}
 	if before := a.Values.Before; before != nil {
@@ -36,9 +36,9 @@ func valuesOf(a *planner.Action) sides {
 
 // driftValues gives the object as kolla wrote it, and as others changed it. For a
 // deleted object only its identity is known.
-func driftValues(a *planner.Action) sides {
+func driftValues(a *plans.Action) sides {
 	v := sides{unknown: map[string]any{}, beforeSensitive: map[string]any{}, afterSensitive: map[string]any{}}
-	if hasReason(a, planner.ReasonGone) {
+	if hasReason(a, plans.ReasonGone) {
 		v.before = identityOf(a)
 		return v
 	}
@@ -63,7 +63,7 @@ func maskedIn(m map[string]any) map[string]any {
 }
 
 // identityOf is what tells an object from others.
-func identityOf(a *planner.Action) map[string]any {
+func identityOf(a *plans.Action) map[string]any {
 	metadata := map[string]any{"name": a.Ref.Name}
 	if a.Ref.Namespace != "" {
 		metadata["namespace"] = a.Ref.Namespace
@@ -73,15 +73,15 @@ func identityOf(a *planner.Action) map[string]any {
 }
 
 // masked takes the values off sensitive changes.
-func masked(changes []planner.Change) []planner.Change {
+func masked(changes []plans.Change) []plans.Change {
 	out := slices.Clone(changes)
 	for i := range out {
 		if c := &out[i]; c.Sensitive {
 			if c.Before != nil {
-				c.Before = planner.Masked
+				c.Before = plans.Masked
 			}
-			if c.After != nil && c.After != planner.Unknown {
-				c.After = planner.Masked
+			if c.After != nil && c.After != plans.Unknown {
+				c.After = plans.Masked
 			}
 		}
 	}

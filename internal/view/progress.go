@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -52,7 +52,7 @@ type Progress struct {
 
 // task is an action that is being carried out.
 type task struct {
-	action    *planner.Action
+	action    *plans.Action
 	begun     time.Time
 	status    string        // what it waits for
 	mentioned bool          // its beginning was
@@ -62,7 +62,7 @@ type task struct {
 }
 
 // Progress begins to show how the plan is carried out. Close must be called.
-func (p *Printer) Progress(plan *planner.Plan) *Progress {
+func (p *Printer) Progress(plan *plans.Plan) *Progress {
 	progress := &Progress{
 		printer: p,
 		stream:  p.Out,
@@ -94,8 +94,8 @@ func (p *Printer) Progress(plan *planner.Plan) *Progress {
 //
 // What has moved has its action where it is now: that the old address is forgotten is no
 // news.
-func concerns(a *planner.Action) bool {
-	return (a.Verb != planner.None || a.Pending) && a.MovedTo() == ""
+func concerns(a *plans.Action) bool {
+	return (a.Verb != plans.None || a.Pending) && a.MovedTo() == ""
 }
 
 // Close ends the live view. Nothing must be observed afterwards.
@@ -112,7 +112,7 @@ func (p *Progress) Close() {
 }
 
 // Observe takes note of an event, and shows it.
-func (p *Progress) Observe(e planner.Event) {
+func (p *Progress) Observe(e plans.Event) {
 	p.events.observe(e)
 	p.speaking.Lock()
 	defer p.speaking.Unlock()
@@ -139,14 +139,14 @@ func (p *Progress) say(lines []line) {
 }
 
 // note keeps account of an event, and gives the lines to say about it.
-func (p *Progress) note(e planner.Event) []line {
+func (p *Progress) note(e plans.Event) []line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	address := e.Action.Address
 	t := p.running[address]
 	switch e.Kind {
-	case planner.Started, planner.Waiting:
-		if e.Kind == planner.Started && !concerns(e.Action) {
+	case plans.Started, plans.Waiting:
+		if e.Kind == plans.Started && !concerns(e.Action) {
 			return nil
 		}
 		if t == nil {
@@ -156,14 +156,14 @@ func (p *Progress) note(e planner.Event) []line {
 		}
 		t.status = e.Status
 		return nil
-	case planner.Done:
+	case plans.Done:
 		delete(p.running, address)
 		if !concerns(e.Action) && (t == nil || !t.mentioned) {
 			return nil
 		}
 		p.count(e.Action)
 		return []line{p.finished(added, e, done(e)+" after "+duration(e.Elapsed))}
-	case planner.Failed:
+	case plans.Failed:
 		p.count(e.Action)
 		p.failed++
 		delete(p.running, address)
@@ -171,13 +171,13 @@ func (p *Progress) note(e planner.Event) []line {
 			return nil // why is said at the end, once
 		}
 		return []line{p.finished(danger, e, fmt.Sprintf("FAILED after %s: %s", duration(e.Elapsed), p.failure(e)))}
-	case planner.Interrupted:
+	case plans.Interrupted:
 		delete(p.running, address)
 		if !e.Begun {
 			return nil
 		}
 		return []line{p.finished(caution, e, "interrupted after "+duration(e.Elapsed)+", before it was ready")}
-	case planner.Skipped:
+	case plans.Skipped:
 		if !concerns(e.Action) || e.Because == (lang.Address{}) {
 			return nil // what was interrupted is summed up at the end
 		}
@@ -190,7 +190,7 @@ func (p *Progress) note(e planner.Event) []line {
 
 // failure is why an action failed. A permission that is lacking is named once, since
 // its text is long: after that, only who met it first. The caller holds mu.
-func (p *Progress) failure(e planner.Event) string {
+func (p *Progress) failure(e plans.Event) string {
 	var permission *providers.PermissionError
 	if !errors.As(e.Err, &permission) {
 		return e.Err.Error()
@@ -204,14 +204,14 @@ func (p *Progress) failure(e planner.Event) string {
 }
 
 // count takes an action for over, if it is one of those that the apply is about.
-func (p *Progress) count(a *planner.Action) {
+func (p *Progress) count(a *plans.Action) {
 	if concerns(a) {
 		p.over++
 	}
 }
 
 // finished is the line about an action that is over, with how many are.
-func (p *Progress) finished(s style, e planner.Event, outcome string) line {
+func (p *Progress) finished(s style, e plans.Event, outcome string) line {
 	l := styled(bold, e.Action.Address.String()).then(text(": "), styled(s, outcome))
 	if concerns(e.Action) {
 		l = l.then(styled(faint, fmt.Sprintf("  [%d of %d]", p.over, p.total)))
@@ -220,7 +220,7 @@ func (p *Progress) finished(s style, e planner.Event, outcome string) line {
 }
 
 // done says what has been reached. What was waited for is more than written.
-func done(e planner.Event) string {
+func done(e plans.Event) string {
 	a, ready := e.Action, ""
 	if e.Ready {
 		ready = ", ready"
@@ -229,13 +229,13 @@ func done(e planner.Event) string {
 		return "moved from " + a.MovedFrom() + ready
 	}
 	switch a.Verb {
-	case planner.Create:
+	case plans.Create:
 		return "created" + ready
-	case planner.Update:
+	case plans.Update:
 		return "updated" + ready
-	case planner.Replace:
+	case plans.Replace:
 		return "replaced" + ready
-	case planner.Delete:
+	case plans.Delete:
 		if a.Partial {
 			return "released"
 		}
@@ -243,13 +243,13 @@ func done(e planner.Event) string {
 			return "pruned"
 		}
 		return "destroyed"
-	case planner.Run:
+	case plans.Run:
 		return "completed"
-	case planner.Adopt:
+	case plans.Adopt:
 		return "imported" + ready
-	case planner.Forget:
+	case plans.Forget:
 		return "forgotten"
-	case planner.Refresh:
+	case plans.Refresh:
 		return "taken into the state"
 	default:
 		return "ready"
@@ -257,29 +257,29 @@ func done(e planner.Event) string {
 }
 
 // doing says what is being done.
-func doing(a *planner.Action) string {
+func doing(a *plans.Action) string {
 	if a.OnlyMoves() {
 		return "moving"
 	}
 	switch a.Verb {
-	case planner.Create:
+	case plans.Create:
 		return "creating"
-	case planner.Update:
+	case plans.Update:
 		return "updating"
-	case planner.Replace:
+	case plans.Replace:
 		return "replacing"
-	case planner.Delete:
+	case plans.Delete:
 		if a.Prunes() {
 			return "pruning"
 		}
 		return "destroying"
-	case planner.Run:
+	case plans.Run:
 		return "running"
-	case planner.Adopt:
+	case plans.Adopt:
 		return "importing"
-	case planner.Forget:
+	case plans.Forget:
 		return "forgetting"
-	case planner.Refresh:
+	case plans.Refresh:
 		return "reading"
 	default:
 		return "waiting"

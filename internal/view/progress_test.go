@@ -15,55 +15,55 @@ import (
 
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // apply is a plan of four actions, with something that is ready already and
 // something that only has to become ready.
-func applyPlan() *planner.Plan {
-	pending := action(planner.None, "service.nova/Deployment/nova-api")
+func applyPlan() *plans.Plan {
+	pending := action(plans.None, "service.nova/Deployment/nova-api")
 	pending.Pending = true
 	return newPlan(2,
-		action(planner.Create, "service.keystone/ConfigMap/keystone.conf-7c1f90"),
-		action(planner.Update, "service.keystone/Deployment/keystone-api"),
-		action(planner.Run, "service.glance/Job/glance-db-sync-88e0"),
+		action(plans.Create, "service.keystone/ConfigMap/keystone.conf-7c1f90"),
+		action(plans.Update, "service.keystone/Deployment/keystone-api"),
+		action(plans.Run, "service.glance/Job/glance-db-sync-88e0"),
 		pending,
-		action(planner.Create, "service.glance/Deployment/glance-api"),
+		action(plans.Create, "service.glance/Deployment/glance-api"),
 	)
 }
 
 // script plays the events of an apply, with the time that passes between them.
-func script(plan *planner.Plan, progress *view.Progress) {
+func script(plan *plans.Plan, progress *view.Progress) {
 	actions := plan.Actions[2:]
 	conf, api, job, pending, glance := &actions[0], &actions[1], &actions[2], &actions[3], &actions[4]
 	observe := progress.Observe
-	observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Done})
-	observe(planner.Event{Action: conf, Kind: planner.Started})
-	observe(planner.Event{Action: job, Kind: planner.Started})
-	observe(planner.Event{Action: pending, Kind: planner.Started})
+	observe(plans.Event{Action: &plan.Actions[0], Kind: plans.Done})
+	observe(plans.Event{Action: conf, Kind: plans.Started})
+	observe(plans.Event{Action: job, Kind: plans.Started})
+	observe(plans.Event{Action: pending, Kind: plans.Started})
 	// Objects that the plan leaves as they are, and others depend on.
-	databaseLeft, cacheLeft := action(planner.None, "service.mariadb/StatefulSet/mariadb-server"), action(planner.None, "service.memcached/StatefulSet/memcached-server")
+	databaseLeft, cacheLeft := action(plans.None, "service.mariadb/StatefulSet/mariadb-server"), action(plans.None, "service.memcached/StatefulSet/memcached-server")
 	database, cache := &databaseLeft, &cacheLeft
-	observe(planner.Event{Action: database, Kind: planner.Started})
-	observe(planner.Event{Action: cache, Kind: planner.Started})
-	observe(planner.Event{Action: cache, Kind: planner.Done})
+	observe(plans.Event{Action: database, Kind: plans.Started})
+	observe(plans.Event{Action: cache, Kind: plans.Started})
+	observe(plans.Event{Action: cache, Kind: plans.Done})
 	time.Sleep(100 * time.Millisecond)
-	observe(planner.Event{Action: conf, Kind: planner.Done, Elapsed: 100 * time.Millisecond})
-	observe(planner.Event{Action: api, Kind: planner.Started})
+	observe(plans.Event{Action: conf, Kind: plans.Done, Elapsed: 100 * time.Millisecond})
+	observe(plans.Event{Action: api, Kind: plans.Started})
 	time.Sleep(time.Second)
-	observe(planner.Event{Action: api, Kind: planner.Waiting, Status: "1 of 3 replicas ready"})
-	observe(planner.Event{Action: pending, Kind: planner.Waiting, Status: "0 of 1 replicas ready"})
-	observe(planner.Event{Action: database, Kind: planner.Waiting, Status: "no node can take the pod"})
+	observe(plans.Event{Action: api, Kind: plans.Waiting, Status: "1 of 3 replicas ready"})
+	observe(plans.Event{Action: pending, Kind: plans.Waiting, Status: "0 of 1 replicas ready"})
+	observe(plans.Event{Action: database, Kind: plans.Waiting, Status: "no node can take the pod"})
 	time.Sleep(12 * time.Second)
-	observe(planner.Event{Action: database, Kind: planner.Done, Elapsed: 13100 * time.Millisecond})
+	observe(plans.Event{Action: database, Kind: plans.Done, Elapsed: 13100 * time.Millisecond})
 	time.Sleep(8 * time.Second)
-	observe(planner.Event{Action: job, Kind: planner.Failed, Begun: true, Elapsed: 21100 * time.Millisecond, Err: errors.New("the job failed: BackoffLimitExceeded")})
-	observe(planner.Event{Action: glance, Kind: planner.Skipped, Because: job.Address})
-	observe(planner.Event{Action: api, Kind: planner.Waiting, Status: "2 of 3 replicas ready"})
+	observe(plans.Event{Action: job, Kind: plans.Failed, Begun: true, Elapsed: 21100 * time.Millisecond, Err: errors.New("the job failed: BackoffLimitExceeded")})
+	observe(plans.Event{Action: glance, Kind: plans.Skipped, Because: job.Address})
+	observe(plans.Event{Action: api, Kind: plans.Waiting, Status: "2 of 3 replicas ready"})
 	time.Sleep(150 * time.Second)
-	observe(planner.Event{Action: api, Kind: planner.Done, Ready: true, Elapsed: 171 * time.Second})
-	observe(planner.Event{Action: pending, Kind: planner.Done, Elapsed: 171100 * time.Millisecond})
+	observe(plans.Event{Action: api, Kind: plans.Done, Ready: true, Elapsed: 171 * time.Second})
+	observe(plans.Event{Action: pending, Kind: plans.Done, Elapsed: 171100 * time.Millisecond})
 }
 
 // A missing permission fails many objects, and its text is long.
@@ -74,7 +74,7 @@ func TestProgressNamesAPermissionOnce(t *testing.T) {
 	actions := plan.Actions[2:]
 	progress := printer.Progress(plan)
 	fail := func(i int, err error) {
-		progress.Observe(planner.Event{Action: &actions[i], Kind: planner.Failed, Begun: true, Elapsed: 100 * time.Millisecond, Err: err})
+		progress.Observe(plans.Event{Action: &actions[i], Kind: plans.Failed, Begun: true, Elapsed: 100 * time.Millisecond, Err: err})
 	}
 	denied := func(resource string) error {
 		return fmt.Errorf("apply something: %w", &providers.PermissionError{User: "ann", Verb: "patch", Resource: resource, Namespace: "openstack"})
@@ -185,9 +185,9 @@ func TestProgressManyAtOnce(t *testing.T) {
 		var running sync.WaitGroup
 		for i := range plan.Actions {
 			running.Go(func() {
-				progress.Observe(planner.Event{Action: &plan.Actions[i], Kind: planner.Started})
+				progress.Observe(plans.Event{Action: &plan.Actions[i], Kind: plans.Started})
 				time.Sleep(10 * time.Second)
-				progress.Observe(planner.Event{Action: &plan.Actions[i], Kind: planner.Done, Elapsed: 10 * time.Second})
+				progress.Observe(plans.Event{Action: &plan.Actions[i], Kind: plans.Done, Elapsed: 10 * time.Second})
 			})
 		}
 		time.Sleep(5 * time.Second)
@@ -249,9 +249,9 @@ func TestWarningDuringProgress(t *testing.T) {
 		screen := &screen{}
 		stream := view.Stream{Writer: screen, Width: 60, Terminal: true}
 		printer := &view.Printer{Out: stream, Err: stream}
-		plan := newPlan(0, action(planner.Create, "service.glance/Deployment/glance-api"))
+		plan := newPlan(0, action(plans.Create, "service.glance/Deployment/glance-api"))
 		progress := printer.Progress(plan)
-		progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Started})
+		progress.Observe(plans.Event{Action: &plan.Actions[0], Kind: plans.Started})
 		time.Sleep(time.Second)
 		printer.Warn("The API server warns", "v1 Endpoints is deprecated.")
 		time.Sleep(time.Second + 200*time.Millisecond)
@@ -273,10 +273,10 @@ func TestWarningDuringProgress(t *testing.T) {
 func TestProgressFailsAtOnce(t *testing.T) {
 	screen := &screen{}
 	printer := &view.Printer{Out: view.Stream{Writer: screen, Width: 80}}
-	plan := newPlan(0, action(planner.Create, "service.nova/Deployment/nova-api"), action(planner.Create, "service.nova/Secret/nova"))
+	plan := newPlan(0, action(plans.Create, "service.nova/Deployment/nova-api"), action(plans.Create, "service.nova/Secret/nova"))
 	progress := printer.Progress(plan)
-	progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Failed, Begun: true, Err: errors.New("no")})
-	progress.Observe(planner.Event{Action: &plan.Actions[1], Kind: planner.Failed, Err: errors.New("no")})
+	progress.Observe(plans.Event{Action: &plan.Actions[0], Kind: plans.Failed, Begun: true, Err: errors.New("no")})
+	progress.Observe(plans.Event{Action: &plan.Actions[1], Kind: plans.Failed, Err: errors.New("no")})
 	progress.Close()
 	if diff := cmp.Diff("service.nova/Deployment/nova-api: FAILED after 0 s: no  [1 of 2]\n", screen.String()); diff != "" {
 		t.Errorf("progress (-want +got):\n%s", diff)
@@ -290,19 +290,19 @@ func TestProgressInterrupted(t *testing.T) {
 		screen := &screen{}
 		printer := &view.Printer{Out: view.Stream{Writer: screen, Width: 80, Terminal: true}}
 		plan := newPlan(0,
-			action(planner.Create, "service.glance/Deployment/glance-api"),
-			action(planner.Create, "service.nova/Deployment/nova-api"),
-			because(action(planner.Adopt, "service.mariadb/PersistentVolumeClaim/data"), planner.Reason{Kind: planner.ReasonMoved, Detail: "service.db/PersistentVolumeClaim/data"}),
-			because(action(planner.Forget, "service.db/PersistentVolumeClaim/data"), planner.Reason{Kind: planner.ReasonMoved, Detail: "service.mariadb/PersistentVolumeClaim/data"}))
+			action(plans.Create, "service.glance/Deployment/glance-api"),
+			action(plans.Create, "service.nova/Deployment/nova-api"),
+			because(action(plans.Adopt, "service.mariadb/PersistentVolumeClaim/data"), plans.Reason{Kind: plans.ReasonMoved, Detail: "service.db/PersistentVolumeClaim/data"}),
+			because(action(plans.Forget, "service.db/PersistentVolumeClaim/data"), plans.Reason{Kind: plans.ReasonMoved, Detail: "service.mariadb/PersistentVolumeClaim/data"}))
 		progress := printer.Progress(plan)
 		begun, waits, moved := &plan.Actions[0], &plan.Actions[1], &plan.Actions[2]
-		progress.Observe(planner.Event{Action: begun, Kind: planner.Started})
-		progress.Observe(planner.Event{Action: moved, Kind: planner.Started})
-		progress.Observe(planner.Event{Action: moved, Kind: planner.Done})
-		progress.Observe(planner.Event{Action: &plan.Actions[3], Kind: planner.Started})
-		progress.Observe(planner.Event{Action: &plan.Actions[3], Kind: planner.Done})
-		progress.Observe(planner.Event{Action: begun, Kind: planner.Interrupted, Begun: true, Elapsed: 2400 * time.Millisecond, Err: errors.New("interrupted")})
-		progress.Observe(planner.Event{Action: waits, Kind: planner.Skipped, Because: lang.Address{}})
+		progress.Observe(plans.Event{Action: begun, Kind: plans.Started})
+		progress.Observe(plans.Event{Action: moved, Kind: plans.Started})
+		progress.Observe(plans.Event{Action: moved, Kind: plans.Done})
+		progress.Observe(plans.Event{Action: &plan.Actions[3], Kind: plans.Started})
+		progress.Observe(plans.Event{Action: &plan.Actions[3], Kind: plans.Done})
+		progress.Observe(plans.Event{Action: begun, Kind: plans.Interrupted, Begun: true, Elapsed: 2400 * time.Millisecond, Err: errors.New("interrupted")})
+		progress.Observe(plans.Event{Action: waits, Kind: plans.Skipped, Because: lang.Address{}})
 		time.Sleep(time.Second + 200*time.Millisecond)
 		want := `service.mariadb/PersistentVolumeClaim/data: moved from
     service.db/PersistentVolumeClaim/data after 0 s  [1 of 3]
@@ -322,12 +322,12 @@ service.glance/Deployment/glance-api: interrupted after 2.4 s, before it was
 func TestProgressInOrder(t *testing.T) {
 	var out, problems bytes.Buffer
 	printer := &view.Printer{Out: view.Stream{Writer: &out, Width: 80}, Err: view.Stream{Writer: &problems, Width: 80}}
-	plan := newPlan(0, action(planner.Create, "service.glance/Deployment/glance-api"), action(planner.Create, "service.heat/Deployment/heat-api"))
+	plan := newPlan(0, action(plans.Create, "service.glance/Deployment/glance-api"), action(plans.Create, "service.heat/Deployment/heat-api"))
 	progress := printer.Progress(plan)
-	progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Started})
-	progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Failed, Begun: true, Err: errors.New("no such image")})
+	progress.Observe(plans.Event{Action: &plan.Actions[0], Kind: plans.Started})
+	progress.Observe(plans.Event{Action: &plan.Actions[0], Kind: plans.Failed, Begun: true, Err: errors.New("no such image")})
 	printer.Warn("The API server warns", "v1 Endpoints is deprecated.")
-	progress.Observe(planner.Event{Action: &plan.Actions[1], Kind: planner.Skipped, Because: plan.Actions[0].Address})
+	progress.Observe(plans.Event{Action: &plan.Actions[1], Kind: plans.Skipped, Because: plan.Actions[0].Address})
 	progress.Close()
 	err := printer.Applied(view.Applied{
 		Failed:  []view.Failed{{Address: plan.Actions[0].Address, Reason: "no such image"}},
@@ -356,11 +356,11 @@ func TestUnreachableDuringProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		screen := &screen{}
-		plan := newPlan(0, action(planner.Create, "service.glance/Deployment/glance-api"))
+		plan := newPlan(0, action(plans.Create, "service.glance/Deployment/glance-api"))
 		for _, stream := range []view.Stream{{Writer: &log, Width: 80}, {Writer: screen, Width: 80, Terminal: true}} {
 			printer := &view.Printer{Out: stream}
 			progress := printer.Progress(plan)
-			progress.Observe(planner.Event{Action: &plan.Actions[0], Kind: planner.Started})
+			progress.Observe(plans.Event{Action: &plan.Actions[0], Kind: plans.Started})
 			printer.Unreachable("connection refused")
 			time.Sleep(25*time.Second + 200*time.Millisecond)
 			if stream.Terminal {

@@ -3,28 +3,28 @@ package view_test
 import (
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // waits makes an action one that waits for data.
-func waits(a planner.Action, data ...string) planner.Action {
-	a.Evidence = planner.Evidence{Kind: planner.Unverified, Detail: "it depends on " + data[0] + ", which is known after the apply"}
+func waits(a plans.Action, data ...string) plans.Action {
+	a.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: "it depends on " + data[0] + ", which is known after the apply"}
 	a.Object.Deferred = data
 	return a
 }
 
 // deferredPlan has objects of which not all is known yet.
-func deferredPlan() *planner.Plan {
+func deferredPlan() *plans.Plan {
 	text := "[DEFAULT]\nhost = " + lang.KnownAfterApply + "\n"
 	file := create("service.glance/ConfigMap/glance.conf-"+providers.UnknownVersion, "cloud.hcl:52", m{"data": m{"glance.conf": text}})
 	file.Object.Family = address("service.glance/ConfigMap/glance.conf")
-	next := because(action(planner.Create, "service.keystone/ConfigMap/keystone.conf-"+providers.UnknownVersion,
-		planner.Change{Path: `data["keystone.conf"]`, Before: "[DEFAULT]\nhost = old\n", After: text, Text: true}), planner.Reason{Kind: planner.ReasonConfig})
+	next := because(action(plans.Create, "service.keystone/ConfigMap/keystone.conf-"+providers.UnknownVersion,
+		plans.Change{Path: `data["keystone.conf"]`, Before: "[DEFAULT]\nhost = old\n", After: text, Text: true}), plans.Reason{Kind: plans.ReasonConfig})
 	next.Supersedes = address("service.keystone/ConfigMap/keystone.conf-4be2a1")
 	next.Object = &providers.Object{Address: next.Address, Family: address("service.keystone/ConfigMap/keystone.conf")}
-	key := action(planner.Update, "manifest.copy/Secret/copy",
-		planner.Change{Path: `data["key"]`, Before: planner.Masked, After: planner.Unknown, Sensitive: true})
+	key := action(plans.Update, "manifest.copy/Secret/copy",
+		plans.Change{Path: `data["key"]`, Before: plans.Masked, After: plans.Unknown, Sensitive: true})
 	key.Object = &providers.Object{Address: key.Address, Data: map[string]providers.SecretData{"key": {Parts: []providers.DataPart{{Sensitive: lang.KnownAfterApply}}}}}
 	return newPlan(12,
 		create("manifest.registry/ConfigMap/registry", "cloud.hcl:4", m{"data": m{"host": "registry.example.org"}}),

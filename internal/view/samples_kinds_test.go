@@ -6,11 +6,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // within puts the object of an action into another namespace; empty: into none.
-func within(a planner.Action, namespace string) planner.Action {
+func within(a plans.Action, namespace string) plans.Action {
 	a.Ref.Namespace = namespace
 	return a
 }
@@ -25,7 +25,7 @@ func everything() m { return m{"apiGroups": []any{"*"}, "resources": []any{"*"},
 
 // otherKinds brings what the catalogue has not: rights, policies, a pod that may do
 // anything, and a custom resource.
-func otherKinds() *planner.Plan {
+func otherKinds() *plans.Plan {
 	const source = "third.yaml:1"
 	agent := pod("compute", "agent", "example.org/agent:1")
 	agent["hostNetwork"], agent["automountServiceAccountToken"] = true, true
@@ -52,23 +52,23 @@ func otherKinds() *planner.Plan {
 }
 
 // changedLists changes elements of lists that have no keys.
-func changedLists() *planner.Plan {
-	role := because(action(planner.Update, "manifest.third/Role/operator",
-		planner.Change{Path: "rules", Before: []any{rule("pods", "get", "list"), rule("secrets", "get"), rule("events", "create")}, After: []any{rule("pods", "get", "list"), everything(), rule("configmaps", "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")}}))
-	agent := because(action(planner.Update, "manifest.third/DaemonSet/agent",
-		planner.Change{Path: `spec.template.spec.containers["agent"].args`, Before: []any{"--verbose", "--server=https://one.example.org", "--insecure=false"}, After: []any{"--server=https://one.example.org", "--insecure=true"}},
-		planner.Change{Path: `spec.template.spec.containers["agent"].command`, After: []any{"/agent"}},
-		planner.Change{Path: `spec.template.spec.containers["debug"]`, Before: m{"name": "debug", "image": "example.org/debug:1", "args": []any{"a", "b"}}},
-		planner.Change{Path: `spec.template.spec.containers["script"].args`, Before: []any{"-c", "set -e\nrun one\nrun two\n"}, After: []any{"-c", "set -e\nrun one\nrun three\n"}},
-		planner.Change{Path: "spec.template.spec.dnsConfig.searches", Before: []any{"a.example.org", "b.example.org"}, After: []any{"b.example.org", "a.example.org"}},
-		planner.Change{Path: "spec.template.spec.tolerations", Before: []any{m{"key": "a", "operator": "Exists"}}, After: []any{m{"key": "a", "operator": "Equal", "value": "x"}, m{"operator": "Exists"}}, Drift: true, Manager: "kubectl-edit"}))
-	policy := because(action(planner.Update, "manifest.third/NetworkPolicy/db",
-		planner.Change{
+func changedLists() *plans.Plan {
+	role := because(action(plans.Update, "manifest.third/Role/operator",
+		plans.Change{Path: "rules", Before: []any{rule("pods", "get", "list"), rule("secrets", "get"), rule("events", "create")}, After: []any{rule("pods", "get", "list"), everything(), rule("configmaps", "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")}}))
+	agent := because(action(plans.Update, "manifest.third/DaemonSet/agent",
+		plans.Change{Path: `spec.template.spec.containers["agent"].args`, Before: []any{"--verbose", "--server=https://one.example.org", "--insecure=false"}, After: []any{"--server=https://one.example.org", "--insecure=true"}},
+		plans.Change{Path: `spec.template.spec.containers["agent"].command`, After: []any{"/agent"}},
+		plans.Change{Path: `spec.template.spec.containers["debug"]`, Before: m{"name": "debug", "image": "example.org/debug:1", "args": []any{"a", "b"}}},
+		plans.Change{Path: `spec.template.spec.containers["script"].args`, Before: []any{"-c", "set -e\nrun one\nrun two\n"}, After: []any{"-c", "set -e\nrun one\nrun three\n"}},
+		plans.Change{Path: "spec.template.spec.dnsConfig.searches", Before: []any{"a.example.org", "b.example.org"}, After: []any{"b.example.org", "a.example.org"}},
+		plans.Change{Path: "spec.template.spec.tolerations", Before: []any{m{"key": "a", "operator": "Exists"}}, After: []any{m{"key": "a", "operator": "Equal", "value": "x"}, m{"operator": "Exists"}}, Drift: true, Manager: "kubectl-edit"}))
+	policy := because(action(plans.Update, "manifest.third/NetworkPolicy/db",
+		plans.Change{
 			Path:   "spec.ingress",
 			Before: []any{m{"from": []any{m{"ipBlock": m{"cidr": "10.0.0.0/8", "except": []any{"10.1.0.0/16", "10.2.0.0/16"}}}, m{"podSelector": m{"matchLabels": m{"app": "web"}}}}}},
 			After:  []any{m{"from": []any{m{"ipBlock": m{"cidr": "0.0.0.0/0", "except": []any{"10.1.0.0/16", "10.2.0.0/16"}}}, m{"podSelector": m{"matchLabels": m{"app": "web"}}}}, "ports": []any{m{"port": int64(3306)}}}},
 		},
-		planner.Change{
+		plans.Change{
 			Path:   "spec.podSelector",
 			Before: m{"matchLabels": m{"app": "db", "example.org/a-long-name": "which leaves no room"}},
 			After:  m{"matchLabels": m{"app": "db", "example.org/a-long-name": "which leaves no room on the line"}},
@@ -80,26 +80,26 @@ func changedLists() *planner.Plan {
 var wideCommand = "cleanup " + strings.Repeat("--keep=one-of-many ", 8) + "--then=exfiltrate"
 
 // question is what stands before the question whether to carry a plan out.
-func question(sample func() *planner.Plan, context string) func(*view.Printer) {
+func question(sample func() *plans.Plan, context string) func(*view.Printer) {
 	return func(p *view.Printer) { p.About(sample(), "https://10.0.0.10:6443", context, view.PlanOptions{}) }
 }
 
 // knownSecrets has Secrets whose values others know: taken over, or replaced.
-func knownSecrets() *planner.Plan {
+func knownSecrets() *plans.Plan {
 	planted := secret("service.mariadb/Secret/mariadb-root", "cloud.hcl:38", password())
-	planted.Verb, planted.Reasons = planner.Adopt, []planner.Reason{{Kind: planner.ReasonUnowned}}
-	planted.Changes = []planner.Change{{Path: `metadata.labels["app.kubernetes.io/managed-by"]`, After: "kolla"}}
-	replaced := because(action(planner.Update, "service.web/Secret/web-admin"),
-		planner.Reason{Kind: planner.ReasonReplaced, Path: `data["value"]`, Manager: "kubectl-edit"})
+	planted.Verb, planted.Reasons = plans.Adopt, []plans.Reason{{Kind: plans.ReasonUnowned}}
+	planted.Changes = []plans.Change{{Path: `metadata.labels["app.kubernetes.io/managed-by"]`, After: "kolla"}}
+	replaced := because(action(plans.Update, "service.web/Secret/web-admin"),
+		plans.Reason{Kind: plans.ReasonReplaced, Path: `data["value"]`, Manager: "kubectl-edit"})
 	return newPlan(3, planted, replaced)
 }
 
 // destroyWithData loses data, in two services and in a namespace of others.
-func destroyWithData() *planner.Plan {
+func destroyWithData() *plans.Plan {
 	p := replaceAndDelete()
 	p.Destroy = true
-	p.Actions = append(p.Actions, within(because(action(planner.Delete, "manifest.third/DaemonSet/agent"), planner.Reason{Kind: planner.ReasonDestroy}), "kube-system"))
-	p.Impact = append(p.Impact, disturbs("manifest.third", planner.Effect{Kind: planner.EffectCutOff, Data: "running servers", Grave: true, Carried: []planner.Carried{
+	p.Actions = append(p.Actions, within(because(action(plans.Delete, "manifest.third/DaemonSet/agent"), plans.Reason{Kind: plans.ReasonDestroy}), "kube-system"))
+	p.Impact = append(p.Impact, disturbs("manifest.third", plans.Effect{Kind: plans.EffectCutOff, Data: "running servers", Grave: true, Carried: []plans.Carried{
 		{Node: "node-1", Items: []string{"db (5c1f)", "web-1 (2b0a)"}},
 		{Node: "node-2", Unknown: "the node is down"},
 	}}))

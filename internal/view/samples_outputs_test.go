@@ -8,13 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	tfjson "github.com/hashicorp/terraform-json"
 
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/output"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
 
 // outputsOnly changes nothing but outputs.
-func outputsOnly() *planner.Plan {
+func outputsOnly() *plans.Plan {
 	p := newPlan(3)
 	value := func(name, typ, value string) *state.Output {
 		return &state.Output{Name: name, Type: json.RawMessage(typ), Value: json.RawMessage(value)}
@@ -48,7 +48,7 @@ func TestPlanJSONForTerraform(t *testing.T) {
 				t.Error(err)
 			}
 			want := sample().Counts()
-			got := planner.Counts{Deferred: want.Deferred, Move: want.Move, Import: want.Import}
+			got := plans.Counts{Deferred: want.Deferred, Move: want.Move, Import: want.Import}
 			for _, c := range read.ResourceChanges {
 				switch actions := c.Change.Actions; {
 				case c.Change.Importing != nil:
@@ -98,7 +98,7 @@ func TestOutputsForTerraform(t *testing.T) {
 		"gone":     {tfjson.Actions{"delete"}, true, nil, false, false, false},
 		"host":     {tfjson.Actions{"create"}, nil, nil, true, false, false},
 		"hosts":    {tfjson.Actions{"update"}, []any{"a"}, []any{"a", nil}, []any{false, true}, false, false},
-		"password": {tfjson.Actions{"create"}, nil, planner.Masked, false, false, true},
+		"password": {tfjson.Actions{"create"}, nil, plans.Masked, false, false, true},
 		"size":     {tfjson.Actions{"update"}, 2.0, 3.0, false, false, false},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -10,7 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -18,7 +18,7 @@ import (
 var now = time.Date(2026, 11, 21, 3, 1, 0, 0, time.UTC)
 
 // plan prints a sample.
-func plan(sample func() *planner.Plan, options view.PlanOptions) func(*view.Printer) {
+func plan(sample func() *plans.Plan, options view.PlanOptions) func(*view.Printer) {
 	return func(p *view.Printer) {
 		if err := p.Plan(sample(), options); err != nil {
 			panic(err)
@@ -27,8 +27,8 @@ func plan(sample func() *planner.Plan, options view.PlanOptions) func(*view.Prin
 }
 
 // newPlan puts actions into a plan, behind the given number of unchanged objects.
-func newPlan(unchanged int, actions ...planner.Action) *planner.Plan {
-	p := &planner.Plan{
+func newPlan(unchanged int, actions ...plans.Action) *plans.Plan {
+	p := &plans.Plan{
 		Format:    1,
 		ID:        "0199a7c2",
 		Tool:      "0.3.0",
@@ -40,10 +40,10 @@ func newPlan(unchanged int, actions ...planner.Action) *planner.Plan {
 		Values:    true,
 	}
 	for i := range unchanged {
-		p.Actions = append(p.Actions, planner.Action{
+		p.Actions = append(p.Actions, plans.Action{
 			Address:  address(fmt.Sprintf("service.nova/ConfigMap/nova.conf-%03d", i)),
-			Verb:     planner.None,
-			Evidence: planner.Evidence{Kind: planner.Fingerprint},
+			Verb:     plans.None,
+			Evidence: plans.Evidence{Kind: plans.Fingerprint},
 		})
 	}
 	p.Actions = append(p.Actions, actions...)
@@ -62,45 +62,45 @@ func address(s string) lang.Address {
 type m = map[string]any
 
 // action makes an action on the object with the address.
-func action(verb planner.Verb, at string, changes ...planner.Change) planner.Action {
+func action(verb plans.Verb, at string, changes ...plans.Change) plans.Action {
 	a := address(at)
-	return planner.Action{
+	return plans.Action{
 		Address:  a,
 		Verb:     verb,
 		Ref:      providers.Ref{GVK: schema.GroupVersionKind{Version: "v1", Kind: a.Kind}, Namespace: "openstack", Name: a.Name},
-		Evidence: planner.Evidence{Kind: planner.DryRun},
+		Evidence: plans.Evidence{Kind: plans.DryRun},
 		Changes:  changes,
 	}
 }
 
 // disturbs is an impact on a block.
-func disturbs(block string, effects ...planner.Effect) planner.Impact {
-	return planner.Impact{Block: block, Effects: effects}
+func disturbs(block string, effects ...plans.Effect) plans.Impact {
+	return plans.Impact{Block: block, Effects: effects}
 }
 
 // restarts makes pods restart one at a time.
-func restarts(pods int, causes ...planner.Cause) planner.Effect {
-	return planner.Effect{Kind: planner.EffectRestart, Pods: pods, Strategy: planner.Rolling, AtATime: 1, Causes: causes}
+func restarts(pods int, causes ...plans.Cause) plans.Effect {
+	return plans.Effect{Kind: plans.EffectRestart, Pods: pods, Strategy: plans.Rolling, AtATime: 1, Causes: causes}
 }
 
 // stops makes pods will be deleted.
-func stops(pods int) planner.Effect {
-	return planner.Effect{Kind: planner.EffectStop, Pods: pods, Downtime: true, Grave: true}
+func stops(pods int) plans.Effect {
+	return plans.Effect{Kind: plans.EffectStop, Pods: pods, Downtime: true, Grave: true}
 }
 
 // because gives an action its reasons.
-func because(a planner.Action, reasons ...planner.Reason) planner.Action {
+func because(a plans.Action, reasons ...plans.Reason) plans.Action {
 	a.Reasons = reasons
 	return a
 }
 
 // create makes an action that creates, or runs, an object with the given content.
-func create(at, source string, content m) planner.Action {
-	a := action(planner.Create, at)
+func create(at, source string, content m) plans.Action {
+	a := action(plans.Create, at)
 	if a.Address.Kind == "Job" {
-		a.Verb = planner.Run
+		a.Verb = plans.Run
 	}
-	a.Reasons = []planner.Reason{{Kind: planner.ReasonNew}}
+	a.Reasons = []plans.Reason{{Kind: plans.ReasonNew}}
 	manifest := m{"apiVersion": apiVersion(a.Address.Kind), "kind": a.Address.Kind, "metadata": m{"name": a.Address.Name, "namespace": "openstack"}}
 	for key, value := range content {
 		manifest[key] = value
@@ -132,10 +132,10 @@ func apiVersion(kind string) string {
 }
 
 // declared lists the fields of a new object as a plan does.
-func declared(path string, v any) []planner.Change {
+func declared(path string, v any) []plans.Change {
 	switch v := v.(type) {
 	case m:
-		var out []planner.Change
+		var out []plans.Change
 		for _, key := range sorted(v) {
 			step := "." + key
 			if strings.Contains(key, ".") {
@@ -145,7 +145,7 @@ func declared(path string, v any) []planner.Change {
 		}
 		return out
 	case []any:
-		var out []planner.Change
+		var out []plans.Change
 		for i, e := range v {
 			step := fmt.Sprintf("[%d]", i)
 			if element, ok := e.(m); ok {
@@ -157,9 +157,9 @@ func declared(path string, v any) []planner.Change {
 		}
 		return out
 	case string:
-		return []planner.Change{{Path: path, After: v, Text: strings.Count(v, "\n") > 1}}
+		return []plans.Change{{Path: path, After: v, Text: strings.Count(v, "\n") > 1}}
 	default:
-		return []planner.Change{{Path: path, After: v}}
+		return []plans.Change{{Path: path, After: v}}
 	}
 }
 
@@ -192,7 +192,7 @@ func pod(role, container, image string, command ...any) m {
 	}
 }
 
-func workload(kind, at, source string, replicas int64, pod m) planner.Action {
+func workload(kind, at, source string, replicas int64, pod m) plans.Action {
 	spec := m{"template": m{"spec": pod}}
 	if replicas > 0 {
 		spec["replicas"] = replicas
@@ -206,12 +206,12 @@ func workload(kind, at, source string, replicas int64, pod m) planner.Action {
 	return create(at, source, m{"spec": spec})
 }
 
-func secret(at, source string, data map[string]providers.SecretData) planner.Action {
+func secret(at, source string, data map[string]providers.SecretData) plans.Action {
 	a := create(at, source, m{"type": "Opaque"})
 	a.Object.Data = data
 	for _, key := range []string{"password", "keystone.conf", "0", "1", "2"} {
 		if _, ok := data[key]; ok {
-			a.Changes = append(a.Changes, planner.Change{Path: fmt.Sprintf("data[%q]", key), After: planner.Masked, Sensitive: true})
+			a.Changes = append(a.Changes, plans.Change{Path: fmt.Sprintf("data[%q]", key), After: plans.Masked, Sensitive: true})
 		}
 	}
 	return a
@@ -234,16 +234,16 @@ func keystoneConf(expiration int, provider string) string {
 }
 
 // nodeLabel gives a node its role.
-func nodeLabel(role, node string) planner.Action {
-	a := action(planner.Update, "role."+role+"/Node/"+node,
-		planner.Change{Path: `metadata.labels["kolla.openstack.org/role-` + role + `"]`, After: "true"})
+func nodeLabel(role, node string) plans.Action {
+	a := action(plans.Update, "role."+role+"/Node/"+node,
+		plans.Change{Path: `metadata.labels["kolla.openstack.org/role-` + role + `"]`, After: "true"})
 	a.Object = &providers.Object{Address: a.Address, Partial: true, Source: "cloud.hcl:17"}
-	return because(a, planner.Reason{Kind: planner.ReasonConfig})
+	return because(a, plans.Reason{Kind: plans.ReasonConfig})
 }
 
 // firstPlan puts a small cloud into an empty cluster.
-func firstPlan() *planner.Plan {
-	actions := []planner.Action{create("cloud.prod/Namespace/openstack", "cloud.hcl:1", m{"metadata": m{"labels": m{"pod-security.kubernetes.io/enforce": "privileged"}}})}
+func firstPlan() *plans.Plan {
+	actions := []plans.Action{create("cloud.prod/Namespace/openstack", "cloud.hcl:1", m{"metadata": m{"labels": m{"pod-security.kubernetes.io/enforce": "privileged"}}})}
 	for _, node := range []string{"ctl-1", "ctl-2", "ctl-3"} {
 		actions = append(actions, nodeLabel("control", node))
 	}
@@ -264,11 +264,11 @@ func firstPlan() *planner.Plan {
 	return p
 }
 
-func mariadb() []planner.Action {
+func mariadb() []plans.Action {
 	const source = "cloud.hcl:38"
 	root := secret("service.mariadb/Secret/mariadb-root", "secrets.hcl:3", password())
 	root.Object.Within = source
-	return []planner.Action{
+	return []plans.Action{
 		root,
 		create("service.mariadb/ConfigMap/galera.cnf-93ab01", source, m{"data": m{"galera.cnf": "[mysqld]\nbind-address = 0.0.0.0\nskip-name-resolve\n"}}),
 		create("service.mariadb/Service/mariadb", source, m{"spec": m{"ports": []any{m{"name": "mysql", "port": int64(3306)}}}}),
@@ -277,9 +277,9 @@ func mariadb() []planner.Action {
 	}
 }
 
-func keystone() []planner.Action {
+func keystone() []plans.Action {
 	const source = "cloud.hcl:41"
-	return append([]planner.Action{
+	return append([]plans.Action{
 		secret("service.keystone/Secret/keystone-admin", source, password()),
 		secret("service.keystone/Secret/keystone-fernet", source, map[string]providers.SecretData{
 			"0": {Generate: &providers.Generator{Kind: "fernet"}},
@@ -290,13 +290,13 @@ func keystone() []planner.Action {
 }
 
 // apiService is a service like most of OpenStack's.
-func apiService(name, source string, port int64) []planner.Action {
+func apiService(name, source string, port int64) []plans.Action {
 	block := "service." + name
 	public := m{"name": "public", "port": port}
 	if name == "keystone" {
 		public["nodePort"] = int64(30500)
 	}
-	return []planner.Action{
+	return []plans.Action{
 		secret(block+"/Secret/"+name+"-db", source, password()),
 		secret(block+"/Secret/"+name+".conf-secrets-51c7", source, map[string]providers.SecretData{
 			"keystone.conf": {Parts: []providers.DataPart{{Literal: "[database]\nconnection = mysql://"}, {Sensitive: "hunter2"}}},
@@ -312,27 +312,27 @@ func apiService(name, source string, port int64) []planner.Action {
 
 // driftAndConfig is one setting changed, while somebody scaled a service at night
 // and somebody else deleted an object.
-func driftAndConfig() *planner.Plan {
-	conf := action(planner.Create, "service.keystone/ConfigMap/keystone.conf-7c1f90",
-		planner.Change{Path: `data["keystone.conf"]`, Before: keystoneConf(3600, "fernet"), After: keystoneConf(7200, "fernet"), Text: true})
+func driftAndConfig() *plans.Plan {
+	conf := action(plans.Create, "service.keystone/ConfigMap/keystone.conf-7c1f90",
+		plans.Change{Path: `data["keystone.conf"]`, Before: keystoneConf(3600, "fernet"), After: keystoneConf(7200, "fernet"), Text: true})
 	conf.Supersedes = address("service.keystone/ConfigMap/keystone.conf-4be2a1")
 	conf.Object = &providers.Object{Address: conf.Address, Family: address("service.keystone/ConfigMap/keystone.conf"), Source: "cloud.hcl:41"}
 
-	api := action(planner.Update, "service.keystone/Deployment/keystone-api",
-		planner.Change{Path: `spec.template.metadata.annotations["kolla.openstack.org/config"]`, Before: "4be2a1", After: "7c1f90"},
-		planner.Change{Path: `spec.template.spec.volumes["keystone.conf"].configMap.name`, Before: "keystone.conf-4be2a1", After: "keystone.conf-7c1f90"})
+	api := action(plans.Update, "service.keystone/Deployment/keystone-api",
+		plans.Change{Path: `spec.template.metadata.annotations["kolla.openstack.org/config"]`, Before: "4be2a1", After: "7c1f90"},
+		plans.Change{Path: `spec.template.spec.volumes["keystone.conf"].configMap.name`, Before: "keystone.conf-4be2a1", After: "keystone.conf-7c1f90"})
 
-	scaled := planner.Change{Path: "spec.replicas", Before: int64(5), After: int64(3), Drift: true, Manager: "kubectl", Time: now.Add(-50 * time.Minute)}
-	edited := planner.Change{Path: `spec.template.spec.containers["api"].env["OS_DEBUG"].value`, Before: "true", After: "false", Drift: true, Manager: "kubectl-edit", Time: now.Add(-29 * time.Hour)}
-	glance := because(action(planner.Update, "service.glance/Deployment/glance-api", scaled, edited), planner.Reason{Kind: planner.ReasonDrift})
+	scaled := plans.Change{Path: "spec.replicas", Before: int64(5), After: int64(3), Drift: true, Manager: "kubectl", Time: now.Add(-50 * time.Minute)}
+	edited := plans.Change{Path: `spec.template.spec.containers["api"].env["OS_DEBUG"].value`, Before: "true", After: "false", Drift: true, Manager: "kubectl-edit", Time: now.Add(-29 * time.Hour)}
+	glance := because(action(plans.Update, "service.glance/Deployment/glance-api", scaled, edited), plans.Reason{Kind: plans.ReasonDrift})
 
 	gone := create("service.nova/Service/nova-metadata", "cloud.hcl:81", m{"spec": m{"ports": []any{m{"name": "metadata", "port": int64(8775)}}}})
-	gone.Reasons = []planner.Reason{{Kind: planner.ReasonGone}}
+	gone.Reasons = []plans.Reason{{Kind: plans.ReasonGone}}
 
-	p := newPlan(60, because(conf, planner.Reason{Kind: planner.ReasonConfig}), because(api, planner.Reason{Kind: planner.ReasonConfig}), glance, gone)
-	p.Impact = []planner.Impact{
-		disturbs("service.keystone", restarts(3, planner.Cause{Kind: planner.CauseFile, Name: "keystone.conf", Settings: []string{"[token] expiration"}})),
-		disturbs("service.glance", restarts(3, planner.Cause{Kind: planner.CauseEnvironment, Name: "OS_DEBUG"}), planner.Effect{Kind: planner.EffectScaleDown, Pods: 2}),
+	p := newPlan(60, because(conf, plans.Reason{Kind: plans.ReasonConfig}), because(api, plans.Reason{Kind: plans.ReasonConfig}), glance, gone)
+	p.Impact = []plans.Impact{
+		disturbs("service.keystone", restarts(3, plans.Cause{Kind: plans.CauseFile, Name: "keystone.conf", Settings: []string{"[token] expiration"}})),
+		disturbs("service.glance", restarts(3, plans.Cause{Kind: plans.CauseEnvironment, Name: "OS_DEBUG"}), plans.Effect{Kind: plans.EffectScaleDown, Pods: 2}),
 	}
 	return p
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // TestFileDiff looks at what is shown of a changed config file.
@@ -80,9 +80,9 @@ func TestFileDiff(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			change := planner.Change{Path: `data["a.conf"]`, Before: test.before, After: test.after, Text: true}
-			sample := func() *planner.Plan {
-				return newPlan(0, action(planner.Update, "service.a/ConfigMap/a", change))
+			change := plans.Change{Path: `data["a.conf"]`, Before: test.before, After: test.after, Text: true}
+			sample := func() *plans.Plan {
+				return newPlan(0, action(plans.Update, "service.a/ConfigMap/a", change))
 			}
 			out := string(capture(80, false, plan(sample, view.PlanOptions{})))
 			_, rest, found := strings.Cut(out, "    ~ a.conf\n")
@@ -104,9 +104,9 @@ func TestFileDiff(t *testing.T) {
 // TestLongDiffIsCut wants the screen left to the rest of the plan, unless asked.
 func TestLongDiffIsCut(t *testing.T) {
 	long := strings.Repeat("a line of a policy\n", 500)
-	sample := func() *planner.Plan {
-		return newPlan(0, action(planner.Update, "service.a/ConfigMap/a",
-			planner.Change{Path: `data["policy"]`, Before: "old\nold\n", After: long, Text: true}))
+	sample := func() *plans.Plan {
+		return newPlan(0, action(plans.Update, "service.a/ConfigMap/a",
+			plans.Change{Path: `data["policy"]`, Before: "old\nold\n", After: long, Text: true}))
 	}
 	short := string(capture(80, false, plan(sample, view.PlanOptions{})))
 	if got := strings.Count(short, "\n"); got > 220 {

@@ -129,7 +129,6 @@ func byName(groups []group) map[string]function.Function {
 		}
 	}
 	out[syntax.Deciding] = decidingFunc
-	withinBounds(out)
 	return out
 }
 

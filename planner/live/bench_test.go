@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -46,7 +46,7 @@ func benchmarkUnchangedPlan(b *testing.B, count int) {
 			fresh := newBench(b, bench.namespace)
 			fresh.state, fresh.objects = bench.state, bench.objects
 			for _, a := range fresh.plan().Actions {
-				if a.Evidence.Kind != planner.Fingerprint {
+				if a.Evidence.Kind != plans.Fingerprint {
 					b.Fatalf("%s: %s by %q", a.Address, a.Verb, a.Evidence.Kind)
 				}
 			}

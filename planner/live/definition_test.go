@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/internal/crd"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -232,7 +233,7 @@ func gadget(b *bench, spec string) string {
 }
 
 // problems makes a plan and returns it with its problems, as text.
-func (b *bench) problems() (*planner.Plan, string) {
+func (b *bench) problems() (*plans.Plan, string) {
 	b.t.Helper()
 	plan, problems, err := planner.Make(b.t.Context(), b.input())
 	if err != nil {
@@ -266,7 +267,7 @@ func TestObjectOfAKindThatIsNew(t *testing.T) {
 	b.declare(atGadget, gadget(b, "{colour: red, limits: {cpu: {}}}"))
 	plan := b.plan()
 	a := b.action(plan, atGadget)
-	want := planner.Evidence{Kind: planner.Schema, Detail: "checked with the schema of CustomResourceDefinition/gadgets.crd.example.org in this plan"}
+	want := plans.Evidence{Kind: plans.Schema, Detail: "checked with the schema of CustomResourceDefinition/gadgets.crd.example.org in this plan"}
 	if diff := cmp.Diff(want, a.Evidence); diff != "" {
 		t.Errorf("evidence (-want +got):\n%s", diff)
 	}
@@ -283,7 +284,7 @@ func TestObjectOfAKindThatIsNew(t *testing.T) {
 	b.settled()
 
 	// Now that the cluster has the kind, it is the judge.
-	if a := b.action(b.plan(), atGadget); a.Evidence.Kind == planner.Schema {
+	if a := b.action(b.plan(), atGadget); a.Evidence.Kind == plans.Schema {
 		t.Errorf("evidence is %+v", a.Evidence)
 	}
 }
@@ -311,7 +312,7 @@ func TestObjectThatANewKindRefuses(t *testing.T) {
 	b.declare(atGadget, gadget(b, "{colour: red}"))
 	plan, got := b.problems()
 	holds(t, got, "the cluster does not accept CustomResourceDefinition gadgets.crd.example.org", "must not be empty for specified object fields")
-	if a := b.action(plan, atGadget); a.Verb != planner.Create || a.Evidence.Kind != planner.Unverified {
+	if a := b.action(plan, atGadget); a.Verb != plans.Create || a.Evidence.Kind != plans.Unverified {
 		t.Errorf("decided %s, %+v", a.Verb, a.Evidence)
 	} else {
 		holds(t, a.Evidence.Detail, "the cluster does not accept CustomResourceDefinition/gadgets.crd.example.org, which defines its kind")
@@ -346,7 +347,7 @@ func TestObjectOfAKindThatChanges(t *testing.T) {
 	t.Run("to the same effect", func(t *testing.T) {
 		b.declare(atGadgets, strings.Replace(gadgets, "maximum: 9", "maximum: 10", 1))
 		a := b.action(b.plan(), atGadget)
-		if a.Verb != planner.None || a.Evidence.Kind != planner.Schema {
+		if a.Verb != plans.None || a.Evidence.Kind != plans.Schema {
 			t.Errorf("decided %s, %+v", a.Verb, a.Evidence)
 		}
 		holds(t, a.Evidence.Detail, after)
@@ -355,7 +356,7 @@ func TestObjectOfAKindThatChanges(t *testing.T) {
 		b.declare(atGadgets, strings.Replace(gadgets, "name: {type: string, pattern", "name: {type: string, default: abc, pattern", 1))
 		a := b.action(b.plan(), atGadget)
 		holds(t, lines(a.Changes), "spec.name: <nil> -> abc")
-		if a.Verb != planner.Update || a.Reasons[0].Kind != planner.ReasonDefinition {
+		if a.Verb != plans.Update || a.Reasons[0].Kind != plans.ReasonDefinition {
 			t.Errorf("decided %s, because of %+v", a.Verb, a.Reasons)
 		}
 	})
@@ -373,12 +374,12 @@ func TestObjectOfAKindThatChanges(t *testing.T) {
 		a := b.action(plan, atGadget)
 		holds(t, lines(a.Changes), "spec.colour: red -> green", "spec.shape: <nil> -> round")
 		holds(t, a.Evidence.Detail, after, "by the one that the cluster has now the object is not accepted: ", "shape")
-		if a.Verb != planner.Update || a.Reasons[0].Kind != planner.ReasonConfig {
+		if a.Verb != plans.Update || a.Reasons[0].Kind != plans.ReasonConfig {
 			t.Errorf("decided %s, because of %+v", a.Verb, a.Reasons)
 		}
 		a = b.action(plan, "manifest.w/Gadget/another")
 		holds(t, a.Evidence.Detail, after, "by the one that the cluster has now the object is not accepted: ", "green")
-		if a.Verb != planner.Create {
+		if a.Verb != plans.Create {
 			t.Errorf("decided %s", a.Verb)
 		}
 		b.apply(plan)
@@ -391,7 +392,7 @@ func TestObjectOfAKindThatChanges(t *testing.T) {
 		next += strings.Replace("  - name: v2"+v2, "name: v2\n    served: true\n    storage: true", "name: v3\n    served: true\n    storage: false", 1)
 		b.declare(atGadget, strings.Replace(gadget(b, "{colour: blue, shape: round}"), "/v2", "/v3", 1))
 		b.declare(atGadgets, next+"  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://127.0.0.1:1/'}}}\n")
-		if a := b.action(b.plan(), atGadget); a.Verb != planner.Update || a.Evidence.Kind != planner.Unverified {
+		if a := b.action(b.plan(), atGadget); a.Verb != plans.Update || a.Evidence.Kind != plans.Unverified {
 			t.Errorf("with a webhook: decided %s, %+v", a.Verb, a.Evidence)
 		} else {
 			holds(t, a.Evidence.Detail, "a webhook of CustomResourceDefinition/gadgets.crd.example.org is to convert it")
@@ -399,7 +400,7 @@ func TestObjectOfAKindThatChanges(t *testing.T) {
 		b.declare(atGadgets, next)
 		plan := b.plan()
 		a := b.action(plan, atGadget)
-		if a.Verb != planner.Update {
+		if a.Verb != plans.Update {
 			t.Errorf("decided %s because of %+v, %+v", a.Verb, a.Reasons, a.Evidence)
 		}
 		if diff := cmp.Diff("spec.colour: green -> blue\n", lines(a.Changes)); diff != "" {

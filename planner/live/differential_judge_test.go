@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -221,13 +221,13 @@ func inJSON(v any) string {
 
 // disagrees says where the plan's verdict on an object is not the server's; empty:
 // nowhere. A nil action is that of an object with a problem.
-func (v *verdict) disagrees(a *planner.Action, problem string) string {
+func (v *verdict) disagrees(a *plans.Action, problem string) string {
 	switch {
 	case a == nil && problem == "":
 		return "the plan says nothing of it"
 	case v.refused != nil && a != nil && a.Removes != "":
 		return "" // The apply removes the fields for which the server refuses the object.
-	case v.refused != nil && a != nil && a.Verb != planner.Replace:
+	case v.refused != nil && a != nil && a.Verb != plans.Replace:
 		return fmt.Sprintf("the server refuses it: %v", v.refused)
 	case v.refused != nil:
 		return ""
@@ -237,17 +237,17 @@ func (v *verdict) disagrees(a *planner.Action, problem string) string {
 		return "the server takes it"
 	case v.absent && over(a):
 		return ""
-	case v.absent && a.Verb != planner.Create && a.Verb != planner.Run:
+	case v.absent && a.Verb != plans.Create && a.Verb != plans.Run:
 		return "it is not in the cluster"
 	case v.absent:
 		return ""
-	case a.Verb == planner.Replace && (len(v.added) > 0 || v.headless):
+	case a.Verb == plans.Replace && (len(v.added) > 0 || v.headless):
 		return ""
-	case len(v.differs)+len(v.added) == 0 && (a.Verb == planner.None || a.Verb == planner.Adopt && len(a.Changes) == 0 && a.Force == v.conflict):
+	case len(v.differs)+len(v.added) == 0 && (a.Verb == plans.None || a.Verb == plans.Adopt && len(a.Changes) == 0 && a.Force == v.conflict):
 		return ""
 	case len(v.differs)+len(v.added) == 0:
 		return "an apply would change nothing"
-	case a.Verb != planner.Update && a.Verb != planner.Adopt:
+	case a.Verb != plans.Update && a.Verb != plans.Adopt:
 		return "an apply would change " + v.detail
 	case v.conflict != a.Force:
 		return fmt.Sprintf("there is a conflict: %t", v.conflict)
@@ -261,12 +261,12 @@ func (v *verdict) disagrees(a *planner.Action, problem string) string {
 
 // over reports whether the action is on a Job that was seen complete and has been
 // cleaned up: it is not run again.
-func over(a *planner.Action) bool {
-	return a.Verb == planner.None && a.Object.Run() && a.Evidence.Kind == planner.Recorded
+func over(a *plans.Action) bool {
+	return a.Verb == plans.None && a.Object.Run() && a.Evidence.Kind == plans.Recorded
 }
 
 // topsOf are the top-level fields of changes, as a verdict has them.
-func topsOf(changes []planner.Change) []string {
+func topsOf(changes []plans.Change) []string {
 	tops := map[string]bool{}
 	for _, c := range changes {
 		end := strings.IndexAny(c.Path, ".[")

@@ -19,7 +19,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -236,9 +236,9 @@ func (x *thing) redeclare(round int) {
 
 // agreed makes a plan with whose every verdict the server agrees. What the server
 // refuses to have is changed back, or made anew.
-func (w *world) agreed(ctx context.Context, round int, session *state.Session) (*planner.Plan, error) {
+func (w *world) agreed(ctx context.Context, round int, session *state.Session) (*plans.Plan, error) {
 	const attempts = 5
-	var left []planner.Problem
+	var left []plans.Problem
 	for range attempts {
 		before, err := w.versions(ctx)
 		if err != nil {
@@ -275,7 +275,7 @@ func (w *world) agreed(ctx context.Context, round int, session *state.Session) (
 }
 
 // check compares each verdict of a plan with what the server says.
-func (w *world) check(ctx context.Context, plan *planner.Plan, problems []planner.Problem) error {
+func (w *world) check(ctx context.Context, plan *plans.Plan, problems []plans.Problem) error {
 	actions, trouble := byAddress(plan), textOf(problems)
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
@@ -308,15 +308,15 @@ func (w *world) check(ctx context.Context, plan *planner.Plan, problems []planne
 	return group.Wait()
 }
 
-func byAddress(plan *planner.Plan) map[lang.Address]*planner.Action {
-	actions := map[lang.Address]*planner.Action{}
+func byAddress(plan *plans.Plan) map[lang.Address]*plans.Action {
+	actions := map[lang.Address]*plans.Action{}
 	for i := range plan.Actions {
 		actions[plan.Actions[i].Address] = &plan.Actions[i]
 	}
 	return actions
 }
 
-func textOf(problems []planner.Problem) map[lang.Address]string {
+func textOf(problems []plans.Problem) map[lang.Address]string {
 	texts := map[lang.Address]string{}
 	for _, p := range problems {
 		texts[p.Address] += p.Summary + ": " + p.Detail
@@ -324,7 +324,7 @@ func textOf(problems []planner.Problem) map[lang.Address]string {
 	return texts
 }
 
-func summary(a *planner.Action, problem string) string {
+func summary(a *plans.Action, problem string) string {
 	if a == nil {
 		return "problem: " + problem
 	}
@@ -333,7 +333,7 @@ func summary(a *planner.Action, problem string) string {
 
 // repair changes back what was declared and is refused; where that was not it,
 // the object that stands in the way is deleted.
-func (w *world) repair(ctx context.Context, round int, problems []planner.Problem) error {
+func (w *world) repair(ctx context.Context, round int, problems []plans.Problem) error {
 	trouble := textOf(problems)
 	for _, x := range w.things {
 		problem := trouble[x.address()]
@@ -380,7 +380,7 @@ func (w *world) settled(ctx context.Context, st *state.State) error {
 		if x.wanted == nil && action == nil && problem == "" {
 			continue
 		}
-		if action == nil || action.Verb != planner.None || action.Pending {
+		if action == nil || action.Verb != plans.None || action.Pending {
 			return &failure{x, "after the apply, the plan says: " + summary(action, problem)}
 		}
 		w.proofs[action.Evidence.Kind]++

@@ -8,13 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // untrue says what of the values of an action is not so by the server: that before is
 // part of the live object, and after part of the answer, and that the two differ by what
 // these differ by. Empty: all of it is so.
-func (v *verdict) untrue(a *planner.Action) string {
+func (v *verdict) untrue(a *plans.Action) string {
 	if a == nil || v.answer == nil || a.Deferred() {
 		return ""
 	}
@@ -22,13 +23,13 @@ func (v *verdict) untrue(a *planner.Action) string {
 	switch {
 	case values == nil:
 		return "it has no values"
-	case a.Verb == planner.Create:
+	case a.Verb == plans.Create:
 		return missing("after", values.After.Values, v.answer)
-	case a.Verb != planner.None && a.Verb != planner.Update && a.Verb != planner.Adopt, v.live == nil:
+	case a.Verb != plans.None && a.Verb != plans.Update && a.Verb != plans.Adopt, v.live == nil:
 		return ""
 	}
 	before, after := values.Before, values.After
-	if a.Verb == planner.None {
+	if a.Verb == plans.None {
 		after = before
 	}
 	if text := missing("before", before.Values, v.live); text != "" || len(v.added) > 0 {
@@ -93,7 +94,7 @@ func partOf(part, whole any, path string) string {
 		}
 		return ""
 	}
-	if part != planner.Masked && !reflect.DeepEqual(part, whole) {
+	if part != plans.Masked && !reflect.DeepEqual(part, whole) {
 		return path
 	}
 	return ""

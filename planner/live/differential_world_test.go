@@ -27,6 +27,7 @@ import (
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
@@ -64,7 +65,7 @@ type world struct {
 	things             []*thing
 	defined            []providers.Object // the definitions of the custom resources
 	steps              int
-	proofs             map[planner.EvidenceKind]int
+	proofs             map[plans.EvidenceKind]int
 }
 
 // thing is one object, and what happened to it. It draws from a generator of its
@@ -97,7 +98,7 @@ func (x *thing) note(round int, text string) {
 // the key of one, it makes no other.
 func newWorld(t *testing.T, kubeconfig, namespace string, seed uint64, only string) *world {
 	t.Helper()
-	w := &world{t: t, kubeconfig: kubeconfig, namespace: namespace, seed: seed, proofs: map[planner.EvidenceKind]int{}}
+	w := &world{t: t, kubeconfig: kubeconfig, namespace: namespace, seed: seed, proofs: map[plans.EvidenceKind]int{}}
 	w.planning, w.applying = connect(t, kubeconfig, planAgent), connect(t, kubeconfig, applyAgent)
 	w.objects = dynamic.NewForConfigOrDie(unlimited(t, kubeconfig))
 	var err error
@@ -249,7 +250,7 @@ func (w *world) desired() []providers.Object {
 }
 
 // plan compares everything.
-func (w *world) plan(ctx context.Context, st *state.State) (*planner.Plan, []planner.Problem, error) {
+func (w *world) plan(ctx context.Context, st *state.State) (*plans.Plan, []plans.Problem, error) {
 	plan, problems, err := planner.Make(ctx, planner.Input{
 		Cloud: w.namespace, Namespace: w.namespace, Objects: w.desired(),
 		Reader: w.planning, Snapshot: providers.NewSnapshot(w.planning),
@@ -261,18 +262,18 @@ func (w *world) plan(ctx context.Context, st *state.State) (*planner.Plan, []pla
 		// What cannot be taken out is left there for now: here it is to be made room for.
 		for i := range problems {
 			at := problems[i].Address
-			reported := slices.ContainsFunc(plan.Foreign, func(f planner.Foreign) bool { return f.Reported && f.Address == at })
+			reported := slices.ContainsFunc(plan.Foreign, func(f plans.Foreign) bool { return f.Reported && f.Address == at })
 			if problems[i].Warning && reported {
 				problems[i].Warning = false
-				plan.Actions = slices.DeleteFunc(plan.Actions, func(a planner.Action) bool { return a.Address == at })
+				plan.Actions = slices.DeleteFunc(plan.Actions, func(a plans.Action) bool { return a.Address == at })
 			}
 		}
 	}
-	return plan, slices.DeleteFunc(problems, func(p planner.Problem) bool { return p.Warning }), err
+	return plan, slices.DeleteFunc(problems, func(p plans.Problem) bool { return p.Warning }), err
 }
 
 // apply carries a plan out, and says what went wrong.
-func (w *world) apply(ctx context.Context, session *state.Session, plan *planner.Plan) (map[lang.Address]string, error) {
+func (w *world) apply(ctx context.Context, session *state.Session, plan *plans.Plan) (map[lang.Address]string, error) {
 	result, err := executor.Apply(ctx, plan, executor.Options{
 		Reader: w.applying, Writer: impatient{w.applying.Writer()}, Session: session,
 		Parallelism: atOnce, Timeout: patience,

@@ -15,6 +15,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -285,7 +286,7 @@ func TestPowersAreDrift(t *testing.T) {
 					for range 2 {
 						plan := b.plan()
 						a := b.action(plan, at)
-						if a.Verb != planner.Update || !plan.Drifted() || len(a.Changes) == 0 {
+						if a.Verb != plans.Update || !plan.Drifted() || len(a.Changes) == 0 {
 							t.Fatalf("action is %s by %s, drifted %t:\n%s", a.Verb, a.Evidence.Kind, plan.Drifted(), lines(a.Changes))
 						}
 						for _, c := range a.Changes {
@@ -330,7 +331,7 @@ func TestPowersAreDriftForAnEmptyState(t *testing.T) {
 		b.state.Objects[i].Check.Owned = ""
 	}
 	a := b.action(b.plan(), power.address)
-	if a.Verb != planner.Update || len(a.Changes) != 2 || a.Changes[0].Path != `spec.template.spec.containers["api"].imagePullPolicy` || a.Changes[1].Path != `spec.template.spec.containers["miner"]` {
+	if a.Verb != plans.Update || len(a.Changes) != 2 || a.Changes[0].Path != `spec.template.spec.containers["api"].imagePullPolicy` || a.Changes[1].Path != `spec.template.spec.containers["miner"]` {
 		t.Errorf("action is %s:\n%s", a.Verb, lines(a.Changes))
 	}
 }
@@ -407,7 +408,7 @@ func TestCustomResourcesAtOdds(t *testing.T) {
 			plan := b.plan()
 			a := b.action(plan, at)
 			want := []string{`spec.boxes["a"].iron`, `spec.boxes["a"].paper`, `spec.boxes["c"]`}
-			if a.Verb != planner.Update || a.Evidence.Kind != planner.DryRun || !slices.Equal(pathsOf(a.Changes), want) || !plan.Drifted() {
+			if a.Verb != plans.Update || a.Evidence.Kind != plans.DryRun || !slices.Equal(pathsOf(a.Changes), want) || !plan.Drifted() {
 				t.Fatalf("%s by %s, drifted %t:\n%s", a.Verb, a.Evidence.Kind, plan.Drifted(), lines(a.Changes))
 			}
 			b.apply(plan)
@@ -450,7 +451,7 @@ func TestAddedForGood(t *testing.T) {
 	}
 }
 
-func pathsOf(changes []planner.Change) []string {
+func pathsOf(changes []plans.Change) []string {
 	var paths []string
 	for _, c := range changes {
 		paths = append(paths, c.Path)

@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 const atThing = "manifest.a/Thing/a"
@@ -58,7 +59,7 @@ func TestImmutable(t *testing.T) {
 				t.Fatalf("Make: %v, problems %+v", err, problems)
 			}
 			a := b.action(plan, atThing)
-			if a.Verb != planner.Replace || a.Evidence.Kind != planner.Surrogate || a.Holds != test.lost {
+			if a.Verb != plans.Replace || a.Evidence.Kind != plans.Surrogate || a.Holds != test.lost {
 				t.Errorf("action is %s, proven by %+v, losing %q", a.Verb, a.Evidence, a.Holds)
 			}
 			if diff := cmp.Diff(test.paths, immutablePaths(a)); diff != "" {
@@ -83,7 +84,7 @@ func (b *bench) refused(holds string, paths []string) {
 	in := b.input()
 	in.DeleteData = []string{"manifest.b/Thing/b"}
 	_, problems, err := planner.Make(b.t.Context(), in)
-	problems = slices.DeleteFunc(problems, func(p planner.Problem) bool { return p.Warning })
+	problems = slices.DeleteFunc(problems, func(p plans.Problem) bool { return p.Warning })
 	if err != nil || len(problems) != 1 {
 		b.t.Fatalf("Make: %v, problems %+v", err, problems)
 	}
@@ -181,7 +182,7 @@ func TestClaimInUse(t *testing.T) {
 	allowed = b.input()
 	allowed.DeleteData = []string{atThing}
 	plan, problems, err := planner.Make(t.Context(), allowed)
-	if err != nil || len(problems) > 0 || b.action(plan, atThing).Verb != planner.Replace {
+	if err != nil || len(problems) > 0 || b.action(plan, atThing).Verb != plans.Replace {
 		t.Fatalf("Make: %v, problems %+v", err, problems)
 	}
 	b.apply(plan)
@@ -212,7 +213,7 @@ func TestNamespaceIsNotReplaced(t *testing.T) {
 	if err != nil || len(problems) > 0 || len(plan.Actions) != 3 || len(plan.Kept) > 0 {
 		t.Errorf("Make: %v, problems %+v, plan %+v", err, problems, plan)
 	}
-	if last := plan.Actions[len(plan.Actions)-1]; last.Verb != planner.Delete || last.Address != address(atNamespace) {
+	if last := plan.Actions[len(plan.Actions)-1]; last.Verb != plans.Delete || last.Address != address(atNamespace) {
 		t.Errorf("last is %s %s", last.Verb, last.Address)
 	}
 }
@@ -237,7 +238,7 @@ func TestDefinitionIsNotReplaced(t *testing.T) {
 	in := b.input()
 	in.DeleteData = []string{at}
 	plan, problems, err := planner.Make(t.Context(), in)
-	if err != nil || len(problems) > 0 || b.action(plan, at).Verb != planner.Delete {
+	if err != nil || len(problems) > 0 || b.action(plan, at).Verb != plans.Delete {
 		t.Errorf("Make: %v, problems %+v", err, problems)
 	}
 }
@@ -268,7 +269,7 @@ func TestMutableAfterAll(t *testing.T) {
 			}
 			b.declare(atThing, in(test.after))
 			plan := b.plan()
-			if a := b.action(plan, atThing); a.Verb != planner.Update {
+			if a := b.action(plan, atThing); a.Verb != plans.Update {
 				t.Errorf("action is %s because of %+v", a.Verb, a.Reasons)
 			}
 			b.apply(plan)
@@ -277,10 +278,10 @@ func TestMutableAfterAll(t *testing.T) {
 	}
 }
 
-func immutablePaths(a planner.Action) []string {
+func immutablePaths(a plans.Action) []string {
 	var paths []string
 	for _, r := range a.Reasons {
-		if r.Kind == planner.ReasonImmutable {
+		if r.Kind == plans.ReasonImmutable {
 			paths = append(paths, r.Path)
 		}
 	}
@@ -511,7 +512,7 @@ spec:
 	b.declare(at, database(1))
 	clustertest.Eventually(t, 30*time.Second, "the server takes the new kind", func() bool {
 		plan, problems, err := planner.Make(t.Context(), b.input())
-		return err == nil && len(problems) == 0 && b.action(plan, at).Evidence.Kind == planner.DryRun
+		return err == nil && len(problems) == 0 && b.action(plan, at).Evidence.Kind == plans.DryRun
 	})
 	b.apply(b.plan())
 	b.declare(at, database(2))
@@ -522,7 +523,7 @@ spec:
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("Make: %v, %+v", err, problems)
 	}
-	if a := b.action(plan, at); a.Verb != planner.Replace {
+	if a := b.action(plan, at); a.Verb != plans.Replace {
 		t.Errorf("decided %s", a.Verb)
 	}
 }

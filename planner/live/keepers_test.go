@@ -21,6 +21,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
@@ -45,13 +46,13 @@ func made(t *testing.T, at, text string) (*bench, stranger) {
 
 // drifts fails the test unless plans show a change of the path, as drift by the stranger,
 // and have an apply make it.
-func (b *bench) drifts(at, path string, verb planner.Verb) planner.Change {
+func (b *bench) drifts(at, path string, verb plans.Verb) plans.Change {
 	b.t.Helper()
-	var found planner.Change
+	var found plans.Change
 	for range 2 {
 		plan := b.plan()
 		a := b.action(plan, at)
-		i := slices.IndexFunc(a.Changes, func(c planner.Change) bool { return c.Path == path })
+		i := slices.IndexFunc(a.Changes, func(c plans.Change) bool { return c.Path == path })
 		if a.Verb != verb || !plan.Drifted() || i < 0 || !a.Changes[i].Drift {
 			b.t.Fatalf("action is %s by %s, drifted %t:\n%s", a.Verb, a.Evidence.Kind, plan.Drifted(), lines(a.Changes))
 		}
@@ -62,13 +63,13 @@ func (b *bench) drifts(at, path string, verb planner.Verb) planner.Change {
 
 // listed returns what a plan lists of the object that others added and that stays, and
 // fails the test if the plan would change the object.
-func (b *bench) listed(at string) []planner.Foreign {
+func (b *bench) listed(at string) []plans.Foreign {
 	b.t.Helper()
 	plan := b.plan()
-	if a := b.action(plan, at); a.Verb != planner.None {
+	if a := b.action(plan, at); a.Verb != plans.None {
 		b.t.Fatalf("action is %s:\n%s", a.Verb, lines(a.Changes))
 	}
-	return slices.DeleteFunc(plan.Foreign, func(f planner.Foreign) bool { return f.Address != address(at) })
+	return slices.DeleteFunc(plan.Foreign, func(f plans.Foreign) bool { return f.Address != address(at) })
 }
 
 // leaves fails the test unless plans list the paths as left to the stranger, and nothing
@@ -105,7 +106,7 @@ func TestForeignIngressClass(t *testing.T) {
 		if hidden {
 			s.hide(ingresses, b.namespace, "front", before)
 		}
-		c := b.drifts(atIngress, "spec.ingressClassName", planner.Update)
+		c := b.drifts(atIngress, "spec.ingressClassName", plans.Update)
 		if !hidden && c.Manager != spoofed {
 			t.Errorf("not told who: %+v", c)
 		}
@@ -136,7 +137,7 @@ func TestDefaultIngressClass(t *testing.T) {
 	b.state.Objects[0].Check.Owned = "" // nothing is known of it
 	b.settled()
 	s.patch(ingresses, b.namespace, "front", steal)
-	c := b.drifts(atIngress, "spec.ingressClassName", planner.Replace)
+	c := b.drifts(atIngress, "spec.ingressClassName", plans.Replace)
 	if c.Manager != spoofed || c.Before != "evil" || c.After != class {
 		t.Errorf("told is %+v", c)
 	}
@@ -147,7 +148,7 @@ func TestDefaultIngressClass(t *testing.T) {
 	}
 	// The object was written to, so that the plan has to know the default.
 	s.patch(ingresses, b.namespace, "front", `[{"op":"add","path":"/spec/rules","value":[{"host":"evil.example.org"}]}]`)
-	b.drifts(atIngress, "spec.rules", planner.Update)
+	b.drifts(atIngress, "spec.rules", plans.Update)
 	b.apply(b.plan())
 	b.settled()
 	// It was the default when the Ingress was made.
@@ -164,19 +165,19 @@ func TestForeignHeadless(t *testing.T) {
 	s.patch(services, b.namespace, "api", `[{"op":"replace","path":"/spec/type","value":"ExternalName"},{"op":"add","path":"/spec/externalName","value":"evil.example.org"}]`)
 	s.patch(services, b.namespace, "api", `[{"op":"replace","path":"/spec/type","value":"ClusterIP"},{"op":"remove","path":"/spec/externalName"},{"op":"add","path":"/spec/clusterIP","value":"None"}]`)
 	in := b.input()
-	in.ForeignPolicy = planner.ReportForeign
+	in.ForeignPolicy = plans.ReportForeign
 	plan, problems, err := planner.Make(t.Context(), in)
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("Make: %v, %+v", err, problems)
 	}
-	if a := b.action(plan, at); a.Verb != planner.None || !a.Reported || len(plan.Foreign) != 1 || plan.Foreign[0].Fields[0].Path != "spec.clusterIP" {
+	if a := b.action(plan, at); a.Verb != plans.None || !a.Reported || len(plan.Foreign) != 1 || plan.Foreign[0].Fields[0].Path != "spec.clusterIP" {
 		t.Errorf("action is %s, reported is %+v", a.Verb, plan.Foreign)
 	}
 	// Its lifecycle block may leave it as it is.
 	b.objects[0].Lifecycle = &providers.Lifecycle{IgnoreFields: []string{"spec.clusterIP", "spec.clusterIPs"}}
 	b.leaves(at, "spec.clusterIP")
 	b.objects[0].Lifecycle = nil
-	c := b.drifts(at, "spec.clusterIP", planner.Replace)
+	c := b.drifts(at, "spec.clusterIP", plans.Replace)
 	if c.Manager != spoofed {
 		t.Errorf("not told who: %+v", c)
 	}
@@ -294,7 +295,7 @@ func TestYieldToByLeaf(t *testing.T) {
 	apply("another", `{template: {spec: {dnsConfig: {searches: [evil.example.org]}}}}`)
 	// It wrote first, and is not the one whose write counts.
 	apply(spoofed, `{minReadySeconds: 1, template: {spec: {dnsConfig: {nameservers: ["192.0.2.2"]}}}}`)
-	c := b.drifts(power.address, "spec.template.spec.dnsConfig.searches", planner.Update)
+	c := b.drifts(power.address, "spec.template.spec.dnsConfig.searches", plans.Update)
 	if c.Manager != "another" {
 		t.Errorf("told is %+v", c)
 	}
@@ -310,7 +311,7 @@ func TestSecretsOfAccounts(t *testing.T) {
 	before := s.get(serviceAccounts, b.namespace, "api")
 	s.patch(serviceAccounts, b.namespace, "api", `[{"op":"add","path":"/secrets","value":[{"name":"api-token"}]},{"op":"add","path":"/imagePullSecrets","value":[{"name":"api-dockercfg"}]}]`)
 	b.leaves(at, "imagePullSecrets", "secrets")
-	if a := b.action(b.plan(), at); a.Evidence.Kind == planner.DryRun {
+	if a := b.action(b.plan(), at); a.Evidence.Kind == plans.DryRun {
 		t.Error("the server was asked")
 	}
 	b.settled()
@@ -319,7 +320,7 @@ func TestSecretsOfAccounts(t *testing.T) {
 		t.Errorf("listed is %+v, of what nobody says he wrote", foreign)
 	}
 	s.patch(serviceAccounts, b.namespace, "api", `[{"op":"add","path":"/automountServiceAccountToken","value":false}]`)
-	b.drifts(at, "automountServiceAccountToken", planner.Update)
+	b.drifts(at, "automountServiceAccountToken", plans.Update)
 }
 
 // cert-manager and others write the certificates that the API server calls webhooks with.
@@ -353,13 +354,13 @@ func TestAdditionsToCustomResources(t *testing.T) {
 	b.settled()
 	s := newStranger(t)
 	s.patch(widgets, b.namespace, "w", `[{"op":"add","path":"/spec/b","value":"two"}]`)
-	b.drifts(at, "spec.b", planner.Update)
+	b.drifts(at, "spec.b", plans.Update)
 	b.apply(b.plan())
 	b.settled()
 	s.patch(widgets, b.namespace, "w", `[{"op":"replace","path":"/spec/a","value":"evil"},{"op":"add","path":"/spec/b","value":"two"},{"op":"add","path":"/more","value":"evil"}]`)
 	o.Lifecycle = &providers.Lifecycle{IgnoreFields: []string{"spec.b"}}
-	b.drifts(at, "spec.a", planner.Update)
-	b.drifts(at, "more", planner.Update)
+	b.drifts(at, "spec.a", plans.Update)
+	b.drifts(at, "more", plans.Update)
 	b.apply(b.plan())
 	b.settled()
 	b.leaves(at, "spec.b")

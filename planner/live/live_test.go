@@ -17,6 +17,7 @@ import (
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -108,7 +109,7 @@ func (b *bench) input() planner.Input {
 }
 
 // plan makes a plan, and fails the test if there is any problem with it.
-func (b *bench) plan() *planner.Plan {
+func (b *bench) plan() *plans.Plan {
 	b.t.Helper()
 	plan, problems, err := planner.Make(b.t.Context(), b.input())
 	if err != nil || len(problems) > 0 {
@@ -128,7 +129,7 @@ func (b *bench) problem(in planner.Input) string {
 }
 
 // apply does what a plan says, in its order and without much ado.
-func (b *bench) apply(plan *planner.Plan) {
+func (b *bench) apply(plan *plans.Plan) {
 	b.t.Helper()
 	writer := b.client.Writer()
 	rules, err := proof.ReadRules(b.t.Context(), b.client, b.cluster, time.Now())
@@ -137,7 +138,7 @@ func (b *bench) apply(plan *planner.Plan) {
 	}
 	b.state.Cluster.UID = b.cluster.UID
 	for _, a := range plan.Actions {
-		if a.Verb == planner.Delete || a.Verb == planner.Replace {
+		if a.Verb == plans.Delete || a.Verb == plans.Replace {
 			// Controllers may have written to it since.
 			if err := writer.Delete(b.t.Context(), a.Ref, providers.Precondition{UID: a.Prior.UID}); err != nil {
 				b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
@@ -151,7 +152,7 @@ func (b *bench) apply(plan *planner.Plan) {
 		if err != nil {
 			b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
 		}
-		if a.Removes != "" && a.Verb != planner.Replace {
+		if a.Removes != "" && a.Verb != plans.Replace {
 			for moves := 0; ; moves++ {
 				_, err := writer.Claim(b.t.Context(), a.Ref, providers.Precondition{UID: a.Prior.UID}, providers.FieldManager, a.Removes)
 				var moved *providers.PreconditionError
@@ -164,7 +165,7 @@ func (b *bench) apply(plan *planner.Plan) {
 			}
 		}
 		token := a.Token
-		if a.Verb == planner.Create || a.Verb == planner.Run || a.Verb == planner.Replace {
+		if a.Verb == plans.Create || a.Verb == plans.Run || a.Verb == plans.Replace {
 			token = trust.NewToken()
 		}
 		live, err := writer.Apply(b.t.Context(), trust.WithToken(manifest, token), providers.ApplyOptions{Force: a.Force})
@@ -173,7 +174,7 @@ func (b *bench) apply(plan *planner.Plan) {
 		}
 		record := recordOf(a.Object, live, rules)
 		record.Yields = yieldsOf(a)
-		record.Check = rules.Written(live, providers.FieldManager, plan.Terms(&a))
+		record.Check = rules.Written(live, providers.FieldManager, proof.TermsOf(a.Object, a.Scaled, plan.ForeignPolicy == plans.IgnoreForeign))
 		b.state.Objects = append(b.state.Objects, record)
 	}
 }
@@ -198,7 +199,7 @@ func (b *bench) forget(at lang.Address) {
 }
 
 // action returns the action on an address.
-func (b *bench) action(plan *planner.Plan, at string) planner.Action {
+func (b *bench) action(plan *plans.Plan, at string) plans.Action {
 	b.t.Helper()
 	for _, a := range plan.Actions {
 		if a.Address == address(at) {
@@ -206,7 +207,7 @@ func (b *bench) action(plan *planner.Plan, at string) planner.Action {
 		}
 	}
 	b.t.Fatalf("no action on %s", at)
-	return planner.Action{}
+	return plans.Action{}
 }
 
 // settled fails the test unless a plan has nothing to do, and the server agrees.
@@ -220,7 +221,7 @@ func (b *bench) settled() {
 			b.t.Fatalf("Make: %v, problems %+v", err, problems)
 		}
 		for _, a := range plan.Actions {
-			if a.Verb != planner.None || a.Pending {
+			if a.Verb != plans.None || a.Pending {
 				b.t.Errorf("after the apply, a plan would %s %s because of %+v:\n%s", a.Verb, a.Address, a.Reasons, lines(a.Changes))
 			}
 		}
@@ -228,7 +229,7 @@ func (b *bench) settled() {
 }
 
 // lines shows changes, one a line.
-func lines(changes []planner.Change) string {
+func lines(changes []plans.Change) string {
 	var out strings.Builder
 	for _, c := range changes {
 		fmt.Fprintf(&out, "%s: %v -> %v\n", c.Path, c.Before, c.After)
@@ -237,7 +238,7 @@ func lines(changes []planner.Change) string {
 }
 
 // yieldsOf is what the state is to know of the fields that an action leaves to others.
-func yieldsOf(a planner.Action) []state.Yield {
+func yieldsOf(a plans.Action) []state.Yield {
 	var known []state.Yield
 	for _, y := range a.Yields {
 		known = append(known, state.Yield{Path: y.Path, Manager: y.Manager})

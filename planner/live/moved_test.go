@@ -13,7 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -128,7 +128,7 @@ func TestAddedBetweenPlanAndWrite(t *testing.T) {
 			}
 			b.state = *session.State()
 			a := b.action(b.plan(), power.address)
-			if want := map[bool]planner.Verb{true: planner.None, false: planner.Update}[test.refused == ""]; a.Verb != want {
+			if want := map[bool]plans.Verb{true: plans.None, false: plans.Update}[test.refused == ""]; a.Verb != want {
 				t.Errorf("the next plan has %s:\n%s", a.Verb, lines(a.Changes))
 			}
 		})

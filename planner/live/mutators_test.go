@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
@@ -89,7 +90,7 @@ func labels(t *testing.T, client *kubernetes.Client, namespace, label string, wa
 
 // verbIs fails the test unless a plan says so of the ConfigMap, by the evidence, and
 // a plan that asks the server about everything says the same.
-func (b *bench) verbIs(verb planner.Verb, evidence planner.EvidenceKind) {
+func (b *bench) verbIs(verb plans.Verb, evidence plans.EvidenceKind) {
 	b.t.Helper()
 	verified := b.input()
 	verified.VerifyAll = true
@@ -112,30 +113,30 @@ func TestPoliciesSendToTheServer(t *testing.T) {
 	b.ahead = settling
 	declareCloud(b)
 	b.apply(b.plan())
-	b.evidence(planner.Fingerprint)
+	b.evidence(plans.Fingerprint)
 	for _, label := range []string{"one", "two"} {
 		b.mutator(policy, everyNamespace, label)
 		labels(t, b.client, b.namespace, label, true)
-		b.verbIs(planner.Update, planner.DryRun)
+		b.verbIs(plans.Update, plans.DryRun)
 		for _, at := range []string{atAPI, atService} {
-			if a := b.action(b.plan(), at); a.Evidence.Kind != planner.Fingerprint {
+			if a := b.action(b.plan(), at); a.Evidence.Kind != plans.Fingerprint {
 				t.Errorf("%s %s: %s by %q", label, at, a.Verb, a.Evidence.Kind)
 			}
 		}
 		b.apply(b.plan())
-		b.verbIs(planner.None, planner.DryRun)
+		b.verbIs(plans.None, plans.DryRun)
 		b.recheck()
-		b.evidence(planner.Fingerprint)
+		b.evidence(plans.Fingerprint)
 		b.settled()
 
 		clustertest.Kubectl(t, "annotate", "-n", b.namespace, "configmap/keystone.conf", "--overwrite", "note="+label)
-		b.verbIs(planner.None, planner.DryRun) // a policy may look at that
+		b.verbIs(plans.None, plans.DryRun) // a policy may look at that
 		b.recheck()
-		b.evidence(planner.Fingerprint)
+		b.evidence(plans.Fingerprint)
 	}
 	clustertest.Kubectl(t, "delete", "mutatingadmissionpolicybinding", b.namespace)
 	labels(t, b.client, b.namespace, "two", false)
-	if a := b.action(b.plan(), atConf); a.Evidence.Kind == planner.Fingerprint {
+	if a := b.action(b.plan(), atConf); a.Evidence.Kind == plans.Fingerprint {
 		t.Errorf("without it: %s by %q", a.Verb, a.Evidence.Kind)
 	}
 	b.apply(b.plan())
@@ -153,17 +154,17 @@ func TestSelectorsStartAndStopToMatch(t *testing.T) {
 	clustertest.Kubectl(t, "label", "namespace", b.namespace, "inject-")
 	labels(t, b.client, b.namespace, "sidecar", false)
 	b.apply(b.plan())
-	b.verbIs(planner.None, planner.Ownership)
+	b.verbIs(plans.None, plans.Ownership)
 	b.recheck()
-	b.verbIs(planner.None, planner.Fingerprint)
+	b.verbIs(plans.None, plans.Fingerprint)
 
 	clustertest.Kubectl(t, "label", "namespace", b.namespace, "inject="+b.namespace)
 	labels(t, b.client, b.namespace, "sidecar", true)
-	b.verbIs(planner.Update, planner.DryRun)
+	b.verbIs(plans.Update, plans.DryRun)
 	b.apply(b.plan())
-	b.verbIs(planner.None, planner.DryRun)
+	b.verbIs(plans.None, plans.DryRun)
 	b.recheck()
-	b.verbIs(planner.None, planner.Fingerprint)
+	b.verbIs(plans.None, plans.Fingerprint)
 
 	clustertest.Kubectl(t, "label", "namespace", b.namespace, "inject-")
 	labels(t, b.client, b.namespace, "sidecar", false)
@@ -181,7 +182,7 @@ func TestNothingIsKnownByAServerThatLags(t *testing.T) {
 	b.recheck() // at once
 	labels(t, b.client, b.namespace, "late", true)
 	b.ahead = settling
-	b.verbIs(planner.Update, planner.DryRun)
+	b.verbIs(plans.Update, plans.DryRun)
 }
 
 // The server is asked about what a webhook sees, and about nothing else, until it has
@@ -193,17 +194,17 @@ func TestWebhooksSendToTheServer(t *testing.T) {
 	b.mutator(webhook, "inject", "")
 	b.apply(b.plan())
 	b.recheck()
-	b.evidence(planner.Fingerprint)
+	b.evidence(plans.Fingerprint)
 	b.mutator(webhook, everyNamespace, "")
-	for _, evidence := range []planner.EvidenceKind{planner.DryRun, planner.Fingerprint} {
-		b.verbIs(planner.None, evidence)
+	for _, evidence := range []plans.EvidenceKind{plans.DryRun, plans.Fingerprint} {
+		b.verbIs(plans.None, evidence)
 		for _, at := range []string{atAPI, atService} {
-			if a := b.action(b.plan(), at); a.Evidence.Kind != planner.Fingerprint {
+			if a := b.action(b.plan(), at); a.Evidence.Kind != plans.Fingerprint {
 				t.Errorf("%s: %s by %q", at, a.Verb, a.Evidence.Kind)
 			}
 		}
 		b.recheck()
 	}
 	b.mutator(webhook, "inject", "")
-	b.verbIs(planner.None, planner.Ownership)
+	b.verbIs(plans.None, plans.Ownership)
 }

@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
@@ -54,7 +55,7 @@ func TestAutoscaler(t *testing.T) {
 	b.autoscale("5")
 
 	a := b.action(b.plan(), atAPI)
-	if a.Verb != planner.None || len(a.Yields) != 1 {
+	if a.Verb != plans.None || len(a.Yields) != 1 {
 		t.Fatalf("action is %s, %+v, %+v", a.Verb, a.Yields, a.Changes)
 	}
 	if y := a.Yields[0]; y.Path != "spec.replicas" || y.Manager != controllerManager {
@@ -64,7 +65,7 @@ func TestAutoscaler(t *testing.T) {
 
 	b.declare(atAPI, api(b, "keystone:2", "keystone"))
 	a = b.action(b.plan(), atAPI)
-	if a.Verb != planner.Update || a.Force || len(a.Changes) != 1 {
+	if a.Verb != plans.Update || a.Force || len(a.Changes) != 1 {
 		t.Fatalf("action is %s, force %v:\n%s", a.Verb, a.Force, lines(a.Changes))
 	}
 	b.apply(b.plan())
@@ -75,10 +76,10 @@ func TestAutoscaler(t *testing.T) {
 
 	clustertest.Kubectl(t, "delete", "-n", b.namespace, "hpa/keystone-api")
 	a = b.action(b.plan(), atAPI)
-	if a.Verb != planner.Update || len(a.Yields) > 0 || len(a.Changes) != 1 || a.Changes[0].Path != "spec.replicas" {
+	if a.Verb != plans.Update || len(a.Yields) > 0 || len(a.Changes) != 1 || a.Changes[0].Path != "spec.replicas" {
 		t.Fatalf("action is %s, %+v:\n%s", a.Verb, a.Yields, lines(a.Changes))
 	}
-	if last := a.Reasons[len(a.Reasons)-1]; last.Kind != planner.ReasonIdle || last.Manager != controllerManager {
+	if last := a.Reasons[len(a.Reasons)-1]; last.Kind != plans.ReasonIdle || last.Manager != controllerManager {
 		t.Errorf("reasons are %+v", a.Reasons)
 	}
 	b.apply(b.plan())
@@ -97,14 +98,14 @@ func TestAutoscalerOfUndeclaredReplicas(t *testing.T) {
 	b.autoscale("4")
 	for range 2 {
 		plan := b.plan()
-		if a := b.action(plan, atAPI); a.Verb != planner.None || len(plan.Foreign) != 1 || plan.Foreign[0].Fields[0].Path != "spec.replicas" {
+		if a := b.action(plan, atAPI); a.Verb != plans.None || len(plan.Foreign) != 1 || plan.Foreign[0].Fields[0].Path != "spec.replicas" {
 			t.Fatalf("action is %s, left to others is %+v:\n%s", a.Verb, plan.Foreign, lines(a.Changes))
 		}
 		// Of a scale to 0 the API server does not write down who did it.
 		clustertest.Kubectl(t, "scale", "-n", b.namespace, "deployment/keystone-api", "--replicas=0")
 	}
 	clustertest.Kubectl(t, "delete", "-n", b.namespace, "hpa/keystone-api")
-	if a := b.action(b.plan(), atAPI); a.Verb != planner.Update || len(a.Changes) != 1 || a.Changes[0].Path != "spec.replicas" {
+	if a := b.action(b.plan(), atAPI); a.Verb != plans.Update || len(a.Changes) != 1 || a.Changes[0].Path != "spec.replicas" {
 		t.Errorf("without it, action is %s:\n%s", a.Verb, lines(a.Changes))
 	}
 }
@@ -116,7 +117,7 @@ func TestAutoscalerAtZero(t *testing.T) {
 	b.apply(b.plan())
 	b.autoscale("5")
 	clustertest.Kubectl(t, "scale", "-n", b.namespace, "deployment/keystone-api", "--replicas=0")
-	if a := b.action(b.plan(), atAPI); a.Verb != planner.None || len(a.Yields) != 1 {
+	if a := b.action(b.plan(), atAPI); a.Verb != plans.None || len(a.Yields) != 1 {
 		t.Errorf("action is %s, %+v:\n%s", a.Verb, a.Yields, lines(a.Changes))
 	}
 }
@@ -130,7 +131,7 @@ func TestIgnoredBelowWhatOthersAdded(t *testing.T) {
 	b.settled()
 	clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", `-p={"spec":{"template":{"spec":{"dnsConfig":{"searches":["evil.example"]}}}}}`)
 	a := b.action(b.plan(), atAPI)
-	if a.Verb != planner.Update || len(a.Changes) != 1 || a.Changes[0].Path != "spec.template.spec.dnsConfig.searches" {
+	if a.Verb != plans.Update || len(a.Changes) != 1 || a.Changes[0].Path != "spec.template.spec.dnsConfig.searches" {
 		t.Errorf("action is %s:\n%s", a.Verb, lines(a.Changes))
 	}
 }
@@ -209,17 +210,17 @@ func TestForeignOwner(t *testing.T) {
 		b.declare(atConf, strings.Replace(conf(b, "x"), ", data: {", ", data: {other: ours, ", 1)).Lifecycle = l
 	}
 	declare(nil)
-	if a := b.action(b.plan(), atConf); a.Verb != planner.Update || !a.Force || len(a.Changes) != 1 || a.Changes[0].Manager != "helm" {
+	if a := b.action(b.plan(), atConf); a.Verb != plans.Update || !a.Force || len(a.Changes) != 1 || a.Changes[0].Manager != "helm" {
 		t.Errorf("action is %s, force %t:\n%s", a.Verb, a.Force, lines(a.Changes))
 	}
 	declare(&providers.Lifecycle{YieldTo: []string{"helm"}})
 	a := b.action(b.plan(), atConf)
-	if a.Verb != planner.None || len(a.Yields) != 1 {
+	if a.Verb != plans.None || len(a.Yields) != 1 {
 		t.Errorf("yielded: %s, %+v", a.Verb, a.Yields)
 	}
 	declare(&providers.Lifecycle{ForceFields: []string{"data.other"}})
 	a = b.action(b.plan(), atConf)
-	if a.Verb != planner.Update || !a.Force {
+	if a.Verb != plans.Update || !a.Force {
 		t.Errorf("forced: %s, %v", a.Verb, a.Force)
 	}
 	b.apply(b.plan())
@@ -257,7 +258,7 @@ func TestRemovalWhileControllersWrite(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("Make: %v, problems %+v", err, problems)
 	}
-	if a := b.action(plan, atAPI); a.Verb != planner.Update || len(a.Changes) != 1 || !strings.HasPrefix(a.Changes[0].Path, "spec.template.spec.dnsConfig") {
+	if a := b.action(plan, atAPI); a.Verb != plans.Update || len(a.Changes) != 1 || !strings.HasPrefix(a.Changes[0].Path, "spec.template.spec.dnsConfig") {
 		t.Errorf("action is %s:\n%s", a.Verb, lines(a.Changes))
 	}
 }

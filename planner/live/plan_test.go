@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 const (
@@ -50,7 +51,7 @@ func TestCreateThenNothingThenUpdate(t *testing.T) {
 	b.declare(atAPI, api(b, "keystone:1", "keystone"), atConf)
 	plan := b.plan()
 	for _, a := range plan.Actions {
-		if a.Verb != planner.Create || a.Evidence.Kind != planner.DryRun {
+		if a.Verb != plans.Create || a.Evidence.Kind != plans.DryRun {
 			t.Errorf("%s: %s, %+v", a.Address, a.Verb, a.Evidence)
 		}
 	}
@@ -64,16 +65,16 @@ func TestCreateThenNothingThenUpdate(t *testing.T) {
 	b.declare(atAPI, api(b, "keystone:2", "keystone"), atConf)
 	plan = b.plan()
 	a := b.action(plan, atConf)
-	want := []planner.Change{{Path: `data["keystone.conf"]`, Before: "[token]\nexpiration = 1\n", After: "[token]\nexpiration = 2\n", Text: true}}
+	want := []plans.Change{{Path: `data["keystone.conf"]`, Before: "[token]\nexpiration = 1\n", After: "[token]\nexpiration = 2\n", Text: true}}
 	if diff := cmp.Diff(want, a.Changes); diff != "" {
 		t.Errorf("changes of the file (-want +got):\n%s", diff)
 	}
 	a = b.action(plan, atAPI)
-	want = []planner.Change{{Path: `spec.template.spec.containers["api"].image`, Before: "keystone:1", After: "keystone:2"}}
+	want = []plans.Change{{Path: `spec.template.spec.containers["api"].image`, Before: "keystone:1", After: "keystone:2"}}
 	if diff := cmp.Diff(want, a.Changes); diff != "" {
 		t.Errorf("changes of the workload (-want +got):\n%s", diff)
 	}
-	if a.Verb != planner.Update || len(a.Reasons) != 1 || a.Reasons[0].Kind != planner.ReasonConfig {
+	if a.Verb != plans.Update || len(a.Reasons) != 1 || a.Reasons[0].Kind != plans.ReasonConfig {
 		t.Errorf("%s because of %+v", a.Verb, a.Reasons)
 	}
 	impact := []view.Impact{{Block: "service.keystone", Lines: []string{"3 pods restart, one at a time: image keystone:1 → keystone:2"}}}
@@ -91,11 +92,11 @@ func TestDriftByScale(t *testing.T) {
 	clustertest.Kubectl(t, "scale", "-n", b.namespace, "deployment/keystone-api", "--replicas=5")
 
 	a := b.action(b.plan(), atAPI)
-	if a.Verb != planner.Update || !a.Force || len(a.Changes) != 1 || len(a.Reasons) != 1 {
+	if a.Verb != plans.Update || !a.Force || len(a.Changes) != 1 || len(a.Reasons) != 1 {
 		t.Fatalf("action is %s, force %v, %+v, %+v", a.Verb, a.Force, a.Changes, a.Reasons)
 	}
 	r, c := a.Reasons[0], a.Changes[0]
-	if r.Kind != planner.ReasonDrift || r.Manager != "kubectl" || r.Path != "spec.replicas" {
+	if r.Kind != plans.ReasonDrift || r.Manager != "kubectl" || r.Path != "spec.replicas" {
 		t.Errorf("reason is %+v", r)
 	}
 	if !c.Drift || c.Manager != "kubectl" || c.Before != int64(5) || c.After != int64(3) {
@@ -126,7 +127,7 @@ func TestDriftByRemoval(t *testing.T) {
 	b.apply(b.plan())
 	clustertest.Kubectl(t, "patch", "-n", b.namespace, "configmap/keystone.conf", "--type=json", `-p=[{"op":"remove","path":"/data"}]`)
 	a := b.action(b.plan(), atConf)
-	want := []planner.Change{{Path: `data["keystone.conf"]`, After: "x", Text: true, Drift: true}}
+	want := []plans.Change{{Path: `data["keystone.conf"]`, After: "x", Text: true, Drift: true}}
 	if diff := cmp.Diff(want, a.Changes); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
@@ -164,13 +165,13 @@ func TestImmutableSelector(t *testing.T) {
 	b.apply(b.plan())
 	b.declare(atAPI, api(b, "keystone:1", "identity"))
 	a := b.action(b.plan(), atAPI)
-	if a.Verb != planner.Replace || a.Evidence.Kind != planner.Surrogate {
+	if a.Verb != plans.Replace || a.Evidence.Kind != plans.Surrogate {
 		t.Fatalf("action is %s, %+v", a.Verb, a.Evidence)
 	}
-	if len(a.Reasons) != 1 || a.Reasons[0].Kind != planner.ReasonImmutable || a.Reasons[0].Path != "spec.selector" {
+	if len(a.Reasons) != 1 || a.Reasons[0].Kind != plans.ReasonImmutable || a.Reasons[0].Path != "spec.selector" {
 		t.Errorf("reasons are %+v", a.Reasons)
 	}
-	want := []planner.Change{
+	want := []plans.Change{
 		{Path: "spec.selector", Before: selector("keystone"), After: selector("identity")},
 		{Path: "spec.template.metadata.labels.app", Before: "keystone", After: "identity"},
 	}
@@ -195,7 +196,7 @@ func TestNamespaceIsNotYetThere(t *testing.T) {
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
 	plan := b.plan()
 	a := b.action(plan, atAPI)
-	if a.Verb != planner.Create || a.Evidence.Kind != planner.Surrogate {
+	if a.Verb != plans.Create || a.Evidence.Kind != plans.Surrogate {
 		t.Errorf("action is %s, %+v", a.Verb, a.Evidence)
 	}
 	if len(a.DependsOn) != 1 || plan.Actions[0].Address != address("cloud.c/Namespace/n") {
@@ -259,20 +260,20 @@ func TestCustomResource(t *testing.T) {
 	b.declare(at, widget("red", "1"))
 	b.declare(atDefinition, definition)
 	plan := b.plan()
-	if a := b.action(plan, at); a.Evidence.Kind != planner.Schema || len(a.DependsOn) != 1 {
+	if a := b.action(plan, at); a.Evidence.Kind != plans.Schema || len(a.DependsOn) != 1 {
 		t.Errorf("evidence is %+v, it depends on %v", a.Evidence, a.DependsOn)
 	}
-	b.apply(&planner.Plan{Actions: plan.Actions[:1]})
+	b.apply(&plans.Plan{Actions: plan.Actions[:1]})
 	clustertest.Kubectl(t, "wait", "--for=condition=Established", "--timeout=30s", "customresourcedefinition/widgets.live.example.org")
 	clustertest.Eventually(t, 30*time.Second, "the server has the new kind", func() bool {
 		plan, problems, err := planner.Make(t.Context(), b.input())
-		return err == nil && len(problems) == 0 && b.action(plan, at).Evidence.Kind == planner.DryRun
+		return err == nil && len(problems) == 0 && b.action(plan, at).Evidence.Kind == plans.DryRun
 	})
 	b.apply(b.plan())
 	b.settled()
 
 	b.declare(at, widget("blue", "2"))
-	want := []planner.Change{
+	want := []plans.Change{
 		{Path: "spec.colour", Before: "red", After: "blue"},
 		{Path: `spec.parts["a"].count`, Before: int64(1), After: int64(2)},
 	}
@@ -280,7 +281,7 @@ func TestCustomResource(t *testing.T) {
 	if diff := cmp.Diff(want, a.Changes); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
-	if len(a.Reasons) != 1 || a.Reasons[0].Kind != planner.ReasonConfig {
+	if len(a.Reasons) != 1 || a.Reasons[0].Kind != plans.ReasonConfig {
 		t.Errorf("reasons are %+v", a.Reasons)
 	}
 }
@@ -299,7 +300,7 @@ func TestAdopt(t *testing.T) {
 		t.Fatalf("Make: %v, %+v", err, problems)
 	}
 	a := b.action(plan, atConf)
-	want := []planner.Change{
+	want := []plans.Change{
 		{Path: `data["keystone.conf"]`, Before: "theirs", After: "ours", Text: true},
 		{Path: `data["more"]`, Before: "theirs too", Text: true},
 		{Path: `metadata.labels["kolla.openstack.org/cloud"]`, After: b.cloud()},
@@ -307,7 +308,7 @@ func TestAdopt(t *testing.T) {
 	if diff := cmp.Diff(want, a.Changes); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
-	if a.Verb != planner.Adopt || a.Reasons[0].Kind != planner.ReasonUnowned {
+	if a.Verb != plans.Adopt || a.Reasons[0].Kind != plans.ReasonUnowned {
 		t.Errorf("%s because of %+v", a.Verb, a.Reasons)
 	}
 	b.apply(plan)
@@ -332,7 +333,7 @@ func TestAdoptAnotherSpelling(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("Make: %v, %+v", err, problems)
 	}
-	if a := b.action(plan, atAPI); a.Verb != planner.Adopt || !a.Force || len(a.Changes) > 0 {
+	if a := b.action(plan, atAPI); a.Verb != plans.Adopt || !a.Force || len(a.Changes) > 0 {
 		t.Errorf("%s, force %t:\n%s", a.Verb, a.Force, lines(a.Changes))
 	}
 	b.apply(plan)
@@ -348,7 +349,7 @@ func TestNode(t *testing.T) {
 	o.Partial = true
 	o.Manifest.SetLabels(map[string]string{"example.org/" + b.namespace: "true"})
 	plan := b.plan()
-	if a := b.action(plan, at); a.Verb != planner.Update || len(a.Changes) != 1 || a.Reasons[0].Kind != planner.ReasonConfig {
+	if a := b.action(plan, at); a.Verb != plans.Update || len(a.Changes) != 1 || a.Reasons[0].Kind != plans.ReasonConfig {
 		t.Errorf("action is %s because of %+v:\n%s", a.Verb, a.Reasons, lines(a.Changes))
 	}
 	b.apply(plan)
@@ -359,7 +360,7 @@ func TestNode(t *testing.T) {
 	}
 	b.apply(b.plan())
 	b.objects = nil
-	if a := b.action(b.plan(), at); a.Verb != planner.Delete || !a.Partial {
+	if a := b.action(b.plan(), at); a.Verb != plans.Delete || !a.Partial {
 		t.Errorf("undeclared, it is %s", a.Verb)
 	}
 }
@@ -374,7 +375,7 @@ func TestReorderedListRollsPods(t *testing.T) {
 	b.apply(b.plan())
 	b.settled()
 	b.declare(atAPI, swap("two", "one"))
-	want := []planner.Change{{Path: "spec.template.spec.initContainers", Before: []any{"one", "two"}, After: []any{"two", "one"}}}
+	want := []plans.Change{{Path: "spec.template.spec.initContainers", Before: []any{"one", "two"}, After: []any{"two", "one"}}}
 	if diff := cmp.Diff(want, b.action(b.plan(), atAPI).Changes); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
@@ -35,7 +36,7 @@ func declareCloud(b *bench) {
 
 // evidence fails the test unless all objects are unchanged, and known by the kind
 // of evidence.
-func (b *bench) evidence(want planner.EvidenceKind) {
+func (b *bench) evidence(want plans.EvidenceKind) {
 	b.t.Helper()
 	for _, a := range b.plan().Actions {
 		if len(a.Changes) > 0 || a.Evidence.Kind != want {
@@ -49,7 +50,7 @@ func (b *bench) recheck() {
 	b.t.Helper()
 	for _, a := range b.plan().Actions {
 		for i := range b.state.Objects {
-			if a.Verb == planner.None && b.state.Objects[i].Address == a.Address.String() {
+			if a.Verb == plans.None && b.state.Objects[i].Address == a.Address.String() {
 				b.state.Objects[i].Check, b.state.Objects[i].Desired = a.Check, a.Object.Digest()
 			}
 		}
@@ -60,14 +61,14 @@ func TestUnchangedIsKnownByItsFingerprint(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	declareCloud(b)
 	b.apply(b.plan())
-	b.evidence(planner.Fingerprint)
+	b.evidence(plans.Fingerprint)
 	b.settled()
 
 	before := b.client.Requests()["patch (dry-run)"]
 	clustertest.Kubectl(t, "annotate", "-n", b.namespace, "deployment/keystone-api", "team=blue")
 	clustertest.Kubectl(t, "label", "-n", b.namespace, "service/keystone", "team=blue")
 	clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", "--subresource=status", `-p={"status":{"collisionCount":1}}`)
-	b.evidence(planner.Fingerprint)
+	b.evidence(plans.Fingerprint)
 	if after := b.client.Requests()["patch (dry-run)"]; after != before {
 		t.Errorf("%d dry runs of objects in which kolla's own fields are the same", after-before)
 	}
@@ -84,8 +85,8 @@ func TestUnchangedIsKnownByWhatIsOwned(t *testing.T) {
 	// ConfigMap there is nothing but what is declared.
 	b.state.Objects[1].Check = state.Check{}
 	b.state.Objects[0].Check = state.Check{}
-	for at, want := range map[string]planner.EvidenceKind{atAPI: planner.DryRun, atConf: planner.Ownership} {
-		if a := b.action(b.plan(), at); a.Verb != planner.None || a.Evidence.Kind != want {
+	for at, want := range map[string]plans.EvidenceKind{atAPI: plans.DryRun, atConf: plans.Ownership} {
+		if a := b.action(b.plan(), at); a.Verb != plans.None || a.Evidence.Kind != want {
 			t.Errorf("with an old state, %s: %s by %s", at, a.Verb, a.Evidence.Kind)
 		}
 	}
@@ -98,10 +99,10 @@ func TestUnchangedIsKnownByWhatIsOwned(t *testing.T) {
 		for i := range b.state.Objects {
 			forget(&b.state.Objects[i])
 		}
-		b.evidence(planner.Ownership)
+		b.evidence(plans.Ownership)
 		b.settled()
 		b.recheck()
-		b.evidence(planner.Fingerprint)
+		b.evidence(plans.Fingerprint)
 		if t.Failed() {
 			t.Fatalf("with %s", name)
 		}
@@ -113,11 +114,11 @@ func TestDoubtIsForTheServer(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atAPI, strings.Replace(api(b, "keystone:1", "keystone"), "1024Mi", "1073741824", 1))
 	b.apply(b.plan())
-	b.evidence(planner.Fingerprint)
+	b.evidence(plans.Fingerprint)
 	b.state.Objects[0].Check = state.Check{}
-	b.evidence(planner.DryRun)
+	b.evidence(plans.DryRun)
 	b.recheck()
-	b.evidence(planner.Fingerprint)
+	b.evidence(plans.Fingerprint)
 }
 
 // An edit of what kolla owns goes to the server, whoever made it and however.
@@ -138,7 +139,7 @@ func TestEditsAreForTheServer(t *testing.T) {
 			declareCloud(b)
 			b.declare(atAPI, strings.Replace(api(b, "keystone:1", "keystone"), "      - name: api", "      - {name: first, image: i}\n      - name: api", 1))
 			b.apply(b.plan())
-			b.evidence(planner.Fingerprint)
+			b.evidence(plans.Fingerprint)
 			if edit[len(edit)-1] == "" {
 				file := filepath.Join(t.TempDir(), "edit.yaml")
 				text := "{apiVersion: v1, kind: ConfigMap, metadata: {name: keystone.conf, namespace: " + b.namespace + "}, data: {keystone.conf: theirs}}"
@@ -156,9 +157,9 @@ func TestEditsAreForTheServer(t *testing.T) {
 			}
 			updates := 0
 			for _, a := range plan.Actions {
-				if a.Verb == planner.Update && a.Evidence.Kind == planner.DryRun && len(a.Changes) > 0 {
+				if a.Verb == plans.Update && a.Evidence.Kind == plans.DryRun && len(a.Changes) > 0 {
 					updates++
-				} else if a.Verb != planner.None || a.Evidence.Kind != planner.Fingerprint {
+				} else if a.Verb != plans.None || a.Evidence.Kind != plans.Fingerprint {
 					t.Errorf("%s: %s by %q", a.Address, a.Verb, a.Evidence.Kind)
 				}
 			}
@@ -167,7 +168,7 @@ func TestEditsAreForTheServer(t *testing.T) {
 			}
 			b.apply(plan)
 			b.settled()
-			b.evidence(planner.Fingerprint)
+			b.evidence(plans.Fingerprint)
 		})
 	}
 }
@@ -181,11 +182,11 @@ func TestSharedFieldsAreForTheServer(t *testing.T) {
 	clustertest.Kubectl(t, "patch", "-n", b.namespace, "configmap/keystone.conf", `-p={"data":{"more":"y"}}`)
 	o := b.declare(atConf, conf(b, "x"))
 	o.Manifest.Object["data"].(map[string]any)["more"] = "y"
-	b.evidence(planner.DryRun)
+	b.evidence(plans.DryRun)
 	b.recheck()
-	b.evidence(planner.DryRun)
+	b.evidence(plans.DryRun)
 	clustertest.Kubectl(t, "patch", "-n", b.namespace, "configmap/keystone.conf", `-p={"data":{"more":"z"}}`)
-	if a := b.action(b.plan(), atConf); a.Verb != planner.Update || len(a.Changes) != 1 {
+	if a := b.action(b.plan(), atConf); a.Verb != plans.Update || len(a.Changes) != 1 {
 		t.Errorf("after their edit: %s\n%s", a.Verb, lines(a.Changes))
 	}
 }
@@ -235,9 +236,9 @@ func TestUnchangedOverARestart(t *testing.T) {
 	b := &bench{t: t, client: client, namespace: "default", cluster: identity}
 	declareCloud(b)
 	b.apply(b.plan())
-	b.evidence(planner.Fingerprint)
+	b.evidence(plans.Fingerprint)
 	own.Restart(t, "kube-apiserver")
-	b.evidence(planner.Fingerprint)
+	b.evidence(plans.Fingerprint)
 	b.settled()
 }
 
@@ -261,7 +262,7 @@ func TestVerifyAllFindsAWrongState(t *testing.T) {
 			b.state.Objects[0].Check = rules.Written(u, "kolla", proof.Terms{})
 		}
 	}
-	b.evidence(planner.Fingerprint) // it believes the state
+	b.evidence(plans.Fingerprint) // it believes the state
 	in := b.input()
 	in.VerifyAll = true
 	got := b.problem(in)
@@ -289,7 +290,7 @@ func TestRequestsOfAnUnchangedCloud(t *testing.T) {
 
 			fresh := newBench(t, b.namespace)
 			fresh.state, fresh.objects = b.state, b.objects
-			fresh.evidence(planner.Fingerprint)
+			fresh.evidence(plans.Fingerprint)
 			got := fresh.client.Requests()
 			// Namespaces, Services, Deployments, ConfigMaps (one more of which is the
 			// cluster's own), and two kinds of admission.
@@ -317,13 +318,13 @@ func TestRequestsOfCustomResources(t *testing.T) {
 	b.declare(at, "{apiVersion: requests.example.org/v1, kind: Widget, metadata: {name: w, namespace: "+b.namespace+"}, spec: {colour: red, parts: [{name: a, count: 1}]}}")
 	clustertest.Eventually(t, 30*time.Second, "the server takes the new kind", func() bool {
 		plan, problems, err := planner.Make(t.Context(), b.input())
-		return err == nil && len(problems) == 0 && b.action(plan, at).Evidence.Kind == planner.DryRun
+		return err == nil && len(problems) == 0 && b.action(plan, at).Evidence.Kind == plans.DryRun
 	})
 	b.apply(b.plan())
 
 	fresh := newBench(t, b.namespace)
 	fresh.state, fresh.objects = b.state, b.objects
-	if a := fresh.action(fresh.plan(), at); a.Verb != planner.None || a.Evidence.Kind != planner.Ownership {
+	if a := fresh.action(fresh.plan(), at); a.Verb != plans.None || a.Evidence.Kind != plans.Ownership {
 		t.Errorf("decided %s by %q", a.Verb, a.Evidence.Kind)
 	}
 	// Namespaces, ConfigMaps, Widgets and two kinds of admission; the two that say

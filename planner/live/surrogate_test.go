@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -43,12 +43,12 @@ func TestWhatTheOtherNamespaceRefuses(t *testing.T) {
 	plan := b.plan()
 	for at, reason := range map[string]string{atAPI: "exceeded quota", "manifest.p/Pod/p": `serviceaccount "sa" not found`} {
 		a := b.action(plan, at)
-		if a.Verb != planner.Create || a.Evidence.Kind != planner.Unverified {
+		if a.Verb != plans.Create || a.Evidence.Kind != plans.Unverified {
 			t.Errorf("%s: decided %s, %+v", at, a.Verb, a.Evidence)
 		}
 		holds(t, a.Evidence.Detail, `its namespace does not exist yet, and where it was tried instead, in the namespace "default", it is not let in: `, reason)
 	}
-	if a := b.action(plan, "service.keystone/ServiceAccount/sa"); a.Evidence != (planner.Evidence{Kind: planner.Surrogate, Detail: `tried in the namespace "default"`}) {
+	if a := b.action(plan, "service.keystone/ServiceAccount/sa"); a.Evidence != (plans.Evidence{Kind: plans.Surrogate, Detail: `tried in the namespace "default"`}) {
 		t.Errorf("evidence is %+v", a.Evidence)
 	}
 }
@@ -60,7 +60,7 @@ func TestWhatTheOtherNamespaceLacks(t *testing.T) {
 	b.declare("manifest.q/ResourceQuota/q", "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: "+b.namespace+"}, spec: {hard: {pods: 1}}}")
 	b.declare("manifest.q/LimitRange/l", "{apiVersion: v1, kind: LimitRange, metadata: {name: l, namespace: "+b.namespace+"}, spec: {limits: [{type: Pod, max: {cpu: 1}}]}}")
 	want := fmt.Sprintf(`tried in the namespace "default", without the Pod Security level "baseline", ResourceQuota %[1]s/q, LimitRange %[1]s/l`, b.namespace)
-	if a := b.action(b.plan(), atAPI); a.Evidence != (planner.Evidence{Kind: planner.Surrogate, Detail: want}) {
+	if a := b.action(b.plan(), atAPI); a.Evidence != (plans.Evidence{Kind: plans.Surrogate, Detail: want}) {
 		t.Errorf("evidence is %+v, want %s", a.Evidence, want)
 	}
 }
@@ -73,7 +73,7 @@ func TestReplacementIsTriedInItsNamespace(t *testing.T) {
 	b.apply(b.plan())
 	noMore(t, providers.SurrogateNamespace, "count/deployments.apps")
 	b.declare(atAPI, api(b, "keystone:1", "another"))
-	if a := b.action(b.plan(), atAPI); a.Verb != planner.Replace || a.Evidence != (planner.Evidence{Kind: planner.Surrogate}) {
+	if a := b.action(b.plan(), atAPI); a.Verb != plans.Replace || a.Evidence != (plans.Evidence{Kind: plans.Surrogate}) {
 		t.Errorf("decided %s, %+v", a.Verb, a.Evidence)
 	}
 	clustertest.Kubectl(t, "-n", b.namespace, "create", "quota", "one", "--hard=count/deployments.apps=1")

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -87,7 +87,7 @@ func TestTaints(t *testing.T) {
 	changed := func(want string) {
 		t.Helper()
 		a := b.action(b.plan(), at)
-		if a.Verb != planner.Update || !strings.Contains(lines(a.Changes), want) {
+		if a.Verb != plans.Update || !strings.Contains(lines(a.Changes), want) {
 			t.Errorf("action is %s, and does not tell of %s:\n%s", a.Verb, want, lines(a.Changes))
 		}
 	}
@@ -119,7 +119,7 @@ func TestTaints(t *testing.T) {
 	declare("a:NoSchedule")
 	apply()
 	b.objects = nil
-	if a := b.action(b.plan(), at); a.Verb != planner.Delete || !a.Partial {
+	if a := b.action(b.plan(), at); a.Verb != plans.Delete || !a.Partial {
 		t.Errorf("undeclared, it is %s", a.Verb)
 	}
 	apply()

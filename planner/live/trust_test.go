@@ -12,7 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -78,7 +78,7 @@ func TestKilledBeforeTheResult(t *testing.T) {
 	value := clustertest.Kubectl(t, "get", "-n", b.namespace, "secret/admin", "-o", "jsonpath={.data.value}")
 
 	for _, a := range b.plan().Actions {
-		if a.Verb != planner.None || !a.Pending {
+		if a.Verb != plans.None || !a.Pending {
 			t.Errorf("%s: %s, pending %v", a.Address, a.Verb, a.Pending)
 		}
 	}

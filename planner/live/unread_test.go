@@ -17,6 +17,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -95,10 +96,10 @@ func (b *bench) declareOther() {
 // unverified fails the test unless the plan has the action on the address, not
 // verified for the reason, and the object that nothing is wrong with is planned as
 // ever.
-func (b *bench) unverified(plan *planner.Plan, at string, verb planner.Verb, reasons ...string) {
+func (b *bench) unverified(plan *plans.Plan, at string, verb plans.Verb, reasons ...string) {
 	b.t.Helper()
 	a := b.action(plan, at)
-	if a.Verb != verb || a.Evidence.Kind != planner.Unverified {
+	if a.Verb != verb || a.Evidence.Kind != plans.Unverified {
 		b.t.Errorf("decided %s, %+v; want %s", a.Verb, a.Evidence, verb)
 	}
 	for _, reason := range reasons {
@@ -106,7 +107,7 @@ func (b *bench) unverified(plan *planner.Plan, at string, verb planner.Verb, rea
 			b.t.Errorf("the reason is %q, lacks %q", a.Evidence.Detail, reason)
 		}
 	}
-	if a := b.action(plan, atOther); a.Verb != planner.Create || a.Evidence.Kind != planner.DryRun {
+	if a := b.action(plan, atOther); a.Verb != plans.Create || a.Evidence.Kind != plans.DryRun {
 		b.t.Errorf("%s: %s, %+v", atOther, a.Verb, a.Evidence)
 	}
 }
@@ -140,11 +141,11 @@ func TestWebhookThatIsDown(t *testing.T) {
 			create(t, kind+"WebhookConfiguration", fmt.Sprintf(gate, kind, b.namespace))
 			const reason = `the webhook "gate.example.org", without which the object is not let in, does not answer: `
 			clustertest.Eventually(t, 10*time.Second, "the webhook is called", func() bool {
-				return b.action(b.plan(), atConf).Evidence.Kind == planner.Unverified
+				return b.action(b.plan(), atConf).Evidence.Kind == plans.Unverified
 			})
 			plan := b.plan()
-			b.unverified(plan, atConf, planner.Update, reason, "connection refused")
-			b.unverified(plan, "service.keystone/ConfigMap/new", planner.Create, reason)
+			b.unverified(plan, atConf, plans.Update, reason, "connection refused")
+			b.unverified(plan, "service.keystone/ConfigMap/new", plans.Create, reason)
 			if a := b.action(plan, atConf); len(a.Changes) != 1 || a.Changes[0].After != "b" {
 				t.Errorf("changes are %+v", a.Changes)
 			}
@@ -165,7 +166,7 @@ func TestWebhookWithSideEffects(t *testing.T) {
 	})
 	b.declareOther()
 	b.declare(atConf, conf(b, "a"))
-	b.unverified(b.plan(), atConf, planner.Create, `the webhook "effects.example.org" has side effects, and so is not called in a dry run`)
+	b.unverified(b.plan(), atConf, plans.Create, `the webhook "effects.example.org" has side effects, and so is not called in a dry run`)
 }
 
 const ruleObject = "{apiVersion: down.example.org/v1, kind: Rule, metadata: {name: r, namespace: %s}, spec: {a: 1}}"
@@ -193,7 +194,7 @@ spec:
 		return err != nil && strings.Contains(err.Error(), "does not answer")
 	})
 	plan := b.plan()
-	b.unverified(plan, at, planner.Create, "objects of kind Rule in down.example.org/v1 cannot be read", "the server behind down.example.org/v1 does not answer")
+	b.unverified(plan, at, plans.Create, "objects of kind Rule in down.example.org/v1 cannot be read", "the server behind down.example.org/v1 does not answer")
 	if changes := lines(b.action(plan, at).Changes); !strings.Contains(changes, "spec.a: <nil> -> 1") {
 		t.Errorf("changes are %s", changes)
 	}
@@ -210,12 +211,12 @@ func (b *bench) leavesAlone(at string) {
 	record := recordOf(&object, live, &proof.Rules{})
 	b.state.Objects = append(b.state.Objects, record)
 	b.state.Cluster.UID = b.cluster.UID
-	b.unverified(b.plan(), at, planner.None)
+	b.unverified(b.plan(), at, plans.None)
 
 	b.state.Objects[0].Desired = "another"
 	plan := b.plan()
-	b.unverified(plan, at, planner.Update)
-	if a := b.action(plan, at); a.Prior.UID != "uid-1" || a.Reasons[0].Kind != planner.ReasonConfig {
+	b.unverified(plan, at, plans.Update)
+	if a := b.action(plan, at); a.Prior.UID != "uid-1" || a.Reasons[0].Kind != plans.ReasonConfig {
 		b.t.Errorf("it is bound to %+v, because of %+v", a.Prior, a.Reasons)
 	}
 
@@ -259,7 +260,7 @@ func TestListIsForbidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.unverified(plan, at, planner.Create, `user "jane" is not allowed to list leases.coordination.k8s.io in namespace `+b.namespace)
+	b.unverified(plan, at, plans.Create, `user "jane" is not allowed to list leases.coordination.k8s.io in namespace `+b.namespace)
 	if len(problems) > 0 {
 		t.Errorf("problems are %+v", problems)
 	}
@@ -295,7 +296,7 @@ func TestListFails(t *testing.T) {
 	const at = "manifest.l/Lease/l"
 	b.declareOther()
 	b.declare(at, "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: l, namespace: "+b.namespace+"}}")
-	b.unverified(b.plan(), at, planner.Create, "objects of kind Lease in coordination.k8s.io/v1 cannot be read in namespace "+b.namespace, "the server is currently unable to handle the request")
+	b.unverified(b.plan(), at, plans.Create, "objects of kind Lease in coordination.k8s.io/v1 cannot be read in namespace "+b.namespace, "the server is currently unable to handle the request")
 }
 
 // A kind that nobody has may come by something that the plan brings. Until then
@@ -312,7 +313,7 @@ func TestKindThatDoesNotExist(t *testing.T) {
 	// An operator may bring it.
 	b.declare(at, rule, atOther)
 	plan, problems := b.problems()
-	b.unverified(plan, at, planner.Create, "the cluster has no kind Rule in down.example.org/v1")
+	b.unverified(plan, at, plans.Create, "the cluster has no kind Rule in down.example.org/v1")
 	if len(problems) > 0 {
 		t.Errorf("problems are %q", problems)
 	}
@@ -320,7 +321,7 @@ func TestKindThatDoesNotExist(t *testing.T) {
 }
 
 // advised wants it said how somebody could be asked about an object.
-func (b *bench) advised(plan *planner.Plan, at, want string) {
+func (b *bench) advised(plan *plans.Plan, at, want string) {
 	b.t.Helper()
 	for _, a := range plan.Actions {
 		if a.Address == address(at) && !strings.Contains(a.Evidence.Advice, want) {

@@ -8,6 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // caBundle is a certificate that nobody has the key of.
@@ -36,7 +37,7 @@ func TestForeignConverter(t *testing.T) {
 				s.hide(definitions, "", o.Ref().Name, before)
 			}
 			a := b.action(b.plan(), at)
-			if a.Verb != planner.Update || len(a.Changes) != 2 || !a.Changes[0].Drift || !a.Changes[1].Drift {
+			if a.Verb != plans.Update || len(a.Changes) != 2 || !a.Changes[0].Drift || !a.Changes[1].Drift {
 				t.Fatalf("action is %s by %s:\n%s", a.Verb, a.Evidence.Kind, lines(a.Changes))
 			}
 			b.apply(b.plan())
@@ -85,10 +86,10 @@ func TestForeignImmutable(t *testing.T) {
 				t.Fatalf("Make: %v, problems %+v", err, problems)
 			}
 			plan := b.plan()
-			if a := b.action(plan, power.address); a.Verb != planner.Replace {
+			if a := b.action(plan, power.address); a.Verb != plans.Replace {
 				t.Fatalf("action is %s by %s:\n%s", a.Verb, a.Evidence.Kind, lines(a.Changes))
 			}
-			for what, plan := range map[string]*planner.Plan{"plan": plan, "refresh-only": shown} {
+			for what, plan := range map[string]*plans.Plan{"plan": plan, "refresh-only": shown} {
 				a := b.action(plan, power.address)
 				if got := pathsOf(a.Changes); strings.Join(got, " ") != strings.Join(test.want, " ") || !plan.Drifted() {
 					t.Errorf("%s: %s, drifted %t, shows %v, want %v", what, a.Verb, plan.Drifted(), got, test.want)

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/providers"
 )
 
 // Terms are the settings under which an object is compared. Other terms give another
@@ -23,6 +25,23 @@ type Terms struct {
 	Scaled bool
 	// Partial: the rest of the object is not kolla's. Such objects have no fingerprint.
 	Partial bool
+}
+
+// TermsOf returns the terms for an object that is declared so; nil is for one that is not
+// declared. scaled: something else sets spec.replicas. ignoreForeign: undeclared fields of
+// others do not count.
+func TermsOf(object *providers.Object, scaled, ignoreForeign bool) Terms {
+	if object == nil {
+		return Terms{}
+	}
+	var leave []string
+	if ignoreForeign {
+		leave = append(leave, "ignore")
+	}
+	if l := object.Lifecycle; l != nil {
+		leave = slices.Concat(leave, l.IgnoreFields, l.YieldTo)
+	}
+	return Terms{Leave: strings.Join(leave, "\n"), Scaled: scaled, Partial: object.Partial}
 }
 
 // fingerprint hashes a live object: the set of fields that the manager owns, and the

@@ -1,4 +1,4 @@
-package planner_test
+package plans_test
 
 import (
 	"archive/zip"
@@ -18,9 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/output"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -28,7 +28,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // savedPlan has a value in every field of a plan that a file must bring back.
-func savedPlan(t testing.TB) *planner.Plan {
+func savedPlan(t testing.TB) *plans.Plan {
 	secret := declared("service.a/Secret/a", object(t, "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: openstack}}"), "service.b/ConfigMap/b")
 	secret.Family = address("service.a/Secret/family")
 	secret.Holds = "generated values"
@@ -38,8 +38,8 @@ func savedPlan(t testing.TB) *planner.Plan {
 		"given":   {Parts: []providers.DataPart{{Sensitive: "do not keep me"}}},
 	}
 	ref := secret.Ref()
-	return &planner.Plan{
-		Format:  planner.Format,
+	return &plans.Plan{
+		Format:  plans.Format,
 		ID:      "5f0c9c9e-6a6f-4a0c-9a53-2f3c1a4f1f10",
 		Tool:    "v0.1.0",
 		Created: now,
@@ -48,44 +48,44 @@ func savedPlan(t testing.TB) *planner.Plan {
 		Destroy: true,
 		Options: []string{"-delete-data='*'", "-destroy"},
 		Cluster: here,
-		State:   planner.StateRef{Lineage: "9d6d8f2e-7c39-4f80-8a3e-5d7c0b9f7a11", Serial: 41},
-		Actions: []planner.Action{{
+		State:   plans.StateRef{Lineage: "9d6d8f2e-7c39-4f80-8a3e-5d7c0b9f7a11", Serial: 41},
+		Actions: []plans.Action{{
 			Address:    secret.Address,
-			Verb:       planner.Replace,
+			Verb:       plans.Replace,
 			Object:     &secret,
 			Ref:        ref,
 			Prior:      providers.Precondition{UID: "uid-1", ResourceVersion: "12"},
 			Force:      true,
-			Reasons:    []planner.Reason{{Kind: planner.ReasonDrift, Path: "spec.replicas", Manager: "kubectl", Time: then, Detail: "d"}},
-			Evidence:   planner.Evidence{Kind: planner.Unverified, Detail: "nobody could be asked"},
+			Reasons:    []plans.Reason{{Kind: plans.ReasonDrift, Path: "spec.replicas", Manager: "kubectl", Time: then, Detail: "d"}},
+			Evidence:   plans.Evidence{Kind: plans.Unverified, Detail: "nobody could be asked"},
 			Supersedes: address("service.a/Secret/a-0"),
 			DependsOn:  []lang.Address{address("service.b/ConfigMap/b")},
 			Pending:    true,
-			Values: &planner.Values{
+			Values: &plans.Values{
 				Before:  &extract.Part{Values: map[string]any{"spec": map[string]any{"replicas": int64(5)}}},
 				After:   &extract.Part{Values: map[string]any{"spec": map[string]any{"list": []any{int64(1), "a"}}}, Sensitive: map[string]any{"data": true}, Unknown: map[string]any{"x": []any{false, true}}},
 				Written: &extract.Part{Values: map[string]any{"spec": map[string]any{"replicas": int64(3)}}},
 			},
-			Changes: []planner.Change{
+			Changes: []plans.Change{
 				{Path: "spec.replicas", Before: int64(5), After: int64(3), Drift: true, Manager: "kubectl", Time: then},
 				{Path: "spec.ratio", Before: 0.5, After: true},
 				{Path: "spec.list", After: []any{map[string]any{"n": int64(1)}}},
-				{Path: "data[\"x\"]", Before: planner.Masked, After: planner.Unknown, Sensitive: true},
+				{Path: "data[\"x\"]", Before: plans.Masked, After: plans.Unknown, Sensitive: true},
 				{Path: "data[\"y\"]", Before: "a\n", After: "", Text: true},
 			},
 		}, {
-			Address: address("role.control/Node/ctl-1"), Verb: planner.Delete, Partial: true, Ref: ref,
+			Address: address("role.control/Node/ctl-1"), Verb: plans.Delete, Partial: true, Ref: ref,
 		}},
-		Kept:   []planner.Kept{{Address: secret.Address, Ref: ref, Holds: "generated values"}},
+		Kept:   []plans.Kept{{Address: secret.Address, Ref: ref, Holds: "generated values"}},
 		Values: true,
 		Outputs: []output.Change{{
 			Name: "url", Before: &state.Output{Name: "url", Type: []byte(`"string"`), Value: []byte(`"http://a"`)},
 			After: &state.Output{Name: "url", Value: []byte(`null`)}, Unknown: true,
 		}},
 		Checks: []state.CheckResult{{Address: "check.size", Status: "fail", Problems: []string{"It is 2."}}},
-		Impact: []planner.Impact{{Block: "service.a", Service: "a", Effects: []planner.Effect{{
-			Kind: planner.EffectRestart, Name: "api", Ref: ref, Pods: 3, Strategy: planner.Rolling, AtATime: 1, Grave: true,
-			Causes: []planner.Cause{{Kind: planner.CauseFile, Name: "a.conf", Settings: []string{"[a] b"}}},
+		Impact: []plans.Impact{{Block: "service.a", Service: "a", Effects: []plans.Effect{{
+			Kind: plans.EffectRestart, Name: "api", Ref: ref, Pods: 3, Strategy: plans.Rolling, AtATime: 1, Grave: true,
+			Causes: []plans.Cause{{Kind: plans.CauseFile, Name: "a.conf", Settings: []string{"[a] b"}}},
 		}}}},
 		Elapsed: 400 * time.Millisecond,
 	}
@@ -95,13 +95,13 @@ func TestSaveAndLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tonight.plan")
 	want := savedPlan(t)
 	digest := want.Actions[0].Object.Digest()
-	if err := planner.Save(path, want); err != nil {
+	if err := plans.Save(path, want); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode is %v, error %v", info.Mode(), err)
 	}
-	got, err := planner.Load(path)
+	got, err := plans.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestSaveAndLoad(t *testing.T) {
 }
 
 func TestSaveWhereNothingCanBeWritten(t *testing.T) {
-	if err := planner.Save(filepath.Join(t.TempDir(), "none", "a.plan"), savedPlan(t)); err == nil {
+	if err := plans.Save(filepath.Join(t.TempDir(), "none", "a.plan"), savedPlan(t)); err == nil {
 		t.Error("no error")
 	}
 }
@@ -156,19 +156,19 @@ func TestReadRefuses(t *testing.T) {
 		want    error
 		says    string
 	}{
-		"nothing":                  {nil, planner.ErrNotAPlan, ""},
-		"a text":                   {[]byte("kind: Plan\n"), planner.ErrNotAPlan, ""},
-		"another archive":          {pack(t, map[string]string{"README": "hello"}), planner.ErrNotAPlan, "manifest.json"},
-		"another program's file":   {pack(t, map[string]string{"manifest.json": `{"kind":"tfplan","format":1}`, "plan.json": body}), planner.ErrNotAPlan, ""},
-		"the first half":           {good[:len(good)/2], planner.ErrNotAPlan, ""},
-		"no plan in it":            {pack(t, map[string]string{"manifest.json": head}), planner.ErrNotAPlan, "plan.json"},
-		"an edited plan":           {pack(t, map[string]string{"manifest.json": head, "plan.json": strings.Replace(body, "prod", "test", 1)}), planner.ErrDamaged, "Plan again"},
-		"parts of different plans": {pack(t, map[string]string{"manifest.json": strings.Replace(head, "5f0c9c9e", "00000000", 1), "plan.json": body}), planner.ErrDamaged, ""},
-		"a flipped bit":            {flipped(good), planner.ErrDamaged, ""},
+		"nothing":                  {nil, plans.ErrNotAPlan, ""},
+		"a text":                   {[]byte("kind: Plan\n"), plans.ErrNotAPlan, ""},
+		"another archive":          {pack(t, map[string]string{"README": "hello"}), plans.ErrNotAPlan, "manifest.json"},
+		"another program's file":   {pack(t, map[string]string{"manifest.json": `{"kind":"tfplan","format":1}`, "plan.json": body}), plans.ErrNotAPlan, ""},
+		"the first half":           {good[:len(good)/2], plans.ErrNotAPlan, ""},
+		"no plan in it":            {pack(t, map[string]string{"manifest.json": head}), plans.ErrNotAPlan, "plan.json"},
+		"an edited plan":           {pack(t, map[string]string{"manifest.json": head, "plan.json": strings.Replace(body, "prod", "test", 1)}), plans.ErrDamaged, "Plan again"},
+		"parts of different plans": {pack(t, map[string]string{"manifest.json": strings.Replace(head, "5f0c9c9e", "00000000", 1), "plan.json": body}), plans.ErrDamaged, ""},
+		"a flipped bit":            {flipped(good), plans.ErrDamaged, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			plan, err := planner.Read(test.content)
+			plan, err := plans.Read(test.content)
 			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("error is %v, want %v with %q", err, test.want, test.says)
 			}
@@ -198,14 +198,14 @@ func TestLoadFromTheFuture(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := planner.Load(path)
-	if !errors.Is(err, planner.ErrNewer) || !strings.Contains(err.Error(), "v9.0.0") || !strings.Contains(err.Error(), path) {
+	_, err := plans.Load(path)
+	if !errors.Is(err, plans.ErrNewer) || !strings.Contains(err.Error(), "v9.0.0") || !strings.Contains(err.Error(), path) {
 		t.Errorf("error is %v", err)
 	}
 }
 
 func TestLoadOfNoFile(t *testing.T) {
-	if _, err := planner.Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := plans.Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -251,15 +251,15 @@ func seed(f *testing.F, pattern string) {
 // readAndWrite wants of a plan that can be read that it can be written, and read
 // again.
 func readAndWrite(t *testing.T, content []byte) {
-	plan, err := planner.Read(content)
+	plan, err := plans.Read(content)
 	if err != nil {
 		return
 	}
 	var b bytes.Buffer
-	if err := planner.Write(&b, plan); err != nil {
+	if err := plans.Write(&b, plan); err != nil {
 		t.Fatalf("write what was read: %v", err)
 	}
-	again, err := planner.Read(b.Bytes())
+	again, err := plans.Read(b.Bytes())
 	if err != nil {
 		t.Fatalf("read what was written: %v", err)
 	}
@@ -268,10 +268,10 @@ func readAndWrite(t *testing.T, content []byte) {
 	}
 }
 
-func packed(t testing.TB, plan *planner.Plan) []byte {
+func packed(t testing.TB, plan *plans.Plan) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := planner.Write(&b, plan); err != nil {
+	if err := plans.Write(&b, plan); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -1,17 +1,15 @@
-package planner
+package ini
 
 import (
 	"maps"
 	"slices"
 	"strings"
-
-	"kolla.openstack.org/kolla/internal/words"
 )
 
-// settingsChanged names what differs between two versions of an INI file, as
+// Changed names what differs between two versions of an INI file, as
 // "[section] key", in the order of the names; nil where one of them is not an INI
 // file, or nothing but comments and layout differs.
-func settingsChanged(before, after string) []string {
+func Changed(before, after string) []string {
 	was, ok := settings(before)
 	is, alsoOK := settings(after)
 	if !ok || !alsoOK {
@@ -26,36 +24,6 @@ func settingsChanged(before, after string) []string {
 	}
 	maps.DeleteFunc(names, func(_ string, differs bool) bool { return !differs })
 	return slices.Sorted(maps.Keys(names))
-}
-
-// Declared is where the configuration says what an action changes: in a config file
-// where each of the values stands, else where the object is declared. It is empty for
-// what only the built-in catalogue says.
-func (a *Action) Declared() string {
-	if a.Object == nil {
-		return ""
-	}
-	var places []string
-	for _, c := range a.Changes {
-		before, _ := c.Before.(string)
-		after, ok := c.After.(string)
-		if !ok || len(a.Object.Places) == 0 {
-			return a.Object.Source
-		}
-		for _, name := range settingsChanged(before, after) {
-			place, ok := a.Object.Places[name]
-			if !ok {
-				return a.Object.Source
-			}
-			if !slices.Contains(places, place) {
-				places = append(places, place)
-			}
-		}
-	}
-	if len(places) == 0 {
-		return a.Object.Source
-	}
-	return words.Few(places, 2)
 }
 
 // settings reads an INI file as oslo.config does: a repeated key has several

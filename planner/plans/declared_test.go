@@ -1,9 +1,9 @@
-package planner_test
+package plans_test
 
 import (
 	"testing"
 
-	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -27,16 +27,16 @@ func TestDeclared(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			a := planner.Action{
+			a := plans.Action{
 				Object:  &providers.Object{Source: "cloud.hcl:41", Places: places},
-				Changes: []planner.Change{{Path: `data["own.conf"]`, Before: before, After: test.after}},
+				Changes: []plans.Change{{Path: `data["own.conf"]`, Before: before, After: test.after}},
 			}
 			if got := a.Declared(); got != test.want {
 				t.Errorf("declared at %q, not %q", got, test.want)
 			}
 		})
 	}
-	if got := (&planner.Action{}).Declared(); got != "" {
+	if got := (&plans.Action{}).Declared(); got != "" {
 		t.Errorf("what is not declared is declared at %q", got)
 	}
 }

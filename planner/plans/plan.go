@@ -1,7 +1,16 @@
-// Package planner compares what is desired with what is live, and says what
-// would change, why, and how it knows. Its result, Plan, is plain data: it knows
-// neither terminals nor clusters.
-package planner
+// Package plans is the plan as data. It knows neither terminals nor clusters, and it makes
+// no decisions about objects.
+//
+//   - Plan has the actions in the order of their execution, and the notes that belong to
+//     the whole plan: Loss, Kept, Foreign, Notice, Impact.
+//   - Action is one step: its Verb, its Reasons, its Evidence and its Changes. A Yield is a
+//     declared field that the action leaves to somebody else.
+//   - Problem says why no plan can be made for an object, or warns of something.
+//   - Event is a step in the execution of an action.
+//
+// Save writes a plan file, and Load reads it. Plan.Divide splits a plan into the part that
+// can be executed now and the part that has to wait for data.
+package plans
 
 import (
 	"encoding/json"
@@ -318,7 +327,9 @@ func (a *Action) MovedTo() string {
 }
 
 // NotesMove reports whether a change only notes in the object which address it has.
-func (c Change) NotesMove() bool { return c.Path == annotationPath(providers.AnnotationAddress) }
+func (c Change) NotesMove() bool {
+	return c.Path == `metadata.annotations["`+providers.AnnotationAddress+`"]`
+}
 
 // OnlyMoves reports whether nothing happens to the object but that it has another
 // address.

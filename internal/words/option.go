@@ -1,0 +1,22 @@
+package words
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Option returns an option with its value, quoted for a shell.
+func Option(name, value string) string { return name + "=" + Quote(value) }
+
+// Quote quotes a word for a shell if that is necessary.
+func Quote(word string) string {
+	if !strings.ContainsFunc(word, special) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// special reports whether a character may have a meaning for a shell.
+func special(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:=@%+,", r)
+}

@@ -1,0 +1,94 @@
+package plans
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Carried is what the pods of a workload carry on a node, by their own word.
+type Carried struct {
+	Node  string   `json:"node,omitempty"` // empty: of all nodes, whose pods cannot be listed
+	Items []string `json:"items,omitempty"`
+	// More is how many further items there are at least.
+	More int `json:"more,omitempty"`
+	// Unknown is why the pod could not be asked; empty: it was.
+	Unknown string `json:"unknown,omitempty"`
+}
+
+// CutOff is what is cut off with a workload.
+type CutOff struct {
+	What  string
+	Nodes []Carried
+}
+
+// Lines say what is cut off, node by node: "real-2: web-1 (…)".
+func (c *CutOff) Lines() []string {
+	const most = 8
+	var lines []string
+	for _, n := range c.Nodes[:min(len(c.Nodes), most)] {
+		lines = append(lines, n.words(most))
+	}
+	if more := len(c.Nodes) - most; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more nodes", more))
+	}
+	return lines
+}
+
+// Title says how many are cut off.
+func (c *CutOff) Title() string {
+	n, atLeast := 0, ""
+	for _, node := range c.Nodes {
+		n += len(node.Items) + node.More
+		if node.Unknown != "" || node.More > 0 {
+			atLeast = "at least "
+		}
+	}
+	if n == 0 {
+		return c.What + " that may be cut off"
+	}
+	return fmt.Sprintf("%s that would be cut off (%s%d)", c.What, atLeast, n)
+}
+
+// words say what is carried on one node.
+func (n Carried) words(most int) string {
+	node := cmp.Or(n.Node, "all nodes")
+	if n.Unknown != "" {
+		return fmt.Sprintf("%s: could not be asked: %s", node, n.Unknown)
+	}
+	shown := n.Items[:min(most, len(n.Items))]
+	text := node + ": " + strings.Join(shown, ", ")
+	if more := len(n.Items) - len(shown) + n.More; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// CutOff says in one line what is cut off by an effect of that kind: "running servers that
+// would be cut off (2): real-2: web-1, web-2".
+func (e Effect) CutOff() string {
+	const most = 4
+	c := CutOff{What: e.Data, Nodes: e.Carried}
+	var parts []string
+	for _, n := range c.Nodes[:min(len(c.Nodes), most)] {
+		parts = append(parts, n.words(most))
+	}
+	if more := len(c.Nodes) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more nodes", more))
+	}
+	return c.Title() + ": " + strings.Join(parts, "; ")
+}
+
+// Shows reports whether an effect names all that another one of the kind cuts off.
+func (e Effect) Shows(other Effect) bool {
+	if e.Kind != EffectCutOff || other.Kind != EffectCutOff || e.Ref != other.Ref || e.Data != other.Data {
+		return false
+	}
+	return !slices.ContainsFunc(other.Carried, func(now Carried) bool {
+		return !slices.ContainsFunc(e.Carried, func(then Carried) bool {
+			return then.Node == now.Node && (now.Unknown != "" || then.Unknown == "" && now.More <= then.More &&
+				!slices.ContainsFunc(now.Items, func(item string) bool { return !slices.Contains(then.Items, item) }))
+		})
+	})
+}

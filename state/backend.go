@@ -1,0 +1,77 @@
+package state
+
+import "time"
+
+// Backend keeps one state: the state itself, the journal of an apply that is running or was
+// killed, earlier versions of the state, and a lock. It knows nothing of their contents.
+//
+// Nobody but the holder of the lock calls a method that writes, except ForceUnlock.
+type Backend interface {
+	// Name returns the name of a part for messages, such as its path.
+	Name(p Part) string
+
+	// Load reads a part. The error is fs.ErrNotExist if there is none.
+	Load(p Part) ([]byte, error)
+	// Replace gives a part new content, as a whole or not at all. The content survives a
+	// loss of power once Replace has returned.
+	Replace(p Part, content []byte) error
+	// Remove deletes a part. It is no error if there is none.
+	Remove(p Part) error
+	// SetAside keeps a part that cannot be used under another name, for somebody to look
+	// at. It is no error if there is none.
+	SetAside(p Part) error
+	// Journal returns a writer of the journal, which must not exist yet.
+	Journal() JournalWriter
+
+	// Keep adds a version of the state to the backups, and drops the oldest ones.
+	Keep(serial uint64, content []byte) error
+	// Backups lists the backups, newest first, without their serials.
+	Backups() ([]Backup, error)
+	// LoadBackup reads a backup.
+	LoadBackup(b Backup) ([]byte, error)
+
+	// Lock takes the lock at once, or returns a *LockedError.
+	Lock(info LockInfo) (Lock, error)
+	// Holder returns the present holder of the lock; nil: the lock is free. left is the
+	// last holder if it has ended without releasing the lock, and nobody has it now.
+	Holder() (holder, left *LockInfo, err error)
+	// ForceUnlock takes the lock away from its holder.
+	ForceUnlock() error
+}
+
+// Part is one of the two documents that a backend keeps for a state.
+type Part int
+
+// The parts of a state.
+const (
+	StatePart Part = iota
+	JournalPart
+)
+
+// JournalWriter appends lines to a journal.
+type JournalWriter interface {
+	// Append adds lines, which survive a loss of power once it has returned. The first
+	// call creates the journal; if that fails, there is none.
+	Append(lines []byte) error
+	// Close ends writing and leaves the journal as it is.
+	Close() error
+}
+
+// Lock is the lock of a backend, held.
+type Lock interface {
+	// Check returns a *LockLostError if the lock was taken away.
+	Check() error
+	Release() error
+	// Info describes the holder.
+	Info() LockInfo
+	// Abandoned returns the previous holder, if it ended without releasing the lock.
+	Abandoned() *LockInfo
+}
+
+// Backup is a copy of an earlier version of the state, or of the present one.
+type Backup struct {
+	Path    string // its name in messages
+	Serial  uint64
+	Written time.Time
+	ID      string // by which the backend knows it
+}
