@@ -60,7 +60,7 @@ type Inquiry struct {
 // Diagnose returns the reason why an object is not ready; nil: none is known.
 func (q Inquiry) Diagnose(ctx context.Context, object *unstructured.Unstructured) (*Finding, error) {
 	switch object.GroupVersionKind().GroupKind() {
-	case DeploymentKind, statefulSetKind, DaemonSetKind, providers.JobKind:
+	case providers.DeploymentKind, providers.StatefulSetKind, providers.DaemonSetKind, providers.JobKind:
 		return q.diagnoseWorkload(ctx, object)
 	case providers.ClaimKind:
 		return q.diagnoseClaim(ctx, object.GetNamespace(), object.GetName())

@@ -106,7 +106,7 @@ func available(pod *corev1.Pod, wait time.Duration) bool {
 func newest(ctx context.Context, from Source, workload *unstructured.Unstructured, pods []*corev1.Pod) (func(*corev1.Pod) bool, error) {
 	hash := Field(workload, "status", "updateRevision")
 	generation := "none"
-	if workload.GroupVersionKind().GroupKind() == DaemonSetKind {
+	if workload.GroupVersionKind().GroupKind() == providers.DaemonSetKind {
 		generation = workload.GetAnnotations()[appsv1.DeprecatedTemplateGeneration]
 	}
 	isNew := func(pod *corev1.Pod) bool {

@@ -11,7 +11,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/providers"
 )
@@ -22,13 +21,6 @@ type Assessment struct {
 	Failed bool   // it will not become ready
 	Status string // what is missing, or why it failed
 }
-
-// Kinds of workloads.
-var (
-	DeploymentKind  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
-	DaemonSetKind   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
-)
 
 // Assess assesses an object by kstatus, with stricter or looser rules for some kinds. A Job
 // must be complete and a Namespace active, because dependent objects need that. Pods that
@@ -46,9 +38,9 @@ func Assess(object *unstructured.Unstructured) (Assessment, error) {
 		return Assessment{Ready: active, Status: "the namespace is not active yet"}, nil
 	case kind == providers.ClaimKind:
 		return assessClaim(object), nil
-	case kind == statefulSetKind && onDelete:
+	case kind == providers.StatefulSetKind && onDelete:
 		return assessOnDelete(object, number(object, 1, "spec", "replicas"), number(object, 0, "status", "readyReplicas")), nil
-	case kind == DaemonSetKind && onDelete:
+	case kind == providers.DaemonSetKind && onDelete:
 		return assessOnDelete(object, number(object, 0, "status", "desiredNumberScheduled"), number(object, 0, "status", "numberReady")), nil
 	}
 	result, err := status.Compute(object)
@@ -116,12 +108,12 @@ func observed(object *unstructured.Unstructured) bool {
 // progress describes in a few words what is still missing.
 func progress(object *unstructured.Unstructured, result *status.Result) string {
 	switch object.GroupVersionKind().GroupKind() {
-	case DeploymentKind, statefulSetKind:
+	case providers.DeploymentKind, providers.StatefulSetKind:
 		if result.Status == status.FailedStatus {
 			break
 		}
 		return replicas(object)
-	case DaemonSetKind:
+	case providers.DaemonSetKind:
 		want := number(object, 0, "status", "desiredNumberScheduled")
 		updated := number(object, 0, "status", "updatedNumberScheduled")
 		switch {

@@ -84,7 +84,7 @@ func (s *successor) follows(pod providers.Pod) bool {
 	if pod.Leaving || s.of.Outdated && pod.UID == s.of.UID {
 		return false
 	}
-	if s.workload.GroupVersionKind().GroupKind() == readiness.DaemonSetKind {
+	if s.workload.GroupVersionKind().GroupKind() == providers.DaemonSetKind {
 		return pod.Node == s.of.Node
 	}
 	return pod.Name == s.of.Name

@@ -155,7 +155,7 @@ func (w *waiter) examine(ctx context.Context, end bool) (ready bool) {
 	ctx, cancel := context.WithTimeout(connect.WithVerb(connect.Quiet(ctx), connect.VerbGet), examinationTimeout)
 	defer cancel()
 	var stuck *readiness.Finding
-	if kind == readiness.DaemonSetKind {
+	if kind == providers.DaemonSetKind {
 		ready, w.down, stuck, _ = about.DownNodes(ctx, w.object)
 	}
 	if ready {
@@ -214,7 +214,7 @@ func (w *waiter) failed(ctx context.Context) error {
 	}
 	failure := w.notReady()
 	failure.Final = true
-	failure.Late = w.object.GroupVersionKind().GroupKind() == readiness.DeploymentKind
+	failure.Late = w.object.GroupVersionKind().GroupKind() == providers.DeploymentKind
 	if w.finding != nil {
 		failure.Reason = w.status + ": " + w.finding.Reason
 	}
