@@ -135,8 +135,8 @@ func TestRenewalIsNoPartOfWhatIsDesired(t *testing.T) {
 	}
 }
 
-// TestMadeTogether holds that the values of one Secret are always of one making: a plan
-// knows none of them before, and an apply keeps all or makes all.
+// TestMadeTogether checks that a plan knows none of the values of a new Secret, and that an
+// apply keeps all of its values or makes all of them.
 func TestMadeTogether(t *testing.T) {
 	g, web := leaf()
 	_, root := rootCA()

@@ -45,7 +45,7 @@ func checksumOf(u *unstructured.Unstructured) string {
 	return u.GetAnnotations()[providers.AnnotationChecksum]
 }
 
-// TestChecksumNeedsTheKey holds that who reads the annotations cannot try out values.
+// TestChecksumNeedsTheKey checks that nobody can guess values from the annotations alone.
 func TestChecksumNeedsTheKey(t *testing.T) {
 	one, other := checksumOf(written(t, "key one", "letmein")), checksumOf(written(t, "key two", "letmein"))
 	if one == other || one == "" {
@@ -116,8 +116,8 @@ func TestRevisionStays(t *testing.T) {
 	}
 }
 
-// TestForeignValueAtApply holds that a value that becomes known at the apply is escaped
-// or refused then, and that the error does not show it.
+// TestForeignValueAtApply checks that a value that the apply reads is escaped or refused, and
+// that the error does not contain it.
 func TestForeignValueAtApply(t *testing.T) {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret"}}
 	u.SetName("derived")

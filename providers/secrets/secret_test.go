@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/providers/secrets"
 )
 
-// TestBase64 holds that 32 bytes make a key of Fernet, another one each time.
+// TestBase64 checks that 32 random bytes make a Fernet key, a new one each time.
 func TestBase64(t *testing.T) {
 	seen := map[string]bool{}
 	for range 10 {
