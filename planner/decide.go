@@ -19,6 +19,7 @@ import (
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
+	secretvalues "kolla.openstack.org/kolla/providers/secrets" // secrets is a kind here
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -512,7 +513,7 @@ func (s *subject) written() bool {
 // resolve gives the manifest as it is to be sent, and remembers which of its
 // values are only made at apply.
 func (p *planning) resolve(s *subject) (*unstructured.Unstructured, error) {
-	manifest, pending, err := s.object.Resolve(p.values, false)
+	manifest, pending, err := secretvalues.Resolve(s.object, p.values, false)
 	s.pending = pending
 	return manifest, err
 }

@@ -15,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
+	secretvalues "kolla.openstack.org/kolla/providers/secrets" // secrets is a kind here
 )
 
 // newYield leaves a field of the manifest to its owner.
@@ -132,7 +133,7 @@ func (s *subject) freed() []plans.Reason {
 // replacedValues says who replaced the values of a generated Secret since kolla made
 // them. They are kept, and what is derived from them is made again.
 func (s *subject) replacedValues(live providers.Values) []plans.Reason {
-	if !s.object.Generated() || s.adopts() || s.object.Renews() != "" || !providers.Replaced(s.live, live) {
+	if !s.object.Generated() || s.adopts() || s.object.Renews() != "" || !secretvalues.Replaced(s.live, live) {
 		return nil
 	}
 	owners := fields.OwnersOf(s.live, s.manager)

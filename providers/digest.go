@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // Digest identifies what is desired: 64 hexadecimal digits over the manifest and
@@ -34,4 +35,14 @@ func (o *Object) Digest() string {
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
+}
+
+// Hash is the short hash that names carry: ten hexadecimal digits over the
+// fields and their boundaries.
+func Hash(fields ...string) string {
+	h := sha256.New()
+	for _, field := range fields {
+		fmt.Fprintf(h, "%d:%s", len(field), field)
+	}
+	return strings.ToLower(hex.EncodeToString(h.Sum(nil))[:10])
 }

@@ -1,12 +1,9 @@
-// Package providers is the one small boundary behind which declarations become
-// desired objects, and objects are listed, dry-run, applied, deleted and waited
-// for. It holds the types that cross that boundary and nothing that talks to a
-// cluster: providers/openstack makes objects, providers/kubernetes reaches the
-// cluster.
+// Package providers holds the types between the planner and a cluster: Object, Reader, Writer,
+// Snapshot. Nothing in it talks to a cluster. providers/openstack makes objects,
+// providers/secrets makes the values of Secrets, and providers/kubernetes reaches the cluster.
 package providers
 
 import (
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/lang/escape"
 )
 
 // FieldManager is the name under which kolla owns the fields of what it makes.
@@ -201,72 +197,6 @@ func RunsPods(kind schema.GroupKind) bool {
 		return true
 	}
 	return false
-}
-
-// SecretData is one value of a Secret: generated once, or put together from
-// literals and from values of other Secrets. Either Generate or Parts is set.
-type SecretData struct {
-	Generate *Generator `json:"generate,omitempty"`
-	Parts    []DataPart `json:"parts,omitempty"`
-	// Origin says where a given value comes from, "environment variable X"; empty:
-	// nothing is to be said about it.
-	Origin string `json:"origin,omitempty"`
-	// Carried: the value goes on that another Secret had under the former name of what
-	// it is for; Parts name that one.
-	Carried bool `json:"carried,omitempty"`
-}
-
-// Generator makes a random value, or one of the values that are made together: then
-// all of a Secret have the same generator.
-type Generator struct {
-	Kind      string       `json:"kind"`                  // as of lang.Secret
-	Length    int          `json:"length,omitempty"`      // characters of a password, bytes of a hex value
-	Algorithm string       `json:"algorithm,omitempty"`   // of a key pair: "ed25519", "ecdsa", "rsa"
-	Cert      *Certificate `json:"certificate,omitempty"` // x509-ca, x509
-	// Renew says why values that there are are made anew, "it ends on 2027-01-31";
-	// empty: they are kept. It is no part of what is desired: Digest leaves it out.
-	Renew string `json:"renew,omitempty"`
-	// Former is the key of a CA that is renewed under another name, and keeps it; nil:
-	// it has its name already, or makes a key. It is no part of what is desired either.
-	Former *SecretKey `json:"former,omitempty"`
-}
-
-// Certificate is what a certificate is made for.
-type Certificate struct {
-	Issuer     *SecretKey `json:"issuer,omitempty"` // certificate of the CA; nil: self-signed, and a CA itself
-	CommonName string     `json:"common_name"`
-	// Unnamed: nobody declared the common name, so that a certificate with another one
-	// is as good.
-	Unnamed     bool     `json:"unnamed,omitempty"`
-	DNSNames    []string `json:"dns_names,omitempty"`
-	IPAddresses []string `json:"ip_addresses,omitempty"`
-	Days        int      `json:"days"`         // that it is valid, if its CA is for that long
-	RenewBefore int      `json:"renew_before"` // days before its end
-	Usages      []string `json:"usages,omitempty"`
-}
-
-// DataPart is one run of a derived value.
-type DataPart struct {
-	Literal string `json:"literal,omitempty"`
-	// Sensitive is a literal that came from a sensitive variable. It never
-	// reaches a disk: after a plan file was read, Omitted is set instead.
-	Sensitive string     `json:"-"`
-	Omitted   bool       `json:"omitted,omitempty"`
-	From      *SecretKey `json:"from,omitempty"`
-	// Place is where the value of From goes: it is escaped for that, or refused.
-	Place escape.Place `json:"place,omitempty"`
-}
-
-// SecretKey is one value of a Secret in the cluster.
-type SecretKey struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	Key       string `json:"key"`
-}
-
-// String names the value, and does not show it.
-func (k SecretKey) String() string {
-	return fmt.Sprintf("Secret %s/%s, key %s,", k.Namespace, k.Name, k.Key)
 }
 
 // Identity says which cluster this is.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -31,12 +33,12 @@ var allowed = map[string][]string{
 	"lang/yaml":                   {},
 	"lang/draft":                  {"lang/syntax"},
 	"providers":                   {"lang", "lang/escape", "internal/crash"},
-	"providers/openstack":         {"providers", "lang", "lang/escape", "internal/words"},
+	"providers/secrets":           {"providers", "lang", "lang/escape"},
+	"providers/openstack":         {"providers", "providers/secrets", "lang", "lang/escape", "internal/words"},
 	"providers/openstack/options": {"lang", "internal/words"},
-	"providers/kubernetes":        {"providers", "internal/crash", "internal/files", "internal/words"},
 	"providers/haproxy":           {"lang", "internal/words"},
 	"state":                       {"internal/files"},
-	"planner":                     {"planner/dryrun", "planner/extract", "planner/fields", "planner/order", "planner/output", "planner/plans", "planner/proof", "planner/trust", "lang", "lang/ini", "providers", "state", "internal/crash", "internal/foreign", "internal/words"},
+	"planner":                     {"planner/dryrun", "planner/extract", "planner/fields", "planner/order", "planner/output", "planner/plans", "planner/proof", "planner/trust", "lang", "lang/ini", "providers", "providers/secrets", "state", "internal/crash", "internal/foreign", "internal/words"},
 	"planner/dryrun":              {"planner/fields", "planner/plans", "providers", "internal/crd"},
 	"planner/extract":             {},
 	"planner/fields":              {"planner/plans", "planner/proof", "lang", "providers"},
@@ -44,9 +46,9 @@ var allowed = map[string][]string{
 	"planner/output":              {"lang", "state"},
 	"planner/plans":               {"planner/extract", "planner/output", "lang", "lang/ini", "providers", "state", "internal/dag", "internal/files", "internal/words"},
 	"planner/proof":               {"providers", "state", "internal/crash"},
-	"planner/trust":               {"providers", "state", "lang"},
+	"planner/trust":               {"providers", "providers/secrets", "state", "lang"},
 	"examples":                    {},
-	"internal/executor":           {"planner/fields", "planner/order", "planner/plans", "planner/proof", "planner/trust", "providers", "state", "internal/crash", "internal/dag", "internal/words", "lang"},
+	"internal/executor":           {"planner/fields", "planner/order", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/secrets", "state", "internal/crash", "internal/dag", "internal/words", "lang"},
 	"internal/crash":              {},
 	"internal/crd":                {},
 	"internal/files":              {},
@@ -60,7 +62,7 @@ var allowed = map[string][]string{
 	"internal/listdiff":           {},
 	"internal/view":               {"planner/output", "planner/plans", "state", "lang", "lang/mark", "providers", "internal/content", "internal/foreign", "internal/listdiff", "internal/words"},
 	"internal/cli": {
-		"lang", "lang/draft", "lang/syntax", "providers", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner", "planner/fields", "planner/output", "planner/plans", "planner/trust",
+		"lang", "lang/draft", "lang/syntax", "providers", "providers/secrets", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner", "planner/fields", "planner/output", "planner/plans", "planner/trust",
 		"examples", "internal/approval", "internal/crash", "internal/executor", "internal/files", "internal/foreign", "internal/notices", "internal/rights", "internal/view", "internal/words",
 	},
 	"internal/clustertest": {},
@@ -69,6 +71,18 @@ var allowed = map[string][]string{
 	"internal/release":     {},
 	"internal/realcloud":   {}, // tests only
 	"internal/arch":        {},
+
+	"providers/kubernetes": {
+		"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/dryrun", "providers/kubernetes/internal/list",
+		"providers/kubernetes/internal/readiness", "providers/kubernetes/internal/resources", "providers/kubernetes/internal/write",
+	},
+	"providers/kubernetes/internal/connect":   {"providers", "internal/crash", "internal/files"},
+	"providers/kubernetes/internal/resources": {"providers", "providers/kubernetes/internal/connect"},
+	"providers/kubernetes/internal/list":      {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/resources", "internal/crash"},
+	"providers/kubernetes/internal/readiness": {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/list", "providers/kubernetes/internal/resources", "internal/words"},
+	"providers/kubernetes/internal/watch":     {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/list", "providers/kubernetes/internal/readiness", "providers/kubernetes/internal/resources"},
+	"providers/kubernetes/internal/dryrun":    {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/resources"},
+	"providers/kubernetes/internal/write":     {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/dryrun", "providers/kubernetes/internal/resources", "providers/kubernetes/internal/watch"},
 }
 
 // heavy are modules that kolla's own must not pull in.
@@ -104,7 +118,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestOneDoorToTheCluster holds that only providers/kubernetes speaks to a cluster.
+// TestOneDoorToTheCluster checks that only providers/kubernetes and its internal packages
+// talk to a cluster.
 func TestOneDoorToTheCluster(t *testing.T) {
 	doors := []string{
 		"k8s.io/client-go/dynamic", "k8s.io/client-go/kubernetes", "k8s.io/client-go/rest",
@@ -112,7 +127,7 @@ func TestOneDoorToTheCluster(t *testing.T) {
 	}
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")
-		if name == "providers/kubernetes" || name == "internal/clustertest" {
+		if name == "providers/kubernetes" || strings.HasPrefix(name, "providers/kubernetes/internal/") || name == "internal/clustertest" {
 			continue
 		}
 		for _, path := range p.Imports {
@@ -124,6 +139,42 @@ func TestOneDoorToTheCluster(t *testing.T) {
 				t.Errorf("%s imports %s; only providers/kubernetes talks to a cluster", name, path)
 			}
 		}
+	}
+}
+
+// TestOneWriter checks that only providers/kubernetes/internal/write calls a client's methods
+// that change objects. Package dryrun calls them too, each time with DryRunAll.
+func TestOneWriter(t *testing.T) {
+	const client = "providers/kubernetes/internal/"
+	changes := regexp.MustCompile(`\.(Create|Update|UpdateStatus|Patch|Apply|ApplyStatus|Delete|DeleteCollection|Put|Post)\(`)
+	files, err := filepath.Glob(filepath.Join(root, client+"*/*.go"))
+	front, frontErr := filepath.Glob(filepath.Join(root, "providers/kubernetes/*.go"))
+	if err := errors.Join(err, frontErr); err != nil || len(files) == 0 || len(front) == 0 {
+		t.Fatalf("found no files: %v", err)
+	}
+	writes := 0
+	for _, file := range append(files, front...) {
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := read(t, name)
+		calls := len(changes.FindAllString(text, -1))
+		switch {
+		case strings.HasSuffix(name, "_test.go"):
+		case strings.HasPrefix(name, client+"write/"):
+			writes += calls
+		case name == client+"connect/exec.go": // the URL of a command
+			calls -= strings.Count(text, ".Post().Resource(\"pods\")")
+			fallthrough
+		default:
+			if calls != strings.Count(text, "DryRunAll") {
+				t.Errorf("%s has %d calls that may change objects", name, calls)
+			}
+		}
+	}
+	if writes == 0 {
+		t.Error("found no call that changes objects: the pattern is wrong")
 	}
 }
 

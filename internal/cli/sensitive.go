@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // compareValues compares the values of sensitive variables with what the saved plan says
@@ -115,7 +116,7 @@ func compareGiven(a *plans.Action, snapshot *providers.Snapshot) (told bool, err
 	values := func(namespace, name string) map[string][]byte {
 		return providers.ValuesOf(snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name}))
 	}
-	manifest, pending, err := a.Object.Resolve(values, false)
+	manifest, pending, err := secrets.Resolve(a.Object, values, false)
 	if err == nil {
 		manifest, err = fields.Trim(manifest, a.Yields)
 	}

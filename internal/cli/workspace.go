@@ -25,6 +25,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/openstack/options"
+	"kolla.openstack.org/kolla/providers/secrets"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -479,9 +480,9 @@ func (w *workspace) facts(ctx context.Context, snapshot *providers.Snapshot, st 
 		Revision: func(address lang.Address, namespace, name string, given map[string]string) string {
 			live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
 			if live != nil && ours(address, namespace, name) {
-				return providers.RevisionOf(live, given, values)
+				return secrets.RevisionOf(live, given, values)
 			}
-			return providers.FirstRevision(address, before(st, address))
+			return secrets.FirstRevision(address, before(st, address))
 		},
 		Values: values,
 		Made:   w.made(st),

@@ -11,9 +11,10 @@ import (
 
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
-var secrets = providers.SecretKind.WithVersion("v1")
+var secretKind = providers.SecretKind.WithVersion("v1")
 
 // values has the values of Secrets in the cluster: those at the start of the apply, and
 // those that the apply has written.
@@ -41,7 +42,7 @@ func readValues(ctx context.Context, reader providers.Reader, actions []plans.Ac
 	}
 	v := &values{reader: reader, snapshot: snapshot, planned: map[providers.Ref]types.UID{}, written: map[providers.Ref]map[string][]byte{}}
 	for i := range actions {
-		if a := &actions[i]; a.Object != nil && a.Ref.GVK == secrets {
+		if a := &actions[i]; a.Object != nil && a.Ref.GVK == secretKind {
 			v.planned[a.Ref] = a.Prior.UID
 		}
 	}
@@ -64,11 +65,11 @@ func scopesOfValues(a *plans.Action) []providers.Scope {
 	if !writes(a) || a.Object == nil || len(a.Object.Data) == 0 {
 		return nil
 	}
-	scopes := []providers.Scope{{GVK: secrets, Namespace: a.Ref.Namespace}}
+	scopes := []providers.Scope{{GVK: secretKind, Namespace: a.Ref.Namespace}}
 	for _, data := range a.Object.Data {
 		for _, part := range data.Parts {
 			if part.From != nil {
-				scopes = append(scopes, providers.Scope{GVK: secrets, Namespace: part.From.Namespace})
+				scopes = append(scopes, providers.Scope{GVK: secretKind, Namespace: part.From.Namespace})
 			}
 		}
 	}
@@ -79,17 +80,17 @@ func scopesOfValues(a *plans.Action) []providers.Scope {
 // it lists the Secrets again: others may have made them since the start of the apply.
 func (v *values) resolve(ctx context.Context, a *plans.Action) (*unstructured.Unstructured, error) {
 	o := a.Object
-	manifest, missing, err := o.Resolve(v.get, true)
+	manifest, missing, err := secrets.Resolve(o, v.get, true)
 	if err == nil && len(missing) > 0 {
 		later := providers.NewSnapshot(v.reader)
 		if err := later.Load(ctx, scopesOfValues(a)...); err != nil {
 			return nil, fmt.Errorf("read the Secrets that values come from: %w", err)
 		}
-		manifest, missing, err = o.Resolve(func(namespace, name string) map[string][]byte {
+		manifest, missing, err = secrets.Resolve(o, func(namespace, name string) map[string][]byte {
 			if known := v.get(namespace, name); known != nil {
 				return known
 			}
-			return v.valuesOf(later, providers.Ref{GVK: secrets, Namespace: namespace, Name: name})
+			return v.valuesOf(later, providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
 		}, true)
 	}
 	if err != nil {
@@ -102,7 +103,7 @@ func (v *values) resolve(ctx context.Context, a *plans.Action) (*unstructured.Un
 }
 
 func (v *values) get(namespace, name string) map[string][]byte {
-	ref := providers.Ref{GVK: secrets, Namespace: namespace, Name: name}
+	ref := providers.Ref{GVK: secretKind, Namespace: namespace, Name: name}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if written, ok := v.written[ref]; ok {

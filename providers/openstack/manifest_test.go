@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // A value of a Secret is taken as the server would take it, or refused: one that is
@@ -48,7 +49,7 @@ func TestValuesOfSecretsInManifests(t *testing.T) {
 				return
 			}
 			o := find(t, objects, "Secret/a")
-			manifest, _, err := o.Resolve(func(_, _ string) map[string][]byte { return nil }, false)
+			manifest, _, err := secrets.Resolve(&o, func(_, _ string) map[string][]byte { return nil }, false)
 			if err != nil || len(diags) > 0 {
 				t.Fatal(err, diags)
 			}

@@ -18,6 +18,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 //go:embed catalogue
@@ -39,7 +40,7 @@ type Facts struct {
 	// then roles are taken on trust and those that match by label have no nodes.
 	Nodes []Node
 	// Revision names the values that a Secret has, or is going to have; given holds
-	// them where kolla does not generate them. See providers.RevisionOf.
+	// them where kolla does not generate them. See secrets.RevisionOf.
 	Revision func(address lang.Address, namespace, name string, given map[string]string) string
 	// Ours reports whether the Secret that is in the cluster is the one that is declared at
 	// the address: what somebody else made under its name counts as not there. Nil: all are.
@@ -74,7 +75,7 @@ type Node struct {
 func Offline() Facts {
 	return Facts{
 		Revision: func(address lang.Address, _, _ string, _ map[string]string) string {
-			return providers.FirstRevision(address, "")
+			return secrets.FirstRevision(address, "")
 		},
 		Namespaced: func(schema.GroupVersionKind) (bool, bool) { return false, false },
 	}

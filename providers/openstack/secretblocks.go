@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // secretID names a secret block; service is empty for one beside the services.
@@ -85,7 +86,7 @@ func (r *renderer) generated(s *secret) {
 		g.Former = r.formerKey(s)
 	}
 	if s.renew != "" {
-		s.revision = providers.RenewedRevision(s.revision)
+		s.revision = secrets.RenewedRevision(s.revision)
 	}
 	s.data = map[string]providers.SecretData{}
 	for _, key := range s.decl.Keys {
@@ -124,7 +125,7 @@ func (r *renderer) due(s *secret, g *providers.Generator) string {
 	}
 	own := r.live(s)
 	if own == nil || g.Cert.Issuer == nil {
-		return g.Due(own, nil, false, r.facts.Now)
+		return secrets.Due(g, own, nil, false, r.facts.Now)
 	}
 	ca := r.secret(s.decl.Cert.CA.Service, s.decl.Cert.CA.Secret)
 	issuer := r.live(ca)
@@ -136,7 +137,7 @@ func (r *renderer) due(s *secret, g *providers.Generator) string {
 		}
 		anew = false
 	}
-	return g.Due(own, issuer, anew, r.facts.Now)
+	return secrets.Due(g, own, issuer, anew, r.facts.Now)
 }
 
 // live are the values that a secret has in the cluster, or that it takes over from the

@@ -11,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // factsOfSecrets are those of a cluster with a CA of somebody else's.
@@ -103,7 +104,7 @@ func TestRenewalIsPlanned(t *testing.T) {
 	}
 	for _, o := range render(t, config, f) {
 		if name := o.Manifest.GetName(); name == "root" || name == "web-tls" {
-			manifest, _, err := o.Resolve(f.Values, true)
+			manifest, _, err := secrets.Resolve(&o, f.Values, true)
 			if err != nil {
 				t.Fatal(err)
 			}

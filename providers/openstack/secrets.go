@@ -10,6 +10,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 func opaque(name string) *corev1.SecretApplyConfiguration {
@@ -48,7 +49,7 @@ func (s *service) derived(base string, values map[string]lang.Text, into placing
 // there before it.
 func (r *renderer) revised(o *providers.Object, revision string) {
 	annotate(*o, providers.AnnotationRevision, revision)
-	name := providers.ChecksumSecret(r.config.Cloud.Name)
+	name := secrets.ChecksumSecret(r.config.Cloud.Name)
 	address := lang.Address{Block: r.cloudBlock(), Kind: "Secret", Name: name}
 	o.DependsOn = unique(append(o.DependsOn, address))
 	if r.keyed {
@@ -62,7 +63,7 @@ func (r *renderer) revised(o *providers.Object, revision string) {
 	r.add(providers.Object{
 		Address:   address,
 		Manifest:  u,
-		Data:      providers.ChecksumData(),
+		Data:      secrets.ChecksumData(),
 		DependsOn: []lang.Address{r.namespaceAddress()},
 		Source:    source(r.config.Cloud.Range),
 	})

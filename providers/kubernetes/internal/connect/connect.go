@@ -1,0 +1,175 @@
+// Package connect connects to an API server. A Connection has the clients that send requests.
+// Call retries requests while a failure is temporary. Explain puts failures into words. The
+// transport counts requests, logs them, passes warnings on, and notices outages.
+package connect
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/providers"
+)
+
+const (
+	// dialTimeout bounds the wait for a connection.
+	dialTimeout = 5 * time.Second
+	// identityTimeout bounds the first requests to a cluster.
+	identityTimeout = 10 * time.Second
+)
+
+// Options choose the cluster and the way of talking to it.
+type Options struct {
+	// Kubeconfig is the path of a kubeconfig file. Empty: the files that kubectl reads
+	// ($KUBECONFIG, ~/.kube/config), or the service account of the pod in which kolla runs.
+	Kubeconfig string
+	// Context is the name of a context in the kubeconfig; empty: the current one.
+	Context string
+	// UserAgent is sent with each request; empty: what client-go sends.
+	UserAgent string
+	// Warn is called once for each distinct warning, by one goroutine at a time. May be
+	// nil.
+	Warn func(Warning)
+	// Unreachable is called when a server that answered before has not answered for some
+	// seconds, with the reason (see Cause). It is called with nil when the server answers
+	// again. One goroutine at a time calls it; it must not send requests. May be nil.
+	Unreachable func(error)
+	// Log gets a record of each request at slog.LevelDebug, and more at LevelTrace. No
+	// record contains a value of a Secret. Nil: nothing is logged.
+	Log *slog.Logger
+}
+
+// Connection is a connection to an API server: the clients that send requests, all over one
+// transport. Its methods may be used by several goroutines at once.
+type Connection struct {
+	Objects   dynamic.Interface
+	Core      corev1client.CoreV1Interface
+	Discovery *discovery.DiscoveryClient
+	Logger    *slog.Logger
+
+	server  string // URL
+	context string // of the kubeconfig; empty: there is none
+	traffic *traffic
+	config  *rest.Config // without traffic: for connections to nodes through the server
+}
+
+// Open finds the cluster as kubectl does. It sends no request. Errors are a
+// *NoConfigError, a *BrokenConfigError, an *UnknownContextError, or describe another fault of
+// the chosen context.
+func Open(options Options) (*Connection, error) {
+	warnings := newWarnings(options.Warn)
+	config, chosen, err := loadConfig(options, warnings)
+	if err != nil {
+		return nil, err
+	}
+	traffic := newTraffic(options.Unreachable)
+	config.UserAgent = options.UserAgent
+	if config.UserAgent == "" {
+		config.UserAgent = rest.DefaultKubernetesUserAgent()
+	}
+	config.WarningHandlerWithContext = warnings
+	config.RateLimiter = traffic
+	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
+	log := cmp.Or(options.Log, slog.New(slog.DiscardHandler))
+	if log.Enabled(context.Background(), slog.LevelDebug) {
+		config.Wrap(logging(log))
+	}
+	plain := rest.CopyConfig(config)
+	config.Wrap(traffic.wrap)
+	connection, err := newClients(config, traffic)
+	if err != nil {
+		return nil, err
+	}
+	connection.context, connection.config, connection.Logger = chosen, plain, log
+	return connection, nil
+}
+
+// newClients makes all API clients over one transport.
+func newClients(config *rest.Config, traffic *traffic) (*Connection, error) {
+	web, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("set up the connection to %s: %w", config.Host, err)
+	}
+	objects, err := dynamic.NewForConfigAndClient(config, web)
+	if err != nil {
+		return nil, fmt.Errorf("set up the client for %s: %w", config.Host, err)
+	}
+	core, err := corev1client.NewForConfigAndClient(config, web)
+	if err != nil {
+		return nil, fmt.Errorf("set up the client for %s: %w", config.Host, err)
+	}
+	directory, err := discovery.NewDiscoveryClientForConfigAndClient(config, web)
+	if err != nil {
+		return nil, fmt.Errorf("set up discovery for %s: %w", config.Host, err)
+	}
+	c := &Connection{server: config.Host, Objects: objects, Core: core, Discovery: directory, traffic: traffic}
+	traffic.probe = c.probe
+	return c, nil
+}
+
+// Server is the URL of the API server.
+func (c *Connection) Server() string { return c.server }
+
+// Context is the name of the chosen context of the kubeconfig; empty: kolla runs in a pod of
+// the cluster.
+func (c *Connection) Context() string { return c.context }
+
+// Requests returns how many requests were sent so far, by verb: "get", "list", "watch",
+// "patch", "patch (dry-run)", "delete", "exec" and "discovery".
+func (c *Connection) Requests() map[string]int { return c.traffic.requests() }
+
+// Identity asks which cluster this is. It fails within ten seconds if the server does not
+// answer.
+func (c *Connection) Identity(ctx context.Context) (providers.Identity, error) {
+	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
+	defer cancel()
+	var system *unstructured.Unstructured
+	var info *version.Info
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(crash.Catching(func() (err error) {
+		namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+		system, err = Get(ctx, c, c.Objects.Resource(namespaces), metav1.NamespaceSystem)
+		if err != nil {
+			return fmt.Errorf("identify the cluster: %w", err)
+		}
+		return nil
+	}))
+	group.Go(crash.Catching(func() (err error) {
+		info, err = Call(ctx, c, VerbGet, func(ctx context.Context) (*version.Info, error) {
+			return c.Discovery.ServerVersionWithContext(ctx)
+		})
+		if err != nil {
+			return fmt.Errorf("ask for the server's version: %w", err)
+		}
+		return nil
+	}))
+	if err := group.Wait(); err != nil {
+		return providers.Identity{}, err
+	}
+	identity := providers.Identity{UID: string(system.GetUID()), Server: c.server, Version: info.GitVersion}
+	if info.EmulationMajor != "" && (info.EmulationMajor != info.Major || info.EmulationMinor != info.Minor) {
+		identity.Emulates = info.EmulationMajor + "." + info.EmulationMinor
+	}
+	return identity, nil
+}
+
+// Quiet keeps client-go from writing to stderr. Failures are returned as errors.
+func Quiet(ctx context.Context) context.Context {
+	return klog.NewContext(ctx, logr.Discard())
+}

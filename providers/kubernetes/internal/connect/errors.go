@@ -1,0 +1,110 @@
+package connect
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// UnreachableError says that the server cannot be reached.
+type UnreachableError struct {
+	Server string // URL
+	Err    error  // of the network, of TLS, or of the command that gives credentials
+}
+
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("cannot reach %s: %v", e.Server, e.Err)
+}
+
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// refusal matches the message with which every API server refuses permission. The details of
+// the status contain neither verb nor user. The quoted parts are Go strings.
+var refusal = regexp.MustCompile(`User ("(?:[^"\\]|\\.)*") cannot (\S+) resource ("[^"]*") in API group ("[^"]*") (?:in the namespace ("[^"]*")|at the cluster scope)`)
+
+// denied makes a *providers.PermissionError of a refusal by the authorizer. It leaves other
+// kinds of 403 (admission, quota) as they are.
+func denied(err error) error {
+	match := refusal.FindStringSubmatch(err.Error())
+	if match == nil {
+		return err
+	}
+	return &providers.PermissionError{
+		User:      unquote(match[1]),
+		Verb:      match[2],
+		Resource:  unquote(match[3]),
+		Group:     unquote(match[4]),
+		Namespace: unquote(match[5]),
+		Err:       err,
+	}
+}
+
+func unquote(quoted string) string {
+	if text, err := strconv.Unquote(quoted); err == nil {
+		return text
+	}
+	return strings.Trim(quoted, `"`)
+}
+
+// ConflictOf makes a *providers.ConflictError of a conflict with the fields of other
+// managers; nil: the error is another one.
+func ConflictOf(ref providers.Ref, err error) *providers.ConflictError {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) || answer.Status().Details == nil {
+		return nil
+	}
+	conflict := &providers.ConflictError{Ref: ref}
+	for _, cause := range answer.Status().Details.Causes {
+		if cause.Type == metav1.CauseTypeFieldManagerConflict {
+			conflict.Conflicts = append(conflict.Conflicts, providers.Conflict{Manager: managerOf(cause.Message), Path: cause.Field})
+		}
+	}
+	if len(conflict.Conflicts) == 0 {
+		return nil
+	}
+	return conflict
+}
+
+// managerOf finds the manager in the message of a cause, such as
+//
+//	conflict with "kubectl" with subresource "scale" using apps/v1 at 2026-11-21T02:11:00Z
+//
+// The name is a Go string. A message of another shape is returned whole.
+func managerOf(message string) string {
+	_, rest, ok := strings.Cut(message, `conflict with `)
+	if !ok {
+		return message
+	}
+	quoted, err := strconv.QuotedPrefix(rest)
+	if err != nil {
+		return message
+	}
+	return unquote(quoted)
+}
+
+// isCertificateTrouble reports whether TLS is the reason why the server cannot be reached.
+func isCertificateTrouble(err error) bool {
+	var (
+		verification *tls.CertificateVerificationError
+		authority    x509.UnknownAuthorityError
+		host         x509.HostnameError
+		invalid      x509.CertificateInvalidError
+		alert        tls.AlertError
+		header       tls.RecordHeaderError
+	)
+	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) ||
+		errors.As(err, &invalid) || errors.As(err, &alert) || errors.As(err, &header) ||
+		strings.Contains(err.Error(), plainHTTP)
+}
+
+// plainHTTP is the message of net/http, which has no type for this error.
+const plainHTTP = "server gave HTTP response to HTTPS client"

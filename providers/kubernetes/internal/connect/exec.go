@@ -1,0 +1,88 @@
+package connect
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/client-go/util/exec"
+	"k8s.io/streaming/pkg/httpstream"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Exec runs a command in a container of a pod, over a WebSocket, or over SPDY if a proxy
+// does not let WebSockets through. It sends the request once.
+func (c *Connection) Exec(ctx context.Context, pod types.NamespacedName, container string, command []string) (string, error) {
+	url := c.Core.RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("exec").
+		VersionedParams(&corev1.PodExecOptions{Container: container, Command: command, Stdout: true, Stderr: true}, scheme.ParameterCodec).URL()
+	config := rest.CopyConfig(c.config)
+	socket, err := remotecommand.NewWebSocketExecutor(config, "GET", url.String())
+	if err != nil {
+		return "", fmt.Errorf("set up the connection to %s: %w", c.server, err)
+	}
+	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", url)
+	if err != nil {
+		return "", fmt.Errorf("set up the connection to %s: %w", c.server, err)
+	}
+	executor, err := remotecommand.NewFallbackExecutor(socket, spdy, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	})
+	if err != nil {
+		return "", fmt.Errorf("set up the connection to %s: %w", c.server, err)
+	}
+	c.traffic.count(verbExec)
+	stdout, stderr := beginning{most: providers.MostOutput}, ending{most: mostComplaint}
+	err = executor.StreamWithContext(WithVerb(Quiet(ctx), verbExec), remotecommand.StreamOptions{Stdout: &stdout, Stderr: &stderr})
+	var status exec.CodeExitError
+	switch {
+	case ctx.Err() != nil: // the command may still be writing to the output
+		return "", ctx.Err()
+	case err == nil:
+		return string(stdout.kept), nil
+	case errors.As(err, &status):
+		return string(stdout.kept), &providers.CommandError{Code: status.Code, Stderr: stderr.lastLine()}
+	}
+	return "", c.describe(err)
+}
+
+// mostComplaint bounds the kept end of standard error, in bytes.
+const mostComplaint = 1 << 10
+
+// beginning keeps the first bytes that are written to it.
+type beginning struct {
+	kept []byte
+	most int
+}
+
+// Write implements io.Writer.
+func (b *beginning) Write(p []byte) (int, error) {
+	b.kept = append(b.kept, p[:min(len(p), b.most-len(b.kept))]...)
+	return len(p), nil
+}
+
+// ending keeps the last bytes that are written to it.
+type ending struct {
+	kept []byte
+	most int
+}
+
+// Write implements io.Writer.
+func (e *ending) Write(p []byte) (int, error) {
+	e.kept = append(e.kept, p...)
+	e.kept = bytes.Clone(e.kept[max(0, len(e.kept)-e.most):])
+	return len(p), nil
+}
+
+// lastLine returns the last line that is not empty.
+func (e *ending) lastLine() string {
+	text := strings.TrimSpace(string(e.kept))
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}

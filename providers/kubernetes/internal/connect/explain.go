@@ -1,0 +1,120 @@
+package connect
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Explain puts a failure that an operator can do something about into words: a summary in
+// one line, and what to do about it. ok is false for all other errors; their own text is
+// best.
+func Explain(err error) (summary, detail string, ok bool) {
+	var (
+		noConfig    *NoConfigError
+		broken      *BrokenConfigError
+		unknown     *UnknownContextError
+		unreachable *UnreachableError
+		permission  *providers.PermissionError
+		noKind      *meta.NoKindMatchError
+	)
+	switch {
+	case errors.As(err, &noConfig):
+		return "no cluster to talk to: no kubeconfig was found",
+			"Looked for " + strings.Join(noConfig.Searched, ", ") + ". Name a file with -kubeconfig or $KUBECONFIG.", true
+	case errors.As(err, &broken):
+		return broken.Error(),
+			"Check the file with: kubectl config view" + flagFor(broken.File), true
+	case errors.As(err, &unknown):
+		return explainContext(unknown)
+	case errors.As(err, &unreachable):
+		return explainUnreachable(unreachable)
+	case errors.As(err, &permission):
+		return permission.Error(), permission.Advice(), true
+	case apierrors.IsUnauthorized(err):
+		return "the server does not accept the credentials (401 Unauthorized)",
+			"The token or client certificate of the kubeconfig's user has expired, or belongs to another cluster. Log in again, or choose another context with -context.", true
+	case errors.As(err, &noKind):
+		return fmt.Sprintf("the cluster has no kind %s in %s", noKind.GroupKind.Kind, groupVersions(noKind)),
+			"It is defined by a CustomResourceDefinition that is not installed, or served in another version: see kubectl api-resources.", true
+	}
+	return "", "", false
+}
+
+func flagFor(file string) string {
+	if file == "" {
+		return ""
+	}
+	return " --kubeconfig " + file
+}
+
+func explainContext(unknown *UnknownContextError) (summary, detail string, ok bool) {
+	summary = fmt.Sprintf("the kubeconfig has no context %q", unknown.Context)
+	if unknown.Context == "" {
+		summary = "the kubeconfig names no current context"
+	}
+	if len(unknown.Known) == 0 {
+		return summary, "There are no contexts in " + strings.Join(unknown.Files, ", ") + ".", true
+	}
+	return summary, "There are: " + strings.Join(unknown.Known, ", ") + ". Choose one with -context.", true
+}
+
+func explainUnreachable(unreachable *UnreachableError) (summary, detail string, ok bool) {
+	var (
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+		dns       *net.DNSError
+	)
+	err := unreachable.Err
+	cause := "Cause: " + err.Error() + "."
+	server := unreachable.Server
+	switch {
+	case strings.Contains(err.Error(), "getting credentials: "):
+		return "the command that the kubeconfig names for credentials failed", cause, true
+	case strings.Contains(err.Error(), plainHTTP):
+		return server + " speaks HTTP, not HTTPS", "Check the scheme and the port of the server in the kubeconfig.", true
+	case errors.As(err, &authority):
+		return "the certificate of " + server + " is signed by an unknown authority",
+			"The certificate-authority-data of the kubeconfig is of another cluster, or something between here and the server replaces its certificate. " + cause, true
+	case errors.As(err, &host):
+		return "the certificate of " + server + " is for another name",
+			"Use an address that the certificate has, or set tls-server-name in the kubeconfig. " + cause, true
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the certificate of " + server + " has expired, or is not valid yet", "Renew it, or check the clocks. " + cause, true
+	case isCertificateTrouble(err):
+		return "no TLS connection to " + server, cause, true
+	case errors.As(err, &dns):
+		return "the name " + dns.Name + " of the server cannot be resolved", cause, true
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens at " + server, "The API server is down, or the address in the kubeconfig is wrong.", true
+	case errors.Is(err, context.DeadlineExceeded), isTimeout(err):
+		return server + " does not answer", "The API server hangs, a firewall drops the packets, or a VPN is down. " + cause, true
+	}
+	return "cannot reach " + server, cause, true
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+func groupVersions(noKind *meta.NoKindMatchError) string {
+	if len(noKind.SearchedVersions) == 0 {
+		return "any group"
+	}
+	var versions []string
+	for _, version := range noKind.SearchedVersions {
+		versions = append(versions, noKind.GroupKind.WithVersion(version).GroupVersion().String())
+	}
+	return strings.Join(versions, ", ")
+}

@@ -1,0 +1,172 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+)
+
+const (
+	// longPatience is for failures that end when the server is back. It covers a restart of
+	// a control plane.
+	longPatience = 2 * time.Minute
+	// ShortPatience is for failures that may be temporary or permanent.
+	ShortPatience = 10 * time.Second
+)
+
+// Backoff returns the pause between attempts: 0.2 s, doubling to 5 s.
+func Backoff() wait.DelayFunc {
+	return wait.Backoff{
+		Duration: 200 * time.Millisecond,
+		Factor:   2,
+		Jitter:   0.2,
+		Steps:    100,
+		Cap:      5 * time.Second,
+	}.DelayFunc()
+}
+
+// Verbs under which requests are counted.
+const (
+	VerbGet       = "get"
+	VerbList      = "list"
+	VerbWatch     = "watch"
+	VerbPatch     = "patch"
+	VerbDryRun    = "patch (dry-run)"
+	VerbDelete    = "delete"
+	verbExec      = "exec"
+	VerbDiscovery = "discovery"
+)
+
+// Call makes a request, and retries it while the failure is temporary. All requests are safe
+// to repeat: reads, server-side applies, and deletes of one UID. Its error is that of the
+// server, or an *UnreachableError.
+func Call[T any](ctx context.Context, c *Connection, verb string, request func(context.Context) (T, error)) (T, error) {
+	ctx = countingAttempts(WithVerb(Quiet(ctx), verb))
+	var answer T
+	var last error
+	start := time.Now()
+	err := Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		got, err := request(ctx)
+		if err == nil {
+			answer = got
+			return true, nil
+		}
+		if ctx.Err() == nil || last == nil {
+			last = c.describe(err)
+		}
+		if ctx.Err() != nil || time.Since(start) >= c.patience(verb, last) {
+			return false, last
+		}
+		c.Logger.Log(ctx, LevelTrace, "will ask again", "verb", verb, "cause", causeOf(last), "since", time.Since(start).Round(time.Millisecond))
+		return false, nil
+	})
+	if err == nil {
+		return answer, nil
+	}
+	// If the context has ended, the failure of the attempts says more than the error of the
+	// context.
+	if cause := ctx.Err(); cause != nil && last != nil && !errors.Is(last, cause) {
+		return answer, fmt.Errorf("%w: %w", last, cause)
+	}
+	if last == nil {
+		return answer, err
+	}
+	return answer, last
+}
+
+// patience returns how long a failure is retried; zero: it is permanent.
+func (c *Connection) patience(verb string, err error) time.Duration {
+	var unreachable *UnreachableError
+	if errors.As(err, &unreachable) {
+		// A server that never answered probably has another address. It will not come back.
+		if isCertificateTrouble(err) || !c.traffic.answered.Load() {
+			return 0
+		}
+		return longPatience
+	}
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return 0
+	}
+	return patienceWith(verb, answer.Status())
+}
+
+// patienceWith returns how long an answer of the server is retried.
+func patienceWith(verb string, status metav1.Status) time.Duration {
+	switch status.Code {
+	case http.StatusServiceUnavailable:
+		if extensionDown(status) {
+			return ShortPatience
+		}
+		return longPatience
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout:
+		return longPatience
+	case http.StatusForbidden:
+		// Admission answers this after a start of the server, while its caches fill.
+		if strings.Contains(status.Message, "not yet ready to handle request") {
+			return longPatience
+		}
+	case http.StatusUnprocessableEntity:
+		// Allocators of addresses of Services answer this after a start, too.
+		if strings.Contains(status.Message, "allocator not ready") {
+			return longPatience
+		}
+	case http.StatusInternalServerError:
+		switch {
+		case strings.Contains(status.Message, "etcdserver:"), strings.Contains(status.Message, "rpc error: code = Unavailable"):
+			return longPatience
+		case strings.Contains(status.Message, "failed calling webhook") && verb == VerbPatch:
+			// The webhook may be part of what is being applied.
+			return longPatience
+		case strings.Contains(status.Message, "failed calling webhook"):
+			return 0
+		case status.Reason == metav1.StatusReasonInternalError, status.Reason == metav1.StatusReasonServerTimeout:
+			return ShortPatience
+		}
+	}
+	return 0
+}
+
+// extensionDown reports whether the server is well but cannot reach the extension API server
+// of a group. The answer is plain text.
+func extensionDown(status metav1.Status) bool {
+	return status.Details != nil && slices.ContainsFunc(status.Details.Causes, func(cause metav1.StatusCause) bool {
+		return cause.Type == metav1.CauseTypeUnexpectedServerResponse &&
+			(strings.HasPrefix(cause.Message, "error trying to reach service: ") || strings.TrimSpace(cause.Message) == "service unavailable")
+	})
+}
+
+// describe gives types to errors of the transport and of permissions.
+func (c *Connection) describe(err error) error {
+	var transport *url.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &transport):
+		return &UnreachableError{Server: c.server, Err: transport.Err}
+	case strings.Contains(err.Error(), "when reading response body"):
+		// The connection was lost while the answer was read. client-go has no type for this.
+		return &UnreachableError{Server: c.server, Err: errors.Unwrap(err)}
+	case apierrors.IsForbidden(err):
+		return denied(err)
+	}
+	return err
+}
+
+// Get reads one object, and retries as Call does.
+func Get(ctx context.Context, c *Connection, target dynamic.ResourceInterface, name string) (*unstructured.Unstructured, error) {
+	return Call(ctx, c, VerbGet, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return target.Get(ctx, name, metav1.GetOptions{})
+	})
+}

@@ -1,0 +1,91 @@
+package list
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+)
+
+const answer = `{"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": {"resourceVersion": "7", "continue": "token", "remainingItemCount": 3}, "items": [
+	{"metadata": {"name": "a", "labels": {}, "managedFields": [{"fieldsV1": {"f:spec": {"f:a": {}, "f:b": {".": {}}}}}]}, "spec": {"n": 3, "f": 1.5, "big": 12345678901234567890, "e": 1e3, "l": [], "o": {}, "t": true, "z": null}},
+	{"kind": "Other", "apiVersion": "v2", "metadata": {"name": "\u00e9\"\\\/\n\ud83d\ude00", "long": "0123456789012345678901234567890123456789"}},
+	{}
+]}
+`
+
+// FuzzParseList holds the parser to the decoder of client-go: whatever that reads, it
+// reads as the same; and what that refuses it refuses, but for what is a list of
+// objects without what a LIST and its objects always have.
+func FuzzParseList(f *testing.F) {
+	for _, seed := range []string{
+		answer, `{"kind": "ThingList", "apiVersion": "v1", "items": null}`, `{"kind":"ThingList","apiVersion":"v1","items":[]}`,
+		`{"kind": "ThingList", "apiVersion": "v1", "items": [{"a": -0, "b": -1.50, "c": "\u0000", "a": 2}]}`,
+		`{"kind": "ThingList", "apiVersion": "v1", "items": [{"a": 01}]}`, `{"items": [{"a": "` + "\xff" + `"}]}`, `{"items": [1]}`, `{"items": [{}]`, `[]`, ``, `{} {}`,
+		`{"kind": "ThingList", "apiVersion": "v1", "items": [{"fieldsV1": [{}, {"a": {}}]}]}`,
+		`{"kind": "ThingList", "apiVersion": "v1", "items": [{"a": {"b": 1}, "a": {"c": 1}}], "items": [{"d": 1}]}`,
+		`{"items": [{"a": 1e999}]}`, `{"items": [{"a": +1}]}`, `{"items": [null]}`, `{"items": [{"a": "\ud800"}]}`, `{"metadata": 1}`, "{}\x00",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var want unstructured.UnstructuredList
+		wantErr := want.UnmarshalJSON(raw)
+		got := &Result{}
+		err := got.parse(raw, func(string) {})
+		if wantErr != nil {
+			var content map[string]any
+			if err == nil && (json.Unmarshal(raw, &content) != nil || !holdsObjects(content)) {
+				t.Errorf("%q is read; client-go: %v", raw, wantErr)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatalf("%q: %v", raw, err)
+		}
+		if len(got.Items) != len(want.Items) {
+			t.Fatalf("%q: %d items, want %d", raw, len(got.Items), len(want.Items))
+		}
+		for i := range want.Items {
+			if !reflect.DeepEqual(want.Items[i].Object, got.Items[i].Object) {
+				t.Errorf("%q: item %d (-want +got):\n%s", raw, i, cmp.Diff(want.Items[i].Object, got.Items[i].Object))
+			}
+		}
+	})
+}
+
+// holdsObjects reports whether the items of a list are objects, as far as there are
+// any.
+func holdsObjects(list map[string]any) bool {
+	items, isList := list["items"].([]any)
+	return (isList || list["items"] == nil) && !slices.ContainsFunc(items, func(item any) bool {
+		_, isObject := item.(map[string]any)
+		return !isObject
+	})
+}
+
+func TestParseListAnnouncesTheNextPage(t *testing.T) {
+	var order []string
+	if err := new(Result).parse([]byte(answer), func(next string) { order = append(order, next) }); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"token"}, order); diff != "" {
+		t.Errorf("announced (-want +got):\n%s", diff)
+	}
+}
+
+func TestParseListRefuses(t *testing.T) {
+	for _, text := range []string{
+		"", "[]", "{", `{"items"}`, `{"items": }`, `{"items": [`, `{"items": [{}`, `{"items": [{},]}`, `{"items": [1]}`, `{"items": {}}`,
+		`{"a": tru}`, `{"a": nul}`, `{"a": 1.}`, `{"a": --1}`, `{"a": "`, `{"a": "\`, `{"a": "\x"}`, "{\"a\": \"\n\"}", `{a: 1}`, `{"a": 1} x`, `{"a" 1}`, `{"a": 1,}`,
+		`{"a": ` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`,
+	} {
+		if err := new(Result).parse([]byte(text), func(string) {}); err == nil {
+			t.Errorf("%.40q is read", text)
+		}
+	}
+}

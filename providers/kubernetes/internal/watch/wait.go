@@ -1,0 +1,292 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/readiness"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
+)
+
+const (
+	// grace is the time before the cause of a wait is examined.
+	grace = 3 * time.Second
+	// examinationPause is the pause between examinations.
+	examinationPause = 5 * time.Second
+	// examinationTimeout bounds one examination.
+	examinationTimeout = 5 * time.Second
+	// hope is how long a hopeless cause is tolerated: an image may be on its way to the
+	// registry.
+	hope = 30 * time.Second
+)
+
+// Wait waits until the object at a resource is ready. since is the version that this process
+// wrote last. See providers.Writer.
+func (w *Watches) Wait(ctx context.Context, where resources.Resource, ref providers.Ref, since string, report func(status string)) error {
+	subscriber := w.Subscribe(ctx, where, ref.Namespace, ref.Name, since)
+	defer subscriber.Unsubscribe()
+	waiter := &waiter{watches: w, source: newWatchedSource(w), ref: ref, report: report, status: "it is not ready yet"}
+	defer waiter.source.close()
+	examination := time.NewTimer(grace)
+	defer examination.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return waiter.interrupted(ctx)
+		case <-subscriber.Changed:
+			if ctx.Err() != nil {
+				return waiter.interrupted(ctx)
+			}
+			seen, ok := subscriber.Observe()
+			if !ok {
+				continue
+			}
+			if seen.Err != nil {
+				return fmt.Errorf("wait for %s: %w", ref, seen.Err)
+			}
+			if done, err := waiter.see(ctx, seen.Object); done || err != nil {
+				return err
+			}
+		case <-examination.C:
+			ready := waiter.examine(ctx, false)
+			waiter.tell()
+			if ready {
+				return nil
+			}
+			if waiter.hopeless() {
+				failure := waiter.notReady()
+				failure.Final = true
+				return failure
+			}
+			examination.Reset(examinationPause)
+		}
+	}
+}
+
+// waiter waits for one object.
+type waiter struct {
+	watches *Watches
+	source  *watchedSource
+	ref     providers.Ref
+	report  func(string)
+
+	object  *unstructured.Unstructured // as last seen
+	status  string                     // what is missing
+	down    []string                   // nodes that are not waited for
+	finding *readiness.Finding         // the cause of the wait; nil: unknown
+	told    string                     // the last report
+	// hopelessSince is the time since which the finding is hopeless.
+	hopelessSince time.Time
+	logged        logged
+	over          bool // the object has failed
+}
+
+// logged is the log that was read last.
+type logged struct {
+	of    container
+	lines []string
+}
+
+// container identifies one run of a container.
+type container struct {
+	pod, name string
+	restarts  int32
+	previous  bool
+}
+
+// see assesses the object; nil: no such object exists.
+func (w *waiter) see(ctx context.Context, object *unstructured.Unstructured) (done bool, err error) {
+	if object == nil {
+		return false, &providers.NotReadyError{Ref: w.ref, Reason: "there is no such object", Final: true}
+	}
+	w.object = object
+	now, err := readiness.Assess(object)
+	if err != nil {
+		return false, err
+	}
+	if now.Failed {
+		w.status = now.Status
+		return false, w.failed(ctx)
+	}
+	if now.Ready || w.bindsLater(ctx) {
+		return true, nil
+	}
+	w.status = now.Status
+	w.tell()
+	return false, nil
+}
+
+// tell reports the cause of the wait, or else what is missing.
+func (w *waiter) tell() {
+	text := w.status
+	if w.finding != nil {
+		text = w.finding.Reason
+	} else if len(w.down) > 0 {
+		text += "; " + readiness.AreDown(w.down) + ", and not waited for"
+	}
+	if w.report != nil && text != w.told {
+		w.told = text
+		w.report(text)
+	}
+}
+
+// examine looks for the cause of the wait. It returns true if nodes that are down are the
+// only cause. It leaves out objects that it cannot read. At the end of a wait it also reads
+// logs of running containers.
+func (w *waiter) examine(ctx context.Context, end bool) (ready bool) {
+	if w.object == nil {
+		return false
+	}
+	about := readiness.Inquiry{Source: w.source, Log: func(ctx context.Context, namespace string, found *readiness.Finding) []string {
+		return w.log(ctx, namespace, found, end)
+	}}
+	kind := w.object.GroupVersionKind().GroupKind()
+	if w.over && kind == providers.JobKind {
+		about.Source = readiness.NewServer(w.watches.access) // a watch may see the end of the pods later
+	}
+	ctx, cancel := context.WithTimeout(connect.WithVerb(connect.Quiet(ctx), connect.VerbGet), examinationTimeout)
+	defer cancel()
+	var stuck *readiness.Finding
+	if kind == providers.DaemonSetKind {
+		ready, w.down, stuck, _ = about.DownNodes(ctx, w.object)
+	}
+	if ready {
+		w.finding = nil
+		return true
+	}
+	found, err := about.Diagnose(ctx, w.object)
+	if err != nil {
+		return false
+	}
+	if found == nil {
+		found = stuck
+	}
+	w.finding = found
+	return false
+}
+
+// log reads the log that explains a finding. The log of a container that has ended is read
+// once, at once: it may be gone later. The log of a running container is read at the end of
+// the wait.
+func (w *waiter) log(ctx context.Context, namespace string, found *readiness.Finding, end bool) []string {
+	ended := found.Cause == readiness.CauseCrash || found.Cause == readiness.CauseExit
+	of := container{found.Pod, found.Container, found.Restarts, found.Previous}
+	if ended && of == w.logged.of {
+		return w.logged.lines
+	}
+	if !ended && !end {
+		return nil
+	}
+	w.logged = logged{of, readiness.ReadLog(ctx, w.watches.access.Connection, namespace, found)}
+	return w.logged.lines
+}
+
+// hopeless reports whether the finding has been hopeless for too long.
+func (w *waiter) hopeless() bool {
+	switch {
+	case w.finding == nil || !w.finding.Hopeless:
+		w.hopelessSince = time.Time{}
+	case w.hopelessSince.IsZero():
+		w.hopelessSince = time.Now()
+	}
+	return !w.hopelessSince.IsZero() && time.Since(w.hopelessSince) >= hope
+}
+
+// failed returns the error for an object that will not become ready. If the pods are gone,
+// the last examination counts.
+func (w *waiter) failed(ctx context.Context) error {
+	if w.object.GetDeletionTimestamp() != nil {
+		return &providers.NotReadyError{Ref: w.ref, Reason: w.status, Final: true}
+	}
+	before := w.finding
+	w.over = true
+	w.examine(ctx, true)
+	if w.finding == nil {
+		w.finding = before
+	}
+	failure := w.notReady()
+	failure.Final = true
+	failure.Late = w.object.GroupVersionKind().GroupKind() == providers.DeploymentKind
+	if w.finding != nil {
+		failure.Reason = w.status + ": " + w.finding.Reason
+	}
+	return failure
+}
+
+// interrupted returns the error for a wait whose context has ended.
+func (w *waiter) interrupted(ctx context.Context) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("wait for %s: %w", w.ref, ctx.Err())
+	}
+	if w.examine(context.WithoutCancel(ctx), true) {
+		return nil
+	}
+	return w.notReady()
+}
+
+func (w *waiter) notReady() *providers.NotReadyError {
+	if w.finding == nil {
+		return &providers.NotReadyError{Ref: w.ref, Reason: w.status}
+	}
+	return &providers.NotReadyError{Ref: w.ref, Reason: w.finding.Reason, Detail: w.finding.Detail}
+}
+
+// bindsLater reports whether the object is a claim that gets its volume when the first pod
+// uses it. That pod may wait for the claim, so nothing waits for the volume. Without the
+// permission to read storage classes, the answer is yes.
+func (w *waiter) bindsLater(ctx context.Context) bool {
+	class := readiness.Field(w.object, "spec", "storageClassName")
+	if w.object.GroupVersionKind().GroupKind() != providers.ClaimKind || class == "" {
+		return false
+	}
+	return w.watches.classes.bindLate(ctx, class)
+}
+
+// storageClasses knows which storage classes bind a claim when a pod uses it.
+type storageClasses struct {
+	access *resources.Access
+
+	mu   sync.Mutex
+	late map[string]bool
+}
+
+func newStorageClasses(a *resources.Access) *storageClasses {
+	return &storageClasses{access: a, late: map[string]bool{}}
+}
+
+// bindLate asks the server once for each storage class.
+func (s *storageClasses) bindLate(ctx context.Context, class string) bool {
+	s.mu.Lock()
+	late, known := s.late[class]
+	s.mu.Unlock()
+	if known {
+		return late
+	}
+	ref := providers.Ref{GVK: storagev1.SchemeGroupVersion.WithKind("StorageClass"), Name: class}
+	target, err := s.access.Target(ctx, ref)
+	if err != nil {
+		return false
+	}
+	found, err := s.access.Get(ctx, target, class)
+	var permission *providers.PermissionError
+	switch {
+	case errors.As(err, &permission):
+		late = true
+	case err != nil:
+		return false
+	default:
+		late = readiness.Field(found, "volumeBindingMode") == string(storagev1.VolumeBindingWaitForFirstConsumer)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.late[class] = late
+	return late
+}

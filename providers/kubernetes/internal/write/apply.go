@@ -1,0 +1,245 @@
+// Package write changes objects. Its Writer applies, deletes, releases and claims them, each
+// write bound to the object that was planned against. No other package changes a cluster.
+package write
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/dryrun"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/watch"
+)
+
+// Writer is the only type that changes the cluster. Its methods may be used by several
+// goroutines at once.
+type Writer struct {
+	access  *resources.Access
+	watches *watch.Watches
+
+	mu       sync.Mutex
+	versions map[providers.Ref]string
+}
+
+var _ providers.Writer = (*Writer)(nil)
+
+// New returns a Writer for a cluster.
+func New(a *resources.Access) *Writer {
+	return &Writer{access: a, watches: watch.New(a), versions: map[providers.Ref]string{}}
+}
+
+// Apply makes a server-side apply, and returns the resulting object. Fields that others own
+// are a *providers.ConflictError, unless Force is set. An object that does not meet the
+// precondition, or that exists although it has to be new, is a *providers.PreconditionError.
+// Apply waits for a kind whose definition is seconds old, and for a definition that this
+// client has changed.
+func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	ref := providers.RefOf(object)
+	ctx = connect.About(ctx, ref)
+	send := write
+	if ref.GVK.GroupKind() == providers.NodeKind {
+		send = writeTainted
+	}
+	applied, err := send(ctx, w.access, ref, object, options)
+	if err == nil && options.Precondition.UID != "" && dropped(object.Object, applied.Object) {
+		if where, err := w.access.Locate(ctx, ref, resources.MissAge); err == nil {
+			applied = complete(ctx, w.access, where, object, applied, options)
+		}
+	}
+	if err == nil {
+		if resources.DefinesKinds(ref.GVK.GroupKind()) {
+			w.access.Mapper.Defined()
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.versions[ref] = applied.GetResourceVersion()
+		return applied, nil
+	}
+	conflict := connect.ConflictOf(ref, err)
+	var refused *providers.PreconditionError
+	switch {
+	case errors.As(err, &refused):
+		return nil, refused
+	case conflict != nil && options.New:
+		return nil, &providers.PreconditionError{Ref: ref, Exists: true}
+	case conflict != nil:
+		return nil, conflict
+	}
+	return nil, fmt.Errorf("apply %s: %w", ref, err)
+}
+
+// Wait returns when the object is ready (kstatus; a Job: complete; a claim: bound, or bound
+// as soon as a pod uses it). It fails when the object certainly will not become ready, with
+// the reason in a *providers.NotReadyError. A deadline of the context is a
+// *providers.NotReadyError with the known cause; a cancellation is the context's error. It
+// calls report with the present status whenever that changes, and with a cause within
+// seconds after the cluster knows it; report may be nil.
+func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status string)) error {
+	where, err := servedResource(ctx, w.access, ref)
+	if err != nil {
+		return fmt.Errorf("wait for %s: %w", ref, err)
+	}
+	return w.watches.Wait(ctx, where, ref, w.written(ref), report)
+}
+
+// Replace deletes exactly that pod of a StatefulSet or DaemonSet, if it is outdated. Then it
+// waits until the pod in its place is ready: on its node, or with its name. It calls report
+// with the cause whenever that changes. Errors are those of Wait.
+func (w *Writer) Replace(ctx context.Context, workload *unstructured.Unstructured, pod providers.Pod, report func(status string)) error {
+	if pod.Outdated {
+		ref := providers.Ref{GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Namespace: workload.GetNamespace(), Name: pod.Name}
+		if err := w.Delete(ctx, ref, providers.Precondition{UID: pod.UID}); err != nil {
+			if errors.Is(err, context.DeadlineExceeded) {
+				return &providers.NotReadyError{Ref: ref, Reason: "it has not ended yet", Detail: []string{err.Error()}}
+			}
+			return err
+		}
+	}
+	return watch.WaitForSuccessor(ctx, w.access, workload, pod, report)
+}
+
+// written returns the version in which this Writer left the object; empty: it did not write
+// it.
+func (w *Writer) written(ref providers.Ref) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.versions[ref]
+}
+
+// noRevision is a resourceVersion that no object ever has: the last one of 63 bits. An apply
+// with it creates an object, or is a conflict.
+const noRevision = "9223372036854775807"
+
+// write sends one apply, and decides whether a refused one may be sent again.
+func write(ctx context.Context, a *resources.Access, ref providers.Ref, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	bound := options.Precondition != (providers.Precondition{})
+	switch {
+	case options.New && bound:
+		return nil, errors.New("what is new has no version or UID that a write could be bound to")
+	case options.Precondition.UID == "" && bound:
+		// The server would create the object if it was gone.
+		return nil, errors.New("a resourceVersion binds a write only together with a UID")
+	}
+	where, err := servedResource(ctx, a, ref)
+	if err != nil {
+		return nil, err
+	}
+	target := a.At(where, ref.Namespace)
+	// The server takes a UID and a resourceVersion in the payload as conditions. Nobody
+	// becomes their owner.
+	payload := object.DeepCopy()
+	payload.SetUID(options.Precondition.UID)
+	payload.SetResourceVersion(options.Precondition.ResourceVersion)
+	if options.New {
+		payload.SetResourceVersion(noRevision)
+	}
+	var applied *unstructured.Unstructured
+	start := time.Now()
+	err = connect.Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		var err error
+		applied, err = sendApply(ctx, a.Connection, target, payload, options)
+		if misshapen(err) && a.Mapper.Unsettled(ref.GVK) {
+			return false, nil // the server used a definition that this client has just replaced
+		}
+		if !raced(ref, err) {
+			return true, err
+		}
+		if bound || options.New {
+			var checked error
+			applied, checked = recheck(ctx, a, target, payload, options)
+			if applied != nil || checked != nil {
+				return true, checked
+			}
+		}
+		if time.Since(start) > connect.ShortPatience {
+			return false, err
+		}
+		return false, nil
+	})
+	return applied, err
+}
+
+// raced reports whether somebody else wrote the object at the same moment, or the object
+// does not meet the precondition.
+func raced(ref providers.Ref, err error) bool {
+	return (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)) && connect.ConflictOf(ref, err) == nil
+}
+
+// misshapen reports whether the object does not match the definition of its kind.
+func misshapen(err error) bool {
+	return apierrors.IsInvalid(err) || err != nil && strings.Contains(err.Error(), "failed to create typed patch object")
+}
+
+// recheck finds out why a write with a precondition was refused. It returns a
+// *providers.PreconditionError; or the live object, if an earlier attempt created it and the
+// answer was lost; or neither, if the write may be tried again. An object that somebody else
+// created differs at least in the owners of its fields.
+func recheck(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, payload *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	ref := providers.RefOf(payload)
+	live, err := a.Get(ctx, target, payload.GetName())
+	want := options.Precondition
+	switch {
+	case apierrors.IsNotFound(err) && options.New:
+		return nil, nil
+	case apierrors.IsNotFound(err):
+		return nil, &providers.PreconditionError{Ref: ref, Gone: true}
+	case err != nil:
+		return nil, err
+	case options.New:
+	case want.UID != "" && live.GetUID() != want.UID:
+		return nil, &providers.PreconditionError{Ref: ref, Gone: true}
+	case want.ResourceVersion == "" || live.GetResourceVersion() == want.ResourceVersion:
+		return nil, nil
+	default:
+		return nil, &providers.PreconditionError{Ref: ref, Live: live}
+	}
+	again := payload.DeepCopy()
+	again.SetResourceVersion("")
+	would, err := dryrun.Send(ctx, a.Connection, target, again, options.Manager, options.Force)
+	switch {
+	case err == nil && live.GetResourceVersion() != would.GetResourceVersion():
+		return nil, nil // somebody wrote it in between, for example its status
+	case err == nil && equality.Semantic.DeepEqual(live.Object, would.Object):
+		return live, nil
+	case err == nil || apierrors.IsConflict(err) || apierrors.IsInvalid(err):
+		return nil, &providers.PreconditionError{Ref: ref, Exists: true}
+	}
+	return nil, err // it is unknown who created it
+}
+
+// servedResource finds the resource of an object. It waits for a kind that was defined moments ago.
+func servedResource(ctx context.Context, a *resources.Access, ref providers.Ref) (resources.Resource, error) {
+	var where resources.Resource
+	start := time.Now()
+	err := connect.Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		var err error
+		where, err = a.Locate(ctx, ref, 0)
+		if meta.IsNoMatchError(err) && time.Since(start) < connect.ShortPatience {
+			return false, nil
+		}
+		return true, err
+	})
+	return where, err
+}
+
+// sendApply sends one server-side apply, and retries as call does.
+func sendApply(ctx context.Context, c *connect.Connection, target dynamic.ResourceInterface, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	return connect.Call(ctx, c, connect.VerbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return target.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: cmp.Or(options.Manager, providers.FieldManager), Force: options.Force})
+	})
+}

@@ -1,0 +1,131 @@
+package write
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
+)
+
+// Claim makes the manager the only owner of fields of the object, without a change of
+// values. It returns the new resourceVersion. It drops warnings: the fields are about to be
+// removed.
+func (w *Writer) Claim(ctx context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (string, error) {
+	ctx = connect.WarningsTo(ctx, func(string) {})
+	version, err := claim(ctx, w.access, ref, precondition, manager, fields)
+	if err != nil {
+		return "", fmt.Errorf("take over fields of %s: %w", ref, err)
+	}
+	return version, nil
+}
+
+// claim is Claim without its error context.
+func claim(ctx context.Context, a *resources.Access, ref providers.Ref, precondition providers.Precondition, manager, fields string) (string, error) {
+	claimed := fieldpath.NewSet()
+	if err := claimed.FromJSON(strings.NewReader(fields)); err != nil {
+		return "", fmt.Errorf("read which fields they are: %w", err)
+	}
+	target, err := a.Target(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	live, err := a.Get(ctx, target, ref.Name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", &providers.PreconditionError{Ref: ref, Gone: true}
+	case err != nil:
+		return "", err
+	}
+	if refused := unlike(live, precondition); refused != nil {
+		return "", refused
+	}
+	entries, err := claiming(live, manager, claimed)
+	if err != nil {
+		return "", err
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid":             live.GetUID(),
+		"resourceVersion": live.GetResourceVersion(),
+		"managedFields":   entries,
+	}})
+	if err != nil {
+		return "", fmt.Errorf("write the patch: %w", err)
+	}
+	after, err := connect.Call(ctx, a.Connection, connect.VerbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return target.Patch(ctx, ref.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
+	})
+	if !apierrors.IsConflict(err) {
+		if err != nil {
+			return "", err
+		}
+		return after.GetResourceVersion(), nil
+	}
+	// Somebody wrote the object in between, or the answer to an earlier attempt was lost.
+	if live, err = a.Get(ctx, target, ref.Name); err != nil {
+		return "", err
+	}
+	if refused := unlike(live, precondition); refused != nil {
+		return "", refused
+	}
+	return "", &providers.PreconditionError{Ref: ref, Live: live}
+}
+
+// unlike returns the precondition that an object does not meet; nil: it meets all.
+func unlike(live *unstructured.Unstructured, precondition providers.Precondition) error {
+	switch {
+	case live.GetUID() != precondition.UID:
+		return &providers.PreconditionError{Ref: providers.RefOf(live), Gone: true}
+	case precondition.ResourceVersion != "" && live.GetResourceVersion() != precondition.ResourceVersion:
+		return &providers.PreconditionError{Ref: providers.RefOf(live), Live: live}
+	}
+	return nil
+}
+
+// claiming returns managedFields in which only the manager owns the fields.
+func claiming(live *unstructured.Unstructured, manager string, claimed *fieldpath.Set) ([]metav1.ManagedFieldsEntry, error) {
+	var entries []metav1.ManagedFieldsEntry
+	found := false
+	for _, entry := range live.GetManagedFields() {
+		fields := fieldpath.NewSet()
+		if entry.FieldsV1 == nil || fields.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil {
+			continue
+		}
+		if entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
+			fields, found = fields.Union(claimed), true
+		} else {
+			fields = fields.RecursiveDifference(claimed)
+		}
+		if fields.Empty() {
+			continue
+		}
+		text, err := fields.ToJSON()
+		if err != nil {
+			return nil, fmt.Errorf("write down who owns the fields: %w", err)
+		}
+		entry.FieldsV1 = metav1.NewFieldsV1(string(text))
+		entries = append(entries, entry)
+	}
+	if !found {
+		text, err := claimed.ToJSON()
+		if err != nil {
+			return nil, fmt.Errorf("write down who owns the fields: %w", err)
+		}
+		now := metav1.Now()
+		entries = append(entries, metav1.ManagedFieldsEntry{
+			Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: live.GetAPIVersion(),
+			Time: &now, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(text)),
+		})
+	}
+	return entries, nil
+}

@@ -1,0 +1,167 @@
+package write
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
+)
+
+// Delete deletes the object with exactly that UID, its dependents in the background, and
+// returns when the object is gone. An object that is gone already, or has another UID, is no
+// error. If the context ends first, the error says what holds the object.
+func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition providers.Precondition) error {
+	where, err := w.access.Locate(ctx, ref, resources.MissAge)
+	if meta.IsNoMatchError(err) {
+		return nil // the definition of the kind was deleted, and all objects with it
+	}
+	if err != nil {
+		return fmt.Errorf("delete %s: %w", ref, err)
+	}
+	uid, err := remove(ctx, w.access, w.access.At(where, ref.Namespace), ref, precondition)
+	if err == nil && uid != "" {
+		err = w.gone(ctx, where, ref, uid)
+	}
+	if err != nil {
+		return fmt.Errorf("delete %s: %w", ref, err)
+	}
+	if resources.DefinesKinds(ref.GVK.GroupKind()) {
+		w.access.Mapper.Defined()
+	}
+	return nil
+}
+
+// remove requests the deletion. It returns the UID of the object that is being deleted;
+// empty: the object is gone.
+func remove(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, ref providers.Ref, precondition providers.Precondition) (types.UID, error) {
+	var leaving types.UID
+	start := time.Now()
+	err := connect.Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		condition := precondition
+		if condition.UID == "" {
+			live, err := a.Get(ctx, target, ref.Name)
+			if err != nil {
+				return true, err
+			}
+			condition.UID = live.GetUID()
+		}
+		leaving = condition.UID
+		err := requestDeletion(ctx, a.Connection, target, ref.Name, condition)
+		if !apierrors.IsConflict(err) {
+			return true, err
+		}
+		live, lookErr := a.Get(ctx, target, ref.Name)
+		switch {
+		case lookErr != nil:
+			return true, lookErr
+		case live.GetUID() != condition.UID:
+			leaving = ""
+			return true, nil
+		case live.GetDeletionTimestamp() != nil:
+			return true, nil
+		case precondition.ResourceVersion != "" && live.GetResourceVersion() != precondition.ResourceVersion:
+			return true, &providers.PreconditionError{Ref: ref}
+		case time.Since(start) > connect.ShortPatience:
+			return true, err
+		}
+		return false, nil
+	})
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	return leaving, err
+}
+
+// requestDeletion sends the DELETE.
+func requestDeletion(ctx context.Context, c *connect.Connection, target dynamic.ResourceInterface, name string, condition providers.Precondition) error {
+	background := metav1.DeletePropagationBackground
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &condition.UID}, PropagationPolicy: &background}
+	if condition.ResourceVersion != "" {
+		options.Preconditions.ResourceVersion = &condition.ResourceVersion
+	}
+	_, err := connect.Call(ctx, c, connect.VerbDelete, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, target.Delete(ctx, name, options)
+	})
+	return err
+}
+
+// heldError says that an object is still being deleted, and what it waits for.
+type heldError struct {
+	ref       providers.Ref
+	holding   string
+	finalizer bool
+	err       error
+}
+
+func (e *heldError) Error() string {
+	text := fmt.Sprintf("%s is still being deleted: %s.", e.ref, e.holding)
+	if e.finalizer {
+		in := ""
+		if e.ref.Namespace != "" {
+			in = "-n " + e.ref.Namespace + " "
+		}
+		text += fmt.Sprintf(" Find the controller that should remove it. If that no longer runs, remove the finalizer yourself: kubectl %sedit %s %s", in, strings.ToLower(e.ref.GVK.Kind), e.ref.Name)
+	}
+	return text
+}
+
+func (e *heldError) Unwrap() error { return e.err }
+
+// gone waits until the object with that UID is gone.
+func (w *Writer) gone(ctx context.Context, where resources.Resource, ref providers.Ref, uid types.UID) error {
+	subscriber := w.watches.Subscribe(ctx, where, ref.Namespace, ref.Name, w.written(ref))
+	defer subscriber.Unsubscribe()
+	var last *unstructured.Unstructured
+	for {
+		select {
+		case <-subscriber.Changed:
+		case <-ctx.Done():
+			if holding := holders(last); holding != "" {
+				return &heldError{ref, holding, len(last.GetFinalizers()) > 0, ctx.Err()}
+			}
+			return ctx.Err()
+		}
+		seen, ok := subscriber.Observe()
+		switch {
+		case !ok:
+		case seen.Err != nil:
+			return seen.Err
+		case seen.Object == nil || seen.Object.GetUID() != uid:
+			return nil
+		default:
+			last = seen.Object
+		}
+	}
+}
+
+// holders says what holds an object that is being deleted; empty: unknown.
+func holders(object *unstructured.Unstructured) string {
+	if object == nil {
+		return ""
+	}
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, item := range conditions {
+		condition, _ := item.(map[string]any)
+		// Conditions of a Namespace name the objects that are left, or cannot be deleted.
+		kind, _ := condition["type"].(string)
+		if condition["status"] == "True" && strings.HasPrefix(kind, "Namespace") {
+			message, _ := condition["message"].(string)
+			return message
+		}
+	}
+	if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
+		return "held by the finalizer " + strings.Join(finalizers, ", ")
+	}
+	return ""
+}

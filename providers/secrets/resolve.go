@@ -1,0 +1,124 @@
+// Package secrets makes and renews the values of Secrets: random values, key pairs and
+// certificates. Resolve puts the values of a providers.Object into its manifest. Due says
+// whether a certificate has to be renewed. A revision names the values of a Secret without
+// saying anything about them; see RevisionOf. The types that describe how a value is made,
+// such as providers.Generator, are in package providers.
+package secrets
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/escape"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Resolve returns the manifest that is sent to the server. The manifest of a Secret gets
+// its values. Values that were generated before are kept, unless they have to be renewed.
+// With generate (an apply), missing values are made. Without it (a plan), a placeholder
+// stands for each missing value, and pending lists their keys. The manifest of any other
+// object is returned as it is.
+func Resolve(o *providers.Object, live providers.Values, generate bool) (manifest *unstructured.Unstructured, pending []string, err error) {
+	if len(o.Data) == 0 {
+		return o.Manifest, nil, nil
+	}
+	manifest = o.Manifest.DeepCopy()
+	values := map[string][]byte{}
+	own := live(manifest.GetNamespace(), manifest.GetName())
+	together, err := makeTogether(o, own, live, generate)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.Ref(), err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Data)) {
+		kept := own[key]
+		if isMadeTogether(o.Data[key]) {
+			kept = together[key]
+		}
+		value, known, err := resolveValue(o.Data[key], kept, live, generate)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s, key %s: %w", o.Ref(), key, err)
+		}
+		if !known {
+			pending = append(pending, key)
+		}
+		values[key] = value
+	}
+	data := map[string]any{}
+	for key, value := range values {
+		data[key] = base64.StdEncoding.EncodeToString(value)
+	}
+	if err := unstructured.SetNestedMap(manifest.Object, data, "data"); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.Ref(), err)
+	}
+	annotations := manifest.GetAnnotations()
+	if revision := annotations[providers.AnnotationRevision]; revision != "" && len(pending) == 0 {
+		annotations[providers.AnnotationChecksum] = checksum(keyFor(manifest, live), revision, values)
+		if end := notAfter(values[lang.KeyCertificate]); isMade(o) && end != "" {
+			annotations[providers.AnnotationNotAfter] = end
+		}
+		manifest.SetAnnotations(annotations)
+	}
+	return manifest, pending, nil
+}
+
+// placeholder stands for a value that the apply will make. Dry runs send it.
+const placeholder = "pending"
+
+// resolveValue returns one value. own is the value that the Secret has already, nil: none.
+// known is false where the apply will make the value.
+func resolveValue(d providers.SecretData, own []byte, live providers.Values, generate bool) (value []byte, known bool, err error) {
+	if d.Generate == nil {
+		return join(d.Parts, live)
+	}
+	switch {
+	case own != nil:
+		return own, true, nil
+	case generate:
+		value, err := generateValue(d.Generate)
+		return value, true, err
+	default:
+		return []byte(placeholder), false, nil
+	}
+}
+
+// join puts a derived value together from its parts.
+func join(parts []providers.DataPart, live providers.Values) (value []byte, known bool, err error) {
+	for _, part := range parts {
+		switch {
+		case part.Omitted:
+			return nil, false, fmt.Errorf("it is made from a sensitive variable, whose value is not in the plan file")
+		case part.From == nil:
+			value = append(value, part.Literal+part.Sensitive...)
+		default:
+			source, ok := live(part.From.Namespace, part.From.Name)[part.From.Key]
+			if !ok {
+				return []byte(placeholder), false, nil
+			}
+			text, err := escape.Into(part.Place, string(source))
+			if err != nil {
+				return nil, false, fmt.Errorf("the value of %s cannot be used here: %w", part.From, err)
+			}
+			value = append(value, text...)
+		}
+	}
+	return value, true, nil
+}
+
+// isMade reports whether kolla generates the values of the object, or generated them for
+// the Secret whose values the object takes over.
+func isMade(o *providers.Object) bool {
+	if o.Generated() {
+		return true
+	}
+	for _, data := range o.Data {
+		if data.Carried {
+			return true
+		}
+	}
+	return false
+}
