@@ -14,7 +14,7 @@ var CatalogueType = &BlockType{Blocks: []*BlockType{DefinitionType, localsType}}
 
 var variableType = &BlockType{
 	Name: "variable", Label: "variable", LabelForm: formIdentifier,
-	Doc: "A value that is given from outside: -var, -var-file, kolla.vars.hcl, *.auto.vars.hcl, KOLLA_VAR_name. Read as var.NAME.",
+	Doc: "A value that comes from outside the configuration: from -var, -var-file, kolla.vars.hcl, *.auto.vars.hcl or KOLLA_VAR_name. Expressions read it as var.NAME.",
 	Example: `variable "workers" {
   type        = object({ processes = number, threads = optional(number, 2) })
   default     = { processes = 4 }
@@ -35,25 +35,25 @@ variable "smtp_password" {
 `,
 	ReadAs: "var.NAME",
 	Attributes: []Attribute{
-		{Name: "type", Type: TypeConstraint, Doc: "Type constraint, such as string, number, list(string), object({ a = string, b = optional(number, 1) }). Without one, any value."},
-		{Name: "default", Type: TypeAny, Doc: "Value when none is given. Without it a value must be given."},
-		{Name: "description", Type: TypeLiteral, Doc: "What the variable is for."},
-		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "The value is never shown and never stored."},
-		{Name: "nullable", Type: TypeBool, Default: true, Doc: "Whether null is a value. If not, null means the default."},
+		{Name: "type", Type: TypeConstraint, Doc: "Type constraint, such as string, number, list(string) or object({ a = string, b = optional(number, 1) }). By default the variable takes any value."},
+		{Name: "default", Type: TypeAny, Doc: "Value of the variable if none is given. A variable without a default needs a value."},
+		{Name: "description", Type: TypeLiteral, Doc: "Purpose of the variable."},
+		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "Whether kolla hides the value: it never shows and never stores it."},
+		{Name: "nullable", Type: TypeBool, Default: true, Doc: "Whether the value may be null. If not, null selects the default."},
 	},
 	Blocks: []*BlockType{{
 		Name: "validation",
 		Doc:  "A condition that the value must meet.",
 		Attributes: []Attribute{
-			{Name: "condition", Type: TypeBool, Required: true, Doc: "True when the value is good. It may refer to anything that does not depend on the variable."},
-			{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+			{Name: "condition", Type: TypeBool, Required: true, Doc: "An expression that is true if the value is valid. It may refer to anything that does not depend on the variable."},
+			{Name: "error_message", Type: TypeText, Required: true, Doc: "Error message if the condition is false, as a whole sentence."},
 		},
 	}},
 }
 
 var localsType = &BlockType{
 	Name: "locals", AnyAttribute: true,
-	Doc: "Names for expressions: every argument NAME is read as local.NAME. They may refer to each other in any order.",
+	Doc: "Names for expressions: local.NAME reads the argument NAME. The arguments may refer to each other in any order.",
 	Example: `locals {
   control_nodes = [for n in range(1, 4) : "ctl-${n}"]
   replicas      = length(local.control_nodes)
@@ -85,25 +85,25 @@ data "registry" {
   }
 }
 `,
-	Doc: "Objects that are in the cluster, read when a plan is made. One with a name is data.NAME.object, as the server has it: data.NAME.object.data[\"KEY\"] of a ConfigMap, data.NAME.object.spec.clusterIP of a Service. With labels it is a list, data.NAME.objects. Values of a Secret are decoded, and are sensitive; those that are no text are under binaryData, in base64. What a service or manifest of this configuration makes, and is not there yet or is changed by the plan, is known after the apply: see depends_on.",
+	Doc: "Objects that exist in the cluster. kolla reads them when it makes a plan. With `name`, data.NAME.object is the object as the server has it: data.NAME.object.data[\"KEY\"] of a ConfigMap, data.NAME.object.spec.clusterIP of a Service. With `labels`, data.NAME.objects is a list. The values of a Secret are decoded and sensitive; binary values are under binaryData, in base64. If a service or manifest of this configuration makes the object, and the object does not exist yet or the plan changes it, its content is known after the apply: see depends_on.",
 	Attributes: withRepetition([]Attribute{
 		{Name: "kind", Type: TypeString, Required: true, Form: formPlain, Doc: "Kind of the object, such as ConfigMap."},
-		{Name: "api_version", Type: TypeString, Form: formPlain, Doc: "Its group and version, such as apps/v1. It may be left out where the server has only one kind of that name."},
-		{Name: "name", Type: TypeString, Form: formPlain, Doc: "Its name. One of name and labels says what is read."},
-		{Name: "namespace", Type: TypeString, Form: FormNamespace, Doc: "Its namespace; by default the cloud's, for kinds that live in namespaces."},
-		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the objects have, in place of a name: data.NAME.objects is the list of them, by namespace and name. Of {} it is all objects."},
-		{Name: "optional", Type: TypeBool, Default: false, Doc: "Whether the object may be missing: data.NAME.object is null then, and data.NAME.exists false."},
-		{Name: "depends_on", Type: TypeReferences, Doc: "What makes the object. As long as that is not applied, what is read is known only after the apply."},
+		{Name: "api_version", Type: TypeString, Form: formPlain, Doc: "API version of the object, such as apps/v1. It may be left out if the server has only one kind of that name."},
+		{Name: "name", Type: TypeString, Form: formPlain, Doc: "Name of the object. The block needs either name or labels."},
+		{Name: "namespace", Type: TypeString, Form: FormNamespace, Doc: "Namespace of the object; by default the cloud's, for kinds that live in namespaces."},
+		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels of the objects to read. data.NAME.objects is a list of them, sorted by namespace and name. With {} it has all objects of the kind."},
+		{Name: "optional", Type: TypeBool, Default: false, Doc: "Whether the object may be missing. If it is, data.NAME.object is null and data.NAME.exists is false."},
+		{Name: "depends_on", Type: TypeReferences, Doc: "Blocks that make the object. Until they are applied, the content is known only after the apply."},
 	}),
 	Blocks: []*BlockType{{
 		Name: "lifecycle", Single: true,
-		Doc: "What has to be true of what was read.",
+		Doc: "Conditions that the content must meet.",
 		Blocks: []*BlockType{{
 			Name: "postcondition",
-			Doc:  "What must be so, or else there is an error. In it, self is what was read.",
+			Doc:  "A condition that must hold; otherwise the plan fails. In the block, self is the content.",
 			Attributes: []Attribute{
-				{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well."},
-				{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+				{Name: "condition", Type: TypeBool, Required: true, Doc: "An expression that is true if all is well."},
+				{Name: "error_message", Type: TypeText, Required: true, Doc: "Error message if the condition is false, as a whole sentence."},
 			},
 		}},
 	}},
@@ -112,7 +112,7 @@ data "registry" {
 // ModuleType describes the block `module`, which uses the files of another directory.
 var ModuleType = &BlockType{
 	Name: "module", Label: "module", LabelForm: formIdentifier, AnyAttribute: true,
-	Doc: "A directory with definitions, services, roles and so on, used as a part of this configuration. All other arguments are the values of its variables. Its outputs are read as module.NAME.OUTPUT.",
+	Doc: "A directory with definitions, services, roles and so on that becomes a part of this configuration. The other arguments are the values of its variables. Expressions read its outputs as module.NAME.OUTPUT.",
 	Example: `module "edge" {
   source     = "./edge"
   for_each   = { west = 2, east = 1 }
@@ -128,14 +128,14 @@ output "edges" {
 `,
 	ReadAs: "module.NAME",
 	Attributes: append([]Attribute{
-		{Name: "source", Type: TypeLiteral, Required: true, Doc: "The directory, relative to the file's: it starts with ./ or ../."},
-		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before any service or manifest of the module starts."},
+		{Name: "source", Type: TypeLiteral, Required: true, Doc: "Path of the directory, relative to the file. It starts with ./ or ../."},
+		{Name: "depends_on", Type: TypeReferences, Doc: "Blocks that must be ready before any service or manifest of the module starts."},
 	}, Repetition...),
 }
 
 var rootOutputType = &BlockType{
 	Name: "output", Label: "output", LabelForm: formIdentifier,
-	Doc: "A value that `kolla output` prints. The caller of a module reads its outputs as module.NAME.OUTPUT.",
+	Doc: "A value that `kolla output` prints. The caller of a module reads it as module.NAME.OUTPUT.",
 	Example: `output "identity" {
   value       = service.keystone.public_url
   description = "Where clients log in."
@@ -153,15 +153,15 @@ output "admin_password" {
 `,
 	Attributes: []Attribute{
 		{Name: "value", Type: TypeAny, Required: true, Doc: "The value."},
-		{Name: "description", Type: TypeLiteral, Doc: "What it is."},
-		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "The value is never shown. It must be said where the value comes from one that is sensitive."},
+		{Name: "description", Type: TypeLiteral, Doc: "Description of the output."},
+		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "Whether kolla hides the value. An output with a sensitive value needs it."},
 	},
 	Blocks: []*BlockType{preconditionType},
 }
 
 var checkType = &BlockType{
 	Name: "check", Label: "check", LabelForm: formIdentifier,
-	Doc: "Assertions about the cloud. Where one does not hold there is a warning, and nothing is held up.",
+	Doc: "Assertions about the cloud. If one does not hold, kolla warns; it stops nothing.",
 	Example: `check "spread" {
   assert {
     condition     = service.keystone.replicas <= length(role.control.nodes)
@@ -171,10 +171,10 @@ var checkType = &BlockType{
 `,
 	Blocks: []*BlockType{{
 		Name: "assert",
-		Doc:  "What should be so.",
+		Doc:  "A condition that should hold.",
 		Attributes: []Attribute{
-			{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well."},
-			{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+			{Name: "condition", Type: TypeBool, Required: true, Doc: "An expression that is true if all is well."},
+			{Name: "error_message", Type: TypeText, Required: true, Doc: "Warning if the condition is false, as a whole sentence."},
 		},
 	}},
 }
@@ -183,7 +183,7 @@ var checkType = &BlockType{
 // type. Its label names the type, and its block content is the content of each of them.
 var DynamicType = &BlockType{
 	Name: "dynamic", Label: "block type",
-	Doc: "Stands inside of another block for blocks of the type that the label names, one for each element of for_each. Expressions in content read the element as TYPE.key and TYPE.value.",
+	Doc: "Generates nested blocks of the type in the label, one for each element of for_each. Expressions in content read the element as TYPE.key and TYPE.value.",
 	Example: `locals {
   debugged = { "keystone.conf" = "DEBUG" }
 }
@@ -202,10 +202,10 @@ service "keystone" {
 `,
 	Attributes: []Attribute{
 		{Name: "for_each", Type: TypeAny, Value: "list, set or map", Required: true, Doc: "A list, set, map or object."},
-		{Name: "iterator", Type: TypeReferences, Value: "name without quotes", Doc: "Name for the element, in place of the type of the block."},
-		{Name: "labels", Type: TypeList, Doc: "Label of each block, as a list of one, for types that have a label."},
+		{Name: "iterator", Type: TypeReferences, Value: "name without quotes", Doc: "Name of the element in expressions; by default the type of the block."},
+		{Name: "labels", Type: TypeList, Doc: "Label of each generated block, as a list of one element, for types that have a label."},
 	},
-	Blocks: []*BlockType{{Name: "content", Single: true, Doc: "What stands in each of the blocks."}},
+	Blocks: []*BlockType{{Name: "content", Single: true, Doc: "Content of each generated block."}},
 }
 
 // DynamicNames are the types of blocks that a dynamic block inside of a block of this type

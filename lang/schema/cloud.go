@@ -64,26 +64,26 @@ var cloudType = &BlockType{
 		{"services", "Names of the definitions that services are made by, a set: contains(cloud.services, \"heat\"). Who reads it needs none of them, so that nothing is ordered."},
 	},
 	Attributes: []Attribute{
-		{Name: "release", Type: TypeString, Required: true, OneOf: releaseNames(), Doc: "OpenStack release. With distro it makes the tag of the images."},
-		{Name: "distro", Type: TypeString, Form: formPlain, Doc: "Distribution that the images are built on, as in their tags. By default what the release is usually built on: rocky-9 for 2025.1, rocky-10 from then on."},
+		{Name: "release", Type: TypeString, Required: true, OneOf: releaseNames(), Doc: "OpenStack release. The tag of the images consists of release and distro."},
+		{Name: "distro", Type: TypeString, Form: formPlain, Doc: "Distribution that the images are built on, as in their tags. The default depends on the release: rocky-9 for 2025.1, rocky-10 for later ones."},
 		{Name: "tag", Type: TypeString, Form: formTag, Doc: "Tag of the images; by default RELEASE-DISTRO."},
-		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full references to use in place of images, by the name of the image or a pattern; `*` in a reference stands for the name. The exact name counts before a pattern, and a longer pattern before a shorter one. `images` of a service comes before both."},
+		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full image references that replace images, by the name of the image or a pattern. `*` in a reference stands for the name. An exact name wins over a pattern, a longer pattern over a shorter one, and `images` of a service over both."},
 		{Name: "registry", Type: TypeString, Default: "quay.io/openstack.kolla", Form: formPlain, Doc: "Registry and path that the images come from."},
-		{Name: "prefix", Type: TypeString, Default: "", Doc: "Put before the name of every image."},
-		{Name: "pull_secrets", Type: TypeList, Form: FormSubdomain, Doc: "Names of Secrets in the namespace, of type kubernetes.io/dockerconfigjson, that the images are pulled with."},
-		{Name: "namespace", Type: TypeString, Default: "openstack", Form: FormNamespace, Doc: "Namespace of the services. A service answers as SERVICE.NAMESPACE."},
-		{Name: "region", Type: TypeString, Default: "RegionOne", Form: formPlain, Doc: "Region in Keystone's catalogue."},
-		{Name: "config_dir", Type: TypeLiteral, Doc: "Directory with overrides of config files, laid out as kolla-ansible's node_custom_config: global.conf, SERVICE.conf, SERVICE/FILE. Relative to the configuration."},
-		{Name: "pod_security", Type: TypeString, OneOf: []string{"restricted", "baseline", "privileged"}, Doc: "Pod Security Standard that the namespace enforces. By default the strictest that the pods of all services and manifests pass. If some need more than `restricted`, two ValidatingAdmissionPolicies (Kubernetes 1.30) hold all other pods of the namespace to `restricted`; with `pod_security` there are none."},
-		{Name: "foreign", Type: TypeString, Default: "revert", OneOf: []string{"revert", "report", "ignore"}, Doc: "What becomes of fields that others add to objects of this cloud, such as a container, a rule or a key: revert shows them as drift, and an apply removes them; report shows and counts them, and an apply leaves them there; ignore does not look for them. Labels, annotations and what a controller keeps by the kind of the object are left to others in any case."},
-		{Name: "network_policy", Type: TypeBool, Default: true, Doc: "Whether the pods of services take connections only from those that refer to the service, or find its port in the catalogue of a Keystone that they refer to, through an exposure, and from those that `allow` blocks name. Needs a pod network with a policy engine; others ignore it. Pods in the network of their node are not covered: to policy engines they are the node. What pods connect to is not restricted."},
+		{Name: "prefix", Type: TypeString, Default: "", Doc: "Prefix of the name of every image."},
+		{Name: "pull_secrets", Type: TypeList, Form: FormSubdomain, Doc: "Names of the Secrets in the namespace, of type kubernetes.io/dockerconfigjson, with the credentials of the registry."},
+		{Name: "namespace", Type: TypeString, Default: "openstack", Form: FormNamespace, Doc: "Namespace of the services. The DNS name of a service is SERVICE.NAMESPACE."},
+		{Name: "region", Type: TypeString, Default: "RegionOne", Form: formPlain, Doc: "Name of the region in Keystone's catalogue."},
+		{Name: "config_dir", Type: TypeLiteral, Doc: "Directory with overrides of config files, in the layout of kolla-ansible's node_custom_config: global.conf, SERVICE.conf, SERVICE/FILE. The path is relative to the configuration."},
+		{Name: "pod_security", Type: TypeString, OneOf: []string{"restricted", "baseline", "privileged"}, Doc: "Pod Security Standard that the namespace enforces. By default it is the strictest standard that the pods of all services and manifests pass. If some pods need more than `restricted`, two ValidatingAdmissionPolicies (Kubernetes 1.30) hold all other pods of the namespace to `restricted`. If you set `pod_security`, there are no such policies."},
+		{Name: "foreign", Type: TypeString, Default: "revert", OneOf: []string{"revert", "report", "ignore"}, Doc: "Policy for fields that others add to objects of this cloud, such as a container, a rule or a key. revert: a plan shows them as drift, and an apply removes them. report: a plan shows and counts them, and an apply leaves them. ignore: kolla does not look for them. In any case kolla leaves labels, annotations and the fields that controllers set to others."},
+		{Name: "network_policy", Type: TypeBool, Default: true, Doc: "Whether kolla writes NetworkPolicies. The pods of a service then accept connections only from services that refer to it or find its port in the catalogue of their Keystone, through an exposure, and from the sources in `allow` blocks. This needs a pod network with a policy engine; other networks ignore it. It does not cover pods in the network of their node, because policy engines take them for the node, and it does not restrict outgoing connections."},
 	},
 	Blocks: []*BlockType{defaultsType},
 }
 
 var exposureType = &BlockType{
 	Name: "exposure", Label: "exposure", LabelForm: formName,
-	Doc: "How chosen services are reached from outside of the cluster.",
+	Doc: "A way into the cluster, for services that clients outside use.",
 	Example: `exposure "inside" {
   vip        = "192.0.2.20"
   fqdn       = "inside.example.org"
@@ -102,23 +102,23 @@ var exposureType = &BlockType{
 	},
 	Attributes: withRepetition([]Attribute{
 		{Name: "vip", Type: TypeString, Required: true, Form: formIP, Doc: "Address that clients connect to."},
-		{Name: "fqdn", Type: TypeString, Form: FormSubdomain, Doc: "Name that clients use instead of the address."},
-		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport", "managed", "loadbalancer", "ingress", "gateway"}, Doc: "How traffic comes in. This version knows nodeport: stable ports on the nodes, behind a load balancer of the operator's own, which `kolla exposure haproxy` configures."},
-		{Name: "nodes", Type: TypeRole, Doc: "Role over whose nodes the traffic is spread; by default any node."},
-		{Name: "node_ports", Type: TypeString, Default: "30000-32767", Doc: "Range that the cluster gives to node ports (--service-node-port-range), FIRST-LAST."},
+		{Name: "fqdn", Type: TypeString, Form: FormSubdomain, Doc: "DNS name that clients use instead of the address."},
+		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport", "managed", "loadbalancer", "ingress", "gateway"}, Doc: "How traffic comes in. This version supports nodeport: fixed ports on the nodes, behind a load balancer of your own, which `kolla exposure haproxy` configures."},
+		{Name: "nodes", Type: TypeRole, Doc: "Role of the nodes that receive the traffic; by default all nodes."},
+		{Name: "node_ports", Type: TypeString, Default: "30000-32767", Doc: "Range of node ports of the cluster (--service-node-port-range), as FIRST-LAST."},
 		NameAttribute,
 	}),
 }
 
 // PlaceAttributes are the default role and the default exposure of services.
 var PlaceAttributes = []Attribute{
-	{Name: "role", Type: TypeRole, Doc: "Nodes of services that have no argument `role` themselves; with `role = null` a service runs on any."},
-	{Name: "expose", Type: TypeExposure, Doc: "Exposure of services that have no argument `expose` themselves, and whose definition has a port that is meant to be reached from outside; with `expose = null` a service is not reached."},
+	{Name: "role", Type: TypeRole, Doc: "Nodes for services without an argument `role` of their own. A service with `role = null` runs on any node."},
+	{Name: "expose", Type: TypeExposure, Doc: "Exposure for services without an argument `expose` of their own, if their definition has a port for clients outside. A service with `expose = null` is not exposed."},
 }
 
 var defaultsType = &BlockType{
 	Name: "defaults", Single: true,
-	Doc: "Overrides for every service, also in modules. They come over the definitions and under the services' own blocks, and are evaluated for each service: self is the service.",
+	Doc: "Overrides for every service, in modules too. They override the definitions, and the blocks of a service override them. kolla evaluates them for each service; self is the service.",
 	Example: `cloud "prod" {
   release = "2025.1"
 
@@ -143,16 +143,16 @@ var defaultsType = &BlockType{
 }
 `,
 	Attributes: append(slices.Clone(PlaceAttributes), []Attribute{
-		{Name: "storage_class", Type: TypeString, Form: FormSubdomain, Doc: "Of all volumes; by default what the definition says, or else the cluster's."},
-		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "On every object of every service."},
-		{Name: "annotations", Type: TypeMap, Doc: "On every object of every service."},
+		{Name: "storage_class", Type: TypeString, Form: FormSubdomain, Doc: "Storage class of all volumes. By default the definition decides, or else the cluster."},
+		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels of every object of every service."},
+		{Name: "annotations", Type: TypeMap, Doc: "Annotations of every object of every service."},
 	}...),
 	Blocks: []*BlockType{defaultConfigType, defaultWorkloadType, PatchType},
 }
 
 var defaultConfigType = &BlockType{
 	Name: "config", Label: "file name or pattern", LabelForm: FormGlob,
-	Doc: "Values for all config files, of any service, whose name matches. Values in sections go to ini files, values without to properties files.",
+	Doc: "Values for the config files of all services whose names match the label. Values in sections apply to ini files, values without sections to properties files.",
 	Example: `cloud "prod" {
   release = "2025.1"
 
@@ -166,14 +166,14 @@ var defaultConfigType = &BlockType{
 }
 `,
 	Attributes: []Attribute{
-		{Name: "values", Type: TypeSettings, Required: true, Doc: "Merged over the definitions' values and under the services'."},
+		{Name: "values", Type: TypeSettings, Required: true, Doc: "Values that override those of the definitions. The values of a service override them."},
 	},
 }
 
 // defaultWorkloadType has the arguments that make sense for every workload.
 var defaultWorkloadType = &BlockType{
 	Name: "workload", Single: true,
-	Doc:        "What all workloads have.",
+	Doc:        "Settings of all workloads.",
 	Attributes: append(chosen(podAttributes, "env", "service_links"), gracePeriodAttribute, tolerationsAttribute),
 	Blocks:     []*BlockType{resourcesType},
 }
@@ -185,7 +185,7 @@ func chosen(from []Attribute, names ...string) []Attribute {
 
 var roleType = &BlockType{
 	Name: "role", Label: "role", LabelForm: formName,
-	Doc: "A set of nodes, and the labels that kolla puts on them. One of nodes, match and roles says which.",
+	Doc: "A set of nodes, and the labels that kolla puts on them. Exactly one of nodes, match and roles selects the nodes.",
 	Example: `role "network" {
   nodes = ["net-1", "net-2"]
 }
@@ -217,10 +217,10 @@ role "dataplane" {
 	},
 	Attributes: withRepetition([]Attribute{
 		{Name: "nodes", Type: TypeList, Form: FormSubdomain, Doc: "Names of the nodes."},
-		{Name: "match", Type: TypeMap, Form: formLabelValue, Doc: "Labels that the nodes have already."},
-		{Name: "roles", Type: TypeRoles, Doc: "Other roles: the nodes of any of them."},
-		{Name: "taints", Type: TypeList, Form: formTaint, Doc: "Taints to put on the nodes, KEY:EFFECT or KEY=VALUE:EFFECT, with the effect NoSchedule or PreferNoSchedule. Pods of the role tolerate them, and those of roles that it is a part of. What is taken away here is taken off the nodes; other taints stay as they are."},
-		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: `Labels to put on the nodes; workloads select by them. By default { "kolla.openstack.org/role-NAME" = "true" }.`},
+		{Name: "match", Type: TypeMap, Form: formLabelValue, Doc: "Labels that select the nodes."},
+		{Name: "roles", Type: TypeRoles, Doc: "Other roles. The role has all of their nodes."},
+		{Name: "taints", Type: TypeList, Form: formTaint, Doc: "Taints that kolla puts on the nodes, as KEY:EFFECT or KEY=VALUE:EFFECT, with the effect NoSchedule or PreferNoSchedule. The pods of the role tolerate them, and so do the pods of a role that has this one in `roles`. If you remove a taint here, kolla removes it from the nodes; it leaves other taints alone."},
+		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: `Labels that kolla puts on the nodes. Workloads select nodes by them. By default { "kolla.openstack.org/role-NAME" = "true" }.`},
 		NameAttribute,
 	}),
 }

@@ -18,7 +18,7 @@ var Repetition = []Attribute{
 }
 
 // NameAttribute is the name in the cluster. Each instance of a repeated block needs its own.
-var NameAttribute = Attribute{Name: "name", Type: TypeString, Form: formName, Doc: "Its name in the cluster. By default the label, with a dash and the key where the block is repeated."}
+var NameAttribute = Attribute{Name: "name", Type: TypeString, Form: formName, Doc: "Name in the cluster. By default it is the label, with a dash and the key for a repeated block."}
 
 // withRepetition adds Repetition to the arguments of a block.
 func withRepetition(attributes []Attribute) []Attribute { return slices.Concat(attributes, Repetition) }

@@ -18,7 +18,7 @@ var (
 // DefinitionType describes the block `definition`.
 var DefinitionType = &BlockType{
 	Name: "definition", Label: "definition", LabelForm: formName,
-	Doc: "How a service is made. One of the same name as in the catalogue takes its place.",
+	Doc: "The recipe of a service. A definition with the name of one in the catalogue replaces that one.",
 	Example: `definition "status" {
   description = "A page that says how the cloud is"
 
@@ -74,7 +74,7 @@ service "status" {
 }
 `,
 	Attributes: []Attribute{
-		{Name: "description", Type: TypeLiteral, Doc: "What the service is, in a few words."},
+		{Name: "description", Type: TypeLiteral, Doc: "Short description of the service."},
 	},
 	Blocks: append([]*BlockType{InputType, OwnLocalsType}, overridable()...),
 }
@@ -89,7 +89,7 @@ func overridable() []*BlockType {
 // PortType describes the block `port`.
 var PortType = &BlockType{
 	Name: "port", Label: "port", LabelForm: formPort,
-	Doc: "A port of the service. Its number is read as port.NAME; the first one is the service's main port.",
+	Doc: "A port of the service. Expressions read its number as port.NAME. The first port is the main port of the service.",
 	Example: `definition "status" {
   port "http" {
     number    = 8080
@@ -117,17 +117,17 @@ var PortType = &BlockType{
 `,
 	ReadAs: "port.NAME",
 	Attributes: conditional([]Attribute{
-		{Name: "number", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "Its number. Where a service has another one, what reads it follows."},
-		{Name: "protocol", Type: TypeString, Default: "tcp", OneOf: []string{"tcp", "udp"}, Doc: "What is spoken on it. Two ports of one number have different protocols."},
-		{Name: "expose", Type: TypeBool, Default: false, Doc: "Reachable from outside when the service has an exposure."},
-		{Name: "node_port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port on the nodes when it is; by default the cluster chooses one."},
-		{Name: "public", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port that clients connect to at the exposure, and so in public_url; by default its number."},
+		{Name: "number", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "Number of the port. If a service overrides it, everything that reads it follows."},
+		{Name: "protocol", Type: TypeString, Default: "tcp", OneOf: []string{"tcp", "udp"}, Doc: "Protocol on the port. Two ports with the same number need different protocols."},
+		{Name: "expose", Type: TypeBool, Default: false, Doc: "Whether clients outside reach the port if the service has an exposure."},
+		{Name: "node_port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port on the nodes if the port is exposed; by default the cluster chooses one."},
+		{Name: "public", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port that clients outside connect to, which is also in public_url; by default the number."},
 	}),
 }
 
 var databaseType = &BlockType{
 	Name: "database", Label: "database", LabelForm: formDatabase,
-	Doc: "A database with its user, on a service that provides databases. Read as database.NAME.url, host, port, name, user, password. Two of one name, or with one user, on one server are an error.",
+	Doc: "A database with a user, on a service that provides databases. Expressions read database.NAME.url, host, port, name, user and password. Two databases on one server cannot share a name or a user.",
 	Example: `definition "status" {
   input "cell" {
     default = "cell1"
@@ -151,15 +151,15 @@ var databaseType = &BlockType{
 		{"url", "What the server's definition provides: the connection with user and password."},
 	},
 	Attributes: conditional([]Attribute{
-		{Name: "name", Type: TypeString, Form: formDatabase, Doc: "Its name on the server; by default the label."},
-		{Name: "user", Type: TypeString, Form: formDatabase, Doc: "Name of its user; by default the name of the database."},
-		{Name: "server", Type: TypeString, Form: formName, Default: "mariadb", Doc: "Name of the service that it lives on."},
+		{Name: "name", Type: TypeString, Form: formDatabase, Doc: "Name of the database on the server; by default the label."},
+		{Name: "user", Type: TypeString, Form: formDatabase, Doc: "Name of the user; by default the name of the database."},
+		{Name: "server", Type: TypeString, Form: formName, Default: "mariadb", Doc: "Name of the service that provides the database."},
 	}),
 }
 
 var configType = &BlockType{
 	Name: "config", Label: "config file", LabelForm: formFile,
-	Doc: "A config file. Jobs and workloads that list it get it mounted.",
+	Doc: "A config file. kolla mounts it in the jobs and workloads that list it.",
 	Example: `definition "status" {
   secret "session" {}
 
@@ -202,22 +202,22 @@ var configType = &BlockType{
 }
 `,
 	Attributes: conditional([]Attribute{
-		{Name: "format", Type: TypeLiteral, Default: "ini", OneOf: formats, Doc: "ini: sections of keys. properties: keys. yaml, json: maps in maps. raw: any content. By default the format of `from`, or else the extension decides: .yaml, .yml and .json (raw if the block has `content`), .toml is raw, others are ini."},
-		{Name: "from", Type: TypeLiteral, Doc: "Name of another config file: this one is that with all its overrides, and its own values over it. path, secret_path, format and mode are that one's where this one says none."},
-		{Name: "only", Type: TypeList, Doc: "Sections to take of `from`, or keys where there are no sections; written out."},
-		{Name: "optional", Type: TypeBool, Default: false, Doc: "It is there only if something gives it content, such as the config directory; lists of names leave it out otherwise."},
-		{Name: "mode", Type: TypeString, Form: formMode, Doc: "Permissions in octal digits, such as 0400; by default 0644, and 0440 of what is secret."},
-		{Name: "path", Type: TypeString, Required: true, Unless: "from", Form: formPath, Doc: "Where the service reads it."},
-		{Name: "secret_path", Type: TypeString, Form: formPath, Doc: "Where values with secrets in them go, for services that read a second file. Without it a file with a secret in it is a Secret as a whole."},
-		{Name: "values", Type: TypeSettings, Doc: "ini: { SECTION = { KEY = VALUE } }, properties: { KEY = VALUE }, yaml and json: as deep as needed. A list is joined by commas; in a list of lists each inner one repeats the key."},
-		{Name: "content", Type: TypeText, Doc: "raw: the file."},
-		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "The file is never shown and never stored, whatever gives its content: the definition, the config directory or the service. It is a Secret as a whole."},
+		{Name: "format", Type: TypeLiteral, Default: "ini", OneOf: formats, Doc: "Format of the file. ini: sections of keys. properties: keys. yaml, json: nested maps. raw: any content. By default it is the format of `from`, or else the extension decides: .yaml, .yml and .json (raw if the block has `content`), .toml is raw, all others are ini."},
+		{Name: "from", Type: TypeLiteral, Doc: "Name of another config file to start from, with all of its overrides. The values of this block override it. path, secret_path, format and mode are those of the other file unless this block sets them."},
+		{Name: "only", Type: TypeList, Doc: "Sections to take from `from`, or keys if the file has no sections. The list must be literal."},
+		{Name: "optional", Type: TypeBool, Default: false, Doc: "Whether the file exists only if something gives it content, such as the config directory. Lists of file names leave it out otherwise."},
+		{Name: "mode", Type: TypeString, Form: formMode, Doc: "Permissions in octal digits, such as 0400. The default is 0644, and 0440 for secret content."},
+		{Name: "path", Type: TypeString, Required: true, Unless: "from", Form: formPath, Doc: "Path in the container."},
+		{Name: "secret_path", Type: TypeString, Form: formPath, Doc: "Path of a second file for the values with secrets, for services that read one. Without it, a file with a secret in it becomes a Secret as a whole."},
+		{Name: "values", Type: TypeSettings, Doc: "Values of the file. ini: { SECTION = { KEY = VALUE } }. properties: { KEY = VALUE }. yaml and json: maps of any depth. kolla joins a list with commas; a list of lists repeats the key for each inner list."},
+		{Name: "content", Type: TypeText, Doc: "Content of a raw file."},
+		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "Whether the whole file is secret, wherever its content comes from: the definition, the config directory or the service. kolla never shows and never stores it, and puts it into a Secret."},
 	}),
 }
 
 var outputType = &BlockType{
 	Name: "output", Label: "output", LabelForm: formIdentifier,
-	Doc: "A value that others read as service.NAME.OUTPUT.",
+	Doc: "A value that other services read as service.NAME.OUTPUT.",
 	Example: `definition "status" {
   port "http" {
     number = 8080
@@ -242,7 +242,7 @@ var outputType = &BlockType{
 // InputType describes the block `input`: a value that a service gives to its definition.
 var InputType = &BlockType{
 	Name: "input", Label: "input", LabelForm: formIdentifier,
-	Doc: "A value that a service gives to its definition, as the argument of that name. Read as input.NAME, in the definition and in the service's blocks.",
+	Doc: "A parameter of the definition. A service sets it with an argument of that name. The definition and the blocks of the service read it as input.NAME.",
 	Example: `definition "status" {
   input "checks" {
     type        = map(object({ url = string, period = optional(number, 30) }))
@@ -283,11 +283,11 @@ service "status" {
 `,
 	ReadAs: "input.NAME",
 	Attributes: []Attribute{
-		{Name: "type", Type: TypeConstraint, Doc: "Type constraint, as of a variable. Without one, any value."},
-		{Name: "default", Type: TypeAny, Doc: "Value when the service gives none. Without it the service must give one."},
-		{Name: "description", Type: TypeLiteral, Doc: "What the input is for."},
-		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "The value is never shown and never stored."},
-		{Name: "nullable", Type: TypeBool, Default: true, Doc: "Whether null is a value. If not, null means the default."},
+		{Name: "type", Type: TypeConstraint, Doc: "Type constraint, as for a variable. By default the input takes any value."},
+		{Name: "default", Type: TypeAny, Doc: "Value of the input if the service sets none. An input without a default needs a value."},
+		{Name: "description", Type: TypeLiteral, Doc: "Purpose of the input."},
+		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "Whether kolla hides the value: it never shows and never stores it."},
+		{Name: "nullable", Type: TypeBool, Default: true, Doc: "Whether the value may be null. If not, null selects the default."},
 	},
 	Blocks: variableType.Blocks,
 }
@@ -299,7 +299,7 @@ func (t *BlockType) MayBeInput(name string) bool { return t == ServiceType && t.
 // OwnLocalsType describes the block `locals` of a definition.
 var OwnLocalsType = &BlockType{
 	Name: "locals", AnyAttribute: true,
-	Doc: "Names for expressions in the definition: every argument NAME is read there as local.NAME, before one of the module. They may refer to whatever the definition may refer to; what only a local value refers to that nothing reads is not needed.",
+	Doc: "Names for expressions in the definition: local.NAME reads the argument NAME, and hides a local value of the module with the same name. The arguments may refer to everything that the definition may refer to. Such a reference counts only if something reads the local value.",
 	Example: `definition "status" {
   locals {
     cluster = self.replicas > 1
@@ -332,7 +332,7 @@ var (
 // PatchType describes the block `patch`.
 var PatchType = &BlockType{
 	Name: "patch", Label: "patch", LabelForm: FormPatched,
-	Doc: "Fields of objects that kolla makes: anything that Kubernetes knows and this language has no word for. The label is KIND/NAME, where `*` and `?` in the name stand for anything; names that end with a hash are written without it. See [Patches](#patches).",
+	Doc: "Changes fields of objects that kolla makes. Use it for fields of Kubernetes that this language has no argument for. The label is KIND/NAME; `*` and `?` in the name match anything, and names that end with a hash are written without it. See [Patches](#patches).",
 	Example: `definition "status" {
   workload "web" {
     kind  = "Deployment"
@@ -361,6 +361,6 @@ service "keystone" {
 }
 `,
 	Attributes: conditional([]Attribute{
-		{Name: "object", Type: TypeObject, Required: true, Doc: "The part, without apiVersion, kind and name. It is merged as a server-side apply would: maps by key, lists of what has names by name, any other list as a whole. `null` takes a field away."},
+		{Name: "object", Type: TypeObject, Required: true, Doc: "The fields, without apiVersion, kind and name. kolla merges them like a server-side apply: maps by key, lists of named elements by name, any other list as a whole. `null` removes a field."},
 	}),
 }

@@ -15,7 +15,7 @@ var formFieldPath = Form{
 // and a secret gets new values only on request.
 var PlainLifecycleType = &BlockType{
 	Name: "lifecycle", Single: true,
-	Doc: "How kolla treats the objects, beyond making them what is declared. What the more special block says counts: a service's workload over the service, the service over the definition.",
+	Doc: "Rules for the objects. The more specific block wins: the workload of a service over the service, and the service over the definition.",
 	Example: `service "keystone" {
   lifecycle {
     prevent_destroy = true
@@ -38,10 +38,10 @@ var PlainLifecycleType = &BlockType{
 }
 `,
 	Attributes: []Attribute{
-		{Name: "prevent_destroy", Type: TypeBool, Default: false, Doc: "A plan that would delete or replace one of the objects is refused. Old versions of files and jobs that failed are not meant."},
-		{Name: "ignore_fields", Type: TypeList, Form: formFieldPath, Doc: `Fields that are set when the object is made and left to others from then on, each with everything below it, declared or added by others, such as ["spec.replicas", "metadata.annotations[\"example.org/*\"]"]. Of the values of a Secret: once somebody else has written them.`},
-		{Name: "yield_to", Type: TypeList, Form: formPlain, Doc: "Field managers that may have any field. A field manager gives itself its name, so that this trusts everybody who may write to the object; ignore_fields names fields. * at the end of a name stands for any rest of it."},
-		{Name: "force_conflicts", Type: TypeForce, Doc: "Fields to take from whoever owns them, of an object that kolla takes over: true for all, or a list of paths and of names of field managers."},
+		{Name: "prevent_destroy", Type: TypeBool, Default: false, Doc: "Whether kolla refuses a plan that would delete or replace one of the objects. Old versions of files and failed jobs do not count."},
+		{Name: "ignore_fields", Type: TypeList, Form: formFieldPath, Doc: `Fields that kolla sets when it creates the object, and then leaves to others. A path includes everything below it, whether declared or added by others, such as ["spec.replicas", "metadata.annotations[\"example.org/*\"]"]. For the values of a Secret it applies once somebody else has written them.`},
+		{Name: "yield_to", Type: TypeList, Form: formPlain, Doc: "Field managers that may change any field. Whoever may write to the object can choose the name of a field manager, so this trusts all of them; ignore_fields names fields instead. * at the end of a name matches the rest."},
+		{Name: "force_conflicts", Type: TypeForce, Doc: "Fields that kolla takes from their owners when it takes over an object: true for all fields, or a list of paths and of names of field managers."},
 	},
 	Blocks: []*BlockType{preconditionType},
 }
@@ -59,17 +59,17 @@ service "keystone" {
 }
 `,
 	Attributes: append(slices.Clip(PlainLifecycleType.Attributes),
-		Attribute{Name: TriggersName, Type: TypeReferences, Doc: `What the workloads and jobs of the service, or the objects of the manifest, are deleted and made again with: whenever a plan creates, changes or replaces any object of it. A list of service.NAME, manifest.NAME, secret.NAME or module.NAME, with ["KEY"] or [each.key] of a repeated one, and of addresses of objects in quotes. It is a dependency too. What an apply did not come to, or left out, the next one makes up for.`},
+		Attribute{Name: TriggersName, Type: TypeReferences, Doc: `Replaces the workloads and jobs of the service, or the objects of the manifest, whenever a plan creates, changes or replaces any object of the listed blocks. The list has service.NAME, manifest.NAME, secret.NAME or module.NAME, with ["KEY"] or [each.key] for a repeated block, and addresses of objects in quotes. Each entry is a dependency too. If an apply ends before the replacement, or leaves it out, the next one makes up for it.`},
 	),
 	Blocks: PlainLifecycleType.Blocks,
 }
 
 var preconditionType = &BlockType{
 	Name: "precondition",
-	Doc:  "What must be so, or else there is an error.",
+	Doc:  "A condition that must hold; otherwise the plan fails.",
 	Attributes: []Attribute{
-		{Name: "condition", Type: TypeBool, Required: true, Doc: "True when all is well. Of a service, self is the service."},
-		{Name: "error_message", Type: TypeText, Required: true, Doc: "What is wrong otherwise, as a whole sentence."},
+		{Name: "condition", Type: TypeBool, Required: true, Doc: "An expression that is true if all is well. In a service, self is the service."},
+		{Name: "error_message", Type: TypeText, Required: true, Doc: "Error message if the condition is false, as a whole sentence."},
 	},
 }
 

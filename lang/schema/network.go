@@ -28,7 +28,7 @@ var (
 
 var allowType = &BlockType{
 	Name: "allow", Label: "who", LabelForm: formName,
-	Doc: "Who may connect to the pods of the service besides those that kolla knows of: the service itself, and the services and manifests that refer to it. At least one of namespace, pods and cidrs says who.",
+	Doc: "Allows more connections to the pods of the service. kolla allows the service itself, and the services and manifests that refer to it, without such a block. At least one of namespace, pods and cidrs selects the clients.",
 	Example: `service "rabbitmq" {
   # Pods of Prometheus.
   allow "prometheus" {
@@ -45,9 +45,9 @@ var allowType = &BlockType{
 }
 `,
 	Attributes: conditional([]Attribute{
-		{Name: "ports", Type: TypeList, Names: "port", Form: formPortSeen, Doc: "Names of ports of the definition, or numbers in quotes, \"53/udp\" of a UDP port; by default all ports of the definition."},
-		{Name: "namespace", Type: TypeString, Form: FormNamespace, Doc: "Namespace of the pods; by default the cloud's own. Without pods, all pods of the namespace."},
-		{Name: "pods", Type: TypeMap, Form: formLabelValue, Doc: "Labels of the pods."},
-		{Name: "cidrs", Type: TypeList, Form: formCIDR, Doc: "Ranges of addresses, as pods see them: most clusters replace the address of a client outside by that of a node."},
+		{Name: "ports", Type: TypeList, Names: "port", Form: formPortSeen, Doc: `Names of ports of the definition, or numbers in quotes, such as "53/udp" for a UDP port; by default all ports of the definition.`},
+		{Name: "namespace", Type: TypeString, Form: FormNamespace, Doc: "Namespace of the client pods; by default the cloud's. Without `pods`, all pods of the namespace."},
+		{Name: "pods", Type: TypeMap, Form: formLabelValue, Doc: "Labels of the client pods."},
+		{Name: "cidrs", Type: TypeList, Form: formCIDR, Doc: "Address ranges of clients, as the pods see them: most clusters replace the address of a client outside by that of a node."},
 	}),
 }

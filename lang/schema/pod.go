@@ -11,10 +11,10 @@ const serviceLinksDoc = "Whether the environment of the pods has the variables t
 
 // podAttributes are arguments of jobs and workloads.
 var podAttributes = []Attribute{
-	{Name: "image", Type: TypeString, Required: true, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it holds a slash."},
-	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group that it runs as: Kolla's fixed number of the service's account. 0 is root. By default the one that the image names."},
-	{Name: "start", Type: TypeString, Default: "direct", OneOf: []string{"direct", "kolla"}, Doc: "direct: the command is run. kolla: by the image's own start script."},
-	{Name: "command", Type: TypeList, Doc: "Command, in place of the image's."},
+	{Name: "image", Type: TypeString, Required: true, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it contains a slash."},
+	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group of the process, as a number: Kolla has a fixed number for the account of each service; 0 is root. By default the image decides."},
+	{Name: "start", Type: TypeString, Default: "direct", OneOf: []string{"direct", "kolla"}, Doc: "How the container starts. direct: kolla runs the command. kolla: the start script of the image runs it."},
+	{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image."},
 	{Name: "args", Type: TypeList, Doc: "Arguments of the command."},
 	{Name: "env", Type: TypeTexts, Doc: envDoc},
 	{Name: "host_network", Type: TypeBool, Default: false, Doc: "Whether pods use the network of their node."},
@@ -24,13 +24,13 @@ var podAttributes = []Attribute{
 // mountAttributes are for pods with the config files of their own service.
 var mountAttributes = []Attribute{
 	{Name: "config", Type: TypeList, Names: "config", Doc: "Names of the config files to mount."},
-	{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that can be written to, empty at every start."},
-	{Name: "writable_size", Type: TypeString, Form: formQuantity, Doc: "The most that /tmp and each directory of `writable` may hold, 50Gi by default. Kubernetes evicts a pod that writes more."},
+	{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that the container may write to. They are empty at every start."},
+	{Name: "writable_size", Type: TypeString, Form: formQuantity, Doc: "Size limit of /tmp and of each directory of `writable`, by default 50Gi. Kubernetes evicts a pod that writes more."},
 }
 
 var resourcesType = &BlockType{
 	Name: "resources", Single: true,
-	Doc: "What a pod asks for, and what it is held to.",
+	Doc: "Resources that a container asks for, and its limits.",
 	Example: `service "keystone" {
   workload "api" {
     resources {
@@ -41,15 +41,15 @@ var resourcesType = &BlockType{
 }
 `,
 	Attributes: conditional([]Attribute{
-		{Name: "requests", Type: TypeMap, Form: formQuantity, Doc: `Reserved for each pod: { cpu = "250m", memory = "512Mi" }.`},
-		{Name: "limits", Type: TypeMap, Form: formQuantity, Doc: "More than this a pod does not get."},
+		{Name: "requests", Type: TypeMap, Form: formQuantity, Doc: `Resources that Kubernetes reserves: { cpu = "250m", memory = "512Mi" }.`},
+		{Name: "limits", Type: TypeMap, Form: formQuantity, Doc: "Limits of the container, in the same form."},
 	}),
 }
 
 // MountType describes the block `mount`.
 var MountType = &BlockType{
 	Name: "mount", Label: "secret", LabelForm: formName,
-	Doc: "Puts the keys of a secret into a directory, one file each: one of this definition, or else one beside the services.",
+	Doc: "Mounts the keys of a secret in a directory, one file for each key. The label names a secret of this definition, or else one beside the services.",
 	Example: `definition "status" {
   secret "keys" {
     kind = "fernet"
@@ -66,21 +66,21 @@ var MountType = &BlockType{
 }
 `,
 	Attributes: conditional([]Attribute{
-		{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "The directory."},
+		{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "Path of the directory."},
 	}),
 }
 
 var probeAttributes = []Attribute{
-	{Name: "http", Type: TypeString, Form: formURLPath, Doc: "Path to GET from a port: good when the answer is 2xx or 3xx."},
-	{Name: "port", Type: TypeString, Doc: "Name of the port, for http; by default that of a container with one port."},
-	{Name: "scheme", Type: TypeString, Default: "http", OneOf: []string{"http", "https"}, Doc: "How http asks. With https no certificate is checked."},
-	{Name: "headers", Type: TypeMap, Doc: "Headers that http sends, by name."},
-	{Name: "tcp", Type: TypeString, Doc: "Name of a port to connect to."},
-	{Name: "exec", Type: TypeList, Doc: "Command to run in the container: good when it ends with 0."},
-	{Name: "period", Type: TypeNumber, Default: 10, Min: 1, Max: 3600, Doc: "Seconds between two tries."},
-	{Name: "timeout", Type: TypeNumber, Default: 5, Min: 1, Max: 3600, Doc: "Seconds that a try may take."},
-	{Name: "retries", Type: TypeNumber, Default: 3, Min: 1, Max: 10000, Doc: "Failures in a row that count as failed."},
-	{Name: "delay", Type: TypeNumber, Default: 0, Max: 3600, Doc: "Seconds before the first try."},
+	{Name: "http", Type: TypeString, Form: formURLPath, Doc: "Path of a GET request. A status of 2xx or 3xx is success."},
+	{Name: "port", Type: TypeString, Doc: "Name of the port for http; by default the only port of the container."},
+	{Name: "scheme", Type: TypeString, Default: "http", OneOf: []string{"http", "https"}, Doc: "Scheme of the request. With https, the certificate is not checked."},
+	{Name: "headers", Type: TypeMap, Doc: "Headers of the request, by name."},
+	{Name: "tcp", Type: TypeString, Doc: "Name of a port. A connection to it is success."},
+	{Name: "exec", Type: TypeList, Doc: "Command in the container. Exit code 0 is success."},
+	{Name: "period", Type: TypeNumber, Default: 10, Min: 1, Max: 3600, Doc: "Seconds between two attempts."},
+	{Name: "timeout", Type: TypeNumber, Default: 5, Min: 1, Max: 3600, Doc: "Seconds that an attempt may take."},
+	{Name: "retries", Type: TypeNumber, Default: 3, Min: 1, Max: 10000, Doc: "Number of failures in a row that count as failed."},
+	{Name: "delay", Type: TypeNumber, Default: 0, Max: 3600, Doc: "Seconds before the first attempt."},
 }
 
 func probeType(name, doc string) *BlockType {
@@ -126,8 +126,8 @@ const probeExample = `definition "status" {
 
 // podMarks are the labels and annotations of pods.
 var podMarks = []Attribute{
-	{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels of the pods, besides kolla's own."},
-	{Name: "annotations", Type: TypeMap, Doc: "Annotations of the pods, besides kolla's own."},
+	{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels of the pods, in addition to kolla's."},
+	{Name: "annotations", Type: TypeMap, Doc: "Annotations of the pods, in addition to kolla's."},
 }
 
 var formProfile = Form{
@@ -136,42 +136,42 @@ var formProfile = Form{
 }
 
 // ReasonAttribute justifies the powers of a container.
-var ReasonAttribute = Attribute{Name: "reason", Type: TypeString, Doc: "What the container's powers are for, for those who review them. `kolla catalogue NAME` shows it."}
+var ReasonAttribute = Attribute{Name: "reason", Type: TypeString, Doc: "Why the container needs its powers, for reviewers. `kolla catalogue NAME` shows it."}
 
 // PowerAttributes are privileges of a single container.
 var PowerAttributes = []Attribute{
-	{Name: "privileged", Type: TypeBool, Default: false, Doc: "Whether the container can do whatever root of the node can."},
-	{Name: "capabilities", Type: TypeList, Doc: "Capabilities of Linux that the container keeps, such as NET_ADMIN; all others are dropped. Only root gets them: `user = 0`."},
-	{Name: "writable_root", Type: TypeBool, Default: false, Doc: "Whether the container can write to all of its image."},
-	{Name: "seccomp", Type: TypeString, Form: formProfile, Doc: "Which system calls it may make: \"unconfined\" for all, or \"localhost/NAME\" for a profile that the nodes have. By default those of the container runtime's profile."},
-	{Name: "apparmor", Type: TypeString, Form: formProfile, Doc: "AppArmor profile, likewise. Needs Kubernetes 1.30."},
-	{Name: "selinux", Type: TypeString, Form: formPlain, Doc: "SELinux type that it runs as, such as spc_t; by default the container runtime chooses."},
+	{Name: "privileged", Type: TypeBool, Default: false, Doc: "Whether the container has all powers of root on the node."},
+	{Name: "capabilities", Type: TypeList, Doc: "Linux capabilities that the container keeps, such as NET_ADMIN. It loses all others. Only root has them: `user = 0`."},
+	{Name: "writable_root", Type: TypeBool, Default: false, Doc: "Whether the container may write to the whole filesystem of its image."},
+	{Name: "seccomp", Type: TypeString, Form: formProfile, Doc: `Seccomp profile: "unconfined" allows all system calls, "localhost/NAME" is a profile on the nodes. By default it is the profile of the container runtime.`},
+	{Name: "apparmor", Type: TypeString, Form: formProfile, Doc: "AppArmor profile, in the same form. Needs Kubernetes 1.30."},
+	{Name: "selinux", Type: TypeString, Form: formPlain, Doc: "SELinux type of the processes, such as spc_t; by default the container runtime chooses."},
 }
 
 // NamespaceAttributes share namespaces of the node with all containers of a pod.
 var NamespaceAttributes = []Attribute{
-	{Name: "host_pid", Type: TypeBool, Default: false, Doc: "Whether pods see the processes of their node."},
-	{Name: "host_ipc", Type: TypeBool, Default: false, Doc: "Whether pods share the IPC of their node."},
+	{Name: "host_pid", Type: TypeBool, Default: false, Doc: "Whether the pods see the processes of their node."},
+	{Name: "host_ipc", Type: TypeBool, Default: false, Doc: "Whether the pods share IPC with their node."},
 }
 
 var rolloutAttributes = []Attribute{
-	{Name: "after", Type: TypeList, Names: "workload", Doc: "Names of workloads of the service that have to have rolled out before it changes."},
-	{Name: "max_unavailable", Type: TypeString, Form: formShare, Doc: "How many pods may be missing while they are replaced, a number or a share such as 25%. With update = \"on-delete\": when a rollout is asked for. By default none of a Deployment, as long as new ones need nothing that old ones have, and otherwise 1. Not for a StatefulSet that updates by itself."},
-	{Name: "surge", Type: TypeString, Form: formShare, Doc: "How many new pods may be there beside the old ones meanwhile, likewise. By default 1 of a Deployment, as long as new ones need nothing that old ones have, and otherwise none. Not for a StatefulSet."},
-	{Name: "order", Type: TypeString, Default: "parallel", OneOf: []string{"parallel", "one-by-one"}, Doc: "How the pods of a StatefulSet start. parallel: at once. one-by-one: each when those before it are ready, and they stop the other way round. To change it the StatefulSet is made again; its volumes stay."},
+	{Name: "after", Type: TypeList, Names: "workload", Doc: "Workloads of the service whose rollout must finish before this one changes."},
+	{Name: "max_unavailable", Type: TypeString, Form: formShare, Doc: "How many pods may be unavailable during an update: a number, or a share such as 25%. With update = \"on-delete\" it applies to `kolla rollout`. The default for a Deployment is none if new pods need nothing that old ones hold; otherwise it is 1. It does not apply to a StatefulSet that updates by itself."},
+	{Name: "surge", Type: TypeString, Form: formShare, Doc: "How many extra pods may exist during an update, in the same form. The default for a Deployment is 1 if new pods need nothing that old ones hold; otherwise it is none. It does not apply to a StatefulSet."},
+	{Name: "order", Type: TypeString, Default: "parallel", OneOf: []string{"parallel", "one-by-one"}, Doc: "Start order of the pods of a StatefulSet. parallel: all at once. one-by-one: each pod waits until those before it are ready, and they stop in reverse order. To change it, kolla makes the StatefulSet again; its volumes stay."},
 }
 
 var tolerationsAttribute = Attribute{
 	Name: "tolerations", Type: TypeTolerations, Value: "[{ key = string, operator = string, value = string, effect = string }]",
-	Doc: "Taints that pods run in spite of, besides those of their role, as Kubernetes has them: { key = \"dedicated\", value = \"cloud\", effect = \"NoSchedule\" }, or { operator = \"Exists\" } for all. Those of the definition, the cloud and the service count together.",
+	Doc: `Taints that the pods tolerate, in addition to those of their role, in the form of Kubernetes: { key = "dedicated", value = "cloud", effect = "NoSchedule" }, or { operator = "Exists" } for all taints. The tolerations of the definition, the cloud and the service add up.`,
 }
 
 // placementAttributes are for workloads.
 var placementAttributes = []Attribute{
-	{Name: "priority", Type: TypeString, Form: FormSubdomain, Doc: "Name of the PriorityClass of the pods, such as system-node-critical: on a node without room, pods of a lower priority make room for them, and are stopped after them."},
+	{Name: "priority", Type: TypeString, Form: FormSubdomain, Doc: "Name of the PriorityClass of the pods, such as system-node-critical. On a full node, pods of a lower priority make room for them."},
 	tolerationsAttribute,
-	{Name: "spread", Type: TypeString, Default: "preferred", OneOf: []string{"preferred", "required"}, Doc: "How several pods share the nodes. preferred: on as many nodes as there are. required: never two on one node, and one that finds none waits."},
-	{Name: "spread_by", Type: TypeString, Form: formLabelKey, Doc: "Label that tells places apart in place of nodes, such as topology.kubernetes.io/zone: the pods are spread over its values, and over the nodes of each."},
+	{Name: "spread", Type: TypeString, Default: "preferred", OneOf: []string{"preferred", "required"}, Doc: "How the pods of a workload share the nodes. preferred: on as many nodes as possible. required: never two pods on one node; a pod that finds no node waits."},
+	{Name: "spread_by", Type: TypeString, Form: formLabelKey, Doc: "Label that defines places instead of nodes, such as topology.kubernetes.io/zone. The pods spread over its values, and over the nodes of each value."},
 }
 
 // sidecarExample shows the containers of a pod beside its main one.
@@ -234,7 +234,7 @@ const sidecarExample = `definition "status" {
 
 // ownAttributes are arguments of init steps and sidecars.
 var ownAttributes = []Attribute{
-	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group that it runs as, 0 for root; by default the workload's."},
+	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group of the process, 0 for root; by default the workload's."},
 	{Name: "args", Type: TypeList, Doc: "Arguments of the command."},
 	{Name: "env", Type: TypeTexts, Doc: envDoc},
 	{Name: "config", Type: TypeList, Names: "config", Doc: "Names of the config files to mount."},
@@ -243,10 +243,10 @@ var ownAttributes = []Attribute{
 // InitType describes the block `init`.
 var InitType = &BlockType{
 	Name: "init", Label: "init step", LabelForm: formName,
-	Doc:     "A step in each pod before its main container starts, with the same files and environment, and others beside. Steps and sidecars start one after the other, in the order in which they are written. A secret that is mounted in the step is seen by the step alone.",
+	Doc:     "A step in each pod before the main container starts. It has the same files and environment, and may have more. Steps and sidecars start one after the other, in the order of the file. Only the step sees a secret that it mounts.",
 	Example: sidecarExample,
 	Attributes: conditional(slices.Concat([]Attribute{
-		{Name: "image", Type: TypeString, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it holds a slash; by default the workload's."},
+		{Name: "image", Type: TypeString, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it contains a slash; by default the workload's."},
 		{Name: "command", Type: TypeList, Required: true, Doc: "Command to run."},
 	}, ownAttributes, PowerAttributes, []Attribute{ReasonAttribute})),
 	Blocks: []*BlockType{MountType, VolumeType},
@@ -255,13 +255,13 @@ var InitType = &BlockType{
 // SidecarType describes the block `sidecar`.
 var SidecarType = &BlockType{
 	Name: "sidecar", Label: "sidecar", LabelForm: formName,
-	Doc:     "A container in each pod that starts before the main one, and lives as long. What is written after it waits until it has started, which its `startup` probe says. It has no files, environment or directories of the main container, but for its volumes, and directories that both list in `writable`. Needs Kubernetes 1.29.",
+	Doc:     "A container in each pod that starts before the main one, and runs as long. Steps and containers after it wait until it has started, as its `startup` probe says. It shares the volumes of the main container, and the directories that both list in `writable`, but no other files, directories or environment. Needs Kubernetes 1.29.",
 	Example: sidecarExample,
 	Attributes: conditional(slices.Concat([]Attribute{
-		{Name: "image", Type: TypeString, Required: true, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it holds a slash."},
-		{Name: "command", Type: TypeList, Doc: "Command, in place of the image's."},
-		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
-		{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that can be written to, empty at every start of the pod."},
+		{Name: "image", Type: TypeString, Required: true, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it contains a slash."},
+		{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image."},
+		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that the container listens on."},
+		{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that the container may write to. They are empty at every start of the pod."},
 	}, ownAttributes, PowerAttributes, []Attribute{ReasonAttribute})),
 	Blocks: []*BlockType{MountType, VolumeType, resourcesType, startupProbeType, readyProbeType, liveProbeType},
 }
@@ -276,7 +276,7 @@ var (
 // VolumeType describes the block `volume`.
 var VolumeType = &BlockType{
 	Name: "volume", Label: "volume", LabelForm: formName,
-	Doc: "Something that is mounted at a path. One of `host`, `claim`, `memory` and `shared` says what it is. A volume of a workload or job is mounted in all containers of its pods, one of an `init` step or sidecar in that one alone. What a volume of the node holds outlives the pod, and every pod of the node can see it, so only the Pod Security level `privileged` lets such pods in.",
+	Doc: "Something that is mounted at a path. Exactly one of `host`, `claim`, `memory` and `shared` gives the source. All containers of the pods mount a volume of a workload or job; only the container itself mounts a volume of an `init` step or sidecar. A volume of the node outlives the pod, and every pod of the node can see it, so only the Pod Security level `privileged` allows it.",
 	Example: `definition "agent" {
   workload "agent" {
     kind    = "DaemonSet"
@@ -345,15 +345,15 @@ var VolumeType = &BlockType{
 }
 `,
 	Attributes: conditional([]Attribute{
-		{Name: "host", Type: TypeString, Form: formPath, Doc: "A path of the node."},
-		{Name: "type", Type: TypeString, Default: "directory", OneOf: []string{"directory", "file", "socket", "device"}, Doc: "What there is at the path of the node. Pods wait until it is there, unless it is made."},
-		{Name: "create", Type: TypeBool, Doc: "Whether a directory or file that the node lacks is made, as root's and empty. By default a directory is, and a file is not."},
-		{Name: "propagation", Type: TypeString, OneOf: []string{"in", "both"}, Doc: "in: what the node mounts below the path later is seen in the container. both: the node sees what a privileged container mounts, too; for others it is as in. By default neither."},
-		{Name: "claim", Type: TypeString, Form: FormSubdomain, Doc: "Name of a PersistentVolumeClaim that is there already."},
-		{Name: "memory", Type: TypeString, Form: formQuantity, Doc: "Size of a directory in memory, empty at every start of the pod. It counts as memory of the containers that write to it."},
-		{Name: "shared", Type: TypeString, Form: formQuantity, Doc: "Size of a directory that the containers of the pod share, empty at every start of the pod."},
-		{Name: "path", Type: TypeString, Required: true, Unless: "host", Form: formPath, Doc: "Where it is mounted; by default the path of the node."},
-		{Name: "read_only", Type: TypeBool, Default: false, Doc: "Whether nobody can write to it."},
+		{Name: "host", Type: TypeString, Form: formPath, Doc: "Path on the node."},
+		{Name: "type", Type: TypeString, Default: "directory", OneOf: []string{"directory", "file", "socket", "device"}, Doc: "Type of the path on the node. Pods wait until it exists, unless `create` makes it."},
+		{Name: "create", Type: TypeBool, Doc: "Whether a missing directory or file is created, empty and owned by root. The default is true for a directory, and false for a file."},
+		{Name: "propagation", Type: TypeString, OneOf: []string{"in", "both"}, Doc: "Mount propagation. in: the container sees what the node mounts below the path later. both: the node also sees what a privileged container mounts; for other containers it is the same as in. By default there is none."},
+		{Name: "claim", Type: TypeString, Form: FormSubdomain, Doc: "Name of an existing PersistentVolumeClaim."},
+		{Name: "memory", Type: TypeString, Form: formQuantity, Doc: "Size of a directory in memory, which is empty at every start of the pod. It counts as memory of the containers that write to it."},
+		{Name: "shared", Type: TypeString, Form: formQuantity, Doc: "Size of a directory that the containers of the pod share. It is empty at every start of the pod."},
+		{Name: "path", Type: TypeString, Required: true, Unless: "host", Form: formPath, Doc: "Path in the container; by default the path on the node."},
+		{Name: "read_only", Type: TypeBool, Default: false, Doc: "Whether the mount is read-only."},
 	}),
 	Alternatives: [][]string{append([]string{"host"}, HostArguments...), {"claim"}, {"memory"}, {"shared"}},
 }

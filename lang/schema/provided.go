@@ -16,7 +16,7 @@ const serverDoc = "Name of the service that has it."
 // UserType describes the block `user`.
 var UserType = &BlockType{
 	Name: "user", Label: "user", LabelForm: formDatabase,
-	Doc: "A user of the service in Keystone, as which it checks tokens and logs in to other services. Its password is a generated secret, `user-NAME`, with dashes for underscores. Two services cannot share one.",
+	Doc: "A Keystone user of the service. The service checks tokens with it, and logs in to other services. kolla generates its password as the secret `user-NAME`, with dashes for underscores. Two services cannot share a user.",
 	Example: `definition "status" {
   user "status" {
     server = "keystone"
@@ -47,16 +47,16 @@ var UserType = &BlockType{
 	},
 	Attributes: conditional([]Attribute{
 		{Name: "server", Type: TypeLiteral, Default: "keystone", Doc: serverDoc},
-		{Name: "name", Type: TypeString, Form: formPlain, Doc: "Its name; by default the label."},
-		{Name: "roles", Type: TypeList, Form: formRole, Doc: "Its roles: in the project service, or for the domain that is said."},
-		{Name: "domain", Type: TypeString, Form: formPlain, Doc: "A domain of its own, in which it is, and for which it has its roles. By default it is in the domain Default."},
+		{Name: "name", Type: TypeString, Form: formPlain, Doc: "Name of the user; by default the label."},
+		{Name: "roles", Type: TypeList, Form: formRole, Doc: "Roles of the user: in the project `service`, or for its domain."},
+		{Name: "domain", Type: TypeString, Form: formPlain, Doc: "Domain of its own, for which the user has its roles. By default the user is in the domain Default."},
 	}),
 }
 
 // QueueType describes the block `queue`.
 var QueueType = &BlockType{
 	Name: "queue", Label: "queue", LabelForm: formDatabase,
-	Doc: "A virtual host on a message queue, with a user of the same name. The password is a generated secret, `queue-NAME`, with dashes for underscores. Two services cannot share one.",
+	Doc: "A virtual host on a message queue, with a user of the same name. kolla generates the password as the secret `queue-NAME`, with dashes for underscores. Two services cannot share one.",
 	Example: `definition "status" {
   queue "status" {
     server = "rabbitmq"
@@ -85,14 +85,14 @@ var QueueType = &BlockType{
 	},
 	Attributes: conditional([]Attribute{
 		{Name: "server", Type: TypeLiteral, Default: "rabbitmq", Doc: serverDoc},
-		{Name: "name", Type: TypeString, Form: formQueue, Doc: "Its name, and its user's; by default the label."},
+		{Name: "name", Type: TypeString, Form: formQueue, Doc: "Name of the virtual host and of its user; by default the label."},
 	}),
 }
 
 // IdentityRoleType describes the block `identity_role`.
 var IdentityRoleType = &BlockType{
 	Name: "identity_role", Label: "role in Keystone", LabelForm: formPlain,
-	Doc: "A role that the service expects in Keystone, beside those that its users have. It stays when nothing declares it any more: others may have it.",
+	Doc: "A Keystone role that the service needs, in addition to the roles of its users. It stays when nothing declares it any more, because others may have it.",
 	Example: `definition "status" {
   identity_role "status_reader" {
     server = "keystone"
@@ -107,7 +107,7 @@ var IdentityRoleType = &BlockType{
 // EndpointType describes the block `endpoint`.
 var EndpointType = &BlockType{
 	Name: "endpoint", Label: "endpoint", LabelForm: formIdentifier,
-	Doc: "A service and its endpoints, internal and public, in Keystone's catalogue. The label is the type of the service. It is registered when the workloads are ready. In a definition that has a `provides \"registration\"` itself nothing is registered: it can be read.",
+	Doc: "A service and its internal and public endpoints in Keystone's catalogue. The label is the type of the service. kolla registers it when the workloads are ready. In a definition with a `provides \"registration\"` of its own, kolla registers nothing; expressions can read the endpoint.",
 	Example: `definition "status" {
   port "http" {
     number = 8080
@@ -138,19 +138,19 @@ var EndpointType = &BlockType{
 		{Name: "server", Type: TypeLiteral, Default: "keystone", Doc: serverDoc},
 		{Name: "name", Type: TypeString, Form: formPlain, Doc: "Name of the service in the catalogue; by default the name of the definition."},
 		{Name: "port", Type: TypeString, Required: true, Doc: "Name of the port."},
-		{Name: "path", Type: TypeString, Default: "", Form: formURLPath, Doc: "What follows host and port in the URL."},
+		{Name: "path", Type: TypeString, Default: "", Form: formURLPath, Doc: "Path of the URL, after host and port."},
 	}),
 }
 
 // providedWhenAttribute is the time at which a job of a provides block runs.
-var providedWhenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after", JobGone}, Doc: "Before or after the workloads of the other service. gone: once for this service itself, when it is ready, and again when other services have something on it; it takes away what services have left behind. In it, TYPE has: services (the names of those that have something on this one), names (of what they have; of users and endpoints: users, each with domain and name, and endpoints, each with type and name), and released (a removed block lets a service go, so that what it had stays)."}
+var providedWhenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after", JobGone}, Doc: "Before or after the workloads of the other service. gone: once for this service itself, when it is ready, and again when the set of services that use it changes; the job removes what services have left behind. In the job, TYPE has: services (the names of the services that use this one), names (of what they use; for users and endpoints: users, each with domain and name, and endpoints, each with type and name), and released (services that a removed block lets go, so that what they had stays)."}
 
 // JobGone is the value of `when` of a job that deletes what removed services have left behind.
 const JobGone = "gone"
 
 var providesType = &BlockType{
 	Name: "provides", Label: "provision", LabelForm: formProvides, AnyAttribute: true,
-	Doc: "What blocks of other services become: those of the type that is the label, or for \"registration\" all their blocks `user`, `identity_role` and `endpoint` together. Every argument is read by the other service as TYPE.NAME.ARGUMENT, such as database.NAME.url. In the block, TYPE.name, TYPE.owner (CLOUD/SERVICE) and the like are the other service's (of a registration: owner, users, roles and endpoints); self, port and secret are the own ones.",
+	Doc: "What this service makes for blocks of other services. The label is the type of these blocks; \"registration\" stands for all `user`, `identity_role` and `endpoint` blocks together. The other service reads every argument as TYPE.NAME.ARGUMENT, such as database.NAME.url. In the block, TYPE.name, TYPE.owner (CLOUD/SERVICE) and so on belong to the other service (for a registration: owner, users, roles and endpoints); self, port and secret belong to this one.",
 	Example: `definition "galera" {
   port "sql" {
     number = 3306
@@ -197,10 +197,10 @@ var providesType = &BlockType{
 	Attributes: conditional(nil),
 	Blocks: []*BlockType{{
 		Name: "job", Label: "job", LabelForm: formName,
-		Doc: "Makes what the other service asks for, before anything else of it runs; it has to be safe to run again. With when = \"gone\" it takes that away again, see there.",
+		Doc: `Makes what the other service asks for, before anything else of that service runs. The job must be safe to run again. With when = "gone" it removes things; see there.`,
 		Attributes: conditional(slices.Concat([]Attribute{
 			providedWhenAttribute, attemptsAttribute, jobTimeoutAttribute,
-			{Name: "passwords", Type: TypeString, Form: formPath, Doc: "Directory with the passwords of what it makes, each in a file that `password_file` names."},
+			{Name: "passwords", Type: TypeString, Form: formPath, Doc: "Directory with the passwords of what the job makes, each in the file that `password_file` names."},
 		}, podAttributes)),
 		Blocks: []*BlockType{MountType, resourcesType},
 	}},

@@ -19,30 +19,30 @@ var KeyUsages = []string{"server", "client"}
 
 // GeneratorAttributes describe a generated value.
 var GeneratorAttributes = []Attribute{
-	{Name: "kind", Type: TypeString, Default: "password", OneOf: kindNames, Doc: "password: letters and digits. hex: hexadecimal digits. base64: random bytes in URL-safe base64; 32 are a key of Fernet. uuid. fernet: a repository of keys, named 0 and up. ssh: a key pair. x509-ca: a certificate authority of its own. x509: a certificate that one signs."},
-	{Name: "length", Type: TypeNumber, Default: 32, Min: 8, Max: 1024, Doc: "Characters of a password, bytes of a hex or base64 value."},
-	{Name: "count", Type: TypeNumber, Default: 3, Min: 1, Max: 64, Doc: "Keys of a fernet repository."},
-	{Name: "algorithm", Type: TypeString, OneOf: KeyAlgorithms, Doc: "Of the keys of ssh, by default ed25519, and of x509, by default ecdsa (P-256). rsa has 3072 bits."},
-	{Name: "ca", Type: TypeSecret, Doc: "x509: the secret of kind x509-ca that signs it, as in secret.NAME."},
-	{Name: "common_name", Type: TypeString, Doc: "x509: name in the subject; by default the first of dns_names, or the name that the Secret has when it is made."},
-	{Name: "dns_names", Type: TypeList, Form: formHostPattern, Doc: "x509: names that the certificate is for."},
-	{Name: "ip_addresses", Type: TypeList, Form: formIP, Doc: "x509: addresses that the certificate is for."},
-	{Name: "validity_days", Type: TypeNumber, Min: 1, Max: maxValidity, Doc: "x509: how many days it is valid; by default 365, of a CA 3650, and never longer than its CA."},
-	{Name: "renew_before", Type: TypeNumber, Default: defaultRenewal, Min: 1, Max: maxValidity, Doc: "x509: from how many days before its end on a plan renews it."},
-	{Name: "usages", Type: TypeList, OneOf: KeyUsages, Doc: `x509: what it is for, "server" or "client" or both; by default ["server"].`},
+	{Name: "kind", Type: TypeString, Default: "password", OneOf: kindNames, Doc: "Kind of the value. password: letters and digits. hex: hexadecimal digits. base64: random bytes in URL-safe base64; 32 bytes are a Fernet key. uuid: a UUID. fernet: a repository of keys, named 0 and up. ssh: a key pair. x509-ca: a certificate authority. x509: a certificate that an authority signs."},
+	{Name: "length", Type: TypeNumber, Default: 32, Min: 8, Max: 1024, Doc: "Number of characters of a password, or of bytes of a hex or base64 value."},
+	{Name: "count", Type: TypeNumber, Default: 3, Min: 1, Max: 64, Doc: "Number of keys of a fernet repository."},
+	{Name: "algorithm", Type: TypeString, OneOf: KeyAlgorithms, Doc: "Type of the keys: for ssh ed25519 by default, for x509 ecdsa (P-256). rsa keys have 3072 bits."},
+	{Name: "ca", Type: TypeSecret, Doc: "x509: the secret of kind x509-ca that signs the certificate, as secret.NAME."},
+	{Name: "common_name", Type: TypeString, Doc: "x509: common name of the subject; by default the first of dns_names, or else the name that the Secret has when it is made."},
+	{Name: "dns_names", Type: TypeList, Form: formHostPattern, Doc: "x509: DNS names of the certificate."},
+	{Name: "ip_addresses", Type: TypeList, Form: formIP, Doc: "x509: IP addresses of the certificate."},
+	{Name: "validity_days", Type: TypeNumber, Min: 1, Max: maxValidity, Doc: "x509: validity in days; by default 365, for a CA 3650, and never longer than its CA."},
+	{Name: "renew_before", Type: TypeNumber, Default: defaultRenewal, Min: 1, Max: maxValidity, Doc: "x509: number of days before its end from which a plan renews the certificate."},
+	{Name: "usages", Type: TypeList, OneOf: KeyUsages, Doc: `x509: use of the certificate, "server" or "client" or both; by default ["server"].`},
 }
 
 // lossAttribute is the consequence of losing the values.
-var lossAttribute = Attribute{Name: "loss", Type: TypeString, Doc: "What follows when somebody deletes the values in the cluster and new ones are made, as the end of a sentence. A plan says it."}
+var lossAttribute = Attribute{Name: "loss", Type: TypeString, Doc: "Consequence if somebody deletes the values in the cluster and kolla makes new ones, as the end of a sentence. A plan shows it."}
 
 // GivenAttribute marks a secret of a definition that each service has to give.
-var GivenAttribute = Attribute{Name: "given", Type: TypeBool, Default: false, Doc: "Whether the value is never generated, because somebody else has it already: a licence, a password of a directory. A service then says where it comes from."}
+var GivenAttribute = Attribute{Name: "given", Type: TypeBool, Default: false, Doc: "Whether kolla never generates the value, because it exists already: a licence, a password of a directory. A service then says where it comes from."}
 
 // SourceAttributes name the source of a value that is not generated.
 var SourceAttributes = []Attribute{
-	{Name: "from_env", Type: TypeString, Form: formPlain, Doc: "Name of an environment variable of kolla's own that holds the value."},
-	{Name: "from_file", Type: TypeString, Form: formPlain, Doc: "File that holds the value, relative to the configuration's directory. A line break at its end is left out."},
-	{Name: "from_secret", Type: TypeMap, Form: formPlain, Doc: `A Secret of the cluster that somebody else makes: { name = "...", namespace = "...", key = "..." }. Without a namespace it is in the cloud's. Without a key all keys of the kind are taken under their own names.`},
+	{Name: "from_env", Type: TypeString, Form: formPlain, Doc: "Name of the environment variable of kolla that holds the value."},
+	{Name: "from_file", Type: TypeString, Form: formPlain, Doc: "File with the value, relative to the configuration's directory. kolla drops a line break at its end."},
+	{Name: "from_secret", Type: TypeMap, Form: formPlain, Doc: `A Secret of the cluster that somebody else makes: { name = "...", namespace = "...", key = "..." }. The default of namespace is the cloud's. Without key, kolla takes all keys of the kind under their own names.`},
 	{Name: "value", Type: TypeText, Doc: "The value, from a sensitive variable."},
 }
 
@@ -62,7 +62,7 @@ const readAs = "It is read as secret.NAME.name, which is the name of the Secret 
 // SecretType describes the block `secret` of a definition or a service.
 var SecretType = &BlockType{
 	Name: "secret", Label: "secret", LabelForm: formName,
-	Doc: "A value that lives only in the cluster. It is generated once, at apply, unless one of from_env, from_file, from_secret and value says where it comes from. In a service, secret \"db-NAME\" says that of the password of database NAME. " + readAs,
+	Doc: `A value that lives only in the cluster. kolla generates it once, at apply, unless from_env, from_file, from_secret or value gives its source. In a service, secret "db-NAME" stands for the password of database NAME. ` + readAs,
 	Example: `definition "status" {
   secret "session" {
     kind   = "hex"
@@ -107,7 +107,7 @@ func SharedGeneratorAttributes() []Attribute {
 // SharedSecretType describes the block `secret` at the top of a file.
 var SharedSecretType = &BlockType{
 	Name: "secret", Label: "secret", LabelForm: formName,
-	Doc: "A value that lives only in the cluster, in the Secret of the block's name, and that any service can use. It is generated once, at apply, unless one of from_env, from_file, from_secret and value says where it comes from. " + readAs,
+	Doc: "A value that lives only in the cluster, in the Secret of the block's name, and that any service can use. kolla generates it once, at apply, unless from_env, from_file, from_secret or value gives its source. " + readAs,
 	Example: `secret "ca" {
   kind          = "x509-ca"
   common_name   = "Example cloud"
@@ -158,7 +158,7 @@ manifest "vault" {
 	Reads:  SecretReadings,
 	Attributes: withRepetition(slices.Concat(SharedGeneratorAttributes(), []Attribute{lossAttribute}, SourceAttributes, []Attribute{
 		NameAttribute,
-		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the value is read or made."},
+		{Name: "depends_on", Type: TypeReferences, Doc: "Blocks that must be ready before kolla reads or makes the value."},
 	})),
 	Blocks: []*BlockType{PlainLifecycleType},
 }

@@ -3,7 +3,7 @@ package schema
 // ServiceType describes the block `service`.
 var ServiceType = &BlockType{
 	Name: "service", Label: "service", LabelForm: formName,
-	Doc: "One use of a definition in this cloud, with overrides: every block of a definition may stand here too. One with the type and the label of one of the definition's is merged with it, argument by argument and at any depth; see [Overrides](#overrides). One with another label is added.",
+	Doc: "One use of a definition in this cloud, with overrides. It may have every block of a definition. kolla merges a block with the one of the definition that has the same type and label, argument by argument and at any depth; see [Overrides](#overrides). It adds a block with another label.",
 	Example: `service "keystone" {
   role       = role.control
   replicas   = 3
@@ -140,15 +140,15 @@ service "galera" {
 	},
 	Attributes: withRepetition([]Attribute{
 		{Name: "definition", Type: TypeLiteral, Doc: "Name of the definition; by default the service's own name."},
-		{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on; by default those of the cloud's defaults, or else any."},
-		{Name: "replicas", Type: TypeNumber, Max: maxReplicas, Doc: "How many pods each of its workloads has, where neither the workload's block nor its kind says otherwise."},
-		{Name: "expose", Type: TypeExposure, Doc: "Makes the ports that are meant for it reachable from outside; by default as the cloud's defaults say."},
-		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full references to use in place of images, by the name of the image in the definition."},
-		{Name: "external", Type: TypeAny, Value: "{ host = string, port = number, ... }", Doc: "Where the service is, if it is there already: nothing is deployed, and references to it mean that one. Further keys are `url`, `public_url` and the outputs of its definition, where those are others there; with no definition, whatever others shall read."},
+		{Name: "role", Type: TypeRole, Doc: "Nodes that the service runs on; by default the role of the cloud's defaults, or else any node."},
+		{Name: "replicas", Type: TypeNumber, Max: maxReplicas, Doc: "Number of pods of each workload, unless the block or the kind of the workload says otherwise."},
+		{Name: "expose", Type: TypeExposure, Doc: "Exposure that makes the ports for clients outside reachable; by default the one of the cloud's defaults."},
+		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full image references that replace images, by the name of the image in the definition."},
+		{Name: "external", Type: TypeAny, Value: "{ host = string, port = number, ... }", Doc: "Address of a service that exists already. kolla deploys nothing, and references to the service lead there. It may have `url`, `public_url` and the outputs of the definition that are different there; without a definition, everything that others read."},
 		objectMarks[0], objectMarks[1],
 		WithAttribute,
-		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the service starts, where no reference shows it."},
-		{Name: "network_policy", Type: TypeBool, Doc: "Whether its pods take connections only from those that refer to it, or find it in Keystone's catalogue, and from those that `allow` blocks name; by default as the cloud says."},
+		{Name: "depends_on", Type: TypeReferences, Doc: "Blocks that must be ready before the service starts, in addition to those that references show."},
+		{Name: "network_policy", Type: TypeBool, Doc: "Whether the pods accept connections only from services that refer to this one or find it in Keystone's catalogue, and from the sources in `allow` blocks; by default as the cloud says."},
 		NameAttribute,
 	}),
 	Blocks: append(overridable(), LifecycleType),
@@ -156,7 +156,7 @@ service "galera" {
 
 var manifestType = &BlockType{
 	Name: "manifest", Label: "manifest", LabelForm: formName,
-	Doc: "Kubernetes objects as they are. One of object and files gives them. Each is written after the objects that it names, such as its service account, and else in the order of kinds that Helm has.",
+	Doc: "Kubernetes objects, written as they are. Either object or files gives them. kolla writes each object after the objects that it names, such as its service account, and otherwise in Helm's order of kinds.",
 	Example: `manifest "limits" {
   files  = ["manifests/*.yaml"]
   reason = "The agents of the storage mount disks of their nodes."
@@ -177,21 +177,21 @@ manifest "motd" {
 `,
 	Attributes: withRepetition([]Attribute{
 		{Name: "object", Type: TypeAny, Doc: "The object, with apiVersion, kind and metadata."},
-		{Name: "files", Type: TypeList, Form: formPlain, Doc: "Patterns for YAML files, relative to the configuration's directory. A file may hold several documents."},
-		{Name: "reason", Type: TypeString, Doc: "What the pods of its objects have powers for, if they need more than the Pod Security level that the namespace would have without them: for those who review them. Without it a plan warns."},
-		{Name: "depends_on", Type: TypeReferences, Doc: "What must be ready before the objects are made."},
+		{Name: "files", Type: TypeList, Form: formPlain, Doc: "Patterns of YAML files, relative to the configuration's directory. A file may hold several documents."},
+		{Name: "reason", Type: TypeString, Doc: "Why the pods need more powers than the Pod Security level of the namespace would otherwise allow, for reviewers. Without a reason, a plan warns."},
+		{Name: "depends_on", Type: TypeReferences, Doc: "Blocks that must be ready before kolla makes the objects."},
 	}),
 	Blocks: []*BlockType{LifecycleType},
 }
 
 // objectMarks are for a service.
 var objectMarks = []Attribute{
-	{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels of all its objects, besides kolla's own and over those of the cloud's defaults; null takes one of these away. Pods have those of their workload or job."},
-	{Name: "annotations", Type: TypeMap, Doc: "Annotations of all its objects, likewise."},
+	{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels of all objects of the service, in addition to kolla's. They override those of the cloud's defaults; null removes a label. Pods have the labels of their workload or job."},
+	{Name: "annotations", Type: TypeMap, Doc: "Annotations of all objects of the service, with the same rules."},
 }
 
 // WithAttribute replaces services that a definition refers to.
 var WithAttribute = Attribute{
 	Name: "with", Type: TypeAny, Value: "map of services",
-	Doc: "Services that take the place of those that the definition names, by these names: `{ rabbitmq = service.rabbitmq-cell2 }`. References, databases, queues and users of the definition then mean them.",
+	Doc: "Services that replace those that the definition names: `{ rabbitmq = service.rabbitmq-cell2 }`. The references, databases, queues and users of the definition then use them.",
 }

@@ -4,14 +4,14 @@ import "slices"
 
 // How the pods of a workload stop, in a definition and in a service.
 var (
-	gracePeriodAttribute = Attribute{Name: "grace_period", Type: TypeNumber, Max: 86400, Doc: "Seconds that a pod gets to stop, those of drain among them; by default what the cluster gives, which is 30."}
-	drainAttribute       = Attribute{Name: "drain", Type: TypeNumber, Max: 86400, Doc: "Seconds that a pod goes on serving after it was told to stop: as long as it takes until no node sends it new connections. Shorter than grace_period. By default 5 for a Deployment with ports, whose other pods take over, and otherwise 0. Needs Kubernetes 1.30."}
+	gracePeriodAttribute = Attribute{Name: "grace_period", Type: TypeNumber, Max: 86400, Doc: "Seconds that a pod gets to stop, including `drain`; by default 30, as in Kubernetes."}
+	drainAttribute       = Attribute{Name: "drain", Type: TypeNumber, Max: 86400, Doc: "Seconds that a pod goes on serving after Kubernetes has told it to stop, until no node sends it new connections. It must be shorter than grace_period. The default is 5 for a Deployment with ports, whose other pods take over, and otherwise 0. Needs Kubernetes 1.30."}
 )
 
 // WorkloadType describes the block `workload`.
 var WorkloadType = &BlockType{
 	Name: "workload", Label: "workload", LabelForm: formName,
-	Doc: "Something that runs all the time.",
+	Doc: "Pods that run all the time.",
 	Example: `definition "status" {
   port "http" {
     number = 8080
@@ -67,16 +67,16 @@ var WorkloadType = &BlockType{
 }
 `,
 	Attributes: conditional(slices.Concat([]Attribute{
-		{Name: "kind", Type: TypeString, Required: true, OneOf: kinds, Doc: "Deployment: pods that are alike. StatefulSet: pods with a name and volumes of their own. DaemonSet: one pod on every node of the role."},
-		{Name: "role", Type: TypeRole, Doc: "Nodes that it runs on; by default the service's."},
-		{Name: "replicas", Type: TypeNumber, Default: 1, Max: maxReplicas, Doc: "How many pods, unless the service says otherwise."},
-		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: maxReplicas, Doc: "How many it can cope with at most."},
-		{Name: "update", Type: TypeString, Default: "rolling", OneOf: updates, Doc: "rolling: pods are replaced when something changes. on-delete: only when a rollout is asked for, or someone deletes them."},
+		{Name: "kind", Type: TypeString, Required: true, OneOf: kinds, Doc: "Deployment: identical pods. StatefulSet: pods with names and volumes of their own. DaemonSet: one pod on every node of the role."},
+		{Name: "role", Type: TypeRole, Doc: "Nodes that the workload runs on; by default those of the service."},
+		{Name: "replicas", Type: TypeNumber, Default: 1, Max: maxReplicas, Doc: "Number of pods, unless the service says otherwise."},
+		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: maxReplicas, Doc: "Maximum number of pods."},
+		{Name: "update", Type: TypeString, Default: "rolling", OneOf: updates, Doc: "When pods are replaced. rolling: when something changes. on-delete: only by `kolla rollout`, or when somebody deletes them."},
 		waitTimeoutAttribute, gracePeriodAttribute, drainAttribute,
-		{Name: "loss", Type: TypeString, Doc: "What follows for others while none of it runs, as the end of a sentence: \"running servers lose their network\". It is then held like data: no plan deletes it, or deletes it to make it again, unless -delete-data names it."},
-		{Name: "scale_down", Type: TypeString, Doc: "How pods of a StatefulSet are taken away where an apply cannot do it, as whole sentences: \"Each member has to leave the cluster first: ...\". A plan with fewer pods than there are is refused in these words."},
-		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that it listens on."},
-		{Name: "own_addresses", Type: TypeBool, Default: false, Doc: "Whether each pod of a StatefulSet has a Service of its own, SERVICE-WORKLOAD-NUMBER.NAMESPACE, whose address stays when the pod is made again: for clients that have to reach a certain pod and resolve no names."},
+		{Name: "loss", Type: TypeString, Doc: `Consequence for others if no pod of the workload runs, as the end of a sentence: "running servers lose their network". kolla then protects the workload like data: no plan deletes or replaces it unless -delete-data names it.`},
+		{Name: "scale_down", Type: TypeString, Doc: `How to remove pods of a StatefulSet if an apply cannot do it, as whole sentences: "Each member has to leave the cluster first: ...". kolla refuses a plan with fewer pods with this text.`},
+		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that the container listens on."},
+		{Name: "own_addresses", Type: TypeBool, Default: false, Doc: "Whether each pod of a StatefulSet has a Service of its own, SERVICE-WORKLOAD-NUMBER.NAMESPACE, whose address stays when the pod is replaced: for clients that must reach a certain pod and resolve no names."},
 	}, rolloutAttributes, placementAttributes, podAttributes, NamespaceAttributes, PowerAttributes, []Attribute{ReasonAttribute}, podMarks, mountAttributes)),
 	Blocks: []*BlockType{
 		InitType,
@@ -85,9 +85,9 @@ var WorkloadType = &BlockType{
 			Name: "claim", Label: "volume", LabelForm: formName,
 			Doc: "A volume that each pod of a StatefulSet gets and keeps.",
 			Attributes: conditional([]Attribute{
-				{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "Where it is mounted."},
-				{Name: "size", Type: TypeString, Required: true, Form: formQuantity, Doc: "How big it is."},
-				{Name: "storage_class", Type: TypeString, Form: FormSubdomain, Doc: "Storage class; by default the cluster's default one."},
+				{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "Path in the container."},
+				{Name: "size", Type: TypeString, Required: true, Form: formQuantity, Doc: "Size of the volume."},
+				{Name: "storage_class", Type: TypeString, Form: FormSubdomain, Doc: "Storage class; by default the default class of the cluster."},
 			}),
 		},
 		MountType,
@@ -135,7 +135,7 @@ const leavingExample = `definition "probe" {
 
 var (
 	whatAttribute      = Attribute{Name: "what", Type: TypeString, Required: true}
-	containerAttribute = Attribute{Name: "container", Type: TypeString, Doc: "The sidecar that it runs in; by default the main container."}
+	containerAttribute = Attribute{Name: "container", Type: TypeString, Doc: "Name of the sidecar that runs the command; by default the main container."}
 	commandAttribute   = Attribute{Name: "command", Type: TypeList, Required: true}
 )
 
@@ -143,7 +143,7 @@ var (
 var (
 	carriesType = &BlockType{
 		Name: "carries", Single: true,
-		Doc:     "Names what users lose when the pods go. A plan that takes the workload away, or refuses to, asks each running pod with this command, and names the answers node by node. For a DaemonSet or StatefulSet.",
+		Doc:     "A command that prints the names of what users lose when the pods go. A plan that deletes the workload, or refuses to, runs it in each running pod and shows the names by node. Only for a DaemonSet or StatefulSet.",
 		Example: leavingExample,
 		Attributes: conditional([]Attribute{
 			with(whatAttribute, "What the items are, in a few words: \"running servers\"."),
@@ -153,13 +153,13 @@ var (
 	}
 	leaveType = &BlockType{
 		Name: "leave", Single: true,
-		Doc:     "How a pod leaves its node for good. The command runs in each running pod right before kolla deletes the workload: by a destroy, or because its service or its block is gone. It does not run where pods are only replaced, nor where a node leaves the role. A pod that cannot run it is told of at the end, and stops nothing. It may run several times. For a DaemonSet or StatefulSet.",
+		Doc:     "A command that cleans the node. It runs in each running pod right before kolla deletes the workload: in a destroy, or because its service or its block is gone. It does not run if pods are only replaced, nor if a node leaves the role. If a pod cannot run it, kolla says so at the end, and goes on. It may run several times. Only for a DaemonSet or StatefulSet.",
 		Example: leavingExample,
 		Attributes: conditional([]Attribute{
 			with(whatAttribute, "What it takes away, in a few words: \"bridges and ports\". It is named for each node that could not be cleaned."),
 			containerAttribute,
 			with(commandAttribute, "Command that takes away what outlives the pod, and ends with 0 also where nothing is left to do."),
-			{Name: "timeout", Type: TypeNumber, Default: 60, Min: 1, Max: maxTimeout, Doc: "Seconds that it may take in each pod."},
+			{Name: "timeout", Type: TypeNumber, Default: 60, Min: 1, Max: maxTimeout, Doc: "Seconds that the command may take in each pod."},
 		}),
 	}
 )
@@ -170,14 +170,14 @@ func with(a Attribute, doc string) Attribute {
 	return a
 }
 
-var whenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after"}, Doc: "Before or after the workloads."}
+var whenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after"}, Doc: "Whether the job runs before or after the workloads."}
 
-var attemptsAttribute = Attribute{Name: "attempts", Type: TypeNumber, Default: 6, Max: 100, Doc: "How often a pod that failed is tried again."}
+var attemptsAttribute = Attribute{Name: "attempts", Type: TypeNumber, Default: 6, Max: 100, Doc: "How often a failed pod is tried again."}
 
 // JobType describes the block `job`.
 var JobType = &BlockType{
 	Name: "job", Label: "job", LabelForm: formName,
-	Doc: "Something that runs once, and again when its image, its config or its secrets change, unless `runs` says otherwise. Jobs run one after the other, in the order in which they are written.",
+	Doc: "A command that runs once, and again when the image, config or secrets of the job change, unless `runs` says otherwise. Jobs run one after the other, in the order of the file.",
 	Example: `definition "status" {
   job "migrate" {
     when          = "after"
@@ -210,7 +210,7 @@ var JobType = &BlockType{
 	Blocks:     []*BlockType{MountType, VolumeType, resourcesType},
 }
 
-var runsAttribute = Attribute{Name: "runs", Type: TypeString, Default: "change", OneOf: []string{"change", "release", "upgrade", "once"}, Doc: "When it runs again. change: when its image, its config or its secrets are other ones. release: when its image is another one. upgrade: as release, but not with the image that the service is deployed with first. once: never. One that failed runs again in any case; see [Jobs](#jobs)."}
+var runsAttribute = Attribute{Name: "runs", Type: TypeString, Default: "change", OneOf: []string{"change", "release", "upgrade", "once"}, Doc: "When the job runs again. change: when its image, config or secrets change. release: when its image changes. upgrade: like release, but not with the first image of the service. once: never. A failed job runs again in any case; see [Jobs](#jobs)."}
 
 // maxTimeout is a week.
 const maxTimeout = 7 * 24 * 3600
@@ -221,6 +221,6 @@ const NodesVariable = "KOLLA_NODES"
 var nodesAttribute = Attribute{Name: "nodes", Type: TypeRole, Doc: "Role whose nodes the job is about: their names are in the environment variable " + NodesVariable + ", in order and with spaces between them. A node that comes or goes is a change. self.role are the nodes of the service; where that has no role, all of the cluster."}
 
 var (
-	jobTimeoutAttribute  = Attribute{Name: "timeout", Type: TypeNumber, Min: 1, Max: maxTimeout, Doc: "Seconds that all its attempts may take together: then it has failed. An apply waits as long, in place of -timeout. By default it may take any time, and an apply waits as -timeout says."}
-	waitTimeoutAttribute = Attribute{Name: "timeout", Type: TypeNumber, Min: 1, Max: maxTimeout, Doc: "Seconds that an apply waits until it is ready, in place of -timeout."}
+	jobTimeoutAttribute  = Attribute{Name: "timeout", Type: TypeNumber, Min: 1, Max: maxTimeout, Doc: "Seconds that all attempts may take together before the job has failed. An apply waits as long, instead of -timeout. By default the job has no limit, and an apply waits as long as -timeout says."}
+	waitTimeoutAttribute = Attribute{Name: "timeout", Type: TypeNumber, Min: 1, Max: maxTimeout, Doc: "Seconds that an apply waits until the workload is ready, instead of -timeout."}
 )
