@@ -15,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -61,7 +62,7 @@ func Claimants(ctx context.Context, in Input) ([]Claimant, []plans.Problem, erro
 		add(p.claimant(o.Ref(), live, o))
 	}
 	for _, t := range p.unrecorded() {
-		if t.ref.GVK.GroupKind() != providers.ClaimKind || t.live.GetAnnotations()[providers.AnnotationAddress] != "" {
+		if t.ref.GVK.GroupKind() != kinds.PersistentVolumeClaim || t.live.GetAnnotations()[providers.AnnotationAddress] != "" {
 			add(p.claimant(t.ref, t.live, p.desired[p.byRef[identify(t.ref)]]))
 		}
 	}
@@ -101,7 +102,7 @@ func (p *planning) claimant(ref providers.Ref, live *unstructured.Unstructured, 
 	if r := p.recorded[address]; r != nil && identify(r.ref) != identify(ref) {
 		c.Doubts = append(c.Doubts, fmt.Sprintf("the state has another object at its address %s", address))
 	}
-	c.Generated = !partial && ref.GVK.GroupKind() == providers.SecretKind &&
+	c.Generated = !partial && ref.GVK.GroupKind() == kinds.Secret &&
 		(declared != nil && declared.Generated() || declared == nil && live.GetAnnotations()[providers.AnnotationRevision] != "")
 	c.Record = state.Object{
 		Address: address.String(), APIVersion: ref.GVK.GroupVersion().String(), Kind: ref.GVK.Kind, Namespace: ref.Namespace, Name: ref.Name,

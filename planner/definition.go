@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/plans"
-	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // expectKinds takes down the definitions that the plan creates or changes. They have
@@ -49,7 +49,7 @@ func (p *planning) tryUndefined(s *subject, manifest *unstructured.Unstructured)
 		reason := fmt.Sprintf("the cluster has no kind %s in %s", gvk.Kind, gvk.GroupVersion())
 		needsMore := func(address lang.Address) bool {
 			needed := p.desired[address]
-			return needed != nil && needed.Ref().GVK.GroupKind() != providers.NamespaceKind
+			return needed != nil && needed.Ref().GVK.GroupKind() != kinds.Namespace
 		}
 		if !slices.ContainsFunc(s.object.DependsOn, needsMore) {
 			s.withdraw(reason, "Nothing that is declared here defines it either. Install what it comes from first, or name in depends_on what brings it, such as the manifest of an operator; otherwise correct apiVersion and kind.")

@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // destroy plans to delete all that the state knows, and the volumes that its
@@ -144,7 +145,7 @@ func (p *planning) asked(claim *unstructured.Unstructured) bool {
 // namedVolume reports whether the operator named a volume, by its own address, that the
 // state does not know and that nothing asks for any more, in a namespace of the cloud.
 func (p *planning) namedVolume(t target) bool {
-	return t.ref.GVK.GroupKind() == providers.ClaimKind && p.ownNamespace(t.ref.Namespace) && p.names(t.address.String())
+	return t.ref.GVK.GroupKind() == kinds.PersistentVolumeClaim && p.ownNamespace(t.ref.Namespace) && p.names(t.address.String())
 }
 
 // ownNamespace reports whether a namespace is the cloud's own, or one that kolla made.
@@ -157,7 +158,7 @@ func (p *planning) ownNamespace(name string) bool {
 func (p *planning) leaveStrangers(strangers []target) {
 	var names []string
 	for _, t := range strangers {
-		if t.ref.GVK.GroupKind() == providers.ClaimKind {
+		if t.ref.GVK.GroupKind() == kinds.PersistentVolumeClaim {
 			p.kept = append(p.kept, plans.Kept{
 				Address: t.address, Ref: t.ref, Alone: true,
 				Holds: fmt.Sprintf("the data on its volume; the state does not know it, so that only %s deletes it", words.Option("-delete-data", t.address.String())),

@@ -9,12 +9,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Draft is what a declaration of a live object would say, so that an apply of it changes
@@ -49,16 +49,6 @@ func ControllerOf(live *unstructured.Unstructured) string {
 	return ""
 }
 
-// assigned are fields that the server or a controller fills in for good, by kind.
-var assigned = map[schema.GroupKind][][]string{
-	providers.ServiceKind:    {{"spec", "clusterIPs"}, {"spec", "ipFamilies"}, {"spec", "healthCheckNodePort"}},
-	providers.ClaimKind:      {{"spec", "volumeName"}},
-	volumeKind:               {{"spec", "claimRef"}},
-	providers.NamespaceKind:  {{"spec"}, {"metadata", "labels", "kubernetes.io/metadata.name"}},
-	providers.JobKind:        {{"spec", "selector"}, {"spec", "manualSelector"}},
-	{Kind: "ServiceAccount"}: {{"secrets"}},
-}
-
 // declarable is a copy of a live object without what nobody declares.
 func declarable(live *unstructured.Unstructured) *unstructured.Unstructured {
 	u := fields.Stripped(live.DeepCopy())
@@ -74,10 +64,10 @@ func declarable(live *unstructured.Unstructured) *unstructured.Unstructured {
 	if len(annotations) == 0 {
 		unstructured.RemoveNestedField(u.Object, "metadata", "annotations")
 	}
-	for _, path := range assigned[live.GroupVersionKind().GroupKind()] {
+	for _, path := range kinds.Assigned(live.GroupVersionKind().GroupKind()) {
 		unstructured.RemoveNestedField(u.Object, path...)
 	}
-	if address, _, _ := unstructured.NestedString(u.Object, "spec", "clusterIP"); address != "None" && live.GroupVersionKind().GroupKind() == providers.ServiceKind {
+	if address, _, _ := unstructured.NestedString(u.Object, "spec", "clusterIP"); address != "None" && live.GroupVersionKind().GroupKind() == kinds.Service {
 		unstructured.RemoveNestedField(u.Object, "spec", "clusterIP")
 	}
 	for _, path := range [][]string{{"metadata", "labels"}, {"spec", "template", "metadata", "labels"}} {

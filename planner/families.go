@@ -16,6 +16,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // retire decides about what the state knows and nothing declares: objects that
@@ -146,7 +147,7 @@ func rank(used bool) int {
 // files to the pods that they make now.
 func (p *planning) used() map[providers.Ref]bool {
 	used := map[providers.Ref]bool{}
-	for _, kind := range []schema.GroupKind{providers.DeploymentKind, providers.StatefulSetKind, providers.DaemonSetKind} {
+	for _, kind := range []schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet} {
 		for _, workload := range p.Snapshot.All(kind.WithVersion("v1")) {
 			for _, ref := range fileVolumes(workload).refs {
 				used[ref] = true
@@ -176,7 +177,7 @@ func (p *planning) blocks() map[string]*block {
 			blocks[s.object.Address.Block] = of
 		}
 		strategy, _, _ := unstructured.NestedString(s.object.Manifest.Object, "spec", "updateStrategy", "type")
-		if providers.RunsPods(s.object.Ref().GVK.GroupKind()) && strategy == string(appsv1.OnDeleteDaemonSetStrategyType) {
+		if kinds.RunsPods(s.object.Ref().GVK.GroupKind()) && strategy == string(appsv1.OnDeleteDaemonSetStrategyType) {
 			of.keepsOldPods = true
 		}
 		if s.action.Verb != "" && (s.action.Verb != plans.None || s.action.Pending) {

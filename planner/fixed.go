@@ -9,7 +9,6 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
@@ -17,13 +16,13 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Fields that others can set in an object, and that no update takes out again: an update
 // without them keeps them, or is refused, or leaves another value than a new object has.
 
 var (
-	ingressKind    = schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
 	ingressClasses = networkingv1.SchemeGroupVersion.WithKind("IngressClass")
 
 	ingressClass = fieldpath.MakePathOrDie("spec", "ingressClassName")
@@ -134,7 +133,7 @@ func (p *planning) unremovable(ctx context.Context, s *subject) ([]fields.Differ
 // given: as far as anybody knows, the server gave it when the object was made. The default
 // may have been another one then.
 func (s *subject) undeclaredClass() (class string, given bool) {
-	if s.action.Ref.GVK.GroupKind() != ingressKind || s.declares(ingressClass) {
+	if s.action.Ref.GVK.GroupKind() != kinds.Ingress || s.declares(ingressClass) {
 		return "", false
 	}
 	class, _, _ = unstructured.NestedString(s.live.Object, "spec", "ingressClassName")

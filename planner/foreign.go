@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
-	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 const replicasPath = "spec.replicas"
@@ -85,7 +85,7 @@ func (s *subject) leftField(path fieldpath.Path, owners fields.Owners) plans.Cha
 	by, _ := owners.Other(path)
 	d := fields.Difference{At: path, Change: plans.Change{Path: fields.Text(path), Manager: by.Manager, Time: by.Time}}
 	d.Before, _ = fields.Lookup(s.live.Object, path)
-	secret := s.action.Ref.GVK.GroupKind() == providers.SecretKind
+	secret := s.action.Ref.GVK.GroupKind() == kinds.Secret
 	// Other tools keep whole objects in annotations, values of Secrets included.
 	if fields.Sensitive(path, secret) || secret && strings.HasPrefix(fields.Text(path), "metadata.annotations") {
 		d.Mask()

@@ -7,7 +7,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
-	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // fewDeletes is how many deletions need no permission in any case: to take a small
@@ -45,7 +45,7 @@ func (p *planning) guard() {
 	}
 	whole := 0
 	for _, r := range p.records {
-		if !r.Partial && r.ref.GVK.GroupKind() != providers.JobKind {
+		if !r.Partial && r.ref.GVK.GroupKind() != kinds.Job {
 			whole++
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
-	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // resemblance is the share of fields from which on two objects look like one that was
@@ -165,7 +165,7 @@ func (p *planning) volumesStay(name string) string {
 	var names []string
 	for i := range p.records {
 		r := &p.records[i]
-		if live := p.Snapshot.Get(r.ref); live != nil && isOf(r.address.Block, name) && r.ref.GVK.GroupKind() == providers.StatefulSetKind {
+		if live := p.Snapshot.Get(r.ref); live != nil && isOf(r.address.Block, name) && r.ref.GVK.GroupKind() == kinds.StatefulSet {
 			for _, ref := range p.volumesOf(live) {
 				names = append(names, ref.Name)
 			}

@@ -16,6 +16,7 @@ import (
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // impact says what the actions disturb, block by block: the data that is lost first, then
@@ -61,7 +62,7 @@ func (d *disturbance) effects() []plans.Effect {
 	for i := range effects {
 		e := &effects[i]
 		e.Name, e.Ref = cmp.Or(e.Name, d.action.Address.Name), d.action.Ref
-		e.Grave = e.Grave || deletes && d.action.Ref.GVK.GroupKind() != providers.JobKind
+		e.Grave = e.Grave || deletes && d.action.Ref.GVK.GroupKind() != kinds.Job
 	}
 	if names := d.volumesStay(); len(names) > 0 {
 		effects = append(effects, plans.Effect{Kind: plans.EffectVolumesStay, Name: d.action.Address.Name, Ref: d.action.Ref, Items: names})
@@ -72,7 +73,7 @@ func (d *disturbance) effects() []plans.Effect {
 func (d *disturbance) disturbs() []plans.Effect {
 	live := d.Snapshot.Get(d.action.Ref)
 	switch kind := d.action.Ref.GVK.GroupKind(); {
-	case kind == providers.JobKind:
+	case kind == kinds.Job:
 		return d.job()
 	case d.action.Serves():
 		return slices.Concat(d.workload(live), d.leaves(), d.cutsOff())
@@ -82,7 +83,7 @@ func (d *disturbance) disturbs() []plans.Effect {
 		if lost := d.carried[d.action.Ref].lost; len(lost) > 0 {
 			return []plans.Effect{{Kind: plans.EffectValuesDropped, Items: lost, Heir: d.action.Heir.Name}}
 		}
-	case d.action.Verb == plans.Delete && !d.action.Partial && kind != providers.NamespaceKind:
+	case d.action.Verb == plans.Delete && !d.action.Partial && kind != kinds.Namespace:
 		recorded := ""
 		if r := d.recorded[d.action.Address]; r != nil {
 			recorded = r.Holds
@@ -90,7 +91,7 @@ func (d *disturbance) disturbs() []plans.Effect {
 		if holds := holding(live, recorded); holds != "" {
 			return []plans.Effect{{Kind: plans.EffectDataDeleted, Data: holds}}
 		}
-	case kind == providers.ServiceKind && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
+	case kind == kinds.Service && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
 		return []plans.Effect{{Kind: plans.EffectPorts}}
 	}
 	return nil
@@ -99,7 +100,7 @@ func (d *disturbance) disturbs() []plans.Effect {
 // replacement says what becomes of an object without pods that is made again.
 func (d *disturbance) replacement() []plans.Effect {
 	var effects []plans.Effect
-	if d.action.Ref.GVK.GroupKind() == providers.ServiceKind {
+	if d.action.Ref.GVK.GroupKind() == kinds.Service {
 		effects = append(effects, plans.Effect{Kind: plans.EffectUnreachable, Downtime: true})
 		if slices.ContainsFunc(d.action.Changes, isPort) {
 			effects = append(effects, plans.Effect{Kind: plans.EffectPorts})
@@ -178,7 +179,7 @@ func (d *disturbance) restart(live *unstructured.Unstructured) []plans.Effect {
 	}
 	e := plans.Effect{Kind: plans.EffectRestart, Pods: n, Causes: d.causes(live), Data: d.subject.object.Loss}
 	e.Strategy, e.AtATime, e.Downtime = pace(d.subject.after, n)
-	recreated := e.Strategy == plans.AllAtOnce && d.action.Ref.GVK.GroupKind() == providers.DeploymentKind
+	recreated := e.Strategy == plans.AllAtOnce && d.action.Ref.GVK.GroupKind() == kinds.Deployment
 	e.Grave = n == 1 && e.Downtime && (recreated || holdsData(d.subject.after))
 	return []plans.Effect{e}
 }
@@ -287,7 +288,7 @@ func fileVolumes(workload *unstructured.Unstructured) volumes {
 		name, _, _ := unstructured.NestedString(volume, "name")
 		ref := providers.Ref{Namespace: workload.GetNamespace()}
 		if configMap, ok, _ := unstructured.NestedString(volume, "configMap", "name"); ok {
-			ref.GVK, ref.Name = providers.ConfigMapKind.WithVersion("v1"), configMap
+			ref.GVK, ref.Name = kinds.ConfigMap.WithVersion("v1"), configMap
 		} else if secret, ok, _ := unstructured.NestedString(volume, "secret", "secretName"); ok {
 			ref.GVK, ref.Name = secrets, secret
 		} else {
@@ -331,7 +332,7 @@ func replicas(workload *unstructured.Unstructured) (n int, known bool) {
 	if workload == nil {
 		return 0, false
 	}
-	if workload.GroupVersionKind().GroupKind() == providers.DaemonSetKind {
+	if workload.GroupVersionKind().GroupKind() == kinds.DaemonSet {
 		n, ok, _ := unstructured.NestedInt64(workload.Object, "status", "desiredNumberScheduled")
 		return int(n), ok
 	}
@@ -346,7 +347,7 @@ func replicas(workload *unstructured.Unstructured) (n int, known bool) {
 func pace(workload *unstructured.Unstructured, n int) (strategy plans.Strategy, at int, downtime bool) {
 	kind := workload.GroupVersionKind().GroupKind()
 	field := "updateStrategy"
-	if kind == providers.DeploymentKind {
+	if kind == kinds.Deployment {
 		field = "strategy"
 	}
 	switch chosen, _, _ := unstructured.NestedString(workload.Object, "spec", field, "type"); chosen {
@@ -357,7 +358,7 @@ func pace(workload *unstructured.Unstructured, n int) (strategy plans.Strategy, 
 	}
 	surge := share(workload, n, true, "spec", field, "rollingUpdate", "maxSurge")
 	unavailable := share(workload, n, false, "spec", field, "rollingUpdate", "maxUnavailable")
-	if kind != providers.DeploymentKind && surge == 0 { // there, one has to go before one comes
+	if kind != kinds.Deployment && surge == 0 { // there, one has to go before one comes
 		unavailable = max(1, unavailable)
 	}
 	at = min(n, max(1, surge+unavailable))

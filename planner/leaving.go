@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // leaving are the names of the nodes that a DaemonSet has a pod on, and would have none by
@@ -20,7 +21,7 @@ import (
 // once, whatever the update strategy is.
 func (d *disturbance) leaving() []string {
 	live := d.Snapshot.Get(d.action.Ref)
-	if live == nil || d.action.Ref.GVK.GroupKind() != providers.DaemonSetKind {
+	if live == nil || d.action.Ref.GVK.GroupKind() != kinds.DaemonSet {
 		return nil
 	}
 	before, after := nodeSelector(live), nodeSelector(live)
@@ -57,7 +58,7 @@ func (d *disturbance) leaves() []plans.Effect {
 func (p *planning) warnPassing() {
 	nodes := p.nodeLabels()
 	for _, s := range p.subjects {
-		if s.live == nil || s.after == nil || s.action.Verb != plans.Update || s.action.Ref.GVK.GroupKind() != providers.DaemonSetKind {
+		if s.live == nil || s.after == nil || s.action.Verb != plans.Update || s.action.Ref.GVK.GroupKind() != kinds.DaemonSet {
 			continue
 		}
 		before, after := nodeSelector(s.live), nodeSelector(s.after)

@@ -23,6 +23,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -337,14 +338,10 @@ func sourceOf(object *providers.Object) string {
 
 // Kinds that only the planner treats specially.
 var (
-	mutatingKind   = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}
-	validatingKind = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
-	volumeKind     = schema.GroupKind{Kind: "PersistentVolume"}
-
-	namespaces   = providers.NamespaceKind.WithVersion("v1")
-	secrets      = providers.SecretKind.WithVersion("v1")
-	claims       = providers.ClaimKind.WithVersion("v1")
-	statefulSets = providers.StatefulSetKind.WithVersion("v1")
+	namespaces   = kinds.Namespace.WithVersion("v1")
+	secrets      = kinds.Secret.WithVersion("v1")
+	claims       = kinds.PersistentVolumeClaim.WithVersion("v1")
+	statefulSets = kinds.StatefulSet.WithVersion("v1")
 	nodeKind     = schema.GroupVersionKind{Version: "v1", Kind: "Node"}
 	podKind      = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 )
@@ -404,7 +401,7 @@ func (p *planning) decideAll(ctx context.Context, objects []*providers.Object, d
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(p.Parallelism)
 	for i, object := range objects {
-		if (object.Ref().GVK.GroupKind() == providers.DefinitionKind) != definitions {
+		if (object.Ref().GVK.GroupKind() == kinds.CustomResourceDefinition) != definitions {
 			continue
 		}
 		group.Go(crash.Catching(func() error {

@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // systemNamespaces belong to Kubernetes.
@@ -38,7 +39,7 @@ func (p *planning) leavesIn(namespace string) bool {
 	}
 	going := plans.Going(p.actions)
 	return slices.ContainsFunc(p.inside[namespace].Objects, func(o metav1.PartialObjectMetadata) bool {
-		volume := o.GroupVersionKind().GroupKind() == providers.ClaimKind && o.Labels[providers.LabelCloud] == p.Cloud && len(o.OwnerReferences) == 0
+		volume := o.GroupVersionKind().GroupKind() == kinds.PersistentVolumeClaim && o.Labels[providers.LabelCloud] == p.Cloud && len(o.OwnerReferences) == 0
 		kept := slices.ContainsFunc(p.kept, func(k plans.Kept) bool { return k.UID == o.UID })
 		return (known[o.UID] || volume || kept) && !going[o.UID] && o.DeletionTimestamp == nil
 	})

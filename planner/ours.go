@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // made reports whether kolla made the live object, or owned fields of it before: by what
@@ -163,7 +164,7 @@ func (p *planning) strangers() []plans.Problem {
 func otherCloud(owner string, strangers []*subject) plans.Problem {
 	detail := fmt.Sprintf("They are %s. Their label %s says so, and two clouds cannot share objects.", words.Few(refsOf(strangers), 10), providers.LabelCloud)
 	for _, s := range strangers {
-		if s.action.Ref.GVK.GroupKind() == providers.NamespaceKind {
+		if s.action.Ref.GVK.GroupKind() == kinds.Namespace {
 			return problemOf(s.object, fmt.Sprintf("Namespace %s belongs to cloud %q, and so do %d more objects", s.action.Ref.Name, owner, len(strangers)-1),
 				detail+" Give this cloud a namespace of its own: namespace = \"NAME\" in the cloud block.")
 		}
@@ -228,7 +229,7 @@ func (s *subject) strange(cloud string) plans.Problem {
 	switch {
 	case s.object.Generated():
 		b.WriteString("Nothing was read from it: whoever made it knows its values. ")
-	case s.action.Ref.GVK.GroupKind() == providers.NamespaceKind:
+	case s.action.Ref.GVK.GroupKind() == kinds.Namespace:
 		b.WriteString("Whoever made it may have rights in it. ")
 	}
 	if labelled || s.record != nil {

@@ -10,12 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // warnPodSecurity warns of pods that a namespace will refuse, once this plan has made
@@ -77,18 +77,6 @@ func podSecurityProblem(s, namespace *subject, why string) plans.Problem {
 	return problem
 }
 
-// podTemplates are where objects of each kind have their pods: nothing of a Pod.
-var podTemplates = map[schema.GroupKind][]string{
-	{Kind: "Pod"}:                       {},
-	{Kind: "ReplicationController"}:     {"spec", "template"},
-	{Group: "apps", Kind: "ReplicaSet"}: {"spec", "template"},
-	providers.DeploymentKind:            {"spec", "template"},
-	providers.StatefulSetKind:           {"spec", "template"},
-	providers.DaemonSetKind:             {"spec", "template"},
-	providers.JobKind:                   {"spec", "template"},
-	{Group: "batch", Kind: "CronJob"}:   {"spec", "jobTemplate", "spec", "template"},
-}
-
 // podPolicy are the Pod Security Standards, as the API server has them.
 var podPolicy = sync.OnceValues(func() (policy.Evaluator, error) {
 	return policy.NewEvaluator(policy.DefaultChecks(), nil)
@@ -118,7 +106,7 @@ var minorVersion = regexp.MustCompile(`^v1\.[0-9]+`)
 // refusedPods says what a level has against the pods of an object; empty: nothing, or
 // nothing can be said.
 func refusedPods(object *unstructured.Unstructured, level api.LevelVersion) string {
-	path, runs := podTemplates[object.GroupVersionKind().GroupKind()]
+	path, runs := kinds.Pods(object.GroupVersionKind().GroupKind())
 	if !runs {
 		return ""
 	}

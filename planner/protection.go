@@ -10,6 +10,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // guarded is an object that no plan but a destroy leaves out for what it holds.
@@ -214,7 +215,7 @@ func (p *planning) protected(t target) string {
 func (p *planning) protect(t target, holds string) {
 	if p.Destroy && !(plans.Serves(t.ref) && t.holds != "") {
 		kept := plans.Kept{Address: t.address, Ref: t.ref, Holds: holds, Alone: t.namespace() && slices.Contains(p.DeleteData, "*")}
-		if t.uid == "" && t.ref.GVK.GroupKind() == providers.ClaimKind { // the state does not have it yet
+		if t.uid == "" && t.ref.GVK.GroupKind() == kinds.PersistentVolumeClaim { // the state does not have it yet
 			kept.UID = t.live.GetUID()
 		}
 		p.kept = append(p.kept, kept)

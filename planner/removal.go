@@ -16,6 +16,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // target is an object that is to go.
@@ -49,7 +50,7 @@ func (r *record) target(snapshot *providers.Snapshot) target {
 	}
 }
 
-func (t target) namespace() bool { return t.ref.GVK.GroupKind() == providers.NamespaceKind }
+func (t target) namespace() bool { return t.ref.GVK.GroupKind() == kinds.Namespace }
 
 // remove plans deletions; namespaces last, when it is known what else goes.
 func (p *planning) remove(targets []target, reason plans.ReasonKind) {
@@ -184,7 +185,7 @@ func (p *planning) release(t target, reason plans.ReasonKind, by lang.Removal) {
 	a.Releases, a.Partial = true, t.partial
 	a.Prior = providers.Precondition{UID: t.live.GetUID()}
 	a.Reasons[0].Detail += ", and kolla's labels and annotations are taken off it"
-	if t.ref.GVK.GroupKind() != providers.StatefulSetKind {
+	if t.ref.GVK.GroupKind() != kinds.StatefulSet {
 		return
 	}
 	for _, ref := range p.volumesOf(t.live) {
@@ -289,7 +290,7 @@ func (p *planning) linkOperators() {
 		a := &p.actions[i]
 		kind := a.Ref.GVK.GroupKind()
 		block := defined[kind]
-		if kind == providers.APIServiceKind || kind == mutatingKind || kind == validatingKind {
+		if kind == kinds.APIService || kind == kinds.MutatingWebhookConfiguration || kind == kinds.ValidatingWebhookConfiguration {
 			block = a.Address.Block
 		}
 		if block != "" && deletes[a.Address] == a {
@@ -298,7 +299,7 @@ func (p *planning) linkOperators() {
 	}
 	for i := range p.actions {
 		operator := &p.actions[i]
-		if deletes[operator.Address] != operator || !providers.RunsPods(operator.Ref.GVK.GroupKind()) {
+		if deletes[operator.Address] != operator || !kinds.RunsPods(operator.Ref.GVK.GroupKind()) {
 			continue
 		}
 		for _, object := range before[operator.Address.Block] {
@@ -356,7 +357,7 @@ func (p *planning) actedAs(r record) lang.Address {
 // contains reports whether objects of the kind may outlive others by what they are.
 func contains(kind schema.GroupKind) bool {
 	switch kind {
-	case providers.NamespaceKind, providers.ClaimKind, providers.DefinitionKind:
+	case kinds.Namespace, kinds.PersistentVolumeClaim, kinds.CustomResourceDefinition:
 		return true
 	}
 	return false
@@ -365,11 +366,11 @@ func contains(kind schema.GroupKind) bool {
 // outlives reports whether a must be deleted after b by what they are.
 func (p *planning) outlives(a, b *plans.Action) bool {
 	switch a.Ref.GVK.GroupKind() {
-	case providers.NamespaceKind: // whose deletion waits for the servers of all kinds
-		return b.Ref.Namespace == a.Ref.Name || b.Ref.GVK.GroupKind() == providers.APIServiceKind
-	case providers.ClaimKind:
-		return b.Ref.Namespace == a.Ref.Namespace && providers.RunsPods(b.Ref.GVK.GroupKind())
-	case providers.DefinitionKind:
+	case kinds.Namespace: // whose deletion waits for the servers of all kinds
+		return b.Ref.Namespace == a.Ref.Name || b.Ref.GVK.GroupKind() == kinds.APIService
+	case kinds.PersistentVolumeClaim:
+		return b.Ref.Namespace == a.Ref.Namespace && kinds.RunsPods(b.Ref.GVK.GroupKind())
+	case kinds.CustomResourceDefinition:
 		kind, _ := dryrun.KindOf(p.Snapshot.Get(a.Ref))
 		return b.Ref.GVK.GroupKind() == kind
 	}

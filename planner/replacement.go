@@ -17,6 +17,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // requested decides about objects that the operator wants to be made again, by name or
@@ -194,11 +195,11 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why plans.ReasonKin
 	switch kind := s.live.GroupVersionKind().GroupKind(); {
 	case why == plans.ReasonImmutable && !proof.BuiltIn(s.live.GroupVersionKind()):
 		return obstacle{"what is lost with it is known only to what looks after its kind", fmt.Sprintf("to have it deleted and made again, plan with %s.", again)}, nil
-	case kind == providers.NamespaceKind:
+	case kind == kinds.Namespace:
 		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy %s -delete-data='*'\n  kolla apply", words.Option("-target", address.String()))}, nil
-	case kind == providers.DefinitionKind:
+	case kind == kinds.CustomResourceDefinition:
 		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", words.Option("-delete-data", address.String()))}, nil
-	case kind == providers.APIServiceKind:
+	case kind == kinds.APIService:
 		return obstacle{"cannot be tried out under another name", "Take its declaration away, apply, and declare it again."}, nil
 	case holds == "" && ownVolumes(s.live) != "":
 		holds = ownVolumes(s.live)
@@ -245,13 +246,13 @@ func (s *subject) loses() string {
 // out for as long as they are there, and nothing could be made in its place.
 func (p *planning) usersOf(ctx context.Context, live *unstructured.Unstructured) ([]string, error) {
 	switch live.GroupVersionKind().GroupKind() {
-	case volumeKind:
+	case kinds.PersistentVolume:
 		claim, bound, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "name")
 		namespace, _, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "namespace")
 		if phase, _, _ := unstructured.NestedString(live.Object, "status", "phase"); bound && phase == string(corev1.VolumeBound) {
 			return []string{providers.Ref{GVK: claims, Namespace: namespace, Name: claim}.String()}, nil
 		}
-	case providers.ClaimKind:
+	case kinds.PersistentVolumeClaim:
 		pods, err := p.Reader.List(ctx, podKind, live.GetNamespace())
 		if err != nil {
 			return nil, fmt.Errorf("find the pods that use it: %w", err)
@@ -290,15 +291,15 @@ func holding(live *unstructured.Unstructured, holds string) string {
 		return holds
 	}
 	switch live.GroupVersionKind().GroupKind() {
-	case providers.NamespaceKind:
+	case kinds.Namespace:
 		return "everything in it"
-	case providers.ClaimKind:
+	case kinds.PersistentVolumeClaim:
 		return "the data on its volume"
-	case volumeKind:
+	case kinds.PersistentVolume:
 		return "the data on it"
-	case providers.DefinitionKind:
+	case kinds.CustomResourceDefinition:
 		return "all objects of the kind that it defines"
-	case providers.StatefulSetKind:
+	case kinds.StatefulSet:
 		if takesVolumesAlong(live) {
 			return "the data on the volumes of its replicas, which are deleted with it"
 		}
@@ -309,7 +310,7 @@ func holding(live *unstructured.Unstructured, holds string) string {
 // ownVolumes says what a StatefulSet with claim templates holds. Its deletion
 // leaves the volumes behind, but another one may not take them up again.
 func ownVolumes(set *unstructured.Unstructured) string {
-	if set.GroupVersionKind().GroupKind() != providers.StatefulSetKind || len(claimTemplates(set)) == 0 {
+	if set.GroupVersionKind().GroupKind() != kinds.StatefulSet || len(claimTemplates(set)) == 0 {
 		return ""
 	}
 	return "volumes of its own for each replica"

@@ -6,33 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
-
-// contents are the kinds in which a destroy looks for volumes, and for what carries the
-// cloud's label and the state does not know.
-var contents = []schema.GroupVersionKind{
-	providers.ConfigMapKind.WithVersion("v1"), secrets,
-	{Version: "v1", Kind: "Service"},
-	claims,
-	providers.DeploymentKind.WithVersion("v1"), providers.StatefulSetKind.WithVersion("v1"), providers.DaemonSetKind.WithVersion("v1"),
-	providers.JobKind.WithVersion("v1"),
-	{Version: "v1", Kind: "Pod"},
-	{Version: "v1", Kind: "ReplicationController"},
-	{Version: "v1", Kind: "LimitRange"},
-	{Version: "v1", Kind: "ResourceQuota"},
-	{Group: "apps", Version: "v1", Kind: "ReplicaSet"},
-	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
-	{Group: "batch", Version: "v1", Kind: "CronJob"},
-	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
-	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
-	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
-	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "Role"},
-	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "RoleBinding"},
-}
-
-// Labelled are the kinds that a plan of a destroy lists in the namespaces of the cloud.
-func Labelled() []schema.GroupVersionKind { return slices.Clone(contents) }
 
 // Known are the scopes of what a state knows. A plan reads them in any case, whatever
 // the configuration says.
@@ -66,14 +42,14 @@ func (p *planning) needed() []providers.Scope {
 	}
 	for _, r := range p.records {
 		_, declared := p.byRef[identify(r.ref)]
-		leaves := r.ref.GVK.GroupKind() == providers.StatefulSetKind && !declared
+		leaves := r.ref.GVK.GroupKind() == kinds.StatefulSet && !declared
 		if (p.Destroy || leaves) && r.ref.Namespace != "" {
 			scopes = append(scopes, providers.Scope{GVK: claims, Namespace: r.ref.Namespace})
 		}
 		if p.Destroy && r.ref.Namespace != "" {
 			scopes = append(scopes, providers.Scope{GVK: statefulSets, Namespace: r.ref.Namespace}) // whose claims these are
 		}
-		if r.ref.GVK.GroupKind() == providers.NamespaceKind && p.Destroy {
+		if r.ref.GVK.GroupKind() == kinds.Namespace && p.Destroy {
 			scopes = append(scopes, contentsOf(r.Name)...)
 		}
 	}
@@ -112,7 +88,7 @@ func (p *planning) compared() []providers.Scope {
 
 func contentsOf(namespace string) []providers.Scope {
 	var scopes []providers.Scope
-	for _, kind := range contents {
+	for _, kind := range kinds.Swept() {
 		scopes = append(scopes, providers.Scope{GVK: kind, Namespace: namespace})
 	}
 	return scopes

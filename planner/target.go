@@ -9,6 +9,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // reach is the graph in which a selection is closed. Objects that stay need what
@@ -209,7 +210,7 @@ func (p *planning) reach(candidates []candidate) reach {
 	}
 	for i := range p.records {
 		namespace := &p.records[i]
-		if namespace.ref.GVK.GroupKind() != providers.NamespaceKind {
+		if namespace.ref.GVK.GroupKind() != kinds.Namespace {
 			continue
 		}
 		for _, inside := range p.records {

@@ -8,12 +8,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // tryNew asks the server whether it would take the object as a new one, under a
@@ -109,18 +109,15 @@ func (p *planning) indexLimit(object *providers.Object) {
 	ref := object.Ref()
 	level := object.Manifest.GetLabels()[podSecurity]
 	switch {
-	case ref.GVK.GroupKind() == quotaKind, ref.GVK.GroupKind() == limitRangeKind:
+	case ref.GVK.GroupKind() == kinds.ResourceQuota, ref.GVK.GroupKind() == kinds.LimitRange:
 		p.limits[ref.Namespace] = append(p.limits[ref.Namespace], ref.String())
-	case ref.GVK.GroupKind() == providers.NamespaceKind && level != "":
+	case ref.GVK.GroupKind() == kinds.Namespace && level != "":
 		p.limits[ref.Name] = append(p.limits[ref.Name], fmt.Sprintf("the Pod Security level %q", level))
 	}
 }
 
 // What limits the objects of a namespace.
-var (
-	quotaKind      = schema.GroupKind{Kind: "ResourceQuota"}
-	limitRangeKind = schema.GroupKind{Kind: "LimitRange"}
-)
+var ()
 
 // podSecurity is the label of a namespace that says which pods it lets in.
 const podSecurity = "pod-security.kubernetes.io/enforce"
@@ -159,7 +156,7 @@ const portTaken = "provided port is already allocated"
 // the new one by then. Empty: it is not about node ports.
 func (p *planning) portAdvice(s *subject, r dryrun.Refusal) string {
 	kind := s.action.Ref.GVK
-	if kind.GroupKind() != providers.ServiceKind || !strings.Contains(r.Text(), portTaken) {
+	if kind.GroupKind() != kinds.Service || !strings.Contains(r.Text(), portTaken) {
 		return ""
 	}
 	wanted := dryrun.NodePorts(s.object.Manifest)

@@ -8,6 +8,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // checkTriggers refuses a replace_triggered_by that names an object that is not
@@ -39,7 +40,7 @@ func (p *planning) checkTriggers() []plans.Problem {
 // triggersOf are the addresses of what an object is replaced with: of a service only
 // what runs is, of a manifest everything.
 func triggersOf(o *providers.Object) []string {
-	if o.Lifecycle == nil || o.Partial || !providers.RunsPods(o.Ref().GVK.GroupKind()) && !brought(o.Address) {
+	if o.Lifecycle == nil || o.Partial || !kinds.RunsPods(o.Ref().GVK.GroupKind()) && !brought(o.Address) {
 		return nil
 	}
 	return o.Lifecycle.ReplaceTriggeredBy

@@ -18,6 +18,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // noteValues gives every action its Values.
@@ -232,7 +233,7 @@ func (v *viewpoint) values() *plans.Values {
 // take takes the fields of one side; next says whether it is how the object will be,
 // where not everything may be known.
 func (v *viewpoint) take(u *unstructured.Unstructured, next bool) *extract.Part {
-	secret := v.action.Ref.GVK.GroupKind() == providers.SecretKind
+	secret := v.action.Ref.GVK.GroupKind() == kinds.Secret
 	mask := extract.Mask{
 		Placeholder: plans.Masked,
 		Sensitive:   func(path []string) bool { return v.sensitive(secret, path) },

@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // volumesOf are the claims in the cluster that the pods of a StatefulSet have, or
@@ -55,7 +56,7 @@ func naturalOrder(a, b string) int {
 
 // staying are the volumes that a StatefulSet leaves behind when it is deleted.
 func (p *planning) staying(set *unstructured.Unstructured) []providers.Ref {
-	if set.GroupVersionKind().GroupKind() != providers.StatefulSetKind || takesVolumesAlong(set) {
+	if set.GroupVersionKind().GroupKind() != kinds.StatefulSet || takesVolumesAlong(set) {
 		return nil
 	}
 	going := map[providers.Ref]bool{}
@@ -70,7 +71,7 @@ func (p *planning) staying(set *unstructured.Unstructured) []providers.Ref {
 // keepVolumes names the volumes that deleted StatefulSets leave behind.
 func (p *planning) keepVolumes() {
 	for _, a := range p.actions {
-		if a.Verb != plans.Delete || a.Ref.GVK.GroupKind() != providers.StatefulSetKind {
+		if a.Verb != plans.Delete || a.Ref.GVK.GroupKind() != kinds.StatefulSet {
 			continue
 		}
 		refs := p.unmentioned(p.staying(p.Snapshot.Get(a.Ref)))

@@ -15,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	secretvalues "kolla.openstack.org/kolla/providers/secrets" // secrets is a kind here
 )
 
@@ -27,7 +28,7 @@ func (s *subject) newYield(manifest *unstructured.Unstructured, path fieldpath.P
 	y := plans.Yield{Path: fields.Text(path), Manager: by.Manager, Time: by.Time, Field: string(text)}
 	y.Want, _ = fields.Lookup(manifest.Object, path)
 	y.Live, _ = fields.Lookup(s.live.Object, path)
-	if fields.Sensitive(path, manifest.GroupVersionKind().GroupKind() == providers.SecretKind) {
+	if fields.Sensitive(path, manifest.GroupVersionKind().GroupKind() == kinds.Secret) {
 		y.Want, y.Live = fields.Mask(y.Want), fields.Mask(y.Live)
 	}
 	return y, nil
@@ -115,7 +116,7 @@ func (p *planning) startOver(s *subject, differences []fields.Difference) {
 func hold(y *plans.Yield, live, manifest *unstructured.Unstructured, path fieldpath.Path) bool {
 	value, there := fields.Lookup(live.Object, path)
 	wanted, _ := fields.Lookup(manifest.Object, path)
-	secret := manifest.GroupVersionKind().GroupKind() == providers.SecretKind
+	secret := manifest.GroupVersionKind().GroupKind() == kinds.Secret
 	if !there || fields.Sensitive(path, secret) || path[len(path)-1].FieldName == nil || reflect.DeepEqual(value, wanted) {
 		return false
 	}

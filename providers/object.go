@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // FieldManager is the name under which kolla owns the fields of what it makes.
@@ -164,39 +165,13 @@ func (r Ref) String() string {
 }
 
 // Run reports whether the object is something that runs once.
-func (o *Object) Run() bool { return o.Manifest.GroupVersionKind().GroupKind() == JobKind }
+func (o *Object) Run() bool { return o.Manifest.GroupVersionKind().GroupKind() == kinds.Job }
 
 // Skipped reports whether the object is a Job that runs nothing: it is complete at once,
 // and counts as run.
 func (o *Object) Skipped() bool {
 	completions, found, _ := unstructured.NestedInt64(o.Manifest.Object, "spec", "completions")
 	return o.Run() && found && completions == 0
-}
-
-// Kinds that the planner and the executor treat specially.
-var (
-	JobKind       = schema.GroupKind{Group: "batch", Kind: "Job"}
-	SecretKind    = schema.GroupKind{Kind: "Secret"}
-	ConfigMapKind = schema.GroupKind{Kind: "ConfigMap"}
-	NamespaceKind = schema.GroupKind{Kind: "Namespace"}
-	NodeKind      = schema.GroupKind{Kind: "Node"}
-	ClaimKind     = schema.GroupKind{Kind: "PersistentVolumeClaim"}
-
-	DeploymentKind  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	StatefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
-	DaemonSetKind   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
-	ServiceKind     = schema.GroupKind{Kind: "Service"}
-	DefinitionKind  = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-	APIServiceKind  = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
-)
-
-// RunsPods reports whether objects of the kind run pods.
-func RunsPods(kind schema.GroupKind) bool {
-	switch kind {
-	case DeploymentKind, StatefulSetKind, DaemonSetKind, JobKind:
-		return true
-	}
-	return false
 }
 
 // Identity says which cluster this is.

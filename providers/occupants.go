@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Occupant is an object that would be lost if its namespace were deleted, although no plan
@@ -57,11 +59,11 @@ const managedEndpoints = "endpoints.kubernetes.io/managed-by"
 // standard reports whether Kubernetes creates the object in each namespace.
 func standard(o *metav1.PartialObjectMetadata) bool {
 	switch o.GroupVersionKind().GroupKind() {
-	case ConfigMapKind:
+	case kinds.ConfigMap:
 		return o.Name == "kube-root-ca.crt"
-	case SecretKind:
+	case kinds.Secret:
 		return o.Annotations[corev1.ServiceAccountUIDKey] != ""
-	case schema.GroupKind{Kind: "ServiceAccount"}:
+	case kinds.ServiceAccount:
 		return o.Name == "default"
 	}
 	return false

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // The taints of a Node are one list to server-side apply: whoever applies it owns all of
@@ -36,7 +38,7 @@ func TaintingOf(live, manifest *unstructured.Unstructured, manager string) Taint
 }
 
 func taintsIn(u *unstructured.Unstructured, manager string) []string {
-	if text := u.GetAnnotations()[taintsBy(manager)]; u.GroupVersionKind().GroupKind() == NodeKind && text != "" {
+	if text := u.GetAnnotations()[taintsBy(manager)]; u.GroupVersionKind().GroupKind() == kinds.Node && text != "" {
 		return strings.Split(text, ",")
 	}
 	return nil

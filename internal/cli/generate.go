@@ -18,6 +18,7 @@ import (
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
@@ -129,7 +130,7 @@ func (w *workspace) imported(ctx context.Context, i lang.Import) (*unstructured.
 		return nil, &plans.Problem{Summary: several.Error(), Detail: "Only a declaration can say which one is meant. Write it by hand."}, nil
 	case err != nil:
 		return nil, nil, err
-	case kind.GroupKind() == providers.NodeKind:
+	case kind.GroupKind() == kinds.Node:
 		return nil, &plans.Problem{Summary: "a Node is not imported", Detail: "kolla owns only some fields of a Node: declare those in a role, or in a manifest."}, nil
 	}
 	namespace, name, inNamespace := strings.Cut(i.ID, "/")

@@ -17,6 +17,7 @@ import (
 	"kolla.openstack.org/kolla/internal/rights"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/state"
@@ -312,7 +313,7 @@ func (w *workspace) explainRoles(out *strings.Builder, roles []rights.Role, obje
 	}
 	for i := range objects {
 		o := &objects[i]
-		if o.Ref().GVK.GroupKind() == providers.NamespaceKind && st.Find(o.Address.String()) == nil {
+		if o.Ref().GVK.GroupKind() == kinds.Namespace && st.Find(o.Address.String()) == nil {
 			adopt = append(adopt, "  "+words.Option("-adopt", o.Address.String()))
 		}
 	}

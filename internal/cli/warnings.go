@@ -11,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
@@ -66,7 +67,7 @@ func replaced(plan *plans.Plan, warning kubernetes.Warning) bool {
 		return false
 	}
 	return slices.ContainsFunc(plan.Actions, func(a plans.Action) bool {
-		return a.Ref.GVK.GroupKind() == providers.NamespaceKind && a.Ref.Name == warning.Ref.Namespace &&
+		return a.Ref.GVK.GroupKind() == kinds.Namespace && a.Ref.Name == warning.Ref.Namespace &&
 			slices.ContainsFunc(a.Changes, func(c plans.Change) bool { return strings.Contains(c.Path, api.EnforceLevelLabel) })
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Line is one fact about an object.
@@ -32,32 +33,32 @@ var powers = regexp.MustCompile(`\b(privileged|host(Network|PID|IPC|Path|Port)|h
 // Powers reports whether a field decides what an object may do.
 func Powers(path string) bool { return powers.MatchString(path) }
 
-// kinds are the kinds that have words of their own. Kinds of the same name in another
+// describers are for the kinds that have words of their own. Kinds of the same name in another
 // group are other kinds.
-var kinds = map[schema.GroupKind]func(*providers.Object, int) []Line{
-	{Kind: "ConfigMap"}:             files,
-	{Kind: "Secret"}:                secret,
-	{Kind: "Service"}:               service,
-	{Kind: "Namespace"}:             namespace,
-	{Kind: "PersistentVolumeClaim"}: claimed,
-	{Kind: "Pod"}:                   workload,
-	{Kind: "ReplicationController"}: workload,
+var describers = map[schema.GroupKind]func(*providers.Object, int) []Line{
+	kinds.ConfigMap:             files,
+	kinds.Secret:                secret,
+	kinds.Service:               service,
+	kinds.Namespace:             namespace,
+	kinds.PersistentVolumeClaim: claimed,
+	kinds.Pod:                   workload,
+	kinds.ReplicationController: workload,
 
-	{Group: "apps", Kind: "Deployment"}:  workload,
-	{Group: "apps", Kind: "StatefulSet"}: workload,
-	{Group: "apps", Kind: "DaemonSet"}:   workload,
-	{Group: "apps", Kind: "ReplicaSet"}:  workload,
-	{Group: "batch", Kind: "Job"}:        job,
-	{Group: "batch", Kind: "CronJob"}:    cronJob,
+	kinds.Deployment:  workload,
+	kinds.StatefulSet: workload,
+	kinds.DaemonSet:   workload,
+	kinds.ReplicaSet:  workload,
+	kinds.Job:         job,
+	kinds.CronJob:     cronJob,
 
-	{Group: "policy", Kind: "PodDisruptionBudget"}: budget,
+	kinds.PodDisruptionBudget: budget,
 
-	{Group: rbac, Kind: "Role"}:               role,
-	{Group: rbac, Kind: "ClusterRole"}:        role,
-	{Group: rbac, Kind: "RoleBinding"}:        binding,
-	{Group: rbac, Kind: "ClusterRoleBinding"}: binding,
+	kinds.Role:               role,
+	kinds.ClusterRole:        role,
+	kinds.RoleBinding:        binding,
+	kinds.ClusterRoleBinding: binding,
 
-	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: definition,
+	kinds.CustomResourceDefinition: definition,
 }
 
 // Of describes an object that will be created. A line takes about width columns where
@@ -66,7 +67,7 @@ func Of(object *providers.Object, width int) []Line {
 	if object == nil || object.Manifest == nil {
 		return nil
 	}
-	describe, known := kinds[object.Manifest.GroupVersionKind().GroupKind()]
+	describe, known := describers[object.Manifest.GroupVersionKind().GroupKind()]
 	if !known {
 		describe = everything
 	}

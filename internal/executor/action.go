@@ -9,13 +9,13 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -256,10 +256,8 @@ func (s *step) send(ctx context.Context, manifest *unstructured.Unstructured) (*
 // comesByItself reports whether Kubernetes creates the object in every new namespace.
 func comesByItself(ref providers.Ref) bool {
 	kind := ref.GVK.GroupKind()
-	return kind == serviceAccountKind && ref.Name == "default" || kind == providers.ConfigMapKind && ref.Name == "kube-root-ca.crt"
+	return kind == kinds.ServiceAccount && ref.Name == "default" || kind == kinds.ConfigMap && ref.Name == "kube-root-ca.crt"
 }
-
-var serviceAccountKind = schema.GroupKind{Kind: "ServiceAccount"}
 
 // remove deletes the object. If kolla owns only some fields of it, remove gives these up:
 // an apply without fields removes all fields that were applied before.
@@ -321,7 +319,7 @@ func (e *UnknownError) Error() string {
 // again here, whatever the plan says. Volume claims of a StatefulSet have no record, so
 // they count as known.
 func knows(known state.Object, a *plans.Action) bool {
-	return a.Ref.GVK.GroupKind() == providers.ClaimKind || known.Token != "" || known.UID != "" && known.UID == string(a.Prior.UID)
+	return a.Ref.GVK.GroupKind() == kinds.PersistentVolumeClaim || known.Token != "" || known.UID != "" && known.UID == string(a.Prior.UID)
 }
 
 // delete deletes the live object with the planned UID. Writes to it since the plan do not

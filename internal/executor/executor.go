@@ -18,6 +18,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -275,7 +276,7 @@ func checkAction(a *plans.Action) error {
 		bound = true
 	case plans.Delete:
 		bound = true
-		if a.Ref.GVK.GroupKind() == providers.NodeKind && !a.Partial {
+		if a.Ref.GVK.GroupKind() == kinds.Node && !a.Partial {
 			return errors.New("a Node is never deleted")
 		}
 	case plans.Forget:

@@ -3,39 +3,18 @@ package executor
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
-
-// atOnce has the kinds whose objects are ready as soon as they are written.
-var atOnce = map[schema.GroupKind]bool{
-	providers.ConfigMapKind:                                          true,
-	providers.SecretKind:                                             true,
-	providers.NodeKind:                                               true,
-	{Kind: "Service"}:                                                true,
-	{Kind: "ServiceAccount"}:                                         true,
-	{Kind: "LimitRange"}:                                             true,
-	{Kind: "ResourceQuota"}:                                          true,
-	{Group: "rbac.authorization.k8s.io", Kind: "Role"}:               true,
-	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        true,
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:        true,
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: true,
-	{Group: "policy", Kind: "PodDisruptionBudget"}:                   true,
-	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:              true,
-	{Group: "networking.k8s.io", Kind: "IngressClass"}:               true,
-	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:              true,
-	{Group: "storage.k8s.io", Kind: "StorageClass"}:                  true,
-	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:               true,
-}
 
 // becomesReadyAtOnce reports whether the object is ready as soon as it is written. So is a
 // partial object: only kolla's fields of it matter.
 func becomesReadyAtOnce(o *providers.Object) bool {
-	return o.Partial || atOnce[o.Ref().GVK.GroupKind()]
+	return o.Partial || kinds.ReadyAtOnce(o.Ref().GVK.GroupKind())
 }
 
 // confirmed returns the new record of an object that the plan does not change: its present

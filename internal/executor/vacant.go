@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // OccupiedError reports that a namespace was not deleted, because it contains objects that
@@ -40,7 +41,7 @@ const (
 // does nothing for other kinds of objects, and for a namespace that the operator named to
 // be deleted with all its contents.
 func (s *step) vacant(ctx context.Context) error {
-	if s.action.Ref.GVK.GroupKind() != providers.NamespaceKind || s.action.Occupied {
+	if s.action.Ref.GVK.GroupKind() != kinds.Namespace || s.action.Occupied {
 		return nil
 	}
 	going := plans.Going(s.plan.Actions)

@@ -11,10 +11,11 @@ import (
 
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/secrets"
 )
 
-var secretKind = providers.SecretKind.WithVersion("v1")
+var secretKind = kinds.Secret.WithVersion("v1")
 
 // values has the values of Secrets in the cluster: those at the start of the apply, and
 // those that the apply has written.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // cluster are the rules of the ClusterRole.
@@ -23,12 +23,12 @@ func (b *builder) cluster() []Rule {
 	rules = append(rules, b.nodes()...)
 	declared, leaving := b.declared(""), b.leaving("")
 	for _, kind := range declared.sorted() {
-		if kind.GroupKind() != providers.NodeKind {
+		if kind.GroupKind() != kinds.Node {
 			rules = append(rules, b.outside(kind, append(declared[kind], b.known(kind)...), manageBy)...)
 		}
 	}
 	for _, kind := range leaving.sorted() {
-		if kind.GroupKind() != providers.NodeKind {
+		if kind.GroupKind() != kinds.Node {
 			rules = append(rules, b.outside(kind, leaving[kind], slices.DeleteFunc(slices.Clone(manageBy), func(verb string) bool { return verb == "create" }))...)
 		}
 	}
@@ -48,7 +48,7 @@ func (b *builder) cluster() []Rule {
 // and only those of the cloud are changed.
 func (b *builder) outside(kind schema.GroupVersionKind, names, verbs []string) []Rule {
 	var rules []Rule
-	if kind.GroupKind() != providers.NamespaceKind {
+	if kind.GroupKind() != kinds.Namespace {
 		rules = b.over("A plan lists the objects of a kind; these live outside of namespaces.", []schema.GroupVersionKind{kind}, "list")
 	}
 	why := "These are of the cloud: an apply makes, changes, awaits and deletes them."
@@ -63,7 +63,7 @@ func (b *builder) outside(kind schema.GroupVersionKind, names, verbs []string) [
 
 // nodes are the rules for nodes: roles find them and put labels and taints on them.
 func (b *builder) nodes() []Rule {
-	kind := providers.NodeKind.WithVersion("v1")
+	kind := kinds.Node.WithVersion("v1")
 	names := slices.Concat(b.declared("")[kind], b.known(kind))
 	rule := Rule{Groups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list"}}
 	if !b.ReadOnly {
@@ -105,14 +105,14 @@ func (b *builder) classes() []Rule {
 	for i := range b.Objects {
 		u := b.Objects[i].Manifest
 		switch u.GroupVersionKind().GroupKind() {
-		case providers.ClaimKind:
+		case kinds.PersistentVolumeClaim:
 			class, _, _ := unstructured.NestedString(u.Object, "spec", "storageClassName")
 			wanted, unnamed = true, unnamed || class == ""
 			names = append(names, class)
-		case services:
+		case kinds.Service:
 			address, _, _ := unstructured.NestedString(u.Object, "spec", "clusterIP")
 			addresses = addresses || address != "" && address != "None"
-		case ingresses:
+		case kinds.Ingress:
 			inbound = true
 		}
 	}

@@ -8,16 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 const rbac = "rbac.authorization.k8s.io"
-
-var (
-	roles               = schema.GroupKind{Group: rbac, Kind: "Role"}
-	clusterRoles        = schema.GroupKind{Group: rbac, Kind: "ClusterRole"}
-	roleBindings        = schema.GroupKind{Group: rbac, Kind: "RoleBinding"}
-	clusterRoleBindings = schema.GroupKind{Group: rbac, Kind: "ClusterRoleBinding"}
-)
 
 // granted are the rules for the roles and bindings among the objects. The server lets
 // nobody give rights that they do not have: so kolla gets the rights that the roles of the
@@ -31,9 +25,9 @@ func (b *builder) granted(namespace string) []Rule {
 			continue
 		}
 		switch u.GroupVersionKind().GroupKind() {
-		case roles, clusterRoles:
+		case kinds.Role, kinds.ClusterRole:
 			rules = append(rules, b.contained(u)...)
-		case roleBindings, clusterRoleBindings:
+		case kinds.RoleBinding, kinds.ClusterRoleBinding:
 			rules = append(rules, b.bound(u)...)
 		}
 	}
@@ -74,7 +68,7 @@ func (b *builder) bound(binding *unstructured.Unstructured) []Rule {
 	kind, _, _ := unstructured.NestedString(binding.Object, "roleRef", "kind")
 	name, _, _ := unstructured.NestedString(binding.Object, "roleRef", "name")
 	role := providers.Ref{GVK: schema.GroupVersionKind{Group: rbac, Version: "v1", Kind: kind}, Name: name}
-	if kind == roles.Kind {
+	if kind == kinds.Role.Kind {
 		role.Namespace = binding.GetNamespace()
 	}
 	why := "%s %s gives the rights of %s %s, which the configuration does not declare."

@@ -7,18 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
 
 // Kinds that need rights beyond those for themselves.
 var (
-	deployments  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	statefulSets = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
-	daemonSets   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
-	services     = schema.GroupKind{Kind: "Service"}
-	ingresses    = schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
-	claims       = providers.ClaimKind.WithVersion("v1")
-	autoscalers  = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
+	claims      = kinds.PersistentVolumeClaim.WithVersion("v1")
+	autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
 )
 
 // namespaced are the rules of the Role in a namespace.
@@ -27,8 +23,8 @@ func (b *builder) namespaced(namespace string) []Rule {
 	if len(declared) > 0 && b.claimsOf(namespace) && declared[claims] == nil && leaving[claims] == nil {
 		leaving.add(claims, "")
 	}
-	listed := kinds{}
-	for _, found := range []kinds{declared, leaving} {
+	listed := namesByKind{}
+	for _, found := range []namesByKind{declared, leaving} {
 		for kind := range found {
 			listed.add(kind, "")
 		}
@@ -40,11 +36,11 @@ func (b *builder) namespaced(namespace string) []Rule {
 		rules = b.over("The configuration declares objects of these kinds. A plan compares them, and tries changes in dry runs; an apply makes, changes, awaits and deletes them.", declared.sorted(), manage...)
 		rules = append(rules, b.over("The state knows objects of these kinds, or StatefulSets have them. An apply or a destroy deletes them.", leaving.sorted(), remove...)...)
 	}
-	if listed.has(deployments, statefulSets) && listed[autoscalers] == nil {
+	if listed.has(kinds.Deployment, kinds.StatefulSet) && listed[autoscalers] == nil {
 		rules = append(rules, b.over("Where others changed the number of replicas, a plan looks whether an autoscaler did.", []schema.GroupVersionKind{autoscalers}, "list")...)
 		listed.add(autoscalers, "")
 	}
-	if !b.ReadOnly && listed.has(deployments, statefulSets, daemonSets, providers.JobKind) {
+	if !b.ReadOnly && listed.has(kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet, kinds.Job) {
 		rules = append(rules, b.workloads(namespace)...)
 	}
 	for _, r := range b.Reads {
@@ -79,9 +75,9 @@ func (b *builder) workloads(namespace string) []Rule {
 		strategy, _, _ := unstructured.NestedString(u.Object, "spec", "updateStrategy", "type")
 		commands = commands || u.GetAnnotations()[providers.AnnotationCarries] != "" || u.GetAnnotations()[providers.AnnotationLeave] != ""
 		replaces = replaces || strategy == "OnDelete"
-		daemons = daemons || u.GetKind() == daemonSets.Kind
+		daemons = daemons || u.GetKind() == kinds.DaemonSet.Kind
 	}
-	commands = commands || b.goes(namespace, daemonSets, statefulSets)
+	commands = commands || b.goes(namespace, kinds.DaemonSet, kinds.StatefulSet)
 	rules := []Rule{
 		{Why: "An apply says why a workload does not become ready: its pods, their events, the end of their logs.", Groups: []string{""}, Resources: []string{"events", "pods"}, Verbs: []string{"list", "watch"}},
 		{Groups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}},
@@ -117,13 +113,13 @@ func (b *builder) goes(namespace string, of ...schema.GroupKind) bool {
 }
 
 // destroys are the rules for what a plan of a destroy looks for in a namespace.
-func (b *builder) destroys(namespace string, listed kinds) []Rule {
+func (b *builder) destroys(namespace string, listed namesByKind) []Rule {
 	var looked []schema.GroupVersionKind
 	switch {
 	case namespace == b.Namespace, slices.Contains(b.ownNamespaces(), namespace):
 		looked = destroyed(listed)
 	case len(listed) > 0 && (len(b.declared(namespace)) > 0 || len(b.leaving(namespace)) > 0):
-		for _, kind := range []schema.GroupVersionKind{claims, statefulSets.WithVersion("v1")} {
+		for _, kind := range []schema.GroupVersionKind{claims, kinds.StatefulSet.WithVersion("v1")} {
 			if listed[kind] == nil {
 				looked = append(looked, kind)
 			}
@@ -134,6 +130,6 @@ func (b *builder) destroys(namespace string, listed kinds) []Rule {
 
 // ownNamespaces are the namespaces that are declared or known.
 func (b *builder) ownNamespaces() []string {
-	kind := providers.NamespaceKind.WithVersion("v1")
+	kind := kinds.Namespace.WithVersion("v1")
 	return named(append(b.declared("")[kind], b.known(kind)...))
 }

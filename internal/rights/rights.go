@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -102,12 +102,12 @@ func (b *builder) namespaces() []string {
 	return slices.DeleteFunc(slices.Compact(all), func(n string) bool { return n == "" })
 }
 
-// kinds are names of objects, by kind.
-type kinds map[schema.GroupVersionKind][]string
+// namesByKind are names of objects.
+type namesByKind map[schema.GroupVersionKind][]string
 
-func (k kinds) add(kind schema.GroupVersionKind, name string) { k[kind] = append(k[kind], name) }
+func (k namesByKind) add(kind schema.GroupVersionKind, name string) { k[kind] = append(k[kind], name) }
 
-func (k kinds) has(groupKinds ...schema.GroupKind) bool {
+func (k namesByKind) has(groupKinds ...schema.GroupKind) bool {
 	for kind := range k {
 		if slices.Contains(groupKinds, kind.GroupKind()) {
 			return true
@@ -117,15 +117,15 @@ func (k kinds) has(groupKinds ...schema.GroupKind) bool {
 }
 
 // sorted are the kinds in the order of their groups and names.
-func (k kinds) sorted() []schema.GroupVersionKind {
+func (k namesByKind) sorted() []schema.GroupVersionKind {
 	return slices.SortedFunc(maps.Keys(k), func(a, b schema.GroupVersionKind) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Version, b.Version))
 	})
 }
 
 // declared are the objects of the configuration in a namespace, or outside of all.
-func (b *builder) declared(namespace string) kinds {
-	found := kinds{}
+func (b *builder) declared(namespace string) namesByKind {
+	found := namesByKind{}
 	for i := range b.Objects {
 		if o := &b.Objects[i]; o.Manifest.GetNamespace() == namespace {
 			found.add(o.Manifest.GroupVersionKind(), o.Manifest.GetName())
@@ -136,8 +136,8 @@ func (b *builder) declared(namespace string) kinds {
 
 // leaving are the objects of the state in a namespace, or outside of all, of kinds that
 // the configuration does not declare there.
-func (b *builder) leaving(namespace string) kinds {
-	declared, found := b.declared(namespace), kinds{}
+func (b *builder) leaving(namespace string) namesByKind {
+	declared, found := b.declared(namespace), namesByKind{}
 	for i := range b.Known {
 		o := &b.Known[i]
 		kind := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
@@ -189,6 +189,6 @@ func named(names []string) []string {
 }
 
 // destroyed are the kinds in which a destroy looks, but for those that are listed anyway.
-func destroyed(listed kinds) []schema.GroupVersionKind {
-	return slices.DeleteFunc(planner.Labelled(), func(kind schema.GroupVersionKind) bool { return listed[kind] != nil })
+func destroyed(listed namesByKind) []schema.GroupVersionKind {
+	return slices.DeleteFunc(kinds.Swept(), func(kind schema.GroupVersionKind) bool { return listed[kind] != nil })
 }

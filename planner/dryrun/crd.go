@@ -13,7 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crd"
 	"kolla.openstack.org/kolla/planner/plans"
-	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // CRD is a CustomResourceDefinition that the plan creates, or whose schemas it changes.
@@ -52,7 +52,7 @@ func (d *CRD) String() string { return "CustomResourceDefinition/" + d.Object.Ge
 // KindOf returns the kind that a CustomResourceDefinition defines; ok is false for other
 // objects.
 func KindOf(u *unstructured.Unstructured) (kind schema.GroupKind, ok bool) {
-	if u.GroupVersionKind().GroupKind() != providers.DefinitionKind {
+	if u.GroupVersionKind().GroupKind() != kinds.CustomResourceDefinition {
 		return schema.GroupKind{}, false
 	}
 	group, _, _ := unstructured.NestedString(u.Object, "spec", "group")

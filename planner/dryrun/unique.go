@@ -8,9 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Trial is a manifest for a dry run under a throw-away name, while the object that it
@@ -28,8 +28,6 @@ type uniqueValue struct {
 	value any
 }
 
-var priorityClassKind = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
-
 // WithoutUnique copies the manifest without the unique values that the live object has and
 // gives up when it is deleted: addresses and ports of a Service, or being the default of
 // all PriorityClasses. If others have such a value, the dry run has to show it, so it
@@ -38,11 +36,11 @@ var priorityClassKind = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "Prio
 func WithoutUnique(manifest, live *unstructured.Unstructured) Trial {
 	t := Trial{Manifest: manifest.DeepCopy()}
 	switch manifest.GroupVersionKind().GroupKind() {
-	case priorityClassKind:
+	case kinds.PriorityClass:
 		if isDefault, _, _ := unstructured.NestedBool(live.Object, "globalDefault"); isDefault {
 			t.leaveOut("globalDefault")
 		}
-	case providers.ServiceKind:
+	case kinds.Service:
 		t.leaveOutAddresses(live)
 		t.leaveOutPorts(live)
 	}
@@ -70,7 +68,7 @@ func addressesOf(service *unstructured.Unstructured) []string {
 // AddressHolder returns the Service with an address that the manifest asks for and the live
 // object does not have; zero: there is none. A dry run does not check this.
 func AddressHolder(ctx context.Context, reader providers.Reader, manifest, live *unstructured.Unstructured) (holder providers.Ref, address string, err error) {
-	if manifest.GroupVersionKind().GroupKind() != providers.ServiceKind {
+	if manifest.GroupVersionKind().GroupKind() != kinds.Service {
 		return holder, "", nil
 	}
 	held := addressesOf(live)

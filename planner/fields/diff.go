@@ -28,6 +28,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Diff returns the differences between two versions of an object, sorted by path. If one
@@ -83,7 +84,7 @@ func Compare(before, after *unstructured.Unstructured) ([]Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	secret := either(after, before).GroupVersionKind().GroupKind() == providers.SecretKind
+	secret := either(after, before).GroupVersionKind().GroupKind() == kinds.Secret
 	differences := slices.Concat(c.reordered, c.describe(paths, secret))
 	slices.SortFunc(differences, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
 	return differences, nil
@@ -398,7 +399,7 @@ func Stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
 		}
 		put(object, "metadata", metadata)
 	}
-	if u.GroupVersionKind().GroupKind() == providers.StatefulSetKind {
+	if u.GroupVersionKind().GroupKind() == kinds.StatefulSet {
 		stripClaims(object)
 	}
 	return &unstructured.Unstructured{Object: object}

@@ -9,7 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
-	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // untrue says what of the values of an action is not so by the server: that before is
@@ -35,7 +35,7 @@ func (v *verdict) untrue(a *plans.Action) string {
 	if text := missing("before", before.Values, v.live); text != "" || len(v.added) > 0 {
 		return text // what others added goes, of which the answer says nothing
 	}
-	if text := missing("after", after.Values, v.answer); text != "" || a.Ref.GVK.GroupKind() == providers.SecretKind {
+	if text := missing("after", after.Values, v.answer); text != "" || a.Ref.GVK.GroupKind() == kinds.Secret {
 		return text // values of Secrets differ unseen
 	}
 	// managedFields show which lists have keys.

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // guards returns the edges from custom resources to the workloads that must answer before
@@ -23,7 +24,7 @@ func (x *index) guards() []Edge[int] {
 	for i := range x.objects {
 		u := x.objects[i].Manifest
 		switch u.GroupVersionKind().GroupKind() {
-		case mutatingKind, validatingKind:
+		case kinds.MutatingWebhookConfiguration, kinds.ValidatingWebhookConfiguration:
 			for _, webhook := range maps(u.Object, "webhooks") {
 				behind := x.behind(serviceAt(webhook, "clientConfig", "service"))
 				for _, from := range custom {
@@ -32,7 +33,7 @@ func (x *index) guards() []Edge[int] {
 					}
 				}
 			}
-		case definitionKind:
+		case kinds.CustomResourceDefinition:
 			kind, _ := defined(u)
 			behind := x.behind(serviceAt(u.Object, conversion...))
 			for _, from := range custom {
@@ -40,7 +41,7 @@ func (x *index) guards() []Edge[int] {
 					edges = append(edges, to(from, behind)...)
 				}
 			}
-		case apiServiceKind:
+		case kinds.APIService:
 			edges = append(edges, to(i, x.behind(serviceAt(u.Object, "spec", "service")))...)
 			for _, from := range custom {
 				if x.kind(from).Group == text(u.Object, "spec", "group") {
@@ -98,7 +99,7 @@ func (x *index) behind(service id) []int {
 	for i := range x.objects {
 		u := x.objects[i].Manifest
 		switch x.kind(i) {
-		case deploymentKind, statefulSetKind, daemonSetKind:
+		case kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet:
 		default:
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Complete returns the objects with the dependencies that Edges finds besides those that
@@ -157,7 +158,7 @@ func newIndex(objects []providers.Object) *index {
 // defined returns the kind that a CustomResourceDefinition defines; ok is false for other
 // objects.
 func defined(u *unstructured.Unstructured) (kind schema.GroupKind, ok bool) {
-	if u.GroupVersionKind().GroupKind() != definitionKind {
+	if u.GroupVersionKind().GroupKind() != kinds.CustomResourceDefinition {
 		return schema.GroupKind{}, false
 	}
 	return schema.GroupKind{Group: text(u.Object, "spec", "group"), Kind: text(u.Object, "spec", "names", "kind")}, true
@@ -175,7 +176,7 @@ func (x *index) edgesOf(from int) []Edge[int] {
 	}
 	kind := u.GroupVersionKind().GroupKind()
 	if u.GetNamespace() != "" {
-		to, ok := x.byID[id{kind: providers.NamespaceKind, name: u.GetNamespace()}]
+		to, ok := x.byID[id{kind: kinds.Namespace, name: u.GetNamespace()}]
 		add(to, ok, Essential)
 	}
 	to, ok := x.definers[kind]

@@ -4,32 +4,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"slices"
 
-	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Kinds that name other objects, or are named by them.
-var (
-	serviceKind        = schema.GroupKind{Kind: "Service"}
-	serviceAccountKind = schema.GroupKind{Kind: "ServiceAccount"}
-	volumeKind         = schema.GroupKind{Kind: "PersistentVolume"}
-	podKind            = schema.GroupKind{Kind: "Pod"}
-	controllerKind     = schema.GroupKind{Kind: "ReplicationController"}
-	deploymentKind     = schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	statefulSetKind    = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
-	daemonSetKind      = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
-	replicaSetKind     = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
-	cronJobKind        = schema.GroupKind{Group: "batch", Kind: "CronJob"}
-	storageClassKind   = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
-	priorityClassKind  = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
-	runtimeClassKind   = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
-	definitionKind     = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-	apiServiceKind     = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
-	mutatingKind       = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}
-	validatingKind     = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
-	roleBindingKind    = schema.GroupKind{Group: rbac, Kind: "RoleBinding"}
-	clusterBindingKind = schema.GroupKind{Group: rbac, Kind: "ClusterRoleBinding"}
-)
+var ()
 
 const rbac = "rbac.authorization.k8s.io"
 
@@ -40,30 +21,30 @@ func namedBy(u *unstructured.Unstructured) []id {
 		return append(namedByPod(pod, namespace), namedBySet(u)...)
 	}
 	switch u.GroupVersionKind().GroupKind() {
-	case providers.ClaimKind:
+	case kinds.PersistentVolumeClaim:
 		return []id{
-			{kind: storageClassKind, name: text(u.Object, "spec", "storageClassName")},
-			{kind: volumeKind, name: text(u.Object, "spec", "volumeName")},
+			{kind: kinds.StorageClass, name: text(u.Object, "spec", "storageClassName")},
+			{kind: kinds.PersistentVolume, name: text(u.Object, "spec", "volumeName")},
 		}
-	case roleBindingKind, clusterBindingKind:
+	case kinds.RoleBinding, kinds.ClusterRoleBinding:
 		role := id{kind: schema.GroupKind{Group: rbac, Kind: text(u.Object, "roleRef", "kind")}, name: text(u.Object, "roleRef", "name")}
 		if role.kind.Kind == "Role" {
 			role.namespace = namespace
 		}
 		return []id{role}
-	case providers.SecretKind: // a controller deletes a token without an account
+	case kinds.Secret: // a controller deletes a token without an account
 		if text(u.Object, "type") == string(corev1.SecretTypeServiceAccountToken) {
-			return []id{{serviceAccountKind, namespace, u.GetAnnotations()[corev1.ServiceAccountNameKey]}}
+			return []id{{kinds.ServiceAccount, namespace, u.GetAnnotations()[corev1.ServiceAccountNameKey]}}
 		}
-	case mutatingKind, validatingKind:
+	case kinds.MutatingWebhookConfiguration, kinds.ValidatingWebhookConfiguration:
 		var services []id
 		for _, webhook := range maps(u.Object, "webhooks") {
 			services = append(services, serviceAt(webhook, "clientConfig", "service"))
 		}
 		return services
-	case apiServiceKind:
+	case kinds.APIService:
 		return []id{serviceAt(u.Object, "spec", "service")}
-	case definitionKind:
+	case kinds.CustomResourceDefinition:
 		return []id{serviceAt(u.Object, conversion...)}
 	}
 	return nil
@@ -74,29 +55,17 @@ var conversion = []string{"spec", "conversion", "webhook", "clientConfig", "serv
 
 func serviceAt(object map[string]any, path ...string) id {
 	service, _, _ := unstructured.NestedMap(object, path...)
-	return id{serviceKind, text(service, "namespace"), text(service, "name")}
-}
-
-// templates are the paths to the pod specification, by kind.
-var templates = map[schema.GroupKind][]string{
-	podKind:           {"spec"},
-	controllerKind:    {"spec", "template", "spec"},
-	deploymentKind:    {"spec", "template", "spec"},
-	statefulSetKind:   {"spec", "template", "spec"},
-	daemonSetKind:     {"spec", "template", "spec"},
-	replicaSetKind:    {"spec", "template", "spec"},
-	providers.JobKind: {"spec", "template", "spec"},
-	cronJobKind:       {"spec", "jobTemplate", "spec", "template", "spec"},
+	return id{kinds.Service, text(service, "namespace"), text(service, "name")}
 }
 
 // podSpec returns the specification of the pods that an object creates; nil: it creates no
 // pods.
 func podSpec(u *unstructured.Unstructured) map[string]any {
-	path, ok := templates[u.GroupVersionKind().GroupKind()]
+	path, ok := kinds.Pods(u.GroupVersionKind().GroupKind())
 	if !ok {
 		return nil
 	}
-	value, _, _ := unstructured.NestedFieldNoCopy(u.Object, path...)
+	value, _, _ := unstructured.NestedFieldNoCopy(u.Object, append(slices.Clone(path), "spec")...)
 	spec, _ := value.(map[string]any)
 	return spec
 }
@@ -104,10 +73,10 @@ func podSpec(u *unstructured.Unstructured) map[string]any {
 // namedByPod returns the objects without which a pod is refused or does not start.
 func namedByPod(spec map[string]any, namespace string) []id {
 	named := []id{
-		{serviceAccountKind, namespace, text(spec, "serviceAccountName")},
-		{serviceAccountKind, namespace, text(spec, "serviceAccount")},
-		{kind: priorityClassKind, name: text(spec, "priorityClassName")},
-		{kind: runtimeClassKind, name: text(spec, "runtimeClassName")},
+		{kinds.ServiceAccount, namespace, text(spec, "serviceAccountName")},
+		{kinds.ServiceAccount, namespace, text(spec, "serviceAccount")},
+		{kind: kinds.PriorityClass, name: text(spec, "priorityClassName")},
+		{kind: kinds.RuntimeClass, name: text(spec, "runtimeClassName")},
 	}
 	inNamespace := func(kind schema.GroupKind, name string) {
 		if name != "" {
@@ -115,24 +84,24 @@ func namedByPod(spec map[string]any, namespace string) []id {
 		}
 	}
 	for _, secret := range maps(spec, "imagePullSecrets") {
-		inNamespace(providers.SecretKind, text(secret, "name"))
+		inNamespace(kinds.Secret, text(secret, "name"))
 	}
 	for _, volume := range maps(spec, "volumes") {
-		inNamespace(providers.ClaimKind, text(volume, "persistentVolumeClaim", "claimName"))
-		inNamespace(providers.SecretKind, text(volume, "secret", "secretName"))
+		inNamespace(kinds.PersistentVolumeClaim, text(volume, "persistentVolumeClaim", "claimName"))
+		inNamespace(kinds.Secret, text(volume, "secret", "secretName"))
 		for _, source := range append(maps(volume, "projected", "sources"), volume) {
-			inNamespace(providers.ConfigMapKind, text(source, "configMap", "name"))
-			inNamespace(providers.SecretKind, text(source, "secret", "name"))
+			inNamespace(kinds.ConfigMap, text(source, "configMap", "name"))
+			inNamespace(kinds.Secret, text(source, "secret", "name"))
 		}
 	}
 	for _, container := range append(maps(spec, "initContainers"), maps(spec, "containers")...) {
 		for _, variable := range maps(container, "env") {
-			inNamespace(providers.ConfigMapKind, text(variable, "valueFrom", "configMapKeyRef", "name"))
-			inNamespace(providers.SecretKind, text(variable, "valueFrom", "secretKeyRef", "name"))
+			inNamespace(kinds.ConfigMap, text(variable, "valueFrom", "configMapKeyRef", "name"))
+			inNamespace(kinds.Secret, text(variable, "valueFrom", "secretKeyRef", "name"))
 		}
 		for _, all := range maps(container, "envFrom") {
-			inNamespace(providers.ConfigMapKind, text(all, "configMapRef", "name"))
-			inNamespace(providers.SecretKind, text(all, "secretRef", "name"))
+			inNamespace(kinds.ConfigMap, text(all, "configMapRef", "name"))
+			inNamespace(kinds.Secret, text(all, "secretRef", "name"))
 		}
 	}
 	return named
@@ -140,12 +109,12 @@ func namedByPod(spec map[string]any, namespace string) []id {
 
 // namedBySet returns the Service and the storage classes of a StatefulSet.
 func namedBySet(u *unstructured.Unstructured) []id {
-	if u.GroupVersionKind().GroupKind() != statefulSetKind {
+	if u.GroupVersionKind().GroupKind() != kinds.StatefulSet {
 		return nil
 	}
-	named := []id{{serviceKind, u.GetNamespace(), text(u.Object, "spec", "serviceName")}}
+	named := []id{{kinds.Service, u.GetNamespace(), text(u.Object, "spec", "serviceName")}}
 	for _, claim := range maps(u.Object, "spec", "volumeClaimTemplates") {
-		named = append(named, id{kind: storageClassKind, name: text(claim, "spec", "storageClassName")})
+		named = append(named, id{kind: kinds.StorageClass, name: text(claim, "spec", "storageClassName")})
 	}
 	return named
 }

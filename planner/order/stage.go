@@ -3,7 +3,7 @@ package order
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Stage returns the place of a kind in the order that users of Helm, kapp and kubectl rely
@@ -35,14 +35,14 @@ const (
 )
 
 var stages = map[schema.GroupKind]int{
-	providers.NamespaceKind: stageNamespaces,
+	kinds.Namespace: stageNamespaces,
 
-	priorityClassKind:       stagePolicies,
-	runtimeClassKind:        stagePolicies,
-	{Kind: "ResourceQuota"}: stagePolicies,
-	{Kind: "LimitRange"}:    stagePolicies,
-	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:                               stagePolicies,
-	{Group: "policy", Kind: "PodDisruptionBudget"}:                                    stagePolicies,
+	kinds.PriorityClass:       stagePolicies,
+	kinds.RuntimeClass:        stagePolicies,
+	kinds.ResourceQuota:       stagePolicies,
+	kinds.LimitRange:          stagePolicies,
+	kinds.NetworkPolicy:       stagePolicies,
+	kinds.PodDisruptionBudget: stagePolicies,
 	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}:        stagePolicies,
 	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicyBinding"}: stagePolicies,
 	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicy"}:          stagePolicies,
@@ -50,40 +50,40 @@ var stages = map[schema.GroupKind]int{
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}:       stagePolicies,
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}:                       stagePolicies,
 
-	serviceAccountKind:      stageAccounts,
-	providers.SecretKind:    stageSecrets,
-	providers.ConfigMapKind: stageConfig,
+	kinds.ServiceAccount: stageAccounts,
+	kinds.Secret:         stageSecrets,
+	kinds.ConfigMap:      stageConfig,
 
-	storageClassKind:    stageStorage,
-	volumeKind:          stageStorage,
-	providers.ClaimKind: stageStorage,
+	kinds.StorageClass:                                       stageStorage,
+	kinds.PersistentVolume:                                   stageStorage,
+	kinds.PersistentVolumeClaim:                              stageStorage,
 	{Group: "storage.k8s.io", Kind: "CSIDriver"}:             stageStorage,
 	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}: stageStorage,
 
-	definitionKind: stageDefinitions,
+	kinds.CustomResourceDefinition: stageDefinitions,
 
-	{Group: rbac, Kind: "ClusterRole"}: stageRoles,
-	{Group: rbac, Kind: "Role"}:        stageRoles,
-	clusterBindingKind:                 stageBindings,
-	roleBindingKind:                    stageBindings,
+	kinds.ClusterRole:        stageRoles,
+	kinds.Role:               stageRoles,
+	kinds.ClusterRoleBinding: stageBindings,
+	kinds.RoleBinding:        stageBindings,
 
-	serviceKind:         stageServices,
-	{Kind: "Endpoints"}: stageServices,
+	kinds.Service:   stageServices,
+	kinds.Endpoints: stageServices,
 	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: stageServices,
 
-	podKind:               stageWorkloads,
-	controllerKind:        stageWorkloads,
-	deploymentKind:        stageWorkloads,
-	statefulSetKind:       stageWorkloads,
-	daemonSetKind:         stageWorkloads,
-	replicaSetKind:        stageWorkloads,
-	providers.JobKind:     stageWorkloads,
-	cronJobKind:           stageWorkloads,
-	{Kind: "PodTemplate"}: stageWorkloads,
+	kinds.Pod:                   stageWorkloads,
+	kinds.ReplicationController: stageWorkloads,
+	kinds.Deployment:            stageWorkloads,
+	kinds.StatefulSet:           stageWorkloads,
+	kinds.DaemonSet:             stageWorkloads,
+	kinds.ReplicaSet:            stageWorkloads,
+	kinds.Job:                   stageWorkloads,
+	kinds.CronJob:               stageWorkloads,
+	{Kind: "PodTemplate"}:       stageWorkloads,
 	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}: stageWorkloads,
 	{Group: "networking.k8s.io", Kind: "IngressClass"}:      stageExtensions,
-	{Group: "networking.k8s.io", Kind: "Ingress"}:           stageExtensions,
-	apiServiceKind: stageExtensions,
-	mutatingKind:   stageExtensions,
-	validatingKind: stageExtensions,
+	kinds.Ingress:                        stageExtensions,
+	kinds.APIService:                     stageExtensions,
+	kinds.MutatingWebhookConfiguration:   stageExtensions,
+	kinds.ValidatingWebhookConfiguration: stageExtensions,
 }

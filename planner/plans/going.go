@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Going returns the UIDs of the objects that the actions delete.
@@ -25,7 +26,7 @@ func Unlisted(contents providers.Contents, actions []Action) []string {
 	var what []string
 	for _, u := range contents.Unread {
 		if !slices.ContainsFunc(actions, func(a Action) bool {
-			return a.Verb == Delete && a.Ref.GVK.GroupKind() == providers.APIServiceKind && a.Ref.Name == u.Version.Version+"."+u.Version.Group
+			return a.Verb == Delete && a.Ref.GVK.GroupKind() == kinds.APIService && a.Ref.Name == u.Version.Version+"."+u.Version.Group
 		}) {
 			what = append(what, u.What)
 		}

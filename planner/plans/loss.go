@@ -6,6 +6,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Loss is data that a declared object had and that is gone. An apply creates the object
@@ -40,13 +41,13 @@ func (l Loss) Consequence() string {
 
 func (l Loss) consequence() string {
 	switch kind := l.Refs[0].GVK.GroupKind(); {
-	case kind == providers.SecretKind && l.Means != "":
+	case kind == kinds.Secret && l.Means != "":
 		return "new values are made; " + l.Means
-	case kind == providers.SecretKind:
+	case kind == kinds.Secret:
 		return "new values are made"
-	case kind != providers.ClaimKind:
+	case kind != kinds.PersistentVolumeClaim:
 		return "lost: " + l.Holds
-	case l.Address.Kind == providers.ClaimKind.Kind:
+	case l.Address.Kind == kinds.PersistentVolumeClaim.Kind:
 		return "the new one is EMPTY"
 	}
 	var names []string

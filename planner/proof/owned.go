@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // owned is a set of fields as the server writes it into managedFields (FieldsV1),
@@ -164,5 +165,5 @@ func Withheld(secret bool, path []string) bool {
 }
 
 func isSecret(u *unstructured.Unstructured) bool {
-	return u.GroupVersionKind().GroupKind() == providers.SecretKind
+	return u.GroupVersionKind().GroupKind() == kinds.Secret
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Keeper says who may set a field that kolla does not declare. It depends on the field and
@@ -109,7 +109,7 @@ func (k *kept) shared() bool {
 // headless has the kept fields of a headless Service. Its clusterIP is not kept: the
 // server allocates an address unless the Service asks for none.
 var headless = func() *kept {
-	spec := maps.Clone(keptBy[serviceKind].fields["spec"].fields)
+	spec := maps.Clone(keptBy[kinds.Service].fields["spec"].fields)
 	delete(spec, "clusterIP")
 	delete(spec, "clusterIPs")
 	return &kept{fields: map[string]*kept{"spec": {fields: spec}}}
@@ -118,13 +118,13 @@ var headless = func() *kept {
 // Headless reports whether the object is a headless Service (clusterIP: None).
 func Headless(u *unstructured.Unstructured) bool {
 	spec, _ := u.Object["spec"].(map[string]any)
-	return spec["clusterIP"] == corev1.ClusterIPNone && u.GroupVersionKind().GroupKind() == serviceKind
+	return spec["clusterIP"] == corev1.ClusterIPNone && u.GroupVersionKind().GroupKind() == kinds.Service
 }
 
 // AddedToPod returns the fields of a Pod's spec that others can add and nobody can remove:
 // ephemeral containers (kubectl debug), the active deadline, and tolerations.
 func AddedToPod(u *unstructured.Unstructured) (fields []string) {
-	if u.GroupVersionKind().GroupKind() != podKind {
+	if u.GroupVersionKind().GroupKind() != kinds.Pod {
 		return nil
 	}
 	spec, _ := u.Object["spec"].(map[string]any)
@@ -158,28 +158,25 @@ func keptBeside(pod *unstructured.Unstructured, added []string) *kept {
 }
 
 // Kinds whose kept fields depend on the object.
-var (
-	serviceKind = schema.GroupKind{Kind: "Service"}
-	podKind     = schema.GroupKind{Kind: "Pod"}
-)
+var ()
 
 // fieldsKeptIn returns the kept fields of one object; nil: there are none.
 func fieldsKeptIn(u *unstructured.Unstructured) *kept {
 	kind := u.GroupVersionKind().GroupKind()
 	switch kind {
-	case serviceKind:
+	case kinds.Service:
 		if Headless(u) {
 			return headless
 		}
-	case podKind:
+	case kinds.Pod:
 		if added := AddedToPod(u); added != nil {
 			return keptBeside(u, added)
 		}
-	case providers.SecretKind:
+	case kinds.Secret:
 		if u.Object["type"] == string(corev1.SecretTypeServiceAccountToken) {
 			return &kept{fields: map[string]*kept{"data": {keeper: System}}}
 		}
-	case schema.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:
+	case kinds.ClusterRole:
 		if _, aggregated := u.Object["aggregationRule"].(map[string]any); aggregated {
 			return &kept{fields: map[string]*kept{"rules": {keeper: System}}}
 		}

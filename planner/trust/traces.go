@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/secrets"
 )
 
@@ -151,7 +152,7 @@ func (c *Claim) remark(live *unstructured.Unstructured, values providers.Values)
 	if slices.Sort(others); len(others) > 0 {
 		c.Remarks = append(c.Remarks, "also written by "+strings.Join(slices.Compact(others), ", "))
 	}
-	if live.GetKind() == providers.SecretKind.Kind && secrets.Replaced(live, values) {
+	if live.GetKind() == kinds.Secret.Kind && secrets.Replaced(live, values) {
 		c.Remarks = append(c.Remarks, "its values are not those that the annotation on it was made for")
 	}
 }

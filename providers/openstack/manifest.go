@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // manifest adds the objects that the user brings as they are: with the labels
@@ -60,7 +61,7 @@ func (r *renderer) brought(block string, m lang.ManifestObject) providers.Object
 	if here := u.GetNamespace() == r.config.Cloud.Namespace; here && r.isPowerful(u) && r.chosenLevel() == "" {
 		o.DependsOn = append(o.DependsOn, r.restraints()...)
 	}
-	if u.GroupVersionKind().GroupKind() == providers.SecretKind {
+	if u.GroupVersionKind().GroupKind() == kinds.Secret {
 		o.Data = r.takeData(u, m.Range)
 	}
 	return o
@@ -69,9 +70,9 @@ func (r *renderer) brought(block string, m lang.ManifestObject) providers.Object
 // holds says what would be lost with an object that a user brings.
 func holds(u *unstructured.Unstructured) string {
 	switch u.GroupVersionKind().GroupKind() {
-	case providers.NamespaceKind:
+	case kinds.Namespace:
 		return "everything in it"
-	case providers.ClaimKind:
+	case kinds.PersistentVolumeClaim:
 		return "the data on its volume"
 	}
 	return ""
@@ -146,7 +147,7 @@ func (r *renderer) namespaced(kind schema.GroupVersionKind) bool {
 	if namespaced, known := r.scopes[kind.GroupKind()]; known {
 		return namespaced
 	}
-	return !slices.Contains(clusterScoped, kind.GroupKind())
+	return !kinds.ClusterScoped(kind.GroupKind())
 }
 
 // declaredScopes reads the scopes of custom kinds from the definitions among the
@@ -165,33 +166,4 @@ func declaredScopes(config *lang.Config) map[schema.GroupKind]bool {
 		}
 	}
 	return scopes
-}
-
-// clusterScoped are Kubernetes' own kinds outside of namespaces.
-var clusterScoped = []schema.GroupKind{
-	providers.NamespaceKind,
-	providers.NodeKind,
-	{Kind: "PersistentVolume"},
-	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicy"},
-	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicyBinding"},
-	{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"},
-	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"},
-	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicyBinding"},
-	{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"},
-	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
-	{Group: "apiregistration.k8s.io", Kind: "APIService"},
-	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"},
-	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"},
-	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"},
-	{Group: "networking.k8s.io", Kind: "IngressClass"},
-	{Group: "node.k8s.io", Kind: "RuntimeClass"},
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"},
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"},
-	{Group: "resource.k8s.io", Kind: "DeviceClass"},
-	{Group: "scheduling.k8s.io", Kind: "PriorityClass"},
-	{Group: "storage.k8s.io", Kind: "CSIDriver"},
-	{Group: "storage.k8s.io", Kind: "CSINode"},
-	{Group: "storage.k8s.io", Kind: "StorageClass"},
-	{Group: "storage.k8s.io", Kind: "VolumeAttachment"},
-	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"},
 }

@@ -16,6 +16,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // namespaceFields are the fields that manifests declare of the cloud's own namespace.
@@ -42,7 +43,7 @@ func (p placeOf) String() string {
 // ownNamespace reports whether an object of a manifest is the cloud's own namespace.
 func (r *renderer) ownNamespace(m lang.ManifestObject) bool {
 	u := unstructured.Unstructured{Object: m.Content}
-	return u.GroupVersionKind() == providers.NamespaceKind.WithVersion("v1") && u.GetName() == r.config.Cloud.Namespace
+	return u.GroupVersionKind() == kinds.Namespace.WithVersion("v1") && u.GetName() == r.config.Cloud.Namespace
 }
 
 // takeNamespaces collects the fields that manifests declare of the cloud's namespace. The

@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // need is a reason why pods need more than the level restricted.
@@ -186,7 +187,7 @@ func (r *renderer) broughtHere() iter.Seq2[*lang.Manifest, lang.ManifestObject] 
 				u := unstructured.Unstructured{Object: o.Content}
 				here := cmp.Or(u.GetNamespace(), r.config.Cloud.Namespace) == r.config.Cloud.Namespace
 				named := len(validation.IsDNS1123Subdomain(u.GetName())) == 0 // else no server takes it, and no policy may name it
-				if here && named && slices.Contains(broughtKinds, u.GroupVersionKind().GroupKind()) && !yield(m, o) {
+				if here && named && raises(u.GroupVersionKind().GroupKind()) && !yield(m, o) {
 					return
 				}
 			}
@@ -194,15 +195,11 @@ func (r *renderer) broughtHere() iter.Seq2[*lang.Manifest, lang.ManifestObject] 
 	}
 }
 
-// broughtKinds are the kinds of manifests whose pods raise the level. A ReplicaSet is none:
+// raises reports whether the pods of a kind of manifests raise the level. A ReplicaSet is none:
 // Deployments choose the names of theirs.
-var broughtKinds = []schema.GroupKind{
-	{Kind: "Pod"},
-	{Group: "apps", Kind: "DaemonSet"},
-	{Group: "apps", Kind: "Deployment"},
-	{Group: "apps", Kind: "StatefulSet"},
-	{Group: "batch", Kind: "CronJob"},
-	{Group: "batch", Kind: "Job"},
+func raises(kind schema.GroupKind) bool {
+	_, runs := kinds.Pods(kind)
+	return runs && kind != kinds.ReplicaSet && kind != kinds.ReplicationController
 }
 
 // needsOfBrought are the reasons why the pods of an object of a manifest need more than the

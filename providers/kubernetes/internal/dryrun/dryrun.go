@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
@@ -146,7 +147,7 @@ func replacing(before, after *unstructured.Unstructured) []operation {
 
 // withTaints adds the taints that an apply would leave to the answer of a dry run.
 func withTaints(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, object, answer *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
-	if object.GroupVersionKind().GroupKind() != providers.NodeKind || providers.Untainted(object, answer, manager) {
+	if object.GroupVersionKind().GroupKind() != kinds.Node || providers.Untainted(object, answer, manager) {
 		return answer, nil
 	}
 	live, err := a.Get(ctx, target, object.GetName())

@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // surrogate is a copy of an object for a dry run, with a name that no object has, in a
@@ -25,7 +25,7 @@ const surrogateLength = 20
 
 // newSurrogate makes a surrogate in a namespace; empty: its kind has no namespaces.
 func newSurrogate(object *unstructured.Unstructured, namespace string) (*surrogate, error) {
-	if kind := object.GroupVersionKind().GroupKind(); resources.DefinesKinds(kind) {
+	if kind := object.GroupVersionKind().GroupKind(); kinds.Defines(kind) {
 		return nil, fmt.Errorf("a %s is valid under its own name only", kind.Kind)
 	}
 	s := &surrogate{object: object.DeepCopy(), name: object.GetName(), namespace: object.GetNamespace()}

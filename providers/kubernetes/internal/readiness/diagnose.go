@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 )
 
@@ -60,9 +60,9 @@ type Inquiry struct {
 // Diagnose returns the reason why an object is not ready; nil: none is known.
 func (q Inquiry) Diagnose(ctx context.Context, object *unstructured.Unstructured) (*Finding, error) {
 	switch object.GroupVersionKind().GroupKind() {
-	case providers.DeploymentKind, providers.StatefulSetKind, providers.DaemonSetKind, providers.JobKind:
+	case kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet, kinds.Job:
 		return q.diagnoseWorkload(ctx, object)
-	case providers.ClaimKind:
+	case kinds.PersistentVolumeClaim:
 		return q.diagnoseClaim(ctx, object.GetNamespace(), object.GetName())
 	}
 	return nil, nil

@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
@@ -106,7 +107,7 @@ func available(pod *corev1.Pod, wait time.Duration) bool {
 func newest(ctx context.Context, from Source, workload *unstructured.Unstructured, pods []*corev1.Pod) (func(*corev1.Pod) bool, error) {
 	hash := Field(workload, "status", "updateRevision")
 	generation := "none"
-	if workload.GroupVersionKind().GroupKind() == providers.DaemonSetKind {
+	if workload.GroupVersionKind().GroupKind() == kinds.DaemonSet {
 		generation = workload.GetAnnotations()[appsv1.DeprecatedTemplateGeneration]
 	}
 	isNew := func(pod *corev1.Pod) bool {

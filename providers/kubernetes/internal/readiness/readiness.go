@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Assessment is the result of Assess.
@@ -31,16 +32,16 @@ func Assess(object *unstructured.Unstructured) (Assessment, error) {
 	switch {
 	case object.GetDeletionTimestamp() != nil:
 		return Assessment{Failed: true, Status: "it is being deleted"}, nil
-	case kind == providers.JobKind:
+	case kind == kinds.Job:
 		return assessJob(object), nil
-	case kind == providers.NamespaceKind:
+	case kind == kinds.Namespace:
 		active := Field(object, "status", "phase") == string(corev1.NamespaceActive)
 		return Assessment{Ready: active, Status: "the namespace is not active yet"}, nil
-	case kind == providers.ClaimKind:
+	case kind == kinds.PersistentVolumeClaim:
 		return assessClaim(object), nil
-	case kind == providers.StatefulSetKind && onDelete:
+	case kind == kinds.StatefulSet && onDelete:
 		return assessOnDelete(object, number(object, 1, "spec", "replicas"), number(object, 0, "status", "readyReplicas")), nil
-	case kind == providers.DaemonSetKind && onDelete:
+	case kind == kinds.DaemonSet && onDelete:
 		return assessOnDelete(object, number(object, 0, "status", "desiredNumberScheduled"), number(object, 0, "status", "numberReady")), nil
 	}
 	result, err := status.Compute(object)
@@ -108,12 +109,12 @@ func observed(object *unstructured.Unstructured) bool {
 // progress describes in a few words what is still missing.
 func progress(object *unstructured.Unstructured, result *status.Result) string {
 	switch object.GroupVersionKind().GroupKind() {
-	case providers.DeploymentKind, providers.StatefulSetKind:
+	case kinds.Deployment, kinds.StatefulSet:
 		if result.Status == status.FailedStatus {
 			break
 		}
 		return replicas(object)
-	case providers.DaemonSetKind:
+	case kinds.DaemonSet:
 		want := number(object, 0, "status", "desiredNumberScheduled")
 		updated := number(object, 0, "status", "updatedNumberScheduled")
 		switch {

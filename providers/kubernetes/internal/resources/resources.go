@@ -37,13 +37,3 @@ func BuiltinNamed(name string) (kind schema.GroupVersionKind, namespaced, ok boo
 	}
 	return schema.GroupVersionKind{}, false, false
 }
-
-// definitions are the kinds whose objects define further kinds. The names of such objects
-// are made of fields of their specifications, so no other name is valid.
-var definitions = map[schema.GroupKind]bool{
-	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: true,
-	{Group: "apiregistration.k8s.io", Kind: "APIService"}:             true,
-}
-
-// DefinesKinds reports whether objects of the kind define further kinds.
-func DefinesKinds(kind schema.GroupKind) bool { return definitions[kind] }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/readiness"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
@@ -84,7 +85,7 @@ func (s *successor) follows(pod providers.Pod) bool {
 	if pod.Leaving || s.of.Outdated && pod.UID == s.of.UID {
 		return false
 	}
-	if s.workload.GroupVersionKind().GroupKind() == providers.DaemonSetKind {
+	if s.workload.GroupVersionKind().GroupKind() == kinds.DaemonSet {
 		return pod.Node == s.of.Node
 	}
 	return pod.Name == s.of.Name

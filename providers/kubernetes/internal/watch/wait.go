@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/readiness"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
@@ -149,13 +150,13 @@ func (w *waiter) examine(ctx context.Context, end bool) (ready bool) {
 		return w.log(ctx, namespace, found, end)
 	}}
 	kind := w.object.GroupVersionKind().GroupKind()
-	if w.over && kind == providers.JobKind {
+	if w.over && kind == kinds.Job {
 		about.Source = readiness.NewServer(w.watches.access) // a watch may see the end of the pods later
 	}
 	ctx, cancel := context.WithTimeout(connect.WithVerb(connect.Quiet(ctx), connect.VerbGet), examinationTimeout)
 	defer cancel()
 	var stuck *readiness.Finding
-	if kind == providers.DaemonSetKind {
+	if kind == kinds.DaemonSet {
 		ready, w.down, stuck, _ = about.DownNodes(ctx, w.object)
 	}
 	if ready {
@@ -214,7 +215,7 @@ func (w *waiter) failed(ctx context.Context) error {
 	}
 	failure := w.notReady()
 	failure.Final = true
-	failure.Late = w.object.GroupVersionKind().GroupKind() == providers.DeploymentKind
+	failure.Late = w.object.GroupVersionKind().GroupKind() == kinds.Deployment
 	if w.finding != nil {
 		failure.Reason = w.status + ": " + w.finding.Reason
 	}
@@ -244,7 +245,7 @@ func (w *waiter) notReady() *providers.NotReadyError {
 // permission to read storage classes, the answer is yes.
 func (w *waiter) bindsLater(ctx context.Context) bool {
 	class := readiness.Field(w.object, "spec", "storageClassName")
-	if w.object.GroupVersionKind().GroupKind() != providers.ClaimKind || class == "" {
+	if w.object.GroupVersionKind().GroupKind() != kinds.PersistentVolumeClaim || class == "" {
 		return false
 	}
 	return w.watches.classes.bindLate(ctx, class)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/dryrun"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
@@ -52,7 +53,7 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 	ref := providers.RefOf(object)
 	ctx = connect.About(ctx, ref)
 	send := write
-	if ref.GVK.GroupKind() == providers.NodeKind {
+	if ref.GVK.GroupKind() == kinds.Node {
 		send = writeTainted
 	}
 	applied, err := send(ctx, w.access, ref, object, options)
@@ -62,7 +63,7 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 		}
 	}
 	if err == nil {
-		if resources.DefinesKinds(ref.GVK.GroupKind()) {
+		if kinds.Defines(ref.GVK.GroupKind()) {
 			w.access.Mapper.Defined()
 		}
 		w.mu.Lock()

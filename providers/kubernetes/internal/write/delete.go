@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
@@ -36,7 +37,7 @@ func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition pro
 	if err != nil {
 		return fmt.Errorf("delete %s: %w", ref, err)
 	}
-	if resources.DefinesKinds(ref.GVK.GroupKind()) {
+	if kinds.Defines(ref.GVK.GroupKind()) {
 		w.access.Mapper.Defined()
 	}
 	return nil
