@@ -8,9 +8,6 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// rbac is the group of the kinds that give rights.
-const rbac = "rbac.authorization.k8s.io"
-
 // role lists the rights of a role, a rule a line.
 func role(object *providers.Object, width int) []Line {
 	content := object.Manifest.Object

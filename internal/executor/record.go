@@ -3,7 +3,6 @@ package executor
 import (
 	"time"
 
-
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"

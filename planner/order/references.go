@@ -1,10 +1,11 @@
 package order
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"slices"
 
 	"kolla.openstack.org/kolla/providers/kinds"
 )
