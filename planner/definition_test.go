@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -17,7 +18,7 @@ import (
 // widgets is a definition whose objects may have one of two colours.
 func widgets(t *testing.T, colours string) *unstructured.Unstructured {
 	t.Helper()
-	return object(t, fmt.Sprintf(`
+	return objecttest.Read(t, fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.example.org}
@@ -46,7 +47,7 @@ func TestAnswersByADefinitionThatChanges(t *testing.T) {
 		for _, there := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, there %v", name, there), func(t *testing.T) {
 				was, is := widgets(t, "red"), widgets(t, "red, green")
-				widget := object(t, "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: openstack}, colour: green}")
+				widget := objecttest.Read(t, "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: openstack}, colour: green}")
 				c := &cluster{objects: []*unstructured.Unstructured{live(was, "uid-1")}}
 				c.answer = func(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
 					if u.GetKind() == "Widget" {

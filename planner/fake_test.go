@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
@@ -316,21 +315,4 @@ func everything(objects []providers.Object) []string {
 		names = append(names, o.Address.String())
 	}
 	return names
-}
-
-// object reads an object as a server would have sent it.
-func object(t testing.TB, text string) *unstructured.Unstructured {
-	t.Helper()
-	if text == "" {
-		return nil
-	}
-	raw, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatalf("read %s: %v", text, err)
-	}
-	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON(raw); err != nil {
-		t.Fatalf("read %s: %v", text, err)
-	}
-	return u
 }

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -27,7 +28,7 @@ func TestReasonOfAnotherSensitiveValue(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			manifest := object(t, "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: openstack, labels: {kolla.openstack.org/cloud: prod}}}")
+			manifest := objecttest.Read(t, "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: openstack, labels: {kolla.openstack.org/cloud: prod}}}")
 			o := declared(at, manifest)
 			o.Data = map[string]providers.SecretData{
 				"given": {Parts: []providers.DataPart{{Sensitive: "two"}}},

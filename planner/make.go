@@ -227,7 +227,7 @@ type planning struct {
 	naming   sync.Mutex                      // for named
 	named    map[string]bool                 // what of DeleteData was of use
 	guarded  []guarded                       // what is to go and would take data along; see refuseLosses
-	cutOffs  map[providers.Ref]*plans.CutOff // what is carried by pods that are to go
+	cutOffs  map[providers.Ref]*plans.CutOff // users of the pods that this plan deletes, such as servers
 	removed  map[types.UID]lang.Address      // live objects about which it was decided that nothing declares them
 	// inside is what is in the namespaces that may go.
 	inside   map[string]providers.Contents

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -41,7 +42,7 @@ type situation struct {
 }
 
 func (s situation) make(t *testing.T) planner.Input {
-	manifest := object(t, s.manifest)
+	manifest := objecttest.Read(t, s.manifest)
 	o := declared(s.at, manifest)
 	if s.adjust != nil {
 		s.adjust(&o)
@@ -489,8 +490,8 @@ func TestProblems(t *testing.T) {
 func TestProblemsAreCollected(t *testing.T) {
 	c := &cluster{answer: says(invalid("data", "is wrong"))}
 	in := input(c,
-		declared(atConfigMap, object(t, configMap)),
-		declared("service.b/ConfigMap/b", object(t, strings.Replace(configMap, "name: a", "name: b", 1))))
+		declared(atConfigMap, objecttest.Read(t, configMap)),
+		declared("service.b/ConfigMap/b", objecttest.Read(t, strings.Replace(configMap, "name: a", "name: b", 1))))
 	got := mustNotPlan(t, in)
 	for _, want := range []string{"openstack/a", "openstack/b"} {
 		if !strings.Contains(got, want) {
@@ -541,7 +542,7 @@ func TestObjectThatMovedIsReadAgain(t *testing.T) {
 		owns(u, "kolla", metav1.ManagedFieldsOperationApply, then, `{"f:data":{"f:x":{}}}`)
 		return u
 	}
-	earlier := object(t, strings.Replace(configMap, `"1"`, `"0"`, 1))
+	earlier := objecttest.Read(t, strings.Replace(configMap, `"1"`, `"0"`, 1))
 	var c *cluster
 	in := situation{
 		at: atConfigMap, manifest: configMap, record: known,
@@ -585,9 +586,9 @@ func TestOrderOfWhatDependsOnThePlan(t *testing.T) {
 		return u, nil
 	}
 	in := input(c,
-		declared("manifest.w/Widget/new/w", object(t, "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: new}}")),
-		declared("manifest.w/ConfigMap/new/c", object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: new}}")),
-		declared("manifest.w/CustomResourceDefinition/widgets.example.org", object(t,
+		declared("manifest.w/Widget/new/w", objecttest.Read(t, "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: new}}")),
+		declared("manifest.w/ConfigMap/new/c", objecttest.Read(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: new}}")),
+		declared("manifest.w/CustomResourceDefinition/widgets.example.org", objecttest.Read(t,
 			"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.org}, spec: {group: example.org, names: {kind: Widget}}}")),
 		declared("manifest.x/Namespace/new", namespaceOf("new")),
 	)
@@ -616,7 +617,7 @@ func TestOrderOfWhatDependsOnThePlan(t *testing.T) {
 
 func TestOrderIsByDependencyThenAddress(t *testing.T) {
 	named := func(name string) *unstructured.Unstructured {
-		return object(t, strings.Replace(configMap, "name: a", "name: "+name, 1))
+		return objecttest.Read(t, strings.Replace(configMap, "name: a", "name: "+name, 1))
 	}
 	in := input(&cluster{},
 		declared("service.b/ConfigMap/b", named("b")),
@@ -633,8 +634,8 @@ func TestOrderIsByDependencyThenAddress(t *testing.T) {
 
 func TestCycle(t *testing.T) {
 	in := input(&cluster{},
-		declared("service.a/ConfigMap/a", object(t, configMap), "service.b/ConfigMap/b"),
-		declared("service.b/ConfigMap/b", object(t, strings.Replace(configMap, "name: a", "name: b", 1)), "service.a/ConfigMap/a"))
+		declared("service.a/ConfigMap/a", objecttest.Read(t, configMap), "service.b/ConfigMap/b"),
+		declared("service.b/ConfigMap/b", objecttest.Read(t, strings.Replace(configMap, "name: a", "name: b", 1)), "service.a/ConfigMap/a"))
 	if _, _, err := planner.Make(t.Context(), in); err == nil || !strings.Contains(err.Error(), "cycle") {
 		t.Errorf("error is %v", err)
 	}
@@ -643,8 +644,8 @@ func TestCycle(t *testing.T) {
 // Nothing that is secret gets into a plan, whatever happens to the Secret.
 func TestNoSecretInAPlan(t *testing.T) {
 	const generated, given, derived = "c2VjcmV0LWdlbmVyYXRlZA==", "secret-given", "secret-generated"
-	source := object(t, "{apiVersion: v1, kind: Secret, metadata: {name: source, namespace: openstack}, data: {password: "+generated+"}}")
-	target := object(t, "{apiVersion: v1, kind: Secret, metadata: {name: target, namespace: openstack}}")
+	source := objecttest.Read(t, "{apiVersion: v1, kind: Secret, metadata: {name: source, namespace: openstack}, data: {password: "+generated+"}}")
+	target := objecttest.Read(t, "{apiVersion: v1, kind: Secret, metadata: {name: target, namespace: openstack}}")
 	o := declared("service.a/Secret/target", target)
 	o.Data = map[string]providers.SecretData{
 		"derived": {Parts: []providers.DataPart{{Literal: "p="}, {From: &providers.SecretKey{Namespace: "openstack", Name: "source", Key: "password"}}}},

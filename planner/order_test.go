@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -18,8 +19,8 @@ const (
 // What an object names is there before it, is recorded as its dependency, comes with it when
 // it is targeted, and is deleted after it.
 func TestOrderOfWhatIsNamed(t *testing.T) {
-	pod := object(t, "{apiVersion: v1, kind: Pod, metadata: {name: check, namespace: openstack}, spec: {serviceAccountName: check}}")
-	account := object(t, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: check, namespace: openstack}}")
+	pod := objecttest.Read(t, "{apiVersion: v1, kind: Pod, metadata: {name: check, namespace: openstack}, spec: {serviceAccountName: check}}")
+	account := objecttest.Read(t, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: check, namespace: openstack}}")
 	in := input(&cluster{}, declared(atPod, pod), declared(atAccount, account))
 	in.Selection = plans.Selection{Targets: []string{atPod}}
 	plan := mustPlan(t, in)
@@ -46,8 +47,8 @@ func TestOrderOfWhatIsNamed(t *testing.T) {
 
 // What is read from objects is never the cause of an error.
 func TestOrderThatContradictsTheDeclaredOne(t *testing.T) {
-	pod := object(t, "{apiVersion: v1, kind: Pod, metadata: {name: check, namespace: openstack}, spec: {serviceAccountName: check}}")
-	account := object(t, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: check, namespace: openstack}}")
+	pod := objecttest.Read(t, "{apiVersion: v1, kind: Pod, metadata: {name: check, namespace: openstack}, spec: {serviceAccountName: check}}")
+	account := objecttest.Read(t, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: check, namespace: openstack}}")
 	plan := mustPlan(t, input(&cluster{}, declared(atPod, pod), declared(atAccount, account, atPod)))
 	if diff := cmp.Diff([]string{"create " + atPod, "create " + atAccount}, verbs(plan)); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)

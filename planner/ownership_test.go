@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -83,7 +84,7 @@ func TestBlame(t *testing.T) {
 				}
 				return nothing
 			}
-			manifest := object(t, deployment)
+			manifest := objecttest.Read(t, objecttest.Deployment)
 			was := live(manifest, "uid-1")
 			was.Object["spec"].(map[string]any)["replicas"] = int64(5)
 			owns(was, "kolla", metav1.ManagedFieldsOperationApply, then, fields(test.held))
@@ -121,7 +122,7 @@ func TestBlame(t *testing.T) {
 
 // Reasons are named once, whatever number of fields they are for.
 func TestReasonsAreCollected(t *testing.T) {
-	manifest := object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: openstack}, data: {w: \"1\", x: \"1\", y1: \"1\", z: \"1\"}}")
+	manifest := objecttest.Read(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: openstack}, data: {w: \"1\", x: \"1\", y1: \"1\", z: \"1\"}}")
 	was := live(manifest, "uid-1")
 	was.Object["data"] = map[string]any{"w": "0", "x": "0", "y1": "0", "z": "0"}
 	owns(was, "kolla", metav1.ManagedFieldsOperationApply, then, `{"f:data":{"f:w":{}}}`)
@@ -232,7 +233,7 @@ func TestConflicts(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			manifest := object(t, configMap)
+			manifest := objecttest.Read(t, configMap)
 			was := live(manifest, "uid-1")
 			was.Object["data"] = map[string]any{"x": "0"}
 			owns(was, test.manager, metav1.ManagedFieldsOperationUpdate, then, `{"f:data":{"f:x":{}}}`)
@@ -277,39 +278,3 @@ func TestConflicts(t *testing.T) {
 func treated(l providers.Lifecycle) func(*planner.Input, *unstructured.Unstructured) {
 	return func(in *planner.Input, _ *unstructured.Unstructured) { in.Objects[0].Lifecycle = &l }
 }
-
-const deployment = `
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: keystone-api
-  namespace: openstack
-  resourceVersion: "7"
-  uid: u1
-  generation: 3
-  labels: {app: keystone}
-  annotations:
-    kubectl.kubernetes.io/last-applied-configuration: '{"all":"of it"}'
-spec:
-  replicas: 3
-  selector: {matchLabels: {app: keystone}}
-  template:
-    metadata: {labels: {app: keystone}}
-    spec:
-      imagePullSecrets: [{name: one}, {name: two}]
-      initContainers:
-      - {name: first, image: busybox}
-      - {name: second, image: busybox}
-      containers:
-      - name: api
-        image: keystone:1
-        args: [a, b]
-        env:
-        - {name: A, value: "1"}
-        - {name: B, value: "2"}
-        ports:
-        - {containerPort: 5000, protocol: TCP, name: public}
-        - {containerPort: 5000, protocol: UDP, name: odd}
-        resources: {limits: {memory: 1Gi}}
-status: {replicas: 3}
-`

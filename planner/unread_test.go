@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -133,7 +134,7 @@ func TestUnreadForWantOfPermission(t *testing.T) {
 // A definition that could not be read, and is declared as before, says nothing new.
 func TestUnreadDefinition(t *testing.T) {
 	const at = "manifest.w/CustomResourceDefinition/widgets.example.org"
-	definition, widget := declared(at, widgets(t, "red")), object(t, "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: openstack}, colour: red}")
+	definition, widget := declared(at, widgets(t, "red")), objecttest.Read(t, "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: openstack}, colour: red}")
 	in := input(&cluster{}, definition, declared("manifest.w/Widget/w", widget))
 	hide("apiextensions.k8s.io/CustomResourceDefinition")(&in)
 	record := recorded(at, live(definition.Manifest, "uid-1"))
@@ -148,7 +149,7 @@ func TestUnreadDefinition(t *testing.T) {
 func TestUnreadObjectsKeepTheirNamespace(t *testing.T) {
 	namespace := namespaceOf("old")
 	namespace.SetLabels(map[string]string{providers.LabelCloud: "prod"})
-	rule := live(object(t, "{apiVersion: example.org/v1, kind: Rule, metadata: {name: r, namespace: old}}"), "uid-1")
+	rule := live(objecttest.Read(t, "{apiVersion: example.org/v1, kind: Rule, metadata: {name: r, namespace: old}}"), "uid-1")
 	c := &cluster{objects: []*unstructured.Unstructured{namespace}}
 	in := input(c)
 	hide("example.org/Rule")(&in)

@@ -67,6 +67,7 @@ var allowed = map[string][]string{
 		"examples", "internal/approval", "internal/crash", "internal/executor", "internal/files", "internal/foreign", "internal/notices", "internal/rights", "internal/view", "internal/words",
 	},
 	"internal/clustertest": {},
+	"internal/objecttest":  {},
 	"planner/live":         {}, // tests only
 	"internal/oslotables":  {"providers/openstack/options"},
 	"internal/release":     {},

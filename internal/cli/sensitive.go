@@ -96,7 +96,7 @@ func withoutValues(plan *plans.Plan) []*plans.Action {
 	var lacking []*plans.Action
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
-		written := a.Verb != plans.None && a.Verb != plans.Refresh && !a.Deferred() // what is known later is made then
+		written := a.Verb != plans.None && a.Verb != plans.Refresh && !a.Deferred() // a deferred action gets its values in a later round
 		if written && a.Object != nil && a.Object.Incomplete() {
 			lacking = append(lacking, a)
 		}

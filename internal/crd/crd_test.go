@@ -7,31 +7,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/crd"
+	"kolla.openstack.org/kolla/internal/objecttest"
 )
 
 // That the schemas agree with a real server is tested in planner/live.
 
-// object reads YAML.
-func object(t *testing.T, text string) *unstructured.Unstructured {
-	t.Helper()
-	raw, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON(raw); err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
-
 // definition has the schema in version v1; v0 is served no more.
 func definition(t *testing.T, scope, schema string) *unstructured.Unstructured {
 	t.Helper()
-	return object(t, fmt.Sprintf(`
+	return objecttest.Read(t, fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.example.org}
@@ -58,7 +44,7 @@ func schemaOf(t *testing.T, schema string) *crd.Schema {
 
 func widget(t *testing.T, rest string) *unstructured.Unstructured {
 	t.Helper()
-	return object(t, "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: ns}, "+rest+"}")
+	return objecttest.Read(t, "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: ns}, "+rest+"}")
 }
 
 func TestReadRefuses(t *testing.T) {
@@ -70,9 +56,9 @@ func TestReadRefuses(t *testing.T) {
 	}{
 		"a version that is not there":   {right, "v3", "it does not serve version v3, only v1, v2"},
 		"a version that is not served":  {right, "v0", "it does not serve version v0, only v1, v2"},
-		"no version at all":             {object(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: x}}"), "v1", "it serves no version"},
+		"no version at all":             {objecttest.Read(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: x}}"), "v1", "it serves no version"},
 		"no schema":                     {right, "v2", "version v2 has no schema"},
-		"what is no definition":         {object(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, spec: {versions: none}}"), "v1", "it cannot be read: "},
+		"what is no definition":         {objecttest.Read(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, spec: {versions: none}}"), "v1", "it cannot be read: "},
 		"properties without a type":     {definition(t, "Namespaced", "{type: object, properties: {a: {}}}"), "v1", "the schema of version v1 is not structural: properties[a].type: Required value"},
 		"a reference":                   {definition(t, "Namespaced", "{$ref: '#/definitions/a'}"), "v1", "the schema of version v1 is not structural: "},
 		"properties only in conditions": {definition(t, "Namespaced", "{type: object, anyOf: [{properties: {b: {}}}]}"), "v1", "properties[b]: Required value"},
@@ -188,7 +174,7 @@ func TestCheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			u := object(t, strings.Replace(test.manifest, "{", "{apiVersion: example.org/v1, kind: Widget, ", 1))
+			u := objecttest.Read(t, strings.Replace(test.manifest, "{", "{apiVersion: example.org/v1, kind: Widget, ", 1))
 			var got []string
 			for _, err := range s.Check(s.Complete(u)) {
 				got = append(got, err.Error())

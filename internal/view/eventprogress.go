@@ -25,7 +25,7 @@ type hookEvent struct {
 // hookJSON is what kolla says beyond Terraform's hooks.
 type hookJSON struct {
 	Verb    plans.Verb `json:"verb"`
-	Status  string     `json:"status,omitempty"`  // what is waited for
+	Status  string     `json:"status,omitempty"`  // why the object is not ready yet
 	Because string     `json:"because,omitempty"` // of what was skipped: the failed action
 	Error   string     `json:"error,omitempty"`
 }

@@ -150,7 +150,7 @@ const JobGone = "gone"
 
 var providesType = &BlockType{
 	Name: "provides", Label: "provision", LabelForm: formProvides, AnyAttribute: true,
-	Doc: "What this service makes for blocks of other services. The label is the type of these blocks; \"registration\" stands for all `user`, `identity_role` and `endpoint` blocks together. The other service reads every argument as TYPE.NAME.ARGUMENT, such as database.NAME.url. In the block, TYPE.name, TYPE.owner (CLOUD/SERVICE) and so on belong to the other service (for a registration: owner, users, roles and endpoints); self, port and secret belong to this one.",
+	Doc: "Makes databases, queues, users and so on for the blocks of other services. The label is the type of these blocks; \"registration\" stands for all `user`, `identity_role` and `endpoint` blocks together. The other service reads every argument as TYPE.NAME.ARGUMENT, such as database.NAME.url. In the block, TYPE.name, TYPE.owner (CLOUD/SERVICE) and so on belong to the other service (for a registration: owner, users, roles and endpoints); self, port and secret belong to this one.",
 	Example: `definition "galera" {
   port "sql" {
     number = 3306

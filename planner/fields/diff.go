@@ -436,9 +436,9 @@ func put(object map[string]any, field string, value map[string]any) {
 	}
 }
 
-// Typed gives objects of one kind a schema: the built-in one, if all of them follow it;
-// otherwise one that is deduced from the managedFields of the models; otherwise one that is
-// deduced from the objects alone, in which all lists are atomic.
+// Typed gives objects of one kind a schema. It takes the built-in schema if all objects
+// follow it, or else deduces a schema from the managedFields of the models. If that fails too,
+// it deduces a schema from the objects alone, in which all lists are atomic.
 func Typed(models []*unstructured.Unstructured, objects ...*unstructured.Unstructured) ([]*typed.TypedValue, error) {
 	if types, err := convert(providers.BuiltinTypes().ObjectToTyped, objects); err == nil {
 		return types, nil

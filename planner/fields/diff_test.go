@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -112,7 +113,7 @@ func TestDiff(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			before, after := object(t, deployment), object(t, deployment)
+			before, after := objecttest.Read(t, objecttest.Deployment), objecttest.Read(t, objecttest.Deployment)
 			test.edit(after)
 			got, err := fields.Diff(before, after)
 			if err != nil {
@@ -227,7 +228,7 @@ func TestDiffOfFilesAndSecrets(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := fields.Diff(object(t, test.before), object(t, test.after))
+			got, err := fields.Diff(objecttest.Read(t, test.before), objecttest.Read(t, test.after))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,22 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-	"sigs.k8s.io/yaml"
 )
-
-func parsed(t *testing.T, text string) *unstructured.Unstructured {
-	t.Helper()
-	raw, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON(raw); err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
 
 // What a manager does not own, in all shapes that managedFields have, each as a whole.
 func TestExtras(t *testing.T) {
@@ -53,10 +40,10 @@ func TestExtras(t *testing.T) {
 			if test.others != "" {
 				others = `, {manager: x, operation: Update, apiVersion: example.org/v1, fieldsType: FieldsV1, fieldsV1: {"f:spec": ` + test.others + `}}`
 			}
-			live := parsed(t, `{apiVersion: example.org/v1, kind: Thing, metadata: {name: a, managedFields: [{manager: kolla, operation: Apply, apiVersion: example.org/v1, fieldsType: FieldsV1, fieldsV1: {"f:spec": `+test.owned+`}}`+others+`]}, spec: `+test.live+`}`)
-			manifest := parsed(t, `{apiVersion: example.org/v1, kind: Thing, metadata: {name: a}}`)
+			live := objecttest.Read(t, `{apiVersion: example.org/v1, kind: Thing, metadata: {name: a, managedFields: [{manager: kolla, operation: Apply, apiVersion: example.org/v1, fieldsType: FieldsV1, fieldsV1: {"f:spec": `+test.owned+`}}`+others+`]}, spec: `+test.live+`}`)
+			manifest := objecttest.Read(t, `{apiVersion: example.org/v1, kind: Thing, metadata: {name: a}}`)
 			if test.manifest != "" {
-				manifest = parsed(t, `{apiVersion: example.org/v1, kind: Thing, metadata: {name: a}, spec: `+test.manifest+`}`)
+				manifest = objecttest.Read(t, `{apiVersion: example.org/v1, kind: Thing, metadata: {name: a}, spec: `+test.manifest+`}`)
 			}
 			var got []string
 			for _, path := range Extras(live, manifest, "kolla", fieldpath.NewSet(), nil, false) {
@@ -73,7 +60,7 @@ func TestExtras(t *testing.T) {
 
 // What is declared as empty and was filled goes first; the rest stays.
 func TestBare(t *testing.T) {
-	manifest := parsed(t, `{apiVersion: example.org/v1, kind: Thing, metadata: {name: a}, spec: {keep: 1, empty: {}}}`)
+	manifest := objecttest.Read(t, `{apiVersion: example.org/v1, kind: Thing, metadata: {name: a}, spec: {keep: 1, empty: {}}}`)
 	for fields, want := range map[string]bool{
 		`{"f:spec": {"f:empty": {"f:x": {}}}}`: true,
 		`{"f:spec": {"f:other": {}}}`:          false,

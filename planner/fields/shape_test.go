@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -83,7 +84,7 @@ func TestDiffOfACustomResource(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			after := strings.NewReplacer(c.change...).Replace(widget)
-			got, err := fields.Diff(object(t, widget), object(t, after))
+			got, err := fields.Diff(objecttest.Read(t, widget), objecttest.Read(t, after))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -30,7 +31,7 @@ func TestTrim(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			manifest := object(t, text)
+			manifest := objecttest.Read(t, text)
 			var yields []plans.Yield
 			for _, field := range test.ownedFields {
 				yields = append(yields, plans.Yield{Field: field, Value: test.value})
@@ -40,16 +41,16 @@ func TestTrim(t *testing.T) {
 				t.Fatal(err)
 			}
 			old, replacement, _ := strings.Cut(test.want, "|")
-			want := object(t, strings.Replace(text, old, replacement, 1))
+			want := objecttest.Read(t, strings.Replace(text, old, replacement, 1))
 			if diff := cmp.Diff(want.Object, got.Object); diff != "" {
 				t.Errorf("what is sent (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(object(t, text).Object, manifest.Object); diff != "" {
+			if diff := cmp.Diff(objecttest.Read(t, text).Object, manifest.Object); diff != "" {
 				t.Errorf("the manifest itself was changed:\n%s", diff)
 			}
 		})
 	}
-	if _, err := fields.Trim(object(t, text), []plans.Yield{{Path: "x", Field: "{"}}); err == nil {
+	if _, err := fields.Trim(objecttest.Read(t, text), []plans.Yield{{Path: "x", Field: "{"}}); err == nil {
 		t.Error("a yield that cannot be read is no error")
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/output"
@@ -29,7 +30,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // savedPlan has a value in every field of a plan that a file must bring back.
 func savedPlan(t testing.TB) *plans.Plan {
-	secret := declared("service.a/Secret/a", object(t, "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: openstack}}"), "service.b/ConfigMap/b")
+	secret := declared("service.a/Secret/a", objecttest.Read(t, "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: openstack}}"), "service.b/ConfigMap/b")
 	secret.Family = address("service.a/Secret/family")
 	secret.Holds = "generated values"
 	secret.Data = map[string]providers.SecretData{

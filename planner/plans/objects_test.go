@@ -1,11 +1,9 @@
 package plans_test
 
 import (
-	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
@@ -33,18 +31,4 @@ func declared(at string, manifest *unstructured.Unstructured, dependsOn ...strin
 		o.DependsOn = append(o.DependsOn, address(on))
 	}
 	return o
-}
-
-// object parses YAML as the server would have sent it.
-func object(t testing.TB, text string) *unstructured.Unstructured {
-	t.Helper()
-	raw, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatalf("read %s: %v", text, err)
-	}
-	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON(raw); err != nil {
-		t.Fatalf("read %s: %v", text, err)
-	}
-	return u
 }

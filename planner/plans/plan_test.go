@@ -21,7 +21,7 @@ func TestCounts(t *testing.T) {
 		{Verb: plans.Delete, Partial: true},
 		{Verb: plans.Adopt},
 		{Verb: plans.Forget},
-		// One that only moves, without and with a note in the object, and one that changes.
+		// Two moves without other changes (the second writes a note into the object), and a move with changes.
 		{Verb: plans.Adopt, Reasons: from},
 		{Verb: plans.Forget, Reasons: from},
 		{Verb: plans.Update, Reasons: from, Changes: []plans.Change{note}},

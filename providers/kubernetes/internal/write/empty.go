@@ -68,7 +68,8 @@ func onlyEmptyFields(before, after *unstructured.Unstructured) bool {
 	return !reflect.DeepEqual(was, is) && reflect.DeepEqual(withoutEmptyFields(was), withoutEmptyFields(is))
 }
 
-// withoutEmptyFields removes empty maps and lists from a value, and those that become empty.
+// withoutEmptyFields removes empty maps and lists from a value. It also removes the maps and
+// lists that this leaves empty.
 func withoutEmptyFields(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

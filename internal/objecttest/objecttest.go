@@ -1,4 +1,5 @@
-package fields_test
+// Package objecttest has objects for tests.
+package objecttest
 
 import (
 	"testing"
@@ -7,8 +8,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// object reads an object as a server would have sent it.
-func object(t testing.TB, text string) *unstructured.Unstructured {
+// Read reads an object from YAML, with the types of values that a server would send. Nothing
+// but an empty text gives nil.
+func Read(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	if text == "" {
 		return nil
@@ -24,7 +26,9 @@ func object(t testing.TB, text string) *unstructured.Unstructured {
 	return u
 }
 
-const deployment = `
+// Deployment is a Deployment as a server has it, with lists of all kinds: by name, by two
+// keys, atomic.
+const Deployment = `
 apiVersion: apps/v1
 kind: Deployment
 metadata:
