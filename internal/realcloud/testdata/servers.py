@@ -79,11 +79,17 @@ def console(name, text):
     """The console's log, once it has the text."""
     server = cloud.compute.find_server(name)
 
-    def log():
-        output = cloud.compute.get_server_console_output(server)["output"]
-        return text in output and output
+    output = ""
 
-    output, took = wait(f"{text!r} on the console of {name}", log)
+    def log():
+        nonlocal output
+        output = cloud.compute.get_server_console_output(server)["output"]
+        return text in output
+
+    try:
+        _, took = wait(f"{text!r} on the console of {name}", log)
+    except SystemExit as lacking:
+        sys.exit(f"{lacking}:\n{output}")
     return {"output": output, "took": took}
 
 
