@@ -151,6 +151,20 @@ const machine = `
 </domain>
 `
 
+// metadataServer answers the first request for each file after ten seconds: the guest has
+// asked again by then.
+const metadataServer = `
+import http.server, time
+asked = set()
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self):
+        if self.path not in asked:
+            asked.add(self.path)
+            time.sleep(10)
+        super().do_GET()
+http.server.ThreadingHTTPServer(("", 80), Handler).serve_forever()
+`
+
 // libvirt starts libvirtd and, with it, the guest: it gets an address and its metadata,
 // and runs its user data, which writes to a volume and reads it. The power button ends it.
 func (b builder) libvirt(c container) {
@@ -187,14 +201,14 @@ cgroup_controllers = []
 `,
 	})
 	r := c.starts("virsh", "uri")
-	if err := r.exec("root", "sh", "-c", "cd /var/lib/nova/metadata && exec python3 -m http.server 80 >/dev/null 2>&1 &"); err != nil {
+	if err := r.exec("root", "sh", "-c", "cd /var/lib/nova/metadata && exec python3 -c \"$0\" >/dev/null 2>&1 &", metadataServer); err != nil {
 		c.Fatal(err)
 	}
 	if err := r.exec("root", "virsh", "create", "/var/lib/nova/machine.xml"); err != nil {
 		c.Fatalf("%v\n%s", err, r.logged())
 	}
 	console := []string{
-		"guest: lease eth0 169.254.0.10/16", `guest: metadata {"uuid": "7d1b"`, "guest: ready",
+		"guest: lease eth0 169.254.0.10/16", "guest: no meta_data.json (1)", `guest: metadata {"uuid": "7d1b"`, "guest: no user_data (1)", "guest: ready",
 		"the volume: written", "guest: user data ended with 0", "guest: disks vda vdb",
 	}
 	for _, line := range console {
