@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,9 +22,7 @@ import (
 // The machines outside of the cluster: one holds the VIP, others ask.
 const (
 	vip           = "10.200.0.100"
-	clientAddress = "10.200.0.101"
 	loaderAddress = "10.200.0.102"
-	usersAddress  = "10.200.0.106"
 )
 
 const namespace = "openstack"
@@ -35,8 +34,9 @@ type cloud struct {
 	root    string // of the project
 	// proxyLog is what HAProxy says, a line for each request.
 	proxyLog *lockedBuffer
-	clients  *clients   // the OpenStack client, once it is asked for
-	whole    *testing.T // of all steps
+	addresses chan string   // of clients outside, those that nobody has
+	clients  chan *clients // those that are idle
+	whole    *testing.T    // of all steps
 }
 
 // newCloud starts nodes for an example of the project.
@@ -57,7 +57,14 @@ func emptyCloud(t *testing.T, nodes int) *cloud {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cloud{cluster: clustertest.StartReal(t, nodes), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{}, whole: t}
+	addresses := make(chan string, 16)
+	for i := range cap(addresses) {
+		addresses <- fmt.Sprintf("10.200.0.%d", 110+i)
+	}
+	return &cloud{
+		cluster: clustertest.StartReal(t, nodes), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{},
+		addresses: addresses, clients: make(chan *clients, cap(addresses)), whole: t,
+	}
 }
 
 var oneLine = regexp.MustCompile(`(?m)^(service ".+" \{) ?(.*?) ?\}$`)
@@ -93,6 +100,23 @@ func take(t *testing.T, c *cloud, steps []step) {
 	}
 }
 
+// beside takes rows of steps at the same time: while one waits, the others have the processors.
+func beside(rows ...[]step) func(*testing.T, *cloud) {
+	return func(t *testing.T, c *cloud) {
+		var all sync.WaitGroup
+		for _, row := range rows {
+			all.Go(func() {
+				for _, step := range row {
+					if !t.Run(step.name, func(t *testing.T) { step.do(t, c) }) {
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
 // result is what a finished command left: output and complaints together.
 type result struct {
 	out  string
@@ -111,6 +135,7 @@ func (c *cloud) command(ctx context.Context, args ...string) *exec.Cmd {
 func (c *cloud) kolla(t *testing.T, want int, args ...string) result {
 	t.Helper()
 	r := finish(t, c.command(t.Context(), args...))
+	t.Logf("kolla %s took %s", strings.Join(args, " "), r.took.Round(100*time.Millisecond))
 	if r.code != want {
 		t.Fatalf("kolla %s: exit code %d, want %d\n%s", strings.Join(args, " "), r.code, want, r.out)
 	}
@@ -153,9 +178,11 @@ func (c *cloud) edit(t *testing.T, before, after string) {
 	c.write(t, "cloud.hcl", strings.Replace(text, before, after, 1))
 }
 
-// outside runs a command as the client outside of the cluster.
-func (c *cloud) outside(t *testing.T, address string, env []string, argv ...string) result {
+// outside runs a command as a client outside of the cluster.
+func (c *cloud) outside(t *testing.T, env []string, argv ...string) result {
 	t.Helper()
+	address := <-c.addresses
+	defer func() { c.addresses <- address }()
 	cmd, err := c.cluster.Outside(t.Context(), address, filepath.Join(c.root, "bin", "outside"), argv...)
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +198,8 @@ func (c *cloud) password(t *testing.T) string {
 	return c.kubectl(t, "get", "secret", "keystone-admin", "-o", "go-template={{.data.value | base64decode}}")
 }
 
-// clients is a process that runs the OpenStack client, see testdata/clients.py.
+// clients is a process that runs the OpenStack client, one command after the other, see
+// testdata/clients.py.
 type clients struct {
 	requests *json.Encoder
 	answers  *json.Decoder
@@ -180,9 +208,13 @@ type clients struct {
 // openstack runs the OpenStack client as the administrator, through the VIP.
 func (c *cloud) openstack(t *testing.T, args ...string) result {
 	t.Helper()
-	if c.clients == nil {
-		c.clients = c.startClients(t)
+	var client *clients
+	select {
+	case client = <-c.clients:
+	default:
+		client = c.startClients(t)
 	}
+	defer func() { c.clients <- client }()
 	env := map[string]string{}
 	for _, variable := range c.credentials(t) {
 		name, value, _ := strings.Cut(variable, "=")
@@ -193,9 +225,9 @@ func (c *cloud) openstack(t *testing.T, args ...string) result {
 		Code int
 		Out  string
 	}
-	err := c.clients.requests.Encode(map[string]any{"argv": args, "env": env})
+	err := client.requests.Encode(map[string]any{"argv": args, "env": env})
 	if err == nil {
-		err = c.clients.answers.Decode(&answer)
+		err = client.answers.Decode(&answer)
 	}
 	if err != nil {
 		t.Fatalf("openstack %s: %v", strings.Join(args, " "), err)
@@ -207,7 +239,7 @@ func (c *cloud) openstack(t *testing.T, args ...string) result {
 func (c *cloud) startClients(t *testing.T) *clients {
 	t.Helper()
 	c.script(t, "clients.py")
-	cmd, err := c.cluster.Outside(context.WithoutCancel(t.Context()), usersAddress, filepath.Join(c.root, "bin", "outside"), "python3", "clients.py")
+	cmd, err := c.cluster.Outside(context.WithoutCancel(t.Context()), <-c.addresses, filepath.Join(c.root, "bin", "outside"), "python3", "clients.py")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,15 +85,17 @@ func (c *cloud) connections(t *testing.T, where, pod string, targets map[string]
 		t.Fatal(err)
 	}
 	const script = `
-import json, socket, sys
+import concurrent.futures, json, socket, sys
 asked = json.loads(sys.argv[1])
-for name, address in asked["targets"].items():
-    for port in asked["ports"]:
-        try:
-            socket.create_connection((address, port), 1).close()
-            print(name + ":" + str(port), "open")
-        except OSError:
-            print(name + ":" + str(port), "closed")
+def connect(name, address, port):
+    try:
+        socket.create_connection((address, port), 1).close()
+        return name + ":" + str(port) + " open"
+    except OSError:
+        return name + ":" + str(port) + " closed"
+with concurrent.futures.ThreadPoolExecutor(32) as pool:
+    for answer in [pool.submit(connect, *target, port) for target in asked["targets"].items() for port in asked["ports"]]:
+        print(answer.result())
 `
 	out := map[string]bool{}
 	for line := range strings.Lines(c.cluster.Kubectl(t, "-n", where, "exec", pod, "--", "python3", "-c", script, string(input))) {

@@ -32,7 +32,7 @@ type server struct {
 // servers runs a step of testdata/servers.py, and reads what it prints.
 func (c *cloud) servers(t *testing.T, out any, args ...string) {
 	t.Helper()
-	r := c.outside(t, clientAddress, c.credentials(t), append([]string{"python3", "servers.py"}, args...)...)
+	r := c.outside(t, c.credentials(t), append([]string{"python3", "servers.py"}, args...)...)
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	if r.code != 0 {
 		t.Fatalf("servers.py %s: exit code %d\n%s", strings.Join(args, " "), r.code, r.out)
@@ -138,7 +138,7 @@ func screenIsDrawn(t *testing.T, c *cloud) {
 		t.Errorf("the console is at %s, want it at the VIP", address)
 	}
 	const picture = "console.png"
-	r := c.outside(t, clientAddress, []string{"HOME=/tmp"}, "python3", "console.py", address, picture)
+	r := c.outside(t, []string{"HOME=/tmp"}, "python3", "console.py", address, picture)
 	c.keep(t, picture)
 	if r.code != 0 {
 		t.Errorf("the browser: exit code %d\n%s", r.code, r.out)
@@ -179,15 +179,21 @@ func serversSurvive(t *testing.T, c *cloud) {
 }
 
 // rolloutReplaces the pods of the data plane one after the other when it is asked to, and not
-// before.
+// before. An option of the scheduler changes with them, and runs no job for a database.
 func rolloutReplaces(t *testing.T, c *cloud) {
 	c.edit(t, "service \"nova-compute\" {\n", "service \"nova-compute\" {\n  config \"nova-compute.conf\" { values = { DEFAULT = { reserved_host_memory_mb = 256 } } }\n")
 	workloads := map[string]string{"openvswitch": "ovs", "ovn-controller": "controller", "neutron-ovn-metadata": "agent"}
 	for service, workload := range workloads {
 		c.edit(t, "service \""+service+"\" {\n", "service \""+service+"\" {\n  workload \""+workload+"\" { annotations = { \"example.org/round\" = \"2\" } }\n")
 	}
+	c.edit(t, "service \"nova\" {\n", "service \"nova\" {\n  config \"nova.conf\" { values = { scheduler = { max_attempts = 4 } } }\n")
 	services := append(slices.Collect(maps.Keys(workloads)), "nova-compute")
 	plan := c.kolla(t, 2, "plan", "-detailed-exitcode")
+	for _, job := range []string{"nova-db-sync", "nova-db-online", "nova-compute-discover"} {
+		if strings.Contains(plan.out, job) {
+			t.Errorf("%s runs for an option of the scheduler:\n%s", job, plan.out)
+		}
+	}
 	wantSaid(t, "plan", plan.out, "go on as before until kolla rollout", "nobody can start, stop or move servers of the node", "servers of the node lose their network")
 	before := map[string]string{}
 	for _, service := range services {
@@ -263,24 +269,11 @@ func volumeMoves(t *testing.T, c *cloud) {
 	c.servers(t, nil, "detach", "guest-2", "moved")
 }
 
-// optionRestartsReaders: an option of nova.conf restarts what reads it, and runs no job for
-// a database.
-func optionRestartsReaders(t *testing.T, c *cloud) {
-	c.edit(t, "service \"nova\" {\n", "service \"nova\" {\n  config \"nova.conf\" { values = { scheduler = { max_attempts = 4 } } }\n")
-	plan := c.kolla(t, 2, "plan", "-detailed-exitcode").out
-	for _, job := range []string{"nova-db-sync", "nova-db-online", "nova-compute-discover"} {
-		if strings.Contains(plan, job) {
-			t.Errorf("%s runs for an option of the scheduler:\n%s", job, plan)
-		}
-	}
-	c.kolla(t, 0, "apply", "-auto-approve")
-	c.noChanges(t)
-	c.answers(t, "guest-1", time.Minute)
-}
-
 // nodeIsAdded: labelled as a hypervisor, one apply, and a server on it.
 func nodeIsAdded(t *testing.T, c *cloud) {
-	c.write(t, "scaled.auto.vars.hcl", `compute = ["real-1", "real-2", "real-3"]`)
+	c.write(t, "scaled.auto.vars.hcl", `compute = ["real-1", "real-2", "real-3"]
+first   = ["real-1", "real-2", "real-3"]
+`)
 	c.kolla(t, 0, "apply", "-auto-approve")
 	guest := &server{}
 	c.servers(t, guest, "boot", "guest-4", "real-1", userData)
@@ -311,7 +304,7 @@ func serverMoves(t *testing.T, c *cloud) {
 
 // nodeIsTakenOut: after its label is gone, one apply removes it from Nova, Neutron and Placement.
 func nodeIsTakenOut(t *testing.T, c *cloud) {
-	c.write(t, "scaled.auto.vars.hcl", `compute = ["real-2", "real-3"]`)
+	c.write(t, "scaled.auto.vars.hcl", "")
 	c.kolla(t, 0, "apply", "-auto-approve")
 	var found struct{ Agents, Providers, Services []string }
 	c.servers(t, &found, "hypervisors")
@@ -321,6 +314,16 @@ func nodeIsTakenOut(t *testing.T, c *cloud) {
 		}
 	}
 	c.noChanges(t)
+}
+
+// firstCell gives the hypervisors of the first cell a role of their own, beside that of all
+// hypervisors: the second cell gets other nodes.
+func (c *cloud) firstCell(t *testing.T) {
+	c.write(t, "first.hcl", `
+variable "first" { default = ["real-2", "real-3"] }
+role "first" { nodes = var.first }
+`)
+	c.edit(t, "  role      = role.compute\n  virt_type", "  role      = role.first\n  virt_type")
 }
 
 // cell2 is a second cell, whose only hypervisor is the third node.
@@ -355,11 +358,6 @@ service "nova-compute-cell2" {
 // cellIsAdded: a second cell with a database and a queue of its own boots a server, and those
 // of the first cell go on.
 func cellIsAdded(t *testing.T, c *cloud) {
-	// The pods of nova-compute leave the role of all hypervisors before that gets the node of the
-	// new cell.
-	c.write(t, "first.hcl", `role "first" { nodes = ["real-2", "real-3"] }`)
-	c.edit(t, "  role      = role.compute\n  virt_type", "  role      = role.first\n  virt_type")
-	c.kolla(t, 0, "apply", "-auto-approve")
 	c.write(t, "scaled.auto.vars.hcl", `compute = ["real-1", "real-2", "real-3"]`)
 	c.write(t, "cell2.hcl", cell2)
 	c.edit(t, "service \"nova\" {\n", "service \"nova\" {\n  cells  = [service.nova-cell2]\n")

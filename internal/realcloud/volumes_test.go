@@ -66,7 +66,7 @@ func (c *cloud) ceph(t *testing.T) {
 // rbd runs Ceph's own client and returns what it prints.
 func (c *cloud) rbd(t *testing.T, args ...string) string {
 	t.Helper()
-	r := c.outside(t, clientAddress, []string{"CEPH_CONF=ceph/ceph.conf"}, append([]string{"rbd"}, args...)...)
+	r := c.outside(t, []string{"CEPH_CONF=ceph/ceph.conf"}, append([]string{"rbd"}, args...)...)
 	if r.code != 0 {
 		t.Fatalf("rbd %s: exit code %d\n%s", strings.Join(args, " "), r.code, r.out)
 	}
