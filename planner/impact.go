@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/ini"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -41,7 +42,7 @@ func (p *planning) impact(actions []plans.Action) []plans.Impact {
 	var impact []plans.Impact
 	for _, block := range slices.Sorted(maps.Keys(effects)) {
 		if len(effects[block]) > 0 {
-			impact = append(impact, plans.Impact{Block: block, Service: p.services.declared[block], Effects: effects[block]})
+			impact = append(impact, plans.Impact{Block: block, Service: p.inv.ServiceName(block), Effects: effects[block]})
 		}
 	}
 	return impact
@@ -80,13 +81,13 @@ func (d *disturbance) disturbs() []plans.Effect {
 	case d.action.Verb == plans.Replace:
 		return d.replacement()
 	case d.action.Heir != (lang.Address{}):
-		if lost := d.carried[d.action.Ref].lost; len(lost) > 0 {
+		if lost := d.carried[d.action.Ref].Lost; len(lost) > 0 {
 			return []plans.Effect{{Kind: plans.EffectValuesDropped, Items: lost, Heir: d.action.Heir.Name}}
 		}
 	case d.action.Verb == plans.Delete && !d.action.Partial && kind != kinds.Namespace:
 		recorded := ""
-		if r := d.recorded[d.action.Address]; r != nil {
-			recorded = r.Holds
+		if r := d.inv.RecordAt(d.action.Address); r != nil {
+			recorded = r.State.Holds
 		}
 		if holds := holding(live, recorded); holds != "" {
 			return []plans.Effect{{Kind: plans.EffectDataDeleted, Data: holds}}
@@ -187,7 +188,7 @@ func (d *disturbance) restart(live *unstructured.Unstructured) []plans.Effect {
 // holdsData reports whether the pods of a workload have volumes whose data outlives them,
 // as those of databases and queues have.
 func holdsData(workload *unstructured.Unstructured) bool {
-	if len(claimTemplates(workload)) > 0 {
+	if len(inventory.ClaimTemplates(workload)) > 0 {
 		return true
 	}
 	volumes, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", "volumes")
@@ -290,7 +291,7 @@ func fileVolumes(workload *unstructured.Unstructured) volumes {
 		if configMap, ok, _ := unstructured.NestedString(volume, "configMap", "name"); ok {
 			ref.GVK, ref.Name = kinds.ConfigMap.WithVersion("v1"), configMap
 		} else if secret, ok, _ := unstructured.NestedString(volume, "secret", "secretName"); ok {
-			ref.GVK, ref.Name = secrets, secret
+			ref.GVK, ref.Name = inventory.Secrets, secret
 		} else {
 			continue
 		}
@@ -302,12 +303,12 @@ func fileVolumes(workload *unstructured.Unstructured) volumes {
 
 // contentCauses says what differs between two objects that hold files.
 func (d *disturbance) contentCauses(was, is providers.Ref) []plans.Cause {
-	object := d.desired[d.byRef[identify(is)]]
+	object := d.inv.DeclaredAs(is)
 	if object == nil {
 		return []plans.Cause{{Kind: plans.CauseSource, Before: was.String(), After: is.Name}}
 	}
 	var causes []plans.Cause
-	if is.GVK == secrets {
+	if is.GVK == inventory.Secrets {
 		for _, key := range slices.Sorted(maps.Keys(object.Data)) {
 			causes = append(causes, plans.Cause{Kind: plans.CauseSecretFile, Name: key})
 		}

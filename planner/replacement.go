@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -204,7 +205,7 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why plans.ReasonKin
 	case holds == "" && ownVolumes(s.live) != "":
 		holds = ownVolumes(s.live)
 	}
-	if holds != "" && !p.mayDelete(address) {
+	if holds != "" && !p.inv.DeleteData.Covers(address) {
 		return obstacle{"holds " + holds, s.dataRemedy()}, nil
 	}
 	users, err := p.usersOf(ctx, s.live)
@@ -250,7 +251,7 @@ func (p *planning) usersOf(ctx context.Context, live *unstructured.Unstructured)
 		claim, bound, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "name")
 		namespace, _, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "namespace")
 		if phase, _, _ := unstructured.NestedString(live.Object, "status", "phase"); bound && phase == string(corev1.VolumeBound) {
-			return []string{providers.Ref{GVK: claims, Namespace: namespace, Name: claim}.String()}, nil
+			return []string{providers.Ref{GVK: inventory.Claims, Namespace: namespace, Name: claim}.String()}, nil
 		}
 	case kinds.PersistentVolumeClaim:
 		pods, err := p.Reader.List(ctx, podKind, live.GetNamespace())
@@ -310,22 +311,17 @@ func holding(live *unstructured.Unstructured, holds string) string {
 // ownVolumes says what a StatefulSet with claim templates holds. Its deletion
 // leaves the volumes behind, but another one may not take them up again.
 func ownVolumes(set *unstructured.Unstructured) string {
-	if set.GroupVersionKind().GroupKind() != kinds.StatefulSet || len(claimTemplates(set)) == 0 {
+	if set.GroupVersionKind().GroupKind() != kinds.StatefulSet || len(inventory.ClaimTemplates(set)) == 0 {
 		return ""
 	}
 	return "volumes of its own for each replica"
-}
-
-func claimTemplates(set *unstructured.Unstructured) []any {
-	templates, _, _ := unstructured.NestedSlice(set.Object, "spec", "volumeClaimTemplates")
-	return templates
 }
 
 // takesVolumesAlong reports whether the cluster deletes the claims of a StatefulSet
 // with it.
 func takesVolumesAlong(set *unstructured.Unstructured) bool {
 	policy, _, _ := unstructured.NestedString(set.Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
-	return policy == "Delete" && len(claimTemplates(set)) > 0
+	return policy == "Delete" && len(inventory.ClaimTemplates(set)) > 0
 }
 
 // pathsOf lists the paths of reasons: "spec.selector, spec.serviceName".
