@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -150,7 +151,7 @@ func (p *planning) used() map[providers.Ref]bool {
 	used := map[providers.Ref]bool{}
 	for _, kind := range []schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet} {
 		for _, workload := range p.Snapshot.All(kind.WithVersion("v1")) {
-			for _, ref := range fileVolumes(workload).refs {
+			for _, ref := range objects.FilesOf(workload).Refs {
 				used[ref] = true
 			}
 		}

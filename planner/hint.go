@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -179,7 +180,7 @@ func (p *planning) volumesStay(name string) string {
 // and now brings under another.
 func (p *planning) renamedObject(t target, best *subject) plans.Problem {
 	detail := fmt.Sprintf("An object cannot be renamed in a cluster: %s would be deleted, and %s made", t.ref, best.action.Ref)
-	if holds := holding(t.live, t.holds); holds != "" {
+	if holds := objects.Holds(t.live, t.holds); holds != "" {
 		detail += fmt.Sprintf(", without %s", holds)
 	}
 	return plans.Problem{

@@ -5,13 +5,13 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -25,11 +25,11 @@ func (d *disturbance) leaving() []string {
 	if live == nil || d.action.Ref.GVK.GroupKind() != kinds.DaemonSet {
 		return nil
 	}
-	before, after := nodeSelector(live), nodeSelector(live)
+	before, after := objects.NodeSelector(live), objects.NodeSelector(live)
 	switch d.action.Verb {
 	case plans.None, plans.Refresh:
 	case plans.Update, plans.Adopt:
-		after = nodeSelector(d.subject.after)
+		after = objects.NodeSelector(d.subject.after)
 	default:
 		return nil
 	}
@@ -62,7 +62,7 @@ func (p *planning) warnPassing() {
 		if s.live == nil || s.after == nil || s.action.Verb != plans.Update || s.action.Ref.GVK.GroupKind() != kinds.DaemonSet {
 			continue
 		}
-		before, after := nodeSelector(s.live), nodeSelector(s.after)
+		before, after := objects.NodeSelector(s.live), objects.NodeSelector(s.after)
 		var names []string
 		for _, node := range p.Snapshot.All(inventory.Nodes) {
 			then := nodes[node.GetName()]
@@ -80,11 +80,6 @@ func (p *planning) warnPassing() {
 		problem.Warning = true
 		p.problems = append(p.problems, problem)
 	}
-}
-
-func nodeSelector(daemonSet *unstructured.Unstructured) map[string]string {
-	selector, _, _ := unstructured.NestedStringMap(daemonSet.Object, "spec", "template", "spec", "nodeSelector")
-	return selector
 }
 
 func covers(labels, selector map[string]string) bool {

@@ -9,6 +9,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -23,7 +24,7 @@ func (p *planning) findLosses() {
 		if p.gone(s) {
 			p.lose(s)
 		}
-		if ownVolumes(s.object.Manifest) != "" {
+		if objects.OwnVolumes(s.object.Manifest) != "" {
 			p.loseVolumes(s)
 		}
 	}
@@ -45,7 +46,7 @@ func (p *planning) lose(s *subject) {
 	}
 	loss := plans.Loss{
 		Address: s.object.Address, Refs: []providers.Ref{s.action.Ref},
-		Holds: holding(s.object.Manifest, s.object.Holds), Means: s.object.Loss,
+		Holds: objects.Holds(s.object.Manifest, s.object.Holds), Means: s.object.Loss,
 	}
 	if s.action.Ref.GVK == inventory.Claims {
 		loss.Jobs = p.ranFor(s.object.Address)
@@ -98,9 +99,9 @@ func (p *planning) outlived(s *subject) bool {
 
 // expectedVolumes are the claims that each replica of a StatefulSet has.
 func expectedVolumes(set *unstructured.Unstructured) []providers.Ref {
-	n, _ := replicas(set)
+	n, _ := objects.Replicas(set)
 	var refs []providers.Ref
-	for _, template := range inventory.ClaimNames(set) {
+	for _, template := range objects.ClaimNames(set) {
 		for i := range n {
 			refs = append(refs, providers.Ref{GVK: inventory.Claims, Namespace: set.GetNamespace(), Name: fmt.Sprintf("%s-%s-%d", template, set.GetName(), i)})
 		}

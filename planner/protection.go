@@ -9,6 +9,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -201,7 +202,7 @@ func (p *planning) protected(t target) string {
 			return ""
 		}
 	}
-	holds := holding(t.live, t.holds)
+	holds := objects.Holds(t.live, t.holds)
 	if _, lives := p.carried[t.ref]; lives {
 		holds = ""
 	}

@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -129,7 +130,7 @@ func (p *planning) removeOne(t target, reason plans.ReasonKind) {
 		}
 		action.DependsOn = append(action.DependsOn, taken.To)
 	} else if !t.partial {
-		action.Holds = holding(t.live, t.holds)
+		action.Holds = objects.Holds(t.live, t.holds)
 		if t.namespace() {
 			p.occupy(&action)
 		}

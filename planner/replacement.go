@@ -15,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -184,7 +185,7 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why plans.ReasonKin
 		return obstacle{"must not be replaced", fmt.Sprintf("%s. Take the protection away first, if it is really meant.",
 			prevention(s.object.Address.Block, l.Source))}, nil
 	}
-	holds := holding(s.live, s.object.Holds)
+	holds := objects.Holds(s.live, s.object.Holds)
 	if why == plans.ReasonCleaned && s.action.Serves() {
 		holds = "" // whoever needs its pods has lost them already
 	}
@@ -202,8 +203,8 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why plans.ReasonKin
 		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", words.Option("-delete-data", address.String()))}, nil
 	case kind == kinds.APIService:
 		return obstacle{"cannot be tried out under another name", "Take its declaration away, apply, and declare it again."}, nil
-	case holds == "" && ownVolumes(s.live) != "":
-		holds = ownVolumes(s.live)
+	case holds == "" && objects.OwnVolumes(s.live) != "":
+		holds = objects.OwnVolumes(s.live)
 	}
 	if holds != "" && !p.inv.DeleteData.Covers(address) {
 		return obstacle{"holds " + holds, s.dataRemedy()}, nil
@@ -240,7 +241,7 @@ func (s *subject) loses() string {
 	if s.object.Generated() {
 		return ""
 	}
-	return holding(s.live, s.object.Holds)
+	return objects.Holds(s.live, s.object.Holds)
 }
 
 // usersOf lists what keeps a volume or a claim from going: it would be on its way
@@ -283,45 +284,6 @@ func mounts(pod *unstructured.Unstructured, claim string) bool {
 		}
 	}
 	return false
-}
-
-// holding says what would be lost with a live object: what its declaration says,
-// or what objects of its kind hold. Empty: nothing that could not be made again.
-func holding(live *unstructured.Unstructured, holds string) string {
-	if holds != "" {
-		return holds
-	}
-	switch live.GroupVersionKind().GroupKind() {
-	case kinds.Namespace:
-		return "everything in it"
-	case kinds.PersistentVolumeClaim:
-		return "the data on its volume"
-	case kinds.PersistentVolume:
-		return "the data on it"
-	case kinds.CustomResourceDefinition:
-		return "all objects of the kind that it defines"
-	case kinds.StatefulSet:
-		if takesVolumesAlong(live) {
-			return "the data on the volumes of its replicas, which are deleted with it"
-		}
-	}
-	return ""
-}
-
-// ownVolumes says what a StatefulSet with claim templates holds. Its deletion
-// leaves the volumes behind, but another one may not take them up again.
-func ownVolumes(set *unstructured.Unstructured) string {
-	if set.GroupVersionKind().GroupKind() != kinds.StatefulSet || len(inventory.ClaimTemplates(set)) == 0 {
-		return ""
-	}
-	return "volumes of its own for each replica"
-}
-
-// takesVolumesAlong reports whether the cluster deletes the claims of a StatefulSet
-// with it.
-func takesVolumesAlong(set *unstructured.Unstructured) bool {
-	policy, _, _ := unstructured.NestedString(set.Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
-	return policy == "Delete" && len(inventory.ClaimTemplates(set)) > 0
 }
 
 // pathsOf lists the paths of reasons: "spec.selector, spec.serviceName".

@@ -10,6 +10,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -17,7 +18,7 @@ import (
 
 // staying are the volumes that a StatefulSet leaves behind when it is deleted.
 func (p *planning) staying(set *unstructured.Unstructured) []providers.Ref {
-	if set.GroupVersionKind().GroupKind() != kinds.StatefulSet || takesVolumesAlong(set) {
+	if set.GroupVersionKind().GroupKind() != kinds.StatefulSet || objects.TakesVolumesAlong(set) {
 		return nil
 	}
 	going := map[providers.Ref]bool{}
@@ -108,9 +109,9 @@ func (p *planning) reuseVolumes(ctx context.Context) error {
 func (s *subject) takesUpVolumes() bool {
 	switch s.action.Verb {
 	case plans.Create:
-		return ownVolumes(s.object.Manifest) != ""
+		return objects.OwnVolumes(s.object.Manifest) != ""
 	case plans.Replace:
-		return ownVolumes(s.object.Manifest) != "" && !takesVolumesAlong(s.live)
+		return objects.OwnVolumes(s.object.Manifest) != "" && !objects.TakesVolumesAlong(s.live)
 	}
 	return false
 }

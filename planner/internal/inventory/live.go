@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -91,7 +92,7 @@ func UnrecordedObjects(inv *Inventory) []Unrecorded {
 // deleted.
 func VolumesOf(snapshot *providers.Snapshot, set *unstructured.Unstructured) []providers.Ref {
 	var refs []providers.Ref
-	for _, name := range ClaimNames(set) {
+	for _, name := range objects.ClaimNames(set) {
 		pattern := regexp.MustCompile("^" + regexp.QuoteMeta(name+"-"+set.GetName()) + "-[0-9]+$")
 		for _, claim := range snapshot.All(Claims) {
 			if claim.GetNamespace() == set.GetNamespace() && pattern.MatchString(claim.GetName()) {
@@ -101,24 +102,6 @@ func VolumesOf(snapshot *providers.Snapshot, set *unstructured.Unstructured) []p
 	}
 	slices.SortFunc(refs, func(a, b providers.Ref) int { return naturalOrder(a.Name, b.Name) })
 	return refs
-}
-
-// ClaimTemplates returns the claim templates of a StatefulSet.
-func ClaimTemplates(set *unstructured.Unstructured) []any {
-	templates, _, _ := unstructured.NestedSlice(set.Object, "spec", "volumeClaimTemplates")
-	return templates
-}
-
-// ClaimNames returns the names of the claim templates of a StatefulSet. The name of a claim
-// begins with that of its template.
-func ClaimNames(set *unstructured.Unstructured) []string {
-	var names []string
-	for _, template := range ClaimTemplates(set) {
-		fields, _ := template.(map[string]any)
-		name, _, _ := unstructured.NestedString(fields, "metadata", "name")
-		names = append(names, name)
-	}
-	return names
 }
 
 // naturalOrder sorts shorter names first, so that numbers at their ends are in order.
