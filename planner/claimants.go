@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -37,14 +38,14 @@ type Claimant struct {
 // first. It changes nothing. Of the input it takes what a destroy takes.
 func Claimants(ctx context.Context, in Input) ([]Claimant, []plans.Problem, error) {
 	in.Destroy = true // it reads all that there may be
-	p, problems := newPlanning(in)
-	if len(problems) > 0 {
+	inv, problems := inventory.Index(in)
+	if inv == nil {
 		return nil, problems, nil
 	}
-	if err := p.read(ctx); err != nil {
-		return nil, nil, fmt.Errorf("read the cluster: %w", err)
+	if err := inv.Observe(ctx); err != nil {
+		return nil, nil, err
 	}
-	p.nameServices()
+	p := newPlanning(inv)
 	var found []Claimant
 	seen := map[types.UID]bool{}
 	add := func(c Claimant) {
@@ -55,21 +56,21 @@ func Claimants(ctx context.Context, in Input) ([]Claimant, []plans.Problem, erro
 	}
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		live, r := p.Snapshot.Get(o.Ref()), p.recordOf(o)
-		if live == nil || r != nil && trust.Same(r.Object, live) || o.Partial && trust.Applied(live, providers.ManagerOf(p.Cloud, true)).Empty() {
+		live, r := p.Snapshot.Get(o.Ref()), p.inv.RecordOf(o)
+		if live == nil || r != nil && trust.Same(r.State, live) || o.Partial && trust.Applied(live, providers.ManagerOf(p.Cloud, true)).Empty() {
 			continue
 		}
 		add(p.claimant(o.Ref(), live, o))
 	}
 	for _, t := range p.unrecorded() {
 		if t.ref.GVK.GroupKind() != kinds.PersistentVolumeClaim || t.live.GetAnnotations()[providers.AnnotationAddress] != "" {
-			add(p.claimant(t.ref, t.live, p.desired[p.byRef[identify(t.ref)]]))
+			add(p.claimant(t.ref, t.live, p.inv.DeclaredAs(t.ref)))
 		}
 	}
-	for i := range p.records {
-		r := &p.records[i]
-		if live := p.Snapshot.Get(r.ref); live != nil && !trust.Same(r.Object, live) && p.labelled(live) {
-			add(p.claimant(r.ref, live, p.desired[p.byRef[identify(r.ref)]]))
+	for i := range p.inv.Records {
+		r := &p.inv.Records[i]
+		if live := p.Snapshot.Get(r.Ref); live != nil && !trust.Same(r.State, live) && inventory.Labelled(live, p.Cloud) {
+			add(p.claimant(r.Ref, live, p.inv.DeclaredAs(r.Ref)))
 		}
 	}
 	slices.SortFunc(found, func(a, b Claimant) int {
@@ -86,7 +87,7 @@ func (p *planning) claimant(ref providers.Ref, live *unstructured.Unstructured, 
 		c.Claim = trust.Claim{Traces: trust.TracesOf(live), Address: declared.Address}
 	} else {
 		c.Claim = trust.Examine(live, p.Cloud, declared, func(namespace, name string) map[string][]byte {
-			return providers.ValuesOf(p.Snapshot.Get(providers.Ref{GVK: secrets, Namespace: namespace, Name: name}))
+			return providers.ValuesOf(p.Snapshot.Get(providers.Ref{GVK: inventory.Secrets, Namespace: namespace, Name: name}))
 		})
 	}
 	address := c.Address
@@ -94,12 +95,12 @@ func (p *planning) claimant(ref providers.Ref, live *unstructured.Unstructured, 
 	case declared != nil:
 		address = declared.Address
 	case address == (lang.Address{}):
-		address = p.addressOf(ref, nil, live.GetLabels())
+		address = p.inv.AddressFor(ref, nil, live.GetLabels())
 	}
 	if declared == nil && ref.Namespace != "" && ref.Namespace != p.Namespace {
 		c.Doubts = append(c.Doubts, fmt.Sprintf("nothing declares it, and it is in namespace %q, which is not the cloud's", ref.Namespace))
 	}
-	if r := p.recorded[address]; r != nil && identify(r.ref) != identify(ref) {
+	if r := p.inv.RecordAt(address); r != nil && inventory.Identify(r.Ref) != inventory.Identify(ref) {
 		c.Doubts = append(c.Doubts, fmt.Sprintf("the state has another object at its address %s", address))
 	}
 	c.Generated = !partial && ref.GVK.GroupKind() == kinds.Secret &&

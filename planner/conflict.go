@@ -2,14 +2,12 @@ package planner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/internal/foreign"
@@ -155,85 +153,7 @@ func conflictProblem(s *subject, conflicts []providers.Conflict) plans.Problem {
 	if more := len(lines) - mostConflicts; more > 0 {
 		lines = append(lines[:mostConflicts], fmt.Sprintf("and %d more fields", more))
 	}
-	return problemOf(s.object, summary, strings.Join(lines, "\n")+fmt.Sprintf(
+	return plans.ProblemOf(s.object, summary, strings.Join(lines, "\n")+fmt.Sprintf(
 		"\nDo not declare what another tool looks after; or say in its lifecycle block who is to have it: ignore_fields = [%s] or yield_to = [%q] leaves it there, force_conflicts takes it. To take it once, plan with -force-conflicts; the least that may take with it is this object and what it depends on: -force-conflicts -target='%s'",
 		words.Few(slices.Compact(slices.Sorted(slices.Values(names))), mostConflicts), conflicts[0].Manager, s.object.Address))
-}
-
-var autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
-
-// findAutoscalers lists the autoscalers of those namespaces where somebody but kolla has
-// set replicas: whether one is there is not written on the object. Where they cannot be
-// read, replicas that one may have set are left alone.
-func (p *planning) findAutoscalers(ctx context.Context) error {
-	replicas := fieldpath.MakePathOrDie("spec", "replicas")
-	var scopes []providers.Scope
-	scaled := map[providers.Ref]bool{}
-	for i := range p.Objects {
-		live := p.Snapshot.Get(p.Objects[i].Ref())
-		if unlikeScaled(p.Objects[i].Manifest, live) {
-			scopes = append(scopes, providers.Scope{GVK: autoscalers, Namespace: live.GetNamespace()})
-		}
-		if !fields.WrittenThrough(live, func(subresource string) bool { return subresource != "status" }) {
-			continue
-		}
-		for _, other := range fields.OwnersOf(live, providers.FieldManager).Others {
-			if other.Fields.Has(replicas) {
-				scopes = append(scopes, providers.Scope{GVK: autoscalers, Namespace: live.GetNamespace()})
-				scaled[versionless(providers.RefOf(live))] = other.Scales(replicas)
-			}
-		}
-	}
-	if len(scopes) == 0 {
-		return nil
-	}
-	var unreadable *providers.UnreadableError
-	switch err := p.Snapshot.Load(ctx, scopes...); {
-	case errors.As(err, &unreadable):
-		p.problems = append(p.problems, plans.Problem{
-			Warning: true,
-			Summary: "HorizontalPodAutoscalers cannot be read",
-			Detail:  fmt.Sprintf("Replicas that are declared here were set by others. Where an autoscaler may have set them, they are left as they are: %v.", unreadable.Err),
-		})
-		p.policy.scaled = scaled
-		return nil
-	case err != nil:
-		return fmt.Errorf("find out what autoscalers look after: %w", err)
-	case p.Snapshot.Missing(autoscalers):
-		return nil
-	}
-	p.policy.scaled = map[providers.Ref]bool{}
-	for _, scaler := range p.Snapshot.All(autoscalers) {
-		target := func(field string) string {
-			text, _, _ := unstructured.NestedString(scaler.Object, "spec", "scaleTargetRef", field)
-			return text
-		}
-		p.policy.scaled[versionless(providers.Ref{
-			GVK:       schema.FromAPIVersionAndKind(target("apiVersion"), target("kind")),
-			Namespace: scaler.GetNamespace(),
-			Name:      target("name"),
-		})] = true
-	}
-	return nil
-}
-
-// unlikeScaled reports whether a live object has other replicas than are declared, or than
-// is the default. Of a scale to 0 the API server does not write down who did it.
-func unlikeScaled(manifest, live *unstructured.Unstructured) bool {
-	if live == nil {
-		return false
-	}
-	is, there, _ := unstructured.NestedFieldNoCopy(live.Object, "spec", "replicas")
-	want, declared, _ := unstructured.NestedFieldNoCopy(manifest.Object, "spec", "replicas")
-	if !declared {
-		want = int64(1)
-	}
-	return there && fmt.Sprint(is) != fmt.Sprint(want)
-}
-
-// versionless is the same in whatever version of its kind an object is meant: to an
-// autoscaler that makes no difference.
-func versionless(ref providers.Ref) providers.Ref {
-	ref.GVK.Version = ""
-	return ref
 }

@@ -49,7 +49,7 @@ func (p *planning) askPods(ctx context.Context) error {
 			}
 		default:
 			d := disturbance{planning: p, action: a, subject: p.subjectOf(a.Address), nodes: nodes}
-			if left := d.leaving(); len(left) > 0 && p.owns(live) {
+			if left := d.leaving(); len(left) > 0 && p.inv.Owns(live) {
 				if err := p.askWorkload(ctx, a.Ref, left); err != nil {
 					return err
 				}

@@ -15,11 +15,13 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
-	secretvalues "kolla.openstack.org/kolla/providers/secrets" // secrets is a kind here
+	secretvalues "kolla.openstack.org/kolla/providers/secrets"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -28,7 +30,7 @@ type subject struct {
 	object *providers.Object
 	// manager is the field manager that the object is applied by.
 	manager string
-	record  *record                    // nil: not in the state
+	record  *inventory.Record          // nil: not in the state
 	live    *unstructured.Unstructured // nil: not in the cluster
 	ours    bool                       // kolla made the live object, or owned fields of it before
 	// stranger: the live object is in the way, is not kolla's, and nobody named it.
@@ -79,13 +81,13 @@ type step func(context.Context, *subject) (decided bool, err error)
 // decide takes the object through the steps, the cheapest first. The last one
 // asks the server; the ones before it may only decide what is certain without.
 func (p *planning) decide(ctx context.Context, object *providers.Object) (*subject, error) {
-	s := &subject{object: object, manager: providers.ManagerOf(p.Cloud, object.Partial), record: p.recordOf(object)}
+	s := &subject{object: object, manager: providers.ManagerOf(p.Cloud, object.Partial), record: p.inv.RecordOf(object)}
 	s.live = p.liveOf(s)
 	s.action = plans.Action{
 		Address:   object.Address,
 		Object:    object,
 		Ref:       object.Ref(),
-		DependsOn: dependencies(object),
+		DependsOn: selection.Dependencies(object),
 	}
 	if s.live != nil {
 		s.ours = s.made()
@@ -94,7 +96,7 @@ func (p *planning) decide(ctx context.Context, object *providers.Object) (*subje
 			s.action.Token = trust.Token(s.live)
 		}
 	}
-	s.action.Scaled = s.live != nil && !object.Partial && p.policy.scaled[versionless(s.action.Ref)]
+	s.action.Scaled = s.live != nil && !object.Partial && p.inv.Scaled(s.action.Ref)
 	for _, step := range p.steps(s) {
 		decided, err := step(ctx, s)
 		if err != nil {
@@ -108,32 +110,14 @@ func (p *planning) decide(ctx context.Context, object *providers.Object) (*subje
 	return s, nil
 }
 
-// recordOf finds what the state knows of a desired object: by its address, or
-// under the address that the same object had before. What had the address and is
-// another object does not count.
-func (p *planning) recordOf(object *providers.Object) *record {
-	id := identify(object.Ref())
-	if r := p.recorded[object.Address]; r != nil && identify(r.ref) == id {
-		return r
-	}
-	return p.known[id]
-}
-
 // recordedNow reports whether the state knows the very object that is live.
 func (s *subject) recordedNow() bool {
-	return s.record != nil && s.record.UID == string(s.live.GetUID())
+	return s.record != nil && s.record.State.UID == string(s.live.GetUID())
 }
 
 // movedHere reports whether the state knows the object under another address.
 func (s *subject) movedHere() bool {
-	return s.record != nil && s.record.Address != s.object.Address.String()
-}
-
-// dependencies are those of an object, in the order of their addresses.
-func dependencies(object *providers.Object) []lang.Address {
-	dependencies := slices.Clone(object.DependsOn)
-	slices.SortFunc(dependencies, lang.Address.Compare)
-	return slices.Compact(dependencies)
+	return s.record != nil && s.record.State.Address != s.object.Address.String()
 }
 
 // absent decides about objects that are not in the cluster.
@@ -161,8 +145,8 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 		reason = why
 	case s.finished():
 		reason.Kind = plans.ReasonConfig
-	case s.record != nil && s.record.UID != "":
-		reason.Kind = s.record.absence()
+	case s.record != nil && s.record.State.UID != "":
+		reason.Kind = s.record.Absence()
 	}
 	s.action.Reasons = []plans.Reason{reason}
 	manifest, err := p.resolve(s)
@@ -170,7 +154,7 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 		return false, err
 	}
 	s.action.Reasons = append(s.action.Reasons, s.renewal()...)
-	if err := p.tryNew(ctx, s, manifest, !p.namespaceLive(s.action.Ref.Namespace)); err != nil {
+	if err := p.tryNew(ctx, s, manifest, !inventory.NamespaceLive(p.Snapshot, s.action.Ref.Namespace)); err != nil {
 		return false, err
 	}
 	shown := manifest
@@ -184,7 +168,7 @@ func (p *planning) absent(ctx context.Context, s *subject) (bool, error) {
 
 // finished reports whether the object is a job that was seen complete.
 func (s *subject) finished() bool {
-	return s.object.Run() && s.record != nil && s.record.Ready
+	return s.object.Run() && s.record != nil && s.record.State.Ready
 }
 
 // versioned reports whether the object's name says what is in it.
@@ -192,7 +176,7 @@ func (s *subject) versioned() bool { return s.object.Family != (lang.Address{}) 
 
 // sameInputs reports whether a job would run for the same as it last did.
 func (s *subject) sameInputs() bool {
-	return s.versioned() || s.record.Desired == s.object.Digest()
+	return s.versioned() || s.record.State.Desired == s.object.Digest()
 }
 
 // leaving decides about objects that are on their way out: what they would
@@ -267,10 +251,10 @@ func (s *subject) matches(evidence plans.Evidence) {
 	case s.adopts(), s.object.Partial && s.record == nil:
 		s.action.Verb, s.action.Reasons = plans.Adopt, []plans.Reason{{Kind: plans.ReasonUnowned}}
 	case s.movedHere():
-		s.action.Verb, s.action.Reasons = plans.Adopt, []plans.Reason{{Kind: plans.ReasonMoved, Detail: s.record.Address}}
+		s.action.Verb, s.action.Reasons = plans.Adopt, []plans.Reason{{Kind: plans.ReasonMoved, Detail: s.record.State.Address}}
 	default:
 		s.action.Force = false
-		s.action.Pending = !s.recordedNow() || !s.record.Ready
+		s.action.Pending = !s.recordedNow() || !s.record.State.Ready
 	}
 }
 
@@ -387,7 +371,7 @@ func (p *planning) conclude(s *subject, x *prospect) error {
 		return err
 	}
 	s.raced = x.applied.GetResourceVersion() != s.live.GetResourceVersion()
-	s.confirmed = x.evidence.Kind == plans.DryRun && p.rules.Check(x.applied, p.namespaceOf(s), s.manager, p.terms(s)) == s.check
+	s.confirmed = x.evidence.Kind == plans.DryRun && p.inv.Rules.Check(x.applied, p.namespaceOf(s), s.manager, p.terms(s)) == s.check
 	if s.raced {
 		// What kolla does not declare differs by what somebody wrote, not by the apply.
 		differences = fields.Declared(differences, fields.OwnersOf(s.live, s.manager), fields.OwnersOf(x.applied, s.manager))
@@ -423,7 +407,7 @@ func (p *planning) conclude(s *subject, x *prospect) error {
 	s.action.Changes = fields.Changes(shown)
 	s.action.Reasons = slices.Concat(reasons, s.driftOf(x.removed), s.freed(), s.replacedValues(p.values), s.renewal())
 	if s.movedHere() {
-		s.action.Reasons = append(s.action.Reasons, plans.Reason{Kind: plans.ReasonMoved, Detail: s.record.Address})
+		s.action.Reasons = append(s.action.Reasons, plans.Reason{Kind: plans.ReasonMoved, Detail: s.record.State.Address})
 	}
 	s.after = x.final
 	return nil
@@ -483,7 +467,7 @@ func (s *subject) warnTwin(cloud string, differences []fields.Difference) {
 	if len(taken) == 0 {
 		return
 	}
-	warning := problemOf(s.object, fmt.Sprintf("Another configuration or state manages %s for cloud %q", s.action.Ref, cloud),
+	warning := plans.ProblemOf(s.object, fmt.Sprintf("Another configuration or state manages %s for cloud %q", s.action.Ref, cloud),
 		fmt.Sprintf("It was given %s for this cloud, and not from here: the state does not know of that. This plan takes it away, and the other one takes away what is given here. A cloud has one configuration and one state: give one of the two another cloud name. If the state was lost or is an old one, kolla state rebuild makes it anew.", words.Few(taken, 4)))
 	warning.Warning = true
 	s.problems = append(s.problems, warning)
@@ -491,7 +475,7 @@ func (s *subject) warnTwin(cloud string, differences []fields.Difference) {
 
 func (p *planning) originOf(s *subject, answer *unstructured.Unstructured) origin {
 	held := fields.OwnersOf(s.live, s.manager)
-	same := s.record != nil && s.record.Desired == s.object.Digest() && !s.givenAnew(answer, held)
+	same := s.record != nil && s.record.State.Desired == s.object.Digest() && !s.givenAnew(answer, held)
 	return origin{
 		live:   held,
 		after:  fields.OwnersOf(answer, s.manager),
@@ -507,7 +491,7 @@ func (p *planning) originOf(s *subject, answer *unstructured.Unstructured) origi
 // or check left: by the same server, it is another one, or somebody wiped off what kolla
 // owns in it.
 func (s *subject) written() bool {
-	return s.altered || s.recordedNow() && s.record.Check.Owned != "" && !s.clean && (s.check.Owned == "" || s.check.Server == s.record.Check.Server)
+	return s.altered || s.recordedNow() && s.record.State.Check.Owned != "" && !s.clean && (s.check.Owned == "" || s.check.Server == s.record.State.Check.Server)
 }
 
 // resolve gives the manifest as it is to be sent, and remembers which of its

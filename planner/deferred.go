@@ -3,16 +3,15 @@ package planner
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -32,7 +31,7 @@ func (p *planning) steps(s *subject) []step {
 // asked about them; what is known of them is compared.
 func (p *planning) deferred(ctx context.Context, s *subject) (bool, error) {
 	waits := strings.Join(s.object.Deferred, ", ")
-	if p.replaces(s.object) {
+	if inventory.CandidateOf(s.object).NamedBy(p.replaced...) {
 		s.refuse(fmt.Sprintf("%s cannot be replaced by this plan", s.action.Ref),
 			fmt.Sprintf("It depends on %s, which is known only after the apply. Apply without -replace first.", waits))
 		return true, nil
@@ -49,14 +48,14 @@ func (p *planning) deferred(ctx context.Context, s *subject) (bool, error) {
 		return false, err
 	}
 	s.pending = append(s.pending, s.laterKeys()...)
-	known := s.record != nil && s.record.UID != ""
+	known := s.record != nil && s.record.State.UID != ""
 	switch {
-	case known && p.whyUnread(s.action.Ref) != nil:
+	case known && p.inv.Unread(s.action.Ref) != nil:
 		s.action.Verb, s.action.Reasons = plans.Update, []plans.Reason{{Kind: plans.ReasonConfig}}
-		s.action.Prior = providers.Precondition{UID: types.UID(s.record.UID)}
+		s.action.Prior = providers.Precondition{UID: types.UID(s.record.State.UID)}
 		return true, nil
 	case known:
-		s.action.Reasons = []plans.Reason{{Kind: s.record.absence()}}
+		s.action.Reasons = []plans.Reason{{Kind: s.record.Absence()}}
 	default:
 		s.action.Reasons = []plans.Reason{{Kind: plans.ReasonNew}}
 	}
@@ -130,78 +129,3 @@ func (s *subject) laterKeys() []string {
 
 // isDeferred reports whether a version of something is not known yet.
 func (s *subject) isDeferred() bool { return len(s.object.Deferred) > 0 }
-
-// keys are the keys in the address of a block.
-var keys = regexp.MustCompile(`\[("(\\.|[^"\\])*"|\d+)\]`)
-
-// isUndecided reports whether it depends on what is known only after the apply what the
-// block is; see Input.Undecided.
-func (p *planning) isUndecided(block string) bool {
-	if len(p.Undecided) == 0 {
-		return false
-	}
-	bare := keys.ReplaceAllString(block, "")
-	return slices.ContainsFunc(p.Undecided, func(u string) bool {
-		module, all := strings.CutSuffix(u, "*")
-		return bare == u || all && strings.HasPrefix(bare, module)
-	})
-}
-
-// undecided are the candidates that a restricted plan leaves out. To a destroy it does
-// not matter what is declared.
-func (p *planning) undecided(candidates []candidate) []lang.Address {
-	if p.Destroy {
-		return nil
-	}
-	var out []lang.Address
-	open := p.undecidedRoles()
-	for _, c := range candidates {
-		if p.isUndecided(c.address.Block) || open && p.desired[c.address] == nil && isLabelledNode(c.address) {
-			out = append(out, c.address)
-		}
-	}
-	return out
-}
-
-// undecidedRoles reports whether there may be roles that nobody can tell yet: which nodes
-// have them, and with which labels.
-func (p *planning) undecidedRoles() bool {
-	return slices.ContainsFunc(p.Undecided, func(u string) bool {
-		return strings.HasSuffix(u, "*") || lang.SplitBlock(u).Type == "role"
-	})
-}
-
-// isLabelledNode reports whether an address is that of a node with the labels of all
-// roles that it has. Such objects are of the cloud, and of no role.
-func isLabelledNode(address lang.Address) bool {
-	return address.Kind == nodeKind.Kind && lang.SplitBlock(address.Block).Type == "cloud"
-}
-
-// keepRoles has nodes keep the labels that they have of roles as long as there are roles
-// that nobody can tell yet, which they may be of. Labels of other roles are still added:
-// what an apply waits for may need them.
-func (p *planning) keepRoles() {
-	if p.Destroy || !p.Selection.Restricts() || !p.undecidedRoles() {
-		return
-	}
-	manager := providers.ManagerOf(p.Cloud, true)
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		live := p.Snapshot.Get(o.Ref())
-		if live == nil || !o.Partial || !isLabelledNode(o.Address) {
-			continue
-		}
-		o.Manifest = o.Manifest.DeepCopy()
-		labels, owned := o.Manifest.GetLabels(), fields.OwnersOf(live, manager).Own
-		if labels == nil {
-			labels = map[string]string{}
-		}
-		for key, value := range live.GetLabels() {
-			if _, declared := labels[key]; !declared && owned.Has(fieldpath.MakePathOrDie("metadata", "labels", key)) {
-				labels[key] = value
-			}
-		}
-		o.Manifest.SetLabels(labels)
-		providers.KeepTaints(o.Manifest, live, p.Cloud)
-	}
-}

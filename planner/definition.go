@@ -48,7 +48,7 @@ func (p *planning) tryUndefined(s *subject, manifest *unstructured.Unstructured)
 	if coming == nil {
 		reason := fmt.Sprintf("the cluster has no kind %s in %s", gvk.Kind, gvk.GroupVersion())
 		needsMore := func(address lang.Address) bool {
-			needed := p.desired[address]
+			needed := p.inv.Declared[address]
 			return needed != nil && needed.Ref().GVK.GroupKind() != kinds.Namespace
 		}
 		if !slices.ContainsFunc(s.object.DependsOn, needsMore) {
@@ -68,7 +68,7 @@ func (p *planning) tryUndefined(s *subject, manifest *unstructured.Unstructured)
 	if err := p.tryForeseen(s, coming, manifest); err != nil || s.action.Evidence.Kind != plans.Schema {
 		return err
 	}
-	if p.rules.Meets(gvk) {
+	if p.inv.Rules.Meets(gvk) {
 		s.action.Evidence.Detail += "; the webhooks and policies that may change it are not asked before"
 	}
 	return nil
@@ -147,10 +147,10 @@ func (p *planning) liveOf(s *subject) *unstructured.Unstructured {
 	ref := s.object.Ref()
 	coming := p.coming[ref.GVK.GroupKind()]
 	live := p.Snapshot.Get(ref)
-	if live != nil || s.record == nil || coming == nil || !p.Snapshot.Missing(ref.GVK) || s.record.ref.GVK.GroupKind() != ref.GVK.GroupKind() {
+	if live != nil || s.record == nil || coming == nil || !p.Snapshot.Missing(ref.GVK) || s.record.Ref.GVK.GroupKind() != ref.GVK.GroupKind() {
 		return live
 	}
-	if live = p.Snapshot.Get(s.record.ref); live == nil {
+	if live = p.Snapshot.Get(s.record.Ref); live == nil {
 		return nil
 	}
 	live = live.DeepCopy()

@@ -13,6 +13,8 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -29,25 +31,25 @@ func (p *planning) retire() error {
 			current[s.object.Family] = s
 		}
 	}
-	older := map[lang.Address][]*record{}
+	older := map[lang.Address][]*inventory.Record{}
 	var undeclared []target
-	var elsewhere []*record
-	for i := range p.records {
-		r := &p.records[i]
-		if !p.includes(p.successor(r)) {
+	var elsewhere []*inventory.Record
+	for i := range p.inv.Records {
+		r := &p.inv.Records[i]
+		if !p.chosen.Has(p.inv.Successor(r)) {
 			continue
 		}
-		address, declared := p.byRef[identify(r.ref)]
+		object := p.inv.DeclaredAs(r.Ref)
 		switch {
-		case declared && p.desired[r.recordedAddress()] != nil: // an action on that is recorded there
-		case declared:
-			p.forget(r.target(p.Snapshot), plans.Reason{Kind: plans.ReasonMoved, Detail: address.String()})
-		case p.desired[r.recordedAddress()] != nil:
+		case object != nil && p.inv.Declared[r.RecordedAddress()] != nil: // an action on that is recorded there
+		case object != nil:
+			p.forget(targetOf(r, p.Snapshot), plans.Reason{Kind: plans.ReasonMoved, Detail: object.Address.String()})
+		case p.inv.Declared[r.RecordedAddress()] != nil:
 			elsewhere = append(elsewhere, r)
-		case current[r.family] != nil:
-			older[r.family] = append(older[r.family], r)
+		case current[r.Family] != nil:
+			older[r.Family] = append(older[r.Family], r)
 		default:
-			undeclared = append(undeclared, r.target(p.Snapshot))
+			undeclared = append(undeclared, targetOf(r, p.Snapshot))
 		}
 	}
 	p.refuseElsewhere(elsewhere)
@@ -66,19 +68,19 @@ func (p *planning) retire() error {
 
 // refuseElsewhere stops a plan that would lose sight of objects whose address now
 // belongs to others, which those are that have the same name in another namespace.
-func (p *planning) refuseElsewhere(records []*record) {
+func (p *planning) refuseElsewhere(records []*inventory.Record) {
 	var names []string
 	var first *providers.Object
 	for _, r := range records {
-		if live := p.Snapshot.Get(r.ref); live != nil && string(live.GetUID()) == r.UID {
-			names = append(names, r.ref.String())
-			first = cmp.Or(first, p.desired[r.recordedAddress()])
+		if live := p.Snapshot.Get(r.Ref); live != nil && string(live.GetUID()) == r.State.UID {
+			names = append(names, r.Ref.String())
+			first = cmp.Or(first, p.inv.Declared[r.RecordedAddress()])
 		}
 	}
 	if first == nil {
 		return
 	}
-	p.problems = append(p.problems, problemOf(first,
+	p.problems = append(p.problems, plans.ProblemOf(first,
 		fmt.Sprintf("%d applied objects are declared in another namespace now, such as %s", len(names), first.Ref()),
 		fmt.Sprintf("In the cluster there is %s. kolla does not move objects between namespaces: put the namespace back, or destroy what is there first, with the configuration that it was applied from.", words.Few(names, 4))))
 }
@@ -90,24 +92,24 @@ func (p *planning) refuseElsewhere(records []*record) {
 // them is not selected. Of jobs none is kept: a state that still knew an old run
 // would take it for done when its inputs come back. Nothing goes as long as it is not
 // known which version comes.
-func (p *planning) retireFamily(current *subject, members []*record, of *block, used map[providers.Ref]bool) error {
-	slices.SortFunc(members, func(a, b *record) int {
-		if used[a.ref] != used[b.ref] {
-			return cmp.Compare(rank(used[a.ref]), rank(used[b.ref]))
+func (p *planning) retireFamily(current *subject, members []*inventory.Record, of *block, used map[providers.Ref]bool) error {
+	slices.SortFunc(members, func(a, b *inventory.Record) int {
+		if used[a.Ref] != used[b.Ref] {
+			return cmp.Compare(rank(used[a.Ref]), rank(used[b.Ref]))
 		}
 		return p.newerFirst(a, b)
 	})
-	previous := slices.IndexFunc(members, func(r *record) bool {
-		return trust.Same(r.Object, p.Snapshot.Get(r.ref))
+	previous := slices.IndexFunc(members, func(r *inventory.Record) bool {
+		return trust.Same(r.State, p.Snapshot.Get(r.Ref))
 	})
-	mounted := !current.object.Run() && (of.keepsOldPods || !p.includesBlock(current.object.Address.Block))
+	mounted := !current.object.Run() && (of.keepsOldPods || !p.chosen.HasBlock(p.Objects, current.object.Address.Block))
 	var outdated []target
 	for i, r := range members {
-		if current.isDeferred() || mounted && p.Snapshot.Get(r.ref) != nil {
+		if current.isDeferred() || mounted && p.Snapshot.Get(r.Ref) != nil {
 			continue
 		}
 		if i != previous || current.object.Run() {
-			outdated = append(outdated, r.target(p.Snapshot))
+			outdated = append(outdated, targetOf(r, p.Snapshot))
 		}
 	}
 	first := len(p.actions)
@@ -117,10 +119,10 @@ func (p *planning) retireFamily(current *subject, members []*record, of *block, 
 			p.actions[i].DependsOn = slices.Clone(of.busy)
 		}
 	}
-	if previous < 0 || !current.comes(used, members[previous].ref) {
+	if previous < 0 || !current.comes(used, members[previous].Ref) {
 		return nil
 	}
-	return current.supersede(members[previous].address, p.Snapshot.Get(members[previous].ref))
+	return current.supersede(members[previous].Address, p.Snapshot.Get(members[previous].Ref))
 }
 
 // comes reports whether the member takes the place of another one by this plan:
@@ -149,7 +151,7 @@ func (p *planning) used() map[providers.Ref]bool {
 	used := map[providers.Ref]bool{}
 	for _, kind := range []schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet} {
 		for _, workload := range p.Snapshot.All(kind.WithVersion("v1")) {
-			for _, ref := range fileVolumes(workload).refs {
+			for _, ref := range objects.FilesOf(workload).Refs {
 				used[ref] = true
 			}
 		}
@@ -189,17 +191,17 @@ func (p *planning) blocks() map[string]*block {
 
 // newerFirst orders members by when they were last applied, then by when they
 // were created.
-func (p *planning) newerFirst(a, b *record) int {
-	created := func(r *record) time.Time {
-		if live := p.Snapshot.Get(r.ref); live != nil {
+func (p *planning) newerFirst(a, b *inventory.Record) int {
+	created := func(r *inventory.Record) time.Time {
+		if live := p.Snapshot.Get(r.Ref); live != nil {
 			return live.GetCreationTimestamp().Time
 		}
 		return time.Time{}
 	}
 	return cmp.Or(
-		b.Applied.Compare(a.Applied),
+		b.State.Applied.Compare(a.State.Applied),
 		created(b).Compare(created(a)),
-		a.address.Compare(b.address),
+		a.Address.Compare(b.Address),
 	)
 }
 

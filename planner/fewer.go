@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -14,8 +15,8 @@ func (p *planning) refuseFewer() {
 		if s.object.ScaleDown == "" || s.live == nil || !slices.Contains([]plans.Verb{plans.Update, plans.Adopt, plans.Replace}, s.action.Verb) {
 			continue
 		}
-		before, known := replicas(s.live)
-		after, alsoKnown := replicas(s.after)
+		before, known := objects.Replicas(s.live)
+		after, alsoKnown := objects.Replicas(s.after)
 		if !known || !alsoKnown || after >= before {
 			continue
 		}

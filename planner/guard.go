@@ -25,12 +25,12 @@ const fewDeletes = 3
 // object is deleted for it, and so does what only a count has made again elsewhere.
 func (p *planning) guard() {
 	meant, recounted := map[lang.Address]bool{}, map[lang.Address]bool{}
-	for i := range p.records {
-		if r := &p.records[i]; p.MaxDeletes == nil && (r.moved || r.anew) && !r.recounted {
-			meant[r.recordedAddress()] = true
+	for i := range p.inv.Records {
+		if r := &p.inv.Records[i]; p.MaxDeletes == nil && (r.Moved || r.Renamed) && !r.Recounted {
+			meant[r.RecordedAddress()] = true
 		}
-		if r := &p.records[i]; r.recounted {
-			recounted[r.recordedAddress()] = true
+		if r := &p.inv.Records[i]; r.Recounted {
+			recounted[r.RecordedAddress()] = true
 		}
 	}
 	var lost []string
@@ -44,8 +44,8 @@ func (p *planning) guard() {
 		}
 	}
 	whole := 0
-	for _, r := range p.records {
-		if !r.Partial && r.ref.GVK.GroupKind() != kinds.Job {
+	for _, r := range p.inv.Records {
+		if !r.State.Partial && r.Ref.GVK.GroupKind() != kinds.Job {
 			whole++
 		}
 	}

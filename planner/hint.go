@@ -11,6 +11,8 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -53,7 +55,7 @@ func (p *planning) hintRenames(undeclared []target) {
 		if slices.ContainsFunc(hints, l.within) {
 			continue
 		}
-		if brought(l.was.address) {
+		if inventory.Brought(l.was.address) {
 			if !told[l.was.address.Block] {
 				p.problems = append(p.problems, p.renamedObject(l.was, l.is))
 			}
@@ -74,7 +76,7 @@ type likeness struct {
 
 // within reports whether the likeness is of a part of what was renamed as a whole.
 func (l likeness) within(whole likeness) bool {
-	return !brought(l.was.address) && (l.from != whole.from && isOf(l.from, whole.from) || l.to != whole.to && isOf(l.to, whole.to))
+	return !inventory.Brought(l.was.address) && (l.from != whole.from && isOf(l.from, whole.from) || l.to != whole.to && isOf(l.to, whole.to))
 }
 
 // unambiguous keeps the pairs that are each other's best match, in the order of the old
@@ -121,14 +123,14 @@ func unambiguous(all []likeness) []likeness {
 // become that of another: the object itself, its block, or a module with all that is in
 // it.
 func (p *planning) renaming(was, is lang.Address) (from, to string) {
-	if brought(was) {
+	if inventory.Brought(was) {
 		return was.String(), is.String()
 	}
 	from, to = was.Block, is.Block
 	for {
 		outer, other := lang.SplitBlock(from).Module, lang.SplitBlock(to).Module
 		same := strings.TrimPrefix(from, outer) == strings.TrimPrefix(to, other)
-		if !same || outer == "" || other == "" || outer == other || p.declares(outer) || p.knew(other) {
+		if !same || outer == "" || other == "" || outer == other || p.inv.Declares(outer) || p.knew(other) {
 			return from, to
 		}
 		from, to = outer, other
@@ -137,16 +139,13 @@ func (p *planning) renaming(was, is lang.Address) (from, to string) {
 
 // knew reports whether the state has something of a block or module.
 func (p *planning) knew(name string) bool {
-	return slices.ContainsFunc(p.records, func(r record) bool { return isOf(r.address.Block, name) })
+	return slices.ContainsFunc(p.inv.Records, func(r inventory.Record) bool { return isOf(r.Address.Block, name) })
 }
 
 // isOf reports whether a block is the one of the name, or in the module of that name.
 func isOf(block, name string) bool {
 	return block == name || slices.Contains(lang.Modules(lang.SplitBlock(block).Module), name)
 }
-
-// brought reports whether a user wrote the object itself.
-func brought(address lang.Address) bool { return lang.SplitBlock(address.Block).Type == "manifest" }
 
 // renamedBlock says how to tell that a service, or a module, has another name.
 func (p *planning) renamedBlock(l likeness) plans.Problem {
@@ -163,10 +162,10 @@ func (p *planning) renamedBlock(l likeness) plans.Problem {
 // volumesStay says which volumes of a block, or module, stay behind when it is renamed.
 func (p *planning) volumesStay(name string) string {
 	var names []string
-	for i := range p.records {
-		r := &p.records[i]
-		if live := p.Snapshot.Get(r.ref); live != nil && isOf(r.address.Block, name) && r.ref.GVK.GroupKind() == kinds.StatefulSet {
-			for _, ref := range p.volumesOf(live) {
+	for i := range p.inv.Records {
+		r := &p.inv.Records[i]
+		if live := p.Snapshot.Get(r.Ref); live != nil && isOf(r.Address.Block, name) && r.Ref.GVK.GroupKind() == kinds.StatefulSet {
+			for _, ref := range inventory.VolumesOf(p.Snapshot, live) {
 				names = append(names, ref.Name)
 			}
 		}
@@ -181,7 +180,7 @@ func (p *planning) volumesStay(name string) string {
 // and now brings under another.
 func (p *planning) renamedObject(t target, best *subject) plans.Problem {
 	detail := fmt.Sprintf("An object cannot be renamed in a cluster: %s would be deleted, and %s made", t.ref, best.action.Ref)
-	if holds := holding(t.live, t.holds); holds != "" {
+	if holds := objects.Holds(t.live, t.holds); holds != "" {
 		detail += fmt.Sprintf(", without %s", holds)
 	}
 	return plans.Problem{
@@ -215,7 +214,7 @@ func (p *planning) newcomers() newcomers {
 			continue
 		}
 		n := &newcomer{subject: s, traits: traitsOf(s.object.Manifest)}
-		if len(n.traits) < 2 || len(n.traits) < telling && !brought(s.object.Address) {
+		if len(n.traits) < 2 || len(n.traits) < telling && !inventory.Brought(s.object.Address) {
 			continue
 		}
 		for t := range n.traits {
@@ -265,7 +264,7 @@ func (n *newcomer) share(traits map[trait]bool) float64 {
 // different objects of one manifest.
 func siblings(a, b lang.Address) bool {
 	kind, other := lang.SplitBlock(a.Block).Type, lang.SplitBlock(b.Block).Type
-	return kind == other && (a.Block != b.Block || brought(a))
+	return kind == other && (a.Block != b.Block || inventory.Brought(a))
 }
 
 // traitsOf are all values of an object below what names and labels it.

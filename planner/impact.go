@@ -14,6 +14,8 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/ini"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -41,7 +43,7 @@ func (p *planning) impact(actions []plans.Action) []plans.Impact {
 	var impact []plans.Impact
 	for _, block := range slices.Sorted(maps.Keys(effects)) {
 		if len(effects[block]) > 0 {
-			impact = append(impact, plans.Impact{Block: block, Service: p.services.declared[block], Effects: effects[block]})
+			impact = append(impact, plans.Impact{Block: block, Service: p.inv.ServiceName(block), Effects: effects[block]})
 		}
 	}
 	return impact
@@ -80,15 +82,15 @@ func (d *disturbance) disturbs() []plans.Effect {
 	case d.action.Verb == plans.Replace:
 		return d.replacement()
 	case d.action.Heir != (lang.Address{}):
-		if lost := d.carried[d.action.Ref].lost; len(lost) > 0 {
+		if lost := d.carried[d.action.Ref].Lost; len(lost) > 0 {
 			return []plans.Effect{{Kind: plans.EffectValuesDropped, Items: lost, Heir: d.action.Heir.Name}}
 		}
 	case d.action.Verb == plans.Delete && !d.action.Partial && kind != kinds.Namespace:
 		recorded := ""
-		if r := d.recorded[d.action.Address]; r != nil {
-			recorded = r.Holds
+		if r := d.inv.RecordAt(d.action.Address); r != nil {
+			recorded = r.State.Holds
 		}
-		if holds := holding(live, recorded); holds != "" {
+		if holds := objects.Holds(live, recorded); holds != "" {
 			return []plans.Effect{{Kind: plans.EffectDataDeleted, Data: holds}}
 		}
 	case kind == kinds.Service && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
@@ -134,13 +136,13 @@ func (d *disturbance) job() []plans.Effect {
 func (d *disturbance) workload(live *unstructured.Unstructured) []plans.Effect {
 	switch d.action.Verb {
 	case plans.Create:
-		n, known := replicas(d.subject.after)
+		n, known := objects.Replicas(d.subject.after)
 		return []plans.Effect{{Kind: plans.EffectDeploy, Pods: n, EachNode: !known}}
 	case plans.Delete:
-		n, _ := replicas(live)
+		n, _ := objects.Replicas(live)
 		return append([]plans.Effect{{Kind: plans.EffectStop, Pods: n, Downtime: true}}, d.volumesLost()...)
 	case plans.Replace:
-		n, _ := replicas(live)
+		n, _ := objects.Replicas(live)
 		return append([]plans.Effect{{Kind: plans.EffectRecreate, Pods: n, Strategy: plans.AllAtOnce, Downtime: n > 0, Why: d.action.Reasons}}, d.volumesLost()...)
 	case plans.Update, plans.Adopt:
 		return append(d.restart(live), d.scale(live)...)
@@ -170,8 +172,8 @@ func (d *disturbance) restart(live *unstructured.Unstructured) []plans.Effect {
 	if !slices.ContainsFunc(d.action.Changes, inTemplate) {
 		return nil
 	}
-	n, _ := replicas(live)
-	if after, known := replicas(d.subject.after); known {
+	n, _ := objects.Replicas(live)
+	if after, known := objects.Replicas(d.subject.after); known {
 		n = min(n, after)
 	}
 	if n == 0 {
@@ -187,7 +189,7 @@ func (d *disturbance) restart(live *unstructured.Unstructured) []plans.Effect {
 // holdsData reports whether the pods of a workload have volumes whose data outlives them,
 // as those of databases and queues have.
 func holdsData(workload *unstructured.Unstructured) bool {
-	if len(claimTemplates(workload)) > 0 {
+	if len(objects.ClaimTemplates(workload)) > 0 {
 		return true
 	}
 	volumes, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", "volumes")
@@ -201,8 +203,8 @@ func inTemplate(c plans.Change) bool { return fields.Within(c.Path, "spec.templa
 
 // scale says how many pods come or go.
 func (d *disturbance) scale(live *unstructured.Unstructured) []plans.Effect {
-	before, known := replicas(live)
-	after, alsoKnown := replicas(d.subject.after)
+	before, known := objects.Replicas(live)
+	after, alsoKnown := objects.Replicas(d.subject.after)
 	switch {
 	case !known || !alsoKnown || before == after:
 		return nil
@@ -263,10 +265,10 @@ func isFileReference(path string) bool {
 // fileCauses says what changed in the files that the pods see: in those volumes
 // that come from another ConfigMap or Secret than before.
 func (d *disturbance) fileCauses(live *unstructured.Unstructured) []plans.Cause {
-	before, after := fileVolumes(live), fileVolumes(d.subject.after)
+	before, after := objects.FilesOf(live), objects.FilesOf(d.subject.after)
 	var causes []plans.Cause
-	for _, volume := range after.names {
-		was, is := before.refs[volume], after.refs[volume]
+	for _, volume := range after.Names {
+		was, is := before.Refs[volume], after.Refs[volume]
 		if was != (providers.Ref{}) && was != is {
 			causes = append(causes, d.contentCauses(was, is)...)
 		}
@@ -274,40 +276,14 @@ func (d *disturbance) fileCauses(live *unstructured.Unstructured) []plans.Cause 
 	return causes
 }
 
-// volumes are the ConfigMaps and Secrets that a pod template shows as files.
-type volumes struct {
-	names []string // of the volumes, in order
-	refs  map[string]providers.Ref
-}
-
-func fileVolumes(workload *unstructured.Unstructured) volumes {
-	v := volumes{refs: map[string]providers.Ref{}}
-	list, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", "volumes")
-	for _, item := range list {
-		volume, _ := item.(map[string]any)
-		name, _, _ := unstructured.NestedString(volume, "name")
-		ref := providers.Ref{Namespace: workload.GetNamespace()}
-		if configMap, ok, _ := unstructured.NestedString(volume, "configMap", "name"); ok {
-			ref.GVK, ref.Name = kinds.ConfigMap.WithVersion("v1"), configMap
-		} else if secret, ok, _ := unstructured.NestedString(volume, "secret", "secretName"); ok {
-			ref.GVK, ref.Name = secrets, secret
-		} else {
-			continue
-		}
-		v.names = append(v.names, name)
-		v.refs[name] = ref
-	}
-	return v
-}
-
 // contentCauses says what differs between two objects that hold files.
 func (d *disturbance) contentCauses(was, is providers.Ref) []plans.Cause {
-	object := d.desired[d.byRef[identify(is)]]
+	object := d.inv.DeclaredAs(is)
 	if object == nil {
 		return []plans.Cause{{Kind: plans.CauseSource, Before: was.String(), After: is.Name}}
 	}
 	var causes []plans.Cause
-	if is.GVK == secrets {
+	if is.GVK == inventory.Secrets {
 		for _, key := range slices.Sorted(maps.Keys(object.Data)) {
 			causes = append(causes, plans.Cause{Kind: plans.CauseSecretFile, Name: key})
 		}
@@ -324,22 +300,6 @@ func (d *disturbance) contentCauses(was, is providers.Ref) []plans.Cause {
 		}
 	}
 	return causes
-}
-
-// replicas is how many pods a workload wants; unknown for a DaemonSet that the
-// cluster has not counted the nodes of.
-func replicas(workload *unstructured.Unstructured) (n int, known bool) {
-	if workload == nil {
-		return 0, false
-	}
-	if workload.GroupVersionKind().GroupKind() == kinds.DaemonSet {
-		n, ok, _ := unstructured.NestedInt64(workload.Object, "status", "desiredNumberScheduled")
-		return int(n), ok
-	}
-	if n, ok, _ := unstructured.NestedInt64(workload.Object, "spec", "replicas"); ok {
-		return int(n), true
-	}
-	return 1, true // the default of the API
 }
 
 // pace says how a rollout replaces n pods, how many at a time, and whether there is a time

@@ -5,12 +5,13 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -24,16 +25,16 @@ func (d *disturbance) leaving() []string {
 	if live == nil || d.action.Ref.GVK.GroupKind() != kinds.DaemonSet {
 		return nil
 	}
-	before, after := nodeSelector(live), nodeSelector(live)
+	before, after := objects.NodeSelector(live), objects.NodeSelector(live)
 	switch d.action.Verb {
 	case plans.None, plans.Refresh:
 	case plans.Update, plans.Adopt:
-		after = nodeSelector(d.subject.after)
+		after = objects.NodeSelector(d.subject.after)
 	default:
 		return nil
 	}
 	var out []string
-	for _, node := range d.Snapshot.All(nodeKind) {
+	for _, node := range d.Snapshot.All(inventory.Nodes) {
 		if covers(node.GetLabels(), before) && !covers(d.nodes[node.GetName()], after) {
 			out = append(out, node.GetName())
 		}
@@ -61,9 +62,9 @@ func (p *planning) warnPassing() {
 		if s.live == nil || s.after == nil || s.action.Verb != plans.Update || s.action.Ref.GVK.GroupKind() != kinds.DaemonSet {
 			continue
 		}
-		before, after := nodeSelector(s.live), nodeSelector(s.after)
+		before, after := objects.NodeSelector(s.live), objects.NodeSelector(s.after)
 		var names []string
-		for _, node := range p.Snapshot.All(nodeKind) {
+		for _, node := range p.Snapshot.All(inventory.Nodes) {
 			then := nodes[node.GetName()]
 			if !covers(node.GetLabels(), before) && covers(then, before) && !covers(then, after) {
 				names = append(names, node.GetName())
@@ -73,17 +74,12 @@ func (p *planning) warnPassing() {
 			continue
 		}
 		slices.Sort(names)
-		problem := problemOf(s.object, fmt.Sprintf("Pods of %s may start on nodes where they do not belong", s.action.Ref),
+		problem := plans.ProblemOf(s.object, fmt.Sprintf("Pods of %s may start on nodes where they do not belong", s.action.Ref),
 			fmt.Sprintf("This plan gives %s the label %s, and then takes %s off the nodes with that label. Pods may start there in between. To avoid that, first apply the new role of %s, and then label the nodes in a second apply.",
 				words.Few(names, 10), labels.FormatLabels(before), s.action.Ref, s.object.Address.Block))
 		problem.Warning = true
 		p.problems = append(p.problems, problem)
 	}
-}
-
-func nodeSelector(daemonSet *unstructured.Unstructured) map[string]string {
-	selector, _, _ := unstructured.NestedStringMap(daemonSet.Object, "spec", "template", "spec", "nodeSelector")
-	return selector
 }
 
 func covers(labels, selector map[string]string) bool {
@@ -98,16 +94,16 @@ func covers(labels, selector map[string]string) bool {
 // nodeLabels are the labels of all nodes after the plan, by name.
 func (p *planning) nodeLabels() map[string]map[string]string {
 	labels := map[string]map[string]string{}
-	for _, node := range p.Snapshot.All(nodeKind) {
+	for _, node := range p.Snapshot.All(inventory.Nodes) {
 		labels[node.GetName()] = node.GetLabels()
 	}
 	for _, s := range p.subjects {
-		if s.action.Ref.GVK == nodeKind && s.after != nil {
+		if s.action.Ref.GVK == inventory.Nodes && s.after != nil {
 			labels[s.action.Ref.Name] = s.after.GetLabels()
 		}
 	}
 	for _, a := range p.actions {
-		if live := p.Snapshot.Get(a.Ref); a.Ref.GVK == nodeKind && a.Verb == plans.Delete && live != nil {
+		if live := p.Snapshot.Get(a.Ref); a.Ref.GVK == inventory.Nodes && a.Verb == plans.Delete && live != nil {
 			owned := fields.OwnersOf(live, providers.ManagerOf(p.Cloud, true)).Own
 			left := maps.Clone(live.GetLabels())
 			maps.DeleteFunc(left, func(key, _ string) bool { return owned.Has(fieldpath.MakePathOrDie("metadata", "labels", key)) })

@@ -8,6 +8,8 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -22,7 +24,7 @@ func (p *planning) findLosses() {
 		if p.gone(s) {
 			p.lose(s)
 		}
-		if ownVolumes(s.object.Manifest) != "" {
+		if objects.OwnVolumes(s.object.Manifest) != "" {
 			p.loseVolumes(s)
 		}
 	}
@@ -44,9 +46,9 @@ func (p *planning) lose(s *subject) {
 	}
 	loss := plans.Loss{
 		Address: s.object.Address, Refs: []providers.Ref{s.action.Ref},
-		Holds: holding(s.object.Manifest, s.object.Holds), Means: s.object.Loss,
+		Holds: objects.Holds(s.object.Manifest, s.object.Holds), Means: s.object.Loss,
 	}
-	if s.action.Ref.GVK == claims {
+	if s.action.Ref.GVK == inventory.Claims {
 		loss.Jobs = p.ranFor(s.object.Address)
 	}
 	if loss.Holds != "" {
@@ -57,11 +59,11 @@ func (p *planning) lose(s *subject) {
 // loseVolumes names the volumes that a new StatefulSet would have, if those were
 // still there that it had, or that it has under the name that it had before.
 func (p *planning) loseVolumes(s *subject) {
-	if p.whyUnread(providers.Ref{GVK: claims, Namespace: s.action.Ref.Namespace}) != nil {
+	if p.inv.Unread(providers.Ref{GVK: inventory.Claims, Namespace: s.action.Ref.Namespace}) != nil {
 		return // nobody knows whether they are there
 	}
-	if r, left := p.leftVolumes(s); len(left) > 0 && !p.RefreshOnly && len(p.volumesOf(s.object.Manifest)) == 0 {
-		if r.recounted {
+	if r, left := p.leftVolumes(s); len(left) > 0 && !p.RefreshOnly && len(inventory.VolumesOf(p.Snapshot, s.object.Manifest)) == 0 {
+		if r.Recounted {
 			p.problems = append(p.problems, p.recountedData(s, r, left))
 			return
 		}
@@ -79,7 +81,7 @@ func (p *planning) loseVolumes(s *subject) {
 	missing := slices.DeleteFunc(slices.Clone(expected), func(ref providers.Ref) bool { return p.Snapshot.Get(ref) != nil })
 	// Where something else was declared too, the replicas that were never there have
 	// lost nothing.
-	if len(missing) == 0 || len(missing) < len(expected) && (forgotten || s.record.Desired != s.object.Digest()) {
+	if len(missing) == 0 || len(missing) < len(expected) && (forgotten || s.record.State.Desired != s.object.Digest()) {
 		return
 	}
 	p.losses = append(p.losses, plans.Loss{
@@ -90,18 +92,18 @@ func (p *planning) loseVolumes(s *subject) {
 // outlived reports whether the state does not know the object, but still has what was
 // applied after it: it was there, and a refresh forgot it when it was gone.
 func (p *planning) outlived(s *subject) bool {
-	return s.record == nil && slices.ContainsFunc(p.records, func(r record) bool {
-		return slices.Contains(r.DependsOn, s.object.Address.String())
+	return s.record == nil && slices.ContainsFunc(p.inv.Records, func(r inventory.Record) bool {
+		return slices.Contains(r.State.DependsOn, s.object.Address.String())
 	})
 }
 
 // expectedVolumes are the claims that each replica of a StatefulSet has.
 func expectedVolumes(set *unstructured.Unstructured) []providers.Ref {
-	n, _ := replicas(set)
+	n, _ := objects.Replicas(set)
 	var refs []providers.Ref
-	for _, template := range claimNames(set) {
+	for _, template := range objects.ClaimNames(set) {
 		for i := range n {
-			refs = append(refs, providers.Ref{GVK: claims, Namespace: set.GetNamespace(), Name: fmt.Sprintf("%s-%s-%d", template, set.GetName(), i)})
+			refs = append(refs, providers.Ref{GVK: inventory.Claims, Namespace: set.GetNamespace(), Name: fmt.Sprintf("%s-%s-%d", template, set.GetName(), i)})
 		}
 	}
 	return refs
@@ -109,17 +111,17 @@ func expectedVolumes(set *unstructured.Unstructured) []providers.Ref {
 
 // leftVolumes are those that a StatefulSet had under the name that it had before its
 // service got another one, and the record of it.
-func (p *planning) leftVolumes(s *subject) (*record, []providers.Ref) {
-	for i := range p.records {
-		r := &p.records[i]
-		live := p.Snapshot.Get(r.ref)
-		if live == nil || r.ref.GVK != s.action.Ref.GVK || r.ref == s.action.Ref {
+func (p *planning) leftVolumes(s *subject) (*inventory.Record, []providers.Ref) {
+	for i := range p.inv.Records {
+		r := &p.inv.Records[i]
+		live := p.Snapshot.Get(r.Ref)
+		if live == nil || r.Ref.GVK != s.action.Ref.GVK || r.Ref == s.action.Ref {
 			continue
 		}
-		was, ok := partOf(r.address.Block, live)
-		is, _ := partOf(s.object.Address.Block, s.object.Manifest)
+		was, ok := inventory.PartOf(r.Address.Block, live)
+		is, _ := inventory.PartOf(s.object.Address.Block, s.object.Manifest)
 		if ok && was == is {
-			return r, p.volumesOf(live)
+			return r, inventory.VolumesOf(p.Snapshot, live)
 		}
 	}
 	return nil, nil
@@ -127,14 +129,14 @@ func (p *planning) leftVolumes(s *subject) (*record, []providers.Ref) {
 
 // recountedData refuses to leave data behind only because a count came or went: what is
 // called otherwise by that is hardly meant to begin anew.
-func (p *planning) recountedData(s *subject, r *record, left []providers.Ref) plans.Problem {
-	was, is := r.recordedAddress().Block, r.address.Block
-	wasName, isName := calledIn(was, p.Snapshot.Get(r.ref)), calledIn(is, s.object.Manifest)
+func (p *planning) recountedData(s *subject, r *inventory.Record, left []providers.Ref) plans.Problem {
+	was, is := r.RecordedAddress().Block, r.Address.Block
+	wasName, isName := inventory.CalledIn(was, p.Snapshot.Get(r.Ref)), inventory.CalledIn(is, s.object.Manifest)
 	remedy := fmt.Sprintf("  name = %q", wasName)
 	if lang.SplitBlock(is).Key != nil {
 		remedy += fmt.Sprintf("\n\nor, where it has several instances:\n\n  name = count.index == 0 ? %q : \"%s-${count.index}\"", wasName, wasName)
 	}
-	return problemOf(s.object, fmt.Sprintf("%s would begin without its data", s.action.Ref),
+	return plans.ProblemOf(s.object, fmt.Sprintf("%s would begin without its data", s.action.Ref),
 		fmt.Sprintf("By a count that came or went, %s is %s now, and is called %s in the cluster, no longer %s. Its data would stay in %s, which nothing takes up. To go on with them, keep the name, in the block of the service:\n\n%s\n\nTo begin without them, say that the move is meant:\n\n  moved {\n    from = %s\n    to   = %s\n  }",
 			was, is, isName, wasName, words.Few(namesOf(left), 4), remedy, was, is))
 }

@@ -5,10 +5,8 @@ package planner
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,80 +17,24 @@ import (
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/dryrun"
-	"kolla.openstack.org/kolla/planner/order"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/plans"
-	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
 
-// Input is what a plan is made from.
-type Input struct {
-	Cloud     string                     // name of the cloud
-	Namespace string                     // the cloud's own
-	Digest    string                     // lang.Config.Digest
-	Variables map[string]json.RawMessage // lang.Config.Variables
-	Tool      string                     // version of kolla
-	// Objects are what is desired. A destroy takes from them only what a lost
-	// state cannot tell any more.
-	Objects []providers.Object
-	Reader  providers.Reader
-	// Shell asks the pods of workloads that are to go for what they carry; nil: they are
-	// not asked.
-	Shell providers.Shell
-	// Snapshot is what was listed already; the plan lists what else it needs.
-	Snapshot *providers.Snapshot
-	State    *state.State // nil: nothing was ever applied
-	Cluster  providers.Identity
-	// Outputs and Checks are those of the configuration.
-	Outputs []lang.Output
-	Checks  []lang.Check
-	// Destroy plans to delete everything instead.
-	Destroy bool
-	// DeleteData are the addresses of objects, blocks and modules that hold data and may be deleted or
-	// replaced nevertheless; "*" stands for all of them.
-	DeleteData []string
-	// Moves, Removals and Imports say what became of addresses.
-	Moves    []lang.Move
-	Removals []lang.Removal
-	Imports  []lang.Import
-	// External are the blocks of services that are not deployed, because they are there
-	// already.
-	External []string
-	// Adopt are the addresses of desired objects that are taken over although they are not
-	// kolla's.
-	Adopt []string
-	// ForceConflicts takes fields from whoever owns them.
-	ForceConflicts bool
-	// ForeignPolicy is what becomes of what others add to kolla's objects; empty:
-	// RevertForeign.
-	ForeignPolicy plans.ForeignPolicy
-	// VerifyAll has the server asked about every object, also where it is known
-	// without that an apply would change nothing; and the plan refused where the
-	// server says otherwise.
-	VerifyAll bool
-	// Selection restricts the plan to a part of the cloud; zero: all of it.
-	Selection plans.Selection
-	// Undecided are the blocks of a restricted plan that it leaves out; see
-	// lang.Config.Undecided.
-	Undecided []string
-	// Replace are the addresses of objects that are deleted and made again although
-	// they need not be; of a job: that runs again.
-	Replace []string
-	// RefreshOnly plans to change nothing but the state: it drops what is gone, and
-	// takes over UIDs and readiness. What others changed is shown.
-	RefreshOnly bool
-	// MaxDeletes is how many objects the plan may delete; nil: any number of a
-	// destroy, else at most half of what the state knows. See guard.
-	MaxDeletes *int
-	// Values has every action carry its object before and after it, as far as kolla owns
-	// or changes it. A plan that is only shown and applied needs them not.
-	Values bool
-	// Parallelism is how many objects are looked at at a time; 0: ten.
-	Parallelism int
-	Now         time.Time
-}
+// Input is everything that a plan depends on.
+type Input = inventory.Input
+
+// Known returns the scopes of the objects in a state. A plan lists them whatever the
+// configuration contains.
+func Known(st *state.State) []providers.Scope { return inventory.Known(st) }
+
+// Heirs maps the address of each generated Secret whose name changed to the Secret
+// in the cluster that holds its current values. Both Secrets have to be in the snapshot.
+func Heirs(in Input) map[lang.Address]providers.Ref { return inventory.RenamedSecrets(in) }
 
 // Make compares what is desired with what is live. It changes nothing.
 //
@@ -102,19 +44,20 @@ type Input struct {
 // for failures of the world: a server that is gone, a cancelled context.
 func Make(ctx context.Context, in Input) (*plans.Plan, []plans.Problem, error) {
 	started := time.Now()
-	p, problems := newPlanning(in)
-	if len(problems) > 0 {
+	inv, problems := inventory.Index(in)
+	if inv == nil {
 		return nil, problems, nil
 	}
-	err := p.read(ctx)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the cluster: %w", err)
+	if err := inv.Observe(ctx); err != nil {
+		return nil, nil, err
 	}
-	p.nameServices()
-	p.keepRoles()
-	if problems := p.choose(); len(problems) > 0 {
-		return nil, problems, nil
+	p := newPlanning(inv)
+	p.problems = problems
+	var refused []plans.Problem
+	if p.chosen, refused = selection.Of(inv); stops(refused) {
+		return nil, refused, nil
 	}
+	p.problems = append(p.problems, refused...)
 	if err := p.decideOnActions(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -177,183 +120,72 @@ func Make(ctx context.Context, in Input) (*plans.Plan, []plans.Problem, error) {
 	return plan, p.problems, nil
 }
 
-// read lists what the plan has to know.
-func (p *planning) read(ctx context.Context) error {
-	group, inner := errgroup.WithContext(ctx)
-	group.Go(crash.Catching(func() error { return p.Snapshot.Load(inner, p.needed()...) }))
-	group.Go(crash.Catching(func() error { return p.Snapshot.Try(inner, p.compared()...) }))
-	if !p.Destroy {
-		group.Go(crash.Catching(func() (err error) {
-			p.rules, err = proof.ReadRules(inner, p.Reader, p.Cluster, p.Now)
-			return err
-		}))
-	}
-	return group.Wait()
+// stops reports whether a problem is more than a warning.
+func stops(problems []plans.Problem) bool {
+	return slices.ContainsFunc(problems, func(problem plans.Problem) bool { return !problem.Warning })
 }
 
 // decideOnActions finds out what is to be done.
 func (p *planning) decideOnActions(ctx context.Context) error {
-	if err := p.lookInside(ctx); err != nil {
-		return fmt.Errorf("read the cluster: %w", err)
+	warnings, err := p.inv.ObserveSelected(ctx, p.chosen.Has)
+	if err != nil {
+		return err
 	}
 	if p.Destroy {
 		p.destroy()
 		return nil
 	}
-	return p.converge(ctx)
+	return p.converge(ctx, warnings)
 }
 
 // planning is a plan in the making.
 type planning struct {
 	Input
-	desired  map[lang.Address]*providers.Object
-	byRef    map[identity]lang.Address // of desired objects
-	records  []record                  // of the state, in its order
-	recorded map[lang.Address]*record
-	known    map[identity]*record // recorded, by the object in the cluster
-	left     map[identity]*record // volumes that earlier applies left behind; not in records
+	inv *inventory.Inventory
 	// coming are the definitions that this plan creates or changes.
 	coming map[schema.GroupKind]*dryrun.CRD
 	limits map[string][]string // what is declared to limit objects, by namespace
 	policy conflictPolicy
-	rules  *proof.Rules          // nil of a destroy
-	chosen map[lang.Address]bool // what is selected; nil: everything
+	chosen selection.Set
 
 	subjects []*subject // desired objects, as they were decided
 	actions  []plans.Action
 	kept     []plans.Kept
 	losses   []plans.Loss
 	problems []plans.Problem
-	naming   sync.Mutex                      // for named
-	named    map[string]bool                 // what of DeleteData was of use
 	guarded  []guarded                       // what is to go and would take data along; see refuseLosses
 	cutOffs  map[providers.Ref]*plans.CutOff // users of the pods that this plan deletes, such as servers
 	removed  map[types.UID]lang.Address      // live objects about which it was decided that nothing declares them
-	// inside is what is in the namespaces that may go.
-	inside   map[string]providers.Contents
-	services serviceNames
-	replaced []lang.Target // what Replace names
+	replaced []lang.Target                   // what Replace names
 	// triggered are the objects that are replaced because of others, and of which.
 	triggered map[lang.Address]plans.Reason
-	declared  map[string]bool // blocks with objects, and the modules that they are in; see declares
 	// carried are the Secrets whose values go on under another name, and where.
-	carried map[providers.Ref]inheritance
+	carried map[providers.Ref]inventory.CopiedValues
 }
 
-// newPlanning indexes the input, and refuses what no plan can be made from. What
-// is wrong with the declarations does not matter to a destroy.
-func newPlanning(in Input) (*planning, []plans.Problem) {
-	if in.State == nil {
-		in.State = &state.State{}
-	}
-	in.Objects = order.Complete(in.Objects)
-	if in.Parallelism <= 0 {
-		in.Parallelism = 10
-	}
+func newPlanning(inv *inventory.Inventory) *planning {
 	p := &planning{
-		Input:    in,
-		desired:  map[lang.Address]*providers.Object{},
-		byRef:    map[identity]lang.Address{},
-		recorded: map[lang.Address]*record{},
-		known:    map[identity]*record{},
-		left:     map[identity]*record{},
+		Input:    inv.Input,
+		inv:      inv,
 		coming:   map[schema.GroupKind]*dryrun.CRD{},
 		limits:   map[string][]string{},
-		policy:   conflictPolicy{force: in.ForceConflicts},
-		named:    map[string]bool{},
-		carried:  map[providers.Ref]inheritance{},
+		policy:   conflictPolicy{force: inv.Input.ForceConflicts},
 		removed:  map[types.UID]lang.Address{},
-		replaced: targetsOf(in.Replace),
+		replaced: inventory.TargetsOf(inv.Input.Replace),
 	}
-	p.DeleteData = nil
-	for _, t := range targetsOf(in.DeleteData) {
-		p.DeleteData = append(p.DeleteData, t.String())
-	}
-	problems := append(p.checkState(), p.indexRecords()...)
-	declared := append(p.indexDesired(), p.checkDependencies()...)
-	declared = append(declared, p.checkAdopted()...)
-	declared = append(declared, p.checkMoves()...)
-	declared = append(declared, p.checkTriggers()...)
-	if !in.Destroy {
-		problems = append(problems, declared...)
-	}
-	return p, problems
-}
-
-// checkState refuses a state that belongs elsewhere.
-func (p *planning) checkState() []plans.Problem {
-	var problems []plans.Problem
-	for _, err := range []error{p.State.CheckCluster(p.Cluster.UID, p.Cluster.Server), p.State.CheckCloud(p.Cloud)} {
-		if err != nil {
-			summary, advice, _ := strings.Cut(err.Error(), "\n")
-			problems = append(problems, plans.Problem{Summary: summary, Detail: advice})
-		}
-	}
-	return problems
-}
-
-// indexDesired refuses two declarations of one object.
-func (p *planning) indexDesired() []plans.Problem {
-	var problems []plans.Problem
 	for i := range p.Objects {
-		object := &p.Objects[i]
-		other, twice := p.byRef[identify(object.Ref())]
-		if _, same := p.desired[object.Address]; same {
-			other, twice = object.Address, true
-		}
-		if twice {
-			problems = append(problems, problemOf(object,
-				fmt.Sprintf("%s is declared twice", object.Ref()),
-				fmt.Sprintf("It is also %s, %s. Remove one of them, or name it differently.", other, sourceOf(p.desired[other]))))
-			continue
-		}
-		p.desired[object.Address] = object
-		p.byRef[identify(object.Ref())] = object.Address
-		p.indexLimit(object)
+		p.indexLimit(&p.Objects[i])
 	}
-	return problems
+	return p
 }
 
-// checkDependencies refuses dependencies on what is not declared.
-func (p *planning) checkDependencies() []plans.Problem {
-	var problems []plans.Problem
-	for i := range p.Objects {
-		for _, dependency := range p.Objects[i].DependsOn {
-			if p.desired[dependency] == nil {
-				problems = append(problems, problemOf(&p.Objects[i],
-					fmt.Sprintf("%s depends on %s, which is not declared", p.Objects[i].Address, dependency),
-					"Declare it, or take it out of depends_on."))
-			}
-		}
-	}
-	return problems
-}
-
-func sourceOf(object *providers.Object) string {
-	if object.Source == "" {
-		return "from the built-in catalogue"
-	}
-	return "at " + object.Source
-}
-
-// Kinds that only the planner treats specially.
-var (
-	namespaces   = kinds.Namespace.WithVersion("v1")
-	secrets      = kinds.Secret.WithVersion("v1")
-	claims       = kinds.PersistentVolumeClaim.WithVersion("v1")
-	statefulSets = kinds.StatefulSet.WithVersion("v1")
-	nodeKind     = schema.GroupVersionKind{Version: "v1", Kind: "Node"}
-	podKind      = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
-)
+var podKind = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 
 // converge plans to make the cluster what is desired.
-func (p *planning) converge(ctx context.Context) error {
-	p.checkImported()
-	p.carryValues()
-	if err := p.findAutoscalers(ctx); err != nil {
-		return err
-	}
-	objects := p.chosenObjects()
+func (p *planning) converge(ctx context.Context, warnings []plans.Problem) error {
+	p.problems = slices.Concat(p.problems, inventory.CheckImported(p.inv, p.chosen.Has), warnings)
+	p.carried = inventory.CopyValues(p.inv, p.chosen.Has)
+	objects := p.chosen.Objects(p.Objects)
 	p.subjects = make([]*subject, len(objects))
 	// What becomes of a custom resource is up to the definition of its kind.
 	if err := p.decideAll(ctx, objects, true); err != nil {

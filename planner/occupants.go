@@ -1,44 +1,40 @@
 package planner
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// systemNamespaces belong to Kubernetes.
-var systemNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
-
 // mayEmpty reports whether a namespace may go with what others have in it: only if the
 // operator named it by its address, and kolla itself leaves nothing there.
 func (p *planning) mayEmpty(t target) bool {
-	return !p.leavesIn(t.ref.Name) && p.names(t.address.String())
+	return !p.leavesIn(t.ref.Name) && p.inv.DeleteData.Has(t.address.String())
 }
 
 // leavesIn reports whether something in a namespace is to stay that is kolla's, or that
 // Kubernetes itself needs.
 func (p *planning) leavesIn(namespace string) bool {
-	if slices.Contains(systemNamespaces, namespace) {
+	if inventory.SystemNamespace(namespace) {
 		return true
 	}
-	if slices.ContainsFunc(p.records, func(r record) bool { return r.ref.Namespace == namespace && p.whyUnread(r.ref) != nil }) {
+	if slices.ContainsFunc(p.inv.Records, func(r inventory.Record) bool { return r.Ref.Namespace == namespace && p.inv.Unread(r.Ref) != nil }) {
 		return true
 	}
 	known := map[types.UID]bool{}
-	for _, r := range p.records {
-		known[types.UID(r.UID)] = true
+	for _, r := range p.inv.Records {
+		known[types.UID(r.State.UID)] = true
 	}
 	going := plans.Going(p.actions)
-	return slices.ContainsFunc(p.inside[namespace].Objects, func(o metav1.PartialObjectMetadata) bool {
+	return slices.ContainsFunc(p.inv.Inside[namespace].Objects, func(o metav1.PartialObjectMetadata) bool {
 		volume := o.GroupVersionKind().GroupKind() == kinds.PersistentVolumeClaim && o.Labels[providers.LabelCloud] == p.Cloud && len(o.OwnerReferences) == 0
 		kept := slices.ContainsFunc(p.kept, func(k plans.Kept) bool { return k.UID == o.UID })
 		return (known[o.UID] || volume || kept) && !going[o.UID] && o.DeletionTimestamp == nil
@@ -62,36 +58,4 @@ func (p *planning) occupiedRemedy(t target) string {
 		remedy += fmt.Sprintf("delete it with whatever is in it by %s ('*' does not stand for that); or ", words.Option("-delete-data", t.address.String()))
 	}
 	return remedy + "keep it and have kolla forget it:\n\n" + forgetting(t.address)
-}
-
-// lookInside finds out what is in the namespaces that the plan may delete.
-func (p *planning) lookInside(ctx context.Context) error {
-	p.inside = map[string]providers.Contents{}
-	for _, live := range p.Snapshot.All(namespaces) {
-		name := live.GetName()
-		if !p.mayGo(name) || slices.Contains(systemNamespaces, name) {
-			continue
-		}
-		contents, err := p.Reader.Contents(ctx, name)
-		if err != nil {
-			return err
-		}
-		p.inside[name] = contents
-	}
-	return nil
-}
-
-// mayGo reports whether the plan may delete a namespace that there is: one that the
-// state knows and, but for a destroy, nothing declares; if it is selected.
-func (p *planning) mayGo(name string) bool {
-	ref := providers.Ref{GVK: namespaces, Name: name}
-	_, declared := p.byRef[identify(ref)]
-	r := p.known[identify(ref)]
-	switch {
-	case p.RefreshOnly, r == nil, !p.Destroy && declared:
-		return false
-	case !p.Destroy:
-		return p.includes(p.successor(r))
-	}
-	return p.includes(r.recordedAddress())
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -19,70 +19,11 @@ import (
 
 // made reports whether kolla made the live object, or owned fields of it before: by what
 // the state knows. What the object says of itself proves nothing; see trust.
-func (s *subject) made() bool { return s.record != nil && trust.Same(s.record.Object, s.live) }
+func (s *subject) made() bool { return s.record != nil && trust.Same(s.record.State, s.live) }
 
-// owns reports whether a live object is the one that the state has a record of.
-func (p *planning) owns(live *unstructured.Unstructured) bool {
-	if live == nil {
-		return false
-	}
-	r := p.known[identify(providers.RefOf(live))]
-	return r != nil && trust.Same(r.Object, live)
-}
-
-// labelled reports whether an object says that it is of this cloud. Anybody may have
-// written that.
-func (p *planning) labelled(live *unstructured.Unstructured) bool {
-	return live.GetLabels()[providers.LabelCloud] == p.Cloud
-}
-
-// adopted reports whether the operator named the object to be taken over. An import block
-// counts once: what comes in the place of the object that was imported is another one.
-func (p *planning) adopted(address lang.Address) bool {
-	if slices.Contains(p.Adopt, address.String()) {
-		return true
-	}
-	object := p.desired[address]
-	if object == nil || !p.imported(address) {
-		return false
-	}
-	r := p.recordOf(object)
-	return r == nil || r.UID == ""
-}
-
-// checkAdopted refuses names of what is not declared. What is taken over is named one by
-// one: who names a block takes over whatever somebody has put in its place.
-func (p *planning) checkAdopted() []plans.Problem {
-	var problems []plans.Problem
-	for _, text := range p.Adopt {
-		target, err := lang.ParseTarget(text)
-		switch {
-		case err == nil && !target.Whole() && p.desired[target.Object] != nil:
-		case err == nil && !target.Whole():
-			problem := p.undeclaredAs("", target.Object)
-			problem.Summary = fmt.Sprintf("-adopt=%s: it is not declared", text)
-			problems = append(problems, problem)
-		default:
-			problems = append(problems, plans.Problem{
-				Summary: fmt.Sprintf("-adopt=%s names no object", text),
-				Detail:  "It takes the address of one object, such as service.memcached/Service/memcached, and may be repeated. A plan without it lists the objects that are in the way, with their addresses.",
-			})
-		}
-	}
-	return problems
-}
-
-// values reads Secrets of the snapshot. A Secret that is declared and is not kolla's
-// counts as not there: nothing is to come from it.
+// values returns the values of a live Secret.
 func (p *planning) values(namespace, name string) map[string][]byte {
-	ref := providers.Ref{GVK: secrets, Namespace: namespace, Name: name}
-	live := p.Snapshot.Get(ref)
-	if address, declared := p.byRef[identify(ref)]; declared && live != nil && !p.adopted(address) {
-		if r := p.recordOf(p.desired[address]); r == nil || !trust.Same(r.Object, live) {
-			return nil
-		}
-	}
-	return providers.ValuesOf(live)
+	return inventory.ValuesOf(p.inv, namespace, name)
 }
 
 // foreign decides about objects that are not kolla's.
@@ -94,7 +35,7 @@ func (p *planning) foreign(_ context.Context, s *subject) (bool, error) {
 	case owner != "" && owner != p.Cloud:
 		s.stranger = true
 		return true, nil
-	case !s.ours && !p.adopted(s.object.Address):
+	case !s.ours && !inventory.Adopted(p.inv, s.object.Address):
 		s.stranger = true
 		return true, nil
 	case !s.ours && s.object.Generated():
@@ -108,7 +49,7 @@ func (s *subject) adopts() bool { return s.live != nil && !s.ours && !s.object.P
 
 // warnKnownValues says that kolla takes over a Secret that it would have made values for.
 func (s *subject) warnKnownValues() {
-	warning := problemOf(s.object, fmt.Sprintf("%s is taken over with the values that it has", s.action.Ref),
+	warning := plans.ProblemOf(s.object, fmt.Sprintf("%s is taken over with the values that it has", s.action.Ref),
 		fmt.Sprintf("kolla did not make them: whoever made the Secret knows them. %s To have new ones made, delete the Secret, and do not name it.", birth(s.live)))
 	warning.Warning = true
 	s.problems = append(s.problems, warning)
@@ -165,7 +106,7 @@ func otherCloud(owner string, strangers []*subject) plans.Problem {
 	detail := fmt.Sprintf("They are %s. Their label %s says so, and two clouds cannot share objects.", words.Few(refsOf(strangers), 10), providers.LabelCloud)
 	for _, s := range strangers {
 		if s.action.Ref.GVK.GroupKind() == kinds.Namespace {
-			return problemOf(s.object, fmt.Sprintf("Namespace %s belongs to cloud %q, and so do %d more objects", s.action.Ref.Name, owner, len(strangers)-1),
+			return plans.ProblemOf(s.object, fmt.Sprintf("Namespace %s belongs to cloud %q, and so do %d more objects", s.action.Ref.Name, owner, len(strangers)-1),
 				detail+" Give this cloud a namespace of its own: namespace = \"NAME\" in the cloud block.")
 		}
 	}
@@ -207,10 +148,10 @@ func (s *subject) strange(cloud string) plans.Problem {
 	owner := s.live.GetLabels()[providers.LabelCloud]
 	switch {
 	case s.ours:
-		return problemOf(s.object, fmt.Sprintf("The label %s of %s names cloud %q", providers.LabelCloud, s.action.Ref, owner),
+		return plans.ProblemOf(s.object, fmt.Sprintf("The label %s of %s names cloud %q", providers.LabelCloud, s.action.Ref, owner),
 			fmt.Sprintf("kolla made this object for cloud %q, and somebody changed the label since. If no other cloud took it over, put the label back:\n\n  %s", cloud, relabel(s.action.Ref, cloud)))
 	case owner != "" && owner != cloud:
-		return problemOf(s.object, fmt.Sprintf("%s belongs to cloud %q", s.action.Ref, owner),
+		return plans.ProblemOf(s.object, fmt.Sprintf("%s belongs to cloud %q", s.action.Ref, owner),
 			fmt.Sprintf("Its label %s says so. Two clouds cannot have one object: choose another namespace or name.", providers.LabelCloud))
 	}
 	labelled := owner != ""
@@ -223,8 +164,8 @@ func (s *subject) strange(cloud string) plans.Problem {
 		b.WriteString("It carries the label of this cloud, which anybody can have given to it. ")
 	}
 	b.WriteString(birth(s.live) + " ")
-	if s.record != nil && s.record.UID != "" {
-		fmt.Fprintf(&b, "The object of that name that the state knows (UID %s) is gone. ", s.record.UID)
+	if s.record != nil && s.record.State.UID != "" {
+		fmt.Fprintf(&b, "The object of that name that the state knows (UID %s) is gone. ", s.record.State.UID)
 	}
 	switch {
 	case s.object.Generated():
@@ -237,7 +178,7 @@ func (s *subject) strange(cloud string) plans.Problem {
 	}
 	fmt.Fprintf(&b, "To take it over as it is and change it to what is declared, write an import block for it, or plan with\n\n  %s\n\nOtherwise rename one of the two, or find out who made it and delete it.",
 		words.Option("-adopt", s.object.Address.String()))
-	return problemOf(s.object, summary, b.String())
+	return plans.ProblemOf(s.object, summary, b.String())
 }
 
 // lostState is the problem of many objects that carry the cloud's label.

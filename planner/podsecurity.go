@@ -13,6 +13,7 @@ import (
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -24,7 +25,7 @@ import (
 func (p *planning) warnPodSecurity() {
 	levels := map[string]*subject{}
 	for _, s := range p.subjects {
-		if s.action.Ref.GVK == namespaces && s.enforcesAnew() {
+		if s.action.Ref.GVK == inventory.Namespaces && s.enforcesAnew() {
 			levels[s.action.Ref.Name] = s
 		}
 	}
@@ -52,8 +53,8 @@ func (s *subject) enforcesAnew() bool {
 // letsIn reports whether this plan gives the namespace of the subject another Pod Security
 // level, which lets its pods in.
 func (p *planning) letsIn(s *subject) bool {
-	ref := providers.Ref{GVK: namespaces, Name: s.action.Ref.Namespace}
-	namespace := p.desired[p.byRef[identify(ref)]]
+	ref := providers.Ref{GVK: inventory.Namespaces, Name: s.action.Ref.Namespace}
+	namespace := p.inv.DeclaredAs(ref)
 	if namespace == nil {
 		return false
 	}
@@ -70,7 +71,7 @@ func podSecurityProblem(s, namespace *subject, why string) plans.Problem {
 	if namespace.object.Source != "" {
 		advice += fmt.Sprintf(" (%s)", namespace.object.Source)
 	}
-	problem := problemOf(s.object,
+	problem := plans.ProblemOf(s.object,
 		fmt.Sprintf("the pods of %s will be refused: the namespace enforces %q", s.action.Ref, namespace.object.Manifest.GetLabels()[api.EnforceLevelLabel]),
 		fmt.Sprintf("%s.\nThey would never start. To go on, %s.", why, advice))
 	problem.Warning = true

@@ -8,6 +8,8 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -134,19 +136,19 @@ func prevention(block, source string) string {
 // declared, or, where it is not any more, as it was when it was last applied. Of a whole
 // block that is said in the same words of each object, so that it is one message.
 func (p *planning) prevented(t target) bool {
-	if object := p.desired[t.address]; object != nil {
+	if object := p.inv.Declared[t.address]; object != nil {
 		l := object.Lifecycle
 		if l == nil || !l.PreventDestroy {
 			return false
 		}
 		what := t.ref.String()
 		if p.guardedAlike(t.address.Block, func(a lang.Address, _ string) bool {
-			other := p.desired[a]
+			other := p.inv.Declared[a]
 			return other == nil || other.Lifecycle != nil && other.Lifecycle.PreventDestroy && other.Lifecycle.Source == l.Source
 		}) {
 			what = t.address.Block
 		}
-		p.problems = append(p.problems, problemOf(object, fmt.Sprintf("%s must not be destroyed", what),
+		p.problems = append(p.problems, plans.ProblemOf(object, fmt.Sprintf("%s must not be destroyed", what),
 			prevention(t.address.Block, l.Source)+". Take that away first, if it is really meant."))
 		return true
 	}
@@ -154,7 +156,7 @@ func (p *planning) prevented(t target) bool {
 		return false
 	}
 	what, keep, from := t.ref.String(), "the object", strconv.Quote(t.address.String())
-	if p.guardedAlike(t.address.Block, func(a lang.Address, guard string) bool { return p.desired[a] == nil && guard == t.guard }) {
+	if p.guardedAlike(t.address.Block, func(a lang.Address, guard string) bool { return p.inv.Declared[a] == nil && guard == t.guard }) {
 		what, keep, from = t.address.Block, "what it has", t.address.Block
 	}
 	is, back, away := "no longer declared", "Put its declaration back", "take it away"
@@ -173,9 +175,9 @@ func (p *planning) prevented(t target) bool {
 // guardedAlike reports whether what holds for an object holds for all of its block, with
 // where prevent_destroy was said of each when it was last applied.
 func (p *planning) guardedAlike(block string, alike func(address lang.Address, guard string) bool) bool {
-	return !slices.ContainsFunc(p.records, func(r record) bool {
-		was := r.recordedAddress()
-		return was.Block == block && !alike(was, r.Protected)
+	return !slices.ContainsFunc(p.inv.Records, func(r inventory.Record) bool {
+		was := r.RecordedAddress()
+		return was.Block == block && !alike(was, r.State.Protected)
 	})
 }
 
@@ -200,11 +202,11 @@ func (p *planning) protected(t target) string {
 			return ""
 		}
 	}
-	holds := holding(t.live, t.holds)
+	holds := objects.Holds(t.live, t.holds)
 	if _, lives := p.carried[t.ref]; lives {
 		holds = ""
 	}
-	if holds == "" || p.mayDelete(t.address) {
+	if holds == "" || p.inv.DeleteData.Covers(t.address) {
 		return ""
 	}
 	return holds
@@ -214,7 +216,7 @@ func (p *planning) protected(t target) string {
 // made.
 func (p *planning) protect(t target, holds string) {
 	if p.Destroy && !(plans.Serves(t.ref) && t.holds != "") {
-		kept := plans.Kept{Address: t.address, Ref: t.ref, Holds: holds, Alone: t.namespace() && slices.Contains(p.DeleteData, "*")}
+		kept := plans.Kept{Address: t.address, Ref: t.ref, Holds: holds, Alone: t.namespace() && p.inv.DeleteData.All()}
 		if t.uid == "" && t.ref.GVK.GroupKind() == kinds.PersistentVolumeClaim { // the state does not have it yet
 			kept.UID = t.live.GetUID()
 		}
@@ -232,37 +234,14 @@ func (p *planning) protect(t target, holds string) {
 	p.problems = append(p.problems, problem)
 }
 
-// mayDelete reports whether the operator named the object as one that may go, or the
-// block or a module that it is in.
-func (p *planning) mayDelete(address lang.Address) bool {
-	may := false
-	for _, name := range append(candidate{address: address}.names(), "*") {
-		may = p.names(name) || may
-	}
-	return may
-}
-
-// names reports whether the operator gave the name for what may go.
-func (p *planning) names(name string) bool {
-	p.naming.Lock()
-	defer p.naming.Unlock()
-	given := slices.Contains(p.DeleteData, name)
-	if given {
-		p.named[name] = true
-	}
-	return given
-}
-
 // checkDeleteData warns of names that matched nothing: probably slips.
 func (p *planning) checkDeleteData() {
-	for _, name := range p.DeleteData {
-		if name != "*" && !p.named[name] {
-			p.problems = append(p.problems, plans.Problem{
-				Warning: true,
-				Summary: fmt.Sprintf("-delete-data=%s has no effect", name),
-				Detail:  strings.TrimSpace(words.DidYouMean(name, p.holders()) + " No object of that address holds data and would be deleted or replaced by this plan."),
-			})
-		}
+	for _, name := range p.inv.DeleteData.Unused() {
+		p.problems = append(p.problems, plans.Problem{
+			Warning: true,
+			Summary: fmt.Sprintf("-delete-data=%s has no effect", name),
+			Detail:  strings.TrimSpace(words.DidYouMean(name, p.holders()) + " No object of that address holds data and would be deleted or replaced by this plan."),
+		})
 	}
 }
 
@@ -288,17 +267,17 @@ func (p *planning) holders() []string {
 
 // occupants lists what is in a namespace and is not deleted by this plan.
 func (p *planning) occupants(namespace string) []string {
-	if slices.Contains(systemNamespaces, namespace) {
+	if inventory.SystemNamespace(namespace) {
 		return []string{"what Kubernetes itself needs"}
 	}
-	contents := p.inside[namespace]
+	contents := p.inv.Inside[namespace]
 	var names []string
 	for _, o := range contents.Occupants(plans.Going(p.actions)) {
 		names = append(names, o.Ref.String())
 	}
-	for _, r := range p.records {
-		if r.ref.Namespace == namespace && p.whyUnread(r.ref) != nil {
-			names = append(names, r.ref.String())
+	for _, r := range p.inv.Records {
+		if r.Ref.Namespace == namespace && p.inv.Unread(r.Ref) != nil {
+			names = append(names, r.Ref.String())
 		}
 	}
 	return append(names, plans.Unlisted(contents, p.actions)...)

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -18,7 +19,7 @@ import (
 // asking the server. It only ever says that: what it cannot prove is for the server
 // to decide. When everything is to be verified, it only makes its claim.
 func (p *planning) proven(ctx context.Context, s *subject) (bool, error) {
-	if p.rules == nil || s.adopts() || p.comingFor(s) != nil {
+	if p.inv.Rules == nil || s.adopts() || p.comingFor(s) != nil {
 		return false, nil
 	}
 	manifest, err := p.sent(s)
@@ -29,7 +30,7 @@ func (p *planning) proven(ctx context.Context, s *subject) (bool, error) {
 	switch {
 	case s.asRecorded() && proof.SameValues(s.live, manifest):
 		s.claim = plans.Evidence{Kind: plans.Fingerprint}
-	case p.rules.Undisturbed(s.live, p.namespaceOf(s)) && proof.Holds(s.live, manifest, s.manager) && providers.Tainted(s.live, s.manager):
+	case p.inv.Rules.Undisturbed(s.live, p.namespaceOf(s)) && proof.Holds(s.live, manifest, s.manager) && providers.Tainted(s.live, s.manager):
 		s.holds = true
 		added, err := p.mayBeAdded(ctx, s)
 		if err != nil {
@@ -48,9 +49,9 @@ func (p *planning) proven(ctx context.Context, s *subject) (bool, error) {
 
 // check compares the live object with what the state knows of it.
 func (p *planning) check(s *subject, manifest *unstructured.Unstructured) {
-	s.check = p.rules.Check(s.live, p.namespaceOf(s), s.manager, p.terms(s))
+	s.check = p.inv.Rules.Check(s.live, p.namespaceOf(s), s.manager, p.terms(s))
 	s.action.Seen = s.check.Owned
-	s.clean = s.recordedNow() && s.check.Owned != "" && s.check.Owned == s.record.Check.Owned
+	s.clean = s.recordedNow() && s.check.Owned != "" && s.check.Owned == s.record.State.Check.Owned
 	s.altered = s.clean && !proof.SameValues(s.live, manifest)
 }
 
@@ -89,7 +90,7 @@ func (p *planning) mayBeAdded(ctx context.Context, s *subject) (bool, error) {
 
 // namespaceOf is the live namespace of a subject; nil of one that is in none.
 func (p *planning) namespaceOf(s *subject) *unstructured.Unstructured {
-	return p.Snapshot.Get(providers.Ref{GVK: namespaces, Name: s.action.Ref.Namespace})
+	return p.Snapshot.Get(providers.Ref{GVK: inventory.Namespaces, Name: s.action.Ref.Namespace})
 }
 
 // warnHidden says why the server was asked about objects that did not change: for as
@@ -99,7 +100,7 @@ func (p *planning) warnHidden() {
 	asked := slices.ContainsFunc(p.subjects, func(s *subject) bool {
 		return s.action.Verb == plans.None && s.action.Evidence.Kind == plans.DryRun
 	})
-	if p.rules.Hidden() && asked && !p.VerifyAll {
+	if p.inv.Rules.Hidden() && asked && !p.VerifyAll {
 		p.problems = append(p.problems, plans.Problem{
 			Warning: true,
 			Summary: "kolla may not list the mutating webhooks and policies of the cluster",
@@ -113,9 +114,9 @@ func (p *planning) warnHidden() {
 // the same others.
 func (s *subject) asRecorded() bool {
 	return s.record != nil && s.recordedNow() &&
-		s.check.Known() && s.check == s.record.Check &&
-		s.record.Desired == s.object.Digest() &&
-		slices.EqualFunc(s.action.Yields, s.record.Yields, func(y plans.Yield, known state.Yield) bool {
+		s.check.Known() && s.check == s.record.State.Check &&
+		s.record.State.Desired == s.object.Digest() &&
+		slices.EqualFunc(s.action.Yields, s.record.State.Yields, func(y plans.Yield, known state.Yield) bool {
 			return y.Path == known.Path && y.Manager == known.Manager
 		})
 }
@@ -135,7 +136,7 @@ func (p *planning) settle(s *subject) {
 	for _, change := range s.action.Changes {
 		paths = append(paths, change.Path)
 	}
-	s.problems = append(s.problems, problemOf(s.object,
+	s.problems = append(s.problems, plans.ProblemOf(s.object,
 		fmt.Sprintf("kolla would have been wrong about %s", s.action.Ref),
 		fmt.Sprintf(`Without -verify=full, kolla would have taken it for unchanged, by the step %q, and the server says otherwise: it would change %s.
 This is a bug of kolla's, unless somebody edited the state by hand. Please report it, with the versions of kolla and of the server, the declaration of the object, its part of the state, and what kubectl get -o yaml --show-managed-fields says of it; take secrets out first.

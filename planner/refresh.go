@@ -24,11 +24,11 @@ func (p *planning) refresh() {
 		stranger.Warning = true
 		p.problems = append(p.problems, stranger)
 	}
-	for i := range p.records {
-		r := &p.records[i]
-		_, declared := p.byRef[identify(r.ref)]
-		if !declared && p.includes(p.successor(r)) && p.Snapshot.Get(r.ref) == nil && p.whyUnread(r.ref) == nil {
-			p.forget(r.target(p.Snapshot), plans.Reason{Kind: r.absence()})
+	for i := range p.inv.Records {
+		r := &p.inv.Records[i]
+		declared := p.inv.DeclaredAs(r.Ref) != nil
+		if !declared && p.chosen.Has(p.inv.Successor(r)) && p.Snapshot.Get(r.Ref) == nil && p.inv.Unread(r.Ref) == nil {
+			p.forget(targetOf(r, p.Snapshot), plans.Reason{Kind: r.Absence()})
 		}
 	}
 }
@@ -37,7 +37,7 @@ func (p *planning) refresh() {
 // where there is nothing to compare, or nothing that kolla made.
 func (s *subject) refreshed(cloud string) (a plans.Action, ok bool) {
 	a = s.action
-	if s.stranger && !s.ours && s.record != nil && s.record.UID != "" && s.record.address == a.Address {
+	if s.stranger && !s.ours && s.record != nil && s.record.State.UID != "" && s.record.Address == a.Address {
 		return s.gone(), true
 	}
 	a.Force, a.Pending = false, false
@@ -56,7 +56,7 @@ func (s *subject) refreshed(cloud string) (a plans.Action, ok bool) {
 			Evidence: plans.Evidence{Kind: plans.Unverified, Detail: why},
 		}, true
 	case plans.Create, plans.Run:
-		if s.record == nil || s.record.UID == "" || s.record.address != a.Address {
+		if s.record == nil || s.record.State.UID == "" || s.record.Address != a.Address {
 			return a, false
 		}
 		return s.gone(), true
@@ -67,7 +67,7 @@ func (s *subject) refreshed(cloud string) (a plans.Action, ok bool) {
 		a.Changes = othersChanges(a.Changes)
 		a.Reasons = slices.DeleteFunc(slices.Clone(a.Reasons), func(r plans.Reason) bool { return r.Kind != plans.ReasonDrift && r.Kind != plans.ReasonReplaced })
 		a.Verb = plans.None
-		if s.live != nil && s.record != nil && s.record.address == a.Address && (!s.recordedNow() || !s.record.Ready) {
+		if s.live != nil && s.record != nil && s.record.Address == a.Address && (!s.recordedNow() || !s.record.State.Ready) {
 			a.Verb = plans.Refresh
 		}
 		return a, true
@@ -79,7 +79,7 @@ func (s *subject) refreshed(cloud string) (a plans.Action, ok bool) {
 func (s *subject) gone() plans.Action {
 	return plans.Action{
 		Address: s.action.Address, Verb: plans.Forget, Ref: s.action.Ref,
-		Reasons: []plans.Reason{{Kind: s.record.absence()}}, Evidence: plans.Evidence{Kind: plans.Recorded},
+		Reasons: []plans.Reason{{Kind: s.record.Absence()}}, Evidence: plans.Evidence{Kind: plans.Recorded},
 	}
 }
 

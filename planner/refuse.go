@@ -6,17 +6,11 @@ import (
 
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/plans"
-	"kolla.openstack.org/kolla/providers"
 )
-
-// problemOf is a problem of a desired object.
-func problemOf(object *providers.Object, summary, detail string) plans.Problem {
-	return plans.Problem{Address: object.Address, Source: object.Source, Summary: summary, Detail: detail}
-}
 
 // refuse names a problem of the subject.
 func (s *subject) refuse(summary, detail string) {
-	s.problems = append(s.problems, problemOf(s.object, summary, detail))
+	s.problems = append(s.problems, plans.ProblemOf(s.object, summary, detail))
 }
 
 // withdraw takes back what was decided, because of a problem.
@@ -45,7 +39,7 @@ func (s *subject) rejectBy(who string, r dryrun.Refusal) {
 
 // warn tells the operator something about the subject that stands in nobody's way.
 func (s *subject) warn(summary, detail string) {
-	problem := problemOf(s.object, summary, detail)
+	problem := plans.ProblemOf(s.object, summary, detail)
 	problem.Warning = true
 	s.problems = append(s.problems, problem)
 }

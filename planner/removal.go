@@ -12,6 +12,8 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -34,19 +36,19 @@ type target struct {
 	guard   string           // where prevent_destroy was said when it was last applied
 }
 
-func (r *record) target(snapshot *providers.Snapshot) target {
-	live := snapshot.Get(r.ref)
+func targetOf(r *inventory.Record, snapshot *providers.Snapshot) target {
+	live := snapshot.Get(r.Ref)
 	return target{
-		ours:    trust.Same(r.Object, live),
-		address: r.recordedAddress(),
-		renamed: r.renamed(),
-		absence: r.absence(),
-		guard:   r.Protected,
-		ref:     r.ref,
+		ours:    trust.Same(r.State, live),
+		address: r.RecordedAddress(),
+		renamed: r.NowIn(),
+		absence: r.Absence(),
+		guard:   r.State.Protected,
+		ref:     r.Ref,
 		live:    live,
-		uid:     r.UID,
-		partial: r.Partial,
-		holds:   r.Holds,
+		uid:     r.State.UID,
+		partial: r.State.Partial,
+		holds:   r.State.Holds,
 	}
 }
 
@@ -82,7 +84,7 @@ func (p *planning) removeOne(t target, reason plans.ReasonKind) {
 		return
 	}
 	p.removed[t.live.GetUID()] = t.address
-	if by, ok := p.released(t.address); ok && reason != plans.ReasonSuperseded {
+	if by, ok := inventory.Released(p.Removals, t.address); ok && reason != plans.ReasonSuperseded {
 		p.release(t, reason, by)
 		return
 	}
@@ -123,12 +125,12 @@ func (p *planning) removeOne(t target, reason plans.ReasonKind) {
 		Evidence: plans.Evidence{Kind: plans.Recorded},
 	}
 	if taken, ok := p.carried[t.ref]; ok {
-		if !taken.anew {
-			action.Heir = taken.heir
+		if !taken.Anew {
+			action.Heir = taken.To
 		}
-		action.DependsOn = append(action.DependsOn, taken.heir)
+		action.DependsOn = append(action.DependsOn, taken.To)
 	} else if !t.partial {
-		action.Holds = holding(t.live, t.holds)
+		action.Holds = objects.Holds(t.live, t.holds)
 		if t.namespace() {
 			p.occupy(&action)
 		}
@@ -176,7 +178,7 @@ func (p *planning) forget(t target, reason plans.Reason) {
 // volumes that it asked for. What marks it as kolla's is taken off it, so that no later
 // plan takes it for kolla's own.
 func (p *planning) release(t target, reason plans.ReasonKind, by lang.Removal) {
-	p.forget(t, plans.Reason{Kind: reason, Detail: fmt.Sprintf("a removed block (%s) leaves it in the cluster", place(by.Range))})
+	p.forget(t, plans.Reason{Kind: reason, Detail: fmt.Sprintf("a removed block (%s) leaves it in the cluster", inventory.Place(by.Range))})
 	a := &p.actions[len(p.actions)-1]
 	if why := p.notOurs(t); why != "" {
 		a.Reasons[0].Detail += " as it is: " + why
@@ -188,9 +190,9 @@ func (p *planning) release(t target, reason plans.ReasonKind, by lang.Removal) {
 	if t.ref.GVK.GroupKind() != kinds.StatefulSet {
 		return
 	}
-	for _, ref := range p.volumesOf(t.live) {
-		if claim := p.Snapshot.Get(ref); p.known[identify(ref)] == nil && p.labelled(claim) {
-			p.release(target{ours: true, address: p.addressOf(ref, claim.GetAnnotations(), claim.GetLabels()), ref: ref, live: claim}, reason, by)
+	for _, ref := range inventory.VolumesOf(p.Snapshot, t.live) {
+		if claim := p.Snapshot.Get(ref); p.inv.RecordAs(ref) == nil && inventory.Labelled(claim, p.Cloud) {
+			p.release(target{ours: true, address: p.inv.AddressFor(ref, claim.GetAnnotations(), claim.GetLabels()), ref: ref, live: claim}, reason, by)
 		}
 	}
 }
@@ -224,7 +226,7 @@ func (p *planning) linkDeletes() {
 			acted[a.Address] = a
 		}
 	}
-	dependants := p.dependants()
+	dependants := inventory.Dependants(p.inv)
 	var edges []order.Edge[lang.Address]
 	link := func(from, to lang.Address, strength order.Strength) {
 		edges = append(edges, order.Edge[lang.Address]{From: from, To: to, Strength: strength})
@@ -277,11 +279,11 @@ func (p *planning) linkOperators() {
 		}
 		deletes[a.Address] = a
 	}
-	for i := range p.records {
-		r := &p.records[i]
-		if live := p.Snapshot.Get(r.ref); live != nil {
+	for i := range p.inv.Records {
+		r := &p.inv.Records[i]
+		if live := p.Snapshot.Get(r.Ref); live != nil {
 			if kind, ok := dryrun.KindOf(live); ok {
-				defined[kind] = r.recordedAddress().Block
+				defined[kind] = r.RecordedAddress().Block
 			}
 		}
 	}
@@ -325,35 +327,6 @@ func waitsFor(deletes map[lang.Address]*plans.Action, a *plans.Action, other lan
 	return waits(a)
 }
 
-// dependants lists, for each object, what depends on it: as recorded, or, of
-// objects that the state lost, as declared.
-func (p *planning) dependants() map[lang.Address][]lang.Address {
-	dependants := map[lang.Address][]lang.Address{}
-	for _, r := range p.records {
-		for _, text := range r.DependsOn {
-			if on, err := lang.ParseAddress(text); err == nil {
-				dependants[on] = append(dependants[on], p.actedAs(r))
-			}
-		}
-	}
-	for address, object := range p.desired {
-		if p.recorded[address] == nil {
-			for _, on := range object.DependsOn {
-				dependants[on] = append(dependants[on], address)
-			}
-		}
-	}
-	return dependants
-}
-
-// actedAs is the address of the action on a recorded object.
-func (p *planning) actedAs(r record) lang.Address {
-	if address, declared := p.byRef[identify(r.ref)]; declared {
-		return address
-	}
-	return r.recordedAddress()
-}
-
 // contains reports whether objects of the kind may outlive others by what they are.
 func contains(kind schema.GroupKind) bool {
 	switch kind {
@@ -381,7 +354,7 @@ func (p *planning) outlives(a, b *plans.Action) bool {
 // the state nor the configuration knows.
 func (p *planning) warnOrphans() {
 	orphans := slices.DeleteFunc(p.unrecorded(), func(t target) bool {
-		return p.byRef[identify(t.ref)] != (lang.Address{}) || t.live.GetAnnotations()[providers.AnnotationAddress] == ""
+		return p.inv.DeclaredAs(t.ref) != nil || t.live.GetAnnotations()[providers.AnnotationAddress] == ""
 	})
 	if len(orphans) > mostStrangers { // the state was lost, most likely
 		var names []string

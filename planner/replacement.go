@@ -14,6 +14,8 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -183,7 +185,7 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why plans.ReasonKin
 		return obstacle{"must not be replaced", fmt.Sprintf("%s. Take the protection away first, if it is really meant.",
 			prevention(s.object.Address.Block, l.Source))}, nil
 	}
-	holds := holding(s.live, s.object.Holds)
+	holds := objects.Holds(s.live, s.object.Holds)
 	if why == plans.ReasonCleaned && s.action.Serves() {
 		holds = "" // whoever needs its pods has lost them already
 	}
@@ -201,10 +203,10 @@ func (p *planning) obstacle(ctx context.Context, s *subject, why plans.ReasonKin
 		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", words.Option("-delete-data", address.String()))}, nil
 	case kind == kinds.APIService:
 		return obstacle{"cannot be tried out under another name", "Take its declaration away, apply, and declare it again."}, nil
-	case holds == "" && ownVolumes(s.live) != "":
-		holds = ownVolumes(s.live)
+	case holds == "" && objects.OwnVolumes(s.live) != "":
+		holds = objects.OwnVolumes(s.live)
 	}
-	if holds != "" && !p.mayDelete(address) {
+	if holds != "" && !p.inv.DeleteData.Covers(address) {
 		return obstacle{"holds " + holds, s.dataRemedy()}, nil
 	}
 	users, err := p.usersOf(ctx, s.live)
@@ -239,7 +241,7 @@ func (s *subject) loses() string {
 	if s.object.Generated() {
 		return ""
 	}
-	return holding(s.live, s.object.Holds)
+	return objects.Holds(s.live, s.object.Holds)
 }
 
 // usersOf lists what keeps a volume or a claim from going: it would be on its way
@@ -250,7 +252,7 @@ func (p *planning) usersOf(ctx context.Context, live *unstructured.Unstructured)
 		claim, bound, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "name")
 		namespace, _, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "namespace")
 		if phase, _, _ := unstructured.NestedString(live.Object, "status", "phase"); bound && phase == string(corev1.VolumeBound) {
-			return []string{providers.Ref{GVK: claims, Namespace: namespace, Name: claim}.String()}, nil
+			return []string{providers.Ref{GVK: inventory.Claims, Namespace: namespace, Name: claim}.String()}, nil
 		}
 	case kinds.PersistentVolumeClaim:
 		pods, err := p.Reader.List(ctx, podKind, live.GetNamespace())
@@ -282,50 +284,6 @@ func mounts(pod *unstructured.Unstructured, claim string) bool {
 		}
 	}
 	return false
-}
-
-// holding says what would be lost with a live object: what its declaration says,
-// or what objects of its kind hold. Empty: nothing that could not be made again.
-func holding(live *unstructured.Unstructured, holds string) string {
-	if holds != "" {
-		return holds
-	}
-	switch live.GroupVersionKind().GroupKind() {
-	case kinds.Namespace:
-		return "everything in it"
-	case kinds.PersistentVolumeClaim:
-		return "the data on its volume"
-	case kinds.PersistentVolume:
-		return "the data on it"
-	case kinds.CustomResourceDefinition:
-		return "all objects of the kind that it defines"
-	case kinds.StatefulSet:
-		if takesVolumesAlong(live) {
-			return "the data on the volumes of its replicas, which are deleted with it"
-		}
-	}
-	return ""
-}
-
-// ownVolumes says what a StatefulSet with claim templates holds. Its deletion
-// leaves the volumes behind, but another one may not take them up again.
-func ownVolumes(set *unstructured.Unstructured) string {
-	if set.GroupVersionKind().GroupKind() != kinds.StatefulSet || len(claimTemplates(set)) == 0 {
-		return ""
-	}
-	return "volumes of its own for each replica"
-}
-
-func claimTemplates(set *unstructured.Unstructured) []any {
-	templates, _, _ := unstructured.NestedSlice(set.Object, "spec", "volumeClaimTemplates")
-	return templates
-}
-
-// takesVolumesAlong reports whether the cluster deletes the claims of a StatefulSet
-// with it.
-func takesVolumesAlong(set *unstructured.Unstructured) bool {
-	policy, _, _ := unstructured.NestedString(set.Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
-	return policy == "Delete" && len(claimTemplates(set)) > 0
 }
 
 // pathsOf lists the paths of reasons: "spec.selector, spec.serviceName".

@@ -305,7 +305,7 @@ func (s *subject) accuse(added []fields.Difference) {
 		return
 	}
 	owners := fields.OwnersOf(s.live, s.manager)
-	edited := s.record != nil && s.record.Desired != s.object.Digest()
+	edited := s.record != nil && s.record.State.Desired != s.object.Digest()
 	for i := range added {
 		d := &added[i]
 		by, written := owners.Other(d.At)

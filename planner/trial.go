@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -27,7 +28,7 @@ func (p *planning) tryNew(ctx context.Context, s *subject, manifest *unstructure
 		return nil
 	}
 	options := providers.DryRunOptions{Surrogate: surrogate}
-	if p.namespaceLive(s.action.Ref.Namespace) {
+	if inventory.NamespaceLive(p.Snapshot, s.action.Ref.Namespace) {
 		options.Namespace = s.action.Ref.Namespace
 	}
 	answer, err := p.Reader.DryRun(ctx, manifest, options)
@@ -68,7 +69,7 @@ func (s *subject) assume(manifest *unstructured.Unstructured) (err error) {
 
 // untried decides about a new object that the server gave no answer for.
 func (p *planning) untried(s *subject, r dryrun.Refusal, err error) error {
-	strange := s.action.Ref.Namespace != "" && !p.namespaceLive(s.action.Ref.Namespace)
+	strange := s.action.Ref.Namespace != "" && !inventory.NamespaceLive(p.Snapshot, s.action.Ref.Namespace)
 	switch {
 	case r.World:
 		return err
@@ -94,7 +95,7 @@ func (p *planning) untried(s *subject, r dryrun.Refusal, err error) error {
 // in another namespace, it says what of the object's own was not in force there.
 func (p *planning) elsewhere(s *subject) plans.Evidence {
 	evidence := plans.Evidence{Kind: plans.Surrogate}
-	if p.namespaceLive(s.action.Ref.Namespace) {
+	if inventory.NamespaceLive(p.Snapshot, s.action.Ref.Namespace) {
 		return evidence
 	}
 	evidence.Detail = fmt.Sprintf("tried in the namespace %q", providers.SurrogateNamespace)
@@ -122,23 +123,14 @@ var ()
 // podSecurity is the label of a namespace that says which pods it lets in.
 const podSecurity = "pod-security.kubernetes.io/enforce"
 
-// namespaceLive reports whether objects can be made in the namespace now.
-func (p *planning) namespaceLive(name string) bool {
-	if name == "" {
-		return true
-	}
-	live := p.Snapshot.Get(providers.Ref{GVK: namespaces, Name: name})
-	return live != nil && live.GetDeletionTimestamp() == nil
-}
-
 // withoutNamespace names the problem where the object's namespace is not there, and
 // will not be made by this plan.
 func (p *planning) withoutNamespace(s *subject) bool {
 	name := s.action.Ref.Namespace
-	ref := providers.Ref{GVK: namespaces, Name: name}
-	_, declared := p.byRef[identify(ref)]
+	ref := providers.Ref{GVK: inventory.Namespaces, Name: name}
+	declared := p.inv.DeclaredAs(ref) != nil
 	switch {
-	case p.namespaceLive(name), declared:
+	case inventory.NamespaceLive(p.Snapshot, name), declared:
 		return false
 	case p.Snapshot.Get(ref) != nil:
 		s.withdraw(fmt.Sprintf("namespace %q is being deleted", name), "Nothing can be made in it. Plan again when it is gone; it has to be declared, or created, then.")
@@ -160,25 +152,25 @@ func (p *planning) portAdvice(s *subject, r dryrun.Refusal) string {
 		return ""
 	}
 	wanted := dryrun.NodePorts(s.object.Manifest)
-	for i := range p.records {
-		old := &p.records[i]
-		live := p.Snapshot.Get(old.ref)
-		if old.ref.GVK != kind || !p.owns(live) || !p.includes(p.successor(old)) {
+	for i := range p.inv.Records {
+		old := &p.inv.Records[i]
+		live := p.Snapshot.Get(old.Ref)
+		if old.Ref.GVK != kind || !p.inv.Owns(live) || !p.chosen.Has(p.inv.Successor(old)) {
 			continue
 		}
-		_, declared := p.byRef[identify(old.ref)]
-		_, released := p.released(old.recordedAddress())
+		declared := p.inv.DeclaredAs(old.Ref) != nil
+		_, released := inventory.Released(p.Removals, old.RecordedAddress())
 		ports := slices.DeleteFunc(dryrun.NodePorts(live), func(port int64) bool { return !slices.Contains(wanted, port) })
 		if declared || released || len(ports) == 0 {
 			continue
 		}
-		advice := fmt.Sprintf("%s has node port %d, and this plan deletes it only when the new one is there.", old.ref, ports[0])
-		if was, is := serviceOf(live), serviceOf(s.object.Manifest); was != "" && is != "" && was != is {
+		advice := fmt.Sprintf("%s has node port %d, and this plan deletes it only when the new one is there.", old.Ref, ports[0])
+		if was, is := inventory.ServiceOf(live), inventory.ServiceOf(s.object.Manifest); was != "" && is != "" && was != is {
 			advice += fmt.Sprintf(" To keep the name that the service has in the cluster, say in its block:\n\n  name = %q\n\nOtherwise delete", was)
 		} else {
 			advice += " Delete"
 		}
-		advice += fmt.Sprintf(" the old one first; nothing answers on that port from then on until the apply:\n\n  kubectl delete service --namespace %s %s", old.ref.Namespace, old.ref.Name)
+		advice += fmt.Sprintf(" the old one first; nothing answers on that port from then on until the apply:\n\n  kubectl delete service --namespace %s %s", old.Ref.Namespace, old.Ref.Name)
 		return advice
 	}
 	return "Another Service of the cluster has that node port. Choose another one, or find out whose it is:\n\n  kubectl get services --all-namespaces"

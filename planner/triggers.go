@@ -2,49 +2,13 @@ package planner
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/providers/kinds"
 )
-
-// checkTriggers refuses a replace_triggered_by that names an object that is not
-// declared. That its block is, the configuration was checked for.
-func (p *planning) checkTriggers() []plans.Problem {
-	var problems []plans.Problem
-	looked := map[string]bool{} // all objects of a service say the same
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		for _, text := range triggersOf(o) {
-			if looked[text] {
-				continue
-			}
-			looked[text] = true
-			target := targetsOf([]string{text})[0]
-			if target.Whole() || slices.ContainsFunc(p.Objects, func(o providers.Object) bool {
-				return candidate{o.Address, o.Family}.named(target)
-			}) {
-				continue
-			}
-			problem := p.undeclaredAs(o.Lifecycle.Source, target.Object)
-			problem.Summary = fmt.Sprintf("replace_triggered_by names %s, which is not declared", target)
-			problems = append(problems, problem)
-		}
-	}
-	return problems
-}
-
-// triggersOf are the addresses of what an object is replaced with: of a service only
-// what runs is, of a manifest everything.
-func triggersOf(o *providers.Object) []string {
-	if o.Lifecycle == nil || o.Partial || !kinds.RunsPods(o.Ref().GVK.GroupKind()) && !brought(o.Address) {
-		return nil
-	}
-	return o.Lifecycle.ReplaceTriggeredBy
-}
 
 // replaceTriggered decides again about what is to be replaced because of what this plan
 // does to others, about what is to be replaced because of that, and about what an earlier
@@ -55,7 +19,7 @@ func (p *planning) replaceTriggered(ctx context.Context) error {
 		again = false
 		changed := p.changed()
 		for i, s := range p.subjects {
-			if _, done := p.triggered[s.object.Address]; done || p.whyUnread(s.action.Ref) != nil {
+			if _, done := p.triggered[s.object.Address]; done || p.inv.Unread(s.action.Ref) != nil {
 				continue
 			}
 			why, ok := p.triggeredBy(s, changed)
@@ -82,14 +46,14 @@ func (p *planning) noteDebts() {
 	}
 	type debtor struct {
 		object  *providers.Object
-		record  *record
+		record  *inventory.Record
 		targets []lang.Target
 	}
 	var debtors []debtor
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if r := p.recordOf(o); r != nil && len(triggersOf(o)) > 0 {
-			debtors = append(debtors, debtor{o, r, targetsOf(triggersOf(o))})
+		if r := p.inv.RecordOf(o); r != nil && len(inventory.TriggersOf(o)) > 0 {
+			debtors = append(debtors, debtor{o, r, inventory.TargetsOf(inventory.TriggersOf(o))})
 		}
 	}
 	decided := map[lang.Address]*subject{}
@@ -103,10 +67,10 @@ func (p *planning) noteDebts() {
 			s.action.Owed = p.debts(s, d.targets)
 		}
 		for _, by := range p.subjects {
-			if by == s || !by.action.Alters() || !namedBy(d.targets, by.candidate()) {
+			if by == s || !by.action.Alters() || !inventory.CandidateOf(by.object).NamedBy(d.targets...) {
 				continue
 			}
-			by.action.Triggers = append(by.action.Triggers, d.record.Address)
+			by.action.Triggers = append(by.action.Triggers, d.record.State.Address)
 			if stays && !slices.Contains(s.action.Owed, by.action.Family()) {
 				s.action.Owed = append(s.action.Owed, by.action.Family())
 			}
@@ -121,26 +85,20 @@ func (p *planning) debts(s *subject, targets []lang.Target) []lang.Address {
 		return nil
 	}
 	var out []lang.Address
-	for _, text := range s.record.Owed {
-		if by, err := lang.ParseAddress(text); err == nil && namedBy(targets, candidate{p.moved(by), p.moved(by)}) {
-			out = append(out, p.moved(by))
+	for _, text := range s.record.State.Owed {
+		if by, err := lang.ParseAddress(text); err == nil && (inventory.Candidate{Address: p.inv.Moved(by), Family: p.inv.Moved(by)}).NamedBy(targets...) {
+			out = append(out, p.inv.Moved(by))
 		}
 	}
 	return out
 }
 
-func namedBy(targets []lang.Target, c candidate) bool {
-	return slices.ContainsFunc(targets, c.named)
-}
-
-func (s *subject) candidate() candidate { return candidate{s.object.Address, s.object.Family} }
-
 // changed are the objects that this plan creates, changes or replaces.
-func (p *planning) changed() []candidate {
-	var out []candidate
+func (p *planning) changed() []inventory.Candidate {
+	var out []inventory.Candidate
 	for _, s := range p.subjects {
 		if s.action.Alters() {
-			out = append(out, s.candidate())
+			out = append(out, inventory.CandidateOf(s.object))
 		}
 	}
 	return out
@@ -148,15 +106,15 @@ func (p *planning) changed() []candidate {
 
 // triggeredBy says what the subject is to be replaced with; not ok: with nothing, or it is
 // made anew in any case.
-func (p *planning) triggeredBy(s *subject, changed []candidate) (why plans.Reason, ok bool) {
+func (p *planning) triggeredBy(s *subject, changed []inventory.Candidate) (why plans.Reason, ok bool) {
 	switch a := &s.action; {
 	case a.Verb != plans.None && a.Verb != plans.Update && (a.Verb != plans.Adopt || s.adopts()), s.live == nil && !s.finished():
 		return plans.Reason{}, false
 	}
-	names := triggersOf(s.object)
-	targets := targetsOf(names)
+	names := inventory.TriggersOf(s.object)
+	targets := inventory.TargetsOf(names)
 	for i, target := range targets {
-		if slices.ContainsFunc(changed, func(c candidate) bool { return c.named(target) }) {
+		if slices.ContainsFunc(changed, func(c inventory.Candidate) bool { return c.NamedBy(target) }) {
 			return plans.Reason{Kind: plans.ReasonTriggered, Detail: names[i]}, true
 		}
 	}
@@ -164,7 +122,7 @@ func (p *planning) triggeredBy(s *subject, changed []candidate) (why plans.Reaso
 	if len(debts) == 0 {
 		return plans.Reason{}, false
 	}
-	i := slices.IndexFunc(targets, candidate{debts[0], debts[0]}.named)
+	i := slices.IndexFunc(targets, func(t lang.Target) bool { return inventory.Candidate{Address: debts[0], Family: debts[0]}.NamedBy(t) })
 	return plans.Reason{Kind: plans.ReasonOwed, Detail: names[i]}, true
 }
 
@@ -172,11 +130,11 @@ func (p *planning) triggeredBy(s *subject, changed []candidate) (why plans.Reaso
 // operator named it, or something else changes, or was changed, that it is to be replaced
 // with, or its pods have cleaned their nodes for a deletion that did not happen.
 func (p *planning) demanded(object *providers.Object) (why plans.Reason, ok bool) {
-	if p.replaces(object) {
+	if inventory.CandidateOf(object).NamedBy(p.replaced...) {
 		return plans.Reason{Kind: plans.ReasonRequested}, true
 	}
-	if r := p.recordOf(object); r != nil && r.Cleaned {
-		if live := p.Snapshot.Get(object.Ref()); live != nil && string(live.GetUID()) == r.UID {
+	if r := p.inv.RecordOf(object); r != nil && r.State.Cleaned {
+		if live := p.Snapshot.Get(object.Ref()); live != nil && string(live.GetUID()) == r.State.UID {
 			return plans.Reason{Kind: plans.ReasonCleaned}, true
 		}
 	}

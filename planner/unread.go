@@ -9,36 +9,32 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
-
-// whyUnread says why an object could not be read; nil: it was, or is not there.
-func (p *planning) whyUnread(ref providers.Ref) error {
-	return p.Snapshot.Unread(providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace})
-}
 
 // unread decides about objects that could not be read. An apply tries what the
 // configuration calls for all the same, bound to the object that the state knows; one
 // that is declared as it was last applied is left alone.
 func (p *planning) unread(_ context.Context, s *subject) (bool, error) {
-	err := p.whyUnread(s.action.Ref)
+	err := p.inv.Unread(s.action.Ref)
 	if err == nil {
 		return false, nil
 	}
 	advice := permissionAdvice(err)
 	s.action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: err.Error(), Advice: advice}
-	known := s.record != nil && s.record.UID != ""
+	known := s.record != nil && s.record.State.UID != ""
 	ran := s.finished() && s.sameInputs()
 	switch {
-	case p.replaces(s.object), known && s.object.Run() && !ran, !known && (s.object.Partial || p.imported(s.object.Address)):
+	case inventory.CandidateOf(s.object).NamedBy(p.replaced...), known && s.object.Run() && !ran, !known && (s.object.Partial || inventory.Imported(p.Imports, s.object.Address)):
 		s.withdraw(fmt.Sprintf("nobody can tell what has to be done about %s", s.action.Ref), strings.TrimSuffix(err.Error()+". "+advice, ". "))
 	case ran:
 		s.action.Verb = plans.None
 		s.action.Evidence = plans.Evidence{Kind: plans.Recorded, Detail: "finished"}
-	case known && s.record.Desired == s.object.Digest() && !s.movedHere():
+	case known && s.record.State.Desired == s.object.Digest() && !s.movedHere():
 		s.action.Verb = plans.None
-		s.action.Pending = !s.record.Ready
+		s.action.Pending = !s.record.State.Ready
 	case known:
 		s.action.Verb = plans.Update
 		s.action.Reasons = []plans.Reason{{Kind: plans.ReasonConfig}}
@@ -46,7 +42,7 @@ func (p *planning) unread(_ context.Context, s *subject) (bool, error) {
 		return true, p.assumeNew(s)
 	}
 	if known {
-		s.action.Prior = providers.Precondition{UID: types.UID(s.record.UID)}
+		s.action.Prior = providers.Precondition{UID: types.UID(s.record.State.UID)}
 	}
 	return true, nil
 }
@@ -84,7 +80,7 @@ func permissionAdvice(err error) string {
 // keepUnread leaves alone what is to go and could not be read, and says so. It stays
 // in the state.
 func (p *planning) keepUnread(t target) bool {
-	err := p.whyUnread(t.ref)
+	err := p.inv.Unread(t.ref)
 	if err == nil {
 		return false
 	}

@@ -3,60 +3,22 @@ package planner
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// volumesOf are the claims in the cluster that the pods of a StatefulSet have, or
-// would have: they go by its name, and stay when it goes.
-func (p *planning) volumesOf(set *unstructured.Unstructured) []providers.Ref {
-	var refs []providers.Ref
-	for _, name := range claimNames(set) {
-		pattern := regexp.MustCompile("^" + regexp.QuoteMeta(name+"-"+set.GetName()) + "-[0-9]+$")
-		for _, claim := range p.Snapshot.All(claims) {
-			if claim.GetNamespace() == set.GetNamespace() && pattern.MatchString(claim.GetName()) {
-				refs = append(refs, providers.Ref{GVK: claims, Namespace: claim.GetNamespace(), Name: claim.GetName()})
-			}
-		}
-	}
-	slices.SortFunc(refs, func(a, b providers.Ref) int { return naturalOrder(a.Name, b.Name) })
-	return refs
-}
-
-// claimNames are the names of the claims that each pod of a StatefulSet gets, without
-// what makes them its own.
-func claimNames(set *unstructured.Unstructured) []string {
-	var names []string
-	for _, template := range claimTemplates(set) {
-		fields, _ := template.(map[string]any)
-		name, _, _ := unstructured.NestedString(fields, "metadata", "name")
-		names = append(names, name)
-	}
-	return names
-}
-
-// naturalOrder sorts shorter names first, so that numbers at their ends are in order.
-func naturalOrder(a, b string) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
-	}
-	if a < b {
-		return -1
-	}
-	return 1
-}
-
 // staying are the volumes that a StatefulSet leaves behind when it is deleted.
 func (p *planning) staying(set *unstructured.Unstructured) []providers.Ref {
-	if set.GroupVersionKind().GroupKind() != kinds.StatefulSet || takesVolumesAlong(set) {
+	if set.GroupVersionKind().GroupKind() != kinds.StatefulSet || objects.TakesVolumesAlong(set) {
 		return nil
 	}
 	going := map[providers.Ref]bool{}
@@ -65,7 +27,7 @@ func (p *planning) staying(set *unstructured.Unstructured) []providers.Ref {
 			going[a.Ref] = true
 		}
 	}
-	return slices.DeleteFunc(p.volumesOf(set), func(ref providers.Ref) bool { return going[ref] })
+	return slices.DeleteFunc(inventory.VolumesOf(p.Snapshot, set), func(ref providers.Ref) bool { return going[ref] })
 }
 
 // keepVolumes names the volumes that deleted StatefulSets leave behind.
@@ -82,7 +44,7 @@ func (p *planning) keepVolumes() {
 		for _, ref := range refs {
 			live := p.Snapshot.Get(ref)
 			p.kept = append(p.kept, plans.Kept{
-				Address: p.addressOf(ref, live.GetAnnotations(), live.GetLabels()),
+				Address: p.inv.AddressFor(ref, live.GetAnnotations(), live.GetLabels()),
 				Ref:     ref,
 				UID:     live.GetUID(),
 				Holds:   fmt.Sprintf("the data of %s, which %s", a.Ref.Name, fate),
@@ -102,9 +64,9 @@ func (p *planning) unmentioned(refs []providers.Ref) []providers.Ref {
 // heirOf is the block whose object has the place now of that of a recorded address;
 // empty: none has.
 func (p *planning) heirOf(address lang.Address) string {
-	for i := range p.records {
-		if r := &p.records[i]; (r.moved || r.anew) && r.recordedAddress() == address {
-			return r.address.Block
+	for i := range p.inv.Records {
+		if r := &p.inv.Records[i]; (r.Moved || r.Renamed) && r.RecordedAddress() == address {
+			return r.Address.Block
 		}
 	}
 	return ""
@@ -125,7 +87,7 @@ func (p *planning) reuseVolumes(ctx context.Context) error {
 	var scopes []providers.Scope
 	for _, s := range p.subjects {
 		if s.takesUpVolumes() {
-			scopes = append(scopes, providers.Scope{GVK: claims, Namespace: s.action.Ref.Namespace})
+			scopes = append(scopes, providers.Scope{GVK: inventory.Claims, Namespace: s.action.Ref.Namespace})
 		}
 	}
 	if err := p.Snapshot.Try(ctx, scopes...); err != nil {
@@ -135,7 +97,7 @@ func (p *planning) reuseVolumes(ctx context.Context) error {
 		if !s.takesUpVolumes() {
 			continue
 		}
-		if names := namesOf(p.volumesOf(s.object.Manifest)); len(names) > 0 {
+		if names := namesOf(inventory.VolumesOf(p.Snapshot, s.object.Manifest)); len(names) > 0 {
 			s.action.Reasons = append(s.action.Reasons, plans.Reason{Kind: plans.ReasonReuse, Detail: words.Few(names, 3)})
 		}
 	}
@@ -147,9 +109,9 @@ func (p *planning) reuseVolumes(ctx context.Context) error {
 func (s *subject) takesUpVolumes() bool {
 	switch s.action.Verb {
 	case plans.Create:
-		return ownVolumes(s.object.Manifest) != ""
+		return objects.OwnVolumes(s.object.Manifest) != ""
 	case plans.Replace:
-		return ownVolumes(s.object.Manifest) != "" && !takesVolumesAlong(s.live)
+		return objects.OwnVolumes(s.object.Manifest) != "" && !objects.TakesVolumesAlong(s.live)
 	}
 	return false
 }

@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
-	secretvalues "kolla.openstack.org/kolla/providers/secrets" // secrets is a kind here
+	secretvalues "kolla.openstack.org/kolla/providers/secrets"
 )
 
 // newYield leaves a field of the manifest to its owner.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // Problem says why no plan can be made for an object, or warns the operator. The operator
@@ -33,4 +34,9 @@ func NoticeOf(p Problem) Notice {
 func (n Notice) Problem() Problem {
 	summary := cmp.Or(n.Summary, "The API server warns")
 	return Problem{Warning: true, Address: n.Address, Source: n.Source, Summary: summary, Detail: n.Text}
+}
+
+// ProblemOf returns a problem of a declared object.
+func ProblemOf(object *providers.Object, summary, detail string) Problem {
+	return Problem{Address: object.Address, Source: object.Source, Summary: summary, Detail: detail}
 }

@@ -1,0 +1,183 @@
+// Package inventory joins the three things that are known of an object: its declaration, its
+// record in the state, and the live object in the cluster.
+//
+// Index checks the input and needs no cluster. Observe and ObserveSelected then make all
+// LIST requests of a plan. Later stages only look things up.
+package inventory
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/order"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/planner/proof"
+	"kolla.openstack.org/kolla/planner/trust"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+	"kolla.openstack.org/kolla/state"
+)
+
+// Kinds with rules of their own, in the versions that are read.
+var (
+	Namespaces   = kinds.Namespace.WithVersion("v1")
+	Secrets      = kinds.Secret.WithVersion("v1")
+	Claims       = kinds.PersistentVolumeClaim.WithVersion("v1")
+	StatefulSets = kinds.StatefulSet.WithVersion("v1")
+	Nodes        = schema.GroupVersionKind{Version: "v1", Kind: "Node"}
+)
+
+// Inventory has the declared, recorded and live objects of a plan.
+type Inventory struct {
+	// Input is the input of Index with all dependencies, and without a nil State or a zero
+	// Parallelism.
+	Input Input
+	// Declared has the declared objects by their addresses.
+	Declared map[lang.Address]*providers.Object
+	// Records are those of the state, in its order, without the volumes in Left.
+	Records []Record
+	// Left has the volumes that earlier applies left behind.
+	Left map[Identity]*Record
+	// DeleteData is what the operator allowed to delete.
+	DeleteData *Permission
+
+	// Rules are the webhooks and policies of the cluster; nil of a destroy. Observe sets
+	// them.
+	Rules *proof.Rules
+	// Inside has the contents of the namespaces that the plan may delete. ObserveSelected
+	// sets it.
+	Inside map[string]providers.Contents
+
+	byIdentity map[Identity]*providers.Object
+	recorded   map[lang.Address]*Record
+	known      map[Identity]*Record
+	blocks     blocks
+	services   serviceNames
+	scaled     map[providers.Ref]bool // the targets of autoscalers, without version
+}
+
+// Index checks and indexes the input. If no plan can be made from it, Index returns nil and
+// the problems; otherwise the problems are warnings. A destroy ignores problems of the
+// declarations.
+func Index(in Input) (*Inventory, []plans.Problem) {
+	if in.State == nil {
+		in.State = &state.State{}
+	}
+	in.Objects = order.Complete(in.Objects)
+	if in.Parallelism <= 0 {
+		in.Parallelism = 10
+	}
+	inv := &Inventory{
+		Input:      in,
+		Declared:   map[lang.Address]*providers.Object{},
+		Left:       map[Identity]*Record{},
+		DeleteData: newPermission(in.DeleteData),
+		byIdentity: map[Identity]*providers.Object{},
+		recorded:   map[lang.Address]*Record{},
+		known:      map[Identity]*Record{},
+		blocks:     blocksOf(in.Objects),
+	}
+	problems := checkState(&in)
+	unusable, warnings := inv.indexRecords()
+	problems = append(problems, unusable...)
+	declared := slices.Concat(inv.indexDeclared(), checkDependencies(inv), checkAdopted(inv), checkMoves(inv), checkTriggers(inv))
+	if !in.Destroy {
+		problems = append(problems, declared...)
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return inv, warnings
+}
+
+// checkState refuses the state of another cluster or cloud.
+func checkState(in *Input) []plans.Problem {
+	var problems []plans.Problem
+	for _, err := range []error{in.State.CheckCluster(in.Cluster.UID, in.Cluster.Server), in.State.CheckCloud(in.Cloud)} {
+		if err != nil {
+			summary, advice, _ := strings.Cut(err.Error(), "\n")
+			problems = append(problems, plans.Problem{Summary: summary, Detail: advice})
+		}
+	}
+	return problems
+}
+
+// DeclaredAs returns the declaration of the object in the cluster; nil: it has none.
+func (inv *Inventory) DeclaredAs(ref providers.Ref) *providers.Object {
+	return inv.byIdentity[Identify(ref)]
+}
+
+// RecordAt returns the record with the address; nil: there is none.
+func (inv *Inventory) RecordAt(address lang.Address) *Record { return inv.recorded[address] }
+
+// RecordAs returns the record of the object in the cluster; nil: there is none.
+func (inv *Inventory) RecordAs(ref providers.Ref) *Record { return inv.known[Identify(ref)] }
+
+// RecordOf returns the record of a declared object, whatever its address was when it was
+// applied; nil: there is none. A record of another object with the same address does not
+// count.
+func (inv *Inventory) RecordOf(object *providers.Object) *Record {
+	id := Identify(object.Ref())
+	if r := inv.recorded[object.Address]; r != nil && Identify(r.Ref) == id {
+		return r
+	}
+	return inv.known[id]
+}
+
+// Owns reports whether the live object is the recorded one. The object may be nil.
+func (inv *Inventory) Owns(live *unstructured.Unstructured) bool {
+	if live == nil {
+		return false
+	}
+	r := inv.RecordAs(providers.RefOf(live))
+	return r != nil && trust.Same(r.State, live)
+}
+
+// Unread returns why an object could not be read; nil: it was read, or does not exist.
+func (inv *Inventory) Unread(ref providers.Ref) error {
+	return inv.Input.Snapshot.Unread(providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace})
+}
+
+// Successor returns the address that decides about a record without a declaration of its
+// own: the new address of the same object, or the present member of its family.
+func (inv *Inventory) Successor(r *Record) lang.Address {
+	if object := inv.DeclaredAs(r.Ref); object != nil {
+		return object.Address
+	}
+	for i := range inv.Input.Objects {
+		if o := &inv.Input.Objects[i]; r.Family != (lang.Address{}) && o.Family == r.Family {
+			return o.Address
+		}
+	}
+	return r.Address
+}
+
+// AddressFor returns an address for an object that the state does not know. The block is
+// that of the object's own annotation, unless the annotation was copied from another object;
+// otherwise it is that of the service in the label.
+func (inv *Inventory) AddressFor(ref providers.Ref, annotations, labels map[string]string) lang.Address {
+	address := lang.Address{Block: "cloud." + inv.Input.Cloud, Kind: ref.GVK.Kind, Name: ref.Name}
+	if service := labels[providers.LabelService]; service != "" {
+		address.Block = cmp.Or(inv.services.block[service], "service."+service)
+	}
+	if ref.Namespace != inv.Input.Namespace {
+		address.Namespace = ref.Namespace
+	}
+	written, err := lang.ParseAddress(annotations[providers.AnnotationAddress])
+	if err != nil || inv.recorded[written] != nil || written.Kind != address.Kind || written.Name != address.Name {
+		return address
+	}
+	address.Block = written.Block
+	return address
+}
+
+// ServiceName returns the name in the cluster of the service, or secret, of a declared block.
+func (inv *Inventory) ServiceName(block string) string { return inv.services.declared[block] }
+
+// Scaled reports whether an autoscaler sets the replicas of the object.
+func (inv *Inventory) Scaled(ref providers.Ref) bool { return inv.scaled[versionless(ref)] }

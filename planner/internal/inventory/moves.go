@@ -1,0 +1,169 @@
+package inventory
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
+)
+
+// Moved returns the present address of an address in the state, by moved blocks and by a
+// count that a block got or lost.
+func (inv *Inventory) Moved(address lang.Address) lang.Address {
+	address = movedByBlocks(inv.Input.Moves, address)
+	address.Block = inv.blocks.recounted(address.Block)
+	return address
+}
+
+func movedByBlocks(moves []lang.Move, address lang.Address) lang.Address {
+	for range moves {
+		i := slices.IndexFunc(moves, func(m lang.Move) bool {
+			_, applies := m.Apply(address)
+			return applies
+		})
+		if i < 0 {
+			break
+		}
+		address, _ = moves[i].Apply(address)
+	}
+	return address
+}
+
+// recounted returns the present address of a block that got or lost count, as Terraform
+// does: a block without a key becomes the first instance, and the other way round.
+func (b blocks) recounted(block string) string {
+	if b[block] {
+		return block
+	}
+	return lang.Recounted(block, func(name string) bool { return b[name] })
+}
+
+// moveRecords gives the records their addresses after all moves. A record whose new address
+// is taken keeps its old address. That is worth a warning, unless an interrupted apply has
+// left two records of the same object.
+func moveRecords(inv *Inventory) (warnings []plans.Problem) {
+	taken := map[lang.Address]*Record{}
+	for i := range inv.Records {
+		taken[inv.Records[i].Address] = &inv.Records[i]
+	}
+	for i := range inv.Records {
+		r := &inv.Records[i]
+		to := inv.Moved(r.Address)
+		if to == r.Address {
+			continue
+		}
+		if other := taken[to]; other != nil {
+			if !inv.Input.Destroy && Identify(other.Ref) != Identify(r.Ref) {
+				warnings = append(warnings, blockedMove(r, to, other))
+			}
+			continue
+		}
+		delete(taken, r.Address)
+		taken[to] = r
+		if r.Family != (lang.Address{}) {
+			r.Family = inv.Moved(r.Family)
+		}
+		r.Recounted = movedByBlocks(inv.Input.Moves, r.Address) == r.Address
+		r.Address = to
+		r.Moved = true
+	}
+	return warnings
+}
+
+// blockedMove warns of a moved block without an effect on a record.
+func blockedMove(r *Record, to lang.Address, other *Record) plans.Problem {
+	return plans.Problem{
+		Warning: true,
+		Address: r.Address,
+		Summary: fmt.Sprintf("%s cannot move to %s, which is taken", r.Address, to),
+		Detail:  fmt.Sprintf("The state has %s there, applied as %s. So %s stays where it was, and is deleted where nothing declares it.", other.Ref, other.State.Address, r.Ref),
+	}
+}
+
+// checkMoves refuses moved and removed blocks that contradict the declarations, and imports
+// of other objects than the declared ones.
+func checkMoves(inv *Inventory) []plans.Problem {
+	var problems []plans.Problem
+	for _, m := range inv.Input.Moves {
+		if inv.Declared[m.From.Object] != nil && !m.From.Whole() {
+			problems = append(problems, blockProblem(m.Range, m.From.Object,
+				fmt.Sprintf("%s is moved, and still declared", m.From), "Take the declaration away, or the moved block."))
+		}
+		if !m.To.Whole() && inv.Declared[m.To.Object] == nil {
+			problems = append(problems, undeclared(inv, Place(m.Range), m.To.Object))
+		}
+	}
+	for _, r := range inv.Input.Removals {
+		if !r.From.Whole() && inv.Declared[r.From.Object] != nil {
+			problems = append(problems, blockProblem(r.Range, r.From.Object,
+				fmt.Sprintf("%s is removed, and still declared", r.From), "Take the declaration away, or the removed block."))
+		}
+	}
+	return append(problems, checkImports(inv)...)
+}
+
+// checkImports refuses imports of undeclared objects, and imports with another name than the
+// declared one.
+func checkImports(inv *Inventory) []plans.Problem {
+	var problems []plans.Problem
+	for _, i := range inv.Input.Imports {
+		object := inv.Declared[i.To]
+		if object == nil {
+			problems = append(problems, undeclared(inv, Place(i.Range), i.To))
+			continue
+		}
+		ref := object.Ref()
+		id := ref.Name
+		if ref.Namespace != "" {
+			id = ref.Namespace + "/" + ref.Name
+		}
+		if i.ID != id {
+			problems = append(problems, blockProblem(i.Range, i.To, fmt.Sprintf("%s is another object than %q", i.To, i.ID),
+				fmt.Sprintf("It is declared as %s, so that its id is %q. An import cannot give an object in the cluster another name.", ref, id)))
+		}
+	}
+	return problems
+}
+
+// CheckImported refuses selected imports of objects that do not exist. A refresh-only plan
+// imports nothing.
+func CheckImported(inv *Inventory, selected func(lang.Address) bool) []plans.Problem {
+	if inv.Input.RefreshOnly {
+		return nil
+	}
+	var problems []plans.Problem
+	for _, i := range inv.Input.Imports {
+		if object := inv.Declared[i.To]; object != nil && selected(i.To) && inv.Input.Snapshot.Get(object.Ref()) == nil && inv.Unread(object.Ref()) == nil {
+			problems = append(problems, blockProblem(i.Range, i.To, fmt.Sprintf("%s does not exist", object.Ref()),
+				"There is nothing to take over. Without the import block, it is created."))
+		}
+	}
+	return problems
+}
+
+// Imported reports whether an import block names the object.
+func Imported(imports []lang.Import, address lang.Address) bool {
+	return slices.ContainsFunc(imports, func(i lang.Import) bool { return i.To == address })
+}
+
+// Released returns the removed block that leaves the object with the address in the cluster.
+// If several removed blocks name the object, the one with the longest address decides.
+func Released(removals []lang.Removal, address lang.Address) (by lang.Removal, ok bool) {
+	for _, r := range removals {
+		if r.From.Has(address) && len(r.From.String()) > len(by.From.String()) {
+			by = r
+		}
+	}
+	return by, by.From.Block != "" && !by.Destroy
+}
+
+// blockProblem is a problem of a moved, removed or import block.
+func blockProblem(at hcl.Range, address lang.Address, summary, detail string) plans.Problem {
+	return plans.Problem{Address: address, Source: Place(at), Summary: summary, Detail: detail}
+}
+
+// Place returns file and line of a block.
+func Place(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }

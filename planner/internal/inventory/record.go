@@ -1,0 +1,95 @@
+package inventory
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+// Record is an object of the state.
+type Record struct {
+	State   *state.Object
+	Address lang.Address // after moved blocks; State has the address before
+	Family  lang.Address
+	Ref     providers.Ref
+	Moved   bool
+	// Recounted: it moved because its block got or lost count. No moved block says so.
+	Recounted bool
+	// Renamed: its service has another name in the cluster, so its object has another name
+	// too.
+	Renamed bool
+}
+
+// RecordedAddress returns the address in the state.
+func (r *Record) RecordedAddress() lang.Address {
+	if !r.Moved {
+		return r.Address
+	}
+	address, err := lang.ParseAddress(r.State.Address)
+	if err != nil {
+		return r.Address
+	}
+	return address
+}
+
+// Absence returns why the object is not in the cluster, if it is not: kolla was deleting it,
+// or somebody else deleted it.
+func (r *Record) Absence() plans.ReasonKind {
+	if r.State.Going {
+		return plans.ReasonUnfinished
+	}
+	return plans.ReasonGone
+}
+
+// NowIn returns the block that now has the place of an object that will be deleted under its
+// old name and created under a new one: a moved block says so, or its service has another
+// name. Empty: no block does.
+func (r *Record) NowIn() string {
+	switch was := r.RecordedAddress(); {
+	case !r.Moved && !r.Renamed:
+		return ""
+	case r.Moved && (was.Name != r.Address.Name || was.Kind != r.Address.Kind):
+		return fmt.Sprintf("moved to %s, which is another object: that one is made, this one goes", r.Address)
+	}
+	return r.Address.Block
+}
+
+// indexRecords gives the objects of the state their present addresses. The warnings are
+// about moved blocks without an effect.
+func (inv *Inventory) indexRecords() (unusable, warnings []plans.Problem) {
+	for i := range inv.Input.State.Objects {
+		object := &inv.Input.State.Objects[i]
+		r := Record{State: object, Ref: providers.Ref{
+			GVK:       schema.FromAPIVersionAndKind(object.APIVersion, object.Kind),
+			Namespace: object.Namespace,
+			Name:      object.Name,
+		}}
+		var err error
+		if r.Address, err = lang.ParseAddress(object.Address); err == nil && object.Family != "" {
+			r.Family, err = lang.ParseAddress(object.Family)
+		}
+		if err != nil {
+			unusable = append(unusable, plans.Problem{Summary: "the state cannot be used", Detail: err.Error()})
+			continue
+		}
+		if object.Left {
+			inv.Left[Identify(r.Ref)] = &r
+			continue
+		}
+		inv.Records = append(inv.Records, r)
+	}
+	warnings = moveRecords(inv)
+	for i := range inv.Records {
+		r := &inv.Records[i]
+		inv.recorded[r.Address] = r
+		if id := Identify(r.Ref); inv.known[id] == nil {
+			inv.known[id] = r
+		}
+	}
+	return unusable, warnings
+}

@@ -1,0 +1,116 @@
+package inventory
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/trust"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// RenamedSecrets maps the address of each generated Secret whose name changed to the Secret
+// in the cluster that holds its current values. Both Secrets have to be in the snapshot.
+func RenamedSecrets(in Input) map[lang.Address]providers.Ref {
+	inv, _ := Index(in)
+	if inv == nil {
+		return nil // the plan names the problems
+	}
+	inv.nameServices()
+	sources := map[lang.Address]providers.Ref{}
+	eachRenamed(inv, func(lang.Address) bool { return true }, func(o *providers.Object, source *unstructured.Unstructured) {
+		sources[o.Address] = secretRef(source)
+	})
+	return sources
+}
+
+// CopiedValues is the fate of the values of a Secret that will be deleted because its
+// service has another name now.
+type CopiedValues struct {
+	To   lang.Address // the Secret that gets the values
+	Lost []string     // keys that the new Secret does not have
+	Anew bool         // nothing is copied: the new Secret gets new values, as the plan shows
+}
+
+// CopyValues lets the selected generated Secrets of renamed services copy their former
+// values. Without that they would get new ones, while databases and users still have the
+// former. The result is by the former Secret.
+func CopyValues(inv *Inventory, selected func(lang.Address) bool) map[providers.Ref]CopiedValues {
+	copied := map[providers.Ref]CopiedValues{}
+	eachRenamed(inv, selected, func(o *providers.Object, source *unstructured.Unstructured) {
+		if values, any := copyFrom(o, source); any {
+			copied[secretRef(source)] = values
+		}
+	})
+	return copied
+}
+
+// eachRenamed calls do for the generated Secrets that do not exist yet and have a former
+// Secret.
+func eachRenamed(inv *Inventory, selected func(lang.Address) bool, do func(o *providers.Object, source *unstructured.Unstructured)) {
+	var former map[Part]*unstructured.Unstructured
+	for i := range inv.Input.Objects {
+		o := &inv.Input.Objects[i]
+		if !o.Generated() || !selected(o.Address) || inv.Input.Snapshot.Get(o.Ref()) != nil || inv.RecordOf(o) != nil {
+			continue
+		}
+		if former == nil {
+			former = formerSecrets(inv)
+		}
+		of, ok := PartOf(o.Address.Block, o.Manifest)
+		if source := former[of]; ok && source != nil {
+			do(o, source)
+		}
+	}
+}
+
+// copyFrom makes the data of a Secret come from the former one, which can be deleted then.
+// Values that have to be renewed are generated at once; a CA keeps its key.
+func copyFrom(o *providers.Object, source *unstructured.Unstructured) (copied CopiedValues, any bool) {
+	ref, values := secretRef(source), providers.ValuesOf(source)
+	kept := func(key string) bool {
+		made, declared := o.Data[key]
+		renewed := declared && made.Generate != nil && made.Generate.Renew != ""
+		return declared && (!renewed || made.Generate.Former != nil && made.Generate.Former.Key == key)
+	}
+	data := map[string]providers.SecretData{}
+	for key, made := range o.Data {
+		data[key] = made
+		if _, there := values[key]; there && o.Renews() == "" {
+			data[key] = providers.SecretData{Carried: true, Parts: []providers.DataPart{{From: &providers.SecretKey{Namespace: ref.Namespace, Name: ref.Name, Key: key}}}}
+		}
+	}
+	copied = CopiedValues{To: o.Address}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if !kept(key) {
+			copied.Lost = append(copied.Lost, key)
+		}
+	}
+	copied.Anew = o.Renews() != "" && len(copied.Lost) == len(values)
+	o.Data = data
+	return copied, len(copied.Lost) < len(values) || copied.Anew
+}
+
+func secretRef(secret *unstructured.Unstructured) providers.Ref {
+	return providers.Ref{GVK: Secrets, Namespace: secret.GetNamespace(), Name: secret.GetName()}
+}
+
+// formerSecrets returns the recorded Secrets without a declaration, by their parts of the
+// blocks that they would belong to now. Only a Secret that the state knows may give its
+// values to a new one.
+func formerSecrets(inv *Inventory) map[Part]*unstructured.Unstructured {
+	former := map[Part]*unstructured.Unstructured{}
+	for i := range inv.Records {
+		r := &inv.Records[i]
+		live := inv.Input.Snapshot.Get(r.Ref)
+		if r.Ref.GVK != Secrets || inv.DeclaredAs(r.Ref) != nil || !trust.Same(r.State, live) || !Labelled(live, inv.Input.Cloud) {
+			continue
+		}
+		if of, ok := PartOf(r.Address.Block, live); ok && former[of] == nil {
+			former[of] = live
+		}
+	}
+	return former
+}

@@ -1,0 +1,105 @@
+package inventory
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+	"kolla.openstack.org/kolla/state"
+)
+
+// Known returns the scopes of the objects in a state. A plan lists them whatever the
+// configuration contains.
+func Known(st *state.State) []providers.Scope {
+	scopes := []providers.Scope{{GVK: Namespaces}}
+	for i := range st.Objects {
+		o := &st.Objects[i]
+		if o.Left { // only a destroy looks for it
+			continue
+		}
+		scope := providers.Scope{GVK: schema.FromAPIVersionAndKind(o.APIVersion, o.Kind), Namespace: o.Namespace}
+		if !slices.Contains(scopes, scope) {
+			scopes = append(scopes, scope)
+		}
+	}
+	return scopes
+}
+
+// needed returns the scopes without which there is no plan: all namespaces, the Secrets with
+// source values, and, for a destroy, the kinds that may have the label of the cloud.
+func needed(inv *Inventory) []providers.Scope {
+	in := &inv.Input
+	scopes := []providers.Scope{{GVK: Namespaces}}
+	for i := range in.Objects {
+		for _, data := range in.Objects[i].Data {
+			for _, part := range data.Parts {
+				if part.From != nil {
+					scopes = append(scopes, providers.Scope{GVK: Secrets, Namespace: part.From.Namespace})
+				}
+			}
+		}
+	}
+	for _, r := range inv.Records {
+		leaves := r.Ref.GVK.GroupKind() == kinds.StatefulSet && inv.DeclaredAs(r.Ref) == nil
+		if (in.Destroy || leaves) && r.Ref.Namespace != "" {
+			scopes = append(scopes, providers.Scope{GVK: Claims, Namespace: r.Ref.Namespace})
+		}
+		if in.Destroy && r.Ref.Namespace != "" {
+			scopes = append(scopes, providers.Scope{GVK: StatefulSets, Namespace: r.Ref.Namespace}) // the claims belong to them
+		}
+		if r.Ref.GVK.GroupKind() == kinds.Namespace && in.Destroy {
+			scopes = append(scopes, contentsOf(r.State.Name)...)
+		}
+	}
+	if in.Destroy {
+		for id := range inv.Left {
+			scopes = append(scopes, providers.Scope{GVK: Claims, Namespace: id.Namespace}, providers.Scope{GVK: StatefulSets, Namespace: id.Namespace})
+		}
+		scopes = append(scopes, contentsOf(in.Namespace)...)
+	}
+	return scopes
+}
+
+// compared returns the scopes of the declared and recorded objects, without the needed ones.
+func compared(inv *Inventory) []providers.Scope {
+	listed := map[providers.Scope]bool{}
+	for _, scope := range needed(inv) {
+		listed[scope] = true
+	}
+	var scopes []providers.Scope
+	add := func(ref providers.Ref) {
+		scope := providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace}
+		if !listed[scope] {
+			listed[scope] = true
+			scopes = append(scopes, scope)
+		}
+	}
+	for i := range inv.Input.Objects {
+		add(inv.Input.Objects[i].Ref())
+	}
+	for _, r := range inv.Records {
+		add(r.Ref)
+	}
+	return scopes
+}
+
+func contentsOf(namespace string) []providers.Scope {
+	var scopes []providers.Scope
+	for _, kind := range kinds.Swept() {
+		scopes = append(scopes, providers.Scope{GVK: kind, Namespace: namespace})
+	}
+	return scopes
+}
+
+// listedKinds returns the kinds that Observe lists.
+func listedKinds(inv *Inventory) []schema.GroupVersionKind {
+	var listed []schema.GroupVersionKind
+	for _, scope := range slices.Concat(needed(inv), compared(inv)) {
+		listed = append(listed, scope.GVK)
+	}
+	slices.SortFunc(listed, func(a, b schema.GroupVersionKind) int { return cmp.Compare(a.String(), b.String()) })
+	return slices.Compact(listed)
+}
