@@ -52,6 +52,7 @@ var allowed = map[string][]string{
 	"internal/executor":           {"planner/fields", "planner/order", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/kinds", "providers/secrets", "state", "internal/crash", "internal/dag", "internal/words", "lang"},
 	"internal/crash":              {},
 	"internal/crd":                {},
+	"internal/failure":            {},
 	"internal/files":              {},
 	"internal/approval":           {"planner/order", "planner/plans", "providers", "lang", "internal/executor", "internal/words"},
 	"internal/dag":                {},
@@ -64,7 +65,7 @@ var allowed = map[string][]string{
 	"internal/view":               {"planner/output", "planner/plans", "state", "lang", "lang/mark", "providers", "internal/content", "internal/foreign", "internal/listdiff", "internal/words"},
 	"internal/cli": {
 		"lang", "lang/draft", "lang/syntax", "providers", "providers/kinds", "providers/secrets", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner", "planner/fields", "planner/output", "planner/plans", "planner/trust",
-		"examples", "internal/approval", "internal/crash", "internal/executor", "internal/files", "internal/foreign", "internal/notices", "internal/rights", "internal/view", "internal/words",
+		"examples", "internal/approval", "internal/crash", "internal/executor", "internal/failure", "internal/files", "internal/foreign", "internal/notices", "internal/rights", "internal/view", "internal/words",
 	},
 	"internal/clustertest": {},
 	"internal/objecttest":  {},

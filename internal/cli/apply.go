@@ -9,6 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -124,7 +125,7 @@ func runApply(w *workspace, destroy bool) error {
 			w.printer.About(plan, w.cluster.Server, w.client.Context(), w.viewOptions())
 			if err := w.approve(ctx, questionOf(plan)); err != nil {
 				if ctx.Err() != nil {
-					return &failure{"Interrupted", "Nothing was changed."}
+					return failure.New("Interrupted", "Nothing was changed.")
 				}
 				return err
 			}
@@ -145,7 +146,7 @@ func writable(plan *plans.Plan) error {
 	if len(forbidden) == 1 {
 		what = "You may not write an object of this plan"
 	}
-	return &failure{what, fmt.Sprintf("%s: %s. Nothing was changed.\n%s", forbidden[0].Address, evidence.Detail, evidence.Advice)}
+	return failure.New(what, fmt.Sprintf("%s: %s. Nothing was changed.\n%s", forbidden[0].Address, evidence.Detail, evidence.Advice))
 }
 
 // questionOf asks for approval of a plan.

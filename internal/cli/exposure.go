@@ -12,6 +12,7 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
@@ -130,7 +131,7 @@ func checkConfigTarget(path string) error {
 		return fmt.Errorf("look at what -out would replace: %w", err)
 	}
 	if !ours {
-		return &failure{"There is another file of that name", fmt.Sprintf("%s was not made by kolla, and -out would overwrite it. Move it away, or choose another name.", path)}
+		return failure.New("There is another file of that name", fmt.Sprintf("%s was not made by kolla, and -out would overwrite it. Move it away, or choose another name.", path))
 	}
 	return nil
 }
@@ -146,11 +147,11 @@ func chooseExposure(config *lang.Config, name string) (lang.Exposure, error) {
 	}
 	switch {
 	case len(names) == 0:
-		return lang.Exposure{}, &failure{"The configuration has no exposure", "It says how services are reached from outside. Add one, and to each such service expose = exposure.public:\n\n  exposure \"public\" {\n    vip = \"ADDRESS\"\n  }"}
+		return lang.Exposure{}, failure.New("The configuration has no exposure", "It says how services are reached from outside. Add one, and to each such service expose = exposure.public:\n\n  exposure \"public\" {\n    vip = \"ADDRESS\"\n  }")
 	case name != "":
-		return lang.Exposure{}, &failure{fmt.Sprintf("No exposure %q", name), fmt.Sprintf("%sThe configuration has: %s.", didYouMean(name, names), strings.Join(names, ", "))}
+		return lang.Exposure{}, failure.New(fmt.Sprintf("No exposure %q", name), fmt.Sprintf("%sThe configuration has: %s.", didYouMean(name, names), strings.Join(names, ", ")))
 	case len(names) > 1:
-		return lang.Exposure{}, &failure{"Which exposure?", fmt.Sprintf("The configuration has several: %s. Name one:\n\n  kolla exposure haproxy %s", strings.Join(names, ", "), names[0])}
+		return lang.Exposure{}, failure.New("Which exposure?", fmt.Sprintf("The configuration has several: %s. Name one:\n\n  kolla exposure haproxy %s", strings.Join(names, ", "), names[0]))
 	}
 	return config.Exposures[0], nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -31,10 +32,10 @@ func (s streams) withLog() (streams, error) {
 	case "trace":
 		level = kubernetes.LevelTrace
 	default:
-		return s, &failure{
+		return s, failure.New(
 			fmt.Sprintf("Unsuitable value %q of %s", value, logVariable),
-			"It is debug, for each request and each decision, or trace, for retries, events and changed fields as well. Without it nothing is logged.",
-		}
+			"It is debug, for each request and each decision, or trace, for retries, events and changed fields as well. Without it nothing is logged.")
+
 	}
 	s.log = slog.New(slog.NewTextHandler(harmless{s.err}, &slog.HandlerOptions{Level: level, ReplaceAttr: nameLevel}))
 	if file, ok := s.err.(*os.File); ok && isatty.IsTerminal(file.Fd()) {

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
@@ -38,7 +39,7 @@ where. Options may stand behind the name.`,
 				return tooMany(c, arguments[1])
 			}
 			if c.Bool("raw") && (c.Bool("json") || len(arguments) == 0) {
-				return &failure{"-raw is for one output", "kolla output -raw NAME; and not together with -json."}
+				return failure.New("-raw is for one output", "kolla output -raw NAME; and not together with -json.")
 			}
 			w := newWorkspace(s, c)
 			w.reads, w.settled, w.quiet = true, true, true
@@ -92,7 +93,7 @@ func (w *workspace) oneOutput(name string) error {
 			continue
 		}
 		if o.Sensitive {
-			return &failure{fmt.Sprintf("Output %q is sensitive", name), whereabouts(o.Value, w.config.Cloud.Namespace)}
+			return failure.New(fmt.Sprintf("Output %q is sensitive", name), whereabouts(o.Value, w.config.Cloud.Namespace))
 		}
 		switch {
 		case w.flags.Bool("raw"):
@@ -106,7 +107,7 @@ func (w *workspace) oneOutput(name string) error {
 		}
 		return w.printer.Value(o.Value)
 	}
-	return &failure{fmt.Sprintf("No output %q", name), didYouMean(name, names) + "The configuration has: " + orNone(names) + "."}
+	return failure.New(fmt.Sprintf("No output %q", name), didYouMean(name, names)+"The configuration has: "+orNone(names)+".")
 }
 
 // whereabouts says where the secrets are that a value is made of.
@@ -130,14 +131,14 @@ func writeRaw(s streams, o lang.Output) error {
 	}
 	text, err := convert.Convert(o.Value, cty.String)
 	if err != nil || text.IsNull() {
-		return &failure{fmt.Sprintf("Output %q cannot be printed raw", o.Name), "-raw prints a string, number or bool. For this value use -json."}
+		return failure.New(fmt.Sprintf("Output %q cannot be printed raw", o.Name), "-raw prints a string, number or bool. For this value use -json.")
 	}
 	_, err = fmt.Fprint(s.out, text.AsString())
 	return err
 }
 
 func notKnown(o lang.Output) error {
-	return &failure{fmt.Sprintf("Output %q is not known", o.Name), "Its value is not known before apply."}
+	return failure.New(fmt.Sprintf("Output %q is not known", o.Name), "Its value is not known before apply.")
 }
 
 // jsonOutput is an output in the shape of `terraform output -json`.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -109,7 +110,7 @@ func notCompared(objects int) error {
 	if objects == 1 {
 		what = "1 object was not compared"
 	}
-	return &failure{what, "They may have changed without this plan showing it. The plan lists them, and why. Remove the cause and plan again, or accept it with -allow-unverified."}
+	return failure.New(what, "They may have changed without this plan showing it. The plan lists them, and why. Remove the cause and plan again, or accept it with -allow-unverified.")
 }
 
 // warnOf says that somebody else was at work while the plan was made.
@@ -141,7 +142,7 @@ func checkTarget(path string) error {
 		_, err = plans.Load(path)
 	}
 	if errors.Is(err, plans.ErrNotAPlan) || errors.Is(err, files.ErrNotRegular) {
-		return &failure{"There is another file of that name", fmt.Sprintf("%s is no plan file, and -out would overwrite it. Choose another name.", path)}
+		return failure.New("There is another file of that name", fmt.Sprintf("%s is no plan file, and -out would overwrite it. Choose another name.", path))
 	}
 	return nil
 }

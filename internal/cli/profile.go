@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/view"
 )
 
@@ -52,7 +53,7 @@ func (p *profiles) start(c *cli.Context) error {
 			err = each.begin(file)
 		}
 		if err != nil {
-			return &failure{"Cannot write what -" + each.flag + " asks for", sentence(err.Error()) + "."}
+			return failure.New("Cannot write what -"+each.flag+" asks for", sentence(err.Error())+".")
 		}
 		p.ends = append(p.ends, func() error {
 			if err := each.end(file); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
@@ -56,7 +57,7 @@ func (s streams) await(ctx context.Context, question string, read func() (string
 			if errors.Is(l.err, context.Canceled) {
 				return "", l.err
 			}
-			return "", &failure{"No answer", "Standard input ended before there was one. Without a person to ask, use -auto-approve or a saved plan, and -var for variables."}
+			return "", failure.New("No answer", "Standard input ended before there was one. Without a person to ask, use -auto-approve or a saved plan, and -var for variables.")
 		}
 		return l.text, nil
 	}
@@ -76,9 +77,9 @@ func (w *workspace) answer(v lang.Variable) (string, error) {
 		return said, nil
 	}
 	said, err := w.askVariable(v)
-	var nobody *failure
+	var nobody *failure.Error
 	if errors.As(err, &nobody) {
-		err = &failure{nobody.summary, fmt.Sprintf("The input ended before var.%s had a value. It can also come from -var '%s=...', from KOLLA_VAR_%s, or from a file such as kolla.vars.hcl.", v.Name, v.Name, v.Name)}
+		err = failure.New(nobody.Summary, fmt.Sprintf("The input ended before var.%s had a value. It can also come from -var '%s=...', from KOLLA_VAR_%s, or from a file such as kolla.vars.hcl.", v.Name, v.Name, v.Name))
 	}
 	if err != nil {
 		w.unanswered = err
@@ -143,7 +144,7 @@ func (s streams) approve(ctx context.Context, question string) error {
 		return err
 	}
 	if answer != "yes" {
-		return &failure{"Not approved", "Nothing was changed."}
+		return failure.New("Not approved", "Nothing was changed.")
 	}
 	fmt.Fprintln(s.err)
 	return nil

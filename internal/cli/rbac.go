@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/rights"
 	"kolla.openstack.org/kolla/internal/words"
@@ -274,7 +275,7 @@ func subjectsOf(c *cli.Context) ([]subject, error) {
 	if text := c.String("serviceaccount"); text != "" {
 		namespace, name, ok := strings.Cut(text, ":")
 		if !ok || namespace == "" || name == "" || strings.Contains(name, ":") {
-			return nil, &failure{fmt.Sprintf("%q is no service account", text), "Write -serviceaccount=NAMESPACE:NAME, as for kubectl create rolebinding."}
+			return nil, failure.New(fmt.Sprintf("%q is no service account", text), "Write -serviceaccount=NAMESPACE:NAME, as for kubectl create rolebinding.")
 		}
 		subjects = append(subjects, subject{kind: "ServiceAccount", name: name, namespace: namespace})
 	}

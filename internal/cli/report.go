@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/internal/words"
@@ -24,9 +25,9 @@ func report(printer *view.Printer, err error) {
 		printer.Failure(crashed(bug))
 		return
 	}
-	var f *failure
+	var f *failure.Error
 	if errors.As(err, &f) {
-		printer.Failure(f.summary, f.detail)
+		printer.Failure(f.Summary, f.Detail)
 		return
 	}
 	if summary, ok := stateFailure(err); ok {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
@@ -246,7 +247,7 @@ func (w *workspace) nothingToRead(waiting []string) error {
 		}
 	}
 	b.WriteString("\n\nIf something in the cluster makes them and needs longer, run kolla apply again later, or with a longer -timeout. Otherwise correct the kind, name or namespace.")
-	return &failure{"Data cannot be read", b.String()}
+	return failure.New("Data cannot be read", b.String())
 }
 
 func describeData(d lang.Data) string {
@@ -270,6 +271,7 @@ func unannounced(actions []*plans.Action) error {
 		}
 		lines = append(lines, line)
 	}
-	return &failure{"The rest of the plan has changes that were not shown", fmt.Sprintf(
-		"Now that all data blocks are read, the plan has more changes, which nobody has approved:\n\n%s\n\nEither somebody changed it meanwhile, or it follows from what was read. Run kolla plan to see it, and kolla apply to go on.", strings.Join(lines, "\n"))}
+	return failure.New("The rest of the plan has changes that were not shown", fmt.Sprintf(
+		"Now that all data blocks are read, the plan has more changes, which nobody has approved:\n\n%s\n\nEither somebody changed it meanwhile, or it follows from what was read. Run kolla plan to see it, and kolla apply to go on.", strings.Join(lines, "\n")))
+
 }

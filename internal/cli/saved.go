@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/approval"
 	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -50,7 +51,7 @@ func powers(c *cli.Context) []string {
 func checkNarrow(c *cli.Context, file string) error {
 	for _, name := range narrowOptions {
 		if c.IsSet(name) {
-			return &failure{"A saved plan takes no plan options", fmt.Sprintf("What -%s decides was decided when %s was made.", name, file)}
+			return failure.New("A saved plan takes no plan options", fmt.Sprintf("What -%s decides was decided when %s was made.", name, file))
 		}
 	}
 	return nil
@@ -61,7 +62,7 @@ func checkPowers(c *cli.Context, file string, plan *plans.Plan) error {
 	given := powers(c)
 	for _, option := range given {
 		if !slices.Contains(plan.Options, option) {
-			return &failure{"A saved plan takes no plan options", fmt.Sprintf("What %s decides was decided when %s was made, and it was made without. Make a new plan with it.", option, file)}
+			return failure.New("A saved plan takes no plan options", fmt.Sprintf("What %s decides was decided when %s was made, and it was made without. Make a new plan with it.", option, file))
 		}
 	}
 	var lacking []string
@@ -73,9 +74,10 @@ func checkPowers(c *cli.Context, file string, plan *plans.Plan) error {
 	if len(lacking) == 0 {
 		return nil
 	}
-	return &failure{"The saved plan needs its options again", fmt.Sprintf(
+	return failure.New("The saved plan needs its options again", fmt.Sprintf(
 		"By the file, the plan was made with %q. Whoever can write the file could have added that, so that it counts only if you say it too. If it is meant:\n\n  kolla apply %s %s",
-		strings.Join(lacking, " "), strings.Join(lacking, " "), words.Quote(file))}
+		strings.Join(lacking, " "), strings.Join(lacking, " "), words.Quote(file)))
+
 }
 
 // runSavedPlan carries out a plan from a file. The plan is made again, and is carried out
@@ -170,7 +172,7 @@ func notMadeAgain(differences []approval.Difference) error {
 		b.WriteString(d.Text)
 	}
 	b.WriteString("\n\nNothing was changed. Either somebody edited the file, or something that the plan depends on has changed since. Make a new plan, and look at it.")
-	return &failure{"The saved plan is not what would be done", b.String()}
+	return failure.New("The saved plan is not what would be done", b.String())
 }
 
 // loadPlanned reads the configuration that was planned, with the values that its
@@ -182,10 +184,10 @@ func (w *workspace) loadPlanned(plan *plans.Plan) error {
 	case w.unanswered != nil:
 		return w.unanswered
 	case diags.HasErrors() && len(config.Files) == 0:
-		return &failure{
+		return failure.New(
 			"The saved plan needs its configuration",
-			"A saved plan is made again before it is carried out, and compared with the file. There is no configuration in this directory. Apply the plan in the directory where it was made, or name that with -chdir.",
-		}
+			"A saved plan is made again before it is carried out, and compared with the file. There is no configuration in this directory. Apply the plan in the directory where it was made, or name that with -chdir.")
+
 	}
 	if err := w.take(config, diags); err != nil {
 		if options := variableOptions(plan, func(name string) bool { return config.Variables[name] == nil }); len(options) > 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -58,7 +59,7 @@ func (w *workspace) planOptions(destroy bool) (planned, error) {
 	case "", "full":
 		p.verifyAll = verify == "full"
 	default:
-		return p, &failure{fmt.Sprintf("-verify=%s is not known", verify), "Use -verify=full to have the server asked about every object, or leave it out."}
+		return p, failure.New(fmt.Sprintf("-verify=%s is not known", verify), "Use -verify=full to have the server asked about every object, or leave it out.")
 	}
 	for _, path := range w.flags.StringSlice("target-file") {
 		targets, err := p.readTargets(path)
@@ -71,13 +72,13 @@ func (w *workspace) planOptions(destroy bool) (planned, error) {
 	p.selection.Excludes = canonical(p.selection.Excludes)
 	for _, target := range p.selection.Targets {
 		if slices.Contains(p.selection.Excludes, target) {
-			return p, &failure{fmt.Sprintf("%s is both targeted and excluded", target), "What is excluded is left out, so that nothing would be selected. Take one of the two away."}
+			return p, failure.New(fmt.Sprintf("%s is both targeted and excluded", target), "What is excluded is left out, so that nothing would be selected. Take one of the two away.")
 		}
 	}
 	if w.flags.IsSet("max-deletes") {
 		limit := w.flags.Int("max-deletes")
 		if limit < 0 {
-			return p, &failure{"-max-deletes cannot be negative", "-max-deletes=0 deletes nothing."}
+			return p, failure.New("-max-deletes cannot be negative", "-max-deletes=0 deletes nothing.")
 		}
 		p.maxDeletes = &limit
 	}
@@ -93,9 +94,9 @@ func checkAdopt(addresses []string) error {
 	for _, text := range addresses {
 		switch {
 		case text == "*":
-			return &failure{"-adopt='*' is not possible", "What is taken over is named one by one: anybody may have put something in the way. " + adoptAdvice}
+			return failure.New("-adopt='*' is not possible", "What is taken over is named one by one: anybody may have put something in the way. "+adoptAdvice)
 		case text == "", text == "true", strings.HasPrefix(text, "-"):
-			return &failure{"-adopt needs an address", adoptAdvice}
+			return failure.New("-adopt needs an address", adoptAdvice)
 		}
 	}
 	return nil
@@ -148,21 +149,21 @@ func (w *workspace) checkModes(destroy bool) error {
 	if w.flags.Bool("refresh-only") {
 		for _, name := range []string{"replace", "adopt", "force-conflicts"} {
 			if w.flags.IsSet(name) {
-				return &failure{fmt.Sprintf("-refresh-only and -%s contradict each other", name), "A plan that only refreshes the state changes nothing in the cluster."}
+				return failure.New(fmt.Sprintf("-refresh-only and -%s contradict each other", name), "A plan that only refreshes the state changes nothing in the cluster.")
 			}
 		}
 		if destroy {
-			return &failure{"-refresh-only and -destroy contradict each other", "A plan that only refreshes the state changes nothing in the cluster."}
+			return failure.New("-refresh-only and -destroy contradict each other", "A plan that only refreshes the state changes nothing in the cluster.")
 		}
 	}
 	if destroy && w.flags.IsSet("replace") {
-		return &failure{"-destroy and -replace contradict each other", "What is destroyed is not made again."}
+		return failure.New("-destroy and -replace contradict each other", "What is destroyed is not made again.")
 	}
 	if destroy && w.flags.IsSet("adopt") {
-		return &failure{"-destroy and -adopt contradict each other", "A destroy deletes only what the state knows. If the state was lost, kolla state rebuild makes it anew."}
+		return failure.New("-destroy and -adopt contradict each other", "A destroy deletes only what the state knows. If the state was lost, kolla state rebuild makes it anew.")
 	}
 	if w.flags.Int("parallelism") < 1 {
-		return &failure{"-parallelism must be at least 1", "It is how many things are done at once."}
+		return failure.New("-parallelism must be at least 1", "It is how many things are done at once.")
 	}
 	return nil
 }
@@ -172,7 +173,7 @@ func (w *workspace) checkModes(destroy bool) error {
 func (p planned) readTargets(path string) ([]string, error) {
 	content, err := files.Read(path, files.Largest)
 	if err != nil {
-		return nil, &failure{"Cannot read the file of -target-file", sentence(err.Error()) + "."}
+		return nil, failure.New("Cannot read the file of -target-file", sentence(err.Error())+".")
 	}
 	var targets []string
 	number := 0
@@ -184,7 +185,7 @@ func (p planned) readTargets(path string) ([]string, error) {
 		}
 	}
 	if len(targets) == 0 {
-		return nil, &failure{"The file of -target-file names nothing", fmt.Sprintf("%s has no address in it. Without targets the plan would be of the whole cloud, which is hardly meant.", path)}
+		return nil, failure.New("The file of -target-file names nothing", fmt.Sprintf("%s has no address in it. Without targets the plan would be of the whole cloud, which is hardly meant.", path))
 	}
 	return targets, nil
 }
@@ -195,7 +196,7 @@ func approvable(c *cli.Context, saved bool) error {
 	if !c.Bool("json") || c.Bool("auto-approve") || saved {
 		return nil
 	}
-	return &failure{"-json needs -auto-approve or a plan file", "With -json nobody is asked."}
+	return failure.New("-json needs -auto-approve or a plan file", "With -json nobody is asked.")
 }
 
 // withEvents runs a command that writes events with -json and -json-into. With the
@@ -212,7 +213,7 @@ func withEvents(s streams, c *cli.Context, run func(*workspace) error) (err erro
 		}
 		file, err := files.Create(path)
 		if err != nil {
-			return &failure{"Cannot write the file of -json-into", sentence(err.Error()) + "."}
+			return failure.New("Cannot write the file of -json-into", sentence(err.Error())+".")
 		}
 		defer func() { err = errors.Join(err, file.Close()) }()
 		if out == nil {
@@ -242,14 +243,14 @@ func withEvents(s streams, c *cli.Context, run func(*workspace) error) (err erro
 func checkEventsFile(path string) error {
 	const beginning = `{"@level"`
 	if err := files.CheckTarget(path); err != nil {
-		return &failure{"Cannot write the file of -json-into", sentence(err.Error()) + "."}
+		return failure.New("Cannot write the file of -json-into", sentence(err.Error())+".")
 	}
 	begins, err := files.Begins(path, beginning)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil || !begins:
-		return &failure{"There is another file of that name", fmt.Sprintf("%s holds no events, and -json-into would overwrite it. Choose another name.", path)}
+		return failure.New("There is another file of that name", fmt.Sprintf("%s holds no events, and -json-into would overwrite it. Choose another name.", path))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -60,7 +61,7 @@ func (w *workspace) warnUntold(untold []string) {
 // notAsPlanned says what about the configuration is not as it was planned: the values of
 // variables, if some are not those of the plan, or else the files; of those, why says
 // what they are needed for.
-func (w *workspace) notAsPlanned(plan *plans.Plan, why, remedy string) *failure {
+func (w *workspace) notAsPlanned(plan *plans.Plan, why, remedy string) error {
 	var names []string
 	for name, value := range w.config.Variables {
 		if planned, ok := plan.Variables[name]; ok && !sameJSON(value, planned) {
@@ -69,19 +70,19 @@ func (w *workspace) notAsPlanned(plan *plans.Plan, why, remedy string) *failure 
 	}
 	slices.Sort(names)
 	if len(names) == 0 {
-		return &failure{"The configuration is not the one that was planned", why + " The configuration has changed since. " + remedy}
+		return failure.New("The configuration is not the one that was planned", why+" The configuration has changed since. "+remedy)
 	}
 	options := strings.Join(variableOptions(plan, func(name string) bool { return slices.Contains(names, name) }), " ")
 	if len(names) == 1 {
-		return &failure{
+		return failure.New(
 			fmt.Sprintf("The variable %s has another value than it was planned with", names[0]),
-			fmt.Sprintf("The plan was made with\n\n  %s\n\nTo apply that, give it again; to apply the value that it has now, make a new plan.", options),
-		}
+			fmt.Sprintf("The plan was made with\n\n  %s\n\nTo apply that, give it again; to apply the value that it has now, make a new plan.", options))
+
 	}
-	return &failure{
+	return failure.New(
 		fmt.Sprintf("The variables %s have other values than they were planned with", strings.Join(names, ", ")),
-		fmt.Sprintf("The plan was made with\n\n  %s\n\nTo apply that, give them again; to apply the values that they have now, make a new plan.", options),
-	}
+		fmt.Sprintf("The plan was made with\n\n  %s\n\nTo apply that, give them again; to apply the values that they have now, make a new plan.", options))
+
 }
 
 // sameJSON compares what was in a plan file with what was not: it is escaped there.
@@ -132,8 +133,9 @@ func compareGiven(a *plans.Action, snapshot *providers.Snapshot) (told bool, err
 		path := fmt.Sprintf("data[%q]", key)
 		shown := slices.ContainsFunc(a.Changes, func(c plans.Change) bool { return c.Path == path })
 		if shown == bytes.Equal(before[key], after[key]) {
-			return false, &failure{"A sensitive value is not the one that was planned with", fmt.Sprintf(
-				"What was given just now for %s of %s would not do there what the plan says. Give the variables the values that the plan was made with, or make a new plan.", path, a.Address)}
+			return false, failure.New("A sensitive value is not the one that was planned with", fmt.Sprintf(
+				"What was given just now for %s of %s would not do there what the plan says. Give the variables the values that the plan was made with, or make a new plan.", path, a.Address))
+
 		}
 		told = told && !shown
 	}
