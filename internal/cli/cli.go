@@ -13,12 +13,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/engine"
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
@@ -36,6 +35,18 @@ const (
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+// reported returns the exit code of an error that was reported already.
+func reported(err error) (code int, ok bool) {
+	var exit exitCode
+	switch {
+	case errors.As(err, &exit):
+		return int(exit), true
+	case errors.Is(err, engine.ErrReported):
+		return exitError, true
+	}
+	return 0, false
+}
 
 // streams is where a command reads and writes.
 type streams struct {
@@ -117,12 +128,11 @@ func (s streams) runToEnd(ctx context.Context, app *cli.App, args []string) int 
 		}
 		return app.RunContext(ctx, args)
 	})
-	var code exitCode
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.As(err, &code):
-		return int(code)
+	}
+	if code, ok := reported(err); ok {
+		return code
 	}
 	report(view.New(s.out, s.err, false), err)
 	return exitError
@@ -302,7 +312,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	}
 	option, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {
-		return failure.New("Wrong options", sentence(err.Error())+". "+help)
+		return failure.New("Wrong options", failure.Sentence(err.Error())+". "+help)
 	}
 	option = strings.TrimPrefix(option, "-")
 	if advice, ok := elsewhere[command+" -"+option]; ok {
@@ -313,16 +323,6 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		names = append(names, "-"+flag.Names()[0])
 	}
 	return failure.New(fmt.Sprintf("No option -%s", option), didYouMean("-"+option, names)+help)
-}
-
-// sentence makes an error text start like a sentence.
-func sentence(text string) string {
-	first, _, _ := strings.Cut(text, " ")
-	if text == "" || strings.ContainsAny(first, "./") { // the name of a file stays as it is
-		return text
-	}
-	r, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(r)) + text[size:]
 }
 
 // noArguments refuses arguments, among them flags that come after one.

@@ -42,7 +42,7 @@ place of. Needs no cluster. Options may stand behind the names.`,
 				return tooMany(c, arguments[2])
 			}
 			w := newWorkspace(s, c)
-			w.quiet = true
+			w.loading.Quiet = true
 			if err := w.loadConfig(); err != nil {
 				return err
 			}

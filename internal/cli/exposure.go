@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
@@ -71,7 +72,7 @@ func runHAProxy(w *workspace, name, out string) error {
 	if err := checkConfigTarget(out); err != nil {
 		return err
 	}
-	w.reads = true
+	w.loading.Cluster = w.cluster
 	if err := w.loadConfig(); err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (w *workspace) renderHAProxy(ctx context.Context, exposure lang.Exposure) (
 	}
 	ctx, cancel := context.WithTimeout(ctx, nodesTimeout)
 	defer cancel()
-	live, err := w.client.List(ctx, nodeKind, "")
+	live, err := w.client.List(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Node"}, "")
 	if err != nil {
 		return nil, err
 	}

@@ -153,7 +153,7 @@ func filesOf(argument string, recursive bool) ([]string, error) {
 	info, err := os.Stat(argument)
 	switch {
 	case err != nil:
-		return nil, failure.New("Cannot format "+argument, sentence(err.Error())+".")
+		return nil, failure.New("Cannot format "+argument, failure.Sentence(err.Error())+".")
 	case info.IsDir():
 		files, err := configFiles(argument, recursive)
 		if err != nil {
@@ -203,7 +203,7 @@ func isDirectory(path string) bool {
 func (f *formatter) file(path string) error {
 	source, err := files.Read(path, files.Largest)
 	if err != nil {
-		return failure.New("Cannot format "+path, sentence(err.Error())+".")
+		return failure.New("Cannot format "+path, failure.Sentence(err.Error())+".")
 	}
 	formatted, ok := f.format(path, source)
 	if !ok {

@@ -36,7 +36,7 @@ func checkGenerated(path string) error {
 	case err == nil:
 		return failure.New(fmt.Sprintf("%s exists", path), "-"+generateFlag+" writes a new file, and overwrites none.")
 	case !errors.Is(err, fs.ErrNotExist):
-		return failure.New(fmt.Sprintf("Cannot write %s", path), sentence(err.Error())+".")
+		return failure.New(fmt.Sprintf("Cannot write %s", path), failure.Sentence(err.Error())+".")
 	case filepath.Dir(filepath.Clean(path)) != ".", strings.HasPrefix(name, "."), !strings.HasSuffix(name, ".hcl"), strings.HasSuffix(name, ".vars.hcl"):
 		return failure.New(fmt.Sprintf("%s would be no part of the configuration", path), "Name a file in this directory that ends with .hcl, such as -"+generateFlag+"=imported.hcl.")
 	}
@@ -72,7 +72,7 @@ func (w *workspace) generate(ctx context.Context) error {
 		return exitCode(exitError)
 	}
 	if err := writeNew(path, []byte(text)); err != nil {
-		return failure.New(fmt.Sprintf("Cannot write %s", path), sentence(err.Error())+".")
+		return failure.New(fmt.Sprintf("Cannot write %s", path), failure.Sentence(err.Error())+".")
 	}
 	foreign.Fprintf(w.err, "%s is written, with %s.\n", path, strings.Join(names, ", "))
 	switch len(variables) {

@@ -38,7 +38,7 @@ What is written for Mermaid is drawn where Markdown is shown.`,
 				return failure.New(fmt.Sprintf("No format %q", format), didYouMean(format, []string{"dot", "mermaid"})+"There are: dot, mermaid.")
 			}
 			w := newWorkspace(s, c)
-			w.quiet = true
+			w.loading.Quiet = true
 			if err := w.loadConfig(); err != nil {
 				return err
 			}

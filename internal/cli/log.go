@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,7 +11,6 @@ import (
 
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
@@ -61,31 +59,4 @@ func (h harmless) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
-}
-
-// logDecisions logs what a plan has decided of each object, and how it is known. The
-// values of fields stay out.
-func logDecisions(ctx context.Context, log *slog.Logger, plan *plans.Plan) {
-	if !log.Enabled(ctx, slog.LevelDebug) {
-		return
-	}
-	for i := range plan.Actions {
-		action := &plan.Actions[i]
-		reasons := make([]string, 0, len(action.Reasons))
-		for _, reason := range action.Reasons {
-			reasons = append(reasons, string(reason.Kind))
-		}
-		record := []any{
-			"address", action.Address.String(), "action", string(action.Verb),
-			"reasons", strings.Join(reasons, " "), "evidence", string(action.Evidence.Kind),
-		}
-		if log.Enabled(ctx, kubernetes.LevelTrace) {
-			fields := make([]string, 0, len(action.Changes))
-			for _, change := range action.Changes {
-				fields = append(fields, change.Path)
-			}
-			record = append(record, "fields", strings.Join(fields, " "))
-		}
-		log.Debug("decision", record...)
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"kolla.openstack.org/kolla/internal/engine"
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
@@ -42,7 +43,7 @@ where. Options may stand behind the name.`,
 				return failure.New("-raw is for one output", "kolla output -raw NAME; and not together with -json.")
 			}
 			w := newWorkspace(s, c)
-			w.reads, w.settled, w.quiet = true, true, true
+			w.loading = engine.Loading{Cluster: w.cluster, Settled: true, Quiet: true}
 			if err := w.loadConfig(); err != nil {
 				return err
 			}
@@ -62,12 +63,12 @@ func (w *workspace) allOutputs() error {
 		fmt.Fprintln(w.out, "The configuration has no outputs. An output block makes one.")
 		return nil
 	}
-	w.printOutputs()
+	w.printOutputs(w.config)
 	return nil
 }
 
-func (w *workspace) printOutputs() {
-	for _, o := range w.config.Outputs {
+func (w *workspace) printOutputs(config *lang.Config) {
+	for _, o := range config.Outputs {
 		if o.Sensitive {
 			foreign.Fprintf(w.out, "%s = <sensitive>\n", o.Name)
 			continue
@@ -77,12 +78,12 @@ func (w *workspace) printOutputs() {
 }
 
 // concludeOutputs prints the outputs at the end of an apply, for people.
-func (w *workspace) concludeOutputs() {
-	if w.config == nil || w.destroys || len(w.config.Outputs) == 0 || w.flags.Bool("json") {
+func (w *workspace) concludeOutputs(config *lang.Config) {
+	if w.loading.Destroy || len(config.Outputs) == 0 || w.flags.Bool("json") {
 		return
 	}
 	fmt.Fprint(w.out, "\nOutputs:\n\n")
-	w.printOutputs()
+	w.printOutputs(config)
 }
 
 func (w *workspace) oneOutput(name string) error {

@@ -52,10 +52,9 @@ func runPlan(w *workspace) error {
 	if err := checkGenerated(w.flags.String(generateFlag)); err != nil {
 		return err
 	}
-	w.warnings.gather()
-	defer w.warnings.flush()
-	w.destroys = w.flags.Bool("destroy")
-	w.reads, w.checks = !w.destroys, !w.destroys
+	w.cluster.Warnings.Gather()
+	defer w.cluster.Warnings.Flush()
+	w.loadForPlan(w.flags.Bool("destroy"))
 	st, err := w.open(ctx)
 	if err != nil {
 		return err
@@ -71,15 +70,16 @@ func runPlan(w *workspace) error {
 	if err != nil {
 		return err
 	}
-	plan, err := w.makePlan(ctx, st, w.flags.Bool("destroy"))
+	made, err := w.makePlan(ctx, st)
 	if err != nil {
 		return err
 	}
+	plan := made.Plan
 	if err := w.showPlan(plan); err != nil {
 		return err
 	}
-	if !w.destroys {
-		w.printOutdated(w.shared(), mayKeepPods(st))
+	if !plan.Destroy {
+		w.printOutdated(w.cluster.Snapshot(), mayKeepPods(st))
 	}
 	w.warnOf(holder)
 	w.warnOfAbandoned(abandoned, "the next apply carries on from there")
@@ -102,6 +102,14 @@ func runPlan(w *workspace) error {
 		return exitCode(exitChanges)
 	}
 	return nil
+}
+
+// loadForPlan has the configuration loaded for a plan, or for the plan of a destroy.
+func (w *workspace) loadForPlan(destroy bool) {
+	w.loading.Destroy, w.loading.Check = destroy, !destroy
+	if !destroy {
+		w.loading.Cluster = w.cluster
+	}
 }
 
 // notCompared says that a plan cannot be relied on to show all changes.

@@ -106,7 +106,7 @@ func onDelete(st *state.State, addresses []string) ([]*state.Object, error) {
 	for _, text := range addresses {
 		target, err := lang.ParseTarget(text)
 		if err != nil {
-			return nil, failure.New(fmt.Sprintf("%q is not an address", text), sentence(err.Error())+".")
+			return nil, failure.New(fmt.Sprintf("%q is not an address", text), failure.Sentence(err.Error())+".")
 		}
 		targets = append(targets, target)
 	}
@@ -226,7 +226,6 @@ func (w *workspace) allPods(ctx context.Context, address string, live *unstructu
 			return nil, failure.New(
 				fmt.Sprintf("%s lacks %s", address, counted(missing, "pod")),
 				"Kubernetes does not make them: kubectl describe shows why. No pod was deleted, as that would be another one that may not come back.")
-
 		}
 		select {
 		case <-ctx.Done():
@@ -381,5 +380,4 @@ func notBack(r *rollout, pod providers.Pod, reason string, after time.Duration) 
 	return failure.New(
 		fmt.Sprintf("%s is not ready on %s", r.address, strings.TrimPrefix(placeOf(pod), "on ")),
 		fmt.Sprintf("After %s: %s. Pods that were not replaced yet run as before. Remove the cause, and go on with:\nkolla rollout %s", after, reason, words.Quote(r.address)))
-
 }

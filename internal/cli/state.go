@@ -63,7 +63,7 @@ func listObjects(s streams, st *state.State, asked []string) error {
 	for _, text := range asked {
 		target, err := lang.ParseTarget(text)
 		if err != nil {
-			return failure.New(fmt.Sprintf("%q is not an address", text), sentence(err.Error())+".")
+			return failure.New(fmt.Sprintf("%q is not an address", text), failure.Sentence(err.Error())+".")
 		}
 		targets = append(targets, target)
 	}
